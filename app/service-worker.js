@@ -1,10 +1,10 @@
 // Keeps the page in the browser, so that it opens and trains without a network. It never decides which version is shown:
 // whenever the server answers, its index.html counts, and that names every other file by a digest of its content. So a
-// file that is kept is the right one for whoever asks for it, and a stale one is asked for by nobody.
+// cached file is always the right one, and a stale one is never requested.
 
 const KEPT = "gradmark-1";
 const INDEX = "/";
-// What says what the server has; kept for when it cannot be asked.
+// Lists of the server's files, cached for when the server cannot be reached.
 const TOLD = ["/burn.json", "/frameworks.json"];
 
 self.addEventListener("install", (event) => event.waitUntil(install()));

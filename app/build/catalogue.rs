@@ -44,14 +44,15 @@ struct Read {
 /// Everything that is wrong with them, with file and name.
 pub(crate) fn read(folder: &Path) -> Result<Vec<Message>, Vec<String>> {
     let mut problems = Vec::new();
-    let languages = LANGUAGES.map(|language| of_language(&folder.join(language), language, &mut problems));
+    let languages = LANGUAGES.map(|language| read_language(&folder.join(language), language, &mut problems));
     let names: BTreeSet<&String> = languages.iter().flat_map(BTreeMap::keys).collect();
-    let messages: Vec<Message> = names.into_iter().filter_map(|name| joined(name, &languages, &mut problems)).collect();
+    let messages: Vec<Message> =
+        names.into_iter().filter_map(|name| join_languages(name, &languages, &mut problems)).collect();
     if problems.is_empty() { Ok(messages) } else { Err(problems) }
 }
 
 /// Joins the texts of all languages.
-fn joined(name: &str, languages: &[BTreeMap<String, Read>], problems: &mut Vec<String>) -> Option<Message> {
+fn join_languages(name: &str, languages: &[BTreeMap<String, Read>], problems: &mut Vec<String>) -> Option<Message> {
     let mut found = Vec::new();
     for (language, texts) in LANGUAGES.iter().zip(languages) {
         match texts.get(name) {
@@ -84,7 +85,7 @@ fn joined(name: &str, languages: &[BTreeMap<String, Read>], problems: &mut Vec<S
 }
 
 /// Reads the texts of one language, by name.
-fn of_language(folder: &Path, language: &str, problems: &mut Vec<String>) -> BTreeMap<String, Read> {
+fn read_language(folder: &Path, language: &str, problems: &mut Vec<String>) -> BTreeMap<String, Read> {
     let mut texts = BTreeMap::new();
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -99,14 +100,14 @@ fn of_language(folder: &Path, language: &str, problems: &mut Vec<String>) -> BTr
         let group = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let place = format!("app/locales/{language}/{group}.ftl");
         match fs::read_to_string(file) {
-            Ok(source) => of_file(&source, &group, &place, &mut texts, problems),
+            Ok(source) => read_file(&source, &group, &place, &mut texts, problems),
             Err(error) => problems.push(format!("{place} cannot be read: {error}")),
         }
     }
     texts
 }
 
-fn of_file(source: &str, group: &str, place: &str, texts: &mut BTreeMap<String, Read>, problems: &mut Vec<String>) {
+fn read_file(source: &str, group: &str, place: &str, texts: &mut BTreeMap<String, Read>, problems: &mut Vec<String>) {
     let resource = match parser::parse(source) {
         Ok(resource) => resource,
         Err((_, errors)) => {
@@ -159,7 +160,7 @@ fn written(pattern: &Pattern<&str>, of_one: bool, read: &mut Read) -> Result<Str
     let mut text = String::new();
     for element in &pattern.elements {
         match element {
-            // Where a text is broken into lines there is a space.
+            // A line break in a text is a space.
             PatternElement::TextElement { value } => text.push_str(&value.replace('\n', " ")),
             PatternElement::Placeable { expression: Expression::Inline(inline) } => match inline {
                 InlineExpression::VariableReference { id } => {

@@ -1,9 +1,9 @@
-// Bundles each program, with the framework that it trains with, into a folder of its own:
+// Bundles each program with its framework, one folder each:
 //
 //     node build.mjs FOLDER
 //
-// A folder FOLDER/NAME has worker.js, loader.js, the modules of WebAssembly of which the browser takes one, and, where the page
-// has it, licences.txt, the licences of what is in it.
+// FOLDER/NAME has worker.js, loader.js, the WebAssembly modules that the browser chooses from and, for the page's
+// bundles, licences.txt with the licenses of everything in it.
 
 import { build } from "esbuild";
 import { copyFile, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
@@ -67,15 +67,15 @@ async function bundle({ name, page = true }, folder) {
     format: "iife",
     platform: "browser",
     target: "es2022",
-    // Licences stand in a file of their own.
+    // Licenses go to licences.txt.
     legalComments: "none",
-    // What only Node has, which TensorFlow.js asks for there alone.
+    // Node's modules, which TensorFlow.js imports only in Node.
     external: ["fs", "path", "worker_threads", "perf_hooks", "os", "util", "crypto", "string_decoder", "node-fetch"],
     define: { JAX_JS_VERSION: JSON.stringify((await packageOf("@jax-js/jax")).version) },
     logLevel: "warning",
   });
   const names = packages(metafile);
-  // What no page has is given to nobody.
+  // Only bundles for the page are distributed.
   if (page) await writeFile(join(folder, "licences.txt"), await notices(names));
   await copyFile(join(here, "src", "loader.js"), join(folder, "loader.js"));
   for (const name of names) {

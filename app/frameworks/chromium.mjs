@@ -2,7 +2,7 @@
 //
 //     native-runner trace --backend tfjs-webgpu --program 'tfjs-webgpu=node chromium.mjs FOLDER/tfjs-webgpu' …
 //
-// It is how GPU back ends are held to the golden traces. CHROMIUM names the browser; WebGPU computes on SwiftShader unless
+// This compares GPU back ends with the golden traces. CHROMIUM names the browser; WebGPU computes on SwiftShader unless
 // CHROMIUM_FLAGS has other flags than those below.
 
 import { spawn } from "node:child_process";

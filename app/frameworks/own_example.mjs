@@ -1,9 +1,9 @@
-// Times each program of the page beside its framework's own way of training, in one headless Chromium, in turns:
+// Compares each program of the page with its framework's own training loop, in one headless Chromium, in turns:
 //
 //     node build.mjs FOLDER && node own_example.mjs FOLDER [mlp|cnn …]
 //
-// A ratio above 1 says that the program is faster than the framework by itself.
-// CHROMIUM and CHROMIUM_FLAGS are those of chromium.mjs.
+// A ratio above 1 means that the program is faster than the framework alone.
+// CHROMIUM and CHROMIUM_FLAGS are the same as in chromium.mjs.
 
 import { spawn } from "node:child_process";
 import { readdir } from "node:fs/promises";

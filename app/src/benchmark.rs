@@ -249,11 +249,10 @@ impl Benchmark {
             FromWorker::Event(event) => self.latest.update_value(|live| live.event(&event)),
             FromWorker::Finished(record) => self.finish(*record),
             FromWorker::Failed { trouble, sentence, so_far } => {
-                let in_part = so_far.is_some();
                 if let Some(record) = so_far {
                     self.keep(*record);
                 }
-                self.end(Stage::Failed(Failure::Failed { trouble, reason: sentence, in_part }));
+                self.end(Stage::Failed(Failure::Failed { trouble, reason: sentence }));
             }
             FromWorker::Crashed(reason) => self.end(Stage::Failed(Failure::Crashed { reason })),
         }
@@ -272,7 +271,7 @@ impl Benchmark {
         }
         if let Some((cause, reason)) = text::nothing_trained(&record) {
             let trouble = Trouble::Workload(cause);
-            return self.end(Stage::Failed(Failure::Failed { trouble, reason, in_part: false }));
+            return self.end(Stage::Failed(Failure::Failed { trouble, reason }));
         }
         self.latest.update_value(Live::finish);
         self.keep(record);

@@ -145,29 +145,31 @@ impl Obstacle {
 }
 
 /// Steps to try, in this order; never empty.
-pub fn advice(browser: &Browser, obstacle: Obstacle) -> Vec<&'static str> {
+pub fn advice(browser: &Browser, obstacle: Obstacle) -> Vec<String> {
     if obstacle == Obstacle::InsecurePage {
-        return vec![t!(advice_open_securely)];
+        return texts([t!(advice_open_securely)]);
     }
     let mut steps = particular(browser, obstacle);
-    steps.push(t!(advice_native));
+    steps.push(t!(advice_native).to_owned());
     steps
 }
 
+fn texts<const COUNT: usize>(steps: [&str; COUNT]) -> Vec<String> {
+    steps.map(str::to_owned).into()
+}
+
 /// Steps to try if the browser offers a software adapter although there may be a GPU.
-pub fn advice_on_software(browser: &Browser) -> Vec<&'static str> {
+pub fn advice_on_software(browser: &Browser) -> Vec<String> {
     let mut steps = match (browser.system, browser.family) {
-        (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => {
-            vec![t!(advice_linux_flags), t!(advice_linux_check)]
+        // Chrome uses this adapter if it does not trust the driver.
+        (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => texts([t!(advice_linux_unsafe)]),
+        (_, Family::Chrome | Family::Edge | Family::Opera) => {
+            texts([t!(advice_acceleration), t!(advice_driver_blocked)])
         }
-        (_, Family::Chrome | Family::Edge | Family::Opera) => vec![t!(advice_acceleration), t!(advice_driver_blocked)],
-        (_, Family::Firefox) => {
-            vec![t!(advice_firefox_support)]
-        }
-        _ => vec![t!(advice_update_system)],
+        (_, Family::Firefox) => texts([t!(advice_firefox_support)]),
+        _ => texts([t!(advice_update_system)]),
     };
-    steps.push(t!(advice_two_gpus));
-    steps.push(t!(advice_native_adapter));
+    steps.extend(texts([t!(advice_two_gpus), t!(advice_native)]));
     steps
 }
 
@@ -189,7 +191,7 @@ pub fn is_integrated(browser: &Browser, vendor: &str, architecture: &str, is_lap
 }
 
 /// Steps to try if the browser offers the GPU inside the processor.
-pub fn advice_on_integrated(browser: &Browser) -> Vec<&'static str> {
+pub fn advice_on_integrated(browser: &Browser) -> Vec<String> {
     let of_system = match browser.system {
         System::Windows => Some(t!(advice_windows_faster)),
         System::MacOs => Some(t!(advice_mac_faster)),
@@ -198,33 +200,31 @@ pub fn advice_on_integrated(browser: &Browser) -> Vec<&'static str> {
     };
     let is_chromium = matches!(browser.family, Family::Chrome | Family::Edge | Family::Opera);
     let of_browser = is_chromium.then(|| t!(advice_force_faster));
-    [of_system, of_browser, Some(t!(advice_native_adapter))].into_iter().flatten().collect()
+    [of_system, of_browser, Some(t!(advice_native))].into_iter().flatten().map(str::to_owned).collect()
 }
 
-fn particular(browser: &Browser, obstacle: Obstacle) -> Vec<&'static str> {
+fn particular(browser: &Browser, obstacle: Obstacle) -> Vec<String> {
+    let update = |version: &str| t!(advice_update, version = version);
+    let or_chrome = || t!(advice_chrome).to_owned();
     match (browser.system, browser.family) {
         // Every browser on these devices is Safari inside.
-        (System::Ios, _) => vec![t!(advice_ios_26), t!(advice_ios_18)],
+        (System::Ios, _) => vec![update("iOS 26"), t!(advice_ios_18).to_owned()],
         (System::Android, Family::Chrome | Family::Edge | Family::Opera | Family::SamsungInternet) => {
-            vec![t!(advice_android_121), t!(advice_android_old_chips)]
+            vec![update("Chrome 121, Android 12")]
         }
-        (System::Android, _) => vec![t!(advice_android_chrome)],
+        (System::Android, _) => vec![or_chrome()],
         (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => {
-            vec![t!(advice_linux_unsafe), t!(advice_linux_vulkaninfo), t!(advice_acceleration_too)]
+            texts([t!(advice_linux_unsafe), t!(advice_linux_vulkaninfo), t!(advice_acceleration)])
         }
-        (System::Linux, Family::Firefox) => vec![t!(advice_linux_firefox), t!(advice_linux_firefox_chrome)],
+        (System::Linux, Family::Firefox) => vec![t!(advice_linux_firefox).to_owned(), or_chrome()],
         (_, Family::Chrome | Family::Edge | Family::Opera) if obstacle == Obstacle::NoAdapter => {
-            vec![t!(advice_acceleration), t!(advice_driver_blocked)]
+            texts([t!(advice_acceleration), t!(advice_driver_blocked)])
         }
-        (_, Family::Chrome | Family::Edge | Family::Opera) => {
-            vec![t!(advice_chrome_113)]
-        }
-        (System::Windows, Family::Firefox) => {
-            vec![t!(advice_firefox_141)]
-        }
-        (_, Family::Firefox) => vec![t!(advice_firefox_145), t!(advice_old_mac)],
-        (_, Family::Safari) => vec![t!(advice_safari_26), t!(advice_old_macos)],
-        _ => vec![t!(advice_current)],
+        (_, Family::Chrome | Family::Edge | Family::Opera) => vec![update("Chrome 113")],
+        (System::Windows, Family::Firefox) => vec![update("Firefox 141")],
+        (_, Family::Firefox) => vec![update("Firefox 145"), or_chrome()],
+        (_, Family::Safari) => vec![update("Safari 26"), or_chrome()],
+        _ => texts([t!(advice_current)]),
     }
 }
 
@@ -279,19 +279,19 @@ mod tests {
     fn each_browser_and_system_gets_its_own_advice() {
         let no_webgpu = |browser: &Browser| advice(browser, Obstacle::NoInterface);
         let insecure = |browser: &Browser| advice(browser, Obstacle::InsecurePage);
-        let check = |advice: &dyn Fn(&Browser) -> Vec<&'static str>, user_agent: &str, expected: &str| {
+        let check = |advice: &dyn Fn(&Browser) -> Vec<String>, user_agent: &str, expected: &str| {
             let text = advice(&browser(user_agent)).join("\n");
             assert!(text.contains(expected), "{user_agent}: {text}");
         };
         check(&no_webgpu, "X11; Linux x86_64 Chrome/142.0", "chrome://flags");
         check(&no_webgpu, "X11; Linux x86_64 Firefox/145.0", "about:config");
-        check(&no_webgpu, "Windows NT 10.0 Firefox/140.0", "version 141");
+        check(&no_webgpu, "Windows NT 10.0 Firefox/140.0", "Firefox 141");
         check(&no_webgpu, "iPhone CriOS/142.0", "iOS 18");
         check(&no_webgpu, "Android 14 Firefox/145.0", "in Chrome");
         check(&no_webgpu, "Macintosh Version/18.0 Safari", "Safari 26");
         check(&no_webgpu, "Windows NT 10.0 Edg/110.0", "113");
         check(&insecure, "Windows NT 10.0 Edg/142.0", "https://");
-        check(&advice_on_software, "X11; Linux x86_64 Chrome/142.0", "NVIDIA");
+        check(&advice_on_software, "X11; Linux x86_64 Chrome/142.0", "chrome://flags");
         check(&advice_on_software, "Windows NT 10.0 Edg/142.0", "graphics acceleration");
         check(&advice_on_software, "X11; Linux x86_64 Firefox/145.0", "about:support");
         check(&advice_on_integrated, "Windows NT 10.0 Edg/142.0", "High performance");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use results::api::{RunRow, Standings};
 
-use crate::{t, text};
+use crate::text;
 
 /// Maximum next to the first one.
 pub const MAX_CHOSEN: usize = 3;
@@ -23,7 +23,7 @@ pub struct Candidate {
 /// Results of a list, each once.
 pub fn of_runs(rows: &[RunRow]) -> Vec<Candidate> {
     let candidate = |row: &RunRow| {
-        let speed = row.summary.samples_per_second.map(|rate| t!(candidates_speed, rate = text::rate(rate)));
+        let speed = row.summary.samples_per_second.map(|rate| text::rate(rate) + &text::rate_unit());
         let about = [Some(row.backend.clone()), Some(row.client.clone()), speed];
         Candidate {
             id: row.run_id.clone(),

@@ -142,24 +142,24 @@ pub const LISTS: [List; 8] = [
     list("leaderboard-run-sort", messages::filters_order, messages::filters_order_usual, || {
         RunSort::ALL.into_iter().map(|sort| (sort.name(), order(sort).into())).collect()
     }),
-    list("leaderboard-run-suite", messages::common_suite, messages::filters_all_suites, || {
+    list("leaderboard-run-suite", messages::common_suite, messages::filters_all, || {
         engine::SUITES.iter().map(|suite| (suite.name, text::suite_inside(suite.name).into())).collect()
     }),
-    list("leaderboard-run-precision", messages::common_precision, messages::filters_all_precisions, || {
+    list("leaderboard-run-precision", messages::common_precision, messages::filters_all, || {
         named(Precision::ALL.map(Precision::name), None)
     }),
-    list("leaderboard-run-client", messages::filters_run_in, messages::filters_programs_and_browsers, || {
+    list("leaderboard-run-client", messages::filters_run_in, messages::filters_all, || {
         let (native, browser) = (ClientKind::Native.name(), ClientKind::Browser.name());
-        vec![(native, t!(filters_programs).into()), (browser, t!(filters_browsers).into())]
+        vec![(native, t!(common_program).into()), (browser, t!(common_browser).into())]
     }),
-    list("leaderboard-run-browser", messages::common_browser, messages::filters_all_browsers, || {
-        named(BROWSERS, Some(t!(filters_another_browser)))
+    list("leaderboard-run-browser", messages::common_browser, messages::filters_all, || {
+        named(BROWSERS, Some(t!(filters_other)))
     }),
-    list("leaderboard-run-system", messages::filters_system, messages::filters_all_systems, || {
-        named(SYSTEMS, Some(t!(filters_another_system)))
+    list("leaderboard-run-system", messages::filters_system, messages::filters_all, || {
+        named(SYSTEMS, Some(t!(filters_other)))
     }),
-    list("leaderboard-run-vendor", messages::filters_vendor, messages::filters_all_vendors, || named(VENDORS, None)),
-    list("leaderboard-run-tier", messages::filters_tier, messages::filters_all_tiers, || {
+    list("leaderboard-run-vendor", messages::filters_vendor, messages::filters_all, || named(VENDORS, None)),
+    list("leaderboard-run-tier", messages::filters_tier, messages::filters_all, || {
         [Tier::Proven, Tier::Checked, Tier::Unverified, Tier::Flagged].map(|of| (of.name(), tier(of).into())).to_vec()
     }),
 ];
@@ -273,17 +273,6 @@ pub fn order(sort: RunSort) -> &'static str {
         RunSort::Oldest => t!(filters_oldest),
         RunSort::Accuracy => t!(filters_most_accurate),
         RunSort::TimeToAccuracy => t!(filters_soonest),
-    }
-}
-
-/// An order, inside a sentence.
-pub fn order_inside(sort: RunSort) -> &'static str {
-    match sort {
-        RunSort::Fastest => t!(filters_by_fastest),
-        RunSort::Newest => t!(filters_by_newest),
-        RunSort::Oldest => t!(filters_by_oldest),
-        RunSort::Accuracy => t!(filters_by_most_accurate),
-        RunSort::TimeToAccuracy => t!(filters_by_soonest),
     }
 }
 

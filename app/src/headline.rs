@@ -50,7 +50,7 @@ fn time_to(record: &WorkloadRecord) -> String {
 /// Samples of a run that was too short for a throughput.
 fn trained(record: &WorkloadRecord) -> Figure {
     let summary = &record.summary;
-    Figure::new(t!(result_trained), &t!(common_samples_counted, number = summary.samples))
+    Figure::new(t!(common_training), &t!(common_samples_counted, number = summary.samples))
         .with(t!(result_too_short, seconds = text::seconds(summary.training_seconds)))
 }
 
@@ -60,7 +60,7 @@ fn best(record: &WorkloadRecord) -> Option<Figure> {
     let best = best_of(&record.evaluations)?;
     let title = t!(result_best_in, seconds = text::seconds(best.training_seconds));
     let figure = Figure::new(title, &text::percent(best.accuracy));
-    Some(figure.with(t!(result_of_target, target = text::whole_percent(target.accuracy))))
+    Some(figure.with(t!(chart_target, value = text::whole_percent(target.accuracy))))
 }
 
 /// The earliest of the most accurate evaluations.
@@ -75,7 +75,7 @@ pub fn sentence(record: &WorkloadRecord) -> String {
         .unwrap_or_else(|| {
             let summary = &record.summary;
             let samples = t!(common_samples_counted, number = summary.samples);
-            t!(result_samples_in, samples = samples, seconds = text::seconds(summary.training_seconds))
+            format!("{samples} in {}", text::seconds(summary.training_seconds))
         });
     let accuracy = record.summary.accuracy.map(|share| t!(result_test_accuracy, accuracy = text::percent(share)));
     let target = record.target.and_then(|target| {
@@ -169,7 +169,7 @@ pub(crate) mod tests {
         let texts = texts(&record);
         assert_eq!(texts.len(), 4, "{texts:?}");
         assert!(texts[2].starts_with("Time to 98 %: 2.5"), "{texts:?}");
-        assert!(texts[3].starts_with("Of the device's peak: 41.00 %"), "{texts:?}");
+        assert!(texts[3].starts_with("Share of the device's peak: 41.00 %"), "{texts:?}");
         assert!(sentence(&record).contains("98 % after 2.5"), "{}", sentence(&record));
     }
 
@@ -178,8 +178,8 @@ pub(crate) mod tests {
         let summary = Summary { samples_per_second: Some(100.0), accuracy: Some(0.93), ..Summary::default() };
         let record = record([0.95, 0.93], target(None), summary);
         let texts = texts(&record);
-        assert!(texts[2].starts_with("Best in 1") && texts[2].contains("95.00 % of 98 %, its target"), "{texts:?}");
-        assert!(sentence(&record).contains("its target of 98 % not reached in 1"), "{}", sentence(&record));
+        assert!(texts[2].starts_with("Best in 1") && texts[2].contains("95.00 % target 98 %"), "{texts:?}");
+        assert!(sentence(&record).contains("target of 98 % not reached in 1"), "{}", sentence(&record));
     }
 
     #[test]
@@ -187,7 +187,7 @@ pub(crate) mod tests {
         let summary = Summary { samples: 1280, training_seconds: 1.5, accuracy: Some(0.5), ..Summary::default() };
         let record = record([0.4, 0.5], None, summary);
         let texts = texts(&record);
-        assert!(texts[0].starts_with("Trained: 1,280 samples in 1.5"), "{texts:?}");
+        assert!(texts[0].starts_with("Training: 1,280 samples in 1.5"), "{texts:?}");
         assert!(texts.iter().all(|text| !text.contains('–')), "{texts:?}");
         assert!(sentence(&record).starts_with("1,280 samples in 1.5"), "{}", sentence(&record));
     }

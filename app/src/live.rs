@@ -193,10 +193,10 @@ impl Live {
         let Some(workload) = &self.workload else {
             return match self.bundle.filter(|bundle| bundle.is_coming()) {
                 Some(bundle) => t!(running_loading, what = bundle.of),
-                None => t!(running_starting_worker).to_owned(),
+                None => t!(running_getting_ready).to_owned(),
             };
         };
-        let phase = self.phase.map_or(t!(running_phase_starting), phase);
+        let phase = phase(self.phase.unwrap_or(Phase::LoadingData));
         // The network's own name stands right below, in the heading.
         t!(running_status, number = workload.index + 1, count = workload.count, phase = phase)
     }
@@ -275,20 +275,9 @@ impl Examples {
 }
 
 fn class(data_set: &str, number: u16) -> String {
-    let name = match (data_set, number) {
-        ("cifar10", 0) => t!(class_airplane),
-        ("cifar10", 1) => t!(class_automobile),
-        ("cifar10", 2) => t!(class_bird),
-        ("cifar10", 3) => t!(class_cat),
-        ("cifar10", 4) => t!(class_deer),
-        ("cifar10", 5) => t!(class_dog),
-        ("cifar10", 6) => t!(class_frog),
-        ("cifar10", 7) => t!(class_horse),
-        ("cifar10", 8) => t!(class_ship),
-        ("cifar10", 9) => t!(class_truck),
-        _ => return number.to_string(),
-    };
-    name.to_owned()
+    let names = if data_set == "cifar10" { t!(class_cifar10) } else { "" };
+    let name = names.split(", ").nth(number.into()).filter(|name| !name.is_empty());
+    name.map_or_else(|| number.to_string(), str::to_owned)
 }
 
 /// A picture of 24 bits per pixel, uncompressed, from the lowest row to the highest, blue before green before red, each
@@ -375,7 +364,7 @@ mod tests {
             assert_eq!(live.fraction(), BUNDLE_SHARE / 2.0, "it never falls");
         }
         live.loaded(Loaded { compressed_bytes: None, bytes: 1000, cached: None, seconds: 1.0 });
-        assert_eq!((live.status().as_str(), live.fraction()), ("Starting the training worker", BUNDLE_SHARE));
+        assert_eq!((live.status().as_str(), live.fraction()), ("Getting ready", BUNDLE_SHARE));
         live.loading(1, 1);
         live.event(&progress(1, 1.0));
         assert!((live.fraction() - 1.0).abs() < 1e-12);

@@ -68,7 +68,7 @@ impl RunOptions {
         let mut seen = Vec::new();
         for (name, value) in pairs {
             if Self::NAMES.contains(&name) && seen.contains(&name) {
-                return Err(t!(settings_twice, name = name));
+                return Err(t!(settings_once, names = name));
             }
             seen.push(name);
             options.read(name, value)?;
@@ -78,19 +78,19 @@ impl RunOptions {
 
     fn read(&mut self, name: &str, value: &str) -> Result<(), String> {
         match name {
-            "suite" => self.suite = Some(parse_suite(value)?),
-            "workload" => self.workloads = parse_workloads(value)?,
+            "suite" => self.suite = Some(parse_suite(name, value)?),
+            "workload" => self.workloads = parse_workloads(name, value)?,
             "batch" => self.batch_size = Some(parse_positive(name, value)?.get()),
             "epochs" => self.length_once(Length::Epochs(parse_positive(name, value)?))?,
             "steps" => self.length_once(Length::Steps(parse_positive(name, value)?.into()))?,
-            "seconds" => self.length_once(Length::Seconds(parse_seconds(value)?))?,
-            "precision" => self.precision = Some(parse_precision(value)?),
-            "without" => self.without = parse_features(value)?,
-            "backend" => self.backend = parse_backend(value)?,
-            "compare" => self.compared = parse_compared(value)?,
-            "seeds" => self.seeds = Some(parse_seeds(value)?),
-            "seed" => self.seed = Some(parse_seed(value)?),
-            "learning-rate" => self.learning_rate = Some(parse_learning_rate(value)?),
+            "seconds" => self.length_once(Length::Seconds(parse_seconds(name, value)?))?,
+            "precision" => self.precision = Some(parse_precision(name, value)?),
+            "without" => self.without = parse_features(name, value)?,
+            "backend" => self.backend = parse_backend(name, value)?,
+            "compare" => self.compared = parse_compared(name, value)?,
+            "seeds" => self.seeds = Some(parse_whole(name, value, 1, MAX_SEEDS)?),
+            "seed" => self.seed = Some(parse_whole(name, value, 0, u32::MAX)?),
+            "learning-rate" => self.learning_rate = Some(parse_learning_rate(name, value)?),
             "autostart" => self.autostart = parse_switch(name, value)?,
             _ => {}
         }
@@ -305,7 +305,7 @@ impl RunOptions {
 
     fn length_once(&mut self, length: Length) -> Result<(), String> {
         if self.length.replace(length).is_some() {
-            return Err(t!(settings_one_limit).to_owned());
+            return Err(t!(settings_once, names = "epochs/steps/seconds"));
         }
         Ok(())
     }
@@ -313,82 +313,88 @@ impl RunOptions {
 
 /// More would keep a tab busy for hours.
 const MAX_SEEDS: u32 = 10;
+const MAX_SECONDS: u32 = 3600;
 
-fn parse_suite(value: &str) -> Result<&'static str, String> {
-    let known: Vec<&str> = engine::SUITES.iter().map(|suite| suite.name).collect();
-    engine::suite(value.trim())
-        .map(|suite| suite.name)
-        .ok_or_else(|| t!(settings_no_suite, value = value, known = known.join(", ")))
+/// The sentence on a wrong setting.
+fn wrong(name: &str, expected: &str, value: &str) -> String {
+    t!(settings_wrong, name = name, expected = expected, value = value)
 }
 
-fn parse_workloads(value: &str) -> Result<Vec<String>, String> {
+fn one_of(known: &[&str]) -> String {
+    t!(settings_one_of, known = known.join(", "))
+}
+
+fn parse_suite(name: &str, value: &str) -> Result<&'static str, String> {
+    let known: Vec<&str> = engine::SUITES.iter().map(|suite| suite.name).collect();
+    engine::suite(value.trim()).map(|suite| suite.name).ok_or_else(|| wrong(name, &one_of(&known), value))
+}
+
+fn parse_workloads(name: &str, value: &str) -> Result<Vec<String>, String> {
     let known: Vec<&str> = engine::WORKLOADS.iter().map(|make| make().name).collect();
     let names: Vec<String> = value.split(',').map(str::trim).filter(|n| !n.is_empty()).map(str::to_owned).collect();
-    match names.iter().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(t!(settings_no_workload, value = name, known = known.join(", "))),
+    match names.iter().find(|workload| !known.contains(&workload.as_str())) {
+        Some(workload) => Err(wrong(name, &one_of(&known), workload)),
         None => Ok(names),
     }
 }
 
-fn parse_precision(value: &str) -> Result<Precision, String> {
-    match Precision::named(value) {
-        Some(precision @ (Precision::F16 | Precision::F32)) => Ok(precision),
-        Some(Precision::F16Matrix) => Err(t!(settings_no_matrix).to_owned()),
-        _ => Err(t!(settings_no_precision, value = value)),
-    }
+/// Browsers do not offer matrix units to pages.
+fn parse_precision(name: &str, value: &str) -> Result<Precision, String> {
+    let offered = [Precision::F16, Precision::F32];
+    let precision = Precision::named(value).filter(|precision| offered.contains(precision));
+    precision.ok_or_else(|| wrong(name, &one_of(&offered.map(Precision::name)), value))
 }
 
-fn parse_features(value: &str) -> Result<Vec<Feature>, String> {
-    let known = || Feature::ALL.map(Feature::name).join(", ");
-    let feature =
-        |name: &str| Feature::named(name.trim()).ok_or_else(|| t!(settings_no_feature, known = known(), value = value));
+fn parse_features(name: &str, value: &str) -> Result<Vec<Feature>, String> {
+    let feature = |feature: &str| {
+        Feature::named(feature.trim()).ok_or_else(|| wrong(name, &one_of(&Feature::ALL.map(Feature::name)), feature))
+    };
     value.split(',').map(feature).collect()
 }
 
-fn parse_backend(value: &str) -> Result<PageBackend, String> {
-    let known = PageBackend::ALL.map(PageBackend::name).join(", ");
-    PageBackend::named(value.trim()).ok_or_else(|| t!(settings_no_backend, value = value, known = known))
+fn parse_backend(name: &str, value: &str) -> Result<PageBackend, String> {
+    let known = PageBackend::ALL.map(PageBackend::name);
+    PageBackend::named(value.trim()).ok_or_else(|| wrong(name, &one_of(&known), value))
 }
 
-fn parse_compared(value: &str) -> Result<Vec<PageBackend>, String> {
+fn parse_compared(name: &str, value: &str) -> Result<Vec<PageBackend>, String> {
     let names = value.split(',').filter(|name| !name.trim().is_empty());
-    let chosen = names.map(parse_backend).collect::<Result<Vec<_>, _>>()?;
+    let chosen = names.map(|backend| parse_backend(name, backend)).collect::<Result<Vec<_>, _>>()?;
     let all = PageBackend::ALL.into_iter().filter(|backend| chosen.contains(backend)).collect::<Vec<_>>();
     if all.len() < 2 {
         let known = PageBackend::ALL.map(PageBackend::name).join(", ");
-        return Err(t!(settings_two_backends, known = known, value = value));
+        return Err(wrong(name, &t!(settings_two_of, known = known), value));
     }
     Ok(all)
 }
 
-fn parse_seeds(value: &str) -> Result<u32, String> {
-    let number = value.parse().ok().filter(|number| (1..=MAX_SEEDS).contains(number));
-    number.ok_or_else(|| t!(settings_no_seeds, most = MAX_SEEDS, value = value))
+fn parse_whole(name: &str, value: &str, least: u32, most: u32) -> Result<u32, String> {
+    let number = value.parse().ok().filter(|number| (least..=most).contains(number));
+    number.ok_or_else(|| {
+        let expected = t!(settings_whole_number, least = least.to_string(), most = most.to_string());
+        wrong(name, &expected, value)
+    })
 }
 
 fn parse_positive(name: &str, value: &str) -> Result<NonZero<u32>, String> {
-    value.parse().map_err(|_| t!(settings_not_positive, name = name, value = value))
+    Ok(NonZero::new(parse_whole(name, value, 1, u32::MAX)?).unwrap_or(NonZero::<u32>::MIN))
 }
 
-fn parse_seconds(value: &str) -> Result<Positive, String> {
-    let number = value.parse().ok().filter(|number: &Positive| number.get() <= 3600.0);
-    number.ok_or_else(|| t!(settings_no_seconds, value = value))
+fn parse_seconds(name: &str, value: &str) -> Result<Positive, String> {
+    let number = value.parse().ok().filter(|number: &Positive| number.get() <= f64::from(MAX_SECONDS));
+    number.ok_or_else(|| wrong(name, &t!(settings_positive_up_to, most = MAX_SECONDS.to_string()), value))
 }
 
-fn parse_seed(value: &str) -> Result<u32, String> {
-    value.parse().map_err(|_| t!(settings_no_seed, most = u32::MAX.to_string(), value = value))
-}
-
-fn parse_learning_rate(value: &str) -> Result<f64, String> {
+fn parse_learning_rate(name: &str, value: &str) -> Result<f64, String> {
     let number = value.parse().ok().filter(|&number: &f64| number > 0.0 && number.is_finite());
-    number.ok_or_else(|| t!(settings_no_learning_rate, value = value))
+    number.ok_or_else(|| wrong(name, t!(settings_positive), value))
 }
 
 fn parse_switch(name: &str, value: &str) -> Result<bool, String> {
     match value {
         "1" | "true" => Ok(true),
         "0" | "false" => Ok(false),
-        _ => Err(t!(settings_no_switch, name = name, value = value)),
+        _ => Err(wrong(name, &one_of(&["1", "0"]), value)),
     }
 }
 
@@ -399,11 +405,9 @@ impl RunOptions {
     pub fn summary(&self) -> String {
         let networks = self.networks();
         match (self.workloads.is_empty(), networks.as_slice()) {
-            (true, _) => {
-                t!(settings_summary_suite, suite = text::suite_inside(self.suite().name), networks = networks.len())
-            }
+            (true, _) => format!("{} ({})", text::suite_title(self.suite().name), networks.len()),
             (false, [one]) => text::workload_title(one),
-            (false, several) => t!(settings_summary_chosen, networks = several.len()),
+            (false, several) => several.len().to_string(),
         }
     }
 
@@ -414,18 +418,13 @@ impl RunOptions {
         parts.extend(
             self.learning_rate.map(|rate| t!(departure_learning_rate, rate = language().number(&rate.to_string()))),
         );
-        parts.extend(
-            self.precision.filter(|of| *of != Precision::F32).map(|of| t!(settings_precision, precision = of.name())),
-        );
-        parts.extend((!self.without.is_empty()).then(|| {
-            let names = self.without.iter().map(|feature| feature.name().to_owned());
-            let names = names.reduce(|some, other| t!(supplies_and, some = some, other = other));
-            t!(settings_without, features = names.unwrap_or_default())
-        }));
+        let precision = self.precision.filter(|of| *of != Precision::F32);
+        parts.extend(precision.map(|of| t!(departure_computed_in, precision = of.name())));
+        parts.extend(self.without.iter().map(|feature| t!(departure_without, feature = feature.name())));
         parts.extend(self.length.map(|length| match length {
             Length::Epochs(epochs) => t!(common_epochs, number = u64::from(epochs.get())),
             Length::Steps(steps) => t!(common_steps, number = steps.get()),
-            Length::Seconds(seconds) => t!(settings_seconds, seconds = language().number(&seconds.to_string())),
+            Length::Seconds(seconds) => t!(departure_seconds, number = language().number(&seconds.to_string())),
         }));
         parts.extend(self.seed.map(|seed| t!(settings_seed, seed = seed.to_string())));
         parts
@@ -434,7 +433,7 @@ impl RunOptions {
     /// Returns why a run is never ranked.
     pub fn consequence(&self) -> Option<String> {
         let mut reasons = self.departures();
-        reasons.extend((!self.backend.is_provable()).then(|| t!(settings_back_end, backend = self.backend.title())));
+        reasons.extend((!self.backend.is_provable()).then(|| self.backend.title().to_owned()));
         reasons.extend((!self.is_whole_suite()).then(|| t!(settings_no_whole_suite).to_owned()));
         let reasons = reasons.join(", ");
         self.non_standard().then(|| t!(settings_consequence, reasons = reasons))
@@ -477,25 +476,20 @@ impl RunOptions {
             sets.into_iter().any(|set| set.starts_with(prefix))
         };
         // As the server compresses them.
-        let mut fetched: Vec<String> = [("mnist", t!(settings_digits)), ("cifar10", t!(settings_photographs))]
+        let mut fetched: Vec<String> = [("mnist", "11 MB"), ("cifar10", "170 MB")]
             .into_iter()
             .filter(|(set, _)| uses(set))
-            .map(|(_, what)| what.to_owned())
+            .map(|(set, size)| format!("{size} ({})", text::data_set_title(set)))
             .collect();
-        let of = |of: &str| Some(t!(settings_bundle, size = text::megabytes(bundle?.compressed_bytes), what = of));
+        let of = |of: &str| Some(format!("{} ({of})", text::megabytes(bundle?.compressed_bytes)));
         fetched.extend(self.backend.maker().fetched().and_then(of));
-        let rank = match (self.backend.is_provable(), self.is_whole_suite()) {
-            (false, _) => Some(t!(settings_frameworks_not_ranked)),
-            (true, false) => Some(t!(settings_only_suites_ranked)),
-            (true, true) => None,
-        };
-        let what = fetched.into_iter().reduce(|some, other| t!(supplies_and, some = some, other = other));
-        let cost = match what {
-            None => t!(settings_no_fetch, time = time),
-            Some(what) => t!(settings_fetch, time = time, what = what),
+        let cost = if fetched.is_empty() {
+            format!("{time}.")
+        } else {
+            t!(settings_fetch, time = time, what = fetched.join(" + "))
         };
         let memory = self.memory_bytes().map(|bytes| t!(settings_memory, size = text::rounded_size(bytes)));
-        [Some(cost.as_str()), memory.as_deref(), rank].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        [Some(cost), memory].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -546,17 +540,17 @@ mod tests {
         for (query, says) in [
             ("batch=32&batch=32", "batch can be given only once"),
             ("batch=0", "batch must be a whole number"),
-            ("seconds=inf", "seconds must be above 0"),
-            ("precision=f64", "precision must be f16 or f32"),
-            ("precision=f16-matrix", "browsers do not offer matrix units"),
-            ("without=subgroups,wings", "features of subgroups, f16"),
+            ("seconds=inf", "seconds must be a number above 0"),
+            ("precision=f64", "precision must be one of f16, f32"),
+            ("precision=f16-matrix", "precision must be one of f16, f32"),
+            ("without=subgroups,wings", "without must be one of subgroups, f16"),
             ("backend=burn-cuda", "wgsl, burn-wgpu, burn-flex"),
             ("workload=resnet", "keras-mnist-mlp, "),
             ("workload=resnet", ", caffe-mnist"),
             ("suite=huge", "quick, complete"),
             ("compare=wgsl", "two or more of wgsl, burn-wgpu, burn-flex"),
             ("compare=wgsl,wgsl", "two or more of"),
-            ("compare=wgsl,burn-cuda", "no backend named “burn-cuda”"),
+            ("compare=wgsl,burn-cuda", "is “burn-cuda”"),
             ("seeds=0", "from 1 to 10"),
             ("seeds=11", "from 1 to 10"),
         ] {
@@ -592,12 +586,12 @@ mod tests {
         for (query, says) in [
             ("batch=32", "batch size 32"),
             ("learning-rate=0.05", "learning rate 0.05"),
-            ("without=f16", "no use of f16"),
+            ("without=f16", "without f16"),
             ("steps=1", "1 step"),
             ("epochs=3", "3 epochs"),
             ("seed=7", "seed 7"),
             ("workload=caffe-mnist", "not a whole suite"),
-            ("backend=jax-js-wasm", "jax-js on the processor as the backend"),
+            ("backend=jax-js-wasm", "jax-js on the processor"),
         ] {
             let options = options(query);
             let sentence = options.consequence().unwrap();
@@ -634,25 +628,25 @@ mod tests {
     #[test]
     fn the_choice_is_summarized_with_its_cost() {
         let quick = RunOptions::default();
-        assert_eq!(quick.summary(), "quick suite, 2 of them");
-        let cost = "About a minute; fetches 11 MB of handwritten digits the first time. Takes about 80 MB of the GPU's memory.";
+        assert_eq!(quick.summary(), "Quick (2)");
+        let cost = "About a minute; downloads 11 MB (MNIST) the first time. Takes about 80 MB of the GPU's memory.";
         assert_eq!(quick.cost(None, None), cost);
         let cost = quick.cost(None, Some(71.0));
-        assert!(cost.starts_with("About 75 s, as the last time in this browser; fetches 11 MB"), "{cost}");
+        assert!(cost.starts_with("About 75 s, as last time; downloads 11 MB"), "{cost}");
         let cost = options("suite=complete").cost(None, None);
-        assert!(cost.starts_with("At most 8 minutes") && cost.contains("and 170 MB"), "{cost}");
-        assert_eq!(quick.with_network("keras-babi-rnn", true).summary(), "3 chosen");
+        assert!(cost.starts_with("At most 8 minutes") && cost.contains(" + 170 MB (CIFAR-10)"), "{cost}");
+        assert_eq!(quick.with_network("keras-babi-rnn", true).summary(), "3");
         let stories = options("workload=keras-babi-rnn");
         assert_eq!(stories.summary(), text::workload_title("keras-babi-rnn"));
         let cost = stories.cost(None, None);
-        assert!(cost.starts_with("About a minute; makes up its stories itself. Takes about "), "{cost}");
-        assert!(cost.ends_with(" MB of the GPU's memory. Only whole suites are ranked."), "{cost}");
+        assert!(cost.starts_with("About a minute. Takes about "), "{cost}");
+        assert!(cost.ends_with(" MB of the GPU's memory."), "{cost}");
         let burn = r#"{"state":"ready","folder":"burn-1","compressed_bytes":3440000,"bytes":12000000}"#;
         let supplies = supplies::tests::with_burn(burn);
         let burn = supplies.bundle(PageBackend::BurnFlex);
         assert_eq!(stories.cost(burn, None), cost);
         let by_burn = stories.with_backend(PageBackend::BurnFlex).cost(burn, None);
-        assert!(by_burn.starts_with("About a minute; fetches 3.4 MB of Burn the first time. Only"), "{by_burn}");
+        assert_eq!(by_burn, "About a minute; downloads 3.4 MB (Burn) the first time.");
     }
 
     #[test]

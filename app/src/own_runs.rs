@@ -1,4 +1,4 @@
-//! The runs that were made in this browser, which keeps them for itself: what they came to, how they can be deleted from
+//! The runs that were made in this browser, which keeps them for itself: their results, how they can be deleted from
 //! the leaderboard, and the whole record of those that are not on it yet.
 
 use results::{Outcome, Phase, RunRecord, Stretch};

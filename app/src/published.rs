@@ -41,29 +41,15 @@ fn epoch_seconds(record: &WorkloadRecord) -> Option<f64> {
 impl Published {
     fn beside(&self, own_seconds: f64) -> String {
         let ratio = self.seconds_per_epoch / own_seconds;
-        let times = if ratio >= 1.0 { ratio } else { 1.0 / ratio };
-        let times = text::number(times, if times < 10.0 { 1 } else { 0 });
-        let (device, framework, citation) = (&self.device, &self.framework, &self.citation);
-        let seconds = text::seconds(self.seconds_per_epoch);
-        if ratio >= 1.0 {
-            t!(
-                result_published_fast,
-                device = device,
-                framework = framework,
-                seconds = seconds,
-                times = times,
-                citation = citation
-            )
-        } else {
-            t!(
-                result_published_slow,
-                device = device,
-                framework = framework,
-                seconds = seconds,
-                times = times,
-                citation = citation
-            )
-        }
+        let decimals = if ratio >= 10.0 { 0 } else { 2 };
+        t!(
+            result_published_time,
+            device = self.device,
+            framework = self.framework,
+            seconds = text::seconds(self.seconds_per_epoch),
+            times = text::number(ratio, decimals),
+            citation = self.citation
+        )
     }
 }
 
@@ -170,9 +156,9 @@ mod tests {
         let fast = record([0.9, 0.9], None, summary);
         let found = sentences(&fast);
         assert!(found[0].starts_with("NVIDIA Tesla K80 GPU with Keras/MXNet took 1.4"), "{found:?}");
-        assert!(found[0].contains("this device is 14 times as fast. Published: Bhatia, article, 2017."), "{found:?}");
+        assert!(found[0].contains("14 times the time of this device. Published: Bhatia, article, 2017."), "{found:?}");
         let mut slow = record([0.9, 0.9], None, Summary { seconds_per_epoch: Some(14.0), ..Summary::default() });
-        assert!(sentences(&slow)[0].contains("this device takes 10 times as long."), "{:?}", sentences(&slow));
+        assert!(sentences(&slow)[0].contains("0.10 times the time of this device."), "{:?}", sentences(&slow));
         slow.settings.batch_size = 17;
         assert_eq!(sentences(&slow), Vec::<String>::new(), "other batches are other work");
         assert_eq!(sentences(&record([0.9, 0.9], None, Summary::default())), Vec::<String>::new());

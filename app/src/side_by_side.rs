@@ -19,7 +19,7 @@ pub const COLUMNS: [Plain; 7] = [
     messages::common_rate,
     messages::metric_seconds_per_epoch,
     messages::common_training,
-    messages::compare_column_testing,
+    messages::metric_testing_seconds,
     messages::metric_accuracy,
     messages::compare_column_memory,
     // Apart from all that repeats.
@@ -93,13 +93,13 @@ pub fn title(contender: &Contender) -> String {
 pub fn remark(outcome: &RowOutcome) -> Option<String> {
     match outcome {
         RowOutcome::Completed => None,
-        RowOutcome::Cancelled => Some(t!(compare_cancelled).to_owned()),
+        RowOutcome::Cancelled => Some(text::capitalised(t!(outcome_cancelled))),
         RowOutcome::Refused { reason } => Some(reason.clone()),
-        RowOutcome::Diverged { step, .. } => Some(t!(compare_diverged, step = *step)),
-        RowOutcome::Incorrect { disagreement: Some(found), .. } => {
-            Some(t!(compare_incorrect_at, what = found.to_string()))
+        RowOutcome::Diverged { step, .. } => Some(text::capitalised(&t!(outcome_diverged, step = *step))),
+        RowOutcome::Incorrect { disagreement, .. } => {
+            let outcome = text::capitalised(t!(outcome_incorrect));
+            Some(disagreement.as_ref().map_or_else(|| outcome.clone(), |found| format!("{outcome} ({found})")))
         }
-        RowOutcome::Incorrect { disagreement: None, .. } => Some(t!(compare_incorrect).to_owned()),
     }
 }
 

@@ -15,24 +15,17 @@ use crate::text;
 pub fn sentence(standing: &WorkloadStanding, counts: bool) -> Option<String> {
     let [all, device, vendor] = standing.runs;
     if all == 1 {
-        return Some(if counts { t!(standing_only_this) } else { t!(standing_only_other) }.to_owned());
+        return Some(t!(standing_only).to_owned());
     }
     let share = percent(standing.among_all?);
-    // A statement on all runs is not repeated for a part of them.
-    let mut sentence = match () {
-        () if device == all => t!(standing_faster_all_on_device, share = share, runs = all),
-        () if vendor == all => t!(standing_faster_all_of_vendor, share = share, runs = all),
-        () => t!(standing_faster, share = share, runs = all),
-    };
-    match standing.of_device.filter(|_| device < all) {
-        Some(_) if device == 1 && counts => sentence.push_str(t!(standing_only_on_device)),
-        Some(share) => sentence.push_str(&t!(standing_than_on_device, share = percent(share), runs = device)),
-        None => {}
+    let mut sentence = t!(standing_faster, share = share, runs = all);
+    // A statement on all runs is not repeated for a part of them, and a run is not compared with itself.
+    let has_others = |runs: u64| runs < all && !(runs == 1 && counts);
+    if let Some(share) = standing.of_device.filter(|_| has_others(device)) {
+        sentence.push_str(&t!(standing_than_on_device, share = percent(share), runs = device));
     }
-    match standing.of_vendor.filter(|_| vendor < all && vendor > device) {
-        Some(_) if vendor == 1 && counts => sentence.push_str(t!(standing_only_of_vendor)),
-        Some(share) => sentence.push_str(&t!(standing_than_of_vendor, share = percent(share), runs = vendor)),
-        None => {}
+    if let Some(share) = standing.of_vendor.filter(|_| has_others(vendor) && vendor > device) {
+        sentence.push_str(&t!(standing_than_of_vendor, share = percent(share), runs = vendor));
     }
     sentence.push('.');
     Some(sentence)
@@ -43,11 +36,6 @@ fn percent(share: f64) -> String {
     let whole = (share * 100.0).round();
     let inside = share > 0.0 && share < 1.0;
     format!("{:.0} %", if inside { whole.clamp(1.0, 99.0) } else { whole })
-}
-
-/// Description of the runs that a run is compared with.
-pub fn counting(counts: bool) -> &'static str {
-    if counts { t!(standing_counts) } else { t!(standing_counts_not) }
 }
 
 /// Query for the rates of a network around a run's; `None` if the server only has another version of its suite.
@@ -157,23 +145,18 @@ mod tests {
             ),
             ([Some(0.83), None, None], [1204, 0, 0], "Faster than 83 % of 1,204 proven runs."),
             // Nothing is said twice.
-            ([Some(0.5); 3], [7, 7, 7], "Faster than 50 % of 7 proven runs, all on this device."),
+            ([Some(0.5); 3], [7, 7, 7], "Faster than 50 % of 7 proven runs."),
             (
                 [Some(0.5), Some(0.25), Some(0.5)],
                 [7, 2, 7],
-                "Faster than 50 % of 7 proven runs, all of this vendor; than 25 % of 2 on this device.",
+                "Faster than 50 % of 7 proven runs; than 25 % of 2 on this device.",
             ),
-            (
-                [Some(0.9), Some(0.5), Some(0.5)],
-                [7, 1, 1],
-                "Faster than 90 % of 7 proven runs; the only one on this device.",
-            ),
+            ([Some(0.9), Some(0.5), Some(0.5)], [7, 1, 1], "Faster than 90 % of 7 proven runs."),
         ] {
             assert_eq!(said(shares, runs, true).unwrap(), expected);
         }
         assert_eq!(said([None; 3], [0; 3], false), None);
-        assert!(said([Some(0.5); 3], [1; 3], true).unwrap().starts_with("This is the only proven run"));
-        assert!(said([Some(0.5); 3], [1; 3], false).unwrap().starts_with("There is only one proven run"));
+        assert!(said([Some(0.5); 3], [1; 3], true).unwrap().starts_with("There is only one proven run"));
         assert_eq!([0.0, 0.001, 0.506, 0.999, 1.0].map(percent), ["0 %", "1 %", "51 %", "99 %", "100 %"]);
     }
 

@@ -94,7 +94,7 @@ pub struct Bundle {
 fn plain_folder<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let folder = String::deserialize(deserializer)?;
     let is_plain = !folder.is_empty() && folder.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-    if is_plain { Ok(folder) } else { Err(D::Error::custom(t!(backend_no_plain_folder))) }
+    if is_plain { Ok(folder) } else { Err(D::Error::custom("the name of its folder is invalid")) }
 }
 
 impl Bundle {
@@ -156,19 +156,12 @@ impl Arrival {
     pub fn sentence(self) -> String {
         let of = self.of;
         match self.state {
-            ArrivalState::Coming { bytes: 0, .. } => t!(backend_fetching, what = of),
-            ArrivalState::Coming { bytes, total } if bytes >= total => t!(backend_compiling, what = of),
+            ArrivalState::Coming { bytes: 0, .. } => t!(running_loading, what = of),
             ArrivalState::Coming { .. } => {
-                t!(backend_arriving, what = of, percent = text::whole_percent(self.fraction()))
+                format!("{}: {}", t!(running_loading, what = of), text::whole_percent(self.fraction()))
             }
             ArrivalState::Started(Loaded { compressed_bytes, bytes, cached, seconds }) => {
-                let unpacked = text::megabytes(bytes);
-                let size = match compressed_bytes {
-                    Some(compressed) => {
-                        t!(backend_size, compressed = text::megabytes(compressed), unpacked = unpacked)
-                    }
-                    None => t!(backend_size_unpacked, unpacked = unpacked),
-                };
+                let size = text::megabytes(compressed_bytes.unwrap_or(bytes));
                 let seconds = text::number(seconds, 1);
                 if cached == Some(true) {
                     t!(backend_from_cache, what = of, size = size, seconds = seconds)
@@ -249,7 +242,7 @@ impl Supplies {
     pub fn lacking_for_suite(&self, suite: &SuiteDefinition) -> Option<String> {
         let lacking: Vec<&MissingData> = suite.workloads.iter().filter_map(|name| self.missing_for(name)).collect();
         let titles = self.missing_data.iter().filter(|data| lacking.contains(data)).map(MissingData::title);
-        let titles = titles.reduce(|some, other| t!(supplies_and, some = some, other = other)).unwrap_or_default();
+        let titles = titles.collect::<Vec<_>>().join(", ");
         let (few, all) = (lacking.len(), suite.workloads.len());
         (few > 0).then(|| t!(supplies_lacking, few = few, all = all, data = titles))
     }
@@ -364,14 +357,14 @@ pub(crate) mod tests {
     fn an_arrival_says_what_was_fetched_and_how_long_it_took() {
         let arrival = |state| Arrival { of: "Burn", state }.sentence();
         let half = ArrivalState::Coming { bytes: 6_000_000, total: 12_000_000 };
-        assert_eq!(arrival(half), "Burn: 50 % fetched.");
-        assert_eq!(Arrival::begin("jax-js", 340_000).sentence(), "jax-js is being fetched.");
+        assert_eq!(arrival(half), "Loading Burn: 50 %");
+        assert_eq!(Arrival::begin("jax-js", 340_000).sentence(), "Loading jax-js");
         let loaded =
             Loaded { compressed_bytes: Some(3_440_000), bytes: 12_000_000, cached: Some(false), seconds: 2.345 };
         let started = |loaded| arrival(ArrivalState::Started(loaded));
-        assert_eq!(started(loaded), "Burn: 3.4 MB (12.0 MB unpacked) fetched and started in 2.3 s.");
+        assert_eq!(started(loaded), "Burn: 3.4 MB fetched and started in 2.3 s.");
         let unknown = Loaded { compressed_bytes: None, cached: None, ..loaded };
-        assert_eq!(started(unknown), "Burn: 12.0 MB unpacked fetched and started in 2.3 s.");
+        assert_eq!(started(unknown), "Burn: 12.0 MB fetched and started in 2.3 s.");
         assert!(started(Loaded { cached: Some(true), ..loaded }).contains("from the browser's cache"));
     }
 

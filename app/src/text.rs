@@ -50,21 +50,15 @@ pub fn came_to(record: &RunRecord) -> String {
 pub fn to_pass_on(record: &RunRecord, address: &str) -> String {
     let device = device_name(&record.device.adapter, record.device.claimed_name.as_deref());
     let client = &record.provenance.client;
-    t!(
-        common_pass_on,
-        device = device,
-        client = client.name,
-        system = client.operating_system,
-        figures = came_to(record),
-        address = address
-    )
+    let figures = came_to(record);
+    format!("{device} ({}, {}), Gradmark: {figures} {address}", client.name, client.operating_system)
 }
 
 fn workload_headline(record: &WorkloadRecord) -> String {
     let title = workload_title(&record.workload);
     match &record.outcome {
-        Outcome::Completed => t!(common_of_workload, workload = title, figures = headline::sentence(record)),
-        other => t!(common_of_workload_ended, workload = title, outcome = outcome(other)),
+        Outcome::Completed => format!("{title}: {}.", headline::sentence(record)),
+        other => format!("{title}: {}", outcome(other)),
     }
 }
 
@@ -136,7 +130,7 @@ pub fn gpu_name(vendor: &str, architecture: &str, description: &str) -> String {
         "samsung" => "Samsung",
         other => other,
     };
-    if architecture.is_empty() { t!(device_of_vendor, vendor = vendor) } else { format!("{vendor}, {architecture}") }
+    if architecture.is_empty() { format!("{vendor} GPU") } else { format!("{vendor}, {architecture}") }
 }
 
 /// Meaning of a tier, for readers of a result.
@@ -151,8 +145,8 @@ pub fn tier(tier: Tier) -> &'static str {
 /// Kind of client, to follow a comma or a column's head.
 pub fn client(kind: ClientKind) -> &'static str {
     match kind {
-        ClientKind::Browser => t!(common_in_browser),
-        ClientKind::Native => t!(common_in_program),
+        ClientKind::Browser => t!(common_browser),
+        ClientKind::Native => t!(common_program),
     }
 }
 
@@ -321,7 +315,7 @@ mod tests {
         let hidden = |told: &str| named_device(&HiddenDevice { told: told.to_owned() }.to_string());
         assert_eq!([hidden(""), hidden("Apple")], ["A GPU that its browser hides", "Apple (the browser hides which)"]);
         speak(Language::German);
-        assert_eq!(hidden(""), "Eine GPU, die ihr Browser verbirgt");
+        assert_eq!(hidden(""), "Eine GPU, die der Browser verbirgt");
         assert_eq!(hidden("Apple"), "Apple (der Browser verbirgt, welche)");
         assert_eq!(named_device("NVIDIA GeForce RTX 4090"), "NVIDIA GeForce RTX 4090");
     }

@@ -6,7 +6,7 @@ const STEP_BYTES = 250_000;
 
 const post = (message) => postMessage(JSON.stringify(message));
 
-// How the two files came, as far as the browser tells.
+// Returns the sizes and the transfer of the two files, as far as the browser reports them.
 function transfer() {
   const places = [SCRIPT, MODULE].map((file) => new URL(file, location.href).href);
   const files = performance.getEntriesByType("resource").filter((entry) => places.includes(entry.name));

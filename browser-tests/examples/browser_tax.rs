@@ -59,7 +59,7 @@ fn beside_the_examples() -> PathBuf {
         .expect("this program has a place")
         .parent()
         .and_then(std::path::Path::parent)
-        .expect("examples lie beside programs")
+        .expect("examples are in a folder next to programs")
         .join("native-runner")
 }
 

@@ -55,7 +55,7 @@ async fn a_run(page: &impl Page, folder: &Path) {
     page.wait_for("table", "Results").await;
     take(page, folder, "run").await;
     let run = page.ask("() => location.pathname").await;
-    follow(page, "All results of this device").await;
+    follow(page, "All runs of this device").await;
     page.wait_for("table", "Latest results").await;
     take(page, folder, "device").await;
     page.open_to("/?leaderboard=runs", "table", "Leaderboard").await;
@@ -79,8 +79,8 @@ async fn a_comparison(page: &impl Page, folder: &Path) {
     take(page, folder, "comparing").await;
     page.wait_for_status(PATIENCE, |text| text == "The comparison is below.").await;
     take(page, folder, "compared").await;
-    page.click("button", "Upload the comparison").await;
-    follow(page, "Page of the comparison").await;
+    page.click("button", "Upload").await;
+    follow(page, "Permalink").await;
     page.wait_for("heading", "Comparison of backends").await;
     take(page, folder, "shared").await;
 }

@@ -186,7 +186,7 @@ impl Page for Firefox {
         let (mut next, tab) = attach(self.port, self.setup).await.expect("Firefox gives another session");
         next.follow(&mut session);
         *session = next;
-        *self.tab.lock().expect("nobody panics with it") = tab;
+        *self.tab.lock().expect("lock is not poisoned") = tab;
     }
 
     async fn sent_bodies(&self, method: &str) -> Vec<String> {
@@ -207,7 +207,7 @@ const MAX_BODY_BYTES: u32 = 10_000_000;
 
 impl Firefox {
     fn tab(&self) -> String {
-        self.tab.lock().expect("nobody panics with it").clone()
+        self.tab.lock().expect("lock is not poisoned").clone()
     }
 
     async fn issue(&self, command: &str, parameters: Value) -> Result<Value> {

@@ -10,7 +10,7 @@ mod server;
 pub use chromium::Browser;
 pub use drive::{drive, drive_firefox, drive_with_server};
 pub use firefox::Firefox;
-pub use page::{CANCELLING_AT_ITS_START, PATIENCE, Page, RUN_PATIENCE, Seen, Setup};
+pub use page::{MAX_CANCEL_TIME_AT_START, PATIENCE, Page, RUN_PATIENCE, Seen, Setup};
 pub use server::{Server, file_of_page};
 
 #[path = "../../engine/src/testing/skipped.rs"]

@@ -20,7 +20,7 @@ pub struct Setup {
     pub missing: &'static [&'static str],
     /// Data files that the server does not have.
     pub missing_data: &'static [&'static str],
-    /// Content of `burn.json`, if not that of the built page.
+    /// Content of `burn.json`, if not the built page's.
     pub burn: Option<&'static str>,
     /// A script that the training worker runs first, as if the browser itself were so.
     pub in_worker: Option<&'static str>,
@@ -46,10 +46,10 @@ impl Setup {
 /// Limit for what a page shows at once on an idle machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 /// Limit for a cancelled run to end while it trains: its worker has three seconds to stop.
-const CANCELLING: Duration = Duration::from_secs(5);
+const MAX_CANCEL_TIME: Duration = Duration::from_secs(5);
 /// Limit for a run that is cancelled before it trains: its worker is still starting and does not hear of it, so the page
 /// waits the three seconds and then stops it.
-pub const CANCELLING_AT_ITS_START: Duration = Duration::from_secs(20);
+pub const MAX_CANCEL_TIME_AT_START: Duration = Duration::from_secs(20);
 /// Limit for a small run on an emulated GPU, which takes half a minute on an idle machine.
 pub const RUN_PATIENCE: Duration = Duration::from_secs(600);
 
@@ -67,7 +67,7 @@ pub trait Page {
     /// Returns the visible element with this role and accessible name; any name when empty.
     async fn by_role(&self, role: &str, name: &str) -> Option<Self::Element>;
 
-    /// Clicks a button or follows a link as soon as it is there.
+    /// Clicks a button or follows a link as soon as it exists.
     async fn click(&self, role: &str, name: &str);
 
     /// Text of the first element that fits a CSS selector, hidden parts included.
@@ -205,7 +205,7 @@ pub trait Page {
     /// Cancels a run that trains.
     async fn cancel(&self) {
         self.click("button", "Cancel").await;
-        self.wait_for_status(CANCELLING, |text| text.starts_with("Cancelled")).await;
+        self.wait_for_status(MAX_CANCEL_TIME, |text| text.starts_with("Cancelled")).await;
     }
 
     /// The record that the page shows.

@@ -82,7 +82,7 @@ impl Server {
     /// Replaces the running server's `burn.json` in one step, as `cargo xtask run` does.
     pub fn say_of_burn(&self, said: &str) -> Result<()> {
         if self.page == self.original {
-            bail!("the built page stays as it is: start the server with a `burn` of its own");
+            bail!("the built page stays unchanged: start the server with its own `burn`");
         }
         replace_burn(&self.page, said)
     }
@@ -118,7 +118,7 @@ pub fn file_of_page(name: &str) -> Result<Value> {
     serde_json::from_str(&text).with_context(|| format!("{} is not JSON", file.display()))
 }
 
-/// Replaces burn.json; the old file may be a hard link to that of the built page.
+/// Replaces burn.json; the old file may be a hard link to the built page's.
 fn replace_burn(page: &Path, said: &str) -> Result<()> {
     let aside = page.join(format!("{BURN}.new"));
     fs::write(&aside, said)?;

@@ -9,7 +9,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 /// Part of the name of an unfinished file, before the id of the process that writes it.
 const PARTIAL: &str = ".partial-";
-const ABANDONED: Duration = Duration::from_secs(3600);
+const PARTIAL_FILE_LIFETIME: Duration = Duration::from_secs(3600);
 
 /// Writes a file under a temporary name in the same folder and renames it when it is complete and on disk, so that no
 /// partial file is ever visible.
@@ -41,7 +41,7 @@ pub fn remove_abandoned(folder: &Path) {
     for entry in entries.flatten() {
         let age = entry.metadata().ok().and_then(|about| about.modified().ok()?.elapsed().ok());
         let is_partial = entry.file_name().to_string_lossy().contains(PARTIAL);
-        if is_partial && age.is_some_and(|age| age > ABANDONED) {
+        if is_partial && age.is_some_and(|age| age > PARTIAL_FILE_LIFETIME) {
             // A partial file that cannot be removed does no harm.
             let _ = fs::remove_file(entry.path()).or_else(|_| fs::remove_dir_all(entry.path()));
         }
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn partial_files_are_removed_after_an_hour() {
         let folder = tempfile::tempdir().unwrap();
-        let hours_ago = std::time::SystemTime::now() - 2 * ABANDONED;
+        let hours_ago = std::time::SystemTime::now() - 2 * PARTIAL_FILE_LIFETIME;
         for (name, changed) in [("a.bin", Some(hours_ago)), ("a.bin.partial-1", Some(hours_ago)), ("b.partial-2", None)]
         {
             let file = fs::File::create(folder.path().join(name)).unwrap();

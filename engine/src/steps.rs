@@ -20,13 +20,13 @@ use crate::train::check;
 use crate::trainer::{Backend, Trainer, TrainingJob};
 use crate::workload::{Training, Workload};
 
-use report::{CLIFF, Facts};
 pub use report::{Cliff, Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
+use report::{Facts, MIN_CLIFF_RISE};
 
 /// Windows of each backend within the budget, besides one for its warm-up.
 const WINDOWS: u32 = 5;
 /// A larger budget adds windows instead of lengthening them, because cancellation waits for the end of one.
-const LONGEST_WINDOW_SECONDS: f64 = 2.0;
+const MAX_WINDOW_SECONDS: f64 = 2.0;
 
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -189,7 +189,7 @@ impl<'a> StepsRun<'a> {
         let running = known.iter().filter(|known| known.is_ok()).count().max(1);
         let window_seconds = self.request.budget_seconds / running as f64 / f64::from(WINDOWS + 1);
         let rules = Rules {
-            window_seconds: window_seconds.min(LONGEST_WINDOW_SECONDS),
+            window_seconds: window_seconds.min(MAX_WINDOW_SECONDS),
             budget_seconds: self.request.budget_seconds,
             fewest_rounds: 1,
             most_rounds: usize::MAX,
@@ -200,7 +200,7 @@ impl<'a> StepsRun<'a> {
         let entries = contest.participants.into_iter().zip(known);
         let entries = entries.map(|(participant, known)| Entry {
             backend: participant.name,
-            outcome: known.map_or_else(|outcome| outcome, |facts| measured(participant, facts)),
+            outcome: known.map_or_else(|outcome| outcome, |facts| finish_measurement(participant, facts)),
         });
         let mut size = Size { batch_size, entries: entries.collect() };
         size.compare();
@@ -289,7 +289,7 @@ fn find_cliffs(sizes: &[Size]) -> Vec<Cliff> {
                 continue;
             };
             let rise = small.samples_per_second / large.samples_per_second - 1.0;
-            if rise > CLIFF {
+            if rise > MIN_CLIFF_RISE {
                 cliffs.push(Cliff {
                     backend: after.backend,
                     from_batch_size: pair[0].batch_size,
@@ -326,7 +326,7 @@ impl Repeatable for Steps<'_> {
     }
 }
 
-fn measured(participant: Participant<Steps<'_>>, facts: Facts) -> Outcome {
+fn finish_measurement(participant: Participant<Steps<'_>>, facts: Facts) -> Outcome {
     match (participant.ended, participant.subject) {
         (Some(error), _) => refused(&error),
         (None, Some(steps)) => Measured::of(facts, steps.losses_are_finite, participant.windows)

@@ -85,7 +85,7 @@ pub struct Stopped {
 pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<'_>) -> Result<RunRecord, Stopped> {
     validate(request, backend.devices()).map_err(|error| Stopped { error, so_far: None })?;
     let start = edges.clock.now_seconds();
-    let workloads = in_random_order(request);
+    let workloads = shuffle_workloads(request);
     edges.observer.event(&Event::RunStarted {
         workloads: workloads.iter().map(|w| w.name.to_owned()).collect(),
         backend: backend.name().to_owned(),
@@ -329,7 +329,7 @@ fn empty_record(
     })
 }
 
-fn in_random_order(request: &RunRequest) -> Vec<&Workload> {
+fn shuffle_workloads(request: &RunRequest) -> Vec<&Workload> {
     random_order(request.workloads.len(), request.spec.seed)
         .into_iter()
         .map(|place| &request.workloads[place])

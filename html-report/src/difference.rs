@@ -1,7 +1,7 @@
 //! Differences of groups, compared with chance.
 
 use results::api::SideVerdict;
-use results::comparison::{AccuracyGap, Basis, WIDEST_AGREEMENT};
+use results::comparison::{AccuracyGap, Basis, MAX_AGREEMENT_WIDTH};
 use results::estimate::{Estimate, Interval};
 use results::regression;
 
@@ -91,7 +91,7 @@ impl AccuracyDifference {
             Contrast::Higher
         } else if difference < -allowed {
             Contrast::Lower
-        } else if allowed > WIDEST_AGREEMENT {
+        } else if allowed > MAX_AGREEMENT_WIDTH {
             Contrast::Undecided
         } else {
             Contrast::Tied

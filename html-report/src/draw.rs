@@ -66,7 +66,7 @@ impl Frame {
     }
 }
 
-/// Draws a plot; `id` is the one of its figure.
+/// Draws a plot; `id` is its HTML id.
 pub(crate) fn plot(plot: &Plot, id: &str, description: &str) -> Markup {
     let frame = Frame::of(plot);
     let names: Vec<&str> = plot.series.iter().map(|series| series.name.as_str()).collect();
@@ -174,7 +174,7 @@ fn n(value: f64) -> String {
     format!("{value:.1}")
 }
 
-/// Draws bars; `id` is the one of their figure.
+/// Draws bars; `id` is their HTML id.
 pub(crate) fn bars(bars: &Bars, id: &str, description: &str) -> Markup {
     let longest = bars.rows.iter().map(Bar::sum).fold(f64::MIN_POSITIVE, f64::max);
     let scale = (WIDTH - VALUE_WIDTH) / longest;
@@ -309,7 +309,7 @@ enum MarkShape {
     Star,
 }
 
-/// Class that gives a look its color.
+/// Returns the CSS class that sets the color.
 fn class(look: Look) -> String {
     match look {
         Look::Line(number) | Look::Marked(number) | Look::Marks(number) => format!("c{}", number % COLORS),
@@ -319,13 +319,13 @@ fn class(look: Look) -> String {
 }
 
 /// Index of dashes and marks: numbers with the same color differ in it.
-fn turned(number: usize) -> usize {
+fn rotate_index(number: usize) -> usize {
     (number + number / COLORS) % COLORS
 }
 
 fn dashes(look: Look) -> &'static str {
     match look {
-        Look::Line(number) | Look::Marked(number) | Look::Marks(number) => DASHES[turned(number)],
+        Look::Line(number) | Look::Marked(number) | Look::Marks(number) => DASHES[rotate_index(number)],
         Look::Published(_) => "none",
         Look::Ideal => "3 4",
     }
@@ -335,14 +335,14 @@ fn has_line(look: Look) -> bool {
     matches!(look, Look::Line(_) | Look::Marked(_) | Look::Ideal)
 }
 
-/// Draws the mark of a look, if it has one.
+/// Draws the mark at a point, if this look has one.
 fn mark(look: Look, x: f64, y: f64) -> Option<Markup> {
     let (number, size) = match look {
         Look::Line(_) | Look::Ideal => return None,
         Look::Marked(number) | Look::Marks(number) => (number, 4.0),
         Look::Published(number) => (number, 5.0),
     };
-    Some(html! { path class="mark" d=(outline(MARKS[turned(number)], size, x, y)) {} })
+    Some(html! { path class="mark" d=(outline(MARKS[rotate_index(number)], size, x, y)) {} })
 }
 
 /// Path of straight lines through these points.

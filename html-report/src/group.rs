@@ -1,4 +1,4 @@
-//! Groups: runs that differ in nothing but their seed.
+//! Groups: runs that differ only in their seed.
 
 use results::comparison::{Figures, accuracies_by_seed};
 use results::estimate::Estimate;
@@ -171,7 +171,7 @@ fn is_told_elsewhere(departure: &Departure) -> bool {
     }
 }
 
-/// Runs that differ in nothing but their seed.
+/// Runs that differ only in their seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Group<'a> {
     pub(crate) setup: RunSetup,
@@ -259,13 +259,13 @@ impl<'a> Group<'a> {
         self.figures()?.throughput()
     }
 
-    /// Share of the timed seconds for which devices waited for their exchanges.
+    /// Share of the timed seconds that devices spent waiting for their exchanges.
     pub(crate) fn communication(&self) -> Option<f64> {
         self.median_of(|run| run.workload.communication_share())
     }
 
-    /// Share of the timed seconds for which the device waited for its input; absent if unknown, and 0 if the data set is on
-    /// the device.
+    /// Share of the timed seconds that the device spent waiting for its input; absent if unknown, and 0 if the data set
+    /// is on the device.
     pub(crate) fn input_share(&self) -> Option<f64> {
         match self.setup.input {
             InputMode::Resident if self.setup.backend == WGSL => self.median_of(|_| Some(0.0)),

@@ -101,7 +101,7 @@ pub(crate) fn pairs<'a>(
 }
 
 /// Returns the entries of one pass.
-pub(crate) fn of_pass<'a>(entries: &[&'a Entry], pass: Pass) -> Vec<&'a Entry> {
+pub(crate) fn filter_pass<'a>(entries: &[&'a Entry], pass: Pass) -> Vec<&'a Entry> {
     entries.iter().copied().filter(|entry| entry.pass == pass).collect()
 }
 

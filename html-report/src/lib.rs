@@ -1,10 +1,10 @@
 //! Reports on many runs, as one HTML file without dependencies: tables, plots, and computed findings.
 //!
-//! [`Report::of`] makes a [`Report`] from an [`Input`]: sections of tables, figures and findings, as data that tests can
+//! [`Report::of`] makes a [`Report`] from an [`Input`]: sections of tables, plots and findings, as data that tests can
 //! check. [`Report::html`] writes it, with plots as SVG and their values as CSV. The same input gives the same bytes. Nothing
 //! here does I/O or reads a clock.
 //!
-//! Runs that differ in nothing but their seed are a *group* ([`group`]); everything is about groups. Published results
+//! Runs that differ only in their seed are a *group* ([`group`]); everything is about groups. Published results
 //! ([`published`]) have their own names and are never mixed with them.
 
 #![cfg_attr(

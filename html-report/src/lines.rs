@@ -86,8 +86,8 @@ pub(crate) fn lines<'g, 'a>(groups: &[&'g Group<'a>], axis: SweepAxis) -> Vec<Sw
     let mut found = Vec::new();
     for class in equal_but(groups.iter().copied(), axis.fields()) {
         let candidates = match axis {
-            SweepAxis::BatchSize => by_length(&class),
-            SweepAxis::FedDevices => by_share(&class),
+            SweepAxis::BatchSize => group_by_length(&class),
+            SweepAxis::FedDevices => group_by_share(&class),
             _ => vec![(Same::Rest, class)],
         };
         found.extend(candidates.into_iter().filter_map(|(same, groups)| line(axis, same, &groups)));
@@ -96,7 +96,7 @@ pub(crate) fn lines<'g, 'a>(groups: &[&'g Group<'a>], axis: SweepAxis) -> Vec<Sw
 }
 
 /// Divides groups by their lengths: larger batches have fewer steps in an epoch, so equal epochs and equal steps differ.
-fn by_length<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<'a>>)> {
+fn group_by_length<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<'a>>)> {
     let mut keys: Vec<Same> = Vec::new();
     for key in class.iter().flat_map(|group| lengths(group)) {
         if !keys.iter().any(|known| is_same(*known, key)) {
@@ -111,7 +111,7 @@ fn by_length<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<'a>>)>
 }
 
 /// Divides groups by the samples of each device, if the batch divides evenly.
-fn by_share<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<'a>>)> {
+fn group_by_share<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<'a>>)> {
     let share = |group: &Group<'_>| {
         let (batch, devices) = (group.setup.batch_size, group.setup.devices);
         (batch % devices == 0).then_some(batch / devices)

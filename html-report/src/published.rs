@@ -98,7 +98,7 @@ static ALL: LazyLock<Vec<Published>> = LazyLock::new(|| {
 });
 
 /// Returns every published row of a workload, in the order of the file.
-pub(crate) fn of_workload(name: &str) -> Vec<&'static Published> {
+pub(crate) fn find_by_workload(name: &str) -> Vec<&'static Published> {
     ALL.iter().filter(|row| row.counterpart() == Some(name)).collect()
 }
 
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn every_counterpart_has_rows() {
         for name in published_workloads() {
-            assert!(!of_workload(name).is_empty(), "{name}");
+            assert!(!find_by_workload(name).is_empty(), "{name}");
         }
         let left_out: Vec<&str> =
             ALL.iter().filter(|row| row.counterpart().is_none()).map(|row| row.workload.as_str()).collect();
@@ -216,11 +216,11 @@ mod tests {
 
     #[test]
     fn rows_have_citations_and_devices() {
-        let row = of_workload("caffe-mnist").into_iter().find(|row| row.gpus == Some(1)).unwrap();
+        let row = find_by_workload("caffe-mnist").into_iter().find(|row| row.gpus == Some(1)).unwrap();
         assert_eq!(row.citation(), "GTDLBench, Table VI(a), 2018");
         assert_eq!(row.device(), "NVIDIA GeForce GTX 1080 Ti 11 GB");
         assert!((row.epoch_seconds().unwrap() - 97.02 / 10.67).abs() < 1e-9);
-        let row = of_workload("keras-mnist-mlp")[0];
+        let row = find_by_workload("keras-mnist-mlp")[0];
         assert_eq!((row.citation().as_str(), row.device().as_str()), ("Bhatia, article, 2017", "NVIDIA Tesla K80 GPU"));
         assert_eq!(row.training_seconds(), Some(28.0));
     }
@@ -241,7 +241,7 @@ mod tests {
         let mut fastest: Vec<(u32, f64, String, &Published)> = Vec::new();
         let is_known =
             |row: &&&Published| row.is_of_one_device() && row.hardware.is_some() && !row.device().contains("VM");
-        for row in of_workload(workload).iter().filter(is_known) {
+        for row in find_by_workload(workload).iter().filter(is_known) {
             let (Some(seconds), Some(batch_size)) = (row.epoch_seconds(), row.batch_size) else { continue };
             let line = (batch_size, (seconds * 1000.0).round() / 1000.0, row.device(), *row);
             match fastest.iter_mut().find(|other| (other.0, &other.2) == (line.0, &line.2)) {
@@ -301,7 +301,7 @@ mod tests {
     /// curve, or else with the best accuracy on the test set.
     fn accuracies(workload: &'static str) -> Vec<Value> {
         let mut lines: Vec<Line> = Vec::new();
-        for row in of_workload(workload) {
+        for row in find_by_workload(workload) {
             // Each repetition continued the one before.
             let is_continued = row.note.as_ref().is_some_and(|note| note.contains("Repeated runs continue"));
             let accuracy = row.accuracy_percent.map(|percent| (percent * 100.0).round() / 10_000.0);
@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn repeated_rows_are_recognized() {
-        let rows = of_workload("caffe-mnist");
+        let rows = find_by_workload("caffe-mnist");
         let default: Vec<&&Published> = rows.iter().filter(|row| row.training_time_s == Some(97.02)).collect();
         assert!(default.len() > 1 && default[0].repeats(default[1]) && !default[0].repeats(rows[0]));
     }

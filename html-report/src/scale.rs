@@ -7,7 +7,7 @@ use crate::text;
 const MIN_DECADES_RATIO: f64 = 12.0;
 /// Least ratio of distances to 1 that are shown in decades.
 const MIN_ERRORS_RATIO: f64 = 5.0;
-/// Largest number of marks for which twice and five times the powers of ten are marked, too.
+/// Maximum number of marks if twice and five times the powers of ten are marked, too.
 const MAX_FINE_MARKS: usize = 7;
 
 /// A range of values with marks.

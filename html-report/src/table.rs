@@ -3,7 +3,7 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use results::csv::cell;
 
-/// Characters that a data URL encodes: all but the unreserved ones of RFC 3986 and the comma.
+/// Characters that a data URL encodes: all except the unreserved ones of RFC 3986 and the comma.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b',');
 
 /// Text of an absent value.

@@ -390,7 +390,7 @@ impl Reason {
     /// Parses a line of at most 300 characters.
     ///
     /// # Errors
-    /// What is wrong with it, as a sentence.
+    /// Returns a sentence that says what is wrong with the text.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         FieldPath::ROOT.filled_text(text, MAX_REASON_CHARACTERS).map_err(|refusal| refusal.message)?;
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_done_without_a_reason_that_can_be_read() {
+    fn moderation_requires_a_readable_reason() {
         let long = "x".repeat(301);
         for reason in [&[][..], &["--reason", " "], &["--reason", "a\nb"], &["--reason", &long]] {
             for deed in [&["hide", "0123"][..], &["merge-devices", "a", "b"], &["separate-devices", "a"]] {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::ranking::{Category, Figure, Histogram, ProvenRun, ReferenceScore, outliers, reference_of};
 
 /// Maximum number of outliers that are named; others are only counted.
-const MOST_OUTLIERS: usize = 20;
+const MAX_OUTLIERS: usize = 20;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DeviceDescription {
@@ -79,7 +79,7 @@ fn figure(results: &[ProvenResult], completions: &Completions) -> Option<MadeFig
         device: DeviceDescription {
             // The weakest source of the name.
             source: results.iter().map(|result| result.device.source).max()?,
-            inferred: agreed(results),
+            inferred: find_agreed(results),
             ..best.device.clone()
         },
         class: best.class,
@@ -87,14 +87,14 @@ fn figure(results: &[ProvenResult], completions: &Completions) -> Option<MadeFig
         figure: Figure::of(&runs)?,
         completion: completion(results, completions),
         outlier_runs: marked.iter().filter(|marked| **marked).count() as u64,
-        outliers: apart.take(MOST_OUTLIERS).collect(),
+        outliers: apart.take(MAX_OUTLIERS).collect(),
         best_run_id: best.run.run_id.clone(),
     };
     Some(MadeFigure { line, rates: Histogram::of(rates) })
 }
 
 /// Returns the inferred name if all runs with an inferred name agree.
-fn agreed(results: &[ProvenResult]) -> Option<String> {
+fn find_agreed(results: &[ProvenResult]) -> Option<String> {
     let guesses: BTreeSet<&String> = results.iter().filter_map(|result| result.device.inferred.as_ref()).collect();
     if guesses.len() == 1 { guesses.first().map(|guess| (*guess).clone()) } else { None }
 }
@@ -204,15 +204,15 @@ mod tests {
     }
 
     #[test]
-    fn of_many_that_stand_apart_all_are_counted_and_some_are_named() {
+    fn many_outliers_are_counted_and_some_are_named() {
         let usual = (0..200_u32).map(|i| result("a", 100.0 + f64::from(i % 10), "ann", DeviceSource::Reported, None));
         let apart = (0..30).map(|_| result("a", 9000.0, "bob", DeviceSource::Reported, None));
         let figures = figures_of(usual.chain(apart).collect(), &Completions::new());
-        assert_eq!((figures[0].line.outlier_runs, figures[0].line.outliers.len()), (30, MOST_OUTLIERS));
+        assert_eq!((figures[0].line.outlier_runs, figures[0].line.outliers.len()), (30, MAX_OUTLIERS));
     }
 
     #[test]
-    fn completion_is_that_of_all_its_submitters_in_the_suite() {
+    fn completion_covers_all_submitters_of_the_suite() {
         let suite = Suite { name: "quick".to_owned(), version: 1 };
         let other = Suite { name: "complete".to_owned(), version: 1 };
         let completions: Completions = [

@@ -21,7 +21,7 @@ use crate::Protection;
 use crate::error::ApiError;
 
 /// Interval between deletions of what no longer counts.
-const FORGETTING: Duration = Duration::from_secs(60);
+const CLEANUP_INTERVAL: Duration = Duration::from_secs(60);
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3600);
 /// Ratio of the limits of a /24 or /48 and of one address.
@@ -118,14 +118,14 @@ impl Limits {
 
     fn admit(&self, kind: Kind, peer: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
         let Some(limit) = self.of(kind) else { return Ok(()) };
-        let Some(address) = counted(peer, headers, self.0.trusted) else { return Ok(()) };
+        let Some(address) = counted_address(peer, headers, self.0.trusted) else { return Ok(()) };
         limit.admit(address).map_err(|wait| ApiError::too_many_requests(kind, wait))
     }
 
     /// Deletes addresses that have their full limit again, each minute. Never returns.
     pub(crate) async fn forget_regularly(self) {
         loop {
-            tokio::time::sleep(FORGETTING).await;
+            tokio::time::sleep(CLEANUP_INTERVAL).await;
             let Rates { trusted: _, announcements, imports, uploads, reading } = &*self.0;
             [announcements, imports, uploads, reading].into_iter().flatten().for_each(Limit::forget);
         }
@@ -202,7 +202,7 @@ pub(crate) fn prefix_of(address: IpAddr) -> IpAddr {
 
 /// Returns the address that a request counts for, or `None` for this machine. A request without the header did not come
 /// through the proxy, so its own address counts. An address that a proxy wrote always counts, even this machine's.
-pub(crate) fn counted(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHeader>) -> Option<IpAddr> {
+pub(crate) fn counted_address(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHeader>) -> Option<IpAddr> {
     let peer = peer.to_canonical();
     let own = (!peer.is_loopback()).then_some(peer);
     let Some(header) = trusted else { return own };
@@ -220,7 +220,7 @@ pub(crate) fn counted(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHe
 
 /// Returns the address whose runs are one voice: the one that counts, or else this machine's.
 pub(crate) fn submitter_address(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHeader>) -> IpAddr {
-    counted(peer, headers, trusted).unwrap_or(peer)
+    counted_address(peer, headers, trusted).unwrap_or(peer)
 }
 
 /// Parses an address, which some proxies write with a port.
@@ -230,9 +230,9 @@ fn address(text: &str) -> Option<IpAddr> {
     bare.parse().ok().or_else(with_port)
 }
 
-const SECONDS_OF_A_DAY: f64 = 86_400.0;
+const SECONDS_PER_DAY: f64 = 86_400.0;
 /// Divisor of the budget for states: the runs of one /24 or /48 may fill this part of it.
-pub(crate) const WEIGHTS_SHARE_OF_PREFIX: u64 = 8;
+pub(crate) const PREFIX_STATES_DIVISOR: u64 = 8;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Budgets {
@@ -253,7 +253,7 @@ impl Budgets {
 
 #[expect(clippy::cast_possible_truncation, reason = "no clock gets there")]
 pub(crate) fn day_of(unix_seconds: f64) -> i64 {
-    (unix_seconds / SECONDS_OF_A_DAY).floor() as i64
+    (unix_seconds / SECONDS_PER_DAY).floor() as i64
 }
 
 impl ApiError {
@@ -273,7 +273,7 @@ impl ApiError {
     }
 
     pub(crate) fn too_many_imports(unix_seconds: f64) -> Self {
-        let rest = SECONDS_OF_A_DAY - unix_seconds.rem_euclid(SECONDS_OF_A_DAY);
+        let rest = SECONDS_PER_DAY - unix_seconds.rem_euclid(SECONDS_PER_DAY);
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "too_many_imports",
@@ -286,7 +286,7 @@ impl ApiError {
 }
 
 /// Maximum number of networks in memory, about ten megabytes.
-const MOST_NETWORKS: usize = 100_000;
+const MAX_NETWORKS: usize = 100_000;
 
 type Limiter<C> = RateLimiter<Network, HashMapStateStore<Network>, C, NoOpMiddleware<<C as Clock>::Instant>>;
 
@@ -315,7 +315,7 @@ impl<C: Clock + Clone> Rate<C> {
     pub(super) fn admit(&self, network: Network) -> Result<(), Duration> {
         let limiter = self.read();
         let admitted = limiter.check_key(&network).map_err(|refused| refused.wait_time_from(self.clock.now()));
-        let full = limiter.len() > MOST_NETWORKS;
+        let full = limiter.len() > MAX_NETWORKS;
         drop(limiter);
         if full {
             self.make_room();
@@ -334,8 +334,8 @@ impl<C: Clock + Clone> Rate<C> {
     fn make_room(&self) {
         let mut limiter = self.limiter.write().unwrap_or_else(PoisonError::into_inner);
         limiter.retain_recent();
-        if limiter.len() > MOST_NETWORKS / 2 {
-            tracing::warn!(most = MOST_NETWORKS, "too many client addresses at once: all rate limits were reset");
+        if limiter.len() > MAX_NETWORKS / 2 {
+            tracing::warn!(most = MAX_NETWORKS, "too many client addresses at once: all rate limits were reset");
             *limiter = Limiter::hashmap_with_clock(self.quota, self.clock.clone());
         }
     }
@@ -437,7 +437,7 @@ mod tests {
         for line in lines {
             headers.append("x-forwarded-for", HeaderValue::from_static(line));
         }
-        counted(PROXY.into(), &headers, trusted).map(|address| address.to_string())
+        counted_address(PROXY.into(), &headers, trusted).map(|address| address.to_string())
     }
 
     #[test]
@@ -492,9 +492,9 @@ mod tests {
     #[test]
     fn memory_is_bounded_however_many_ask() {
         let (rate, _clock) = rate(60, 30);
-        for number in 0..u32::try_from(3 * MOST_NETWORKS).unwrap() {
+        for number in 0..u32::try_from(3 * MAX_NETWORKS).unwrap() {
             assert!(rate.admit(network(number)).is_ok());
-            assert!(rate.read().len() <= MOST_NETWORKS);
+            assert!(rate.read().len() <= MAX_NETWORKS);
         }
     }
 

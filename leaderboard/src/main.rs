@@ -11,7 +11,7 @@ async fn main() -> ExitCode {
     match perform().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // A host needs no backtrace, even with RUST_BACKTRACE. If nobody can read it, the exit code remains.
+            // A host needs no backtrace, even with RUST_BACKTRACE. If writing it fails, the exit code remains.
             let _ = writeln!(std::io::stderr(), "error: {error:#}");
             ExitCode::FAILURE
         }
@@ -37,7 +37,7 @@ async fn perform() -> anyhow::Result<()> {
 
     let server = Server::bind(config).await?;
     // A reader of the next line may stop the server at once.
-    let interrupted = interrupted()?;
+    let interrupted = wait_for_interrupt()?;
     let metrics = server.metrics_address().map(|address| format!("metrics on http://{address}/metrics\n"));
     let said = format!("listening on http://{}\n{}", server.address(), metrics.unwrap_or_default());
     if let Err(cause) = std::io::stdout().write_all(said.as_bytes()) {
@@ -48,7 +48,7 @@ async fn perform() -> anyhow::Result<()> {
 }
 
 /// Ends when the process is asked to stop: Ctrl-C anywhere, and SIGTERM on Unix.
-fn interrupted() -> std::io::Result<impl Future<Output = ()>> {
+fn wait_for_interrupt() -> std::io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

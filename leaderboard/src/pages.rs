@@ -270,7 +270,7 @@ impl IndexFile {
 }
 
 /// A preview shows a line or two.
-const MOST_CHARACTERS: usize = 300;
+const MAX_PREVIEW_CHARACTERS: usize = 300;
 /// Beginnings of the tags that a run replaces.
 const GENERAL: [&str; 2] = ["<meta property=\"og:", "<meta name=\"twitter:"];
 
@@ -294,7 +294,7 @@ impl Previews {
             }
         };
         let tags = tags(&Card::of(&run), &id, self.address.of(headers).as_ref());
-        with_tags(str::from_utf8(html).ok()?, &tags)
+        insert_tags(str::from_utf8(html).ok()?, &tags)
     }
 }
 
@@ -302,7 +302,7 @@ impl Previews {
 fn tags(card: &Card, id: &str, address: Option<&PublicUrl>) -> String {
     let title = format!("{} on Gradmark", card.title());
     let whole = card.description();
-    let mut description: String = whole.chars().take(MOST_CHARACTERS).collect();
+    let mut description: String = whole.chars().take(MAX_PREVIEW_CHARACTERS).collect();
     if description.len() < whole.len() {
         description.push('…');
     }
@@ -330,7 +330,7 @@ fn tags(card: &Card, id: &str, address: Option<&PublicUrl>) -> String {
 }
 
 /// The page with these tags at the end of its head, in place of general ones, or `None` if it has no head.
-fn with_tags(html: &str, tags: &str) -> Option<String> {
+fn insert_tags(html: &str, tags: &str) -> Option<String> {
     // ASCII lower case keeps every byte at its place.
     let head = html.to_ascii_lowercase().find("</head")?;
     let mut page = String::with_capacity(html.len() + tags.len());
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_with_a_source_need_no_hash_and_all_others_get_one() {
+    fn only_inline_scripts_get_a_hash() {
         let html = "<script src=\"a.js\"></script><SCRIPT type=module>one()</SCRIPT>\r\n<script>\r\ntwo()</script>\
                     <script type=\"module\" src=b.js></script><script>";
         assert_eq!(inline_script_hashes(html).len(), 2);
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn the_policy_lists_the_hashes_and_allows_no_other_inline_code() {
+    fn policy_allows_only_hashed_inline_code() {
         let policy = policy_header(&["abc=".to_owned()]);
         let policy = policy.to_str().unwrap();
         assert!(policy.contains("script-src 'self' 'wasm-unsafe-eval' 'sha256-abc=';"), "{policy}");
@@ -402,8 +402,8 @@ mod tests {
     #[test]
     fn run_tags_replace_general_tags() {
         let html = "<HEAD><title>a</title><meta property=\"og:title\" content=\"b\" /><script>c</script></HEAD><body>";
-        let page = with_tags(html, "<meta d>").unwrap();
+        let page = insert_tags(html, "<meta d>").unwrap();
         assert_eq!(page, "<HEAD><title>a</title><script>c</script><meta d></HEAD><body>");
-        assert_eq!(with_tags("<title>a page without a head</title>", "<meta d>"), None);
+        assert_eq!(insert_tags("<title>a page without a head</title>", "<meta d>"), None);
     }
 }

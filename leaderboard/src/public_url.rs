@@ -6,7 +6,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Uri, header};
 
 /// Limit of a host name with its port.
-const MOST_CHARACTERS: usize = 260;
+const MAX_CHARACTERS: usize = 260;
 
 /// Scheme and host, such as `https://board.example`, without a slash at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl PublicUrl {
 
 /// Parses a host with an optional port, in lower case.
 fn host(text: &str) -> Option<String> {
-    if text.len() > MOST_CHARACTERS || text.contains('@') {
+    if text.len() > MAX_CHARACTERS || text.contains('@') {
         return None;
     }
     let authority: Authority = text.parse().ok()?;

@@ -15,7 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
 use crate::error::{ApiError, Result};
-use crate::limits::{Most, Peer, ProxyHeader, Share, Shares, counted};
+use crate::limits::{Most, Peer, ProxyHeader, Share, Shares, counted_address};
 
 /// Bytes beyond a body's limit that are received and dropped, so that the client reads the refusal.
 const THROWN_AWAY: usize = 16 << 20;
@@ -24,7 +24,7 @@ const MEMORY: usize = 256 << 20;
 /// Bytes of a piece, the unit of memory.
 const PIECE: usize = 4 << 10;
 /// Pieces for the bodies of one address, and of a /24 or /48.
-const MOST_PIECES: Most = Most { of_network: MEMORY / PIECE / 4, of_prefix: MEMORY / PIECE / 2 };
+const MAX_PIECES_PER_CLIENT: Most = Most { of_network: MEMORY / PIECE / 4, of_prefix: MEMORY / PIECE / 2 };
 
 #[derive(Clone, Copy)]
 struct Patience {
@@ -41,7 +41,7 @@ const PATIENCE: Patience =
     Patience { start: Duration::from_secs(10), slowest_bytes_per_second: 4096.0, longest: Duration::from_secs(120) };
 
 /// Slowest transfer of a state's body, in bytes per second; states have tens of megabytes.
-const SLOWEST_OF_STATES: f64 = 30_000.0;
+const MIN_STATE_BYTES_PER_SECOND: f64 = 30_000.0;
 
 /// The memory for bodies. Clones share it.
 #[derive(Clone)]
@@ -60,7 +60,7 @@ impl Memory {
     /// Takes memory, or returns `None` if all clients or this address have too much.
     fn take(&self, pieces: usize, address: Option<IpAddr>) -> Option<Pieces> {
         let share = match address {
-            Some(address) => Some(self.shares.take(address, pieces, MOST_PIECES)?),
+            Some(address) => Some(self.shares.take(address, pieces, MAX_PIECES_PER_CLIENT)?),
             None => None,
         };
         let permit = Arc::clone(&self.pieces).try_acquire_many_owned(u32::try_from(pieces).ok()?).ok()?;
@@ -104,7 +104,7 @@ impl Intake {
     /// All slots are taken.
     pub(crate) fn take_slot(&self) -> Result<()> {
         let slot = Arc::clone(&self.slots).try_acquire_owned().map_err(|_taken| ApiError::busy())?;
-        self.held().slot = Some(slot);
+        self.lock_held().slot = Some(slot);
         Ok(())
     }
 
@@ -115,7 +115,7 @@ impl Intake {
     pub(crate) async fn receive(&self, limit: usize) -> Result<Bytes> {
         let Some(body) = self.give_up_slot() else { return Ok(Bytes::new()) };
         let Received { bytes, memory } = receive_in(body, limit, &self.memory, self.address, PATIENCE).await?;
-        self.held().memory = memory;
+        self.lock_held().memory = memory;
         self.take_slot()?;
         Ok(bytes)
     }
@@ -129,7 +129,7 @@ impl Intake {
     }
 
     fn give_up_slot(&self) -> Option<Body> {
-        let mut held = self.held();
+        let mut held = self.lock_held();
         let body = held.body.take();
         if body.is_some() {
             held.slot = None;
@@ -137,7 +137,7 @@ impl Intake {
         body
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn lock_held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -156,7 +156,7 @@ async fn receive_in(
     loop {
         let seconds = |speed| Duration::from_secs_f64(received as f64 / speed);
         let patient = patience.longest.min(patience.start + seconds(patience.slowest_bytes_per_second));
-        let deadline = start + patient.max(seconds(SLOWEST_OF_STATES));
+        let deadline = start + patient.max(seconds(MIN_STATE_BYTES_PER_SECOND));
         let Some(frame) = timeout_at(deadline, body.frame()).await.map_err(|_elapsed| too_slow())? else { break };
         let Ok(data) = frame.map_err(|_error| ApiError::broken_body())?.into_data() else { continue };
         received += data.len();
@@ -206,7 +206,7 @@ impl RequestSlots {
     /// Handles the request in a slot. Its body goes to the handler that asks for it, or is discarded.
     async fn answer(&self, mut request: Request, next: Next) -> Result<Response> {
         let peer = request.extensions().get::<Peer>();
-        let address = peer.and_then(|&Peer(peer)| counted(peer, request.headers(), self.trusted));
+        let address = peer.and_then(|&Peer(peer)| counted_address(peer, request.headers(), self.trusted));
         let body = std::mem::replace(request.body_mut(), Body::empty());
         let intake = Arc::new(Intake::new(Arc::clone(&self.slots), self.memory.clone(), address, body));
         intake.take_slot()?;

@@ -52,13 +52,13 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surro
         .route_layer(from_fn(metrics::note_route))
         .with_state(leaderboard)
         .fallback_service(pages::page(pages.clone(), previews))
-        .layer(CompressionLayer::new().quality(COMPRESSION).compress_when(uncompressed()));
+        .layer(CompressionLayer::new().quality(COMPRESSION).compress_when(compression_predicate()));
     let router = Router::new()
         .nest_service("/data", pages::data(&pages))
         .nest_service("/snapshots", snapshots)
         .fallback_service(compressed)
         .layer(from_fn_with_state(limits, limit))
-        .layer(CatchPanicLayer::custom(panicked))
+        .layer(CatchPanicLayer::custom(panic_response))
         .layer(from_fn_with_state(slots, guard))
         .layer(from_fn_with_state(metrics, metrics::measure))
         .layer(from_fn_with_state(pages, security));
@@ -70,11 +70,11 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surro
 }
 
 /// Returns the predicate for answers that may be compressed.
-fn uncompressed() -> impl Predicate {
+fn compression_predicate() -> impl Predicate {
     DefaultPredicate::new().and(NotForContentType::const_new(api::PARQUET))
 }
 
-fn panicked(cause: Box<dyn Any + Send + 'static>) -> Response {
+fn panic_response(cause: Box<dyn Any + Send + 'static>) -> Response {
     let said = cause.downcast_ref::<String>().map(String::as_str).or(cause.downcast_ref::<&str>().copied());
     tracing::error!(said, "a handler panicked");
     ApiError::failed_inside().into_response()
@@ -134,7 +134,7 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_answered_and_tells_nothing() {
         let handler = async || -> &'static str { panic!("the password is 1234") };
-        let router: Router = Router::new().route("/", get(handler)).layer(CatchPanicLayer::custom(panicked));
+        let router: Router = Router::new().route("/", get(handler)).layer(CatchPanicLayer::custom(panic_response));
         let response = router.oneshot(Request::new(Body::empty())).await.unwrap();
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         let body = response.into_body().collect().await.unwrap().to_bytes();

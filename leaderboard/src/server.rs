@@ -49,7 +49,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time between two deletions of states and segments of expired runs.
 const FORGETTING_EXPIRED: Duration = Duration::from_secs(60);
 /// Time between two deletions of salts and counts of announcements.
-const FORGETTING: Duration = Duration::from_secs(3600);
+const CLEANUP_INTERVAL: Duration = Duration::from_secs(3600);
 
 /// The reason why a server cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +58,7 @@ pub enum StartError {
     Listen { address: String, cause: std::io::Error },
     #[error("cannot listen on {address} for metrics: {cause}. Choose another address or port with --metrics-listen.")]
     ListenForMetrics { address: String, cause: std::io::Error },
-    #[error("cannot use the database {address}: {cause}{}", to_do(address))]
+    #[error("cannot use the database {address}: {cause}{}", advice_for(address))]
     Database { address: DatabaseAddress, cause: StorageError },
     #[error(transparent)]
     Secret(#[from] KeyError),
@@ -82,7 +82,7 @@ pub enum StartError {
 }
 
 /// Returns advice for the host about a database that cannot be used.
-fn to_do(address: &DatabaseAddress) -> &'static str {
+fn advice_for(address: &DatabaseAddress) -> &'static str {
     match address {
         DatabaseAddress::File(_) => ". Choose another file with --database, or check the permissions of this one.",
         DatabaseAddress::Postgres(_) => {
@@ -278,7 +278,7 @@ async fn forget_submitters_regularly(storage: Storage, clock: Clock) {
         if let Err(cause) = storage.refresh_recent(now).await {
             tracing::warn!(%cause, "cannot count announcements; retrying in an hour");
         }
-        tokio::time::sleep(FORGETTING).await;
+        tokio::time::sleep(CLEANUP_INTERVAL).await;
     }
 }
 

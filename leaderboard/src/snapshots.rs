@@ -25,7 +25,7 @@ use crate::storage::Storage;
 use crate::whole_file::{WholeFile, sum_of};
 use crate::{Clock, StartError};
 
-const SECONDS_OF_DAY: f64 = 86_400.0;
+const SECONDS_PER_DAY: f64 = 86_400.0;
 /// Number of days whose files are kept, including today.
 const DAYS: f64 = 7.0;
 
@@ -61,7 +61,8 @@ impl Snapshots {
 
 /// Returns whether files of this day are kept. A future day is from a server whose clock is or was ahead.
 fn is_kept(day: &str, now: f64) -> bool {
-    let (oldest, newest) = (Date::of(now - (DAYS - 1.0) * SECONDS_OF_DAY).iso(), Date::of(now + SECONDS_OF_DAY).iso());
+    let (oldest, newest) =
+        (Date::of(now - (DAYS - 1.0) * SECONDS_PER_DAY).iso(), Date::of(now + SECONDS_PER_DAY).iso());
     (oldest.as_str()..=newest.as_str()).contains(&day)
 }
 
@@ -91,7 +92,7 @@ struct SnapshotName {
     sum: bool,
 }
 
-const BEGINNING: &str = "gradmark-";
+const FILE_PREFIX: &str = "gradmark-";
 const SUM: &str = ".sha256";
 
 /// Text is compressed here; a Parquet file is as it is.
@@ -105,7 +106,7 @@ fn ending(format: ExportFormat) -> &'static str {
 
 impl SnapshotName {
     fn parse(name: &str) -> Option<Self> {
-        let (day, rest) = name.strip_prefix(BEGINNING)?.split_at_checked("2026-11-23".len())?;
+        let (day, rest) = name.strip_prefix(FILE_PREFIX)?.split_at_checked("2026-11-23".len())?;
         let (rest, sum) = rest.strip_suffix(SUM).map_or((rest, false), |rest| (rest, true));
         let format = ExportFormat::ALL.into_iter().find(|format| ending(*format) == rest)?;
         is_day(day).then(|| Self { day: day.to_owned(), format, sum })
@@ -115,7 +116,7 @@ impl SnapshotName {
 impl fmt::Display for SnapshotName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sum = if self.sum { SUM } else { "" };
-        write!(formatter, "{BEGINNING}{}{}{sum}", self.day, ending(self.format))
+        write!(formatter, "{FILE_PREFIX}{}{}{sum}", self.day, ending(self.format))
     }
 }
 
@@ -135,7 +136,7 @@ enum SnapshotError {
     Write(#[from] io::Error),
 }
 
-/// Writes the missing files of a day, and returns their number. The lock is held until the last of them is complete or
+/// Writes the missing files of a day, and returns their number. The lock is kept until the last of them is complete or
 /// deleted.
 async fn make(folder: &Path, day: &str, storage: Storage, lock: &Arc<File>) -> Result<usize, SnapshotError> {
     let names = ExportFormat::ALL.map(|format| SnapshotName { day: day.to_owned(), format, sum: false });
@@ -223,7 +224,7 @@ impl Output {
 }
 
 /// Longest wait: failures are tried again, clocks are set, and machines sleep.
-const LONGEST_WAIT: f64 = 3600.0;
+const MAX_WAIT_SECONDS: f64 = 3600.0;
 /// Seconds after midnight, so that no server wakes before it.
 const MARGIN: f64 = 1.0;
 /// Name of the empty file that a server locks while it changes the folder.
@@ -254,7 +255,7 @@ async fn look_after(folder: &Path, now: f64, storage: &Storage) -> Result<(), Sn
         Err(TryLockError::WouldBlock) => return Ok(()),
         Err(TryLockError::Error(cause)) => return Err(cause.into()),
     }
-    if let Err(cause) = tidy(folder, now) {
+    if let Err(cause) = delete_old_files(folder, now) {
         tracing::warn!(cause = &cause as &dyn std::error::Error, "cannot read the snapshot folder");
     }
     let day = Date::of(now).iso();
@@ -266,7 +267,7 @@ async fn look_after(folder: &Path, now: f64, storage: &Storage) -> Result<(), Sn
 }
 
 /// Deletes old files and those that a killed server left unfinished. The lock shows that no other server is writing.
-fn tidy(folder: &Path, now: f64) -> io::Result<()> {
+fn delete_old_files(folder: &Path, now: f64) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name();
@@ -283,8 +284,8 @@ fn tidy(folder: &Path, now: f64) -> io::Result<()> {
 
 /// Returns the time to the next day, but at most an hour.
 fn until_next_look(now: f64) -> Duration {
-    let rest_of_day = SECONDS_OF_DAY - now.rem_euclid(SECONDS_OF_DAY) + MARGIN;
-    Duration::from_secs_f64(rest_of_day.min(LONGEST_WAIT))
+    let rest_of_day = SECONDS_PER_DAY - now.rem_euclid(SECONDS_PER_DAY) + MARGIN;
+    Duration::from_secs_f64(rest_of_day.min(MAX_WAIT_SECONDS))
 }
 
 /// A file never changes under its name. It may be cached only for a day, because a deleted run may be in it.
@@ -357,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_look_is_within_an_hour_and_just_behind_midnight() {
+    fn next_check_is_within_an_hour_and_after_midnight() {
         assert_eq!(until_next_look(0.0), Duration::from_secs(3600));
         assert_eq!(until_next_look(86_400.0 * 20_000.0 - 10.0), Duration::from_secs(11));
         assert_eq!(until_next_look(86_400.0 * 20_000.0 - 3600.0), Duration::from_secs(3600));

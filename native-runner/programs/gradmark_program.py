@@ -201,7 +201,7 @@ def serve(introduction, build):
             header = {"error": str(lack), "cause": "unsupported"}
         except MemoryError as lack:
             header = {"error": str(lack) or "no memory is left", "cause": "out_of_memory"}
-        except Exception as fault:  # noqa: BLE001: whatever it is, the one who asked is told
+        except Exception as fault:  # noqa: BLE001: every error is sent to the client
             traceback.print_exc()
             header = {"error": f"{type(fault).__name__}: {fault}", "cause": "failed"}
         arrays = [np.ascontiguousarray(array, "<f4").tobytes() for array in arrays]

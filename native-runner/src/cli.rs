@@ -157,7 +157,7 @@ pub(crate) struct DataSetsArgs {
     pub(crate) json: bool,
 }
 
-/// Where to compute.
+/// Selection of the devices.
 #[derive(Debug, Args)]
 pub(crate) struct DeviceArgs {
     /// Adapter to use: `any` (the best that is not software), `discrete`, `integrated`, `cpu`, an index, or part of a
@@ -179,7 +179,7 @@ pub(crate) struct DeviceArgs {
     /// [default: the devices of --adapter]
     #[arg(long, value_name = "N", help_heading = "Device", value_parser = devices())]
     pub(crate) devices: Option<NonZero<u32>>,
-    /// How samples reach the device with `wgsl`: `resident` stores the data set on the device, which is the standard;
+    /// Transfer of samples with `wgsl`: `resident` stores the data set on the device, which is the standard;
     /// `prefetch` uploads the next batches while the device computes; `stream` makes the device wait for each batch.
     /// Runs with `prefetch` or `stream` are never ranked
     #[arg(long, value_name = "MODE", help_heading = "Device")]

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn all_is_everything_but_the_reference_and_names_count_once() {
+    fn all_excludes_the_reference_and_duplicates() {
         let names = |names: &[&str]| wanted(names, &[]).iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
         let mut all = names(&[ALL]);
         assert!(!all.contains(&REFERENCE.to_owned()) && all.len() == BACKENDS.len() - 1);

@@ -49,12 +49,12 @@ pub(crate) fn name() -> Option<String> {
     NAME.get_or_init(|| {
         let mut system = System::new().ok()?;
         system.refresh_cpu_list(CpuRefreshKind::nothing());
-        tidy(system.cpus().first()?.brand())
+        clean_brand(system.cpus().first()?.brand())
     })
     .clone()
 }
 
-fn tidy(brand: &str) -> Option<String> {
+fn clean_brand(brand: &str) -> Option<String> {
     let words: Vec<&str> =
         brand.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
     let name: String = words.join(" ").chars().take(MAX_NAME_LENGTH).collect();
@@ -95,8 +95,8 @@ mod tests {
 
     #[test]
     fn a_name_is_one_short_line_or_none() {
-        assert_eq!(tidy(" Intel(R)  Core(TM) i7 \u{0}").as_deref(), Some("Intel(R) Core(TM) i7"));
-        assert_eq!(tidy("  "), None);
-        assert_eq!(tidy(&"x".repeat(500)).map(|name| name.len()), Some(MAX_NAME_LENGTH));
+        assert_eq!(clean_brand(" Intel(R)  Core(TM) i7 \u{0}").as_deref(), Some("Intel(R) Core(TM) i7"));
+        assert_eq!(clean_brand("  "), None);
+        assert_eq!(clean_brand(&"x".repeat(500)).map(|name| name.len()), Some(MAX_NAME_LENGTH));
     }
 }

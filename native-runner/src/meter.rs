@@ -68,7 +68,7 @@ impl ResourceMeter for MachineMeter {
         let thread = thread::spawn(move || {
             let mut system = System::new().ok();
             let mut memory = Vec::new();
-            let mut samples = Thinning::new(Resources::MOST_SAMPLES);
+            let mut samples = Thinning::new(Resources::MAX_SAMPLES);
             sensors.begin();
             loop {
                 memory.extend(system.as_mut().and_then(resident_bytes));

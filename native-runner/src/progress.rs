@@ -324,7 +324,7 @@ impl StudyProgress {
     pub(crate) fn ended(&mut self, finished: &Finished) {
         let took = format!("{} in total", figure("training_seconds", finished.seconds));
         let figures = finished.workload().map(|workload| headline(&workload.summary));
-        let figures = figures.or_else(|| finished.kernels().map(|record| in_short(&record.report)));
+        let figures = figures.or_else(|| finished.kernels().map(|record| summarize_kernels(&record.report)));
         let text = match (finished.ending, figures, &finished.reason) {
             (Ending::Completed, Some(figures), _) => format!("{figures} · {took}"),
             (_, _, Some(reason)) => reason.clone(),
@@ -340,7 +340,7 @@ fn counts_entries(line: &str) -> bool {
     counts.is_some_and(|(number, count)| [number, count].iter().all(|word| word.parse::<u32>().is_ok()))
 }
 
-fn in_short(report: &KernelReport) -> String {
+fn summarize_kernels(report: &KernelReport) -> String {
     let KernelSummary { entries, measured, peak_share, .. } = KernelSummary::of(&report.entries);
     let share = peak_share.map(|share| format!("median {:.1} % of the peak", share * 100.0));
     let of_entries = (entries > 0).then(|| format!("{measured} of {entries} entries"));

@@ -76,7 +76,7 @@ impl Screen {
         self.prose(&format!("{} ", self.paint(Style::new().yellow().bold(), "!")), text, 2)
     }
 
-    /// Prints an explanation of figures, less visible than the figures.
+    /// Prints an explanation of numbers, dimmed.
     pub(crate) fn legend(self, text: &str) -> Result<(), Failure> {
         self.wrapped("", text, 0).lines().try_for_each(|line| self.line(&self.paint(Style::new().dim(), line)))
     }

@@ -29,7 +29,7 @@
 //! | `GET /api/v1/schema` | – | JSON Schema of [`RunRecord`] |
 //! | `GET /api/v1/openapi.json` | – | this API as an OpenAPI document; as a page at `GET /api` |
 //! | `GET /api/v1/data-sets` | – | [`DataSetList`] |
-//! | `GET /api/v1/export` | query of [`ExportQuery`](crate::open_data::ExportQuery) | all visible runs, or those of a list, as a file |
+//! | `GET /api/v1/export` | query of [`ExportQuery`](crate::open_data::ExportQuery) | all visible runs, or a list of them, as a file |
 //! | `GET /api/v1/export/about` | – | [`ExportAbout`](crate::open_data::ExportAbout) |
 //! | `GET /api/v1/snapshots` | – | [`SnapshotList`](crate::open_data::SnapshotList) |
 //!

@@ -9,7 +9,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use agreement::{AccuracyGap, Agreement, Basis, Evidence, Obstacle, Pair, WIDEST_AGREEMENT, accuracies_by_seed};
+pub use agreement::{AccuracyGap, Agreement, Basis, Evidence, MAX_AGREEMENT_WIDTH, Obstacle, Pair, accuracies_by_seed};
 
 use crate::estimate::Estimate;
 use crate::statistics::{mean, median, variance};
@@ -124,7 +124,7 @@ impl RowOutcome {
             Self::Incorrect { seed, disagreement } => {
                 let what = disagreement
                     .map_or_else(|| "it disagrees with the reference".to_owned(), |found| found.to_string());
-                Some(format!("from seed {seed} {what}, so it has no figures"))
+                Some(format!("from seed {seed} {what}, so it has no metrics"))
             }
         }
     }

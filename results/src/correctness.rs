@@ -51,7 +51,7 @@ pub struct WholeBatch {
     /// Mean loss over all samples of the parts, written in the same way. Its difference from `loss` has the tolerance
     /// of the losses of the first steps.
     pub loss_of_parts: f64,
-    /// Largest distance of a tensor's gradient from that of the parts, relative to the length of the tensor's gradient
+    /// Largest distance of a tensor's gradient from the parts', relative to the length of the tensor's gradient
     /// plus a hundredth of the length of all gradients together.
     pub gradient_difference: f64,
     /// Largest allowed `gradient_difference`.
@@ -63,7 +63,7 @@ pub struct WholeBatch {
 impl Correctness {
     /// Largest number of times that samples and weights are drawn again. One draw in some dozens needs it with
     /// `airbench94`, and hardly any with other networks.
-    pub const MOST_REDRAWS: u32 = 2;
+    pub const MAX_REDRAWS: u32 = 2;
 
     /// Largest `|loss - reference| / |reference|`; the largest finite number if a loss is missing, infinite or not a number
     /// on either side.
@@ -117,7 +117,7 @@ impl WholeBatch {
     }
 }
 
-/// Difference of one quantity from its expected value. A back end with a difference above the tolerance has no figures.
+/// Difference of one quantity from its expected value. A back end with a difference above the tolerance has no metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Disagreement {
@@ -173,10 +173,8 @@ impl fmt::Display for Disagreement {
             Compared::TrainedTest => {
                 "what its first steps change of test losses differs from what they change on the reference"
             }
-            Compared::WholeBatchLoss => "the loss of its batches differs from that of the same samples in smaller ones",
-            Compared::WholeBatchGradient => {
-                "the gradient of its batches differs from that of the same samples in smaller ones"
-            }
+            Compared::WholeBatchLoss => "the loss of a batch differs from the loss of its parts",
+            Compared::WholeBatchGradient => "the gradient of a batch differs from the gradient of its parts",
         })?;
         if self.largest_difference >= f64::MAX {
             return f.write_str(": a number is missing or not finite");
@@ -280,8 +278,7 @@ mod tests {
             (
                 with(WholeBatch { gradient_difference: 0.06, ..whole.clone() }),
                 Compared::WholeBatchGradient,
-                "the gradient of its batches differs from that of the same samples in smaller ones by up to 6.00e-2 where \
-                 5e-2 is allowed",
+                "the gradient of a batch differs from the gradient of its parts by up to 6.00e-2 where 5e-2 is allowed",
             ),
         ] {
             let found = correctness.disagreement().unwrap();

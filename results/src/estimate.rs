@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::SideVerdict;
 
 /// Lowest ratio that is close enough to 1 for a tie; the highest is its inverse.
-pub const LOWEST_TIE: f64 = 0.9;
+pub const MIN_TIE_RATIO: f64 = 0.9;
 
 /// A 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ impl Interval {
             SideVerdict::Slower
         } else if self.low > 1.0 {
             SideVerdict::Faster
-        } else if self.low >= LOWEST_TIE && self.high <= 1.0 / LOWEST_TIE {
+        } else if self.low >= MIN_TIE_RATIO && self.high <= 1.0 / MIN_TIE_RATIO {
             SideVerdict::Tied
         } else {
             SideVerdict::Undecided

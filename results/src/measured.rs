@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Repetitions between two readings of the clock, at both of which the device was idle.
+/// Repetitions between two readings of the clock, both taken while the device was idle.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Window {
     /// Steps of a training, or repetitions of a kernel.

@@ -43,12 +43,12 @@ impl Metric {
     /// Returns the text of a value with four significant digits and its unit.
     pub fn text(&self, value: f64) -> String {
         match self.unit {
-            Unit::SamplesPerSecond => format!("{} samples/s", scaled(value)),
-            Unit::FlopsPerSecond => format!("{}FLOP/s", scaled(value)),
+            Unit::SamplesPerSecond => format!("{} samples/s", with_si_prefix(value)),
+            Unit::FlopsPerSecond => format!("{}FLOP/s", with_si_prefix(value)),
             Unit::Seconds => seconds(value),
             Unit::Share => format!("{:.2} %", value * 100.0),
             Unit::Joules => joules(value),
-            Unit::SamplesPerJoule => format!("{} samples/J", scaled(value)),
+            Unit::SamplesPerJoule => format!("{} samples/J", with_si_prefix(value)),
             Unit::One => significant(value),
         }
     }
@@ -82,7 +82,7 @@ pub const METRICS: &[Metric] = &[
         title: "Test accuracy",
         unit: Unit::Share,
         better: Better::Higher,
-        description: "Share of the test set that the trained network classifies rightly.",
+        description: "Share of the test set that the trained network classifies correctly.",
         value: |s| s.accuracy,
     },
     Metric {
@@ -114,7 +114,7 @@ pub const METRICS: &[Metric] = &[
         title: "Step time, 95th percentile of windows",
         unit: Unit::Seconds,
         better: Better::Lower,
-        description: "Seconds per training step, as a mean over a window, that 95 % of the counted windows stay under.",
+        description: "Seconds per training step: in 95 % of the counted windows, the mean is lower.",
         value: |s| s.step_seconds_p95,
     },
     Metric {
@@ -122,7 +122,7 @@ pub const METRICS: &[Metric] = &[
         title: "Timed training",
         unit: Unit::Seconds,
         better: Better::Lower,
-        description: "All timed training of this run, with what is trained only to be measured, evaluation excluded.",
+        description: "All timed training of this run, including training only for measurement, without evaluation.",
         value: |s| Some(s.training_seconds),
     },
     Metric {
@@ -143,11 +143,11 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         id: "share_of_peak",
-        title: "Of the device's peak",
+        title: "Share of the device's peak",
         unit: Unit::Share,
         better: Better::Higher,
-        description: "That arithmetic as a share of what the device does at best, measured just after with multiplications \
-                      and additions alone.",
+        description: "Arithmetic as a share of the device's best rate, measured right afterwards with multiplications and \
+                      additions only.",
         value: |s| s.share_of_peak,
     },
     Metric {
@@ -155,7 +155,7 @@ pub const METRICS: &[Metric] = &[
         title: "Sustained",
         unit: Unit::Share,
         better: Better::Higher,
-        description: "Worst over best counted window; at 97 % and above the run is called sustained.",
+        description: "Slowest counted window divided by the fastest; from 97 % the run is called sustained.",
         value: |s| s.sustained_ratio,
     },
     Metric {
@@ -190,7 +190,7 @@ pub fn metric(id: &str) -> Option<&'static Metric> {
 }
 
 /// Returns four significant digits with a decimal prefix: `12.34 k`, `1.5 G`.
-fn scaled(value: f64) -> String {
+fn with_si_prefix(value: f64) -> String {
     for (factor, prefix) in [(1e12, " T"), (1e9, " G"), (1e6, " M"), (1e4, " k")] {
         if value.abs() >= factor {
             let divisor = if factor == 1e4 { 1e3 } else { factor };
@@ -222,7 +222,7 @@ fn joules(value: f64) -> String {
     } else if value < 1e4 {
         format!("{} J", significant(value))
     } else {
-        format!("{}J", scaled(value))
+        format!("{}J", with_si_prefix(value))
     }
 }
 

@@ -43,7 +43,7 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// Returns true if the run used nothing but the suite's own settings.
+    /// Returns true if the run used only the suite's settings.
     pub fn is_standard(&self) -> bool {
         self.departures.is_empty()
     }
@@ -98,7 +98,7 @@ pub struct WorkloadRecord {
     pub peaks: Vec<PeakSample>,
     /// Phases of the workload, in order and without gaps.
     pub timeline: Vec<Stretch>,
-    /// What the leaderboard saw of each window, in order; empty if it did not see all of them.
+    /// The leaderboard's view of each window, in order; empty if it did not see all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub segments: Vec<Segment>,
     /// Accuracy to reach, and when it was reached; absent if the workload has none.
@@ -117,7 +117,7 @@ pub struct WorkloadRecord {
     pub summary: Summary,
 }
 
-/// Figures that are shown, computed from the raw samples of a workload. A figure that the run does not have is absent,
+/// Metrics computed from the raw samples of a workload. A metric that the run does not have is absent,
 /// never zero. A window counts if at least a second of training came before it and its steps take at least a second at
 /// the speed of the window before it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -310,7 +310,7 @@ pub struct Epoch {
     pub accuracy: f64,
 }
 
-/// A stretch of training between two clock readings, at both of which the device's queue was empty.
+/// A stretch of training between two clock readings, both taken while the device's queue was empty.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
@@ -376,7 +376,7 @@ pub enum Outcome {
     /// The run was cancelled during this workload.
     Cancelled,
     /// The workload could not be trained here, for a reason that does not affect the other workloads of the run. It has
-    /// no figures.
+    /// no metrics.
     Failed {
         /// Cause of the failure.
         cause: FailureCause,
@@ -387,7 +387,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Largest number of characters in a reason. Longer ones are cut.
-    pub const MOST_REASON_CHARACTERS: usize = 300;
+    pub const MAX_REASON_CHARACTERS: usize = 300;
 
     /// Returns the word that tables show.
     pub fn name(&self) -> &'static str {
@@ -406,8 +406,8 @@ impl Outcome {
         let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let plain: String = message.chars().map(|c| if is_plain(c) { c } else { ' ' }).collect();
         let mut reason = one_line(&plain);
-        if reason.chars().count() > Self::MOST_REASON_CHARACTERS {
-            reason = reason.chars().take(Self::MOST_REASON_CHARACTERS - 1).chain(['…']).collect();
+        if reason.chars().count() > Self::MAX_REASON_CHARACTERS {
+            reason = reason.chars().take(Self::MAX_REASON_CHARACTERS - 1).chain(['…']).collect();
         }
         Self::Failed { cause, reason }
     }
@@ -478,7 +478,7 @@ impl Phase {
 }
 
 impl RunRecord {
-    /// Returns the seconds for which the run waited with nothing timed, over all workloads.
+    /// Returns the seconds that the run waited with nothing timed, over all workloads.
     pub fn paused_seconds(&self) -> f64 {
         let stretches = self.workloads.iter().flat_map(|workload| &workload.timeline);
         stretches.filter(|stretch| stretch.phase == Phase::Paused).map(|stretch| stretch.seconds).sum()

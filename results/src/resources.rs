@@ -32,7 +32,7 @@ pub struct Resources {
 
 impl Resources {
     /// Largest number of samples in a record.
-    pub const MOST_SAMPLES: usize = 128;
+    pub const MAX_SAMPLES: usize = 128;
 }
 
 /// Reading that tells the energy of the device that trained.
@@ -108,7 +108,7 @@ impl EnergyCurve {
         let points = match resources.energy_source? {
             EnergySource::GpuCounter => counted(|sample| sample.gpu_energy_joules)?,
             EnergySource::ProcessorCounter => counted(|sample| sample.processor_energy_joules)?,
-            EnergySource::GpuPower => summed(&counted(|sample| sample.gpu_power_watts)?),
+            EnergySource::GpuPower => sum_samples(&counted(|sample| sample.gpu_power_watts)?),
         };
         (points.len() >= MIN_ENERGY_SAMPLES).then_some(Self(points))
     }
@@ -126,7 +126,7 @@ impl EnergyCurve {
 }
 
 /// Integrates power by trapezoids: joules until each sample.
-fn summed(watts: &[(f64, f64)]) -> Vec<(f64, f64)> {
+fn sum_samples(watts: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut joules = 0.0;
     let mut points = Vec::with_capacity(watts.len());
     for (place, &(seconds, power)) in watts.iter().enumerate() {

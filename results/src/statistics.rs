@@ -1,14 +1,14 @@
 //! Means, medians, quantiles and intervals, without random numbers.
 
-/// Largest number of values for which the weight of every resampled median is computed, and not only the ranks of the
-/// interval's ends.
+/// Maximum number of values with exact weights of every resampled median; above it, only the ranks of the interval's
+/// ends are computed.
 const WEIGHED_VALUES: usize = 64;
 
 /// The `q`-quantile (0 to 1) of `values`, linear between order statistics; `None` when empty.
 ///
 /// This is definition 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages" (1996).
 pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
-    let sorted = sorted(values);
+    let sorted = sort_values(values);
     let last = sorted.len().checked_sub(1)?;
     let position = q.clamp(0.0, 1.0) * last as f64;
     let below = position.floor();
@@ -78,7 +78,7 @@ pub fn student_bound(level: f64, degrees_of_freedom: u32) -> f64 {
 /// reach one value further, because the mean of the two middle values is replaced by the outer one.
 /// `None` when empty.
 pub fn median_interval(values: &[f64], level: f64) -> Option<(f64, f64)> {
-    let sorted = sorted(values);
+    let sorted = sort_values(values);
     if sorted.is_empty() {
         return None;
     }
@@ -174,7 +174,7 @@ fn choose(n: usize, k: usize) -> f64 {
     (0..k).map(|i| (n - i) as f64 / (i + 1) as f64).product()
 }
 
-fn sorted(values: &[f64]) -> Vec<f64> {
+fn sort_values(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted

@@ -164,13 +164,13 @@ impl WorkloadRecord {
         waited.filter(|_| timed > 0.0).map(|seconds| seconds / timed)
     }
 
-    /// Share of the timed seconds for which devices waited for their exchanges; absent if one device trained, or nothing
-    /// was timed.
+    /// Share of the timed seconds that devices spent waiting for their exchanges; absent if one device trained, or
+    /// nothing was timed.
     pub fn communication_share(&self) -> Option<f64> {
         self.share_of_timed(self.communication.map(|communication| communication.seconds()))
     }
 
-    /// Share of the timed seconds for which the device waited for its input; absent if nothing was streamed or timed.
+    /// Share of the timed seconds that the device spent waiting for its input; absent if nothing was streamed or timed.
     pub fn input_share(&self) -> Option<f64> {
         self.share_of_timed(self.input.map(|input| input.waiting_seconds))
     }

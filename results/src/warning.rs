@@ -171,9 +171,9 @@ impl fmt::Display for Warning {
             }
             Self::NotLearned { workload, accuracy, chance } => write!(
                 f,
-                "{workload}: {:.2} % of the test set were classified rightly, which is no better than always answering \
-                 the most frequent class ({:.2} %), so this result is not ranked. Train for longer or with a smaller \
-                 learning rate.",
+                "{workload}: {:.2} % of the test set were classified correctly, which is no better than always \
+                 answering the most frequent class ({:.2} %), so this result is not ranked. Train for longer or with \
+                 a smaller learning rate.",
                 accuracy * 100.0,
                 chance * 100.0
             ),

@@ -14,7 +14,7 @@ pub enum Access {
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
     pub name: &'static str,
-    /// The file of its own part, without folder and ending: its name, unless one text with different shared parts makes
+    /// The file of its body, without folder and ending: its name, unless one text with different shared parts makes
     /// several kernels.
     pub file: &'static str,
     /// Parts of the source, to be concatenated: shared files, then the kernel's own.

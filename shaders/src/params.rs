@@ -1,6 +1,6 @@
 //! Parameter blocks: the uniform at group 0, binding 0 of each kernel, and the step's at group 1.
 //!
-//! Names, offsets and sizes of the fields equal those of the WGSL structures, as `tests/wgsl.rs` checks.
+//! Names, offsets and sizes of the fields equal the WGSL structures', as `tests/wgsl.rs` checks.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -353,7 +353,7 @@ blocks! {
         /// Tokens of a row, T.
         pub tokens: u32,
         pub heads: u32,
-        /// Values of a head, D, a multiple of 4, at most [`LARGEST_HEAD`].
+        /// Values of a head, D, a multiple of 4, at most [`MAX_HEAD_SIZE`].
         pub head_size: u32,
         /// Factor of a query's product with a key, usually 1/√D.
         pub scale: f32,
@@ -645,7 +645,7 @@ pub const NO_BIAS: u32 = u32::MAX;
 pub const BLOCK_ELEMENTS: u32 = 256;
 
 /// The largest head that the attention kernels have room for.
-pub const LARGEST_HEAD: u32 = 64;
+pub const MAX_HEAD_SIZE: u32 = 64;
 
 /// Surroundings of an image in `gather_augmented`.
 pub mod edge {

@@ -145,7 +145,7 @@ fn dependencies(top: &Path) -> Result<Vec<String>> {
 /// The device folder of the WGSL backend, and this file, which contains the words it looks for.
 const MAY_NAME_WGPU: [&str; 2] = ["engine/src/backends/wgsl/device", "xtask/src/check.rs"];
 const MAP: &str = "ARCHITECTURE.md";
-const MAX_LINES_OF_MAP: usize = 200;
+const MAX_MAP_LINES: usize = 200;
 /// Extensions that make a word without a slash a file name.
 const EXTENSIONS: [&str; 6] = ["rs", "wgsl", "md", "json", "toml", "html"];
 
@@ -193,7 +193,7 @@ fn registered_shaders(top: &Path) -> Result<Vec<String>> {
 fn architecture(top: &Path) -> Result<Vec<String>> {
     let text = read(top, MAP)?;
     let lines = text.lines().count();
-    let mut found = Vec::from_iter((lines > MAX_LINES_OF_MAP).then(|| format!("{MAP}: has {lines} lines")));
+    let mut found = Vec::from_iter((lines > MAX_MAP_LINES).then(|| format!("{MAP}: has {lines} lines")));
     let files = files_of_crates(top, &EXTENSIONS)?;
     let files: Vec<String> = files.iter().map(|file| file.to_string_lossy().replace('\\', "/")).collect();
     let exists = |path: &str| {

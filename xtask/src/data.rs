@@ -99,7 +99,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn downloads_with_curl_and_otherwise_with_npm_and_reports_all_errors() {
+    fn downloads_with_curl_then_npm_and_reports_all_errors() {
         let package = Package { name: "grey", version: "1.0.0" };
         let download = |programs: &[(&str, &str)]| -> Result<String> {
             let folder = tempfile::tempdir()?;

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_out_of_date_after_any_source_changes() {
+    fn page_is_stale_after_any_source_change() {
         let top = tempfile::tempdir().unwrap();
         let write = |path: &str| {
             let path = top.path().join(path);

@@ -34,8 +34,8 @@ pub(crate) struct Options {
 }
 
 /// Minutes on two cores with nothing cached, as measured by `cargo xtask rehearse`.
-const MINUTES_TO_PAGE: u32 = 11;
-const MINUTES_OF_BURN: u32 = 12;
+const PAGE_MINUTES: u32 = 11;
+const BURN_MINUTES: u32 = 12;
 /// Time in which the server has to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(50);
@@ -78,10 +78,10 @@ fn announce(store: &Store, top: &Path, options: &Options) {
     if steps.is_empty() {
         return;
     }
-    let minutes = if builds { MINUTES_TO_PAGE } else { 1 };
+    let minutes = if builds { PAGE_MINUTES } else { 1 };
     let mut plan = format!("{}: about {minutes} min on two cores with nothing cached", steps.join(", "));
     if builds && !options.no_burn_page {
-        plan += &format!("; then build Burn for the page while it is served ({MINUTES_OF_BURN} min more)");
+        plan += &format!("; then build Burn for the page while it is served ({BURN_MINUTES} min more)");
     }
     say::step("Plan", plan);
 }
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_ends_early_or_by_itself_is_an_error() {
+    fn server_that_exits_early_is_an_error() {
         let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let error = shell("exit 7").wait_until_it_answers(unused).unwrap_err().to_string();
         assert!(error.contains("7 before it responded"), "{error}");

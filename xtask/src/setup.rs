@@ -31,7 +31,7 @@ struct Need {
 }
 
 /// Before this major version, Mesa's llvmpipe crashes on some of our shaders and is several times slower.
-const OLDEST_MESA: u32 = 24;
+const MIN_MESA_VERSION: u32 = 24;
 const MESA: &str = "mesa-vulkan-drivers";
 
 // These commands contain no single quotes, because they are pasted between single quotes.
@@ -155,7 +155,7 @@ fn script(os_release: &str, missing: &[Need]) -> String {
 fn has_new_mesa() -> bool {
     let version = output_of("dpkg-query", &["-W", "-f", "${db:Status-Status} ${Version}", MESA]);
     let version = version.as_deref().and_then(|text| text.strip_prefix("installed "));
-    version.and_then(major_version).is_none_or(|version| version >= OLDEST_MESA)
+    version.and_then(major_version).is_none_or(|version| version >= MIN_MESA_VERSION)
 }
 
 /// Returns the leading number of a Debian version such as `25.0.7-2~bpo12+1` or `1:24.2`.

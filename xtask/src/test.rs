@@ -200,8 +200,8 @@ impl Selection {
         self.crates.iter().any(|other| other == name)
     }
 
-    /// Arguments for cargo that select these crates. One command for all but the tools, because cargo then chooses the
-    /// features of shared dependencies once.
+    /// Arguments for cargo that select these crates. One command for all except the tools, because cargo then chooses
+    /// the features of shared dependencies once.
     fn packages(&self, tools: bool) -> Vec<&str> {
         let wanted = |name: &&str| TOOLS.contains(name) == tools;
         let mut arguments = vec!["--release"];
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn all_is_one_cargo_command_with_burn_and_one_for_the_tools() {
+    fn all_builds_in_two_cargo_commands() {
         let all = select(&[], true, true).unwrap();
         let packages = ["--release", "--package", "results", "--package", "engine", "--features", "engine/burn-flex"];
         assert_eq!(all.packages(false), packages);

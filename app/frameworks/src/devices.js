@@ -1,4 +1,4 @@
-// What a device calls itself, and what it reports between answers.
+// Names of devices, and the errors that they report between answers.
 
 /** Names of adapters that are programs. */
 const SOFTWARE = /swiftshader|llvmpipe|basic render/i;

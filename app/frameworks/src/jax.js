@@ -10,7 +10,7 @@ import { Unsupported, overhang } from "./program.js";
 
 const ACTIVATIONS = {
   identity: (x) => x,
-  // Not `nn.relu`, whose slope at 0 is 1, and that is where all pixels are that see nothing but black.
+  // Not `nn.relu`: its slope at 0 is 1, and pixels that see only black are 0.
   relu: (x) => np.where(x.ref.greater(0), x, 0),
   tanh: np.tanh,
   gelu: (x) => nn.gelu(x, { approximate: false }),
@@ -39,7 +39,7 @@ function pool(x, { kind, side, stride, padding, activation }, shape) {
   const windows = (values, reduce) => lax.reduceWindow(values, reduce, [side, side], [stride, stride]);
   let y;
   if (kind === "max") {
-    // What lies around an image never wins.
+    // Padding is never the maximum.
     y = windows(hangs ? np.where(real.greater(0), padded(x), -Infinity) : x, np.max);
   } else {
     y = windows(padded(x), hangs ? np.sum : np.mean);
@@ -288,8 +288,8 @@ class Network {
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
-/** What steps tell, with that of step `number` in it: their losses beside each other, and at the end how many samples they
- * answered rightly. Reading that once costs less than stacking the numbers of all steps. */
+/** Returns the results of the steps with step `number` added: their losses in order, and at the end how many samples
+ * they answered correctly. Reading that once costs less than stacking the numbers of all steps. */
 function noted(told, number, loss, correct) {
   const places = np.arange(TOLD_STEPS + 1);
   const here = places.ref.equal(number);

@@ -1,3 +1,3 @@
-// Starts a framework's worker. It lies in one folder with the script that it loads, so that the browser tells how large that
-// was and how it came.
+// Starts a framework's worker. It is in the same folder as the script that it loads, so that the browser reports the
+// script's size and transfer.
 importScripts("worker.js");

@@ -1,4 +1,4 @@
-// What the programs here share: the messages of docs/EXTERNAL.md, answered by a framework, and their batches.
+// Shared code of the programs: the messages of docs/EXTERNAL.md, answered by a framework, and their batches.
 //
 // A framework is `{ introduction, build(job), faults }`. `build` gives a network, which has
 //   settings            texts for the record
@@ -6,7 +6,7 @@
 //   train(batches)      a step on each; `{ losses, correct }`, with the losses before the updates
 //   evaluate(batches)   `{ loss, correct }`, the sum of the samples' losses
 //   weights(), gradients(), logits()   Float32Arrays, in the order and layout of the job's tensors; the latter two are
-//                       those of the last training step
+//                       from the last training step
 //   dispose()
 // and may have
 //   choose(batch)       finds how it trains fastest, once it is compiled; the weights begin anew afterwards

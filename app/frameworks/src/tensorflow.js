@@ -1,7 +1,7 @@
-// TensorFlow.js as a back end of Gradmark, on any of its own back ends.
+// TensorFlow.js as a back end of Gradmark, on any TensorFlow.js back end.
 //
 // Layers are TensorFlow.js's operations and gradients are `tf.variableGrads`'s. Only the rules that change weights are
-// written out, because those of TensorFlow.js have epsilon inside the root. A step runs inside `tf.tidy`, as its guide to
+// written out, because TensorFlow.js has epsilon inside the root. A step runs inside `tf.tidy`, as its guide to
 // memory recommends, and nothing is read back before the last step of a message. Images lie channels last.
 
 import * as tf from "@tensorflow/tfjs-core";

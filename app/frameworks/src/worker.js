@@ -1,13 +1,13 @@
 // A program in a worker: messages come to the worker and answers go from it, each `{ header, payload }`, the header as JSON
 // and the payload as an ArrayBuffer. Once the framework works, the worker says `{ loaded }`: what it took to get there. A
-// port that the worker is sent takes its place in all but that.
+// port sent to the worker replaces it for everything else.
 
 import { Program } from "./program.js";
 
 /** Answers messages, one after the other, with the framework that is being opened. */
 export function serve(opening) {
   const program = opening.then((framework) => new Program(framework));
-  // If it does not, whoever asks first is told.
+  // If it does not, the first message is answered with the error.
   program.then(() => self.postMessage({ loaded: loaded() })).catch(() => {});
   let turn = Promise.resolve();
   const listen = (line) => {

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_build_leaves_nothing_and_an_old_bundle_is_removed() {
+    fn failed_build_leaves_nothing_behind() {
         let cache = tempfile::tempdir().unwrap();
         let failed = make(&cache.path().join("a"), |_| anyhow::bail!("no network"));
         assert_eq!(failed.unwrap_err().to_string(), "no network");

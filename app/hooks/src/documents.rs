@@ -287,7 +287,7 @@ enum LinkTarget {
 /// LinkTarget of a link in `document`, or the reason it is dead.
 fn target(library: &Library<'_>, document: &Document, link: &str) -> Result<LinkTarget, String> {
     if let Some(id) = link.strip_prefix('#') {
-        return in_document(document, id).map(|()| LinkTarget::Address(link.to_owned()));
+        return check_anchor(document, id).map(|()| LinkTarget::Address(link.to_owned()));
     }
     if ["https://", "http://", "mailto:"].iter().any(|scheme| link.starts_with(scheme)) {
         return Ok(LinkTarget::Address(link.to_owned()));
@@ -299,7 +299,7 @@ fn target(library: &Library<'_>, document: &Document, link: &str) -> Result<Link
         return on_the_host(library, above, &path);
     }
     if let Some(other) = library.find(&path) {
-        id.map_or(Ok(()), |id| in_document(other, id))?;
+        id.map_or(Ok(()), |id| check_anchor(other, id))?;
         let anchor = id.map(|id| format!("#{id}")).unwrap_or_default();
         return Ok(LinkTarget::Address(format!("/docs/{}{anchor}", other.listed.name)));
     }
@@ -308,10 +308,10 @@ fn target(library: &Library<'_>, document: &Document, link: &str) -> Result<Link
         return Err(format!("there is no {}", path.display()));
     }
     let kind = if there.is_dir() { "tree" } else { "blob" };
-    Ok(in_repository(library, &format!("{kind}/HEAD/{}", with_slashes(&path))))
+    Ok(resolve_in_repository(library, &format!("{kind}/HEAD/{}", with_slashes(&path))))
 }
 
-fn in_document(document: &Document, id: &str) -> Result<(), String> {
+fn check_anchor(document: &Document, id: &str) -> Result<(), String> {
     let has = document.headings.has(id);
     if has { Ok(()) } else { Err(format!("{} has no heading #{id}", document.listed.file.display())) }
 }
@@ -320,13 +320,13 @@ fn in_document(document: &Document, id: &str) -> Result<(), String> {
 fn on_the_host(library: &Library<'_>, above: usize, path: &Path) -> Result<LinkTarget, String> {
     // Files are shown at REPOSITORY/blob/BRANCH/FILE.
     if above == 2 {
-        Ok(in_repository(library, &with_slashes(path)))
+        Ok(resolve_in_repository(library, &with_slashes(path)))
     } else {
         Err("it leads out of the repository".to_owned())
     }
 }
 
-fn in_repository(library: &Library<'_>, place: &str) -> LinkTarget {
+fn resolve_in_repository(library: &Library<'_>, place: &str) -> LinkTarget {
     library.repository.map_or(LinkTarget::Nowhere, |address| {
         LinkTarget::Address(format!("{}/{place}", address.trim_end_matches('/')))
     })
@@ -364,7 +364,7 @@ mod tests {
         assert_eq!(ids("no heading\n\n```\n# a comment\n```\n"), [""; 0]);
     }
 
-    const REPOSITORY: &str = "https://forge.example/somebody/gradmark";
+    const REPOSITORY: &str = "https://forge.example/owner/gradmark";
 
     /// Renders the documents of a repository with these files, those in `docs/`.
     fn render(files: &[(&str, &str)], repository: Option<&str>) -> Result<Vec<String>> {
@@ -406,9 +406,11 @@ mod tests {
             );
         }
         let listed: BTreeSet<PathBuf> = library.documents.iter().map(|document| document.listed.file.clone()).collect();
-        let there = fs::read_dir(top.join("docs")).unwrap().map(|entry| entry.unwrap().file_name());
-        let there =
-            there.filter(|name| name.to_string_lossy().ends_with(".md")).map(|name| Path::new("docs").join(name));
+        let in_folder = |folder: &'static str| {
+            let names = fs::read_dir(top.join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+            names.filter(|name| name.to_string_lossy().ends_with(".md")).map(move |name| Path::new(folder).join(name))
+        };
+        let there = in_folder("docs").chain(in_folder("docs/method"));
         assert_eq!(listed, there.collect::<BTreeSet<PathBuf>>());
         assert_eq!(listed.len(), library.documents.len(), "no document is listed twice");
     }

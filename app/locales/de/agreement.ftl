@@ -1,15 +1,15 @@
 ### Ob Backends dieselbe Genauigkeit erreicht haben. Auf Englisch steht es hier wie in der Crate `results`.
 
-agreement_nothing_found = { $subject }: kein Unterschied gefunden; ab { $allowed } wäre er nach { $spread } aufgefallen;
-    sie unterscheiden sich um bis zu { $largest }
-agreement_disagree = { $subject } stimmen nicht überein: { $pairs }; aus { $spread } erklären sich { $allowed }
-agreement_unclear = { $nothing_found }; das entscheidet nichts, mehr Seeds täten es
+agreement_nothing_found = { $subject }: kein Unterschied gefunden; ab { $allowed } wäre er aufgefallen (nach { $spread });
+    der größte ist { $largest }
+agreement_disagree = { $subject } stimmen nicht überein: { $pairs }; { $allowed } erklären sich aus { $spread }
+agreement_unclear = { $nothing_found }; das reicht nicht zur Entscheidung, dafür braucht es mehr Seeds
 agreement_not_compared = Die Genauigkeiten wurden nicht verglichen: { $obstacle }
 agreement_pair = { $higher } liegt { $difference } über { $lower }
 agreement_too_few = weniger als zwei Backends sind fertig geworden
 agreement_no_common_seed = kein Seed wurde von allen Backends zu Ende trainiert
-agreement_no_common_step = die Backends wurden nie nach demselben Schritt getestet; mit einer Zahl von Epochen
-    bekommen alle dieselbe Arbeit
+agreement_no_common_step = die Backends wurden nie nach demselben Schritt getestet; mit einer festen Zahl von
+    Epochen bekommen alle dieselbe Arbeit
 agreement_final = Die Genauigkeiten am Ende
 agreement_after_step = Die Genauigkeiten nach Schritt { $step } (dem letzten, nach dem alle getestet wurden)
 agreement_spread_of_seeds = den paarweisen Unterschieden von { $seeds } Seeds

@@ -1,13 +1,11 @@
 ### Gespeicherte Ergebnisse oder Geräte nebeneinander.
 
 beside_title = Nebeneinander
-beside_choose = Ein Ergebnis oder ein Gerät öffnen und dort wählen, was daneben stehen soll.
-beside_not_shown = Diese lassen sich nicht vergleichen
-beside_nothing = Keine zwei von ihnen haben ein Ergebnis desselben Netzes; es gibt also nichts zu vergleichen.
-beside_not_said = keine Angabe
-beside_explanation = × ist ein Durchsatz geteilt durch den ersten. „Gleichauf“ heißt gleich bis auf ein Zehntel,
-    „offen“, dass sich die Bereiche überschneiden und dafür zu weit sind: Mehr Fenster oder Läufe entscheiden es.
-beside_differs = Was sich sonst unterscheidet
+beside_choose = Ein Ergebnis oder ein Gerät öffnen und dort auswählen, womit es verglichen werden soll.
+beside_nothing = Keine zwei haben Ergebnisse für dasselbe Netz, daher gibt es nichts zu vergleichen.
+beside_explanation = × ist der Durchsatz geteilt durch den der ersten Spalte. „Gleichauf“ heißt gleich bis auf ein
+    Zehntel. „Offen“ heißt, dass sich die Intervalle überschneiden und zu breit sind: Es braucht mehr Fenster oder Läufe.
+beside_differs = Weitere Unterschiede
 beside_faster = schneller
 beside_slower = langsamer
 beside_tied = gleichauf

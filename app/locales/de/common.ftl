@@ -1,15 +1,14 @@
 ### Was mehrere Seiten sagen, und der Rahmen um alle.
 
 common_skip = Zum Inhalt springen
-common_brand = Gradmark, Startseite
 common_pages = Seiten
 common_compare = Vergleichen
 common_leaderboard = Bestenliste
-common_privacy = Kein Ergebnis wird ohne einen Klick hochgeladen, und vorher lassen sich die genauen Daten ansehen. Während ein
-    Lauf trainiert, schickt er dem Server etwa jede Sekunde eine Prüfsumme; am Ende trainiert er einige zufällig gewählte
-    Abschnitte noch einmal und schickt einige Zustände, wenige Megabyte je Netz, damit belegt ist, dass wirklich
-    trainiert wurde. Weder Adressen noch User-Agent-Zeichenketten werden gespeichert, und wer ein Ergebnis
-    hochlädt, kann es wieder löschen.
+common_privacy = Ergebnisse werden nur hochgeladen, nachdem die genauen Daten zu sehen waren und mit einem Klick
+    bestätigt wurden. Während des Trainings schickt die Seite der Bestenliste etwa jede Sekunde eine Prüfsumme. Am
+    Ende berechnet sie einige zufällige Abschnitte neu und schickt einige Zustände, wenige Megabyte je Netz, um zu
+    belegen, dass trainiert wurde. Weder Adressen noch User-Agent-Zeichenketten werden gespeichert, und hochgeladene
+    Ergebnisse lassen sich löschen.
 common_show_file = Ergebnisdatei anzeigen
 common_nothing_here = Hier ist nichts
 common_nothing_here_why = Vielleicht ist die Adresse falsch geschrieben, oder das Ergebnis wurde gelöscht.
@@ -19,7 +18,7 @@ common_to_start = Zur Startseite
 
 common_language = Sprache
 common_colours = Farben
-common_colours_system = Wie das System
+common_colours_system = Systemstandard
 common_colours_light = Hell
 common_colours_dark = Dunkel
 
@@ -27,11 +26,6 @@ common_colours_dark = Dunkel
 
 common_run_trained_nothing = Der Lauf hat nichts trainiert.
 common_done = Fertig. { $figures }
-common_pass_on = { $device } ({ $client } unter { $system }), Gradmark: { $figures } { $address }
-common_of_workload = { $workload }: { $figures }.
-common_of_workload_ended = { $workload }: { $outcome }
-common_in_browser = Browser
-common_in_program = Programm
 common_samples = Beispiele
 common_samples_counted = { $number ->
     [one] { $number } Beispiel
@@ -72,8 +66,7 @@ common_submitters = { $number ->
  }
 common_loading = Wird geladen …
 common_copied = Kopiert.
-common_not_copied = Nicht kopiert: { $reason }.
-common_not_saved = Nicht gespeichert: { $reason }.
+common_not_saved = Fehlgeschlagen: { $reason }.
 common_scrollable = { $what }, verschiebbar
 common_show_more = Mehr anzeigen
 common_all_results = Alle Ergebnisse
@@ -85,8 +78,7 @@ common_cancel = Abbrechen
 common_upload = Hochladen
 common_uploading = Wird hochgeladen …
 common_uploaded = Hochgeladen
-common_no_clipboard = dieser Browser hat für diese Seite keine Zwischenablage
-common_no_sharing = dieser Browser teilt nichts aus Seiten
+common_no_sharing = dieser Browser unterstützt das nicht
 
 ## Words of several pages
 

@@ -1,5 +1,4 @@
 ### Die Auswahl der Bestenliste als Dateien.
 
 exports_label = Dateien
-exports_of_runs = Diese Ergebnisse, alle, als Datei:
-exports_of_devices = Die belegten Läufe hinter diesen Plätzen als Datei:
+exports_of_runs = Die Ergebnisse hinter dieser Tabelle herunterladen:

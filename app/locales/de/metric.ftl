@@ -4,32 +4,32 @@ metric_samples_per_second = Durchsatz
 metric_samples_per_second_description = Trainingsbeispiele pro Sekunde: Median der Fenster von mindestens einer
     Sekunde nach dem Warmlaufen.
 metric_accuracy = Testgenauigkeit
-metric_accuracy_description = Anteil der Testdaten, den das trainierte Netz richtig einordnet.
+metric_accuracy_description = Anteil der Testdaten, den das trainierte Netz richtig erkennt.
 metric_seconds_to_target = Zeit bis zur Genauigkeit
-metric_seconds_to_target_description = Sekunden Training ohne Tests, bis die Zielgenauigkeit des Netzes zum ersten
-    Mal erreicht war.
+metric_seconds_to_target_description = Sekunden Training ohne Tests, bis die Zielgenauigkeit des Netzes erstmals
+    erreicht war.
 metric_seconds_per_epoch = Zeit pro Epoche
 metric_seconds_per_epoch_description = Sekunden Training für einen Durchgang durch die Trainingsdaten, Median über
     die fertigen Epochen.
 metric_step_seconds_p50 = Schrittzeit, Median
 metric_step_seconds_p50_description = Sekunden pro Trainingsschritt, Median über die gewerteten Fenster.
 metric_step_seconds_p95 = Schrittzeit, 95. Perzentil der Fenster
-metric_step_seconds_p95_description = Sekunden pro Trainingsschritt im Mittel eines Fensters, unter denen 95 % der
-    gewerteten Fenster bleiben.
+metric_step_seconds_p95_description = Sekunden pro Trainingsschritt: In 95 % der gewerteten Fenster ist der
+    Mittelwert niedriger.
 metric_training_seconds = Gemessenes Training
-metric_training_seconds_description = Das gesamte gemessene Training dieses Laufs, mit dem, das nur zum Messen da ist,
-    ohne Tests.
+metric_training_seconds_description = Das gesamte gemessene Training dieses Laufs, auch das nur zum Messen, ohne
+    Tests.
 metric_testing_seconds = Testzeit
 metric_testing_seconds_description = Sekunden des letzten Durchgangs durch die Testdaten.
 metric_flops_per_second = Rechenleistung
 metric_flops_per_second_description = Gleitkommaoperationen pro Sekunde, die das Netz braucht, aus seinen Formen
     gezählt.
-metric_share_of_peak = Anteil am Spitzenwert
-metric_share_of_peak_description = Diese Rechenleistung als Anteil dessen, was das Gerät bestenfalls schafft, gleich
-    danach nur mit Multiplikationen und Additionen gemessen.
+metric_share_of_peak = Anteil an der Spitzenleistung
+metric_share_of_peak_description = Rechenleistung als Anteil der Spitzenleistung des Geräts, die gleich danach nur
+    mit Multiplikationen und Additionen gemessen wird.
 metric_sustained_ratio = Dauerleistung
-metric_sustained_ratio_description = Schlechtestes durch bestes gewertetes Fenster; ab 97 % gilt die Leistung als
-    durchgehalten.
+metric_sustained_ratio_description = Langsamstes geteilt durch schnellstes gewertetes Fenster; ab 97 % gilt die
+    Leistung als durchgehalten.
 metric_joules_per_epoch = Energie pro Epoche
 metric_joules_per_epoch_description = Energie, die das Gerät im gemessenen Training für so viele Beispiele
     verbraucht hat, wie die Trainingsdaten enthalten.

@@ -3,28 +3,28 @@
 warning_software_adapter = { $name } ist ein Software-Adapter: Gerechnet hat der Prozessor. Das Ergebnis wird
     angezeigt, aber nie gewertet; um eine GPU zu messen, einen GPU-Treiber installieren oder die
     Hardwarebeschleunigung einschalten.
-warning_perhaps_software = Der Browser verrät nicht, was für ein Adapter das ist, und er multipliziert nicht
-    schneller, als ein Prozessor es könnte: { $gigaflops } GFLOP/s bei { $processors } logischen Prozessoren. Er
+warning_perhaps_software = Der Browser verrät nicht, was für ein Adapter das ist, und dieser multipliziert
+    nicht schneller als ein Prozessor: { $gigaflops } GFLOP/s bei { $processors } logischen Prozessoren. Er
     lässt sich also nicht von einem Programm unterscheiden, und das Ergebnis wird angezeigt, aber nicht gewertet.
     Ist eine GPU vorhanden, hilft ein Browser, der den Hersteller nennt (Chrome, Edge), oder native-runner; sollte
     sie schneller sein, die Hardwarebeschleunigung einschalten oder den Treiber aktualisieren.
 warning_not_stabilised = { $workload }: Wiederholte Fenster wichen noch voneinander ab (±{ $half_width } %), deshalb
     wird dieses Ergebnis nicht gewertet. Andere Programme schließen, das Gerät abkühlen lassen und noch einmal
     starten.
-warning_too_few_windows = { $workload }: Fenster, die lang genug waren, um zu zählen: { $windows }; ein Ergebnis aus
-    weniger als fünf wird nicht gewertet. Länger trainieren.
-warning_not_learned = { $workload }: { $accuracy } der Testdaten wurden richtig eingeordnet, also nicht mehr, als
-    wenn immer mit der häufigsten Klasse geantwortet würde ({ $chance }); deshalb wird dieses Ergebnis nicht
+warning_too_few_windows = { $workload }: Ausreichend lange Fenster: { $windows }; mit weniger als fünf wird ein Ergebnis
+    nicht gewertet. Länger trainieren.
+warning_not_learned = { $workload }: { $accuracy } der Testdaten wurden richtig eingeordnet, nicht mehr als beim Raten
+    der häufigsten Klasse ({ $chance }); deshalb wird dieses Ergebnis nicht
     gewertet. Länger oder mit kleinerer Lernrate trainieren.
 warning_checkpoint_missed = { $workload }: Der Server konnte dem Lauf nicht folgen ({ $reason }); deshalb wird er
     weder belegt noch gewertet. Ist die Verbindung abgebrochen, bei stabiler Verbindung noch einmal starten.
 warning_stopped_by_budget = { $workload }: Das Zeitbudget von { $budget } s hat das Training vorzeitig beendet, die
-    Genauigkeit ist also die eines kürzeren Laufs. Mit einer Zahl von Epochen wird bis zum Ende trainiert.
+    Genauigkeit ist also die eines kürzeren Laufs. Mit einer festen Zahl von Epochen wird bis zum Ende trainiert.
 warning_tab_hidden = Die Seite war { $seconds } s lang verdeckt, und verdeckte Seiten werden von Browsern gebremst.
     Den Tab im Vordergrund lassen und noch einmal starten.
 warning_tab_paused = Die Seite war { $seconds } s lang verdeckt, und der Lauf hat { $paused } s lang gewartet, in denen
     das Gerät abgekühlt ist. Den Tab im Vordergrund lassen und noch einmal starten.
-warning_coarse_timer = Die Uhr dieses Browsers geht in Schritten von { $milliseconds } ms, kurze Zeiten sind daher
+warning_coarse_timer = Die Uhr dieses Browsers läuft in Schritten von { $milliseconds } ms, kurze Zeiten sind daher
     ungenau.
 warning_untuned = { $backend }: Das rechnende Programm enthält Burn ohne Fusion und Autotune, deshalb ist Burn
     langsamer, als es auf diesem Gerät sein kann. Das Programm auch mit `burn-tuned` bauen: `--features
@@ -40,13 +40,13 @@ warning_processor_pressed = Der Prozessor war während { $percent } % des Laufs 
     durch andere Programme oder Tabs. Diese schließen, das Gerät abkühlen lassen und noch einmal starten.
 warning_not_isolated = Die Seite ist nicht „cross-origin isolated“, deshalb ist die Uhr grob. Die Seite von einem
     Server öffnen, der die Header COOP und COEP sendet, etwa vom Server der Bestenliste selbst.
-warning_unregistered = Für diesen Lauf kam kein Seed vom Server ({ $reason }), deshalb gilt er hochgeladen als
-    ungeprüft. Noch einmal starten, wenn der Server erreichbar ist.
+warning_unregistered = Für diesen Lauf kam kein Seed vom Server ({ $reason }), deshalb gilt er nach dem Hochladen
+    als ungeprüft. Noch einmal starten, wenn der Server erreichbar ist.
 warning_stopped_early = { $workload }: Das Training endete, weil zurückgehaltene Beispiele nicht mehr besser
     eingeordnet wurden
 warning_smaller_batch = { $workload }: Batches mit { $used } Beispielen, weil die vorgesehenen { $asked } Beispiele
     { $needed } MiB brauchen und nur { $allowed } MiB zu haben sind. Messwerte anderer Batchgrößen sind nicht
-    vergleichbar; wer eine Batchgröße angibt, bekommt genau diese oder eine Absage.
+    vergleichbar; eine selbst gewählte Batchgröße wird entweder genau eingehalten oder abgelehnt.
 warning_generated_data = { $workload }: Die Beispiele sind erzeugt und nicht die veröffentlichten, deshalb ist die
     Genauigkeit nicht mit veröffentlichten Werten vergleichbar, die Geschwindigkeit schon. Veröffentlichte
     Geschichten liest native-runner aus dem Ordner, den --babi nennt.

@@ -1,11 +1,7 @@
-### What a result or a device can be put beside.
+### What a result or a device can be compared with.
 
-candidates_find_run = Compare with other results: part of a device’s name, or a link
-candidates_find_device = Compare with other devices: part of a name, or a link
+candidates_find = Compare with others: part of a device's name, or a link
 candidates_found = Found; choose up to three
-candidates_speed = { $rate } samples per second
 candidates_refused = Cannot search: { $reason }.
-candidates_run_itself = This is the current result.
-candidates_device_itself = This is the current device.
-candidates_no_run = Choose one from the list, or paste a link to a result: this is no link to a result.
-candidates_no_device = Choose one from the list, or paste a link to a device: this is no link to a device.
+candidates_itself = This one is already in the comparison.
+candidates_no_link = Choose one from the list, or paste a link.

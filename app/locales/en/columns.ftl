@@ -1,4 +1,3 @@
 ### The columns of the table of runs.
 
 columns_title = Columns
-columns_legend = Columns to show

@@ -1,7 +1,6 @@
 ### What several pages say, and the frame around all of them.
 
 common_skip = Skip to the content
-common_brand = Gradmark, start page
 common_pages = Pages
 common_compare = Compare
 common_leaderboard = Leaderboard
@@ -26,11 +25,6 @@ common_colours_dark = Dark
 
 common_run_trained_nothing = The run trained nothing.
 common_done = Done. { $figures }
-common_pass_on = { $device } ({ $client } on { $system }), Gradmark: { $figures } { $address }
-common_of_workload = { $workload }: { $figures }.
-common_of_workload_ended = { $workload }: { $outcome }
-common_in_browser = a browser
-common_in_program = a program
 common_samples = samples
 common_samples_counted = { $number ->
     [one] { $number } sample
@@ -71,8 +65,7 @@ common_submitters = { $number ->
  }
 common_loading = Loading …
 common_copied = Copied.
-common_not_copied = Not copied: { $reason }.
-common_not_saved = Not saved: { $reason }.
+common_not_saved = Failed: { $reason }.
 common_scrollable = { $what }, scrollable
 common_show_more = Show more
 common_all_results = All results
@@ -84,8 +77,7 @@ common_cancel = Cancel
 common_upload = Upload
 common_uploading = Uploading …
 common_uploaded = Uploaded
-common_no_clipboard = this browser gives the page no access to the clipboard
-common_no_sharing = this browser does not support sharing
+common_no_sharing = this browser does not support it
 
 ## Words of several pages
 

@@ -6,7 +6,6 @@ delete_incomplete_why = A deletion link ends in # and a secret, which was shown 
 delete_deleting = Deleting …
 delete_done = The result is deleted.
 delete_refused = Not deleted: { $reason }
-delete_title = Delete a result
 delete_explanation = This removes result { $result } from the leaderboard and from the open data. It cannot be
     undone. Daily files, which some leaderboards offer, contain it for at most another week. This does not delete
     copies that others have made.

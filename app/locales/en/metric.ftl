@@ -1,10 +1,10 @@
-### Figures of a network. In English they are as the crate `results` has them.
+### Metrics of a network. In English they are as the crate `results` has them.
 
 metric_samples_per_second = Training throughput
 metric_samples_per_second_description = Training samples per second: the median of windows of at least one second
     after the warm-up.
 metric_accuracy = Test accuracy
-metric_accuracy_description = Share of the test set that the trained network classifies rightly.
+metric_accuracy_description = Share of the test set that the trained network classifies correctly.
 metric_seconds_to_target = Time to accuracy
 metric_seconds_to_target_description = Seconds of training, evaluation excluded, until the workload's target
     accuracy was first seen.
@@ -14,21 +14,21 @@ metric_seconds_per_epoch_description = Seconds of training for one pass over the
 metric_step_seconds_p50 = Step time, median
 metric_step_seconds_p50_description = Seconds per training step, median over the counted windows.
 metric_step_seconds_p95 = Step time, 95th percentile of windows
-metric_step_seconds_p95_description = Seconds per training step, as a mean over a window, that 95 % of the counted
-    windows stay under.
+metric_step_seconds_p95_description = Seconds per training step: in 95 % of the counted windows, the mean is lower.
 metric_training_seconds = Timed training
-metric_training_seconds_description = All timed training of this run, with what is trained only to be measured,
-    evaluation excluded.
+metric_training_seconds_description = All timed training of this run, including training only for measurement, without
+    evaluation.
 metric_testing_seconds = Testing time
 metric_testing_seconds_description = Seconds of the last pass over the test set.
 metric_flops_per_second = Arithmetic
 metric_flops_per_second_description = Floating-point operations per second that the network needs, counted from its
     shapes.
-metric_share_of_peak = Of the device's peak
-metric_share_of_peak_description = That arithmetic as a share of what the device does at best, measured just after
-    with multiplications and additions alone.
+metric_share_of_peak = Share of the device's peak
+metric_share_of_peak_description = Arithmetic as a share of the device's best rate, measured right afterwards with
+    multiplications and additions only.
 metric_sustained_ratio = Sustained
-metric_sustained_ratio_description = Worst over best counted window; at 97 % and above the run is called sustained.
+metric_sustained_ratio_description = Slowest counted window divided by the fastest; from 97 % the run is called
+    sustained.
 metric_joules_per_epoch = Energy per epoch
 metric_joules_per_epoch_description = Energy that the device used in timed training, for as many samples as the
     training set has.

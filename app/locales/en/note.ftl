@@ -12,5 +12,4 @@ note_not_completed = { $workload } was not completed and is left out of the tabl
 note_not_provable = { $workload }: a leaderboard cannot prove networks whose images alternate from epoch to epoch, so
     this one is not ranked.
 note_other_flagged = Another run of this submitter on this day was flagged.
-note_moderated = A moderator flagged this run: { $reason }
-note_moderated_without_reason = A moderator flagged this run and gave no reason.
+note_moderated = A moderator flagged this run

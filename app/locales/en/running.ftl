@@ -1,9 +1,7 @@
 ### A run in progress.
 
 running_loading = Loading { $what }
-running_starting_worker = Starting the training worker
 running_status = Network { $number } of { $count }: { $phase }
-running_phase_starting = starting
 running_phase_loading = loading the data
 running_phase_building = compiling kernels
 running_phase_checking = checking results
@@ -17,12 +15,10 @@ running_phase_paused = waiting, because this tab is hidden
 
 running_another_tab = Another tab of this browser is training, and two at once disturb each other. Wait until it
     finishes or close it, then press the button again.
-running_not_opened = The training worker could not be started: { $reason }.
 running_not_started = The training worker did not start. Reload the page and try again.
 running_not_loaded = The training worker could not be loaded: { $reason }. Check the connection and press Benchmark
     to try again.
 running_failed = The benchmark failed: { $reason }.
-running_failed_in_part = The benchmark failed: { $reason }. The finished networks are below.
 running_crashed = The training worker stopped working: { $reason }. Reload the page and try again; if it happens
     again, please report it.
 
@@ -30,7 +26,6 @@ running_crashed = The training worker stopped working: { $reason }. Reload the p
 
 running_getting_ready = Getting ready
 running_left = about { $time } left
-running_region = Benchmark in progress
 running_progress = Progress of the benchmark
 running_loss = Loss
 running_training_accuracy = Training accuracy

@@ -1,8 +1,6 @@
 ### Results of a network as points.
 
 scatter_title = Speed and time to accuracy
-scatter_open = Speed and time to accuracy as a chart
-scatter_listed = Shows the results listed below.
 scatter_left_out = { $number ->
     [one] { $number } listed result has no point: it did not reach the accuracy, or has no stable speed.
    *[other] { $number } listed results have no point: they did not reach the accuracy, or have no stable speed.
@@ -14,4 +12,3 @@ scatter_described = { $number ->
     [one] { $number } result. The fastest: { $fastest }. The soonest: { $soonest }.
    *[other] { $number } results. The fastest: { $fastest }. The soonest: { $soonest }.
  }
-scatter_nothing = No result has both metrics.

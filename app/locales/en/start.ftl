@@ -6,24 +6,15 @@ start_lead = One click trains real neural networks on real data, on your own GPU
     and how well they learn.
 start_cancelled = Cancelled. Nothing was saved or uploaded.
 start_benchmark = Benchmark
-start_battery = This device is on battery power, which makes many devices slower. Plug it in first, if you can;
-    otherwise the result has a note.
-start_asking = Asking the browser …
-start_not_available = Not available to this page
+start_battery = This device is on battery power, which can slow it down. Plug it in first, or the result has a note.
 start_device = Your device
-start_gpu = GPU
 start_software = This is a software adapter: your processor acts as a GPU. It trains correctly but slowly,
     and its result is shown but not ranked.
-start_software_question = Does this machine have a GPU?
 start_no_webgpu = WebGPU is missing
-start_using = You are using { $browser }. { $why }
 start_demonstrate = Demonstrate on the processor
 start_demonstration = Trains the same network with plain loops on one processor core for a few seconds. It is not a
     benchmark and is not uploaded.
-start_claim = Your GPU, if you know it
-start_claim_example = for example GeForce RTX 4070
-start_pressed = Other tabs or programs use the processor. Close those that you do not need; otherwise the result may be
-    too slow.
+start_claim = Your GPU, if you know it (for example GeForce RTX 4070)
+start_pressed = Other tabs or programs use the processor. Close those that you do not need, or the result may be too
+    slow.
 start_integrated_question = Does this machine have a faster GPU?
-start_integrated = The browser offers the GPU that is part of the processor. If there is also a graphics card, the
-    browser can use it:

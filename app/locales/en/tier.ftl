@@ -12,5 +12,3 @@ tier_unverified_meaning = The leaderboard gave this run no seed, so it cannot be
 tier_flagged_meaning = Something is implausible; a person will review it.
 tier_hidden_meaning = This result is not shown in the table.
 tier_verifying_meaning = The leaderboard is recomputing parts of the training, which takes a few seconds.
-tier_log = The { $log } lists all actions of moderators.
-tier_log_link = moderation log

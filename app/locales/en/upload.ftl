@@ -6,19 +6,14 @@ upload_title = Upload to the leaderboard
 upload_note = Sends exactly the JSON below. You get a link that deletes it.
 upload_open_data = Uploaded results are open data under { $licence }: anyone may read, copy and publish them. Your
     deletion link removes this one from the leaderboard and from its data at any time.
-upload_refused = Not uploaded: { $reason }. It is kept under “Your runs”, so you can upload it later.
+upload_refused = Not uploaded: { $reason }. It is kept under “Your runs”.
 upload_permalink = Permalink
 upload_deletion_link = Deletion link
-upload_copy_deletion_link = Copy the deletion link
 upload_deletion_note = Anyone with the deletion link can delete this result. The link is shown only here and saved in
     this browser.
 upload_own_title = Your runs
 upload_own_note = Kept only in this browser. You can delete uploaded runs here.
-upload_came_to = Metrics
 upload_result = Result
-upload_delete_there = Delete from the leaderboard
-upload_not_uploaded = Not uploaded: { $reason }
-upload_done = Uploaded.
 upload_now = Upload it now
 upload_no_record = Its record is no longer kept.
 upload_forget = Forget

@@ -10,7 +10,7 @@ warning_not_stabilised = { $workload }: repeated windows still differed (±{ $ha
     ranked. Close other programs, let the device cool and run again.
 warning_too_few_windows = { $workload }: windows long enough to count: { $windows }, and a result of fewer than five
     is not ranked. Train for longer.
-warning_not_learned = { $workload }: { $accuracy } of the test set were classified rightly, which is no better than
+warning_not_learned = { $workload }: { $accuracy } of the test set were classified correctly, which is no better than
     always answering the most frequent class ({ $chance }), so this result is not ranked. Train for longer or with a
     smaller learning rate.
 warning_checkpoint_missed = { $workload }: the leaderboard could not follow the run ({ $reason }), so it will

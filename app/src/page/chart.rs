@@ -76,13 +76,15 @@ pub(super) fn AccuracyChart(
         let points = training.with(|training| curve(training, |point| point.accuracy));
         let tested: Vec<_> = tests.with(|tests| tests.iter().map(|e| (e.training_seconds, e.accuracy)).collect());
         let last = |points: &[(f64, f64)]| points.last().map(|point| tenths(point.1));
-        let (training_text, test_text) = (last(&points), last(&tested));
-        let description = match (&training_text, &test_text) {
-            (Some(training), Some(test)) => t!(chart_both_described, training = training, test = test),
-            (Some(training), None) => t!(chart_training_described, training = training),
-            _ => t!(chart_no_training).to_owned(),
+        let label =
+            |name: &str, value: Option<String>| value.map(|value| format!("{name} {value}")).unwrap_or_default();
+        let training_label = label(t!(chart_training), last(&points));
+        let test_label = label(t!(chart_test), last(&tested));
+        let description = match (training_label.as_str(), test_label.as_str()) {
+            ("", _) => t!(chart_no_training).to_owned(),
+            (training, "") => training.to_owned(),
+            (training, test) => format!("{training}, {test}"),
         };
-        let training_label = training_text.map(|value| t!(chart_training_label, value = value)).unwrap_or_default();
         let beside = published.and_then(|published| published.get());
         let ends_at = beside.as_ref().filter(|beside| beside.learning.curve.is_none());
         let ends_at = ends_at.and_then(|beside| beside.learning.accuracy);
@@ -91,7 +93,7 @@ pub(super) fn AccuracyChart(
             class: "test",
             name: "test".to_owned(),
             title: t!(chart_test).to_owned(),
-            label: test_text.map(|value| t!(chart_test_label, value = value)).unwrap_or_default(),
+            label: test_label,
             points: tested,
             dots: true,
         };
@@ -107,8 +109,7 @@ pub(super) fn RateChart(#[prop(into)] rates: Signal<Vec<(f64, f64)>>) -> impl In
     let drawing = move || {
         let points = rates.get();
         let latest = points.last().map(|point| text::rate(point.1));
-        let description = latest.as_ref().map(|rate| t!(chart_now, rate = rate));
-        let description = description.unwrap_or_else(|| t!(chart_no_training).to_owned());
+        let description = latest.clone().unwrap_or_else(|| t!(chart_no_training).to_owned());
         Drawing::of_values(vec![training_curve(points, latest.unwrap_or_default())], description)
     };
     view! { <Chart title=messages::common_rate drawing /> }
@@ -177,7 +178,7 @@ fn series(curves: &[NamedCurve], dots: bool) -> Vec<Curve> {
 /// Description of the ends of curves.
 fn ends_of(curves: &[NamedCurve], value: impl Fn(f64) -> String) -> String {
     let end = |(name, points): &NamedCurve| {
-        points.last().map(|last| t!(chart_end, curve = name, value = value(last.1), seconds = text::number(last.0, 1)))
+        points.last().map(|last| format!("{name}: {} ({} s)", value(last.1), text::number(last.0, 1)))
     };
     format!("{}.", curves.iter().filter_map(end).collect::<Vec<_>>().join("; "))
 }
@@ -245,7 +246,7 @@ fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + u
     view! {
         <svg
             role="img"
-            aria-label=t!(chart_described, chart = title, description = drawing.description)
+            aria-label=format!("{title}. {}", drawing.description)
             width=width
             height=HEIGHT
             viewBox=format!("0 0 {width} {HEIGHT}")
@@ -281,8 +282,10 @@ fn labels(drawing: &Drawing) -> Vec<Label> {
     let end =
         |curve: &Curve| Some(Label { class: curve.class, text: curve.label.clone(), value: curve.points.last()?.1 });
     let target = |value| Label { class: "goal", text: t!(chart_target, value = text::whole_percent(value)), value };
-    let published =
-        |value| Label { class: "goal", text: t!(chart_published_end, value = text::whole_percent(value)), value };
+    let published = |value| {
+        let text = format!("{} {}", t!(chart_published), text::whole_percent(value));
+        Label { class: "goal", text, value }
+    };
     let lines = drawing.target.map(target).into_iter().chain(drawing.published.map(published));
     lines.chain(drawing.curves.iter().filter_map(end)).collect()
 }
@@ -351,8 +354,8 @@ pub(super) fn ChartFiles(
     let file = words::in_english(|| title.text()).to_lowercase().replace(' ', "-");
     let title = title.text();
     let save = move |ending: &str, kind: &str, text: Option<String>| {
-        let text = text.ok_or_else(|| t!(chart_no_drawing).to_owned());
-        if let Err(reason) = text.and_then(|text| platform::download(&format!("{file}.{ending}"), kind, &text)) {
+        let Some(text) = text else { return };
+        if let Err(reason) = platform::download(&format!("{file}.{ending}"), kind, &text) {
             said.set(t!(common_not_saved, reason = reason));
         }
     };
@@ -370,7 +373,7 @@ pub(super) fn ChartFiles(
     let rows = move || lines().into_iter().map(line).collect_view();
     view! {
         <details class="rates" on:toggle=move |_| open.update(|open| *open = !*open)>
-            <summary aria-label=t!(chart_data_of, chart = title)>{t!(chart_data)}</summary>
+            <summary aria-label=format!("{}: {title}", t!(chart_data))>{t!(chart_data)}</summary>
             <div class="row">
                 <button class="button small" type="button" on:click=picture>"SVG"</button>
                 <button class="button small" type="button" on:click=table>"CSV"</button>
@@ -378,7 +381,7 @@ pub(super) fn ChartFiles(
             </div>
             <Show when=move || open.get()>
                 <div class="scroll data" role="region" aria-label=t!(common_scrollable, what = title) tabindex="0">
-                    <table aria-label=t!(chart_data_label, chart = title)>
+                    <table aria-label=format!("{}: {title}", t!(chart_data))>
                         <thead>
                             <tr>{head.iter().map(|of| view! { <th scope="col">{*of}</th> }).collect_view()}</tr>
                         </thead>

@@ -27,15 +27,13 @@ pub(super) fn Engines(state: StartState) -> impl IntoView {
     view! {
         <Show when=move || known.with(Option::is_some)>
             <details class="networks engines">
-                <summary>{t!(settings_engine)}" " {summary}</summary>
+                <summary>{t!(common_backend)}": " {summary}</summary>
                 <fieldset>
-                    <legend>{t!(settings_what_computes)}</legend>
+                    <legend>{t!(common_backend)}</legend>
                     {PageBackend::ALL.map(|backend| view! { <EngineChoice state backend /> }).collect_view()}
-                    <p class="note">{t!(settings_no_onnx)}</p>
                 </fieldset>
                 <div class="go">
                     <a class="button quiet" href=compare>{t!(settings_compare)}</a>
-                    <p class="note">{t!(settings_compare_note)}</p>
                 </div>
             </details>
             <BurnOnItsWay benchmark=state.benchmark />
@@ -53,7 +51,7 @@ fn EngineChoice(state: StartState, backend: PageBackend) -> impl IntoView {
     let size = Memo::new(move |_| supplies.read().bundle(backend).map(|bundle| bundle.compressed_bytes));
     let more = move || match (obstacle.get(), size.get()) {
         (Some(why), _) => t!(backend_obstacle_it, why = why),
-        (None, Some(bytes)) => t!(backend_more_to_fetch, size = text::megabytes(bytes)),
+        (None, Some(bytes)) => t!(backend_to_fetch, size = text::megabytes(bytes)),
         (None, None) => String::new(),
     };
     view! {
@@ -75,9 +73,10 @@ fn EngineChoice(state: StartState, backend: PageBackend) -> impl IntoView {
 #[component]
 fn LeftOut(options: RunOptions) -> impl IntoView {
     let left_out = options.left_out();
+    let backend = options.backend.title();
     let lines = left_out.iter().map(|(name, reason)| {
         let title = text::workload_title(name);
-        view! { <li>{t!(backend_left_out, workload = title, reason = reason)}</li> }
+        view! { <li>{t!(backend_cannot_train, backend = backend, workload = title, reason = reason)}</li> }
     });
     (!left_out.is_empty()).then(|| view! { <ul class="plain note">{lines.collect_view()}</ul> })
 }
@@ -91,13 +90,13 @@ pub(super) fn Networks(state: StartState) -> impl IntoView {
     view! {
         <Show when=move || known.with(Option::is_some)>
             <details class="networks">
-                <summary>{t!(settings_networks)}" " {summary}</summary>
+                <summary>{t!(settings_networks)}": " {summary}</summary>
                 <fieldset>
                     <legend>{t!(common_suite)}</legend>
                     {SUITES.iter().map(|suite| view! { <SuiteChoice state suite /> }).collect_view()}
                 </fieldset>
                 <fieldset class="columns">
-                    <legend>{t!(settings_one_by_one)}</legend>
+                    <legend>{t!(settings_networks)}</legend>
                     {WORKLOADS
                         .iter()
                         .map(|make| make().name)
@@ -164,12 +163,12 @@ pub(super) fn Settings(state: StartState) -> impl IntoView {
     let known = Memo::new(move |_| state.options.with(Result::is_ok));
     let departures = move || {
         let departures = state.options.with(|options| options.as_ref().map(RunOptions::departures).unwrap_or_default());
-        if departures.is_empty() { t!(settings_as_suite).to_owned() } else { departures.join(", ") }
+        if departures.is_empty() { "Standard".to_owned() } else { departures.join(", ") }
     };
     view! {
         <Show when=move || known.get()>
             <details class="networks settings">
-                <summary>{t!(settings_settings)}" " {departures}</summary>
+                <summary>{t!(settings_settings)}": " {departures}</summary>
                 <fieldset class="columns">
                     <legend>{t!(settings_empty)}</legend>
                     <PrecisionChoice state />
@@ -236,7 +235,7 @@ fn PrecisionChoice(state: StartState) -> impl IntoView {
             <span>{t!(common_precision)}</span>
             <select name="precision" on:change=move |event| set(state, "precision", &event_target_value(&event))>
                 {option(Precision::F32, "f32")}
-                {option(Precision::F16, t!(settings_f16))}
+                {option(Precision::F16, "f16")}
             </select>
         </label>
     }
@@ -272,7 +271,6 @@ pub(super) fn Contenders(state: StartState) -> impl IntoView {
                 <legend>{t!(compare_what)}</legend>
                 {PageBackend::ALL.map(|backend| view! { <Contender state backend /> }).collect_view()}
             </fieldset>
-            <p class="note">{t!(settings_no_onnx)}</p>
         </div>
         <div class="filters">{select(t!(compare_seeds), offered, seeds_before.unwrap_or(1), choose)}</div>
     }
@@ -291,7 +289,7 @@ fn Contender(state: StartState, backend: PageBackend) -> impl IntoView {
     let more = move || match (obstacle.get(), size.get()) {
         (Some(why), _) => t!(backend_obstacle_it, why = why),
         (None, Some(bytes)) => t!(backend_to_fetch, size = text::megabytes(bytes)),
-        (None, None) => t!(backend_part_of_page).to_owned(),
+        (None, None) => String::new(),
     };
     view! {
         <label>

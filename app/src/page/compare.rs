@@ -3,13 +3,13 @@
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use results::RunRecord;
 use results::api::{AcceptedComparison, SharedComparison, StoredComparison};
 use results::comparison::{self, Comparison, Refused, Row};
+use results::{Departure, RunRecord};
 
 use super::chart::{AccuracyCurves, LossCurves};
 use super::choices::{Contenders, Networks, Settings};
-use super::comparing::{Comparing, Task};
+use super::comparing::{Comparing, Task, USUAL_LENGTH};
 use super::language::kept;
 use super::parts::{Go, Sending, answered, focus, load_kept, notice};
 use super::run::Running;
@@ -30,7 +30,7 @@ pub(super) fn ComparePage() -> impl IntoView {
     });
     state.say_again();
     let stage = state.benchmark.stage;
-    platform::set_title(t!(compare_page_title));
+    platform::set_title(t!(compare_title));
     let status = move || {
         let of_the_run = match stage.get() {
             Stage::Running => state.benchmark.live.with(crate::live::Live::status),
@@ -73,7 +73,7 @@ fn device(gpu: &Gpu) -> String {
         Gpu::Asking => t!(compare_asking).to_owned(),
         Gpu::Missing(obstacle) => t!(compare_no_gpu, why = obstacle.sentence()),
         Gpu::Found(gpu) if gpu.software => t!(compare_gpu_software, name = gpu.name()),
-        Gpu::Found(gpu) => t!(compare_gpu, name = gpu.name()),
+        Gpu::Found(gpu) => format!("GPU: {}", gpu.name()),
     }
 }
 
@@ -115,17 +115,13 @@ fn Controls(state: StartState) -> impl IntoView {
         wrong.or(of_options).or(coming).or(too_few)
     };
     let note = move || {
-        let (seeds, limited) = state.options.with(|options| {
+        let (seeds, length) = state.options.with(|options| {
             let options = options.as_ref().ok();
-            (options.and_then(|options| options.seeds).unwrap_or(1), options.is_some_and(|of| of.length.is_some()))
+            (options.and_then(|options| options.seeds).unwrap_or(1), options.and_then(|options| options.length))
         });
-        let length = if limited { t!(compare_as_settings) } else { t!(compare_one_pass) };
-        let contenders = contenders(state).len();
-        if seeds == 1 {
-            t!(compare_note, contenders = contenders, length = length)
-        } else {
-            t!(compare_note_seeds, contenders = contenders, seeds = seeds, length = length)
-        }
+        let length = words::remarks::departure(&Departure::Length { length: length.unwrap_or(USUAL_LENGTH) });
+        let seeds = t!(common_seeds, number = u64::from(seeds));
+        t!(compare_note, contenders = contenders(state).len(), length = length, seeds = seeds)
     };
     let compare = move || {
         if let Ok(options) = state.options.get_untracked() {
@@ -159,7 +155,7 @@ pub(super) fn Results(state: StartState) -> impl IntoView {
             .get()
             .into_iter()
             .map(|(backend, arrival)| {
-                view! { <li>{t!(compare_fetched, backend = backend.title(), arrival = arrival.sentence())}</li> }
+                view! { <li>{format!("{}: {}", backend.title(), arrival.sentence())}</li> }
             })
             .collect_view()
     };
@@ -183,20 +179,20 @@ pub(super) fn Results(state: StartState) -> impl IntoView {
 }
 
 fn explanation(seeds: &[u32]) -> String {
-    let what = t!(compare_explanation);
-    match seeds {
-        [seed] => t!(compare_explanation_seed, seed = seed.to_string(), what = what),
+    let of_seeds = match seeds {
+        [seed] => format!("{}: {seed}.", t!(common_seed)),
         several => {
             let several = several.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-            t!(compare_explanation_seeds, seeds = several, what = what)
+            t!(compare_explanation_seeds, seeds = several)
         }
-    }
+    };
+    format!("{of_seeds} {}", t!(compare_explanation))
 }
 
 /// Table and curves of one network.
 fn of_workload(comparison: Comparison, records: &[RunRecord]) -> impl IntoView + use<> {
     let title = text::workload_title(&comparison.workload);
-    let label = t!(compare_of_workload, workload = title);
+    let label = format!("{}: {title}", t!(compare_comparison));
     let region = t!(common_scrollable, what = label);
     let accuracies = side_by_side::accuracy_curves(&comparison.workload, records);
     let losses = side_by_side::loss_curves(&comparison.workload, records);
@@ -216,7 +212,7 @@ fn of_workload(comparison: Comparison, records: &[RunRecord]) -> impl IntoView +
                 <tbody>{comparison.rows.into_iter().map(|row| view! { <OfBackend row /> }).collect_view()}</tbody>
             </table>
         </div>
-        <p class="note verdict">{t!(compare_verdict, verdict = words::remarks::agreement(&comparison.agreement))}</p>
+        <p class="note verdict">{format!("{}.", words::remarks::agreement(&comparison.agreement))}</p>
         {drawn}
     }
 }
@@ -279,8 +275,8 @@ fn Takeaway(state: StartState) -> impl IntoView {
         let whole = format!("{}{address}", platform::origin());
         spawn_local(async move {
             said.set(match platform::copy(&whole).await {
-                Ok(()) => t!(compare_link_copied).to_owned(),
-                Err(reason) => t!(compare_link_not_copied, reason = reason, link = whole),
+                Ok(()) => t!(common_copied).to_owned(),
+                Err(reason) => format!("{} {whole}", t!(common_not_saved, reason = reason)),
             });
         });
     };
@@ -307,8 +303,12 @@ fn files(gathered: impl Fn() -> Gathered + Clone + 'static, said: RwSignal<Strin
         save("gradmark-comparison.csv", "text/csv;charset=utf-8", &side_by_side::table(&of_table().compared));
     };
     view! {
-        <button class="button small" type="button" on:click=save_json>{t!(compare_as_json)}</button>
-        <button class="button small" type="button" on:click=save_table>{t!(compare_as_csv)}</button>
+        <button class="button small" type="button" on:click=save_json>
+            {format!("{} (JSON)", t!(common_download))}
+        </button>
+        <button class="button small" type="button" on:click=save_table>
+            {format!("{} (CSV)", t!(common_download))}
+        </button>
     }
 }
 
@@ -350,7 +350,7 @@ pub(super) fn ShareComparison(comparing: Comparing) -> impl IntoView {
                                 aria-describedby="share-note"
                                 on:click=share
                             >
-                                {if busy { t!(common_uploading) } else { t!(comparison_share) }}
+                                {if busy { t!(common_uploading) } else { t!(common_upload) }}
                             </button>
                             <p class="note" id="share-note">{t!(comparison_share_note)}</p>
                         </div>
@@ -366,10 +366,10 @@ pub(super) fn ShareComparison(comparing: Comparing) -> impl IntoView {
 #[component]
 fn Shared(accepted: AcceptedComparison) -> impl IntoView {
     view! {
-        <p role="status">{t!(comparison_shared)}</p>
+        <p role="status">{t!(common_uploaded)}</p>
         <div class="row">
-            <a class="button main" href=accepted.permalink>{t!(comparison_permalink)}</a>
-            <a class="button quiet" href=accepted.deletion_link>{t!(comparison_deletion)}</a>
+            <a class="button main" href=accepted.permalink>{t!(upload_permalink)}</a>
+            <a class="button quiet" href=accepted.deletion_link>{t!(upload_deletion_link)}</a>
         </div>
         <p class="note">{t!(comparison_deletion_note)}</p>
     }
@@ -382,7 +382,7 @@ pub(super) fn ComparisonPage(id: String) -> impl IntoView {
     let deletion = platform::kept_secret(&id).map(|secret| format!("/comparisons/{id}/delete#{secret}"));
     answered(
         load_kept::<StoredComparison>("comparison", format!("/api/v1/comparisons/{id}")),
-        |refusal| notice(t!(comparison_refused), refusal.to_string(), COMPARE, t!(comparison_own)),
+        |refusal| notice(t!(result_not_shown), refusal.to_string(), COMPARE, t!(comparison_own)),
         move |stored| view! { <Shown stored deletion=deletion.clone() /> }.into_any(),
     )
 }

@@ -19,7 +19,7 @@ use crate::t;
 use crate::words::Said;
 
 /// Default length of training: one epoch, the same work for all.
-const USUAL_LENGTH: Length = Length::Epochs(NonZero::<u32>::MIN);
+pub(super) const USUAL_LENGTH: Length = Length::Epochs(NonZero::<u32>::MIN);
 
 /// Parts of a comparison.
 #[derive(Clone)]
@@ -84,19 +84,10 @@ impl Comparing {
     pub(super) fn status(self, of_the_run: &str) -> Option<String> {
         if let Some(backend) = self.present() {
             let (number, count) = self.schedule.with(|schedule| (schedule.number(), schedule.count()));
-            return Some(t!(
-                compare_turn,
-                backend = backend.title(),
-                number = number,
-                count = count,
-                status = of_the_run
-            ));
+            let turn = t!(leaderboard_of, part = number, whole = count);
+            return Some(format!("{} ({turn}): {of_the_run}", backend.title()));
         }
-        match self.state() {
-            _ if self.is_empty() => None,
-            TaskState::Cancelled => Some(t!(compare_cancelled_in_part).to_owned()),
-            _ => Some(t!(compare_below).to_owned()),
-        }
+        (!self.is_empty()).then(|| t!(compare_below).to_owned())
     }
 
     /// True if no backend has an outcome.

@@ -70,7 +70,7 @@ fn Confirm(id: String, secret: String, thing: Thing) -> impl IntoView {
     };
     view! {
         <section class="sheet narrow">
-            <h1>{thing.say(t!(delete_title), t!(comparison_delete_title))}</h1>
+            <h1>{thing.say(t!(result_delete), t!(comparison_delete))}</h1>
             <Show when=move || !done.get()>
                 <p>
                     {match thing {

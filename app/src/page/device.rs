@@ -6,26 +6,21 @@ use results::api::{
     voices_missing,
 };
 
-use super::leaderboard::chip;
-use super::parts::{LINK, answered, linked, load, load_kept, notice, refusal};
+use super::leaderboard::{best_run, chip};
+use super::parts::{answered, load, load_kept, notice, refusal};
 use super::runs::{First, RunTable};
 use super::side_by_side::{CompareWith, Compared};
 use crate::filters::DEVICE;
 use crate::platform;
-use crate::{standing, t, text};
+use crate::text::{self, capitalised};
+use crate::words::leaderboard::fact;
+use crate::{standing, t};
 
 #[component]
 pub(super) fn DevicePage(key: String) -> impl IntoView {
     answered(
         load_kept::<DeviceSummary>("device", format!("/api/v1/devices/{key}")),
-        |refusal| {
-            let (title, why) = if refusal.is("unknown_device") {
-                (t!(device_none), t!(device_none_why).to_owned())
-            } else {
-                (t!(device_not_shown), refusal.to_string())
-            };
-            notice(title, why, "/#leaderboard", t!(common_all_devices))
-        },
+        |refusal| notice(t!(device_not_shown), refusal.to_string(), "/#leaderboard", t!(common_all_devices)),
         move |device| view! { <Device device key=key.clone() /> }.into_any(),
     )
 }
@@ -36,26 +31,24 @@ fn Device(device: DeviceSummary, key: String) -> impl IntoView {
         merged_keys, device_name, device_source, vendor, inferred, figures, browser_taxes, recent, ..
     } = device;
     let merged = (!merged_keys.is_empty()).then(|| {
-        let sentence = t!(device_merged, keys = merged_keys.join(", "), log = LINK);
-        view! { <p>{linked(&sentence, "/moderation", t!(tier_log_link))}</p> }
+        let sentence = t!(device_merged, keys = merged_keys.join(", "));
+        view! { <p>{sentence}" "<a href="/moderation">{t!(moderation_log)}</a></p> }
     });
     let device_name = text::named_device(&device_name);
     platform::set_title(&device_name);
     let maker = vendor.filter(|vendor| !device_name.contains(vendor.as_str()));
-    let said = match maker {
-        Some(maker) => t!(device_maker, vendor = maker, source = standing::source(device_source)),
-        None => standing::source(device_source).to_owned(),
-    };
+    let maker = maker.map(|maker| format!(" {}: {maker}.", t!(filters_vendor)));
     let word = match device_source {
-        DeviceSource::Reported => (t!(leaderboard_reported), t!(leaderboard_reported_meaning)),
-        DeviceSource::Claimed => (t!(leaderboard_claimed), t!(leaderboard_claimed_meaning)),
-        DeviceSource::Masked => (t!(leaderboard_masked), t!(leaderboard_masked_meaning)),
+        DeviceSource::Reported => t!(leaderboard_reported),
+        DeviceSource::Claimed => t!(leaderboard_claimed),
+        DeviceSource::Masked => t!(leaderboard_masked),
     };
+    let meaning = standing::source(device_source);
     let guess = inferred.map(|guess| view! { <p>{t!(device_guess, guess = guess)}</p> });
     view! {
         <section class="sheet" id="device">
             <h1>{device_name}</h1>
-            <p class="lead small">{chip(word)}" "{said}</p>
+            <p class="lead small">{chip((word, meaning))}" "{meaning}{maker}</p>
             {guess}
             {merged}
             <h2>{t!(device_figures)}</h2>
@@ -63,7 +56,6 @@ fn Device(device: DeviceSummary, key: String) -> impl IntoView {
             <BrowserTaxes taxes=browser_taxes />
             <History key=key.clone() />
             <h3>{t!(device_latest)}</h3>
-            <p class="note">{t!(device_latest_note)}</p>
             <RunTable rows=recent first=First::Network label=t!(device_latest) own=None />
             <CompareWith own=key.clone() kind=Compared::Devices network=None />
             <div class="row">
@@ -81,16 +73,12 @@ fn Device(device: DeviceSummary, key: String) -> impl IntoView {
 fn BrowserTaxes(taxes: Vec<BrowserTaxOfDevice>) -> impl IntoView {
     let lines = taxes.iter().map(|tax| {
         let suite = text::suite_title(&tax.suite.name);
-        let category = t!(
-            device_tax_category,
-            suite = t!(network_suite_version, suite = suite, version = tax.suite.version),
-            backend = tax.backend,
-            precision = tax.precision.name(),
-            submitters = standing::tax_submitters(tax)
-        );
+        let suite = t!(network_suite_version, suite = suite, version = tax.suite.version);
+        let (precision, submitters) = (tax.precision.name(), standing::tax_submitters(tax));
+        let category = format!("{suite}; {}, {precision}; {submitters}", tax.backend);
         view! {
             <li>
-                {t!(device_tax_line, workload = text::workload_title(&tax.workload), tax = standing::browser_tax(tax))}
+                {format!("{}: {}.", text::workload_title(&tax.workload), standing::browser_tax(tax))}
                 <span class="explain">{category}</span>
             </li>
         }
@@ -116,7 +104,7 @@ pub(super) fn DeviceFigures(figures: Vec<CategoryFigure>) -> impl IntoView {
     let scores = (!scores.is_empty()).then(|| {
         view! {
             <h3>{t!(leaderboard_whole_suite)}</h3>
-            <p class="note">{t!(device_suite_note)}</p>
+            <p class="note">{t!(leaderboard_score_explanation)}</p>
             <Figures figures=scores label=t!(leaderboard_whole_suite) figure=t!(leaderboard_score) />
         }
     });
@@ -157,7 +145,7 @@ fn Figures(figures: Vec<CategoryFigure>, label: &'static str, figure: &'static s
                         <th scope="col">{t!(common_network)}</th>
                         <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{figure}</th>
                         <th scope="col" class="number">{t!(leaderboard_place)}</th>
-                        <th scope="col" class="number" title=t!(leaderboard_runs_meaning)>{t!(leaderboard_runs)}</th>
+                        <th scope="col" class="number">{t!(leaderboard_runs)}</th>
                         <th scope="col">{t!(common_backend)}</th>
                         <th scope="col">{t!(common_precision)}</th>
                         <th scope="col">{t!(filters_run_in)}</th>
@@ -178,7 +166,7 @@ fn row(line: CategoryFigure) -> impl IntoView {
         0 => t!(leaderboard_of, part = line.place, whole = line.of),
         missing => t!(leaderboard_voices_missing, number = missing),
     };
-    let best = t!(device_best, network = title, backend = line.backend, client = text::client(line.client_kind));
+    let best = best_run(&title, &line.backend, line.client_kind);
     view! {
         <tr data-workload=line.workload.clone().unwrap_or_default()>
             <th scope="row">
@@ -209,22 +197,18 @@ fn History(
     let loaded = load::<DeviceHistory>(format!("/api/v1/devices/{key}/history"));
     move || match loaded.get() {
         None => ().into_any(),
-        Some(Err(why)) => refusal(t!(device_history_not_shown, reason = why.to_string())),
+        Some(Err(why)) => refusal(t!(leaderboard_not_shown, reason = why.to_string())),
         Some(Ok(history)) => view! { <HistoryTable history /> }.into_any(),
     }
 }
 
 #[component]
 fn HistoryTable(history: DeviceHistory) -> impl IntoView {
-    let DeviceHistory { category, results, older_left_out, engine_versions, drivers, months, .. } = history;
+    let DeviceHistory { category, results, engine_versions, drivers, months, .. } = history;
     category.map(|category| {
         let what = category_text(&category);
         let results = t!(common_proven_results, number = results);
-        let what = if older_left_out {
-            t!(device_history_of_latest, what = what, results = results)
-        } else {
-            t!(device_history_of, what = what, results = results)
-        };
+        let what = t!(device_history_of, what = what, results = results);
         view! {
             <h3>{t!(device_history)}</h3>
             <p class="note">{what}</p>
@@ -234,13 +218,13 @@ fn HistoryTable(history: DeviceHistory) -> impl IntoView {
                         <tr>
                             <th scope="col">{t!(device_version_or_month)}</th>
                             <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{t!(common_rate)}</th>
-                            <th scope="col" class="number" title=t!(leaderboard_runs_meaning)>{t!(leaderboard_runs)}</th>
+                            <th scope="col" class="number">{t!(leaderboard_runs)}</th>
                             <th scope="col">{t!(device_first_and_last)}</th>
                         </tr>
                     </thead>
-                    {group(t!(device_engine), engine_versions)}
-                    {group(t!(device_driver), drivers)}
-                    {group(t!(device_month), months)}
+                    {group(capitalised(&fact("engine_version")), engine_versions)}
+                    {group(capitalised(&fact("driver")), drivers)}
+                    {group(t!(device_month).to_owned(), months)}
                 </table>
             </div>
         }
@@ -250,17 +234,12 @@ fn HistoryTable(history: DeviceHistory) -> impl IntoView {
 fn category_text(category: &HistoryCategory) -> String {
     let HistoryCategory { suite, workload, backend, precision, client_kind } = category;
     let name = text::suite_inside(&suite.name);
-    t!(
-        device_history_category,
-        workload = text::workload_title(workload),
-        suite = t!(network_suite_version, suite = name, version = suite.version),
-        backend = backend,
-        precision = precision.name(),
-        client = text::client(*client_kind)
-    )
+    let suite = t!(network_suite_version, suite = name, version = suite.version);
+    let (workload, client) = (text::workload_title(workload), text::client(*client_kind));
+    format!("{workload}, {suite}; {backend}, {}, {client}", precision.name())
 }
 
-fn group(title: &'static str, lines: Vec<HistoryLine>) -> impl IntoView {
+fn group(title: String, lines: Vec<HistoryLine>) -> impl IntoView {
     let row = |line: HistoryLine| {
         let (value, interval) = standing::rate(&line.figure);
         view! {

@@ -13,7 +13,7 @@ use crate::words::{self, Language};
 
 #[component]
 pub(super) fn DocumentPage(name: String) -> impl IntoView {
-    let Some(document) = document(&name) else { return view! { <NoDocument name /> }.into_any() };
+    let Some(document) = document(&name) else { return view! { <NoDocument /> }.into_any() };
     platform::set_title(document.title());
     let loaded = kept("document", || {
         let loaded = RwSignal::new(None::<Result<String, Refusal>>);
@@ -26,7 +26,7 @@ pub(super) fn DocumentPage(name: String) -> impl IntoView {
         None => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
         Some(Err(refusal)) => view! {
             <h1>{document.title()}</h1>
-            <p class="refusal">{t!(documents_refused, reason = refusal.to_string())}</p>
+            <p class="refusal">{t!(leaderboard_not_shown, reason = refusal.to_string())}</p>
         }
         .into_any(),
         Some(Ok(html)) => view! { <Text html /> }.into_any(),
@@ -36,7 +36,7 @@ pub(super) fn DocumentPage(name: String) -> impl IntoView {
             {in_english}
             {shown}
             <div class="row">
-                <a class="button quiet" href=DOCUMENTS>{t!(documents_all)}</a>
+                <a class="button quiet" href=DOCUMENTS>{t!(documents_title)}</a>
             </div>
         </section>
     }
@@ -57,13 +57,12 @@ fn Text(html: String) -> impl IntoView {
 }
 
 #[component]
-fn NoDocument(name: String) -> impl IntoView {
+fn NoDocument() -> impl IntoView {
     platform::set_title(t!(documents_unknown));
     view! {
         <section class="sheet narrow">
             <h1>{t!(documents_unknown)}</h1>
-            <p>{t!(documents_unknown_why, name = name)}</p>
-            <p><a class="button quiet" href=DOCUMENTS>{t!(documents_all)}</a></p>
+            <p><a class="button quiet" href=DOCUMENTS>{t!(documents_title)}</a></p>
         </section>
     }
 }
@@ -83,7 +82,6 @@ pub(super) fn DocumentsPage() -> impl IntoView {
     view! {
         <section class="sheet" aria-labelledby="documents-title">
             <h1 id="documents-title">{t!(documents_title)}</h1>
-            <p class="lead small">{t!(documents_lead)}</p>
             <ul class="plain">
                 {listed.collect_view()}
                 <li>
@@ -105,7 +103,7 @@ pub(super) fn FooterLinks() -> impl IntoView {
             <ul>
                 {named.collect_view()}
                 <li><a href="/api">"API"</a></li>
-                <li><a href=DOCUMENTS>{t!(documents_all)}</a></li>
+                <li><a href=DOCUMENTS>{t!(documents_title)}</a></li>
                 <li><a href=FILE>{t!(common_show_file)}</a></li>
             </ul>
         </nav>

@@ -3,14 +3,14 @@
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use results::ClientKind;
 use results::api::{
     DeviceSource, FigureOfDevice, ListRuns, RankedClass, ScoreTable, Standings, StandingsPlace, StandingsQuery,
     StandingsTable, voices_missing,
 };
 use results::open_data::ExportFormat;
-use results::{ClientKind, Precision};
 
-use super::parts::{LINK, MAX_ROWS, ShowMore, answered, choice, linked, refusal, select};
+use super::parts::{MAX_ROWS, ShowMore, answered, choice, refusal, select};
 use super::runs::{Runs, run_query};
 use crate::documents::document;
 use crate::filters::{Filters, PRECISIONS, Shown};
@@ -42,7 +42,7 @@ pub(super) fn Leaderboard(uploaded: RwSignal<Option<String>>) -> impl IntoView {
         }
     });
     let shown = Memo::new(move |_| chosen.with(|chosen| chosen.shown));
-    let tables = vec![(Shown::Devices, t!(filters_devices)), (Shown::Runs, t!(filters_all_runs))];
+    let tables = vec![(Shown::Devices, t!(filters_devices)), (Shown::Runs, t!(leaderboard_runs))];
     let show = move |shown| chosen.update(|chosen| chosen.shown = shown);
     view! {
         <section class="sheet" id=ID aria-labelledby="leaderboard-title" node_ref=section>
@@ -55,9 +55,7 @@ pub(super) fn Leaderboard(uploaded: RwSignal<Option<String>>) -> impl IntoView {
                 Shown::Runs => view! { <Runs chosen uploaded /> }.into_any(),
             }}
             <Exports chosen />
-            <p class="note">
-                {linked(&t!(leaderboard_log_and_data, log = LINK), "/moderation", t!(tier_log_link))}
-            </p>
+            <p class="note"><a href="/moderation">{t!(moderation_log)}</a></p>
         </section>
     }
 }
@@ -84,16 +82,12 @@ fn Exports(chosen: RwSignal<Filters>) -> impl IntoView {
     let link = move |(format, title): (ExportFormat, &'static str)| {
         view! { <li><a href=move || query.with(|query| export(format, query)) data-format=format.name()>{title}</a></li> }
     };
-    let what = move || match chosen.with(|chosen| chosen.shown) {
-        Shown::Runs => t!(exports_of_runs),
-        Shown::Devices => t!(exports_of_devices),
-    };
     let about = document("open-data").map(|document| {
         view! { <li><a href=document.path()>{document.title()}</a></li> }
     });
     view! {
         <nav class="exports" aria-label=t!(exports_label)>
-            <p class="note">{what}</p>
+            <p class="note">{t!(exports_of_runs)}</p>
             <ul>
                 {FORMATS.map(link).collect_view()}
                 {about}
@@ -139,8 +133,8 @@ fn Places(chosen: RwSignal<Filters>) -> impl IntoView {
         <PlaceFilters chosen />
         {answered(
             loaded,
-            |why| refusal(t!(leaderboard_places_not_shown, reason = why.to_string())),
-            move |standings| view! { <PlaceTables standings chosen /> }.into_any(),
+            |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())),
+            |standings| view! { <PlaceTables standings /> }.into_any(),
         )}
         <ShowMore more limit />
     }
@@ -157,11 +151,11 @@ fn has_more(standings: &Standings, limit: u32) -> bool {
 
 #[component]
 fn PlaceFilters(chosen: RwSignal<Filters>) -> impl IntoView {
-    let classes = vec![(RankedClass::Gpu, t!(filters_gpus)), (RankedClass::Processor, t!(filters_processors))];
+    let classes = vec![(RankedClass::Gpu, "GPUs"), (RankedClass::Processor, t!(filters_processors))];
     let clients = vec![
         (None, t!(filters_all)),
-        (Some(ClientKind::Native), t!(filters_programs)),
-        (Some(ClientKind::Browser), t!(filters_browsers)),
+        (Some(ClientKind::Native), t!(common_program)),
+        (Some(ClientKind::Browser), t!(common_browser)),
     ];
     let precisions = PRECISIONS.map(|precision| (precision, precision.name())).to_vec();
     let suites = engine::SUITES.iter().map(|suite| (suite.name, text::suite_title(suite.name))).collect();
@@ -190,17 +184,14 @@ fn PlaceFilters(chosen: RwSignal<Filters>) -> impl IntoView {
 const COLUMNS: &str = "7";
 
 #[component]
-fn PlaceTables(standings: Standings, chosen: RwSignal<Filters>) -> impl IntoView {
+fn PlaceTables(standings: Standings) -> impl IntoView {
     let scores = standings.scores.filter(|scores| !scores.places.is_empty());
     let has_scores = scores.is_some();
     let empty = standings.tables.iter().all(|table| table.places.is_empty());
     let bodies = standings.tables.into_iter().filter(|table| !table.places.is_empty()).map(network).collect_view();
-    let nothing = move || {
-        empty.then(|| {
-            let sentence = chosen.with(none_sentence);
-            view! { <tbody><tr><td colspan=COLUMNS class="empty"><p>{sentence}</p></td></tr></tbody> }
-        })
-    };
+    let nothing = empty.then(|| {
+        view! { <tbody><tr><td colspan=COLUMNS class="empty"><p>{t!(leaderboard_no_places)}</p></td></tr></tbody> }
+    });
     view! {
         <p class="note">{t!(leaderboard_explanation)}</p>
         {scores.map(|scores| view! { <Scores scores /> })}
@@ -218,10 +209,11 @@ fn PlaceTables(standings: Standings, chosen: RwSignal<Filters>) -> impl IntoView
 #[component]
 fn Scores(scores: ScoreTable) -> impl IntoView {
     let ScoreTable { reference, total, places } = scores;
-    let lines = shown_of_total(places.len(), total);
+    let lines = t!(leaderboard_lines, here = places.len(), total = total);
+    let note = format!("{} {} = {reference}. {lines}.", t!(leaderboard_score_explanation), text::score(1.0));
     view! {
         <h3 id="scores-title">{t!(leaderboard_whole_suite)}</h3>
-        <p class="note">{t!(leaderboard_score_explanation, reference = reference, lines = lines)}</p>
+        <p class="note">{note}</p>
         <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(leaderboard_whole_suite)) tabindex="0">
             <table class="leaderboard placed" aria-labelledby="scores-title">
                 {head(t!(leaderboard_score))}
@@ -235,10 +227,10 @@ fn head(figure: &'static str) -> impl IntoView {
     view! {
         <thead>
             <tr>
-                <th scope="col" class="number" title=t!(leaderboard_place_meaning)>"#"</th>
+                <th scope="col" class="number" title=t!(leaderboard_place)>"#"</th>
                 <th scope="col">{t!(leaderboard_device)}</th>
                 <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{figure}</th>
-                <th scope="col" class="number" title=t!(leaderboard_runs_meaning)>{t!(leaderboard_runs)}</th>
+                <th scope="col" class="number">{t!(leaderboard_runs)}</th>
                 <th scope="col" class="number" title=t!(leaderboard_finished_meaning)>{t!(leaderboard_finished)}</th>
                 <th scope="col">{t!(common_backend)}</th>
                 <th scope="col">{t!(filters_run_in)}</th>
@@ -247,18 +239,9 @@ fn head(figure: &'static str) -> impl IntoView {
     }
 }
 
-/// Returns why there is nothing, and what would change that.
-fn none_sentence(chosen: &Filters) -> &'static str {
-    match chosen.class {
-        _ if chosen.client.is_some() || chosen.precision != Precision::F32 => t!(leaderboard_none_narrowed),
-        RankedClass::Processor => t!(leaderboard_none_processor),
-        RankedClass::Gpu => t!(leaderboard_none_gpu),
-    }
-}
-
 fn network(table: StandingsTable) -> impl IntoView {
     let title = text::workload_title(&table.workload);
-    let lines = shown_of_total(table.places.len(), table.total);
+    let lines = t!(leaderboard_lines, here = table.places.len(), total = table.total);
     view! {
         <tbody>
             <tr class="group">
@@ -269,21 +252,12 @@ fn network(table: StandingsTable) -> impl IntoView {
     }
 }
 
-/// Number of lines of a table, and of those that are shown.
-fn shown_of_total(here: usize, total: u64) -> String {
-    match total {
-        1 => t!(leaderboard_one_line).to_owned(),
-        total if total > here as u64 => t!(leaderboard_fastest_of, here = here, total = total),
-        total => t!(leaderboard_all_lines, total = total),
-    }
-}
-
 /// `figure_text` returns a value and its interval.
 fn row(line: StandingsPlace, figure_text: fn(&FigureOfDevice) -> (String, String)) -> impl IntoView {
     let figure = line.figure;
     let (value, interval) = figure_text(&figure);
     let completion = line.completion.map_or_else(
-        || t!(leaderboard_unknown).to_owned(),
+        || "–".to_owned(),
         |completion| t!(leaderboard_of, part = completion.finished, whole = completion.announced),
     );
     let apart = match line.outlier_runs {
@@ -294,20 +268,16 @@ fn row(line: StandingsPlace, figure_text: fn(&FigureOfDevice) -> (String, String
     let waits = (missing > 0).then(|| t!(leaderboard_voices_missing, number = missing));
     let guess = line.inferred.iter().map(|guess| t!(leaderboard_perhaps, device = guess));
     let notes: Vec<String> = guess.chain(apart).chain(waits).collect();
-    let guessed = (t!(fact_inferred), t!(leaderboard_inferred_meaning));
-    let inferred = line.inferred.is_some().then_some(guessed);
-    let claimed = matches!(line.device_source, DeviceSource::Claimed);
-    let claimed = claimed.then(|| (t!(leaderboard_claimed), t!(leaderboard_claimed_meaning)));
-    let chips = claimed.into_iter().chain(inferred).map(chip);
+    let is_claimed = matches!(line.device_source, DeviceSource::Claimed);
+    let claimed = is_claimed.then(|| chip((t!(leaderboard_claimed), t!(device_source_claimed))));
     let device = text::named_device(&line.device_name);
-    let best =
-        t!(leaderboard_best_of, device = device, backend = line.backend, client = text::client(line.client_kind));
+    let best = best_run(&device, &line.backend, line.client_kind);
     view! {
         <tr data-device=line.device_key.clone()>
             <td class="number">{if missing > 0 { "–".to_owned() } else { line.place.to_string() }}</td>
             <th scope="row">
                 <a href=format!("/devices/{}", line.device_key)>{device}</a>
-                {chips.collect_view()}
+                {claimed}
                 <span class="explain">
                     <a href=format!("/runs/{}", line.best_run_id) aria-label=best>{t!(leaderboard_best)}</a>
                     {notes.into_iter().map(|note| format!("; {note}")).collect::<String>()}
@@ -323,6 +293,11 @@ fn row(line: StandingsPlace, figure_text: fn(&FigureOfDevice) -> (String, String
             <td class="program">{text::client(line.client_kind)}</td>
         </tr>
     }
+}
+
+/// Label of a link to the best run of a device, or of a network.
+pub(super) fn best_run(of: &str, backend: &str, client: ClientKind) -> String {
+    format!("{}: {of}, {backend}, {}", t!(leaderboard_best), text::client(client))
 }
 
 /// A word that shows its meaning when it is pointed at.

@@ -67,7 +67,7 @@ fn Page() -> impl IntoView {
     view! {
         <a class="skip" href="#main">{t!(common_skip)}</a>
         <header class="top">
-            <a class="brand" href="/" aria-label=t!(common_brand)>
+            <a class="brand" href="/">
                 <Mark />
                 <span>"Gradmark"</span>
             </a>

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::{ModerationEntry, ModerationLog, ModerationQuery};
 
-use super::parts::{LINK, MAX_ROWS, ShowMore, answered, linked, refusal};
+use super::parts::{MAX_ROWS, ShowMore, answered, refusal};
 use crate::platform::{self, Refusal};
 use crate::route::with_query;
 use crate::words::leaderboard::deed;
@@ -14,7 +14,7 @@ const ENTRIES: u32 = 50;
 
 #[component]
 pub(super) fn ModerationPage() -> impl IntoView {
-    platform::set_title(t!(moderation_title));
+    platform::set_title(t!(moderation_log));
     let limit = RwSignal::new(ENTRIES);
     let loaded = RwSignal::new(None::<Result<ModerationLog, Refusal>>);
     Effect::new(move |_| {
@@ -28,11 +28,11 @@ pub(super) fn ModerationPage() -> impl IntoView {
     let more = Memo::new(move |_| loaded.with(|loaded| matches!(loaded, Some(Ok(log)) if has_more(log, limit.get()))));
     view! {
         <section class="sheet" id="moderation">
-            <h1>{t!(moderation_title)}</h1>
+            <h1>{t!(moderation_log)}</h1>
             <p class="lead small">{t!(moderation_explanation)}</p>
             {answered(
                 loaded,
-                |why| refusal(t!(moderation_not_shown, reason = why.to_string())),
+                |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())),
                 |log| view! { <Entries log /> }.into_any(),
             )}
             <ShowMore more limit />
@@ -74,18 +74,15 @@ fn row(entry: ModerationEntry) -> impl IntoView {
     let subject = match (&entry.device_key, &entry.into_device_key) {
         (Some(from), Some(into)) => view! {
             <a href=format!("/devices/{from}")>{from.clone()}</a>
-            <span class="explain">
-                {linked(&t!(moderation_and, device = LINK), &format!("/devices/{into}"), into)}
-            </span>
+            <span class="explain"><a href=format!("/devices/{into}")>{into.clone()}</a></span>
         }
         .into_any(),
         _ => {
             let id = entry.run_id.clone().unwrap_or_default();
-            let name = t!(moderation_run, id = id);
             if entry.run_is_visible {
-                view! { <a href=format!("/runs/{id}")>{name}</a> }.into_any()
+                view! { <a href=format!("/runs/{id}")>{id.clone()}</a> }.into_any()
             } else {
-                view! { {name}<span class="explain">{t!(moderation_gone)}</span> }.into_any()
+                id.into_any()
             }
         }
     };
@@ -94,7 +91,7 @@ fn row(entry: ModerationEntry) -> impl IntoView {
             <td class="day">{text::day(entry.done_unix_seconds)}</td>
             <th scope="row">{deed(entry.deed, entry.tier)}</th>
             <td>{subject}</td>
-            <td>{entry.reason.unwrap_or_else(|| t!(moderation_no_reason).to_owned())}</td>
+            <td>{entry.reason.unwrap_or_else(|| "–".to_owned())}</td>
         </tr>
     }
 }

@@ -90,7 +90,7 @@ pub(super) fn copy(text: String, said: RwSignal<String>) {
     spawn_local(async move {
         said.set(match platform::copy(&text).await {
             Ok(()) => t!(common_copied).to_owned(),
-            Err(reason) => t!(common_not_copied, reason = reason),
+            Err(reason) => t!(common_not_saved, reason = reason),
         });
     });
 }

@@ -50,10 +50,10 @@ pub(super) fn RatesOfOthers(title: String, query: DistributionQuery, own: f64) -
     };
     view! {
         <details class="rates" on:toggle=open>
-            <summary aria-label=t!(standing_rates_of, workload = title)>{t!(standing_rates)}</summary>
+            <summary aria-label=format!("{}: {title}", t!(standing_rates))>{t!(standing_rates)}</summary>
             {answered(
                 loaded,
-                |why| refusal(t!(standing_rates_not_shown, reason = why.to_string())),
+                |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())),
                 move |distribution| view! { <Bars distribution own /> }.into_any(),
             )}
         </details>
@@ -129,10 +129,11 @@ pub(super) fn Scatter(rows: Vec<RunRow>) -> impl IntoView {
     let (points, without) = plots::points(&rows);
     plots::axes(&points, false)?;
     let left_out = (without > 0).then(|| t!(scatter_left_out, number = without as u64));
+    let left_out = left_out.map(|sentence| view! { <p class="note">{sentence}</p> });
     Some(view! {
         <details class="rates" data-part="scatter">
-            <summary>{t!(scatter_open)}</summary>
-            <p class="note">{t!(scatter_listed)}" "{left_out}</p>
+            <summary>{t!(scatter_title)}</summary>
+            {left_out}
             <Picture points />
         </details>
     })

@@ -88,20 +88,17 @@ fn Facts(record: RunRecord) -> impl IntoView {
     let adapter = &record.device.adapter;
     let client = &record.provenance.client;
     let mut facts = vec![
-        (t!(result_device_reported), text::device_name(adapter, None)),
+        (t!(leaderboard_device), format!("{} ({})", text::device_name(adapter, None), t!(leaderboard_reported))),
         (t!(result_interface), [adapter.api.as_str(), adapter.driver.as_str()].join(" ").trim().to_owned()),
-        (t!(result_kernels), t!(result_kernels_of, backend = record.device.backend)),
-        (
-            t!(common_program),
-            t!(result_program_on, name = client.name, version = client.version, system = client.operating_system),
-        ),
-        ("Gradmark", t!(result_commit, version = record.provenance.engine_version, commit = record.provenance.commit)),
+        (t!(common_backend), record.device.backend.clone()),
+        (t!(common_program), format!("{} {}, {}", client.name, client.version, client.operating_system)),
+        ("Gradmark", format!("{}, commit {}", record.provenance.engine_version, record.provenance.commit)),
         (t!(common_suite), format!("{} {}", text::suite_inside(&record.suite.name), record.suite.version)),
         (t!(result_started), text::day(record.provenance.started_unix_seconds)),
         (t!(common_seed), record.requested.seed.to_string()),
     ];
     if let Some(claimed) = record.device.claimed_name.clone() {
-        facts.insert(0, (t!(result_device_claimed), claimed));
+        facts.insert(0, (t!(leaderboard_device), format!("{claimed} ({})", t!(leaderboard_claimed))));
     }
     for workload in &record.workloads {
         facts.push((t!(common_training), training(workload)));
@@ -141,33 +138,17 @@ fn evidence(workload: &WorkloadRecord) -> Option<String> {
             allowed = format!("{:.0e}", whole.gradient_tolerance)
         )
     });
-    let redrawn = if check.redraws == 0 { "" } else { t!(result_redrawn) };
-    let (name, batch, difference) = (&workload.workload, check.batch_size, small(check.largest_difference));
-    let (allowed, more) = (format!("{:.0e}", check.tolerance), format!("{redrawn}{whole}"));
-    let (steps, weights) = (workload.first_losses.len(), workload.weight_samples.len());
-    Some(if check.passed {
-        t!(
-            result_agrees,
-            workload = name,
-            batch = batch,
-            difference = difference,
-            allowed = allowed,
-            more = more,
-            steps = steps,
-            weights = weights
-        )
-    } else {
-        t!(
-            result_disagrees,
-            workload = name,
-            batch = batch,
-            difference = difference,
-            allowed = allowed,
-            more = more,
-            steps = steps,
-            weights = weights
-        )
-    })
+    Some(t!(
+        result_checked,
+        mark = if check.passed { "✓" } else { "✗" },
+        workload = workload.workload,
+        batch = check.batch_size,
+        difference = small(check.largest_difference),
+        allowed = format!("{:.0e}", check.tolerance),
+        more = whole,
+        steps = workload.first_losses.len(),
+        weights = workload.weight_samples.len()
+    ))
 }
 
 /// The most important metrics of each workload.
@@ -218,8 +199,8 @@ pub(super) fn ResultsTable(record: RunRecord) -> impl IntoView {
         }
     });
     view! {
-        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(result_results)) tabindex="0">
-            <table class="results" aria-label=t!(result_results)>
+        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(result_all_figures)) tabindex="0">
+            <table class="results" aria-label=t!(result_all_figures)>
                 <thead>
                     <tr>
                         <th scope="col">{t!(common_metric)}</th>

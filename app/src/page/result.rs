@@ -8,7 +8,7 @@ use results::api::{Note, RunStanding, StoredRun, Tier, Verdict, WorkloadStanding
 use results::{Outcome, RunRecord};
 
 use super::language::kept;
-use super::parts::{ExactJson, LINK, PassOn, answered, copy, linked, load_kept, notice, refusal};
+use super::parts::{ExactJson, PassOn, answered, copy, load_kept, notice, refusal};
 use super::plots::RatesOfOthers;
 use super::report::{Overview, Particulars};
 use super::side_by_side::{CompareWith, Compared};
@@ -39,8 +39,8 @@ fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
     let verdict = RwSignal::new(Verdict { tier: run.tier, notes: run.notes, being_verified: run.being_verified });
     let name = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
     let client = &record.provenance.client;
-    let software = record.device.adapter.software.then_some(t!(result_software_note));
-    platform::set_title(&t!(result_title_of, device = name));
+    let software = record.device.adapter.software.then(|| format!("{}.", text::capitalised(t!(leaderboard_software))));
+    platform::set_title(&name);
     let permalink = format!("{}/runs/{}", platform::origin(), run.run_id);
     view! {
         <section class="sheet">
@@ -84,12 +84,17 @@ fn Pictures(run_id: String) -> impl IntoView {
         move |_| copy(whole.clone(), said)
     };
     let (copy_card, copy_badge) = (copy_of(&card), copy_of(&badge));
+    let label = |what: &str| format!("{}: {what}", t!(result_copy_address));
     view! {
         <div class="row">
             <a href=card>{t!(result_picture)}</a>
-            <button class="button small" type="button" on:click=copy_card>{t!(result_copy_picture)}</button>
+            <button class="button small" type="button" aria-label=label(t!(result_picture)) on:click=copy_card>
+                {t!(result_copy_address)}
+            </button>
             <a href=badge>{t!(result_badge)}</a>
-            <button class="button small" type="button" on:click=copy_badge>{t!(result_copy_badge)}</button>
+            <button class="button small" type="button" aria-label=label(t!(result_badge)) on:click=copy_badge>
+                {t!(result_copy_address)}
+            </button>
             <span class="note" aria-live="polite">{said}</span>
         </div>
     }
@@ -125,7 +130,7 @@ pub(super) fn VerdictOnRun(run_id: String, shown: RwSignal<Verdict>) -> impl Int
                         <ul class="plain">{notes.iter().map(note_item).collect_view()}</ul>
                     })}
                     {(tier == Tier::Flagged).then(|| view! {
-                        <p class="note">{linked(&t!(tier_log, log = LINK), "/moderation", t!(tier_log_link))}</p>
+                        <p class="note"><a href="/moderation">{t!(moderation_log)}</a></p>
                     })}
                 }
             }}
@@ -183,7 +188,7 @@ fn Standing(run_id: String, record: RunRecord, verdict: RwSignal<Verdict>) -> im
             <h3 id="standing-title">{t!(standing_title)}</h3>
             {answered(
                 loaded,
-                |why| refusal(t!(standing_not_shown, reason = why.to_string())),
+                |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())),
                 move |standing| {
                     let record = record.get_value();
                     let counts = proven.get() && record.is_standard() && !record.device.adapter.software;
@@ -203,20 +208,20 @@ fn Places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoVi
         let reference = score_reference.map(|reference| t!(standing_reference, reference = reference));
         view! {
             <p data-figure="score">
-                <strong>{t!(standing_score, score = text::score(score))}</strong>
-                {format!(" {} {}", t!(standing_score_of), reference.unwrap_or_default())}
+                <strong>{format!("{}: {}.", t!(leaderboard_score), text::score(score))}</strong>
+                {format!(" {} {}", t!(leaderboard_score_explanation), reference.unwrap_or_default())}
             </p>
         }
     });
     let lines: Vec<_> =
         workloads.into_iter().filter_map(|line| Some((standing::sentence(&line, counts)?, line))).collect();
     let compared = if lines.is_empty() {
-        let software = record.device.adapter.software;
-        view! { <p>{if software { t!(standing_software) } else { t!(standing_nobody) }}</p> }.into_any()
+        let software = record.device.adapter.software.then(|| text::capitalised(t!(leaderboard_software)) + ".");
+        view! { <p>{software.unwrap_or_else(|| t!(standing_nobody).to_owned())}</p> }.into_any()
     } else {
         let lines = lines.into_iter().map(|(sentence, line)| view! { <Line sentence line record=record.clone() /> });
         view! {
-            <p class="note">{standing::counting(counts)}" "{t!(standing_kind)}</p>
+            <p class="note">{t!(standing_kind)}</p>
             <ul class="places">{lines.collect_view()}</ul>
         }
         .into_any()
@@ -224,7 +229,7 @@ fn Places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoVi
     view! {
         {score}
         {compared}
-        <p><a href=format!("/devices/{device_key}")>{t!(standing_all_of_device)}</a></p>
+        <p><a href=format!("/devices/{device_key}")>{t!(device_all_runs)}</a></p>
     }
 }
 
@@ -251,9 +256,7 @@ pub(super) fn FilePage() -> impl IntoView {
         spawn_local(async move {
             let mut read = Vec::new();
             for (name, text) in platform::texts_of(&files).await {
-                let record = text.and_then(|text| {
-                    serde_json::from_str(&text).map_err(|error| t!(result_no_result, error = error.to_string()))
-                });
+                let record = text.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()));
                 read.push((name, record));
             }
             drop(shown.try_set(read));
@@ -274,7 +277,7 @@ pub(super) fn FilePage() -> impl IntoView {
             <h1 id="file-title">{t!(common_show_file)}</h1>
             <p class="lead small">{t!(result_file_explanation)}</p>
             <label class="claim">
-                <span>{t!(result_files)}</span>
+                <span>{t!(exports_label)}</span>
                 <input type="file" multiple accept=".json,application/json" on:change=chosen />
             </label>
         </section>

@@ -45,7 +45,7 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
     let examples = Memo::new(move |_| workload.with(|w| w.as_ref().and_then(|w| w.examples.clone())));
     let answers = Memo::new(move |_| workload.with(|w| w.as_ref().map(|w| w.answers.clone()).unwrap_or_default()));
     view! {
-        <section class="sheet run" aria-label=t!(running_region)>
+        <section class="sheet run" aria-label=t!(running_progress)>
             <div class="run-head">
                 <h2>{title}</h2>
                 <button
@@ -194,7 +194,7 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
     view! {
         <section class="sheet" aria-labelledby="result-title">
             <h2 id="result-title" tabindex="-1" node_ref=heading>
-                {if kind == RunKind::Demonstration { t!(result_demonstration) } else { t!(result_yours) }}
+                {t!(result_yours)}
             </h2>
             <Overview record=shown.clone() />
             {(kind == RunKind::Benchmark).then(|| view! { <PassOn text=copied address=format!("{}/", platform::origin()) /> })}
@@ -309,7 +309,7 @@ fn Accepted(accepted: AcceptedRun) -> impl IntoView {
                 <a class="button main" href=accepted.permalink>{t!(upload_permalink)}</a>
                 <a class="button quiet" href=deletion>{t!(upload_deletion_link)}</a>
                 <button class="button small" type="button" on:click=move |_| copy(whole_link.clone(), said)>
-                    {t!(upload_copy_deletion_link)}
+                    {t!(common_copy)}
                 </button>
                 <span class="note" aria-live="polite">{said}</span>
             </div>
@@ -333,7 +333,7 @@ pub(super) fn OwnRuns(state: StartState) -> impl IntoView {
                     <table aria-label=t!(upload_own_title)>
                         <thead>
                             <tr>
-                                <th scope="col">{t!(upload_came_to)}</th>
+                                <th scope="col">{t!(leaderboard_runs)}</th>
                                 <th scope="col">{t!(common_leaderboard)}</th>
                             </tr>
                         </thead>
@@ -358,7 +358,7 @@ fn Row(state: StartState, said: RwSignal<String>, run: OwnRun) -> impl IntoView 
         (Some(Uploaded { run_id, deletion_link }), _) => view! {
             <a href=format!("/runs/{run_id}")>{t!(upload_result)}</a>
             " · "
-            <a href=deletion_link>{t!(upload_delete_there)}</a>
+            <a href=deletion_link>{t!(result_delete)}</a>
         }
         .into_any(),
         (None, Some(record)) => {
@@ -368,10 +368,10 @@ fn Row(state: StartState, said: RwSignal<String>, run: OwnRun) -> impl IntoView 
                 spawn_local(async move {
                     match platform::upload(record.run_id.as_deref(), &record.json, &key).await {
                         Ok(accepted) => {
-                            said.set(t!(upload_done).to_owned());
+                            said.set(t!(common_uploaded).to_owned());
                             state.is_uploaded(&key, &accepted);
                         }
-                        Err(refusal) => said.set(t!(upload_not_uploaded, reason = refusal.to_string())),
+                        Err(refusal) => said.set(t!(upload_refused, reason = refusal.to_string())),
                     }
                 });
             };

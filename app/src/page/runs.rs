@@ -7,7 +7,7 @@ use results::api::{ListRuns, RunList, RunRow, RunSort};
 
 use super::parts::{LINK, answered, linked, refusal, select};
 use super::plots::Scatter;
-use crate::filters::{self, ColumnHead, Columns, Filters, LISTS, RunFilters, TableCell, TableColumn, order_inside};
+use crate::filters::{self, ColumnHead, Columns, Filters, LISTS, RunFilters, TableCell, TableColumn, order};
 use crate::platform::{self, Refusal};
 use crate::route::with_query;
 use crate::words::{Plain, messages};
@@ -75,15 +75,9 @@ pub(super) fn Runs(chosen: RwSignal<Filters>, uploaded: RwSignal<Option<String>>
             ask(query);
         }
     };
-    // Title of the button, which is next to the table and not in it, so that it keeps the keyboard's place.
-    let title = Memo::new(move |_| {
-        loaded.with(|loaded| match loaded {
-            Some(Ok(Listed { list, looking, .. })) if list.next.is_some() => {
-                Some(if *looking { t!(leaderboard_look_further) } else { t!(common_show_more) })
-            }
-            _ => None,
-        })
-    });
+    // The button is next to the table and not in it, so that it keeps the keyboard's place.
+    let has_more =
+        Memo::new(move |_| loaded.with(|loaded| matches!(loaded, Some(Ok(listed)) if listed.list.next.is_some())));
     let columns = Memo::new(move |_| chosen.with(|chosen| chosen.columns));
     view! {
         <RunChoices chosen />
@@ -91,15 +85,14 @@ pub(super) fn Runs(chosen: RwSignal<Filters>, uploaded: RwSignal<Option<String>>
         <ColumnChoice chosen />
         {answered(
             loaded,
-            |why| refusal(t!(leaderboard_results_not_shown, reason = why.to_string())),
+            |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())),
             move |listed| {
-                let filtered = chosen.with_untracked(|chosen| chosen.runs.any());
-                view! { <Shown listed filtered own=uploaded.get() columns=columns.get() /> }.into_any()
+                view! { <Shown listed own=uploaded.get() columns=columns.get() /> }.into_any()
             },
         )}
-        <Show when=move || title.get().is_some()>
+        <Show when=move || has_more.get()>
             <div class="row">
-                <button class="button quiet" type="button" on:click=more>{move || title.get()}</button>
+                <button class="button quiet" type="button" on:click=more>{t!(common_show_more)}</button>
             </div>
         </Show>
     }
@@ -110,35 +103,26 @@ pub(super) fn run_query(chosen: &Filters) -> ListRuns {
 }
 
 #[component]
-fn Shown(listed: Listed, filtered: bool, own: Option<String>, columns: Columns) -> impl IntoView {
+fn Shown(listed: Listed, own: Option<String>, columns: Columns) -> impl IntoView {
     let Listed { list, query, looking } = listed;
-    let results = text::results_listed(list.total, list.more_than_total);
     let of_network = query.workload.is_some();
     let by_default = if of_network { RunSort::Fastest } else { RunSort::Newest };
-    let order = order_inside(query.sort.unwrap_or(by_default));
+    let order = order(query.sort.unwrap_or(by_default));
     let first = match (query.device.is_some(), of_network) {
         (true, _) => First::Network,
         (false, true) => First::Device,
         (false, false) => First::DeviceAndNetwork,
     };
-    let nothing = if looking {
-        t!(leaderboard_none_looked)
-    } else if filtered || of_network {
-        t!(leaderboard_none_filtered)
-    } else {
-        t!(leaderboard_none)
-    };
+    let nothing = if looking { t!(leaderboard_none_looked) } else { t!(leaderboard_none) };
     let counted = if looking && list.more_than_total {
-        t!(leaderboard_so_far, results = t!(common_results, number = list.rows.len() as u64))
+        t!(common_results, number = list.rows.len() as u64)
     } else {
-        results
+        text::results_listed(list.total, list.more_than_total)
     };
     // Times to accuracy of different networks are to different accuracies.
     let scatter = of_network.then(|| view! { <Scatter rows=list.rows.clone() /> });
     view! {
-        <p class="note" aria-live="polite">
-            {t!(leaderboard_listed, counted = counted, order = order)}
-        </p>
+        <p class="note" aria-live="polite">{format!("{counted}. {order}.")}</p>
         {scatter}
         <RunTable rows=list.rows first label=t!(common_leaderboard) own nothing columns />
     }
@@ -148,9 +132,9 @@ fn Shown(listed: Listed, filtered: bool, own: Option<String>, columns: Columns) 
 #[component]
 fn RunChoices(chosen: RwSignal<Filters>) -> impl IntoView {
     let networks = filters::networks().map(|name| (Some(name), text::workload_title(name)));
-    let networks = std::iter::once((None, t!(common_all_networks).to_owned())).chain(networks).collect();
+    let networks = std::iter::once((None, t!(filters_all).to_owned())).chain(networks).collect();
     let backends = engine::KNOWN_BACKENDS.iter().map(|known| (Some(known.name), known.name.to_owned()));
-    let backends = std::iter::once((None, t!(filters_all_backends).to_owned())).chain(backends).collect();
+    let backends = std::iter::once((None, t!(filters_all).to_owned())).chain(backends).collect();
     let before = chosen.get_untracked();
     // The filters of a link are shown.
     let open = before.runs.any();
@@ -237,7 +221,7 @@ fn ColumnChoice(chosen: RwSignal<Filters>) -> impl IntoView {
         <details class="more-filters" open=open>
             <summary>{t!(columns_title)}</summary>
             <fieldset class="ticks">
-                <legend>{t!(columns_legend)}</legend>
+                <legend>{t!(columns_title)}</legend>
                 {TableColumn::all().enumerate().map(one).collect_view()}
             </fieldset>
         </details>

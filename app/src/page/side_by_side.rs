@@ -34,14 +34,6 @@ impl Compared {
         }
     }
 
-    /// Chooses between two texts.
-    pub(super) const fn say(self, of_runs: &'static str, of_devices: &'static str) -> &'static str {
-        match self {
-            Self::Runs => of_runs,
-            Self::Devices => of_devices,
-        }
-    }
-
     fn page_of(self, id: &str) -> String {
         format!("/{}/{id}", self.name())
     }
@@ -58,7 +50,7 @@ pub(super) fn SideBySidePage() -> impl IntoView {
     let kind = if query.devices.is_some() { Compared::Devices } else { Compared::Runs };
     answered(
         load_kept::<Comparing>("side-by-side", with_query("/api/v1/compare", &query)),
-        move |refusal| notice(t!(beside_not_shown), refusal.to_string(), address, link),
+        move |refusal| notice(t!(result_not_shown), refusal.to_string(), address, link),
         move |found| view! { <Beside found kind /> }.into_any(),
     )
     .into_any()
@@ -75,7 +67,7 @@ fn Beside(found: Comparing, kind: Compared) -> impl IntoView {
     let differing = differences.into_iter().map(|difference| {
         let values = difference.values.into_iter().map(|of| {
             let said = of.map(|of| fact_value(&difference.what, of));
-            view! { <td>{said.unwrap_or_else(|| t!(beside_not_said).to_owned())}</td> }
+            view! { <td>{said.unwrap_or_else(|| "–".to_owned())}</td> }
         });
         view! { <tr><th scope="row">{fact(&difference.what)}</th>{values.collect_view()}</tr> }
     });
@@ -220,10 +212,10 @@ impl Search {
         }
         let text = self.typed.get_untracked();
         match if kind == Compared::Runs { run_in(&text) } else { device_in(&text) } {
-            Some(other) if other == own => Err(kind.say(t!(candidates_run_itself), t!(candidates_device_itself))),
+            Some(other) if other == own => Err(t!(candidates_itself)),
             // A word of a name reads like an id as well, and is shorter.
             Some(other) if text.contains('/') || other.len() >= MIN_ID_LENGTH => Ok(vec![other]),
-            _ => Err(kind.say(t!(candidates_no_run), t!(candidates_no_device))),
+            _ => Err(t!(candidates_no_link)),
         }
     }
 }
@@ -271,7 +263,7 @@ pub(super) fn CompareWith(
         <form class="compare-with" on:submit=compare>
             <div class="go">
                 <label class="claim">
-                    <span>{kind.say(t!(candidates_find_run), t!(candidates_find_device))}</span>
+                    <span>{t!(candidates_find)}</span>
                     <input
                         type="text"
                         autocomplete="off"

@@ -140,7 +140,7 @@ fn on_battery() -> RwSignal<bool> {
     on_battery
 }
 
-fn advice_list(steps: Vec<&'static str>) -> impl IntoView {
+fn advice_list(steps: Vec<String>) -> impl IntoView {
     view! { <ul class="advice">{steps.into_iter().map(|step| view! { <li>{step}</li> }).collect_view()}</ul> }
 }
 
@@ -201,8 +201,8 @@ pub(super) fn UnknownInAddress() -> impl IntoView {
 #[component]
 fn Device(state: StartState) -> impl IntoView {
     let gpu = move || match state.gpu.get() {
-        Gpu::Asking => t!(start_asking).to_owned(),
-        Gpu::Missing(_) => t!(start_not_available).to_owned(),
+        Gpu::Asking => t!(common_loading).to_owned(),
+        Gpu::Missing(_) => t!(start_no_webgpu).to_owned(),
         Gpu::Found(gpu) => gpu.name(),
     };
     let software = move || matches!(state.gpu.get(), Gpu::Found(gpu) if gpu.software);
@@ -219,20 +219,19 @@ fn Device(state: StartState) -> impl IntoView {
         <div class="device">
             <h2>{t!(start_device)}</h2>
             <dl>
-                <div><dt>{t!(start_gpu)}</dt><dd data-figure="gpu">{gpu}</dd></div>
+                <div><dt>"GPU"</dt><dd data-figure="gpu">{gpu}</dd></div>
                 <div><dt>{t!(common_browser)}</dt><dd data-figure="browser">{platform::browser().title()}</dd></div>
             </dl>
             {move || software().then(|| view! {
                 <p class="callout">{t!(start_software)}</p>
                 <details>
-                    <summary>{t!(start_software_question)}</summary>
+                    <summary>{t!(start_integrated_question)}</summary>
                     {advice_list(advice_on_software(&platform::browser()))}
                 </details>
             })}
             <Show when=move || integrated.get()>
                 <details data-figure="integrated">
                     <summary>{t!(start_integrated_question)}</summary>
-                    <p>{t!(start_integrated)}</p>
                     {advice_list(advice_on_integrated(&platform::browser()))}
                 </details>
             </Show>
@@ -246,8 +245,7 @@ fn Device(state: StartState) -> impl IntoView {
 /// Advice without WebGPU, and a demonstration that needs none.
 #[component]
 fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
-    let browser = platform::browser();
-    let steps = advice(&browser, obstacle);
+    let steps = advice(&platform::browser(), obstacle);
     let lacks_data = Memo::new(move |_| {
         state.benchmark.supplies.with(|supplies| supplies.missing_for(RunKind::DEMONSTRATED).is_some())
     });
@@ -257,7 +255,7 @@ fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
     view! {
         <section class="sheet" aria-labelledby="no-gpu">
             <h2 id="no-gpu">{t!(start_no_webgpu)}</h2>
-            <p>{t!(start_using, browser = browser.title(), why = obstacle.sentence())}</p>
+            <p>{obstacle.sentence()}</p>
             <ol class="advice">{steps.into_iter().map(|step| view! { <li>{step}</li> }).collect_view()}</ol>
             <Show when=move || !state.benchmark.is_running()>
                 <div class="go">
@@ -288,7 +286,6 @@ pub(super) fn ClaimedName(claimed: RwSignal<String>) -> impl IntoView {
                 maxlength="80"
                 autocomplete="off"
                 spellcheck="false"
-                placeholder=t!(start_claim_example)
                 prop:value=move || claimed.get()
                 on:input=move |event| {
                     // Copied text often brings invisible characters, which a leaderboard refuses.

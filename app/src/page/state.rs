@@ -52,7 +52,7 @@ impl StartState {
         state.ask_for_burn();
         state.ask_for_data();
         spawn_local(async move {
-            let frameworks = platform::availability("frameworks.json", t!(backend_without_frameworks)).await;
+            let frameworks = platform::availability("frameworks.json", t!(backend_built_without)).await;
             let frameworks = frameworks.unwrap_or_else(|refusal| Availability::missing(refusal.to_string()));
             benchmark.supplies.update(|supplies| supplies.frameworks = frameworks);
         });
@@ -123,7 +123,7 @@ impl StartState {
         spawn_local(async move {
             let supplies = self.benchmark.supplies;
             let before = supplies.with_untracked(|supplies| supplies.burn.clone());
-            let now = match (platform::availability("burn.json", t!(backend_without_burn)).await, &before) {
+            let now = match (platform::availability("burn.json", t!(backend_built_without)).await, &before) {
                 (Ok(now), _) => now,
                 (Err(refusal), Availability::Asking) => Availability::missing(refusal.to_string()),
                 // A server that starts again while Burn is being built.
@@ -185,12 +185,12 @@ pub(super) fn BurnOnItsWay(benchmark: Benchmark) -> impl IntoView {
     // Not a live region: its words change every few seconds.
     let going_on = move || {
         let why = burn.with(|burn| matches!(burn, Availability::Building { .. }).then(|| burn.obstacle()))??;
-        Some(view! { <p class="note" data-burn="building">{t!(supplies_burn_building, why = why)}</p> })
+        Some(view! { <p class="note" data-burn="building">{t!(backend_obstacle, backend = "Burn", why = why)}</p> })
     };
     let ended = move || match (was_built.get(), burn.get()) {
         (true, Availability::Ready(_)) => t!(supplies_burn_ready).to_owned(),
         (true, missing @ Availability::Missing { .. }) => {
-            t!(supplies_burn_missing, why = missing.obstacle().unwrap_or_default())
+            t!(backend_obstacle, backend = "Burn", why = missing.obstacle().unwrap_or_default())
         }
         _ => String::new(),
     };

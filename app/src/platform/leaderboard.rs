@@ -27,13 +27,6 @@ pub(crate) enum Refusal {
     },
 }
 
-impl Refusal {
-    /// True if the answer has this code.
-    pub(crate) fn is(&self, code: &str) -> bool {
-        matches!(self, Self::Refused(body) if body.code == code)
-    }
-}
-
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -209,7 +209,7 @@ fn pairs(names: impl IntoIterator<Item = &'static str>) -> Vec<(&'static str, St
 pub(crate) async fn copy(text: &str) -> Result<(), String> {
     let navigator = window().navigator();
     if property(&navigator, "clipboard").is_undefined() {
-        return Err(t!(common_no_clipboard).to_owned());
+        return Err(t!(common_no_sharing).to_owned());
     }
     JsFuture::from(navigator.clipboard().write_text(text)).await.map(drop).map_err(|error| describe(&error))
 }

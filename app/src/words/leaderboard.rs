@@ -5,7 +5,7 @@ use results::api::{Deed, ErrorBody, Note, Tier};
 
 use super::{Language, language, named};
 use crate::t;
-use crate::text::{tier, workload_title};
+use crate::text::{capitalised, tier, workload_title};
 
 /// Name of a fact by which results are compared; an unknown one is shown as the API has it.
 pub fn fact(id: &str) -> String {
@@ -33,8 +33,8 @@ pub fn note(of: &Note) -> Option<String> {
         Note::NotCompleted { workload } => t!(note_not_completed, workload = workload_title(workload)),
         Note::NotProvable { workload } => t!(note_not_provable, workload = workload_title(workload)),
         Note::OtherFlagged => t!(note_other_flagged).to_owned(),
-        Note::Moderated { reason } if reason.is_empty() => t!(note_moderated_without_reason).to_owned(),
-        Note::Moderated { reason } => t!(note_moderated, reason = reason),
+        Note::Moderated { reason } if reason.is_empty() => format!("{}.", t!(note_moderated)),
+        Note::Moderated { reason } => format!("{}: {reason}", t!(note_moderated)),
         Note::Finding { .. } => return None,
     })
 }
@@ -48,18 +48,15 @@ pub fn refusal(body: &ErrorBody) -> String {
     };
     let message = own.unwrap_or(&body.message);
     match &body.field {
-        Some(field) => t!(refusal_at_field, message = message, code = body.code, field = field),
-        None => t!(refusal_other, message = message, code = body.code),
+        Some(field) => format!("{message} ({}, {field})", body.code),
+        None => format!("{message} ({})", body.code),
     }
 }
 
 fn by_code(code: &str) -> Option<&'static str> {
     Some(match code {
-        "unknown_run" => t!(refusal_unknown_run),
-        "unknown_comparison" => t!(refusal_unknown_comparison),
-        "unknown_device" => t!(refusal_unknown_device),
-        "busy" => t!(refusal_busy),
-        "too_many_requests" => t!(refusal_too_many_requests),
+        "unknown_run" | "unknown_comparison" | "unknown_device" => t!(common_nothing_here_why),
+        "busy" | "too_many_requests" => t!(refusal_busy),
         "read_only" => t!(refusal_read_only),
         "too_large" => t!(refusal_too_large),
         "already_submitted" => t!(refusal_already_submitted),
@@ -71,16 +68,15 @@ fn by_code(code: &str) -> Option<&'static str> {
 
 /// What a moderator did, to begin a line.
 pub fn deed(deed: Deed, new_tier: Option<Tier>) -> String {
-    match (deed, new_tier.map(tier)) {
-        (Deed::Hide, _) => t!(moderation_hidden).to_owned(),
-        (Deed::Flag, _) => t!(moderation_flagged).to_owned(),
-        (Deed::Restore, Some(tier)) => t!(moderation_restored, tier = tier),
-        (Deed::Restore, None) => t!(moderation_restored_other).to_owned(),
-        (Deed::SetTier, Some(tier)) => t!(moderation_set_tier, tier = tier),
-        (Deed::SetTier, None) => t!(moderation_set_other_tier).to_owned(),
-        (Deed::Remove, _) => t!(moderation_removed).to_owned(),
-        (Deed::MergeDevices, _) => t!(moderation_merged).to_owned(),
-        (Deed::SeparateDevices, _) => t!(moderation_separated).to_owned(),
+    let with_tier = |done: &str| new_tier.map_or_else(|| done.to_owned(), |new| format!("{done}: {}", tier(new)));
+    match deed {
+        Deed::Hide => capitalised(tier(Tier::Hidden)),
+        Deed::Flag => capitalised(tier(Tier::Flagged)),
+        Deed::Restore => with_tier(t!(moderation_restored)),
+        Deed::SetTier => with_tier(t!(moderation_set_tier)),
+        Deed::Remove => t!(moderation_removed).to_owned(),
+        Deed::MergeDevices => t!(moderation_merged).to_owned(),
+        Deed::SeparateDevices => t!(moderation_separated).to_owned(),
     }
 }
 
@@ -124,15 +120,17 @@ mod tests {
     #[test]
     fn known_refusals_are_translated_and_others_are_the_servers() {
         assert_eq!(refusal(&body("busy", None)), "No. (busy)");
-        assert_eq!(refusal(&body("out_of_range", Some("seed"))), "No. (out_of_range, at seed)");
+        assert_eq!(refusal(&body("out_of_range", Some("seed"))), "No. (out_of_range, seed)");
         speak(Language::German);
-        assert!(refusal(&body("busy", None)).starts_with("Der Server hat gerade zu viel zu tun."));
-        assert_eq!(refusal(&body("out_of_range", Some("seed"))), "No. (out_of_range, bei seed)");
+        assert!(refusal(&body("busy", None)).starts_with("Der Server ist ausgelastet."));
+        assert_eq!(refusal(&body("out_of_range", Some("seed"))), "No. (out_of_range, seed)");
     }
 
     #[test]
-    fn a_restored_run_says_what_it_is_again() {
-        assert_eq!(deed(Deed::Restore, Some(Tier::Proven)), "Restored: it is proven again");
-        assert_eq!(deed(Deed::SetTier, Some(Tier::Checked)), "Made checked");
+    fn a_deed_says_the_new_tier() {
+        assert_eq!(deed(Deed::Restore, Some(Tier::Proven)), "Restored: proven");
+        assert_eq!(deed(Deed::Restore, None), "Restored");
+        assert_eq!(deed(Deed::SetTier, Some(Tier::Checked)), "Tier changed: checked");
+        assert_eq!(deed(Deed::Flag, Some(Tier::Flagged)), "Flagged");
     }
 }

@@ -25,7 +25,7 @@ pub mod messages {
 }
 
 /// A text of the page in the language that was chosen: `t!(start_title)` is a `&'static str`, and
-/// `t!(start_using, browser = name, why = reason)` a `String`.
+/// `t!(settings_consequence, reasons = reasons)` a `String`.
 #[macro_export]
 macro_rules! t {
     ($name:ident) => {

@@ -106,8 +106,7 @@ pub fn departure(of: &Departure) -> String {
 pub fn failure_of_workload(cause: FailureCause, reason: &str) -> String {
     let reason = reason.trim_end_matches('.');
     match cause {
-        FailureCause::DoesNotFit => t!(failure_does_not_fit, reason = reason),
-        FailureCause::OutOfMemory => t!(failure_out_of_memory, reason = reason),
+        FailureCause::DoesNotFit | FailureCause::OutOfMemory => t!(failure_out_of_memory, reason = reason),
         FailureCause::DeviceRefused => t!(failure_device_refused, reason = reason),
         FailureCause::Data => t!(failure_data, reason = reason),
         FailureCause::Unsupported => t!(failure_unsupported, reason = reason),
@@ -122,10 +121,9 @@ pub fn failure_of_run(trouble: Trouble, reason: &str) -> String {
         Trouble::DeviceLost => t!(failure_device_lost, reason = reason),
         Trouble::NoAnswer => t!(failure_no_answer, reason = reason),
         Trouble::WorkDropped => t!(failure_work_dropped, reason = reason),
-        Trouble::Framework => t!(failure_framework, reason = reason),
         Trouble::NoAdapter => t!(failure_no_adapter, reason = reason),
         Trouble::NoPrecision => t!(failure_no_precision, reason = reason),
-        Trouble::Other => t!(failure_other, reason = reason),
+        Trouble::Framework | Trouble::Other => t!(failure_other, reason = reason),
     }
 }
 
@@ -208,7 +206,6 @@ pub enum Failure {
     Failed {
         trouble: Trouble,
         reason: String,
-        in_part: bool,
     },
     Crashed {
         reason: String,
@@ -219,15 +216,9 @@ impl Failure {
     pub fn sentence(&self) -> String {
         match self {
             Self::AnotherTab => t!(running_another_tab).to_owned(),
-            Self::NotOpened { reason } => t!(running_not_opened, reason = reason),
             Self::NotStarted => t!(running_not_started).to_owned(),
-            Self::NotLoaded { reason } => t!(running_not_loaded, reason = reason),
-            Self::Failed { trouble, reason, in_part: false } => {
-                t!(running_failed, reason = failure_of_run(*trouble, reason))
-            }
-            Self::Failed { trouble, reason, in_part: true } => {
-                t!(running_failed_in_part, reason = failure_of_run(*trouble, reason))
-            }
+            Self::NotOpened { reason } | Self::NotLoaded { reason } => t!(running_not_loaded, reason = reason),
+            Self::Failed { trouble, reason } => t!(running_failed, reason = failure_of_run(*trouble, reason)),
             Self::Crashed { reason } => t!(running_crashed, reason = reason),
         }
     }

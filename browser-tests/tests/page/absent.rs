@@ -43,12 +43,12 @@ fn burn_can_be_chosen_without_a_reload_once_built() {
         server.say_of_burn(&BUILDING.replace("compiling", "compressing")).unwrap();
         page.wait_for_text("[data-burn=building]", "compressing Burn for the page").await;
         server.say_of_burn(READY).unwrap();
-        page.wait_for_text("details.engines", "3.4 MB more to fetch").await;
+        page.wait_for_text("details.engines", "3.4 MB to fetch").await;
         page.wait_for_text(".controls", "Burn is ready: choose it as the engine").await;
         let choice = engine(page, "burn-flex").await;
         assert!(choice.is_enabled().await.unwrap());
         choice.click().await.unwrap();
-        page.wait_for_text("#benchmark-note", "3.4 MB of Burn").await;
+        page.wait_for_text("#benchmark-note", "3.4 MB (Burn)").await;
         assert_eq!(page.ask("() => window.marked").await, true, "the page was loaded again");
     });
 }
@@ -61,7 +61,7 @@ fn a_link_to_burn_waits_until_it_is_built() {
         page.wait_for_text("#benchmark-note", "Burn on the processor is being built: compiling Burn").await;
         assert!(!page.is_enabled("Benchmark").await);
         server.say_of_burn(READY).unwrap();
-        page.wait_for_text("#benchmark-note", "3.4 MB of Burn").await;
+        page.wait_for_text("#benchmark-note", "3.4 MB (Burn)").await;
         assert!(page.is_enabled("Benchmark").await);
     });
 }
@@ -97,7 +97,7 @@ fn a_page_without_burn_says_why_at_every_choice() {
         assert!(page.is_enabled("Benchmark").await);
 
         page.click("link", "Compare backends").await;
-        page.wait_for("heading", "How do frameworks differ on your device?").await;
+        page.wait_for("heading", "Compare frameworks").await;
         page.wait_for_text(".networks", "It is not on this server: the page was built without Burn").await;
         let choice = engine(page, "burn-wgpu").await;
         assert!(!choice.is_enabled().await.unwrap() && !choice.is_selected().await.unwrap());
@@ -161,7 +161,7 @@ fn without_cifar10_the_page_disables_its_networks_only() {
         // Data that comes later is found, here after a reload.
         server.restore_missing().unwrap();
         page.open("/?suite=complete").await;
-        page.wait_for_text("#benchmark-note", "170 MB of photographs").await;
+        page.wait_for_text("#benchmark-note", "170 MB (CIFAR-10)").await;
         assert!(page.is_enabled("Benchmark").await);
     });
 }

@@ -31,7 +31,7 @@ impl Findings {
     }
 
     async fn look(&mut self, page: &impl Page, state: &str) {
-        // The page's policy forbids scripts from elsewhere, but not those of a driver.
+        // The page's policy forbids scripts from elsewhere, but not the driver's.
         let script = &self.axe;
         let look = format!(
             "async () => {{
@@ -83,7 +83,7 @@ fn nothing_is_wrong(setup: Setup, body: impl AsyncFnOnce(&Browser, &mut Findings
 
 #[test]
 #[ignore = "axe looks at every state"]
-fn nothing_is_wrong_from_the_start_to_a_result_that_is_deleted() {
+fn accessible_from_the_start_page_to_deletion() {
     nothing_is_wrong(Setup::USUAL, async |page, findings| {
         // Longer than a busy machine looks at it.
         page.open_to("/?workload=keras-mnist-mlp&batch=32&seconds=120", "table", "Leaderboard").await;
@@ -104,7 +104,7 @@ fn nothing_is_wrong_from_the_start_to_a_result_that_is_deleted() {
         page.wait_for("table", "Results").await;
         unfold(page).await;
         findings.look_at_all(page, "result").await;
-        page.click("link", "All results of this device").await;
+        page.click("link", "All runs of this device").await;
         page.wait_for("table", "Latest results").await;
         findings.look_at_all(page, "device").await;
         page.client().back().await.expect("the result is still there");
@@ -142,13 +142,13 @@ fn nothing_is_wrong_where_there_is_little_to_show() {
         unfold(page).await;
         findings.look(page, "without WebGPU").await;
         // There is no such device, nor such a result.
-        page.tolerate(&["api/v1/devices/nobody-s-card", "api/v1/runs/0123"]);
+        page.tolerate(&["api/v1/devices/no-such-card", "api/v1/runs/0123"]);
         for path in [
             "/file",
             "/side-by-side",
             "/documents",
             "/moderation",
-            "/devices/nobody-s-card",
+            "/devices/no-such-card",
             "/runs/0123",
             "/no-such-page",
         ] {

@@ -35,7 +35,7 @@ fn one_click_trains_and_the_result_is_uploaded_and_found() {
 
 #[test]
 #[ignore = "needs Firefox"]
-fn without_webgpu_firefox_is_told_how_to_turn_it_on() {
+fn firefox_without_webgpu_shows_how_to_enable_it() {
     drive_firefox(Setup::NO_GPU, async |page| {
         page.open_to("/", "heading", "WebGPU is missing").await;
         page.wait_for_text(".advice", "Firefox").await;
@@ -131,8 +131,8 @@ fn is_for_browsers(form: &Form) -> bool {
     form.matrices.and_then(Matrices::side).is_none()
 }
 
-/// Compiles every kernel in every form for which the browser's device has the features; `expected` are those that it
-/// always has.
+/// Compiles every kernel in every form that the browser's device supports; `expected` are the forms that it always
+/// supports.
 async fn assert_compiles_all(page: &impl Page, expected: &str) {
     page.open("/").await;
     let features = page.ask(OPEN).await;

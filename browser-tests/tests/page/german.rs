@@ -109,9 +109,9 @@ fn a_visitor_who_reads_german_finds_no_english() {
         english.assert_none_in(page, "an upload").await;
         page.click("link", "Dauerlink").await;
         page.wait_for("table", "Ergebnisse").await;
-        page.wait_for("heading", "Einordnung").await;
+        page.wait_for("heading", "Vergleich mit anderen").await;
         english.assert_none_in(page, "a result").await;
-        page.click("link", "Alle Ergebnisse dieses Geräts").await;
+        page.click("link", "Alle Läufe dieses Geräts").await;
         page.wait_for("table", "Neueste Ergebnisse").await;
         english.assert_none_in(page, "a device").await;
         page.open_to("/?leaderboard=runs", "table", "Bestenliste").await;
@@ -130,21 +130,21 @@ fn every_other_page_is_german_as_well() {
         english.assert_none_in(page, "the start page without WebGPU").await;
         // An address of the page, and a heading of it. The language is stored.
         let pages = [
-            ("/compare", "Wie unterscheiden sich Frameworks auf diesem Gerät?"),
-            ("/compare?seeds=many", "Wie unterscheiden sich Frameworks auf diesem Gerät?"),
+            ("/compare", "Frameworks vergleichen"),
+            ("/compare?seeds=many", "Frameworks vergleichen"),
             ("/file", "Ergebnisdatei anzeigen"),
-            ("/moderation", "Was die Moderation getan hat"),
-            ("/side-by-side?runs=a,b", "Diese lassen sich nicht vergleichen"),
-            ("/runs/unheard-of", "Dieses Ergebnis lässt sich nicht anzeigen"),
+            ("/moderation", "Moderationsprotokoll"),
+            ("/side-by-side?runs=a,b", "Das lässt sich nicht anzeigen"),
+            ("/runs/unheard-of", "Das lässt sich nicht anzeigen"),
             ("/runs/unheard-of/delete", "Dieser Link ist nicht vollständig"),
-            ("/runs/another/delete#secret", "Ein Ergebnis löschen"),
-            ("/devices/unheard-of", "Dieses Gerät gibt es nicht"),
+            ("/runs/another/delete#secret", "Dieses Ergebnis löschen"),
+            ("/devices/unheard-of", "Dieses Gerät lässt sich nicht anzeigen"),
             ("/unheard-of", "Hier ist nichts"),
             ("/docs", "Dokumente"),
             ("/docs/privacy", "Privacy"),
             ("/docs/unheard-of", "Dieses Dokument gibt es nicht"),
-            ("/comparisons/unheard-of", "Dieser Vergleich lässt sich nicht zeigen"),
-            ("/comparisons/unheard-of/delete#secret", "Einen Vergleich löschen"),
+            ("/comparisons/unheard-of", "Das lässt sich nicht anzeigen"),
+            ("/comparisons/unheard-of/delete#secret", "Diesen Vergleich löschen"),
         ];
         page.tolerate(&["status of 404", "status of 400"]);
         for (address, heading) in pages {
@@ -184,7 +184,7 @@ fn a_chosen_language_is_stored_and_keeps_the_run() {
         assert!(noted.contains("Testgenauigkeit"), "{noted}");
         let own_runs = page.client().find_all(Locator::Css("#own-runs tbody tr")).await.unwrap();
         assert_eq!(own_runs.len(), 1, "it is noted once, however often it is shown");
-        page.open_to("/compare", "heading", "Wie unterscheiden sich Frameworks auf diesem Gerät?").await;
+        page.open_to("/compare", "heading", "Frameworks vergleichen").await;
         page.choose("Sprache", "English").await;
         page.open_to("/", "heading", "How fast does your GPU learn?").await;
     });

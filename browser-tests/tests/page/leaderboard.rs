@@ -5,16 +5,7 @@ use fantoccini::Locator;
 use serde_json::Value;
 
 /// Initial values of the lists of the runs' filters.
-const NOTHING_CHOSEN: [&str; 8] = [
-    "Default",
-    "All suites",
-    "All precisions",
-    "Programs and browsers",
-    "All browsers",
-    "All systems",
-    "All vendors",
-    "All tiers",
-];
+const NOTHING_CHOSEN: [&str; 8] = ["Default", "All", "All", "All", "All", "All", "All", "All"];
 
 /// Chooses among the buttons that look like one. They are transparent themselves, so that no role finds them.
 async fn choose(page: &Browser, title: &str) {
@@ -37,16 +28,16 @@ async fn address(page: &Browser) -> String {
 }
 
 #[test]
-fn filters_are_kept_and_an_address_shows_what_its_sender_saw() {
+fn filters_are_kept_in_the_address() {
     drive(Setup::NO_GPU, async |page| {
         page.open_to("/?workload=caffe-mnist", "table", "Leaderboard").await;
-        choose(page, "Browsers").await;
+        choose(page, "Browser").await;
         choose(page, "f16").await;
-        choose(page, "All runs").await;
+        choose(page, "Runs").await;
         page.wait_for_text("table[aria-label=Leaderboard] thead", "Network").await;
         let network = page.find(Locator::Css("#leaderboard select")).await;
         network.select_by_label("MNIST, LeNet (Caffe)").await.unwrap();
-        page.wait_for_text("#leaderboard .note", "fastest first").await;
+        page.wait_for_text("#leaderboard .note", "Fastest first.").await;
         let backend = page.find(Locator::XPath("//label[span='Backend']/select")).await;
         backend.select_by_label("burn-wgpu").await.unwrap();
         let sent = address(page).await;
@@ -57,13 +48,13 @@ fn filters_are_kept_and_an_address_shows_what_its_sender_saw() {
         );
         choose(page, "Devices").await;
         page.wait_for_text("table[aria-label=Leaderboard] thead", "Finished").await;
-        assert_eq!(chosen(page).await, serde_json::json!(["Devices", "GPUs", "Browsers", "f16", "Quick"]));
+        assert_eq!(chosen(page).await, serde_json::json!(["Devices", "GPUs", "Browser", "f16", "Quick"]));
 
         page.open_to("/", "table", "Leaderboard").await;
         page.open(&format!("/?{sent}")).await;
-        page.wait_for_text("#leaderboard .note", "fastest first").await;
+        page.wait_for_text("#leaderboard .note", "Fastest first.").await;
         let seen = chosen(page).await;
-        let expected = ["All runs", "MNIST, LeNet (Caffe)", "burn-wgpu"].into_iter().chain(NOTHING_CHOSEN);
+        let expected = ["Runs", "MNIST, LeNet (Caffe)", "burn-wgpu"].into_iter().chain(NOTHING_CHOSEN);
         assert_eq!(seen, serde_json::json!(expected.collect::<Vec<_>>()));
     });
 }
@@ -73,7 +64,7 @@ fn filters_are_kept_and_an_address_shows_what_its_sender_saw() {
 fn filters_of_runs_are_in_the_address_and_take_keys() {
     drive(Setup::NO_GPU, async |page| {
         page.open("/?leaderboard=runs").await;
-        page.wait_for_text("#leaderboard .note", "newest first").await;
+        page.wait_for_text("#leaderboard .note", "Newest first.").await;
         let summary = page.find(Locator::Css("#leaderboard summary")).await;
         summary.send_keys("\u{e007}").await.unwrap();
         for (label, choice) in [("Browser", "Firefox"), ("System", "macOS"), ("Order", "Oldest first")] {
@@ -81,8 +72,8 @@ fn filters_of_runs_are_in_the_address_and_take_keys() {
             let list = page.find(Locator::XPath(&list)).await;
             list.select_by_label(choice).await.unwrap();
         }
-        page.wait_for_text("#leaderboard .note", "oldest first").await;
-        page.wait_for_text("table[aria-label=Leaderboard]", "No result fits").await;
+        page.wait_for_text("#leaderboard .note", "Oldest first.").await;
+        page.wait_for_text("table[aria-label=Leaderboard]", "No results yet").await;
         let sent = address(page).await;
         assert_eq!(
             sent,
@@ -92,7 +83,7 @@ fn filters_of_runs_are_in_the_address_and_take_keys() {
         page.open_to("/", "table", "Leaderboard").await;
         let more = "&leaderboard-run-since=2026-11-01&leaderboard-run-device=reported-unheard-of";
         page.open(&format!("/?{}", sent.replace('#', &format!("{more}#")))).await;
-        page.wait_for_text("#leaderboard", "oldest first").await;
+        page.wait_for_text("#leaderboard", "Oldest first.").await;
         let seen = chosen(page).await;
         for choice in ["Oldest first", "Firefox", "macOS"] {
             assert!(seen.as_array().unwrap().contains(&choice.into()), "{seen}");
@@ -101,7 +92,7 @@ fn filters_of_runs_are_in_the_address_and_take_keys() {
         assert_eq!(page.ask(day).await, "2026-11-01");
         page.wait_for("link", "reported-unheard-of").await;
         page.click("button", "All devices").await;
-        page.wait_for_text("#leaderboard .note", "oldest first").await;
+        page.wait_for_text("#leaderboard .note", "Oldest first.").await;
         assert!(!address(page).await.contains("leaderboard-run-device"));
     });
 }
@@ -127,7 +118,7 @@ fn columns_are_chosen_and_kept_in_the_address() {
             "Time per epoch",
             "Batch size",
             "Program",
-            "Checked",
+            "Verification",
             "Day"
         ]);
         assert_eq!(shown, expected);
@@ -212,10 +203,10 @@ fn results_of_a_network_are_points_with_links() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn what_an_address_asks_for_and_nobody_knows_is_shown_as_usual() {
+fn unknown_query_parameters_are_ignored() {
     drive(Setup::NO_GPU, async |page| {
         page.open("/?leaderboard-suite=unheard-of&leaderboard-client=toaster&leaderboard-class=processor").await;
-        page.wait_for_text("table[aria-label=Leaderboard]", "No processor has a place yet").await;
+        page.wait_for_text("table[aria-label=Leaderboard]", "No device has a place").await;
         assert_eq!(chosen(page).await, serde_json::json!(["Devices", "Processors", "All", "f32", "Quick"]));
         assert_eq!(address(page).await, "leaderboard-class=processor#leaderboard");
     });
@@ -226,7 +217,7 @@ fn what_an_address_asks_for_and_nobody_knows_is_shown_as_usual() {
 fn a_device_without_results_is_unknown() {
     drive(Setup::NO_GPU, async |page| {
         page.tolerate(&["api/v1/devices/reported-unheard-of"]);
-        page.open_to("/devices/reported-unheard-of", "heading", "No such device").await;
+        page.open_to("/devices/reported-unheard-of", "heading", "This device cannot be shown").await;
         page.click("link", "All devices").await;
         page.wait_for("table", "Leaderboard").await;
     });

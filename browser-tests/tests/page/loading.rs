@@ -12,14 +12,14 @@ async fn follow_links<P: Page>(page: &P) {
     assert_eq!(page.ask(titles).await, serde_json::json!(["Privacy – Gradmark", 1]));
     page.click("link", "how").await;
     // By its text: on a busy machine Firefox was not done with the roles of so long a document within a minute.
-    page.wait_for_text("h1", "How Gradmark measures").await;
+    page.wait_for_text("h1", "Ranking").await;
     let place = "async () => {
-        const heading = document.getElementById('statistics-of-a-device');
+        const heading = document.getElementById('the-value-of-a-device');
         const isSeen = () => { const { top } = heading.getBoundingClientRect(); return top >= 0 && top < innerHeight; };
         while (!isSeen()) await new Promise((later) => setTimeout(later, 50));
         return location.pathname + location.hash;
     }";
-    assert_eq!(page.ask(place).await, "/docs/methodology#statistics-of-a-device");
+    assert_eq!(page.ask(place).await, "/docs/ranking#the-value-of-a-device");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn without_a_server_the_kept_documents_open() {
 
 const RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=5";
 /// Console messages without a server.
-const NOBODY: &[&str] = &["net::ERR_CONNECTION_REFUSED", "net::ERR_FAILED"];
+const NO_SERVER_MESSAGES: &[&str] = &["net::ERR_CONNECTION_REFUSED", "net::ERR_FAILED"];
 
 /// Opens the page and waits until the browser has kept it.
 async fn keep(page: &Browser, path: &str) {
@@ -105,7 +105,7 @@ fn once_loaded_the_page_opens_and_trains_without_a_server() {
         page.click("button", "Benchmark").await;
         page.watch_to_the_end().await;
         server.stop().unwrap();
-        page.tolerate(NOBODY);
+        page.tolerate(NO_SERVER_MESSAGES);
 
         page.train(RUN).await;
         let warnings = page.text(".caveats").await.unwrap();
@@ -213,7 +213,7 @@ fn the_start_page_is_painted_and_can_be_used_soon() {
 #[test]
 #[ignore = "all browser tests take ten minutes"]
 fn the_page_stays_responsive_while_it_trains() {
-    const LONGEST_MILLISECONDS: f64 = 100.0;
+    const MAX_TASK_MILLISECONDS: f64 = 100.0;
     drive(Setup::USUAL, async |page| {
         let mut measured = Vec::new();
         // The emulated GPU takes both processors of a small machine, so that a task may lose its turn once.
@@ -229,7 +229,7 @@ fn the_page_stays_responsive_while_it_trains() {
             page.watch_to_the_end().await;
             let long = page.ask("() => window.long").await;
             let long: Vec<f64> = long.as_array().unwrap().iter().filter_map(Value::as_f64).collect();
-            if long.iter().all(|task| *task <= LONGEST_MILLISECONDS) {
+            if long.iter().all(|task| *task <= MAX_TASK_MILLISECONDS) {
                 return;
             }
             measured.push(long);

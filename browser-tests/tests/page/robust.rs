@@ -19,7 +19,7 @@ fn a_browser_that_keeps_nothing_trains_all_the_same() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn a_gpu_that_the_browser_refuses_is_told_with_what_to_do() {
+fn refused_gpu_is_shown_with_advice() {
     drive(Setup::USUAL, async |page| {
         page.pretend("navigator.gpu.requestAdapter = () => Promise.resolve(null)").await;
         page.open_to("/", "heading", "WebGPU is missing").await;
@@ -51,7 +51,7 @@ fn another_kind_of_server_is_named_and_the_run_stays() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn what_this_browser_kept_and_cannot_be_read_is_left_alone() {
+fn unreadable_browser_storage_is_left_alone() {
     drive(Setup::USUAL, async |page| {
         let spoilt =
             "for (const name of ['runs', 'tuning', 'theme']) localStorage.setItem(`gradmark.${name}`, '{spoilt')";

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use browser_tests::{Browser, CANCELLING_AT_ITS_START, PATIENCE, Page, RUN_PATIENCE, Setup, drive};
+use browser_tests::{Browser, MAX_CANCEL_TIME_AT_START, PATIENCE, Page, RUN_PATIENCE, Setup, drive};
 use fantoccini::Locator;
 use fantoccini::actions::{InputSource, KeyAction, KeyActions};
 use fantoccini::key::Key;
@@ -73,8 +73,8 @@ async fn its_own_page_shows_it(page: &Browser, record: &Value) {
 
 /// The device is an emulated one, which is shown and compared with none.
 async fn its_device_has_a_page(page: &Browser, run_id: &str) {
-    page.wait_for_text(".standing", "compared with no GPU").await;
-    page.click("link", "All results of this device").await;
+    page.wait_for_text(".standing", "not ranked").await;
+    page.click("link", "All runs of this device").await;
     let table = page.wait_for("table", "Latest results").await;
     assert!(table.html(false).await.unwrap().contains(run_id));
     let address = page.client().current_url().await.unwrap();
@@ -94,16 +94,16 @@ async fn delete(page: &Browser, run_id: &str) {
     page.click("button", "Delete this result").await;
     page.wait_for_status(PATIENCE, |text| text.contains("deleted")).await;
     page.open_to("/", "table", "Leaderboard").await;
-    // “All runs”; the button itself is transparent, so that it cannot be found by its role.
+    // “Runs”; the button itself is transparent, so that it cannot be found by its role.
     let all = page.find(Locator::Css("#leaderboard .choice label:last-of-type input")).await;
     all.click().await.unwrap();
-    page.wait_for_text("table[aria-label=Leaderboard] thead", "Checked").await;
+    page.wait_for_text("table[aria-label=Leaderboard] thead", "Verification").await;
     let table = page.wait_for("table", "Leaderboard").await;
     assert!(!table.html(false).await.unwrap().contains(run_id));
 }
 
 #[test]
-fn a_run_is_cancelled_in_the_middle_and_another_can_begin() {
+fn cancelled_run_can_be_followed_by_another() {
     drive(Setup::USUAL, async |page| {
         page.start_training(LONG_RUN).await;
         page.cancel().await;
@@ -111,13 +111,13 @@ fn a_run_is_cancelled_in_the_middle_and_another_can_begin() {
         page.click("button", "Benchmark").await;
         page.wait_for("progressbar", "Progress of the benchmark").await;
         page.click("button", "Cancel").await;
-        page.wait_for_status(CANCELLING_AT_ITS_START, |text| text.starts_with("Cancelled")).await;
+        page.wait_for_status(MAX_CANCEL_TIME_AT_START, |text| text.starts_with("Cancelled")).await;
     });
 }
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn networks_are_chosen_on_the_page_and_a_recurrent_one_trains() {
+fn page_selects_networks_and_trains_a_recurrent_one() {
     drive(Setup::USUAL, async |page| {
         page.open("/?batch=8&steps=3").await;
         page.click_css("details.networks summary").await;
@@ -204,7 +204,7 @@ fn the_keyboard_alone_starts_and_cancels_a_run() {
         // The focus went along, from the button that is gone to the one that took its place.
         assert_eq!(focused(page).await, "Cancel");
         press(page, Key::Enter).await;
-        page.wait_for_status(CANCELLING_AT_ITS_START, |text| text.starts_with("Cancelled")).await;
+        page.wait_for_status(MAX_CANCEL_TIME_AT_START, |text| text.starts_with("Cancelled")).await;
         assert_eq!(focused(page).await, "Benchmark");
     });
 }
@@ -268,7 +268,7 @@ fn two_tabs_do_not_train_at_once() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn a_worker_that_cannot_start_is_told_and_not_waited_for() {
+fn worker_start_failure_is_reported_immediately() {
     drive(Setup { missing: &["worker.js"], ..Setup::USUAL }, async |page| {
         page.start(SMALL_RUN).await;
         page.wait_for_status(PATIENCE, |text| text.contains("worker stopped working") && text.contains("worker.js"))
@@ -398,7 +398,7 @@ fn answers_to_test_images_follow_the_training_between_evaluations() {
             tokio::time::sleep(Duration::from_millis(500)).await;
             right = page.ask(count).await.as_u64().unwrap();
         }
-        assert!(right >= 8, "only {right} of 12 images are answered rightly, {PATIENCE:?} after training began");
+        assert!(right >= 8, "only {right} of 12 images are answered correctly, {PATIENCE:?} after training began");
         page.cancel().await;
     });
 }
@@ -428,7 +428,7 @@ fn the_page_shows_the_cost_and_the_last_duration() {
         assert!(note.starts_with("About a minute") && note.contains("70 MB of the GPU's memory"), "{note}");
         page.click("button", "Benchmark").await;
         page.watch_to_the_end().await;
-        page.wait_for_text("#benchmark-note", "as the last time in this browser").await;
+        page.wait_for_text("#benchmark-note", "as last time").await;
         // With other settings the time is unknown.
         page.open("/?workload=keras-mnist-mlp&batch=32&steps=50").await;
         page.wait_for_text("#benchmark-note", "About a minute").await;
@@ -437,7 +437,7 @@ fn the_page_shows_the_cost_and_the_last_duration() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn other_programs_and_an_integrated_gpu_are_warnings_before_a_run() {
+fn warns_of_other_programs_and_integrated_gpus() {
     drive(Setup::USUAL, async |page| {
         let details = Locator::Css("details[data-figure=integrated] summary");
         // Other programs may use the processor during the test.

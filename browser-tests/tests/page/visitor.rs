@@ -6,7 +6,7 @@ use serde_json::Value;
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn a_run_that_could_not_be_uploaded_is_kept_and_offered_again() {
+fn failed_upload_is_kept_and_offered_again() {
     drive(Setup::USUAL, async |page| {
         page.train("/?workload=keras-mnist-mlp&batch=32&steps=5").await;
         page.block(&["*/api/*"]).await;
@@ -16,7 +16,7 @@ fn a_run_that_could_not_be_uploaded_is_kept_and_offered_again() {
 
         page.open_to("/", "table", "Your runs").await;
         page.click("button", "Upload it now").await;
-        page.wait_for_text("#own-runs [role=status]", "Uploaded.").await;
+        page.wait_for_text("#own-runs [role=status]", "Uploaded").await;
         page.click("link", "Result").await;
         page.wait_for("table", "Results").await;
         page.click("link", "Delete this result").await;
@@ -62,7 +62,7 @@ fn script_learns_of_a_wrong_setting_in_the_address() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn settings_are_changed_by_hand_and_a_wrong_one_is_named() {
+fn settings_are_editable_and_errors_name_them() {
     drive(Setup::USUAL, async |page| {
         page.open_to("/", "button", "Benchmark").await;
         page.click_css("details.settings > summary").await;
@@ -72,7 +72,7 @@ fn settings_are_changed_by_hand_and_a_wrong_one_is_named() {
         assert!(!page.is_enabled("Benchmark").await);
         batch.clear().await.unwrap();
         batch.send_keys("64\u{E004}").await.unwrap();
-        page.wait_for_text(".controls .callout", "You chose batch size 64. This makes the run non-standard").await;
+        page.wait_for_text(".controls .callout", "This run is never ranked: batch size 64").await;
         assert!(page.is_enabled("Benchmark").await);
     });
 }
@@ -132,7 +132,7 @@ fn light_or_dark_is_chosen_by_hand_and_remembered() {
         choice.select_by_label("Dark").await.unwrap();
         let dark = page.ask(ground).await;
         assert_ne!(dark, light);
-        page.open_to("/compare", "heading", "How do frameworks differ on your device?").await;
+        page.open_to("/compare", "heading", "Compare frameworks").await;
         assert_eq!(page.ask(ground).await, dark, "another page is dark, too");
         page.set_appearance(Setup { dark: true, ..Setup::NO_GPU }).await.unwrap();
         let choice = page.find(Locator::XPath("//label[span='Colors']/select")).await;
@@ -160,6 +160,6 @@ fn a_result_file_is_shown_and_another_file_refused() {
         page.call(drop, json.into()).await;
         page.wait_for("table", "Results").await;
         page.wait_for_text("[data-file='run.json'] .note", "was not verified").await;
-        page.wait_for_text("main > [role=status] .refusal", "other.json cannot be shown: it is no result").await;
+        page.wait_for_text("main > [role=status] .refusal", "other.json is not a readable result").await;
     });
 }

@@ -91,7 +91,7 @@ def backends(options):
     states = json.loads(listed.stdout)
     wanted = options.backend.split(",") if options.backend else [
         state["name"] for state in states if state["runs"] and state["name"] not in NOT_TRACED]
-    # A back end without adapters has the processor, or devices of its own.
+    # A back end without adapters has the processor, or its own devices.
     uses_adapter = {state["name"]: state["uses_adapter"] for state in states}
     return [(name, options.adapter if uses_adapter.get(name, True) else "any") for name in wanted]
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Measures a GPU in one go: golden traces, kernels, training steps beside PyTorch, airbench94 to 94 %, and what a
-# browser costs. README.md beside this file says what is needed and what comes out.
+# Measures a GPU in one go: golden traces, kernels, training steps compared with PyTorch, airbench94 to 94 %, and the
+# overhead of a browser. README.md in this folder lists the requirements and the results.
 set -uo pipefail
-set -m # Each stage is a group of processes of its own, which a signal reaches as a whole.
+set -m # Each stage is a separate process group, so a signal reaches all of it.
 
 usage() {
   cat <<'TEXT'
@@ -71,7 +71,7 @@ deadline=$((begin + 60 * minutes))
 names=() states=() times=() remarks=()
 worst=0 current=''
 
-# A share of the time that is there when --minutes is 10.
+# Scales a time limit that is given for --minutes 10.
 share() {
   local seconds=$(($1 * minutes / 10))
   echo $((seconds > 0 ? seconds : 1))
@@ -178,7 +178,7 @@ interrupted() {
 }
 trap interrupted INT TERM
 
-# shellcheck disable=SC2317 # a stage of its own calls it
+# shellcheck disable=SC2317 # called by a stage
 machine() {
   date -u
   uname -srm

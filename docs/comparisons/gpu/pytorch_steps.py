@@ -24,7 +24,7 @@ import torch
 
 from pytorch_networks import WORKLOADS, parameters
 
-# Different batches take turns, as those of an epoch would.
+# Different batches take turns, as in an epoch.
 BATCHES = 4
 DIFFERENCES = (
     "batches are random numbers that lie ready on the device: fetching, shuffling, augmentation and standardisation, "
@@ -90,7 +90,7 @@ class Training:
         self.optimizer = workload.optimizer(self.model)
         self.follower = workload.follower(self.model) if workload.follower else None
         self.batches = itertools.cycle([self.random_batch(workload, batch) for _ in range(BATCHES)])
-        # CUDA graphs reuse their memory, and want to be told when a step begins.
+        # CUDA graphs reuse their memory, so the start of each step must be marked.
         self.mark = lambda: None
         if compile_mode == "reduce-overhead" and hasattr(torch, "compiler"):
             self.mark = getattr(torch.compiler, "cudagraph_mark_step_begin", self.mark)

@@ -1,5 +1,5 @@
-# What measure-a-gpu.sh measures, the most important first. Limits are seconds of ten minutes; they add up to more than
-# that, because hardly any stage needs all of its own. Sourced, never run by itself.
+# The stages of measure-a-gpu.sh, the most important first. Limits are seconds of ten minutes; they add up to more than
+# that, because most stages end early. Sourced, never run directly.
 # shellcheck shell=bash disable=SC2154
 
 on_device=(--adapter "$adapter")
@@ -98,7 +98,7 @@ airbench94 airbench94-seed3 50 3
 torch pytorch-graphs 60 45 --compile reduce-overhead --seconds 0.7 --windows 3 \
   --workload keras-mnist-mlp,keras-mnist-cnn,airbench94,caffe-mnist,tensorflow-cifar10,resnet20-cifar10
 
-# Every other back end of the program that runs here; beside wgsl they would halve the length of its windows.
+# Every other back end of the program that runs here; together with wgsl they would halve the length of its windows.
 others=''
 if [[ -n $python && -s $out/backends.json ]]; then
   others=$("$python" -c '

@@ -462,6 +462,6 @@ mod tests {
         let mean = train.images.iter().map(|&byte| f64::from(byte)).sum::<f64>() / train.images.len() as f64;
         assert!((mean - 127.5).abs() < 0.1, "{mean}");
         assert!(train.labels.iter().any(|&label| label > 900) && train.labels.iter().any(|&label| label < 100));
-        assert_ne!(train.images[..100], test.images[..100], "the test half has images of its own");
+        assert_ne!(train.images[..100], test.images[..100], "the test half has other images");
     }
 }

@@ -95,8 +95,8 @@ impl Spread {
     }
 }
 
-/// Returns the median peak of these windows, and the median share of their own peaks.
-pub(crate) fn of_peak(windows: &[Window], flops_each: f64) -> (Option<f64>, Option<f64>) {
+/// Returns the windows' median peak, and the median share of each window's peak.
+pub(crate) fn median_peaks(windows: &[Window], flops_each: f64) -> (Option<f64>, Option<f64>) {
     let peaks = Spread::of(windows.iter().filter_map(|window| window.peak_flops_per_second));
     let shares = Spread::of(windows.iter().filter_map(|window| window.share_of_peak(flops_each)));
     (peaks.map(|peaks| peaks.median), shares.map(|shares| shares.median))

@@ -21,7 +21,7 @@ pub struct TensorSpec {
     pub multipliers: Multipliers,
 }
 
-/// How a tensor changes.
+/// Role of a tensor in training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TensorKind {

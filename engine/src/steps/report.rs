@@ -3,7 +3,7 @@ use serde::Serialize;
 
 use super::{Contender, Request};
 use crate::error::EngineError;
-use crate::measure::{self, Spread, Window, of_peak};
+use crate::measure::{self, Spread, Window, median_peaks};
 use crate::trainer::Preparation;
 use crate::workload::Workload;
 
@@ -66,7 +66,7 @@ pub struct WorkloadSteps {
 }
 
 /// Rise of the time per sample above which a larger batch size is a cliff.
-pub(super) const CLIFF: f64 = 0.1;
+pub(super) const MIN_CLIFF_RISE: f64 = 0.1;
 
 /// Batch size at which samples seem to take over a tenth longer than at the previous size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -85,7 +85,7 @@ pub struct Cliff {
 impl Cliff {
     /// Uses the measurement in turns if there is one.
     pub fn is_real(&self) -> bool {
-        self.rise_in_turns.unwrap_or(self.rise) > CLIFF
+        self.rise_in_turns.unwrap_or(self.rise) > MIN_CLIFF_RISE
     }
 }
 
@@ -154,7 +154,7 @@ impl Measured {
         let samples_per_second = Spread::of(windows.iter().map(Window::rate))?;
         let steps_per_second = Spread::of(windows.iter().map(|window| 1.0 / window.seconds_each()))?.median;
         let flops_per_sample = facts.flops_per_sample as f64;
-        let (peak_flops_per_second, peak_share) = of_peak(&windows, flops_per_sample);
+        let (peak_flops_per_second, peak_share) = median_peaks(&windows, flops_per_sample);
         Some(Self {
             steps_per_second,
             samples_per_second: samples_per_second.median,

@@ -198,7 +198,7 @@ fn measured(world: &Rc<World>, request: &Request, contenders: &[Contender], most
 }
 
 fn figures(entry: &Entry) -> &Measured {
-    entry.outcome.measured().unwrap_or_else(|| panic!("no figures: {:?}", entry.outcome))
+    entry.outcome.measured().unwrap_or_else(|| panic!("no metrics: {:?}", entry.outcome))
 }
 
 #[test]

@@ -25,19 +25,19 @@ pub(crate) use first_steps::FirstSteps;
 #[cfg(test)]
 pub(crate) use first_steps::Observed;
 
-const SMALLEST_BATCH: u32 = 2;
+const MIN_BATCH: u32 = 2;
 /// Minimum batch of a reduced network: consecutive normalizations of few values magnify rounding.
-const SMALLEST_REDUCED_BATCH: u32 = 4;
+const MIN_REDUCED_BATCH: u32 = 4;
 /// Budget of the reference's plain loops, about a second or two.
 const MAX_FLOPS: u64 = 3_000_000_000;
 const STEPS: u32 = 3;
 /// Largest relative rounding error of f16: half a unit of the last of eleven bits.
 const F16_ROUNDING: f64 = 1.0 / 2048.0;
 /// Rounded values of a stage's product: input, weights and result.
-const ROUNDINGS_OF_A_STAGE: f64 = 3.0;
+const ROUNDINGS_PER_STAGE: f64 = 3.0;
 const CALM_RATE: f64 = 0.05;
 /// Largest tolerance that a leaderboard accepts; more would compare nothing.
-const WIDEST_TOLERANCE: f64 = 0.1;
+const MAX_TOLERANCE: f64 = 0.1;
 
 /// Compares the first steps of a workload on `backend` with the reference, as a run does before timing.
 #[async_recursion(?Send)]
@@ -79,8 +79,8 @@ async fn first_steps_against_reference(
     backend: &dyn Backend,
 ) -> Result<Correctness, EngineError> {
     let (model, smallest) = match &workload.reduced {
-        Some(reduced) => (reduced.clone(), SMALLEST_REDUCED_BATCH),
-        None => (job.model.clone(), SMALLEST_BATCH),
+        Some(reduced) => (reduced.clone(), MIN_REDUCED_BATCH),
+        None => (job.model.clone(), MIN_BATCH),
     };
     let batches = BatchPlan { batch_size: batch_size(job, &model, smallest)?, ..job.batches };
     let small = lively(TrainingJob { model, optimizer: workload.optimizer.clone(), batches, ..job.clone() });
@@ -91,7 +91,7 @@ async fn first_steps_against_reference(
         let found = FirstSteps::of(backend, &drawn).await?;
         let reference = FirstSteps::of(&ReferenceBackend::<f64>::new(), &drawn).await?;
         let correctness = Correctness { redraws, ..judge(workload, &drawn, precision, &found, &reference)? };
-        let is_final = correctness.passed || redraws == Correctness::MOST_REDRAWS;
+        let is_final = correctness.passed || redraws == Correctness::MAX_REDRAWS;
         if is_final || !rounding_decides(workload, &drawn, precision, &reference).await? {
             return Ok(correctness);
         }
@@ -155,9 +155,9 @@ pub(crate) fn judge(
 /// as much again, because optimizers that divide by the size of a gradient magnify rounding.
 pub(crate) fn tolerance(workload: &Workload, job: &TrainingJob, precision: Precision) -> Result<f64, EngineError> {
     let stages = job.model.stages(job.dropout)?.stages.len();
-    let rounding = f64::from(STEPS) * ROUNDINGS_OF_A_STAGE * F16_ROUNDING * (stages as f64).sqrt();
+    let rounding = f64::from(STEPS) * ROUNDINGS_PER_STAGE * F16_ROUNDING * (stages as f64).sqrt();
     Ok(match precision {
-        Precision::F16 | Precision::F16Matrix => (workload.loss_tolerance + rounding).min(WIDEST_TOLERANCE),
+        Precision::F16 | Precision::F16Matrix => (workload.loss_tolerance + rounding).min(MAX_TOLERANCE),
         Precision::F32 | Precision::F64 => workload.loss_tolerance,
     })
 }
@@ -171,7 +171,7 @@ fn batch_size(job: &TrainingJob, model: &Model, smallest: u32) -> Result<u32, En
 }
 
 /// Share of the tolerance that rounding may use.
-const CONSIDERABLE: f64 = 0.25;
+const MAX_ROUNDING_SHARE: f64 = 0.25;
 
 /// Returns true if rounding in `precision` moves the first steps of `job` by a considerable share of the tolerance, so
 /// that a correct device may disagree. An example is a max-pool window whose two largest values are equal in single
@@ -200,5 +200,5 @@ fn is_considerable(found: &Correctness) -> bool {
     let differences = others.map(|of| (of.largest_difference, of.tolerance));
     differences
         .chain([(found.largest_difference, found.tolerance)])
-        .any(|(difference, tolerance)| difference > CONSIDERABLE * tolerance)
+        .any(|(difference, tolerance)| difference > MAX_ROUNDING_SHARE * tolerance)
 }

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_fitting_power_of_two_is_used_with_a_warning() {
+    fn uses_the_largest_fitting_power_of_two_with_a_warning() {
         let (used, said) = fit(LARGE, &Predicting::binding(900), None, None).unwrap();
         let (workload, needed_bytes, allowed_bytes) = (LARGE.to_owned(), 3200, 900);
         assert_eq!(used, 8);

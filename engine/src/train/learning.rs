@@ -4,7 +4,7 @@ use results::summary::{self, MINIMUM_WINDOWS};
 use results::{CurvePoint, Epoch, Evaluation, Outcome, Warning, Window, WorkloadRecord};
 
 use super::progress::Progress;
-use super::proof::{COMMITMENTS_OF_WINDOW, KeptReason, Proof};
+use super::proof::{COMMITMENTS_PER_WINDOW, KeptReason, Proof};
 use super::{Edges, Event, Limits};
 use crate::backends::reference;
 use crate::data::Origin;
@@ -16,7 +16,7 @@ use crate::training::Patience;
 /// A little over the minimum, because the last window of an epoch may be a few steps shorter.
 const WINDOW_SECONDS: f64 = 1.1 * summary::MINIMUM_WINDOW_SECONDS;
 /// Length of a window as a multiple of the delay until the host notices its end, which is part of its time.
-const LATENCIES_OF_WINDOW: f64 = 20.0;
+const LATENCIES_PER_WINDOW: f64 = 20.0;
 /// Ratio to the first loss from which training has diverged.
 const DIVERGED_RATIO: f64 = 1000.0;
 /// Identical losses in a row after which the device is assumed to drop work. A loss of 0 may repeat, if a network has
@@ -25,7 +25,7 @@ const MAX_REPEATED_LOSSES: u32 = 50;
 /// Number of first steps whose losses are recorded.
 const FIRST_LOSSES: usize = 20;
 /// Largest number of steps of a segment: a leaderboard accepts this number of losses at once.
-const MAX_STEPS_OF_SEGMENT: u32 = 60_000;
+const MAX_SEGMENT_STEPS: u32 = 60_000;
 /// Share of training in a workload's progress bar; the rest is measuring.
 pub(super) const TRAINING_SHARE: f64 = 0.85;
 
@@ -208,12 +208,12 @@ impl<'a> Learning<'a> {
     }
 
     pub(super) fn steps_of_window(&self, boundary: u64, seconds_left: f64) -> u32 {
-        let most = if self.proof.is_some() { MAX_STEPS_OF_SEGMENT } else { u32::MAX };
+        let most = if self.proof.is_some() { MAX_SEGMENT_STEPS } else { u32::MAX };
         let room = u32::try_from(boundary.saturating_sub(self.step)).unwrap_or(u32::MAX).clamp(1, most);
         let commitment_seconds = self.proof.as_ref().map_or(0.0, |proof| proof.commitment_seconds);
         let window_seconds = WINDOW_SECONDS
-            .max(LATENCIES_OF_WINDOW * self.trainer.latency_seconds())
-            .max(COMMITMENTS_OF_WINDOW * commitment_seconds);
+            .max(LATENCIES_PER_WINDOW * self.trainer.latency_seconds())
+            .max(COMMITMENTS_PER_WINDOW * commitment_seconds);
         let reported_share = if self.step == 0 { 1.0 } else { self.training_seconds / self.elapsed_seconds };
         self.length.repetitions(window_seconds.min(seconds_left * reported_share).max(0.0)).min(room)
     }
@@ -406,7 +406,7 @@ const MIN_EXAMPLES: u32 = 4;
 /// Minimum time between answers, so that a person can follow them.
 const SECONDS_BETWEEN_ANSWERS: f64 = 2.0;
 /// Largest share of time for answers, which a leaderboard counts as training.
-const SHARE_OF_ANSWERING: f64 = 1.0 / 60.0;
+const MAX_ANSWERING_SHARE: f64 = 1.0 / 60.0;
 
 impl Learning<'_> {
     /// Returns the number of test images to show with the network's answers. 0 without an audience, for samples that
@@ -454,7 +454,7 @@ impl Learning<'_> {
         let answers = reference::answers(self.job, weights, samples)?;
         edges.observer.event(&Event::Answered { workload: self.progress.workload(), answers });
         let end = edges.clock.now_seconds();
-        self.next_answers_seconds = end + SECONDS_BETWEEN_ANSWERS.max((end - start) / SHARE_OF_ANSWERING);
+        self.next_answers_seconds = end + SECONDS_BETWEEN_ANSWERS.max((end - start) / MAX_ANSWERING_SHARE);
         Ok(())
     }
 

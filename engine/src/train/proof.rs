@@ -24,7 +24,7 @@ const MAX_INSIDE_BYTES: usize = 64 << 20;
 const MAX_REQUESTS: u32 = 100;
 /// Length of a window as a multiple of the time to read and hash a state, which therefore takes at most 2.5 % of the
 /// time.
-pub(super) const COMMITMENTS_OF_WINDOW: f64 = 40.0;
+pub(super) const COMMITMENTS_PER_WINDOW: f64 = 40.0;
 
 /// Commitments sent to a leaderboard, and states kept to train parts again.
 #[derive(Default)]

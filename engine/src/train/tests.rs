@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use results::{FailureCause, Outcome, Phase, Summary, Warning, WorkloadRecord};
 
 use super::check::faulty::{Fault, Faulty};
-use super::in_random_order;
 use super::settings::Limits;
+use super::shuffle_workloads;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource};
 use crate::error::EngineError;
 use crate::model::ModelError;
@@ -194,7 +194,7 @@ fn showing_answers_does_not_change_the_record() {
     };
     let (seen, observer) = run(true);
     assert_eq!(observer.labels, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]);
-    assert_eq!(observer.answers.len(), 1 + seen.evaluations.len(), "before the first step, and at each look");
+    assert_eq!(observer.answers.len(), 1 + seen.evaluations.len(), "before the first step, and at each test");
     assert!(observer.answers.iter().all(|answers| answers.len() == 12 && answers.iter().all(|&class| class < 10)));
     let (unseen, nobody) = run(false);
     assert!(nobody.labels.is_empty() && nobody.answers.is_empty());
@@ -240,7 +240,7 @@ fn a_network_that_learned_nothing_is_warned_of() {
 #[test]
 fn a_lost_device_returns_the_finished_workloads() {
     let request = request(&["keras-mnist-mlp", "caffe-mnist"]);
-    let order = super::in_random_order(&request);
+    let order = super::shuffle_workloads(&request);
     let (first, last) = (order[0].name, order[1].name);
     let run = |name| run(&request, &BreaksDown::with(name, device_lost)).unwrap_err();
     let stopped = run(last);
@@ -271,7 +271,7 @@ fn out_of_memory() -> EngineError {
 }
 
 #[track_caller]
-fn of<'a>(workloads: &'a [WorkloadRecord], name: &str) -> &'a WorkloadRecord {
+fn find_workload<'a>(workloads: &'a [WorkloadRecord], name: &str) -> &'a WorkloadRecord {
     workloads.iter().find(|workload| workload.workload == name).expect("every workload is in the record")
 }
 
@@ -300,7 +300,7 @@ fn a_failed_workload_is_an_outcome_and_others_continue() {
         for failing in WORKLOADS {
             let record = run(&narrow_request(&WORKLOADS), &BreaksDown::with(failing, error)).unwrap();
             assert_eq!(record.workloads.len(), 2);
-            let failed = of(&record.workloads, failing);
+            let failed = find_workload(&record.workloads, failing);
             let Outcome::Failed { cause, reason } = &failed.outcome else { panic!("{:?}", failed.outcome) };
             assert_eq!(*cause, expected);
             assert!(reason.contains(text), "{reason}");
@@ -314,7 +314,7 @@ fn a_failed_workload_is_an_outcome_and_others_continue() {
 #[test]
 fn a_failed_workload_has_settings_and_timeline_but_no_results() {
     let record = run(&request(&WORKLOADS), &BreaksDown::with("caffe-mnist", out_of_memory)).unwrap();
-    let failed = of(&record.workloads, "caffe-mnist");
+    let failed = find_workload(&record.workloads, "caffe-mnist");
     let settings = &failed.settings;
     assert_eq!((settings.batch_size, settings.training_samples, settings.test_samples), (2, 60_000, 10_000));
     assert_eq!((settings.parameters, settings.training_flops_per_sample), (431_080, 13_182_000));
@@ -327,7 +327,7 @@ fn a_failed_workload_has_settings_and_timeline_but_no_results() {
 #[test]
 fn an_unrecoverable_device_ends_the_run_with_the_first_reason() {
     let request = request(&WORKLOADS);
-    let order = in_random_order(&request);
+    let order = shuffle_workloads(&request);
     let broken = |name| run(&request, &BreaksDown::with(name, out_of_memory).for_good()).unwrap_err();
     let stopped = broken(order[1].name);
     assert!(matches!(stopped.error, EngineError::OutOfMemory { .. }), "{stopped}");
@@ -368,8 +368,8 @@ impl DataSource for Lacking {
 fn a_missing_data_set_fails_only_its_workloads() {
     let request = request(&["keras-mnist-mlp", "theano-cifar10"]);
     let record = run_with(&mut Lacking("cifar10"), &request, &BreaksDown::with("", device_lost)).unwrap();
-    assert_eq!(of(&record.workloads, "keras-mnist-mlp").outcome, Outcome::Completed);
-    let Outcome::Failed { cause, reason } = &of(&record.workloads, "theano-cifar10").outcome else {
+    assert_eq!(find_workload(&record.workloads, "keras-mnist-mlp").outcome, Outcome::Completed);
+    let Outcome::Failed { cause, reason } = &find_workload(&record.workloads, "theano-cifar10").outcome else {
         panic!("{:?}", record.workloads)
     };
     assert_eq!(*cause, FailureCause::Data);

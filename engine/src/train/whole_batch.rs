@@ -33,7 +33,7 @@ pub(crate) async fn against_parts(
     let batch_size = job.batches.batch_size;
     let (part_size, samples, data) = if mixes_samples(&job.model) {
         let few = largest_divisor(batch_size, checked.batch_size);
-        (few, few, Arc::new(repeated(&job.data, few, batch_size, job.seed)))
+        (few, few, Arc::new(repeat_samples(&job.data, few, batch_size, job.seed)))
     } else {
         (checked.batch_size.max(batch_size.div_ceil(MAX_PARTS)), batch_size, Arc::clone(&job.data))
     };
@@ -83,7 +83,7 @@ fn largest_divisor(number: u32, limit: u32) -> u32 {
 }
 
 /// Returns the first `few` samples, repeated in random order to `samples`.
-fn repeated(data: &DataSet, few: u32, samples: u32, seed: u32) -> DataSet {
+fn repeat_samples(data: &DataSet, few: u32, samples: u32, seed: u32) -> DataSet {
     let others = Generator { stream: stream::REPEATED, step: 0, seed }.permutation(samples - few);
     let places = (0..few).chain(others.into_iter().map(|other| other % few));
     let features = data.definition.train.features() as usize;

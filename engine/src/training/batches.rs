@@ -8,7 +8,7 @@ use crate::trainer::TrainingJob;
 /// Assignment of samples to steps, the same for every backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BatchPlan {
-    /// First training sample; others may be held out.
+    /// First training sample; earlier samples are not trained on.
     pub first: u32,
     /// Number of training samples.
     pub samples: u32,
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fill_a_batch_can_be_left_out() {
+    fn incomplete_batches_can_be_dropped() {
         let plan = plan(Batching::DropLast);
         assert_eq!(plan.steps_per_epoch(), 2);
         assert_eq!(plan.step(2), BatchRange { epoch: 1, offset: 0, count: 4 });

@@ -32,7 +32,7 @@ impl TestView {
 
     /// The sample and its mirror image with half of the weight, and both moved by a pixel up and left, and down and
     /// right, with the other half.
-    pub const MIRRORED_AND_MOVED: &'static [Self] = &[
+    pub const MIRROR_AND_SHIFT: &'static [Self] = &[
         Self { mirrored: false, down: 0, right: 0, weight: 0.25 },
         Self { mirrored: true, down: 0, right: 0, weight: 0.25 },
         Self { mirrored: false, down: -1, right: -1, weight: 0.125 },

@@ -55,7 +55,7 @@ pub struct Workload {
     pub loss_tolerance: f64,
 }
 
-/// Training samples of the file; the others are held out.
+/// Training samples of the file; the others are not trained on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingRange {
@@ -276,13 +276,13 @@ const fn dense(units: u32, activation: Activation, weights: Weights) -> Layer {
 
 const NUMBER: u64 = 4;
 /// Copies of a weight: itself, its gradient, and at most two numbers of the optimizer.
-const OF_A_WEIGHT: u64 = 4;
-const OF_AN_ACTIVATION: u64 = 2;
+const COPIES_PER_WEIGHT: u64 = 4;
+const COPIES_PER_ACTIVATION: u64 = 2;
 /// Numbers kept per unit and step of a recurrent layer: an LSTM four gates, its cell and its output; a GRU three gates,
 /// three products with the state and its output; a simple layer its output twice.
-const OF_AN_LSTM_UNIT: u64 = 6;
-const OF_A_GRU_UNIT: u64 = 7;
-const OF_A_SIMPLE_UNIT: u64 = 2;
+const NUMBERS_PER_LSTM_UNIT: u64 = 6;
+const NUMBERS_PER_GRU_UNIT: u64 = 7;
+const NUMBERS_PER_SIMPLE_UNIT: u64 = 2;
 
 impl Workload {
     /// Returns the bytes of the network and of the data set, for backends without predictions.
@@ -296,9 +296,9 @@ impl Workload {
         let shapes = model.shapes()?;
         let made = model.nodes.iter().zip(&shapes).map(|(node, output)| {
             let (units, numbers) = match node.layer {
-                Layer::Lstm { units, .. } => (units, OF_AN_LSTM_UNIT),
-                Layer::Gru { units, .. } => (units, OF_A_GRU_UNIT),
-                Layer::SimpleRnn { units, .. } => (units, OF_A_SIMPLE_UNIT),
+                Layer::Lstm { units, .. } => (units, NUMBERS_PER_LSTM_UNIT),
+                Layer::Gru { units, .. } => (units, NUMBERS_PER_GRU_UNIT),
+                Layer::SimpleRnn { units, .. } => (units, NUMBERS_PER_SIMPLE_UNIT),
                 _ => return u64::from(output.features()),
             };
             let steps = match node.inputs.first() {
@@ -309,8 +309,8 @@ impl Workload {
         });
         let activations: u64 = made.sum::<u64>() + u64::from(model.input.features());
         let weights = model.parameters()?;
-        let batch = u64::from(batch_size) * activations * OF_AN_ACTIVATION;
-        Ok(NUMBER * (weights * OF_A_WEIGHT + batch))
+        let batch = u64::from(batch_size) * activations * COPIES_PER_ACTIVATION;
+        Ok(NUMBER * (weights * COPIES_PER_WEIGHT + batch))
     }
 }
 

@@ -175,7 +175,7 @@ pub(super) fn airbench94() -> Workload {
                       epoch and shifted by up to 2 pixels; tests look at six views of each image.",
         model,
         input: InputRecipe {
-            test_views: TestView::MIRRORED_AND_MOVED,
+            test_views: TestView::MIRROR_AND_SHIFT,
             ..normalised(
                 Edge::Reflect,
                 Augmentation { flip: Flip::Alternating, shift: Shift::Pixels(2), ..Augmentation::NONE },

@@ -37,7 +37,7 @@ impl Golden {
 /// Minimum number of traces, so that a missing one is noticed.
 const TRACES: usize = 17;
 
-/// Returns the workload of a trace, some of which have layers that no published workload has.
+/// Returns the workload of a trace. Some have layers that no published workload has.
 fn traced(name: &str) -> Option<Workload> {
     let (activation, recurrent) = (Activation::Tanh, Initializer::Orthogonal);
     let gru = |units| Layer::Gru { units, activation, recurrent };

@@ -97,7 +97,7 @@ fn the_perceptron_learns_digits_in_f16_as_in_f32() {
     assert!(in_f32 > 0.9, "{in_f32}");
     assert!((in_f16 - in_f32).abs() < 0.01, "{in_f16} in f16, {in_f32} in f32");
     assert_eq!([single.settings.precision, half.settings.precision], [Precision::F32, Precision::F16]);
-    assert_eq!((standard.len(), reasons.len()), (2, 2), "f16 has a ranking of its own: {reasons:?}");
+    assert_eq!((standard.len(), reasons.len()), (2, 2), "f16 has its own ranking: {reasons:?}");
     assert!(half.correctness.unwrap().largest_difference > 0.0);
 }
 

@@ -30,15 +30,15 @@ pub(super) const CAUTIONS: Rule = Rule {
 type Caution = (String, Vec<String>);
 
 const CHECKS: &[fn(&GatheredRuns<'_>) -> Option<Caution>] = &[
-    unfinished,
-    shortened,
+    find_unfinished,
+    find_shortened,
     shortened_kernels,
-    without_figures,
+    find_without_metrics,
     wrong_kernels,
     software,
     software_kernels,
-    generated,
-    not_learned,
+    find_generated_data,
+    find_not_learned,
     non_standard,
     unsteady,
     unsteady_kernels,
@@ -46,7 +46,7 @@ const CHECKS: &[fn(&GatheredRuns<'_>) -> Option<Caution>] = &[
     builds,
 ];
 
-fn unfinished(gathered: &GatheredRuns<'_>) -> Option<Caution> {
+fn find_unfinished(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let open: Vec<&Study> =
         gathered.input.studies.iter().filter(|study| study.finished_cells < study.planned_cells).collect();
     let sentence =
@@ -56,7 +56,7 @@ fn unfinished(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     (!open.is_empty()).then_some((text, Vec::new()))
 }
 
-fn shortened(gathered: &GatheredRuns<'_>) -> Option<Caution> {
+fn find_shortened(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let shortened = gathered.input.studies.iter().filter(|study| study.scale < 1.0 && !study.measures_kernels);
     let sentence = |study: &Study| {
         format!("in {} every limit is {} % of the original", study.name, trimmed(study.scale * 100.0, 4))
@@ -106,7 +106,7 @@ fn trouble_of(run: &MeasuredWorkload<'_>) -> Option<(String, Trouble)> {
     Some((what, Trouble { kind: kind.to_owned(), reason }))
 }
 
-fn without_figures(gathered: &GatheredRuns<'_>) -> Option<Caution> {
+fn find_without_metrics(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let troubles = troubles(gathered);
     let left_none = gathered.input.entries.iter().filter(|entry| entry.record.is_none()).count();
     let measured = gathered.input.kernels.len();
@@ -160,7 +160,7 @@ fn software(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     Some((text, distinct(names)))
 }
 
-fn generated(gathered: &GatheredRuns<'_>) -> Option<Caution> {
+fn find_generated_data(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let is_generated =
         |run: &MeasuredWorkload<'_>| warns(run, |warning| matches!(warning, Warning::GeneratedData { .. }));
     let runs = share_of(gathered, is_generated)?;
@@ -170,7 +170,7 @@ fn generated(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     Some((text, distinct(names)))
 }
 
-fn not_learned(gathered: &GatheredRuns<'_>) -> Option<Caution> {
+fn find_not_learned(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let has_not = |run: &MeasuredWorkload<'_>| {
         let is_tested = run.workload.settings.chance_accuracy.is_some() && !run.workload.evaluations.is_empty();
         run.is_completed() && is_tested && !has_learned(run.workload)

@@ -5,7 +5,7 @@ use results::statistics::median;
 
 use crate::finding::{Finding, Kind, Rule, RuleSearch};
 use crate::group::GatheredRuns;
-use crate::kernels::{OnDevice, PublishedKernel, of_pass, pairs, published, rate, share, suites, title};
+use crate::kernels::{OnDevice, PublishedKernel, filter_pass, pairs, published, rate, share, suites, title};
 use crate::text;
 
 pub(super) const PEAK: Rule = Rule {
@@ -50,7 +50,7 @@ fn describe_suite(device: &OnDevice<'_>, suite: Suite) -> Option<Finding> {
         said(highest),
     );
     let pass_line = |pass: Pass| {
-        let of = KernelSummary::of(of_pass(&entries, pass));
+        let of = KernelSummary::of(filter_pass(&entries, pass));
         let median = text::percent(of.peak_share?);
         Some(format!("{}: median {median} over {} of {}", pass.title(), of.measured, text::counted_entries(of.entries)))
     };
@@ -77,7 +77,8 @@ fn compare_passes(gathered: &GatheredRuns<'_>) -> Vec<Finding> {
 
 fn compare_gradient(device: &OnDevice<'_>, suite: Suite, pass: Pass) -> Option<Finding> {
     let entries = device.entries(suite);
-    let pairs = pairs(&of_pass(&entries, pass), &of_pass(&entries, Pass::Forward), |one, other| one.size == other.size);
+    let pairs =
+        pairs(&filter_pass(&entries, pass), &filter_pass(&entries, Pass::Forward), |one, other| one.size == other.size);
     let ratio = |(gradient, forward): &(&Entry, &Entry)| Some(share(gradient)? / share(forward)?);
     let ratios: Vec<f64> = pairs.iter().filter_map(ratio).collect();
     let middle = median(&ratios)?;

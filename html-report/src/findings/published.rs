@@ -2,7 +2,7 @@
 
 use crate::finding::{Finding, Kind, Rule, RuleSearch, metrics};
 use crate::group::Group;
-use crate::published::{Published, of_workload};
+use crate::published::{Published, find_by_workload};
 use crate::text;
 
 pub(super) const PUBLISHED: Rule = Rule {
@@ -29,7 +29,7 @@ fn compare_with_published(groups: &[&Group<'_>]) -> Vec<Finding> {
     let Some(first) = groups.first() else { return Vec::new() };
     let name = &first.setup.workload;
     let mut pairs: Vec<PublishedPair<'_, '_>> = Vec::new();
-    for row in of_workload(name).into_iter().filter(|row| row.is_of_one_device()) {
+    for row in find_by_workload(name).into_iter().filter(|row| row.is_of_one_device()) {
         // The first row of a device has the source's own settings.
         if pairs.iter().all(|known| known.row.device() != row.device()) {
             pairs.extend(fastest_pair(groups, row));

@@ -206,7 +206,7 @@ fn compare_with_resident(groups: &[&Group<'_>], streamed: &Group<'_>) -> Option<
     Some(Finding::new(ratio.map_or(Kind::Figure, |ratio| ratio.contrast.into()), text, numbers))
 }
 
-/// Compares a group of the base layout with one that differs in nothing but its layout.
+/// Compares a group of the base layout with one that differs only in its layout.
 fn compare_layouts(groups: &[&Group<'_>], base: &Group<'_>, other: &Group<'_>) -> Option<Finding> {
     let layouts = (base.setup.layout, other.setup.layout);
     let is_pair = matches!(layouts, (Some(BASE_LAYOUT), Some(layout)) if layout != BASE_LAYOUT);

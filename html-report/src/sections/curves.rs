@@ -5,7 +5,7 @@ use results::summary::MeasuredWorkload;
 
 use crate::group::{Group, labels};
 use crate::plot::{AxisQuantity, Extent, Figure, Look, Plot, Point, Series, Strand};
-use crate::published::{Published, of_workload};
+use crate::published::{Published, find_by_workload};
 
 /// Largest number of curves in a drawing.
 const MAX_CURVES: usize = 8;
@@ -81,7 +81,7 @@ impl CurveAxis {
 fn loss(workload: &str, groups: &[NamedGroup<'_, '_>], over: CurveAxis, part: &str) -> Option<Figure> {
     let strand = |run: &MeasuredWorkload<'_>| -> Vec<Point> {
         let point = |point: CurvePoint| Point::new(over.place(run, point.step, point.training_seconds), point.loss);
-        thinned(&run.workload.curve).into_iter().map(point).collect()
+        thin_points(&run.workload.curve).into_iter().map(point).collect()
     };
     let plot = Plot {
         title: format!("Training loss over {}{part}", over.words()),
@@ -129,7 +129,7 @@ fn series(
 }
 
 /// Returns a curve with at most [`MAX_POINTS`] points, each the mean since the one before.
-fn thinned(points: &[CurvePoint]) -> Vec<CurvePoint> {
+fn thin_points(points: &[CurvePoint]) -> Vec<CurvePoint> {
     let together = points.len().div_ceil(MAX_POINTS).max(1);
     let mut drawn: Vec<CurvePoint> = Vec::new();
     let (mut before, mut last_steps, mut in_last) = (0, 0.0, together);
@@ -164,7 +164,7 @@ pub(super) fn scatter(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
     let own: Vec<(&Group<'_>, Series)> =
         own.map(|(number, (label, &group))| (group, last_tests(number, label, group))).collect();
     let is_whole = |row: &&Published| row.training_seconds().is_some() && row.accuracy().is_some();
-    let published = of_workload(workload).into_iter().filter(|row| row.is_of_one_device() && is_whole(row));
+    let published = find_by_workload(workload).into_iter().filter(|row| row.is_of_one_device() && is_whole(row));
     let as_long: Vec<&Published> =
         published.filter(|row| own.iter().any(|(group, _)| row.trained_as_long_as(group))).collect();
     let beside = own.iter().filter(|(group, _)| as_long.iter().any(|row| row.trained_as_long_as(group)));
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn short_windows_are_drawn_with_the_one_before() {
-        let drawn = thinned(&[point(1, 2.3), point(9, 2.0), point(19, 1.0), point(20, 2.1)]);
+        let drawn = thin_points(&[point(1, 2.3), point(9, 2.0), point(19, 1.0), point(20, 2.1)]);
         assert_eq!(drawn.iter().map(|point| point.step).collect::<Vec<_>>(), [1, 9, 20]);
         assert!((drawn[2].loss - 1.1).abs() < 1e-12, "{drawn:?}");
     }
@@ -229,7 +229,7 @@ mod tests {
     fn many_points_become_few_means() {
         let points: Vec<CurvePoint> =
             (1..=1000).map(|step| point(step, if step % 2 == 0 { 1.0 } else { 3.0 })).collect();
-        let drawn = thinned(&points);
+        let drawn = thin_points(&points);
         assert!(drawn.len() <= MAX_POINTS, "{}", drawn.len());
         let last = drawn.last().unwrap();
         assert_eq!(last.step, 1000);

@@ -4,7 +4,7 @@ use results::kernels::{Entry, Figures, KernelSummary, Pass, Peak, Suite};
 
 use crate::group::GatheredRuns;
 use crate::html::{Block, Section};
-use crate::kernels::{OnDevice, PublishedKernel, of_pass, published, rate, reason, share, suites, title};
+use crate::kernels::{OnDevice, PublishedKernel, filter_pass, published, rate, reason, share, suites, title};
 use crate::plot::{AxisQuantity, Bar, Bars, Extent, Figure, Look, Plot, Point, Series, Strand};
 use crate::table::{Table, Value, number, or_absent, words};
 use crate::text;
@@ -66,7 +66,7 @@ fn medians(devices: &[OnDevice<'_>], suites: &[Suite]) -> Bars {
     for (suite, device) in suites.iter().flat_map(|suite| devices.iter().map(move |device| (*suite, device))) {
         let entries = device.entries(suite);
         for pass in Pass::ALL {
-            let summary = KernelSummary::of(of_pass(&entries, pass));
+            let summary = KernelSummary::of(filter_pass(&entries, pass));
             let on = if devices.len() > 1 { format!(" · {}", device.name) } else { String::new() };
             let name = format!("{}, {}{on}", suite.title(), pass.title());
             rows.extend(summary.peak_share.map(|share| Bar { name, values: vec![Some(share)] }));
@@ -98,7 +98,7 @@ fn shares(devices: &[OnDevice<'_>], suites: &[Suite]) -> Table {
     for (suite, device) in suites.iter().flat_map(|suite| devices.iter().map(move |device| (*suite, device))) {
         let entries = device.entries(suite);
         for pass in Pass::ALL {
-            let summary = KernelSummary::of(of_pass(&entries, pass));
+            let summary = KernelSummary::of(filter_pass(&entries, pass));
             rows.push(PassRow { device: &device.name, suite, pass, summary });
         }
     }
@@ -164,7 +164,7 @@ fn series(devices: &[OnDevice<'_>], suite: Suite, figure: fn(&Entry) -> Option<f
         for pass in Pass::ALL {
             let point = |entry: &Entry| Some(Point::new(entry.flops as f64 / GIGA, figure(entry)?));
             let strand = |entry: &&Entry| Some(Strand { name: entry.size.clone(), points: vec![point(entry)?] });
-            let strands: Vec<Strand> = of_pass(&entries, pass).iter().filter_map(strand).collect();
+            let strands: Vec<Strand> = filter_pass(&entries, pass).iter().filter_map(strand).collect();
             if strands.is_empty() {
                 continue;
             }
@@ -194,7 +194,7 @@ fn plot_rates(devices: &[OnDevice<'_>], suite: Suite) -> Plot {
     let mut all = series(devices, suite, |entry| Some(rate(entry)? / GIGA));
     let entries: Vec<&Entry> = devices.iter().flat_map(|device| device.entries(suite)).collect();
     let of_published = published_series(&entries);
-    let beside = if of_published.is_empty() || all.is_empty() {
+    let remark = if of_published.is_empty() || all.is_empty() {
         ""
     } else {
         " Hollow marks are DeepBench's, from other hardware with the vendors' libraries."
@@ -204,7 +204,7 @@ fn plot_rates(devices: &[OnDevice<'_>], suite: Suite) -> Plot {
     }
     Plot {
         title: "Rate over operations".to_owned(),
-        note: format!("{}. A mark for each measured entry.{beside}", suite.title()),
+        note: format!("{}. A mark for each measured entry.{remark}", suite.title()),
         x: operations(),
         y: AxisQuantity::new("GFLOP/s", Extent::Decades),
         series: all,
@@ -340,7 +340,7 @@ mod tests {
         let titles: Vec<&str> = sections.iter().map(|section| section.title.as_str()).collect();
         assert_eq!(titles, ["Kernel benchmarks", "Matrix products"]);
         let [Block::Figures(figures), Block::Table(shares), Block::Table(peaks)] = sections[0].blocks.as_slice() else {
-            panic!("a figure and two tables")
+            panic!("expected a plot and two tables")
         };
         assert_eq!(peaks.rows[0][1..4], ["Arithmetic, fused multiply-adds", "1.000 TFLOP/s", "±1.00 %"]);
         let csv = figures[0].sheet().csv();
@@ -369,7 +369,7 @@ mod tests {
         let blocks = blocks("A", &entries);
         let [Block::Text(_), Block::Figures(figures), Block::Table(measured), Block::Table(others)] = blocks.as_slice()
         else {
-            panic!("text, figures and two tables")
+            panic!("text, plots and two tables")
         };
         let csv = figures[0].sheet().csv();
         assert!(csv.contains("input gradient,measured here,8 × 8 × 8,0.000001024,0.25,,\n"), "{csv}");
@@ -382,10 +382,10 @@ mod tests {
     fn published_rates_are_compared_by_size() {
         let blocks =
             blocks("A", &[("1760 × 128 × 1760", Pass::Forward, Some(0.5)), ("8 × 8 × 8", Pass::Forward, Some(0.5))]);
-        let Block::Table(published) = &blocks[2] else { panic!("the published figures come first") };
+        let Block::Table(published) = &blocks[2] else { panic!("the published table comes first") };
         assert_eq!(published.rows.len(), 1);
         assert_eq!(published.rows[0][2..5], ["500.0 GFLOP/s", "7.930 TFLOP/s", "NVIDIA GTX 1080 Ti"]);
-        let Block::Figures(figures) = &blocks[1] else { panic!("there are figures") };
+        let Block::Figures(figures) = &blocks[1] else { panic!("plots are missing") };
         assert!(figures[1].sheet().csv().contains("published: NVIDIA GTX 1080 Ti,published,1760 × 128 × 1760,"));
     }
 }

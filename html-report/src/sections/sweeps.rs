@@ -5,7 +5,7 @@ use results::statistics::mean;
 use crate::group::{Field, Group, label, range_of, varying};
 use crate::lines::{Same, Sweep, SweepAxis, lines};
 use crate::plot::{AxisQuantity, Extent, Figure, Look, Plot, Point, Series, Strand};
-use crate::published::{Published, of_workload};
+use crate::published::{Published, find_by_workload};
 use crate::text;
 
 /// Largest number of published series in a plot.
@@ -75,10 +75,10 @@ const COMMUNICATION: Drawn = Drawn {
 
 /// Draws the plots over each number that was varied.
 pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
-    SweepAxis::ALL.into_iter().flat_map(|axis| of_axis(workload, groups, axis)).collect()
+    SweepAxis::ALL.into_iter().flat_map(|axis| plot_axis(workload, groups, axis)).collect()
 }
 
-fn of_axis(workload: &str, groups: &[&Group<'_>], axis: SweepAxis) -> Vec<Figure> {
+fn plot_axis(workload: &str, groups: &[&Group<'_>], axis: SweepAxis) -> Vec<Figure> {
     let lines = lines(groups, axis);
     if lines.is_empty() {
         return Vec::new();
@@ -94,7 +94,7 @@ fn of_axis(workload: &str, groups: &[&Group<'_>], axis: SweepAxis) -> Vec<Figure
     };
     let speeds_up = matches!(axis, SweepAxis::Threads | SweepAxis::Devices | SweepAxis::FedDevices);
     let speed_up = speeds_up.then(|| speed_up(workload, axis, &lines, &names));
-    let plots = drawn.iter().map(|drawn| of_figure(workload, axis, drawn, &lines, &names));
+    let plots = drawn.iter().map(|drawn| plot_quantity(workload, axis, drawn, &lines, &names));
     speed_up.into_iter().chain(plots).filter(Plot::has_points).map(Figure::Plot).collect()
 }
 
@@ -109,7 +109,7 @@ fn names(groups: &[&Group<'_>], axis: SweepAxis, lines: &[Sweep<'_, '_>]) -> Vec
     lines.iter().map(name).collect()
 }
 
-fn of_figure(workload: &str, axis: SweepAxis, drawn: &Drawn, lines: &[Sweep<'_, '_>], names: &[String]) -> Plot {
+fn plot_quantity(workload: &str, axis: SweepAxis, drawn: &Drawn, lines: &[Sweep<'_, '_>], names: &[String]) -> Plot {
     // The speed of a step does not depend on their number: one line of each set shows it.
     let is_told = |line: &Sweep<'_, '_>| drawn.is_of_accuracy || !matches!(line.same, Same::Steps(_));
     let any = lines.iter().any(is_told);
@@ -123,10 +123,10 @@ fn of_figure(workload: &str, axis: SweepAxis, drawn: &Drawn, lines: &[Sweep<'_, 
     series.retain(|series| !series.strands[0].points.is_empty());
     let groups: Vec<&Group<'_>> = lines.iter().flat_map(|line| &line.points).map(|point| point.1).collect();
     series.extend(published_series(workload, axis, drawn, &groups));
-    let beside = if series.iter().any(|series| series.is_published()) { " Hollow marks are published." } else { "" };
+    let remark = if series.iter().any(|series| series.is_published()) { " Hollow marks are published." } else { "" };
     Plot {
         title: format!("{} over {}", drawn.title, axis.title()),
-        note: format!("{workload}.{}{beside}", drawn.ranges),
+        note: format!("{workload}.{}{remark}", drawn.ranges),
         x: across(axis, &series),
         y: (drawn.quantity)(),
         series,
@@ -185,9 +185,11 @@ fn published_series(workload: &str, axis: SweepAxis, drawn: &Drawn, groups: &[&G
     type Rows<'p> = Vec<(Point, &'p Published)>;
     let mut sets: Vec<(Vec<String>, Rows<'_>)> = Vec::new();
     let is_of_any_length = axis == SweepAxis::Epochs || drawn.title == EPOCH.title;
-    for row in of_workload(workload).into_iter().filter(|row| row.is_of_one_device()) {
+    for row in find_by_workload(workload).into_iter().filter(|row| row.is_of_one_device()) {
         let is_comparable = is_of_any_length || groups.iter().any(|group| row.trained_as_long_as(group));
-        let (Some(x), Some(y), true) = (varied(row, axis), (drawn.published)(row), is_comparable) else { continue };
+        let (Some(x), Some(y), true) = (swept_value(row, axis), (drawn.published)(row), is_comparable) else {
+            continue;
+        };
         let key = constant_settings(row, axis);
         let point = (Point::new(x, y), row);
         match sets.iter_mut().find(|(known, _)| *known == key) {
@@ -206,7 +208,7 @@ fn published_series(workload: &str, axis: SweepAxis, drawn: &Drawn, groups: &[&G
     numbered.map(|(number, (name, strands))| Series { name, look: Look::Published(number), strands }).collect()
 }
 
-fn varied(row: &Published, axis: SweepAxis) -> Option<f64> {
+fn swept_value(row: &Published, axis: SweepAxis) -> Option<f64> {
     match axis {
         SweepAxis::BatchSize => row.batch_size.map(f64::from),
         SweepAxis::LearningRate => row.learning_rate,

@@ -7,7 +7,7 @@ use super::{curves, sweeps};
 use crate::group::{Field, Group, PHASES, labels};
 use crate::html::{Block, Section};
 use crate::plot::{Bar, Bars, Figure};
-use crate::published::{Published, of_workload};
+use crate::published::{Published, find_by_workload};
 use crate::table::{Table, number, or_absent, words};
 use crate::text;
 
@@ -28,7 +28,7 @@ pub(super) fn section(name: &str, groups: &[&Group<'_>]) -> Section {
             blocks.extend([Block::Heading(title.to_owned()), Block::Figures(figures)]);
         }
     }
-    blocks.extend(published(name, groups));
+    blocks.extend(published_blocks(name, groups));
     Section { title: name.to_owned(), blocks }
 }
 
@@ -48,7 +48,7 @@ fn common(groups: &[&Group<'_>]) -> String {
 }
 
 /// Marks a value that is not measured over counted windows or a whole epoch.
-fn marked(text: String, is_measured: bool) -> String {
+fn mark_unmeasured(text: String, is_measured: bool) -> String {
     if is_measured { text } else { format!("≈ {text}") }
 }
 
@@ -69,10 +69,12 @@ fn table(workload: &str, groups: &[&Group<'_>]) -> Table {
                 or_absent(group.epochs().map(|of| text::epochs(of).split(' ').next().unwrap_or_default().to_owned()))
             }),
             (number("Time per epoch"), |(_, group)| {
-                or_absent(group.epoch().map(|(seconds, is_finished)| marked(text::seconds(seconds), is_finished)))
+                or_absent(
+                    group.epoch().map(|(seconds, is_finished)| mark_unmeasured(text::seconds(seconds), is_finished)),
+                )
             }),
             (number("Throughput"), |(_, group)| {
-                or_absent(group.rate().map(|(rate, is_counted)| marked(text::rate(rate), is_counted)))
+                or_absent(group.rate().map(|(rate, is_counted)| mark_unmeasured(text::rate(rate), is_counted)))
             }),
             (number("Training"), |(_, group)| or_absent(group.training_seconds().map(text::seconds))),
             (number("Test accuracy"), |(_, group)| {
@@ -179,9 +181,9 @@ fn processor(workload: &str, groups: &[&Group<'_>]) -> Bars {
     }
 }
 
-fn published(workload: &str, groups: &[&Group<'_>]) -> Vec<Block> {
+fn published_blocks(workload: &str, groups: &[&Group<'_>]) -> Vec<Block> {
     let mut rows: Vec<&Published> = Vec::new();
-    for row in of_workload(workload) {
+    for row in find_by_workload(workload) {
         let has_value = row.epoch_seconds().is_some() || row.accuracy().is_some() || row.training_seconds().is_some();
         if has_value && !rows.iter().any(|other| row.repeats(other)) {
             rows.push(row);
@@ -346,6 +348,6 @@ mod tests {
             (table.is_folded, table.rows.iter().all(|row| row[3] == "64"))
         };
         assert_eq!(blocks[1..].iter().map(table).collect::<Vec<_>>(), [(false, true), (true, false)]);
-        assert!(published("airbench95", &[]).is_empty());
+        assert!(published_blocks("airbench95", &[]).is_empty());
     }
 }

@@ -1,5 +1,5 @@
 //! A board as it might be after some years: four in five runs of the quick suite, the others of the complete one; known
-//! GPUs, a few of which most people have; rates that spread as real ones do.
+//! GPUs, a few of them very common; rates that spread as real ones do.
 
 use std::time::Instant;
 
@@ -100,8 +100,8 @@ pub(crate) async fn fill(board: &Board, results: u64, report: &mut Report) {
     eprintln!();
     report.add("stored in bulk", stored as f64 / begin.elapsed().as_secs_f64(), "results/s", None);
     let begin = Instant::now();
-    board.settle().await.expect("figures are made");
-    report.add("all figures made, and tables analysed", begin.elapsed().as_secs_f64() * 1e3, "ms", None);
+    board.settle().await.expect("metrics are computed");
+    report.add("all metrics computed, and tables analyzed", begin.elapsed().as_secs_f64() * 1e3, "ms", None);
 }
 
 /// Returns the device of a rank.
@@ -157,7 +157,7 @@ fn past_run(template: &RunRecord, number: u64, random: &mut Random) -> PastRun {
 }
 
 /// # Panics
-/// Where a query reads a whole table that grows with the board.
+/// Panics if a query reads a whole table that grows with the board.
 pub(crate) async fn check_plans(board: &Board) {
     let is_bad = |step: &String| step.contains("Seq Scan on r") || step == "SCAN results" || step == "SCAN runs";
     let plans = board.plans().await.expect("plans");

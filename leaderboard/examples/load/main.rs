@@ -1,6 +1,6 @@
-//! How the leaderboard bears a big board: fills a data base of its own, then asks and hands in over HTTP, and says how long
-//! that took beside what is wanted. `cargo run --release --config profile.release.package.leaderboard.opt-level=3 -p leaderboard
-//! --example load` runs it.
+//! Load test of the leaderboard: fills a new database, sends queries and submissions over HTTP, and prints how long
+//! they took next to the target. Run it with
+//! `cargo run --release --config profile.release.package.leaderboard.opt-level=3 -p leaderboard --example load`.
 
 mod board;
 
@@ -155,11 +155,11 @@ impl Report {
 
     pub(crate) fn add(&mut self, name: &str, value: f64, unit: &'static str, wanted: Option<f64>) {
         let figure = Figure { name: name.to_owned(), value, unit, wanted };
-        let beside = match wanted {
+        let target = match wanted {
             None => String::new(),
             Some(wanted) => format!("   wanted {wanted} {}", if figure.missed() { "MISSED" } else { "met" }),
         };
-        eprintln!("  {name:<58} {value:>10.1} {unit:<9}{beside}");
+        eprintln!("  {name:<58} {value:>10.1} {unit:<9}{target}");
         self.figures.push(figure);
     }
 
@@ -202,11 +202,11 @@ pub(crate) fn measure_hand_ins(server: &Server, number: u32, report: &mut Report
     let started = std::sync::Mutex::new(Vec::new());
     let begin = Instant::now();
     together(CLIENTS, number, |_| {
-        started.lock().expect("nobody panics with it").push(client.begin());
+        started.lock().expect("lock is not poisoned").push(client.begin());
     });
     let announcing = begin.elapsed().as_secs_f64();
     report.add("runs announced", f64::from(number) / announcing, "a second", None);
-    let started = started.into_inner().expect("nobody panics with it");
+    let started = started.into_inner().expect("lock is not poisoned");
     // A client's own work is done before.
     let records: Vec<(String, Vec<u8>)> = started
         .iter()
@@ -225,13 +225,13 @@ pub(crate) fn measure_hand_ins(server: &Server, number: u32, report: &mut Report
         let (run_id, body) = &records[i as usize];
         let headers = [("content-type", "application/json")];
         let answer = client.send("PUT", &format!("/api/v1/runs/{run_id}"), &headers, body).with_status(201);
-        accepted.lock().expect("nobody panics with it").push(answer.parse());
+        accepted.lock().expect("lock is not poisoned").push(answer.parse());
     });
     let seconds = begin.elapsed().as_secs_f64();
     report.add("runs handed in and accepted", f64::from(number) / seconds, "a second", Some(WANTED));
     report.add("announced and handed in together", f64::from(number) / (announcing + seconds), "a second", None);
     report.add_durations("one of them, with fifteen others waiting", durations, 1000.0);
-    delete_runs(&client, &accepted.into_inner().expect("nobody panics with it"), report);
+    delete_runs(&client, &accepted.into_inner().expect("lock is not poisoned"), report);
 }
 
 fn delete_runs(client: &Client, runs: &[AcceptedRun], report: &mut Report) {
@@ -321,7 +321,7 @@ pub(crate) fn measure_reading(server: &Server, runs: &Runs, arguments: &Argument
     ask("fastest of a back end", LIST, &list("&backend=burn-wgpu"));
     ask("fastest in f16", LIST, &list("&precision=f16"));
     ask("fastest of a back end in f16", LIST, &list("&backend=burn-wgpu&precision=f16"));
-    ask("fastest of a back end that nobody has", LIST, &list("&backend=burn-cuda"));
+    ask("fastest of a back end without results", LIST, &list("&backend=burn-cuda"));
     ask("ranking of a network", LIST, &list("&ranked=true"));
     ask("ranking of a back end in f16", LIST, &list("&ranked=true&backend=wgsl&precision=f16"));
     for (name, rest) in FILTERS {
@@ -418,7 +418,7 @@ impl Server {
             secret: Some("0123456789abcdef0123456789abcdef".to_owned()),
             verifiers: 0,
             protection: unlimited,
-            clock: Clock::from_fn(move || *clock.lock().expect("nobody panics with it")),
+            clock: Clock::from_fn(move || *clock.lock().expect("lock is not poisoned")),
             ..Config::default()
         };
         let (stop, stopped) = oneshot::channel::<()>();
@@ -427,7 +427,7 @@ impl Server {
             let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("threads");
             runtime.block_on(async {
                 let server = leaderboard::Server::bind(config).await.expect("the server starts");
-                tell.send(server.address()).expect("somebody waits");
+                tell.send(server.address()).expect("the receiver is waiting");
                 server.run(async { drop(stopped.await) }).await;
             });
         });
@@ -435,7 +435,7 @@ impl Server {
     }
 
     pub(crate) fn pass(&self, seconds: f64) {
-        *self.now.lock().expect("nobody panics with it") += seconds;
+        *self.now.lock().expect("lock is not poisoned") += seconds;
     }
 
     pub(crate) fn client(&self) -> Client {

@@ -101,7 +101,7 @@ impl Call {
 
     /// Returns the codes of each status, in order.
     pub(super) fn all_refusals(&self) -> BTreeMap<&'static str, Vec<&'static str>> {
-        let mut lists = vec![ANY, &self.refusals];
+        let mut lists = vec![EVERY_CALL, &self.refusals];
         if let Some(body) = self.body {
             lists.push(WITH_BODY);
             if matches!(body, Content::Json(_)) {
@@ -124,7 +124,7 @@ impl Call {
 }
 
 /// Refusals of every call.
-const ANY: &[Refusal] =
+const EVERY_CALL: &[Refusal] =
     &[("408", &["timeout", "too_slow"]), ("429", &["too_many_requests"]), ("500", &["internal"]), ("503", &["busy"])];
 
 /// Refusals of calls with a body.
@@ -343,7 +343,7 @@ fn open_data() -> Vec<Call> {
             .about("Lists the data sets, and whether the server has them")
             .answers::<DataSetList>("200", "All data sets"),
         call(GET, "/v1/export", export::all)
-            .about("Exports all visible results as one file, or those of a list with its filters and order, under CC0")
+            .about("Exports all visible results as one file, or a filtered and sorted list of them, under CC0")
             .query::<ExportQuery>()
             .answers_with(
                 "200",

@@ -18,7 +18,7 @@ use crate::error::{ApiError, Result};
 use crate::figures::{DeviceDescription, DeviceFigure};
 
 /// More than these are unreadable side by side, and a record may have four megabytes.
-const MOST: usize = 4;
+const MAX_SIDES: usize = 4;
 
 /// `GET /api/v1/compare`: two to four runs, or devices, with ratios to the first.
 pub(crate) async fn show(
@@ -34,7 +34,7 @@ pub(crate) async fn show(
                 let run = leaderboard.storage.visible_run(&id).await?;
                 stored.push(run.ok_or_else(|| ApiError::unknown_run().at("runs"))?);
             }
-            Ok(Json(of_runs(&stored)))
+            Ok(Json(compare_runs(&stored)))
         }
         (None, Some(devices)) => {
             let mut sides = Vec::new();
@@ -48,7 +48,7 @@ pub(crate) async fn show(
                 let device = leaderboard.storage.described_device(&key).await?.ok_or_else(unknown)?;
                 sides.push(DeviceSide { figures: leaderboard.storage.figures_of_device(&key).await?, device });
             }
-            Ok(Json(of_devices(&sides)))
+            Ok(Json(compare_devices(&sides)))
         }
         _ => Err(bad_query("Specify either `runs` or `devices`: two to four of them, separated by commas.")),
     }
@@ -57,7 +57,7 @@ pub(crate) async fn show(
 fn several(field: &str, text: &str) -> Result<Vec<String>> {
     let words: Vec<String> = text.split(',').map(|word| word.trim().to_owned()).collect();
     let twice = words.iter().enumerate().any(|(i, word)| words[..i].contains(word));
-    if (2..=MOST).contains(&words.len()) && !twice {
+    if (2..=MAX_SIDES).contains(&words.len()) && !twice {
         return Ok(words);
     }
     Err(bad_query("Specify two to four different ones, separated by commas.").at(field))
@@ -68,7 +68,7 @@ pub(crate) struct DeviceSide {
     pub(crate) figures: Vec<DeviceFigure>,
 }
 
-pub(crate) fn of_runs(runs: &[StoredRun]) -> Comparing {
+pub(crate) fn compare_runs(runs: &[StoredRun]) -> Comparing {
     let records: Vec<&RunRecord> = runs.iter().map(|run| &run.record).collect();
     let name = |run: &StoredRun| Identity::of(&run.record).group.label;
     let mut names: Vec<&str> = Vec::new();
@@ -78,13 +78,13 @@ pub(crate) fn of_runs(runs: &[StoredRun]) -> Comparing {
         }
     }
     let compared = names.into_iter().filter_map(|name| {
-        let figures = records.iter().map(|record| completed(record, name).map(figure_of_run)).collect();
+        let figures = records.iter().map(|record| find_completed(record, name).map(figure_of_run)).collect();
         Some(ComparedWorkload {
             workload: name.to_owned(),
             suite: None,
             backend: None,
             client_kind: None,
-            figures: related(figures)?,
+            figures: relate_to_first(figures)?,
         })
     });
     Comparing {
@@ -95,22 +95,22 @@ pub(crate) fn of_runs(runs: &[StoredRun]) -> Comparing {
 }
 
 /// Compares devices with the first one in every category in which several have proven runs.
-pub(crate) fn of_devices(sides: &[DeviceSide]) -> Comparing {
+pub(crate) fn compare_devices(sides: &[DeviceSide]) -> Comparing {
     let mut lines: Vec<&DeviceFigure> = Vec::new();
     for line in sides.iter().flat_map(|side| &side.figures).filter(|line| !line.category.workload.is_empty()) {
-        if !lines.iter().any(|other| of_one_kind(other, line)) {
+        if !lines.iter().any(|other| is_same_kind(other, line)) {
             lines.push(line);
         }
     }
     let compared = lines.into_iter().filter_map(|line| {
         let of_side =
-            |side: &DeviceSide| side.figures.iter().find(|other| of_one_kind(other, line)).map(figure_of_device);
+            |side: &DeviceSide| side.figures.iter().find(|other| is_same_kind(other, line)).map(figure_of_device);
         Some(ComparedWorkload {
             workload: line.category.workload.clone(),
             suite: Some(line.category.suite.clone()),
             backend: Some(line.category.backend.clone()),
             client_kind: Some(line.category.client_kind),
-            figures: related(sides.iter().map(of_side).collect())?,
+            figures: relate_to_first(sides.iter().map(of_side).collect())?,
         })
     });
     let devices: Vec<&DeviceDescription> = sides.iter().map(|side| &side.device).collect();
@@ -132,11 +132,11 @@ pub(crate) fn of_devices(sides: &[DeviceSide]) -> Comparing {
     }
 }
 
-fn of_one_kind(a: &DeviceFigure, b: &DeviceFigure) -> bool {
+fn is_same_kind(a: &DeviceFigure, b: &DeviceFigure) -> bool {
     a.class == b.class && a.category == b.category
 }
 
-fn completed<'a>(record: &'a RunRecord, name: &str) -> Option<&'a WorkloadRecord> {
+fn find_completed<'a>(record: &'a RunRecord, name: &str) -> Option<&'a WorkloadRecord> {
     record.workloads.iter().find(|workload| workload.workload == name && workload.outcome == Outcome::Completed)
 }
 
@@ -170,7 +170,7 @@ fn figure_of_device(line: &DeviceFigure) -> ComparedFigure {
 }
 
 /// Returns one workload's metrics with ratios to the first side, or `None` if fewer than two sides have one.
-fn related(mut figures: Vec<Option<ComparedFigure>>) -> Option<Vec<Option<ComparedFigure>>> {
+fn relate_to_first(mut figures: Vec<Option<ComparedFigure>>) -> Option<Vec<Option<ComparedFigure>>> {
     if figures.iter().flatten().count() < 2 {
         return None;
     }
@@ -217,7 +217,7 @@ mod tests {
     }
 
     fn second(figures: Vec<Option<ComparedFigure>>) -> (Option<f64>, Option<SideVerdict>) {
-        let second = related(figures).unwrap().swap_remove(1).unwrap();
+        let second = relate_to_first(figures).unwrap().swap_remove(1).unwrap();
         (second.to_first, second.verdict)
     }
 
@@ -227,8 +227,8 @@ mod tests {
         assert_eq!(second(vec![some.clone(), none.clone()]), (None, None));
         assert_eq!(second(vec![none, some.clone()]), (None, None));
         assert_eq!(second(vec![some.clone(), figure(Some(50.0), None)]), (Some(0.5), None));
-        assert_eq!(related(vec![some.clone(), None]), None, "nothing to compare");
-        let without_first = related(vec![None, some.clone(), some]).unwrap();
+        assert_eq!(relate_to_first(vec![some.clone(), None]), None, "nothing to compare");
+        let without_first = relate_to_first(vec![None, some.clone(), some]).unwrap();
         assert!(without_first.iter().flatten().all(|figure| figure.to_first.is_none() && figure.verdict.is_none()));
     }
 }

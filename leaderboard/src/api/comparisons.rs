@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::Leaderboard;
 use super::extract::{IdempotencyKey, JsonBytes, RunId};
 use super::runs::deletion_secret;
-use super::submissions::aside;
+use super::submissions::run_blocking;
 use crate::error::{ApiError, Result};
 use crate::limits::day_of;
 use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, random_word};
@@ -44,7 +44,7 @@ pub(crate) async fn share(
     body: JsonBytes,
 ) -> Result<Response> {
     let bytes = body.len();
-    let (comparison, digest) = aside(move || {
+    let (comparison, digest) = run_blocking(move || {
         check_size(&body)?;
         let mut comparison: SharedComparison = body.parse()?;
         for record in &mut comparison.records {

@@ -12,13 +12,13 @@ use results::api::{CategoryFigure, DeviceHistory, DeviceHistoryQuery, DeviceSumm
 use super::Leaderboard;
 use super::list::is_device_key;
 use super::runs::read_query;
-use super::standings::{check_backend, key, places_of, told};
+use super::standings::{check_backend, describe_figure, key, places_of};
 use crate::error::{ApiError, Result};
 use crate::figures::{DeviceFigure, browser_taxes};
 use crate::ranking::{Category, Figure, ProvenRun, place_behind};
 use crate::storage::{HistoryPart, PastResult, StorageError, TableQuery};
 
-const RECENT: u32 = 20;
+const RECENT_RUNS: u32 = 20;
 
 /// `GET /api/v1/devices/{key}`: metrics of a device. A merged device is answered with its target and not with a
 /// redirect, which browsers would keep after a separation.
@@ -29,7 +29,7 @@ pub(crate) async fn show(
     let key = leaderboard.storage.grouped_as(&device_key(key)?).await?;
     let device = leaderboard.storage.described_device(&key).await?.ok_or_else(unknown_device)?;
     let rows = leaderboard.storage.figures_of_device(&key).await?;
-    let figures = with_places(&leaderboard, &rows).await?;
+    let figures = add_places(&leaderboard, &rows).await?;
     Ok(Json(DeviceSummary {
         device_key: device.key,
         merged_keys: leaderboard.storage.merged_into(&key).await?,
@@ -39,7 +39,7 @@ pub(crate) async fn show(
         inferred: device.inferred,
         figures,
         browser_taxes: browser_taxes(&rows),
-        recent: leaderboard.storage.recent_of_device(&key, RECENT).await?,
+        recent: leaderboard.storage.recent_of_device(&key, RECENT_RUNS).await?,
     }))
 }
 
@@ -54,7 +54,7 @@ pub(super) fn unknown_device() -> ApiError {
 }
 
 /// Returns metrics with their places, each in the table of its suite, class, precision and workload.
-async fn with_places(leaderboard: &Leaderboard, rows: &[DeviceFigure]) -> Result<Vec<CategoryFigure>, StorageError> {
+async fn add_places(leaderboard: &Leaderboard, rows: &[DeviceFigure]) -> Result<Vec<CategoryFigure>, StorageError> {
     let mut tables: BTreeMap<_, Vec<&DeviceFigure>> = BTreeMap::new();
     for row in rows {
         let Category { suite, workload, precision, .. } = &row.category;
@@ -93,7 +93,7 @@ fn category_figure(row: &DeviceFigure, place: u64, of: u64) -> CategoryFigure {
         class: row.class,
         place,
         of,
-        figure: told(&row.figure),
+        figure: describe_figure(&row.figure),
         best_run_id: row.best_run_id.clone(),
     }
 }
@@ -156,7 +156,7 @@ fn history_lines(results: &[PastResult], label: &dyn Fn(&PastResult) -> String) 
         let times = || results.iter().map(|result| result.submitted_unix_seconds);
         Some(HistoryLine {
             label,
-            figure: told(&Figure::of(&runs)?),
+            figure: describe_figure(&Figure::of(&runs)?),
             first_unix_seconds: times().fold(f64::INFINITY, f64::min),
             last_unix_seconds: times().fold(f64::NEG_INFINITY, f64::max),
         })

@@ -19,7 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Leaderboard;
 use super::extract::Requester;
-use super::list::{MOST_ROWS, list_query};
+use super::list::{MAX_ROWS, list_query};
 use super::runs::{bad_query, read_query};
 use crate::error::{ApiError, Result};
 use crate::limits::{Most, Share, Shares};
@@ -29,13 +29,13 @@ use crate::storage::ListQuery;
 
 const EXPORTS: usize = 8;
 /// Maximum number of exports of one address, and of a /24 or /48, so that slow readers leave places to others.
-const MOST: Most = Most { of_network: 2, of_prefix: EXPORTS / 2 };
+const MAX_EXPORTS_PER_CLIENT: Most = Most { of_network: 2, of_prefix: EXPORTS / 2 };
 /// Timeout of an export, so that a reader that has stopped does not block others.
-const TIME: Duration = Duration::from_secs(1800);
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(1800);
 /// Time after which the mean speed of a reader counts, ...
-const START: Duration = Duration::from_secs(30);
+const SPEED_GRACE: Duration = Duration::from_secs(30);
 /// ... and the slowest one.
-const SLOWEST_BYTES_PER_SECOND: f64 = 16_384.0;
+const MIN_BYTES_PER_SECOND: f64 = 16_384.0;
 
 /// The media type of a Parquet file, which is compressed already.
 pub(crate) const PARQUET: &str = "application/vnd.apache.parquet";
@@ -64,7 +64,7 @@ impl ExportPlaces {
     /// All places are taken, or as many as this address may have.
     fn take(&self, address: Option<IpAddr>) -> Result<ExportPlace> {
         let share = match address {
-            Some(address) => Some(self.shares.take(address, 1, MOST).ok_or_else(ApiError::busy)?),
+            Some(address) => Some(self.shares.take(address, 1, MAX_EXPORTS_PER_CLIENT).ok_or_else(ApiError::busy)?),
             None => None,
         };
         let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_taken| ApiError::busy())?;
@@ -84,7 +84,7 @@ enum Broken {
 /// `GET /api/v1/export`: all visible results in the order of submission, or a list in its order.
 pub(crate) async fn all(State(leaderboard): State<Leaderboard>, requester: Requester, uri: Uri) -> Result<Response> {
     let ExportQuery { format, list } = read(uri.query().unwrap_or_default())?;
-    let list = if list == ListRuns::default() { None } else { Some(of_list(&leaderboard, list).await?) };
+    let list = if list == ListRuns::default() { None } else { Some(to_list_query(&leaderboard, list).await?) };
     let place = leaderboard.exports.take(requester.counted())?;
     let date = Date::of(leaderboard.clock.unix_seconds()).iso();
     let runs = match list {
@@ -129,12 +129,12 @@ fn part<T: DeserializeOwned>(pairs: &[&str]) -> Result<T> {
 }
 
 /// Returns a list from its first to its last row, in pages of the largest size.
-async fn of_list(leaderboard: &Leaderboard, list: ListRuns) -> Result<ListQuery> {
+async fn to_list_query(leaderboard: &Leaderboard, list: ListRuns) -> Result<ListQuery> {
     let parts = [("limit", list.limit.is_some()), ("offset", list.offset.is_some()), ("cursor", list.cursor.is_some())];
     if let Some((field, _)) = parts.into_iter().find(|(_, there)| *there) {
         return Err(bad_query(format!("An export contains the whole list: omit `{field}`.")).at(field));
     }
-    Ok(ListQuery { limit: MOST_ROWS, ..list_query(&leaderboard.storage, &list).await? })
+    Ok(ListQuery { limit: MAX_ROWS, ..list_query(&leaderboard.storage, &list).await? })
 }
 
 fn stream_of(export: Export, first: Option<Vec<u8>>, place: ExportPlace) -> Body {
@@ -157,7 +157,7 @@ fn stream_of(export: Export, first: Option<Vec<u8>>, place: ExportPlace) -> Body
 }
 
 fn is_too_slow(elapsed: Duration, read: f64) -> bool {
-    elapsed > TIME.min(START + Duration::from_secs_f64(read / SLOWEST_BYTES_PER_SECOND))
+    elapsed > EXPORT_TIMEOUT.min(SPEED_GRACE + Duration::from_secs_f64(read / MIN_BYTES_PER_SECOND))
 }
 
 /// `GET /api/v1/export/about`: what the columns mean and what one may do with all this.
@@ -187,7 +187,7 @@ mod tests {
     use crate::storage::{DatabaseAddress, Storage};
 
     #[tokio::test]
-    async fn an_export_has_its_place_until_it_is_read_or_given_up() {
+    async fn export_keeps_its_slot_until_read_or_abandoned() {
         let folder = tempfile::tempdir().unwrap();
         let storage = Storage::open(&DatabaseAddress::File(folder.path().join("export.sqlite"))).await.unwrap();
         let places = ExportPlaces::default();

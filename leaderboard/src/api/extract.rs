@@ -16,24 +16,24 @@ use crate::receiving::Intake;
 use crate::secrets::RUN_ID_BYTES;
 use crate::storage::{Started, Submitter};
 
-const LIMIT_OF_RECORDS: usize = 4 << 20;
+const MAX_RECORD_BYTES: usize = 4 << 20;
 /// Largest body whose fields are all short strings and numbers.
-pub(crate) const LIMIT_OF_WORDS: usize = 16 << 10;
+pub(crate) const MAX_FIELDS_BYTES: usize = 16 << 10;
 /// Largest body of a `proof` request: hashes, and the losses of a segment.
-pub(crate) const LIMIT_OF_LOSSES: usize = 1 << 20;
+pub(crate) const MAX_LOSSES_BYTES: usize = 1 << 20;
 /// Largest body of a state. The largest network of a suite has states of 39 MB.
-const LIMIT_OF_STATES: usize = 44 << 20;
+const MAX_STATE_BYTES: usize = 44 << 20;
 /// Maximum length of a wrong value in a message.
 const QUOTED_CHARACTERS: usize = 300;
 
 /// A body of declared type JSON. Like every body, it is received after all other arguments of its handler were checked.
-pub(crate) struct JsonBytes<const LIMIT: usize = LIMIT_OF_RECORDS>(Bytes);
+pub(crate) struct JsonBytes<const LIMIT: usize = MAX_RECORD_BYTES>(Bytes);
 
 impl<const LIMIT: usize, S: Send + Sync> FromRequest<S> for JsonBytes<LIMIT> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _state: &S) -> Result<Self> {
-        Ok(Self(declared(request, "application/json", "JSON", LIMIT).await?))
+        Ok(Self(read_declared(request, "application/json", "JSON", LIMIT).await?))
     }
 }
 
@@ -43,12 +43,12 @@ impl<S: Send + Sync> FromRequest<S> for BinaryBytes {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _state: &S) -> Result<Self> {
-        Ok(Self(declared(request, "application/octet-stream", "bytes", LIMIT_OF_STATES).await?))
+        Ok(Self(read_declared(request, "application/octet-stream", "bytes", MAX_STATE_BYTES).await?))
     }
 }
 
 /// Receives the whole body if its declared type is this media type, called `what` in messages.
-async fn declared(request: Request, media_type: &str, what: &str, limit: usize) -> Result<Bytes> {
+async fn read_declared(request: Request, media_type: &str, what: &str, limit: usize) -> Result<Bytes> {
     if essence(request.headers()) != media_type {
         return Err(ApiError::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,

@@ -17,12 +17,12 @@ use crate::storage::{Key, KindFilter, ListQuery, Order, Storage};
 use crate::validation;
 use crate::validation::{Checked, FieldPath, Refusal};
 
-pub(super) const MOST_ROWS: u64 = 500;
+pub(super) const MAX_ROWS: u64 = 500;
 const DEFAULT_ROWS: u32 = 100;
 /// Largest offset. Every row before a page is counted again.
-pub(super) const LARGEST_OFFSET: u64 = 10_000;
+pub(super) const MAX_OFFSET: u64 = 10_000;
 /// Limit of keys, larger than the limit of names in a record.
-const LONGEST_KEY: usize = 1000;
+const MAX_KEY_LENGTH: usize = 1000;
 const DAY: f64 = 86_400.0;
 
 pub(crate) async fn show(
@@ -125,17 +125,17 @@ fn check(query: &ListRuns) -> validation::Checked {
     if query.cursor.is_some() && query.offset.is_some() {
         return refuse("offset", "A cursor already sets the position: omit `offset`.");
     }
-    path.field("limit").whole(u64::from(query.limit.unwrap_or(1)), 1..=MOST_ROWS)?;
-    path.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=LARGEST_OFFSET)
+    path.field("limit").whole(u64::from(query.limit.unwrap_or(1)), 1..=MAX_ROWS)?;
+    path.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=MAX_OFFSET)
 }
 
 /// Returns whether a key has only letters and digits of any script, and hyphens.
 pub(super) fn is_device_key(key: &str) -> bool {
-    key.len() <= LONGEST_KEY && key.chars().all(|letter| letter.is_alphanumeric() || letter == '-')
+    key.len() <= MAX_KEY_LENGTH && key.chars().all(|letter| letter.is_alphanumeric() || letter == '-')
 }
 
 /// Limit of cursors, larger than all valid ones.
-const LONGEST: usize = 500;
+const MAX_CURSOR_LENGTH: usize = 500;
 /// Hexadecimal digits of the digest that ties a cursor to its query.
 const QUERY_DIGITS: usize = 12;
 
@@ -175,7 +175,7 @@ pub(super) fn read_cursor(query: &ListRuns, cursor: &str) -> Result<(Key, u64), 
     let refusal =
         |message: &str| Refusal { code: "bad_query", message: message.to_owned(), field: "cursor".to_owned() };
     let broken = || refusal("This is not a valid cursor. Start without one, then pass `next` unchanged.");
-    let place = (cursor.len() <= LONGEST).then(|| URL_SAFE_NO_PAD.decode(cursor).ok()).flatten();
+    let place = (cursor.len() <= MAX_CURSOR_LENGTH).then(|| URL_SAFE_NO_PAD.decode(cursor).ok()).flatten();
     let place: Place = place.and_then(|json| serde_json::from_slice(&json).ok()).ok_or_else(broken)?;
     if digest_of_query(query).ok().as_ref() != Some(&place.q) {
         return Err(refusal(
@@ -210,8 +210,8 @@ pub(crate) async fn moderation_log(
 
 fn check_log_query(query: &ModerationQuery) -> Checked {
     let path = FieldPath::ROOT;
-    path.field("limit").whole(u64::from(query.limit.unwrap_or(1)), 1..=MOST_ROWS)?;
-    path.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=LARGEST_OFFSET)
+    path.field("limit").whole(u64::from(query.limit.unwrap_or(1)), 1..=MAX_ROWS)?;
+    path.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=MAX_OFFSET)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The API as an OpenAPI 3.1 document, and a plain page made from it. The schemas are those of schemars.
+//! The API as an OpenAPI 3.1 document, and a plain page made from it. The schemas come from schemars.
 
 use std::fmt::Write;
 use std::sync::OnceLock;
@@ -74,7 +74,7 @@ fn operation(call: &Call, generator: &mut SchemaGenerator) -> Value {
     for (status, meaning, content) in &call.answers {
         let mut response = json!({ "description": meaning });
         if let Some(content) = content {
-            response["content"] = described(*content, generator);
+            response["content"] = describe_content(*content, generator);
         }
         responses.insert((*status).to_owned(), response);
     }
@@ -93,7 +93,7 @@ fn operation(call: &Call, generator: &mut SchemaGenerator) -> Value {
         operation["parameters"] = parameters.into();
     }
     if let Some(content) = call.body {
-        operation["requestBody"] = json!({ "required": true, "content": described(content, generator) });
+        operation["requestBody"] = json!({ "required": true, "content": describe_content(content, generator) });
     }
     if let Some(scheme) = call.bearer {
         operation["security"] = json!([{ scheme: [] }]);
@@ -101,7 +101,7 @@ fn operation(call: &Call, generator: &mut SchemaGenerator) -> Value {
     operation
 }
 
-fn described(content: Content, generator: &mut SchemaGenerator) -> Value {
+fn describe_content(content: Content, generator: &mut SchemaGenerator) -> Value {
     match content {
         Content::Json(shape) => json!({ "application/json": { "schema": shape(generator) } }),
         Content::Other(kind) => json!({ kind: {} }),
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn every_reference_leads_somewhere_and_every_call_says_what_may_go_wrong() {
+    fn references_resolve_and_calls_list_their_refusals() {
         let document = document();
         assert_eq!(document["openapi"], "3.1.0");
         let mut found = Vec::new();

@@ -16,11 +16,11 @@ use results::api::{
 use results::{Beacon, losses_sha256};
 
 use super::Leaderboard;
-use super::extract::{Announced, BinaryBytes, JsonBytes, LIMIT_OF_LOSSES, LIMIT_OF_WORDS, RunId};
+use super::extract::{Announced, BinaryBytes, JsonBytes, MAX_FIELDS_BYTES, MAX_LOSSES_BYTES, RunId};
 use super::runs::bearer;
-use super::submissions::aside;
+use super::submissions::run_blocking;
 use crate::error::{ApiError, Result};
-use crate::limits::WEIGHTS_SHARE_OF_PREFIX;
+use crate::limits::PREFIX_STATES_DIVISOR;
 use crate::proof::{
     BegunProof, SeenLap, SeenSegment, SeenWorkload, StateSize, SurroundingSegments, TrainingKey, draws,
 };
@@ -38,7 +38,7 @@ const SEGMENTS_PER_SECOND: f64 = 4.0;
 pub(crate) async fn open_lap(
     State(leaderboard): State<Leaderboard>,
     Announced(started): Announced,
-    body: JsonBytes<LIMIT_OF_WORDS>,
+    body: JsonBytes<MAX_FIELDS_BYTES>,
 ) -> Result<Json<OpenedLap>> {
     let request: OpenLap = body.parse()?;
     validation::check_lap(&request)?;
@@ -89,7 +89,7 @@ fn may_open(around: &SurroundingSegments, lap: &SeenLap) -> Result<()> {
 pub(crate) async fn commit(
     State(leaderboard): State<Leaderboard>,
     Announced(started): Announced,
-    body: JsonBytes<LIMIT_OF_WORDS>,
+    body: JsonBytes<MAX_FIELDS_BYTES>,
 ) -> Result<Json<CommittedSegment>> {
     let committed_unix_seconds = leaderboard.clock.unix_seconds();
     let request: CommitSegment = body.parse()?;
@@ -160,7 +160,7 @@ fn beacon_of(around: &SurroundingSegments, segment: u32, step: u64, key: &Traini
 pub(crate) async fn prove(
     State(leaderboard): State<Leaderboard>,
     Announced(started): Announced,
-    body: JsonBytes<LIMIT_OF_LOSSES>,
+    body: JsonBytes<MAX_LOSSES_BYTES>,
 ) -> Result<Json<ProofWanted>> {
     let request: ProvePart = body.parse()?;
     validation::check_proof(&request)?;
@@ -183,7 +183,7 @@ pub(crate) async fn prove(
         storage.keep_hashes(id, workload, &hashes).await?;
         seen.hashes.push(hashes);
     }
-    Ok(Json(draws::wanted(&seen, &known)))
+    Ok(Json(draws::next_wanted(&seen, &known)))
 }
 
 /// Returns a new proof, or refuses if the training may not end now.
@@ -208,7 +208,7 @@ fn are_new(seen: &SeenWorkload, hashes: &PartHashes, known: &Standard) -> Result
         let message = "This part already has other hashes.";
         return if same == hashes { Ok(false) } else { Err(unexpected(message).at("hashes")) };
     }
-    let wanted = draws::wanted(seen, known).hashes.filter(|wanted| {
+    let wanted = draws::next_wanted(seen, known).hashes.filter(|wanted| {
         (wanted.draw, wanted.steps, wanted.at.len()) == (hashes.draw, hashes.steps, hashes.state_sha256.len())
     });
     let wanted = wanted.ok_or_else(|| unexpected("The leaderboard did not request these hashes.").at("hashes"))?;
@@ -274,7 +274,7 @@ pub(crate) async fn show(
     BinaryBytes(body): BinaryBytes,
 ) -> Result<Response> {
     let bytes = body.len();
-    let encoded = aside(move || {
+    let encoded = run_blocking(move || {
         let Some(found) = size.sha256(&body, state.weights_only) else {
             let message =
                 format!("The state must have {} bytes, but the body has {bytes}.", size.of_body(state.weights_only));
@@ -295,7 +295,7 @@ async fn check_room(leaderboard: &Leaderboard, started: &Started, more: u64) -> 
     let Some(most) = leaderboard.budgets.weights_bytes else { return Ok(()) };
     let now = leaderboard.clock.unix_seconds();
     let [all, of_prefix] = leaderboard.storage.waiting_bytes(started.prefix.as_deref(), now).await?;
-    let is_prefix_full = started.prefix.is_some() && of_prefix + more > most / WEIGHTS_SHARE_OF_PREFIX;
+    let is_prefix_full = started.prefix.is_some() && of_prefix + more > most / PREFIX_STATES_DIVISOR;
     if is_prefix_full || all + more > most { Err(ApiError::too_many_weights()) } else { Ok(()) }
 }
 

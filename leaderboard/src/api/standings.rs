@@ -14,7 +14,7 @@ use results::{ClientKind, Precision, Suite};
 
 use super::Leaderboard;
 use super::extract::RunId;
-use super::list::MOST_ROWS;
+use super::list::MAX_ROWS;
 use super::runs::{bad_query, bad_query_of, read_query};
 use crate::error::{ApiError, Result};
 use crate::figures::DeviceFigure;
@@ -33,7 +33,7 @@ pub(crate) async fn show(
     let known = known_suite(&query.suite)?;
     check_backend(query.backend.as_deref())?;
     let limit = query.limit.unwrap_or(DEFAULT_LINES);
-    let bounded = FieldPath::ROOT.field("limit").whole(u64::from(limit), 1..=MOST_ROWS);
+    let bounded = FieldPath::ROOT.field("limit").whole(u64::from(limit), 1..=MAX_ROWS);
     bounded.map_err(bad_query_of)?;
     let suite = current(known);
     let wanted = table(&suite, query.class, query.precision, query.backend.as_deref(), query.client);
@@ -87,7 +87,7 @@ pub(super) fn table<'a>(
     }
 }
 
-/// Returns the lines of a table with their places, in order. Only the last ones may be missing from `figures`.
+/// Returns the lines of a table with their places, in order. Only the last lines may be missing from the argument.
 pub(crate) fn lines(figures: Vec<DeviceFigure>) -> Vec<StandingsPlace> {
     let mut of_keys: HashMap<String, DeviceFigure> = figures.into_iter().map(|figure| (key(&figure), figure)).collect();
     let figures = of_keys.iter().map(|(key, row)| (key.clone(), row.figure.clone())).collect();
@@ -122,7 +122,7 @@ fn line(place: usize, row: DeviceFigure) -> StandingsPlace {
         inferred: row.device.inferred,
         backend: row.category.backend,
         client_kind: row.category.client_kind,
-        figure: told(&row.figure),
+        figure: describe_figure(&row.figure),
         completion: row.completion,
         outlier_runs: row.outlier_runs,
         outliers: row.outliers,
@@ -130,7 +130,7 @@ fn line(place: usize, row: DeviceFigure) -> StandingsPlace {
     }
 }
 
-pub(crate) fn told(figure: &Figure) -> FigureOfDevice {
+pub(crate) fn describe_figure(figure: &Figure) -> FigureOfDevice {
     FigureOfDevice {
         median: figure.median,
         lower_quartile: figure.lower_quartile,

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use tokio::sync::Semaphore;
 
 use super::Leaderboard;
-use super::extract::{Announced, IdempotencyKey, JsonBytes, LIMIT_OF_WORDS, Requester};
+use super::extract::{Announced, IdempotencyKey, JsonBytes, MAX_FIELDS_BYTES, Requester};
 use crate::error::{ApiError, Result};
 use crate::limits::day_of;
 use crate::metrics::Event;
@@ -23,7 +23,7 @@ use crate::{secrets, validation};
 /// A record that is uploaded again within this time is treated as one whose answer was lost.
 const LOST_ANSWER_SECONDS: f64 = 600.0;
 /// A run has at most this many deletion secrets: the first, and those for lost answers.
-const MOST_SECRETS: u32 = 5;
+const MAX_SECRETS: u32 = 5;
 /// Limits blocking work. A record that is being parsed takes up to sixteen times its length in memory.
 static ASIDE: Semaphore = Semaphore::const_new(4);
 
@@ -31,7 +31,7 @@ static ASIDE: Semaphore = Semaphore::const_new(4);
 pub(crate) async fn start(
     State(leaderboard): State<Leaderboard>,
     requester: Requester,
-    body: JsonBytes<LIMIT_OF_WORDS>,
+    body: JsonBytes<MAX_FIELDS_BYTES>,
 ) -> Result<Response> {
     let request: StartRun = body.parse()?;
     validation::check_start(&request)?;
@@ -69,7 +69,7 @@ pub(crate) async fn upload(
 ) -> Result<Response> {
     let id = started.run_id.clone();
     let (announced, key) = (started.clone(), leaderboard.key.clone());
-    let mut record = aside(move || {
+    let mut record = run_blocking(move || {
         check_credentials(&body, &announced, &key)?;
         read_record(&body)
     })
@@ -77,7 +77,7 @@ pub(crate) async fn upload(
     belongs_to(&record, &started)?;
     let fingerprint = fingerprint(&mut record)?;
     if started.used {
-        return repeated(&leaderboard, &id, &fingerprint).await;
+        return answer_repeated(&leaderboard, &id, &fingerprint).await;
     }
     let now = leaderboard.clock.unix_seconds();
     if now > started.expires_unix_seconds {
@@ -86,7 +86,7 @@ pub(crate) async fn upload(
     let seen = leaderboard.storage.seen(&id).await?;
     record.run_id = Some(id.clone());
     let seconds_ago = now - started.created_unix_seconds;
-    let (record, seen, verdict) = aside(move || {
+    let (record, seen, verdict) = run_blocking(move || {
         let verdict = validation::check(&record, &Origin::Announced { seconds_ago, seen: &seen })?;
         Ok((record, seen, verdict))
     })
@@ -96,7 +96,7 @@ pub(crate) async fn upload(
     match run.store(&leaderboard, &random_word::<SECRET_BYTES>()?, true).await? {
         Stored::Now(response) => Ok(response),
         // Another request with the same nonce was faster.
-        Stored::AlreadyUsed => repeated(&leaderboard, &id, fingerprint).await,
+        Stored::AlreadyUsed => answer_repeated(&leaderboard, &id, fingerprint).await,
         Stored::As(other) => Err(stored_as(&other)),
     }
 }
@@ -113,7 +113,7 @@ pub(crate) async fn import(
     body: JsonBytes,
 ) -> Result<Response> {
     let bytes = body.len();
-    let (record, verdict, fingerprint) = aside(move || {
+    let (record, verdict, fingerprint) = run_blocking(move || {
         let mut record = read_record(&body)?;
         let verdict = validation::check(&record, &Origin::Imported)?;
         let fingerprint = fingerprint(&mut record)?;
@@ -150,11 +150,11 @@ async fn imported_again(leaderboard: &Leaderboard, id: &str, secret: String) -> 
         return Err(stored_as(id));
     }
     let stored = leaderboard.storage.stored_row(id).await?.ok_or_else(|| stored_as(id))?;
-    Ok(accepted(StatusCode::OK, id, stored.verdict, secret))
+    Ok(accepted_response(StatusCode::OK, id, stored.verdict, secret))
 }
 
 /// Does slow work on a blocking thread, so that it does not delay other requests.
-pub(super) async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+pub(super) async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let place = ASIDE.acquire().await.map_err(|_closed| ApiError::failed_inside())?;
     let placed = move || {
         let _place = place;
@@ -254,7 +254,8 @@ impl Checked<'_> {
             Acceptance::Stored => {
                 leaderboard.verifiers.wake();
                 let tier = self.verdict.tier;
-                let mut response = accepted(StatusCode::CREATED, self.id, self.verdict.into(), secret.to_owned());
+                let mut response =
+                    accepted_response(StatusCode::CREATED, self.id, self.verdict.into(), secret.to_owned());
                 Event::Accepted(tier).travels_with(&mut response);
                 Ok(Stored::Now(response))
             }
@@ -270,7 +271,7 @@ impl Checked<'_> {
 /// A client whose answer was lost sends the same record again and needs a deletion secret, which is stored only as a
 /// hash. It gets one more secret, and earlier ones stay valid. This works only for ten minutes and four times, so that
 /// a published record gives no power over its run.
-async fn repeated(leaderboard: &Leaderboard, id: &str, fingerprint: &str) -> Result<Response> {
+async fn answer_repeated(leaderboard: &Leaderboard, id: &str, fingerprint: &str) -> Result<Response> {
     let other = || already_submitted("This run was already uploaded. Start a new run.");
     let stored = leaderboard.storage.stored_row(id).await?.ok_or_else(other)?;
     let age = leaderboard.clock.unix_seconds() - stored.submitted_unix_seconds;
@@ -279,10 +280,10 @@ async fn repeated(leaderboard: &Leaderboard, id: &str, fingerprint: &str) -> Res
     }
     let secret = random_word::<SECRET_BYTES>()?;
     let hash = secrets::sha256(secret.as_bytes());
-    if !leaderboard.storage.add_deletion_secret(id, &hash, MOST_SECRETS).await? {
+    if !leaderboard.storage.add_deletion_secret(id, &hash, MAX_SECRETS).await? {
         return Err(other());
     }
-    Ok(accepted(StatusCode::OK, id, stored.verdict, secret))
+    Ok(accepted_response(StatusCode::OK, id, stored.verdict, secret))
 }
 
 fn stored_as(other: &str) -> ApiError {
@@ -293,7 +294,7 @@ fn already_submitted(message: &str) -> ApiError {
     ApiError::new(StatusCode::CONFLICT, "already_submitted", message)
 }
 
-fn accepted(status: StatusCode, id: &str, verdict: results::api::Verdict, secret: String) -> Response {
+fn accepted_response(status: StatusCode, id: &str, verdict: results::api::Verdict, secret: String) -> Response {
     let answer = AcceptedRun {
         run_id: id.to_owned(),
         tier: verdict.tier,

@@ -89,7 +89,7 @@ fn foot(pen: &mut Pen, card: &Card) {
 }
 
 /// Maximum number of large panels.
-const LARGE: usize = 2;
+const MAX_LARGE_PANELS: usize = 2;
 /// Maximum number of lines in a column.
 const LINES: usize = 8;
 const GAP: f32 = 24.0;
@@ -106,7 +106,7 @@ pub(super) fn draw_panels(pen: &mut Pen, area: Area, workloads: &[Workload]) {
         pen.text(area.x + PADDING, area.y + 60.0, Style::new(26.0, SOFT), "This run has no networks.");
         return;
     }
-    if workloads.len() <= LARGE {
+    if workloads.len() <= MAX_LARGE_PANELS {
         let number = if workloads.len() == 1 { 1.0 } else { 2.0 };
         let width = (area.width - GAP * (number - 1.0)) / number;
         let mut x = area.x;

@@ -25,9 +25,9 @@ use pen::{Letters, REGULAR, SEMI_BOLD};
 pub(crate) use words::Card;
 
 /// Maximum number of cards that are drawn at once. Each takes one core and 3 MB.
-const AT_ONCE: usize = 2;
+const MAX_DRAWN_AT_ONCE: usize = 2;
 /// Maximum number of waiting requests, so that cards leave slots to other requests.
-const WAITING: usize = 32;
+const MAX_WAITING: usize = 32;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Bytes of cached cards. A card has less than a tenth of a megabyte.
 const KEPT_BYTES: usize = 4 << 20;
@@ -64,8 +64,8 @@ impl Default for Cards {
         }
         Self(Arc::new(Studio {
             fonts: Arc::new(fonts),
-            waiting: Semaphore::new(WAITING),
-            places: Arc::new(Semaphore::new(AT_ONCE)),
+            waiting: Semaphore::new(MAX_WAITING),
+            places: Arc::new(Semaphore::new(MAX_DRAWN_AT_ONCE)),
             drawn: Mutex::new(Drawn { cards: LruCache::unbounded(), bytes: 0 }),
         }))
     }

@@ -28,7 +28,7 @@ pub(super) fn said_to_be(name: &str) -> StoredRun {
     stored(with_workloads(claimed(in_browser("nvidia", "ampere"), name), &["keras-mnist-mlp", "caffe-mnist"]))
 }
 
-/// The first networks of the complete suite, one of which failed if there are at least five.
+/// The first networks of the complete suite; one failed if there are at least five.
 pub(super) fn of_networks(number: usize) -> StoredRun {
     let suite = engine::suite("complete").unwrap();
     let mut record = with_workloads(native("Apple M3 Max", "Apple"), &suite.workloads[..number]);

@@ -71,7 +71,7 @@ fn nothing_of_a_name_is_markup_or_leaves_the_card() {
 }
 
 #[test]
-fn letters_missing_in_the_font_are_boxes_only_in_the_png() {
+fn missing_glyphs_are_boxes_only_in_the_png() {
     let drawn = |run: &StoredRun| super::layout::svg(&card(run), super::pen::Letters::OfOurFont);
     let run = named("显卡 4090");
     assert!(svg(&run).contains(">显卡 4090<"));

@@ -9,9 +9,9 @@ use crate::devices::identity::claim;
 use crate::devices::name::displayed;
 
 /// Points of a curve that is a finger wide.
-const MOST_POINTS: usize = 120;
+const MAX_POINTS: usize = 120;
 /// More than fits; longer texts are not even measured.
-const MOST_CHARACTERS: usize = 200;
+const MAX_CHARACTERS: usize = 200;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Card {
@@ -200,7 +200,7 @@ impl Figures {
 
 /// A text without what turns, hides or has no place in XML, and never longer than can be drawn.
 fn plain(text: &str) -> String {
-    displayed(text).chars().take(MOST_CHARACTERS).collect()
+    displayed(text).chars().take(MAX_CHARACTERS).collect()
 }
 
 /// A target in percent, with as many decimal places as it has: `97 %`, `99.25 %`.
@@ -211,7 +211,7 @@ fn percent(share: f64) -> String {
 
 /// A curve with so many points as can be seen.
 fn curve(points: &[CurvePoint]) -> Vec<(f64, f64)> {
-    let each = points.len().div_ceil(MOST_POINTS).max(1);
+    let each = points.len().div_ceil(MAX_POINTS).max(1);
     let point = |point: &CurvePoint| (point.training_seconds, point.loss);
     let drawn = points.iter().step_by(each).chain(points.last().filter(|_| !(points.len() - 1).is_multiple_of(each)));
     drawn.map(point).filter(|(seconds, loss)| seconds.is_finite() && loss.is_finite()).collect()

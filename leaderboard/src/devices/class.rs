@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_gpu_whose_browser_names_its_maker_is_a_gpu() {
+    fn slow_gpu_with_named_vendor_is_a_gpu() {
         for (what, record) in [
             ("Adreno 610, Chrome", on("Android", 8, ("qualcomm", "adreno-6xx"), 1.0e11)),
             ("Mali-G52, Chrome", on("Android", 8, ("arm", "bifrost"), 5.0e10)),
@@ -132,8 +132,8 @@ mod tests {
             // As measured: two logical processors, one core.
             ("llvmpipe", on("Linux", 2, ("", ""), 1.234e11)),
             ("WARP", on("Windows", 16, ("", ""), 4.0e11)),
-            ("a maker that nobody knows", on("Linux", 8, ("example", "nine"), 8.0e10)),
-            ("a GPU of which nothing was measured", in_browser("", "")),
+            ("an unknown maker", on("Linux", 8, ("example", "nine"), 8.0e10)),
+            ("a GPU without measurements", in_browser("", "")),
         ] {
             assert_eq!(class_of(&record), DeviceClass::Masked, "{what}");
             assert_eq!(is_software(&record), None, "{what}");

@@ -69,7 +69,7 @@ fn too_fast(record: &RunRecord, device: &KnownDevice) -> Option<String> {
 }
 
 /// Returns the fastest training that is multiply-adds in single precision, in operations per second. Backends without a
-/// measured peak may use matrix units, which the published figure does not count; so does f16-matrix.
+/// measured peak may use matrix units, which the published peak does not count; so does f16-matrix.
 fn fastest_training(record: &RunRecord) -> Option<f64> {
     let comparable = record
         .workloads
@@ -79,7 +79,7 @@ fn fastest_training(record: &RunRecord) -> Option<f64> {
 }
 
 /// Smallest share of the published peak that a device must reach: power is shared, and clocks drop with heat.
-const LEAST_SHARE_OF_PUBLISHED: f64 = 0.25;
+const MIN_SHARE_OF_PUBLISHED: f64 = 0.25;
 
 /// Returns the reason why a run on a GPU is not ranked as `device`, or `None` without a published peak.
 pub(super) fn misfit(record: &RunRecord, device: &KnownDevice) -> Option<String> {
@@ -89,7 +89,7 @@ pub(super) fn misfit(record: &RunRecord, device: &KnownDevice) -> Option<String>
     let Some(measured) = measured_peak(record) else {
         return Some(format!("The run is not ranked as {name}, because its peak was not measured."));
     };
-    (measured < published * LEAST_SHARE_OF_PUBLISHED).then(|| {
+    (measured < published * MIN_SHARE_OF_PUBLISHED).then(|| {
         let (measured, published) = (measured / 1e12, published / 1e12);
         format!(
             "The run is not ranked as {name}: its measured peak is {measured:.2} TFLOP/s, but the device reaches \
@@ -144,7 +144,7 @@ mod tests {
             with_peak(rtx_2080_ti(), 13.45e12 * 1900.0 / 1545.0),
             with_peak(rtx_2080_ti(), 13.45e12 * 2100.0 / 1545.0),
             achieving(with_peak(rtx_2080_ti(), 1.4e13), 6e13, Precision::F16Matrix),
-            // Without a peak of its own the backend may use matrix units for f32.
+            // Without a measured peak the backend may use matrix units for f32.
             achieving(rtx_2080_ti(), 6e13, Precision::F32),
         ] {
             agrees(&record);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn peaks_below_a_quarter_of_the_published_one_do_not_fit() {
+    fn peaks_below_a_quarter_of_the_published_peak_contradict() {
         // The published peak is 82.6 TFLOP/s.
         let rtx_4090 = |peak| said(&with_peak(native("NVIDIA GeForce RTX 4090", "NVIDIA"), peak), "RTX 4090");
         assert!(rtx_4090(2.0e13).unwrap().contains("its measured peak is 20.00 TFLOP/s"));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_without_a_measured_peak_fit_only_if_none_is_published() {
+    fn device_without_measured_peak_fits_only_unpublished_ones() {
         let record = native("NVIDIA GeForce RTX 4090", "NVIDIA");
         assert!(said(&record, "RTX 4090").unwrap().contains("was not measured"));
         let unpublished = KnownDevice { flops_per_second: None, ..look_up("RTX 4090").unwrap().device.clone() };

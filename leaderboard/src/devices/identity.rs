@@ -145,9 +145,9 @@ fn slug(text: &str) -> String {
 }
 
 /// Maximum number of candidates that are useful to name.
-const MOST_CANDIDATES: usize = 3;
+const MAX_CANDIDATES: usize = 3;
 /// Smallest share of the published peak that is measured: kernels of multiply-adds come close, and clocks drop.
-const LEAST_SHARE_OF_PUBLISHED: f64 = 0.8;
+const MIN_SHARE_OF_PUBLISHED: f64 = 0.8;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Inferred {
@@ -169,11 +169,11 @@ pub fn infer(record: &RunRecord, reported: &Reported) -> Option<Inferred> {
         let of_architecture = device.architectures.contains(&reported.architecture);
         let bounds = device.flops_per_second.zip(device.ceiling_flops_per_second());
         let of_speed = bounds
-            .is_some_and(|(published, ceiling)| (published * LEAST_SHARE_OF_PUBLISHED..=ceiling).contains(&measured));
+            .is_some_and(|(published, ceiling)| (published * MIN_SHARE_OF_PUBLISHED..=ceiling).contains(&measured));
         device.vendor == vendor && of_architecture && of_speed
     };
     let candidates: Vec<&KnownDevice> = known_devices().iter().filter(fits).collect();
-    (1..=MOST_CANDIDATES).contains(&candidates.len()).then_some(Inferred::Candidates(candidates))
+    (1..=MAX_CANDIDATES).contains(&candidates.len()).then_some(Inferred::Candidates(candidates))
 }
 
 /// Returns the highest peak of the record, in single-precision operations per second.
@@ -253,7 +253,7 @@ mod tests {
     fn a_peak_that_few_devices_have_names_them() {
         let fast = candidates(&with_peak(in_browser("nvidia", "blackwell"), 1.1e14));
         assert!(fast.contains(&"NVIDIA GeForce RTX 5090"), "{fast:?}");
-        assert!(fast.len() <= MOST_CANDIDATES);
+        assert!(fast.len() <= MAX_CANDIDATES);
     }
 
     #[test]

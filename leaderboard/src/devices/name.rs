@@ -33,7 +33,7 @@ const IDLE_WORDS: [&str; 17] = [
 /// A name as text that can be shown: compatibility forms folded (NFKC), nothing invisible, single spaces.
 ///
 /// Characters that turn the direction of writing, have no width or control terminals are gone, so that what is shown
-/// cannot disturb what stands beside it.
+/// cannot disturb the text around it.
 pub fn displayed(name: &str) -> String {
     let visible: String = name
         .nfkc()

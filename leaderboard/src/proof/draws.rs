@@ -9,9 +9,9 @@ use super::{BegunProof, Key, SeenSegment, SeenWorkload, TrainingKey};
 
 const DRAWS: u32 = 2;
 /// Largest number of hashes in a round. More mean more hashed states; fewer mean more steps that are trained again.
-pub(crate) const MOST_HASHES: u32 = 7;
+pub(crate) const MAX_HASHES: u32 = 7;
 /// Largest number of states of a workload: both ends of each part, the last test, and the target.
-pub(super) const MOST_STATES: u64 = 2 * DRAWS as u64 + 2;
+pub(super) const MAX_STATES: u64 = 2 * DRAWS as u64 + 2;
 
 /// A part of the training that the server computes again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,12 +41,12 @@ pub(crate) fn drawn_segments(seen: &SeenWorkload, key: &TrainingKey<'_>) -> Vec<
 /// Returns the steps inside a part after which states are hashed, spaced as evenly as possible.
 pub(super) fn inner_steps([begin, end]: [u64; 2]) -> impl Iterator<Item = u64> {
     let steps = end.saturating_sub(begin);
-    let number = steps.saturating_sub(1).min(MOST_HASHES.into());
+    let number = steps.saturating_sub(1).min(MAX_HASHES.into());
     (1..=number).map(move |place| begin + steps * place / (number + 1))
 }
 
 /// Returns what the server wants next of a workload: nothing during its training and after everything was received.
-pub(crate) fn wanted(seen: &SeenWorkload, known: &Standard) -> ProofWanted {
+pub(crate) fn next_wanted(seen: &SeenWorkload, known: &Standard) -> ProofWanted {
     match drawn(seen) {
         None => ProofWanted::default(),
         Some(Err(hashes)) => ProofWanted { hashes: Some(hashes), states: Vec::new() },
@@ -71,7 +71,7 @@ pub(crate) fn wanted_state(seen: &SeenWorkload, known: &Standard, step: u64) -> 
 
 fn drawn(seen: &SeenWorkload) -> Option<Result<Vec<ProvenPart>, WantedHashes>> {
     let proof = seen.proof.as_ref()?;
-    Some((0..DRAWS).map(|draw| narrowed(seen, proof, draw)).collect())
+    Some((0..DRAWS).map(|draw| narrow_draw(seen, proof, draw)).collect())
 }
 
 /// Returns the requested states: both ends of each part, and the tested tensors of the last test and at the target.
@@ -87,7 +87,7 @@ fn states_of(seen: &SeenWorkload, parts: &[ProvenPart], known: &Standard) -> imp
 }
 
 /// Requests the losses of a draw's segment, and draws a smaller part of it for each round of hashes received.
-fn narrowed(seen: &SeenWorkload, proof: &BegunProof, draw: u32) -> Result<ProvenPart, WantedHashes> {
+fn narrow_draw(seen: &SeenWorkload, proof: &BegunProof, draw: u32) -> Result<ProvenPart, WantedHashes> {
     let key = Key::of_word(&proof.word);
     let number = draw.to_le_bytes();
     let mut steps = proof.drawn.get(draw as usize).map_or([0, 0], |&segment| seen.steps_of(segment));
@@ -152,7 +152,7 @@ mod tests {
             match drawn(&seen).unwrap() {
                 Ok(parts) => return (seen, parts),
                 Err(WantedHashes { draw, steps, at, losses }) => {
-                    assert!(at.len() <= MOST_HASHES as usize && at.is_sorted());
+                    assert!(at.len() <= MAX_HASHES as usize && at.is_sorted());
                     let is_first = !seen.hashes.iter().any(|given| given.draw == draw);
                     assert_eq!(losses, is_first);
                     let state_sha256 = at.iter().map(|step| format!("{with} {step}")).collect();
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(inner_steps([10, 11]).count() + inner_steps([10, 10]).count(), 0);
         assert_eq!(inner_steps([0, 8]).collect::<Vec<_>>(), (1..8).collect::<Vec<_>>());
         let steps: Vec<u64> = inner_steps([100, 1101]).collect();
-        assert_eq!(steps.len(), MOST_HASHES as usize);
+        assert_eq!(steps.len(), MAX_HASHES as usize);
         assert!(steps.windows(2).all(|pair| (125..=126).contains(&(pair[1] - pair[0]))), "{steps:?}");
     }
 
@@ -209,17 +209,17 @@ mod tests {
     fn losses_of_a_single_step_are_wanted_without_hashes() {
         let seen = ended(&[1], 1, "word");
         let hashes = WantedHashes { draw: 0, steps: [0, 1], at: Vec::new(), losses: true };
-        let wanted = wanted(&seen, &known("keras-mnist-mlp"));
+        let wanted = next_wanted(&seen, &known("keras-mnist-mlp"));
         assert_eq!(wanted, ProofWanted { hashes: Some(hashes), states: Vec::new() });
     }
 
     #[test]
-    fn each_state_is_wanted_once_and_whole_where_a_part_ends() {
+    fn each_state_is_requested_once() {
         let known = known("keras-mnist-mlp");
         let (mut seen, parts) = narrow(ended(&[2, 2], 10, "word"), "hash");
         let proof = seen.proof.as_mut().unwrap();
         (proof.tested_step, proof.target_step) = (30, Some(20));
-        let states = wanted(&seen, &known).states;
+        let states = next_wanted(&seen, &known).states;
         assert!(states.is_sorted_by(|a, b| a.step < b.step), "{states:?}");
         for state in &states {
             let is_end = parts.iter().any(|part| [part.begin, part.end].contains(&state.step));
@@ -231,15 +231,15 @@ mod tests {
         assert_eq!(has(40), parts.iter().any(|part| part.end == 40), "training went on after the last test");
         assert_eq!(wanted_state(&seen, &known, 13), None);
         seen.states = states[1..].to_vec();
-        assert_eq!(wanted(&seen, &known).states, states[..1]);
+        assert_eq!(next_wanted(&seen, &known).states, states[..1]);
         seen.states = states;
-        assert_eq!(wanted(&seen, &known), ProofWanted::default());
+        assert_eq!(next_wanted(&seen, &known), ProofWanted::default());
     }
 
     #[test]
     fn averages_that_are_tested_are_wanted() {
         let known = known("tensorflow-cifar10");
         let (seen, _) = narrow(ended(&[2, 2], 1, "word"), "hash");
-        assert!(wanted(&seen, &known).states.iter().all(|state| !state.weights_only));
+        assert!(next_wanted(&seen, &known).states.iter().all(|state| !state.weights_only));
     }
 }

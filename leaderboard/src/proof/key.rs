@@ -14,9 +14,9 @@ use crate::secrets;
 use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES};
 
 /// A shorter secret could be guessed.
-const FEWEST_CHARACTERS: usize = 32;
+const MIN_CHARACTERS: usize = 32;
 /// A longer file is something else.
-const MOST_BYTES: u64 = 4096;
+const MAX_BYTES: u64 = 4096;
 
 /// The server's own secret; servers that share a database share it. Cloning is cheap.
 #[derive(Clone)]
@@ -26,7 +26,7 @@ pub(crate) struct Key(Arc<[u8]>);
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     #[error(
-        "the secret{} has {characters} characters, but needs at least {FEWEST_CHARACTERS}: create one with `openssl \
+        "the secret{} has {characters} characters, but needs at least {MIN_CHARACTERS}: create one with `openssl \
          rand -hex 32`",
         file.as_ref().map(|file| format!(" in {}", file.display())).unwrap_or_default()
     )]
@@ -64,7 +64,7 @@ impl Key {
         };
         let text = text.trim();
         match text.len() {
-            characters if characters < FEWEST_CHARACTERS => {
+            characters if characters < MIN_CHARACTERS => {
                 Err(KeyError::Short { file: file.filter(|_| given.is_none()).map(Path::to_owned), characters })
             }
             _ => Ok(Self(text.as_bytes().into())),
@@ -140,7 +140,7 @@ fn read_or_make(file: &Path) -> Result<String, KeyError> {
 fn read(file: &Path) -> Result<String, KeyError> {
     let unreadable = |cause| KeyError::Read { file: file.to_owned(), cause };
     let mut text = String::new();
-    File::open(file).map_err(unreadable)?.take(MOST_BYTES).read_to_string(&mut text).map_err(unreadable)?;
+    File::open(file).map_err(unreadable)?.take(MAX_BYTES).read_to_string(&mut text).map_err(unreadable)?;
     Ok(text)
 }
 
@@ -256,14 +256,14 @@ mod tests {
         let file = folder.path().join("secret");
         fs::write(&file, "").unwrap();
         Key::load(None, Some(&file)).unwrap();
-        assert!(fs::read_to_string(&file).unwrap().trim().len() >= FEWEST_CHARACTERS);
+        assert!(fs::read_to_string(&file).unwrap().trim().len() >= MIN_CHARACTERS);
         fs::write(&file, "guess").unwrap();
         let error = Key::load(None, Some(&file)).err().unwrap().to_string();
         assert!(error.contains(&format!("in {} has 5 characters", file.display())), "{error}");
     }
 
     #[test]
-    fn a_secret_is_made_once_and_only_its_owner_may_read_it() {
+    fn secret_is_created_once_and_readable_only_by_its_owner() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("secret");
         let first = Key::load(None, Some(&file)).unwrap();

@@ -7,7 +7,7 @@ use results::api::{PartHashes, WantedState};
 use results::{Beacon, StateBytes};
 use sha2::{Digest, Sha256};
 
-use super::draws::{MOST_STATES, inner_steps};
+use super::draws::{MAX_STATES, inner_steps};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SeenWorkload {
@@ -127,7 +127,7 @@ impl StateSize {
 
     /// Returns the largest total size of the states requested for a workload.
     pub(crate) fn of_all_wanted(self) -> u64 {
-        MOST_STATES * self.of_body(false)
+        MAX_STATES * self.of_body(false)
     }
 
     /// Returns [`StateBytes::sha256`] of a received body, or `None` if it has the wrong length.
@@ -201,7 +201,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_state_has_weights_and_memory_or_a_hash_of_it() {
+    fn state_has_weights_and_memory_or_their_hash() {
         let size = StateSize { weights: 8, memory: 4 };
         let state = StateBytes { weights: vec![1; 8], memory: vec![2; 4] };
         for weights_only in [false, true] {

@@ -8,7 +8,7 @@ use super::SeenWorkload;
 /// Factor by which a record may be faster than its laps on the server's clock.
 const TOLERANCE: f64 = 1.03;
 /// Shortest duration assumed for a lap, because clocks can jump.
-const SHORTEST_SECONDS: f64 = 1e-3;
+const MIN_LAP_SECONDS: f64 = 1e-3;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Laps {
@@ -52,7 +52,7 @@ fn laps(record: &WorkloadRecord, seen: &SeenWorkload) -> Laps {
     // All laps since the first counted window count, because a client chooses which windows count.
     let (mut samples, mut seconds_since) = (0, 0.0);
     for (segments, seconds) in seen.ended_laps() {
-        let seconds = seconds.max(SHORTEST_SECONDS);
+        let seconds = seconds.max(MIN_LAP_SECONDS);
         laps.seconds += seconds;
         if Some(seen.steps_of(segments.start)[0]) < target_step {
             laps.seconds_to_target += seconds;
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn laps_before_the_first_counted_window_do_not_lower_the_throughput() {
+    fn warm_up_laps_do_not_lower_the_throughput() {
         let (record, mut seen) = record(1.0);
         seen.laps[0].opened_unix_seconds -= 100.0;
         let limited = limited_summary(&record, &[seen]);

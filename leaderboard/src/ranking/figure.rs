@@ -106,7 +106,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_figure_is_that_of_people_and_not_of_runs() {
+    fn median_is_over_submitters_and_not_runs() {
         let mut runs = vec![run(Some("eager"), 1, 1000.0); 50];
         runs.extend([("a", 10.0), ("b", 20.0), ("c", 30.0), ("d", 40.0)].map(|(who, rate)| run(Some(who), 1, rate)));
         let figure = Figure::of(&runs).unwrap();
@@ -116,7 +116,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn one_run_has_a_figure_without_spread_and_none_has_no_figure() {
+    fn one_run_gives_a_median_without_spread() {
         let figure = Figure::of(&[run(None, 1, 5.0)]).unwrap();
         assert_eq!((figure.lower_quartile, figure.median, figure.upper_quartile), (5.0, 5.0, 5.0));
         assert_eq!(Figure::of(&[]), None);

@@ -125,7 +125,7 @@ mod tests {
         }
 
         #[test]
-        fn mid_ranks_of_all_runs_have_the_mean_of_one_half(rates in prop::collection::vec(1_u8..20, 1..50)) {
+        fn mid_ranks_average_one_half(rates in prop::collection::vec(1_u8..20, 1..50)) {
             let rates: Vec<f64> = rates.into_iter().map(f64::from).collect();
             let histogram = Histogram::of(rates.iter().copied());
             let sum: f64 = rates.iter().filter_map(|rate| histogram.mid_rank(*rate)).sum();

@@ -5,7 +5,7 @@ use results::statistics::{mean, median};
 /// Largest score of a normal rate: Iglewicz and Hoaglin, *How to Detect and Handle Outliers* (1993), chapter 3.
 const THRESHOLD: f64 = 3.5;
 /// Smallest number of rates with recognizable outliers.
-const FEWEST_RATES: usize = 5;
+const MIN_RATES: usize = 5;
 /// 0.75-quantile of the normal distribution: its median absolute deviation in standard deviations.
 const NORMAL_MEDIAN_DEVIATION: f64 = 0.6745;
 /// √(2/π): the mean absolute deviation of normal values is this many standard deviations.
@@ -17,7 +17,7 @@ const NORMAL_MEAN_DEVIATION: f64 = 0.797_885;
 /// score zero.
 fn modified_z_scores(rates: &[f64]) -> Vec<f64> {
     let logarithms: Vec<f64> = rates.iter().map(|rate| rate.ln()).collect();
-    let spread = median(&logarithms).filter(|_| rates.len() >= FEWEST_RATES).and_then(|middle| {
+    let spread = median(&logarithms).filter(|_| rates.len() >= MIN_RATES).and_then(|middle| {
         let deviations: Vec<f64> = logarithms.iter().map(|value| (value - middle).abs()).collect();
         let by_median = median(&deviations)? / NORMAL_MEDIAN_DEVIATION;
         let by_mean = mean(&deviations)? / NORMAL_MEAN_DEVIATION;

@@ -8,7 +8,7 @@
 use super::Figure;
 
 /// Number of first places that are reserved for devices with enough voices.
-const PLACES_OF_ENOUGH_VOICES: usize = 100;
+const RESERVED_PLACES: usize = 100;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Placed {
@@ -38,7 +38,7 @@ pub(crate) fn places(mut devices: Vec<(String, Figure)>) -> Vec<Placed> {
 
 /// Returns the place of all devices with too few voices, after `devices` devices with enough.
 pub(crate) fn place_behind(devices: usize) -> usize {
-    devices.max(PLACES_OF_ENOUGH_VOICES) + 1
+    devices.max(RESERVED_PLACES) + 1
 }
 
 #[cfg(test)]
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_of_small_steps_does_not_tie_the_first_with_the_last() {
+    fn small_differences_do_not_chain_into_a_tie() {
         // Each reaches the next above it, and only every second one the leader.
         let found =
             placed(&[("a", [9.0, 10.0, 11.0]), ("b", [7.0, 8.0, 9.0]), ("c", [5.0, 6.0, 7.0]), ("d", [3.0, 4.0, 5.0])]);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_medians_are_ordered_by_key_and_nobody_has_no_place() {
+    fn equal_medians_are_ordered_by_key() {
         let found = placed(&[("b", [1.0, 1.0, 1.0]), ("a", [1.0, 1.0, 1.0])]);
         assert_eq!(found, [("a".to_owned(), 1), ("b".to_owned(), 1)]);
         assert!(placed(&[]).is_empty());

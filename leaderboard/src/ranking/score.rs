@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_complete_record_makes_a_reference_beside_which_it_is_one() {
+    fn complete_record_scores_one_against_its_own_reference() {
         let made = ReferenceScore::of(&complete_record()).unwrap();
         assert!((made.score(&made.samples_per_second).unwrap() - 1.0).abs() < 1e-12);
     }
@@ -157,7 +157,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_ratio_of_two_scores_does_not_depend_on_the_reference(values in prop::collection::vec(prop::array::uniform4(1.0_f64..1e6), 1..20)) {
+        fn score_ratios_do_not_depend_on_the_reference(values in prop::collection::vec(prop::array::uniform4(1.0_f64..1e6), 1..20)) {
             let column = |column: usize| -> BTreeMap<String, f64> {
                 values.iter().enumerate().map(|(i, row)| (format!("{i}"), row[column])).collect()
             };

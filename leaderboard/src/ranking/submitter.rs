@@ -1,5 +1,5 @@
 //! Pseudonyms of submitters for one day: HMAC-SHA-256 (RFC 2104) of the address under the salt of the day, cut to 64
-//! bits. The salt is random and deleted a day later. Then nobody can find the address by trying all, or link the words
+//! bits. The salt is random and deleted a day later. Then no one can find the address by trying all, or link the words
 //! of two days.
 
 use std::fmt;
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_one_word_a_day_and_another_the_next_day() {
+    fn address_pseudonym_changes_daily() {
         let today = word(1, "192.0.2.7");
         assert_eq!(today, word(1, "192.0.2.7"));
         assert_ne!(today, word(2, "192.0.2.7"));

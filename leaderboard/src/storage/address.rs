@@ -60,7 +60,7 @@ pub enum AddressError {
 
 impl DatabaseAddress {
     /// # Errors
-    /// What looks like an address and is none of PostgreSQL's.
+    /// Returns an error for a URL that is not a PostgreSQL address.
     pub fn parse(value: &OsStr) -> Result<Self, AddressError> {
         if value.is_empty() {
             return Err(AddressError::Empty);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_a_file_and_an_address_is_a_servers() {
+    fn tells_files_from_server_addresses() {
         for file in ["gradmark.sqlite", "/var/lib/gradmark/gradmark.sqlite", "C:\\data\\board.sqlite", "a:b", "a b?c#d"]
         {
             assert!(matches!(parse(file), Ok(DatabaseAddress::File(path)) if path == *file), "{file}");

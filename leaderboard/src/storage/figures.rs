@@ -29,12 +29,12 @@ const FASTEST: &str = concat!(
 );
 const TOTAL: &str =
     concat!("SELECT COUNT(*) AS total, COUNT(CASE WHEN has_place THEN 1 END) AS with_place", of_table!());
-const OF_DEVICE: &str = "SELECT line FROM figures WHERE device_key = $1 \
+const SELECT_DEVICE: &str = "SELECT line FROM figures WHERE device_key = $1 \
      ORDER BY suite_name, suite_version, device_class, workload, backend, precision, client_kind";
 
 // These queries need all rows of a table. The database concatenates them, because transferring rows is slow. No part
 // contains the separators.
-const AT_LEAST: &str = concat!(
+const SELECT_FASTER: &str = concat!(
     "SELECT string_agg(device_key || '/' || backend || '/' || client_kind || '|' || median || '|' || lower_quartile \
      || '|' || upper_quartile, ';') AS lines",
     of_table!(),
@@ -114,7 +114,7 @@ impl Storage {
         workload: &str,
         median: f64,
     ) -> Result<(Vec<FastLine>, Lines)> {
-        let row = bound!(AT_LEAST, query, workload).bind(median).fetch_one(&self.pool).await?;
+        let row = bound!(SELECT_FASTER, query, workload).bind(median).fetch_one(&self.pool).await?;
         let total = bound!(TOTAL, query, workload).fetch_one(&self.pool).await?;
         Ok((parts(row.try_get("lines")?, fast_line)?, lines(&total)?))
     }
@@ -125,7 +125,7 @@ impl Storage {
     }
 
     pub(crate) async fn figures_of_device(&self, device_key: &str) -> Result<Vec<DeviceFigure>> {
-        let rows = self.all(sql!(OF_DEVICE, [device_key])).await?;
+        let rows = self.all(sql!(SELECT_DEVICE, [device_key])).await?;
         rows.iter().map(device_figure).collect()
     }
 }
@@ -172,10 +172,10 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     };
     vec![
         of(FASTEST, &["50"]),
-        of(AT_LEAST, &["1e5"]),
+        of(SELECT_FASTER, &["1e5"]),
         of(RATES, &[]),
         of(TOTAL, &[]),
-        (OF_DEVICE.to_owned(), vec![device.to_owned()]),
+        (SELECT_DEVICE.to_owned(), vec![device.to_owned()]),
         (PROVEN.to_owned(), vec![device.to_owned()]),
         (COMPLETIONS.to_owned(), vec![device.to_owned()]),
     ]
@@ -184,7 +184,7 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 /// Attempts per device. A device that changes faster waits for the next check.
-const MOST_ATTEMPTS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// Submitters are known for a day.
 const RECENT_SECONDS: f64 = 2.0 * 86_400.0;
@@ -213,7 +213,7 @@ impl Storage {
     /// Refreshes all stale metrics. After a failure they stay marked for [`Self::refresh_regularly`].
     pub(crate) async fn refresh_figures(&self) {
         if let Err(cause) = self.try_refresh().await {
-            tracing::warn!(cause = &cause as &dyn std::error::Error, "figures of devices are out of date for a while");
+            tracing::warn!(cause = &cause as &dyn std::error::Error, "device metrics are temporarily out of date");
         }
     }
 
@@ -238,7 +238,7 @@ impl Storage {
             let figures = figures_of(self.proven_results(&device).await?, &self.completions(&device).await?);
             attempts += 1;
             // Repeats, so that a writer sees its own change in the metrics despite concurrent changes.
-            if self.replace_figures(&device, &mark, &figures).await? || attempts == MOST_ATTEMPTS {
+            if self.replace_figures(&device, &mark, &figures).await? || attempts == MAX_ATTEMPTS {
                 (last, attempts) = (device, 0);
             }
         }

@@ -12,7 +12,7 @@ use super::{Result, Storage};
 use crate::ranking::{Category, ProvenRun};
 
 /// Results of the device that are scanned, in all categories.
-const SCANNED: u64 = 20_000;
+const MAX_SCANNED: u64 = 20_000;
 const READ: u64 = 2000;
 
 const PAST: &str = "SELECT results.run_id, results.workload, results.rate, results.submitted_unix_seconds, \
@@ -50,7 +50,7 @@ impl Storage {
             return Ok(HistoryPart { results: Vec::new(), older_left_out: false });
         }
         let conditions = conditions(device, &category.workload, kinds);
-        let until = last_place(&mut transaction, &conditions, None, SCANNED).await?;
+        let until = last_place(&mut transaction, &conditions, None, MAX_SCANNED).await?;
         let mut rows = latest(&conditions, until.as_ref()).query().fetch_all(&mut *transaction).await?;
         let too_many = rows.len() as u64 > READ;
         rows.truncate(usize::try_from(READ)?);
@@ -97,6 +97,6 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
         run_id: "0123456789abcdef".to_owned(),
         workload: "caffe-mnist".to_owned(),
     };
-    let statements = [latest(&conditions, Some(&key)), conditions.last_scanned(None, SCANNED)];
+    let statements = [latest(&conditions, Some(&key)), conditions.last_scanned(None, MAX_SCANNED)];
     statements.map(|statement| (statement.sql, statement.values.iter().map(Value::written).collect())).into()
 }

@@ -12,7 +12,7 @@ use super::values::{Columns, as_flag, execute, sql};
 use super::{Result, Storage, StorageError, trust};
 
 const DEFAULT_ENTRIES: u32 = 100;
-const MOST_COUNTED: i64 = 10_000;
+const MAX_COUNTED: i64 = 10_000;
 
 /// Finds a page in the index before the runs are joined.
 const PAGE: &str = concat!(
@@ -119,15 +119,15 @@ impl Storage {
     pub(crate) async fn moderation_log(&self, query: &ModerationQuery) -> Result<ModerationLog> {
         // Reads the total and the entries from one snapshot.
         let mut transaction = self.reading().await?;
-        let counted: i64 = sql!(COUNT, [MOST_COUNTED + 1]).fetch_one(&mut *transaction).await?.try_get("total")?;
+        let counted: i64 = sql!(COUNT, [MAX_COUNTED + 1]).fetch_one(&mut *transaction).await?.try_get("total")?;
         let rows =
             sql!(PAGE, [i64::from(query.limit.unwrap_or(DEFAULT_ENTRIES)), i64::from(query.offset.unwrap_or(0))])
                 .fetch_all(&mut *transaction)
                 .await?;
         Ok(ModerationLog {
             entries: rows.iter().map(entry).collect::<Result<_, _>>()?,
-            total: u64::try_from(counted.min(MOST_COUNTED))?,
-            more_than_total: counted > MOST_COUNTED,
+            total: u64::try_from(counted.min(MAX_COUNTED))?,
+            more_than_total: counted > MAX_COUNTED,
         })
     }
 }

@@ -132,9 +132,9 @@ async fn open(connection: &mut AnyConnection, now: f64, most: u32) -> Result<i64
 }
 
 /// A salt is kept for one more day, because the clocks of two servers may differ.
-const DAYS_OF_SALTS: i64 = 1;
+const SALT_DAYS: i64 = 1;
 /// Counts of submitters without finished runs belong to no device. They are kept as long as announcements.
-const DAYS_OF_UNFINISHED: i64 = 8;
+const UNFINISHED_DAYS: i64 = 8;
 /// Maximum number of counts that are deleted at once.
 const COUNTS_FORGOTTEN_AT_ONCE: i64 = 10_000;
 
@@ -169,11 +169,11 @@ impl Storage {
     /// Deletes salts of past days and unused counts. Called once a day.
     pub(crate) async fn forget_submitters(&self, today: i64) -> Result<()> {
         let forget = "DELETE FROM submitter_salts WHERE day < $1";
-        self.write(sql!(forget, [today - DAYS_OF_SALTS])).await?;
+        self.write(sql!(forget, [today - SALT_DAYS])).await?;
         let forget = sql!(
             "DELETE FROM announcements WHERE finished = 0 AND submitter IN (SELECT submitter FROM announcements \
              WHERE finished = 0 AND day < $1 LIMIT $2)",
-            [today - DAYS_OF_UNFINISHED, COUNTS_FORGOTTEN_AT_ONCE]
+            [today - UNFINISHED_DAYS, COUNTS_FORGOTTEN_AT_ONCE]
         );
         self.write(forget).await?;
         Ok(())
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_expired_long_ago_goes_in_portions_the_oldest_first() {
+    async fn expired_rows_are_deleted_in_portions_oldest_first() {
         let folder = tempfile::tempdir().unwrap();
         let storage = with_expired(&folder.path().join("expired.sqlite"), EXPIRED).await;
         for number in 1..=EXPIRED / FORGOTTEN_AT_ONCE {

@@ -24,7 +24,7 @@ impl StorageError {
         match error {
             // The connection was lost or refused, or the server is shutting down.
             sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => Some(Trouble::Busy),
-            sqlx::Error::Database(error) => of_database(error.as_ref()),
+            sqlx::Error::Database(error) => classify_database(error.as_ref()),
             _ => None,
         }
     }
@@ -49,15 +49,15 @@ impl StorageError {
 }
 
 /// Both databases have five-digit codes with different meanings, so the type of the error is checked first.
-fn of_database(error: &(dyn DatabaseError + 'static)) -> Option<Trouble> {
+fn classify_database(error: &(dyn DatabaseError + 'static)) -> Option<Trouble> {
     if let Some(error) = error.try_downcast_ref::<SqliteError>() {
-        return of_sqlite(error.code()?.parse().ok()?);
+        return classify_sqlite(error.code()?.parse().ok()?);
     }
-    of_postgres(error.try_downcast_ref::<PgDatabaseError>()?.code())
+    classify_postgres(error.try_downcast_ref::<PgDatabaseError>()?.code())
 }
 
 /// The low byte of an extended SQLite code is its primary code.
-fn of_sqlite(code: u32) -> Option<Trouble> {
+fn classify_sqlite(code: u32) -> Option<Trouble> {
     match code & 0xff {
         5 => Some(Trouble::Busy),
         8 => Some(Trouble::ReadOnly),
@@ -68,7 +68,7 @@ fn of_sqlite(code: u32) -> Option<Trouble> {
 }
 
 /// The first two characters of a PostgreSQL code are its class.
-fn of_postgres(code: &str) -> Option<Trouble> {
+fn classify_postgres(code: &str) -> Option<Trouble> {
     match code {
         "53100" => Some(Trouble::Full),
         "25006" => Some(Trouble::ReadOnly),
@@ -183,7 +183,7 @@ mod tests {
             (2067, None),
             (11, None),
         ] {
-            assert_eq!(of_sqlite(code), expected, "{code}");
+            assert_eq!(classify_sqlite(code), expected, "{code}");
         }
         for (code, expected) in [
             ("53100", Some(Trouble::Full)),
@@ -195,7 +195,7 @@ mod tests {
             ("23505", None),
             ("28P01", None),
         ] {
-            assert_eq!(of_postgres(code), expected, "{code}");
+            assert_eq!(classify_postgres(code), expected, "{code}");
         }
     }
 }

@@ -169,7 +169,7 @@ async fn doubt_others(connection: &mut AnyConnection, flagged: &str, now: f64) -
 }
 
 /// Largest number of runs whose states are kept, about 40 MB each. The oldest are deleted first.
-const MOST_KEPT: i64 = 10;
+const MAX_KEPT: i64 = 10;
 /// Maximum number of runs over this limit whose states are deleted at once.
 const STATES_FORGOTTEN_AT_ONCE: i64 = 1000;
 
@@ -199,7 +199,7 @@ pub(super) async fn keep_states(connection: &mut AnyConnection, run_id: &str, no
         "INSERT INTO unexamined_runs (run_id, since_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) DO NOTHING",
         [run_id, now]
     )?;
-    let rows = sql!(TOO_MANY, [STATES_FORGOTTEN_AT_ONCE, MOST_KEPT]).fetch_all(&mut *connection).await?;
+    let rows = sql!(TOO_MANY, [STATES_FORGOTTEN_AT_ONCE, MAX_KEPT]).fetch_all(&mut *connection).await?;
     for row in &rows {
         forget_states(connection, row.try_get("run_id")?).await?;
     }
@@ -356,11 +356,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn states_of_few_runs_are_kept_and_the_oldest_make_room() {
+    async fn keeps_states_of_few_runs_and_deletes_the_oldest() {
         let folder = tempfile::tempdir().unwrap();
         let storage = Storage::open(&DatabaseAddress::File(folder.path().join("kept.sqlite"))).await.unwrap();
         let mut transaction = storage.writing().await.unwrap();
-        let runs = MOST_KEPT + 5;
+        let runs = MAX_KEPT + 5;
         for number in 0..runs {
             let run_id = format!("run{number:03}");
             execute!(transaction, "INSERT INTO runs (run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, backend, \
@@ -385,6 +385,6 @@ mod tests {
         assert!(!is_waiting(&mut transaction, "run004").await.unwrap());
         assert!(is_waiting(&mut transaction, "run005").await.unwrap());
         let row = sqlx::query("SELECT COUNT(*) AS rows FROM shown_states").fetch_one(&mut *transaction).await.unwrap();
-        assert_eq!(row.try_get::<i64, _>("rows").unwrap(), MOST_KEPT);
+        assert_eq!(row.try_get::<i64, _>("rows").unwrap(), MAX_KEPT);
     }
 }

@@ -221,7 +221,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn a_log_is_kept_open_until_another_one_has_its_name() {
+    async fn log_stays_open_until_it_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let name = folder.path().join("board.sqlite-wal");
         let log = LogSync::of(&folder.path().join("board.sqlite"));
@@ -243,13 +243,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_log_that_was_written_back_and_removed_is_on_the_disk() {
+    async fn removed_log_is_synced_to_disk() {
         let folder = tempfile::tempdir().unwrap();
         LogSync::of(&folder.path().join("board.sqlite")).sync().await.unwrap();
     }
 
     #[tokio::test]
-    async fn after_a_disk_that_failed_nothing_is_said_to_be_there() {
+    async fn failed_disk_write_is_not_reported_as_stored() {
         let folder = tempfile::tempdir().unwrap();
         let log = LogSync::of(&folder.path().join("board.sqlite"));
         // A folder cannot be opened for writing.

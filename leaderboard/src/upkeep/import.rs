@@ -8,7 +8,7 @@ use std::path::Path;
 use results::api::StoredRun;
 
 use super::UpkeepError;
-use super::moderation::{of, with_storage};
+use super::moderation::{storage_error, with_storage};
 use crate::limits::day_of;
 use crate::secrets::{RUN_ID_BYTES, fingerprint, random_word};
 use crate::storage::{Acceptance, DatabaseAddress, NewRun, Storage, StorageError, Submitter};
@@ -16,9 +16,9 @@ use crate::validation::Origin;
 use crate::{Clock, validation};
 
 /// Twice what can be uploaded, so that every line of an export fits.
-const LONGEST_LINE: u64 = 8 << 20;
+const MAX_LINE_BYTES: u64 = 8 << 20;
 /// Maximum number of listed refusals; further ones are counted.
-const MOST_REASONS: usize = 10;
+const MAX_REASONS: usize = 10;
 
 /// Results of the lines.
 #[derive(Default)]
@@ -52,7 +52,7 @@ pub(super) async fn import(from: &Path, trust: bool, database: &DatabaseAddress)
                     Ok(true) => outcome.stored += 1,
                     Ok(false) => outcome.there += 1,
                     Err(Refused::Line(code, why)) => outcome.refuse(number, code, &why),
-                    Err(Refused::Storage(cause)) => return Err(of(database)(cause)),
+                    Err(Refused::Storage(cause)) => return Err(storage_error(database)(cause)),
                 }
             }
             Ok(())
@@ -75,7 +75,7 @@ pub(super) async fn import(from: &Path, trust: bool, database: &DatabaseAddress)
 impl Outcome {
     fn refuse(&mut self, line: u64, code: &str, why: &str) {
         self.refused += 1;
-        if self.reasons.len() < MOST_REASONS {
+        if self.reasons.len() < MAX_REASONS {
             self.reasons.push(format!("line {line}: {code}: {why}"));
         }
     }
@@ -84,8 +84,8 @@ impl Outcome {
 /// Reads the next line up to its maximum length. Returns `false` at the end.
 fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
-    let read = input.by_ref().take(LONGEST_LINE).read_until(b'\n', line)? as u64;
-    if read == LONGEST_LINE && line.last() != Some(&b'\n') {
+    let read = input.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', line)? as u64;
+    if read == MAX_LINE_BYTES && line.last() != Some(&b'\n') {
         input.skip_until(b'\n')?;
     }
     Ok(read > 0)
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_one_line_all_the_same() {
-        let long = usize::try_from(LONGEST_LINE).unwrap() + 10;
+        let long = usize::try_from(MAX_LINE_BYTES).unwrap() + 10;
         let text = [b"one\n".to_vec(), vec![b'x'; long], b"\nthree".to_vec()].concat();
         let (mut input, mut line, mut lengths) = (&text[..], Vec::new(), Vec::new());
         while next_line(&mut input, &mut line).unwrap() {

@@ -26,14 +26,12 @@ use crate::storage::{Act, DatabaseAddress, Storage, StorageError};
 use crate::whole_file::{WholeFile, sum_of, with_ending};
 use crate::{KeyError, storage};
 pub use moderation::Refusal;
-use moderation::{expect_there, of};
+use moderation::{expect_there, storage_error};
 
 /// The reason why a task failed.
 #[derive(Debug, thiserror::Error)]
 pub enum UpkeepError {
-    #[error(
-        "{0} is not the URL of a server: use that of the server itself, such as http://127.0.0.1:8080, not of a proxy"
-    )]
+    #[error("{0} is not the URL of a server: use the server's own URL, such as http://127.0.0.1:8080, not a proxy's")]
     Address(String),
     #[error("{server} is not healthy: {what}. Is the server running and listening there?")]
     Unwell { server: String, what: String },
@@ -111,7 +109,7 @@ fn shown(tier: Tier) -> &'static str {
 /// Upgrades the tables and reports which migrations ran.
 pub(super) async fn migrate(database: &DatabaseAddress) -> Result<String, UpkeepError> {
     expect_there(database)?;
-    let done = Storage::migrate(database).await.map_err(of(database))?;
+    let done = Storage::migrate(database).await.map_err(storage_error(database))?;
     if done.is_empty() {
         return Ok(format!("the tables of {database} are up to date already"));
     }
@@ -130,17 +128,17 @@ pub(super) async fn export(
     }
     let storage = open(database).await?;
     let broken = |cause| match cause {
-        ExportError::Storage(cause) => of(database)(cause),
+        ExportError::Storage(cause) => storage_error(database)(cause),
         other => UpkeepError::Export { file: to.to_owned(), cause: other.into() },
     };
     let written = async {
         let mut export =
             Export::new(ExportedRuns::all(storage.clone()), format.unwrap_or_else(|| format_of(to))).map_err(broken)?;
-        let mut output = WholeFile::create(to, partial).map_err(failed(to))?;
+        let mut output = WholeFile::create(to, partial).map_err(file_error(to))?;
         while let Some(bytes) = export.next().await.map_err(broken)? {
-            output.write_all(&bytes).map_err(failed(to))?;
+            output.write_all(&bytes).map_err(file_error(to))?;
         }
-        output.finish().map_err(failed(to))?;
+        output.finish().map_err(file_error(to))?;
         Ok(export)
     }
     .await;
@@ -157,7 +155,7 @@ pub(super) async fn export(
 /// Opens a database as it is: an export and a copy need no table of a newer version.
 async fn open(database: &DatabaseAddress) -> Result<Storage, UpkeepError> {
     expect_there(database)?;
-    Storage::open_as_it_is(database).await.map_err(of(database))
+    Storage::open_as_it_is(database).await.map_err(storage_error(database))
 }
 
 /// Returns the format that a file's extension names.
@@ -165,14 +163,14 @@ fn format_of(file: &Path) -> ExportFormat {
     file.extension().and_then(|ending| ExportFormat::named(ending.to_str()?)).unwrap_or_default()
 }
 
-fn failed(file: &Path) -> impl Fn(io::Error) -> UpkeepError {
+fn file_error(file: &Path) -> impl Fn(io::Error) -> UpkeepError {
     move |cause| UpkeepError::Write { file: file.to_owned(), cause }
 }
 
 /// Timeout of a health check.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Largest answer of `/healthz`, in bytes.
-const LONGEST_ANSWER: usize = 4096;
+const MAX_ANSWER_BYTES: usize = 4096;
 
 pub(super) async fn ask(server: &str) -> Result<String, UpkeepError> {
     let unwell = |what: String| UpkeepError::Unwell { server: server.to_owned(), what };
@@ -201,7 +199,7 @@ async fn request(address: &str) -> Result<(StatusCode, String), Box<dyn std::err
     let request = Request::get("/healthz").header(header::HOST, address).body(Body::empty())?;
     let response = sender.send_request(request).await?;
     let status = response.status();
-    let body = Limited::new(response.into_body(), LONGEST_ANSWER).collect().await?.to_bytes();
+    let body = Limited::new(response.into_body(), MAX_ANSWER_BYTES).collect().await?.to_bytes();
     connection.abort();
     Ok((status, String::from_utf8_lossy(&body).trim().to_owned()))
 }
@@ -217,7 +215,7 @@ pub(super) async fn backup(database: &DatabaseAddress, to: &Path) -> Result<Stri
     storage.close().await;
     let finished = match copied {
         Ok(()) => put_in_place(&partial, to),
-        Err(cause) => Err(of(database)(cause)),
+        Err(cause) => Err(storage_error(database)(cause)),
     };
     if finished.is_err() {
         // A remaining partial file would block the next attempt.
@@ -237,16 +235,16 @@ pub(super) async fn restore(from: &Path, address: &DatabaseAddress) -> Result<St
     let replaced = database.exists();
     if replaced {
         storage::leave_alone(database).await.map_err(|cause| {
-            if cause.is_busy() { UpkeepError::InUse(database.to_owned()) } else { of(address)(cause) }
+            if cause.is_busy() { UpkeepError::InUse(database.to_owned()) } else { storage_error(address)(cause) }
         })?;
     }
     if let Err(cause) = fs::copy(from, &partial) {
         // As above.
         let _ = fs::remove_file(&partial);
-        return Err(failed(&partial)(cause));
+        return Err(file_error(&partial)(cause));
     }
     if replaced {
-        fs::rename(database, &kept).map_err(failed(&kept))?;
+        fs::rename(database, &kept).map_err(file_error(&kept))?;
     }
     put_in_place(&partial, database)?;
     let runs = runs_in(database).await?;
@@ -278,7 +276,7 @@ pub(super) fn expect_free(file: &Path) -> Result<(), UpkeepError> {
 /// Syncs a complete file and gives it its final name, so that a partial file never has this name.
 fn put_in_place(partial: &Path, file: &Path) -> Result<(), UpkeepError> {
     let synced = fs::File::options().write(true).open(partial).and_then(|complete| complete.sync_all());
-    synced.and_then(|()| fs::rename(partial, file)).map_err(failed(file))
+    synced.and_then(|()| fs::rename(partial, file)).map_err(file_error(file))
 }
 
 #[cfg(test)]

@@ -38,31 +38,32 @@ pub(super) async fn change(
     reason: Option<&Reason>,
 ) -> Result<String, UpkeepError> {
     let changes = with_storage(database, async |storage| {
-        storage.moderate(run_ids, act, now(reason)).await.map_err(|error| refused(database, error))
+        storage.moderate(run_ids, act, occasion_now(reason)).await.map_err(|error| to_upkeep_error(database, error))
     });
-    Ok(changes.await?.iter().map(told).collect::<Vec<_>>().join("\n"))
+    Ok(changes.await?.iter().map(describe_change).collect::<Vec<_>>().join("\n"))
 }
 
-fn told(change: &Change) -> String {
+fn describe_change(change: &Change) -> String {
     let Change { run_id, before, now } = change;
     format!("run {run_id} was {} and is {} now: {}", before.name(), now.name(), shown(*now))
 }
 
-pub(super) fn refused(database: &DatabaseAddress, error: ModerationError) -> UpkeepError {
+pub(super) fn to_upkeep_error(database: &DatabaseAddress, error: ModerationError) -> UpkeepError {
     match error {
-        ModerationError::Storage(cause) => of(database)(cause),
+        ModerationError::Storage(cause) => storage_error(database)(cause),
         ModerationError::UnknownRun(run_id) => UpkeepError::UnknownRun(run_id),
         refusal => UpkeepError::Refused(Refusal(refusal.to_string())),
     }
 }
 
-fn now(reason: Option<&Reason>) -> Occasion<'_> {
+fn occasion_now(reason: Option<&Reason>) -> Occasion<'_> {
     Occasion { unix_seconds: Clock::system().unix_seconds(), reason: reason.map(Reason::as_str) }
 }
 
 /// Removes all of these runs and comparisons, or none of them if one is unknown.
 pub(super) async fn remove(database: &DatabaseAddress, ids: &[String]) -> Result<String, UpkeepError> {
-    let removed = with_storage(database, async |storage| remove_from(storage, ids).await.map_err(of(database)));
+    let removed =
+        with_storage(database, async |storage| remove_from(storage, ids).await.map_err(storage_error(database)));
     match removed.await? {
         Some(unknown) => Err(UpkeepError::UnknownRun(unknown)),
         None => Ok(format!("permanently removed: {}", ids.join(", "))),
@@ -76,10 +77,10 @@ async fn remove_from(storage: &Storage, ids: &[String]) -> Result<Option<String>
         let is_comparison = storage.comparison_secret(id).await?.is_some();
         if is_comparison { &mut comparisons } else { &mut runs }.push(id.clone());
     }
-    let unknown = storage.delete_all(&runs, Some(now(None))).await?;
+    let unknown = storage.delete_all(&runs, Some(occasion_now(None))).await?;
     if unknown.is_none() {
         for id in &comparisons {
-            let occasion = Occasion { reason: Some("It was a comparison of backends."), ..now(None) };
+            let occasion = Occasion { reason: Some("It was a comparison of backends."), ..occasion_now(None) };
             storage.delete_comparison(id, Some(occasion)).await?;
         }
     }
@@ -93,7 +94,7 @@ async fn merge_devices(
     reason: &Reason,
 ) -> Result<String, UpkeepError> {
     let merged = with_storage(database, async |storage| {
-        let merged = storage.merge_devices(from, into, now(Some(reason))).await;
+        let merged = storage.merge_devices(from, into, occasion_now(Some(reason))).await;
         merged.map_err(|error| cannot_merge(database, error))
     });
     let merged = merged.await?;
@@ -107,7 +108,7 @@ async fn merge_devices(
 
 async fn separate_devices(database: &DatabaseAddress, key: &str, reason: &Reason) -> Result<String, UpkeepError> {
     let separated = with_storage(database, async |storage| {
-        let separated = storage.separate_devices(key, now(Some(reason))).await;
+        let separated = storage.separate_devices(key, occasion_now(Some(reason))).await;
         separated.map_err(|error| cannot_merge(database, error))
     });
     let separated = separated.await?;
@@ -116,7 +117,7 @@ async fn separate_devices(database: &DatabaseAddress, key: &str, reason: &Reason
 
 fn cannot_merge(database: &DatabaseAddress, error: MergingError) -> UpkeepError {
     match error {
-        MergingError::Storage(cause) => of(database)(cause),
+        MergingError::Storage(cause) => storage_error(database)(cause),
         refusal => UpkeepError::Refused(Refusal(refusal.to_string())),
     }
 }
@@ -124,7 +125,8 @@ fn cannot_merge(database: &DatabaseAddress, error: MergingError) -> UpkeepError 
 async fn print_log(database: &DatabaseAddress, limit: u32) -> Result<String, UpkeepError> {
     let query = ModerationQuery { limit: Some(limit), offset: None };
     let log =
-        with_storage(database, async |storage| storage.moderation_log(&query).await.map_err(of(database))).await?;
+        with_storage(database, async |storage| storage.moderation_log(&query).await.map_err(storage_error(database)))
+            .await?;
     if log.entries.is_empty() {
         return Ok("the moderation log is empty".to_owned());
     }
@@ -160,7 +162,7 @@ pub(super) async fn with_storage<T>(
     task: impl AsyncFnOnce(&Storage) -> Result<T, UpkeepError>,
 ) -> Result<T, UpkeepError> {
     expect_there(database)?;
-    let storage = Storage::open_up_to_date(database).await.map_err(of(database))?;
+    let storage = Storage::open_up_to_date(database).await.map_err(storage_error(database))?;
     let done = task(&storage).await;
     storage.close().await;
     done
@@ -175,7 +177,7 @@ pub(super) fn expect_there(database: &DatabaseAddress) -> Result<(), UpkeepError
     Ok(())
 }
 
-pub(super) fn of(database: &DatabaseAddress) -> impl Fn(StorageError) -> UpkeepError {
+pub(super) fn storage_error(database: &DatabaseAddress) -> impl Fn(StorageError) -> UpkeepError {
     move |cause| UpkeepError::Database { address: database.clone(), cause }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 use super::UpkeepError;
-use super::moderation::{of, refused, with_storage};
+use super::moderation::{storage_error, to_upkeep_error, with_storage};
 use crate::Clock;
 use crate::config::Replay;
 use crate::metrics::Metrics;
@@ -31,16 +31,16 @@ pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
     with_storage(address, async |storage| {
         let clock = Clock::system();
         let now = clock.unix_seconds();
-        let asked = storage.ask_for_replays(candidates, now).await.map_err(|error| refused(address, error))?;
+        let asked = storage.ask_for_replays(candidates, now).await.map_err(|error| to_upkeep_error(address, error))?;
         if no_wait {
-            return Ok(queued(&asked));
+            return Ok(describe_queued(&asked));
         }
         if let Some(data) = data {
             compute(storage, &clock, data, &asked.runs, address).await?;
         }
         wait(storage, &clock, now, address).await?;
-        let outcomes = storage.outcomes_of_replays(now).await.map_err(of(address))?;
-        Ok(told(&outcomes, &asked.left_out))
+        let outcomes = storage.outcomes_of_replays(now).await.map_err(storage_error(address))?;
+        Ok(describe_outcomes(&outcomes, &asked.left_out))
     })
     .await
 }
@@ -68,7 +68,7 @@ async fn compute(
         let (tools, run_id, runtime) = (tools.clone(), run_id.clone(), Handle::current());
         let computed = tokio::task::spawn_blocking(move || verify_here(&tools, &runtime, &run_id)).await;
         match computed {
-            Ok(done) => done.map_err(of(address))?,
+            Ok(done) => done.map_err(storage_error(address))?,
             Err(ended) => std::panic::resume_unwind(ended.into_panic()),
         }
     }
@@ -79,7 +79,8 @@ async fn compute(
 async fn wait(storage: &Storage, clock: &Clock, asked: f64, address: &DatabaseAddress) -> Result<(), UpkeepError> {
     let (mut before, mut since) = (None, Instant::now());
     loop {
-        let progress = storage.progress_of_replays(asked, clock.unix_seconds()).await.map_err(of(address))?;
+        let progress =
+            storage.progress_of_replays(asked, clock.unix_seconds()).await.map_err(storage_error(address))?;
         if progress.waiting == 0 {
             return Ok(());
         }
@@ -93,7 +94,7 @@ async fn wait(storage: &Storage, clock: &Clock, asked: f64, address: &DatabaseAd
     }
 }
 
-fn queued(asked: &Asked) -> String {
+fn describe_queued(asked: &Asked) -> String {
     let said = format!(
         "{} runs wait for a server with --data and --verifiers to recompute them; their pages will show the outcome",
         asked.runs.len()
@@ -101,7 +102,7 @@ fn queued(asked: &Asked) -> String {
     std::iter::once(said).chain(asked.left_out.iter().map(left_out)).collect::<Vec<_>>().join("\n")
 }
 
-fn told(outcomes: &[(String, String)], left: &[(String, &'static str)]) -> String {
+fn describe_outcomes(outcomes: &[(String, String)], left: &[(String, &'static str)]) -> String {
     let total = format!("recomputed {} runs", outcomes.len());
     let each = outcomes.iter().map(|(run_id, outcome)| format!("run {run_id}: {outcome}"));
     std::iter::once(total).chain(each).chain(left.iter().map(left_out)).collect::<Vec<_>>().join("\n")

@@ -121,7 +121,7 @@ fn check_resident_input(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Chec
 
 /// Returns the verdict on a record. `missing` lists what an announced run lacks for a proof.
 fn verdict(record: &RunRecord, missing: Option<Vec<Note>>) -> Verdict {
-    let doubts = plausibility::doubts(record);
+    let doubts = plausibility::find_doubts(record);
     let is_announced = missing.is_some();
     let mut reasons = missing.unwrap_or_else(|| vec![Note::SeedFromElsewhere]);
     reasons.extend(plausibility::unmarked_coarse_clock(record).map(Note::finding));

@@ -13,10 +13,10 @@ const COARSE_SECONDS: f64 = 0.005;
 /// Resolution of the durations in a record.
 const ROUNDING_SECONDS: f64 = 1e-5;
 /// Smallest number of windows to judge by: fewer may share a common step by chance.
-const FEWEST_WINDOWS: usize = 10;
+const MIN_WINDOWS: usize = 10;
 
 /// One sentence for each doubt; empty for a record that looks like any other.
-pub(super) fn doubts(record: &RunRecord) -> Vec<String> {
+pub(super) fn find_doubts(record: &RunRecord) -> Vec<String> {
     let mut doubts = Vec::new();
     // A client that says itself that its adapter is software is believed.
     let software = devices::is_software(record).filter(|_| !record.device.adapter.software);
@@ -38,7 +38,7 @@ pub(super) fn unmarked_coarse_clock(record: &RunRecord) -> Option<String> {
     }
     let windows: Vec<f64> = record.workloads.iter().flat_map(|of| &of.windows).map(|window| window.seconds).collect();
     let step = windows.iter().copied().fold(0.0, common_step);
-    (windows.len() >= FEWEST_WINDOWS && step > COARSE_SECONDS).then(|| {
+    (windows.len() >= MIN_WINDOWS && step > COARSE_SECONDS).then(|| {
         let milliseconds = step * 1e3;
         format!(
             "All windows are multiples of {milliseconds:.1} ms, but the record has no warning about a coarse clock."
@@ -93,7 +93,7 @@ mod tests {
 
     #[track_caller]
     fn is_doubted(record: &RunRecord, expected: &str) {
-        let found = doubts(record);
+        let found = find_doubts(record);
         assert!(found.iter().any(|doubt| doubt.contains(expected)), "{found:?}");
     }
 
@@ -119,7 +119,7 @@ mod tests {
     fn a_program_that_says_so_is_believed() {
         let mut record = native("llvmpipe (LLVM 19.1.7, 256 bits)", "Mesa");
         record.device.adapter.software = true;
-        assert!(!doubts(&record).iter().any(|doubt| doubt.contains("program")));
+        assert!(!find_doubts(&record).iter().any(|doubt| doubt.contains("program")));
     }
 
     #[test]

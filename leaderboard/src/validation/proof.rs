@@ -93,7 +93,7 @@ fn obstacle(of: &WorkloadRecord, known: &Standard, seen: &SeenWorkload) -> Optio
     if proof.is_none() {
         return Some("the client sent no proof of its training");
     }
-    let wanted = draws::wanted(seen, known);
+    let wanted = draws::next_wanted(seen, known);
     match (wanted.hashes, wanted.states.is_empty()) {
         (Some(_), _) => Some("the client did not send all requested hashes"),
         (None, false) => Some("the client did not send all requested states"),
@@ -147,10 +147,10 @@ mod tests {
             ..SeenWorkload::default()
         };
         let known = Standard::of(&engine::SUITES[0], &of.workload, 1).unwrap();
-        while let Some(WantedHashes { draw, steps, .. }) = draws::wanted(&seen, &known).hashes {
+        while let Some(WantedHashes { draw, steps, .. }) = draws::next_wanted(&seen, &known).hashes {
             seen.hashes.push(PartHashes { draw, steps, state_sha256: Vec::new(), losses: vec![1.0] });
         }
-        seen.states = draws::wanted(&seen, &known).states;
+        seen.states = draws::next_wanted(&seen, &known).states;
         let shown = |seen: &SeenSegment| Segment { beacon: seen.beacon, state_sha256: seen.state_sha256.clone() };
         of.segments = seen.segments.iter().map(shown).collect();
         (record, seen)
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_come_is_named_once_for_each_workload() {
+    fn missing_data_is_named_once_per_workload() {
         let (record, seen) = proven();
         let without = |seen: SeenWorkload| reason(&record, &seen);
         assert!(without(SeenWorkload::default()).contains("received no segments"));

@@ -6,14 +6,14 @@ use results::api::{CommitSegment, OpenLap, ProvePart, SharedComparison};
 use results::{RunRecord, WorkloadRecord};
 
 use super::bounds::{Checked, FieldPath, Refusal};
-use super::run::LONGEST_SECONDS;
-use super::training::{MOST_STEPS, POINTS};
+use super::run::MAX_SECONDS;
+use super::training::{MAX_STEPS, POINTS};
 use super::{Origin, check_workloads, run, work};
-use crate::proof::draws::MOST_HASHES;
+use crate::proof::draws::MAX_HASHES;
 
 const STRETCHES: usize = 100_000;
 const NONCE: usize = 128;
-const DIGITS_OF_HASH: usize = 64;
+const HASH_DIGITS: usize = 64;
 
 pub(crate) fn check_lap(request: &OpenLap) -> Checked {
     let path = FieldPath::ROOT;
@@ -26,7 +26,7 @@ pub(crate) fn check_commitment(request: &CommitSegment) -> Checked {
     let path = FieldPath::ROOT;
     check_training(&path, &request.nonce, &request.workload)?;
     check_number(&path.field("segment"), request.segment)?;
-    path.field("step").whole(request.step, 1..=MOST_STEPS)?;
+    path.field("step").whole(request.step, 1..=MAX_STEPS)?;
     check_hash(&path.field("state_sha256"), &request.state_sha256)?;
     check_hash(&path.field("losses_sha256"), &request.losses_sha256)
 }
@@ -34,17 +34,17 @@ pub(crate) fn check_commitment(request: &CommitSegment) -> Checked {
 pub(crate) fn check_proof(request: &ProvePart) -> Checked {
     let path = FieldPath::ROOT;
     check_training(&path, &request.nonce, &request.workload)?;
-    path.field("tested_step").whole(request.tested_step, 1..=MOST_STEPS)?;
-    path.field("target_step").whole(request.target_step.unwrap_or(1), 1..=MOST_STEPS)?;
+    path.field("tested_step").whole(request.tested_step, 1..=MAX_STEPS)?;
+    path.field("target_step").whole(request.target_step.unwrap_or(1), 1..=MAX_STEPS)?;
     let Some(part) = &request.hashes else { return Ok(()) };
     let field = path.field("hashes");
     for &step in &part.steps {
-        field.field("steps").whole(step, 0..=MOST_STEPS)?;
+        field.field("steps").whole(step, 0..=MAX_STEPS)?;
     }
     let losses = field.field("losses");
     losses.each(&part.losses, |path, &loss| path.finite(loss.into()))?;
     let hashes = field.field("state_sha256");
-    hashes.list(part.state_sha256.len(), MOST_HASHES as usize)?;
+    hashes.list(part.state_sha256.len(), MAX_HASHES as usize)?;
     hashes.each(&part.state_sha256, |path, hash| check_hash(&path, hash))
 }
 
@@ -62,7 +62,7 @@ pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let timeline = path.field("timeline");
     timeline.list(record.timeline.len(), STRETCHES)?;
     timeline
-        .each(&record.timeline, |path, stretch| path.field("seconds").number(stretch.seconds, 0.0..=LONGEST_SECONDS))?;
+        .each(&record.timeline, |path, stretch| path.field("seconds").number(stretch.seconds, 0.0..=MAX_SECONDS))?;
     let segments = path.field("segments");
     segments.holds(
         record.segments.len() <= record.windows.len(),
@@ -72,15 +72,15 @@ pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
 }
 
 fn check_hash(path: &FieldPath<'_>, text: &str) -> Checked {
-    let fits = text.len() == DIGITS_OF_HASH && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'));
+    let fits = text.len() == HASH_DIGITS && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'));
     if fits { Ok(()) } else { path.refuse("bad_hash", "A SHA-256 must have 64 lowercase hexadecimal digits.") }
 }
 
 /// Eight backends from three seeds each.
-const MOST_RECORDS: usize = 24;
-const MOST_REFUSED: usize = 24;
+const MAX_RECORDS: usize = 24;
+const MAX_REFUSED: usize = 24;
 /// Back ends tell at length what they lack.
-const LONGEST_REASON: usize = 2000;
+const MAX_REASON_LENGTH: usize = 2000;
 
 /// Checks a comparison.
 ///
@@ -88,15 +88,15 @@ const LONGEST_REASON: usize = 2000;
 /// The first broken rule.
 pub(crate) fn check_comparison(shared: &SharedComparison) -> Checked {
     let (records, refused) = (FieldPath::ROOT.field("records"), FieldPath::ROOT.field("refused"));
-    records.list(shared.records.len(), MOST_RECORDS)?;
-    refused.list(shared.refused.len(), MOST_REFUSED)?;
+    records.list(shared.records.len(), MAX_RECORDS)?;
+    refused.list(shared.refused.len(), MAX_REFUSED)?;
     for (number, record) in shared.records.iter().enumerate() {
         let within = |refusal: Refusal| Refusal { field: format!("records[{number}].{}", refusal.field), ..refusal };
         check_record(record).map_err(within)?;
     }
     refused.each(&shared.refused, |path, of| {
         path.field("contender").field("backend").name(&of.contender.backend)?;
-        path.field("reason").filled_text(&of.reason, LONGEST_REASON)
+        path.field("reason").filled_text(&of.reason, MAX_REASON_LENGTH)
     })?;
     let trained = shared.records.iter().map(|record| record.device.backend.as_str());
     let refused = shared.refused.iter().map(|of| of.contender.backend.as_str());

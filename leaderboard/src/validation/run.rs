@@ -17,7 +17,7 @@ const WARNINGS: usize = 256;
 /// Beyond the year 5000 a clock is not merely wrong.
 const LATEST_UNIX_SECONDS: f64 = 1e11;
 /// A week: no run of a suite takes longer.
-pub(super) const LONGEST_SECONDS: f64 = 7.0 * 86_400.0;
+pub(super) const MAX_SECONDS: f64 = 7.0 * 86_400.0;
 
 pub(super) fn check(record: &RunRecord) -> Checked {
     let root = FieldPath::ROOT;
@@ -60,7 +60,7 @@ fn check_provenance(path: &FieldPath<'_>, provenance: &Provenance) -> Checked {
     check_engine_version(&path.field("engine_version"), &provenance.engine_version)?;
     path.field("commit").filled_text(&provenance.commit, LABEL)?;
     path.field("started_unix_seconds").number(provenance.started_unix_seconds, 0.0..=LATEST_UNIX_SECONDS)?;
-    path.field("wall_seconds").number(provenance.wall_seconds, 0.0..=LONGEST_SECONDS)?;
+    path.field("wall_seconds").number(provenance.wall_seconds, 0.0..=MAX_SECONDS)?;
     check_client(&path.field("client"), &provenance.client)
 }
 
@@ -134,7 +134,7 @@ fn check_workload_names(path: &FieldPath<'_>, record: &RunRecord) -> Checked {
 }
 
 fn check_warning(path: &FieldPath<'_>, warning: &Warning) -> Checked {
-    let seconds = 0.0..=LONGEST_SECONDS;
+    let seconds = 0.0..=MAX_SECONDS;
     match warning {
         Warning::SoftwareAdapter { name } => path.field("name").text(name, REPORTED_NAME),
         Warning::PerhapsSoftware { flops_per_second, processors: _ } => {

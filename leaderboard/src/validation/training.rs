@@ -4,16 +4,16 @@ use results::summary::summarise;
 use results::{Outcome, Summary, WorkloadRecord};
 
 use super::bounds::{Checked, FieldPath};
-use super::run::LONGEST_SECONDS;
+use super::run::MAX_SECONDS;
 
 /// Of any list of points in time. A run of six hours has some 20,000 windows.
 pub(super) const POINTS: usize = 50_000;
 const EPOCHS: usize = 10_000;
-pub(super) const MOST_STEPS: u64 = 1 << 40;
+pub(super) const MAX_STEPS: u64 = 1 << 40;
 /// More operations or bytes than any machine has.
-const MOST_PER_SECOND: f64 = 1e18;
+const MAX_PER_SECOND: f64 = 1e18;
 /// A loss may be rounded to just below zero, and no further.
-const SMALLEST_LOSS: f64 = -1e-3;
+const MIN_LOSS: f64 = -1e-3;
 /// Sums of the same seconds in another order differ in their last digits.
 const ROUNDING: f64 = 1e-6;
 
@@ -39,7 +39,7 @@ fn check_windows(path: &FieldPath<'_>, record: &WorkloadRecord) -> Result<Totals
     let mut totals = Totals { steps: 0, samples: 0, seconds: 0.0 };
     for (i, window) in record.windows.iter().enumerate() {
         let item = path.item(i);
-        item.field("seconds").number(window.seconds, 0.0..=LONGEST_SECONDS)?;
+        item.field("seconds").number(window.seconds, 0.0..=MAX_SECONDS)?;
         let (steps, batch_size) = (u64::from(window.steps), u64::from(record.settings.batch_size));
         item.field("samples").holds(
             (steps..=steps * batch_size).contains(&window.samples),
@@ -49,7 +49,7 @@ fn check_windows(path: &FieldPath<'_>, record: &WorkloadRecord) -> Result<Totals
         totals.samples += window.samples;
         totals.seconds += window.seconds;
     }
-    path.holds(totals.steps <= MOST_STEPS, "The run has too many steps.")?;
+    path.holds(totals.steps <= MAX_STEPS, "The run has too many steps.")?;
     path.holds(
         record.outcome != Outcome::Completed || (totals.steps > 0 && totals.seconds > 0.0),
         "A completed workload must have at least one step and some training time.",
@@ -61,8 +61,8 @@ fn check_peaks(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     path.list(record.peaks.len(), record.windows.len())?;
     path.each(&record.peaks, |path, peak| {
         path.field("window").holds((peak.window as usize) < record.windows.len(), "The record has no such window.")?;
-        path.field("flops_per_second").number(peak.flops_per_second, 1.0..=MOST_PER_SECOND)?;
-        path.field("copied_bytes_per_second").optional_number(peak.copied_bytes_per_second, 1.0..=MOST_PER_SECOND)
+        path.field("flops_per_second").number(peak.flops_per_second, 1.0..=MAX_PER_SECOND)?;
+        path.field("copied_bytes_per_second").optional_number(peak.copied_bytes_per_second, 1.0..=MAX_PER_SECOND)
     })
 }
 
@@ -79,14 +79,14 @@ fn check_evaluations(path: &FieldPath<'_>, record: &WorkloadRecord, totals: &Tot
     path.list(record.evaluations.len(), POINTS)?;
     path.each(&record.evaluations, |path, evaluation| {
         check_loss(&path, evaluation.loss, evaluation.accuracy)?;
-        path.field("seconds").number(evaluation.seconds, 0.0..=LONGEST_SECONDS)?;
+        path.field("seconds").number(evaluation.seconds, 0.0..=MAX_SECONDS)?;
         check_moment(&path, (evaluation.step, evaluation.training_seconds), totals)
     })?;
     check_order(path, record.evaluations.iter().map(|e| (e.step, e.training_seconds)))
 }
 
 fn check_loss(path: &FieldPath<'_>, loss: f64, accuracy: f64) -> Checked {
-    path.field("loss").number(loss, SMALLEST_LOSS..=f64::MAX)?;
+    path.field("loss").number(loss, MIN_LOSS..=f64::MAX)?;
     path.field("accuracy").share(accuracy)
 }
 
@@ -126,7 +126,7 @@ fn check_epochs(path: &FieldPath<'_>, record: &WorkloadRecord, totals: &Totals) 
         if u64::from(epoch.epoch) != i as u64 + 1 {
             return item.field("epoch").refuse("not_increasing", "Epochs must be numbered from 1 without gaps.");
         }
-        item.field("seconds").number(epoch.seconds, 0.0..=LONGEST_SECONDS)?;
+        item.field("seconds").number(epoch.seconds, 0.0..=MAX_SECONDS)?;
         check_loss(&item, epoch.loss, epoch.accuracy)?;
         seconds += epoch.seconds;
     }
@@ -147,7 +147,7 @@ fn check_epochs(path: &FieldPath<'_>, record: &WorkloadRecord, totals: &Totals) 
 fn check_target(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let Some(target) = &record.target else { return Ok(()) };
     path.field("accuracy").share(target.accuracy)?;
-    path.field("reached_seconds").optional_number(target.reached_seconds, 0.0..=LONGEST_SECONDS)?;
+    path.field("reached_seconds").optional_number(target.reached_seconds, 0.0..=MAX_SECONDS)?;
     let first = record.evaluations.iter().find(|e| e.accuracy >= target.accuracy);
     path.field("reached_step").holds(
         target.reached_step == first.map(|e| e.step),

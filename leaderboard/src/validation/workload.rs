@@ -8,16 +8,16 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::bounds::{Checked, FieldPath};
-use super::run::LONGEST_SECONDS;
+use super::run::MAX_SECONDS;
 use super::training;
 
-const LARGEST_BATCH: u64 = 65_536;
-const LARGEST_SET: u64 = 100_000_000;
-const MOST_PARAMETERS: u64 = 1_000_000_000_000;
-const MOST_FLOPS_PER_SAMPLE: u64 = 1_000_000_000_000_000;
+const MAX_BATCH: u64 = 65_536;
+const MAX_SET: u64 = 100_000_000;
+const MAX_PARAMETERS: u64 = 1_000_000_000_000;
+const MAX_FLOPS_PER_SAMPLE: u64 = 1_000_000_000_000_000;
 /// A pebibyte: no machine's memory is larger.
-pub(super) const MOST_BYTES: u64 = 1 << 50;
-const LARGEST_LEARNING_RATE: f64 = 1000.0;
+pub(super) const MAX_BYTES: u64 = 1 << 50;
+const MAX_LEARNING_RATE: f64 = 1000.0;
 const VARIANTS: usize = 256;
 const VARIANT: usize = 200;
 const FIRST_LOSSES: usize = 1000;
@@ -65,9 +65,9 @@ fn check_outcome(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let field = path.field("outcome");
     match &record.outcome {
         Outcome::Completed | Outcome::Incorrect | Outcome::Cancelled => Ok(()),
-        Outcome::Diverged { step } => field.field("step").whole(*step, 0..=training::MOST_STEPS),
+        Outcome::Diverged { step } => field.field("step").whole(*step, 0..=training::MAX_STEPS),
         Outcome::Failed { cause: _, reason } => {
-            field.field("reason").filled_text(reason, Outcome::MOST_REASON_CHARACTERS)?;
+            field.field("reason").filled_text(reason, Outcome::MAX_REASON_CHARACTERS)?;
             field.holds(has_no_figures(record), "A workload that could not be trained must not have metrics.")
         }
     }
@@ -89,15 +89,15 @@ fn has_no_figures(record: &WorkloadRecord) -> bool {
 
 fn check_settings(path: &FieldPath<'_>, settings: &Settings) -> Checked {
     let batch_size = path.field("batch_size");
-    batch_size.whole(u64::from(settings.batch_size), 1..=LARGEST_BATCH)?;
-    path.field("training_samples").whole(u64::from(settings.training_samples), 1..=LARGEST_SET)?;
-    path.field("test_samples").whole(u64::from(settings.test_samples), 1..=LARGEST_SET)?;
+    batch_size.whole(u64::from(settings.batch_size), 1..=MAX_BATCH)?;
+    path.field("training_samples").whole(u64::from(settings.training_samples), 1..=MAX_SET)?;
+    path.field("test_samples").whole(u64::from(settings.test_samples), 1..=MAX_SET)?;
     batch_size.holds(settings.batch_size <= settings.training_samples, "The batch is larger than the training set.")?;
     settings.chance_accuracy.map_or(Ok(()), |chance| path.field("chance_accuracy").share(chance))?;
-    path.field("learning_rate").number(settings.learning_rate, f64::MIN_POSITIVE..=LARGEST_LEARNING_RATE)?;
-    path.field("parameters").whole(settings.parameters, 1..=MOST_PARAMETERS)?;
-    path.field("training_flops_per_sample").whole(settings.training_flops_per_sample, 1..=MOST_FLOPS_PER_SAMPLE)?;
-    path.field("device_memory_bytes").whole(settings.device_memory_bytes, 0..=MOST_BYTES)?;
+    path.field("learning_rate").number(settings.learning_rate, f64::MIN_POSITIVE..=MAX_LEARNING_RATE)?;
+    path.field("parameters").whole(settings.parameters, 1..=MAX_PARAMETERS)?;
+    path.field("training_flops_per_sample").whole(settings.training_flops_per_sample, 1..=MAX_FLOPS_PER_SAMPLE)?;
+    path.field("device_memory_bytes").whole(settings.device_memory_bytes, 0..=MAX_BYTES)?;
     let variants = path.field("variants");
     variants.list(settings.variants.len(), VARIANTS)?;
     variants.each(&settings.variants, |path, variant| path.filled_text(variant, VARIANT))
@@ -111,7 +111,7 @@ fn check_cold_start(path: &FieldPath<'_>, cold_start: &ColdStart) -> Checked {
         ("tuning_seconds", cold_start.tuning_seconds),
         ("first_step_seconds", cold_start.first_step_seconds),
     ] {
-        path.field(name).optional_number(seconds, 0.0..=LONGEST_SECONDS)?;
+        path.field(name).optional_number(seconds, 0.0..=MAX_SECONDS)?;
     }
     Ok(())
 }
@@ -131,7 +131,7 @@ const LOSSES: usize = 1000;
 /// One of each kind at most.
 const DIFFERENCES: usize = 8;
 /// Largest tolerance in f32 and f64; correct backends differ by at most 1e-6.
-const WIDEST_TOLERANCE: f64 = 1e-3;
+const MAX_TOLERANCE: f64 = 1e-3;
 /// Largest tolerance in f16, for deep networks.
 const WIDEST_TOLERANCE_OF_F16: f64 = 0.1;
 /// Client and server compute the same few operations in double precision.
@@ -154,10 +154,10 @@ pub(super) fn check_correctness(path: &FieldPath<'_>, record: &WorkloadRecord) -
 
 fn check_numbers(path: &FieldPath<'_>, correctness: &Correctness, settings: &Settings) -> Checked {
     path.field("batch_size").whole(u64::from(correctness.batch_size), 1..=65_536)?;
-    path.field("redraws").whole(u64::from(correctness.redraws), 0..=u64::from(Correctness::MOST_REDRAWS))?;
+    path.field("redraws").whole(u64::from(correctness.redraws), 0..=u64::from(Correctness::MAX_REDRAWS))?;
     let widest = match settings.precision {
         Precision::F16 | Precision::F16Matrix => WIDEST_TOLERANCE_OF_F16,
-        Precision::F32 | Precision::F64 => WIDEST_TOLERANCE,
+        Precision::F32 | Precision::F64 => MAX_TOLERANCE,
     };
     path.field("tolerance").number(correctness.tolerance, 0.0..=widest)?;
     path.field("largest_difference").number(correctness.largest_difference, 0.0..=f64::MAX)?;
@@ -210,11 +210,11 @@ fn check_whole_batch(path: &FieldPath<'_>, whole: &WholeBatch, tolerance: f64, s
 }
 
 /// One process on the largest machine there is.
-const MOST_CPU_PERCENT: f64 = 65_536.0 * 100.0;
+const MAX_CPU_PERCENT: f64 = 65_536.0 * 100.0;
 /// A rack of them draws no more.
-const MOST_WATTS: f64 = 1e6;
-const MOST_JOULES: f64 = MOST_WATTS * LONGEST_SECONDS;
-const MOST_HERTZ: f64 = 1e12;
+const MAX_WATTS: f64 = 1e6;
+const MAX_JOULES: f64 = MAX_WATTS * MAX_SECONDS;
+const MAX_HERTZ: f64 = 1e12;
 const COLDEST_CELSIUS: f64 = -273.15;
 const HOTTEST_CELSIUS: f64 = 1000.0;
 
@@ -225,11 +225,11 @@ pub(super) fn check_resources(path: &FieldPath<'_>, resources: &Resources) -> Ch
         ("cpu_system_percent", resources.cpu_system_percent),
         ("machine_io_wait_percent", resources.machine_io_wait_percent),
     ] {
-        path.field(name).optional_number(percent, 0.0..=MOST_CPU_PERCENT)?;
+        path.field(name).optional_number(percent, 0.0..=MAX_CPU_PERCENT)?;
     }
     let (average, maximum) = (resources.resident_memory_average_bytes, resources.resident_memory_maximum_bytes);
-    path.field("resident_memory_average_bytes").whole(average.unwrap_or(0), 0..=MOST_BYTES)?;
-    path.field("resident_memory_maximum_bytes").whole(maximum.unwrap_or(0), 0..=MOST_BYTES)?;
+    path.field("resident_memory_average_bytes").whole(average.unwrap_or(0), 0..=MAX_BYTES)?;
+    path.field("resident_memory_maximum_bytes").whole(maximum.unwrap_or(0), 0..=MAX_BYTES)?;
     path.field("resident_memory_average_bytes").holds(
         average.zip(maximum).is_none_or(|(average, maximum)| average <= maximum),
         "The average exceeds the maximum.",
@@ -238,7 +238,7 @@ pub(super) fn check_resources(path: &FieldPath<'_>, resources: &Resources) -> Ch
 }
 
 fn check_samples(path: &FieldPath<'_>, samples: &[ResourceSample]) -> Checked {
-    path.list(samples.len(), Resources::MOST_SAMPLES)?;
+    path.list(samples.len(), Resources::MAX_SAMPLES)?;
     path.each(samples, |path, sample| check_sample(&path, sample))?;
     for (place, pair) in samples.windows(2).enumerate() {
         let path = path.item(place + 1);
@@ -271,13 +271,13 @@ fn check_sample(path: &FieldPath<'_>, sample: &ResourceSample) -> Checked {
         gpu_temperature_celsius,
         processor_energy_joules,
     } = sample;
-    path.field("seconds").number(seconds, 0.0..=LONGEST_SECONDS)?;
+    path.field("seconds").number(seconds, 0.0..=MAX_SECONDS)?;
     path.field("gpu_busy_percent").optional_number(gpu_busy_percent, 0.0..=100.0)?;
-    path.field("gpu_memory_bytes").whole(gpu_memory_bytes.unwrap_or(0), 0..=MOST_BYTES)?;
-    path.field("gpu_power_watts").optional_number(gpu_power_watts, 0.0..=MOST_WATTS)?;
-    path.field("gpu_energy_joules").optional_number(gpu_energy_joules, 0.0..=MOST_JOULES)?;
-    path.field("gpu_clock_hertz").optional_number(gpu_clock_hertz, 0.0..=MOST_HERTZ)?;
+    path.field("gpu_memory_bytes").whole(gpu_memory_bytes.unwrap_or(0), 0..=MAX_BYTES)?;
+    path.field("gpu_power_watts").optional_number(gpu_power_watts, 0.0..=MAX_WATTS)?;
+    path.field("gpu_energy_joules").optional_number(gpu_energy_joules, 0.0..=MAX_JOULES)?;
+    path.field("gpu_clock_hertz").optional_number(gpu_clock_hertz, 0.0..=MAX_HERTZ)?;
     path.field("gpu_temperature_celsius")
         .optional_number(gpu_temperature_celsius, COLDEST_CELSIUS..=HOTTEST_CELSIUS)?;
-    path.field("processor_energy_joules").optional_number(processor_energy_joules, 0.0..=MOST_JOULES)
+    path.field("processor_energy_joules").optional_number(processor_energy_joules, 0.0..=MAX_JOULES)
 }

@@ -11,19 +11,19 @@ use crate::proof::{SeenWorkload, draws};
 use crate::storage::StorageError;
 
 /// Largest number of operations for the first steps of a network. The loss of the first step is always computed.
-const FLOPS_OF_FIRST_STEPS: u64 = 40_000_000_000;
+const MAX_FIRST_STEPS_FLOPS: u64 = 40_000_000_000;
 /// Largest number of steps from the seed. Rounding grows with each step; these suffice to distinguish seeds.
-const MOST_FIRST_STEPS: u64 = 5;
+const MAX_FIRST_STEPS: u64 = 5;
 /// Largest number of operations for testing one state. If the whole test set takes more, random samples are tested …
-const FLOPS_OF_TEST: u64 = 150_000_000_000;
+const MAX_TEST_FLOPS: u64 = 150_000_000_000;
 /// … but at least this number of samples.
-const FEWEST_TEST_SAMPLES: u64 = 16;
+const MIN_TEST_SAMPLES: u64 = 16;
 /// Smallest denominator of a loss's relative difference.
-const SMALLEST_LOSS: f64 = 0.05;
+const MIN_LOSS: f64 = 0.05;
 /// Number of tolerances above which a state's difference flags the run. From one to this number nothing is proven.
-const MOST_TOLERANCES: f64 = 3.0;
+const MAX_TOLERANCES: f64 = 3.0;
 /// Largest relative difference of a state that is shown; larger ones are shown as this number.
-const MOST_SHOWN: f64 = 10.0;
+const MAX_SHOWN_DIFFERENCE: f64 = 10.0;
 
 /// A flag that is true if the memory is missing, and the bytes of the state in base64. Absent if it was not sent.
 type SentState = Option<(bool, String)>;
@@ -200,9 +200,9 @@ impl Subject<'_> {
 
     fn examine_first_steps(&self) -> Result<(), End> {
         self.go_on()?;
-        let further = FLOPS_OF_FIRST_STEPS.saturating_sub(self.examiner.flops_of_loss()?);
+        let further = MAX_FIRST_STEPS_FLOPS.saturating_sub(self.examiner.flops_of_loss()?);
         let affordable = 1 + further / self.examiner.flops_of_step()?.max(1);
-        let steps = affordable.min(MOST_FIRST_STEPS).min(self.record.first_losses.len() as u64);
+        let steps = affordable.min(MAX_FIRST_STEPS).min(self.record.first_losses.len() as u64);
         let found = self.examiner.first_losses(u32::try_from(steps).unwrap_or_default())?;
         let mut tolerance = self.tolerance.of_first_loss;
         for (number, (found, &told)) in (1..).zip(found.iter().zip(&self.record.first_losses)) {
@@ -243,10 +243,10 @@ impl Subject<'_> {
         }
         let reason = format!(
             "recomputed from step {begin} to {end}, the state differs by {:.1} % of its change (allowed: {:.1} %)",
-            100.0 * difference.min(MOST_SHOWN),
+            100.0 * difference.min(MAX_SHOWN_DIFFERENCE),
             100.0 * allowed
         );
-        Err(if difference > MOST_TOLERANCES * allowed { End::Doubt(reason) } else { End::Unproven(reason) })
+        Err(if difference > MAX_TOLERANCES * allowed { End::Doubt(reason) } else { End::Unproven(reason) })
     }
 
     /// Tests the state after a step and compares the accuracy with the record's.
@@ -257,17 +257,17 @@ impl Subject<'_> {
             .iter()
             .find(|evaluation| evaluation.step == step)
             .ok_or_else(|| End::Doubt(format!("the record has no accuracy after step {step}")))?;
-        let affordable = FLOPS_OF_TEST / self.examiner.flops_of_test()?.max(1);
+        let affordable = MAX_TEST_FLOPS / self.examiner.flops_of_test()?.max(1);
         let all = self.record.settings.test_samples;
         let is_whole = affordable >= u64::from(all);
-        let count = if is_whole { u64::from(all) } else { affordable.max(FEWEST_TEST_SAMPLES) };
+        let count = if is_whole { u64::from(all) } else { affordable.max(MIN_TEST_SAMPLES) };
         let samples: Vec<u32> =
             if is_whole { (0..all).collect() } else { (0..count).map(|i| self.random_sample(i)).collect() };
         let state = self.load(seen, step)?;
         let found = self.examiner.test(&state, step, &samples)?.ok_or_else(|| unreadable(step))?.accuracy();
         let is_doubted = match is_whole {
             true => (found - claimed.accuracy).abs() > self.tolerance.of_accuracy,
-            false => surprise(found, claimed.accuracy, count) > MOST_SURPRISE,
+            false => surprise(found, claimed.accuracy, count) > MAX_SURPRISE,
         };
         if is_doubted {
             return Err(End::Doubt(format!(
@@ -340,7 +340,7 @@ fn losses_from(seen: &SeenWorkload, step: u64) -> Option<&[f32]> {
 }
 
 fn is_close(told: f32, found: f64, share: f64) -> bool {
-    (f64::from(told) - found).abs() <= share * found.abs().max(SMALLEST_LOSS)
+    (f64::from(told) - found).abs() <= share * found.abs().max(MIN_LOSS)
 }
 
 fn unreadable(step: u64) -> End {
@@ -348,7 +348,7 @@ fn unreadable(step: u64) -> End {
 }
 
 /// Largest accepted [`surprise`]: 5²/2, five standard deviations. Four of a million honest runs exceed it on each side.
-pub(super) const MOST_SURPRISE: f64 = 12.5;
+pub(super) const MAX_SURPRISE: f64 = 12.5;
 
 /// Returns `count` · KL(`found` ‖ `claimed`). With the accuracy `claimed`, a result of `found` or farther off has at
 /// most the probability e^-surprise (Hoeffding, 1963, theorem 1). Every claim leaves room for one wrong and one correct
@@ -361,11 +361,11 @@ pub(super) fn surprise(found: f64, claimed: f64, count: u64) -> f64 {
 }
 
 /// Number of standard deviations by which the accuracy on random samples may be below the target.
-const MOST_DEVIATIONS_BELOW: f64 = 3.0;
+const MAX_DEVIATIONS_BELOW: f64 = 3.0;
 
 /// Returns true if the accuracy `found` on `count` random samples is far below `target`.
 pub(super) fn is_far_below(found: f64, target: f64, count: u64) -> bool {
-    target - found > MOST_DEVIATIONS_BELOW * (target * (1.0 - target) / count as f64).sqrt()
+    target - found > MAX_DEVIATIONS_BELOW * (target * (1.0 - target) / count as f64).sqrt()
 }
 
 #[cfg(test)]
@@ -385,7 +385,7 @@ mod tests {
         let deviation = 0.5 / 512_f64.sqrt();
         for side in [-1.0, 1.0] {
             let surprise_at = |deviations: f64| surprise(0.5 + side * deviations * deviation, 0.5, 512);
-            assert!((surprise_at(5.0) - MOST_SURPRISE).abs() < 0.01 * MOST_SURPRISE, "{}", surprise_at(5.0));
+            assert!((surprise_at(5.0) - MAX_SURPRISE).abs() < 0.01 * MAX_SURPRISE, "{}", surprise_at(5.0));
             assert_eq!(surprise_at(0.0), 0.0);
         }
     }
@@ -405,7 +405,7 @@ mod tests {
                     let found = f64::from(right) / f64::from(count);
                     let probability = probability(right, count, accuracy);
                     all += probability;
-                    if surprise(found, accuracy, count.into()) > MOST_SURPRISE {
+                    if surprise(found, accuracy, count.into()) > MAX_SURPRISE {
                         *(if found < accuracy { &mut below } else { &mut above }) += probability;
                     }
                 }
@@ -418,10 +418,10 @@ mod tests {
     #[test]
     fn claims_that_are_much_better_or_worse_are_doubted() {
         for (found, claimed) in [(0.90, 0.98), (0.98, 0.90), (0.98, 1.0), (0.0, 1.0), (1.0, 0.0)] {
-            assert!(surprise(found, claimed, 512) > MOST_SURPRISE, "{found} and {claimed}");
+            assert!(surprise(found, claimed, 512) > MAX_SURPRISE, "{found} and {claimed}");
         }
         for (found, claimed) in [(1.0, 1.0), (0.0, 0.0), (511.0 / 512.0, 1.0), (0.97, 0.98)] {
-            assert!(surprise(found, claimed, 512) < MOST_SURPRISE, "{found} and {claimed}");
+            assert!(surprise(found, claimed, 512) < MAX_SURPRISE, "{found} and {claimed}");
         }
     }
 }

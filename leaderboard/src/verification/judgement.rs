@@ -15,7 +15,7 @@ pub(super) fn judge(own: &Own, found: &Found, in_part: bool, record: &RunRecord)
 
 fn judge_whole(own: &Own, found: &Found, record: &RunRecord) -> Conclusion {
     if own.tier != Tier::Checked {
-        return unchanged(own, "its tier was changed in the meantime.");
+        return keep_unchanged(own, "its tier was changed in the meantime.");
     }
     match found {
         Found::Proof(measured) => {
@@ -23,12 +23,12 @@ fn judge_whole(own: &Own, found: &Found, record: &RunRecord) -> Conclusion {
             let said = "It was checked and is proven now.".to_owned();
             Conclusion { own, said, unexamined: false, measured: measured.clone() }
         }
-        Found::Doubt(doubt) => flagged(own, vec![Note::finding(doubt)]),
+        Found::Doubt(doubt) => flag(own, vec![Note::finding(doubt)]),
         Found::Nothing(reason) => {
             let kept = Own { tier: Tier::Checked, notes: vec![Note::finding(reason)] };
-            Conclusion { unexamined: true, ..unchanged(&kept, reason) }
+            Conclusion { unexamined: true, ..keep_unchanged(&kept, reason) }
         }
-        Found::Interrupted => unchanged(own, "the server stopped."),
+        Found::Interrupted => keep_unchanged(own, "the server stopped."),
     }
 }
 
@@ -41,29 +41,29 @@ fn judge_part(own: &Own, found: &Found) -> Conclusion {
             if has_room && !own.notes.contains(&Note::ComputedInPart) {
                 own.notes.push(Note::ComputedInPart);
             }
-            unchanged(&own, &Note::ComputedInPart.to_string())
+            keep_unchanged(&own, &Note::ComputedInPart.to_string())
         }
         Found::Doubt(doubt) => {
             let doubt = Note::finding(doubt);
             let others = own.notes.iter().filter(|note| **note != doubt && **note != Note::ComputedInPart);
             let notes = [&doubt].into_iter().chain(others).cloned().collect();
-            flagged(own, notes)
+            flag(own, notes)
         }
-        Found::Nothing(reason) => unchanged(own, reason),
-        Found::Interrupted => unchanged(own, "the server stopped."),
+        Found::Nothing(reason) => keep_unchanged(own, reason),
+        Found::Interrupted => keep_unchanged(own, "the server stopped."),
     }
 }
 
-fn flagged(own: &Own, notes: Vec<Note>) -> Conclusion {
-    let said = format!("It was {} and is flagged now: {}", own.tier.name(), joined(&notes));
+fn flag(own: &Own, notes: Vec<Note>) -> Conclusion {
+    let said = format!("It was {} and is flagged now: {}", own.tier.name(), join_notes(&notes));
     Conclusion { own: Own { tier: Tier::Flagged, notes }, said, unexamined: false, measured: Vec::new() }
 }
 
-fn joined(notes: &[Note]) -> String {
+fn join_notes(notes: &[Note]) -> String {
     notes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-fn unchanged(own: &Own, why: &str) -> Conclusion {
+fn keep_unchanged(own: &Own, why: &str) -> Conclusion {
     let said = format!("It stays {}: {why}", own.tier.name());
     Conclusion { own: own.clone(), said, unexamined: false, measured: Vec::new() }
 }
@@ -72,7 +72,7 @@ fn unchanged(own: &Own, why: &str) -> Conclusion {
 pub(super) fn given_up(own: &Own, in_part: bool) -> Conclusion {
     let is_open = own.tier == Tier::Checked && !in_part;
     let own = if is_open { Own { tier: Tier::Checked, notes: vec![Note::NotComputed] } } else { own.clone() };
-    unchanged(&own, &Note::NotComputed.to_string())
+    keep_unchanged(&own, &Note::NotComputed.to_string())
 }
 
 #[cfg(test)]
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_part_says_is_said_once_and_not_of_proven_runs() {
+    fn partial_findings_are_noted_once_and_not_on_proven_runs() {
         let proven = judge_part(&own(Tier::Proven), &proof());
         assert_eq!(proven.own, own(Tier::Proven));
         assert_eq!(proven.said, format!("It stays proven: {}", Note::ComputedInPart));

@@ -142,7 +142,7 @@ impl VerificationSamples {
 }
 
 /// A run that has brought down so many verifications is left alone.
-const MOST_ATTEMPTS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
 /// Computes again what can be had of a run, and writes what follows.
 pub(super) fn verify(
@@ -152,7 +152,7 @@ pub(super) fn verify(
     stops: &dyn Fn() -> bool,
 ) -> Result<(), StorageError> {
     let begin = Instant::now();
-    let found = if of.attempts > MOST_ATTEMPTS { None } else { Some(examine(tools, runtime, of, stops)?) };
+    let found = if of.attempts > MAX_ATTEMPTS { None } else { Some(examine(tools, runtime, of, stops)?) };
     if matches!(found, Some(Found::Interrupted)) {
         // The server releases it when it has stopped.
         return Ok(());
@@ -185,7 +185,7 @@ fn examine(
     of: &Verification,
     stops: &dyn Fn() -> bool,
 ) -> Result<Found, StorageError> {
-    if let Some(reason) = of_another_suite(&of.record) {
+    if let Some(reason) = find_other_suite(&of.record) {
         return Ok(Found::Nothing(reason));
     }
     // A few remaining states would prove nothing about the rest.
@@ -196,7 +196,7 @@ fn examine(
 }
 
 /// Runs of other versions of a suite were other work.
-fn of_another_suite(record: &RunRecord) -> Option<String> {
+fn find_other_suite(record: &RunRecord) -> Option<String> {
     let suite = &record.suite;
     let known = engine::suite(&suite.name)?;
     (known.version != suite.version).then(|| {
@@ -215,8 +215,8 @@ mod tests {
     fn other_suite_versions_may_have_other_work() {
         let mut record = crate::devices::testing::native("Example GPU 9000", "");
         record.suite = results::Suite { name: engine::SUITES[0].name.to_owned(), version: engine::SUITES[0].version };
-        assert_eq!(of_another_suite(&record), None);
+        assert_eq!(find_other_suite(&record), None);
         record.suite.version += 1;
-        assert!(of_another_suite(&record).unwrap().contains(", not version"));
+        assert!(find_other_suite(&record).unwrap().contains(", not version"));
     }
 }

@@ -45,7 +45,7 @@ fn no_name_is_markup() {
 }
 
 #[test]
-fn what_has_no_badge_is_refused_and_what_failed_says_so() {
+fn badges_are_refused_for_unranked_runs_and_name_failures() {
     let server = TestServer::start();
     let run = server.accepted(|record| record::diverge(&mut record.workloads[1]));
     for kind in ["svg", "json"] {
@@ -183,7 +183,7 @@ fn no_name_is_markup_in_the_page() {
 }
 
 #[test]
-fn only_pages_of_runs_that_are_shown_have_tags_of_their_own() {
+fn only_pages_of_visible_runs_have_preview_tags() {
     let server = with_page(None);
     let run = server.accepted(|_| {});
     for path in ["/", "/runs/0123456789abcdef", "/runs/0123", "/about"] {
@@ -196,7 +196,7 @@ fn only_pages_of_runs_that_are_shown_have_tags_of_their_own() {
 }
 
 #[test]
-fn without_a_public_address_the_host_counts_where_it_can_be_one() {
+fn host_header_is_used_without_a_public_address() {
     let server = with_page(None);
     let run = server.accepted(|_| {});
     let image = |host: &str| format!("content=\"http://{host}/api/v1/runs/{}/card.png\"", run.run_id);

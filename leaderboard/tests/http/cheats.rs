@@ -16,7 +16,7 @@ use crate::support::requests::Call;
 use crate::support::{TestServer, record, rehearsal};
 
 /// Tolerance of the server's clock.
-const MOST_GAINED: f64 = 1.03;
+const MAX_GAIN: f64 = 1.03;
 /// Number of the first segment after the first steps, which are computed again for every run.
 const FIRST_FREE_SEGMENT: usize = 3;
 /// Share of steps in the segments from there on.
@@ -71,7 +71,7 @@ fn ends(what: &str, end: &End, tricks: Tricks) {
         }
         End::Checked => assert_eq!(of("checked"), runs, "{found:?}"),
         End::Refused(code) => assert_eq!(of(code), runs, "{found:?}"),
-        End::Limited => assert!(of("proven") == runs && gained <= MOST_GAINED + 1e-6, "{found:?} {gained}"),
+        End::Limited => assert!(of("proven") == runs && gained <= MAX_GAIN + 1e-6, "{found:?} {gained}"),
     }
 }
 

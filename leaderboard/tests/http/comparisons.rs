@@ -93,7 +93,7 @@ fn idempotency_key_repeats_a_lost_answer() {
 }
 
 #[test]
-fn what_is_no_comparison_or_contradicts_itself_is_refused_with_its_place() {
+fn invalid_comparisons_are_refused_with_the_field() {
     let server = TestServer::start();
     let refuse = |change: fn(&mut SharedComparison), code: &str, field: &str| {
         let mut changed = comparison();
@@ -181,7 +181,7 @@ fn compared(server: &TestServer, query: &str) -> Comparing {
 }
 
 #[test]
-fn runs_are_compared_with_the_first_and_what_differs_is_told() {
+fn runs_are_compared_with_the_first() {
     let usual = |_: &mut RunRecord| {};
     let fast = |record: &mut RunRecord| {
         named("Example GPU 9001", 3)(record);
@@ -241,7 +241,7 @@ fn what_cannot_be_compared_is_refused() {
         server.get(&path(&query)).assert_refused(400, "bad_query", field);
     }
     server.get(&path(&format!("?runs={},0123456789abcdef", ids[0]))).assert_refused(404, "unknown_run", "runs");
-    server.get(&path("?devices=reported-example-gpu-9000,nobodys")).assert_refused(404, "unknown_device", "devices");
+    server.get(&path("?devices=reported-example-gpu-9000,no-such")).assert_refused(404, "unknown_device", "devices");
     server.set_tier(&ids[1], Tier::Hidden);
     let hidden = path(&format!("?runs={},{}", ids[0], ids[1]));
     server.get(&hidden).assert_refused(404, "unknown_run", "runs");
@@ -252,7 +252,7 @@ fn history(server: &TestServer, query: &str) -> DeviceHistory {
 }
 
 #[test]
-fn the_history_of_a_device_goes_by_version_driver_and_month() {
+fn device_history_is_grouped_by_version_driver_and_month() {
     let of = |version: &'static str, driver: &'static str, factor: u32| {
         move |record: &mut RunRecord| {
             record::speed_up(record, factor);
@@ -298,7 +298,7 @@ fn the_history_of_a_device_goes_by_version_driver_and_month() {
     let nothing = history(&server, "?backend=burn-wgpu");
     assert_eq!((nothing.category, nothing.results), (None, 0));
     assert!(nothing.engine_versions.is_empty() && nothing.drivers.is_empty() && nothing.months.is_empty());
-    server.get("/api/v1/devices/nobodys/history").assert_refused(404, "unknown_device", "");
+    server.get("/api/v1/devices/no-such/history").assert_refused(404, "unknown_device", "");
     let bad = "/api/v1/devices/reported-example-gpu-9000/history?client=toaster";
     server.get(bad).assert_refused(400, "bad_query", "");
 }

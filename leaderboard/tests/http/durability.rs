@@ -110,7 +110,7 @@ fn asked_to_stop_the_server_stops_cleanly() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn an_honest_run_is_proven_when_the_log_cannot_be_written() {
+fn honest_run_is_proven_without_a_writable_log() {
     let mut command = server::command();
     command.args(["--log", "info"]).stderr(std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
     let server = ProcessOfRehearsals::start(command);
@@ -118,10 +118,10 @@ fn an_honest_run_is_proven_when_the_log_cannot_be_written() {
 }
 
 #[test]
-fn what_keeps_the_server_from_starting_is_told_with_what_to_do() {
+fn startup_errors_come_with_advice() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
-    std::fs::write(folder.path().join("no-database"), "certainly no data base ".repeat(100)).unwrap();
+    std::fs::write(folder.path().join("no-database"), "certainly no database  ".repeat(100)).unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let database = path("good.sqlite");

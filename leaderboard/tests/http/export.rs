@@ -114,7 +114,7 @@ fn exports_have_no_nonces_and_no_formulas() {
 }
 
 #[test]
-fn a_damaged_record_is_left_out_of_an_export_and_never_shown() {
+fn damaged_record_is_neither_exported_nor_shown() {
     let server = TestServer::start();
     let (good, bad) = (server.accepted(|_| {}), server.accepted(|_| {}));
     server.database().execute(&format!("UPDATE runs SET record = '{{' WHERE run_id = '{}'", bad.run_id));
@@ -175,7 +175,7 @@ fn exported_list_equals_the_list() {
 }
 
 #[test]
-fn a_host_writes_the_same_into_a_file_with_its_sum() {
+fn backup_file_comes_with_its_checksum() {
     let database = TestDatabase::new();
     let server = ServerProcess::start(&database);
     stored(&server, 1);
@@ -272,7 +272,7 @@ fn it_has_the_cells_of_the_csv_with_types() {
 }
 
 #[test]
-fn the_file_says_what_its_columns_are_and_under_which_licence() {
+fn file_describes_its_columns_and_license() {
     let server = TestServer::start();
     let about: ExportAbout = server.get("/api/v1/export/about").parse();
     let reader = open(server.get("/api/v1/export?format=parquet").body);
@@ -304,7 +304,7 @@ fn the_file_says_what_its_columns_are_and_under_which_licence() {
 }
 
 #[test]
-fn moments_are_those_of_the_upload_and_hidden_runs_are_absent() {
+fn shows_upload_times_and_omits_hidden_runs() {
     let server = TestServer::start();
     for seed in 0..40 {
         assert_eq!(server.import(&record::unregistered(seed)).status, 201);

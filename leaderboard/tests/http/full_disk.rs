@@ -143,7 +143,7 @@ fn acknowledged_writes_outlast_a_full_disk() {
 }
 
 #[test]
-fn health_says_that_the_disk_is_full_until_there_is_room() {
+fn health_reports_a_full_disk_until_there_is_room() {
     let Some(disk) = SmallDisk::new() else { return skipped() };
     let server = disk.start_server();
     disk.fill();

@@ -112,7 +112,7 @@ fn repeated_import_returns_the_same_secret() {
         let headers = [("content-type", "application/json"), ("idempotency-key", key)];
         server.send("POST", "/api/v1/runs/import", &headers, &body)
     };
-    let (mine, anothers) = ("of whoever handed it in, at random", "of somebody who read the open data");
+    let (mine, anothers) = ("a random key of the original sender", "a random key of a reader of the data");
     let first = import(mine);
     assert_eq!(first.status, 201, "{}", first.text());
     let first: AcceptedRun = first.parse();
@@ -202,17 +202,17 @@ fn other_is_proven(run: &Rehearsal) {
 }
 
 #[test]
-fn the_other_network_is_proven_where_one_could_not_be_built() {
+fn other_network_is_proven_after_one_cannot_be_built() {
     other_is_proven(&failing(0));
 }
 
 #[test]
-fn the_other_network_is_proven_where_one_failed_in_its_first_segment() {
+fn other_network_is_proven_after_one_fails_early() {
     other_is_proven(&failing(1));
 }
 
 #[test]
-fn a_run_is_checked_where_a_network_failed_after_a_segment() {
+fn run_is_checked_after_a_network_fails() {
     let server = rehearsal::server();
     let verdict = failing(2).verdict(&server);
     let given_up =
@@ -225,7 +225,7 @@ fn a_run_is_checked_where_a_network_failed_after_a_segment() {
 type Refused = (fn(&mut WorkloadRecord), &'static str, &'static str);
 
 #[test]
-fn a_network_that_failed_has_a_reason_of_a_line_and_no_figures() {
+fn failed_network_has_one_line_reason_and_no_metrics() {
     let cases: [Refused; 4] = [
         (
             |of| of.outcome = Outcome::Failed { cause: FailureCause::Data, reason: "x".repeat(301) },
@@ -264,7 +264,7 @@ fn a_suite_names_the_network_that_failed_too() {
 }
 
 #[test]
-fn an_outcome_that_this_version_does_not_know_breaks_no_list() {
+fn unknown_outcomes_do_not_break_lists() {
     let server = TestServer::start();
     let known = server.accepted(|_| {});
     let newer = server.accepted(|record| fail(&mut record.workloads[1], Vec::new()));
@@ -356,7 +356,7 @@ fn announcements_are_forgotten_a_week_after_they_expired() {
 }
 
 #[test]
-fn a_client_whose_answer_was_lost_gets_a_secret_of_its_own() {
+fn client_with_lost_answer_gets_its_own_secret() {
     let server = TestServer::start();
     let (started, record) = server.honest_run();
     let first: AcceptedRun = server.upload(&started.run_id, &record).parse();

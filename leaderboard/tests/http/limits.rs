@@ -43,7 +43,7 @@ fn malformed_json_is_refused_with_line_and_column() {
 }
 
 #[test]
-fn fields_that_are_unknown_missing_or_of_a_wrong_type_are_named() {
+fn errors_name_unknown_missing_and_mistyped_fields() {
     let server = TestServer::start();
     let with = |change: fn(&mut Value)| {
         let mut json = serde_json::to_value(record::unregistered(1)).unwrap();
@@ -163,7 +163,7 @@ fn seconds_to_import_a_long_record(server: &TestServer, seed: u32) -> f64 {
 }
 
 #[test]
-fn bodies_that_do_not_end_hold_up_nobody_but_themselves() {
+fn unfinished_bodies_block_only_their_own_request() {
     let server = rehearsal::server_behind_a_proxy(Protection::default());
     let length = 16 << 20;
     let from = |last| format!("host: x\r\nx-forwarded-for: 192.0.2.{last}\r\ncontent-length: {length}");
@@ -251,7 +251,7 @@ fn connections_per_address_are_limited() {
 }
 
 #[test]
-fn what_the_api_does_not_have_is_told_in_json() {
+fn unknown_api_paths_are_json_errors() {
     let server = TestServer::start();
     for path in ["/api/", "/api/v1", "/api/v2/runs", "/api/v1/runs/", "/api/v1/runs/a/b", "/api/v1/../x"] {
         server.get(path).assert_refused(404, "unknown_route", "");
@@ -272,7 +272,7 @@ fn what_the_api_does_not_have_is_told_in_json() {
 }
 
 #[test]
-fn results_may_be_read_by_any_site_and_written_by_none() {
+fn any_site_can_read_results_and_none_can_write() {
     let server = TestServer::start();
     let read = server.send("GET", "/api/v1/runs", &[("origin", "https://example.org")], b"");
     assert_eq!(read.header("access-control-allow-origin"), "*");
@@ -304,7 +304,7 @@ fn value(text: &str, name: &str) -> Option<f64> {
 }
 
 #[test]
-fn requests_runs_refusals_and_bytes_are_counted_and_nobody_is_named() {
+fn metrics_count_requests_without_naming_anyone() {
     let header = Some(ProxyHeader::XForwardedFor);
     let server = watched(Protection { reading_per_second: 1, trusted_proxy_header: header, ..Protection::default() });
     let run = server.accepted(|_| {});
@@ -353,7 +353,7 @@ fn open_connections_are_counted_while_they_are_open() {
 }
 
 #[test]
-fn the_public_address_has_no_metrics_and_the_other_one_nothing_else() {
+fn metrics_are_served_only_on_their_own_address() {
     let server = watched(Protection::default());
     assert_eq!(server.get("/metrics").status, 404);
     assert_eq!(server.metrics().get("/api/v1/runs").status, 404);
@@ -373,5 +373,5 @@ fn readers_of_metrics_do_not_hold_up_the_end() {
     let start = Instant::now();
     drop(server);
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
-    assert!(TcpStream::connect(address).is_err(), "nobody listens any more");
+    assert!(TcpStream::connect(address).is_err(), "the server still listens");
 }

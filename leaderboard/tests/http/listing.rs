@@ -26,7 +26,7 @@ fn ids(list: &RunList) -> Vec<&str> {
 }
 
 #[test]
-fn the_fastest_comes_first_and_a_run_without_a_figure_last() {
+fn fastest_run_is_first_and_runs_without_a_rate_last() {
     let server = TestServer::start();
     let slow = server.accepted(|_| {});
     let without = server.accepted(|record| record::scale_time(record, 0.1));
@@ -125,7 +125,7 @@ fn only_proven_standard_hardware_results_are_ranked() {
     let marked = list(&server, "").rows.iter().filter(|row| row.ranked).count();
     let of_network = |more: &str| list(&server, &format!("?ranked=true&workload=caffe-mnist{more}"));
     assert_eq!(ids(&of_network("")), [&ranked.run_id], "f32 where nothing else is asked for");
-    assert_eq!(ids(&of_network("&precision=f16")), [&half.run_id], "each precision has a ranking of its own");
+    assert_eq!(ids(&of_network("&precision=f16")), [&half.run_id], "each precision has its own ranking");
     assert!(of_network("&precision=f16-matrix").rows.is_empty() && of_network("&class=processor").rows.is_empty());
     assert_eq!(marked, 5, "the mark in a row and the filters agree");
 }
@@ -196,7 +196,7 @@ fn filters_find_runs_also_after_a_tier_change() {
 }
 
 #[test]
-fn a_cursor_leads_through_all_rows_and_belongs_to_its_query() {
+fn cursor_visits_all_rows_of_its_query_only() {
     let server = TestServer::start();
     let runs: Vec<String> = (1..6).map(|factor| server.accepted(faster(factor)).run_id).collect();
     let mut found = list(&server, "?workload=caffe-mnist&limit=2");
@@ -263,7 +263,7 @@ fn again(server: &TestServer, path: &str, first: &Answer, encodings: &str) -> An
 }
 
 #[test]
-fn what_has_not_changed_is_answered_with_304_in_every_encoding() {
+fn unchanged_content_is_304_in_every_encoding() {
     let server = TestServer::start();
     let run = server.accepted(|_| {});
     let paths = ["/api/v1/runs", &format!("/api/v1/runs/{}", run.run_id), "/api/v1/schema", "/api/v1/data-sets"]
@@ -289,7 +289,7 @@ fn what_has_not_changed_is_answered_with_304_in_every_encoding() {
 }
 
 #[test]
-fn what_has_changed_is_sent_again_and_refusals_have_no_name() {
+fn changed_content_is_resent_and_refusals_have_no_etag() {
     let server = TestServer::start();
     let before = server.get("/api/v1/runs");
     let run = server.accepted(|_| {});
@@ -316,7 +316,7 @@ fn answers_that_hold_a_secret_are_kept_by_nobody() {
 const RUNS: u32 = 2000;
 
 #[test]
-fn every_query_of_the_page_has_an_index_that_serves_it() {
+fn every_page_query_uses_an_index() {
     let database = TestDatabase::new();
     let plans = block_on(async {
         let board = Board::open(&database.address()).await.unwrap();
@@ -552,7 +552,7 @@ async fn pages(board: &Board, query: &ListRuns, few: u64, looked_at: u64) -> Vec
 }
 
 #[test]
-fn pages_together_are_what_a_plain_filter_and_a_plain_sort_give() {
+fn pages_match_a_plain_filter_and_sort() {
     let cases = if crate::on_postgres() { 12 } else { 40 };
     let mut runner = TestRunner::new(Config { failure_persistence: None, cases, ..Config::default() });
     let given = (seeds(), prop::collection::vec((queries(), 0..30_u64, 1..30_u64), 12));

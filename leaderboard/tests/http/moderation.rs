@@ -98,7 +98,7 @@ fn moderation_is_atomic_and_only_undoes_moderation() {
 }
 
 #[test]
-fn everybody_can_read_what_was_done_and_why_the_newest_first() {
+fn moderation_log_is_public_and_newest_first() {
     let server = board();
     assert_eq!(log(&server, "").total, 0);
     assert!(moderated(&server, &["log"]).contains("the moderation log is empty"));
@@ -133,14 +133,14 @@ fn everybody_can_read_what_was_done_and_why_the_newest_first() {
 #[test]
 fn the_log_outlives_a_run_and_holds_nothing_of_it() {
     let server = board();
-    let name = "Nobody Else's Card";
+    let name = "Some Other Card";
     let deleted = accepted_by(&server, ANN, |record| record.device.claimed_name = Some(name.to_owned()));
     let removed = accepted_by(&server, BOB, |record| record.device.claimed_name = Some(name.to_owned())).run_id;
     moderated(&server, &["hide", &deleted.run_id, "--reason", "It is doubtful"]);
     assert_eq!(server.delete(&deleted.run_id, &deleted.deletion_secret).status, 204);
     done(&run(&["remove", &removed, "--database"], &[server.database().as_ref()]));
     let entries = log(&server, "").entries;
-    assert_eq!(entries.len(), 2, "who deletes a run of their own is no moderator: {entries:?}");
+    assert_eq!(entries.len(), 2, "deleting one's own run is no moderation: {entries:?}");
     let nothing_else = ModerationEntry {
         done_unix_seconds: entries[0].done_unix_seconds,
         deed: Deed::Remove,
@@ -245,7 +245,7 @@ fn merged_claimed_name_shows_real_name_and_weaker_source() {
 }
 
 #[test]
-fn no_run_that_comes_while_devices_are_merged_is_left_behind() {
+fn runs_submitted_during_a_merge_are_merged_too() {
     let server = board();
     proven_by(&server, ANN, on("Example GPU A", 1));
     accepted_by(&server, ANN, on("Example GPU B", 1));

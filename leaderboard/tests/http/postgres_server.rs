@@ -10,7 +10,7 @@ use crate::upkeep::{failed, ids, run, stored};
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn servers_that_start_at_once_on_an_empty_data_base_all_start() {
+fn servers_start_simultaneously_on_an_empty_database() {
     let database = TestDatabase::new();
     let servers: Vec<ServerProcess> = std::thread::scope(|scope| {
         let starting: Vec<_> = (0..4).map(|_| scope.spawn(|| ServerProcess::start(&database))).collect();
@@ -24,7 +24,7 @@ fn servers_that_start_at_once_on_an_empty_data_base_all_start() {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn a_server_outlives_its_postgresql_and_loses_nothing_that_it_accepted() {
+fn survives_a_postgresql_restart_without_loss() {
     let cluster = Cluster::start();
     let server = TestServer::on(TestDatabase::at(cluster.new_schema()));
     let run = server.accepted(|_| {});
@@ -79,7 +79,7 @@ fn upload_succeeds_after_a_full_disk_has_room_again() {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn a_read_only_data_base_is_told_and_can_be_read() {
+fn read_only_database_is_reported_and_readable() {
     let server = TestServer::start();
     let run = server.accepted(|_| {});
     let (started, record) = server.honest_run();
@@ -101,10 +101,10 @@ fn a_read_only_data_base_is_told_and_can_be_read() {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn a_number_that_was_absent_once_may_be_there_the_next_time() {
+fn absent_numbers_may_be_present_in_the_next_query() {
     let server = TestServer::start();
     // Windows that are too short give no throughput. Each connection prepares the statement when it first runs it, and
-    // keeps it: all those that are open have met an absent number before the first that is there.
+    // keeps it: every open connection has met an absent number before the first present one.
     for factor in [0.1, 0.1, 0.1, 0.1, 1.0, 1.0, 1.0, 1.0] {
         server.accepted(|record| record::scale_time(record, factor));
     }
@@ -114,7 +114,7 @@ fn a_number_that_was_absent_once_may_be_there_the_next_time() {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn an_address_that_does_not_work_is_told_without_its_password() {
+fn connection_errors_omit_the_password() {
     let database = TestDatabase::new();
     let good = database.argument();
     let cases = [
@@ -153,7 +153,7 @@ fn server_with_a_different_key_does_not_start() {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn the_password_is_in_no_log_however_much_is_logged() {
+fn logs_never_contain_the_password() {
     let database = TestDatabase::new();
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
@@ -170,7 +170,7 @@ fn the_password_is_in_no_log_however_much_is_logged() {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn back_ups_are_postgresqls_own_which_is_told_and_works() {
+fn postgresql_backup_advice_works() {
     let cluster = Cluster::shared();
     let schema = cluster.new_schema();
     let owner = schema.split(['/', ':']).nth(3).unwrap();

@@ -130,7 +130,7 @@ fn first_losses_that_are_guessed_flag_a_run() {
 }
 
 #[test]
-fn a_flagged_run_is_noted_at_proven_runs_of_its_submitter() {
+fn flagged_run_is_noted_on_its_submitters_proven_runs() {
     let server = rehearsal::server_behind_a_proxy(Protection::default());
     let proven =
         |who: &'static str| proven_by(&server, who, |record| record.device.claimed_name = Some(who.to_owned()));
@@ -238,6 +238,6 @@ fn run_with_a_long_pause_is_proven_but_not_ranked() {
 }
 
 #[test]
-fn a_run_that_waited_and_keeps_it_from_the_mark_is_checked() {
+fn paused_run_is_checked_without_ranking() {
     is_checked(&rehearsal::server(), &paused(40.0), "paused for 40.0 s");
 }

@@ -111,7 +111,7 @@ fn readers_of_one_prefix_leave_exports_and_time_to_others() {
 }
 
 #[test]
-fn a_classroom_behind_one_address_works_with_the_limits_as_they_are() {
+fn default_limits_allow_a_classroom_behind_one_address() {
     let server = behind_a_proxy(Protection::default());
     for _ in 0..30 {
         for path in ["/", "/api/v1/runs", "/api/v1/schema", "/api/v1/data-sets"] {
@@ -166,7 +166,7 @@ fn open_runs_are_limited_until_uploaded_or_expired() {
 }
 
 #[test]
-fn so_much_is_imported_in_a_day_whichever_server_does_it() {
+fn daily_import_limit_is_shared_by_servers() {
     let bytes = serde_json::to_vec(&record::unregistered(1)).unwrap().len() as u64;
     let two = Protection { import_bytes_per_day: 2 * bytes + bytes / 2, ..Protection::default() };
     let mut server = TestServer::protected_by(two);
@@ -184,7 +184,7 @@ fn so_much_is_imported_in_a_day_whichever_server_does_it() {
 }
 
 #[test]
-fn browsers_are_told_to_stay_with_tls_only_where_there_is_tls() {
+fn hsts_header_is_sent_only_with_tls() {
     const NAME: &str = "strict-transport-security";
     let behind = TestServer::protected_by(Protection { behind_tls: true, ..Protection::default() });
     let plain = TestServer::start();

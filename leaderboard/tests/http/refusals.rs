@@ -174,7 +174,7 @@ fn raw_samples_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn steps_and_epochs_that_the_windows_do_not_hold_are_refused() {
+fn refuses_lengths_that_contradict_the_windows() {
     let bench = Bench::new();
     bench.refuses_changed("inconsistent", "workloads[0].windows", |r| r.workloads[0].windows.clear());
     bench.refuses_changed("inconsistent", "workloads[0].windows", |r| {
@@ -188,7 +188,7 @@ fn steps_and_epochs_that_the_windows_do_not_hold_are_refused() {
 }
 
 #[test]
-fn a_summary_that_does_not_follow_from_the_raw_samples_is_refused() {
+fn refuses_summaries_that_contradict_raw_samples() {
     let bench = Bench::new();
     let summary = serde_json::to_value(&bench.record.workloads[0].summary).unwrap();
     let figures = summary.as_object().unwrap();
@@ -210,7 +210,7 @@ fn a_summary_that_does_not_follow_from_the_raw_samples_is_refused() {
 }
 
 #[test]
-fn a_comparison_that_does_not_follow_from_its_losses_is_refused() {
+fn refuses_comparisons_that_contradict_their_losses() {
     let bench = Bench::new();
     let rows = [
         ("losses/0", json!(2.6), "largest_difference", "inconsistent"),
@@ -251,7 +251,7 @@ fn a_comparison_that_does_not_follow_from_its_losses_is_refused() {
 }
 
 #[test]
-fn a_whole_batch_that_does_not_follow_from_its_numbers_is_refused() {
+fn refuses_whole_batch_results_that_contradict_their_numbers() {
     let bench = Bench::new();
     let whole = |batch_size| WholeBatch {
         batch_size,
@@ -360,7 +360,7 @@ fn a_browsers_version_is_its_major_version() {
 }
 
 #[test]
-fn what_is_implausible_is_flagged_with_the_reason_and_not_refused() {
+fn implausible_runs_are_flagged_with_the_reason() {
     type Change = fn(&mut RunRecord);
     let cases: [(Change, &str); 5] = [
         (|r| record::speed_up(r, 100_000), "FLOP/s"),
@@ -521,7 +521,7 @@ fn partial_suite_run_is_stored_but_not_ranked() {
 }
 
 #[test]
-fn what_several_devices_trained_together_is_refused_however_it_is_called() {
+fn multi_device_runs_are_refused_under_any_label() {
     let server = TestServer::start();
     for (number, devices) in [(1, 2), (2, 1)] {
         let mut record = record::unregistered(number);
@@ -531,7 +531,7 @@ fn what_several_devices_trained_together_is_refused_however_it_is_called() {
 }
 
 #[test]
-fn what_was_streamed_to_the_device_is_refused_however_it_is_called() {
+fn streamed_runs_are_refused_under_any_label() {
     let server = TestServer::start();
     for (number, mode) in (1..).zip(results::InputMode::ALL) {
         let mut record = record::unregistered(number);
@@ -541,7 +541,7 @@ fn what_was_streamed_to_the_device_is_refused_however_it_is_called() {
 }
 
 #[test]
-fn a_suite_that_is_not_known_is_refused_before_anybody_trains_it() {
+fn unknown_suite_is_refused_before_training() {
     let server = TestServer::start();
     for (name, version) in [("quick", 2), ("quicker", 1)] {
         let request = results::api::StartRun {

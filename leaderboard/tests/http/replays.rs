@@ -107,7 +107,7 @@ fn without_its_states_a_checked_run_is_never_proven() {
 }
 
 #[test]
-fn a_run_that_waited_until_its_states_were_forgotten_is_not_proven() {
+fn run_is_not_proven_after_its_states_expire() {
     let mut server = rehearsal::server();
     server.restart_with_verifiers(0);
     let started = rehearsal::light().play_accepted(&server);
@@ -130,7 +130,7 @@ fn states_of_some_networks_prove_nothing_of_the_others() {
 }
 
 #[test]
-fn what_a_moderator_said_stands_over_what_a_replay_finds() {
+fn moderator_decisions_override_replays() {
     let server = rehearsal::server();
     let run = server.proven(|_| {});
     let moderate = |deed: &str| {
@@ -169,7 +169,7 @@ fn run_hidden_during_verification_keeps_its_result() {
 }
 
 #[test]
-fn a_server_that_runs_computes_what_waits_and_the_tier_stands_meanwhile() {
+fn running_server_replays_the_queue_and_keeps_tiers() {
     let mut server = rehearsal::server();
     server.restart_with_verifiers(0);
     let run = server.proven(|_| {});

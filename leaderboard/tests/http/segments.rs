@@ -101,7 +101,7 @@ fn beacons(server: &TestServer, first_sha256: &str) -> [Beacon; 3] {
 }
 
 #[test]
-fn each_draw_is_inside_the_last_segment_on_which_it_fell() {
+fn each_draw_is_inside_its_segment() {
     let server = TestServer::start();
     let run = server.begin();
     taken(&server, &run, &lap(0, &hash(0)));
@@ -156,7 +156,7 @@ fn parts_are_narrowed_to_a_single_step() {
     let mut rounds = Vec::new();
     while let Some(part) = &wanted.hashes {
         let [begin, end] = part.steps;
-        assert_eq!(part.losses, end - begin == 1000, "losses are those of a whole segment");
+        assert_eq!(part.losses, end - begin == 1000, "only whole segments have losses");
         let most = usize::try_from(end - begin - 1).unwrap().min(7);
         assert!(part.at.len() == most && part.at.iter().all(|step| (begin + 1..end).contains(step)), "{part:?}");
         rounds.push((part.draw, end - begin));

@@ -154,7 +154,7 @@ fn deleted_runs_leave_snapshots_within_a_week() {
 }
 
 #[test]
-fn a_name_that_is_there_is_left_alone_whichever_server_comes() {
+fn existing_name_is_kept_by_every_server() {
     let mut server = server();
     let files = files_of(&server, "2027-01-15");
     imported(&server, 1);

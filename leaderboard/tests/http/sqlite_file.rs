@@ -42,7 +42,7 @@ fn backup_of_a_running_server_can_be_restored() {
 
 #[cfg(unix)]
 #[test]
-fn only_its_owner_may_read_the_file_its_log_and_its_copies() {
+fn only_the_owner_can_read_database_log_and_copies() {
     use std::fs::{File, Permissions, metadata, set_permissions};
     use std::os::unix::fs::PermissionsExt;
 
@@ -79,7 +79,7 @@ fn an_honest_run_is_proven_during_a_flood_of_connections() {
 }
 
 #[test]
-fn only_a_whole_data_base_of_a_leaderboard_is_restored() {
+fn restores_only_a_complete_leaderboard_database() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("leaderboard.sqlite");
     let server = ServerProcess::start(&database);
@@ -87,7 +87,7 @@ fn only_a_whole_data_base_of_a_leaderboard_is_restored() {
     drop(server);
     let (missing, text, cut) =
         (folder.path().join("missing"), folder.path().join("text"), folder.path().join("cut.sqlite"));
-    std::fs::write(&text, "certainly no data base ".repeat(1000)).unwrap();
+    std::fs::write(&text, "certainly no database  ".repeat(1000)).unwrap();
     assert!(done(&run(&["backup"], &[cut.as_ref(), "--database".as_ref(), database.as_ref()])).contains("copied"));
     let whole = std::fs::read(&cut).unwrap();
     std::fs::write(&cut, &whole[..whole.len() / 2]).unwrap();
@@ -100,7 +100,7 @@ fn only_a_whole_data_base_of_a_leaderboard_is_restored() {
 }
 
 #[test]
-fn a_deleted_record_is_not_left_in_the_data_base_file() {
+fn deleted_record_is_erased_from_the_database_file() {
     let mut server = TestServer::start();
     let run = server.accepted(|record| record.device.claimed_name = Some("Very Particular Device".to_owned()));
     let holds = |server: &TestServer| {

@@ -36,7 +36,7 @@ fn standings_have_a_table_per_workload_in_suite_order() {
 }
 
 #[test]
-fn a_hundred_uploads_of_one_submitter_on_one_day_are_one_voice() {
+fn a_submitter_has_one_voice_per_day() {
     let server = board();
     for _ in 0..100 {
         accepted_by(&server, ANN, on("Example GPU 9000", 10));
@@ -283,7 +283,7 @@ fn distribution(server: &TestServer, more: &str) -> Distribution {
 }
 
 #[test]
-fn a_device_has_its_figures_with_places_and_its_latest_runs() {
+fn device_page_has_places_and_latest_runs() {
     let server = board();
     proven_by(&server, ANN, on("Example GPU A", 3));
     proven_by(&server, ANN, on("Example GPU B", 1));

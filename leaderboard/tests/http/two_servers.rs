@@ -62,7 +62,7 @@ fn simultaneous_uploads_to_two_servers_use_the_nonce_once() {
 }
 
 #[test]
-fn a_segment_that_comes_to_both_servers_at_once_counts_once() {
+fn concurrent_segments_on_two_servers_count_once() {
     let one = TestServer::start();
     let other = one.another();
     let run = one.begin();
@@ -78,7 +78,7 @@ fn a_segment_that_comes_to_both_servers_at_once_counts_once() {
 }
 
 #[test]
-fn a_record_that_is_imported_several_times_at_once_is_stored_once() {
+fn concurrent_imports_store_a_record_once() {
     let one = TestServer::start();
     let other = one.another();
     let record = record::unregistered(3);

@@ -13,7 +13,7 @@ const RUN_ID: &str = "616aaf88ee554534";
 /// Secret that the server of version 0.1.0 gave for the run.
 const SECRET: &str = "5e3f80ad1b792e2e53dc82268b9dd4a3285993a1469ace277690600f82b07e25";
 
-/// Returns the database. The checksum of its migration is that of 0.1.0, so an edit of the migration is an error.
+/// Returns the database. The checksum of its migration is from 0.1.0, so an edit of the migration is an error.
 fn database_of_0_1_0() -> TestDatabase {
     let database = TestDatabase::empty();
     database.execute(SCHEMA);

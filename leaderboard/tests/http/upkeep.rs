@@ -98,7 +98,7 @@ fn runs(server: &TestServer) -> Vec<StoredRun> {
 }
 
 #[test]
-fn another_leaderboard_that_trusts_the_file_has_the_very_same_runs() {
+fn trusted_import_reproduces_the_same_runs() {
     let (server, other) = (TestServer::start(), TestServer::start());
     server.proven(|record| record.device.claimed_name = Some("显卡 “九千”".to_owned()));
     server.accepted(|_| {});
@@ -133,7 +133,7 @@ fn listed_metrics_survive_a_trusted_import() {
 }
 
 #[test]
-fn a_file_that_is_not_trusted_brings_what_a_stranger_could_bring() {
+fn untrusted_file_imports_as_a_stranger_would() {
     let (server, other) = (TestServer::start(), TestServer::start());
     let proven = server.proven(|_| {});
     let folder = tempfile::tempdir().unwrap();
@@ -171,7 +171,7 @@ fn import_skips_a_byte_order_mark_and_names_other_content() {
 }
 
 #[test]
-fn what_was_deleted_does_not_come_back_however_it_comes() {
+fn deleted_runs_cannot_be_uploaded_again() {
     let server = TestServer::start();
     let (first, second) = (server.accepted(|_| {}), server.accepted(|_| {}));
     let imported: AcceptedRun = server.import(&record::unregistered(9)).parse();

@@ -75,9 +75,9 @@ fn table(rows: &[Row]) -> Table {
         TableColumn::new(name, rows.iter().map(|row| row.figures.as_ref().and_then(cell)))
     };
     let columns = vec![
-        timed("epoch", rows, &|figures| (figures.epoch, figures.epoch_is_projected)),
-        timed("training", rows, &|figures| (figures.training, false)),
-        timed("testing", rows, &|figures| (figures.testing, false)),
+        timing_column("epoch", rows, &|figures| (figures.epoch, figures.epoch_is_projected)),
+        timing_column("training", rows, &|figures| (figures.training, false)),
+        timing_column("testing", rows, &|figures| (figures.testing, false)),
         column("accuracy\n%", &accuracy),
         column("start\ns", &|figures| figures.cold_start.map(|timing| digits(timing.seconds))),
         column("device\nMiB", &|figures| figures.device_memory_bytes.map(|bytes| format!("{:.1}", mebibytes(bytes)))),
@@ -87,7 +87,7 @@ fn table(rows: &[Row]) -> Table {
 }
 
 /// Builds a cell with seconds and the ratio to the fastest, which stay together on narrow screens.
-fn timed(name: &str, rows: &[Row], timing: &dyn Fn(&Figures) -> (Option<Timing>, bool)) -> TableColumn {
+fn timing_column(name: &str, rows: &[Row], timing: &dyn Fn(&Figures) -> (Option<Timing>, bool)) -> TableColumn {
     let cell = |row: &Row| match row.figures.as_ref().map(timing) {
         Some((Some(timing), projected)) => {
             let mark = if projected { "≈" } else { "" };
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn units_stand_in_the_heading_and_ratios_beside_their_times() {
+    fn headings_have_units_and_times_have_ratios() {
         let refused = RowOutcome::Refused { reason: "too large".to_owned() };
         let mut projected = figures(61.2, 2.561);
         (projected.epoch_is_projected, projected.training) = (true, Some(Timing { seconds: 30.0, to_fastest: None }));

@@ -56,7 +56,7 @@ pub(crate) fn export_records(arguments: &ExportArgs) -> Result<(), Failure> {
         let text = "there are no records of runs to export; for kernels use `native-runner report` or --json";
         return Err(Failure::Usage(text.to_owned()));
     }
-    let bytes = encoded(format, &runs)?;
+    let bytes = encode_runs(format, &runs)?;
     if is_standard_output {
         let mut stdout = io::stdout().lock();
         stdout.write_all(&bytes).and_then(|()| stdout.flush()).map_err(Failure::Output)?;
@@ -66,7 +66,7 @@ pub(crate) fn export_records(arguments: &ExportArgs) -> Result<(), Failure> {
     say(&runs, without, found.kernels.len(), if is_standard_output { None } else { Some(target) })
 }
 
-fn encoded(format: RecordFormat, runs: &[LocalRun]) -> Result<Vec<u8>, Failure> {
+fn encode_runs(format: RecordFormat, runs: &[LocalRun]) -> Result<Vec<u8>, Failure> {
     match format {
         RecordFormat::Csv => {
             let (columns, mut text) = (columns(), String::new());

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_entry_has_a_row_and_an_unmeasured_one_has_none() {
+    fn wrong_entries_have_rows_and_unmeasured_ones_do_not() {
         let wrong = entry(Outcome::Wrong(Difference { at: 3, found: 1.5, expected: 2.5 }));
         let slow = entry(Outcome::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 });
         assert_eq!(entries_table(&[&wrong, &slow]).columns[0].cells, ["wrong"]);

@@ -49,7 +49,7 @@ enum Answer {
     Refused { reason: String },
 }
 
-/// Returns the named backends; without names, all but the slow reference and remote ones.
+/// Returns the named backends; without names, all except the slow reference and remote ones.
 pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static BackendDefinition>, EngineError> {
     if names.is_empty() {
         let tried = |backend: &&BackendDefinition| ![REFERENCE, backends::BURN_REMOTE].contains(&backend.name);
@@ -233,7 +233,7 @@ async fn compute(backend: &str, arguments: &DoctorArgs) -> Result<(Adapter, Stri
 /// Returns the first small network whose data can be loaded without fetching.
 async fn small_work(folder: &mut DataFolder) -> Result<(Workload, Arc<DataSet>), EngineError> {
     let mut failure = None;
-    for workload in find_workloads(SMALL_WORKLOADS).expect("a test holds them to the registry") {
+    for workload in find_workloads(SMALL_WORKLOADS).expect("tests check them against the registry") {
         let set = engine::data_set(workload.data_set).expect("the engine's tests hold every workload to a data set");
         match folder.load(set).await {
             Ok(data) => return Ok((workload, data)),

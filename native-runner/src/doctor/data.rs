@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn missing_or_damaged_set_of_a_chosen_folder_is_a_problem() {
+    fn missing_or_damaged_data_in_a_chosen_folder_fails() {
         let folder = tempfile::tempdir().unwrap();
         let set = engine::data_set("mnist").unwrap();
         let chosen = DataArgs { folder: Some(folder.path().to_owned()), babi: None };

@@ -437,7 +437,7 @@ pub(crate) fn examine_nvidia(circumstances: &mut Circumstances<'_>) -> Vec<Findi
                 findings.extend(output.lines().filter_map(judge_nvidia_gpu));
                 let mut command = Command::new(NVIDIA_SMI);
                 command.arg("--version");
-                let versions = run(command, NVIDIA_SMI_TIMEOUT).ok().and_then(|output| in_one_line(&output));
+                let versions = run(command, NVIDIA_SMI_TIMEOUT).ok().and_then(|output| join_lines(&output));
                 let sentence = versions.map(|versions| format!("Versions of its libraries: {versions}."));
                 findings.extend(sentence.map(|sentence| Finding::fine("nvidia_versions", sentence)));
             }
@@ -453,7 +453,7 @@ pub(crate) fn examine_nvidia(circumstances: &mut Circumstances<'_>) -> Vec<Findi
 }
 
 /// Parses lines such as `NVML version        : 550.54`.
-fn in_one_line(output: &str) -> Option<String> {
+fn join_lines(output: &str) -> Option<String> {
     let versions = output.lines().filter_map(|line| line.split_once(':'));
     let versions = versions.map(|(name, version)| (name.trim(), version.trim()));
     let libraries = versions.filter(|(name, _)| ["NVML version", "CUDA Version"].contains(name));
@@ -598,7 +598,7 @@ mod tests {
     }
 
     #[test]
-    fn all_adapters_are_looked_at_unless_one_is_asked_for() {
+    fn checks_all_adapters_unless_one_is_requested() {
         let listing = Listing::of_a_test(&[("llvmpipe", true), ("H100", false)]);
         assert_eq!(listing.chosen(None).unwrap(), [0, 1]);
         assert_eq!(listing.chosen(Some("h1")).unwrap(), [1]);
@@ -672,8 +672,8 @@ mod tests {
     #[test]
     fn versions_of_libraries_are_read_where_they_are_told() {
         let output = "NVIDIA-SMI version  : 550.54.15\nNVML version        : 550.54\nCUDA Version        : 12.4\n";
-        assert_eq!(in_one_line(output).as_deref(), Some("NVML version 550.54, CUDA Version 12.4"));
-        assert_eq!(in_one_line("Invalid option: --version"), None);
+        assert_eq!(join_lines(output).as_deref(), Some("NVML version 550.54, CUDA Version 12.4"));
+        assert_eq!(join_lines("Invalid option: --version"), None);
     }
 
     #[test]

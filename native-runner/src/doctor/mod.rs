@@ -525,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn the_run_to_type_takes_the_best_that_computes_rightly() {
+    fn suggested_run_uses_the_fastest_correct_backend() {
         let works = |command: &str| (true, Some(command.to_owned()));
         let (right, failed) = (TrialOutcome::Right, TrialOutcome::Failed);
         let all = [

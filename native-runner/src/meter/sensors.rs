@@ -86,7 +86,7 @@ impl Gpu {
         }
         let listed = pollster::block_on(engine::backends::wgsl::details());
         let of_name = listed.into_iter().filter(|of| of.adapter.name == adapter.name && !of.adapter.software);
-        only(of_name.map(|of| {
+        find_only(of_name.map(|of| {
             let identity = of.identity;
             Self { vendor: identity.vendor, device: identity.device, pci_bus_id: identity.pci_bus_id }
         }))
@@ -104,7 +104,7 @@ impl Gpu {
 }
 
 /// Merges a GPU that is listed through several interfaces; two of the same model have the same name.
-fn only(listed: impl Iterator<Item = Gpu>) -> Option<Gpu> {
+fn find_only(listed: impl Iterator<Item = Gpu>) -> Option<Gpu> {
     let mut found: Vec<Gpu> = Vec::new();
     for gpu in listed {
         match found.iter_mut().find(|other| is_same(other, &gpu)) {
@@ -378,11 +378,11 @@ pub(crate) mod tests {
     #[test]
     fn a_gpu_is_certain_where_only_one_has_its_name() {
         let place = Some("0000:01:00.0");
-        assert_eq!(only([gpu(1, place)].into_iter()), Some(gpu(1, place)));
-        assert_eq!(only([gpu(1, None), gpu(1, place)].into_iter()), Some(gpu(1, place)));
-        assert_eq!(only([gpu(1, place), gpu(1, Some("0000:02:00.0"))].into_iter()), None);
-        assert_eq!(only([gpu(1, place), gpu(2, None)].into_iter()), None);
-        assert_eq!(only([].into_iter()), None);
+        assert_eq!(find_only([gpu(1, place)].into_iter()), Some(gpu(1, place)));
+        assert_eq!(find_only([gpu(1, None), gpu(1, place)].into_iter()), Some(gpu(1, place)));
+        assert_eq!(find_only([gpu(1, place), gpu(1, Some("0000:02:00.0"))].into_iter()), None);
+        assert_eq!(find_only([gpu(1, place), gpu(2, None)].into_iter()), None);
+        assert_eq!(find_only([].into_iter()), None);
     }
 
     #[test]
@@ -537,7 +537,7 @@ mod tests_with_card {
             fs::write(&counter, microjoules).unwrap();
             sampled(&mut gpu).gpu_energy_joules
         };
-        assert_eq!(joules("7000000"), None, "nobody began to count");
+        assert_eq!(joules("7000000"), None, "counting has not begun");
         gpu.begin();
         let mut joules = |microjoules: &str| {
             fs::write(&counter, microjoules).unwrap();
@@ -558,7 +558,7 @@ mod tests_with_card {
     }
 
     #[test]
-    fn a_gpu_that_vanishes_tells_nothing_more_and_harms_nobody() {
+    fn vanished_gpu_stops_reporting_without_errors() {
         let root = tempfile::tempdir().unwrap();
         let device = card(root.path(), 0, "0000:03:00.0");
         let mut gpu = SysfsGpu::find(root.path(), &radeon(None)).unwrap();

@@ -1,4 +1,4 @@
-//! What a study's file says.
+//! Format of a study file.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -26,13 +26,13 @@ use crate::workload_file::is_file_name;
 pub(crate) struct Definition {
     /// One line.
     pub(crate) title: String,
-    /// What is asked, and how the cells answer it.
+    /// The question, and how the cells answer it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) description: String,
     /// The published table that it repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) repeats: Option<String>,
-    /// How it differs from that.
+    /// Differences from the repeated study.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) differs: Option<String>,
     /// The order of the cells follows from it.
@@ -77,7 +77,7 @@ pub(crate) struct Matrix {
     /// Of the back end `wgsl`, which share each batch. Without any, those that the adapter names: one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) devices: Vec<NonZero<u8>>,
-    /// Of the back end `wgsl`: how batches come to the device. Without any, the data set lies there.
+    /// Transfer of batches to the device, for `wgsl`. By default the data set is on the device.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) inputs: Vec<InputMode>,
     /// Of external programs that have a choice: how images lie. Without any, as each program has them.
@@ -89,7 +89,7 @@ pub(crate) struct Matrix {
     pub(crate) seeds: Vec<u32>,
 }
 
-/// How many threads compute.
+/// Numbers of threads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "`threads` is a list of numbers from 1 to 1024, or \"1..all\"")]
 pub(crate) enum Threads {
@@ -319,7 +319,7 @@ pub(crate) struct KernelMatrix {
     pub(crate) suites: Vec<Suite>,
     /// As `--adapter` takes them.
     pub(crate) adapters: Vec<String>,
-    /// What an entry may take for its few repetitions.
+    /// Time limit of an entry's repetitions.
     pub(crate) budget_seconds: Positive,
     /// Mebibytes that an entry may use on the device.
     pub(crate) budget_mib: NonZero<u32>,
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn every_file_of_the_folder_is_a_described_study_with_cells() {
+    fn every_study_file_has_a_description_and_cells() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("studies");
         let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let files: BTreeSet<String> =

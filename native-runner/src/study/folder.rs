@@ -19,7 +19,7 @@ use crate::machine::provenance;
 use crate::program::NamedProgram;
 use crate::study::cell::{Cell, Settings};
 use crate::study::definition::Definition;
-use crate::study::matrix::{Machine, cells, in_random_order};
+use crate::study::matrix::{Machine, cells, shuffle_cells};
 use crate::{figures, machine, report};
 
 const PLAN: &str = "study.json";
@@ -182,7 +182,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub(crate) fn new(name: &str, definition: Definition, scale: f64, machine: Machine) -> Result<Self, String> {
-        let cells = in_random_order(cells(&definition, scale, machine)?, definition.order_seed);
+        let cells = shuffle_cells(cells(&definition, scale, machine)?, definition.order_seed);
         Ok(Self {
             schema_version: SCHEMA_VERSION,
             name: name.to_owned(),
@@ -356,8 +356,8 @@ impl Finished {
             Settings::Kernels(_) => serde_json::from_str(&ended.stdout).ok().map(CellRecord::Kernels),
         };
         let said = match &record {
-            Some(CellRecord::Run(run)) => run.workloads.first().map(of_workload),
-            Some(CellRecord::Kernels(kernels)) => Some(of_kernels(kernels)),
+            Some(CellRecord::Run(run)) => run.workloads.first().map(workload_ending),
+            Some(CellRecord::Kernels(kernels)) => Some(kernels_ending(kernels)),
             None => None,
         };
         let (ending, reason) = match (ended.how, said) {
@@ -403,7 +403,7 @@ impl Finished {
     }
 }
 
-fn of_workload(workload: &WorkloadRecord) -> (Ending, Option<String>) {
+fn workload_ending(workload: &WorkloadRecord) -> (Ending, Option<String>) {
     match &workload.outcome {
         Outcome::Completed => (Ending::Completed, None),
         Outcome::Diverged { step } => {
@@ -417,7 +417,7 @@ fn of_workload(workload: &WorkloadRecord) -> (Ending, Option<String>) {
 }
 
 /// Same for kernels. Entries that exceed their budgets are answers, if there is any result.
-fn of_kernels(record: &KernelRecord) -> (Ending, Option<String>) {
+fn kernels_ending(record: &KernelRecord) -> (Ending, Option<String>) {
     let report = &record.report;
     let wrong = figures::wrong(report);
     let is_measured =

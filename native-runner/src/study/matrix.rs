@@ -28,7 +28,7 @@ impl Machine {
     }
 }
 
-fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
+fn expand_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
     let backends = backends(matrix, programs, machine);
     let threads = threads(&matrix.threads, machine);
     let of_one = [
@@ -48,7 +48,7 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
         return Err(text.to_owned());
     }
     let devices = own_or(&matrix.devices, NonZero::<u32>::from);
-    let mut cells: Vec<RunSettings> = matrix.workloads.iter().map(of_workload).collect::<Result<_, _>>()?;
+    let mut cells: Vec<RunSettings> = matrix.workloads.iter().map(workload_settings).collect::<Result<_, _>>()?;
     cells = vary(&cells, &own_or(&matrix.batch_sizes, NonZero::get), |cell, size| cell.spec.batch_size = size);
     cells = vary(&cells, &own_or(&matrix.limits, |length| length), |cell, length| cell.spec.length = length);
     cells = vary(&cells, &own_or(&matrix.learning_rates, Positive::get), |cell, rate| cell.spec.learning_rate = rate);
@@ -65,11 +65,11 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
     cells = vary(&cells, &layouts, |cell, layout| cell.spec.layout = layout.filter(|_| cell.is_of_external_program()));
     cells = vary(&cells, &matrix.precisions, |cell, precision| cell.spec.precision = precision);
     cells = vary(&cells, &matrix.seeds, |cell, seed| cell.spec.seed = seed);
-    cells.into_iter().map(|cell| scaled(cell, scale)).collect()
+    cells.into_iter().map(|cell| scale_cell(cell, scale)).collect()
 }
 
 /// Returns a cell with only its workload set.
-fn of_workload(WorkloadName(name): &WorkloadName) -> Result<RunSettings, String> {
+fn workload_settings(WorkloadName(name): &WorkloadName) -> Result<RunSettings, String> {
     let (workload, file) = if workload_file::is_file_name(name) {
         let path = PathBuf::from(name);
         let (own, sha256) = workload_file::load_with_digest(&path).map_err(|failure| failure.to_string())?;
@@ -122,7 +122,7 @@ fn threads(threads: &Threads, machine: Machine) -> Vec<Option<NonZero<usize>>> {
     }
 }
 
-fn scaled(cell: RunSettings, scale: f64) -> Result<Cell, String> {
+fn scale_cell(cell: RunSettings, scale: f64) -> Result<Cell, String> {
     let mut cell = cell;
     let workload = cell.network()?;
     let name = cell.workload();
@@ -158,7 +158,7 @@ pub(crate) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Re
     let programs: Vec<&str> = definition.programs.keys().map(String::as_str).collect();
     let mut all: Vec<Cell> = definition.kernels.iter().flat_map(|kernels| kernels.cells(scale)).collect();
     for (number, matrix) in definition.matrix.iter().enumerate() {
-        let of_matrix = of_matrix(matrix, &programs, scale, machine);
+        let of_matrix = expand_matrix(matrix, &programs, scale, machine);
         all.extend(of_matrix.map_err(|error| format!("[[matrix]] {}: {error}", number + 1))?);
     }
     let mut cells: Vec<Cell> = Vec::new();
@@ -185,7 +185,7 @@ pub(crate) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Re
 }
 
 /// Shuffles the cells, so that none always runs first, while the device is cool.
-pub(crate) fn in_random_order(cells: Vec<Cell>, seed: u32) -> Vec<Cell> {
+pub(crate) fn shuffle_cells(cells: Vec<Cell>, seed: u32) -> Vec<Cell> {
     let count = u32::try_from(cells.len()).expect("a study has few cells");
     let order = Generator { stream: stream::SUITE_ORDER, step: 0, seed }.permutation(count);
     let mut cells: Vec<Option<Cell>> = cells.into_iter().map(Some).collect();
@@ -345,7 +345,7 @@ mod tests {
             prop_assert_eq!(cells.len(), 2 * 2 * sizes.len() * seeds.union(&others).count());
             let ids: BTreeSet<&String> = cells.iter().map(|cell| &cell.id).collect();
             prop_assert_eq!(ids.len(), cells.len());
-            let mut ordered = in_random_order(cells.clone(), 7);
+            let mut ordered = shuffle_cells(cells.clone(), 7);
             ordered.sort_by_key(|cell| cell.place);
             prop_assert_eq!(ordered, cells);
         }

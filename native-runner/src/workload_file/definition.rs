@@ -1,4 +1,4 @@
-//! What a workload's file may say. What the engine has as data is read as the engine's own types.
+//! Format of a workload file. Types that the engine defines are used directly.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Gradmark workload")]
 pub(crate) struct Definition {
-    /// Where the JSON Schema of this file is, for editors; nothing else reads it.
+    /// Address of this file's JSON Schema, for editors; not read otherwise.
     #[serde(default, rename = "$schema")]
     _schema: Option<String>,
     /// Of small letters, digits and hyphens; none that a built-in workload has.
@@ -27,20 +27,20 @@ pub(crate) struct Definition {
     /// One line.
     #[serde(default)]
     pub(crate) title: String,
-    /// What it is and where it comes from.
+    /// Description and source of the workload.
     #[serde(default)]
     pub(crate) description: String,
     /// One that `native-runner data-sets` lists.
     pub(crate) data_set: DataSetName,
-    /// Samples of the training file to train on; the others are held out. Without it, all are trained on.
+    /// Samples of the training file to train on. By default, all of them.
     #[serde(default)]
     pub(crate) training_samples: Option<TrainingRange>,
     /// Samples in a batch.
     pub(crate) batch_size: u32,
-    /// What happens where the batch size does not divide the set.
+    /// Treatment of the last batch if the batch size does not divide the set.
     #[serde(default)]
     pub(crate) last_batch: LastBatch,
-    /// Whether each epoch has an order of its own; otherwise it is that of the file.
+    /// True to shuffle each epoch; false to keep the order of the file.
     #[serde(default = "yes")]
     pub(crate) shuffle: bool,
     /// Epochs over which schedules are spread where a run has no `--epochs` or `--steps`. How long a run is, it says itself.
@@ -49,7 +49,7 @@ pub(crate) struct Definition {
     /// Share of the test set, 0 to 1, whose first sighting is the time to accuracy. Without it, 1: the whole.
     #[serde(default)]
     pub(crate) target_accuracy: Option<f64>,
-    /// How often the test set is looked at in each epoch, evenly spread.
+    /// Tests per epoch, evenly spread.
     #[serde(default = "once")]
     pub(crate) evaluations_per_epoch: u32,
     /// From the bytes of a sample to what the network sees.
@@ -62,7 +62,7 @@ pub(crate) struct Definition {
     /// A second set of weights that follows the trained ones.
     #[serde(default)]
     pub(crate) average: Option<WeightAverage>,
-    /// By the samples that are held out.
+    /// Early stopping on the samples that are not trained on.
     #[serde(default)]
     pub(crate) early_stopping: Option<EarlyStopping>,
     /// Each reads the one before it; the last makes the logits, one for each class.
@@ -91,7 +91,7 @@ pub(crate) enum LastBatch {
     /// The last batch of an epoch is short.
     #[default]
     Short,
-    /// What does not fill a batch is left out.
+    /// Samples that do not fill a batch are left out.
     Drop,
     /// Batches run across the end of the set into its beginning; not with `shuffle`.
     Wrap,
@@ -105,7 +105,7 @@ pub(crate) struct Preprocessing {
     pub(crate) normalization: Normalization,
     /// Side of the square that the network sees: the middle of the image, or the image with a border. Without it, the image.
     pub(crate) image_size: Option<u32>,
-    /// What lies beyond the edges of an image.
+    /// Pixels beyond the edges of an image.
     pub(crate) edge: Edge,
     /// Left and right, in training.
     pub(crate) flip: Flip,
@@ -115,7 +115,7 @@ pub(crate) struct Preprocessing {
     pub(crate) brightness: f32,
     /// Contrast is multiplied by a factor from this range, in training, where each image is normalised.
     pub(crate) contrast: Option<(f32, f32)>,
-    /// What tests look at.
+    /// Views of each image in tests.
     pub(crate) test_views: TestViews,
 }
 
@@ -172,19 +172,19 @@ pub(crate) enum Layer {
     Attention(Attention),
     /// The sum with what was kept under a label, which may have a single pixel.
     Add(Add),
-    /// Channels of what was kept under a label behind those of the layer before.
+    /// Appends the channels kept under a label to the previous layer's channels.
     Concatenate(With),
     /// Products of each pixel with each pixel of what was kept under a label: pixels × pixels.
     PixelProducts(With),
     /// Each `words` pixels that follow each other are added up, weighted by their places.
     SentenceSum(SentenceSum),
-    /// How much the input looks like each word: its products with the words' vectors.
+    /// Similarity of the input to each word: its products with the words' vectors.
     WordScores(WordScores),
     /// Over the channels of each pixel.
     Softmax(Softmax),
     /// Pixels become channels, and channels pixels.
     Transpose,
-    /// A vector of all values, which `dense` makes by itself.
+    /// A vector of all values; `dense` flattens without it.
     Flatten,
     /// Of the layer before, which must be one with an activation.
     Relu,
@@ -329,7 +329,7 @@ options! {
         /// Words that are read; without it, all from the first on.
         #[serde(default)]
         count: Option<u32>,
-        /// Whether word 0, which fills up, has a vector of zeros.
+        /// True if word 0, the padding, has a vector of zeros.
         #[serde(default)]
         zero_padding: bool,
         #[serde(default = "word_vectors")]

@@ -141,7 +141,7 @@ impl<'f> Network<'f> {
             inputs.push(reading.source);
         }
         let shapes: Vec<Shape> = inputs.iter().map(|&source| self.shape(source)).collect();
-        let node = translated(place, layer, shapes[0], self.set)?;
+        let node = translate_layer(place, layer, shapes[0], self.set)?;
         check_initializers(place, layer, shapes[0], read.source == Source::Data)?;
         let shares = match layer {
             Layer::Embedding(embedding) => self.shared(place, embedding.shares.as_deref())?,
@@ -314,7 +314,7 @@ fn text(shape: Shape) -> String {
 }
 
 /// Returns the engine's layer. Bounds that depend on other numbers are checked.
-fn translated(place: &Tree, layer: &Layer, input: Shape, set: &DataSetDefinition) -> Result<Node, Mistake> {
+fn translate_layer(place: &Tree, layer: &Layer, input: Shape, set: &DataSetDefinition) -> Result<Node, Mistake> {
     // Any word of a data set may be the answer: they are its classes.
     let vocabulary = set.train.classes;
     Ok(match layer {

@@ -141,7 +141,7 @@ pub(crate) fn workload(definition: &Definition, tree: &Tree) -> Result<Workload,
 }
 
 /// Interns a text: the engine's names live as long as the process.
-fn kept(text: &str) -> &'static str {
+fn leak_text(text: &str) -> &'static str {
     static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = all.get(text) {
@@ -167,7 +167,7 @@ fn name(value: &Tree, name: &str) -> Result<&'static str, Mistake> {
     if engine::workload(name).is_some() {
         return Err(value.mistake(format!("a built-in workload is named `{name}`; choose another name")));
     }
-    Ok(kept(name))
+    Ok(leak_text(name))
 }
 
 /// Collapses whitespace of a text that is shown in one line.
@@ -176,7 +176,7 @@ fn line(value: &Tree, text: &str, longest: usize) -> Result<&'static str, Mistak
     if line.chars().count() > longest || !line.chars().all(results::is_plain) {
         return Err(value.mistake(format!("it must be at most {longest} visible characters")));
     }
-    Ok(kept(&line))
+    Ok(leak_text(&line))
 }
 
 fn data_set(value: &Tree, name: &str) -> Result<&'static DataSetDefinition, Mistake> {
@@ -201,7 +201,7 @@ fn check_samples(tree: &Tree, definition: &Definition, set: &DataSetDefinition) 
         return Err(tree.field("last_batch").mistake("`wrap` needs the order of the file: set `shuffle = false`"));
     }
     if definition.early_stopping.is_some() && trained == all {
-        let text = "no samples are held out for early stopping: reduce `training_samples`";
+        let text = "early stopping needs samples that are not trained on: reduce `training_samples`";
         return Err(tree.field("early_stopping").mistake(text));
     }
     Ok(())
@@ -256,7 +256,7 @@ fn input(
     let augmentation = Augmentation { flip, shift, brightness, contrast };
     let test_views = match preprocessing.test_views {
         TestViews::Plain => TestView::PLAIN,
-        TestViews::MirroredAndMoved if flip != Flip::Never || shift != Shift::None => TestView::MIRRORED_AND_MOVED,
+        TestViews::MirroredAndMoved if flip != Flip::Never || shift != Shift::None => TestView::MIRROR_AND_SHIFT,
         TestViews::MirroredAndMoved => {
             let text = "a network that is trained without `flip` and `shift` is tested without them";
             return Err(value.field("test_views").mistake(text));

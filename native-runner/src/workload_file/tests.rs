@@ -225,7 +225,7 @@ fn impossible_recipe_is_shown_with_its_place() {
             "batch_size = 64",
             "batch_size = 64\nearly_stopping = { updates = 9, factor = 2, threshold = 0.9 }",
             "line 4, column 18",
-            "no samples are held out",
+            "early stopping needs samples",
         ),
         ("batch_size = 64", "batch_size = 64\npreprocessing = { brightness = 1 }", "line 4, column 32", "each_image"),
         (
@@ -353,7 +353,7 @@ proptest! {
 }
 
 #[test]
-fn every_built_in_workload_can_be_written_as_a_file() {
+fn every_workload_can_be_written_as_a_file() {
     for workload in WORKLOADS.iter().map(|make| make()) {
         let text = serde_json::to_string_pretty(&written(&workload)).unwrap();
         let own = parse("own.json", &text, Language::Json).unwrap_or_else(|error| panic!("{}: {error}", workload.name));

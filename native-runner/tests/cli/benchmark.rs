@@ -105,7 +105,7 @@ fn streamed_batches_train_like_resident_data() {
 }
 
 #[test]
-fn what_was_streamed_is_not_uploaded_from_a_file_either() {
+fn streamed_runs_are_not_uploaded_from_files() {
     if !has_software() {
         return;
     }

@@ -298,7 +298,7 @@ const CHROMIUM: &str = "chromium.mjs";
 
 #[test]
 #[ignore = "needs the bundles of other frameworks"]
-fn frameworks_of_javascript_reproduce_the_golden_traces_on_the_processor() {
+fn javascript_frameworks_reproduce_golden_traces() {
     let Some(bundles) = Bundles::find(NODE) else { return };
     bundles.reproduces(NODE, "tfjs-wasm", &["keras-mnist-mlp-small", "keras-mnist-mlp-dropout"]);
     bundles.reproduces(NODE, "jax-js-wasm", &["keras-mnist-mlp-dropout", "keras-mnist-cnn-small"]);

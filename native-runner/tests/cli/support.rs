@@ -415,7 +415,7 @@ pub(crate) fn accepted(run_id: &str, tier: Tier) -> AcceptedRun {
     AcceptedRun {
         run_id: run_id.to_owned(),
         tier,
-        notes: vec![results::api::Note::finding("Nobody has looked at it yet.")],
+        notes: vec![results::api::Note::finding("Not reviewed yet.")],
         being_verified: false,
         permalink: format!("/runs/{run_id}"),
         deletion_secret: "secret".to_owned(),

@@ -33,7 +33,7 @@ fn run_goes_on_where_standard_error_is_closed() {
 }
 
 #[test]
-fn record_is_written_where_the_reader_of_figures_has_gone() {
+fn record_is_written_after_stdout_closes() {
     let mut runner = Runner::new(&format!("{SHORT} --json result.json")).tiny();
     runner.command().stdout(io::pipe().unwrap().1);
     let finished = runner.run().expect_status(0);

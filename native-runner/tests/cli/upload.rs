@@ -54,7 +54,7 @@ fn expect_no_leaderboard(answer: impl Fn() -> Answer + Send + Sync + 'static, fo
 }
 
 #[test]
-fn what_is_not_a_leaderboard_is_said_to_be_none() {
+fn reports_servers_that_are_no_leaderboard() {
     let page = "<!DOCTYPE html><title>Hello</title>";
     let other_json = "{\"run_id\": 5}";
     expect_no_leaderboard(|| Answer::Http(200, &[("content-type", "text/html")], page.to_owned()), "a web page");
@@ -186,7 +186,7 @@ fn a_registered_run_is_followed_proven_and_awaits_the_verdict() {
     let url = &server.url;
     expect_parts(
         &finished.stdout,
-        &["checked", "Nobody has looked", &format!("{url}/runs/run-1"), &format!("{url}/runs/run-1/delete#secret")],
+        &["checked", "Not reviewed yet", &format!("{url}/runs/run-1"), &format!("{url}/runs/run-1/delete#secret")],
     );
     let shown = one_line(&finished.stdout);
     assert!(shown.contains("being verified") && shown.contains("Verified proven"), "{shown}");
@@ -228,7 +228,7 @@ fn refused_record_can_be_uploaded_later_as_unverified() {
     let line = format!("{adapter} --workload keras-mnist-mlp --steps 2 --batch-size 16 --seed 5 --yes --upload");
     let finished = Runner::new(&line).arg(&closing.url).run().expect_status(5);
     assert_eq!(paths(&closing.received()), ["POST /api/v1/runs/import"], "a seed of one's own is not registered");
-    assert!(finished.stdout.contains("Verdict"), "the figures are shown all the same:\n{}", finished.stdout);
+    assert!(finished.stdout.contains("Verdict"), "the metrics are still shown:\n{}", finished.stdout);
     let command = format!("native-runner upload gradmark-seed-5.json --to {}", closing.url);
     let finished =
         finished.expect_errors(&["The leaderboard is closed today", &command, "the upload will be unverified"]);

@@ -24,7 +24,7 @@ pub struct Comparing {
     pub sides: Vec<ComparedSide>,
     /// Differences of machines and programs, which may explain different metrics.
     pub differences: Vec<SideDifference>,
-    /// Workloads for which at least two sides have a result.
+    /// Workloads with results from at least two sides.
     pub workloads: Vec<ComparedWorkload>,
 }
 

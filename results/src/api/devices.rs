@@ -188,8 +188,8 @@ pub struct StandingsTable {
 /// client or precisions; lines of a table may differ in the first two, and say so.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StandingsPlace {
-    /// From 1. Lines that cannot be told apart share one: 1, 1, 3. Those with fewer than three `submitters` or two `days`
-    /// share one behind all others and behind the first hundred.
+    /// From 1. Lines that are statistically tied share one: 1, 1, 3. Those with fewer than three `submitters` or two
+    /// `days` share one behind all others and behind the first hundred.
     pub place: u64,
     /// Runs of one key are of one device.
     pub device_key: String,

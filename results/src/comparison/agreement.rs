@@ -10,7 +10,7 @@ use crate::statistics::{mean, student_bound, variance};
 use crate::summary::MeasuredWorkload;
 
 /// Share of a test sample below which a difference of accuracies is rounding.
-const PART_OF_A_SAMPLE: f64 = 1e-3;
+const MIN_SAMPLE_SHARE: f64 = 1e-3;
 
 /// Variation of the accuracy of one run by chance.
 struct Spread {
@@ -82,14 +82,14 @@ impl Spread {
         let bound = student_bound(1.0 - false_alarms, self.degrees_of_freedom);
         let [one, other] = runs.map(|runs| runs.max(1) as f64);
         let explained = bound * self.variance.sqrt() * (1.0 / one + 1.0 / other).sqrt();
-        explained.max((1.0 + PART_OF_A_SAMPLE) / self.test_samples)
+        explained.max((1.0 + MIN_SAMPLE_SHARE) / self.test_samples)
     }
 }
 
 /// Chance that equal back ends are called different, over all their pairs.
-const FALSE_ALARM: f64 = 0.05;
+const FALSE_ALARM_RATE: f64 = 0.05;
 /// Largest undetected difference of accuracies that are said to agree.
-pub const WIDEST_AGREEMENT: f64 = 0.02;
+pub const MAX_AGREEMENT_WIDTH: f64 = 0.02;
 
 /// Difference of the mean accuracies of two sides, with the bound that it is compared with.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,7 +109,7 @@ impl AccuracyGap {
         let means = [mean(base)?, mean(other)?];
         let both = [base.to_vec(), other.to_vec()];
         let spread = if is_paired { Spread::paired(&both, test_samples) } else { Spread::of(&both, test_samples) };
-        let allowed = spread.explains(FALSE_ALARM, [base.len(), other.len()]);
+        let allowed = spread.explains(FALSE_ALARM_RATE, [base.len(), other.len()]);
         Some(Self { means, difference: means[1] - means[0], allowed, basis: spread.basis })
     }
 }
@@ -224,7 +224,7 @@ fn gather<'a>(contenders: &[(&'a Contender, Vec<&MeasuredWorkload<'_>>)]) -> Res
     let mut seeds: Vec<u32> = first.iter().map(|run| run.seed()).filter(everywhere).collect();
     seeds.sort_unstable();
     seeds.dedup();
-    let records: Vec<Vec<&WorkloadRecord>> = contenders.iter().map(|(_, runs)| of_seeds(&seeds, runs)).collect();
+    let records: Vec<Vec<&WorkloadRecord>> = contenders.iter().map(|(_, runs)| find_by_seed(&seeds, runs)).collect();
     let all = || records.iter().flatten();
     let any = all().next().ok_or(Obstacle::NoCommonSeed)?;
     let tested = |step: &u64| all().all(|record| accuracy_after(record, *step).is_some());
@@ -243,7 +243,7 @@ fn gather<'a>(contenders: &[(&'a Contender, Vec<&MeasuredWorkload<'_>>)]) -> Res
     })
 }
 
-fn of_seeds<'a>(seeds: &[u32], runs: &[&MeasuredWorkload<'a>]) -> Vec<&'a WorkloadRecord> {
+fn find_by_seed<'a>(seeds: &[u32], runs: &[&MeasuredWorkload<'a>]) -> Vec<&'a WorkloadRecord> {
     seeds.iter().filter_map(|seed| runs.iter().find(|run| run.seed() == *seed)).map(|run| run.workload).collect()
 }
 
@@ -256,7 +256,7 @@ fn judge(found: &Gathered<'_>) -> Agreement {
     let means: Vec<f64> = found.accuracies.iter().filter_map(|of| mean(of)).collect();
     let spread = Spread::paired(&found.accuracies, found.test_samples);
     let pairs = (found.contenders.len() * (found.contenders.len() - 1)) as f64 / 2.0;
-    let allowed = spread.explains(FALSE_ALARM / pairs, [found.seeds.len(); 2]);
+    let allowed = spread.explains(FALSE_ALARM_RATE / pairs, [found.seeds.len(); 2]);
     let all_pairs = pairs_of(found, &means);
     let largest_difference = all_pairs.iter().map(|pair| pair.difference).fold(0.0, f64::max);
     let evidence = Evidence {
@@ -273,7 +273,7 @@ fn judge(found: &Gathered<'_>) -> Agreement {
     let apart: Vec<Pair> = all_pairs.into_iter().filter(|pair| pair.difference > allowed).collect();
     if !apart.is_empty() {
         Agreement::Disagree { evidence, pairs: apart }
-    } else if allowed > WIDEST_AGREEMENT {
+    } else if allowed > MAX_AGREEMENT_WIDTH {
         Agreement::Unclear { evidence }
     } else {
         Agreement::Agree { evidence }

@@ -15,7 +15,7 @@ fn agreement(accuracies: &[&[f64]]) -> Agreement {
 }
 
 fn figures(comparison: &Comparison, row: usize) -> &results::comparison::Figures {
-    comparison.rows[row].figures.as_ref().expect("the row has figures")
+    comparison.rows[row].figures.as_ref().expect("the row has metrics")
 }
 
 #[test]

@@ -165,7 +165,7 @@ fn long_failure_messages_become_one_plain_line() {
     );
     assert_eq!(reason(&"显".repeat(300)), "显".repeat(300));
     assert_eq!(reason(&"显".repeat(301)), "显".repeat(299) + "…");
-    assert_eq!(reason("x ".repeat(10_000).as_str()).chars().count(), Outcome::MOST_REASON_CHARACTERS);
+    assert_eq!(reason("x ".repeat(10_000).as_str()).chars().count(), Outcome::MAX_REASON_CHARACTERS);
     let written = serde_json::to_string(&Outcome::failed(FailureCause::DoesNotFit, "too large")).unwrap();
     assert_eq!(written, r#"{"kind":"failed","cause":"does_not_fit","reason":"too large"}"#);
 }

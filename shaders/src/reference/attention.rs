@@ -87,7 +87,7 @@ pub fn attention_forward<T: Real>(params: &Attention, x: &[T], y: &mut [T], log_
 /// Twin of `attention_query_gradient.wgsl`: `dq_i = scale·Σ_j p_ij·(dy_i·v_j - mean_i)·k_j`, times `slope(q)`, where
 /// `epilogue` made `x`, and `mean_i = dy_i·y_i`.
 ///
-/// `x`, `dx`: (B, T, 3, heads, D), of which `dx` gets the first third; `dy`: (B, T, heads, D); `means`: (B, heads, T).
+/// `x`, `dx`: (B, T, 3, heads, D), where `dx` gets the first third; `dy`: (B, T, heads, D); `means`: (B, heads, T).
 pub fn attention_query_gradient<T: Real>(
     params: &Attention,
     step: &Step,
@@ -115,7 +115,7 @@ pub fn attention_query_gradient<T: Real>(
 /// Twin of `attention_key_value_gradient.wgsl`: `dk_j = scale·Σ_i p_ij·(dy_i·v_j - mean_i)·q_i`, times `slope(k)`, and
 /// `dv_j = Σ_i p_ij·dy_i`, times `slope(v)`, where `epilogue` made `x`.
 ///
-/// `x`, `dx`: (B, T, 3, heads, D), of which `dx` gets the last two thirds; `dy`: (B, T, heads, D); `log_sum_exp`,
+/// `x`, `dx`: (B, T, 3, heads, D), where `dx` gets the last two thirds; `dy`: (B, T, heads, D); `log_sum_exp`,
 /// `means`: (B, heads, T), the latter from [`attention_query_gradient`].
 pub fn attention_key_value_gradient<T: Real>(
     params: &Attention,

@@ -130,7 +130,7 @@ pub fn pass_gradient<T: Real>(params: &Elementwise, step: &Step, dy: &[T], x: &[
     store_gradient(dy, x, &params.epilogue, step, dx);
 }
 
-/// Twin of `embedding_forward.wgsl`: the vector of each word; that of padding is zero.
+/// Twin of `embedding_forward.wgsl`: the vector of each word; zero for padding.
 ///
 /// `ids`: (B, id stride) whole numbers below V; `weights`: (V, S); `y`: (B, P, S).
 pub fn embedding_forward<T: Real>(params: &Embedding, step: &Step, ids: &[T], weights: &[T], y: &mut [T]) {
@@ -169,11 +169,11 @@ fn is_padding(params: &Embedding, word: usize) -> bool {
 fn words<T: Real>(params: &Embedding, ids: &[T]) -> impl Iterator<Item = usize> {
     let (offset, tokens) = (params.id_offset as usize, params.tokens as usize);
     let rows = ids.chunks_exact(params.id_stride as usize).take(params.rows as usize);
-    rows.flat_map(move |row| row[offset..offset + tokens].iter().map(|&id| whole(id)))
+    rows.flat_map(move |row| row[offset..offset + tokens].iter().map(|&id| to_index(id)))
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "word numbers are small whole numbers")]
-fn whole<T: Real>(id: T) -> usize {
+fn to_index<T: Real>(id: T) -> usize {
     id.to_f64() as usize
 }
 

@@ -44,7 +44,7 @@ struct Placement {
 ///
 /// `images`: (samples, source height, source width, channels) bytes; `labels`, `order`: (samples); `mean_image`:
 /// (source height, source width, channels), or anything when the normalisation is not by it; `batch`: (rows, row
-/// stride), of which (height, width, channel stride) are in use; `batch_labels`: (rows). Rows from `step.count` on,
+/// stride), where (height, width, channel stride) are in use; `batch_labels`: (rows). Rows from `step.count` on,
 /// channels that are only stored and the tails of rows become zero. Where they are streamed, images and labels lie in the
 /// order of `order`, which still says the sample numbers.
 #[expect(clippy::too_many_arguments, reason = "they are the bindings of the kernel")]

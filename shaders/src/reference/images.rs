@@ -7,7 +7,7 @@ use crate::params::{LocalContrast, Standardize, Step};
 /// Twin of `standardize.wgsl`: `x = (x - mean_c)·contrast + mean_c + brightness` in training, then
 /// `y = (x - mean) / max(deviation, 1/√N)`, over all N values of an image, in place.
 ///
-/// `batch`: (rows, row stride), of which (pixels, channels) are in use; the rest, and rows from `step.count` on, stay.
+/// `batch`: (rows, row stride), where (pixels, channels) are in use; the rest, and rows from `step.count` on, stay.
 pub fn standardize<T: Real>(params: &Standardize, step: &Step, batch: &mut [T]) {
     let values = (params.pixels * params.channels) as usize;
     let count = step.count.min(params.rows);
@@ -58,7 +58,7 @@ const TAPS: usize = 7;
 /// Twin of `local_contrast.wgsl`: RGB becomes YUV in place; `d = y - blur(y) / blur(1)`, `Y = d / s` with
 /// `s = √blur(d²) / blur(1)`, or the threshold if s is not larger; `U = (u - mean)·scale`, and V alike.
 ///
-/// `batch`: (rows, row stride), of which (height, width, 3) are in use; the rest, and rows from `step.count` on, stay.
+/// `batch`: (rows, row stride), where (height, width, 3) are in use; the rest, and rows from `step.count` on, stay.
 pub fn local_contrast<T: Real>(params: &LocalContrast, step: &Step, batch: &mut [T]) {
     let pixels = (params.height * params.width) as usize;
     let number = |value: f32| T::from_f64(f64::from(value));

@@ -10,12 +10,12 @@ const ROUNDS: u32 = 8;
 /// Twin of `shuffle.wgsl`: fills `order`, of (samples), with the order in which the epoch of `step` goes through its samples.
 pub fn shuffle(params: &Shuffle, step: &Step, order: &mut [u32]) {
     for (place, sample) in (0..params.samples).zip(order) {
-        *sample = params.first + permuted(place, params, step);
+        *sample = params.first + permute(place, params, step);
     }
 }
 
 /// Value of a permutation of `0..samples` at `place`.
-fn permuted(place: u32, params: &Shuffle, step: &Step) -> u32 {
+fn permute(place: u32, params: &Shuffle, step: &Step) -> u32 {
     let bits = (u32::BITS - (params.samples - 1).leading_zeros()).max(2);
     let low_bits = bits / 2;
     let (low_mask, high_mask) = ((1 << low_bits) - 1, (1 << (bits - low_bits)) - 1);

@@ -149,7 +149,7 @@ fn advance<T: Real>(params: &Recurrent, gates: &mut [T], products: &[T], hidden:
         let [z, r, g] = [0, 1, 2].map(|block| block * units + unit);
         gates[z] = sigmoid(gates[z] + products[z]);
         gates[r] = sigmoid(gates[r] + products[r]);
-        gates[g] = activated(gates[g] + gates[r] * products[g], params);
+        gates[g] = activate(gates[g] + gates[r] * products[g], params);
         *hidden = gates[z] * *hidden + (T::ONE - gates[z]) * gates[g];
     }
 }
@@ -213,7 +213,7 @@ pub fn simple_rnn_forward<T: Real>(
             previous.copy_from_slice(&hidden);
             add_products(&hidden, recurrent, state);
             for value in &mut *state {
-                *value = activated(*value, params);
+                *value = activate(*value, params);
             }
             hidden.copy_from_slice(state);
         }
@@ -242,11 +242,11 @@ pub fn simple_rnn_backward<T: Real>(params: &Recurrent, recurrent: &[T], dy: &[T
 }
 
 /// Activation of a candidate for the hidden state.
-fn activated<T: Real>(z: T, params: &Recurrent) -> T {
+fn activate<T: Real>(z: T, params: &Recurrent) -> T {
     if params.activation == activation::RELU { z.maximum(T::ZERO) } else { z.tanh() }
 }
 
-/// Slope of [`activated`] where its result is `result`; that of ReLU is 0 at 0.
+/// Slope of [`activate`] where its result is `result`; ReLU's is 0 at 0.
 fn activation_slope<T: Real>(result: T, params: &Recurrent) -> T {
     match params.activation {
         activation::RELU if result > T::ZERO => T::ONE,

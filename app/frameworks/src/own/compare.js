@@ -1,6 +1,6 @@
-// A program beside its framework's own way of training: the same networks on batches of the same size, in turns, each timed
+// Compares a program with its framework's own training loop: the same networks and batch sizes, in turns, each timed
 // from held data to a loss that was read back. It answers one message, `{ "network": NAME, "steps": N, "rounds": N }`, with
-// the seconds a step took in each round. What it shows is that a framework is not slower here than by itself.
+// the seconds per step of each round. It shows that a framework is not slower here than alone.
 
 import { Job } from "../program.js";
 

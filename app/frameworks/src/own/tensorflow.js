@@ -26,6 +26,6 @@ export async function own(name, { inputs, labels, batch, steps }) {
   model.compile({ optimizer: tf.train.sgd(RATE), loss: "categoricalCrossentropy", metrics: ["accuracy"] });
   const images = tf.tensor(inputs, [batch * steps, 28, 28, 1]);
   const classes = tf.oneHot(tf.tensor1d(labels, "int32"), 10);
-  // It would wait for frames, of which a worker has none.
+  // Otherwise it waits for animation frames, which a worker does not have.
   return () => model.fit(images, classes, { batchSize: batch, epochs: 1, shuffle: false, verbose: 0, yieldEvery: "never" });
 }

@@ -20,7 +20,7 @@ const PAUSES_MILLISECONDS: [u32; 4] = [250, 1000, 4000, 12_000];
 /// Longest wait for an answer in the proof after training, without the transfer time of its bytes …
 const PROOF_TIMEOUT_MILLISECONDS: u32 = 60_000;
 /// … on the slowest supported link: 30,000 bytes per second.
-const SLOWEST_BYTES_PER_MILLISECOND: usize = 30;
+const MIN_BYTES_PER_MILLISECOND: usize = 30;
 /// Time within which a message of the proof is sent again, after the time limit of the first attempt.
 const PROOF_PATIENCE_SECONDS: f64 = 600.0;
 
@@ -58,14 +58,17 @@ impl Witness for PageWitness {
     async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String> {
         let nonce = self.registration.nonce.clone();
         let lap = OpenLap { nonce, workload: workload.to_owned(), segment, state_sha256: state_sha256.to_owned() };
-        self.message("laps", &to_json(&lap), TimeLimits::OF_HASH).answer().await.map(|opened: OpenedLap| opened.beacons)
+        self.message("laps", &to_json(&lap), TimeLimits::FOR_HASHES)
+            .answer()
+            .await
+            .map(|opened: OpenedLap| opened.beacons)
     }
 
     fn commit(&mut self, commitment: Commitment) -> PendingAnswer {
         let Commitment { workload, segment, step, state_sha256, losses_sha256, ends_lap } = commitment;
         let nonce = self.registration.nonce.clone();
         let segment = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };
-        let message = self.message("segments", &to_json(&segment), TimeLimits::OF_HASH);
+        let message = self.message("segments", &to_json(&segment), TimeLimits::FOR_HASHES);
         let (done, answered) = oneshot::channel::<()>();
         let before = self.answered.replace(answered);
         let (sender, answer) = oneshot::channel();
@@ -127,12 +130,12 @@ struct TimeLimits {
 
 impl TimeLimits {
     /// Short limits, so that a dead connection is noticed soon.
-    const OF_HASH: Self = Self { timeout_milliseconds: 10_000, patience_seconds: 25.0 };
+    const FOR_HASHES: Self = Self { timeout_milliseconds: 10_000, patience_seconds: 25.0 };
 
     /// Returns the limits of a message of the proof after training. Nothing is timed then, and an attempt may take
     /// minutes on a slow link.
     fn of_proof(bytes: usize) -> Self {
-        let sending = u32::try_from(bytes / SLOWEST_BYTES_PER_MILLISECOND).unwrap_or(u32::MAX);
+        let sending = u32::try_from(bytes / MIN_BYTES_PER_MILLISECOND).unwrap_or(u32::MAX);
         let timeout_milliseconds = PROOF_TIMEOUT_MILLISECONDS.saturating_add(sending);
         let patience_seconds = PROOF_PATIENCE_SECONDS + f64::from(timeout_milliseconds) / 1e3;
         Self { timeout_milliseconds, patience_seconds }

@@ -42,11 +42,11 @@ impl Platform {
 /// Opens the matching device. An index counts the platform's own devices.
 pub(super) fn open(choice: &AdapterChoice, platform: Platform) -> Result<Opened, EngineError> {
     let [_, api, _] = platform.facts();
-    caught(api, || find(choice, platform))
+    catch_panic(api, || find(choice, platform))
 }
 
 /// Catches panics: Burn panics if part of a platform is missing or too old.
-fn caught(api: &str, open: impl FnOnce() -> Result<Opened, EngineError>) -> Result<Opened, EngineError> {
+fn catch_panic(api: &str, open: impl FnOnce() -> Result<Opened, EngineError>) -> Result<Opened, EngineError> {
     catch_unwind(AssertUnwindSafe(open)).unwrap_or_else(|panic| {
         let message = format!("{api} cannot be used: {}", words(panic.as_ref()));
         Err(EngineError::DeviceRefused { message })
@@ -93,10 +93,10 @@ mod tests {
     #[test]
     fn a_platform_that_panics_is_an_error_that_says_why() {
         let message = |opened: Result<Opened, EngineError>| opened.err().map(|error| error.to_string());
-        let missing = message(caught("CUDA", || panic!("a library is missing")));
+        let missing = message(catch_panic("CUDA", || panic!("a library is missing")));
         assert_eq!(missing.as_deref(), Some("the device refused the work: CUDA cannot be used: a library is missing"));
         let version = 3;
-        let old = message(caught("ROCm", || panic!("version {version} is too old")));
+        let old = message(catch_panic("ROCm", || panic!("version {version} is too old")));
         assert!(old.is_some_and(|message| message.ends_with("version 3 is too old")));
     }
 }

@@ -21,7 +21,7 @@ use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer
 use crate::training::Segments;
 
 /// Phrases for missing memory, in lower case. The last three are driver error names.
-const FULL: [&str; 7] = [
+const OUT_OF_MEMORY_PHRASES: [&str; 7] = [
     "out of memory",
     "out-of-memory",
     "out of device memory",
@@ -42,7 +42,7 @@ pub(super) fn refused(error: ExecutionError) -> EngineError {
         return EngineError::DeviceLost { message };
     }
     let words = error.reason().to_lowercase();
-    if FULL.iter().any(|full| words.contains(full)) {
+    if OUT_OF_MEMORY_PHRASES.iter().any(|full| words.contains(full)) {
         return EngineError::OutOfMemory { message };
     }
     EngineError::DeviceRefused { message }
@@ -60,12 +60,12 @@ pub(super) async fn guarded<T>(work: impl Future<Output = Result<T, EngineError>
     poll_fn(|context| {
         // State that a panic left half changed is not used again.
         let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
-        polled.unwrap_or_else(|panic| Poll::Ready(Err(panicked(panic.as_ref()))))
+        polled.unwrap_or_else(|panic| Poll::Ready(Err(panic_error(panic.as_ref()))))
     })
     .await
 }
 
-fn panicked(panic: &(dyn Any + Send)) -> EngineError {
+fn panic_error(panic: &(dyn Any + Send)) -> EngineError {
     EngineError::Panicked { message: words(panic).to_owned() }
 }
 

@@ -3,18 +3,18 @@ use burn_tensor::{Device, ExecutionError, Tensor, TensorData, activation};
 use crate::model::{Activation, Model};
 
 /// Largest argument for the series, where a device's tanh may lose digits.
-const SMALL: f32 = 0.1;
-/// Terms after x, Abramowitz and Stegun 4.5.64: accurate to 6e-8 up to [`SMALL`].
-const SERIES: [f32; 2] = [-1.0 / 3.0, 2.0 / 15.0];
+const MAX_SERIES_X: f32 = 0.1;
+/// Terms after x, Abramowitz and Stegun 4.5.64: accurate to 6e-8 up to [`MAX_SERIES_X`].
+const TANH_SERIES: [f32; 2] = [-1.0 / 3.0, 2.0 / 15.0];
 /// Small arguments with which a device's tanh is tested.
 const TANH_PROBES: [f32; 5] = [1e-4, 1e-3, 1e-2, 3e-2, 9e-2];
 /// Largest relative error of tanh.
-const TANH_LOST: f64 = 1e-6;
+const MAX_TANH_ERROR: f64 = 1e-6;
 /// Arguments and slopes of GELU there, `Φ(x) + x·φ(x)`.
 const GELU_PROBES: [(f32, f64); 3] =
     [(-1.5, -0.127_469_192_229_979_54), (0.5, 0.867_495_124_656_162_9), (1.0, 1.083_315_470_587_686_4)];
 /// Largest absolute error of a slope.
-const GELU_LOST: f64 = 1e-5;
+const MAX_GELU_ERROR: f64 = 1e-5;
 
 /// Functions composed from other operations because Burn does not compute them as defined here on every device.
 ///
@@ -67,7 +67,7 @@ async fn is_tanh_right(device: &Device) -> Result<bool, ExecutionError> {
     let found = activation::tanh(list(TANH_PROBES, device)).into_data_async().await?;
     Ok(found.iter::<f32>().zip(TANH_PROBES).all(|(found, probe)| {
         let right = f64::from(probe).tanh();
-        (f64::from(found) - right).abs() <= TANH_LOST * right
+        (f64::from(found) - right).abs() <= MAX_TANH_ERROR * right
     }))
 }
 
@@ -75,15 +75,18 @@ async fn is_gelu_right(device: &Device) -> Result<bool, ExecutionError> {
     let x = list(GELU_PROBES.map(|(x, _)| x), device).autodiff().require_grad();
     let Some(slopes) = x.grad(&activation::gelu(x.clone()).sum().backward()) else { return Ok(false) };
     let slopes = slopes.into_data_async().await?;
-    Ok(slopes.iter::<f32>().zip(GELU_PROBES).all(|(found, (_, right))| (f64::from(found) - right).abs() <= GELU_LOST))
+    Ok(slopes
+        .iter::<f32>()
+        .zip(GELU_PROBES)
+        .all(|(found, (_, right))| (f64::from(found) - right).abs() <= MAX_GELU_ERROR))
 }
 
 /// Returns tanh, with 1 - tanh² as its gradient instead of the gradient of the series.
 fn tanh_by_series<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     let fixed = x.clone().detach();
     let square = fixed.clone() * fixed.clone();
-    let series = fixed.clone() + fixed.clone() * square.clone() * (square.clone() * SERIES[1] + SERIES[0]);
-    let result = activation::tanh(fixed.clone()).mask_where(square.lower_elem(SMALL * SMALL), series);
+    let series = fixed.clone() + fixed.clone() * square.clone() * (square.clone() * TANH_SERIES[1] + TANH_SERIES[0]);
+    let result = activation::tanh(fixed.clone()).mask_where(square.lower_elem(MAX_SERIES_X * MAX_SERIES_X), series);
     if !x.is_autodiff() {
         return result;
     }

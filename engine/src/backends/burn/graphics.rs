@@ -191,7 +191,7 @@ mod tests {
     use crate::testing::adapter;
 
     #[test]
-    fn adapters_are_counted_among_those_of_their_kind_and_interface() {
+    fn adapters_are_numbered_by_kind_and_interface() {
         let all = [
             adapter("A", DeviceKind::Discrete, "DX12"),
             adapter("B", DeviceKind::Integrated, "Vulkan"),

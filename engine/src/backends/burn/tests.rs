@@ -107,7 +107,7 @@ pub(super) fn check(backend: &dyn Backend, job: &TrainingJob, steps: u32) {
 }
 
 #[test]
-fn every_layer_and_its_gradient_is_that_of_the_reference() {
+fn every_layer_and_gradient_matches_the_reference() {
     for backend in backends() {
         for model in small_models() {
             check(backend.as_ref(), &job_of(model), 2);
@@ -350,7 +350,7 @@ fn the_record_names_the_version_that_is_built_in() {
 fn only_an_untuned_gpu_is_warned_of() {
     let adapter = |software| Adapter { software, ..ReferenceBackend::<f32>::new().adapter().clone() };
     assert!(is_untuned_gpu(FirstUse::Compiles, &adapter(false)));
-    assert!(!is_untuned_gpu(FirstUse::Compiles, &adapter(true)), "nobody tunes for a software adapter");
+    assert!(!is_untuned_gpu(FirstUse::Compiles, &adapter(true)), "software adapters are not tuned");
     assert!(!is_untuned_gpu(FirstUse::CompilesAndTunes, &adapter(false)));
     assert!(!is_untuned_gpu(FirstUse::Ordinary, &adapter(false)), "the processor compiles nothing");
     for backend in backends() {

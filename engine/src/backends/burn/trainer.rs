@@ -212,7 +212,7 @@ impl BurnTrainer {
         let numbers = numbers(all.into_data_async().await.map_err(refused)?)?;
         let (losses, rest) = numbers.split_at(samples.len());
         let both = losses.iter().zip(rest).zip(samples);
-        Ok(both.map(|((&loss, &correct), samples)| (f64::from(loss), whole(correct), samples)).collect())
+        Ok(both.map(|((&loss, &correct), samples)| (f64::from(loss), to_count(correct), samples)).collect())
     }
 
     /// Reads lists in the layout of the model's tensors.
@@ -369,6 +369,6 @@ pub(super) fn numbers(data: TensorData) -> Result<Vec<f32>, EngineError> {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count is whole and not negative")]
-fn whole(count: f32) -> u64 {
+fn to_count(count: f32) -> u64 {
     count as u64
 }

@@ -46,7 +46,7 @@ impl Updater {
     ) {
         let limited;
         let gradients = if let Some(limit) = job.optimizer.largest_gradient {
-            limited = shortened(gradients, limit);
+            limited = clip_gradients(gradients, limit);
             &limited
         } else {
             gradients
@@ -131,12 +131,12 @@ fn apply(
     match rule {
         Rule::Sgd { momentum } => {
             let push = scalars.penalised(gradient, &weights) * rate;
-            first.inplace(|velocity| accelerated(velocity, momentum, push));
+            first.inplace(|velocity| update_velocity(velocity, momentum, push));
             weights - first.clone()
         }
         Rule::Nesterov { momentum } => {
             let push = scalars.penalised(gradient, &weights);
-            first.inplace(|velocity| accelerated(velocity, momentum, push.clone()));
+            first.inplace(|velocity| update_velocity(velocity, momentum, push.clone()));
             let ahead = if momentum == 0.0 { push } else { push + first.clone() * momentum as f32 };
             weights - ahead * rate
         }
@@ -169,7 +169,7 @@ fn apply(
 
 /// Scales gradients whose joint length exceeds `limit`.
 #[expect(clippy::cast_possible_truncation, reason = "the device computes in float32")]
-fn shortened(gradients: &[Option<Tensor<1>>], limit: f64) -> Vec<Option<Tensor<1>>> {
+fn clip_gradients(gradients: &[Option<Tensor<1>>], limit: f64) -> Vec<Option<Tensor<1>>> {
     let squares = gradients.iter().flatten().map(|gradient| gradient.clone().square().sum());
     let Some(length) = squares.reduce(|a, b| a + b).map(Tensor::sqrt) else { return Vec::new() };
     let limit = limit as f32;
@@ -178,7 +178,7 @@ fn shortened(gradients: &[Option<Tensor<1>>], limit: f64) -> Vec<Option<Tensor<1
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the device computes in float32")]
-fn accelerated(velocity: Tensor<1>, momentum: f64, push: Tensor<1>) -> Tensor<1> {
+fn update_velocity(velocity: Tensor<1>, momentum: f64, push: Tensor<1>) -> Tensor<1> {
     if momentum == 0.0 { push } else { velocity * momentum as f32 + push }
 }
 

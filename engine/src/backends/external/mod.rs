@@ -154,9 +154,9 @@ pub fn checked_name(text: &str) -> Result<String, String> {
 /// Version of the protocol in `docs/EXTERNAL.md`.
 pub const PROTOCOL_VERSION: u32 = 1;
 /// Maximum length of names and sentences of a program.
-const LONGEST_TEXT: usize = 100;
+const MAX_TEXT_LENGTH: usize = 100;
 /// Three years: a longer time has another unit.
-const LONGEST_SECONDS: f64 = 1e8;
+const MAX_SECONDS: f64 = 1e8;
 
 #[derive(Serialize)]
 #[serde(tag = "message", rename_all = "snake_case")]
@@ -258,7 +258,7 @@ impl Answer {
 
     fn time(&self, name: &str) -> Result<Option<f64>, EngineError> {
         let seconds: Option<f64> = self.optional(name)?;
-        match seconds.filter(|seconds| !(0.0..LONGEST_SECONDS).contains(seconds)) {
+        match seconds.filter(|seconds| !(0.0..MAX_SECONDS).contains(seconds)) {
             None => Ok(seconds),
             Some(wrong) => Err(self.wrong(name, &format!("is {wrong}, but must be a number of seconds"))),
         }
@@ -315,15 +315,15 @@ enum Cause {
 /// Removes control characters and truncates.
 fn short(text: &str) -> String {
     let words: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    words.trim().chars().take(LONGEST_TEXT).collect()
+    words.trim().chars().take(MAX_TEXT_LENGTH).collect()
 }
 
 /// Share by which reported time may differ from the clock.
 const TOLERANCE: f64 = 0.1;
 /// Time that scheduling on a busy machine may add to each answer.
-const SECONDS_OF_AN_ANSWER: f64 = 0.005;
+const MAX_SECONDS_PER_ANSWER: f64 = 0.005;
 /// Time that a program may pause once outside its own clock.
-const SECONDS_OF_A_PAUSE: f64 = 0.2;
+const MAX_PAUSE_SECONDS: f64 = 0.2;
 
 /// Sums over the answers to `train`, or to `evaluate`, of one network.
 #[derive(Default)]
@@ -368,5 +368,5 @@ impl Timing {
 
 /// Returns true if a time exceeds another by more than this number of answers explains.
 fn exceeds(seconds: f64, other: f64, answers: f64) -> bool {
-    seconds > (1.0 + TOLERANCE) * other + SECONDS_OF_AN_ANSWER * answers + SECONDS_OF_A_PAUSE
+    seconds > (1.0 + TOLERANCE) * other + MAX_SECONDS_PER_ANSWER * answers + MAX_PAUSE_SECONDS
 }

@@ -16,7 +16,7 @@ use crate::training::{Order, TestView};
 /// Minimum number of test samples per batch.
 const TEST_BATCH: u32 = 100;
 /// Approximate size of a message, which a program must hold.
-const BYTES_OF_MESSAGE: usize = 32 << 20;
+const MESSAGE_BYTES: usize = 32 << 20;
 
 pub(super) struct ExternalTrainer {
     conversation: Conversation,
@@ -148,7 +148,7 @@ impl Trainer for ExternalTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
         let mut report = StepReport { seconds: Some(0.0), ..StepReport::default() };
         let bytes = self.feed.bytes(self.job.batches.batch_size).max(1);
-        let most = u32::try_from(BYTES_OF_MESSAGE / bytes).unwrap_or(u32::MAX).max(1);
+        let most = u32::try_from(MESSAGE_BYTES / bytes).unwrap_or(u32::MAX).max(1);
         let mut left = steps;
         while left > 0 {
             let count = left.min(most);
@@ -183,7 +183,7 @@ impl Trainer for ExternalTrainer {
         let mut offset = 0;
         while offset < samples {
             let (mut rows, mut payload) = (Vec::new(), Vec::new());
-            while offset < samples && (rows.is_empty() || payload.len() < BYTES_OF_MESSAGE) {
+            while offset < samples && (rows.is_empty() || payload.len() < MESSAGE_BYTES) {
                 let count = batch.min(samples - offset);
                 let step = Step { offset, count, seed: self.job.seed, ..Step::default() };
                 self.feed.test_batch(split, &order, &step, view, &mut payload);

@@ -16,7 +16,7 @@ use crate::workload::Standard;
 /// Relative change of a tensor by f32 rounding, even with little training.
 const ROUNDING: f64 = f32::EPSILON as f64;
 /// Smaller numbers may be flushed to zero.
-const SMALLEST: f64 = f32::MIN_POSITIVE as f64;
+const MIN_NORMAL: f64 = f32::MIN_POSITIVE as f64;
 
 /// Computes parts of a run of a suite again, with the plain loops in single precision, on the processor.
 pub struct Examiner {
@@ -53,7 +53,7 @@ impl Examiner {
     pub fn train_part(&self, begin: &StateBytes, steps: [u64; 2]) -> Result<Option<TrainedPart>, EngineError> {
         let Some(mut trainer) = self.trainer_at(begin, steps[0])? else { return Ok(None) };
         let losses = (steps[0]..steps[1]).map(|_| trainer.train_step().0).collect();
-        Ok(Some(TrainedPart { state: at_once(trainer.state())?, losses }))
+        Ok(Some(TrainedPart { state: poll_once(trainer.state())?, losses }))
     }
 
     /// Returns the largest difference between two states `found` and `told` after training from `begin`, over the
@@ -120,7 +120,7 @@ impl Examiner {
             return Ok(None);
         }
         let mut trainer = ReferenceTrainer::new(&self.job)?;
-        at_once(trainer.restore(state, step, &self.job.segments))?;
+        poll_once(trainer.restore(state, step, &self.job.segments))?;
         Ok(Some(trainer))
     }
 }
@@ -134,7 +134,7 @@ pub struct TrainedPart {
 /// Returns the difference of several tensors together, as in [`Examiner::difference`].
 fn relative_difference(begin: &[Vec<f32>], found: &[Vec<f32>], told: &[Vec<f32>]) -> f64 {
     let distance = |a: &[Vec<f32>], b: &[Vec<f32>]| norm(values(a).zip(values(b)).map(|(a, b)| a - b));
-    let rounding = ROUNDING * norm(values(begin)) + SMALLEST * (values(begin).count() as f64).sqrt();
+    let rounding = ROUNDING * norm(values(begin)) + MIN_NORMAL * (values(begin).count() as f64).sqrt();
     let apart = distance(found, told) - rounding;
     if apart > 0.0 { apart / distance(found, begin) } else { 0.0 }
 }
@@ -148,7 +148,7 @@ fn norm(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// Returns the output of a future of the plain loops, which is always ready.
-fn at_once<T>(future: impl Future<Output = T>) -> T {
+fn poll_once<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
         Poll::Pending => unreachable!("plain loops wait for nothing"),

@@ -176,14 +176,14 @@ mod tests {
         assert_eq!(result, [1.5, 3.0]);
     }
 
-    fn told(receiver: Receiver<Result<(), EngineError>>) -> Ending<()> {
+    fn receive(receiver: Receiver<Result<(), EngineError>>) -> Ending<()> {
         Box::pin(async move { receiver.await.expect("the sender lives as long") })
     }
 
     #[test]
     fn work_ends_with_the_last_device_and_keeps_failures() {
         let (first, second) = (channel(), channel());
-        let mut computing = UnderWay::new([told(first.1), told(second.1)].into_iter());
+        let mut computing = UnderWay::new([receive(first.1), receive(second.1)].into_iter());
         assert!(!computing.has_ended());
         let lost = EngineError::DeviceLost { message: "unplugged".to_owned() };
         second.0.send(Err(lost)).unwrap();

@@ -13,7 +13,7 @@ pub(super) mod weight_gradient;
 use half::f16;
 use results::InputMode;
 use shaders::Stored;
-use shaders::params::{Blend, LARGEST_HEAD, Softmax, StepResult};
+use shaders::params::{Blend, MAX_HEAD_SIZE, Softmax, StepResult};
 
 use super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
 use super::products::Product;
@@ -437,8 +437,8 @@ fn check_limits(model: &Model, stages: &Stages, stored: Stored) -> Result<(), Mo
     for (layer, stage) in stages.stages.iter().enumerate() {
         let channels = stages.output(stage).shape.channels;
         let reason = match stage.kind {
-            StageKind::Attention { heads } if channels / heads > LARGEST_HEAD => {
-                format!("heads of {} channels; the kernels hold {LARGEST_HEAD} at most", channels / heads)
+            StageKind::Attention { heads } if channels / heads > MAX_HEAD_SIZE => {
+                format!("heads of {} channels; the kernels hold {MAX_HEAD_SIZE} at most", channels / heads)
             }
             // Numbers of words are stored like activations, and up to here each whole number is one.
             StageKind::Embedding(Words { vocabulary, .. })

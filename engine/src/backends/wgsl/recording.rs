@@ -133,8 +133,8 @@ impl Exchange {
 pub(crate) enum Combination {
     /// Element by element.
     Sum,
-    /// Means and sums of squared deviations of parts of each device's pixels, (parts, 2, channels), become those of all pixels
-    /// of the batch, (1, 2, channels).
+    /// Means and sums of squared deviations over parts of each device's pixels, (parts, 2, channels), are combined over
+    /// all pixels of the batch, (1, 2, channels).
     Moments { channels: u32, pixels_of_sample: u32, pixels_per_part: u32 },
 }
 

@@ -16,7 +16,7 @@ use crate::error::EngineError;
 
 /// Shortest time of the repetitions of a variant; browsers' clocks may be coarse.
 const TRIAL_SECONDS: f64 = 0.004;
-/// Timings of a variant, of which the best counts.
+/// Timings per variant; the best counts.
 const TRIALS: usize = 3;
 /// Most repetitions in a submission.
 const MAX_REPETITIONS: u32 = 256;

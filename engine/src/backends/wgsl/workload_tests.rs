@@ -74,7 +74,7 @@ pub(in crate::backends) fn job_with_test(workload: &Workload, test_samples: u32)
     workload.job(Training {
         data: Arc::new(DataSet::new(
             data_set(workload.data_set).unwrap(),
-            // Two are held out.
+            // Two are for early stopping.
             random_split(workload, SAMPLES + 2, 1),
             random_split(workload, test_samples, 2),
             true,
@@ -141,7 +141,7 @@ pub(in crate::backends) fn calm_job(workload: &Workload) -> TrainingJob {
     job
 }
 
-/// Returns [`calm_job`] with [`narrow`] layers, for tests of which the width proves nothing.
+/// Returns [`calm_job`] with [`narrow`] layers, for tests where the width does not matter.
 pub(in crate::backends) fn narrow_job(workload: &Workload) -> TrainingJob {
     let job = calm_job(workload);
     TrainingJob { model: narrow(job.model.clone()), ..job }
@@ -222,7 +222,7 @@ fn in_f16_a_seed_gives_equal_bits_and_unscaled_gradients() {
         assert!((weights.clone(), gradients.clone()) == trained(gpu.as_ref()), "{name}");
         let length = |tensors: &[Vec<f32>]| tensors.iter().flatten().map(|v| f64::from(v * v)).sum::<f64>().sqrt();
         let ratio = length(&gradients) / length(&trained(single.as_ref()).1);
-        assert!((ratio - 1.0).abs() < 0.02, "{name}: gradients are {ratio} times those of f32");
+        assert!((ratio - 1.0).abs() < 0.02, "{name}: gradients are {ratio} times the f32 gradients");
     }
 }
 

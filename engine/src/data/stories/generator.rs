@@ -131,7 +131,7 @@ impl Narrator {
             let known = !self.known_objects().is_empty();
             if sentences >= MAX_SENTENCES && !known {
                 // All objects are unknown, so anyone with a known place can take one.
-                let standing = self.people.iter().position(Option::is_some).expect("somebody has walked");
+                let standing = self.people.iter().position(Option::is_some).expect("a person has walked");
                 self.handle(standing, text);
                 return;
             }

@@ -112,7 +112,7 @@ mod tests {
                            2 Where is Olav?\tpier\t1\n";
 
     #[test]
-    fn a_sample_is_everything_told_so_far_without_the_questions() {
+    fn sample_is_the_story_so_far_without_questions() {
         let samples = parse("own.txt", EXCERPT).unwrap();
         let shown: Vec<String> = samples
             .iter()

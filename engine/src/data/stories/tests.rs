@@ -25,9 +25,9 @@ impl<'t> Listener<'t> {
                 assert_ne!(self.place_of_person.insert(person, last), Some(last), "{sentence}: they were there");
             }
             "took" | "seized" | "collected" | "lifted" => {
-                assert!(!self.holder.contains_key(last), "{sentence}: somebody holds it");
+                assert!(!self.holder.contains_key(last), "{sentence}: it is already held");
                 if let Some(place) = self.place_of_object.remove(last) {
-                    assert_eq!(self.place_of_person[person], place, "{sentence}: it lies elsewhere");
+                    assert_eq!(self.place_of_person[person], place, "{sentence}: it is elsewhere");
                 }
                 self.holder.insert(last, person);
             }
@@ -36,7 +36,7 @@ impl<'t> Listener<'t> {
                 assert!(holder == Some(person) || self.fragment, "{sentence}: {holder:?} holds it");
                 self.place_of_object.insert(last, self.place_of_person[person]);
             }
-            verb => panic!("nobody knows what `{verb}` means"),
+            verb => panic!("unknown verb `{verb}`"),
         }
     }
 

@@ -16,11 +16,11 @@ const MAX_TEST_SAMPLES: u32 = 256;
 const MAX_SINGLE_SAMPLES: u32 = 4;
 /// Ratio to the largest gradient (root mean square) below which a gradient is only rounding, from which some optimizers
 /// make whole updates.
-const ONLY_ROUNDING: f64 = 1e-5;
+const MIN_GRADIENT_RATIO: f64 = 1e-5;
 /// Smallest movement of running averages and fixed weights that counts; rounding moves them by less.
-const UNMOVED: f64 = 1e-4;
+const MIN_MOVEMENT: f64 = 1e-4;
 /// Share of the loss of a network that knows nothing by which a loss must differ to count.
-const LEAST_KNOWN: f64 = 1e-3;
+const MIN_LOSS_SHARE: f64 = 1e-3;
 
 pub(crate) struct FirstSteps {
     untrained_losses: Vec<f64>,
@@ -61,7 +61,7 @@ impl FirstSteps {
         let known = |losses: &[f64]| -> Vec<f64> {
             let known = losses.iter().map(|loss| loss - self.loss_of_nothing);
             // If nothing is known yet, the difference is only rounding.
-            known.chain([LEAST_KNOWN * self.loss_of_nothing]).collect()
+            known.chain([MIN_LOSS_SHARE * self.loss_of_nothing]).collect()
         };
         let learned = |of: &Self| -> Vec<f64> {
             of.trained_losses.iter().zip(&of.untrained_losses).map(|(after, before)| after - before).collect()
@@ -71,7 +71,7 @@ impl FirstSteps {
             Compared::UntrainedTest => distance(known(&self.untrained_losses), known(&reference.untrained_losses)),
             Compared::Logits => distance(self.logits.clone(), reference.logits.clone()),
             Compared::Gradient => largest_difference(&self.gradients, &reference.gradients, GRADIENT_FLOOR),
-            Compared::Update => reference.update_difference(&self.updates, ONLY_ROUNDING.max(rounding)),
+            Compared::Update => reference.update_difference(&self.updates, MIN_GRADIENT_RATIO.max(rounding)),
             Compared::TrainedTest => distance(learned(self), learned(reference)),
             Compared::Losses | Compared::WholeBatchLoss | Compared::WholeBatchGradient => {
                 unreachable!("{compared:?} is compared elsewhere")
@@ -103,13 +103,13 @@ impl FirstSteps {
         let (found, expected) = select(&|size| size == 0.0);
         let others = found.iter().zip(&expected).map(|(found, expected)| {
             let distance: Vec<f64> = found.iter().zip(expected).map(|(found, expected)| found - expected).collect();
-            root_mean_square(&distance) / root_mean_square(expected).max(UNMOVED)
+            root_mean_square(&distance) / root_mean_square(expected).max(MIN_MOVEMENT)
         });
         if updates.len() == self.updates.len() { others.fold(trained, f64::max) } else { f64::INFINITY }
     }
 
-    /// Returns the widest tolerance, but that of f32 for gradients without edges, and that of gradients for updates by
-    /// linear rules.
+    /// Returns the widest tolerance, but f32's for gradients without edges, and the gradients' for updates by linear
+    /// rules.
     fn tolerance(&self, compared: Compared, precision: Precision) -> f64 {
         let plain = matches!(self.optimizer.rule, Rule::Sgd { .. } | Rule::Nesterov { .. });
         match compared {
@@ -172,7 +172,7 @@ impl<'a> Observed<'a> {
 }
 
 /// A change of the largest element of a max-pool window is rare, but normalization magnifies it: in f16 the gradients
-/// of `airbench94` have errors of 0.1 to 0.27, and those of `theano-mnist`, without normalization, of 0.02.
+/// of `airbench94` have errors of 0.1 to 0.27, and `theano-mnist`, without normalization, of 0.02.
 fn has_edges(model: &Model) -> bool {
     let is_max_pool = |layer: &Layer| matches!(layer, Layer::Pool { kind: PoolKind::Max, .. });
     let normalises = mixes_samples(model);

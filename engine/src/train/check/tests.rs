@@ -15,7 +15,7 @@ use crate::workload::Training;
 const SMALL: u32 = 8;
 const LARGE: u32 = 600;
 
-fn checked(batch_size: u32, backend: &dyn Backend) -> Correctness {
+fn run_check(batch_size: u32, backend: &dyn Backend) -> Correctness {
     checked_of(&crate::workload("keras-mnist-mlp").unwrap(), batch_size, backend)
 }
 
@@ -41,14 +41,14 @@ fn job(workload: &Workload, batch_size: u32) -> TrainingJob {
     })
 }
 
-fn compared(found: &Correctness) -> Option<Compared> {
+fn disagreeing_quantity(found: &Correctness) -> Option<Compared> {
     assert_eq!(found.passed, found.disagreement().is_none(), "{found:?}");
     found.disagreement().map(|disagreement| disagreement.compared)
 }
 
 #[test]
 fn small_batches_are_compared_with_the_reference() {
-    let found = checked(SMALL, &Faulty::new(Fault::None, 0));
+    let found = run_check(SMALL, &Faulty::new(Fault::None, 0));
     assert_eq!((found.batch_size, found.passed, &found.whole_batch), (SMALL, true, &None));
     assert_eq!(found.losses.len(), STEPS as usize);
 }
@@ -67,8 +67,8 @@ fn a_separate_check_uses_the_recipes_batch_size() {
 #[test]
 fn whatever_is_wrong_with_first_losses_is_found() {
     for fault in [Fault::LossTooLarge, Fault::LossNotANumber, Fault::LossMissing] {
-        let found = checked(SMALL, &Faulty::new(fault, 0));
-        assert_eq!(compared(&found), Some(Compared::Losses), "{fault:?}");
+        let found = run_check(SMALL, &Faulty::new(fault, 0));
+        assert_eq!(disagreeing_quantity(&found), Some(Compared::Losses), "{fault:?}");
     }
 }
 
@@ -79,17 +79,17 @@ fn faults_are_found_although_losses_are_right() {
         (Fault::NoUpdate, Compared::Update),
         (Fault::TestOfNothing, Compared::UntrainedTest),
     ] {
-        let found = checked(SMALL, &Faulty::new(fault, 0));
-        assert_eq!(compared(&found), Some(expected), "{fault:?}");
+        let found = run_check(SMALL, &Faulty::new(fault, 0));
+        assert_eq!(disagreeing_quantity(&found), Some(expected), "{fault:?}");
         assert!(found.largest_difference < found.tolerance, "{fault:?}");
     }
-    let right = checked(SMALL, &Faulty::new(Fault::None, 0));
+    let right = run_check(SMALL, &Faulty::new(Fault::None, 0));
     assert_eq!(right.differences.len(), 5);
 }
 
 #[test]
 fn a_large_batch_that_is_right_agrees_with_its_parts() {
-    let found = checked(LARGE, &Faulty::new(Fault::None, 0));
+    let found = run_check(LARGE, &Faulty::new(Fault::None, 0));
     let whole = found.whole_batch.as_ref().expect("the batch is larger than the one that was compared");
     assert!(found.passed && whole.passed, "{found:?}");
     assert!(found.batch_size < LARGE && whole.part_size >= found.batch_size, "{found:?}");
@@ -105,8 +105,8 @@ fn what_is_wrong_only_in_large_batches_is_found() {
         (Fault::LossMissing, Compared::WholeBatchLoss),
         (Fault::GradientMissing, Compared::WholeBatchGradient),
     ] {
-        let found = checked(LARGE, &Faulty::new(fault, LARGE));
-        assert_eq!(compared(&found), Some(expected), "{fault:?}");
+        let found = run_check(LARGE, &Faulty::new(fault, LARGE));
+        assert_eq!(disagreeing_quantity(&found), Some(expected), "{fault:?}");
     }
 }
 
@@ -134,11 +134,11 @@ pub(crate) fn whitened() -> Workload {
 fn missing_gradients_of_fixed_tensors_are_accepted() {
     let fixed = whitened().model.tensors().unwrap().iter().filter(|of| of.kind == TensorKind::Fixed).count();
     assert_eq!(fixed, 2, "the whitening kernel, and a scale");
-    let found = checked_of(&whitened(), SMALLEST_BATCH, &Faulty::new(Fault::FixedGradientsLeftOut, 0));
-    assert_eq!(compared(&found), None);
+    let found = checked_of(&whitened(), MIN_BATCH, &Faulty::new(Fault::FixedGradientsLeftOut, 0));
+    assert_eq!(disagreeing_quantity(&found), None);
     // Updates show that fixed tensors stay fixed.
-    let found = checked_of(&whitened(), SMALLEST_BATCH, &Faulty::new(Fault::NoUpdate, 0));
-    assert_eq!(compared(&found), Some(Compared::Update));
+    let found = checked_of(&whitened(), MIN_BATCH, &Faulty::new(Fault::NoUpdate, 0));
+    assert_eq!(disagreeing_quantity(&found), Some(Compared::Update));
 }
 
 /// Compares ResNet-20 in a batch that repeats four samples four times.
@@ -148,7 +148,7 @@ fn repeated_samples(fault: Fault) -> WholeBatch {
 
 fn repeated_samples_of(workload: &Workload, fault: Fault) -> WholeBatch {
     const BATCH: u32 = 16;
-    let small = Correctness { batch_size: 5, ..checked(SMALL, &Faulty::new(Fault::None, 0)) };
+    let small = Correctness { batch_size: 5, ..run_check(SMALL, &Faulty::new(Fault::None, 0)) };
     let (job, backend) = (job(workload, BATCH), Faulty::new(fault, BATCH));
     pollster::block_on(against_parts(workload, &job, &backend, &small)).unwrap().unwrap()
 }

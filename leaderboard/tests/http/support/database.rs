@@ -112,7 +112,7 @@ pub(crate) const PASSWORD: &str = "a/b?c#d@e:f%g";
 pub(crate) const PASSWORD_IN_ADDRESS: &str = "a%2Fb%3Fc%23d%40e%3Af%25g";
 
 /// Starts the server, says so, and waits for its own input to end: whatever ends the tests ends that, too, and then the
-/// server is stopped and its folder removed. Its arguments are the folder of the programs and that of the server.
+/// server is stopped and its folder removed. Its arguments are the programs' folder and the server's.
 const KEEPER: &str = r#"
 "$1/pg_ctl" start --silent --wait --pgdata data --log log && echo ready
 read -r _

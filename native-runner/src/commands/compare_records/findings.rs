@@ -8,7 +8,7 @@ use results::regression::{AccuracyVerdict, Change, Line, QUANTITIES, Regressions
 use results::{RunRecord, regression};
 
 use crate::commands::compare_records;
-use crate::commands::compare_records::{CompareRecordsArgs, Compared, percent_details, sheet};
+use crate::commands::compare_records::{CompareRecordsArgs, Compared, build_sheet, percent_details};
 use crate::export::{Mark, Note, Report, Section};
 use crate::failure::Failure;
 use crate::figures::figure;
@@ -22,7 +22,7 @@ pub(crate) fn report(compared: &[Compared<'_>], notes: &[String]) -> Report {
         let chosen = notes.iter().map(|text| Note { mark: Mark::Plain, text: text.clone() });
         first.notes.splice(0..0, chosen);
     }
-    Report { headline: headline(compared), sections, sheet: sheet(compared) }
+    Report { headline: headline(compared), sections, sheet: build_sheet(compared) }
 }
 
 fn headline(compared: &[Compared<'_>]) -> Note {
@@ -121,7 +121,8 @@ fn conditions(of: &Compared<'_>) -> String {
         let [before, after] = runs;
         parts.push(format!("{after} {} against {before}", if after == 1 { "run" } else { "runs" }));
     }
-    let commits = |group: &Group| joined(group.records.iter().map(|kept| kept.record.provenance.commit.as_str()), ", ");
+    let commits =
+        |group: &Group| join_texts(group.records.iter().map(|kept| kept.record.provenance.commit.as_str()), ", ");
     let [before, after] = [of.baseline, of.candidate].map(commits);
     if before != after {
         parts.push(format!("commit {after} against {before}"));
@@ -133,7 +134,7 @@ fn conditions(of: &Compared<'_>) -> String {
 }
 
 /// Joins the distinct texts in alphabetical order.
-fn joined<T: AsRef<str> + Ord>(texts: impl Iterator<Item = T>, separator: &str) -> String {
+fn join_texts<T: AsRef<str> + Ord>(texts: impl Iterator<Item = T>, separator: &str) -> String {
     let distinct = BTreeSet::from_iter(texts);
     distinct.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(separator)
 }
@@ -272,7 +273,7 @@ pub(crate) fn choose(
         None => String::new(),
     };
     let taken = chosen.len();
-    let names = joined(chosen.iter().map(|kept| kept.record.provenance.commit.as_str()), ", ");
+    let names = join_texts(chosen.iter().map(|kept| kept.record.provenance.commit.as_str()), ", ");
     let note = format!("The baseline has {taken} of {all} records, from commit {names}{how}. {left_out}");
     Ok((chosen, Some(note)))
 }
@@ -297,7 +298,8 @@ fn is_commit(of_record: &str, wanted: &str) -> bool {
 }
 
 fn nothing_left(candidates: &[&KeptRecord], commit: Option<&str>, commits: &[String], left_out: &str) -> Failure {
-    let distinct = |value: fn(&RunRecord) -> String| joined(candidates.iter().map(|kept| value(&kept.record)), " and ");
+    let distinct =
+        |value: fn(&RunRecord) -> String| join_texts(candidates.iter().map(|kept| value(&kept.record)), " and ");
     let suites = distinct(|record| format!("{} {}", record.suite.name, record.suite.version));
     let devices = distinct(regression::device);
     let commit = commit.map_or_else(String::new, |commit| {

@@ -219,7 +219,7 @@ fn commit(text: &str) -> Result<String, String> {
     if is_name { Ok(text) } else { Err("it must be at least four hexadecimal digits of a commit".to_owned()) }
 }
 
-pub(crate) fn sheet(compared: &[Compared<'_>]) -> Vec<Vec<(String, Value)>> {
+pub(crate) fn build_sheet(compared: &[Compared<'_>]) -> Vec<Vec<(String, Value)>> {
     compared.iter().flat_map(|of| of.regressions.lines.iter().map(|line| row(of, line))).collect()
 }
 
@@ -324,7 +324,8 @@ pub(crate) fn notes(line: &Line, name: &str, rules: &Rules) -> Vec<Note> {
     for (mark, text) in accuracy(line).into_iter().chain(target(line)) {
         add(mark, text);
     }
-    for text in QUANTITIES.iter().zip(&line.changes).filter_map(|(quantity, change)| changed(quantity, change)) {
+    for text in QUANTITIES.iter().zip(&line.changes).filter_map(|(quantity, change)| describe_change(quantity, change))
+    {
         add(Mark::Careful, text);
     }
     if let Some(text) = variants(line) {
@@ -389,7 +390,7 @@ fn target(line: &Line) -> Option<(Mark, String)> {
     Some((if always(before) { Mark::Careful } else { Mark::Plain }, text))
 }
 
-fn changed(quantity: &Quantity, change: &Change) -> Option<String> {
+fn describe_change(quantity: &Quantity, change: &Change) -> Option<String> {
     let ratio = change.ratio.filter(|_| quantity.id != "step_seconds_p50" && change.is_certain())?;
     let is_worse = match quantity.better {
         Better::Lower => ratio.value > 1.0 + MIN_CHANGE,

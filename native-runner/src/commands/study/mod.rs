@@ -108,7 +108,7 @@ fn resume(folder: &Path) -> String {
 }
 
 /// Returns the requested cells with their position in the order, from 1.
-fn asked<'a>(arguments: &StudyArgs, plan: &'a Plan) -> Result<Vec<(usize, &'a Cell)>, Failure> {
+fn select_cells<'a>(arguments: &StudyArgs, plan: &'a Plan) -> Result<Vec<(usize, &'a Cell)>, Failure> {
     let is_asked = |cell: &Cell| arguments.only.iter().all(|filter| filter.allows(&cell.settings));
     let asked: Vec<(usize, &Cell)> = (1..).zip(&plan.cells).filter(|(_, cell)| is_asked(cell)).collect();
     if asked.is_empty() {

@@ -11,7 +11,7 @@ use results::{InputMode, Length, Positive, RunRecord, RunSpec, Summary};
 use serde::Serialize;
 
 use crate::child::Child;
-use crate::commands::study::{StudyArgs, answer, arguments_of, asked, resume, table};
+use crate::commands::study::{StudyArgs, answer, arguments_of, resume, select_cells, table};
 use crate::commands::upload::Submission;
 use crate::data_folder::{Availability, DataFolder, fetching};
 use crate::failure::Failure;
@@ -27,7 +27,7 @@ const STAYS_HERE: &str = "Nothing will be uploaded, because leaderboards rank on
                           kernels stay in the files of their cells.\n";
 
 pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(), Failure> {
-    let asked = asked(arguments, plan)?;
+    let asked = select_cells(arguments, plan)?;
     // Asks for no consent to an upload that will not happen.
     let address = arguments.upload_to.as_ref().filter(|_| !plan.is_of_kernels());
     let submission = address.map(|address| Submission::new(address, &arguments.consent)).transpose()?;
@@ -201,10 +201,10 @@ pub(crate) fn obstacles(arguments: &StudyArgs, plan: &Plan, cells: &[&Cell]) -> 
     let obstacle = |cell: &&Cell| {
         let axes = AXES.iter().filter(|axis| axis.is_of_opening);
         let opening = axes.map(|axis| axis.text(&cell.settings)).collect();
-        let found = of_openings.entry(opening).or_insert_with(|| of_opening(arguments, plan, cell, &spinner));
+        let found = of_openings.entry(opening).or_insert_with(|| check_opening(arguments, plan, cell, &spinner));
         found.clone().or_else(|| {
             let name = cell.settings.run()?.network().ok()?.data_set;
-            of_data_sets.entry(name).or_insert_with(|| of_data(name, arguments)).clone()
+            of_data_sets.entry(name).or_insert_with(|| check_data(name, arguments)).clone()
         })
     };
     let obstacles: Vec<Option<String>> = cells.iter().map(obstacle).collect();
@@ -226,7 +226,7 @@ pub(crate) fn show<'a>(obstacles: impl Iterator<Item = &'a str>, cells: usize, s
 
 /// Opens the backend as the cell's run does, in a child process: a driver's crash ends only the child, and no device
 /// stays open during measurements.
-fn of_opening(arguments: &StudyArgs, plan: &Plan, cell: &Cell, spinner: &ProgressBar) -> Option<String> {
+fn check_opening(arguments: &StudyArgs, plan: &Plan, cell: &Cell, spinner: &ProgressBar) -> Option<String> {
     let asked = AXES.iter().filter(|axis| axis.is_of_opening && axis.is_asked_for(&cell.settings));
     let name = asked.map(|axis| axis.text(&cell.settings)).collect::<Vec<_>>().join(" · ");
     spinner.set_message(format!("opening {name}"));
@@ -243,7 +243,7 @@ fn of_opening(arguments: &StudyArgs, plan: &Plan, cell: &Cell, spinner: &Progres
 }
 
 /// Reads the data set as a run does. A missing one is no obstacle if a run fetches it.
-fn of_data(name: &str, arguments: &StudyArgs) -> Option<String> {
+fn check_data(name: &str, arguments: &StudyArgs) -> Option<String> {
     let set = engine::data_set(name)?;
     let mut data = DataFolder::new(&arguments.data);
     match (data.availability(set), &arguments.data.folder) {

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::commands::compare_table::{accuracy, digits, mebibytes};
 use crate::commands::study::run::{calibrate, obstacles};
-use crate::commands::study::{StudyArgs, answer, asked, run};
+use crate::commands::study::{StudyArgs, answer, run, select_cells};
 use crate::failure::Failure;
 use crate::figures::{amount, figure};
 use crate::json_output::{JsonTarget, to_json};
@@ -222,7 +222,7 @@ struct Listed<'a> {
 /// Lists the cells with estimates. Backends are opened; nothing is written, and only the calibration trains.
 pub(crate) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
-    let asked = asked(arguments, plan)?;
+    let asked = select_cells(arguments, plan)?;
     let finished = Folder::read(folder, plan)?;
     let mut estimator = Estimator::new(&finished);
     let is_missing = |cell: &Cell| answer(&finished, cell, arguments.retry_failed).is_none();

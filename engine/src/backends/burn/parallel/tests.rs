@@ -40,7 +40,7 @@ fn two_devices_train_as_one_with_every_rule() {
 }
 
 #[test]
-fn two_devices_augment_and_recur_and_attend_as_one_does() {
+fn two_devices_match_one_for_augmentation_and_attention() {
     for name in OF_OTHER_KINDS {
         several_devices_train_as_one_does(name, 2, ORDER_OF_ADDITIONS);
     }

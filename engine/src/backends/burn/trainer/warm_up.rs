@@ -9,7 +9,7 @@ use crate::trainer::{EvaluationSet, Preparation, Trainer, TrainingJob};
 /// Number of consecutive steps that must be about as fast as the fastest.
 const AGREEING_STEPS: usize = 3;
 /// Largest ratio to the fastest step. Better kernels differ by more.
-const AGREEMENT: f64 = 1.1;
+const MAX_STEP_RATIO: f64 = 1.1;
 /// Limits of tuning, after which training begins unsettled.
 const MAX_STEPS: usize = 64;
 const MAX_SECONDS: f64 = 60.0;
@@ -102,7 +102,7 @@ impl Settling {
 fn has_settled(seconds: &[f64]) -> bool {
     let fastest = seconds.iter().copied().fold(f64::INFINITY, f64::min);
     let last = seconds.last_chunk::<AGREEING_STEPS>();
-    last.is_some_and(|last| last.iter().all(|&step| step <= AGREEMENT * fastest))
+    last.is_some_and(|last| last.iter().all(|&step| step <= MAX_STEP_RATIO * fastest))
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ pub(crate) struct Device {
     pub(crate) allowed_bytes: Cell<Option<u64>>,
 }
 
-/// Requests to the driver so far; tests check those of timed windows.
+/// Requests to the driver so far; tests check the requests in timed windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) buffers: u64,
@@ -157,7 +157,7 @@ impl Device {
             omission: Cell::default(),
             #[cfg(test)]
             allowed_bytes: Cell::default(),
-            adapter: described.into_iter().nth(index).expect("the index is that of an adapter"),
+            adapter: described.into_iter().nth(index).expect("the index is in range"),
             abilities,
             has_timestamps: timestamps,
             form,
@@ -364,7 +364,7 @@ const MAX_LARGE_TILE_LANES: u32 = 32;
 /// Most workgroup memory of a large matrix tile.
 const LARGE_TILE_BYTES: u32 = 32 << 10;
 
-/// Features that kernels of this form need in addition to those of WebGPU.
+/// Features beyond WebGPU's that kernels of this form need.
 fn matrix_features(form: Form) -> (wgpu::Features, wgpu::ExperimentalFeatures) {
     if form.matrices.and_then(Matrices::side).is_none() {
         return (wgpu::Features::empty(), wgpu::ExperimentalFeatures::disabled());

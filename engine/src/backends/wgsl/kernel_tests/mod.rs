@@ -191,7 +191,7 @@ fn step(rows: u32) -> Step {
 
 const ACTIVATIONS: [u32; 3] = [activation::IDENTITY, activation::RELU, activation::TANH];
 
-/// Dropout behind an activation; layers of `channels` of which the last is padding.
+/// Dropout behind an activation, for layers whose last stored channel is padding.
 fn dropout_behind(activation: u32, stored_channels: u32) -> Epilogue {
     Epilogue {
         activation,

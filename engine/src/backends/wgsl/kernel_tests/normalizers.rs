@@ -74,7 +74,7 @@ fn channels(params: &BatchNorm) -> [Vec<f32>; 3] {
     [saved, channel(12), channel(13)]
 }
 
-/// Gradients of the output; those of rows that are no samples are zero.
+/// Gradients of the output; zero in rows that are no samples.
 fn output_gradients(params: &BatchNorm, step: &Step) -> Vec<f32> {
     let mut dy = batch_values(params, 1);
     dy[(step.count * params.pixels * params.stored_channels) as usize..].fill(0.0);
@@ -96,7 +96,7 @@ fn batch_norm_statistics_equal_their_twin_part_by_part() {
 }
 
 #[test]
-fn batch_norm_finish_equals_its_twin_in_training_and_in_tests() {
+fn batch_norm_finish_equals_its_twin() {
     on_shapes((batch_norms(), 0u32..2), |device, ((params, step), training)| {
         let step = Step { training, ..step };
         let (x, [running, ..]) = (batch_values(&params, 1), channels(&params));

@@ -15,7 +15,7 @@ use super::{
 };
 
 #[test]
-fn softmax_cross_entropy_equals_its_twin_in_full_and_short_batches() {
+fn softmax_cross_entropy_equals_its_twin() {
     let shapes = ((1u32..600, 2u32..40, 0u32..20), any::<bool>());
     on_shapes(shapes, |device, ((rows, classes, missing), varied)| {
         let params = Softmax {
@@ -58,7 +58,7 @@ fn rates() -> Step {
     Step { decay_rate: 0.5, ..step(1) }
 }
 
-/// Blocks with multipliers of their own, as tensors have. Some are frozen at the step of [`rates`], some will be.
+/// Blocks with their own multipliers, as tensors have. Some are frozen at the step of [`rates`], some will be.
 fn multipliers(blocks: u32) -> Vec<BlockMultipliers> {
     let frozen_from = [u32::MAX, 0, rates().step + 1, rates().step, u32::MAX];
     (0..blocks)

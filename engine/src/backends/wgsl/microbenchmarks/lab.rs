@@ -27,8 +27,8 @@ const WINDOW_SECONDS: f64 = 0.1;
 const TRIAL_SECONDS: f64 = 0.02;
 /// Shortest window in latencies of the device: every window is too long by up to its latency, as in Firefox, which is a tenth
 /// of a window then.
-const LATENCIES_OF_WINDOW: f64 = 10.0;
-const LATENCIES_OF_TRIAL: f64 = 4.0;
+const LATENCIES_PER_WINDOW: f64 = 10.0;
+const LATENCIES_PER_TRIAL: f64 = 4.0;
 const WINDOWS: usize = 5;
 /// Windows that are made at any cost.
 pub(super) const MIN_WINDOWS: usize = 3;
@@ -122,7 +122,7 @@ impl Bench {
     /// One short window, after a first run that warms up.
     pub(super) async fn trial(&mut self) -> Result<Window, EngineError> {
         self.window(1).await?;
-        let seconds = TRIAL_SECONDS.max(LATENCIES_OF_TRIAL * self.latency);
+        let seconds = TRIAL_SECONDS.max(LATENCIES_PER_TRIAL * self.latency);
         let mut length = Length::default();
         loop {
             let window = self.window(length.repetitions(seconds)).await?;
@@ -151,7 +151,7 @@ impl Bench {
         let participants = vec![Participant::new(super::super::NAME, Some(self))];
         let mut contest = Contest { participants, gauge, clock: lab.clock(), observer };
         let (fewest_rounds, most_rounds) = (MIN_WINDOWS, WINDOWS);
-        let window_seconds = WINDOW_SECONDS.max(LATENCIES_OF_WINDOW * latency);
+        let window_seconds = WINDOW_SECONDS.max(LATENCIES_PER_WINDOW * latency);
         contest.run(Rules { window_seconds, budget_seconds, fewest_rounds, most_rounds }).await;
         match contest.participants.remove(0) {
             Participant { ended: Some(error), .. } => Err(error),

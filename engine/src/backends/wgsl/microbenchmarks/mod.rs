@@ -43,8 +43,8 @@ pub struct Request {
 /// Measures peaks and kernels on the adapter that fits `choice`.
 ///
 /// # Errors
-/// No such adapter, and a device that refuses or is lost. An entry that is too large, takes too long or computes wrongly is no
-/// error but says so in its outcome.
+/// No such adapter, and a device that refuses or is lost. An entry that is too large, takes too long or computes a
+/// wrong result is no error but says so in its outcome.
 #[async_recursion(?Send)]
 pub async fn measure(
     choice: &AdapterChoice,

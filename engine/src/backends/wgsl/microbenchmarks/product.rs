@@ -12,11 +12,11 @@ use super::Request;
 use super::lab::{Lab, MIN_WINDOWS, Work};
 use super::layers::PlainSum;
 use crate::error::EngineError;
-use crate::measure::{Event, Gauge, Observer, of_peak};
+use crate::measure::{Event, Gauge, Observer, median_peaks};
 use crate::random::Generator;
 
 /// Number of results that are compared with plain sums.
-const CHECKED: u32 = 16;
+const CHECKED_RESULTS: u32 = 16;
 /// Largest difference, as a share of the sum of the terms' magnitudes: many times the rounding.
 const TOLERANCE: f64 = 1e-5;
 /// Share of the peak that kernels are expected to reach before one of their kind was measured.
@@ -179,7 +179,7 @@ async fn attempt(
     };
     let flops = product.flops() as f64;
     let flops_per_second = flops / timing.seconds;
-    let (peak_flops_per_second, peak_share) = of_peak(&timing.windows, flops);
+    let (peak_flops_per_second, peak_share) = median_peaks(&timing.windows, flops);
     Ok(Outcome::Measured(Figures { flops_per_second, peak_flops_per_second, peak_share, timing }))
 }
 
@@ -187,7 +187,7 @@ async fn attempt(
 pub(super) fn checked_places(results: u64) -> Vec<u64> {
     let generator = Generator { stream: 0, step: 0, seed: 0 };
     let bound = u32::try_from(results).unwrap_or(u32::MAX);
-    let between = (0..CHECKED - 2).map(|i| u64::from(generator.below(i, bound)));
+    let between = (0..CHECKED_RESULTS - 2).map(|i| u64::from(generator.below(i, bound)));
     [0, results - 1].into_iter().chain(between).collect()
 }
 
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn the_corners_of_a_result_are_always_checked() {
         let places = checked_places(1000);
-        assert_eq!(places.len(), CHECKED as usize);
+        assert_eq!(places.len(), CHECKED_RESULTS as usize);
         assert!(places.contains(&0) && places.contains(&999) && places.iter().all(|&place| place < 1000));
         assert!(checked_places(1).iter().all(|&place| place == 0));
     }

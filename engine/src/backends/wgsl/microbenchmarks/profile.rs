@@ -20,7 +20,7 @@ use crate::trainer::TrainingJob;
 
 /// Version of the layout of [`Profile`].
 const SCHEMA_VERSION: u32 = 1;
-/// Windows of each launch, the best of which counts.
+/// Windows per launch; the best counts.
 const WINDOWS: u32 = 5;
 /// Nothing is read back.
 const STAGING_BYTES: u64 = 4;
@@ -45,7 +45,7 @@ pub struct Launch {
     pub kernel: &'static str,
     /// Rows × columns × depth of a product; empty for others.
     pub size: String,
-    /// Multiplications and additions of a product; those of others are not counted.
+    /// Multiplications and additions of a product; 0 for others.
     pub flops: u64,
     /// Bytes of the buffers that it is given, which it may read or write in part only.
     pub bytes: u64,
@@ -112,7 +112,7 @@ fn step_table(job: &TrainingJob) -> Vec<u8> {
     table
 }
 
-/// Describes a launch, with its product if it is one. `products` are those of the launches that follow, in order.
+/// Describes a launch, with its product if it is one. `products` belong to the launches that follow, in order.
 fn launch<'a>(dispatch: &Dispatch, products: &mut (impl Iterator<Item = &'a Product> + Clone), cost: Cost) -> Launch {
     let kernel = dispatch.kernel.name;
     let product = products.clone().next();

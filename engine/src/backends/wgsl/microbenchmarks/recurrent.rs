@@ -1,8 +1,8 @@
-//! Recurrent layers: all of DeepBench's training list, and those of our own `keras-mnist-hrnn`.
+//! Recurrent layers: DeepBench's training list, and the layers of `keras-mnist-hrnn`.
 //!
 //! As in DeepBench (its cuDNN runs skip the input's weights), a layer is measured without the products with its input, which
-//! are ordinary matrix products for all steps at once; its input is that of the gates. Vanilla layers and GRUs have ReLU, as
-//! there; the gates of LSTMs are those of Keras 2.0.8, with hard sigmoids.
+//! are ordinary matrix products for all steps at once; its input is the gates' input. Vanilla layers and GRUs have
+//! ReLU, as there; the gates of LSTMs follow Keras 2.0.8, with hard sigmoids.
 //!
 //! Kernels replace the gates by their results, so repetitions start from the results of the one before.
 
@@ -241,8 +241,7 @@ impl LayerPass for RecurrentPass {
         }
     }
 
-    /// Values of the first and of the last sequence, because plain loops take long for each; of long sequences only those of a
-    /// few steps.
+    /// Values of the first and of the last sequence, because plain loops are slow; only a few steps of long sequences.
     fn checked(&self) -> Vec<u64> {
         let places = checked_places(self.results());
         if self.pass == Pass::WeightGradient {
@@ -287,7 +286,7 @@ struct PlainSequence {
     y: Vec<f64>,
     /// Gates of these steps, or gradients of their input.
     gates: Vec<f64>,
-    /// Place of the first of them among those of the whole sequence.
+    /// Index of the first of them in the whole sequence.
     first_gate: usize,
 }
 

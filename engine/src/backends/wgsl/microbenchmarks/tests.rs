@@ -207,7 +207,7 @@ fn a_cancelled_run_keeps_what_it_has() {
 }
 
 #[test]
-fn a_budget_of_memory_leaves_out_what_is_larger_and_names_every_size() {
+fn memory_budget_skips_larger_sizes_and_names_them() {
     let (all, some) = (outline(Suite::Gemm, u64::MAX), outline(Suite::Gemm, 100 << 20));
     assert_eq!((all.entries, all.sizes.len(), all.peaks), (3 * 13, 13, 1));
     assert_eq!(some.sizes, all.sizes);

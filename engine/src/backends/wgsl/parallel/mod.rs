@@ -4,9 +4,9 @@
 //! Gradients are one arena, so that an all-reduce is one buffer: it is read back from each device, summed on the host in the
 //! order of the devices, and written back, after the backward pass or in parts while that goes on. Then every device does the
 //! same update, and weights stay the same to the last bit, which is checked before each test. Random numbers are counted over
-//! the whole batch, loss and gradients are those of the whole batch, and batch normalisation exchanges its statistics and the
-//! sums of its gradients on the way: the result is that of one device with the whole batch, but for the order in which numbers
-//! are added.
+//! the whole batch, loss and gradients are the whole batch's, and batch normalization exchanges its statistics and the
+//! sums of its gradients on the way. The result equals a single device's with the whole batch, up to the order of
+//! additions.
 
 mod trainer;
 

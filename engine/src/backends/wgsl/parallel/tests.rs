@@ -68,7 +68,7 @@ fn two_devices_train_every_optimizer_as_one_does() {
 }
 
 #[test]
-fn two_devices_train_other_kinds_of_layers_as_one_does() {
+fn two_devices_match_one_for_other_layers() {
     several_devices_train_as_one_does(&OF_OTHER_KINDS, 2, ORDER_OF_ADDITIONS);
 }
 

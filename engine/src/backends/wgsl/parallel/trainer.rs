@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
 
-/// One network, the same on several devices, each of which trains on its share of each batch.
+/// One network on several devices; each device trains on its share of each batch.
 pub(super) struct ParallelTrainer {
     pub(super) replicas: Vec<WgslTrainer>,
     pub(super) clock: Rc<dyn Clock>,
@@ -102,8 +102,8 @@ impl ParallelTrainer {
         PendingExchange { exchange, computing: UnderWay::new(computing.into_iter()), readings }
     }
 
-    /// Completes the requested exchanges, one after the other; the devices compute during all but the last. Returns the write
-    /// of the last one.
+    /// Completes the requested exchanges, one after the other; the devices compute during all except the last. Returns
+    /// the write of the last one.
     async fn exchange(
         &mut self,
         mut asked: Vec<PendingExchange>,

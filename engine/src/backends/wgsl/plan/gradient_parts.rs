@@ -1,4 +1,4 @@
-//! Parts of the gradients, of which the first are exchanged while the others are computed.
+//! Parts of the gradients; the first are exchanged while the others are computed.
 
 use super::super::layout::TensorLayout;
 use super::super::recording::{BufferRange, Dispatch};

@@ -148,7 +148,7 @@ fn divide_bindings(
 }
 
 impl Planner<'_> {
-    /// Puts the samples of an epoch into its order, if epochs have orders of their own.
+    /// Puts the samples of an epoch into its order, if each epoch has its own order.
     pub(super) fn shuffle(&mut self) -> Option<Recording> {
         let SplitBuffers { order, samples, .. } = self.input.training;
         // Streamed batches come in the order of the epoch.

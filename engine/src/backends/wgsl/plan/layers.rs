@@ -245,7 +245,7 @@ impl Planner<'_> {
         self.builder.dispatch("batch_norm_forward", &params, &[x, saved, gamma, beta, y], self.quads(y));
     }
 
-    /// Combines the statistics of several devices that share the batch into one part; returns those of one device as they are.
+    /// Combines the statistics of devices that share the batch into one part; returns a single device's unchanged.
     fn exchange_statistics(
         &mut self,
         stage: &Stage,

@@ -50,7 +50,7 @@ impl Plan {
 }
 
 /// More than any device needs.
-const LARGEST_BINDING: u64 = 1 << 30;
+const MAX_BINDING_BYTES: u64 = 1 << 30;
 
 fn job(workload: &str, batch_size: u32) -> TrainingJob {
     let workload = crate::workload(workload).unwrap();
@@ -69,13 +69,13 @@ fn job(workload: &str, batch_size: u32) -> TrainingJob {
 }
 
 fn plan(workload: &str, batch_size: u32) -> Plan {
-    Plan::new(&job(workload, batch_size), TrainingSetup::STANDARD, LARGEST_BINDING, &Choices::default()).unwrap()
+    Plan::new(&job(workload, batch_size), TrainingSetup::STANDARD, MAX_BINDING_BYTES, &Choices::default()).unwrap()
 }
 
 /// The same where `stored` is stored.
 fn plan_of(stored: Stored, workload: &str, batch_size: u32) -> Plan {
     let choices = Choices::new(Abilities { stored, ..Abilities::default() });
-    Plan::new(&job(workload, batch_size), TrainingSetup::STANDARD, LARGEST_BINDING, &choices).unwrap()
+    Plan::new(&job(workload, batch_size), TrainingSetup::STANDARD, MAX_BINDING_BYTES, &choices).unwrap()
 }
 
 /// Every workload, by name.
@@ -108,7 +108,7 @@ fn a_step_of_the_perceptron_is_eleven_launches() {
 }
 
 #[test]
-fn a_step_of_lenet_reads_the_image_with_the_narrow_kernels() {
+fn lenet_reads_the_image_with_narrow_kernels() {
     let plan = plan("caffe-mnist", 8);
     let launches = launches(&plan.training);
     assert_eq!(launches[..3], ["gather", "conv2d_forward_narrow", "max_pool_forward"]);
@@ -160,7 +160,7 @@ fn steps_of_the_keras_networks_stay_within_their_launches() {
 
 /// A submission is no shorter than a launch. This takes three tenths of a second at 280 GFLOP/s, as slow phones have them, and
 /// two seconds, after which drivers end it, at a seventh of that.
-const LARGEST_LAUNCH: u64 = 80_000_000_000;
+const MAX_LAUNCH_FLOPS: u64 = 80_000_000_000;
 
 #[test]
 fn no_launch_exceeds_the_time_limit_of_drivers() {
@@ -171,12 +171,12 @@ fn no_launch_exceeds_the_time_limit_of_drivers() {
         let largest = largest.unwrap();
         let what = format!("{}: {} of {:e}", workload.name, largest.kernel.name, largest.operations as f64);
         eprintln!("{what}");
-        assert!(largest.operations <= LARGEST_LAUNCH, "{what}");
+        assert!(largest.operations <= MAX_LAUNCH_FLOPS, "{what}");
     }
 }
 
 #[test]
-fn a_batch_too_large_for_a_binding_is_refused_with_numbers() {
+fn refuses_batches_too_large_for_a_binding() {
     let refused = Plan::new(&job("keras-mnist-mlp", 4096), TrainingSetup::STANDARD, 1 << 20, &Choices::default()).err();
     let Some(EngineError::DoesNotFit { what, needed_bytes, allowed_bytes }) = refused else { panic!("{refused:?}") };
     // The images: 4096 × 784 values of four bytes.
@@ -197,7 +197,7 @@ fn in_f16_a_step_rounds_the_weights_of_the_next() {
 }
 
 #[test]
-fn in_f16_only_activations_and_their_gradients_take_half_the_bytes() {
+fn f16_halves_only_activations_and_their_gradients() {
     for name in workloads() {
         let (single, half) = (plan(name, 64), plan_of(Stored::F16, name, 64));
         let bytes = |plan: &Plan, names: &[&str]| {
@@ -213,7 +213,7 @@ fn in_f16_only_activations_and_their_gradients_take_half_the_bytes() {
 }
 
 #[test]
-fn in_f16_the_smallest_batch_decides_the_scale_of_the_loss() {
+fn smallest_batch_sets_the_f16_loss_scale() {
     // Ten samples: batches of eight leave two, whose mean has the largest gradients.
     assert_eq!(plan_of(Stored::F16, "keras-mnist-mlp", 8).gradient_scale, 256.0);
     assert_eq!(plan_of(Stored::F16, "keras-mnist-mlp", 5).gradient_scale, 512.0);
@@ -225,10 +225,14 @@ fn in_f16_the_smallest_batch_decides_the_scale_of_the_loss() {
 }
 
 #[test]
-fn streamed_batches_are_gathered_from_a_small_buffer_without_shuffling() {
+fn streamed_batches_are_gathered_from_a_small_buffer() {
     for name in workloads() {
-        let streamed =
-            Plan::new(&job(name, 8), TrainingSetup::of_input(InputMode::Stream), LARGEST_BINDING, &Choices::default());
+        let streamed = Plan::new(
+            &job(name, 8),
+            TrainingSetup::of_input(InputMode::Stream),
+            MAX_BINDING_BYTES,
+            &Choices::default(),
+        );
         let (streamed, resident) = (streamed.unwrap(), plan(name, 8));
         assert!(streamed.shuffle.is_none(), "{name}");
         assert_eq!(launches(&streamed.training), launches(&resident.training), "{name}");
@@ -244,7 +248,7 @@ fn streamed_batches_are_gathered_from_a_small_buffer_without_shuffling() {
 /// The plan of one of two devices, which exchange gradients during the backward pass.
 fn overlapping_plan(name: &str) -> Plan {
     let setup = TrainingSetup::of_devices(2, Exchanging::WhileComputing);
-    Plan::new(&job(name, 8), setup, LARGEST_BINDING, &Choices::default()).unwrap()
+    Plan::new(&job(name, 8), setup, MAX_BINDING_BYTES, &Choices::default()).unwrap()
 }
 
 #[test]
@@ -279,7 +283,7 @@ fn the_perceptron_computes_its_first_layer_during_the_exchange() {
     };
     assert_eq!(names(others.after..others.until), ["dense_input_gradient", "dense_weight_gradient"]);
     assert!(!others.is_waited_for() && first.is_waited_for());
-    // Weights of 784 × 512 and their bias come last; each part is read through a buffer of its own.
+    // Weights of 784 × 512 and their bias come last; each part is read through its own buffer.
     assert_eq!(first.read.bytes, 4 * (784 * 512 + 512));
     assert_eq!((others.staging, first.staging, plan.staging_bytes()[1]), (1, 0, others.read.bytes));
 }

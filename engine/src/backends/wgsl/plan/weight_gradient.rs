@@ -18,7 +18,7 @@ const MAX_PART: u32 = 2048;
 /// Workgroups that share the tiles of a product's weight gradient on a real GPU, which has 100 processors and more.
 const WANTED_WORKGROUPS: u64 = 128;
 /// Rows and columns of the largest tile that a workgroup shares.
-const LARGEST_TILE: u32 = 128;
+const MAX_TILE_SIDE: u32 = 128;
 /// A part for such workgroups sums at least this many rows: it is written and read again, 8 bytes for each element, while a
 /// GPU could do some hundred operations.
 const MIN_WORKGROUP_PART: u32 = 128;
@@ -26,7 +26,7 @@ const MIN_WORKGROUP_PART: u32 = 128;
 /// Fewest parts that a real GPU adds up with 64 invocations for each four elements ...
 const MIN_MANY_PARTS: u32 = 16;
 /// ... and most fours of elements: with more, one invocation for each four is enough.
-const MAX_QUADS_OF_MANY_PARTS: u64 = 16_384;
+const MAX_QUADS_FOR_MANY_PARTS: u64 = 16_384;
 
 /// Division of a weight gradient into parts, and its destination.
 pub(super) struct GradientSum {
@@ -40,9 +40,9 @@ pub(super) struct GradientSum {
 }
 
 impl Planner<'_> {
-    /// Computes the gradient of a tensor, and of the bias behind it in the arena if there is one: a sum over `rows`, of which
-    /// each part sums `rows_per_part`; `dispatch` launches it. Returns the place of the gradient, which is added to the one of
-    /// a stage that shares the tensor.
+    /// Computes the gradient of a tensor, and of the bias behind it in the arena if there is one: a sum over `rows`,
+    /// where each part sums `rows_per_part`; `dispatch` launches it. Returns the place of the gradient, which is added
+    /// to the one of a stage that shares the tensor.
     pub(super) fn weight_gradient(
         &mut self,
         tensor: usize,
@@ -76,7 +76,7 @@ impl Planner<'_> {
 /// Chooses the kernel that adds up parts, and its invocations.
 pub(crate) fn sum_of_parts(params: &SumParts, emulated: bool) -> (&'static str, u64) {
     let quads = u64::from(params.elements / 4);
-    if emulated || params.parts < MIN_MANY_PARTS || quads > MAX_QUADS_OF_MANY_PARTS {
+    if emulated || params.parts < MIN_MANY_PARTS || quads > MAX_QUADS_FOR_MANY_PARTS {
         ("sum_parts", quads)
     } else {
         ("sum_many_parts", 256 * quads.div_ceil(4))
@@ -116,7 +116,7 @@ pub(crate) fn rows_per_part_of_product(rows: u32, [height, width]: [u32; 2], emu
     if emulated {
         return usual;
     }
-    let large_tiles = u64::from(height.div_ceil(LARGEST_TILE)) * u64::from(width.div_ceil(LARGEST_TILE));
+    let large_tiles = u64::from(height.div_ceil(MAX_TILE_SIDE)) * u64::from(width.div_ceil(MAX_TILE_SIDE));
     let wanted = u32::try_from(WANTED_WORKGROUPS.div_ceil(large_tiles.max(1))).unwrap_or(u32::MAX);
     let parts = wanted.min(rows / MIN_WORKGROUP_PART).max(1);
     usual.min(rows.div_ceil(parts))
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_gpu_shares_sums_of_many_parts_and_few_elements() {
+    fn real_gpu_splits_sums_of_many_parts() {
         let kernel = |elements, parts, emulated| {
             sum_of_parts(&SumParts { elements, parts, accumulate: 0, reserved: 0 }, emulated)
         };
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_gpu_has_no_fewer_parts_than_an_emulated_one() {
+    fn real_gpu_has_no_fewer_parts_than_emulated() {
         let gradients = [(36_864, [576, 64]), (3584, [128, 512]), (128, [512, 12]), (8, [4, 4]), (7000, [4096, 4096])];
         for (rows, size) in gradients {
             let usual = rows_per_part(rows, tiles(size[0], size[1]), true);

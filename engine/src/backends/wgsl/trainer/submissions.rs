@@ -1,4 +1,4 @@
-//! Division of steps into submissions, of which several run at a time, and of a step that several devices share into
+//! Division of steps into submissions, several of them in flight, and of a step that several devices share into
 //! stretches, between which the devices exchange results.
 
 use std::collections::VecDeque;

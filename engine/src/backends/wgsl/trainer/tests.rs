@@ -23,7 +23,7 @@ use crate::workload::Training;
 
 /// Most samples of the data set; at this batch size an epoch is longer than any window here.
 const SAMPLES: u32 = 600;
-/// Samples that are trained on; the others are held out for early stopping.
+/// Samples that are trained on; early stopping uses the others.
 const TRAINED: u32 = 500;
 const BATCH: u32 = 4;
 
@@ -153,7 +153,7 @@ fn a_batch_that_does_not_fit_is_refused_before_allocating() {
 }
 
 #[test]
-fn a_timed_window_reads_back_once_at_its_end_and_creates_nothing() {
+fn timed_window_reads_back_once_and_allocates_nothing() {
     with_device(|device| {
         for name in ["keras-mnist-mlp", "keras-mnist-cnn", "keras-mnist-hrnn"] {
             // Two batches are an epoch, so that the next one begins in the window.
@@ -193,7 +193,7 @@ fn slow_devices_get_few_launches_per_submission_and_equal_losses() {
 }
 
 #[test]
-fn many_epochs_in_one_go_are_those_of_the_reference() {
+fn many_epochs_in_one_call_match_the_reference() {
     with_device(|device| {
         let mut job = job("keras-mnist-mlp", 2);
         (job.batches.samples, job.optimizer.learning_rate) = (5, 1e-5);
@@ -286,7 +286,7 @@ fn recovery_releases_the_remembered_data_set() {
 }
 
 #[test]
-fn segments_train_again_to_the_last_bit_and_as_the_reference() {
+fn replayed_segments_are_bit_equal_and_match_the_reference() {
     with_device(|device| {
         // In f16, only the rounding of restored weights differs.
         let tried = if device.stored() == Stored::F16 { &OF_EVERY_KIND[..1] } else { &OF_EVERY_KIND };
@@ -303,8 +303,8 @@ fn segments_train_again_to_the_last_bit_and_as_the_reference() {
 /// Ways to stream batches from the host.
 const STREAMED: [InputMode; 2] = [InputMode::Prefetch, InputMode::Stream];
 
-/// Losses of two epochs, trained in two calls of which the second begins the second epoch, and of tests; right answers; and
-/// the weights after them: all as bits.
+/// Returns, as bits, the losses of two epochs and of their tests, the number of right answers, and the final weights.
+/// The epochs are trained in two calls; the second call begins the second epoch.
 fn trained(device: &Rc<Device>, job: &TrainingJob, mode: InputMode) -> (Vec<u64>, u64, Vec<u32>) {
     let mut trainer = build_streaming(device, Rc::new(Standstill), job, mode);
     pollster::block_on(async {
@@ -322,7 +322,7 @@ fn trained(device: &Rc<Device>, job: &TrainingJob, mode: InputMode) -> (Vec<u64>
 }
 
 #[test]
-fn streamed_batches_train_to_the_last_bit_as_resident_data_does() {
+fn streamed_training_equals_resident_training_bit_for_bit() {
     with_device(|device| {
         // Shuffled and in the order of the file; plain, with a mean image, standardised and normalised locally; mirrored at
         // random and by the sample's number; with samples held out; and of words, which fill no whole words of memory.
@@ -355,7 +355,7 @@ fn streamed_batches_train_to_the_last_bit_as_resident_data_does() {
 }
 
 #[test]
-fn more_batches_than_fit_on_the_device_are_streamed_in_turn() {
+fn streams_more_batches_than_fit_on_the_device() {
     with_device(|device| {
         if device.stored() == Stored::F16 {
             // Batches are the same bytes, which come in the same order.
