@@ -93,6 +93,9 @@ pub fn tax_submitters(tax: &BrowserTaxOfDevice) -> String {
     )
 }
 
+/// Title of a column of scores, the same in all languages.
+pub const SCORE_TITLE: &str = "Gradmark, GFLOP/s";
+
 /// A score with its interval, as two texts.
 pub fn score(figure: &FigureOfDevice) -> (String, String) {
     (

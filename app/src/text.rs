@@ -50,8 +50,9 @@ pub fn came_to(record: &RunRecord) -> String {
 pub fn to_pass_on(record: &RunRecord, address: &str) -> String {
     let device = device_name(&record.device.adapter, record.device.claimed_name.as_deref());
     let client = &record.provenance.client;
+    let score = engine::score(record).map_or_else(String::new, |of| format!(" {} GFLOP/s.", self::score(of.value)));
     let figures = came_to(record);
-    format!("{device} ({}, {}), Gradmark: {figures} {address}", client.name, client.operating_system)
+    format!("{device} ({}, {}), Gradmark:{score} {figures} {address}", client.name, client.operating_system)
 }
 
 fn workload_headline(record: &WorkloadRecord) -> String {
@@ -84,9 +85,9 @@ pub fn nothing_trained(record: &RunRecord) -> Option<(FailureCause, String)> {
     reasons.into_iter().next()
 }
 
-/// Name of a device: its owner's, else the platform's.
+/// Name of a device: its owner's, else the platform's. A software adapter keeps its own name, because it is no GPU.
 pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
-    match claimed.map(str::trim).filter(|name| !name.is_empty()) {
+    match claimed.map(str::trim).filter(|name| !name.is_empty() && !adapter.software) {
         Some(name) => name.to_owned(),
         // A browser's name is no more than these two words, unless it describes the GPU.
         None if ["", UNNAMED_ADAPTER, &format!("{} {}", adapter.vendor, adapter.architecture)]
@@ -214,8 +215,13 @@ pub fn results_listed(total: u64, more_than_total: bool) -> String {
     if more_than_total { t!(common_results_more, results = results) } else { results }
 }
 
+/// A score without its unit, with three significant digits, such as `15.3` or `4,210`.
 pub fn score(score: f64) -> String {
-    number(score, 2)
+    let digits = results::score_digits(score);
+    match digits.parse::<u64>() {
+        Ok(whole) => count(whole),
+        Err(_) => language().number(&digits),
+    }
 }
 
 /// A day such as `21 Nov 2026` or `21.11.2026`, in UTC.

@@ -19,6 +19,7 @@ pub mod measure;
 mod model;
 mod preprocessing;
 mod random;
+mod score;
 pub mod steps;
 #[cfg(test)]
 mod testing;
@@ -43,6 +44,7 @@ pub use model::{
     Operations, Padding, PoolKind, Rounding, Shape, Source, TensorKind, TensorSpec, Weights,
 };
 pub use random::{Generator, stream};
+pub use score::{score, score_of};
 pub use trace::{Trace, TraceRequest, trace};
 pub use train::{
     Commitment, Edges, Event, NoMeter, PendingAnswer, Registration, ResourceMeter, RunRequest, Stopped, Witness,

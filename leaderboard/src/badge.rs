@@ -2,7 +2,7 @@
 
 use results::api::Tier;
 use results::badge::Badge;
-use results::{Device, Outcome, WorkloadRecord};
+use results::{Device, Outcome, WorkloadRecord, score_digits};
 
 /// Longer names are cut, so that a badge fits into a line.
 const NAME_CHARACTERS: usize = 40;
@@ -10,16 +10,27 @@ const NAME_CHARACTERS: usize = 40;
 const LETTER_PIXELS: usize = 7;
 const MARGIN_PIXELS: usize = 8;
 
-pub(crate) fn badge(device: &Device, workload: &WorkloadRecord, tier: Tier) -> Badge {
-    let name = device.claimed_name.as_deref().unwrap_or(&device.adapter.name);
+/// Returns the badge of a run with its score in GFLOP/s.
+pub(crate) fn of_score(device: &Device, score: f64, tier: Tier) -> Badge {
+    made("Gradmark".to_owned(), device, &format!("{} GFLOP/s", score_digits(score)), tier)
+}
+
+/// Returns the badge of a run with the throughput of one workload.
+pub(crate) fn of_workload(device: &Device, workload: &WorkloadRecord, tier: Tier) -> Badge {
     let speed = match (&workload.outcome, workload.summary.samples_per_second) {
         (Outcome::Completed, Some(speed)) => format!("{} samples/s", grouped(speed)),
         (Outcome::Completed, None) => "no speed".to_owned(),
         _ => "not completed".to_owned(),
     };
+    made(format!("Gradmark {}", workload.workload), device, &speed, tier)
+}
+
+fn made(label: String, device: &Device, speed: &str, tier: Tier) -> Badge {
+    let claimed = device.claimed_name.as_deref().filter(|_| !device.adapter.software);
+    let name = claimed.unwrap_or(&device.adapter.name);
     Badge {
         schema_version: 1,
-        label: format!("Gradmark {}", workload.workload),
+        label,
         message: format!("{} · {speed} · {}", shown(name), tier.name()),
         color: colour(tier).to_owned(),
     }

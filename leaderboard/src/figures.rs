@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use results::api::{BrowserTaxOfDevice, Completion, DeviceSource, RankedClass};
+use results::estimate::Estimate;
 use results::{ClientKind, Suite};
 use serde::{Deserialize, Serialize};
 
-use crate::ranking::{Category, Figure, Histogram, ProvenRun, ReferenceScore, outliers, reference_of};
+use crate::ranking::{Category, Figure, Histogram, ProvenRun, outliers};
 
 /// Maximum number of outliers that are named; others are only counted.
 const MAX_OUTLIERS: usize = 20;
@@ -118,16 +119,18 @@ fn scores<'a>(figures: impl Iterator<Item = &'a DeviceFigure>) -> Vec<DeviceFigu
         let kernels = (backend, precision.name(), client_kind.name());
         complete.entry((&suite.name, suite.version, figure.class.name(), kernels)).or_default().push(figure);
     }
-    let score = |figures: Vec<&DeviceFigure>| score(&figures, reference_of(&figures.first()?.category.suite)?);
-    complete.into_values().filter_map(score).collect()
+    complete.into_values().filter_map(|figures| score(&figures)).collect()
 }
 
-fn score(figures: &[&DeviceFigure], reference: &ReferenceScore) -> Option<DeviceFigure> {
-    let over = |value: fn(&Figure) -> f64| {
-        let rate = |figure: &&DeviceFigure| (figure.category.workload.clone(), value(&figure.figure));
-        reference.score(&figures.iter().map(rate).collect())
-    };
+fn score(figures: &[&DeviceFigure]) -> Option<DeviceFigure> {
     let first = figures.first()?;
+    let over = |value: fn(&Figure) -> f64| {
+        let throughput = |name: &str| {
+            let line = figures.iter().find(|line| line.category.workload == name)?;
+            Estimate::new(Some(value(&line.figure)), None, None)
+        };
+        engine::score_of(&first.category.suite, throughput).map(|score| score.value)
+    };
     let fewest = |count: fn(&Figure) -> usize| figures.iter().map(|figure| count(&figure.figure)).min();
     Some(DeviceFigure {
         category: Category { workload: String::new(), ..first.category.clone() },

@@ -22,6 +22,7 @@ use crate::StartError;
 use crate::api::RunId;
 use crate::badge::escaped;
 use crate::card::{Card, SIZE};
+use crate::error::ApiError;
 use crate::public_url::{PublicAddress, PublicUrl};
 use crate::storage::Storage;
 
@@ -124,17 +125,23 @@ fn caching(path: &str) -> HeaderValue {
     }
 }
 
-/// Serves the index, with preview tags if the path may be a run's.
+/// Serves the index, with preview tags if the path is a run's. The page itself says that a path leads nowhere, so such
+/// an answer has the index as well.
 async fn serve_index(index: &IndexFile, place: Option<(&Previews, &str, &HeaderMap)>) -> Response {
     match index.read().await {
         Ok(index) => {
-            let of_run = match place {
-                Some((previews, path, headers)) => previews.index_of(path, headers, &index.html).await,
-                None => None,
+            let whole = || index.html.clone();
+            let (status, html) = match place {
+                Some((_, path, _)) if !is_view(path) => (StatusCode::NOT_FOUND, whole()),
+                Some((previews, path, headers)) => match run_at(path) {
+                    Some(Ok(RunId(id))) => previews.index_of(&id, headers, &index.html).await,
+                    Some(Err(_)) => (StatusCode::NOT_FOUND, whole()),
+                    None => (StatusCode::OK, whole()),
+                },
+                None => (StatusCode::OK, whole()),
             };
-            let html = of_run.map_or_else(|| index.html.clone(), Bytes::from);
             let kind = HeaderValue::from_static("text/html; charset=utf-8");
-            ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, ASK_EACH_TIME)], html).into_response()
+            (status, [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, ASK_EACH_TIME)], html).into_response()
         }
         Err(cause) => {
             tracing::warn!(cause = &cause as &dyn std::error::Error, "cannot read the page's index.html");
@@ -142,6 +149,19 @@ async fn serve_index(index: &IndexFile, place: Option<(&Previews, &str, &HeaderM
             (StatusCode::SERVICE_UNAVAILABLE, message).into_response()
         }
     }
+}
+
+/// First words of the paths of the page's views (`app/src/route.rs`).
+const VIEWS: [&str; 8] = ["comparisons", "compare", "devices", "docs", "file", "moderation", "runs", "side-by-side"];
+
+fn is_view(path: &str) -> bool {
+    path.split('/').find(|part| !part.is_empty()).is_none_or(|first| VIEWS.contains(&first))
+}
+
+/// Returns the id of the run whose view is at this path, or the error of a wrong one.
+fn run_at(path: &str) -> Option<Result<RunId, ApiError>> {
+    let id = path.strip_prefix("/runs/")?.trim_end_matches('/');
+    (!id.contains('/')).then(|| RunId::parse(id.to_owned()))
 }
 
 /// A file of a folder, or the refusal that every missing one has.
@@ -282,19 +302,20 @@ pub(crate) struct Previews {
 }
 
 impl Previews {
-    /// Returns the index with the tags of the run at this path, or `None` if there is no visible run or the database
-    /// fails.
-    pub(super) async fn index_of(&self, path: &str, headers: &HeaderMap, html: &Bytes) -> Option<String> {
-        let RunId(id) = RunId::parse(path.strip_prefix("/runs/")?.to_owned()).ok()?;
-        let run = match self.storage.visible_run(&id).await {
-            Ok(run) => run?,
+    /// Returns the index with the tags of a run, and whether there is a visible run. If the database fails, the index
+    /// has its general tags.
+    pub(super) async fn index_of(&self, id: &str, headers: &HeaderMap, html: &Bytes) -> (StatusCode, Bytes) {
+        let run = match self.storage.visible_run(id).await {
+            Ok(Some(run)) => run,
+            Ok(None) => return (StatusCode::NOT_FOUND, html.clone()),
             Err(cause) => {
                 tracing::warn!(cause = &cause as &dyn std::error::Error, "cannot create the preview of a run");
-                return None;
+                return (StatusCode::OK, html.clone());
             }
         };
-        let tags = tags(&Card::of(&run), &id, self.address.of(headers).as_ref());
-        insert_tags(str::from_utf8(html).ok()?, &tags)
+        let tags = tags(&Card::of(&run), id, self.address.of(headers).as_ref());
+        let tagged = str::from_utf8(html).ok().and_then(|html| insert_tags(html, &tags));
+        (StatusCode::OK, tagged.map_or_else(|| html.clone(), Bytes::from))
     }
 }
 

@@ -1,8 +1,10 @@
 //! Summary of a run: metrics, warnings, verdict.
 
+use results::estimate::Estimate;
 use results::statistics::median;
 use results::{
     ColdStart, Correctness, FailureCause, Outcome, ResourceSample, RunRecord, WorkloadRecord, metrics_of, obstacle,
+    score_digits,
 };
 
 use crate::failure::Failure;
@@ -14,6 +16,10 @@ pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
     if !figures.columns.is_empty() {
         screen.line("")?;
         screen.table(&figures)?;
+    }
+    if let Some(score) = engine::score(record) {
+        screen.line("")?;
+        screen.prose(&screen.bold(format!("{:<12}", "Gradmark")), &score_text(&score), 12)?;
     }
     if record.workloads.iter().any(|workload| cold_start(workload).is_some()) {
         screen.line("")?;
@@ -113,6 +119,12 @@ fn figures(record: &RunRecord) -> Table {
         }
     }
     table
+}
+
+/// Formats a score with its interval.
+fn score_text(score: &Estimate) -> String {
+    let interval = score.interval.map(|of| format!(" ({} – {})", score_digits(of.low), score_digits(of.high)));
+    format!("{} GFLOP/s{}", score_digits(score.value), interval.unwrap_or_default())
 }
 
 /// Formats the throughput of the counted windows, or with a mark the one over all training.

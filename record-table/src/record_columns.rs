@@ -207,5 +207,11 @@ pub fn record_columns<R: Run>() -> Vec<Column<R>> {
             "all samples over all timed training, warm-up included",
             OptionalNumber(|_, of| of.summary.samples_per_second_of_all_training()),
         ),
+        Column::in_unit(
+            "score",
+            "GFLOP/s",
+            "score of the run, repeated for each workload; empty unless it completed its suite",
+            OptionalNumber(|run, _| Some(engine::score(run.record())?.value)),
+        ),
     ]
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BadgeQuery {
-    /// The workload whose speed is shown; the run's first completed one when absent.
+    /// The workload whose throughput is shown. When absent, the score, or without one the first completed workload.
     pub workload: Option<String>,
 }
 
@@ -17,9 +17,9 @@ pub struct BadgeQuery {
 pub struct Badge {
     /// Of the layout: 1.
     pub schema_version: u32,
-    /// Left: the benchmark and the workload.
+    /// Left: the benchmark, and the workload if one is shown.
     pub label: String,
-    /// Right: the device, its samples per second, and its tier.
+    /// Right: the device, its score or samples per second, and its tier.
     pub message: String,
     /// CSS color of the right side, which depends on the tier.
     pub color: String,

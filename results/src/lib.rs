@@ -78,7 +78,7 @@ pub use device::{
     Adapter, BROWSERS, Client, ClientKind, Device, DeviceKind, HiddenDevice, Precision, Provenance, SYSTEMS, UNKNOWN,
     UNNAMED_ADAPTER, VENDORS,
 };
-pub use metric::{Better, METRICS, Metric, Unit, metric, metrics_of};
+pub use metric::{Better, METRICS, Metric, Unit, metric, metrics_of, score_digits};
 pub use record::{
     ColdStart, CurvePoint, Epoch, Evaluation, FailureCause, Outcome, PeakSample, Phase, RunRecord, SCHEMA_VERSION,
     Settings, Suite, Summary, Target, WeightSample, Window, WorkloadRecord,

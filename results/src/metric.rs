@@ -189,6 +189,15 @@ pub fn metric(id: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|m| m.id == id)
 }
 
+/// Returns the text of a score, in GFLOP/s, with three significant digits: `0.873`, `15.3`, `4210`.
+pub fn score_digits(score: f64) -> String {
+    // The exponent of the rounded number: 9.996 is 10.0.
+    let rounded = format!("{score:.2e}");
+    let exponent: i32 = rounded.rsplit_once('e').and_then(|(_, digits)| digits.parse().ok()).unwrap_or(0);
+    let decimals = usize::try_from(2 - exponent).unwrap_or(0);
+    rounded.parse().map_or(rounded, |rounded: f64| format!("{rounded:.decimals$}"))
+}
+
 /// Returns four significant digits with a decimal prefix: `12.34 k`, `1.5 G`.
 fn with_si_prefix(value: f64) -> String {
     for (factor, prefix) in [(1e12, " T"), (1e9, " G"), (1e6, " M"), (1e4, " k")] {
@@ -270,6 +279,12 @@ mod tests {
         let told = Summary { joules_per_sample: Some(1.0), ..Summary::default() };
         assert!(!has_energy(&[Summary::default()]) && has_energy(&[Summary::default(), told]));
         assert_eq!(metrics_of(&[Summary::default()]).len(), METRICS.len() - 3);
+    }
+
+    #[test]
+    fn scores_have_three_significant_digits() {
+        let shown = [0.0871, 0.8734, 1.0, 9.996, 15.34, 99.95, 421.4, 4213.0].map(score_digits);
+        assert_eq!(shown, ["0.0871", "0.873", "1.00", "10.0", "15.3", "100", "421", "4210"]);
     }
 
     #[test]

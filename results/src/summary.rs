@@ -110,7 +110,9 @@ pub fn summarise(record: &WorkloadRecord) -> Summary {
     let rates: Vec<f64> = counted.iter().map(|w| w.samples as f64 / w.seconds).collect();
     let steps: Vec<f64> = counted.iter().map(|w| w.seconds / f64::from(w.steps)).collect();
     let epochs: Vec<f64> = record.epochs.iter().map(|e| e.seconds).collect();
-    let interval = median_interval(&rates, 0.95);
+    // One window says nothing about how much they vary.
+    let several = rates.len() > 1;
+    let interval = median_interval(&rates, 0.95).filter(|_| several);
     let samples_per_second = median(&rates);
     let last = record.evaluations.last();
     let mut summary = Summary {
@@ -128,7 +130,10 @@ pub fn summarise(record: &WorkloadRecord) -> Summary {
         accuracy: last.map(|e| e.accuracy),
         test_loss: last.map(|e| e.loss),
         seconds_to_target: record.target.and_then(|t| t.reached_seconds),
-        sustained_ratio: quantile(&rates, 0.0).zip(quantile(&rates, 1.0)).map(|(worst, best)| worst / best),
+        sustained_ratio: quantile(&rates, 0.0)
+            .zip(quantile(&rates, 1.0))
+            .filter(|_| several)
+            .map(|(worst, best)| worst / best),
         joules_per_sample: None,
         joules_per_epoch: None,
         samples_per_joule: None,

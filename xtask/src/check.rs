@@ -104,7 +104,7 @@ pub(crate) fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
 const ARROWS: [(&str, &[&str]); 13] = [
     ("results", &[]),
     ("html-report", &["results"]),
-    ("record-table", &["results"]),
+    ("record-table", &["results", "engine"]),
     ("data-sets", &[]),
     ("shaders", &[]),
     ("engine", &["results", "shaders"]),

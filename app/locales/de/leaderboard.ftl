@@ -10,9 +10,6 @@ leaderboard_explanation = Für einen Platz zählen alle belegten Läufe eines Ge
     von drei Einsendern an zwei Tagen.
 leaderboard_each_network = Einzelne Netze
 leaderboard_whole_suite = Ganze Suite
-leaderboard_score_explanation = Die Punktzahl ist die Geschwindigkeit aller Netze zusammen im Verhältnis zum
-    Referenzlauf.
-leaderboard_score = Punktzahl
 leaderboard_device = Gerät
 leaderboard_runs = Läufe
 leaderboard_finished = Beendet

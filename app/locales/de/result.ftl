@@ -14,6 +14,7 @@ result_published_time = { $device } mit { $framework } brauchte { $seconds } fü
 ## Die Seite
 
 result_came_to = Zusammenfassung
+result_score_meaning = Die Rechenleistung, die das Training brauchte: das geometrische Mittel über die Netze der Suite.
 result_as_listed = Die Uhr der Bestenliste begrenzt das Tempo. Bei belegten Läufen hat die Bestenliste auch die
     Genauigkeit gemessen.
 result_all_figures = Ergebnisse

@@ -9,7 +9,6 @@ standing_slower = ein Browser trainiert { $share } langsamer als ein Programm
 standing_browser_faster = ein Browser trainiert { $share } schneller als ein Programm
 standing_tax_submitters = { $programs } mit Programmen, { $browsers } mit Browsern
 standing_title = Vergleich mit anderen
-standing_reference = 1,00 ist { $reference }.
 standing_kind = Verglichen mit belegten Läufen mit gleicher Suite, gleichem Netz, Backend und Zahlenformat und gleicher
     Art von Programm.
 standing_nobody = Es gibt noch keinen belegten Lauf mit gleicher Suite, gleichem Netz, Backend und Zahlenformat und

@@ -8,8 +8,6 @@ leaderboard_explanation = A place is based on all proven runs of a device; each 
     Statistically tied devices share a place. A device needs runs of three submitters on two days for a place.
 leaderboard_each_network = Each network
 leaderboard_whole_suite = Whole suite
-leaderboard_score_explanation = The score is the speed of all networks together, relative to the reference run.
-leaderboard_score = Score
 leaderboard_device = Device
 leaderboard_runs = Runs
 leaderboard_finished = Finished

@@ -14,6 +14,7 @@ result_published_time = { $device } with { $framework } took { $seconds } for a 
 ## The page
 
 result_came_to = Summary
+result_score_meaning = Arithmetic per second that training needed: the geometric mean over the networks of the suite.
 result_as_listed = The leaderboard's clock limits the speed. For proven runs, the leaderboard also measured the
     accuracy.
 result_all_figures = Results

@@ -9,7 +9,6 @@ standing_slower = a browser trains { $share } slower than a program
 standing_browser_faster = a browser trains { $share } faster than a program
 standing_tax_submitters = { $programs } with programs, { $browsers } with browsers
 standing_title = Compared with others
-standing_reference = 1.00 is { $reference }.
 standing_kind = Compared with proven runs that have the same suite, network, backend, precision and kind of client.
 standing_nobody = There is no proven run yet with the same suite, network, backend, precision and kind of client.
 standing_rates = Rates of all proven runs

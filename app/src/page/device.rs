@@ -104,8 +104,8 @@ pub(super) fn DeviceFigures(figures: Vec<CategoryFigure>) -> impl IntoView {
     let scores = (!scores.is_empty()).then(|| {
         view! {
             <h3>{t!(leaderboard_whole_suite)}</h3>
-            <p class="note">{t!(leaderboard_score_explanation)}</p>
-            <Figures figures=scores label=t!(leaderboard_whole_suite) figure=t!(leaderboard_score) />
+            <p class="note">{t!(result_score_meaning)}</p>
+            <Figures figures=scores label=t!(leaderboard_whole_suite) figure=standing::SCORE_TITLE />
         }
     });
     let networks = (!networks.is_empty()).then(|| {

@@ -144,8 +144,9 @@ pub(super) const STANDINGS: &str = "/api/v1/standings";
 
 /// True if some table has more lines, and they may be requested.
 fn has_more(standings: &Standings, limit: u32) -> bool {
-    let score = standings.scores.iter().map(|table| (table.total, table.places.len()));
-    let mut tables = score.chain(standings.tables.iter().map(|table| (table.total, table.places.len())));
+    let score = (standings.scores.total, standings.scores.places.len());
+    let tables = standings.tables.iter().map(|table| (table.total, table.places.len()));
+    let mut tables = std::iter::once(score).chain(tables);
     limit < MAX_ROWS && tables.any(|(total, here)| total > here as u64)
 }
 
@@ -185,7 +186,7 @@ const COLUMNS: &str = "7";
 
 #[component]
 fn PlaceTables(standings: Standings) -> impl IntoView {
-    let scores = standings.scores.filter(|scores| !scores.places.is_empty());
+    let scores = (!standings.scores.places.is_empty()).then_some(standings.scores);
     let has_scores = scores.is_some();
     let empty = standings.tables.iter().all(|table| table.places.is_empty());
     let bodies = standings.tables.into_iter().filter(|table| !table.places.is_empty()).map(network).collect_view();
@@ -208,15 +209,14 @@ fn PlaceTables(standings: Standings) -> impl IntoView {
 
 #[component]
 fn Scores(scores: ScoreTable) -> impl IntoView {
-    let ScoreTable { reference, total, places } = scores;
+    let ScoreTable { total, places } = scores;
     let lines = t!(leaderboard_lines, here = places.len(), total = total);
-    let note = format!("{} {} = {reference}. {lines}.", t!(leaderboard_score_explanation), text::score(1.0));
     view! {
         <h3 id="scores-title">{t!(leaderboard_whole_suite)}</h3>
-        <p class="note">{note}</p>
+        <p class="note">{format!("{} {lines}.", t!(result_score_meaning))}</p>
         <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(leaderboard_whole_suite)) tabindex="0">
             <table class="leaderboard placed" aria-labelledby="scores-title">
-                {head(t!(leaderboard_score))}
+                {head(standing::SCORE_TITLE)}
                 <tbody>{places.into_iter().map(|place| row(place, standing::score)).collect_view()}</tbody>
             </table>
         </div>

@@ -72,7 +72,7 @@ fn Page() -> impl IntoView {
                 <span>"Gradmark"</span>
             </a>
             <nav aria-label=t!(common_pages)>
-                <a href=COMPARE>{t!(common_compare)}</a>
+                <a href=COMPARE aria-current=(platform::path() == COMPARE).then_some("page")>{t!(common_compare)}</a>
                 <a href="/#leaderboard">{t!(common_leaderboard)}</a>
             </nav>
         </header>
@@ -102,6 +102,7 @@ fn Mark() -> impl IntoView {
 
 #[component]
 fn Unknown() -> impl IntoView {
+    platform::set_title(t!(common_nothing_here));
     view! {
         <section class="sheet narrow">
             <h1>{t!(common_nothing_here)}</h1>

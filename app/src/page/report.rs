@@ -1,6 +1,7 @@
 //! A record as a person reads it: metrics, curves, caveats, and how it was made.
 
 use leptos::prelude::*;
+use results::estimate::Estimate;
 use results::{Metric, Outcome, RunRecord, WorkloadRecord, metrics_of};
 
 use super::chart::{AccuracyChart, LossChart};
@@ -11,9 +12,25 @@ use crate::{published, t, text, words};
 #[component]
 pub(super) fn Overview(record: RunRecord) -> impl IntoView {
     view! {
+        {engine::score(&record).map(|score| view! { <Score score /> })}
         <Cards record=record.clone() />
         <OfItsTime record=record.clone() />
         <Caveats record />
+    }
+}
+
+/// The score of the suite, with its interval.
+#[component]
+fn Score(score: Estimate) -> impl IntoView {
+    let interval = score.interval.map(|of| format!("{} – {}", text::score(of.low), text::score(of.high)));
+    view! {
+        <p class="score" data-figure="score">
+            <span class="name">"Gradmark"</span>
+            <strong>{text::score(score.value)}</strong>
+            <span class="unit">"GFLOP/s"</span>
+            {interval.map(|interval| view! { <span class="note">{interval}</span> })}
+        </p>
+        <p class="note">{t!(result_score_meaning)}</p>
     }
 }
 
@@ -97,7 +114,7 @@ fn Facts(record: RunRecord) -> impl IntoView {
         (t!(result_started), text::day(record.provenance.started_unix_seconds)),
         (t!(common_seed), record.requested.seed.to_string()),
     ];
-    if let Some(claimed) = record.device.claimed_name.clone() {
+    if let Some(claimed) = record.device.claimed_name.clone().filter(|_| !adapter.software) {
         facts.insert(0, (t!(leaderboard_device), format!("{claimed} ({})", t!(leaderboard_claimed))));
     }
     for workload in &record.workloads {

@@ -201,18 +201,9 @@ fn Standing(run_id: String, record: RunRecord, verdict: RwSignal<Verdict>) -> im
 
 #[component]
 fn Places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoView {
-    let RunStanding { device_key, score, score_reference, mut workloads } = standing;
+    let RunStanding { device_key, score: _, mut workloads } = standing;
     // As the rest of the page has them.
     workloads.sort_by_key(|line| record.workloads.iter().position(|workload| workload.workload == line.workload));
-    let score = score.map(|score| {
-        let reference = score_reference.map(|reference| t!(standing_reference, reference = reference));
-        view! {
-            <p data-figure="score">
-                <strong>{format!("{}: {}.", t!(leaderboard_score), text::score(score))}</strong>
-                {format!(" {} {}", t!(leaderboard_score_explanation), reference.unwrap_or_default())}
-            </p>
-        }
-    });
     let lines: Vec<_> =
         workloads.into_iter().filter_map(|line| Some((standing::sentence(&line, counts)?, line))).collect();
     let compared = if lines.is_empty() {
@@ -227,7 +218,6 @@ fn Places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoVi
         .into_any()
     };
     view! {
-        {score}
         {compared}
         <p><a href=format!("/devices/{device_key}")>{t!(device_all_runs)}</a></p>
     }

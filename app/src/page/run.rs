@@ -203,7 +203,7 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
                 RunKind::Benchmark if !is_provable(&shown) => {
                     view! { <p class="callout">{t!(result_not_provable)}</p> }.into_any()
                 }
-                RunKind::Benchmark => view! { <Upload state run_id json key /> }.into_any(),
+                RunKind::Benchmark => view! { <Upload state run_id json key software=shown.device.adapter.software /> }.into_any(),
                 RunKind::Demonstration | RunKind::Comparison { .. } => {
                     view! { <p class="callout">{t!(result_stays)}</p> }.into_any()
                 }
@@ -234,17 +234,17 @@ fn is_provable(record: &RunRecord) -> bool {
 }
 
 fn claimed(record: &RunRecord, name: &str) -> results::Device {
-    let claimed_name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
+    let claimed_name = Some(name.trim().to_owned()).filter(|name| !name.is_empty() && !record.device.adapter.software);
     results::Device { claimed_name, ..record.device.clone() }
 }
 
 #[component]
-fn Upload(state: StartState, run_id: Option<String>, json: Memo<String>, key: String) -> impl IntoView {
+fn Upload(state: StartState, run_id: Option<String>, json: Memo<String>, key: String, software: bool) -> impl IntoView {
     let sending = kept(&format!("upload {key}"), || RwSignal::new(Sending::No));
     let idempotency_key = StoredValue::new(key);
     move || match sending.get() {
         Sending::Done(accepted) => view! { <Accepted accepted /> }.into_any(),
-        now => view! { <Offer state run_id=run_id.clone() json idempotency_key sending now /> }.into_any(),
+        now => view! { <Offer state run_id=run_id.clone() json idempotency_key sending now software /> }.into_any(),
     }
 }
 
@@ -256,6 +256,7 @@ fn Offer(
     idempotency_key: StoredValue<String>,
     sending: RwSignal<Sending<AcceptedRun>>,
     now: Sending<AcceptedRun>,
+    software: bool,
 ) -> impl IntoView {
     let busy = now == Sending::Now;
     let unregistered = run_id.is_none().then_some(t!(upload_unregistered));
@@ -279,7 +280,8 @@ fn Offer(
         <section class="upload" aria-labelledby="upload-title">
             <h3 id="upload-title">{t!(upload_title)}</h3>
             {unregistered.map(|sentence| view! { <p class="callout">{sentence}</p> })}
-            <ClaimedName claimed=state.claimed />
+            // A software adapter is no GPU that its owner could name.
+            {(!software).then(|| view! { <ClaimedName claimed=state.claimed /> })}
             <div class="go">
                 <button class="button main" type="button" disabled=busy aria-describedby="upload-note" on:click=send>
                     {t!(common_upload)}

@@ -235,7 +235,7 @@ fn Device(state: StartState) -> impl IntoView {
                     {advice_list(advice_on_integrated(&platform::browser()))}
                 </details>
             </Show>
-            <Show when=move || found.get()>
+            <Show when=move || found.get() && !software()>
                 <ClaimedName claimed=state.claimed />
             </Show>
         </div>

@@ -151,7 +151,7 @@ async fn import_two_accurate_results(page: &Browser) {
     (workload["target"]["reached_step"], workload["target"]["reached_seconds"]) = (step, seconds.clone());
     (workload["summary"]["accuracy"], workload["summary"]["seconds_to_target"]) = (0.98.into(), seconds);
     for name in ["Example A", "Example B"] {
-        record["device"]["claimed_name"] = name.into();
+        record["device"]["adapter"]["name"] = name.into();
         let import = "async (record) => {
             const headers = { 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID().repeat(2) };
             const answer = await fetch('/api/v1/runs/import', { method: 'POST', headers, body: record });

@@ -16,6 +16,7 @@ mod submissions;
 
 use axum::extract::State;
 use axum::middleware::from_fn;
+use axum::routing::get;
 use axum::{Json, Router};
 use results::api::DataSetList;
 
@@ -59,6 +60,7 @@ pub(crate) fn routes() -> Router<Leaderboard> {
     exports
         .into_iter()
         .fold(tagged, add)
+        .route("/page.css", get(openapi::style))
         .fallback(async || ApiError::unknown_route())
         .method_not_allowed_fallback(async || ApiError::method_not_allowed())
 }

@@ -39,6 +39,9 @@ async fn badge_of(leaderboard: &Leaderboard, id: &str, query: &BadgeQuery) -> Re
         named.map_err(bad_query_of)?;
     }
     let run = leaderboard.storage.visible_run(id).await?.ok_or_else(ApiError::unknown_run)?;
+    if let (None, Some(score)) = (&query.workload, engine::score(&run.record)) {
+        return Ok(badge::of_score(&run.record.device, score.value, run.tier));
+    }
     let mut workloads = run.record.workloads.iter();
     let workload = match &query.workload {
         Some(name) => workloads.find(|workload| workload.workload == *name),
@@ -48,7 +51,7 @@ async fn badge_of(leaderboard: &Leaderboard, id: &str, query: &BadgeQuery) -> Re
         let message = "This run has no such workload. Its page lists the workloads.";
         ApiError::new(StatusCode::NOT_FOUND, "unknown_workload", message).at("workload")
     })?;
-    Ok(badge::badge(&run.record.device, workload, run.tier))
+    Ok(badge::of_workload(&run.record.device, workload, run.tier))
 }
 
 pub(crate) async fn card_png(State(leaderboard): State<Leaderboard>, RunId(id): RunId) -> Result<impl IntoResponse> {

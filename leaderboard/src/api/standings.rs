@@ -1,6 +1,6 @@
 //! The places of devices.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
@@ -10,6 +10,7 @@ use results::api::{
     Distribution, DistributionQuery, FigureOfDevice, RankedClass, RateBin, RunStanding, ScoreTable, Standings,
     StandingsPlace, StandingsQuery, StandingsTable, WorkloadStanding,
 };
+use results::estimate::Estimate;
 use results::{ClientKind, Precision, Suite};
 
 use super::Leaderboard;
@@ -18,7 +19,7 @@ use super::list::MAX_ROWS;
 use super::runs::{bad_query, bad_query_of, read_query};
 use crate::error::{ApiError, Result};
 use crate::figures::DeviceFigure;
-use crate::ranking::{Bin, Figure, Histogram, Placed, ReferenceScore, places, reference_of};
+use crate::ranking::{Bin, Figure, Histogram, Placed, places};
 use crate::storage::{FastLine, RatesOfDevice, StandingRun, StorageError, TableQuery, WorkloadRate};
 use crate::validation::FieldPath;
 
@@ -37,13 +38,11 @@ pub(crate) async fn show(
     bounded.map_err(bad_query_of)?;
     let suite = current(known);
     let wanted = table(&suite, query.class, query.precision, query.backend.as_deref(), query.client);
-    let reference = reference_of(&suite);
-    let named: Vec<&str> = reference.map(|_| "").into_iter().chain(known.workloads.iter().copied()).collect();
+    // Lines of scores have an empty name.
+    let named: Vec<&str> = std::iter::once("").chain(known.workloads.iter().copied()).collect();
     let mut read = leaderboard.storage.fastest(&wanted, &named, limit).await?.into_iter();
-    let scores = reference.and_then(|reference| {
-        let (figures, total) = read.next()?;
-        Some(ScoreTable { reference: reference.description.clone(), total, places: lines(figures) })
-    });
+    let (figures, total) = read.next().unwrap_or_default();
+    let scores = ScoreTable { total, places: lines(figures) };
     let of_workload = |(workload, (figures, total)): (&&str, _)| StandingsTable {
         workload: (*workload).to_owned(),
         total,
@@ -176,18 +175,16 @@ pub(crate) async fn show_distribution(
 /// `GET /api/v1/runs/{id}/standing`: where a run is among all proven ones.
 pub(crate) async fn of_run(State(leaderboard): State<Leaderboard>, RunId(id): RunId) -> Result<Json<RunStanding>> {
     let run = leaderboard.storage.standing_run(&id).await?.ok_or_else(ApiError::unknown_run)?;
-    let reference = reference_of(&run.suite);
     let mut workloads = Vec::with_capacity(run.rates.len());
     for rate in &run.rates {
         workloads.push(workload_standing(&leaderboard, &run, rate).await?);
     }
-    let score = reference.and_then(|reference| score(&run, reference));
-    Ok(Json(RunStanding {
-        score_reference: score.and(reference).map(|reference| reference.description.clone()),
-        score,
-        device_key: run.device_key,
-        workloads,
-    }))
+    let throughput = |name: &str| {
+        let rate = run.rates.iter().find(|rate| rate.workload == name)?;
+        Estimate::new(Some(rate.rate), None, None)
+    };
+    let score = engine::score_of(&run.suite, throughput).map(|score| score.value);
+    Ok(Json(RunStanding { score, device_key: run.device_key, workloads }))
 }
 
 async fn workload_standing(
@@ -221,10 +218,4 @@ fn together<'a>(figures: impl Iterator<Item = &'a RatesOfDevice>) -> Histogram {
     let mut sum = Histogram::default();
     figures.for_each(|row| sum.add(&row.rates));
     sum
-}
-
-fn score(run: &StandingRun, reference: &ReferenceScore) -> Option<f64> {
-    let rates = run.rates.iter().filter(|rate| rate.rankable).map(|rate| (rate.workload.clone(), rate.rate));
-    let rates: BTreeMap<String, f64> = rates.collect();
-    run.standard.then(|| reference.score(&rates)).flatten()
 }

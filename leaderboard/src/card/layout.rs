@@ -59,7 +59,8 @@ fn head(pen: &mut Pen, card: &Card) -> f32 {
     let name = pen.drawable(name);
     let unreadable = name.chars().all(|letter| letter == BOX || letter == ' ');
     let name = if unreadable { "A device with a name in other letters" } else { &name };
-    let (name, size) = Weight::SemiBold.fitted(name, 34..=62, WIDTH);
+    let room = WIDTH - card.score.as_ref().map_or(0.0, |score| draw_score(pen, y + 74.0, score) + 40.0);
+    let (name, size) = Weight::SemiBold.fitted(name, 34..=62, room);
     y += 12.0 + size;
     pen.text(MARGIN, y, Style::new(size, INK).bold(), &name);
     y += 41.0;
@@ -75,17 +76,26 @@ fn head(pen: &mut Pen, card: &Card) -> f32 {
     y + 28.0
 }
 
+/// Draws the score at the right of the device, on a base line. Returns its width.
+fn draw_score(pen: &mut Pen, base: f32, score: &str) -> f32 {
+    let (number, unit) = (Style::new(76.0, ACCENT).bold(), Style::new(24.0, SOFT));
+    let unit_width = Weight::Regular.width("GFLOP/s", unit.size) + 14.0;
+    pen.text(RIGHT, base, unit.right(), "GFLOP/s");
+    pen.text(RIGHT - unit_width, base, number.right(), score);
+    unit_width + Weight::SemiBold.width(score, number.size)
+}
+
 fn foot(pen: &mut Pen, card: &Card) {
     let style = Style::new(18.0, SOFT);
-    let right = format!("{} · run {}", card.date, card.run_id);
+    let right = &card.date;
     let left = if pen.has_boxes() {
         "Some letters are not in this picture's font; the page of the result has them".to_owned()
     } else {
         card.suite.clone()
     };
-    let room = WIDTH - Weight::Regular.width(&right, style.size) - 24.0;
+    let room = WIDTH - Weight::Regular.width(right, style.size) - 24.0;
     pen.text(MARGIN, FOOT, style, &Weight::Regular.cut(&left, style.size, room));
-    pen.text(RIGHT, FOOT, style.right(), &right);
+    pen.text(RIGHT, FOOT, style.right(), right);
 }
 
 /// Maximum number of large panels.
@@ -202,7 +212,7 @@ fn sparkline(pen: &mut Pen, area: Area, curve: &[(f64, f64)]) {
     pen.text(area.right(), area.y + 14.0, Style::new(17.0, SOFT).right(), "training loss");
 }
 
-/// Draws four metrics in a row at the foot of a panel.
+/// Draws three metrics in a row at the foot of a panel.
 fn facts(pen: &mut Pen, area: Area, figures: &Figures) {
     pen.line(&[(area.x, area.y), (area.right(), area.y)], 1.5, EDGE);
     let to_target = match (&figures.target, &figures.seconds_to_target) {
@@ -211,14 +221,10 @@ fn facts(pen: &mut Pen, area: Area, figures: &Figures) {
         (None, _) => ("–", "no target".to_owned()),
     };
     let kept = if figures.sustained { "sustained" } else { "not sustained" };
-    let facts = [
-        (figures.accuracy.as_str(), "accuracy".to_owned()),
-        to_target,
-        (figures.kept.as_str(), kept.to_owned()),
-        (figures.of_peak.as_str(), "of its peak".to_owned()),
-    ];
+    let facts =
+        [(figures.accuracy.as_str(), "accuracy".to_owned()), to_target, (figures.kept.as_str(), kept.to_owned())];
     let mut x = area.x;
-    for ((figure, label), share) in facts.into_iter().zip([0.26, 0.25, 0.285, 0.205]) {
+    for ((figure, label), share) in facts.into_iter().zip([0.34, 0.33, 0.33]) {
         pen.text(x, area.y + 38.0, Style::new(24.0, INK).bold(), figure);
         pen.text(x, area.y + 63.0, Style::new(18.0, SOFT), &label);
         x += share * area.width;
@@ -246,7 +252,6 @@ const TARGET: fn(&Figures) -> String = |figures| match (&figures.target, &figure
     (Some(target), None) => format!("at {target}"),
     (None, _) => String::new(),
 };
-const OF_PEAK: fn(&Figures) -> String = |figures| figures.of_peak.clone();
 
 struct Form {
     columns: &'static [Column],
@@ -260,13 +265,12 @@ struct Form {
 /// Over the whole width.
 const WIDE: Form = Form {
     columns: &[
-        Column { end: 430.0, head: "samples/s", figure: RATE, colour: INK },
-        Column { end: 525.0, head: "", figure: WITHIN, colour: SOFT },
-        Column { end: 645.0, head: "accuracy", figure: ACCURACY, colour: INK },
-        Column { end: 762.0, head: "", figure: TO_TARGET, colour: INK },
-        Column { end: 846.0, head: "time to accuracy", figure: TARGET, colour: SOFT },
-        Column { end: 960.0, head: "pace kept", figure: |figures| figures.kept.clone(), colour: INK },
-        Column { end: 1060.0, head: "of its peak", figure: OF_PEAK, colour: INK },
+        Column { end: 450.0, head: "samples/s", figure: RATE, colour: INK },
+        Column { end: 550.0, head: "", figure: WITHIN, colour: SOFT },
+        Column { end: 685.0, head: "accuracy", figure: ACCURACY, colour: INK },
+        Column { end: 815.0, head: "", figure: TO_TARGET, colour: INK },
+        Column { end: 905.0, head: "time to accuracy", figure: TARGET, colour: SOFT },
+        Column { end: 1060.0, head: "pace kept", figure: |figures| figures.kept.clone(), colour: INK },
     ],
     padding: PADDING,
     name_end: 320.0,
@@ -277,11 +281,10 @@ const WIDE: Form = Form {
 /// Column of two.
 const NARROW: Form = Form {
     columns: &[
-        Column { end: 258.0, head: "samples/s", figure: RATE, colour: INK },
-        Column { end: 326.0, head: "", figure: WITHIN, colour: SOFT },
-        Column { end: 394.0, head: "accuracy", figure: ACCURACY, colour: INK },
-        Column { end: 474.0, head: "to target", figure: TO_TARGET, colour: INK },
-        Column { end: 522.0, head: "peak", figure: OF_PEAK, colour: INK },
+        Column { end: 270.0, head: "samples/s", figure: RATE, colour: INK },
+        Column { end: 345.0, head: "", figure: WITHIN, colour: SOFT },
+        Column { end: 430.0, head: "accuracy", figure: ACCURACY, colour: INK },
+        Column { end: 522.0, head: "to target", figure: TO_TARGET, colour: INK },
     ],
     padding: 34.0,
     name_end: 186.0,

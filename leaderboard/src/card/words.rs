@@ -1,7 +1,7 @@
 //! Texts of a card: words and metrics of a run, each short enough to be drawn.
 
 use results::api::{StoredRun, Tier};
-use results::{ClientKind, CurvePoint, Date, Outcome, RunRecord, WorkloadRecord, metric, summary};
+use results::{ClientKind, CurvePoint, Date, Outcome, RunRecord, WorkloadRecord, metric, score_digits, summary};
 
 use crate::badge::grouped;
 use crate::devices::Identity;
@@ -15,10 +15,11 @@ const MAX_CHARACTERS: usize = 200;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Card {
-    pub(super) run_id: String,
     pub(crate) device: Device,
     /// Client, backend and precision.
     pub(super) how: String,
+    /// Score of the suite in GFLOP/s.
+    pub(super) score: Option<String>,
     pub(crate) tier: Tier,
     pub(super) being_verified: bool,
     /// Why a flagged run is flagged.
@@ -59,7 +60,6 @@ pub(super) struct Figures {
     pub(super) seconds_to_target: Option<String>,
     pub(super) kept: String,
     pub(super) sustained: bool,
-    pub(super) of_peak: String,
 }
 
 impl Card {
@@ -69,9 +69,9 @@ impl Card {
         let reason =
             (run.tier == Tier::Flagged).then(|| run.notes.first().map(|note| plain(&note.to_string()))).flatten();
         Self {
-            run_id: run.run_id.clone(),
             device: Device::of(record),
             how: how(record),
+            score: engine::score(record).map(|score| score_digits(score.value)),
             tier: run.tier,
             being_verified: run.being_verified,
             reason,
@@ -95,8 +95,9 @@ impl Card {
 
     /// Returns the content in one or two sentences, for readers without the picture.
     pub(crate) fn description(&self) -> String {
-        let workloads: Vec<String> = self.workloads.iter().map(Workload::sentence).collect();
-        format!("{}. {}. {}", workloads.join("; "), self.tier_in_words(), self.how)
+        let score = self.score.iter().map(|score| format!("Gradmark {score} GFLOP/s"));
+        let facts: Vec<String> = score.chain(self.workloads.iter().map(Workload::sentence)).collect();
+        format!("{}. {}. {}", facts.join("; "), self.tier_in_words(), self.how)
     }
 }
 
@@ -180,9 +181,6 @@ impl Figures {
     fn of(record: &WorkloadRecord) -> Self {
         let figures = &record.summary;
         let dash = || "–".to_owned();
-        let peak = |share: f64| {
-            if share < 0.1 { format!("{:.1} %", 100.0 * share) } else { format!("{:.0} %", 100.0 * share) }
-        };
         let seconds = metric("seconds_to_target").filter(|_| record.target.is_some());
         let within = figures.relative_half_width().filter(|share| share.is_finite());
         Self {
@@ -193,7 +191,6 @@ impl Figures {
             seconds_to_target: seconds.and_then(|metric| figures.seconds_to_target.map(|value| metric.text(value))),
             kept: figures.sustained_ratio.map_or_else(dash, |ratio| format!("{:.1} %", 100.0 * ratio)),
             sustained: figures.sustained_ratio.is_some_and(|ratio| ratio >= summary::SUSTAINED_RATIO),
-            of_peak: figures.share_of_peak.map_or_else(dash, peak),
         }
     }
 }

@@ -93,8 +93,9 @@ impl Reported {
     }
 }
 
+/// Returns the name that the owner gave the device. A software adapter has none, because it is no GPU.
 pub fn claim(device: &Device) -> Option<Named> {
-    device.claimed_name.as_deref().and_then(Named::new)
+    device.claimed_name.as_deref().filter(|_| !device.adapter.software).and_then(Named::new)
 }
 
 /// Returns whether the adapter's name is only its vendor and architecture, or one GPU for many (Firefox: `…, or

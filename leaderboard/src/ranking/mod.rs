@@ -6,12 +6,10 @@ mod figure;
 mod histogram;
 mod outliers;
 mod places;
-mod score;
 mod submitter;
 
 pub(crate) use figure::{Category, Figure, ProvenRun};
 pub(crate) use histogram::{Bin, Histogram};
 pub(crate) use outliers::outliers;
 pub(crate) use places::{Placed, place_behind, places};
-pub use score::{ReferenceScore, reference_of};
 pub(crate) use submitter::SubmitterSalt;

@@ -8,7 +8,7 @@ use sqlx::{AnyConnection, Row};
 use super::moderation::{Line, Occasion, log};
 use super::run_rows::RunRows;
 use super::started::{Submitter, count_finished};
-use super::values::{Columns, as_flag, being_verified, execute, sql};
+use super::values::{Columns, being_verified, execute, sql};
 use super::verifications::queue;
 use super::{Result, Storage, verifications};
 
@@ -221,23 +221,15 @@ impl Storage {
     }
 }
 
-const RUN: &str = concat!(
-    "SELECT suite_name, suite_version, device_class, runs.device_key, backend, client_kind, ",
-    "COALESCE(into_vendor, vendor) AS vendor, ",
-    as_flag!("standard", "standard"),
-    " FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
-     WHERE run_id = $1 AND tier <> 'hidden'"
-);
+const RUN: &str = "SELECT suite_name, suite_version, device_class, runs.device_key, backend, client_kind, \
+     COALESCE(into_vendor, vendor) AS vendor \
+     FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
+     WHERE run_id = $1 AND tier <> 'hidden'";
 
-const RATES: &str = concat!(
-    "SELECT workload, precision, rate, ",
-    as_flag!("rankable", "rankable"),
-    " FROM results WHERE run_id = $1 AND rate > 0 ORDER BY workload"
-);
+const RATES: &str = "SELECT workload, precision, rate FROM results WHERE run_id = $1 AND rate > 0 ORDER BY workload";
 
 /// The columns of a run that determine its place.
 pub(crate) struct StandingRun {
-    pub(crate) standard: bool,
     pub(crate) rates: Vec<WorkloadRate>,
     pub(crate) suite: Suite,
     pub(crate) class: Option<RankedClass>,
@@ -251,8 +243,6 @@ pub(crate) struct WorkloadRate {
     pub(crate) workload: String,
     pub(crate) precision: Precision,
     pub(crate) rate: f64,
-    /// True if the windows agree and the network learned.
-    pub(crate) rankable: bool,
 }
 
 impl Storage {
@@ -266,7 +256,6 @@ impl Storage {
             vendor: run.try_get("vendor")?,
             backend: run.try_get("backend")?,
             client_kind: run.named("client_kind", ClientKind::named)?,
-            standard: run.flag("standard")?,
             rates: rates.iter().map(workload_rate).collect::<Result<_, _>>()?,
         }))
     }
@@ -277,7 +266,6 @@ fn workload_rate(row: &AnyRow) -> Result<WorkloadRate> {
         workload: row.try_get("workload")?,
         precision: row.named("precision", Precision::named)?,
         rate: row.try_get("rate")?,
-        rankable: row.flag("rankable")?,
     })
 }
 

@@ -48,12 +48,22 @@ fn assert_header(answer: &Answer, name: &str, value: &str) {
 }
 
 #[test]
-fn index_is_served_for_all_page_routes() {
+fn index_is_served_for_all_paths_and_404_where_they_lead_nowhere() {
     let server = server();
-    for path in ["/", "/index.html", "/runs/0123456789abcdef", "/runs/0123456789abcdef/delete", "/about", "/a/b/c?x=1"]
-    {
+    for (path, status) in [
+        ("/", 200),
+        ("/index.html", 200),
+        ("/docs/PRIVACY", 200),
+        ("/devices/example-gpu", 200),
+        ("/side-by-side?runs=a,b", 200),
+        ("/about", 404),
+        ("/a/b/c?x=1", 404),
+        ("/runs/zzz", 404),
+        ("/runs/0123456789abcdef", 404),
+        ("/runs/0123456789abcdef/delete", 200),
+    ] {
         let answer = server.get(path);
-        assert_eq!((answer.status.as_u16(), answer.text().as_str()), (200, INDEX), "{path}");
+        assert_eq!((answer.status.as_u16(), answer.text().as_str()), (status, INDEX), "{path}");
         assert_header(&answer, "content-type", "text/html; charset=utf-8");
         assert_header(&answer, "cache-control", "no-cache");
     }

@@ -45,7 +45,7 @@ fn a_running_server_is_well_and_a_stopped_one_is_not() {
     let said = failed(&run(&["health", &url], &[]));
     assert!(said.contains("Is the server running"), "{said}");
     let said = failed(&run(&["health", "https://board.example"], &[]));
-    assert!(said.contains("not of a proxy"), "{said}");
+    assert!(said.contains("not a proxy's"), "{said}");
 }
 
 #[test]

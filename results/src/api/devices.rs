@@ -156,19 +156,16 @@ names!(RankedClass { Gpu = "gpu", Processor = "processor" });
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Standings {
     pub suite: Suite,
-    /// The places by score; absent where no run of this version of the suite is frozen as the reference.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scores: Option<ScoreTable>,
+    /// Places by score.
+    pub scores: ScoreTable,
     /// One for each workload of the suite, in its order.
     pub tables: Vec<StandingsTable>,
 }
 
-/// Places of devices that trained every workload of the suite. A score is the geometric mean over the workloads of a
-/// device's rate over the reference run's: 2 is twice as fast as the reference.
+/// Places of devices that trained every provable workload of the suite. A score is the geometric mean over these
+/// workloads of the arithmetic per second that training needs, in GFLOP/s.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScoreTable {
-    /// Run with the score 1.
-    pub reference: String,
     /// Number of lines without `limit`.
     pub total: u64,
     /// Lines, with scores as rates.
@@ -297,13 +294,9 @@ pub struct RateBin {
 pub struct RunStanding {
     /// Key of the device that trained.
     pub device_key: String,
-    /// The geometric mean over all workloads of the suite of rate over reference rate; absent for a run that does not
-    /// rank in all of them, and where no reference is frozen.
+    /// In GFLOP/s; absent unless the run completed every provable workload of its suite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// Run with the score 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub score_reference: Option<String>,
     /// For each completed workload with a rate.
     pub workloads: Vec<WorkloadStanding>,
 }

@@ -1,0 +1,90 @@
+//! Gradmark: the score of a suite.
+
+use results::estimate::{Estimate, Interval};
+use results::{Outcome, RunRecord, Suite};
+
+use crate::workload::{Workload, suite, workload};
+
+/// Returns the score of a run in GFLOP/s. `None` unless every network that counts completed with counted windows.
+pub fn score(record: &RunRecord) -> Option<Estimate> {
+    score_of(&record.suite, |name| {
+        let completed = |of: &&results::WorkloadRecord| of.workload == name && of.outcome == Outcome::Completed;
+        record.workloads.iter().find(completed)?.summary.throughput()
+    })
+}
+
+/// Returns the score of a suite in GFLOP/s, from the throughput of each network in samples per second.
+///
+/// It is the geometric mean, over the networks of the suite that a leaderboard can prove, of the arithmetic per second
+/// that training needs, counted from shapes. Ratios of geometric means do not depend on what each network is measured
+/// in: Fleming and Wallace, "How not to lie with statistics" (1986). The interval adds the networks' relative
+/// half-widths, which are independent, in squares.
+pub fn score_of(of: &Suite, throughput: impl Fn(&str) -> Option<Estimate>) -> Option<Estimate> {
+    let known = suite(&of.name).filter(|known| known.version == of.version)?;
+    let networks: Vec<Workload> =
+        known.workloads.iter().filter_map(|name| workload(name)).filter(Workload::is_provable).collect();
+    let count = networks.len() as f64;
+    let (mut logarithm, mut variance) = (0.0, Some(0.0));
+    for network in networks {
+        let throughput = throughput(network.name).filter(|rate| rate.value.is_finite() && rate.value > 0.0)?;
+        let flops = network.model.operations().ok()?.training_flops() as f64;
+        logarithm += (throughput.value * flops / 1e9).ln() / count;
+        let half_width = throughput.interval.filter(|of| of.low > 0.0).map(|of| (of.high / of.low).ln() / 2.0 / count);
+        variance = variance.zip(half_width).map(|(sum, half_width)| sum + half_width * half_width);
+    }
+    let value = (count > 0.0).then(|| logarithm.exp())?;
+    let interval = variance
+        .map(f64::sqrt)
+        .map(|half_width| Interval { low: value * (-half_width).exp(), high: value * half_width.exp() });
+    Some(Estimate { value, interval })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quick() -> Suite {
+        Suite { name: "quick".to_owned(), version: 1 }
+    }
+
+    fn exact(value: f64) -> Estimate {
+        Estimate { value, interval: Some(Interval { low: value, high: value }) }
+    }
+
+    fn flops(name: &str) -> f64 {
+        workload(name).unwrap().model.operations().unwrap().training_flops() as f64
+    }
+
+    #[test]
+    fn score_is_a_geometric_mean_of_arithmetic() {
+        let score = score_of(&quick(), |name| Some(exact(if name == "caffe-mnist" { 50.0 } else { 200.0 }))).unwrap();
+        let expected = (50.0 * flops("caffe-mnist") * 200.0 * flops("keras-mnist-mlp")).sqrt() / 1e9;
+        assert!((score.value / expected - 1.0).abs() < 1e-12);
+        let Interval { low, high } = score.interval.unwrap();
+        assert!((low / score.value - 1.0).abs() < 1e-12 && (high / score.value - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn score_needs_every_network() {
+        let but = |missing: &'static str| move |name: &str| (name != missing).then(|| exact(100.0));
+        assert!(score_of(&quick(), but("keras-cifar10-cnn")).is_some());
+        assert_eq!(score_of(&quick(), but("caffe-mnist")), None);
+        assert_eq!(score_of(&quick(), |_| Some(exact(0.0))), None);
+        assert_eq!(score_of(&Suite { version: 2, ..quick() }, |_| Some(exact(100.0))), None);
+        let complete = Suite { name: "complete".to_owned(), version: 1 };
+        assert!(score_of(&complete, but("airbench94")).is_some(), "no leaderboard can prove this network");
+    }
+
+    #[test]
+    fn interval_adds_relative_half_widths_in_squares() {
+        let of = |low: f64| Estimate { value: 100.0, interval: Some(Interval { low, high: 1e4 / low }) };
+        let score = score_of(&quick(), |name| Some(of(if name == "caffe-mnist" { 90.0 } else { 80.0 }))).unwrap();
+        let half_width = ((0.9_f64.ln()).powi(2) + (0.8_f64.ln()).powi(2)).sqrt() / 2.0;
+        let Interval { low, high } = score.interval.unwrap();
+        assert!(((score.value / low).ln() - half_width).abs() < 1e-12);
+        assert!(((high / score.value).ln() - half_width).abs() < 1e-12);
+        let one_bare =
+            |name: &str| Some(if name == "caffe-mnist" { of(90.0) } else { Estimate { interval: None, ..of(90.0) } });
+        assert_eq!(score_of(&quick(), one_bare).unwrap().interval, None);
+    }
+}
