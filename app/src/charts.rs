@@ -143,7 +143,7 @@ pub fn curves_csv<'a>(value: &str, curves: impl IntoIterator<Item = (&'a str, &'
     text
 }
 
-/// The drawing in the page's HTML as a file, if there is one.
+/// The drawing in the page's HTML as a file, if any.
 pub fn picture(shown: &str) -> Option<String> {
     let begin = shown.find("<svg")?;
     let end = shown.find("</svg>")? + "</svg>".len();

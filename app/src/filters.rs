@@ -1,4 +1,4 @@
-//! Selection of what the leaderboard shows, as the page's address has it, so that a link shows what its sender saw.
+//! Filters and columns of the leaderboard. They are kept in the page's URL, so that a link shows what its sender saw.
 //!
 //! The names in the address begin with `leaderboard`, because `suite`, `precision` and others choose what is trained
 //! ([`crate::options`]).
@@ -68,7 +68,7 @@ impl Default for Filters {
 }
 
 impl Filters {
-    /// Names in the address.
+    /// Parameter names in the URL.
     pub fn names() -> impl Iterator<Item = &'static str> {
         Self::NAMES.into_iter().chain(LISTS.map(|list| list.name)).chain([SINCE, UNTIL, DEVICE, COLUMNS])
     }
@@ -103,7 +103,7 @@ impl Filters {
         filters
     }
 
-    /// Names and values of what is not at its default.
+    /// Names and values of the filters that differ from the default.
     pub fn pairs(&self) -> Vec<(&'static str, String)> {
         let usual = Self::default();
         let values = [
@@ -174,7 +174,7 @@ fn named(names: impl IntoIterator<Item = &'static str>, unknown: Option<&'static
     names.chain(unknown.map(|title| (UNKNOWN, title.into()))).collect()
 }
 
-/// Names of the other filters in the address.
+/// Parameter names of the other filters in the URL.
 pub const SINCE: &str = "leaderboard-run-since";
 pub const UNTIL: &str = "leaderboard-run-until";
 pub const DEVICE: &str = "leaderboard-run-device";
@@ -278,7 +278,7 @@ pub fn order(sort: RunSort) -> &'static str {
 
 pub const COLUMNS: &str = "leaderboard-columns";
 
-/// Value in the address if no column is chosen.
+/// Value in the URL if no column is chosen.
 const NONE: &str = "none";
 
 #[derive(Clone, Copy, Debug)]
@@ -294,7 +294,7 @@ pub enum TableColumn {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnHead {
     pub title: String,
-    /// Description, shown when it is pointed at.
+    /// Description, shown on hover.
     pub about: Option<&'static str>,
     pub is_number: bool,
 }
@@ -345,7 +345,7 @@ impl TableColumn {
     pub fn cell(self, row: &RunRow) -> TableCell {
         let plain = |class, text: String| TableCell { class, text, below: None, tier: None };
         match self {
-            // The unit stands in the head of the column.
+            // The head of the column shows the unit.
             Self::Figure(metric) => plain(
                 "number",
                 text::metric_or_dash(metric, &row.summary).trim_end_matches(&text::rate_unit()).to_owned(),
@@ -433,7 +433,7 @@ mod tests {
     use crate::options::RunOptions;
     use crate::plots::tests::row;
 
-    /// With the last choice of every list.
+    /// Filters with the last choice of every list.
     fn all() -> Filters {
         Filters {
             shown: Shown::Runs,
@@ -466,7 +466,7 @@ mod tests {
 
     #[test]
     fn unknown_values_are_left_at_their_defaults() {
-        // Any word may be the key of a device.
+        // Any word can be the key of a device.
         let wrong = Filters::names().filter(|name| *name != DEVICE).map(|name| (name, "unheard-of"));
         assert_eq!(Filters::from_pairs(wrong), Filters::default());
         for pair in [

@@ -14,13 +14,13 @@ use crate::t;
 const DATA_SHARE: f64 = 0.05;
 /// Share of a bundle other than the page's own.
 const BUNDLE_SHARE: f64 = 0.05;
-/// Points kept for drawing. Of more, every other one is dropped.
+/// Maximum number of points kept for drawing. Beyond it, every other point is dropped.
 const MAX_POINTS: usize = 600;
 
-/// Share of a run before which the rest is not estimated.
+/// Share of a run that must be done before the remaining time is estimated.
 const MIN_ESTIMATED_FRACTION: f64 = 0.1;
 
-/// Drops every other point of too many.
+/// Drops every other point if there are too many.
 fn thin<T>(points: &mut Vec<T>) {
     if points.len() > MAX_POINTS {
         let mut even = false;
@@ -61,7 +61,7 @@ pub struct LiveWorkload {
     pub rates: Vec<(f64, f64)>,
     /// A few test images.
     pub examples: Option<Arc<Examples>>,
-    /// The network's present answer to each of them.
+    /// The network's current answer to each of them.
     pub answers: Vec<u16>,
 }
 
@@ -257,7 +257,7 @@ impl Examples {
         self.images.iter().map(|image| image.bitmap.as_slice())
     }
 
-    /// The answer to each image, once there is one.
+    /// The answer to each image, once known.
     pub fn answered(&self, answers: &[u16]) -> Vec<Option<Example>> {
         let example = |(place, image): (usize, &Image)| {
             let answer = *answers.get(place)?;

@@ -1,4 +1,4 @@
-//! Options of a run: chosen on the page, or set in its address, for engineers and tests:
+//! Options of a run, chosen on the page or, for engineers and tests, set in its URL:
 //! `?suite=complete` or `?workload=keras-mnist-mlp&seconds=5&batch=32&backend=burn-wgpu`.
 
 use std::num::NonZero;
@@ -36,12 +36,12 @@ pub struct RunOptions {
     /// A chosen seed. Such a run is not registered, and never ranked.
     pub seed: Option<u32>,
     pub learning_rate: Option<f64>,
-    /// True to begin the run without a click, once it can.
+    /// True to start the run without a click, as soon as it can start.
     pub autostart: bool,
 }
 
 impl RunOptions {
-    /// Names in the address.
+    /// Parameter names in the URL.
     pub const NAMES: [&str; 14] = [
         "suite",
         "workload",
@@ -137,7 +137,7 @@ impl RunOptions {
         names.into_iter().filter(|name| !is_known(name)).collect()
     }
 
-    /// Changes a setting as in the address; an empty text removes it.
+    /// Changes a setting, as in the URL. Empty text removes it.
     ///
     /// # Errors
     /// A sentence that names the wrong setting and its possible values.
@@ -315,7 +315,7 @@ impl RunOptions {
 const MAX_SEEDS: u32 = 10;
 const MAX_SECONDS: u32 = 3600;
 
-/// The sentence on a wrong setting.
+/// Error message for a wrong setting.
 fn wrong(name: &str, expected: &str, value: &str) -> String {
     t!(settings_wrong, name = name, expected = expected, value = value)
 }
@@ -430,7 +430,7 @@ impl RunOptions {
         parts
     }
 
-    /// Returns why a run is never ranked.
+    /// Returns the reason that a run is never ranked.
     pub fn consequence(&self) -> Option<String> {
         let mut reasons = self.departures();
         reasons.extend((!self.backend.is_provable()).then(|| self.backend.title().to_owned()));
@@ -498,7 +498,7 @@ mod tests {
     use super::*;
     use crate::supplies;
 
-    /// Reads the query of an address.
+    /// Reads the query of a URL.
     fn read(query: &str) -> Result<RunOptions, String> {
         RunOptions::from_pairs(query.split('&').filter_map(|pair| pair.split_once('=')))
     }

@@ -106,7 +106,7 @@ impl OwnRuns {
         self.0.retain(|run| run.key != key);
     }
 
-    /// Drops the oldest record for lack of room; returns false if there is none.
+    /// Drops the oldest record to make room. Returns false if no run had one.
     pub fn lighten(&mut self) -> bool {
         let oldest = self.0.iter_mut().rev().find(|run| run.record.is_some());
         oldest.map(|run| run.record = None).is_some()

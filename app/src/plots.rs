@@ -91,7 +91,7 @@ pub fn bars(bins: &[RateBin], axis: &LogarithmicAxis, own: f64) -> Vec<Bar> {
     bins.iter().map(bar).collect()
 }
 
-/// Slowest and fastest rate of a drawing, if there is a run.
+/// Slowest and fastest rate of a drawing, or `None` without runs.
 pub fn ends(bins: &[RateBin], own: f64) -> Option<(f64, f64)> {
     let (slowest, fastest) = (bins.first()?.from, bins.last()?.to);
     (slowest > 0.0 && own > 0.0).then(|| (slowest.min(own), fastest.max(own)))

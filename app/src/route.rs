@@ -48,7 +48,7 @@ pub enum Route {
     Moderation,
     /// All documents.
     Documents,
-    /// One of them, if there is one of this name.
+    /// The document with this name, if it exists.
     Document {
         name: String,
     },
@@ -95,13 +95,13 @@ fn last_part(text: &str, folder: &str) -> Option<String> {
     (!part.is_empty()).then(|| part.to_owned())
 }
 
-/// Ids go into addresses of requests, so nothing that has a meaning there is let through.
+/// Returns true for a run id. Ids become part of request URLs, so characters with a meaning there are rejected.
 fn is_id(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }
 
-/// Whether this is a device's key: letters and digits of any script, and hyphens. What is not ASCII is encoded in UTF-8,
-/// whose bytes all begin with a digit from 8 on; so no encoded slash passes.
+/// Returns true for a device key: letters and digits of any script, and hyphens. Characters outside ASCII
+/// are percent-encoded UTF-8. The first hex digit of each such byte is at least 8, so no encoded slash passes.
 fn is_key(text: &str) -> bool {
     let mut parts = text.split('%');
     let plain = |part: &str| part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');

@@ -51,7 +51,7 @@ pub fn distribution_query(record: &RunRecord, workload: &WorkloadRecord) -> Opti
     })
 }
 
-/// Class in which runs on the device are ranked.
+/// Class for ranking runs on the device.
 fn class_of(backend: &str, kind: DeviceKind, api: &str) -> RankedClass {
     let is_processor = if backend == BURN_REMOTE {
         // The remote device reports what it is.

@@ -17,10 +17,10 @@ use training_worker::Loaded;
 use crate::backend::{Maker, PageBackend};
 use crate::{t, text};
 
-/// Name of the page's `<meta>` whose content is the address of the plain worker's loader.
+/// Name of the page's `<meta>` with the URL of the plain worker's loader.
 pub const WORKER_META: &str = "gradmark-worker";
 
-/// Returns the address of the plain worker's loader, from the content of [`WORKER_META`].
+/// Returns the URL of the plain worker's loader, from the content of [`WORKER_META`].
 ///
 /// # Errors
 /// A part of a sentence: the page was not put together completely.
@@ -84,13 +84,13 @@ pub struct Bundle {
     /// Folder below the page's own; its name has a digest of the content.
     #[serde(deserialize_with = "plain_folder")]
     folder: String,
-    /// Size of all its files, as a browser fetches them.
+    /// Size of all its files, as fetched by a browser.
     pub compressed_bytes: u64,
     /// Size of its module, unpacked.
     pub bytes: u64,
 }
 
-/// Refuses an address that leads elsewhere.
+/// Rejects a folder name that could lead elsewhere.
 fn plain_folder<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let folder = String::deserialize(deserializer)?;
     let is_plain = !folder.is_empty() && folder.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
@@ -214,7 +214,7 @@ impl Supplies {
         }
     }
 
-    /// Returns what has to be fetched for this backend, once the server has it.
+    /// Returns the bundle to fetch for this backend, if the server has it.
     pub fn bundle(&self, backend: PageBackend) -> Option<&Bundle> {
         match backend.maker() {
             Maker::Ours => None,

@@ -28,10 +28,10 @@ fn main() {
     }
 }
 
-/// Each look disturbs what is measured a little.
+/// Interval between checks of the page. Each check slightly disturbs the measurement.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 
-/// However long it takes: who asked for it ends it.
+/// Runs the comparison without a time limit; the caller stops it.
 async fn compare(page: &impl Page, settings: &str, file: &Path) {
     page.open(&format!("/compare?{settings}&autostart=1")).await;
     let mut said = String::new();

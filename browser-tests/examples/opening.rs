@@ -11,7 +11,7 @@ use std::env;
 
 use browser_tests::{Page, Setup, drive, drive_firefox};
 
-/// When each request was begun and ended, in milliseconds after the page was; and what came over the network.
+/// Start and end of each request, in milliseconds after the start of the page, and its bytes over the network.
 const TIMINGS: &str =
     "() => performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource'))
     .map(entry => [entry.name.replace(location.origin, ''), Math.round(entry.startTime), Math.round(entry.responseEnd),

@@ -86,7 +86,7 @@ pub(crate) fn on_the_path(names: &[&str]) -> Option<PathBuf> {
     programs.find(|program| program.is_file())
 }
 
-/// Fails if the page sent a request to another server, or if there is no log of its requests.
+/// Fails if the page sent a request to another server, or if the log of its requests is missing.
 pub(crate) fn assert_own(addresses: &[String], origin: &str) {
     let addresses = addresses.iter().filter(|address| address.starts_with("http"));
     let (own, foreign): (Vec<_>, Vec<_>) = addresses.partition(|address| address.starts_with(origin));

@@ -1,4 +1,4 @@
-//! Conversion of the published originals to the one compact format that the server sends and the engine reads.
+//! Conversion of the published originals to the compact format that the server sends and the engine reads.
 //!
 //! A file is a header of 32 bytes, then the images, then one label byte per sample. The header is little-endian: the
 //! letters `GMDS`, then the 32-bit numbers version (1), samples, height, width, channels, classes and 0. Images are
@@ -15,7 +15,7 @@ use std::path::Path;
 const MAGIC: &[u8; 4] = b"GMDS";
 const VERSION: u32 = 1;
 
-/// Needed files of an archive, by their path in it. Archives are read in memory, never unpacked to disk.
+/// Needed files of an archive, by path in the archive. Archives are read in memory, never unpacked to disk.
 #[derive(Debug)]
 pub(crate) struct Entries(BTreeMap<String, Vec<u8>>);
 
@@ -83,8 +83,8 @@ fn expect_md5(original: &Original, found: &str) -> Result<()> {
     Ok(())
 }
 
-/// Rebuilds a published binary batch of CIFAR-10 from its sheet: for each sample its label, then all red, all green
-/// and all blue values. Takes one label per sample.
+/// Rebuilds a published binary batch of CIFAR-10 from its sheet. Each sample has its label, then all red, all green and
+/// all blue values. Takes one label per sample.
 fn batch_record_stream(png: &[u8], labels: &mut impl Iterator<Item = u8>) -> Result<Vec<u8>> {
     let sheet = sheet_pixels(png)?;
     let mut stream = Vec::with_capacity(sheet.samples * (1 + 3 * sheet.pixels));
@@ -97,7 +97,7 @@ fn batch_record_stream(png: &[u8], labels: &mut impl Iterator<Item = u8>) -> Res
     Ok(stream)
 }
 
-/// Makes the bytes of one registered file from the originals of its source.
+/// Returns the bytes of one registered file, made from the originals of its source.
 pub(crate) fn convert(source: &Source, file: &DataFile, entries: &Entries) -> Result<Vec<u8>> {
     let split = source
         .splits

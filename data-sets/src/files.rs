@@ -1,4 +1,4 @@
-//! Digests of files, and writing by way of a temporary name.
+//! Digests of files, and writing through a temporary name.
 
 use anyhow::{Context, Result};
 use sha2::Digest as _;
@@ -7,12 +7,12 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-/// Part of the name of an unfinished file, before the id of the process that writes it.
+/// Part of an unfinished file's name, before the id of the writing process.
 const PARTIAL: &str = ".partial-";
 const PARTIAL_FILE_LIFETIME: Duration = Duration::from_secs(3600);
 
-/// Writes a file under a temporary name in the same folder and renames it when it is complete and on disk, so that no
-/// partial file is ever visible.
+/// Writes a file under a temporary name in the same folder, and renames it once it is complete and on disk. No partial
+/// file is ever visible under its name.
 ///
 /// # Errors
 /// The error of `fill`, or of writing; the old file is then unchanged.
@@ -29,13 +29,13 @@ pub fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>)
         Ok(())
     })();
     if written.is_err() {
-        // The write has failed already, so a failure to remove the rest changes nothing.
+        // The write has already failed, so a failed removal changes nothing.
         let _ = fs::remove_file(&temporary);
     }
     written.with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Removes partial files of interrupted writers: those that have not changed for an hour.
+/// Removes partial files of interrupted writers, unchanged for an hour.
 pub fn remove_abandoned(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -48,27 +48,27 @@ pub fn remove_abandoned(folder: &Path) {
     }
 }
 
-/// Returns the name under which this program writes a file until it is complete.
+/// Returns the temporary name of a file until it is complete.
 pub fn temporary_name(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!("{PARTIAL}{}", std::process::id()));
     path.with_file_name(name)
 }
 
-/// Returns the MD5 sum as lower-case hexadecimal.
+/// Returns the MD5 sum in lowercase hexadecimal.
 pub fn md5_hex(bytes: &[u8]) -> String {
     hex(&md5::Md5::digest(bytes))
 }
 
-/// Returns the SHA-256 as lower-case hexadecimal.
+/// Returns the SHA-256 in lowercase hexadecimal.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&sha2::Sha256::digest(bytes))
 }
 
-/// Returns the SHA-256 of everything a reader gives, as lower-case hexadecimal.
+/// Returns the SHA-256 of all bytes from a reader, in lowercase hexadecimal.
 ///
 /// # Errors
-/// The reader's own.
+/// If the reader fails.
 pub fn sha256_of(mut reader: impl Read) -> std::io::Result<String> {
     let mut digest = sha2::Sha256::new();
     let mut chunk = vec![0; 1 << 20];
@@ -82,7 +82,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns the size of a file in bytes and the time of its last change in nanoseconds since 1970; `None` if it does not
+/// Returns the size of a file in bytes and its modification time in nanoseconds since 1970; `None` if it does not
 /// exist.
 pub(crate) fn file_state(path: &Path) -> Option<(u64, u64)> {
     let metadata = fs::metadata(path).ok()?;

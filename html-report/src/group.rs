@@ -10,15 +10,15 @@ use crate::input::Input;
 use crate::kernels::OnDevice;
 use crate::text;
 
-/// Beginning of what Burn on the processor adds to the processor's name; the number of threads is a separate setting.
+/// Text before Burn's addition to the processor's name; the number of threads is a separate setting.
 const THREADS_IN_NAME: &str = " (Burn, ";
 /// Backend that keeps the data set on the device by default.
 const WGSL: &str = "wgsl";
 
-/// A part of a cold start: its name and its seconds.
+/// Part of a cold start: its name and its seconds.
 pub(crate) type Phase = (&'static str, fn(&ColdStart) -> Option<f64>);
 
-/// Parts of a cold start without loading the data, which no backend makes faster.
+/// Parts of a cold start, except for loading the data, which no backend makes faster.
 pub(crate) const PHASES: [Phase; 4] = [
     ("building", |start| start.build_seconds),
     ("compiling", |start| start.compiling_seconds),
@@ -26,7 +26,7 @@ pub(crate) const PHASES: [Phase; 4] = [
     ("first step", |start| start.first_step_seconds),
 ];
 
-/// A setting in which groups may differ, in the order of labels.
+/// Setting that groups may differ in, in label order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     Backend,
@@ -58,7 +58,7 @@ impl Field {
     ];
 }
 
-/// Settings of a run without its seed.
+/// Settings of a run, without its seed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RunSetup {
     pub(crate) workload: String,
@@ -69,13 +69,13 @@ pub(crate) struct RunSetup {
     /// Number of devices that shared each batch.
     pub(crate) devices: u32,
     pub(crate) input: InputMode,
-    /// Layout of images in memory, if an external program reported it.
+    /// Layout of images in memory, if reported by an external program.
     pub(crate) layout: Option<Layout>,
     pub(crate) batch_size: u32,
     pub(crate) learning_rate: f64,
-    /// Requested length; absent for the suite's.
+    /// Requested length; absent for the suite's length.
     pub(crate) length: Option<Length>,
-    /// Each [`Field`] in words that labels join; absent if there is nothing to say.
+    /// Text of each [`Field`] for labels; absent if there is nothing to report.
     words: [Option<String>; 11],
 }
 
@@ -116,7 +116,7 @@ impl RunSetup {
         }
     }
 
-    /// Returns the backend, with its precision unless that is f32.
+    /// Returns the backend, with its precision unless it is f32.
     pub(crate) fn contender(&self) -> String {
         match self.precision {
             Precision::F32 => self.backend.clone(),
@@ -124,17 +124,17 @@ impl RunSetup {
         }
     }
 
-    /// Returns the words for a field; `None` if there is nothing to say.
+    /// Returns the text of a field, or `None` if there is nothing to report.
     pub(crate) fn words(&self, field: Field) -> Option<&str> {
         self.words[field as usize].as_deref()
     }
 
-    /// Joins the words for these fields.
+    /// Joins the texts of these fields.
     pub(crate) fn joined(&self, fields: &[Field], separator: &str) -> String {
         fields.iter().filter_map(|field| self.words(*field)).collect::<Vec<_>>().join(separator)
     }
 
-    /// Returns true if both are equal in everything but these fields.
+    /// Returns true if both are equal except for these fields.
     pub(crate) fn equals_but(&self, other: &Self, fields: &[Field]) -> bool {
         let is_equal = |field: Field| fields.contains(&field) || self.words(field) == other.words(field);
         self.workload == other.workload && Field::ALL.into_iter().all(is_equal)
@@ -148,7 +148,7 @@ fn device(record: &RunRecord) -> String {
     if name.is_empty() { "an unnamed device".to_owned() } else { name.to_owned() }
 }
 
-/// Returns true if a departure is a field of the setup, or not about the training of this workload.
+/// Returns true if a departure is a field of the setup, or does not concern the training of this workload.
 fn is_told_elsewhere(departure: &Departure) -> bool {
     match departure {
         Departure::LeftOut { .. }
@@ -157,7 +157,7 @@ fn is_told_elsewhere(departure: &Departure) -> bool {
         | Departure::LearningRate { .. }
         | Departure::Length { .. }
         | Departure::Precision { .. }
-        // The name of the back end includes these two.
+        // The name of the backend includes these two.
         | Departure::Reference
         | Departure::External { .. }
         | Departure::Layout { .. }
@@ -175,7 +175,7 @@ fn is_told_elsewhere(departure: &Departure) -> bool {
 #[derive(Clone, Debug)]
 pub(crate) struct Group<'a> {
     pub(crate) setup: RunSetup,
-    /// All runs, completed or not, in the order of the input.
+    /// All runs, completed or not, in input order.
     pub(crate) runs: Vec<MeasuredWorkload<'a>>,
 }
 
@@ -192,7 +192,7 @@ impl<'a> Group<'a> {
         groups
     }
 
-    /// Completed runs; none if any run computed incorrect results, as on the terminal.
+    /// Returns the completed runs; none if any run has incorrect results, as on the terminal.
     pub(crate) fn completed(&self) -> impl Iterator<Item = &MeasuredWorkload<'a>> {
         let is_wrong = self.runs.iter().any(|run| run.workload.outcome == Outcome::Incorrect);
         self.runs.iter().filter(move |run| !is_wrong && run.is_completed())
@@ -202,7 +202,7 @@ impl<'a> Group<'a> {
         self.completed().next().is_some()
     }
 
-    /// Seeds of completed runs, in order.
+    /// Returns the seeds of completed runs, in order.
     pub(crate) fn seeds(&self) -> Vec<u32> {
         let mut seeds: Vec<u32> = self.completed().map(MeasuredWorkload::seed).collect();
         seeds.sort_unstable();
@@ -210,7 +210,7 @@ impl<'a> Group<'a> {
         seeds
     }
 
-    /// Last accuracy from each seed.
+    /// Returns the last accuracy for each seed.
     pub(crate) fn accuracies(&self) -> Vec<f64> {
         accuracies_by_seed(&self.completed().collect::<Vec<_>>()).into_iter().map(|(_, accuracy)| accuracy).collect()
     }
@@ -219,23 +219,23 @@ impl<'a> Group<'a> {
         mean(&self.accuracies())
     }
 
-    /// Standard deviation over the seeds; absent with one.
+    /// Returns the standard deviation over the seeds; `None` with a single seed.
     pub(crate) fn accuracy_deviation(&self) -> Option<f64> {
         variance(&self.accuracies()).map(f64::sqrt)
     }
 
-    /// Metrics of the completed runs, as the terminal shows them.
+    /// Returns the metrics of the completed runs, as on the terminal.
     pub(crate) fn figures(&self) -> Option<Figures> {
         Figures::of(&self.completed().collect::<Vec<_>>())
     }
 
-    /// Number of counted windows of all completed runs.
+    /// Returns the number of counted windows in all completed runs.
     pub(crate) fn counted_windows(&self) -> usize {
         self.completed().map(|run| run.summary.measured_windows as usize).sum()
     }
 
-    /// Samples per second of every completed run over counted windows. Absent unless every run has some, and all of them
-    /// together enough for a finding.
+    /// Returns the samples per second over counted windows, for every completed run. Returns `None` unless each run has
+    /// counted windows and all of them together are enough for a finding.
     pub(crate) fn counted_rates(&self) -> Option<Vec<Estimate>> {
         if self.counted_windows() < MINIMUM_WINDOWS {
             return None;
@@ -243,7 +243,8 @@ impl<'a> Group<'a> {
         self.completed().map(|run| run.summary.throughput()).collect()
     }
 
-    /// Least and most samples per second of the completed runs; of a single run, the interval of its windows.
+    /// Returns the lowest and highest samples per second of the completed runs, or for a single run the interval of its
+    /// windows.
     pub(crate) fn rate_range(&self) -> Option<(f64, f64)> {
         let counted: Option<Vec<Estimate>> = self.completed().map(|run| run.summary.throughput()).collect();
         let of_all =
@@ -254,18 +255,19 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Median throughput of the runs, and true if it is measured over counted windows rather than all training.
+    /// Returns the median throughput of the runs, and true if it is measured over counted windows rather than the whole
+    /// training.
     pub(crate) fn rate(&self) -> Option<(f64, bool)> {
         self.figures()?.throughput()
     }
 
-    /// Share of the timed seconds that devices spent waiting for their exchanges.
+    /// Returns the share of the timed seconds that devices spent waiting for exchanges.
     pub(crate) fn communication(&self) -> Option<f64> {
         self.median_of(|run| run.workload.communication_share())
     }
 
-    /// Share of the timed seconds that the device spent waiting for its input; absent if unknown, and 0 if the data set
-    /// is on the device.
+    /// Returns the share of the timed seconds that the device spent waiting for input; `None` if unknown, and 0 if the
+    /// data set is stored on the device.
     pub(crate) fn input_share(&self) -> Option<f64> {
         match self.setup.input {
             InputMode::Resident if self.setup.backend == WGSL => self.median_of(|_| Some(0.0)),
@@ -273,14 +275,14 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Seconds of one pass over the training set, and true if one was finished; otherwise it is extrapolated from counted
-    /// windows.
+    /// Returns the seconds of one pass over the training set, and true if one was finished. Otherwise it is
+    /// extrapolated from counted windows.
     pub(crate) fn epoch(&self) -> Option<(f64, bool)> {
         let figures = self.figures()?;
         figures.epoch.map(|epoch| (epoch.seconds, !figures.epoch_is_projected))
     }
 
-    /// Median of a value over the completed runs that have it.
+    /// Returns the median of a value over the completed runs that have it.
     pub(crate) fn median_of(&self, value: impl Fn(&MeasuredWorkload<'a>) -> Option<f64>) -> Option<f64> {
         median(&self.completed().filter_map(value).collect::<Vec<f64>>())
     }
@@ -293,7 +295,7 @@ impl<'a> Group<'a> {
         self.median_of(|run| Some(run.epochs()))
     }
 
-    /// Steps until the last test, if all completed runs made the same number.
+    /// Returns the steps until the last evaluation, if they are equal in all completed runs.
     pub(crate) fn steps(&self) -> Option<u64> {
         let mut steps = self.completed().map(MeasuredWorkload::steps);
         let first = steps.next()?;
@@ -305,21 +307,21 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Returns the least and the most of several values.
+/// Returns the smallest and the largest of several values.
 pub(crate) fn range_of(values: &[f64]) -> Option<(f64, f64)> {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     (values.len() > 1).then_some((least, most))
 }
 
-/// Returns the fields in which some of these groups differ, without those that follow from the backend.
+/// Returns the fields that differ between these groups, except those determined by the backend.
 pub(crate) fn varying(groups: &[&Group<'_>]) -> Vec<Field> {
     let is_equal = |one: &Group<'_>, other: &Group<'_>, field| one.setup.words(field) == other.setup.words(field);
     let Some((first, rest)) = groups.split_first() else { return Vec::new() };
     let differs = |field: &Field| rest.iter().any(|group| !is_equal(group, first, *field));
     let mut fields: Vec<Field> = Field::ALL.into_iter().filter(differs).collect();
     if fields.contains(&Field::Backend) {
-        // The device of a back end need not be named if it has only one.
+        // The device of a backend need not be named if there is only one.
         let follows = |field: Field| {
             let pairs = groups.iter().flat_map(|one| groups.iter().map(move |other| (one, other)));
             let mut of_one_backend = pairs.filter(|(one, other)| one.setup.backend == other.setup.backend);
@@ -330,19 +332,19 @@ pub(crate) fn varying(groups: &[&Group<'_>]) -> Vec<Field> {
     fields
 }
 
-/// Names a group by the fields that distinguish it from others.
+/// Names a group by its distinguishing fields.
 pub(crate) fn label(group: &Group<'_>, varying: &[Field]) -> String {
     let words = group.setup.joined(varying, " · ");
     if words.is_empty() { group.setup.contender() } else { words }
 }
 
-/// Names groups by the fields that distinguish them.
+/// Names groups by their distinguishing fields.
 pub(crate) fn labels(groups: &[&Group<'_>]) -> Vec<String> {
     let fields = varying(groups);
     groups.iter().map(|group| label(group, &fields)).collect()
 }
 
-/// Divides groups into sets that are equal in everything but these fields.
+/// Divides groups into sets that are equal except for these fields.
 pub(crate) fn equal_but<'g, 'a>(
     groups: impl IntoIterator<Item = &'g Group<'a>>,
     fields: &[Field],
@@ -360,10 +362,10 @@ where
     sets
 }
 
-/// An input with its runs in groups.
+/// Input with its runs in groups.
 pub(crate) struct GatheredRuns<'a> {
     pub(crate) input: &'a Input,
-    /// In order of first appearance.
+    /// Groups in order of first appearance.
     pub(crate) groups: Vec<Group<'a>>,
     /// Measurements of kernels, by device.
     pub(crate) kernels: Vec<OnDevice<'a>>,
@@ -375,7 +377,7 @@ impl<'a> GatheredRuns<'a> {
         Self { input, groups: Group::of_records(records), kernels: OnDevice::of_all(&input.kernels) }
     }
 
-    /// Groups of each workload, in order of first appearance.
+    /// Returns the groups of each workload, in order of first appearance.
     pub(crate) fn workloads(&self) -> Vec<(&str, Vec<&Group<'a>>)> {
         let mut workloads: Vec<(&str, Vec<&Group<'a>>)> = Vec::new();
         for group in &self.groups {

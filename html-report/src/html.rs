@@ -1,4 +1,4 @@
-//! A report as one HTML file: no script, nothing from elsewhere, and everything in it escaped.
+//! Report as one HTML file, with no scripts, no external resources, and all text escaped.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -8,20 +8,20 @@ use crate::plot::Figure;
 use crate::table::{Sheet, Table, Value};
 
 const STYLE: &str = include_str!("style.css");
-/// Generator of the file, which allows overwriting it.
+/// Name of the generator in the file. A file with this name may be overwritten.
 const GENERATOR: &str = "Gradmark native-runner report";
-/// Bytes at the beginning of a file that contain the generator.
+/// Number of bytes at the beginning of a file that contain the generator.
 const HEAD_BYTES: usize = 2000;
-/// Policy in case of an error in the escaping: nothing may run, and nothing may be loaded.
+/// Policy that limits the damage of escaping errors: no scripts, and no external resources.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// Returns true if a file is a report of this program.
+/// Returns true if the file is a report from this program.
 pub fn is_own(file: &[u8]) -> bool {
     let head = &file[..file.len().min(HEAD_BYTES)];
     String::from_utf8_lossy(head).contains(&format!("content=\"{GENERATOR}\""))
 }
 
-/// A report as data.
+/// Report as data.
 pub(crate) struct Document {
     pub(crate) title: String,
     /// Paragraphs before the sections.
@@ -34,7 +34,7 @@ pub(crate) struct Section {
     pub(crate) blocks: Vec<Block>,
 }
 
-/// A part of a section.
+/// Part of a section.
 pub(crate) enum Block {
     Heading(String),
     Text(String),
@@ -45,7 +45,7 @@ pub(crate) enum Block {
     Figures(Vec<Figure>),
 }
 
-/// Writes the whole file.
+/// Renders the whole file.
 pub(crate) fn page(document: &Document) -> String {
     let mut figures = 0;
     let sections: Vec<Markup> = document.sections.iter().map(|section| section_of(section, &mut figures)).collect();
@@ -134,21 +134,21 @@ fn finding(found: &Finding) -> Markup {
     }
 }
 
-/// Id of a section, the target of links.
+/// Returns the id of a section, for links.
 fn id(title: &str) -> String {
     format!("section-{}", slug(title))
 }
 
-/// Replaces everything but letters and digits with hyphens.
+/// Replaces all characters except letters and digits with hyphens.
 fn slug(text: &str) -> String {
     let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
     text.chars().map(plain).collect()
 }
 
-/// Largest number of rows of a sheet that are shown.
+/// Largest number of rows of a sheet to show.
 const MAX_SHOWN_ROWS: usize = 60;
 
-/// Shows a table with a link to its CSV.
+/// Renders a table with a link to its CSV.
 fn table_of(table: &Table) -> Markup {
     let whole = html! {
         div class="scroll" role="region" tabindex="0" aria-label=(table.caption) {
@@ -179,13 +179,13 @@ fn table_of(table: &Table) -> Markup {
     whole
 }
 
-/// Links to the CSV of a sheet.
+/// Renders a link to the CSV of a sheet.
 fn download(sheet: &Sheet, name: &str) -> Markup {
     let name: String = slug(name).chars().take(60).collect();
     html! { p class="csv" { a download=(format!("{}.csv", name.trim_end_matches('-'))) href=(sheet.data_url()) { "Download as CSV" } } }
 }
 
-/// Shows the first rows of a sheet.
+/// Renders the first rows of a sheet.
 fn sheet_of(sheet: &Sheet, caption: &str) -> Markup {
     let left_out = sheet.rows.len().saturating_sub(MAX_SHOWN_ROWS);
     html! {
@@ -223,7 +223,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Shows a drawing with its caption, its values and their CSV.
+/// Renders a drawing with its caption, its values and their CSV.
 fn figure_of(figure: &Figure, id: &str) -> Markup {
     let description = figure.description();
     let values = figure.sheet();

@@ -7,11 +7,11 @@ use results::kernels::KernelRecord;
 #[derive(Clone, Debug, Default)]
 pub struct Input {
     pub title: String,
-    /// More than one if several folders make one report.
+    /// Studies of the report; several if it combines several folders.
     pub studies: Vec<Study>,
-    /// In the order in which tables show them.
+    /// Runs in table order.
     pub entries: Vec<Entry>,
-    /// Measurements of kernels, in the same order.
+    /// Kernel measurements in table order.
     pub kernels: Vec<Kernels>,
     /// Other files in the folders.
     pub others: Vec<String>,
@@ -23,7 +23,7 @@ pub struct Study {
     pub name: String,
     pub title: String,
     pub description: String,
-    /// Published table that it repeats.
+    /// Published table that the study repeats.
     pub repeats: Option<String>,
     /// Differences from that table.
     pub differs: Option<String>,
@@ -35,27 +35,27 @@ pub struct Study {
     pub finished_cells: usize,
 }
 
-/// A run, or an attempt.
+/// Run, or an attempt at one.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// File, and the place in it if it holds several.
+    /// File, and the position in it if it holds several records.
     pub place: String,
-    /// Requested run, if that is known without the record.
+    /// Requested run, if known without the record.
     pub asked: Option<String>,
-    /// Absent if the run left none.
+    /// Record of the run; absent if it wrote none.
     pub record: Option<RunRecord>,
-    /// Factor by which the study multiplied the length of this cell.
+    /// Factor that the study applied to the length of this cell.
     pub scale: Option<f64>,
-    /// Absent if there are metrics.
+    /// Reason for missing metrics; absent if there are metrics.
     pub trouble: Option<Trouble>,
 }
 
-/// Kernels that one process measured.
+/// Kernel measurements of one process.
 #[derive(Clone, Debug)]
 pub struct Kernels {
-    /// File.
+    /// File with the record.
     pub place: String,
-    /// Requested run, if that is known without the record.
+    /// Requested run, if known without the record.
     pub asked: Option<String>,
     pub record: KernelRecord,
 }
@@ -63,7 +63,7 @@ pub struct Kernels {
 /// Reason for missing metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// A word or two, such as `timed out`.
+    /// One or two words, such as `timed out`.
     pub kind: String,
     pub reason: String,
 }

@@ -1,4 +1,4 @@
-//! Measurements of kernels by device, and what DeepBench's page publishes of the same sizes.
+//! Kernel measurements by device, and DeepBench's published results for the same sizes.
 
 use std::sync::LazyLock;
 
@@ -12,14 +12,14 @@ use crate::text;
 /// Measurements on one device.
 #[derive(Clone, Debug)]
 pub(crate) struct OnDevice<'a> {
-    /// Name that distinguishes it from others.
+    /// Name that distinguishes the device from others.
     pub(crate) name: String,
     pub(crate) adapter: &'a Adapter,
     pub(crate) records: Vec<&'a KernelRecord>,
 }
 
 impl<'a> OnDevice<'a> {
-    /// Divides measurements by device, in order of first appearance.
+    /// Groups measurements by device, in order of first appearance.
     pub(crate) fn of_all(kernels: &'a [Kernels]) -> Vec<Self> {
         let mut devices: Vec<Self> = Vec::new();
         for Kernels { record, .. } in kernels {
@@ -44,7 +44,7 @@ impl<'a> OnDevice<'a> {
         all.filter(|entry| entry.suite == suite).collect()
     }
 
-    /// Returns each kind of peak once: the best if several suites measured it.
+    /// Returns each kind of peak once, with the best result of several suites.
     pub(crate) fn peaks(&self) -> Vec<&'a Peak> {
         let mut peaks: Vec<&Peak> = Vec::new();
         for peak in self.records.iter().flat_map(|record| record.report.peaks.iter()) {
@@ -88,7 +88,7 @@ pub(crate) fn title(entry: &Entry) -> String {
     format!("{}, {}", entry.size, entry.pass.title())
 }
 
-/// Pairs entries of two lists that have metrics.
+/// Pairs the entries of two lists that both have metrics.
 pub(crate) fn pairs<'a>(
     one: &[&'a Entry],
     other: &[&'a Entry],
@@ -105,7 +105,7 @@ pub(crate) fn filter_pass<'a>(entries: &[&'a Entry], pass: Pass) -> Vec<&'a Entr
     entries.iter().copied().filter(|entry| entry.pass == pass).collect()
 }
 
-/// Returns the reason for missing metrics of an entry.
+/// Returns the reason why an entry has no metrics.
 pub(crate) fn reason(entry: &Entry) -> Option<String> {
     let mebibytes = |bytes: u64| text::mebibytes(bytes as f64);
     Some(match &entry.outcome {
@@ -125,15 +125,15 @@ pub(crate) fn reason(entry: &Entry) -> Option<String> {
     })
 }
 
-/// A row of DeepBench's tables of training results, from `reference/published-kernels.json`.
+/// Row of DeepBench's tables of training results, from `reference/published-kernels.json`.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct PublishedKernel {
     source: String,
     pub(crate) table: String,
     suite: Suite,
-    /// Operation in the words of the table.
+    /// Operation as worded in the table.
     pub(crate) operation: String,
-    /// Size in our words; absent if it is not measured here.
+    /// Size in this crate's notation; absent if it is not measured here.
     #[serde(default)]
     size: Option<String>,
     pass: Pass,
@@ -148,7 +148,7 @@ static PUBLISHED: LazyLock<Vec<PublishedKernel>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../reference/published-kernels.json")).expect("the file is checked in")
 });
 
-/// Returns the published row of the same size and pass.
+/// Returns the published row with the same size and pass.
 pub(crate) fn published(entry: &Entry) -> Option<&'static PublishedKernel> {
     PUBLISHED
         .iter()
@@ -206,7 +206,7 @@ mod tests {
         for row in products {
             let numbers = row.operation.split(", ").map(|part| part.split('=').nth(1).unwrap().parse::<f64>().unwrap());
             let flops = 2.0 * numbers.product::<f64>();
-            // Times are rounded to hundredths of a millisecond.
+            // Times are rounded to a hundredth of a millisecond.
             let rate = |milliseconds: f64| flops / (milliseconds / 1e3);
             let (low, high) = (rate(row.time_ms + 0.0051), rate(row.time_ms - 0.0051));
             let published = row.flops_per_second();

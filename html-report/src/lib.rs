@@ -1,11 +1,11 @@
-//! Reports on many runs, as one HTML file without dependencies: tables, plots, and computed findings.
+//! Reports on any number of runs, as one HTML file without dependencies: tables, plots, and computed findings.
 //!
-//! [`Report::of`] makes a [`Report`] from an [`Input`]: sections of tables, plots and findings, as data that tests can
-//! check. [`Report::html`] writes it, with plots as SVG and their values as CSV. The same input gives the same bytes. Nothing
-//! here does I/O or reads a clock.
+//! [`Report::of`] creates a [`Report`] from an [`Input`]: sections of tables, plots and findings, as data that tests
+//! can check. [`Report::html`] renders it, with plots as SVG and their values as CSV. The same input gives the same
+//! bytes. Nothing here does I/O or reads a clock.
 //!
-//! Runs that differ only in their seed are a *group* ([`group`]); everything is about groups. Published results
-//! ([`published`]) have their own names and are never mixed with them.
+//! Runs that differ only in their seed are a *group* ([`group`]), the unit of all tables, plots and findings. Published
+//! results ([`published`]) have separate names and are never mixed with groups.
 
 #![cfg_attr(
     not(test),
@@ -36,14 +36,14 @@ pub use input::{Entry, Input, Kernels, Study, Trouble};
 pub use kernels::published_kernel_sizes;
 pub use published::published_workloads;
 
-/// A report on runs.
+/// Report on runs.
 pub struct Report {
     document: html::Document,
     findings: Vec<Finding>,
 }
 
 impl Report {
-    /// Makes the report of these runs.
+    /// Creates the report of these runs.
     pub fn of(input: &Input) -> Self {
         let gathered = group::GatheredRuns::of(input);
         let findings = findings::all(&gathered);
@@ -67,7 +67,7 @@ mod tests {
     use crate::testing::{Made, input, study};
     use results::Outcome;
 
-    /// A report with a section of every kind, and names of devices that are markup.
+    /// Returns a report with a section of each kind, and device names that contain markup.
     fn example() -> String {
         let device = "<script>alert(1)</script> \"&'";
         let made = |batch: u32, seed| {

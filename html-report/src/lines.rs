@@ -1,51 +1,51 @@
-//! Sweeps: groups that differ in one number.
+//! Sweeps: groups that differ in one setting.
 
 use results::Length;
 
 use crate::group::{Field, Group, equal_but};
 use crate::text;
 
-/// A number that is varied.
+/// Setting that is varied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SweepAxis {
     BatchSize,
     LearningRate,
     Epochs,
     Threads,
-    /// Strong scaling: the batch stays the same.
+    /// Strong scaling: the batch size is constant.
     Devices,
-    /// Weak scaling: the samples of each device stay the same.
+    /// Weak scaling: the samples per device are constant.
     FedDevices,
 }
 
-/// Property that stays the same along a line.
+/// Property that is constant along a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Same {
     Epochs(f64),
     Steps(u64),
-    /// Samples of the batch for each device.
+    /// Samples of the batch per device.
     PerDevice(u32),
-    /// The limit, which is a time or the suite's.
+    /// The limit, which is a time or the suite's limit.
     Limit,
     /// All settings that are not varied.
     Rest,
 }
 
-/// At least two groups in the order of the varied number.
+/// At least two groups, sorted by the varied setting.
 #[derive(Clone, Debug)]
 pub(crate) struct Sweep<'g, 'a> {
     pub(crate) same: Same,
     pub(crate) points: Vec<(f64, &'g Group<'a>)>,
 }
 
-/// Function that returns the varied number of a group.
+/// Function that returns the varied setting of a group as a number.
 type GroupNumber = fn(&Group<'_>) -> Option<f64>;
 
 impl SweepAxis {
     pub(crate) const ALL: [Self; 6] =
         [Self::BatchSize, Self::LearningRate, Self::Epochs, Self::Threads, Self::Devices, Self::FedDevices];
 
-    /// Title, fields that may differ along a line, and the number of a group.
+    /// Returns the title, the fields that may differ along a line, and the number of a group.
     fn parts(self) -> (&'static str, &'static [Field], GroupNumber) {
         let devices = |group: &Group<'_>| Some(f64::from(group.setup.devices));
         match self {
@@ -70,7 +70,7 @@ impl SweepAxis {
 }
 
 impl Same {
-    /// Returns the words for it; `None` if there is nothing to say.
+    /// Returns the text of the property, or `None` if there is nothing to report.
     pub(crate) fn words(self) -> Option<String> {
         match self {
             Self::Epochs(epochs) => Some(text::epochs(epochs)),
@@ -81,7 +81,7 @@ impl Same {
     }
 }
 
-/// Returns every line along an axis.
+/// Returns all lines along an axis.
 pub(crate) fn lines<'g, 'a>(groups: &[&'g Group<'a>], axis: SweepAxis) -> Vec<Sweep<'g, 'a>> {
     let mut found = Vec::new();
     for class in equal_but(groups.iter().copied(), axis.fields()) {
@@ -95,7 +95,7 @@ pub(crate) fn lines<'g, 'a>(groups: &[&'g Group<'a>], axis: SweepAxis) -> Vec<Sw
     found
 }
 
-/// Divides groups by their lengths: larger batches have fewer steps in an epoch, so equal epochs and equal steps differ.
+/// Divides groups by length. Larger batches have fewer steps per epoch, so equal epochs and equal steps differ.
 fn group_by_length<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<'a>>)> {
     let mut keys: Vec<Same> = Vec::new();
     for key in class.iter().flat_map(|group| lengths(group)) {
@@ -110,7 +110,7 @@ fn group_by_length<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<
     keys.iter().map(of).collect()
 }
 
-/// Divides groups by the samples of each device, if the batch divides evenly.
+/// Divides groups by samples per device, if the batch divides evenly.
 fn group_by_share<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<'a>>)> {
     let share = |group: &Group<'_>| {
         let (batch, devices) = (group.setup.batch_size, group.setup.devices);
@@ -131,7 +131,7 @@ fn lengths(group: &Group<'_>) -> Vec<Same> {
     }
     let Some(run) = group.runs.first() else { return Vec::new() };
     let of_epoch = run.epochs_of(1);
-    // A group that diverged has its requested length.
+    // A diverged group counts with its requested length.
     let (epochs, steps) = match group.setup.length {
         Some(Length::Epochs(count)) => (Some(f64::from(count.get())), group.steps()),
         Some(Length::Steps(count)) => {
@@ -153,7 +153,7 @@ fn line<'g, 'a>(axis: SweepAxis, same: Same, groups: &[&'g Group<'a>]) -> Option
     let mut points: Vec<(f64, &Group<'_>)> =
         groups.iter().filter_map(|&group| Some(((axis.parts().2)(group)?, group))).collect();
     points.sort_by(|one, other| one.0.total_cmp(&other.0));
-    // The first of several groups with the same number represents all.
+    // The first of several groups with the same number represents them all.
     points.dedup_by(|later, first| later.0 == first.0);
     (points.len() > 1).then_some(Sweep { same, points })
 }

@@ -1,4 +1,4 @@
-//! Plots as data, and the same as tables and descriptions.
+//! Plots as data, with conversions to tables and descriptions.
 
 use crate::table::{Sheet, Value};
 use crate::text::{percent, trimmed};
@@ -10,7 +10,7 @@ pub(crate) enum Figure {
     Bars(Bars),
 }
 
-/// Points over two axes.
+/// Points in two dimensions.
 #[derive(Clone, Debug)]
 pub(crate) struct Plot {
     pub(crate) title: String,
@@ -21,7 +21,7 @@ pub(crate) struct Plot {
     pub(crate) series: Vec<Series>,
 }
 
-/// AxisQuantity of an axis.
+/// Quantity on an axis.
 #[derive(Clone, Debug)]
 pub(crate) struct AxisQuantity {
     /// Name with its unit.
@@ -29,11 +29,11 @@ pub(crate) struct AxisQuantity {
     pub(crate) extent: Extent,
     /// True for shares, which are shown in percent.
     pub(crate) is_share: bool,
-    /// Places of marks; empty for round numbers.
+    /// Positions of marks; empty for automatic round numbers.
     pub(crate) marks: Vec<f64>,
 }
 
-/// Range and steps of an axis.
+/// Range and scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
     FromZero,
@@ -41,7 +41,7 @@ pub(crate) enum Extent {
     Decades,
     /// Decades if values span more than one; otherwise around the values.
     FittedDecades,
-    /// For shares near 1: decades of the distance to 1 if that spans most of one; otherwise around the values.
+    /// Decades of the distance to 1 if that spans most of a decade; otherwise around the values. For shares near 1.
     Errors,
 }
 
@@ -50,28 +50,28 @@ pub(crate) enum Extent {
 pub(crate) struct Series {
     pub(crate) name: String,
     pub(crate) look: Look,
-    /// Parts with the same look, for example one for each seed.
+    /// Parts with the same look, for example one per seed.
     pub(crate) strands: Vec<Strand>,
 }
 
-/// Look of a series, by its number.
+/// Look of a series, with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
     /// A line.
     Line(usize),
     /// A line with a mark at each point.
     Marked(usize),
-    /// Marks alone.
+    /// Marks without a line.
     Marks(usize),
     /// Hollow marks of published results.
     Published(usize),
-    /// The ideal.
+    /// The line of ideal scaling.
     Ideal,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Strand {
-    /// Such as `seed 1`; may be empty.
+    /// Name such as `seed 1`; may be empty.
     pub(crate) name: String,
     pub(crate) points: Vec<Point>,
 }
@@ -80,7 +80,7 @@ pub(crate) struct Strand {
 pub(crate) struct Point {
     pub(crate) x: f64,
     pub(crate) y: f64,
-    /// Interval, or range over the seeds.
+    /// Interval, or range over seeds.
     pub(crate) range: Option<(f64, f64)>,
 }
 
@@ -121,7 +121,7 @@ impl Figure {
         }
     }
 
-    /// Describes the drawing for people who cannot see it.
+    /// Describes the drawing for users who cannot see it.
     pub(crate) fn description(&self) -> String {
         match self {
             Self::Plot(plot) => plot.description(),
@@ -139,7 +139,7 @@ impl Figure {
 }
 
 impl Strand {
-    /// Creates a strand of a series that has only this one.
+    /// Creates the only strand of a series.
     pub(crate) fn only(points: Vec<Point>) -> Vec<Self> {
         vec![Self { name: String::new(), points }]
     }
@@ -221,12 +221,12 @@ impl Plot {
     }
 }
 
-/// Returns the text of a value of a quantity.
+/// Formats a value of a quantity.
 fn shown(value: f64, of: &AxisQuantity) -> String {
     if of.is_share { percent(value) } else { trimmed(value, if value.abs() < 1.0 { 6 } else { 2 }) }
 }
 
-/// Horizontal bars that consist of parts.
+/// Horizontal bars that are divided into parts.
 #[derive(Clone, Debug)]
 pub(crate) struct Bars {
     pub(crate) title: String,
@@ -234,7 +234,7 @@ pub(crate) struct Bars {
     /// Names of the parts.
     pub(crate) parts: Vec<String>,
     pub(crate) unit: String,
-    /// Text of a sum.
+    /// Formats the sum of a bar.
     pub(crate) show: fn(f64) -> String,
     pub(crate) rows: Vec<Bar>,
 }
@@ -243,7 +243,7 @@ pub(crate) struct Bars {
 #[derive(Clone, Debug)]
 pub(crate) struct Bar {
     pub(crate) name: String,
-    /// Value of each part; absent if it did not happen.
+    /// Value of each part; absent if the part did not occur.
     pub(crate) values: Vec<Option<f64>>,
 }
 

@@ -6,10 +6,10 @@ use serde::Deserialize;
 
 use crate::group::Group;
 
-/// Largest relative difference of equal lengths.
+/// Largest relative difference of lengths that count as equal.
 const SAME_LENGTH: f64 = 0.05;
 
-/// One row of a published table, or one result of a text.
+/// One row of a published table, or one result from a text.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Published {
     source: String,
@@ -48,7 +48,7 @@ pub(crate) struct Published {
     curve: Option<PublishedCurve>,
 }
 
-/// Accuracies by epoch, from 1.
+/// Accuracies by epoch, starting at 1.
 #[cfg(test)]
 #[derive(Clone, Debug, Deserialize)]
 struct PublishedCurve {
@@ -58,7 +58,7 @@ struct PublishedCurve {
     accuracy_percent: Option<Vec<f64>>,
 }
 
-/// Workload of a source, its framework if that matters, and the workload here. Others have no counterpart: ImageNet, other
+/// Workload of a source, its framework if relevant, and the workload here. Others have no counterpart: ImageNet, other
 /// networks of airbench, and Keras examples that were not compared.
 const COUNTERPARTS: &[(&str, Option<&str>, &str)] = &[
     ("MNIST", Some("TensorFlow"), "tensorflow-mnist"),
@@ -79,7 +79,7 @@ const COUNTERPARTS: &[(&str, Option<&str>, &str)] = &[
     ("CIFAR-10 legacy/airbench94_compiled.py", None, "airbench94"),
 ];
 
-/// Beginning of a source, its name in citations, and its year.
+/// Prefix of a source, its name in citations, and its year.
 const SOURCES: &[(&str, &str, u16)] = &[
     ("GTDLBench", "GTDLBench", 2018),
     ("Bhatia", "Bhatia, article", 2017),
@@ -90,14 +90,14 @@ const SOURCES: &[(&str, &str, u16)] = &[
     ("benchmarker", "benchmarker", 2017),
 ];
 
-/// Source of another network, of gated recurrent units.
+/// Source of a different network, with gated recurrent units.
 const OTHER_NETWORK: &str = "examples/babi_rnn.py";
 
 static ALL: LazyLock<Vec<Published>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../reference/published-results.json")).expect("the file is checked in")
 });
 
-/// Returns every published row of a workload, in the order of the file.
+/// Returns all published rows of a workload, in file order.
 pub(crate) fn find_by_workload(name: &str) -> Vec<&'static Published> {
     ALL.iter().filter(|row| row.counterpart() == Some(name)).collect()
 }
@@ -137,7 +137,7 @@ impl Published {
             .join(", ")
     }
 
-    /// Returns the short name of the device, with any doubt that the source expresses.
+    /// Returns the short name of the device, with any doubt stated by the source.
     pub(crate) fn device(&self) -> String {
         let Some(hardware) = &self.hardware else { return "hardware not stated".to_owned() };
         let machine = hardware.split_once(": ").map_or(hardware.as_str(), |(_, machine)| machine);
@@ -156,13 +156,13 @@ impl Published {
         self.epochs.zip(group.epochs()).is_some_and(|(theirs, ours)| (ours / theirs - 1.0).abs() <= SAME_LENGTH)
     }
 
-    /// Returns the published time of an epoch, or the whole time over the epochs.
+    /// Returns the published time of an epoch, or the total time over the epochs.
     pub(crate) fn epoch_seconds(&self) -> Option<f64> {
         let of_whole = || Some(self.training_time_s? / self.epochs.filter(|epochs| *epochs > 0.0)?);
         self.seconds_per_epoch.or_else(of_whole)
     }
 
-    /// Returns the published whole time, or the time of an epoch times the epochs.
+    /// Returns the published total time, or the time of an epoch times the epochs.
     pub(crate) fn training_seconds(&self) -> Option<f64> {
         self.training_time_s.or_else(|| Some(self.seconds_per_epoch? * self.epochs?))
     }
@@ -171,12 +171,12 @@ impl Published {
         self.accuracy_percent.map(|percent| percent / 100.0)
     }
 
-    /// Returns true if a single device computed it.
+    /// Returns true if the result is from a single device.
     pub(crate) fn is_of_one_device(&self) -> bool {
         self.gpus.is_none_or(|count| count <= 1)
     }
 
-    /// Returns true if it says the same as another row: papers repeat themselves.
+    /// Returns true if it equals another row, because papers repeat themselves.
     pub(crate) fn repeats(&self, other: &Self) -> bool {
         let figures =
             |row: &Self| (row.epoch_seconds(), row.training_seconds(), row.accuracy_percent, row.memory_max_mb);
@@ -235,8 +235,8 @@ mod tests {
         }
     }
 
-    /// Lines of `app/published.json`, which the page shows next to a result: the fastest result of each single device and
-    /// batch size of a workload.
+    /// Returns the lines of `app/published.json`, which the page shows next to a result: the fastest result of each
+    /// single device and batch size of a workload.
     fn lines(workload: &'static str) -> Vec<Value> {
         let mut fastest: Vec<(u32, f64, String, &Published)> = Vec::new();
         let is_known =
@@ -283,7 +283,7 @@ mod tests {
         check_page(include_str!("../../app/published.json"), lines);
     }
 
-    /// Accuracies of the training set after each epoch, if all of them are known.
+    /// Returns the training accuracies after each epoch, if all of them are known.
     fn training_curve(row: &Published) -> Option<Vec<f64>> {
         let curve = row.curve.as_ref().filter(|curve| curve.split == "train")?;
         let last = row.epochs? + 0.5;
@@ -294,15 +294,15 @@ mod tests {
 
     /// Batch size, learning rate and epochs.
     type Recipe = (u32, f64, f64);
-    /// A recipe with its accuracy on the test set and its curve.
+    /// Recipe with its test accuracy and its curve.
     type Line = (Recipe, Option<f64>, Option<Vec<f64>>, &'static Published);
 
-    /// Lines of `app/published-accuracies.json`, which the page shows next to a current run: one for each recipe, with a
-    /// curve, or else with the best accuracy on the test set.
+    /// Returns the lines of `app/published-accuracies.json`, which the page shows next to a current run: one per
+    /// recipe, with a curve or else with the best test accuracy.
     fn accuracies(workload: &'static str) -> Vec<Value> {
         let mut lines: Vec<Line> = Vec::new();
         for row in find_by_workload(workload) {
-            // Each repetition continued the one before.
+            // Each repetition continued the previous one.
             let is_continued = row.note.as_ref().is_some_and(|note| note.contains("Repeated runs continue"));
             let accuracy = row.accuracy_percent.map(|percent| (percent * 100.0).round() / 10_000.0);
             let curve = training_curve(row);

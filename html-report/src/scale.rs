@@ -1,13 +1,13 @@
-//! Scales of axes with their marks.
+//! Scales of axes, with their marks.
 
 use crate::plot::{AxisQuantity, Extent};
 use crate::text;
 
-/// Least ratio of values that are shown in decades.
+/// Smallest ratio of values that is shown in decades.
 const MIN_DECADES_RATIO: f64 = 12.0;
-/// Least ratio of distances to 1 that are shown in decades.
+/// Smallest ratio of distances to 1 that is shown in decades.
 const MIN_ERRORS_RATIO: f64 = 5.0;
-/// Maximum number of marks if twice and five times the powers of ten are marked, too.
+/// Maximum number of marks if twice and five times the powers of ten are also marked.
 const MAX_FINE_MARKS: usize = 7;
 
 /// A range of values with marks.
@@ -19,13 +19,13 @@ pub(crate) struct Scale {
     pub(crate) steps: Steps,
 }
 
-/// Steps of equal length on an axis.
+/// Spacing of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Steps {
     Sums,
-    /// Products.
+    /// Equal ratios.
     Decades,
-    /// Products of the distance to 1.
+    /// Equal ratios of the distance to 1.
     Errors,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Mark {
 }
 
 impl Scale {
-    /// Makes an axis for these values, with about `count` marks.
+    /// Creates a scale for these values, with about `count` marks.
     pub(crate) fn of(quantity: &AxisQuantity, values: impl Iterator<Item = f64>, count: u32) -> Self {
         let (low, high) =
             values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
@@ -57,7 +57,7 @@ impl Scale {
         if !quantity.marks.is_empty() {
             scale.marks = quantity.marks.iter().map(|&value| Mark { value, text: short(value) }).collect();
             if quantity.extent != Extent::FromZero && !in_decades {
-                // Given marks need no round ends, only some space.
+                // Given marks need no round ends, only some margin.
                 let air = ((high - low) * 0.06).max(f64::MIN_POSITIVE);
                 (scale.low, scale.high) = (low - air, high + air);
             }
@@ -65,9 +65,10 @@ impl Scale {
         scale
     }
 
-    /// Steps are 1, 2 or 5 times a power of ten: Heckbert, "Nice numbers for graph labels" (Graphics Gems, 1990).
+    /// Creates a scale with steps of 1, 2 or 5 times a power of ten: Heckbert, "Nice numbers for graph labels"
+    /// (Graphics Gems, 1990).
     fn linear(low: f64, high: f64, count: u32, is_share: bool) -> Self {
-        // A single value is in the middle.
+        // A single value is centered.
         let pad = match (high > low, is_share) {
             (true, _) => 0.0,
             (false, true) => 0.01,
@@ -107,7 +108,8 @@ impl Scale {
         Self { low: begin, high: end, marks, steps: Steps::Decades }
     }
 
-    /// 90 %, 99 % and 99.9 % are at equal distances, as are halves and fifths of the distance to 1.
+    /// Creates a scale with 90 %, 99 % and 99.9 % at equal distances, and likewise for halves and fifths of the
+    /// distance to 1.
     fn of_errors(low: f64, high: f64) -> Self {
         let ladder: Vec<f64> =
             (0..=7).flat_map(|power| [1.0, 0.5, 0.2].map(|factor| factor * 10f64.powi(-power))).collect();
@@ -124,7 +126,7 @@ impl Scale {
         Self { low: 1.0 - begin, high: 1.0 - end, marks, steps: Steps::Errors }
     }
 
-    /// Position of a value between the ends, 0 to 1.
+    /// Returns the position of a value between the ends, 0 to 1.
     pub(crate) fn share(&self, value: f64) -> f64 {
         let place = |value: f64| match self.steps {
             Steps::Sums => value,
@@ -136,7 +138,7 @@ impl Scale {
     }
 }
 
-/// Shortest text of a setting or a power of ten.
+/// Formats a setting or a power of ten as briefly as possible.
 fn short(value: f64) -> String {
     if value < 0.0 {
         return format!("-{}", short(-value));
@@ -150,7 +152,7 @@ fn short(value: f64) -> String {
     if value >= 1e-4 || value == 0.0 { text::trimmed(value, 6) } else { format!("{value:.0e}") }
 }
 
-/// Text of a mark with these decimals.
+/// Formats a mark with these decimals.
 fn grouped(value: f64, decimals: usize) -> String {
     if value.abs() >= 1e4 { short(value) } else { format!("{:.decimals$}", value + 0.0) }
 }
@@ -189,7 +191,7 @@ mod tests {
         assert_eq!(texts(&accuracy, &[0.603, 0.9905]), ["50 %", "80 %", "90 %", "95 %", "98 %", "99 %", "99.5 %"]);
         let scale = Scale::of(&accuracy, [0.9, 0.999].into_iter(), 4);
         assert!((scale.share(0.99) - 0.5).abs() < 1e-9 && scale.share(0.9) == 0.0, "{scale:?}");
-        // Close values, and values of 1, are on a linear scale.
+        // Close values, and values of 1, use a linear scale.
         for values in [[0.97, 0.98], [0.5, 1.0]] {
             assert_eq!(Scale::of(&accuracy, values.into_iter(), 4).steps, Steps::Sums);
         }

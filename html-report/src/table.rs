@@ -1,4 +1,4 @@
-//! Tables for people, with the same values unrounded as CSV.
+//! Tables of text, with the same values unrounded as CSV.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use results::csv::cell;
@@ -61,7 +61,7 @@ impl Value {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Sheet {
     pub(crate) columns: Vec<String>,
-    /// Each as long as `columns`.
+    /// Rows with the length of `columns`.
     pub(crate) rows: Vec<Vec<Value>>,
 }
 
@@ -70,7 +70,7 @@ impl Sheet {
         Self { columns: columns.iter().map(|&column| column.to_owned()).collect(), rows: Vec::new() }
     }
 
-    /// Returns the sheet as in RFC 4180, except for the line feed at the end of lines.
+    /// Returns the sheet as in RFC 4180, except that lines end with a line feed.
     pub(crate) fn csv(&self) -> String {
         let names = self.columns.iter().map(|name| cell(name)).collect::<Vec<_>>().join(",");
         let row = |row: &Vec<Value>| row.iter().map(Value::csv).collect::<Vec<_>>().join(",");
@@ -83,18 +83,18 @@ impl Sheet {
     }
 }
 
-/// Text for people, with a sheet of the unrounded values.
+/// Table of text, with a sheet of the unrounded values.
 pub(crate) struct Table {
     pub(crate) caption: String,
     pub(crate) heads: Vec<Head>,
-    /// Each as long as `heads`; the first cell names the row.
+    /// Rows with the length of `heads`; the first cell names the row.
     pub(crate) rows: Vec<Vec<String>>,
     pub(crate) sheet: Sheet,
-    /// True for details that are closed at first.
+    /// True for details that are initially collapsed.
     pub(crate) is_folded: bool,
 }
 
-/// Head of a column for people.
+/// Head of a text column.
 #[derive(Clone, Copy)]
 pub(crate) struct Head {
     pub(crate) title: &'static str,
@@ -109,9 +109,9 @@ pub(crate) const fn number(title: &'static str) -> Head {
     Head { title, is_number: true }
 }
 
-/// Columns for people, with the text of each row.
+/// Text columns, with the text of each row.
 pub(crate) type TextColumns<R> = [(Head, fn(&R) -> String)];
-/// Columns of the CSV, with the value of each row.
+/// CSV columns, with the value of each row.
 pub(crate) type ValueColumns<R> = [(&'static str, fn(&R) -> Value)];
 
 impl Table {
@@ -132,7 +132,7 @@ impl Table {
     }
 }
 
-/// Returns the text of a value, or a dash.
+/// Returns the text of a value, or a dash if it is absent.
 pub(crate) fn or_absent(text: Option<String>) -> String {
     text.unwrap_or_else(|| ABSENT.to_owned())
 }

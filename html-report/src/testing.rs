@@ -15,10 +15,10 @@ use crate::input::{Entry, Input, Kernels, Study};
 
 /// Seconds of each window.
 const WINDOW_SECONDS: f64 = 1.5;
-/// Relative difference of windows.
+/// Relative difference between windows.
 const JITTER: f64 = 0.005;
 
-/// A record of one workload, changed by a test.
+/// Record of one workload that tests can change.
 pub(crate) struct Made {
     record: RunRecord,
     rate: f64,
@@ -78,7 +78,7 @@ impl Made {
         self.with_settings(|settings| settings.layout = Some(layout))
     }
 
-    /// Devices that exchanged data for a second and a half.
+    /// Sets the number of devices, which exchange data for 1.5 s.
     pub(crate) fn devices(self, count: u32) -> Self {
         if count == 1 {
             return self;
@@ -90,7 +90,7 @@ impl Made {
         })
     }
 
-    /// Input with a second and a half of waiting if it is streamed.
+    /// Sets the input mode, with 1.5 s of waiting if it is streamed.
     pub(crate) fn input(self, mode: InputMode) -> Self {
         if mode == InputMode::Resident {
             return self;
@@ -128,19 +128,19 @@ impl Made {
         self.with(|record| record.workloads[0].cold_start = start)
     }
 
-    /// Steps until the last test.
+    /// Sets the number of steps until the last evaluation.
     pub(crate) fn steps(mut self, steps: u64) -> Self {
         self.steps = steps;
         self
     }
 
-    /// Samples per second.
+    /// Sets the samples per second.
     pub(crate) fn rate(mut self, rate: f64) -> Self {
         self.rate = rate;
         self
     }
 
-    /// Number of windows of a second and a half; the first is warm-up.
+    /// Sets the number of windows of 1.5 s each; the first is warm-up.
     pub(crate) fn windows(mut self, count: usize) -> Self {
         self.windows = count;
         self
@@ -151,7 +151,7 @@ impl Made {
         self
     }
 
-    /// Accuracies after equal parts of the training.
+    /// Sets the accuracies after equal parts of the training.
     pub(crate) fn accuracies(mut self, shares: &[f64]) -> Self {
         self.accuracies = shares.to_vec();
         self
@@ -249,7 +249,7 @@ pub(crate) fn expect(finding: &Finding, kind: Kind, parts: &[&str]) {
     }
 }
 
-/// A study of five cells that was run at half its length.
+/// Returns a study of five cells, run at half its length.
 pub(crate) fn study() -> Study {
     Study {
         name: "s".to_owned(),
@@ -280,8 +280,8 @@ pub(crate) fn input(records: Vec<RunRecord>) -> Input {
     Input { title: "A test".to_owned(), entries, ..Input::default() }
 }
 
-/// Matrix products that a process measured on a device with a peak of a TFLOP/s: size, pass, and the share of the peak, if
-/// one was measured.
+/// Returns matrix products measured by a process on a device with a peak of one TFLOP/s: size, pass, and the share of
+/// the peak if one was measured.
 pub(crate) fn kernels(device: &str, entries: &[(&str, Pass, Option<f64>)]) -> Kernels {
     let adapter = Adapter { name: device.to_owned(), ..record("x").device.adapter };
     let timing = |seconds: f64| {
@@ -324,7 +324,7 @@ fn kernel_entry(size: &str, pass: Pass, share: Option<f64>, timing: impl Fn(f64)
     kernels::Entry { suite: kernels::Suite::Gemm, size: size.to_owned(), pass, flops, bytes: 768, kernels, outcome }
 }
 
-/// An input of kernels alone.
+/// Returns an input with only kernels.
 pub(crate) fn input_of_kernels(kernels: Vec<Kernels>) -> Input {
     Input { kernels, ..input(Vec::new()) }
 }

@@ -1,35 +1,35 @@
-//! Text of numbers.
+//! Formats numbers as text.
 
 use results::kernels::Unit;
 use results::metric;
 
-/// Time with four significant digits and its unit.
+/// Formats a time with four significant digits and its unit.
 pub(crate) fn seconds(value: f64) -> String {
     figure("training_seconds", value)
 }
 
-/// Samples per second.
+/// Formats samples per second.
 pub(crate) fn rate(value: f64) -> String {
     figure("samples_per_second", value)
 }
 
-/// Operations per second.
+/// Formats operations per second.
 pub(crate) fn flops(value: f64) -> String {
     figure("flops_per_second", value)
 }
 
-/// Peak of a device.
+/// Formats the peak of a device.
 pub(crate) fn peak(unit: Unit, value: f64) -> String {
     match unit {
         Unit::FlopsPerSecond => flops(value),
         Unit::Seconds => seconds(value),
-        // Bytes and launches have the same prefixes as operations and samples.
+        // Bytes and launches use the same prefixes as operations and samples.
         Unit::BytesPerSecond => flops(value).replace("FLOP", "B"),
         Unit::LaunchesPerSecond => rate(value).replace("samples", "launches"),
     }
 }
 
-/// Share as percent.
+/// Formats a share as a percentage.
 pub(crate) fn percent(share: f64) -> String {
     figure("accuracy", share)
 }
@@ -38,32 +38,32 @@ fn figure(id: &str, value: f64) -> String {
     metric(id).map_or_else(|| value.to_string(), |metric| metric.text(value))
 }
 
-/// Difference of shares in percentage points.
+/// Formats a difference of shares in percentage points.
 pub(crate) fn points(difference: f64) -> String {
     format!("{} points", trimmed(difference.abs() * 100.0, 2))
 }
 
-/// Ratio: `2.1`.
+/// Formats a ratio, such as `2.1`.
 pub(crate) fn times(ratio: f64) -> String {
     format!("{ratio:.*}", decimals(ratio).min(2))
 }
 
-/// Decimals of a number with three significant digits, at most 3.
+/// Returns the decimals of a number with three significant digits, at most 3.
 fn decimals(value: f64) -> usize {
     [100.0, 10.0, 1.0].into_iter().filter(|bound| value < *bound).count()
 }
 
-/// Share in whole percent.
+/// Formats a share in whole percent.
 pub(crate) fn whole_percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// Memory.
+/// Formats an amount of memory.
 pub(crate) fn mebibytes(bytes: f64) -> String {
     format!("{:.1} MiB", bytes / f64::from(1 << 20))
 }
 
-/// Number without trailing zeros.
+/// Formats a number without trailing zeros.
 pub(crate) fn trimmed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     if !text.contains('.') {
@@ -73,28 +73,28 @@ pub(crate) fn trimmed(value: f64, decimals: usize) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// Number of a setting, such as a learning rate, with all its digits.
+/// Formats a setting, such as a learning rate, with all its digits.
 pub(crate) fn plain(value: f64) -> String {
     if value != 0.0 && value.abs() < 1e-5 { format!("{value:e}") } else { value.to_string() }
 }
 
-/// Epochs with up to three significant digits.
+/// Formats a number of epochs with up to three significant digits.
 pub(crate) fn epochs(value: f64) -> String {
     let number = trimmed(value, decimals(value));
     format!("{number} {}", if number == "1" { "epoch" } else { "epochs" })
 }
 
-/// `1 seed`, `2 seeds`.
+/// Formats a count, such as `1 seed` or `2 seeds`.
 pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// `1 entry`, `2 entries`.
+/// Formats a count of entries: `1 entry`, `2 entries`.
 pub(crate) fn counted_entries(count: usize) -> String {
     if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Joins words as in `a`, `a and b`, `a, b and c`.
 pub(crate) fn listed(words: &[String]) -> String {
     match words {
         [] => String::new(),

@@ -1,12 +1,12 @@
-//! A result as a badge: what it says, and how it is drawn.
+//! A result as a badge: its text and its drawing.
 
 use results::api::Tier;
 use results::badge::Badge;
 use results::{Device, Outcome, WorkloadRecord, score_digits};
 
-/// Longer names are cut, so that a badge fits into a line.
+/// Maximum length of a name. Longer names are cut, so that a badge fits into a line.
 const NAME_CHARACTERS: usize = 40;
-/// About what a letter of the badge's font is wide, in pixels; `textLength` makes it exact for whatever font there is.
+/// Approximate width of a letter in the badge's font, in pixels. `textLength` makes it exact for any font.
 const LETTER_PIXELS: usize = 7;
 const MARGIN_PIXELS: usize = 8;
 
@@ -36,7 +36,7 @@ fn made(label: String, device: &Device, speed: &str, tier: Tier) -> Badge {
     }
 }
 
-/// White text is readable on each of them.
+/// Returns the colour of a tier. White text is readable on each of them.
 pub(crate) fn colour(tier: Tier) -> &'static str {
     match tier {
         Tier::Proven => "#2a7a2a",
@@ -46,12 +46,12 @@ pub(crate) fn colour(tier: Tier) -> &'static str {
     }
 }
 
-/// A name without what would break the line or turn it around, cut where it is long.
+/// Returns a name without characters that break the line or change the writing direction, cut if it is long.
 fn shown(name: &str) -> String {
     let turns =
         |character| matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let mut kept = name.chars().filter(|&character| {
-        // The last two are no characters, which XML refuses.
+        // The last two are noncharacters, which XML refuses.
         !character.is_control() && !turns(character) && !matches!(character, '\u{fffe}' | '\u{ffff}')
     });
     let mut text: String = kept.by_ref().take(NAME_CHARACTERS).collect();
@@ -61,7 +61,7 @@ fn shown(name: &str) -> String {
     if text.trim().is_empty() { "unnamed device".to_owned() } else { text }
 }
 
-/// `12,345`, and a decimal place where the number is small.
+/// Returns a number such as `12,345`, with a decimal place if it is small.
 pub(crate) fn grouped(number: f64) -> String {
     if number < 100.0 {
         return format!("{number:.1}");
@@ -77,7 +77,7 @@ pub(crate) fn grouped(number: f64) -> String {
     text
 }
 
-/// The badge as a picture. Attributes only: a policy that forbids styles leaves it as it is.
+/// Returns the badge as a picture. It uses only attributes, so that a policy against styles does not affect it.
 pub(crate) fn svg(badge: &Badge) -> String {
     let (left, right) = (pixels(&badge.label), pixels(&badge.message));
     let (left_box, right_box) = (left + 2 * MARGIN_PIXELS, right + 2 * MARGIN_PIXELS);
@@ -99,12 +99,12 @@ pub(crate) fn svg(badge: &Badge) -> String {
     )
 }
 
-/// Characters of more than two bytes are about as wide as two letters.
+/// Returns the estimated width. Characters of more than two bytes are about as wide as two letters.
 fn pixels(text: &str) -> usize {
     text.chars().map(|character| if character.len_utf8() > 2 { 2 } else { 1 }).sum::<usize>() * LETTER_PIXELS
 }
 
-/// Makes words of what could be taken for markup, between tags and in quoted attributes.
+/// Escapes characters that could be taken for markup, between tags and in quoted attributes.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {

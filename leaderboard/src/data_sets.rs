@@ -1,4 +1,4 @@
-//! The data sets that the page trains on, and whether the folder has them.
+//! The data sets that the page trains on, and their presence in the folder.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use results::api::{DataSetList, ServedDataSet};
 use serde::Deserialize;
 
-/// A compact data file, as far as its presence is concerned. The page itself checks the content when it has fetched it.
+/// Name and size of a compact data file. The page itself checks the content after fetching it.
 #[derive(Clone, Debug, Deserialize)]
 struct DataFile {
     set: String,
@@ -15,7 +15,7 @@ struct DataFile {
     bytes: u64,
 }
 
-/// The files that must be there, which the engine and `cargo xtask data` read from the same list.
+/// The required files. The engine and `cargo xtask data` read the same list.
 static REGISTERED: LazyLock<Vec<DataFile>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../reference/data-sets.json")).expect("the file is checked in")
 });
@@ -28,7 +28,7 @@ impl DataFolder {
         Self(folder)
     }
 
-    /// Every registered data set, judged by the folder as it is now: files may come while the server runs.
+    /// Returns every registered data set with its current presence, because files may be added while the server runs.
     pub(crate) async fn list(&self) -> DataSetList {
         let mut list = DataSetList::default();
         for file in REGISTERED.iter() {

@@ -12,7 +12,7 @@ use crate::validation::Refusal;
 
 pub(crate) type Result<T, E = ApiError> = std::result::Result<T, E>;
 
-/// A refusal of the API. Internal errors are logged and never part of it.
+/// A refusal of the API. It never contains internal errors, which are logged.
 #[derive(Debug)]
 pub(crate) struct ApiError {
     status: StatusCode,
@@ -74,7 +74,7 @@ impl ApiError {
         Self::unavailable("read_only", message, 60)
     }
 
-    /// Refuses an address that sends too many requests; the message does not say which address.
+    /// Refuses an address that sends too many requests. The message does not contain the address.
     pub(crate) fn too_many_requests(kind: Kind, wait: Duration) -> Self {
         let what = match kind {
             Kind::Announcements => "announced too many runs",
@@ -92,7 +92,7 @@ impl ApiError {
         .refused_by(kind.name())
     }
 
-    /// Logs what happened and tells the client only that something did.
+    /// Logs an internal error. The client only learns that one occurred.
     pub(crate) fn internal(cause: &(dyn std::error::Error + 'static)) -> Self {
         tracing::error!(cause, "a request failed with an internal error");
         Self::failed_inside()
@@ -146,7 +146,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// Returns at least the wait, and at least 1.
+/// Returns the wait in whole seconds, rounded up, and at least 1.
 fn whole_seconds(wait: Duration) -> u64 {
     (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
 }
@@ -180,7 +180,7 @@ impl From<getrandom::Error> for ApiError {
 }
 
 impl From<serde_json::Error> for ApiError {
-    /// A record that was read must also be writable, so this is never the client's fault.
+    /// A record that was read can also be written, so this is never the client's fault.
     fn from(error: serde_json::Error) -> Self {
         Self::internal(&error)
     }

@@ -10,13 +10,13 @@ use http_body_util::BodyExt;
 use crate::error::ApiError;
 use crate::secrets::sha256;
 
-/// Half of the hash: enough never to meet its like.
+/// Number of hexadecimal digits: half of the hash, enough to avoid collisions.
 const DIGITS: usize = 32;
 
 /// Adds an entity tag, the hash of the content, and answers 304 to clients that have it. The tag is weak, because it is
-/// of the content before compression. Answers of the API are complete in memory, so hashing does not delay them.
+/// computed before compression. Answers of the API are complete in memory, so hashing does not delay them.
 pub(crate) async fn tag(request: Request, next: Next) -> Response {
-    // An answer to HEAD has lost its body here; it may go without a name.
+    // The body of an answer to HEAD is already gone here. Such an answer needs no tag.
     if request.method() != Method::GET {
         return next.run(request).await;
     }
@@ -33,7 +33,7 @@ pub(crate) async fn tag(request: Request, next: Next) -> Response {
     let name = format!("W/\"{}\"", &sha256(&bytes)[..DIGITS]);
     let same = names(&known, &name);
     head.headers.insert(header::ETAG, name.parse().expect("digits and quotes may stand in a header"));
-    // Also where it is too short to be compressed: caches must not mix encodings.
+    // Set even if the answer is too short to be compressed, because caches must not mix encodings.
     head.headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     if same {
         head.status = StatusCode::NOT_MODIFIED;
@@ -44,7 +44,7 @@ pub(crate) async fn tag(request: Request, next: Next) -> Response {
     Response::from_parts(head, Body::from(bytes))
 }
 
-/// Returns whether `If-None-Match` names this content, by the weak comparison that RFC 9110 asks for.
+/// Returns true if `If-None-Match` contains this tag, by the weak comparison of RFC 9110.
 fn names(headers: &HeaderMap, name: &str) -> bool {
     let strong = |name: &str| name.trim().trim_start_matches("W/").to_owned();
     let lines = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|line| line.to_str().ok());

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ranking::{Category, Figure, Histogram, ProvenRun, outliers};
 
-/// Maximum number of outliers that are named; others are only counted.
+/// Maximum number of named outliers. Others are only counted.
 const MAX_OUTLIERS: usize = 20;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub(crate) struct DeviceDescription {
     pub(crate) vendor: Option<String>,
 }
 
-/// A proven run of one workload, with the columns that it is grouped by.
+/// A proven run of one workload, with the columns that group it.
 #[derive(Clone, Debug)]
 pub(crate) struct ProvenResult {
     pub(crate) device: DeviceDescription,
@@ -35,7 +35,7 @@ pub(crate) struct ProvenResult {
 pub(crate) struct DeviceFigure {
     pub(crate) device: DeviceDescription,
     pub(crate) class: RankedClass,
-    /// The category, with an empty workload for the score of the suite.
+    /// The category. An empty workload means the score of the suite.
     pub(crate) category: Category,
     pub(crate) figure: Figure,
     /// Share of the submitters' announced runs that were finished; `None` without known submitters.

@@ -1,7 +1,7 @@
 //! The leaderboard: registers runs, validates and stores their records, lists them, and serves the page.
 //!
-//! The binary is a thin shell around [`Server`], so that tests can start the same server in their process, with another
-//! clock. The wire format is `results::api`.
+//! The binary is a thin wrapper around [`Server`], so that tests can start the same server in their process, with
+//! another clock. The wire format is `results::api`.
 
 mod api;
 mod badge;

@@ -20,7 +20,7 @@ use governor::{Quota, RateLimiter};
 use crate::Protection;
 use crate::error::ApiError;
 
-/// Interval between deletions of what no longer counts.
+/// Interval between deletions of expired entries.
 const CLEANUP_INTERVAL: Duration = Duration::from_secs(60);
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -218,7 +218,7 @@ pub(crate) fn counted_address(peer: IpAddr, headers: &HeaderMap, trusted: Option
     Some(written.unwrap_or(peer))
 }
 
-/// Returns the address whose runs are one voice: the one that counts, or else this machine's.
+/// Returns the address that identifies the submitter: the counted address, or this machine's.
 pub(crate) fn submitter_address(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHeader>) -> IpAddr {
     counted_address(peer, headers, trusted).unwrap_or(peer)
 }
@@ -311,7 +311,7 @@ impl<C: Clock + Clone> Rate<C> {
         Some(Self { quota, clock, limiter })
     }
 
-    /// Counts a request. The error is the time to wait of a network over its limit.
+    /// Counts a request. The error is the time to wait if the network is over its limit.
     pub(super) fn admit(&self, network: Network) -> Result<(), Duration> {
         let limiter = self.read();
         let admitted = limiter.check_key(&network).map_err(|refused| refused.wait_time_from(self.clock.now()));
@@ -329,7 +329,7 @@ impl<C: Clock + Clone> Rate<C> {
         limiter.shrink_to_fit();
     }
 
-    /// Restarts all counts, because refusing new networks would refuse everybody. Budgets stop an attacker with this
+    /// Resets all counts, because refusing new networks would refuse all clients. Budgets stop an attacker with this
     /// many.
     fn make_room(&self) {
         let mut limiter = self.limiter.write().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Boards for measurements. Not part of the interface. Errors are messages of the database.
+//! Boards for measurements. Not part of the public interface. Errors are messages of the database.
 
 use async_recursion::async_recursion;
 use results::RunRecord;
@@ -9,7 +9,7 @@ use crate::limits::day_of;
 use crate::secrets::{RUN_ID_BYTES, fingerprint, random_word};
 use crate::storage::{Bounds, NewRun, Storage, Submitter};
 
-/// A run as if it had been submitted and verified.
+/// A run as if it had been uploaded and verified.
 pub struct PastRun {
     pub record: RunRecord,
     pub tier: Tier,

@@ -11,7 +11,7 @@ async fn main() -> ExitCode {
     match perform().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // A host needs no backtrace, even with RUST_BACKTRACE. If writing it fails, the exit code remains.
+            // A host needs no backtrace, even with RUST_BACKTRACE. If writing fails, the exit code remains.
             let _ = writeln!(std::io::stderr(), "error: {error:#}");
             ExitCode::FAILURE
         }
@@ -27,7 +27,7 @@ async fn perform() -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(&config.log)
         .with_context(|| format!("--log {} is neither a level, such as info, nor a filter", config.log))?;
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    // A log that cannot be written, on a full disk for instance, is lost: reporting that on the same stream would panic.
+    // A log that cannot be written, for example on a full disk, is lost: reporting that on the same stream would panic.
     tracing_subscriber::fmt()
         .log_internal_errors(false)
         .with_env_filter(filter)
@@ -47,7 +47,7 @@ async fn perform() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Ends when the process is asked to stop: Ctrl-C anywhere, and SIGTERM on Unix.
+/// Waits for a request to stop the process: Ctrl-C anywhere, and SIGTERM on Unix.
 fn wait_for_interrupt() -> std::io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     {

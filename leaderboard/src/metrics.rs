@@ -23,7 +23,7 @@ use tokio::net::TcpListener;
 use crate::error::ApiError;
 use crate::storage::StorageError;
 
-/// Upper limits of the histogram buckets, from a list in memory to a request that times out.
+/// Upper bounds of the histogram buckets, from a list in memory to a request that times out.
 const SECONDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 20.0, 60.0];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -73,7 +73,7 @@ impl Default for Metrics {
             database_errors: Family::default(),
             received_bytes: Counter::default(),
         };
-        // Monitoring notices an increase only of a counter that exists already.
+        // Monitoring detects an increase only of an existing counter.
         for reason in StorageError::REASONS {
             drop(metrics.database_errors.get_or_create(&[("reason", reason)]));
         }
@@ -162,7 +162,7 @@ impl Event {
     }
 }
 
-/// OpenMetrics, which Prometheus reads since its version 2.5.
+/// Content type of OpenMetrics, which Prometheus reads since version 2.5.
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 pub(crate) async fn answer(listener: TcpListener, metrics: Metrics) {
@@ -179,7 +179,7 @@ async fn text(State(metrics): State<Metrics>) -> Response {
     }
 }
 
-/// The name of the matched route. The route sets it on the way in, so that it is known even if the handler panics.
+/// The name of the matched route. The route sets it before the handler runs, so that it is known even after a panic.
 #[derive(Clone, Default)]
 pub(crate) struct RouteName(Arc<OnceLock<MatchedPath>>);
 
@@ -247,7 +247,7 @@ pub(crate) async fn measure(State(metrics): State<Metrics>, mut request: Request
     response
 }
 
-/// Tells [`measure`] which route a request found.
+/// Passes the matched route to [`measure`].
 pub(crate) async fn note_route(
     path: MatchedPath,
     Extension(name): Extension<RouteName>,

@@ -24,7 +24,7 @@ pub(crate) enum ExportError {
 
 pub(crate) struct Export {
     pub(crate) runs: ExportedRuns,
-    /// `None` while a thread has it.
+    /// `None` while a thread has the encoder.
     encoder: Option<Encoder>,
 }
 
@@ -100,7 +100,7 @@ pub(super) fn columns() -> Vec<Column<StoredRun>> {
     own.into_iter().chain(record_columns()).collect()
 }
 
-/// An encoder of one of the formats. It can compute for so long that it needs a blocking thread.
+/// An encoder of one of the formats. It may compute for so long that it needs a blocking thread.
 pub(crate) enum Encoder {
     Csv {
         columns: Vec<Column<StoredRun>>,
@@ -219,7 +219,7 @@ impl ExportedRuns {
 }
 
 impl ListPages {
-    /// Returns the next runs, and how many more cannot be read.
+    /// Returns the next runs, and the number of further unreadable ones.
     async fn next(&mut self, storage: &Storage) -> Result<(Vec<StoredRun>, u64), StorageError> {
         // Reads one run more than it returns, because the next page may continue the last run.
         while self.waiting.len() <= RUNS_AT_ONCE as usize

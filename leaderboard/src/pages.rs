@@ -26,20 +26,21 @@ use crate::error::ApiError;
 use crate::public_url::{PublicAddress, PublicUrl};
 use crate::storage::Storage;
 
-/// For files whose content never changes under their name.
+/// Cache lifetime of files with a content hash in their name.
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
-/// For files that must be asked about each time.
+/// Cache lifetime of files that must be revalidated on each use.
 const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
-/// For files that are replaced while the server runs: a browser's check has a resolution of one second.
+/// Cache lifetime of files that are replaced while the server runs. Browsers revalidate with a resolution of one
+/// second.
 const NEVER_KEPT: HeaderValue = HeaderValue::from_static("no-store");
-/// Tells the page whether the worker with Burn is there; replaced while Burn is being built.
+/// Path of the file that tells the page if the worker with Burn is available. It is replaced while Burn is being built.
 const BURN: &str = "/burn.json";
 /// Prefix of the folders of other frameworks (`app/hooks/src/frameworks.rs`).
 const FRAMEWORKS: &str = "/framework-";
-/// A content hash in a file's name has at least this many hexadecimal digits.
+/// Minimum number of hexadecimal digits of a content hash in a file name.
 const HASH_DIGITS: usize = 12;
 
-/// The folders to serve; cloning shares them.
+/// The served folders. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Pages {
     index: Option<Arc<IndexFile>>,
@@ -48,7 +49,7 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Reads the page's index, so that a missing folder is an error when the server starts.
+    /// Reads the page's index, so that a missing folder is an error at startup.
     pub(crate) async fn open(page: Option<PathBuf>, data: Option<PathBuf>) -> Result<Self, StartError> {
         if let Some(folder) = &data
             && let Err(cause) = tokio::fs::read_dir(folder).await
@@ -79,7 +80,7 @@ fn files(folder: PathBuf) -> ServeDir {
     ServeDir::new(folder).append_index_html_on_directories(false).precompressed_br().precompressed_gzip()
 }
 
-/// The data sets. Their names change when their content does, so that they are kept for ever.
+/// Returns the routes of the data sets. Their names change with their content, so they are cached permanently.
 pub(crate) fn data(pages: &Pages) -> Router {
     Router::new().fallback(serve_data).with_state(pages.data.clone().map(files))
 }
@@ -93,7 +94,7 @@ async fn serve_data(State(files): State<Option<ServeDir>>, request: Request) -> 
     response
 }
 
-/// Files of the page; a path that names no file is one of the page's own places and gets its index.
+/// Returns the routes of the page's files. Any other path is a view of the page and gets the index.
 pub(crate) fn page(pages: Pages, previews: Previews) -> Router {
     Router::new().fallback(serve_page).with_state((pages, previews))
 }
@@ -125,8 +126,8 @@ fn caching(path: &str) -> HeaderValue {
     }
 }
 
-/// Serves the index, with preview tags if the path is a run's. The page itself says that a path leads nowhere, so such
-/// an answer has the index as well.
+/// Serves the index, with preview tags if the path is a run's. The page itself reports unknown paths, so they get the
+/// index too.
 async fn serve_index(index: &IndexFile, place: Option<(&Previews, &str, &HeaderMap)>) -> Response {
     match index.read().await {
         Ok(index) => {
@@ -164,7 +165,7 @@ fn run_at(path: &str) -> Option<Result<RunId, ApiError>> {
     (!id.contains('/')).then(|| RunId::parse(id.to_owned()))
 }
 
-/// A file of a folder, or the refusal that every missing one has.
+/// Returns a file of a folder, or the usual refusal if it is missing.
 pub(crate) async fn from_folder(files: ServeDir, request: Request) -> Response {
     if names_a_hidden_file(request.uri().path()) {
         return not_found();
@@ -181,12 +182,12 @@ pub(crate) fn not_found() -> Response {
     (StatusCode::NOT_FOUND, "There is nothing here.\n").into_response()
 }
 
-/// Returns whether an answer has a file, a part of it, or says that it has not changed.
+/// Returns true if an answer contains a file or a part of it, or reports that it has not changed.
 pub(crate) fn is_content(status: StatusCode) -> bool {
     matches!(status, StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::NOT_MODIFIED)
 }
 
-/// Notes of tools, such as the list of verified files, are not for serving.
+/// Returns true for paths of tools' notes, such as the list of verified files, which are not served.
 fn names_a_hidden_file(path: &str) -> bool {
     path.split('/').any(|part| part.starts_with('.') || part.to_ascii_lowercase().starts_with("%2e"))
 }
@@ -195,7 +196,7 @@ fn names_a_file(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.contains('.'))
 }
 
-/// Returns whether some part of the path is a hash of content, as in `app-1f0c4be2a9d3e587_bg.wasm`.
+/// Returns true if a part of the path contains a content hash, as in `app-1f0c4be2a9d3e587_bg.wasm`.
 fn is_hashed(path: &str) -> bool {
     path.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
         word.len() >= HASH_DIGITS
@@ -224,12 +225,12 @@ pub(super) fn framework_policy() -> HeaderValue {
     )
 }
 
-/// Returns the SHA-256 in base64 of each inline script, as browsers compute it. This is no HTML parser: at worst it
+/// Returns the SHA-256 in base64 of each inline script, as browsers compute it. This is not an HTML parser: at worst it
 /// hashes something else (harmless) or misses a script, which then does not run.
 pub(super) fn inline_script_hashes(html: &str) -> Vec<String> {
-    // A browser turns every line end into LF before it hashes.
+    // Browsers convert every line ending to LF before they hash.
     let html = html.replace("\r\n", "\n").replace('\r', "\n");
-    // ASCII lower case keeps every byte at its place.
+    // ASCII lower case preserves byte offsets.
     let lower = html.to_ascii_lowercase();
     let mut hashes = Vec::new();
     let mut position = 0;
@@ -250,13 +251,13 @@ fn has_source(attributes: &str) -> bool {
     attributes.split_ascii_whitespace().any(|attribute| attribute == "src" || attribute.starts_with("src="))
 }
 
-/// The page's index.html, read again when the file changes: it may be built again while the server runs.
+/// The page's index.html. It is read again after a change, because the page may be rebuilt while the server runs.
 pub(super) struct IndexFile {
     path: PathBuf,
     latest: Mutex<Option<Arc<Index>>>,
 }
 
-/// One state of the file, and the policy that lets exactly its own inline scripts run.
+/// A version of the file, and the policy that allows only its own inline scripts.
 pub(super) struct Index {
     pub(super) html: Bytes,
     pub(super) policy: HeaderValue,
@@ -269,7 +270,7 @@ impl IndexFile {
         Self { path, latest: Mutex::new(None) }
     }
 
-    /// The file as it is now; it is only looked at when neither its time nor its size has changed.
+    /// Returns the current file. It is read again only if its time or size has changed.
     pub(super) async fn read(&self) -> io::Result<Arc<Index>> {
         let metadata = tokio::fs::metadata(&self.path).await?;
         let (modified, bytes) = (metadata.modified()?, metadata.len());
@@ -291,10 +292,10 @@ impl IndexFile {
 
 /// A preview shows a line or two.
 const MAX_PREVIEW_CHARACTERS: usize = 300;
-/// Beginnings of the tags that a run replaces.
+/// Prefixes of the tags that a run's tags replace.
 const GENERAL: [&str; 2] = ["<meta property=\"og:", "<meta name=\"twitter:"];
 
-/// From where runs are read, and under which address they are shown.
+/// Storage of the runs, and the public address for their links.
 #[derive(Clone)]
 pub(crate) struct Previews {
     pub(crate) storage: Storage,
@@ -302,8 +303,8 @@ pub(crate) struct Previews {
 }
 
 impl Previews {
-    /// Returns the index with the tags of a run, and whether there is a visible run. If the database fails, the index
-    /// has its general tags.
+    /// Returns the status of the answer and the index with the tags of a run. The status is 404 if there is no visible
+    /// run. If the database fails, the index has its general tags.
     pub(super) async fn index_of(&self, id: &str, headers: &HeaderMap, html: &Bytes) -> (StatusCode, Bytes) {
         let run = match self.storage.visible_run(id).await {
             Ok(Some(run)) => run,
@@ -350,9 +351,9 @@ fn tags(card: &Card, id: &str, address: Option<&PublicUrl>) -> String {
     tags
 }
 
-/// The page with these tags at the end of its head, in place of general ones, or `None` if it has no head.
+/// Returns the page with these tags at the end of its head instead of the general ones, or `None` if it has no head.
 fn insert_tags(html: &str, tags: &str) -> Option<String> {
-    // ASCII lower case keeps every byte at its place.
+    // ASCII lower case preserves byte offsets.
     let head = html.to_ascii_lowercase().find("</head")?;
     let mut page = String::with_capacity(html.len() + tags.len());
     let mut rest = &html[..head];
@@ -397,7 +398,7 @@ mod tests {
         }
     }
 
-    /// The hash is the one that the CSP specification gives for this very script (Level 2, "Hash usage").
+    /// The CSP specification gives this hash for this script (Level 2, "Hash usage").
     #[test]
     fn the_hash_is_that_of_the_specifications_example() {
         let hashes = inline_script_hashes("<html><script>alert('Hello, world.');</script></html>");

@@ -5,14 +5,14 @@ use std::str::FromStr;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Uri, header};
 
-/// Limit of a host name with its port.
+/// Maximum length of a host name with its port.
 const MAX_CHARACTERS: usize = 260;
 
 /// Scheme and host, such as `https://board.example`, without a slash at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicUrl(String);
 
-/// The reason why a text is not an address of a server.
+/// The reason why a text is not a server address.
 #[derive(Debug, thiserror::Error)]
 #[error("it must have the form https://board.example: http or https and a host, with no path")]
 pub struct PublicUrlError;
@@ -32,15 +32,15 @@ impl FromStr for PublicUrl {
 /// The sources of the public address.
 #[derive(Clone, Debug)]
 pub(crate) struct PublicAddress {
-    /// The configured address.
+    /// The configured address, if any.
     pub(crate) said: Option<PublicUrl>,
     /// True if clients use TLS.
     pub(crate) behind_tls: bool,
 }
 
 impl PublicAddress {
-    /// Returns the start of links: the host's setting, or else the host that the request names, which is used only in the
-    /// answer to this request and only if it is a valid host. Other headers, which caches ignore, do not count.
+    /// Returns the start of links: the host's setting, or else the request's host, which is used only in the answer to
+    /// this request and only if it is valid. Other headers are not used, because caches ignore them.
     pub(crate) fn of(&self, headers: &HeaderMap) -> Option<PublicUrl> {
         if let Some(said) = &self.said {
             return Some(said.clone());

@@ -1,5 +1,5 @@
-//! Slots and bodies of requests. A request gives up its slot while its body arrives, so that a slow body delays no
-//! others.
+//! Slots and bodies of requests. A request releases its slot while its body arrives, so that slow bodies do not delay
+//! other requests.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,13 +17,13 @@ use tokio::time::{Instant, timeout_at};
 use crate::error::{ApiError, Result};
 use crate::limits::{Most, Peer, ProxyHeader, Share, Shares, counted_address};
 
-/// Bytes beyond a body's limit that are received and dropped, so that the client reads the refusal.
+/// Number of bytes over a body's limit that are received and dropped, so that the client reads the refusal.
 const THROWN_AWAY: usize = 16 << 20;
-/// Memory of all bodies that are being received or worked on.
+/// Memory for all bodies being received or processed.
 const MEMORY: usize = 256 << 20;
 /// Bytes of a piece, the unit of memory.
 const PIECE: usize = 4 << 10;
-/// Pieces for the bodies of one address, and of a /24 or /48.
+/// Maximum number of pieces for the bodies of one address, and of a /24 or /48.
 const MAX_PIECES_PER_CLIENT: Most = Most { of_network: MEMORY / PIECE / 4, of_prefix: MEMORY / PIECE / 2 };
 
 #[derive(Clone, Copy)]
@@ -79,7 +79,7 @@ struct Received {
     memory: Vec<Pieces>,
 }
 
-/// A request's body until a handler asks for it, and what the request holds until it is answered.
+/// A request's body until a handler takes it, and the request's resources until it is answered.
 pub(crate) struct Intake {
     slots: Arc<Semaphore>,
     memory: Memory,
@@ -120,7 +120,7 @@ impl Intake {
         Ok(bytes)
     }
 
-    /// Throws away a body that no handler asked for.
+    /// Discards a body that no handler has taken.
     pub(crate) async fn discard(&self) {
         if let Some(body) = self.give_up_slot() {
             // Errors of a discarded body do not matter.
@@ -203,7 +203,7 @@ impl RequestSlots {
         Self { slots: Arc::new(Semaphore::new(REQUESTS)), memory: Memory::default(), trusted }
     }
 
-    /// Handles the request in a slot. Its body goes to the handler that asks for it, or is discarded.
+    /// Handles the request in a slot. Its body goes to the handler that takes it, or is discarded.
     async fn answer(&self, mut request: Request, next: Next) -> Result<Response> {
         let peer = request.extensions().get::<Peer>();
         let address = peer.and_then(|&Peer(peer)| counted_address(peer, request.headers(), self.trusted));
@@ -222,7 +222,7 @@ impl RequestSlots {
 
 /// Refuses with 503 when all slots are taken and with 408 when a body or an answer takes too long.
 ///
-/// The log line has no address, no query and no header, so that it has no personal data.
+/// The log line has no address, query or header, so it contains no personal data.
 pub(crate) async fn guard(State(slots): State<RequestSlots>, request: Request, next: Next) -> Response {
     let start = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());

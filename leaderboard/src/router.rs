@@ -21,10 +21,10 @@ use crate::public_url::{PublicAddress, PublicUrl};
 use crate::receiving::{RequestSlots, guard};
 use crate::{api, metrics, pages, snapshots};
 
-/// A fast level. Large files are compressed when they are built.
+/// A fast compression level. Large files are compressed when they are built.
 const COMPRESSION: CompressionLevel = CompressionLevel::Precise(4);
 
-/// HSTS of one year, for servers that are reached over TLS.
+/// HSTS of one year, for servers behind TLS.
 const TLS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// The layers between the network and the routes.
@@ -80,7 +80,7 @@ fn panic_response(cause: Box<dyn Any + Send + 'static>) -> Response {
     ApiError::failed_inside().into_response()
 }
 
-/// Isolation (COOP, COEP) gives the page its fine clock; the rest takes away what the page does not use.
+/// Security headers. Isolation (COOP, COEP) gives the page its fine clock; the rest disables unused features.
 const FIXED: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-embedder-policy"), "require-corp"),
@@ -112,7 +112,7 @@ pub(crate) async fn security(State(pages): State<Pages>, request: Request, next:
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     headers.insert(RESOURCE_POLICY, HeaderValue::from_static(if open { "cross-origin" } else { "same-origin" }));
     if api {
-        // Lists change: what may be kept must be asked about each time. The answer to an upload holds a secret.
+        // Lists change, so cached answers must be revalidated each time. The answer to an upload contains a secret.
         let caching = if headers.contains_key(header::ETAG) { "no-cache" } else { "no-store" };
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(caching));
     }

@@ -1,15 +1,15 @@
-//! Random words, and how they are compared and kept.
+//! Random words: creation, comparison and hashing.
 
 use results::RunRecord;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// Bytes of a run id: short enough for a link, long enough never to meet its like.
+/// Size of a run id in bytes: short enough for a link, long enough to avoid collisions.
 pub(crate) const RUN_ID_BYTES: usize = 8;
-/// Bytes of a nonce and of a deletion secret: too many to guess.
+/// Size of a nonce and of a deletion secret in bytes, too many to guess.
 pub(crate) const SECRET_BYTES: usize = 32;
 
-/// `N` bytes from the operating system, in hex.
+/// Returns `N` bytes from the operating system, in hex.
 pub(crate) fn random_word<const N: usize>() -> Result<String, getrandom::Error> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes)?;
@@ -20,12 +20,12 @@ pub(crate) fn random_seed() -> Result<u32, getrandom::Error> {
     getrandom::u32()
 }
 
-/// SHA-256 in hex. Secrets are random words of 256 bits, so that a plain hash is enough to hide them.
+/// Returns the SHA-256 in hex. Secrets are random words of 256 bits, so a plain hash is enough to hide them.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// Compares without telling by its duration where two words differ.
+/// Compares two words in constant time.
 pub(crate) fn same(a: &str, b: &str) -> bool {
     a.as_bytes().ct_eq(b.as_bytes()).into()
 }
@@ -35,7 +35,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]).collect()
 }
 
-/// Takes run id and nonce out of the record and hashes the rest, by which the same record is known when it comes again.
+/// Removes run id and nonce from the record and hashes the rest, to recognize a repeated record.
 pub(crate) fn fingerprint(record: &mut RunRecord) -> Result<String, serde_json::Error> {
     record.run_id = None;
     record.nonce = None;

@@ -32,13 +32,13 @@ use crate::storage::{DatabaseAddress, Storage, StorageError};
 use crate::verification::{Tools, VerificationSamples, Verifiers};
 use crate::{Clock, Config};
 
-/// Connections that may be open at once; more wait in the operating system's queue.
+/// Maximum number of open connections. Others wait in the operating system's queue.
 const CONNECTIONS: usize = 1024;
 /// File descriptors reserved for the database, the data sets and the log.
 const OTHER_DESCRIPTORS: usize = 64;
-/// Those that one address may have open: a browser has six. A proxy on this machine has all of them.
+/// Maximum number of open connections per address. A browser has six. A proxy on this machine may use all.
 const CONNECTIONS_PER_ADDRESS: usize = 128;
-/// Largest head of a request, which is the most that a connection buffers of an unfinished one.
+/// Largest request head, and thus the most that a connection buffers of an unfinished request.
 const HEAD_BYTES: usize = 16 << 10;
 const HEAD_TIME: Duration = Duration::from_secs(30);
 /// Timeout for a client that does not read its answer.
@@ -112,9 +112,8 @@ pub struct Server {
 impl Server {
     /// Opens and upgrades the database, reads the page and binds the port.
     ///
-    /// # Errors
-    /// A port that is taken, a file that is no database, a folder that is missing.
-    // Boxes the future, which is then compiled here and not again in each program that awaits it.
+    /// # Errors The port is taken, a file is not a database, or a folder is missing.
+    // Boxes the future, so that it is compiled here and not again in each program that awaits it.
     #[async_recursion(?Send)]
     pub async fn bind(config: Config) -> Result<Self, StartError> {
         let file = config.secret_file.or_else(|| secret_beside(&config.database));
@@ -224,7 +223,7 @@ impl Server {
                 () = &mut shutdown => break,
             };
             let Some((stream, address, place)) = accepted else { continue };
-            // A closed connection is the refusal: an answer would take a place.
+            // Closing the connection is the refusal: an answer would take a place.
             let usual = if address.is_loopback() { CONNECTIONS } else { CONNECTIONS_PER_ADDRESS };
             let most = Most::of_network(self.connections_per_address.unwrap_or(usual));
             let Some(place_of_address) = open.take(address, 1, most) else {
@@ -262,7 +261,8 @@ impl Server {
         if let Err(cause) = self.storage.release_verifications(&self.tools.server, true).await {
             tracing::warn!(%cause, "cannot release the runs being verified; they wait until the next start");
         }
-        // Until here, the metrics show the end of requests in progress. The next server restarts an unfinished snapshot.
+        // Until here, the metrics include the last requests in progress. The next server restarts an unfinished
+        // snapshot.
         drop(background);
         self.storage.close().await;
     }
@@ -292,7 +292,7 @@ async fn forget_expired_regularly(storage: Storage, clock: Clock) {
     }
 }
 
-/// Waits until all threads have ended; a network is computed again in a few seconds.
+/// Waits until all threads have ended. A network is recomputed in a few seconds.
 async fn end(threads: Vec<JoinHandle<()>>) {
     let joined = tokio::task::spawn_blocking(|| threads.into_iter().for_each(|thread| drop(thread.join())));
     if tokio::time::timeout(SHUTDOWN_TIMEOUT, joined).await.is_err() {

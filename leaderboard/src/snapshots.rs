@@ -1,5 +1,5 @@
 //! Daily files of the open data, one for each format, kept for a week. They save the database from full exports. A
-//! deleted run stays in the files that have it, so they are not kept longer.
+//! deleted run remains in existing files, so they are not kept longer.
 
 use std::fs::{File, TryLockError};
 use std::io::Write;
@@ -26,7 +26,7 @@ use crate::whole_file::{WholeFile, sum_of};
 use crate::{Clock, StartError};
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
-/// Number of days whose files are kept, including today.
+/// Number of days to keep files, including today.
 const DAYS: f64 = 7.0;
 
 /// The folder of the files, if this server offers any. Clones share it.
@@ -37,7 +37,7 @@ pub(crate) struct Snapshots {
 }
 
 impl Snapshots {
-    /// Makes the folder where it is missing, so that one that cannot be made is an error when the server starts.
+    /// Creates the folder if necessary, so that a failure is an error at startup.
     pub(crate) fn open(folder: Option<PathBuf>, clock: Clock) -> Result<Self, StartError> {
         if let Some(folder) = &folder {
             fs::create_dir_all(folder).map_err(|cause| StartError::Snapshots { folder: folder.clone(), cause })?;
@@ -45,21 +45,21 @@ impl Snapshots {
         Ok(Self { folder: folder.map(Arc::from), clock })
     }
 
-    /// Returns the files that anyone may download now, newest first.
+    /// Returns the publicly available files, newest first.
     pub(crate) async fn list(&self) -> io::Result<SnapshotList> {
         let Some(folder) = self.folder.clone() else { return Ok(SnapshotList::default()) };
         let now = self.clock.unix_seconds();
         tokio::task::spawn_blocking(move || list(&folder, now)).await?
     }
 
-    /// Returns the path of a file that anyone may download. The file may be missing.
+    /// Returns the path of a publicly available file. The file may be missing.
     fn file(&self, name: &str) -> Option<PathBuf> {
         let offered = is_kept(&SnapshotName::parse(name)?.day, self.clock.unix_seconds());
         self.folder.as_ref().filter(|_| offered).map(|folder| folder.join(name))
     }
 }
 
-/// Returns whether files of this day are kept. A future day is from a server whose clock is or was ahead.
+/// Returns true if files of this day are kept. A future day is from a server with a clock that is or was ahead.
 fn is_kept(day: &str, now: f64) -> bool {
     let (oldest, newest) =
         (Date::of(now - (DAYS - 1.0) * SECONDS_PER_DAY).iso(), Date::of(now + SECONDS_PER_DAY).iso());
@@ -95,7 +95,7 @@ struct SnapshotName {
 const FILE_PREFIX: &str = "gradmark-";
 const SUM: &str = ".sha256";
 
-/// Text is compressed here; a Parquet file is as it is.
+/// Returns the file extension. Text is compressed here; a Parquet file stays unchanged.
 fn ending(format: ExportFormat) -> &'static str {
     match format {
         ExportFormat::Csv => ".csv.gz",
@@ -168,7 +168,7 @@ fn partial(folder: &Path, name: &SnapshotName) -> PathBuf {
     folder.join(format!(".{name}.partial"))
 }
 
-/// Returns whether a file is what a server left that was killed while it wrote.
+/// Returns true if a file is the partial output of a killed server.
 fn is_partial(name: &str) -> bool {
     let name = name.strip_prefix('.').and_then(|name| name.strip_suffix(".partial"));
     name.and_then(SnapshotName::parse).is_some()
@@ -185,7 +185,7 @@ async fn elsewhere<T: Send + 'static>(
 struct Output {
     encoder: Encoder,
     file: Compressed,
-    /// Dropped last: an interrupted task is on a thread that continues for a moment.
+    /// Dropped last, because an interrupted task continues for a moment on its thread.
     _lock: Arc<File>,
 }
 
@@ -223,7 +223,7 @@ impl Output {
     }
 }
 
-/// Longest wait: failures are tried again, clocks are set, and machines sleep.
+/// Longest wait. Failures are retried, clocks are set, and machines sleep.
 const MAX_WAIT_SECONDS: f64 = 3600.0;
 /// Seconds after midnight, so that no server wakes before it.
 const MARGIN: f64 = 1.0;
@@ -291,7 +291,8 @@ fn until_next_look(now: f64) -> Duration {
 /// A file never changes under its name. It may be cached only for a day, because a deleted run may be in it.
 const FOR_A_DAY: HeaderValue = HeaderValue::from_static("public, max-age=86400, immutable");
 
-/// Only names of snapshots are looked for, whatever else is in the folder.
+/// Returns the routes of the snapshots. Only valid snapshot names are looked up, so other files in the folder are not
+/// served.
 pub(crate) fn serve(snapshots: Snapshots) -> Router {
     Router::new().fallback(serve_file).with_state(snapshots)
 }

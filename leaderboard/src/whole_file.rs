@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::secrets::hex;
 
-/// A file that is being written under another name, and takes that name away again unless it is finished.
+/// A file that is written under another name, which is removed unless the file is finished.
 pub(crate) struct WholeFile {
     to: PathBuf,
     partial: PathBuf,
@@ -17,13 +17,14 @@ pub(crate) struct WholeFile {
 }
 
 impl WholeFile {
-    /// Begins what will be `to`. `partial` must not exist and has to be in the same folder.
+    /// Begins writing the file `to`. `partial` must not exist and must be in the same folder.
     pub(crate) fn create(to: &Path, partial: PathBuf) -> io::Result<Self> {
         let file = File::create_new(&partial)?;
         Ok(Self { to: to.to_owned(), partial, file, digest: Sha256::new() })
     }
 
-    /// Gives it its name once it is on the disk. The sum comes first, so that who finds the file finds its sum.
+    /// Gives the file its name after it is on the disk. The checksum comes first, so that a finished file always has
+    /// one.
     pub(crate) fn finish(self) -> io::Result<()> {
         self.file.sync_all()?;
         let sum = sum_of(&self.to);
@@ -31,7 +32,7 @@ impl WholeFile {
         let line = format!("{}  {name}\n", hex(&self.digest.clone().finalize()));
         let named = write_sum(&sum, &line).and_then(|()| fs::rename(&self.partial, &self.to));
         if named.is_err() {
-            // A sum of nothing would only be in the way.
+            // A checksum without its file would block the next attempt.
             let _ = fs::remove_file(&sum);
         }
         named
@@ -52,7 +53,7 @@ impl Write for WholeFile {
 
 impl Drop for WholeFile {
     fn drop(&mut self) {
-        // It is not there when it has its name. Otherwise it is only in the way.
+        // After a success this file no longer exists. Otherwise it would block the next attempt.
         let _ = fs::remove_file(&self.partial);
     }
 }

@@ -11,14 +11,14 @@ use std::{io, process, thread};
 
 use crate::machine::this_program;
 
-/// Lines of standard error that are kept.
+/// Number of lines of standard error to keep.
 const LAST_LINES: usize = 20;
-/// Characters of the last line that are shown.
+/// Number of characters of the last line to show.
 const MAX_LAST_WORDS: usize = 300;
 const POLLING_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(crate) struct Child {
-    /// Its standard input stays open as long as this process lives: the run ends with it.
+    /// Child process. Its standard input closes when this process ends, which ends the run.
     process: process::Child,
     stdout: Option<JoinHandle<String>>,
     lines: Receiver<String>,
@@ -44,11 +44,11 @@ pub(crate) enum How {
 }
 
 impl Child {
-    /// Starts this program with these arguments, and with only JSON on standard output.
+    /// Starts this program with these arguments, and only JSON on standard output.
     pub(crate) fn start_cell(arguments: &[String]) -> io::Result<Self> {
         let mut command = this_program()?;
         command.args(arguments).args(["--json", "-", "--ends-with-input"]);
-        // Ctrl-C on a terminal is for the study, which then ends the run.
+        // Ctrl-C on a terminal goes to the study, which then ends the run.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         tracing::info!("cell: native-runner {}", arguments.join(" "));
@@ -61,7 +61,7 @@ impl Child {
         let stdout = process.stdout.take().map(|mut pipe| {
             thread::spawn(move || {
                 let mut bytes = Vec::new();
-                // Output before an error is no valid record, which is noticed later.
+                // Output before an error is no valid record, which is detected later.
                 let _ = pipe.read_to_end(&mut bytes);
                 String::from_utf8_lossy(&bytes).into_owned()
             })
@@ -81,7 +81,7 @@ impl Child {
         Ok(Self { process, stdout, lines, last_lines: VecDeque::new(), start: Instant::now() })
     }
 
-    /// Returns the output within a time limit, or a clause that says how the program ended.
+    /// Returns the output within a time limit, or a clause that describes how the program ended.
     pub(crate) fn output_within(self, limit: Duration) -> Result<String, String> {
         let ended = self.wait(Some(limit), &|| false, &mut |_| ()).map_err(|error| error.to_string())?;
         let ended = ended.expect("nothing interrupts it");
@@ -113,7 +113,7 @@ impl Child {
         })
     }
 
-    /// Waits for the run's end, passing on its messages. `None` if interrupted; then the run has been ended.
+    /// Waits for the run to end and passes on its messages. Returns `None` if interrupted; the run has then been ended.
     pub(crate) fn wait(
         mut self,
         timeout: Option<Duration>,
@@ -143,7 +143,7 @@ impl Child {
         };
         let seconds = self.start.elapsed().as_secs_f64();
         let stdout = self.stdout.take().and_then(|reader| reader.join().ok()).unwrap_or_default();
-        // The pipe is closed, so this ends.
+        // The pipe is closed, so this loop ends.
         while let Ok(line) = self.lines.recv() {
             self.remember(line);
         }
@@ -171,7 +171,7 @@ impl Drop for Child {
 }
 
 impl Ended {
-    /// Returns why the process failed; `None` also after a timeout.
+    /// Returns the reason for the failure; `None` also after a timeout.
     pub(crate) fn failure(&self) -> Option<String> {
         let has_failed = matches!(self.how, How::Status { code, .. } if code != Some(0));
         has_failed.then(|| self.reason())

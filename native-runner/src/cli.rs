@@ -66,7 +66,7 @@ Exit status:
     results are shown)   5 upload refused   6 regression (compare)   7 a run would not work (doctor)
   130 cancelled";
 
-/// Stands for every backend of this program but the plain reference, which is slow.
+/// Name for every backend of this program except the plain reference, which is slow.
 pub(crate) const ALL: &str = "all";
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("GRADMARK_COMMIT"), ")");
@@ -92,7 +92,7 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// Reads the command line, or ends the program with what is wrong with it.
+    /// Parses the command line, or ends the program with the error.
     pub(crate) fn read() -> Self {
         let matches = accept_negative_numbers(Self::command()).get_matches();
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
@@ -433,12 +433,12 @@ pub(crate) fn at_least_one<N: FromStr>(text: &str) -> Result<N, &'static str> {
     text.parse().map_err(|_| "it must be a whole number of at least 1")
 }
 
-/// No machine has more devices.
+/// Limit above the number of devices in any machine.
 fn devices() -> impl clap::builder::TypedValueParser<Value = NonZero<u32>> {
     clap::value_parser!(u32).range(1..=64).try_map(NonZero::try_from)
 }
 
-/// More threads are a typing error on any machine.
+/// Limit on threads; more are a typing error on any machine.
 pub(crate) fn threads() -> impl clap::builder::TypedValueParser<Value = NonZero<usize>> {
     clap::value_parser!(u16).range(1..=1024).try_map(|count| NonZero::try_from(usize::from(count)))
 }
@@ -452,7 +452,7 @@ fn feature(text: &str) -> Result<Feature, String> {
     Feature::named(text.trim()).ok_or_else(known)
 }
 
-/// Parses `HOST`, `HOST:PORT`, or an address of version 6 in brackets.
+/// Parses `HOST`, `HOST:PORT`, or an IPv6 address in brackets.
 pub(crate) fn host_and_port(text: &str) -> Result<String, String> {
     let text = text.trim();
     let wrong = || format!("it must be a host and an optional port (default {PORT}), as in `gpu.example:{PORT}`");
@@ -481,7 +481,7 @@ fn accept_negative_numbers(command: clap::Command) -> clap::Command {
         .mut_subcommands(accept_negative_numbers)
 }
 
-/// Parses a name of a device. An empty one would be a part of every name.
+/// Parses a device name. An empty one would be part of every name.
 pub(crate) fn short_text(text: &str) -> Result<String, String> {
     results::check_name(text.trim(), 100)?;
     Ok(text.trim().to_owned())
@@ -546,7 +546,7 @@ pub(crate) struct WorkloadFileArgs {
 }
 
 impl WorkloadFileArgs {
-    /// Returns the workloads with these names, and then the workloads of the files, each once.
+    /// Returns the workloads with these names, followed by those of the files, each once.
     pub(crate) fn and_named<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Workload>, Failure> {
         let mut found = find_workloads(names)?;
         for (number, file) in self.files.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Data sets from files.
+//! Data sets loaded from files.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -19,11 +19,11 @@ use crate::failure::Failure;
 use crate::screen::Screen;
 use crate::{leaderboard, screen};
 
-/// Reads data sets from the first of several folders that has them, each set once.
+/// Reads each data set once, from the first folder that has it.
 pub(crate) struct DataFolder {
     /// Folders to search, in this order.
     places: Vec<PathBuf>,
-    /// Folder of the published stories; without it, stories are generated.
+    /// Folder of the published stories; if absent, stories are generated.
     stories: Option<PathBuf>,
     loaded: HashMap<String, Arc<DataSet>>,
     repairs: Vec<String>,
@@ -57,7 +57,7 @@ impl DataFolder {
         Self { places, stories: chosen.babi.clone(), loaded: HashMap::new(), repairs: Vec::new() }
     }
 
-    /// Reads from the same places, and first fetches sets that these workloads need and no place has, unless a folder
+    /// Reads from the same places, but first fetches sets that these workloads need and no place has, unless a folder
     /// was chosen.
     pub(crate) fn with_data_of(chosen: &DataArgs, workloads: &[Workload]) -> Result<Self, Failure> {
         let folder = Self::new(chosen);
@@ -83,7 +83,7 @@ impl DataFolder {
         }
     }
 
-    /// Adds the commands that fetch what could not be loaded.
+    /// Adds the commands that fetch missing data sets.
     pub(crate) fn advised(&self, failure: impl Into<Failure>) -> Failure {
         let failure = failure.into();
         if self.repairs.is_empty() {
@@ -125,7 +125,7 @@ fn files_of(definition: &DataSetDefinition) -> [&str; 2] {
     definition.file_names().expect("only what has files is looked for in folders")
 }
 
-/// Reads both files of the set from a single folder, so that they belong together.
+/// Reads both files of the set from the same folder, so that they match.
 fn read_from(
     folder: &Path,
     definition: &'static DataSetDefinition,
@@ -140,7 +140,7 @@ fn read_from(
     };
     let [train, test] = files_of(definition).map(read);
     DataSet::from_files(definition, train?, test?).map_err(|mut error| {
-        // One of several copies is found by its folder.
+        // The folder identifies one of several copies.
         match &mut error {
             DataError::Missing { .. } | DataError::NoStories { .. } => {}
             DataError::Unreadable { file, .. }
@@ -173,7 +173,7 @@ impl DataSource for DataFolder {
     }
 }
 
-/// Returns `data` in the working folder, in the workspace of the build and next to the program, and the user's cache.
+/// Returns `data` in the working folder, in the workspace of the build, next to the program, and in the user's cache.
 fn usual_places() -> Vec<PathBuf> {
     let beside = env::current_exe().ok().and_then(|program| Some(program.parent()?.join("data")));
     let mut places = vec![PathBuf::from("data")];
@@ -205,7 +205,7 @@ const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_ARCHIVE_BYTES: u64 = 1 << 30;
 const TEMPLATE: &str = "  {wide_bar:.cyan/dim} {bytes} of {total_bytes}, {bytes_per_sec}";
 
-/// Makes these data sets in a folder, optionally with compressed twins, from archives that are downloaded once and
+/// Creates these data sets in a folder, optionally with compressed twins, from archives that are downloaded once and
 /// cached.
 pub(crate) fn make(sets: &[&str], folder: &Path, compressed: bool) -> Result<(), Failure> {
     let archives = cache().unwrap_or_else(env::temp_dir).join("archives");
@@ -249,7 +249,7 @@ struct Lines;
 
 impl Progress for Lines {
     fn step(&self, verb: &'static str, what: &str) {
-        // Without standard error, progress is not shown.
+        // Without standard error, no progress is shown.
         drop(Screen::Error.line(&format!("{verb} {what}")));
     }
 

@@ -1,4 +1,4 @@
-//! Opening back ends, alone or side by side, and saying what they run on.
+//! Opens backends, alone or together, and describes their devices.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,8 +27,8 @@ use crate::screen::Screen;
 /// Default time limit of an external program, long enough to compile.
 const PROGRAM_TIMEOUT_SECONDS: f64 = 900.0;
 
-/// Opens the backend named `name`. A remote one is watched as long as it lives, and has its own clock, because it
-/// runs in another thread.
+/// Opens the backend named `name`. A remote one is watched while it is open, and has a separate clock, because it runs
+/// in another thread.
 pub(crate) fn open(
     name: &str,
     opening: &Opening,
@@ -99,7 +99,7 @@ pub(crate) fn describe(adapter: &Adapter) -> String {
 #[derive(Debug)]
 pub(crate) struct KeptFile {
     path: PathBuf,
-    /// True if stored results are ignored.
+    /// True to ignore stored results.
     forgets: bool,
 }
 
@@ -126,7 +126,7 @@ impl Keeper for KeptFile {
         let mut all = self.all();
         all.insert(key.to_owned(), text.to_owned());
         let json = serde_json::to_vec_pretty(&all).expect("texts are always JSON");
-        // Several programs may do this at the same time, and the last one wins.
+        // Several programs may write at the same time; the last one wins.
         let written = self.path.parent().map_or(Ok(()), fs::create_dir_all);
         let _ = written.and_then(|()| replace_file(&self.path, &json));
     }
@@ -140,8 +140,8 @@ pub(crate) struct Unavailable {
     reason: String,
 }
 
-/// Opens the named backends in each of these precisions. Those that [`ALL`] stands for may be missing, which is
-/// reported on standard error; named ones may not, nor a remote device with an address.
+/// Opens the named backends in each of these precisions. A backend that only [`ALL`] includes may be missing, which is
+/// reported on standard error. Explicitly named backends and remote devices with an address must open.
 pub(crate) fn open_several(
     names: &[&str],
     precisions: &[Precision],
@@ -167,7 +167,7 @@ pub(crate) fn open_several(
     let wanted = wanted(names, &programs);
     let named: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
     place.opening(Precision::F32, choice).check(&named)?;
-    // Listing adapters takes time, and only an index among them has to be translated.
+    // Listing adapters takes time, and only an adapter index has to be translated.
     let listed =
         matches!(choice, AdapterChoice::Index(_)) && named.iter().any(|name| devices(name) == Devices::Platform);
     let adapters = if listed { pollster::block_on(engine::backends::adapters()) } else { Vec::new() };
@@ -190,7 +190,7 @@ pub(crate) fn open_several(
             Err(error) => return Err(error.into()),
         }
     }
-    // A back end without a choice of devices is wrong for a user who named one.
+    // A backend without a choice of devices is an error if the user named a device.
     let answered = match choice {
         AdapterChoice::Any => !opened.is_empty(),
         _ => opened.iter().any(|backend| devices(backend.name()) != Devices::Given),
@@ -207,7 +207,7 @@ pub(crate) fn open_several(
     Ok((opened, unavailable))
 }
 
-/// Returns the names of backends, each once, and whether it may be missing because [`ALL`] stands for it.
+/// Returns each backend name once, with true if it may be missing because [`ALL`] stands for it.
 fn wanted<'a>(names: &[&'a str], programs: &[&'a str]) -> Vec<(&'a str, bool)> {
     let mut wanted: Vec<(&str, bool)> = Vec::new();
     for name in names {
@@ -222,8 +222,8 @@ fn wanted<'a>(names: &[&'a str], programs: &[&'a str]) -> Vec<(&'a str, bool)> {
     wanted
 }
 
-/// Returns the adapter choice for backend `name` among all `named`: the same device for each one with a choice,
-/// however it counts devices.
+/// Returns the adapter choice for backend `name` among all `named`: the same device for each backend with a choice,
+/// regardless of how it numbers devices.
 fn choice_beside(
     named: &[&str],
     name: &str,
@@ -232,7 +232,7 @@ fn choice_beside(
 ) -> Result<AdapterChoice, EngineError> {
     let beside = |wanted: Devices| named.iter().copied().filter(move |name| devices(name) == wanted);
     match (devices(name), choice) {
-        // Beside others, the processor is no adapter that anybody would have to ask for.
+        // Among backends with a choice, the processor needs no adapter option.
         (Devices::Given, _) if named.iter().any(|name| devices(name) != Devices::Given) => Ok(AdapterChoice::Any),
         (Devices::Platform, AdapterChoice::Index(index)) => {
             let backend = KNOWN_BACKENDS.iter().find(|known| known.name == name).map_or("", |known| known.name);
@@ -262,7 +262,7 @@ pub(crate) fn find_suite(name: &str) -> Result<&'static SuiteDefinition, EngineE
     engine::suite(name).ok_or_else(|| EngineError::UnknownSuite { name: name.to_owned(), known: known() })
 }
 
-/// Returns the named workloads and the workloads of files; the suite's without any.
+/// Returns the named workloads and those of files; without any, the suite's.
 pub(crate) fn workloads(arguments: &BenchmarkArgs, suite: &SuiteDefinition) -> Result<Vec<Workload>, Failure> {
     let (asked, files) = (&arguments.training.workloads, &arguments.training.files);
     if asked.is_empty() && files.files.is_empty() {
@@ -339,7 +339,7 @@ mod tests {
                 assert_eq!(choice_beside(&named, name, &choice, &[]).unwrap(), expected, "{name}");
             }
         }
-        // By themselves they are asked, and say what they are.
+        // Without other backends, they receive the choice themselves.
         let cpu = AdapterChoice::Cpu;
         assert_eq!(choice_beside(&["burn-flex", REFERENCE], "burn-flex", &cpu, &[]).unwrap(), cpu);
     }
@@ -352,7 +352,7 @@ mod tests {
         let beside = ["wgsl", "burn-cuda"];
         assert_eq!(of(&beside, "wgsl").unwrap(), second);
         assert_eq!(of(&beside, "burn-cuda").unwrap(), AdapterChoice::Exactly("B".to_owned()));
-        // Alone it counts its own devices, also together with the processor.
+        // Alone or with only the processor, it numbers its own devices.
         assert_eq!(of(&["burn-cuda", "burn-flex"], "burn-cuda").unwrap(), second);
         assert_eq!(of(&["burn-cuda", "burn-flex"], "burn-flex").unwrap(), AdapterChoice::Any);
         let error = of(&["burn-cuda", "burn-rocm"], "burn-rocm").unwrap_err().to_string();

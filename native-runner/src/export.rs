@@ -1,4 +1,4 @@
-//! Reports of a command, for people or for programs: a command makes a [`Report`] and takes a [`Format`].
+//! Reports of commands for people or programs: a command creates a [`Report`] and takes a [`Format`].
 
 use clap::ValueEnum;
 use console::Style;
@@ -18,7 +18,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// Returns the report without a final line end.
+    /// Returns the report without a final newline.
     pub(crate) fn text(self, report: &Report, screen: Screen) -> Result<String, Failure> {
         match self {
             Self::Table => Ok(terminal_text(report, screen)),
@@ -32,7 +32,7 @@ impl Format {
 pub(crate) struct Report {
     pub(crate) headline: Note,
     pub(crate) sections: Vec<Section>,
-    /// Rows of unrounded values under names with units, the same names in all rows.
+    /// Rows of unrounded values under names with units; all rows have the same names.
     pub(crate) sheet: Vec<Vec<(String, Value)>>,
 }
 
@@ -73,7 +73,7 @@ fn value(value: &Value) -> String {
         Value::Null => String::new(),
         Value::String(text) => cell(text).into_owned(),
         Value::Number(_) | Value::Bool(_) => value.to_string(),
-        // JSON in a cell.
+        // JSON in the cell.
         Value::Array(_) | Value::Object(_) => cell(&value.to_string()).into_owned(),
     }
 }
@@ -84,7 +84,7 @@ fn json_lines_text(report: &Report) -> Result<String, Failure> {
     Ok(lines.map_err(|error| Failure::File { what: "JSON".to_owned(), source: error.into() })?.join("\n"))
 }
 
-/// Values in the order of the columns, which a map would not keep.
+/// Values in column order, which a map would not preserve.
 struct NamedValues<'a>(&'a [(String, Value)]);
 
 impl Serialize for NamedValues<'_> {
@@ -119,7 +119,7 @@ fn section_in_markdown(section: &Section) -> String {
 
 fn table_text(table: &Table) -> String {
     let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
-    // A heading of several lines is one here.
+    // Multi-line headings become one line here.
     let names = table.columns.iter().map(|column| escaped(column.name.replace('\n', " ").trim()));
     let mut lines = vec![format!("| | {} |", names.collect::<Vec<_>>().join(" | "))];
     lines.push(format!("|---|{}", "---:|".repeat(table.columns.len())));

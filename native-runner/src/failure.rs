@@ -172,7 +172,7 @@ mod tests {
         assert!(Failure::from(no_adapter).is_for_the_doctor());
         let unknown = EngineError::UnknownWorkload { name: "x".to_owned(), known: Vec::new() };
         assert!(!Failure::from(unknown).is_for_the_doctor());
-        // It has just been there.
+        // The doctor has just run.
         let nothing = Failure::NothingTrains("no".to_owned());
         assert_eq!((nothing.is_for_the_doctor(), nothing.exit_code()), (false, 7));
     }

@@ -64,7 +64,7 @@ pub(crate) fn amount(unit: Unit, value: f64) -> String {
     match unit {
         Unit::FlopsPerSecond => figure("flops_per_second", value),
         Unit::Seconds => figure("training_seconds", value),
-        // Bytes and launches come in the same steps of a thousand as operations and samples.
+        // Bytes and launches use the same unit prefixes as operations and samples.
         Unit::BytesPerSecond => figure("flops_per_second", value).replace("FLOP", "B"),
         Unit::LaunchesPerSecond => figure("samples_per_second", value).replace("samples", "launches"),
     }

@@ -47,7 +47,7 @@ impl JsonTarget {
         }
     }
 
-    /// Screen for everything that is not JSON.
+    /// Returns the screen for everything that is not JSON.
     pub(crate) fn screen_beside(target: Option<&Self>) -> Screen {
         match target {
             Some(Self::StandardOutput) => Screen::Error,
@@ -68,7 +68,7 @@ pub(crate) fn deliver(shown: Result<(), Failure>, target: Option<&JsonTarget>, j
     let Err(failure) = shown.and(written) else { return Ok(()) };
     match keep(&format!("gradmark-{:.0}", provenance().started_unix_seconds), json) {
         Ok(file) => Err(failure.with_advice(format!("A copy of the results is in {}", file.display()))),
-        // There is no room anywhere.
+        // Neither folder can be written to.
         Err(_) => Err(failure),
     }
 }
@@ -94,7 +94,7 @@ fn keep_in(folder: &Path, name: &str, json: &str) -> io::Result<PathBuf> {
     match file.write_all(json.as_bytes()).and_then(|()| file.sync_all()) {
         Ok(()) => Ok(path),
         Err(error) => {
-            // A part of a record is useless.
+            // A partial record is useless.
             let _ = fs::remove_file(&path);
             Err(error)
         }
@@ -105,8 +105,8 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), Failure> {
     replace_file(path, content).map_err(|source| cannot_write(path, source))
 }
 
-/// Replaces a file atomically, once its content is on the disk. A link stays a link, and a pipe or a device is
-/// written to.
+/// Replaces a file atomically, once its content is on the disk. Links stay links; pipes and devices are written to
+/// directly.
 pub(crate) fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
     let Some(file) = regular(path)? else {
         return OpenOptions::new().write(true).open(path)?.write_all(content);
@@ -122,7 +122,7 @@ pub(crate) fn holds_something(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0)
 }
 
-/// Returns the regular file that a path leads to, whether it exists or not; `None` for a pipe or a device.
+/// Returns the regular file that a path leads to, existing or not; `None` for a pipe or a device.
 fn regular(path: &Path) -> io::Result<Option<PathBuf>> {
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => return Err(ErrorKind::IsADirectory.into()),
@@ -142,7 +142,7 @@ fn regular(path: &Path) -> io::Result<Option<PathBuf>> {
 fn temporary_beside(file: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".gradmark-").suffix(".partial");
-    // The user's umask decides who may read it, as with any other file.
+    // The user's umask decides who may read the file, as usual.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(folder_of(file))
@@ -207,7 +207,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        // Opening it would wait for a reader.
+        // Opening the pipe would wait for a reader.
         target(&pipe).check().unwrap();
         let reader = std::thread::spawn({
             let pipe = pipe.clone();

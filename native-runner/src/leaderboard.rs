@@ -1,4 +1,4 @@
-//! Client of a leaderboard. Whatever answers at the address, errors are one plain sentence.
+//! Client of a leaderboard. Errors are one plain sentence, no matter which server answers at the address.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
 pub(crate) struct About {
     pub(crate) version: String,
-    /// The server's clock, in whole seconds.
+    /// Server clock, in whole seconds.
     pub(crate) time: Option<SystemTime>,
 }
 
@@ -54,7 +54,7 @@ impl Leaderboard {
     fn with_connections(address: Address, timeout_seconds: f64, connections: usize) -> Self {
         let config = Agent::config_builder()
             .timeout_global(Some(Duration::from_secs_f64(timeout_seconds)))
-            // A redirect would turn our POST into a GET, or carry the record to another place than was asked for.
+            // A redirect would turn a POST into a GET, or send the record to a place that the user did not choose.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .http_status_as_error(false)
@@ -82,7 +82,7 @@ impl Leaderboard {
 
     pub(crate) fn start(&self, request: &StartRun) -> Result<StartedRun, LeaderboardError> {
         let started: StartedRun = self.call(Method::POST, "/api/v1/runs", to_body(request))?;
-        // The id becomes a part of an address and of a file name.
+        // The id becomes part of a URL and of a file name.
         let id_is_plain = !started.run_id.is_empty()
             && started.run_id.len() <= 64
             && started.run_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
@@ -126,8 +126,7 @@ impl Leaderboard {
         self.call(Method::PUT, &format!("/api/v1/runs/{run_id}"), json)
     }
 
-    /// Submits a record without a leaderboard's seed, which will be marked unverified. The same key is answered with
-    /// the same secret.
+    /// Submits a record without a leaderboard's seed, to be marked unverified. The same key returns the same secret.
     pub(crate) fn import(&self, json: String, idempotency_key: &str) -> Result<AcceptedRun, LeaderboardError> {
         self.call_with(&[(IDEMPOTENCY_KEY, idempotency_key)], Method::POST, "/api/v1/runs/import", json)
     }
@@ -139,7 +138,7 @@ impl Leaderboard {
         if answer.status() != StatusCode::OK {
             return Err(no_data());
         }
-        // Reading to the end needs one byte more than the file has.
+        // Reading to the end needs a limit one byte above the size of the file.
         let content = answer.body_mut().with_config().limit(bytes + 1).read_to_vec();
         content.map_err(|error| match error {
             ureq::Error::BodyExceedsLimit(_) => no_data(),
@@ -337,7 +336,7 @@ impl LeaderboardError {
     }
 }
 
-/// Makes text of others safe for a terminal: no control characters, and a bounded length.
+/// Makes external text safe for a terminal: no control characters, and a bounded length.
 pub(crate) fn clean(text: &str) -> String {
     const MAX_LENGTH: usize = 500;
     let visible = text.chars().map(|c| if c.is_control() { ' ' } else { c });
@@ -354,13 +353,13 @@ pub(crate) fn trusted() -> TlsConfig {
     TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build()
 }
 
-/// Too many to guess.
+/// Number of random bytes in a key, too many to guess.
 const BYTES: usize = 32;
 
-/// Secret of one record, sent along with it.
+/// Secret of one record, sent with it.
 pub(crate) struct IdempotencyKey {
     word: String,
-    /// Absent without a cache: then a later process uses another key.
+    /// Absent without a cache; a later process then uses another key.
     file: Option<PathBuf>,
 }
 
@@ -379,7 +378,7 @@ impl IdempotencyKey {
         getrandom::fill(&mut bytes)?;
         let word = hex(&bytes);
         if let Some(file) = &file {
-            // If it cannot be stored, only a repetition in this process has the same one.
+            // If the key cannot be stored, only repetitions in this process use it.
             let _ = file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(file, &word));
         }
         Ok(Self { word, file })
@@ -391,7 +390,7 @@ impl IdempotencyKey {
 
     pub(crate) fn forget(self) {
         if let Some(file) = self.file {
-            // One that stays is used for no other record.
+            // A leftover key is never used for another record.
             let _ = fs::remove_file(file);
         }
     }
@@ -405,26 +404,26 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Longest wait for the answer to a hash. It is short, so that a dead connection is noticed soon.
+/// Time limit for the answer to a hash. It is short, so that a dead connection is detected soon.
 const HASH_TIMEOUT_SECONDS: f64 = 10.0;
-/// Pauses before a lost call is repeated. The last one repeats.
+/// Pauses before a lost call is repeated. Further repetitions use the last one.
 const PAUSES: [Duration; 4] =
     [Duration::from_millis(250), Duration::from_secs(1), Duration::from_secs(4), Duration::from_secs(12)];
-/// Time since the first attempt within which hashes are sent again.
+/// Time after the first attempt during which hashes are sent again.
 const HASH_RETRY_TIME: Duration = Duration::from_secs(25);
-/// Time within which a message of the proof after training is sent again, after the time limit of the first attempt.
+/// Time during which a message of the proof after training is sent again, after the time limit of the first attempt.
 const PROOF_RETRY_TIME: Duration = Duration::from_mins(10);
 /// Slowest supported link.
 const MIN_BYTES_PER_SECOND: f64 = 30_000.0;
 
 type Answer = Result<CommittedSegment, String>;
 
-/// Connection to the leaderboard that gave a run its seed and follows the run.
+/// Connection to the leaderboard that issued a run's seed and follows the run.
 pub(crate) struct LeaderboardWitness {
     leaderboard: Leaderboard,
     for_hashes: Leaderboard,
     registration: Registration,
-    /// Queue of the thread that sends commitments one after the other, so that they arrive in order.
+    /// Queue of the thread that sends commitments one at a time, so that they arrive in order.
     commitments: Sender<(CommitSegment, oneshot::Sender<Answer>)>,
 }
 
@@ -443,8 +442,8 @@ impl LeaderboardWitness {
         Self { leaderboard: leaderboard.clone(), for_hashes, registration, commitments }
     }
 
-    /// Makes a call of the proof after training, with a body of `bytes` bytes. Nothing is timed then, and an attempt
-    /// may take minutes on a slow link.
+    /// Makes a call of the proof after training, with a body of `bytes` bytes. Nothing is timed at this point, and an
+    /// attempt may take minutes on a slow link.
     fn send_proof<T>(
         &self,
         bytes: usize,
@@ -492,7 +491,7 @@ impl Witness for LeaderboardWitness {
     }
 }
 
-/// Makes a call during training, which sooner or later waits for the answer.
+/// Makes a call during training, which eventually waits for the answer.
 fn send_hash<T>(call: impl Fn() -> Result<T, LeaderboardError>) -> Result<T, String> {
     persist(HASH_RETRY_TIME, call).map_err(|error| match error {
         // The error's own text suggests a longer time limit, which does not apply to hashes.
@@ -503,7 +502,7 @@ fn send_hash<T>(call: impl Fn() -> Result<T, LeaderboardError>) -> Result<T, Str
     })
 }
 
-/// Repeats a call that was lost, for at most `patience`. The leaderboard accepts the same call twice.
+/// Repeats a lost call for at most `patience`. The leaderboard accepts repeated calls.
 fn persist<T>(patience: Duration, call: impl Fn() -> Result<T, LeaderboardError>) -> Result<T, LeaderboardError> {
     let start = Instant::now();
     let mut lost = 0;
@@ -578,7 +577,7 @@ mod tests {
         let word = again.word().to_owned();
         again.forget();
         assert_ne!(of("a record").word(), word);
-        // Without a cache there is a word as well.
+        // A key exists without a cache as well.
         assert!(is_whole(IdempotencyKey::in_folder("a record", None).unwrap().word()));
     }
 

@@ -1,11 +1,10 @@
-//! The links to devices that are served elsewhere.
+//! Connections to remote devices.
 //!
-//! When a server ends, its connections are closed and burn-remote's next read fails, though under load not at once. A
-//! server that hangs and a network that swallows everything close nothing: inside Burn's calls, which cannot be given
-//! up, a program waits for them for ever. So a separate thread makes these calls, the server is asked for signs of
-//! life meanwhile, and when it has given none for too long the thread is left behind and the caller gets an error. A
-//! lost server costs what was trained on it, and nothing else. Of several servers that share each batch the loss of one ends
-//! the training, and the error says which it was.
+//! When a server ends, its connections close and burn-remote's next read fails, though under load not at once. A server
+//! that hangs, or a network that drops all packets, closes nothing, and Burn's calls wait indefinitely because they
+//! cannot be cancelled. So a separate thread makes these calls, and the server is polled for signs of life meanwhile.
+//! If it gives none for too long, the thread is abandoned and the caller gets an error. A lost server costs only the
+//! training on it. If several servers share each batch, the loss of one ends the training, and the error names it.
 
 use std::io::{ErrorKind, Read, Write};
 use std::mem::ManuallyDrop;
@@ -23,7 +22,7 @@ use engine::{
 };
 use results::{Adapter, Precision, Warning};
 
-/// Opens the backend that computes at these addresses, in its own thread.
+/// Opens the backend that computes at these addresses, in a separate thread.
 pub(crate) fn open(
     addresses: &[String],
     timeout_seconds: f64,
@@ -57,7 +56,7 @@ struct Facts {
 /// State of the thread that calls the server.
 struct Held {
     backend: Box<dyn Backend>,
-    /// In the order in which they were built; `None` once dropped.
+    /// Trainers in order of creation; `None` once dropped.
     trainers: Vec<Option<Box<dyn Trainer>>>,
 }
 
@@ -161,10 +160,10 @@ impl Trainer for LinkedTrainer {
 }
 
 impl Drop for LinkedTrainer {
-    /// Burn frees its tensors, or marks them, before anything else is timed.
+    /// Lets Burn free or mark its tensors before anything else is timed.
     fn drop(&mut self) {
         let number = self.number;
-        // A lost server has nothing to be given.
+        // A lost server does not need the call.
         let _ = self.caller.call(move |held| {
             held.trainers[number] = None;
             Ok(())
@@ -180,7 +179,7 @@ type Call<Held> = Box<dyn FnOnce(&mut Held) + Send>;
 /// Thread that owns a value and runs calls on it in order. If the server is lost, the thread is abandoned together
 /// with its value.
 struct Caller<Held> {
-    /// Absent only while it is dropped.
+    /// `None` only during drop.
     calls: Option<Sender<Call<Held>>>,
     /// Closed when the thread has dropped its value.
     ended: Receiver<Result<(), EngineError>>,
@@ -203,7 +202,7 @@ impl<Held: 'static> Caller<Held> {
                 Ok(held) => held,
                 Err(error) => return drop(opened.send(Err(error))),
             };
-            // Neither a panic nor a lost server may drop it, because that calls the server as well.
+            // Neither a panic nor a lost server may drop the value, because its drop calls the server as well.
             let mut held = ManuallyDrop::new(held);
             let _ = opened.send(Ok(()));
             for call in coming {
@@ -262,7 +261,7 @@ fn wait<T>(answer: &Receiver<Result<T, EngineError>>, losses: &Losses) -> Result
     }
 }
 
-/// Loss of each server, by address, in the order in which they were named.
+/// Loss flag of each server with its address, in command-line order.
 #[derive(Clone)]
 struct Losses(Vec<(String, Lost)>);
 
@@ -300,13 +299,13 @@ const MAX_ANSWER_TIME: Duration = Duration::from_secs(5);
 /// Shortest wait, so that an answer that has already arrived is read.
 const MIN_ANSWER_TIME: Duration = Duration::from_millis(1);
 const REQUEST_INTERVAL: Duration = Duration::from_secs(3);
-/// Request for a path that Burn's server does not have: its error is a sign of life.
+/// Request for a path that Burn's server does not have. Its error response is a sign of life.
 const REQUEST: &[u8] = b"GET /alive HTTP/1.1\r\nhost: device\r\nconnection: close\r\n\r\n";
 
 /// Polls a server for signs of life.
 struct Watch {
     lost: Lost,
-    /// Closes the polling thread when dropped.
+    /// Ends the polling thread when dropped.
     _alive: Sender<()>,
 }
 
@@ -314,8 +313,8 @@ struct Watch {
 type Lost = Arc<AtomicBool>;
 
 impl Watch {
-    /// Connects to the server and watches it. It is lost after `timeout` and at least two unanswered requests: after
-    /// one, this process may have been delayed.
+    /// Connects to the server and watches it. The server counts as lost after `timeout` and at least two unanswered
+    /// requests; after one, this process may have been delayed.
     fn begin(address: &str, timeout: Duration) -> Result<Self, EngineError> {
         let patience = MAX_ANSWER_TIME.min(timeout);
         let server = find(address, patience)
@@ -374,7 +373,7 @@ fn sign_of_life(server: &SocketAddr, patience: Duration) -> io::Result<()> {
         match stream.read(&mut [0; 1]) {
             Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
             Ok(_) => return Ok(()),
-            // Suspending this process interrupts the read, and the answer may have arrived meanwhile.
+            // Suspending this process interrupts the read, but the answer may have arrived meanwhile.
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
@@ -511,7 +510,7 @@ mod tests {
         (listener, address)
     }
 
-    /// Time from a server's first answer until it is lost.
+    /// Returns the time from a server's first answer until it is lost.
     fn time_until_lost(address: &str, then: impl FnOnce()) -> Duration {
         let begun = Instant::now();
         let watch = Watch::begin(address, TIMEOUT).unwrap();
@@ -526,7 +525,7 @@ mod tests {
     #[test]
     fn silent_server_is_lost_one_timeout_after_its_last_answer() {
         let (_silent, address) = answering(3);
-        // Between two questions there is a pause as long as the timeout.
+        // The pause between two requests is as long as the timeout.
         let silent = time_until_lost(&address, || {});
         assert!(silent >= 3 * TIMEOUT, "{silent:?}");
     }

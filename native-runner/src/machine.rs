@@ -12,10 +12,10 @@ use sysinfo::{CpuRefreshKind, System};
 pub(crate) fn provenance() -> Provenance {
     let version = env!("CARGO_PKG_VERSION").to_owned();
     Provenance {
-        // The engine has the version of the workspace, as this program has.
+        // The engine and this program share the version of the workspace.
         engine_version: version.clone(),
         commit: env!("GRADMARK_COMMIT").to_owned(),
-        // A clock set before 1970 tells nothing; the server notes its own time anyway.
+        // A clock before 1970 is useless; the server records its own time anyway.
         started_unix_seconds: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64()),
         wall_seconds: 0.0,
         client: Client {
@@ -78,7 +78,7 @@ pub(crate) fn all() -> Vec<Battery> {
         .collect()
 }
 
-/// Returns true if a battery is discharging. A laptop may have two, and drain one after the other.
+/// Returns true if a battery is discharging. A laptop may have two batteries and drain them one after the other.
 pub(crate) fn is_discharging() -> bool {
     all().iter().any(|battery| battery.is_discharging)
 }

@@ -1,5 +1,5 @@
-//! Gradmark on the command line: trains real networks on this machine's GPU with the same engine as
-//! the page, and says how fast it learns.
+//! Gradmark on the command line: trains real networks on this machine's GPU with the page's engine, and reports how
+//! fast it learns.
 
 mod child;
 mod cli;
@@ -68,7 +68,7 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader of standard output is done, like `head`.
+        // The reader of standard output has closed it, as `head` does.
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
             report_failure(&failure);
@@ -82,9 +82,9 @@ fn report_failure(failure: &Failure) {
     let label = screen.paint(console::Style::new().red().bold(), "error:");
     let text = failure.to_string();
     for (first, line) in iter::once(format!("{label} ")).chain(iter::repeat(String::new())).zip(text.lines()) {
-        // A command, or a line of a file, stays whole.
+        // Commands and lines of files are not wrapped.
         let shown = if line.starts_with("  ") { screen.line(line) } else { screen.prose(&first, line, 0) };
-        // With standard error gone as well, the exit status is all that is left to say it with.
+        // If standard error is closed as well, only the exit status remains.
         drop(shown);
     }
     if failure.is_for_the_doctor() {

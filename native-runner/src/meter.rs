@@ -1,4 +1,4 @@
-//! Resources that a run uses while it trains.
+//! Resources that a run uses during training.
 
 mod sensors;
 
@@ -24,7 +24,7 @@ const SAMPLING_INTERVAL: Duration = Duration::from_millis(250);
 pub(crate) struct MachineMeter {
     root: PathBuf,
     sensors: Sensors,
-    /// True if this process trains, so that its time and memory belong to the training.
+    /// True if this process trains, so that its time and memory count as the training's.
     trains_itself: bool,
     is_here: bool,
     running: Option<RunningMeter>,
@@ -50,7 +50,7 @@ impl MachineMeter {
     pub(crate) fn of(backend: &dyn Backend) -> Self {
         let root = PathBuf::from("/");
         let is_here = backend.name() != BURN_REMOTE;
-        // One device's sensors would say nothing of several.
+        // The sensors of one device say nothing about several.
         let sensors =
             if is_here && backend.devices() == 1 { Sensors::of(backend.adapter(), &root) } else { Sensors::default() };
         let trains_itself = KNOWN_BACKENDS.iter().any(|known| known.name == backend.name());
@@ -60,7 +60,7 @@ impl MachineMeter {
 
 impl ResourceMeter for MachineMeter {
     fn start(&mut self) {
-        // A workload that could not be trained to its end has left its thread, which has the sensors.
+        // A workload that ended early has left its thread running, with the sensors.
         drop(self.finish());
         let (stop, stopped) = mpsc::channel();
         let start = Instant::now();
@@ -103,7 +103,7 @@ impl ResourceMeter for MachineMeter {
             machine_io_wait_percent: waited.and_then(|(before, after)| after.waited_percent_since(&before)),
             ..Resources::default()
         };
-        // A thread that panicked takes its sensors along, and everything that it saw.
+        // A thread that panicked loses its sensors and all its samples.
         if let Ok(Watched { memory, samples, sensors }) = thread.join() {
             if self.trains_itself {
                 resources.resident_memory_average_bytes = memory.iter().sum::<u64>().checked_div(memory.len() as u64);
@@ -141,7 +141,7 @@ fn resident_bytes(system: &mut System) -> Option<u64> {
     system.process(pid).map(sysinfo::Process::memory).filter(|&bytes| bytes > 0)
 }
 
-/// Processor time of this process so far, all threads together.
+/// Processor time of this process so far, over all threads.
 struct ProcessorTime {
     user_seconds: f64,
     system_seconds: f64,
@@ -164,7 +164,7 @@ impl ProcessorTime {
     }
 }
 
-/// Bounded buffer of samples that are evenly spaced in time: when it is full, every second one is dropped.
+/// Bounded buffer of samples that are evenly spaced in time. When it is full, every second one is dropped.
 struct Thinning {
     kept: Vec<ResourceSample>,
     most: usize,
@@ -174,7 +174,7 @@ struct Thinning {
 }
 
 impl Thinning {
-    /// `most` is at least two: the first and the last sample are always kept.
+    /// `most` is at least two, because the first and the last sample are always kept.
     pub(crate) fn new(most: usize) -> Self {
         Self { kept: Vec::with_capacity(most), most, every: 1, seen: 0 }
     }
@@ -185,7 +185,7 @@ impl Thinning {
         if !wanted {
             return;
         }
-        // One place is for the last sample.
+        // One place is reserved for the last sample.
         if self.kept.len() + 1 >= self.most {
             let mut place = 0;
             self.kept.retain(|_| {
@@ -200,7 +200,7 @@ impl Thinning {
         self.kept.push(sample);
     }
 
-    /// Adds the last sample, and returns all that were kept.
+    /// Adds the last sample, and returns all kept samples.
     fn end(mut self, sample: ResourceSample) -> Vec<ResourceSample> {
         self.kept.push(sample);
         self.kept
@@ -221,7 +221,7 @@ impl Clock for MonotonicClock {
     }
 }
 
-/// Processor time of this process, all threads together, which other programs do not advance.
+/// Processor time of this process over all threads, unaffected by other programs.
 #[cfg(feature = "wgsl")]
 pub(crate) struct ProcessorClock(());
 
@@ -264,7 +264,7 @@ mod tests {
         assert!(maximum > 64 << 20, "{maximum}");
         assert!(found.resident_memory_average_bytes.is_some_and(|average| average <= maximum));
         if cfg!(unix) {
-            // Another program may hold the core for a part of the time.
+            // Another program may use the core part of the time.
             let percent = found.cpu_user_percent.unwrap() + found.cpu_system_percent.unwrap();
             assert!((5.0..3200.0).contains(&percent), "{percent}");
         }
@@ -295,7 +295,7 @@ mod tests {
         sensors::tests::package(root.path(), 0, "package-0", 5_000_000);
         let sensors = Sensors::of_the_processor(root.path());
         let mut meter = MachineMeter { root: root.path().to_owned(), sensors, ..without_sensors() };
-        // The first workload ends early, without its resources being read.
+        // The first workload ends early, and its resources are not read.
         meter.start();
         for _ in 0..2 {
             meter.start();

@@ -1,5 +1,4 @@
-//! An external program as a back end: started here, and spoken to over its standard input and output
-//! (`docs/EXTERNAL.md`).
+//! External programs as backends, started here and controlled over standard input and output (`docs/EXTERNAL.md`).
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -50,7 +49,7 @@ impl NamedProgram {
         Ok(Self { name: name.leak(), command })
     }
 
-    /// Returns the argument as it may be typed again.
+    /// Returns the argument in a form that can be typed again.
     pub(crate) fn typed(&self) -> String {
         if self.command.is_empty() { self.name.to_owned() } else { format!("{}={}", self.name, self.command_text()) }
     }
@@ -102,13 +101,12 @@ pub(crate) fn open(
 struct RunningProgram {
     name: &'static str,
     child: RefCell<Child>,
-    /// Closed to tell the program that it is no longer needed.
+    /// Closed when the program is no longer needed.
     input: RefCell<Option<BufWriter<ChildStdin>>>,
     answers: Receiver<Result<Message, String>>,
     timeout: Duration,
     last_lines: Arc<Mutex<VecDeque<String>>>,
-    /// Thread that reads standard error until the program's end, or longer if a child process of the program inherits
-    /// it.
+    /// Thread that reads standard error until the program ends, or longer if a child of the program inherits it.
     listener: Option<JoinHandle<()>>,
 }
 
@@ -117,7 +115,7 @@ impl RunningProgram {
         let cannot = |message| EngineError::ProgramFailed { program: program.name.to_owned(), message };
         let mut started = program.command().map_err(cannot)?;
         started.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Ctrl-C is ours: what was measured until then is kept, and then the program ends.
+        // This process handles Ctrl-C: it keeps the measurements so far, and then ends the program.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut started, 0);
         let command = started.get_program().to_string_lossy().into_owned();
@@ -152,7 +150,7 @@ impl RunningProgram {
         }
     }
 
-    /// Returns the error with how the program ended and its last lines.
+    /// Returns the error with the program's exit status and its last lines.
     fn failed(&self, message: &str) -> EngineError {
         let ended = self.ends_within(MAX_FAILURE_TIME);
         // The last lines may still be in the pipe.
@@ -227,7 +225,7 @@ fn keep_last_lines(errors: impl Read, lines: &Mutex<VecDeque<String>>) {
 
 const MAX_LINE_BYTES: u64 = 16 << 20;
 const MAX_PAYLOAD_BYTES: u64 = 1 << 30;
-/// Field with the length of the payload.
+/// Name of the field with the payload length.
 const BYTES: &str = "bytes";
 
 fn write_message(output: &mut impl Write, message: &Message) -> io::Result<()> {
@@ -282,7 +280,7 @@ const PYTHON: &str = "GRADMARK_PYTHON";
 
 const SYSTEM_PYTHONS: [&str; 2] = ["python3", "python"];
 
-/// A bundled program, and the Python packages that it needs.
+/// Bundled program, and the Python packages that it needs.
 pub(crate) struct ReadyProgram {
     pub(crate) name: &'static str,
     pub(crate) framework: &'static str,
@@ -344,7 +342,7 @@ impl ReadyProgram {
     pub(crate) fn python(&self) -> Result<PathBuf, String> {
         let named = env::var_os(PYTHON).unwrap_or_default();
         let pythons = candidates(&named);
-        // The modules are only looked for; importing them would take seconds.
+        // Only finds the modules; importing them would take seconds.
         let question =
             format!("import importlib.util as u; raise SystemExit(not all(map(u.find_spec, {:?})))", self.modules);
         let has_modules = |python: &&PathBuf| {
@@ -390,7 +388,7 @@ fn write_programs(folder: &Path) -> io::Result<()> {
         if fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
             continue;
         }
-        // Several processes may do this at once.
+        // Several processes may write at once.
         replace_file(&path, text.as_bytes())?;
     }
     Ok(())
@@ -477,7 +475,7 @@ mod tests {
         assert_eq!((first.header["message"].as_str(), first.payload), (Some("weights"), message.payload));
         assert_eq!(read_message(&mut pipe).unwrap().payload, Vec::<u8>::new());
         assert!(read_message(&mut pipe).unwrap_err().contains("closed"));
-        // Numbers that JSON lacks are null.
+        // Numbers that JSON lacks become null.
         let mut line: &[u8] = b"{\"losses\": [NaN, -Infinity, Infinity, 1.5]}\n";
         assert_eq!(read_message(&mut line).unwrap().header, json!({"losses": [null, null, null, 1.5]}));
     }

@@ -1,4 +1,4 @@
-//! Progress of measurements, a bar on a terminal and occasional lines elsewhere; and Ctrl-C.
+//! Progress of measurements: a bar on a terminal, occasional lines elsewhere; and Ctrl-C.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,21 +31,21 @@ struct Progress {
 }
 
 impl Progress {
-    /// Handles Ctrl-C from now on with this notice. `template` is indicatif's.
+    /// Handles Ctrl-C from now on, with this notice. `template` has indicatif's syntax.
     fn new(interrupt: Interrupt, template: &str, notice: String) -> Self {
         let bar = (Screen::Error.is_terminal() && !screen::are_logs_shown()).then(|| {
             let target = ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND);
             let style = ProgressStyle::with_template(template).expect("the template is constant").progress_chars("━╸─");
             let bar = ProgressBar::with_draw_target(None, target).with_style(style);
-            // The clock goes on while something long says nothing, such as the compilation of kernels.
+            // Keeps the clock running during long silent work, such as kernel compilation.
             bar.enable_steady_tick(Duration::from_millis(250));
             bar
         });
         let shown = bar.clone();
         interrupt.listen(move || {
             if shown.is_some() {
-                // The bar ends at the right edge, so the `^C` that the terminal wrote has its own line, and the bar would be
-                // cleared one line too low. A cursor that cannot be moved leaves only a blemish.
+                // The bar ends at the right edge, so the terminal's `^C` is on its own line, and the bar would be
+                // cleared one line too low. If the cursor cannot be moved, only a blemish remains.
                 drop(Term::stderr().move_cursor_up(1));
             }
             say_beside(shown.as_ref(), &format!("{notice}; press Ctrl-C again to end at once."));
@@ -90,7 +90,7 @@ impl Drop for Progress {
     }
 }
 
-/// Shows a message while something without a length goes on; hidden without a terminal, and while logs are shown.
+/// Shows a message during work of unknown length; hidden without a terminal, and while logs are shown.
 pub(crate) fn spinner() -> ProgressBar {
     if !Screen::Error.is_terminal() || screen::are_logs_shown() {
         return ProgressBar::hidden();
@@ -104,7 +104,7 @@ pub(crate) fn spinner() -> ProgressBar {
 fn say_beside(bar: Option<&ProgressBar>, line: &str) {
     match bar {
         Some(bar) => bar.println(line),
-        // Progress that cannot be shown is no reason to end a run.
+        // Failure to show progress is no reason to end a run.
         None => drop(Screen::Error.line(line)),
     }
 }
@@ -115,7 +115,7 @@ const RUN_TEMPLATE: &str = "{spinner:.cyan} {prefix}\n  {wide_bar:.cyan/dim} {pe
 pub(crate) struct RunProgress {
     progress: Progress,
     steps_per_epoch: u32,
-    /// Number of parts before this one, number of all, and a title that distinguishes it; absent in a single run.
+    /// Number of parts before this one, total number, and a title that distinguishes it; absent in a single run.
     pub(crate) part: Option<(usize, usize, String)>,
 }
 
@@ -130,12 +130,12 @@ impl Observer<Event> for RunProgress {
     fn event(&mut self, event: &Event) {
         log(event);
         match event {
-            // A user who needs a proven run need not wait for its end.
+            // A user who needs a proven run need not wait for the end.
             Event::Warned { warning: warning @ Warning::CheckpointMissed { .. } } => {
                 let mark = Screen::Error.paint(Style::new().yellow().bold(), "!");
                 self.progress.say(&Screen::Error.wrapped(&format!("{mark} "), &warning.to_string(), 2));
             }
-            // The other warnings are shown below the results, where they are not overlooked.
+            // Other warnings are shown below the results, where they are not overlooked.
             Event::RunStarted { .. } | Event::Warned { .. } | Event::Examples { .. } | Event::Answered { .. } => {}
             Event::WorkloadStarted { workload, index, count, steps_per_epoch, .. } => {
                 let name = Screen::Error.bold(workload);
@@ -196,7 +196,7 @@ impl Observer<Event> for RunProgress {
     }
 }
 
-/// Logs events that the progress display leaves out or delays.
+/// Logs events that the progress display omits or delays.
 fn log(event: &Event) {
     match event {
         Event::RunStarted { workloads, seed, .. } => tracing::info!(?workloads, seed, "run"),
@@ -350,7 +350,7 @@ fn summarize_kernels(report: &KernelReport) -> String {
 
 /// Forecast of the time that the remaining cells take.
 pub(crate) struct Left {
-    /// Sum over the cells whose duration is known; absent without any.
+    /// Total of the cells of known duration; absent if there are none.
     pub(crate) known: Option<Forecast>,
     /// Number of cells of unknown duration.
     pub(crate) unknown: usize,
@@ -379,7 +379,7 @@ pub(crate) fn duration(seconds: f64) -> String {
 /// Exit status after Ctrl-C by shell convention: 128 plus the signal's number.
 const EXIT_STATUS: i32 = 130;
 
-/// Ctrl-C: the first one stops the run after its window, the second one ends the program.
+/// Ctrl-C handler: the first one stops the run after its window, the second one ends the program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interrupt(Arc<AtomicBool>);
 
@@ -399,7 +399,7 @@ impl Interrupt {
         drop(ctrlc::set_handler(handler));
     }
 
-    /// Lets the next Ctrl-C end the program: nothing is left to save.
+    /// Lets the next Ctrl-C end the program, because nothing is left to save.
     pub(crate) fn end_at_once(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
@@ -409,17 +409,17 @@ impl Interrupt {
     }
 }
 
-/// Ends the program when its standard input ends, because its parent has exited.
+/// Ends the program when its standard input closes, because its parent has exited.
 pub(crate) fn end_with_input() {
     thread::spawn(|| {
-        // An input that cannot be read has ended, too.
+        // An unreadable input counts as closed.
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         end_now();
     });
 }
 
-/// Ends the program without the exit functions of drivers: they would free memory that another thread uses, and
-/// NVIDIA's driver crashes.
+/// Ends the program without the drivers' exit functions. They would free memory that another thread uses, and NVIDIA's
+/// driver crashes.
 fn end_now() -> ! {
     #[cfg(unix)]
     // SAFETY: `_exit` has no preconditions.

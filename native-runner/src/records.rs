@@ -1,4 +1,4 @@
-//! Records that were kept: in a file each, several in the document of a comparison, or in a folder of such files.
+//! Stored records: one per file, several in the document of a comparison, or a folder of such files.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -30,7 +30,7 @@ pub(crate) struct KeptRecord {
 pub(crate) struct Found {
     pub(crate) records: Vec<KeptRecord>,
     pub(crate) kernels: Vec<(String, KernelRecord)>,
-    /// Other JSON files of a folder.
+    /// Other JSON files of the folder.
     pub(crate) others: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
             Ok(entry) => entry,
             // A folder above the link is read anyway.
             Err(error) if error.loop_ancestor().is_some() => continue,
-            // A broken link that never was a record.
+            // A broken link that was never a record.
             Err(error) if error.path().is_some_and(|path| path.is_symlink() && !is_json(path)) => continue,
             Err(error) => {
                 let path = error.path().unwrap_or(folder).to_owned();
@@ -97,7 +97,7 @@ struct Shape {
     records: Option<IgnoredAny>,
 }
 
-/// Output of `--backend all --json`, as far as it is records.
+/// Records in the output of `--backend all --json`; other fields are ignored.
 #[derive(Deserialize)]
 struct Several {
     records: Vec<RunRecord>,
@@ -149,7 +149,7 @@ impl Source {
         checked.collect()
     }
 
-    /// Parses the text, or returns the position of an error in it.
+    /// Parses the text. An error contains its position.
     fn parse<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         let mut json = serde_json::Deserializer::from_str(&self.text);
         let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
@@ -171,7 +171,7 @@ impl Source {
 
     fn unusable(&self, reason: &str) -> Failure {
         let layout = self.shape().filter(|shape| shape.records.is_none()).and_then(|shape| shape.schema_version);
-        // Another layout is why something is missing or too much.
+        // A different layout explains missing or unknown fields.
         let layout = layout.filter(|version| *version != u64::from(SCHEMA_VERSION) && !reason.contains("its layout"));
         let layout = layout.map_or_else(String::new, |version| format!("; {}", versions(version)));
         Failure::Usage(format!("{} is not a record: {reason}{layout}; {HOW_TO_MAKE_ONE}", self.name))

@@ -55,7 +55,7 @@ pub(crate) fn not_trained(record: &RunRecord) -> Option<Failure> {
         _ => None,
     });
     let failed: Vec<_> = failed.collect();
-    // A device that is too small is the most useful reason.
+    // Insufficient device memory is the most useful reason.
     let causes = || failed.iter().map(|(_, cause, _)| *cause);
     let is_of_memory = |cause: &FailureCause| matches!(cause, FailureCause::DoesNotFit | FailureCause::OutOfMemory);
     let cause = causes().find(is_of_memory).or_else(|| causes().next())?;
@@ -127,7 +127,7 @@ fn score_text(score: &Estimate) -> String {
     format!("{} GFLOP/s{}", score_digits(score.value), interval.unwrap_or_default())
 }
 
-/// Formats the throughput of the counted windows, or with a mark the one over all training.
+/// Formats the throughput of the counted windows, or the marked throughput of the whole training.
 pub(crate) fn throughput(record: &WorkloadRecord) -> Option<String> {
     let summary = &record.summary;
     let text = |rate| figure("samples_per_second", rate);
@@ -186,7 +186,7 @@ fn headline(record: &WorkloadRecord) -> String {
     facts.extend(summary.samples_per_second.map(|rate| figure("samples_per_second", rate)));
     facts.extend(summary.accuracy.map(|share| format!("{} accuracy", figure("accuracy", share))));
     facts.extend(record.target.map(|target| {
-        // The last accuracy may be below a target that was reached on the way.
+        // The last accuracy may be below a target that was reached earlier.
         let reached = target.reached_seconds.map_or_else(
             || "not reached".to_owned(),
             |seconds| format!("reached after {}", figure("seconds_to_target", seconds)),
@@ -196,7 +196,7 @@ fn headline(record: &WorkloadRecord) -> String {
     format!("{name} {}", facts.join(", "))
 }
 
-/// Lists why the record cannot be ranked by default; empty if it can.
+/// Lists the reasons why the record cannot be ranked by default; empty if it can.
 fn unranked_because(record: &RunRecord) -> Vec<String> {
     let mut reasons = Vec::new();
     if record.device.adapter.software {

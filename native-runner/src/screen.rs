@@ -19,7 +19,8 @@ pub(crate) enum Screen {
 }
 
 impl Screen {
-    /// Returns the columns of the terminal. Without one, lines are not limited: scripts want them whole.
+    /// Returns the width of the terminal in columns. Without a terminal, lines are unlimited, because scripts need them
+    /// whole.
     pub(crate) fn width(self) -> usize {
         let term = self.term();
         if !term.is_term() {
@@ -71,12 +72,12 @@ impl Screen {
         self.line(&self.bold(title))
     }
 
-    /// Prints a reason to be careful behind a mark.
+    /// Prints a warning after a mark.
     pub(crate) fn caution(self, text: &str) -> Result<(), Failure> {
         self.prose(&format!("{} ", self.paint(Style::new().yellow().bold(), "!")), text, 2)
     }
 
-    /// Prints an explanation of numbers, dimmed.
+    /// Prints a dimmed explanation of numbers.
     pub(crate) fn legend(self, text: &str) -> Result<(), Failure> {
         self.wrapped("", text, 0).lines().try_for_each(|line| self.line(&self.paint(Style::new().dim(), line)))
     }
@@ -97,7 +98,7 @@ impl Screen {
     }
 }
 
-/// Joins `first` and the words of `text` into lines of at most `width` columns where words allow.
+/// Joins `first` and the words of `text` into lines of at most `width` columns, unless a single word is longer.
 fn wrap(first: &str, text: &str, indent: usize, width: usize) -> String {
     let mut lines = first.to_owned();
     let mut column = measure_text_width(first);
@@ -152,7 +153,7 @@ pub(crate) struct TableColumn {
     pub(crate) cells: Vec<String>,
 }
 
-/// Stands for an absent value.
+/// Placeholder for an absent value.
 pub(crate) const NONE: &str = "–";
 
 impl TableColumn {
@@ -169,7 +170,7 @@ impl TableColumn {
 }
 
 impl Table {
-    /// Formats the table. Columns that do not fit side by side follow below, under the same titles.
+    /// Formats the table. Columns that do not fit next to each other follow below, under the same titles.
     pub(crate) fn lines(&self, screen: Screen, width: usize) -> Vec<String> {
         let title_width = self.titles.iter().map(|title| measure_text_width(title)).max().unwrap_or(0);
         let mut lines = Vec::new();
@@ -253,20 +254,20 @@ pub(crate) fn did_you_mean<'a>(typed: &str, known: impl IntoIterator<Item = &'a 
     closest(typed, known).map_or_else(String::new, |name| format!(". Did you mean `{name}`?"))
 }
 
-/// Filters by the number of `-v`: own events, more of them with events of libraries, everything.
+/// Log filters by number of `-v`: own events; more of them, and events of libraries; everything.
 const LOG_FILTERS: [&str; 4] =
     ["warn,native_runner=info", "info,native_runner=debug", "debug,native_runner=trace", "trace"];
 
 /// Shows logs from now on, each with the seconds since the program's start.
 pub(crate) fn show_logs(times_asked: u8) {
     let Some(filter) = log_filter(times_asked) else { return };
-    // Colours as everywhere else: none for files, pipes and `NO_COLOR`.
+    // Colors as everywhere else: none for files, pipes and `NO_COLOR`.
     let coloured = Screen::Error.bold("log") != "log";
     tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(filter))
         .with_timer(uptime())
         .with_writer(io::stderr)
-        // It would panic where standard error is closed.
+        // Logging internal errors would panic if standard error is closed.
         .log_internal_errors(false)
         .with_ansi(coloured)
         .init();

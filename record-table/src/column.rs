@@ -1,11 +1,11 @@
-//! Columns and their cells.
+//! Columns and cells.
 
 use std::borrow::Cow;
 
 use results::WorkloadRecord;
 use results::open_data::ExportColumn;
 
-/// A column of a table. Names stay as they were published.
+/// Column of a table. Published names never change.
 pub struct Column<R> {
     pub name: &'static str,
     pub unit: Option<&'static str>,
@@ -37,12 +37,12 @@ impl<R> Column<R> {
 type Always<R, T> = fn(&R, &WorkloadRecord) -> T;
 type Perhaps<R, T> = fn(&R, &WorkloadRecord) -> Option<T>;
 
-/// Function that returns a column's cell for a workload of a run. Its type is the type of the column, so that files can
-/// declare types before they have rows.
+/// Function that returns a column's cell for a workload of a run. The variant is the type of the column, so that files
+/// can declare types before they have rows.
 pub enum Values<R> {
     Text(for<'a> fn(&'a R, &'a WorkloadRecord) -> &'a str),
     OptionalText(for<'a> fn(&'a R, &'a WorkloadRecord) -> Option<&'a str>),
-    /// Text that no record has as such.
+    /// Text that is derived from the record.
     OptionalWords(Perhaps<R, String>),
     Whole(Always<R, u64>),
     OptionalWhole(Perhaps<R, u64>),
@@ -53,7 +53,7 @@ pub enum Values<R> {
     Moment(Always<R, f64>),
 }
 
-/// A value of a row.
+/// Value in a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell<'a> {
     Empty,
@@ -66,7 +66,7 @@ pub(crate) enum Cell<'a> {
 }
 
 impl<R> Values<R> {
-    /// Returns true if some runs do not have the value.
+    /// Returns true if some runs lack the value.
     pub(crate) fn may_be_absent(&self) -> bool {
         matches!(
             self,

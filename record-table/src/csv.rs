@@ -1,14 +1,14 @@
-//! Lines of the table as in RFC 4180, except for the line feed at their end.
+//! Lines of the table as in RFC 4180, except that they end with a line feed.
 
 use crate::Run;
 use crate::column::{Cell, Column};
 
-/// Writes the line of names.
+/// Writes the header line with the names.
 pub fn write_header<R>(text: &mut String, columns: &[Column<R>]) {
     write_line(text, columns.iter().map(|column| Cell::Text(column.name.into())));
 }
 
-/// Writes a line for each workload.
+/// Writes one line per workload.
 pub fn write_run<R: Run>(text: &mut String, columns: &[Column<R>], run: &R) {
     for workload in &run.record().workloads {
         write_line(text, columns.iter().map(|column| column.values.cell(run, workload)));

@@ -1,4 +1,4 @@
-//! Tables as Parquet files: typed columns, in groups of rows that are written as soon as they are full.
+//! Tables as Parquet files: typed columns, in row groups that are written once they are full.
 
 use std::sync::Arc;
 
@@ -15,23 +15,23 @@ use results::open_data::ExportColumn;
 use crate::Run;
 use crate::column::{Cell, Column, Values};
 
-/// Rows of a group, which are in memory until it is written: a few megabytes.
+/// Rows per group. A group is kept in memory until it is written: a few megabytes.
 pub const ROWS_IN_GROUP: usize = 10_000;
 
-/// A file that is written in parts.
+/// Parquet file that is written in parts.
 pub struct ParquetFile<R> {
     columns: Vec<Column<R>>,
     writer: SerializedFileWriter<Vec<u8>>,
-    /// One for each column.
+    /// Buffers, one per column.
     buffers: Vec<Buffer>,
     rows: usize,
 }
 
 impl<R: Run> ParquetFile<R> {
-    /// Creates a file with these columns. Its metadata have `about` and, as JSON, the meaning of the columns.
+    /// Creates a file with these columns. Its metadata contain `about` and, as JSON, the meaning of the columns.
     ///
     /// # Errors
-    /// Columns that the format does not support, such as two of one name.
+    /// If the format does not support the columns, such as two with the same name.
     pub fn new(columns: Vec<Column<R>>, about: &[(&str, &str)]) -> Result<Self, ParquetError> {
         let properties = Arc::new(properties(&columns, about)?);
         let writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema(&columns)?), properties)?;
@@ -39,10 +39,10 @@ impl<R: Run> ParquetFile<R> {
         Ok(Self { columns, writer, buffers, rows: 0 })
     }
 
-    /// Adds a row for each workload.
+    /// Adds one row per workload.
     ///
     /// # Errors
-    /// A group of rows cannot be compressed.
+    /// If a row group cannot be compressed.
     pub fn write_run(&mut self, run: &R) -> Result<(), ParquetError> {
         for workload in &run.record().workloads {
             for (buffer, column) in self.buffers.iter_mut().zip(&self.columns) {
@@ -67,10 +67,10 @@ impl<R: Run> ParquetFile<R> {
         Ok(())
     }
 
-    /// Writes the last rows and the end of the file.
+    /// Writes the remaining rows and the end of the file.
     ///
     /// # Errors
-    /// As [`ParquetFile::write_run`].
+    /// Same as [`ParquetFile::write_run`].
     pub fn end(&mut self) -> Result<(), ParquetError> {
         if self.rows > 0 {
             self.write_group()?;
@@ -81,18 +81,18 @@ impl<R: Run> ParquetFile<R> {
     /// Returns the bytes since the last call.
     ///
     /// # Errors
-    /// None in memory.
+    /// Never, because the file is in memory.
     pub fn take(&mut self) -> Result<Vec<u8>, ParquetError> {
         self.writer.flush()?;
-        // The writer only counts bytes that it has written.
+        // The writer only counts written bytes.
         Ok(std::mem::take(self.writer.inner_mut()))
     }
 }
 
-/// Cells of a column that wait until their group of rows is full.
+/// Cells of a column that wait for their row group to fill.
 struct Buffer {
     values: Waiting,
-    /// 1 for each present value and 0 for each absent one; absent if every value is present.
+    /// 1 for each present value and 0 for each absent one; `None` if every value is present.
     present: Option<Vec<i16>>,
 }
 
@@ -161,7 +161,8 @@ impl Buffer {
     }
 }
 
-/// Saturates instead of failing: validation refuses numbers near the limit, but an import of the host must not break the file.
+/// Saturates instead of failing: validation rejects numbers near the limit, but an import by the host must not break
+/// the file.
 fn signed(whole: u64) -> i64 {
     i64::try_from(whole).unwrap_or(i64::MAX)
 }
@@ -172,7 +173,7 @@ fn microseconds(unix_seconds: f64) -> i64 {
     whole
 }
 
-/// Returns the columns with their types, in order.
+/// Returns the typed columns in order.
 fn schema<R>(columns: &[Column<R>]) -> Result<Type, ParquetError> {
     let columns: Result<Vec<_>, _> = columns.iter().map(|column| field(column).map(Arc::new)).collect();
     Type::group_type_builder("results").with_fields(columns?).build()
@@ -192,16 +193,16 @@ fn field<R>(column: &Column<R>) -> Result<Type, ParquetError> {
     Type::primitive_type_builder(column.name, stored).with_repetition(repetition).with_logical_type(logical).build()
 }
 
-/// Returns the properties of the file, which every reader supports: the first version of the format, and gzip.
+/// Returns the file properties, which every reader supports: the first version of the format, and gzip.
 fn properties<R>(columns: &[Column<R>], about: &[(&str, &str)]) -> Result<WriterProperties, ParquetError> {
     let is_number = |column: &&Column<R>| matches!(column.values, Values::Number(_) | Values::OptionalNumber(_));
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::GZIP(GzipLevel::default()))
-        // Readers can skip whole groups. An index of pages would be in memory until the end.
+        // Readers can skip whole groups. A page index would stay in memory until the end.
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
         .set_key_value_metadata(Some(metadata(columns, about)?));
-    // Measurements rarely repeat.
+    // Measurements rarely repeat, so a dictionary does not help.
     for column in columns.iter().filter(is_number) {
         properties = properties.set_column_dictionary_enabled(ColumnPath::from(column.name), false);
     }

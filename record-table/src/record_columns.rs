@@ -1,4 +1,4 @@
-//! Columns of every table of records. A new one is added at the end.
+//! Columns of every table of records. New ones are added at the end.
 
 use results::Layout;
 
@@ -210,7 +210,7 @@ pub fn record_columns<R: Run>() -> Vec<Column<R>> {
         Column::in_unit(
             "score",
             "GFLOP/s",
-            "score of the run, repeated for each workload; empty unless it completed its suite",
+            "score of the run in each of its rows; empty unless the run completed its suite",
             OptionalNumber(|run, _| Some(engine::score(run.record())?.value)),
         ),
     ]

@@ -107,7 +107,7 @@ pub struct Verdict {
 pub struct AcceptedRun {
     pub run_id: String,
     pub tier: Tier,
-    /// Reasons of this tier; empty when there is nothing to say.
+    /// Reasons of this tier; empty if none is worth reporting.
     pub notes: Vec<Note>,
     /// True if the leaderboard now computes parts of the run again, after which the tier may change ([`Verdict`]).
     pub being_verified: bool,
@@ -205,14 +205,14 @@ pub struct DataSetList {
 /// Availability of a data set on this server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServedDataSet {
-    /// As `reference/data-sets.json` calls it, such as `cifar10`.
+    /// Name in `reference/data-sets.json`, such as `cifar10`.
     pub name: String,
     /// Reason why the server cannot send it, as a part of a sentence; absent if it can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }
 
-/// Every refusal: a code for programs, a plain sentence for people.
+/// Body of every error response: a code for programs and a message for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorBody {
     /// Stable, such as `out_of_range`.
@@ -224,7 +224,7 @@ pub struct ErrorBody {
     pub field: Option<String>,
 }
 
-/// Query of the list. Everything is optional; rows match all named filters.
+/// Query of the list. All fields are optional; rows match every filter that is set.
 ///
 /// Results of one workload come fastest first. Rates of different workloads cannot be compared, so that a list without a
 /// workload has the newest first.
@@ -235,9 +235,9 @@ pub struct ListRuns {
     pub workload: Option<String>,
     /// Only this back end.
     pub backend: Option<String>,
-    /// Only this precision. A ranking of a workload has one: f32 where none is named.
+    /// Only this precision. A ranking of a workload has one, by default f32.
     pub precision: Option<Precision>,
-    /// Only runs of this suite, in whatever version.
+    /// Only runs of this suite, in any version.
     pub suite: Option<String>,
     /// Only the device of this key.
     pub device: Option<String>,
@@ -259,13 +259,13 @@ pub struct ListRuns {
     pub ranked: bool,
     /// Class of ranked devices, GPUs if not named; only together with `ranked`.
     pub class: Option<RankedClass>,
-    /// `fastest` where a workload is named, otherwise `newest`.
+    /// Order of the rows: by default `fastest` if `workload` is set, otherwise `newest`.
     pub sort: Option<RunSort>,
     /// At most this many rows, 1 to 500; 100 when absent.
     pub limit: Option<u32>,
     /// `next` of another page of the same query, which continues there. Newer rows do not shift pages.
     pub cursor: Option<String>,
-    /// Rows to leave out at the start, at most 10,000; `cursor` and the export go further.
+    /// Number of rows to skip, at most 10,000; `cursor` and the export have no such limit.
     pub offset: Option<u32>,
 }
 
@@ -281,7 +281,7 @@ pub enum RunSort {
     Oldest,
     /// By accuracy on the test set, the best first; rows without one come last.
     Accuracy,
-    /// By the training time until the target accuracy was first seen. Only results that reached it.
+    /// By training time until the target accuracy was first seen; only results that reached it.
     TimeToAccuracy,
 }
 
@@ -297,11 +297,11 @@ impl RunSort {
 /// One page of the leaderboard.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunList {
-    /// Fewer than `limit` where there are no more, or where the leaderboard looked at as many results as it does for one
-    /// answer: then `next` goes on from there.
+    /// Fewer than `limit` if no more exist, or if the leaderboard reached its limit of results to check per response;
+    /// `next` then continues from there.
     pub rows: Vec<RunRow>,
-    /// Rows there are without `limit`, `offset` and `cursor`. Counting ends at 5,000. Where several filters meet that fit
-    /// more each, it is not known, and this counts what was found so far.
+    /// Number of rows without `limit`, `offset` and `cursor`, counted up to 5,000. If several filters that each match
+    /// more are combined, the number is unknown, and this is the number of rows found so far.
     pub total: u64,
     /// True if more than `total` exist, or may exist.
     pub more_than_total: bool,
@@ -310,13 +310,13 @@ pub struct RunList {
     pub next: Option<String>,
 }
 
-/// Query of the moderation log; everything is optional.
+/// Query of the moderation log. All fields are optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModerationQuery {
     /// At most this many entries, 1 to 500; 100 when absent.
     pub limit: Option<u32>,
-    /// Entries to leave out at the start, at most 10,000.
+    /// Number of entries to skip, at most 10,000.
     pub offset: Option<u32>,
 }
 
@@ -324,7 +324,7 @@ pub struct ModerationQuery {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModerationLog {
     pub entries: Vec<ModerationEntry>,
-    /// Entries there are without `limit` and `offset`. Counting ends at 10,000.
+    /// Number of entries without `limit` and `offset`, counted up to 10,000.
     pub total: u64,
     /// True if more than `total` exist.
     pub more_than_total: bool,
@@ -366,7 +366,7 @@ pub enum Deed {
     Flag,
     /// Gave a run a tier.
     SetTier,
-    /// Deleted a run for ever.
+    /// Deleted a run permanently.
     Remove,
     /// Counts a device's runs for another one.
     MergeDevices,
@@ -376,7 +376,7 @@ pub enum Deed {
 
 names!(Deed { Hide = "hide", Restore = "restore", Flag = "flag", SetTier = "set_tier", Remove = "remove", MergeDevices = "merge_devices", SeparateDevices = "separate_devices" });
 
-/// A note of the leaderboard on a run. In English, it is its sentence.
+/// A note of the leaderboard on a run. Its `Display` is the English sentence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum Note {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BadgeQuery {
-    /// The workload whose throughput is shown. When absent, the score, or without one the first completed workload.
+    /// Workload to show the throughput of. If absent, the score is shown, or without one the first completed workload.
     pub workload: Option<String>,
 }
 

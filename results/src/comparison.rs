@@ -1,6 +1,6 @@
 //! Comparison of back ends on one workload: metrics, ratios to the fastest, and agreement of accuracies.
 //!
-//! [`compare`] makes all of it from records, and from nothing else.
+//! [`compare`] computes all of it from records alone.
 
 mod agreement;
 
@@ -25,7 +25,7 @@ pub struct Contender {
 }
 
 impl fmt::Display for Contender {
-    /// Writes the name alone if the precision is f32.
+    /// Writes only the name if the precision is f32.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.precision {
             Precision::F32 => write!(f, "{}", self.backend),
@@ -178,8 +178,8 @@ pub struct Figures {
 
 /// Compares the runs of `workload` in `records`, and back ends that were refused.
 ///
-/// Records of the same back end and precision make one row, whatever their seeds; they must come from one device with the
-/// same settings, or their metrics mean nothing together.
+/// Records of the same back end and precision make one row, regardless of their seeds. They must come from one device
+/// with the same settings, otherwise their metrics are not comparable.
 pub fn compare(workload: &str, records: &[RunRecord], refused: &[Refused]) -> Comparison {
     let all = records.iter().flat_map(MeasuredWorkload::all);
     let runs: Vec<MeasuredWorkload<'_>> = all.filter(|run| run.workload.workload == workload).collect();
@@ -276,7 +276,7 @@ impl Figures {
 /// Sets the ratio of every time to the fastest row's.
 fn relate(rows: &mut [Row]) {
     let steps: Vec<Option<u64>> = rows.iter().filter_map(|row| row.figures.as_ref()).map(|of| of.steps).collect();
-    // Without a known, equal number of steps, times of training are of different work.
+    // Training times are comparable only if the numbers of steps are known and equal.
     let same_work = steps.first().is_some_and(|first| first.is_some() && steps.iter().all(|steps| steps == first));
     let always: [fn(&mut Figures) -> &mut Option<Timing>; 3] =
         [|of| &mut of.epoch, |of| &mut of.testing, |of| &mut of.cold_start];

@@ -94,7 +94,7 @@ impl Correctness {
         losses.or_else(other).or_else(whole_batch)
     }
 
-    /// Returns true if everything was compared that a comparison includes.
+    /// Returns true if every quantity of a comparison was compared.
     pub fn is_complete(&self) -> bool {
         Compared::OF_FIRST_STEPS.iter().all(|wanted| self.differences.iter().any(|found| found.compared == *wanted))
     }

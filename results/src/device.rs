@@ -51,7 +51,7 @@ pub enum DeviceKind {
     Virtual,
     /// The processor, directly or through a software adapter.
     Cpu,
-    /// A device whose kind the platform does not report.
+    /// A device of a kind that the platform does not report.
     #[default]
     Unknown,
 }

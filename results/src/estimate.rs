@@ -37,7 +37,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Makes an estimate of the optional parts in records; without both ends there is no interval.
+    /// Makes an estimate from the optional fields of records. The interval needs both ends.
     pub fn new(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> Option<Self> {
         let interval = low.zip(high).map(|(low, high)| Interval { low, high });
         Some(Self { value: value?, interval })

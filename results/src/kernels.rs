@@ -94,7 +94,7 @@ pub struct Peaks {
     pub arithmetic: Option<Peak>,
     /// Bytes read and written per second when copying an array larger than caches.
     pub copy: Option<Peak>,
-    /// Bytes per second when reading such an array.
+    /// Bytes read per second when reading such an array.
     pub read: Option<Peak>,
     /// Launches per second, each waiting for the one before, as in a training step.
     pub launches: Option<Peak>,
@@ -172,7 +172,7 @@ impl Timing {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     pub suite: Suite,
-    /// Size as tables show it.
+    /// Size, as shown in tables.
     pub size: String,
     pub pass: Pass,
     /// Floating-point operations of a repetition, counted from the size.

@@ -70,7 +70,7 @@ pub enum Outcome<Figures, Difference> {
 }
 
 impl<Figures, Difference> Outcome<Figures, Difference> {
-    /// Returns the metrics, if there are any.
+    /// Returns the metrics, if any.
     pub fn measured(&self) -> Option<&Figures> {
         if let Self::Measured(figures) = self { Some(figures) } else { None }
     }

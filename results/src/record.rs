@@ -23,7 +23,7 @@ pub struct RunRecord {
     pub schema_version: u32,
     /// Id of the run on the leaderboard; absent if the run was not registered before it started.
     pub run_id: Option<String>,
-    /// Single-use word that the leaderboard issued together with `run_id`.
+    /// Single-use token that the leaderboard issued together with `run_id`.
     pub nonce: Option<String>,
     /// Requested run.
     pub requested: RunSpec,
@@ -36,7 +36,7 @@ pub struct RunRecord {
     pub provenance: Provenance,
     /// Device that trained.
     pub device: Device,
-    /// Workloads of the run, in the order in which they were trained.
+    /// Workloads of the run, in training order.
     pub workloads: Vec<WorkloadRecord>,
     /// Conditions that were not ideal.
     pub warnings: Vec<Warning>,
@@ -113,7 +113,7 @@ pub struct WorkloadRecord {
     pub input: Option<InputPipeline>,
     /// Use of the machine during the training.
     pub resources: Resources,
-    /// Figures computed from the other fields of this workload. The leaderboard computes them again.
+    /// Metrics computed from the other fields of this workload. The leaderboard recomputes them.
     pub summary: Summary,
 }
 
@@ -201,7 +201,7 @@ impl Summary {
     }
 }
 
-/// Settings of a training, whether default or asked for.
+/// Settings of a training run, default or requested.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {

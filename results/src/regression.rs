@@ -1,6 +1,6 @@
 //! Regressions: comparison of a candidate's runs with a baseline's.
 //!
-//! [`compare`] makes all of it from records, and from nothing else.
+//! [`compare`] computes all of it from records alone.
 
 mod mismatch;
 mod speed;
@@ -133,7 +133,7 @@ pub enum Verdict {
     Broken {
         reason: String,
     },
-    /// Both sides have it, and nothing can be compared.
+    /// Both sides have it, but no metric can be compared.
     Untold {
         reason: String,
     },
@@ -160,7 +160,7 @@ impl Verdict {
         }
     }
 
-    /// Returns the words for people and for tables.
+    /// Returns the text for messages and tables.
     pub fn words(&self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -216,7 +216,7 @@ pub struct Side {
     pub runs: usize,
     /// Runs that metrics are computed from.
     pub completed: usize,
-    /// Completed runs whose windows did not agree, or were too few.
+    /// Completed runs with too few windows, or windows that did not agree.
     pub unsteady: usize,
     /// Completed runs that reached the target accuracy.
     pub reached_target: usize,
@@ -232,7 +232,7 @@ pub struct Throughput {
     /// The geometric mean of the runs' medians.
     pub baseline: f64,
     pub candidate: f64,
-    /// The candidate's over the baseline's, with its 95 % interval.
+    /// Ratio of the candidate's to the baseline's, with its 95 % interval.
     pub ratio: Estimate,
 }
 
@@ -344,7 +344,7 @@ fn rates(runs: &[&MeasuredWorkload<'_>]) -> Option<Vec<Estimate>> {
     runs.iter().map(|run| run.summary.throughput()).collect()
 }
 
-/// Returns the difference of both networks, if there is one.
+/// Returns the difference of both networks, if any.
 fn network_difference(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWorkload<'_>]) -> Option<String> {
     let [before, after] = [baseline.first()?, candidate.first()?].map(|run| &run.workload.settings);
     let differs = |what: &str, one: u64, other: u64| {
@@ -376,7 +376,7 @@ pub struct Accuracy {
     /// The mean over the seeds.
     pub baseline: f64,
     pub candidate: f64,
-    /// The candidate's less the baseline's.
+    /// Difference of the candidate's from the baseline's: candidate minus baseline.
     pub difference: f64,
     pub verdict: AccuracyVerdict,
     /// Largest difference that chance explains; absent if the numbers of steps differ.
@@ -437,7 +437,7 @@ pub enum QuantityUnit {
 
 /// A quantity that is compared in addition to the throughput, if all runs have it.
 pub struct Quantity {
-    /// Id in documents; of a metric, the id of the metric.
+    /// Id in documents; for a metric, its id.
     pub id: &'static str,
     /// A word or two.
     pub title: &'static str,
@@ -481,7 +481,7 @@ pub struct Change {
     /// Geometric mean over the runs; absent unless all of them have it.
     pub baseline: Option<f64>,
     pub candidate: Option<f64>,
-    /// The candidate's over the baseline's. With a single run on each side it has no interval.
+    /// Ratio of the candidate's to the baseline's. It has no interval with a single run on each side.
     pub ratio: Option<Estimate>,
 }
 

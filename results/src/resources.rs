@@ -21,7 +21,7 @@ pub struct Resources {
     pub resident_memory_average_bytes: Option<u64>,
     /// Largest resident memory of this process during the training, in bytes.
     pub resident_memory_maximum_bytes: Option<u64>,
-    /// Reading that tells the energy of the device that trained; absent if there is none.
+    /// Reading of the energy of the device that trained, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy_source: Option<EnergySource>,
     /// Readings of the machine's sensors from the start to the end of the training, at most 128. If there were more,
@@ -53,7 +53,7 @@ pub enum EnergySource {
 pub struct ResourceSample {
     /// Seconds since the training of this workload began, after its check.
     pub seconds: f64,
-    /// Share of the time just before in which the GPU that trains was busy, in percent.
+    /// Share of the preceding interval that the training GPU was busy, in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu_busy_percent: Option<f64>,
     /// Memory of the GPU that all programs use, in bytes.

@@ -190,7 +190,7 @@ impl Model {
         }
     }
 
-    /// Returns the step on logical devices of one processor, whose cores compute one share after the other.
+    /// Returns the step on logical devices of one processor, which computes one share after the other.
     pub fn step_on_one_processor(&self, devices: u32, batch: u32) -> ModelledStep {
         let step = self.step(devices, batch, AllReduce::ThroughHost);
         let share = f64::from(batch) / f64::from(devices);

@@ -52,7 +52,7 @@ pub struct RunSpec {
     /// Number of threads of a back end that computes on the processor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<NonZero<usize>>,
-    /// Way in which batches reach the device.
+    /// Path of batches to the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<InputMode>,
     /// Layout of images in memory.
@@ -64,7 +64,7 @@ pub struct RunSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SeedSource {
-    /// The person or program that asked for the run.
+    /// Person or program that requested the run.
     Chosen,
     /// The leaderboard, when the run was registered.
     Leaderboard,
@@ -231,7 +231,7 @@ pub enum Departure {
     },
     /// The data set was not on the device.
     Input {
-        /// Way in which batches reached the device.
+        /// Path of batches to the device.
         mode: InputMode,
     },
     /// Several devices shared each batch.

@@ -209,7 +209,7 @@ mod tests {
         }
     }
 
-    /// Counting all 3^3 and 4^4 resamples by hand is the plain twin of the binomial sums.
+    /// Enumerating all 3^3 and 4^4 resamples checks the binomial sums.
     #[test]
     fn intervals_agree_with_counting_resamples() {
         for values in [vec![1.0, 2.0, 10.0], vec![1.0, 2.0, 10.0, 11.0]] {

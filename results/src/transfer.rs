@@ -125,18 +125,18 @@ impl InputMode {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InputPipeline {
-    /// Way in which batches reach the device.
+    /// Path of batches to the device.
     pub mode: InputMode,
     /// Number of batches brought to the device.
     pub batches: u64,
     /// Bytes written to the device: samples, labels and sample numbers.
     pub bytes: u64,
-    /// Seconds in which the host gathered the samples of batches.
+    /// Seconds that the host spent gathering the samples of batches.
     pub preparing_seconds: f64,
     /// Seconds of writing batches: without prefetch until the device has them, with prefetch until they are handed
     /// over.
     pub uploading_seconds: f64,
-    /// Seconds in which the device was idle because its next batch was not there. Without prefetch, the sum of
+    /// Seconds that the device was idle because its next batch had not arrived. Without prefetch, the sum of
     /// `preparing_seconds` and `uploading_seconds`.
     pub waiting_seconds: f64,
 }
@@ -182,7 +182,7 @@ impl RunRecord {
         self.workloads.iter().filter_map(|workload| Some(workload.communication?.devices)).max().unwrap_or(1)
     }
 
-    /// Returns the way in which batches reached the device.
+    /// Returns the path of batches to the device.
     pub fn input_mode(&self) -> InputMode {
         self.workloads.iter().find_map(|workload| Some(workload.input?.mode)).unwrap_or(InputMode::Resident)
     }

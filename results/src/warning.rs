@@ -88,7 +88,7 @@ pub enum Warning {
     NotIsolated,
     /// The leaderboard did not give a seed, so the result cannot be ranked.
     Unregistered {
-        /// Reason why there is no seed.
+        /// Reason for the missing seed.
         reason: String,
     },
     /// The leaderboard could not follow the run, so the result cannot be proven.
@@ -98,7 +98,7 @@ pub enum Warning {
         /// Reason why it could not.
         reason: String,
     },
-    /// The samples were generated, because the published ones were missing or there are none.
+    /// The samples were generated, because published ones were missing or do not exist.
     GeneratedData {
         /// Name of the workload.
         workload: String,

@@ -7,30 +7,30 @@ pub enum Access {
     ReadWrite,
 }
 
-/// A kernel: its source and what it binds.
+/// Source and bindings of a kernel.
 ///
 /// Group 0 holds the parameter block (binding 0, uniform) and the storage buffers (bindings 1, 2, …);
 /// group 1 holds the step (binding 0, uniform, dynamic offset). The entry point is `main`.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
     pub name: &'static str,
-    /// The file of its body, without folder and ending: its name, unless one text with different shared parts makes
-    /// several kernels.
+    /// File name of the body, without folder and extension. Differs from the kernel's name if one file with different
+    /// shared parts makes several kernels.
     pub file: &'static str,
-    /// Parts of the source, to be concatenated: shared files, then the kernel's own.
+    /// Parts of the source to concatenate: shared files, then the kernel's body.
     pub sources: &'static [&'static str],
     /// Size of the parameter block in bytes.
     pub params_bytes: usize,
-    /// Its fields.
+    /// Fields of the parameter block.
     pub params: &'static [Field],
     /// Access of the storage buffers, from binding 1 on.
     pub storage: &'static [Access],
-    /// Invocations of a workgroup.
+    /// Number of invocations per workgroup.
     pub workgroup_size: u32,
 }
 
 impl Kernel {
-    /// All its forms: with matrices only where it multiplies blocks, whose operands are f16.
+    /// Returns all forms. Only kernels that multiply blocks, which have f16 operands, have forms with matrices.
     pub fn forms(&self) -> Vec<Form> {
         if self.multiplies_blocks() {
             Matrices::ALL.map(Form::with_matrices).to_vec()
@@ -39,21 +39,21 @@ impl Kernel {
         }
     }
 
-    /// The whole WGSL module, for the platform that this is compiled for.
+    /// Returns the complete WGSL module for the target platform.
     pub fn source(&self, form: impl Into<Form>) -> String {
         let form = form.into();
         if cfg!(target_arch = "wasm32") { self.source_for_browsers(form) } else { self.joined(form) }
     }
 
-    /// The whole WGSL module for browsers, which want subgroups to be enabled. Naga has them as well, but does not know
-    /// the directive yet.
+    /// Returns the complete WGSL module for browsers, which require a directive for subgroups. Naga supports subgroups
+    /// but not the directive yet.
     pub fn source_for_browsers(&self, form: impl Into<Form>) -> String {
         let extensions = if self.needs_subgroups() { "enable subgroups;\n" } else { "" };
         format!("{extensions}{}", self.joined(form.into()))
     }
 
     fn joined(&self, form: Form) -> String {
-        // Directives come before everything else.
+        // Directives must come first.
         let mut parts = vec![form.stored.source()];
         if self.multiplies_blocks() {
             let matrices = form.matrices.unwrap_or_default();
@@ -64,25 +64,25 @@ impl Kernel {
         parts.join("\n")
     }
 
-    /// Returns true if it runs only on devices that have subgroups, of at least eight lanes or, where it multiplies blocks, of at
-    /// most 64.
+    /// Returns true if the kernel requires subgroups of at least eight lanes or, if it multiplies blocks, of at most
+    /// 64.
     pub fn needs_subgroups(&self) -> bool {
         self.sources.contains(&SUBGROUP_TILE) || self.multiplies_blocks()
     }
 
-    /// Returns true if its subgroups multiply blocks of f16, by [`Matrices`].
+    /// Returns true if its subgroups multiply f16 blocks with [`Matrices`].
     pub fn multiplies_blocks(&self) -> bool {
         self.sources.contains(&MATRIX_TILE)
     }
 
-    /// Returns true if the kernel is compiled without checks of its indices, which would take a noticeable part of its time:
-    /// it reads workgroup memory in its innermost loop.
+    /// Returns true if the kernel is compiled without bounds checks, which would noticeably slow its innermost loop: it
+    /// reads workgroup memory there.
     pub fn runs_unchecked(&self) -> bool {
         self.sources.contains(&LARGE_TILE) || self.multiplies_blocks()
     }
 }
 
-/// Form of a kernel's text: the stored type, and the multiplication of blocks if its subgroups multiply some.
+/// Variant of a kernel's source: the stored type and, if its subgroups multiply blocks, the method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Form {
     pub stored: Stored,
@@ -90,7 +90,7 @@ pub struct Form {
 }
 
 impl Form {
-    /// The form with f16, whose blocks `matrices` multiply.
+    /// Returns the f16 form that multiplies blocks with `matrices`.
     #[must_use]
     pub const fn with_matrices(matrices: Matrices) -> Self {
         Self { stored: Stored::F16, matrices: Some(matrices) }
@@ -103,23 +103,23 @@ impl From<Stored> for Form {
     }
 }
 
-/// Multiplication of the blocks, of 16 × 16 numbers, of a matrix tile.
+/// Method of multiplying the 16 × 16 blocks of a matrix tile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Matrices {
-    /// Loops, on every device with subgroups and f16: the obvious twin of the others.
+    /// Plain loops, for every device with subgroups and f16.
     #[default]
     Plain,
-    /// Matrix units for 8 × 8 numbers, four to a block. Needs wgpu's cooperative matrices of that shape.
+    /// Matrix units for 8 × 8 numbers, four per block. Needs wgpu's cooperative matrices of this shape.
     Eight,
-    /// Matrix units for 16 × 16 numbers. Needs wgpu's cooperative matrices of that shape.
+    /// Matrix units for 16 × 16 numbers. Needs wgpu's cooperative matrices of this shape.
     Sixteen,
 }
 
 impl Matrices {
-    /// All of them, plainest first.
+    /// All variants, simplest first.
     pub const ALL: [Self; 3] = [Self::Plain, Self::Eight, Self::Sixteen];
 
-    /// Rows, columns and depth of what a unit multiplies at once; none where there is no unit.
+    /// Returns the rows, columns and depth of one matrix unit's product; `None` without matrix units.
     #[must_use]
     pub const fn side(self) -> Option<u32> {
         match self {
@@ -129,7 +129,7 @@ impl Matrices {
         }
     }
 
-    /// Directive at the very beginning of a module that asks a compiler for them.
+    /// Returns the directive at the beginning of a module that enables the matrix units.
     const fn extension(self) -> &'static str {
         match self {
             Self::Plain => "",
@@ -146,7 +146,7 @@ impl Matrices {
     }
 }
 
-/// Stored type of activations, their gradients and the weights that products read. Kernels compute in f32 always.
+/// Stored type of activations, their gradients and the weights that products read. Kernels always compute in f32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stored {
     #[default]
@@ -156,10 +156,10 @@ pub enum Stored {
 }
 
 impl Stored {
-    /// All of them, plainest first.
+    /// All variants, simplest first.
     pub const ALL: [Self; 2] = [Self::F32, Self::F16];
 
-    /// Size of a number.
+    /// Returns the size of a number in bytes.
     #[must_use]
     pub const fn bytes(self) -> u64 {
         match self {
@@ -168,7 +168,7 @@ impl Stored {
         }
     }
 
-    /// The largest number.
+    /// Returns the largest finite number.
     #[must_use]
     pub const fn largest(self) -> f32 {
         match self {
@@ -177,15 +177,15 @@ impl Stored {
         }
     }
 
-    /// Returns true if a device may have rounded `value` to `stored`: WGSL leaves the direction open, and also the
-    /// treatment of numbers below the smallest normal one. A value that is too large may become anything.
+    /// Returns true if a device may have rounded `value` to `stored`. WGSL specifies neither the direction nor the
+    /// treatment of subnormal numbers. A value that is too large may become anything.
     #[must_use]
     pub fn is_rounding(self, value: f32, stored: f32) -> bool {
         let too_large = value.is_nan() || value.abs() > self.largest();
         too_large || (stored - value).abs() <= (value.abs() * self.unit()).max(self.smallest_normal())
     }
 
-    /// Distance of two neighbouring numbers between 1 and 2.
+    /// Returns the distance between adjacent numbers from 1 to 2.
     const fn unit(self) -> f32 {
         match self {
             Self::F32 => f32::EPSILON,
@@ -200,7 +200,7 @@ impl Stored {
         }
     }
 
-    /// Declaration at the beginning of a module.
+    /// Returns the declaration at the beginning of a module.
     const fn source(self) -> &'static str {
         match self {
             Self::F32 => wgsl!("shared", "stored_f32"),
@@ -209,21 +209,21 @@ impl Stored {
     }
 }
 
-/// The shared part of kernels whose workgroups multiply large tiles.
+/// Shared part of kernels with large workgroup tiles.
 const LARGE_TILE: &str = wgsl!("shared", "large_tile");
 
-/// The shared part of kernels that use subgroups.
+/// Shared part of kernels that use subgroups.
 const SUBGROUP_TILE: &str = wgsl!("shared", "subgroup_tile");
 
-/// The shared part of kernels whose subgroups multiply blocks.
+/// Shared part of kernels with subgroup block products.
 const MATRIX_TILE: &str = wgsl!("shared", "matrix_tile");
 
-/// The kernel with this name.
+/// Returns the kernel named `name`.
 pub fn kernel(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|k| k.name == name)
 }
 
-/// The file of a kernel: the one that its line names, or the one of its name.
+/// Expands to the file of a kernel: the one after `from`, or by default the kernel's name.
 macro_rules! kernel_file {
     ($name:literal) => {
         $name
@@ -233,7 +233,7 @@ macro_rules! kernel_file {
     };
 }
 
-/// A line of the registry.
+/// Builds the registry from its lines.
 macro_rules! kernels {
     ($(
         $name:literal $(from $file:literal)?, $params:ident, $workgroup_size:literal,
@@ -254,7 +254,7 @@ macro_rules! kernels {
     };
 }
 
-/// Every kernel: name (and `from` which file where that has another name), parameter block, workgroup size, shared parts,
+/// All kernels: name (with `from` and the file if it has another name), parameter block, workgroup size, shared parts,
 /// storage buffers.
 #[rustfmt::skip]
 pub const KERNELS: &[Kernel] = kernels![

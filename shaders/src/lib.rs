@@ -1,14 +1,14 @@
-//! WGSL kernels as files, a plain Rust twin of each, and the registry that ties them together.
+//! WGSL kernels, a plain Rust twin of each, and the registry that connects them.
 //!
-//! `kernels/NAME.wgsl` ↔ [`reference`]`::NAME`, a function. Everything here is data and arithmetic: no device, no I/O.
+//! The twin of `kernels/NAME.wgsl` is the function [`reference`]`::NAME`. The crate uses no devices and no I/O.
 
-// The crate avoids everything that clippy.toml lists; tests may use it.
+// Only tests may use what clippy.toml disallows.
 #![cfg_attr(
     not(test),
     warn(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stderr, clippy::print_stdout)
 )]
 
-/// The text of a WGSL file without comments, as the build script writes it.
+/// Expands to the text of a WGSL file after the build script has removed its comments.
 macro_rules! wgsl {
     ($folder:literal, $name:expr) => {
         include_str!(concat!(env!("OUT_DIR"), "/", $folder, "/", $name, ".wgsl"))

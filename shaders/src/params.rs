@@ -1,6 +1,6 @@
 //! Parameter blocks: the uniform at group 0, binding 0 of each kernel, and the step's at group 1.
 //!
-//! Names, offsets and sizes of the fields equal the WGSL structures', as `tests/wgsl.rs` checks.
+//! Field names, offsets and sizes match the WGSL structures; `tests/wgsl.rs` checks this.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -23,7 +23,7 @@ macro_rules! blocks {
         }
 
         impl $block {
-            /// In order.
+            /// Fields in declaration order.
             pub const FIELDS: &'static [Field] = &[$(Field {
                 name: stringify!($field),
                 offset: std::mem::offset_of!($block, $field),
@@ -39,31 +39,31 @@ blocks! {
         /// Number of the step, the `step` lane of the generator.
         pub step: u32,
         pub seed: u32,
-        /// First place of the batch in the order of the samples.
+        /// Index of the batch's first sample in the sample order.
         pub offset: u32,
-        /// Samples in the batch; the rows after them are empty.
+        /// Number of samples in the batch; the remaining rows are empty.
         pub count: u32,
-        /// Place of this step's results.
+        /// Index of this step's results.
         pub slot: u32,
         /// 1 in training, 0 in tests: dropout and gradients happen in training only.
         pub training: u32,
         pub learning_rate: f32,
-        /// Learning rate without an optimiser's own corrections, by which decoupled weight decay is scaled.
+        /// Learning rate without the optimizer's corrections, which scales decoupled weight decay.
         pub decay_rate: f32,
-        /// Number of the epoch, from 0: augmentation may alternate with it.
+        /// Number of the epoch, from 0; augmentation may alternate between epochs.
         pub epoch: u32,
-        /// Action of `average` after this step: 0 none, 1 the average follows the weights, 2 and they jump to it.
+        /// Action of `average` after this step: 0 none, 1 updates the average, 2 also sets the weights to the average.
         pub average: u32,
         pub average_keep: f32,
-        /// Number that the step writes with its results, different from all before, so that old results are noticed.
+        /// Unique number that the step writes with its results, to detect stale results.
         pub mark: u32,
         /// 1 while attention has no softmax: the linear start of memory networks.
         pub linear: u32,
-        /// First row of this device, if several share a batch: random numbers are counted over the whole batch.
+        /// First row of this device if several share a batch. Random numbers are indexed over the whole batch.
         pub first_row: u32,
-        /// Samples of the batch on other devices. Losses and gradients are shares of the whole batch.
+        /// Number of the batch's samples on other devices. Losses and gradients are shares of the whole batch.
         pub elsewhere: u32,
-        /// 1 if a segment begins before this step and `mirror_order` changes the order of the samples from `offset` on.
+        /// 1 if a segment begins at this step, and `mirror_order` changes the sample order from `offset` on.
         pub mirror_rest: u32,
     }
 
@@ -77,9 +77,9 @@ blocks! {
         /// Backward only: 1 to add to the existing gradient of a value that is used more than once.
         pub accumulate: u32,
         pub channels: u32,
-        /// Channels with their padding, which stays zero.
+        /// Number of channels including padding, which stays zero.
         pub stored_channels: u32,
-        /// Values of a sample without padding, each with its random number of dropout.
+        /// Values per sample without padding; each has a random number for dropout.
         pub features: u32,
         pub reserved: u32,
     }
@@ -92,7 +92,7 @@ blocks! {
         pub inputs: u32,
         /// Stored outputs of the layer, N, a multiple of 4.
         pub outputs: u32,
-        /// Outputs without padding, which stays zero.
+        /// Number of outputs without padding, which stays zero.
         pub units: u32,
         /// Rows of the batch in one part of a weight gradient.
         pub rows_per_part: u32,
@@ -101,7 +101,7 @@ blocks! {
         /// Offset of a part's bias gradient, after its weight gradient, or [`NO_BIAS`].
         pub bias_offset: u32,
         pub reserved: u32,
-        /// Forward: of this layer. Backward: of the layer below, which made `x`.
+        /// Epilogue of this layer (forward) or of the layer below, which produced `x` (backward).
         pub epilogue: Epilogue,
     }
 
@@ -131,12 +131,11 @@ blocks! {
         pub part_stride: u32,
         /// Offset of a part's bias gradient, after its weight gradient, or [`NO_BIAS`].
         pub bias_offset: u32,
-        /// Pixels from one window to the next; kernels get it as their constant `STRIDE`.
+        /// Pixels from one window to the next; kernels receive it as the constant `STRIDE`.
         pub stride: u32,
-        /// Values behind each sample of the input that fill up the data to fours if C is no multiple of four, for narrow
-        /// kernels.
+        /// Values that pad each input sample to a multiple of four if C is not one, for narrow kernels.
         pub input_spare: u32,
-        /// Forward: of this layer. Backward: of the layer below, which made `x`.
+        /// Epilogue of this layer (forward) or of the layer below, which produced `x` (backward).
         pub epilogue: Epilogue,
     }
 
@@ -151,10 +150,10 @@ blocks! {
         pub output_width: u32,
         pub side: u32,
         pub stride: u32,
-        /// Missing elements before the first row and column. Windows are cut at the image's edges.
+        /// Padding before the first row and column. Windows are clipped at the image's edges.
         pub padding: u32,
         pub reserved: [u32; 3],
-        /// Forward: of this layer. Backward: of the layer below, which made `x`.
+        /// Epilogue of this layer (forward) or of the layer below, which produced `x` (backward).
         pub epilogue: Epilogue,
     }
 
@@ -164,13 +163,13 @@ blocks! {
         pub classes: u32,
         /// Values of a row of logits, at least `classes`.
         pub stride: u32,
-        /// 1 for the gradients of the batch's sum instead of its mean.
+        /// 1 for gradients of the batch's summed loss instead of its mean.
         pub summed: u32,
-        /// Share of the target that is spread evenly over all classes.
+        /// Share of the target spread evenly over all classes.
         pub label_smoothing: f32,
-        /// Logits are multiplied by this.
+        /// Factor of the logits.
         pub logits_scale: f32,
-        /// The gradient is multiplied by this, so that its small numbers survive being stored.
+        /// Factor of the gradient that keeps small values from underflowing when stored.
         pub gradient_scale: f32,
         pub reserved: u32,
     }
@@ -179,7 +178,7 @@ blocks! {
     pub struct SumParts {
         pub elements: u32,
         pub parts: u32,
-        /// 1 to add to the gradient that another layer left in a shared tensor.
+        /// 1 to add to another layer's gradient of a shared tensor.
         pub accumulate: u32,
         pub reserved: u32,
     }
@@ -187,7 +186,7 @@ blocks! {
     /// `limit_gradients`.
     pub struct GradientLimit {
         pub elements: u32,
-        /// Largest length of all gradients together, with the device's gradient scale.
+        /// Maximum joint norm of all gradients, multiplied by the device's gradient scale.
         pub limit: f32,
         pub reserved: [u32; 2],
     }
@@ -203,18 +202,18 @@ blocks! {
         pub epsilon: f32,
         /// `sgd` only: 1 to look ahead along the velocity.
         pub nesterov: u32,
-        /// `sgd` only: 1 to keep the learning rate outside of the velocity.
+        /// `sgd` only: 1 to apply the learning rate outside the velocity.
         pub rate_outside: u32,
-        /// Factor of the gradients that undoes the scale of the loss.
+        /// Factor of the gradients that undoes the loss scale.
         pub gradient_scale: f32,
         pub reserved: u32,
     }
 
-    /// `round_weights`: the weights that products read.
+    /// `round_weights`: rounds the weights that products read.
     pub struct RoundWeights {
         /// A multiple of 4.
         pub elements: u32,
-        /// The largest number that can be stored.
+        /// Largest number that can be stored.
         pub largest: f32,
         pub reserved: [u32; 2],
     }
@@ -238,16 +237,16 @@ blocks! {
         pub mark: u32,
     }
 
-    /// `gelu_forward`, `gelu_backward`, `pass_gradient`: each value independently.
+    /// `gelu_forward`, `gelu_backward`, `pass_gradient`: elementwise kernels.
     pub struct Elementwise {
         /// Stored values of the whole batch, a multiple of 4.
         pub elements: u32,
         pub reserved: [u32; 3],
-        /// Forward: of this layer. Backward: of the layer below, which made `x`.
+        /// Epilogue of this layer (forward) or of the layer below, which produced `x` (backward).
         pub epilogue: Epilogue,
     }
 
-    /// `blend`: a weighted mean, one part after the other.
+    /// `blend`: adds one part of a weighted mean.
     pub struct Blend {
         /// A multiple of 4.
         pub elements: u32,
@@ -263,24 +262,24 @@ blocks! {
         pub pixels: u32,
         /// Stored channels, C, a multiple of 4.
         pub channels: u32,
-        /// Uses of each pixel of the second summand, R, a divisor of the pixels of a sample: 1 for equal shapes, all of
-        /// them for a vector that is added to every pixel. In gradients: of this summand.
+        /// Uses of each pixel of the second summand (in gradients, of this summand), R, a divisor of the pixels per
+        /// sample: 1 for equal shapes, all pixels for a vector that is added to every pixel.
         pub repeats: u32,
         pub reserved: u32,
-        /// Forward: of the sum. Backward: of the layer below, which made the summand.
+        /// Epilogue of the sum (forward) or of the layer below, which produced the summand (backward).
         pub epilogue: Epilogue,
     }
 
     /// `position_forward`, `position_gradient`.
     pub struct Position {
         pub rows: u32,
-        /// Stored values of a row, positions times channels, a multiple of 4.
+        /// Stored values per row, positions times channels, a multiple of 4.
         pub values: u32,
         /// Rows of the batch that one part of the gradient sums.
         pub rows_per_part: u32,
         /// Elements from one part of the gradient to the next.
         pub part_stride: u32,
-        /// Forward: of this layer.
+        /// Epilogue of this layer, forward only.
         pub epilogue: Epilogue,
     }
 
@@ -290,16 +289,16 @@ blocks! {
         pub pixels: u32,
         /// Stored channels, C, a multiple of 4.
         pub stored_channels: u32,
-        /// Neighbours on each side of a channel that count.
+        /// Number of neighboring channels included on each side.
         pub radius: u32,
-        /// Summand of the weighted sum of squares; above zero.
+        /// Positive constant added to the weighted sum of squares.
         pub bias: f32,
         /// Weight of the sum of squares.
         pub alpha: f32,
-        /// Power of the denominator.
+        /// Exponent of the denominator.
         pub beta: f32,
         pub reserved: u32,
-        /// Forward: of this layer. Backward: of the layer below, which made `x`.
+        /// Epilogue of this layer (forward) or of the layer below, which produced `x` (backward).
         pub epilogue: Epilogue,
     }
 
@@ -321,10 +320,11 @@ blocks! {
         /// One of [`activation`], applied to the normalised value.
         pub activation: u32,
         pub epsilon: f32,
-        /// Share of the running averages that a step keeps.
+        /// Share of the running averages kept by a step.
         pub keep: f32,
         pub reserved: [u32; 2],
-        /// Forward: of this layer, behind `activation`. Backward: of the layer below, which made `x`.
+        /// Epilogue of this layer, applied after `activation` (forward), or of the layer below, which produced `x`
+        /// (backward).
         pub epilogue: Epilogue,
     }
 
@@ -332,7 +332,7 @@ blocks! {
     pub struct LayerNorm {
         pub rows: u32,
         pub tokens: u32,
-        /// Channels that the network knows of.
+        /// Number of channels without padding.
         pub channels: u32,
         /// Stored channels, C, a multiple of 4.
         pub stored_channels: u32,
@@ -343,7 +343,7 @@ blocks! {
         /// Offset of a part's gradient of beta, after gamma's.
         pub bias_offset: u32,
         pub epsilon: f32,
-        /// Forward: of this layer. Backward: of the layer below, which made `x`.
+        /// Epilogue of this layer (forward) or of the layer below, which produced `x` (backward).
         pub epilogue: Epilogue,
     }
 
@@ -353,13 +353,13 @@ blocks! {
         /// Tokens of a row, T.
         pub tokens: u32,
         pub heads: u32,
-        /// Values of a head, D, a multiple of 4, at most [`MAX_HEAD_SIZE`].
+        /// Values per head, D, a multiple of 4, at most [`MAX_HEAD_SIZE`].
         pub head_size: u32,
-        /// Factor of a query's product with a key, usually 1/√D.
+        /// Factor of each query-key product, usually 1/√D.
         pub scale: f32,
         pub reserved: [u32; 3],
-        /// Backward only: of the layer below, which made queries, keys and values. The result itself has none, because
-        /// its gradient needs it as it is.
+        /// Epilogue of the layer below, which produced queries, keys and values; backward only. The result has no
+        /// epilogue, because its gradient needs the plain value.
         pub epilogue: Epilogue,
     }
 
@@ -369,15 +369,15 @@ blocks! {
         pub sequences: u32,
         /// Steps of a sequence, T.
         pub steps: u32,
-        /// Units that the network knows of.
+        /// Number of units without padding.
         pub units: u32,
         /// Units as stored, S, a multiple of 4.
         pub stored_units: u32,
-        /// Activation of a hidden state, or of a candidate for one: [`activation::RELU`] or [`activation::TANH`]; LSTMs
-        /// always have the latter.
+        /// Activation of a hidden state or of its candidate: [`activation::RELU`] or [`activation::TANH`]. LSTMs always
+        /// use the latter.
         pub activation: u32,
         pub reserved: [u32; 3],
-        /// Forward only: of the last hidden state.
+        /// Epilogue of the last hidden state, forward only.
         pub epilogue: Epilogue,
     }
 
@@ -385,13 +385,13 @@ blocks! {
     pub struct Embedding {
         /// Samples of the batch, B.
         pub rows: u32,
-        /// Word numbers of a row that are used, P.
+        /// Word numbers used per row, P.
         pub tokens: u32,
-        /// Values of a row of `ids`.
+        /// Values per row of `ids`.
         pub id_stride: u32,
-        /// First of the used values of a row.
+        /// Offset of the first used value of a row.
         pub id_offset: u32,
-        /// Words, V; every word number is below it.
+        /// Number of words, V; every word number is below V.
         pub vocabulary: u32,
         /// Stored values of a word's vector, S, a multiple of 4.
         pub channels: u32,
@@ -399,10 +399,10 @@ blocks! {
         pub tokens_per_part: u32,
         /// Elements from one part of the gradients to the next.
         pub part_stride: u32,
-        /// 1 where word 0 is padding: it has a vector of zeros, which is not trained.
+        /// 1 if word 0 is padding, with an untrained vector of zeros.
         pub zero_padding: u32,
         pub reserved: [u32; 3],
-        /// Forward only: of this layer.
+        /// Epilogue of this layer, forward only.
         pub epilogue: Epilogue,
     }
 
@@ -412,11 +412,11 @@ blocks! {
         pub sentences: u32,
         /// Words of a sentence, J.
         pub words: u32,
-        /// Values of a word's vector that count, d.
+        /// Values of a word's vector without padding, d.
         pub channels: u32,
-        /// The same as stored, C, a multiple of 4.
+        /// Number of stored channels, C, a multiple of 4.
         pub stored_channels: u32,
-        /// Forward: of this layer. Gradient: of the layer below.
+        /// Epilogue of this layer (forward) or of the layer below (gradient).
         pub epilogue: Epilogue,
     }
 
@@ -435,7 +435,7 @@ blocks! {
         /// Gradient only: 0 for the first factor, 1 for the second.
         pub of_second: u32,
         pub reserved: [u32; 2],
-        /// Forward: of this layer. Gradient: of the layer that made the factor.
+        /// Epilogue of this layer (forward) or of the layer that produced the factor (gradient).
         pub epilogue: Epilogue,
     }
 
@@ -444,11 +444,11 @@ blocks! {
         /// Pixels over the whole batch, P.
         pub pixels: u32,
         pub channels: u32,
-        /// The same as stored, C, a multiple of 4.
+        /// Number of stored channels, C, a multiple of 4.
         pub stored_channels: u32,
-        /// 1 where the input passes as it is in steps that are linear ([`Step::linear`]).
+        /// 1 if linear steps ([`Step::linear`]) pass the input unchanged.
         pub linear_start: u32,
-        /// Forward: of this layer. Backward: of the layer below.
+        /// Epilogue of this layer (forward) or of the layer below (backward).
         pub epilogue: Epilogue,
     }
 
@@ -465,7 +465,7 @@ blocks! {
         /// Channels of the output as stored, a multiple of 4.
         pub stored_pixels: u32,
         pub reserved: [u32; 3],
-        /// Forward: of this layer. Gradient: of the layer below.
+        /// Epilogue of this layer (forward) or of the layer below (gradient).
         pub epilogue: Epilogue,
     }
 
@@ -486,11 +486,11 @@ blocks! {
         /// Gradient only: 0 for the first input, 1 for the second.
         pub of_second: u32,
         pub reserved: u32,
-        /// Forward: of this layer. Gradient: of the layer that made the input.
+        /// Epilogue of this layer (forward) or of the layer that produced the input (gradient).
         pub epilogue: Epilogue,
     }
 
-    /// `gather`: bytes of chosen samples become numbers.
+    /// `gather`: converts bytes of selected samples to numbers.
     pub struct Gather {
         pub rows: u32,
         pub features: u32,
@@ -498,31 +498,32 @@ blocks! {
         pub stride: u32,
         pub samples: u32,
         pub divisor: f32,
-        /// Number of samples in the first binding; the others are in the second. A twin has all in one slice.
+        /// Number of samples in the first binding; the others are in the second. The Rust twin takes a single slice.
         pub samples_in_first: u32,
-        /// 1 if images and labels come in the order of gathering instead of the set's.
+        /// 1 if images and labels are in gathering order instead of data set order.
         pub streamed: u32,
         pub reserved: u32,
     }
 
-    /// `gather_augmented`: bytes of chosen samples become numbers, cropped or padded, shifted, mirrored and normalised.
+    /// `gather_augmented`: converts bytes of selected samples to numbers, with cropping or padding, shifts, mirroring
+    /// and normalization.
     pub struct GatherAugmented {
         pub rows: u32,
         pub samples: u32,
-        /// Number of samples in the first binding; the others are in the second. A twin has all in one slice.
+        /// Number of samples in the first binding; the others are in the second. The Rust twin takes a single slice.
         pub samples_in_first: u32,
         pub source_height: u32,
         pub source_width: u32,
         /// Size of the images in the batch.
         pub height: u32,
         pub width: u32,
-        /// Of the source; at most 4 if they are normalised one by one.
+        /// Channels of the source; at most 4 if each is normalized separately.
         pub channels: u32,
-        /// Stored channels of a pixel of the batch, at least `channels`, or 1 if they become grey; what is beyond is zero.
+        /// Stored channels per pixel of the batch: at least `channels`, with zeros as padding, or 1 for grey images.
         pub channel_stride: u32,
         /// Values of a row of the batch, at least height · width · `channel_stride`, a multiple of 4; the tail is zero.
         pub row_stride: u32,
-        /// Row of the source at which an image begins: positive for a crop, negative for a border.
+        /// Source row of the image's first row: positive for a crop, negative for a border.
         pub offset_y: i32,
         pub offset_x: i32,
         /// One of [`edge`].
@@ -538,36 +539,36 @@ blocks! {
         pub stream: u32,
         /// One of [`normalization`].
         pub normalization: u32,
-        /// 1 to make one channel of all: their mean. Not together with a mean image.
+        /// 1 to replace the channels with their mean. Not supported with a mean image.
         pub grey: u32,
-        /// 1 if images and labels come in the order of gathering instead of the set's.
+        /// 1 if images and labels are in gathering order instead of data set order.
         pub streamed: u32,
         pub reserved: [u32; 3],
-        /// Of each channel, in units of byte / divisor.
+        /// Mean of each channel, in units of byte / divisor.
         pub mean: [f32; 4],
         pub inverse_deviation: [f32; 4],
     }
 
     /// `shuffle`: the order of the samples in the step's epoch.
     pub struct Shuffle {
-        /// Number of samples that are trained on, at least one.
+        /// Number of training samples, at least one.
         pub samples: u32,
-        /// Number of the first of them.
+        /// Number of the first training sample.
         pub first: u32,
         /// First of eight streams of the generator.
         pub stream: u32,
         pub reserved: u32,
     }
 
-    /// `mirror_order`: the order of the samples, mirrored from the step's place on.
+    /// `mirror_order`: mirrors the sample order from the step's offset on.
     pub struct MirrorOrder {
-        /// Number of samples that are trained on; more than the step's offset.
+        /// Number of training samples, greater than the step's offset.
         pub samples: u32,
         pub stream: u32,
         pub reserved: [u32; 2],
     }
 
-    /// `standardize`: each image gets mean 0 and deviation 1, in training after random changes of light.
+    /// `standardize`: scales each image to mean 0 and deviation 1, in training after random brightness and contrast.
     pub struct Standardize {
         pub rows: u32,
         pub pixels: u32,
@@ -575,44 +576,44 @@ blocks! {
         pub channels: u32,
         /// Values of a row of the batch.
         pub row_stride: u32,
-        /// Largest change of all values, up or down; 0 for none.
+        /// Largest brightness change in either direction; 0 for none.
         pub brightness: f32,
-        /// Range of the factor of each value's distance from the mean of its channel; 1 to 1 for no change.
+        /// Lower bound of the factor of each value's distance from its channel's mean. Both bounds are 1 for no change.
         pub lowest_contrast: f32,
         pub highest_contrast: f32,
         pub stream: u32,
     }
 
-    /// `local_contrast`: RGB becomes YUV with a locally normalised Y.
+    /// `local_contrast`: converts RGB to YUV with locally normalized Y.
     pub struct LocalContrast {
         pub rows: u32,
-        /// height · width is at most [`LOCAL_CONTRAST_PIXELS`].
+        /// Image height; height · width is at most [`LOCAL_CONTRAST_PIXELS`].
         pub height: u32,
         pub width: u32,
         /// Values of a row of the batch; pixels are stored without padding.
         pub row_stride: u32,
         pub mean_u: f32,
         pub mean_v: f32,
-        /// Factor of U after `mean_u` is subtracted.
+        /// Factor of U after subtracting `mean_u`.
         pub scale_u: f32,
         pub scale_v: f32,
-        /// Local deviations that are not larger are taken for this.
+        /// Minimum local deviation; smaller ones are replaced by it.
         pub threshold: f32,
         pub reserved: [u32; 3],
     }
 
     /// `peak_fma_2`, `peak_fma_4`, `peak_fma_8`: fused multiply-adds in registers.
     pub struct PeakFma {
-        /// Times that each invocation makes [`PEAK_FMAS`] of them.
+        /// Number of times that each invocation performs [`PEAK_FMAS`] of them.
         pub iterations: u32,
         pub invocations: u32,
         pub multiplier: f32,
         pub addend: f32,
     }
 
-    /// `peak_copy`, `peak_read`: a long array, once from end to end.
+    /// `peak_copy`, `peak_read`: one pass over a long array.
     pub struct PeakStream {
-        /// Length of the array, in fours.
+        /// Length of the array in groups of four.
         pub quads: u32,
         pub invocations: u32,
         pub reserved: [u32; 2],
@@ -620,76 +621,76 @@ blocks! {
 }
 
 impl Epilogue {
-    /// Epilogue for a layout that stores channels in multiples of `alignment`.
+    /// Returns the epilogue for a layout that stores channels in multiples of `alignment`.
     #[must_use]
     pub fn stored(self, alignment: u32) -> Self {
         Self { stored_channels: self.channels.next_multiple_of(alignment), ..self }
     }
 }
 
-/// Numbers of the activations that an [`Epilogue`] knows: their slope follows from their result.
+/// Numbers of the activations. An [`Epilogue`] supports those whose derivative follows from their result.
 pub mod activation {
     pub const IDENTITY: u32 = 0;
     /// `max(x, 0)`, with slope 0 at 0.
     pub const RELU: u32 = 1;
     pub const TANH: u32 = 2;
-    /// `x·Φ(x)`. Its slope does not follow from its result: no [`Epilogue`] has it, but the
-    /// layers that apply it themselves do.
+    /// `x·Φ(x)`. Its derivative does not follow from its result, so no [`Epilogue`] supports it; only layers that
+    /// apply it themselves do.
     pub const GELU: u32 = 3;
 }
 
-/// A `bias_offset` that says: there is no bias.
+/// `bias_offset` of a layer without bias.
 pub const NO_BIAS: u32 = u32::MAX;
 
-/// Elements of an arena that share their multipliers; tensors begin at multiples of it.
+/// Number of consecutive arena elements that share multipliers; tensors begin at multiples of it.
 pub const BLOCK_ELEMENTS: u32 = 256;
 
-/// The largest head that the attention kernels have room for.
+/// Largest head size that the attention kernels support.
 pub const MAX_HEAD_SIZE: u32 = 64;
 
 /// Surroundings of an image in `gather_augmented`.
 pub mod edge {
-    /// Black, which is normalised like any pixel; where there is a mean image, it is black there as well.
+    /// Black, normalized like any pixel. A mean image is also extended with black.
     pub const ZERO: u32 = 0;
     /// The nearest pixel.
     pub const NEAREST: u32 = 1;
-    /// The image mirrored, without its edge repeated, as PyTorch's padding "reflect". Beyond that the nearest pixel.
+    /// Mirrored image without a repeated edge, like PyTorch's padding "reflect"; the nearest pixel beyond that.
     pub const REFLECT: u32 = 2;
 }
 
 /// Selection of the images that `gather_augmented` mirrors left to right.
 pub mod flip {
     pub const NEVER: u32 = 0;
-    /// In training half of them, drawn anew each time.
+    /// A random half in training, drawn anew each time.
     pub const RANDOM: u32 = 1;
-    /// In training half of them, drawn once, and in every other epoch the other half (airbench94).
+    /// A random half in training, drawn once; every other epoch mirrors the other half (airbench94).
     pub const ALTERNATING: u32 = 2;
-    /// All of them, in tests too.
+    /// All images, in tests too.
     pub const ALWAYS: u32 = 3;
 }
 
 /// Shifts of images by `gather_augmented` in training, of rows and columns independently.
 pub mod shift {
     pub const NONE: u32 = 0;
-    /// Whole pixels, each from minus to plus the range as likely as the others.
+    /// Whole pixels, uniform from minus to plus the range.
     pub const WHOLE: u32 = 1;
-    /// Uniform real numbers; each pixel becomes the one nearest to where it then reads, as in Keras 2.
+    /// Uniform real numbers with nearest-pixel sampling, as in Keras 2.
     pub const REAL: u32 = 2;
-    /// Units of a pixel in which the range of [`REAL`] is given.
+    /// Units per pixel of the range of [`REAL`].
     pub const REAL_UNITS: u32 = 1024;
 }
 
 /// Normalization of `byte / divisor` by `gather_augmented`.
 pub mod normalization {
     pub const NONE: u32 = 0;
-    /// `(value - mean) · inverse deviation`, of each channel.
+    /// `(value - mean) · inverse deviation` for each channel.
     pub const CHANNELS: u32 = 1;
-    /// Minus the value of a mean image at this place of the source.
+    /// Subtracts the value of a mean image at the same source position.
     pub const MEAN_IMAGE: u32 = 2;
 }
 
-/// Pixels of the largest image that `local_contrast` can hold in the memory of a workgroup.
+/// Number of pixels of the largest image that `local_contrast` can hold in workgroup memory.
 pub const LOCAL_CONTRAST_PIXELS: u32 = 2048;
 
-/// Fused multiply-adds of one number in an iteration of a `peak_fma` kernel.
+/// Number of fused multiply-adds per value in an iteration of a `peak_fma` kernel.
 pub const PEAK_FMAS: u32 = 128;

@@ -2,7 +2,7 @@ use std::fmt::Debug;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Sub, SubAssign};
 
-/// The arithmetic of the twins, in single and in double precision.
+/// Arithmetic of the reference implementations, in single or double precision.
 pub trait Real:
     Copy
     + Debug
@@ -28,7 +28,7 @@ pub trait Real:
     fn ln(self) -> Self;
     fn tanh(self) -> Self;
 
-    /// The larger of the two; `other` when either is not a number.
+    /// Returns the larger value, or `other` if either is NaN.
     fn maximum(self, other: Self) -> Self {
         if self > other { self } else { other }
     }

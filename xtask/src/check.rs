@@ -1,7 +1,7 @@
 //! `cargo xtask check`: formatting, design rules and clippy, from the fastest to the slowest.
 //!
-//! Each design rule of the sources is a function from the top of a checkout to a line for each violation. Rules that clippy
-//! can enforce are in clippy.toml.
+//! Each design rule of the sources is a function that takes the top of a checkout and returns a line for each
+//! violation. Rules that clippy can enforce are in clippy.toml.
 
 use crate::say;
 use crate::say::Task;
@@ -51,7 +51,7 @@ pub(crate) fn crate_names(top: &Path) -> Result<Vec<String>> {
     Ok(crates(top)?.into_iter().map(|package| package.name.to_string()).collect())
 }
 
-/// Reads the manifests of the workspace's crates through cargo, which takes milliseconds.
+/// Reads the manifests of the workspace's crates through cargo, in milliseconds.
 fn crates(top: &Path) -> Result<Vec<Package>> {
     let mut command = MetadataCommand::new();
     command.manifest_path(top.join("Cargo.toml")).no_deps().other_options(["--offline".to_owned()]);
@@ -70,7 +70,7 @@ fn files(top: &Path, folder: impl AsRef<Path>, extensions: &[&str]) -> Result<Ve
     files_below(&folder)?.into_iter().filter(matches).map(|path| Ok(path.strip_prefix(top)?.to_path_buf())).collect()
 }
 
-/// Lists the files with one of these extensions in the folders of crates, which can contain further crates.
+/// Lists the files with one of these extensions in the folders of crates, which may contain further crates.
 fn files_of_crates(top: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(top)? {
@@ -100,7 +100,7 @@ pub(crate) fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
     top
 }
 
-/// Each crate and the crates of the workspace that it may depend on. Tests may use more, except in xtask.
+/// Crates, each with the workspace crates that it may depend on. Tests may use more, except in xtask.
 const ARROWS: [(&str, &[&str]); 13] = [
     ("results", &[]),
     ("html-report", &["results"]),
@@ -142,14 +142,14 @@ fn dependencies(top: &Path) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// The device folder of the WGSL backend, and this file, which contains the words it looks for.
+/// The device folder of the WGSL backend, and this file, which contains the searched words.
 const MAY_NAME_WGPU: [&str; 2] = ["engine/src/backends/wgsl/device", "xtask/src/check.rs"];
 const MAP: &str = "ARCHITECTURE.md";
 const MAX_MAP_LINES: usize = 200;
 /// Extensions that make a word without a slash a file name.
 const EXTENSIONS: [&str; 6] = ["rs", "wgsl", "md", "json", "toml", "html"];
 
-/// Finds wgpu outside the device folder: recordings stay data that tests can read without a GPU.
+/// Finds wgpu outside the device folder. Recordings must stay data that tests can read without a GPU.
 fn wgpu(top: &Path) -> Result<Vec<String>> {
     let mut others = files_of_crates(top, &["rs"])?;
     others.retain(|file| !MAY_NAME_WGPU.iter().any(|known| file.starts_with(known)));
@@ -162,14 +162,14 @@ fn training_loop(top: &Path) -> Result<Vec<String>> {
     lines_below(top, &places, &["target_arch"], "depends on the target")
 }
 
-/// Finds input and output in the backends that clippy does not compile because that takes minutes (clippy.toml).
+/// Finds input and output in the backends that clippy does not compile, because that takes minutes (clippy.toml).
 fn quiet_burn(top: &Path) -> Result<Vec<String>> {
     let places = ["engine/src/backends/burn/graphics.rs", "engine/src/backends/burn/cuda_rocm.rs"];
     let words = "fs:: net:: env:: process:: File:: thread:: block_on print! println! eprint! eprintln!";
     lines_below(top, &places, &words.split(' ').collect::<Vec<_>>(), "does more than compute")
 }
 
-/// Finds shaders outside the registry, through which tests reach them.
+/// Finds shaders outside the registry, which tests use to reach them.
 fn registered_shaders(top: &Path) -> Result<Vec<String>> {
     let shaders = files(top, "shaders", &["wgsl"])?;
     if shaders.is_empty() {
@@ -207,8 +207,8 @@ fn architecture(top: &Path) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Returns the paths of a line: words in backquotes that look like one. Of `FOLDER/NAME.rs`, which stands for any file,
-/// only the folder counts.
+/// Returns the paths of a line: words in backquotes that look like paths. `FOLDER/NAME.rs` stands for any file, so only
+/// its folder is checked.
 fn paths(line: &str) -> impl Iterator<Item = &str> {
     let is_path = |word: &&str| {
         let is_plain = word.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./".contains(letter));
@@ -232,7 +232,7 @@ fn lines_below(top: &Path, places: &[&str], words: &[&str], problem: &str) -> Re
     Ok(found)
 }
 
-/// Lists the lines in which one of the words begins; in `sprint!`, `print!` does not.
+/// Lists the lines that contain a word at its beginning, so that `print!` is not found in `sprint!`.
 fn lines_with(top: &Path, files: &[PathBuf], words: &[&str], problem: &str) -> Result<Vec<String>> {
     let begins =
         |line: &str, at: usize| !line[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_');
@@ -246,13 +246,13 @@ fn lines_with(top: &Path, files: &[PathBuf], words: &[&str], problem: &str) -> R
     Ok(found)
 }
 
-/// Returns the numbered lines of Rust source without `//` comments, which is enough to search for words.
+/// Returns the numbered lines of Rust source without `//` comments, which is enough for a word search.
 fn code(source: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(source.lines().map(|line| line.split("//").next().unwrap_or_default()))
 }
 
 type IsIncluded = fn(&str) -> bool;
-/// Limits on what is downloaded together: a name, bytes after compression with gzip, and the folders that count.
+/// Limits on downloads: name, bytes after gzip compression, and the folders that count.
 const BUDGETS: [(&str, usize, IsIncluded); 3] = [
     ("first load", 1_500_000, |folder| folder != "burn"),
     ("first load without the worker", 855_000, |folder| !["burn", "worker"].contains(&folder)),
@@ -269,13 +269,13 @@ pub(crate) fn page(top: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Adds up the compressed files by folder in `dist/`: by the first word of its name, or nothing for `dist/` itself.
+/// Adds up the compressed files by folder in `dist/`. Keys are the first word of the folder name, or empty for `dist/`.
 fn compressed_sizes(top: &Path) -> Result<BTreeMap<String, usize>> {
     let mut sizes = BTreeMap::new();
     for file in files(top, "dist", &["wasm", "js", "css", "html"])? {
         let folder = file.parent().and_then(|parent| parent.iter().nth(1)).unwrap_or_default().to_string_lossy();
         let folder = folder.split('-').next().unwrap_or_default();
-        // Documents and other frameworks are downloaded when they are opened.
+        // Documents and other frameworks are only downloaded when they are opened.
         if !["documents", "framework"].contains(&folder) {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
             encoder
@@ -286,7 +286,7 @@ fn compressed_sizes(top: &Path) -> Result<BTreeMap<String, usize>> {
     Ok(sizes)
 }
 
-/// Prints the budgets that are kept or not built, and returns the others.
+/// Prints the budgets that are met or not built, and returns the others.
 fn compare(sizes: &BTreeMap<String, usize>) -> Vec<String> {
     let mut exceeded = Vec::new();
     for (name, limit, is_included) in BUDGETS {
@@ -327,7 +327,7 @@ pub(crate) fn host(top: &Path) -> Result<()> {
     clippy(top, arguments, "all crates with clippy")
 }
 
-/// Runs clippy for the browser, where most of the page's code is compiled. The profile is the page's, so that its build
+/// Runs clippy for the browser target, which covers most of the page's code. Uses the page's profile, so that its build
 /// reuses the build scripts and macros.
 pub(crate) fn browser(top: &Path) -> Result<()> {
     let arguments = ["--profile", "web", "--target", WASM, "--package", "app", "--package", "training-worker"];

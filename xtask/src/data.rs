@@ -18,7 +18,7 @@ pub(crate) fn programs() -> impl Download + 'static {
     Programs { path: std::env::var_os("PATH").unwrap_or_default() }
 }
 
-/// Makes all files of the store complete and correct.
+/// Ensures that all files of the store are complete and correct.
 pub(crate) fn prepare(store: &Store, trust: Trust) -> Result<()> {
     setup::system(setup::Wanted { download: store.needs_download(), ..setup::Wanted::default() })?;
     if trust != Trust::Stamped {
@@ -43,9 +43,9 @@ impl Progress for Lines {
     }
 }
 
-/// Downloads with `curl` and, where that fails, with `npm`, which also uses the registries and proxies in its settings.
+/// Downloads with `curl`, or if that fails with `npm`, which also uses the registries and proxies in its settings.
 struct Programs {
-    /// Folders of programs, in the form of the PATH variable.
+    /// Folders of programs, in the format of the PATH variable.
     path: OsString,
 }
 
@@ -67,7 +67,7 @@ impl Download for Programs {
 
 fn curl(mut command: Command, package: &Package, to: &Path) -> Result<()> {
     command.args(["--fail", "--location", "--silent", "--show-error", "--retry", "2", "--connect-timeout", "30"]);
-    // Gives up when nothing arrives for a minute.
+    // Fails if nothing arrives for a minute.
     command.args(["--speed-limit", "1", "--speed-time", "60", "--output"]).arg(to).arg(package.address());
     run(&mut command)
 }
@@ -83,7 +83,7 @@ fn npm(mut command: Command, package: &Package, to: &Path) -> Result<()> {
     packed
 }
 
-/// Runs a program; the error of a failure is what it printed.
+/// Runs a program. The error of a failure contains its output.
 fn run(command: &mut Command) -> Result<()> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {name}"))?;

@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: the archives that users download, for the machine that runs it.
+//! `cargo xtask dist`: the archives that users download, for the current machine.
 //!
 //! Each archive has a folder in `packaging/` with the files that are copied unchanged. Programs, page, data and
 //! generated documentation are added to it.
@@ -20,7 +20,7 @@ use std::process::Command;
 
 const RUNNER: &str = "native-runner";
 const LEADERBOARD: &str = "leaderboard";
-/// Backend of Burn for the GPUs of this platform that needs no vendor tools, as CUDA and ROCm do.
+/// Burn's GPU backend for this platform that needs no vendor tools, unlike CUDA and ROCm.
 const GPU_BACKEND: &str = if cfg!(target_os = "macos") { "burn-metal" } else { "burn-vulkan" };
 /// Shells, and the names of their completion scripts.
 const COMPLETIONS: [(&str, &str); 4] = [
@@ -59,17 +59,17 @@ enum Only {
     Server,
 }
 
-/// Built programs and data to pack; the built page is added to the server.
+/// Built programs and data to pack. The built page is added to the server.
 pub(crate) struct Parts<'a> {
     pub(crate) native_runner: Option<&'a Path>,
     /// Features of native-runner besides its default ones.
     pub(crate) features: &'a [&'a str],
     pub(crate) server: Option<&'a Path>,
-    /// Converted data sets for the server; its README says how to get them later.
+    /// Converted data sets for the server; its README explains how to get them later.
     pub(crate) data: Option<&'a Path>,
 }
 
-/// Makes the server that is published fast. Other builds do not optimize it, which saves a minute of each.
+/// Optimizes the published server. Other builds do not, which saves a minute each.
 const OPTIMIZED_LEADERBOARD: [&str; 2] = ["--config", "profile.release.package.leaderboard.opt-level=3"];
 
 pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
@@ -103,7 +103,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     if options.try_out { test_archives(top, &features, &out) } else { Ok(()) }
 }
 
-/// Packs built parts into `out`, each archive with a file of its SHA-256.
+/// Packs built parts into `out`, with a SHA-256 file for each archive.
 ///
 /// # Errors
 /// When a part or `strip` is missing, or `out` cannot be written.
@@ -160,7 +160,7 @@ fn server(top: &Path, name: String, program: &Path, data: Option<&Path>, target:
     Ok(archive)
 }
 
-/// Runs the test that unpacks the archives elsewhere and uses them.
+/// Runs the test that unpacks the archives in another folder and uses them.
 fn test_archives(top: &Path, features: &[&str], archives: &Path) -> Result<()> {
     say::step("Testing", "the archives in another folder");
     let mut command = cargo(top);
@@ -222,7 +222,7 @@ struct Build<'a> {
     target: &'a str,
 }
 
-/// Returns one text with the name, version and license of every library, and each different license text once.
+/// Returns the name, version and license of every library, followed by each distinct license text once.
 fn license_notices(top: &Path, builds: &[Build<'_>]) -> Result<String> {
     let packages = known_packages(top, builds)?;
     let mut libraries = BTreeSet::new();
@@ -247,7 +247,7 @@ fn license_notices(top: &Path, builds: &[Build<'_>]) -> Result<String> {
     Ok(text)
 }
 
-/// Returns `NAME vVERSION` of every library that is linked into a program; build scripts and macros are not.
+/// Returns `NAME vVERSION` of every library that is linked into a program, without build scripts and macros.
 fn libraries_of(top: &Path, build: &Build<'_>) -> Result<BTreeSet<String>> {
     let mut command = cargo(top);
     command.args(["tree", "--locked", "--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}"]);
@@ -257,7 +257,7 @@ fn libraries_of(top: &Path, build: &Build<'_>) -> Result<BTreeSet<String>> {
     let messages = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "cargo cannot list the libraries of {}: {messages}", build.package);
     let lines = String::from_utf8_lossy(&output.stdout).into_owned();
-    // Our own packages are listed with their folder; their licenses are separate files of the archive.
+    // The workspace's packages are listed with their folder. Their licenses are separate files in the archive.
     let libraries = lines.lines().filter(|line| !line.contains(top.to_string_lossy().as_ref()));
     let name = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
     Ok(libraries.map(name).filter(|name| !name.is_empty()).collect())
@@ -265,7 +265,7 @@ fn libraries_of(top: &Path, build: &Build<'_>) -> Result<BTreeSet<String>> {
 
 /// Returns every package of these builds by `NAME vVERSION`.
 fn known_packages(top: &Path, builds: &[Build<'_>]) -> Result<BTreeMap<String, Package>> {
-    // Without the targets, cargo would download the libraries of all other systems.
+    // Without targets, cargo would download the libraries of all other systems.
     let targets: BTreeSet<_> = builds.iter().map(|build| format!("--filter-platform={}", build.target)).collect();
     let qualify = |build: &Build<'_>| -> Vec<_> {
         build.features.iter().map(|feature| format!("--features={}/{feature}", build.package)).collect()
@@ -277,7 +277,7 @@ fn known_packages(top: &Path, builds: &[Build<'_>]) -> Result<BTreeMap<String, P
     Ok(packages.into_iter().map(|package| (format!("{} v{}", package.name, package.version), package)).collect())
 }
 
-/// Reads the license files that a library has next to its manifest.
+/// Reads the license files next to a library's manifest.
 fn license_texts(folder: &Path) -> Result<Vec<String>> {
     let names = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "COPYRIGHT"];
     let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
@@ -293,7 +293,7 @@ fn license_texts(folder: &Path) -> Result<Vec<String>> {
 /// Files to pack, all in one folder with the name of the archive.
 struct Archive {
     name: String,
-    /// Mode and content by path, sorted so that the order is always the same.
+    /// Mode and content by path, sorted for a deterministic order.
     entries: BTreeMap<String, (u32, Vec<u8>)>,
 }
 
@@ -308,7 +308,7 @@ impl Archive {
         Ok(archive)
     }
 
-    /// Adds a program, with the extension of programs on this platform.
+    /// Adds a program, with the platform's file extension.
     fn add_program(&mut self, name: &str, bytes: Vec<u8>) {
         self.entries.insert(format!("{name}{}", std::env::consts::EXE_SUFFIX), (0o755, bytes));
     }
@@ -322,7 +322,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Adds every file below a folder, except those that tools keep in names with a leading dot.
+    /// Adds every file below a folder, except tool files with a leading dot.
     fn add_folder(&mut self, path: &str, folder: &Path) -> Result<()> {
         for file in files_below(folder)? {
             let parts: Vec<_> = file.strip_prefix(folder)?.iter().map(|part| part.to_string_lossy()).collect();
@@ -345,7 +345,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Packs all entries with the same owner and the same time; the time in the gzip header is 0.
+    /// Packs all entries with the same owner and time. The time in the gzip header is 0.
     fn to_bytes(&self, unix_seconds: u64) -> Result<Vec<u8>> {
         let mut tar = tar::Builder::new(GzBuilder::new().write(Vec::new(), Compression::default()));
         for (path, (mode, bytes)) in &self.entries {
@@ -362,7 +362,7 @@ impl Archive {
     }
 }
 
-/// Returns the time of the commit, so that the same commit gives the same archive.
+/// Returns the time of the commit, so that archives are reproducible.
 fn commit_time(top: &Path) -> u64 {
     let output = Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(top).output();
     let text = output.ok().and_then(|output| String::from_utf8(output.stdout).ok());
@@ -388,7 +388,7 @@ mod tests {
         assert!(!text.contains("xtask v") && !text.contains("serde_derive v"), "our package or a macro in\n{text}");
     }
 
-    /// Packs a checkout whose files have this text.
+    /// Packs a checkout with this text in each file.
     fn pack(text: &str) -> Archive {
         let files = ["LICENSE-APACHE", "LICENSE-MIT", "packaging/README.md", "page/js/b.js", "page/.verified.json"];
         let top = crate::check::tree(&files.map(|file| (file, text)));

@@ -1,4 +1,4 @@
-//! Everything a contributor types: `cargo xtask run`, `test`, `check`, `data`, `dist`. CONTRIBUTING.md describes them.
+//! Contributor commands: `cargo xtask run`, `test`, `check`, `data`, `dist`. CONTRIBUTING.md describes them.
 
 mod check;
 mod data;

@@ -1,4 +1,4 @@
-//! The page, which Trunk builds (`Trunk.toml`), and the tools that Trunk needs.
+//! The page, built by Trunk (`Trunk.toml`), and the tools that Trunk needs.
 
 use crate::say;
 use crate::say::Task;
@@ -12,11 +12,11 @@ use std::thread;
 use std::time::SystemTime;
 use walkdir::WalkDir;
 
-/// Version of Trunk that is installed where none is on the path.
+/// Version of Trunk to install if none is on the PATH.
 const TRUNK: &str = "0.21.14";
-/// Versions that understand `Trunk.toml`.
+/// Versions that support `Trunk.toml`.
 const SUITABLE_TRUNK: &str = "trunk 0.21.";
-/// Everything that the page is built from.
+/// Inputs of the page build.
 const SOURCES: [&str; 13] = [
     ".cargo/config.toml",
     "Cargo.lock",
@@ -38,8 +38,8 @@ pub(crate) fn folder(top: &Path) -> PathBuf {
     top.join("dist")
 }
 
-/// Returns whether the page was built after the last change of its sources. `trunk serve` builds one without compressed
-/// copies, which does not count.
+/// Returns true if the page was built after the last change of its sources. Builds of `trunk serve` lack compressed
+/// copies and do not count.
 pub(crate) fn is_up_to_date(top: &Path) -> bool {
     let Ok(built) = fs::metadata(folder(top).join("index.html.br")).and_then(|file| file.modified()) else {
         return false;
@@ -48,7 +48,7 @@ pub(crate) fn is_up_to_date(top: &Path) -> bool {
     SOURCES.iter().all(is_older)
 }
 
-/// Returns the time of the last change below a path. Folders count too: they change when a file is removed.
+/// Returns the time of the last change below a path. Includes folders, which change when a file is removed.
 fn last_change(path: &Path) -> Result<SystemTime> {
     let entries = WalkDir::new(path).into_iter().filter_entry(|entry| entry.file_name() != "node_modules");
     let mut times = entries.map(|entry| Ok(entry?.metadata()?.modified()?));
@@ -66,7 +66,7 @@ pub(crate) fn build(top: &Path, hooks: &Path) -> Result<()> {
     if is_up_to_date(top) {
         return Ok(());
     }
-    // Trunk finds compiled what cargo compiles while Trunk itself may still be installed.
+    // Cargo compiles the page while Trunk may still be installing. Trunk then finds it compiled.
     let (trunk, compiled) = thread::scope(|scope| {
         let compiled = scope.spawn(|| {
             let task = Task::new("Compiling", "the page");
@@ -77,7 +77,7 @@ pub(crate) fn build(top: &Path, hooks: &Path) -> Result<()> {
         (trunk(), compiled.join())
     });
     compiled.map_err(|_| anyhow!("compiling the page panicked"))??;
-    // The hooks act as `wasm-bindgen` when they are called so.
+    // The hooks act as `wasm-bindgen` when called by that name.
     let folder = top.join(".cache/tools");
     let wasm_bindgen = folder.join(format!("wasm-bindgen{}", env::consts::EXE_SUFFIX));
     fs::create_dir_all(&folder)
@@ -91,7 +91,7 @@ pub(crate) fn build(top: &Path, hooks: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the `trunk` on the path, if its version is suitable. Otherwise the one in the cache, installed if necessary.
+/// Returns the `trunk` on the PATH if its version is suitable, or else the one in the cache, installed if necessary.
 fn trunk() -> Result<PathBuf> {
     let on_path = find_program("trunk", &env::var_os("PATH").unwrap_or_default());
     let version = on_path.as_ref().and_then(|trunk| Command::new(trunk).arg("--version").output().ok());
@@ -104,17 +104,17 @@ fn trunk() -> Result<PathBuf> {
     if !trunk.is_file() {
         let task = Task::new("Installing", &format!("Trunk {TRUNK} into {}", root.display()));
         let mut install = cargo(&env::temp_dir());
-        // Unoptimized, and without what only its downloads need: it starts the tools and copies files.
+        // Unoptimized and without download features, because it only starts the tools and copies files.
         install.args(["install", "trunk", "--version", TRUNK, "--locked", "--debug", "--no-default-features"]);
         install.arg("--root").arg(&root).env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_INCREMENTAL", "0");
-        // A target folder of the checkout does not help: nothing in it has Trunk's versions and profile.
+        // A target folder of the checkout does not help, because it contains neither Trunk's versions nor its profile.
         task.follow(install.env_remove("CARGO_TARGET_DIR"))?;
         task.done("Installed");
     }
     Ok(trunk)
 }
 
-/// Returns the command that builds the worker with Burn and puts it into the page.
+/// Returns the command that builds the worker with Burn and adds it to the page.
 pub(crate) fn burn(top: &Path, hooks: &Path) -> Command {
     let mut command = workspace::command(top, hooks);
     command.arg("burn").arg(folder(top));
@@ -130,7 +130,7 @@ pub(crate) fn build_with_burn(top: &Path, hooks: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the folder with the bundles of TensorFlow.js and jax-js, which tests train with.
+/// Returns the folder with the bundles of TensorFlow.js and jax-js for tests.
 pub(crate) fn frameworks(top: &Path, hooks: &Path) -> Result<PathBuf> {
     let output = workspace::command(top, hooks).arg("frameworks").output()?;
     if !output.status.success() {

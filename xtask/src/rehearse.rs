@@ -1,7 +1,7 @@
-//! `cargo xtask rehearse`: the first commands of a newcomer, each in a new clone of the commit with empty caches.
+//! `cargo xtask rehearse`: a new contributor's first commands, each in a new clone of the commit with empty caches.
 //!
 //! The home folder, cargo's home, the cache and the target folder are empty. Rustup's toolchains and installed packages
-//! stay.
+//! are kept.
 
 use crate::run::ask_to_finish;
 use crate::setup::shows_gpu;
@@ -59,7 +59,7 @@ fn rehearse(top: &Path, act: Act, options: &Options, times: &mut Times) -> Resul
     say::step("Rehearsing", format!("{act:?} with the last commit, in {}", folder.display()));
     let start = Instant::now();
     let mut clone = Command::new("git");
-    // Without hard links to the objects of this checkout.
+    // No hard links to the objects of this checkout.
     clone.args(["clone", "--quiet", "--no-local"]).arg(top).arg(folder.join("gradmark"));
     let result = workspace::run(&mut clone, "cloning the last commit").and_then(|()| match act {
         Act::NativeRunner => native_runner(&folder, start, times),
@@ -82,7 +82,7 @@ fn native_runner(folder: &Path, start: Instant, times: &mut Times) -> Result<()>
     }
     let runner = Running::start(&mut command, " samples/s")?;
     times.push(("clone to first speed of native-runner".to_owned(), start.elapsed()));
-    // The exit status of a canceled run.
+    // Exit status of a canceled run.
     runner.stop(130)
 }
 
@@ -97,7 +97,7 @@ fn page(folder: &Path, start: Instant, times: &mut Times) -> Result<()> {
         if state.contains("\"ready\"") {
             break;
         }
-        // The page has no Burn before its build begins, and after the build has failed.
+        // The page lacks Burn before its build begins, and after a failed build.
         let is_missing = ready.elapsed() > Duration::from_secs(60) && state.contains("\"missing\"");
         ensure!(!is_missing, "Burn is not being built for the page: {state}");
         ensure!(first.0.try_wait()?.is_none(), "`cargo xtask run` exited before it built Burn; see its messages above");
@@ -122,13 +122,13 @@ fn tests(folder: &Path, arguments: &[&str], mut start: Instant, times: &mut Time
     Ok(())
 }
 
-/// Returns a cargo command in the clone, with the environment of a newcomer.
+/// Returns a cargo command in the clone, with a new contributor's environment.
 fn cargo(folder: &Path, arguments: &[&str]) -> Command {
     let home = folder.join("home");
     let toolchains = env::var_os("RUSTUP_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".rustup")));
     let mut command = Command::new("cargo");
     command.args(arguments).current_dir(folder.join("gradmark")).env_clear();
-    // Variables that find programs, reach the network, or require tests to run.
+    // Variables that locate programs, configure the network, or require tests to run.
     let is_kept = |name: &str| {
         ["PATH", "TERM", "NODE_EXTRA_CA_CERTS"].contains(&name)
             || name.ends_with("_PROXY")
@@ -141,11 +141,11 @@ fn cargo(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Running command, which is ended when this is dropped.
+/// Running command, ended on drop.
 struct Running(Child);
 
 impl Running {
-    /// Starts a command, shows its messages with the seconds since the start, and returns when one contains `ready`.
+    /// Starts a command, prints its messages with the seconds since the start, and returns when one contains `ready`.
     fn start(command: &mut Command, ready: &str) -> Result<Self> {
         let start = Instant::now();
         let child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn();
@@ -160,7 +160,7 @@ impl Running {
         Ok(running)
     }
 
-    /// Ends the command as Ctrl-C does and expects this exit status.
+    /// Ends the command as Ctrl-C does, and expects this exit status.
     fn stop(mut self, expected: i32) -> Result<()> {
         ask_to_finish(&self.0);
         let status = self.0.wait()?;
@@ -173,7 +173,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         if let Ok(None) = self.0.try_wait() {
             ask_to_finish(&self.0);
-            // The error that dropped the command is more useful than an error here.
+            // The error that dropped the command is more useful than one from here.
             let _ = self.0.wait();
         }
     }

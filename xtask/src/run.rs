@@ -33,16 +33,16 @@ pub(crate) struct Options {
     no_burn_page: bool,
 }
 
-/// Minutes on two cores with nothing cached, as measured by `cargo xtask rehearse`.
+/// Build time in minutes on two cores with empty caches, measured by `cargo xtask rehearse`.
 const PAGE_MINUTES: u32 = 11;
 const BURN_MINUTES: u32 = 12;
-/// Time in which the server has to answer.
+/// Time limit for the server to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let address = SocketAddr::new(options.host, options.port);
-    // Before minutes of building, not after them.
+    // Checked before minutes of building, not after.
     check_free(address)?;
     let store = data::store(top, None)?;
     announce(&store, top, options);
@@ -57,7 +57,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     command.arg("--database").arg(top.join("gradmark.sqlite"));
     command.arg("--page").arg(page::folder(top)).arg("--data").arg(store.folder());
     let server = Server::start(&mut command)?;
-    // Before anyone can ask whether Burn is coming.
+    // Started before a request can ask about Burn.
     let _burn = if options.no_burn_page { None } else { Some(Background::start(page::burn(top, &hooks))?) };
     let reachable = loopback(address);
     server.wait_until_it_answers(reachable)?;
@@ -69,7 +69,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     server.wait_for_its_end()
 }
 
-/// Prints what takes long, and how long.
+/// Prints the slow steps with their expected times.
 fn announce(store: &Store, top: &Path, options: &Options) {
     let builds = !page::is_up_to_date(top);
     let mut steps = Vec::new();
@@ -86,8 +86,8 @@ fn announce(store: &Store, top: &Path, options: &Options) {
     say::step("Plan", plan);
 }
 
-/// Builds the page and the server and fetches the data sets, in parallel. Returns the server's program. Without data
-/// the page is served anyway: networks that train on generated stories need none.
+/// Builds the page and the server and fetches the data sets, in parallel. Returns the server's program. The page is
+/// served without data too, because networks that train on generated stories need none.
 fn prepare(top: &Path, store: &Store, hooks: &Path) -> Result<PathBuf> {
     thread::scope(|scope| {
         let data = scope.spawn(|| fetch_data(store));
@@ -103,7 +103,7 @@ fn fetch_data(store: &Store) {
     if let Err(error) = data::prepare(store, Trust::Stamped) {
         say::warn(format!("{error:#}"));
         say::warn("serving the page without it; the page shows which networks have no data");
-        // The server notices data that arrives later.
+        // The server detects data that arrives later.
         if let Err(error) = std::fs::create_dir_all(store.folder()) {
             say::warn(format!("cannot create {}: {error}", store.folder().display()));
         }
@@ -124,7 +124,7 @@ fn check_free(address: SocketAddr) -> Result<()> {
     }
 }
 
-/// Returns the address under which this machine reaches its own server.
+/// Returns the address at which this machine reaches its own server.
 fn loopback(address: SocketAddr) -> SocketAddr {
     match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::new([127, 0, 0, 1].into(), address.port()),
@@ -158,7 +158,7 @@ impl Server {
         let counter = Arc::clone(&stops);
         ctrlc::set_handler(move || _ = counter.fetch_add(1, Ordering::SeqCst)).context("cannot handle Ctrl-C")?;
         let program = command.get_program().to_string_lossy().into_owned();
-        // Its first line of output is its address, which `Ready` announces.
+        // The first line of output is its address, which `Ready` announces.
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn();
         Ok(Self { child: child.with_context(|| format!("cannot start {program}"))?.into(), stops })
     }
@@ -204,7 +204,7 @@ impl Server {
 }
 
 impl Drop for Server {
-    /// Leaves no server behind after an error.
+    /// Ends the server even after an error.
     fn drop(&mut self) {
         let _ = self.child.borrow_mut().kill();
         let _ = self.child.borrow_mut().wait();
@@ -222,7 +222,7 @@ pub(crate) fn ask_to_finish(child: &Child) {
     let _ = child;
 }
 
-/// Returns whether `GET /healthz` is answered with a 2xx status.
+/// Returns true if `GET /healthz` is answered with a 2xx status.
 pub(crate) fn is_healthy(address: SocketAddr) -> bool {
     let answer = || -> std::io::Result<Vec<u8>> {
         let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(1))?;
@@ -235,7 +235,7 @@ pub(crate) fn is_healthy(address: SocketAddr) -> bool {
     answer().is_ok_and(|start| start.starts_with(b"HTTP/1.") && start.ends_with(b" 2"))
 }
 
-/// A program at low priority that ends, with everything it has started, when this is dropped.
+/// Low-priority program that is ended on drop, with all its child processes.
 struct Background(Child);
 
 impl Background {

@@ -1,4 +1,4 @@
-//! Messages for the person at the terminal: one line for each step, on standard error, in cargo's style.
+//! Messages on standard error in cargo's style, one line per step.
 
 use anyhow::{Context, Result, bail};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -12,20 +12,20 @@ const GREEN: u8 = 32;
 const YELLOW: u8 = 33;
 const RED: u8 = 31;
 
-/// Moving lines at the bottom of a terminal. They show nothing if standard error is not a terminal.
+/// Animated lines at the bottom of a terminal. Hidden if standard error is not a terminal.
 static MOVING: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
-/// Prints a step: a right-aligned verb, and the rest of the sentence.
+/// Prints a step: a right-aligned verb and the rest of the sentence.
 pub(crate) fn step(verb: &str, what: impl AsRef<str>) {
     line(GREEN, verb, what.as_ref());
 }
 
-/// Prints something that a person should read although the work continues.
+/// Prints a note that users should read although the work continues.
 pub(crate) fn warn(what: impl AsRef<str>) {
     line(YELLOW, "Note", what.as_ref());
 }
 
-/// Prints why the work ends, and what to do.
+/// Prints why the work ends, with advice.
 pub(crate) fn error(what: impl AsRef<str>) {
     line(RED, "Error", what.as_ref());
 }
@@ -39,13 +39,13 @@ fn line(color: u8, verb: &str, what: &str) {
     }
 }
 
-/// Prints text above the moving lines.
+/// Prints text above the animated lines.
 #[expect(clippy::print_stderr, reason = "this is the one place where progress is written")]
 pub(crate) fn print(text: &str) {
     MOVING.suspend(|| eprintln!("{text}"));
 }
 
-/// Starts a line that moves on a terminal while something is done.
+/// Starts an animated line for work in progress.
 pub(crate) fn moving(verb: &'static str, what: &str) -> ProgressBar {
     let bar = MOVING.add(ProgressBar::new_spinner());
     let style = ProgressStyle::with_template("{prefix:>12.cyan.bold} {msg:.dim} {elapsed:.dim}");
@@ -79,7 +79,7 @@ impl Task {
         Self { what: what.to_owned(), began: Instant::now(), bar: moving(verb, what) }
     }
 
-    /// Ends the task with a line that has its duration.
+    /// Ends the task with a line that contains its duration.
     pub(crate) fn done(self, verb: &str) {
         self.bar.finish_and_clear();
         step(verb, format!("{} in {}", self.what, duration(self.began.elapsed())));
@@ -94,7 +94,7 @@ impl Task {
         let (reader, writer) = std::io::pipe()?;
         command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
         let mut child = command.spawn().with_context(|| format!("{}: cannot start `{name}`", self.what))?;
-        // The command holds the pipe open.
+        // Drops the command's copies of the pipe, which would keep it open.
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut messages = Vec::new();
         for line in BufReader::new(reader).split(b'\n') {

@@ -1,4 +1,4 @@
-//! Set-up of the machine: installs what the commands need besides Rust and git, and leaves alone what is installed.
+//! Setup of the machine: installs what the commands need besides Rust and git. Keeps what is already installed.
 
 use crate::say;
 use crate::workspace::{self, WASM};
@@ -7,37 +7,38 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Needs of the current command, in addition to a C compiler, with which SQLite is compiled.
+/// Needs of the current command, in addition to a C compiler, which compiles SQLite.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Wanted {
     /// A program that downloads archives of data sets.
     pub download: bool,
-    /// Chromium, and the driver through which tests control it.
+    /// Chromium, and the driver that tests use to control it.
     pub chromium: bool,
     pub firefox: bool,
     /// A Vulkan driver that works without a GPU.
     pub software_vulkan: bool,
-    /// The programs of a PostgreSQL server, which tests start themselves.
+    /// Programs of a PostgreSQL server, which tests start themselves.
     pub postgres: bool,
 }
 
-/// Something that cargo cannot install.
+/// Dependency that cargo cannot install.
 struct Need {
     is_missing: bool,
-    /// Name of the thing, for systems without apt.
+    /// Name for systems without apt.
     description: &'static str,
-    /// Names of the packages in Debian, and in Ubuntu.
+    /// Package names in Debian and in Ubuntu.
     packages: [&'static str; 2],
 }
 
-/// Before this major version, Mesa's llvmpipe crashes on some of our shaders and is several times slower.
+/// Oldest supported major version of Mesa. Earlier versions of llvmpipe crash on some shaders and are several times
+/// slower.
 const MIN_MESA_VERSION: u32 = 24;
 const MESA: &str = "mesa-vulkan-drivers";
 
 // These commands contain no single quotes, because they are pasted between single quotes.
 // The lock timeout waits for the updates that a machine installs after its start.
 const INSTALL: &str = "apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=300 -q";
-/// Enables Debian 12's backports, if they are not enabled, from the mirror that the machine uses for Debian 12 itself.
+/// Enables Debian 12's backports if necessary, from the machine's mirror of Debian 12.
 const ENABLE_BACKPORTS: &str = "\
     { apt-get indextargets \"Codename: bookworm-backports\" \"Component: main\" | grep -q . || { \
     mirror=$(apt-get indextargets --format \"\\$(REPO_URI)\" \"Created-By: Packages\" \"Codename: bookworm\" \
@@ -45,7 +46,7 @@ const ENABLE_BACKPORTS: &str = "\
     echo \"deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror:?apt lists no mirror of Debian 12} \
     bookworm-backports main\" > /etc/apt/sources.list.d/gradmark-backports.list; \
     apt-get update -q; }; }";
-/// Keeps the package of PostgreSQL from starting a server that runs all the time.
+/// Prevents the PostgreSQL package from starting a permanent server.
 const CREATE_NO_CLUSTER: &str = "echo \"create_main_cluster = false\" >> /etc/postgresql-common/createcluster.conf";
 
 /// Installs what is missing on this machine.
@@ -72,7 +73,7 @@ pub(crate) fn system(wanted: Wanted) -> Result<()> {
     };
     say::step("Installing", format!("{description} with apt-get"));
     let mut command = Command::new(shell[0]);
-    // Standard output belongs to the results of tests.
+    // Standard output is reserved for test results.
     command.args(&shell[1..]).arg(&script).stdin(Stdio::null()).stdout(std::io::stderr());
     workspace::run(&mut command, &format!("the installation with `sh -c '{script}'`"))?;
     let description = describe(&find_missing(wanted));
@@ -88,14 +89,14 @@ fn find_missing(wanted: Wanted) -> Vec<Need> {
     let has_chromium = on_path(&["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"])
         || ["Google Chrome", "Chromium"].iter().any(|name| exists(&format!("/Applications/{name}.app")));
     let has_firefox = on_path(&["firefox-esr", "firefox"]) || exists("/Applications/Firefox.app");
-    // Debian has a folder for each version of PostgreSQL.
+    // Debian has one folder per version of PostgreSQL.
     let mut postgres_versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let has_postgres = postgres_versions.any(|version| version.path().join("bin/initdb").exists());
     // On other systems, tests report that they are skipped.
     let is_linux = cfg!(target_os = "linux");
     let needs = [
         Need {
-            // On Windows, the compiler is not on the PATH: the `cc` crate finds it.
+            // On Windows, the compiler is not on the PATH; the `cc` crate finds it.
             is_missing: !cfg!(windows) && !on_path(&["cc", "gcc", "clang"]),
             description: "a C compiler (`cc`)",
             packages: ["build-essential"; 2],
@@ -133,13 +134,13 @@ fn describe(needs: &[Need]) -> String {
     needs.iter().map(|need| need.description).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the shell commands that install the packages on the system that `/etc/os-release` describes.
+/// Returns the shell commands that install the packages on the system described by `/etc/os-release`.
 fn script(os_release: &str, missing: &[Need]) -> String {
     let is_ubuntu = os_release.lines().any(|line| line.starts_with("ID") && line.contains("ubuntu"));
     let has_line = |wanted: &str| os_release.lines().any(|line| line == wanted);
     let is_debian_12 = has_line("ID=debian") && has_line("VERSION_CODENAME=bookworm");
     let packages = missing.iter().map(|need| need.packages[usize::from(is_ubuntu)]).collect::<Vec<_>>().join(" ");
-    // Another project's source that does not answer makes `update` fail. If ours do not answer, `install` fails.
+    // `update` fails if any third-party source does not answer. If the needed sources do not answer, `install` fails.
     let mut commands = vec!["export DEBIAN_FRONTEND=noninteractive; apt-get update -q || true".to_owned()];
     if is_debian_12 && packages.contains(MESA) {
         commands.push(format!("{ENABLE_BACKPORTS} && {INSTALL} -t bookworm-backports {MESA}"));
@@ -151,7 +152,7 @@ fn script(os_release: &str, missing: &[Need]) -> String {
     commands.join(" && ")
 }
 
-/// Returns whether the system's package of Mesa, if it is installed, is new enough.
+/// Returns true if the installed package of Mesa is new enough, or if there is none.
 fn has_new_mesa() -> bool {
     let version = output_of("dpkg-query", &["-W", "-f", "${db:Status-Status} ${Version}", MESA]);
     let version = version.as_deref().and_then(|text| text.strip_prefix("installed "));
@@ -168,13 +169,13 @@ fn on_path(programs: &[&str]) -> bool {
     programs.iter().any(|program| which::which(program).is_ok())
 }
 
-/// Returns the standard output of a program that exists and succeeds.
+/// Returns the standard output of a program, if it exists and succeeds.
 fn output_of(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Installs Rust's target for the browser where rustup has not installed it because of `rust-toolchain.toml`.
+/// Installs Rust's browser target, if rustup has not installed it because of `rust-toolchain.toml`.
 ///
 /// # Errors
 /// When the toolchain is not rustup's and lacks the target.
@@ -188,28 +189,28 @@ pub(crate) fn wasm_target(top: &Path) -> Result<()> {
     workspace::run(Command::new("rustup").args(["target", "add", WASM]).current_dir(top), doing)
 }
 
-/// Folders in which the Vulkan loader looks for the descriptions of drivers (ICDs).
+/// Folders that the Vulkan loader searches for driver descriptions (ICDs).
 const DRIVER_FOLDERS: [&str; 3] = ["etc/vulkan/icd.d", "usr/local/share/vulkan/icd.d", "usr/share/vulkan/icd.d"];
-/// Files under which the kernel shows a GPU, besides DRM's render nodes.
+/// Device files that show a GPU, besides DRM's render nodes.
 const GPU_DEVICES: [&str; 3] = ["dev/nvidiactl", "dev/dxg", "dev/kgsl-3d0"];
 
 /// Returns the description of Mesa's llvmpipe if it is the only choice: on Linux, if the kernel shows no GPU and the
-/// environment chooses no driver. With its path in `VK_DRIVER_FILES`, the loader does not try the hardware drivers of the
-/// same package, which print errors.
+/// environment selects no driver. With its path in `VK_DRIVER_FILES`, the loader skips the hardware drivers of the same
+/// package, which print errors.
 pub(crate) fn software_driver() -> Option<PathBuf> {
     let is_chosen = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].iter().any(|name| std::env::var_os(name).is_some());
     let root = Path::new("/");
     (cfg!(target_os = "linux") && !is_chosen && !shows_gpu(root)).then(|| llvmpipe(root)).flatten()
 }
 
-/// Returns whether the kernel of the machine with this root folder shows a GPU.
+/// Returns true if the kernel shows a GPU, for the machine with this root folder.
 pub(crate) fn shows_gpu(root: &Path) -> bool {
     let mut nodes = fs::read_dir(root.join("dev/dri")).into_iter().flatten().flatten();
     nodes.any(|node| node.file_name().to_string_lossy().starts_with("renderD"))
         || GPU_DEVICES.iter().any(|device| root.join(device).exists())
 }
 
-/// Returns whether llvmpipe and the Vulkan loader are installed.
+/// Returns true if llvmpipe and the Vulkan loader are installed.
 fn has_llvmpipe() -> bool {
     let multiarch = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
     let folders = ["/usr/lib", "/usr/lib64", "/usr/local/lib", &multiarch];
@@ -217,7 +218,7 @@ fn has_llvmpipe() -> bool {
     has_loader && llvmpipe(Path::new("/")).is_some()
 }
 
-/// Finds the description of llvmpipe for this processor's architecture.
+/// Returns the description of llvmpipe for this processor architecture.
 fn llvmpipe(root: &Path) -> Option<PathBuf> {
     let names = ["lvp_icd.json".to_owned(), format!("lvp_icd.{}.json", std::env::consts::ARCH)];
     let places = DRIVER_FOLDERS.iter().flat_map(|folder| names.iter().map(move |name| root.join(folder).join(name)));

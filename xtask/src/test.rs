@@ -1,4 +1,4 @@
-//! `cargo xtask test`: the tests, in two sizes, and everything that they need.
+//! `cargo xtask test`: the tests, in two sizes, and all their prerequisites.
 
 use crate::setup::{self, Wanted};
 use crate::workspace::{self, cargo};
@@ -29,18 +29,18 @@ pub(crate) struct Options {
 }
 
 const BROWSER_TESTS: &str = "browser-tests";
-/// Crates that cargo builds apart from the others, which would choose other features for their dependencies.
+/// Crates that cargo builds separately, because together it would select other features for shared dependencies.
 const TOOLS: [&str; 2] = ["xtask", "page-hooks"];
-/// Tests that only `--all` runs, for the closing line. CONTRIBUTING.md lists it in detail.
+/// Tests that only `--all` runs, for the closing line. CONTRIBUTING.md has the details.
 const LONG_TESTS: &str = "Burn, PostgreSQL, Firefox, full-size golden traces, skipped launches, other frameworks, axe on \
                           every state, archives, the tools' own tests and clippy";
-/// Features that tests need and that are off by default, by crate: Burn, which takes minutes to build.
+/// Non-default features that tests need, by crate: Burn, which takes minutes to build.
 pub(crate) const BURN_FEATURES: [(&str, &str); 2] =
     [("engine", "engine/burn-flex"), ("native-runner", "native-runner/burn-flex,native-runner/burn-remote")];
 
-/// Modules of tests that are about SQLite's files.
+/// Modules of tests for SQLite files.
 const SQLITE_ONLY: [&str; 3] = ["full_disk::", "sqlite_file::", "upgrade::"];
-/// Module of the tests that need a PostgreSQL server, which run apart.
+/// Module of the tests that need a PostgreSQL server, which run separately.
 const POSTGRES: &str = "postgres_server::";
 const NOT_POSTGRES: &str = "not test(/^postgres_server::/)";
 
@@ -109,7 +109,7 @@ fn build(top: &Path, store: &Store, selection: &Selection, hooks: Option<&Path>)
     })
 }
 
-/// Environment of the tests: where the data, the page and the programs are, and the Vulkan driver.
+/// Returns the environment of the tests: paths of the data, the page and the programs, and the Vulkan driver.
 fn environment(top: &Path, store: &Store, selection: &Selection, hooks: Option<&Path>) -> Result<Environment> {
     let (runner, leaderboard) =
         (workspace::program(top, "release", "native-runner")?, workspace::program(top, "release", "leaderboard")?);
@@ -123,8 +123,8 @@ fn environment(top: &Path, store: &Store, selection: &Selection, hooks: Option<&
         say::step("Vulkan", format!("llvmpipe, because no GPU was found: VK_DRIVER_FILES={}", driver.display()));
         environment.push(("VK_DRIVER_FILES", driver));
         if !selection.all {
-            // llvmpipe compiles a shader in half the time for vectors of four lanes. What it compiled so would be used for
-            // wider ones, too, and be slower there, so it is kept apart.
+            // llvmpipe compiles a shader in half the time for vectors of four lanes. Its cache is kept separate,
+            // because cached shaders would also be used for wider vectors and be slower there.
             environment.push(("LP_NATIVE_VECTOR_WIDTH", "128".into()));
             environment.push(("MESA_SHADER_CACHE_DIR", top.join(".cache/llvmpipe")));
         }
@@ -155,7 +155,7 @@ fn environment(top: &Path, store: &Store, selection: &Selection, hooks: Option<&
     Ok(environment)
 }
 
-/// Number of tests, or parts of tests, that were skipped, by reason. Tests write a line `NAME: REASON` each.
+/// Counts skipped tests, or parts of tests, by reason. Tests write a line `NAME: REASON` each.
 fn count_skipped(lines: &str) -> BTreeMap<&str, usize> {
     let mut counts = BTreeMap::new();
     for line in lines.lines() {
@@ -164,15 +164,15 @@ fn count_skipped(lines: &str) -> BTreeMap<&str, usize> {
     counts
 }
 
-/// Number of tests that run at once: more than there are processors, because many wait for a program that they started.
+/// Returns the number of concurrent tests. It exceeds the number of processors, because many tests wait for programs.
 fn test_threads() -> usize {
     thread::available_parallelism().map_or(1, usize::from) + 2
 }
 
-/// Crates to test, and how much of them.
+/// Crates to test, and the extent of the tests.
 struct Selection {
     crates: Vec<String>,
-    /// Every crate, or every crate but the browser tests.
+    /// True for all crates, or all except the browser tests.
     is_whole: bool,
     all: bool,
     has_nextest: bool,
@@ -185,7 +185,7 @@ impl Selection {
         }
         let is_whole = options.crates.is_empty();
         let mut crates = if is_whole { known } else { options.crates.clone() };
-        // The tools' own tests belong to the long ones, unless someone asks for them.
+        // The tools' own tests are long tests, unless they are requested.
         crates.retain(|name| !(is_whole && !options.all && TOOLS.contains(&name.as_str())));
         crates.retain(|name| !(options.no_browser && name == BROWSER_TESTS));
         if crates.is_empty() {
@@ -200,8 +200,8 @@ impl Selection {
         self.crates.iter().any(|other| other == name)
     }
 
-    /// Arguments for cargo that select these crates. One command for all except the tools, because cargo then chooses
-    /// the features of shared dependencies once.
+    /// Returns the cargo arguments that select these crates. One command covers all crates except the tools, so that
+    /// cargo chooses the features of shared dependencies once.
     fn packages(&self, tools: bool) -> Vec<&str> {
         let wanted = |name: &&str| TOOLS.contains(name) == tools;
         let mut arguments = vec!["--release"];
@@ -215,7 +215,7 @@ impl Selection {
         arguments
     }
 
-    /// Returns whether one of these crates is a tool, or one is not.
+    /// Returns true if any of these crates is a tool (or, for `false`, is not one).
     fn has_any(&self, tools: bool) -> bool {
         self.crates.iter().any(|name| TOOLS.contains(&name.as_str()) == tools)
     }
@@ -225,7 +225,7 @@ impl Selection {
         for tools in [false, true].into_iter().filter(|tools| self.has_any(*tools)) {
             task.follow(self.test_command(top, tools, self.has_nextest).arg("--no-run"))?;
         }
-        // Cargo builds a crate's programs only with that crate's own tests.
+        // Cargo builds the programs of a crate only with the crate's own tests.
         for program in ["leaderboard", "native-runner"].into_iter().filter(|name| !self.has(name)) {
             if self.has(BROWSER_TESTS) || (program == "leaderboard" && self.has("native-runner")) {
                 task.follow(cargo(top).args(["build", "--release", "--package", program]))?;
@@ -242,7 +242,7 @@ impl Selection {
         command
     }
 
-    /// Commands that run the tests, by name.
+    /// Returns the commands that run the tests, by name.
     fn commands(&self, top: &Path) -> Vec<(&'static str, Command)> {
         let mut commands = Vec::new();
         for (name, tools) in [("the tests", false), ("the tools' own tests", true)] {
@@ -262,7 +262,7 @@ impl Selection {
             commands.push((name, command));
         }
         if self.all && self.has("leaderboard") {
-            // In one process, whose tests share a PostgreSQL server.
+            // One process, because its tests share a PostgreSQL server.
             let mut command = cargo(top);
             command
                 .args(["test"])
@@ -276,13 +276,13 @@ impl Selection {
     }
 }
 
-/// axe-core, with which browser tests find accessibility problems: one script of an npm package, kept in the user's cache.
+/// axe-core, which browser tests use to find accessibility problems: one script of an npm package, in the user's cache.
 const AXE: Package = Package { name: "axe-core", version: "4.14.0" };
 const AXE_SCRIPT: &str = "package/axe.min.js";
 const AXE_SHA256: &str = "20c09fe157a8a34a30e241aaa1fcdade657734f08ab379ecfbeb7d45cc46e878";
 
-/// Returns the path of the script of axe-core. If it cannot be downloaded, warns: the tests that need it report that they are
-/// skipped.
+/// Returns the path of axe-core's script. Prints a warning if it cannot be downloaded; the tests that need it then
+/// report that they are skipped.
 fn axe_script() -> Option<PathBuf> {
     find_axe().inspect_err(|error| say::warn(format!("accessibility is not tested: {error:#}"))).ok()
 }
@@ -314,7 +314,7 @@ fn unpack_axe(archive: &Path) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Writes the script if it is the published one.
+/// Writes the script, if it is the published one.
 fn save_axe(text: &[u8], script: &Path) -> Result<()> {
     ensure!(sha256_hex(text) == AXE_SHA256, "{AXE_SCRIPT} of {AXE} is not the published one");
     write_whole(script, |out| Ok(out.write_all(text)?))

@@ -1,4 +1,4 @@
-//! Places: the checkout, cargo's target folder, the user's cache. And cargo, called in the checkout.
+//! Paths of the checkout, cargo's target folder and the user's cache; and cargo commands in the checkout.
 
 use crate::say;
 use crate::say::Task;
@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use walkdir::WalkDir;
 
-/// Target of the page's crates.
+/// Target triple of the page's crates.
 pub(crate) const WASM: &str = "wasm32-unknown-unknown";
 
-/// Returns the top folder of the checkout of the `cargo run` that started this program, or the one around the
-/// current folder. Never the one it was compiled in, because checkouts can share a target folder.
+/// Returns the top of the checkout of the `cargo run` that started this program, or of the one around the current
+/// folder. Ignores the checkout where it was compiled, because checkouts can share a target folder.
 pub(crate) fn top() -> Result<PathBuf> {
     let of_cargo = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     let around = env::current_dir().context("the current folder does not exist")?;
@@ -30,7 +30,7 @@ pub(crate) fn cache() -> Result<PathBuf> {
     Ok(base.context("no home folder: set HOME (or XDG_CACHE_HOME) and run this again")?.join("gradmark"))
 }
 
-/// Waits until no other xtask builds in this checkout. The turn ends when the file is dropped.
+/// Waits until no other xtask builds in this checkout. Dropping the file ends the turn.
 pub(crate) fn wait_for_turn(top: &Path) -> Result<File> {
     let path = top.join(".cache/lock");
     fs::create_dir_all(top.join(".cache"))
@@ -45,15 +45,15 @@ pub(crate) fn wait_for_turn(top: &Path) -> Result<File> {
         .with_context(|| format!("cannot lock {}", path.display()))
 }
 
-/// Returns a `cargo` command in the checkout, with the cargo that runs this program.
+/// Returns a command in the checkout for the cargo that runs this program.
 pub(crate) fn cargo(top: &Path) -> Command {
     command(top, env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
 /// Returns a command in the checkout that may call cargo.
 ///
-/// `cargo run` describes xtask's own package in the environment. A nested cargo must not inherit that: build scripts and
-/// `env!` would see xtask's name.
+/// `cargo run` describes xtask's own package in the environment. A nested cargo must not inherit that, because build
+/// scripts and `env!` would see xtask's name.
 pub(crate) fn command(top: &Path, program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     for (name, _) in env::vars_os() {
@@ -67,7 +67,7 @@ pub(crate) fn command(top: &Path, program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Returns the path at which cargo puts a program that it builds in this profile.
+/// Returns the path of a program that cargo builds in this profile.
 pub(crate) fn program(top: &Path, profile: &str, name: &str) -> Result<PathBuf> {
     let mut metadata = cargo_metadata::MetadataCommand::new();
     metadata.manifest_path(top.join("Cargo.toml")).no_deps();
@@ -75,7 +75,7 @@ pub(crate) fn program(top: &Path, profile: &str, name: &str) -> Result<PathBuf> 
     Ok(target.into_std_path_buf().join(profile).join(format!("{name}{}", env::consts::EXE_SUFFIX)))
 }
 
-/// Runs `cargo build -p PACKAGE` in this profile with these options as a step, and returns the package's program.
+/// Runs `cargo build -p PACKAGE` in this profile with these options as a step, and returns the path of the program.
 pub(crate) fn build(top: &Path, profile: &str, package: &str, options: &[&str], what: &str) -> Result<PathBuf> {
     let task = Task::new("Building", what);
     let mut command = cargo(top);
@@ -85,7 +85,7 @@ pub(crate) fn build(top: &Path, profile: &str, package: &str, options: &[&str], 
     program(top, profile, package)
 }
 
-/// Runs a command to its end on this terminal. A failure names what was being done.
+/// Runs a command on this terminal until it ends. A failure names the task.
 pub(crate) fn run(command: &mut Command, doing: &str) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
     let status = command.status().with_context(|| format!("{doing}: cannot start `{program}`"))?;
@@ -107,8 +107,8 @@ pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     files.map(|entry| Ok(entry?.into_path())).collect()
 }
 
-/// Downloads the missing libraries for this machine, which also runs the page's build scripts and macros, and for the
-/// browser. Builds are not `--offline`: after a failure, they download what they need, or report what they lack.
+/// Downloads missing libraries for this machine, which also runs the page's build scripts and macros, and for the
+/// browser. Builds are not `--offline`: after a failure here, they download what they need, or report what is missing.
 pub(crate) fn fetch_dependencies(top: &Path) {
     let task = Task::new("Fetching", "the libraries in Cargo.lock");
     match task.follow(cargo(top).args(["fetch", "--locked", "--target", "host-tuple", "--target", WASM])) {

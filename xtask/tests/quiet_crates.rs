@@ -1,4 +1,4 @@
-//! Clippy finds input, output and blocking calls in the crates that only compute, because of clippy.toml and an
+//! Tests that clippy finds input, output and blocking calls in the compute-only crates, thanks to clippy.toml and an
 //! attribute in their lib.rs.
 
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 const QUIET: [&str; 3] = ["engine", "results", "shaders"];
 
-/// Forbidden statements, and clippy's messages about them.
+/// Forbidden statements, with clippy's messages about them.
 const FORBIDDEN: [(&str, &str); 12] = [
     ("println!();", "use of `println!`"),
     ("print!(\"a\");", "use of `print!`"),
@@ -23,8 +23,8 @@ const FORBIDDEN: [(&str, &str); 12] = [
     ("std::thread::sleep(std::time::Duration::ZERO);", "use of a disallowed method `std::thread::sleep`"),
 ];
 
-/// Checks two crates with clippy; one has the attribute of the quiet crates. Both have every forbidden statement, one a
-/// line, in code and again in a test.
+/// Checks two crates with clippy, one of them with the attribute of the quiet crates. Both have every forbidden
+/// statement, one per line, in code and again in a test.
 #[test]
 fn finds_forbidden_statements_in_quiet_crates_outside_tests() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

@@ -1,7 +1,7 @@
 ### Ob Backends dieselbe Genauigkeit erreicht haben. Auf Englisch steht es hier wie in der Crate `results`.
 
-agreement_nothing_found = { $subject }: kein Unterschied gefunden; ab { $allowed } wäre er aufgefallen (nach { $spread });
-    der größte ist { $largest }
+agreement_nothing_found = { $subject }: kein Unterschied gefunden; sie liegen höchstens { $largest } auseinander, durch
+    Zufall sind { $allowed } zu erwarten (nach { $spread })
 agreement_disagree = { $subject } stimmen nicht überein: { $pairs }; { $allowed } erklären sich aus { $spread }
 agreement_unclear = { $nothing_found }; das reicht nicht zur Entscheidung, dafür braucht es mehr Seeds
 agreement_not_compared = Die Genauigkeiten wurden nicht verglichen: { $obstacle }

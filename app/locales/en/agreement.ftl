@@ -1,7 +1,7 @@
 ### Whether back ends reached the same accuracy. In English it is as the crate `results` has it.
 
-agreement_nothing_found = { $subject }: no difference found; { $allowed } or more would have been, by { $spread };
-    they differ by up to { $largest }
+agreement_nothing_found = { $subject }: no difference found; they differ by up to { $largest }, and { $allowed } are
+    expected by chance ({ $spread })
 agreement_disagree = { $subject } disagree: { $pairs }; { $spread } explain { $allowed }
 agreement_unclear = { $nothing_found }; that is undecided, and more seeds would decide it
 agreement_not_compared = Accuracies were not compared: { $obstacle }

@@ -22,7 +22,7 @@ pub(super) struct StartState {
     pub(super) gpu: RwSignal<Gpu>,
     /// The GPU as its owner names it.
     pub(super) claimed: RwSignal<String>,
-    /// Chosen options, at first those of the address, or what is wrong with it.
+    /// Chosen options, initially those of the URL, or the error in it.
     pub(super) options: RwSignal<Result<RunOptions, String>>,
     /// Set to the id of an uploaded run, so that the leaderboard loads again and shows it.
     pub(super) uploaded: RwSignal<Option<String>>,

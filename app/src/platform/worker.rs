@@ -44,7 +44,7 @@ impl TrainingWorker {
     ) -> Result<Self, String> {
         let handle: Handle = Rc::new(RefCell::new(handle));
         let worker = Worker::new(&loaders.training).map_err(|error| describe(&error))?;
-        // Why the framework's worker failed.
+        // Cause of the failure of the framework's worker.
         let failed = Failed::default();
         let framework = match &loaders.framework {
             Some(loader) => {
@@ -159,7 +159,7 @@ impl Drop for Listened {
     }
 }
 
-/// Message of an error; that of a script that cannot be loaded has none.
+/// Returns the message of an error, or `None` for a script that cannot be loaded.
 fn said(event: &ErrorEvent) -> Option<String> {
     property(event, "message").as_string().filter(|text| !text.is_empty())
 }

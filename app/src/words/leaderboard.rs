@@ -66,7 +66,7 @@ fn by_code(code: &str) -> Option<&'static str> {
     })
 }
 
-/// What a moderator did, to begin a line.
+/// Action of a moderator, as the beginning of a line.
 pub fn deed(deed: Deed, new_tier: Option<Tier>) -> String {
     let with_tier = |done: &str| new_tier.map_or_else(|| done.to_owned(), |new| format!("{done}: {}", tier(new)));
     match deed {

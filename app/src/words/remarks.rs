@@ -102,7 +102,7 @@ pub fn departure(of: &Departure) -> String {
     }
 }
 
-/// Why a workload was not trained, as a part of a sentence. `reason` is the engine's.
+/// Returns the cause of an untrained workload as part of a sentence. `reason` comes from the engine.
 pub fn failure_of_workload(cause: FailureCause, reason: &str) -> String {
     let reason = reason.trim_end_matches('.');
     match cause {
@@ -113,7 +113,7 @@ pub fn failure_of_workload(cause: FailureCause, reason: &str) -> String {
     }
 }
 
-/// Why a run could not go on, as a part of a sentence. `reason` is the engine's.
+/// Returns the cause of an aborted run as part of a sentence. `reason` comes from the engine.
 pub fn failure_of_run(trouble: Trouble, reason: &str) -> String {
     let reason = reason.trim_end_matches('.');
     match trouble {
@@ -189,8 +189,8 @@ pub fn warning(warning: &Warning) -> String {
     }
 }
 
-/// Why a run ended without a result. Reasons are parts of sentences of browsers, drivers or the engine, in their
-/// language.
+/// Cause of a run's end without a result. Reasons are parts of sentences, in the language of the browser, driver or
+/// engine that gave them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     AnotherTab,

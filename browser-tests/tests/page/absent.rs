@@ -44,7 +44,7 @@ fn burn_can_be_chosen_without_a_reload_once_built() {
         page.wait_for_text("[data-burn=building]", "compressing Burn for the page").await;
         server.say_of_burn(READY).unwrap();
         page.wait_for_text("details.engines", "3.4 MB to fetch").await;
-        page.wait_for_text(".controls", "Burn is ready: choose it as the engine").await;
+        page.wait_for_text(".controls", "Burn is ready.").await;
         let choice = engine(page, "burn-flex").await;
         assert!(choice.is_enabled().await.unwrap());
         choice.click().await.unwrap();

@@ -21,7 +21,7 @@ fn drive_with_burn_and_server(setup: Setup, body: impl AsyncFnOnce(&Browser, &Se
     drive_with_server(setup, body);
 }
 
-/// Files of the bundle with Burn that the page has asked for.
+/// Files of the Burn bundle that the page has requested.
 async fn asked_of_burn(page: &Browser) -> Vec<Value> {
     page.ask("() => performance.getEntriesByType('resource').map(e => e.name).filter(n => n.includes('/burn-'))")
         .await
@@ -147,7 +147,7 @@ fn a_comparison_of_several_seeds_has_ratios_and_a_verdict() {
             let both = cells.iter().all(|cell| cell.1.is_some());
             for (text, seconds) in cells {
                 let Some(seconds) = seconds else {
-                    // So few steps give no throughput, and therefore no time per epoch.
+                    // These few steps give no throughput, and therefore no time per epoch.
                     assert_eq!((name, text.as_str()), ("time per epoch", "–"));
                     continue;
                 };
@@ -220,7 +220,7 @@ fn an_impossible_comparison_ends_with_the_reason_of_each_backend() {
         for backend in ["wgsl", "burn-wgpu", "burn-flex"] {
             let reason = page.text(&format!("tr[data-backend={backend}] th .explain")).await.unwrap();
             let said =
-                "Der Benchmark ist fehlgeschlagen: das Gerät rechnet nicht in dieser Genauigkeit (auf Englisch: „";
+                "Der Benchmark ist fehlgeschlagen: das Gerät beherrscht dieses Zahlenformat nicht (auf Englisch: „";
             assert!(reason.starts_with(said) && reason.contains("f16"), "{backend}: {reason}");
         }
         let told = page.ask("() => window.gradmark.comparison.unavailable[0].reason").await;
@@ -240,7 +240,7 @@ fn drive_with_frameworks(setup: Setup, body: impl AsyncFnOnce(&Browser)) {
     }
 }
 
-/// Files of frameworks that the page and its workers have asked for.
+/// Framework files that the page and its workers have requested.
 async fn asked_of_frameworks(page: &Browser) -> Value {
     page.ask("() => performance.getEntriesByType('resource').map(e => e.name).filter(n => n.includes('/framework-'))")
         .await
@@ -274,7 +274,7 @@ async fn trains(page: &Browser, backend: &str, framework: &str) {
     }
     assert!(record["departures"].to_string().contains(&format!(r#""program":"{backend}""#)), "{record}");
     assert!(page.by_role("button", "Upload").await.is_none());
-    page.wait_for_text("[aria-labelledby=result-title] > .callout", "has no way to prove them").await;
+    page.wait_for_text("[aria-labelledby=result-title] > .callout", "the leaderboard cannot prove or rank them").await;
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn frameworks_train_in_firefox_after_one_without_webgl() {
     });
 }
 
-/// Opens a device with what kernels may need. Answers with as much of that as there is.
+/// Opens a device with the optional features that kernels may need, and returns those that the adapter has.
 const OPEN: &str = r#"async () => {
     const adapter = await navigator.gpu.requestAdapter();
     const requiredFeatures = ["subgroups", "shader-f16"].filter((feature) => adapter.features.has(feature));
@@ -91,8 +91,8 @@ const OPEN: &str = r#"async () => {
     return requiredFeatures;
 }"#;
 
-/// Compiles a kernel. A pipeline is made of it, because some drivers complain only then. Answers with `null`, or with
-/// what is wrong.
+/// Compiles a kernel and makes a pipeline of it, because some drivers report errors only then. Returns `null`, or the
+/// error.
 const COMPILE: &str = r#"async (kernel) => {
     const device = window.testDevice;
     const buffer = (binding, type, hasDynamicOffset) =>

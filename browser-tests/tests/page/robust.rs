@@ -40,7 +40,7 @@ fn another_kind_of_server_is_named_and_the_run_stays() {
                 : own(request, ...rest);";
         page.pretend(other).await;
         page.open(RUN).await;
-        page.wait_for_text("#leaderboard .refusal", "something that is not the leaderboard's").await;
+        page.wait_for_text("#leaderboard .refusal", "not from the leaderboard").await;
         page.click("button", "Benchmark").await;
         page.watch_to_the_end().await;
         assert!(page.text(".caveats").await.unwrap().contains("gave no seed"));

@@ -32,7 +32,7 @@ fn failed_upload_is_kept_and_offered_again() {
 fn a_script_starts_a_run_and_waits_for_its_record() {
     drive(Setup::USUAL, async |page| {
         page.open("/?workload=keras-mnist-mlp&batch=32&steps=5&seed=7&learning-rate=0.05&autostart=1&sede=8").await;
-        page.wait_for_text("[data-figure=unknown]", "this page does not know: sede.").await;
+        page.wait_for_text("[data-figure=unknown]", "Unknown settings in the address: sede.").await;
         let finished = page.ask("async () => await window.gradmark.finished").await;
         assert_eq!(finished["state"], "finished", "{finished}");
         let record = &finished["record"];
@@ -41,7 +41,7 @@ fn a_script_starts_a_run_and_waits_for_its_record() {
         let settings = &record["workloads"][0]["settings"];
         assert_eq!((&settings["learning_rate"], &settings["batch_size"]), (&0.05.into(), &32.into()), "{settings}");
         let marks = record["departures"].to_string();
-        assert!(marks.contains("learning rate") && marks.contains("batch size"), "{marks}");
+        assert!(marks.contains("learning_rate") && marks.contains("batch_size"), "{marks}");
     });
 }
 
@@ -93,7 +93,7 @@ fn two_results_stand_side_by_side() {
         let link = page.find(Locator::Css(".compare-with input")).await;
         link.send_keys("somewhere else").await.unwrap();
         page.click("button", "Compare").await;
-        page.wait_for_text(".compare-with .refusal", "no link to a result").await;
+        page.wait_for_text(".compare-with .refusal", "paste a link").await;
         link.clear().await.unwrap();
         let mut address = page.client().current_url().await.unwrap();
         address.set_path(&format!("/runs/{}", ids[0]));

@@ -7,7 +7,7 @@ use results::{Adapter, DeviceKind};
 
 use crate::error::EngineError;
 
-/// Request for an adapter, as a user types it.
+/// Adapter request as typed by a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AdapterChoice {
     Any,
@@ -15,12 +15,12 @@ pub enum AdapterChoice {
     Integrated,
     Cpu,
     Index(usize),
-    /// All hardware adapters, which share each batch.
+    /// All hardware adapters, sharing each batch.
     All,
     /// Indices of adapters that share each batch.
     Indices(Vec<usize>),
     Name(String),
-    /// Complete name, which exactly one adapter has.
+    /// Complete name of exactly one adapter.
     Exactly(String),
     Browser,
 }
@@ -81,7 +81,7 @@ impl AdapterChoice {
             Self::Integrated => of_kind(DeviceKind::Integrated),
             Self::Cpu => adapters.iter().position(|a| a.software),
             Self::Index(index) => (*index < adapters.len()).then_some(*index),
-            // Every name contains the empty one.
+            // Every name contains the empty string.
             Self::Name(name) if name.trim().is_empty() => None,
             Self::Name(name) => adapters.iter().position(|a| a.name.to_lowercase().contains(&name.to_lowercase())),
             Self::Exactly(name) => {
@@ -105,7 +105,7 @@ impl AdapterChoice {
     pub fn beyond(&self, adapters: &[Adapter], backend: &'static str) -> Result<Self, EngineError> {
         let Self::Index(index) = *self else { return Ok(self.clone()) };
         let Adapter { name, api, .. } = &adapters[self.choose(adapters)?];
-        // One device may be reached through several interfaces.
+        // A device may be available through several interfaces.
         if adapters.iter().filter(|other| other.name == *name && other.api == *api).count() > 1 {
             let reason = format!("several adapters are named {name}");
             return Err(EngineError::IndexOfOthers { backend, index, reason });
@@ -136,9 +136,9 @@ impl AdapterChoice {
         matches!(self, Self::All | Self::Indices(_))
     }
 
-    /// Returns the indices of the adapters that share each batch: those named, or `devices` adapters like the first
-    /// match. They have the same name, driver and interface, because devices that round differently would not keep the
-    /// same weights. A software adapter can be used more than once.
+    /// Returns the indices of the adapters that share each batch: the named adapters, or `devices` adapters like the
+    /// first match. They must have the same name, driver and interface, because devices with different rounding would
+    /// not keep the same weights. A software adapter can be used more than once.
     pub fn choose_several(
         &self,
         adapters: &[Adapter],
@@ -182,7 +182,7 @@ impl AdapterChoice {
     }
 }
 
-/// Returns all hardware adapters of the best one's interface, because several interfaces may list the same device.
+/// Returns all hardware adapters on the interface of the best one. Other interfaces may list the same devices.
 fn all(adapters: &[Adapter]) -> Result<Vec<usize>, EngineError> {
     let best = AdapterChoice::Any.choose(adapters).map_err(|_| AdapterChoice::All.not_found(adapters))?;
     let is_wanted = |index: &usize| !adapters[*index].software && adapters[*index].api == adapters[best].api;

@@ -1,4 +1,4 @@
-//! All backends: which this build has, and which this machine can run.
+//! All known backends, and their availability in this build and on this machine.
 
 use async_recursion::async_recursion;
 use serde::Serialize;
@@ -21,7 +21,7 @@ pub const BURN_REMOTE: &str = "burn-remote";
 pub struct BackendDefinition {
     pub name: &'static str,
     pub description: &'static str,
-    /// True if it runs on one of [`adapters`].
+    /// True if the backend runs on one of [`adapters`].
     pub uses_adapter: bool,
 }
 
@@ -30,7 +30,7 @@ pub enum Devices {
     Adapters,
     /// Devices of its platform, with separate names, kinds and indices.
     Platform,
-    /// None: it uses the processor, or a device chosen by a server.
+    /// No choice: the backend uses the processor, or a device chosen by a server.
     Given,
 }
 
@@ -97,15 +97,15 @@ pub struct BackendState {
     #[serde(flatten)]
     pub definition: BackendDefinition,
     pub built: bool,
-    /// True if this machine can run it. False if it is not built.
+    /// True if the backend is built and this machine can run it.
     pub runs: bool,
-    /// Option that is required to find out.
+    /// Option required to determine `runs`.
     pub needs: Option<&'static str>,
-    /// Reason why it cannot be used, or option required to use it.
+    /// Reason why the backend cannot be used, or option required to use it.
     pub remark: Option<String>,
 }
 
-/// Opens all backends of this build to find out their state.
+/// Opens each backend of this build to determine its state.
 #[async_recursion(?Send)]
 pub async fn states(clock: std::rc::Rc<dyn Clock>) -> Vec<BackendState> {
     let only_software = adapters().await.iter().all(|adapter| adapter.software);
@@ -144,7 +144,7 @@ pub(super) fn not_built(name: &'static str) -> EngineError {
     EngineError::BackendNotBuilt { name, feature: name }
 }
 
-/// Returns the reason why a backend trains on one device only, if it does.
+/// Returns the reason why a backend trains on a single device only, or `None` if it supports several.
 pub(super) fn only_one_device(name: &str) -> Option<&'static str> {
     match name {
         super::REFERENCE => Some("it computes with plain loops on one core of the processor"),
@@ -162,7 +162,7 @@ pub(super) fn only_one_device(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the reason why a backend has no choice of input modes, if it has none.
+/// Returns the reason why a backend has no choice of input modes, or `None` if it has one.
 pub(super) fn own_input(name: &str) -> Option<&'static str> {
     match name {
         super::REFERENCE => Some("it reads each sample from memory as it computes"),
@@ -174,7 +174,7 @@ pub(super) fn own_input(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the reason why a backend has no choice of layouts, if it has none.
+/// Returns the reason why a backend has no choice of layouts, or `None` if it has one.
 pub(super) fn only_layout(name: &str) -> Option<&'static str> {
     match name {
         WGSL => Some("its kernels store channels last, in groups of four"),
@@ -186,12 +186,12 @@ pub(super) fn only_layout(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the reason why a backend cannot train `model`, without opening it.
+/// Returns the reason why a backend cannot train `model`, without opening the backend.
 pub fn unsupported(backend: &str, model: &Model) -> Option<ModelError> {
     if backend.starts_with("burn-") { by_burn(model) } else { None }
 }
 
-/// Returns the first layer that Burn's operations do not compute as defined.
+/// Returns an error for the first layer that Burn's operations do not compute as defined.
 pub(super) fn by_burn(model: &Model) -> Option<ModelError> {
     // An invalid model is reported when it is built.
     let shapes = model.shapes().ok()?;
@@ -207,7 +207,7 @@ pub(super) fn by_burn(model: &Model) -> Option<ModelError> {
     })
 }
 
-/// Returns true if a pooling layer, rounded up, has a window of padding only.
+/// Returns true if rounding up gives a pooling layer a window that contains only padding.
 fn has_windows_beyond(layer: &Layer, input: Shape, output: Shape) -> bool {
     let Layer::Pool { stride, padding, .. } = *layer else { return false };
     let beyond = |made: u32, given: u32| (made - 1) * stride >= given + padding;
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn networks_unsupported_by_burn_have_a_reason() {
-        // Windows of two at 0, 4 and 8, but pixels 0 to 6 only.
+        // Windows of two pixels start at 0, 4 and 8, but only pixels 0 to 6 exist.
         let model = pooled(2, 4);
         let error = unsupported("burn-flex", &model).unwrap().to_string();
         assert!(error.contains("pooled: layer 0") && error.contains("beyond the last pixel"), "{error}");

@@ -9,7 +9,7 @@ mod opening;
 pub mod reference;
 #[cfg(feature = "burn-remote")]
 pub mod served {
-    //! Devices of this machine for others to compute on.
+    //! Serving devices of this machine to remote clients.
 
     pub use super::burn::remote::{DeviceServer, WebSocketTransport};
 }
@@ -39,13 +39,13 @@ use crate::trainer::Backend;
 
 pub const REFERENCE: &str = "reference";
 
-/// Opens the backend named `name` on the matching adapter, to compute in f32. The clock paces submissions. Fails with a
-/// list if there is no such backend or adapter.
+/// Opens the backend named `name` on the matching adapter in f32. The clock paces submissions. Fails with a list of the
+/// available ones if the backend or adapter does not exist.
 pub async fn open(name: &str, choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
     open_in(Precision::F32, name, choice, clock).await
 }
 
-/// As [`open`], to compute in `precision`.
+/// Like [`open`], in `precision`.
 pub async fn open_in(
     precision: Precision,
     name: &str,
@@ -55,7 +55,7 @@ pub async fn open_in(
     open_with(name, &Opening::new(precision, choice), clock).await
 }
 
-/// As [`open`], with all options. Fails if the backend would ignore one.
+/// Like [`open`], with all options. Fails if the backend would ignore one.
 #[async_recursion(?Send)]
 pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
     opening.check(&[name])?;
@@ -98,7 +98,7 @@ pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> R
     }
 }
 
-/// Lists the adapters of this machine, in the order of their indices.
+/// Lists the adapters of this machine in index order.
 #[async_recursion(?Send)]
 pub async fn adapters() -> Vec<Adapter> {
     #[cfg(feature = "wgsl")]

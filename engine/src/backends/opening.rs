@@ -16,19 +16,19 @@ pub struct Opening {
     pub adapter: AdapterChoice,
     /// Threads of [`BURN_FLEX`]. Default: one per core.
     pub threads: Option<NonZero<usize>>,
-    /// Number of [`WGSL`](super::list::WGSL) devices that share each batch. Default: those that `adapter` names.
+    /// Number of [`WGSL`](super::list::WGSL) devices that share each batch. Default: the devices named by `adapter`.
     pub devices: Option<NonZero<u32>>,
-    /// True to exchange gradients while others are computed. Default: true except for software adapters.
+    /// True to exchange gradients during the backward pass. Default: true except for software adapters.
     pub overlap: Option<bool>,
     /// Input mode of [`WGSL`](super::list::WGSL). Default: the data set is resident.
     pub input: Option<InputMode>,
-    /// Layout of images in an external program. Default: its own choice.
+    /// Image layout of an external program. Default: chosen by the program.
     pub layout: Option<Layout>,
     /// Addresses of [`BURN_REMOTE`] devices; several share each batch.
     pub remote: Vec<String>,
-    /// Features of the device that [`WGSL`](super::list::WGSL) ignores, to measure their effect.
+    /// Device features disabled in [`WGSL`](super::list::WGSL), to measure their effect.
     pub without: Vec<Feature>,
-    /// Name of the processor, for the record of [`BURN_FLEX`].
+    /// Processor name in the record of [`BURN_FLEX`].
     pub processor: Option<String>,
     /// Storage for tuning results.
     pub keeper: Option<Arc<dyn Keeper>>,
@@ -66,7 +66,7 @@ impl Opening {
         }
     }
 
-    /// Served devices are named by different addresses.
+    /// Checks the options of served devices, which must have distinct addresses.
     fn check_remotes(&self) -> Result<(), EngineError> {
         let invalid = |what, allowed: &str, value: String| {
             Err(EngineError::InvalidSetting { what, allowed: allowed.to_owned(), value })
@@ -92,7 +92,7 @@ impl Opening {
         Ok(())
     }
 
-    /// Refuses a choice of overlap for a single device, which exchanges nothing.
+    /// Rejects an overlap setting for a single device, which exchanges nothing.
     pub fn check_overlap(&self) -> Result<(), EngineError> {
         match self.overlap {
             Some(overlap) if !self.asks_for_several() => Err(EngineError::InvalidSetting {
@@ -124,7 +124,7 @@ impl Opening {
         }
     }
 
-    /// Options that only one backend has.
+    /// Returns the requested options that only one backend supports, with its name.
     fn particulars(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let threads = self.threads.map(|_| ("a number of threads", BURN_FLEX));
         let remote = (!self.remote.is_empty()).then_some(("a remote device", BURN_REMOTE));
@@ -142,7 +142,7 @@ impl Opening {
         }
     }
 
-    /// Returns the options of one of several backends.
+    /// Returns these options without those that the backend `name` does not support.
     pub fn suited_to(&self, name: &str) -> Self {
         let mut suited = self.clone();
         suited.threads = suited.threads.filter(|_| name == BURN_FLEX);
@@ -152,10 +152,9 @@ impl Opening {
     }
 }
 
-/// Storage that outlives the program, such as a file or a browser's storage, for results of tuning. Losing it costs
-/// only time.
+/// Persistent storage for tuning results, such as a file or a browser's storage. Losing it only costs time.
 pub trait Keeper: Debug + Send + Sync {
-    /// Returns the last text kept under this key.
+    /// Returns the text last stored under `key`.
     fn recall(&self, key: &str) -> Option<String>;
     fn keep(&self, key: &str, text: &str);
 }

@@ -1,4 +1,4 @@
-//! Tests of training in segments, which restore a state and train again.
+//! Tests that restore the state of a training segment and train again.
 
 use results::{StateBytes, weights_bytes};
 
@@ -7,18 +7,18 @@ use super::wgsl::workload_tests::narrow_job;
 use crate::trainer::{Backend, EvaluationSet, Trainer, TrainingJob};
 use crate::training::Segments;
 
-/// Steps of each segment. An epoch has three or four steps, so segments begin inside epochs and cross their ends.
+/// Steps per segment. An epoch has three or four steps, so segments begin inside epochs and span their ends.
 const STEPS: [u32; 3] = [2, 4, 3];
-/// Largest difference between devices, as a share of the change by training. A leaderboard allows as much in f32.
+/// Maximum difference between devices, relative to the change by training. A leaderboard allows the same in f32.
 const TOLERANCE: f64 = 0.01;
 
 /// Networks with dropout, augmentation, momentum, adaptive rates and averages, shuffled and in file order.
 pub(super) const OF_EVERY_KIND: [&str; 4] =
     ["keras-mnist-mlp", "tensorflow-mnist", "caffe-mnist", "tensorflow-cifar10"];
-/// Networks whose batch normalizations over three images magnify rounding, so that backends are not compared.
+/// Networks with batch normalization over three images, which magnifies rounding too much to compare backends.
 pub(super) const NORMALIZED: [&str; 2] = ["resnet20-cifar10", "airbench94"];
 
-/// Trains all segments, with a test after each, and then again from each state. Returns the states before the first
+/// Trains all segments with a test after each, then trains again from each state. Returns the states before the first
 /// segment and after each segment.
 pub(super) fn repeated(backend: &dyn Backend, job: &TrainingJob) -> Vec<StateBytes> {
     assert!(backend.repeats_itself(), "{}", backend.name());

@@ -1,4 +1,4 @@
-//! Cautions: what to know before metrics are believed.
+//! Cautions: reasons to doubt metrics.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::input::{Study, Trouble};
 use crate::kernels::{OnDevice, reason, title};
 use crate::text::{counted, counted_entries, listed, plain, trimmed};
 
-/// Largest deviation from the median of steady windows of kernels.
+/// Largest deviation from the median that counts as steady, for windows of kernels.
 const MAX_STEADY_SPREAD: f64 = 0.1;
 
 pub(super) const CAUTIONS: Rule = Rule {
@@ -26,7 +26,7 @@ pub(super) const CAUTIONS: Rule = Rule {
     }),
 };
 
-/// A sentence with the lines behind it.
+/// Sentence, with the lines that support it.
 type Caution = (String, Vec<String>);
 
 const CHECKS: &[fn(&GatheredRuns<'_>) -> Option<Caution>] = &[
@@ -128,7 +128,7 @@ fn find_without_metrics(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     (!troubles.is_empty()).then_some((text, numbers))
 }
 
-/// Returns the words for the number of runs that are meant.
+/// Returns the text for the number of matching runs.
 fn share_of<'a>(gathered: &GatheredRuns<'a>, is_meant: impl Fn(&MeasuredWorkload<'a>) -> bool) -> Option<String> {
     let (all, meant) = (gathered.runs().count(), gathered.runs().filter(|run| is_meant(run)).count());
     match meant {

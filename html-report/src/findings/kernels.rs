@@ -184,7 +184,7 @@ fn describe_published(device: &OnDevice<'_>, both: &[(String, f64, &PublishedKer
     Some(Finding::new(Kind::Published, text, numbers))
 }
 
-/// Text of a ratio with two significant digits.
+/// Formats a ratio with two significant digits.
 fn significant(ratio: f64) -> String {
     if ratio >= 0.1 {
         return text::times(ratio);
@@ -205,7 +205,7 @@ struct SignTest {
 }
 
 impl SignTest {
-    /// Probability below which one side is called different.
+    /// Probability below which the sides count as different.
     const LEVEL: f64 = 0.05;
 
     fn of(ratios: &[f64]) -> Self {
@@ -213,7 +213,7 @@ impl SignTest {
         Self { more: count(|ratio| **ratio > 1.0), less: count(|ratio| **ratio < 1.0) }
     }
 
-    /// Probability that a fair coin divides as many throws at least as unequally; 1 without throws.
+    /// Returns the probability that a fair coin divides this number of throws at least as unequally; 1 without throws.
     fn probability(self) -> f64 {
         let throws = self.more + self.less;
         let mut term = 0.5_f64.powi(i32::try_from(throws).unwrap_or(i32::MAX));
@@ -225,7 +225,7 @@ impl SignTest {
         (2.0 * tail).min(1.0)
     }
 
-    /// Returns a difference or a tie; a plain number if there are too few throws for any difference.
+    /// Returns a difference or a tie, or a plain number if there are too few throws for any difference.
     fn kind(self) -> Kind {
         let extreme = Self { more: self.more + self.less, less: 0 };
         if self.probability() < Self::LEVEL {

@@ -1,4 +1,4 @@
-//! Findings about learning: batch sizes, learning rates, lengths of training, and agreement of back ends.
+//! Findings about learning: batch sizes, learning rates, lengths of training, and agreement of backends.
 
 use results::comparison::{Agreement, compare};
 use results::{Outcome, RunRecord};
@@ -48,7 +48,7 @@ pub(super) const AGREEMENT: Rule = Rule {
     find: RuleSearch::Groups(|groups| find_agreement(groups).into_iter().collect()),
 };
 
-/// Fewest tests that show a course.
+/// Smallest number of evaluations that shows a trend.
 const MIN_TESTS: usize = 3;
 
 fn compare_batch_sizes(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Finding> {
@@ -141,7 +141,7 @@ fn divergence(group: &Group<'_>) -> Option<String> {
 
 fn find_epochs(groups: &[&Group<'_>]) -> Vec<Finding> {
     let longest = groups.iter().copied().filter(|group| common_tests(group).len() >= MIN_TESTS);
-    // The first of several with the same length.
+    // Uses the first of several groups with the same length.
     let longest = longest.reduce(|most, group| if group.epochs() > most.epochs() { group } else { most });
     let course = longest.and_then(|group| describe_course(groups, group));
     course.into_iter().chain(along(groups, SweepAxis::Epochs, compare_lengths)).collect()
@@ -153,7 +153,7 @@ struct CommonTest {
     accuracies: Vec<f64>,
 }
 
-/// Returns the tests that all completed runs of a group share.
+/// Returns the evaluations that all completed runs of a group share.
 fn common_tests(group: &Group<'_>) -> Vec<CommonTest> {
     let Some(first) = group.completed().next() else { return Vec::new() };
     let after = |step: u64| {
@@ -222,13 +222,13 @@ fn compare_lengths(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Findin
     Some(Finding::new(found.contrast.into(), text, numbers))
 }
 
-/// Compares the largest set of backends whose groups are otherwise equal.
+/// Compares the backends in the largest set of otherwise equal groups.
 fn find_agreement(groups: &[&Group<'_>]) -> Option<Finding> {
-    // External programs report a layout, and our back ends do not.
+    // External programs report a layout, but built-in backends do not.
     let fields = [Field::Backend, Field::Precision, Field::Device, Field::Threads, Field::Layout];
     let mut sets = equal_but(groups.iter().copied().filter(|group| group.is_completed()), &fields);
     for set in &mut sets {
-        // A second device, layout or number of threads is another question.
+        // Other devices, layouts and thread counts are not compared here.
         let mut known: Vec<String> = Vec::new();
         set.retain(|group| {
             let contender = group.setup.contender();
@@ -358,7 +358,7 @@ mod tests {
     fn back_ends_and_programs_agree_or_differ() {
         let wgsl = || backend("wgsl", [0.981, 0.983, 0.982]);
         let parts =
-            ["caffe-mnist on wgsl and burn-flex. ", "no difference found; 0.43 points", "differences of 3 seeds"];
+            ["caffe-mnist on wgsl and burn-flex. ", "and 0.43 points are expected by chance", "differences of 3 seeds"];
         let agreeing = [wgsl(), backend("burn-flex", [0.982, 0.981, 0.983])].concat();
         expect(&found(&AGREEMENT, agreeing.clone())[0], Kind::Tie, &parts);
         let mut programs = backend("pytorch", [0.981, 0.982, 0.983]);

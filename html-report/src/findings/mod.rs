@@ -1,5 +1,5 @@
-//! The rules of the report. A rule is a constant in a file here and a line in [`RULES`]. It makes a finding only if its
-//! numbers support one.
+//! Rules of the report. A rule is a constant in one of these files and a line in [`RULES`]. It reports a finding only
+//! if its numbers support one.
 
 pub(crate) mod cautions;
 mod kernels;
@@ -10,7 +10,7 @@ mod speed;
 use crate::finding::{Finding, Rule};
 use crate::group::GatheredRuns;
 
-/// Every rule, in the order of the report.
+/// All rules, in the order of the report.
 pub(crate) const RULES: &[Rule] = &[
     cautions::CAUTIONS,
     speed::FASTEST,
@@ -30,7 +30,7 @@ pub(crate) const RULES: &[Rule] = &[
     kernels::PUBLISHED,
 ];
 
-/// Returns the findings of every rule.
+/// Returns the findings of all rules.
 pub(crate) fn all(gathered: &GatheredRuns<'_>) -> Vec<Finding> {
     RULES.iter().flat_map(|rule| rule.find(gathered)).collect()
 }

@@ -15,7 +15,7 @@ pub(super) const PUBLISHED: Rule = Rule {
     find: RuleSearch::Groups(compare_with_published),
 };
 
-/// A published row with the group that is compared with it.
+/// Published row and the group to compare it with.
 struct PublishedPair<'g, 'a> {
     row: &'static Published,
     group: &'g Group<'a>,
@@ -30,7 +30,7 @@ fn compare_with_published(groups: &[&Group<'_>]) -> Vec<Finding> {
     let name = &first.setup.workload;
     let mut pairs: Vec<PublishedPair<'_, '_>> = Vec::new();
     for row in find_by_workload(name).into_iter().filter(|row| row.is_of_one_device()) {
-        // The first row of a device has the source's own settings.
+        // The first row of a device has the default settings of the source.
         if pairs.iter().all(|known| known.row.device() != row.device()) {
             pairs.extend(fastest_pair(groups, row));
         }
@@ -38,7 +38,7 @@ fn compare_with_published(groups: &[&Group<'_>]) -> Vec<Finding> {
     describe(name, pairs)
 }
 
-/// Returns the fastest group with the batch size of a row and enough windows for a finding.
+/// Returns the fastest group with the same batch size as a row and enough windows for a finding.
 fn fastest_pair<'g, 'a>(groups: &[&'g Group<'a>], row: &'static Published) -> Option<PublishedPair<'g, 'a>> {
     let published_seconds = row.epoch_seconds()?;
     let same = groups.iter().copied().filter(|group| Some(group.setup.batch_size) == row.batch_size);
@@ -76,7 +76,7 @@ fn describe(workload: &str, mut pairs: Vec<PublishedPair<'_, '_>>) -> Vec<Findin
     found
 }
 
-/// Returns the time of an epoch here, with its range and the basis of an extrapolation.
+/// Returns the time of an epoch here, with its range, and the basis if it is extrapolated.
 fn epoch_text(pair: &PublishedPair<'_, '_>) -> String {
     let PublishedPair { group, seconds, is_finished, .. } = pair;
     let of = if group.completed().count() > 1 { "runs" } else { "windows" };

@@ -1,4 +1,4 @@
-//! Findings about speed: back ends, threads, devices, layouts, input and cold starts.
+//! Findings about speed: backends, threads, devices, layouts, input and cold starts.
 
 use results::{ColdStart, InputMode, Layout};
 
@@ -69,16 +69,16 @@ pub(super) const COLD_START: Rule = Rule {
     find: RuleSearch::Groups(|groups| find_cold_start(groups).into_iter().collect()),
 };
 
-/// Least speed-up by more threads that is not flat.
+/// Smallest speed-up from more threads that does not count as flat.
 const MIN_GAIN: f64 = 1.1;
-/// Layout that others are compared with.
+/// Baseline layout of comparisons.
 const BASE_LAYOUT: Layout = Layout::Nhwc;
-/// Least share of a cold start that is worth a sentence.
+/// Smallest share of a cold start worth mentioning.
 const MIN_COLD_START_SHARE: f64 = 0.1;
 
-/// Compares the backends and devices of the largest set of groups that are otherwise equal.
+/// Compares the backends and devices in the largest set of otherwise equal groups.
 fn find_fastest(groups: &[&Group<'_>]) -> Option<Finding> {
-    // External programs report a layout, and our back ends do not.
+    // External programs report a layout, but built-in backends do not.
     let fields = [Field::Backend, Field::Device, Field::Threads, Field::Layout];
     let mut sets = equal_but(groups.iter().copied().filter(|group| group.is_completed()), &fields);
     // Other rules compare threads and layouts.
@@ -104,7 +104,7 @@ fn find_fastest(groups: &[&Group<'_>]) -> Option<Finding> {
             let all: Vec<String> = labels.first().into_iter().chain(tied).cloned().collect();
             format!("{name}: {} are tied as the fastest; the first is {lead}.", text::listed(&all))
         }
-        // The order is by medians, and the ratio by geometric means.
+        // The order uses medians, and the ratio geometric means.
         Contrast::Lower => return None,
         Contrast::Undecided => format!("{name}: {} is ahead, {lead}.", labels[0]),
     };
@@ -141,7 +141,7 @@ fn compare_threads(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Findin
     Some(Finding::new(best.contrast.into(), text, numbers))
 }
 
-/// Returns the first numbers of threads between which little is gained, and the gain.
+/// Returns the first two thread counts with little gain between them, and the gain.
 fn first_flat_step(points: &[(f64, &Group<'_>)]) -> Option<(f64, f64, f64)> {
     points.windows(2).find_map(|pair| {
         let [(from, before), (to, after)] = pair else { return None };
@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn longest_cold_start_is_named_with_its_longest_phase() {
-        // Ten thousand samples a second, for 60,000 samples: 6 s.
+        // Ten thousand samples per second, for 60,000 samples: 6 s.
         let made = |name: &str, tuning| -> RunRecord {
             made(name, 1e4).steps(600).cold_start([Some(100.0), Some(0.5), None, Some(tuning), Some(0.1)]).record()
         };

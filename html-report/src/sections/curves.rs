@@ -9,11 +9,12 @@ use crate::published::{Published, find_by_workload};
 
 /// Largest number of curves in a drawing.
 const MAX_CURVES: usize = 8;
-/// Largest number of points of a curve; more are drawn as means of neighbors.
+/// Largest number of points in a curve. Longer curves are averaged over neighbors.
 const MAX_POINTS: usize = 200;
-/// Least ratio of the lengths of curves that are drawn in decades of time.
+/// Smallest ratio of curve lengths that is drawn in decades of time.
 const MIN_DECADES_RATIO: f64 = 6.0;
-/// Least relative length of a window that is drawn without the one before: short ones have noisy means.
+/// Smallest relative length of a window that is drawn separately. Shorter windows have noisy means and are merged with
+/// the previous one.
 const MIN_WINDOW_SHARE: f64 = 0.4;
 
 /// Horizontal axis of a curve.
@@ -35,7 +36,7 @@ pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
     let named = labels(groups).into_iter().zip(groups).enumerate();
     let named = named.map(|(number, (label, &group))| NamedGroup { number, label, group });
     let named: Vec<NamedGroup<'_, '_>> = named.filter(|named| named.group.is_completed()).collect();
-    // Drawings have equal numbers of curves.
+    // Each drawing has the same number of curves.
     let drawings = named.len().div_ceil(MAX_CURVES).max(1);
     let chunks: Vec<&[NamedGroup<'_, '_>]> = named.chunks(named.len().div_ceil(drawings).max(1)).collect();
     let mut figures = Vec::new();
@@ -54,7 +55,7 @@ impl CurveAxis {
         let ends = groups.iter().filter_map(|named| named.group.training_seconds());
         let (least, most) = ends.fold((f64::INFINITY, 0.0_f64), |(least, most), end| (least.min(end), most.max(end)));
         match self {
-            // A fast curve next to a slow one would be a line along the axis.
+            // A fast curve next to a slow one would look like a vertical line.
             Self::Seconds if most > MIN_DECADES_RATIO * least => {
                 AxisQuantity::new("seconds of training", Extent::FittedDecades)
             }
@@ -128,7 +129,7 @@ fn series(
     groups.iter().map(series).collect()
 }
 
-/// Returns a curve with at most [`MAX_POINTS`] points, each the mean since the one before.
+/// Returns a curve with at most [`MAX_POINTS`] points, each the mean since the previous one.
 fn thin_points(points: &[CurvePoint]) -> Vec<CurvePoint> {
     let together = points.len().div_ceil(MAX_POINTS).max(1);
     let mut drawn: Vec<CurvePoint> = Vec::new();
@@ -157,7 +158,7 @@ fn thin_points(points: &[CurvePoint]) -> Vec<CurvePoint> {
     drawn
 }
 
-/// Draws the seconds of training against the accuracy that they brought.
+/// Plots the seconds of training against the resulting accuracy.
 pub(super) fn scatter(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
     let named = labels(groups).into_iter().zip(groups).enumerate();
     let own = named.filter(|(_, (_, group))| group.accuracy().is_some());
@@ -262,7 +263,7 @@ mod tests {
         assert!(figures("caffe-mnist", &groups.iter().collect::<Vec<_>>()).is_empty());
     }
 
-    /// The last plot of a run of as many steps, in batches of 100.
+    /// Returns the last plot of a run with this number of steps, in batches of 100.
     fn last_scatter(workload: &str, steps: u64) -> Plot {
         let records = [Made::new(workload).steps(steps).record()];
         let groups = groups(&records);

@@ -1,4 +1,4 @@
-//! Sections about kernels without a network: peaks of the devices, and the entries of each suite.
+//! Sections about kernels without a network: device peaks, and the entries of each suite.
 
 use results::kernels::{Entry, Figures, KernelSummary, Pass, Peak, Suite};
 
@@ -92,7 +92,7 @@ struct PassRow<'d> {
     summary: KernelSummary,
 }
 
-/// Lists the shares of the peak of each suite and pass on each device.
+/// Lists the shares of the peak for each suite and pass on each device.
 fn shares(devices: &[OnDevice<'_>], suites: &[Suite]) -> Table {
     let mut rows: Vec<PassRow<'_>> = Vec::new();
     for (suite, device) in suites.iter().flat_map(|suite| devices.iter().map(move |device| (*suite, device))) {
@@ -143,7 +143,7 @@ fn suite_section(devices: &[OnDevice<'_>], suite: Suite) -> Section {
     Section { title: suite.title().to_owned(), blocks }
 }
 
-/// Explains how sizes are written.
+/// Explains the notation of sizes.
 fn about(suite: Suite) -> &'static str {
     match suite {
         Suite::Gemm => "Sizes are M × N × K as in DeepBench: a layer with M units and K inputs, on a batch of N.",
@@ -211,7 +211,7 @@ fn plot_rates(devices: &[OnDevice<'_>], suite: Suite) -> Plot {
     }
 }
 
-/// Returns the published rates of these sizes, measured here or not, by hardware.
+/// Returns the published rates of these sizes by hardware, measured here or not.
 fn published_series(entries: &[&Entry]) -> Vec<Series> {
     let mut series: Vec<Series> = Vec::new();
     let mut sizes: Vec<&str> = Vec::new();

@@ -1,4 +1,4 @@
-//! The sections of a report.
+//! Sections of a report.
 
 mod curves;
 mod kernels;
@@ -209,7 +209,7 @@ fn method(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Section {
     Section { title: "Method".to_owned(), blocks: general.chain(rest).collect() }
 }
 
-/// A run with its settings and its place in the input.
+/// Run with its settings and its position in the input.
 struct RunLine<'g> {
     setup: &'g RunSetup,
     run: &'g MeasuredWorkload<'g>,
@@ -224,7 +224,7 @@ impl RunLine<'_> {
         }
     }
 
-    /// Returns the throughput over counted windows, or a marked one over all training.
+    /// Returns the throughput over counted windows, or a marked one over the whole training.
     fn throughput(&self) -> Option<String> {
         let summary = &self.run.summary;
         let of_all = || Some(format!("≈ {}", text::rate(summary.samples_per_second_of_all_training()?)));

@@ -1,4 +1,4 @@
-//! Plots over each number that was varied.
+//! Plots over each setting that was varied.
 
 use results::statistics::mean;
 
@@ -11,13 +11,13 @@ use crate::text;
 /// Largest number of published series in a plot.
 const MAX_PUBLISHED: usize = 3;
 
-/// A metric of groups that is drawn over the varied number.
+/// Metric of groups to plot over the varied setting.
 struct Drawn {
     title: &'static str,
     quantity: fn() -> AxisQuantity,
-    /// Value of a group with its range.
+    /// Value of a group, with its range.
     value: fn(&Group<'_>) -> Option<Point>,
-    /// Notes on ranges and on values that were not measured; may be empty.
+    /// Notes on ranges and unmeasured values; may be empty.
     ranges: &'static str,
     /// Published value.
     published: fn(&Published) -> Option<f64>,
@@ -73,7 +73,7 @@ const COMMUNICATION: Drawn = Drawn {
     is_of_accuracy: false,
 };
 
-/// Draws the plots over each number that was varied.
+/// Draws the plots over each setting that was varied.
 pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
     SweepAxis::ALL.into_iter().flat_map(|axis| plot_axis(workload, groups, axis)).collect()
 }
@@ -98,7 +98,7 @@ fn plot_axis(workload: &str, groups: &[&Group<'_>], axis: SweepAxis) -> Vec<Figu
     speed_up.into_iter().chain(plots).filter(Plot::has_points).map(Figure::Plot).collect()
 }
 
-/// Returns a name for each line that distinguishes it from others.
+/// Returns a distinguishing name for each line.
 fn names(groups: &[&Group<'_>], axis: SweepAxis, lines: &[Sweep<'_, '_>]) -> Vec<String> {
     let mut fields: Vec<Field> = varying(groups);
     fields.retain(|field| !axis.fields().contains(field));
@@ -110,7 +110,7 @@ fn names(groups: &[&Group<'_>], axis: SweepAxis, lines: &[Sweep<'_, '_>]) -> Vec
 }
 
 fn plot_quantity(workload: &str, axis: SweepAxis, drawn: &Drawn, lines: &[Sweep<'_, '_>], names: &[String]) -> Plot {
-    // The speed of a step does not depend on their number: one line of each set shows it.
+    // The speed of a step does not depend on the number of steps, so one line of each set is enough.
     let is_told = |line: &Sweep<'_, '_>| drawn.is_of_accuracy || !matches!(line.same, Same::Steps(_));
     let any = lines.iter().any(is_told);
     let own = lines.iter().zip(names).enumerate().filter(|(_, (line, _))| is_told(line) || !any);
@@ -133,7 +133,7 @@ fn plot_quantity(workload: &str, axis: SweepAxis, drawn: &Drawn, lines: &[Sweep<
     }
 }
 
-/// Returns the horizontal axis, with a mark at each value that was tried here.
+/// Returns the horizontal axis, with a mark at each value that was measured here.
 fn across(axis: SweepAxis, series: &[Series]) -> AxisQuantity {
     let own = series.iter().filter(|series| !series.is_published());
     let values =
@@ -145,7 +145,7 @@ fn ranged_rate(group: &Group<'_>) -> Option<Point> {
     Some(Point { x: 0.0, y: group.rate()?.0, range: group.rate_range() })
 }
 
-/// Draws the speed-up over the fewest threads or devices, with the ideal.
+/// Draws the speed-up over the fewest threads or devices, with the ideal line.
 fn speed_up(workload: &str, axis: SweepAxis, lines: &[Sweep<'_, '_>], names: &[String]) -> Plot {
     let of_line = |(number, (line, name)): (usize, (&Sweep<'_, '_>, &String))| {
         let counted = line.points.iter().filter(|(_, group)| group.counted_rates().is_some());
@@ -179,8 +179,8 @@ fn speed_up(workload: &str, axis: SweepAxis, lines: &[Sweep<'_, '_>], names: &[S
     }
 }
 
-/// Returns the published rows of one device that differ in the varied number, at least two each, as series. Accuracies and
-/// whole times are shown only if a group was trained for as many epochs.
+/// Returns the published rows of one device that differ in the varied setting, at least two each, as series. Accuracies
+/// and total times are shown only if a group was trained for the same number of epochs.
 fn published_series(workload: &str, axis: SweepAxis, drawn: &Drawn, groups: &[&Group<'_>]) -> Vec<Series> {
     type Rows<'p> = Vec<(Point, &'p Published)>;
     let mut sets: Vec<(Vec<String>, Rows<'_>)> = Vec::new();
@@ -214,12 +214,12 @@ fn swept_value(row: &Published, axis: SweepAxis) -> Option<f64> {
         SweepAxis::LearningRate => row.learning_rate,
         SweepAxis::Epochs => row.epochs,
         SweepAxis::Threads => row.threads.map(f64::from),
-        // No source has published a fixed batch divided among devices, or the training time of several devices.
+        // No source has published a fixed batch divided among devices, or the training time on several devices.
         SweepAxis::Devices | SweepAxis::FedDevices => None,
     }
 }
 
-/// Returns the words for framework, device and settings that the axis does not vary.
+/// Returns the framework, device and settings that the axis does not vary.
 fn constant_settings(row: &Published, axis: SweepAxis) -> Vec<String> {
     let batch = row.batch_size.map(|size| format!("batch {size}"));
     let rate = row.learning_rate.map(|rate| format!("rate {}", text::plain(rate)));
@@ -294,7 +294,7 @@ mod tests {
         assert!((last(plot("Speed-up over devices with the same samples each")) - 1.9).abs() < 0.05);
         let communication = plot("Communication over devices with the same samples each");
         let points = &communication.series[0].strands[0].points;
-        // Ten windows of a second and a half; one device exchanges nothing.
+        // Ten windows of 1.5 s each; a single device exchanges nothing.
         assert_eq!(points.iter().map(|point| point.x).collect::<Vec<_>>(), [2.0]);
         assert!((points[0].y - 0.1).abs() < 0.01, "{points:?}");
     }
@@ -304,7 +304,7 @@ mod tests {
         assert!(plots(&[Made::new("resnet20-cifar10").record()]).is_empty());
     }
 
-    /// Published series next to a group that trained for these epochs.
+    /// Returns the published series next to a group that trained for this number of epochs.
     fn series(workload: &str, axis: SweepAxis, drawn: &Drawn, epochs: u64) -> Vec<Series> {
         let records = [Made::new(workload).steps(600 * epochs).record()];
         let groups = groups(&records);

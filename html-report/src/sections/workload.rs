@@ -1,4 +1,4 @@
-//! The section of a workload: its groups, plots, costs and published results.
+//! Section of a workload: its groups, plots, costs and published results.
 
 use results::InputMode;
 use results::summary::MeasuredWorkload;
@@ -32,7 +32,7 @@ pub(super) fn section(name: &str, groups: &[&Group<'_>]) -> Section {
     Section { title: name.to_owned(), blocks }
 }
 
-/// Describes the settings that all groups share.
+/// Describes the settings shared by all groups.
 fn common(groups: &[&Group<'_>]) -> String {
     let Some(first) = groups.first() else { return String::new() };
     let is_equal = |field: &Field| groups.iter().all(|group| group.setup.words(*field) == first.setup.words(*field));
@@ -47,7 +47,7 @@ fn common(groups: &[&Group<'_>]) -> String {
     format!("{whose}: {}.", first.setup.joined(&fields, " · "))
 }
 
-/// Marks a value that is not measured over counted windows or a whole epoch.
+/// Marks a value that was not measured over counted windows or a whole epoch.
 fn mark_unmeasured(text: String, is_measured: bool) -> String {
     if is_measured { text } else { format!("≈ {text}") }
 }
@@ -111,13 +111,13 @@ fn bars<const N: usize>(all: [Bars; N]) -> Vec<Figure> {
     all.into_iter().filter(Bars::has_values).map(Figure::Bars).collect()
 }
 
-/// Makes a bar for each group with values.
+/// Returns a bar for each group with values.
 fn rows(groups: &[&Group<'_>], values: impl Fn(&Group<'_>) -> Vec<Option<f64>>) -> Vec<Bar> {
     let named = labels(groups).into_iter().zip(groups).filter(|(_, group)| group.is_completed());
     named.take(MAX_BARS).map(|(name, group)| Bar { name, values: values(group) }).collect()
 }
 
-/// Draws the share of a step that waits for its batch; empty if every data set is on its device.
+/// Draws the share of a step that waits for its batch; empty if all data sets are stored on their devices.
 fn waiting(workload: &str, groups: &[&Group<'_>]) -> Bars {
     let is_streamed = groups.iter().any(|group| group.setup.input != InputMode::Resident);
     let mut rows = rows(groups, |group| vec![group.input_share().map(|share| 100.0 * share)]);
@@ -259,7 +259,7 @@ mod tests {
     use crate::table::Value;
     use crate::testing::{Made, groups};
 
-    /// Blocks under a heading of the section of these records.
+    /// Returns the blocks under a heading in the section of these records.
     fn blocks_under(heading: &str, records: &[RunRecord]) -> Vec<Block> {
         let groups = groups(records);
         let blocks = section("caffe-mnist", &groups.iter().collect::<Vec<_>>()).blocks;

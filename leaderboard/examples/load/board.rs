@@ -1,5 +1,5 @@
-//! A board as it might be after some years: four in five runs of the quick suite, the others of the complete one; known
-//! GPUs, a few of them very common; rates that spread as real ones do.
+//! A realistic board after some years: four in five runs of the quick suite, the others of the complete one; known
+//! GPUs, a few of them very common; rates with a realistic spread.
 
 use std::time::Instant;
 
@@ -13,13 +13,13 @@ use crate::support::database::TestDatabase;
 use crate::support::record;
 use crate::{NOW, Report};
 
-/// Runs in one transaction.
+/// Number of runs in one transaction.
 const PORTION: usize = 500;
 const YEAR: f64 = 365.0 * 86_400.0;
-/// One run in so many is of the complete suite.
+/// Ratio of all runs to runs of the complete suite.
 const ONE_COMPLETE_IN: u64 = 5;
 
-/// Properties of one run in this number.
+/// Ratio of all runs to runs with rare properties.
 const ONE_RARE_IN: usize = 5000;
 const RARE_BROWSER: &str = "Opera";
 const RARE_BACKEND: &str = "burn-cuda";
@@ -28,7 +28,7 @@ const RARE_BACKEND: &str = "burn-cuda";
 pub(crate) struct Runs {
     pub(crate) quick: Vec<String>,
     pub(crate) complete: Vec<String>,
-    /// Keys of devices, the one with most runs first.
+    /// Keys of devices, sorted by descending number of runs.
     pub(crate) devices: Vec<String>,
 }
 
@@ -51,8 +51,8 @@ impl Runs {
     }
 }
 
-/// Numbers that look random and are the same each time: `SplitMix64` (Steele, Lea and Flood, *Fast Splittable
-/// Pseudorandom Number Generators*, 2014).
+/// A deterministic sequence of pseudorandom numbers: `SplitMix64` (Steele, Lea and Flood, *Fast Splittable Pseudorandom
+/// Number Generators*, 2014).
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -64,18 +64,18 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A place in a list of this length.
+    /// Returns an index into a list of this length.
     pub(crate) fn below(&mut self, length: usize) -> usize {
         usize::try_from(self.next() % length as u64).expect("it is below a length")
     }
 
-    /// The same, mostly near the beginning: the first of 400 in one case of seven.
+    /// Returns an index that is mostly near the beginning: the first of 400 in one case of seven.
     #[expect(clippy::cast_possible_truncation, reason = "it is below a length")]
     pub(crate) fn early(&mut self, length: usize) -> usize {
         (self.share().powi(3) * length as f64) as usize
     }
 
-    /// From 0 to 1.
+    /// Returns a number from 0 to 1.
     pub(crate) fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -131,7 +131,7 @@ fn past_run(template: &RunRecord, number: u64, random: &mut Random) -> PastRun {
     record.device.backend = backend.to_owned();
     record.requested.backend = backend.to_owned();
     let precision = if random.share() < 0.1 { Precision::F16 } else { Precision::F32 };
-    // Sums of twelve are as good as normal; a tenth is how far runs of one device lie apart.
+    // A sum of twelve is close to normal. The deviation of runs of one device is a tenth.
     let normal = (0..12).map(|_| random.share()).sum::<f64>() - 6.0;
     let speed =
         1e4 * 1.5_f64.powf(20.0 - rank as f64 / 20.0) * (0.1 * normal).exp() * if in_browser { 0.9 } else { 1.0 };

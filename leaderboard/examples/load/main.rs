@@ -91,7 +91,7 @@ fn main() {
     }
 }
 
-/// One that goes with this program.
+/// Creates a database for this program.
 fn new_database(kind: Kind) -> TestDatabase {
     match kind {
         Kind::Sqlite => TestDatabase::new(),
@@ -102,7 +102,7 @@ fn new_database(kind: Kind) -> TestDatabase {
 fn measure(database: &TestDatabase, arguments: &Arguments) -> Report {
     let kind = if matches!(database.address(), DatabaseAddress::File(_)) { Kind::Sqlite } else { Kind::Postgres };
     let mut report = Report::new(kind, arguments.results);
-    // Its tables are made.
+    // Creates the tables.
     block_on(async { Board::open(&database.address()).await.expect("a data base").close().await });
     let is_empty = Runs::on(database).quick.is_empty();
     block_on(async {
@@ -128,7 +128,7 @@ pub(crate) struct Report {
     pub(crate) figures: Vec<Figure>,
 }
 
-/// One thing that was measured.
+/// A measured value.
 #[derive(Serialize)]
 pub(crate) struct Figure {
     name: String,
@@ -163,7 +163,7 @@ impl Report {
         self.figures.push(figure);
     }
 
-    /// The 95th percentile of durations, and the median without a target.
+    /// Adds the 95th percentile of durations, and their median without a target.
     pub(crate) fn add_durations(&mut self, name: &str, mut durations: Vec<Duration>, wanted_milliseconds: f64) {
         durations.sort_unstable();
         let at = |share: usize| durations[(durations.len() * share / 100).min(durations.len() - 1)].as_secs_f64() * 1e3;
@@ -172,7 +172,7 @@ impl Report {
     }
 }
 
-/// Performs `number` requests on so many threads and returns how long each took.
+/// Performs `number` requests on `clients` threads and returns the duration of each.
 pub(crate) fn together(clients: u32, number: u32, ask: impl Fn(u32) + Sync) -> Vec<Duration> {
     let ask = &ask;
     std::thread::scope(|scope| {
@@ -194,7 +194,7 @@ pub(crate) fn together(clients: u32, number: u32, ask: impl Fn(u32) + Sync) -> V
 
 /// Number of clients that upload at the same time.
 const CLIENTS: u32 = 16;
-/// Accepted hand-ins in a second, sustained.
+/// Minimum sustained number of accepted uploads per second.
 const WANTED: f64 = 500.0;
 
 pub(crate) fn measure_hand_ins(server: &Server, number: u32, report: &mut Report) {
@@ -207,13 +207,14 @@ pub(crate) fn measure_hand_ins(server: &Server, number: u32, report: &mut Report
     let announcing = begin.elapsed().as_secs_f64();
     report.add("runs announced", f64::from(number) / announcing, "a second", None);
     let started = started.into_inner().expect("lock is not poisoned");
-    // A client's own work is done before.
+    // The client's own work is not measured.
     let records: Vec<(String, Vec<u8>)> = started
         .iter()
         .enumerate()
         .map(|(i, run)| {
             let mut record = record::for_run(run);
-            // No two real runs take equally long. Those of equal seeds would be one record here, and a deleted one stays away.
+            // Real runs never take equally long. Without this, runs with equal seeds would be one record, and a deleted
+            // record is not accepted again.
             record.provenance.wall_seconds += 1e-6 * i as f64;
             (run.run_id.clone(), serde_json::to_vec(&record).expect("JSON"))
         })
@@ -248,10 +249,10 @@ fn delete_runs(client: &Client, runs: &[AcceptedRun], report: &mut Report) {
 const LIST: f64 = 50.0;
 const PAGE: f64 = 100.0;
 
-/// In which a hundredth of all runs were handed in.
+/// Filter for a fortnight with a hundredth of all runs.
 const FORTNIGHT: &str = "since=2026-03-01&until=2026-03-14";
 
-/// Each filter alone, common and rare.
+/// Filters to measure alone, common and rare.
 const FILTERS: [(&str, &str); 14] = [
     ("a back end", "&backend=burn-wgpu"),
     ("a back end that few have", "&backend=burn-cuda"),
@@ -282,7 +283,7 @@ const PAIRS: [(&str, &str); 10] = [
     ("a vendor, soonest accurate", "&vendor=AMD&sort=time_to_accuracy"),
 ];
 
-/// Pages that are gone through before one far down is asked for.
+/// Number of pages to follow before the measured one.
 const PAGES: usize = 100;
 
 /// The cursors of these pages.
@@ -341,7 +342,8 @@ pub(crate) fn measure_reading(server: &Server, runs: &Runs, arguments: &Argument
     ask("most accurate of it", LIST, &device("&sort=accuracy"));
     ask("fastest of it, a browser that few have", LIST, &device("&browser=Opera"));
     ask("newest of any device", LIST, &|random| format!("/api/v1/runs?device={}", one_of(&runs.devices, random)));
-    // Filters that leave more than are read at once, and meet so rarely that the bound ends the page.
+    // Worst case: filters with more matches than are read at once, too rarely matched together to fill a page within
+    // the scan limit.
     ask("the worst: f16 in a fortnight, fastest", LIST, &|_| {
         format!("/api/v1/runs?workload={}&precision=f16&{FORTNIGHT}", SUITES[0].workloads[0])
     });
@@ -395,7 +397,7 @@ pub(crate) const NOW: f64 = 1.8e9;
 pub(crate) struct Server {
     address: SocketAddr,
     now: Arc<Mutex<f64>>,
-    /// Stops it when dropped.
+    /// Stops the server on drop.
     _stop: oneshot::Sender<()>,
 }
 

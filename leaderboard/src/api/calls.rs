@@ -145,7 +145,7 @@ const RECORD: &[Refusal] = &[
     ("422", &["unknown_backend", "unknown_schema_version", "unknown_workload", "wrong_segment", "wrong_work"]),
 ];
 
-/// Refusals of requests that a run sends while it trains and right after.
+/// Refusals of requests that a run sends during and after training.
 const TRAINING: &[Refusal] = &[
     ("403", &["wrong_nonce"]),
     UNKNOWN_RUN,

@@ -17,7 +17,7 @@ use crate::devices::Identity;
 use crate::error::{ApiError, Result};
 use crate::figures::{DeviceDescription, DeviceFigure};
 
-/// More than these are unreadable side by side, and a record may have four megabytes.
+/// Maximum number of sides. More are unreadable side by side, and a record may have four megabytes.
 const MAX_SIDES: usize = 4;
 
 /// `GET /api/v1/compare`: two to four runs, or devices, with ratios to the first.
@@ -94,7 +94,7 @@ pub(crate) fn compare_runs(runs: &[StoredRun]) -> Comparing {
     }
 }
 
-/// Compares devices with the first one in every category in which several have proven runs.
+/// Compares devices with the first one in every category with proven runs of several of them.
 pub(crate) fn compare_devices(sides: &[DeviceSide]) -> Comparing {
     let mut lines: Vec<&DeviceFigure> = Vec::new();
     for line in sides.iter().flat_map(|side| &side.figures).filter(|line| !line.category.workload.is_empty()) {

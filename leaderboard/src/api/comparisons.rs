@@ -36,7 +36,7 @@ fn unknown() -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "unknown_comparison", message)
 }
 
-/// `POST /api/v1/comparisons`: stores a comparison, whose records are no runs. Repeating an idempotency key repeats the
+/// `POST /api/v1/comparisons`: stores a comparison. Its records are not runs. Repeating an idempotency key repeats the
 /// answer: id and secret are derived from the server's secret, the key and the comparison.
 pub(crate) async fn share(
     State(leaderboard): State<Leaderboard>,
@@ -48,7 +48,7 @@ pub(crate) async fn share(
         check_size(&body)?;
         let mut comparison: SharedComparison = body.parse()?;
         for record in &mut comparison.records {
-            // They may belong to a run, here or elsewhere, and nothing proves that.
+            // They may belong to a run, here or elsewhere, but there is no proof.
             (record.run_id, record.nonce) = (None, None);
         }
         validation::check_comparison(&comparison)?;
@@ -81,7 +81,7 @@ pub(crate) async fn share(
     Ok(response)
 }
 
-/// Refuses what the types of a comparison do not bound.
+/// Checks the sizes that the types of a comparison do not limit.
 fn check_size(body: &JsonBytes) -> Result<()> {
     #[derive(Deserialize)]
     struct Records {
@@ -101,7 +101,7 @@ fn accepted(id: &str, secret: String) -> AcceptedComparison {
     }
 }
 
-/// `GET /api/v1/comparisons/{id}`: the records from which its tables are made.
+/// `GET /api/v1/comparisons/{id}`: the records of its tables.
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     ComparisonId(id): ComparisonId,
@@ -109,7 +109,7 @@ pub(crate) async fn show(
     leaderboard.storage.comparison(&id).await?.map(Json).ok_or_else(unknown)
 }
 
-/// `DELETE /api/v1/comparisons/{id}`: takes the secret of its upload.
+/// `DELETE /api/v1/comparisons/{id}`: requires the secret of its upload.
 pub(crate) async fn delete(
     State(leaderboard): State<Leaderboard>,
     ComparisonId(id): ComparisonId,

@@ -1,4 +1,4 @@
-//! A device's page, and how its metrics changed.
+//! A device's page, and the history of its metrics.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::storage::{HistoryPart, PastResult, StorageError, TableQuery};
 
 const RECENT_RUNS: u32 = 20;
 
-/// `GET /api/v1/devices/{key}`: metrics of a device. A merged device is answered with its target and not with a
+/// `GET /api/v1/devices/{key}`: metrics of a device. For a merged device, the answer is its target's and not a
 /// redirect, which browsers would keep after a separation.
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
@@ -72,7 +72,7 @@ async fn add_places(leaderboard: &Leaderboard, rows: &[DeviceFigure]) -> Result<
         let behind_all = fast.len() as u64 + 1;
         let of_others = place_behind(usize::try_from(of.with_place)?) as u64;
         let places = places_of(fast);
-        // If its metrics were refreshed a moment ago, a row comes after all others.
+        // If its metrics have just been refreshed, a row comes after all others.
         let place = |line: &DeviceFigure| {
             let has_place = line.figure.has_place();
             if has_place { places.get(&key(line)).copied().unwrap_or(behind_all) } else { of_others }
@@ -98,7 +98,7 @@ fn category_figure(row: &DeviceFigure, place: u64, of: u64) -> CategoryFigure {
     }
 }
 
-/// `GET /api/v1/devices/{key}/history`: what a device's proven runs of one category come to by version, driver and month.
+/// `GET /api/v1/devices/{key}/history`: metrics of a device's proven runs in one category by version, driver and month.
 pub(crate) async fn show_history(
     State(leaderboard): State<Leaderboard>,
     key: Result<Path<String>, PathRejection>,
@@ -128,7 +128,7 @@ pub(crate) async fn show_history(
     }))
 }
 
-/// Returns the matching category in which the device has most runs.
+/// Returns the matching category with the most runs of the device.
 fn usual<'a>(figures: &'a [DeviceFigure], query: &DeviceHistoryQuery) -> Option<&'a DeviceFigure> {
     let fits = |line: &&DeviceFigure| {
         let Category { suite, workload, backend, precision, client_kind } = &line.category;
@@ -140,11 +140,11 @@ fn usual<'a>(figures: &'a [DeviceFigure], query: &DeviceHistoryQuery) -> Option<
             && query.precision.is_none_or(|wanted| wanted == *precision)
             && query.client.is_none_or(|wanted| wanted == *client_kind)
     };
-    // The first of several with equally many, so that the answer is stable.
+    // The first of several with equal numbers, so that the answer is stable.
     figures.iter().rev().filter(fits).max_by_key(|line| line.figure.runs)
 }
 
-/// Returns a line for each label, in the order in which the labels were first seen. Results without a label are left out.
+/// Returns a line for each label, in the order of first occurrence. Results without a label are left out.
 fn history_lines(results: &[PastResult], label: &dyn Fn(&PastResult) -> String) -> Vec<HistoryLine> {
     let mut labels: BTreeMap<String, Vec<&PastResult>> = BTreeMap::new();
     for result in results {

@@ -30,14 +30,14 @@ use crate::storage::ListQuery;
 const EXPORTS: usize = 8;
 /// Maximum number of exports of one address, and of a /24 or /48, so that slow readers leave places to others.
 const MAX_EXPORTS_PER_CLIENT: Most = Most { of_network: 2, of_prefix: EXPORTS / 2 };
-/// Timeout of an export, so that a reader that has stopped does not block others.
+/// Timeout of an export, so that a stalled reader does not block others.
 const EXPORT_TIMEOUT: Duration = Duration::from_secs(1800);
-/// Time after which the mean speed of a reader counts, ...
+/// Time after which the mean speed of a reader counts …
 const SPEED_GRACE: Duration = Duration::from_secs(30);
-/// ... and the slowest one.
+/// … and the minimum speed.
 const MIN_BYTES_PER_SECOND: f64 = 16_384.0;
 
-/// The media type of a Parquet file, which is compressed already.
+/// Media type of a Parquet file, which is already compressed.
 pub(crate) const PARQUET: &str = "application/vnd.apache.parquet";
 
 #[derive(Clone)]
@@ -60,8 +60,7 @@ impl Default for ExportPlaces {
 impl ExportPlaces {
     /// Takes a place for a reader. `address` is `None` for this machine.
     ///
-    /// # Errors
-    /// All places are taken, or as many as this address may have.
+    /// # Errors All places are taken, or this address has its maximum.
     fn take(&self, address: Option<IpAddr>) -> Result<ExportPlace> {
         let share = match address {
             Some(address) => Some(self.shares.take(address, 1, MAX_EXPORTS_PER_CLIENT).ok_or_else(ApiError::busy)?),
@@ -160,7 +159,7 @@ fn is_too_slow(elapsed: Duration, read: f64) -> bool {
     elapsed > EXPORT_TIMEOUT.min(SPEED_GRACE + Duration::from_secs_f64(read / MIN_BYTES_PER_SECOND))
 }
 
-/// `GET /api/v1/export/about`: what the columns mean and what one may do with all this.
+/// `GET /api/v1/export/about`: the meaning of the columns and the terms of use.
 pub(crate) async fn about(State(leaderboard): State<Leaderboard>) -> Result<Json<ExportAbout>> {
     Ok(Json(open_data::about(leaderboard.storage.count_visible_runs().await?)))
 }
@@ -174,7 +173,7 @@ impl From<ExportError> for ApiError {
     }
 }
 
-/// `GET /api/v1/snapshots`: which files of the last days can be downloaded.
+/// `GET /api/v1/snapshots`: the downloadable files of the last days.
 pub(crate) async fn list_snapshots(State(leaderboard): State<Leaderboard>) -> Result<Json<SnapshotList>> {
     leaderboard.snapshots.list().await.map(Json).map_err(|cause| ApiError::internal(&cause))
 }

@@ -23,10 +23,11 @@ pub(crate) const MAX_FIELDS_BYTES: usize = 16 << 10;
 pub(crate) const MAX_LOSSES_BYTES: usize = 1 << 20;
 /// Largest body of a state. The largest network of a suite has states of 39 MB.
 const MAX_STATE_BYTES: usize = 44 << 20;
-/// Maximum length of a wrong value in a message.
+/// Maximum length of an invalid value in a message.
 const QUOTED_CHARACTERS: usize = 300;
 
-/// A body of declared type JSON. Like every body, it is received after all other arguments of its handler were checked.
+/// A body with the declared type JSON. Like every body, it is received after all other arguments of its handler were
+/// checked.
 pub(crate) struct JsonBytes<const LIMIT: usize = MAX_RECORD_BYTES>(Bytes);
 
 impl<const LIMIT: usize, S: Send + Sync> FromRequest<S> for JsonBytes<LIMIT> {
@@ -71,7 +72,7 @@ impl<const LIMIT: usize> JsonBytes<LIMIT> {
         let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
             let field = error.path().to_string();
             let refusal = refusal(error.inner());
-            // A dot is the whole document and not a field.
+            // A dot means the whole document and not a field.
             if field == "." { refusal } else { refusal.at(field) }
         })?;
         json.end().map_err(|error| refusal(&error))?;
@@ -86,7 +87,7 @@ fn essence(headers: &HeaderMap) -> String {
 }
 
 fn refusal(error: &serde_json::Error) -> ApiError {
-    // Only the text of serde's error tells which of these it is.
+    // Only the text of serde's error distinguishes these cases.
     let text = error.to_string();
     let code = match error.classify() {
         Category::Syntax if text.starts_with("number out of range") => "out_of_range",

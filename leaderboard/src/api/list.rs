@@ -21,7 +21,7 @@ pub(super) const MAX_ROWS: u64 = 500;
 const DEFAULT_ROWS: u32 = 100;
 /// Largest offset. Every row before a page is counted again.
 pub(super) const MAX_OFFSET: u64 = 10_000;
-/// Limit of keys, larger than the limit of names in a record.
+/// Maximum length of a key, larger than the limit of names in a record.
 const MAX_KEY_LENGTH: usize = 1000;
 const DAY: f64 = 86_400.0;
 
@@ -129,17 +129,17 @@ fn check(query: &ListRuns) -> validation::Checked {
     path.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=MAX_OFFSET)
 }
 
-/// Returns whether a key has only letters and digits of any script, and hyphens.
+/// Returns true if a key has only letters and digits of any script, and hyphens.
 pub(super) fn is_device_key(key: &str) -> bool {
     key.len() <= MAX_KEY_LENGTH && key.chars().all(|letter| letter.is_alphanumeric() || letter == '-')
 }
 
-/// Limit of cursors, larger than all valid ones.
+/// Maximum length of a cursor, larger than all valid ones.
 const MAX_CURSOR_LENGTH: usize = 500;
-/// Hexadecimal digits of the digest that ties a cursor to its query.
+/// Number of hexadecimal digits of the digest that ties a cursor to its query.
 const QUERY_DIGITS: usize = 12;
 
-/// A cursor. Numbers are stored as their bits, so that they stay exact.
+/// The content of a cursor. Numbers are stored as their bits, so that they stay exact.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Place {
@@ -157,7 +157,8 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// Returns the cursor of the rows after a place. Errors do not occur: texts and numbers can be written as JSON.
+/// Returns the cursor of the rows after a place. Errors do not occur, because strings and numbers can always be written
+/// as JSON.
 pub(super) fn write_cursor(query: &ListRuns, key: &Key, skip: u64) -> Result<String, serde_json::Error> {
     let place = Place {
         q: digest_of_query(query)?,
@@ -170,7 +171,7 @@ pub(super) fn write_cursor(query: &ListRuns, key: &Key, skip: u64) -> Result<Str
     Ok(URL_SAFE_NO_PAD.encode(serde_json::to_vec(&place)?))
 }
 
-/// Returns the place of a cursor of this query, and the number of rows to skip after it.
+/// Returns the place in a cursor of this query, and the number of rows to skip after it.
 pub(super) fn read_cursor(query: &ListRuns, cursor: &str) -> Result<(Key, u64), Refusal> {
     let refusal =
         |message: &str| Refusal { code: "bad_query", message: message.to_owned(), field: "cursor".to_owned() };
@@ -192,13 +193,13 @@ pub(super) fn read_cursor(query: &ListRuns, cursor: &str) -> Result<(Key, u64), 
     Ok((key, u64::from(place.o)))
 }
 
-/// Returns the digest of a query, the same for all its pages of any size.
+/// Returns the digest of a query, which is equal for all its pages of any size.
 fn digest_of_query(query: &ListRuns) -> Result<String, serde_json::Error> {
     let query = ListRuns { limit: None, cursor: None, offset: None, ..query.clone() };
     Ok(sha256(&serde_json::to_vec(&query)?).chars().take(QUERY_DIGITS).collect())
 }
 
-/// `GET /api/v1/moderation`: the moderation_log, the newest entry first.
+/// `GET /api/v1/moderation`: the moderation log, newest entry first.
 pub(crate) async fn moderation_log(
     State(leaderboard): State<Leaderboard>,
     query: Result<Query<ModerationQuery>, QueryRejection>,

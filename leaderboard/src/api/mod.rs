@@ -1,4 +1,4 @@
-//! The calls under `/api/v1`, one file per resource; [`calls`] is the table of them.
+//! The calls under `/api/v1`, one file per resource. [`calls`] is the table of them.
 
 mod calls;
 mod compare;

@@ -30,7 +30,7 @@ pub(crate) async fn style() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/css")], include_str!("page.css"))
 }
 
-/// Returns the text in a cell, which is made at the first call.
+/// Returns the text in a cell, which is created on the first call.
 pub(crate) fn made_once(
     cell: &'static OnceLock<String>,
     make: impl FnOnce() -> Result<String, serde_json::Error>,
@@ -71,7 +71,7 @@ fn document() -> Value {
 }
 
 fn operation(call: &Call, generator: &mut SchemaGenerator) -> Value {
-    // Such as `get_v1_runs_id_verdict`, for programs that generate clients.
+    // An id such as `get_v1_runs_id_verdict`, for client generators.
     let words = call.path.split(|character: char| !character.is_ascii_alphanumeric());
     let id: Vec<&str> = [call.method].into_iter().chain(words).filter(|word| !word.is_empty()).collect();
     let mut responses = Map::new();
@@ -124,7 +124,7 @@ fn path_parameters(path: &'static str) -> impl Iterator<Item = Value> {
     })
 }
 
-/// Returns the fields of the type that reads the query. Each refers to the schema of its field.
+/// Returns the fields of the type that reads the query, each with a reference to its schema.
 fn query_parameters(call: &Call, generator: &mut SchemaGenerator) -> Vec<Value> {
     let Some(shape) = call.query else { return Vec::new() };
     let schema = shape(generator);

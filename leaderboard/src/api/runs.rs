@@ -1,4 +1,4 @@
-//! Reading and deleting what was uploaded.
+//! Reading and deleting uploads.
 
 use std::error::Error;
 use std::sync::OnceLock;
@@ -53,7 +53,7 @@ pub(crate) async fn delete(
         return Err(ApiError::unknown_run());
     }
     let hash = secrets::sha256(secret.as_bytes());
-    // Every hash is compared, so that the time taken does not tell which one came close.
+    // Compares every hash, so that the duration does not reveal a near match.
     if !hashes.iter().fold(false, |found, stored| found | secrets::same(stored, &hash)) {
         let message = "This is not the deletion secret of this run. Use the deletion link from the upload.";
         return Err(ApiError::new(StatusCode::FORBIDDEN, "wrong_secret", message));

@@ -1,4 +1,4 @@
-//! Requests of a run while it trains, and the states that the server asks for afterwards.
+//! Requests of a run while it trains, and the states that the server requests afterwards.
 
 use std::time::Duration;
 
@@ -156,7 +156,7 @@ fn beacon_of(around: &SurroundingSegments, segment: u32, step: u64, key: &Traini
     })
 }
 
-/// `POST /api/v1/runs/{id}/proof`: ends the training of a workload and returns what the server wants next.
+/// `POST /api/v1/runs/{id}/proof`: ends the training of a workload and returns the server's next request.
 pub(crate) async fn prove(
     State(leaderboard): State<Leaderboard>,
     Announced(started): Announced,
@@ -231,7 +231,7 @@ fn are_new(seen: &SeenWorkload, hashes: &PartHashes, known: &Standard) -> Result
     Ok(true)
 }
 
-/// A state that the server asked for. Run, nonce and room are checked before any of its body is received.
+/// A state that the server requested. Run, nonce and free space are checked before any of its body is received.
 pub(crate) struct Asked {
     run_id: String,
     workload: String,
@@ -267,7 +267,7 @@ impl FromRequestParts<Leaderboard> for Asked {
     }
 }
 
-/// `PUT /api/v1/runs/{id}/states/{workload}/{step}`: stores a state that the server asked for.
+/// `PUT /api/v1/runs/{id}/states/{workload}/{step}`: stores a state that the server requested.
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     Asked { run_id, workload, state, state_sha256, size }: Asked,

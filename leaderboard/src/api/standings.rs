@@ -140,10 +140,10 @@ pub(crate) fn describe_figure(figure: &Figure) -> FigureOfDevice {
     }
 }
 
-/// Bins of one percent in each that is answered: five percent are as much as a chart can show.
+/// Number of bins of one percent in each returned bin. A chart cannot show more than five percent.
 const BINS_IN_ONE: i32 = 5;
 
-/// `GET /api/v1/distribution`: how many proven runs of a workload have which rate.
+/// `GET /api/v1/distribution`: the number of proven runs of a workload by rate.
 pub(crate) async fn show_distribution(
     State(leaderboard): State<Leaderboard>,
     query: Result<Query<DistributionQuery>, QueryRejection>,
@@ -172,7 +172,7 @@ pub(crate) async fn show_distribution(
     }))
 }
 
-/// `GET /api/v1/runs/{id}/standing`: where a run is among all proven ones.
+/// `GET /api/v1/runs/{id}/standing`: the rank of a run among all proven ones.
 pub(crate) async fn of_run(State(leaderboard): State<Leaderboard>, RunId(id): RunId) -> Result<Json<RunStanding>> {
     let run = leaderboard.storage.standing_run(&id).await?.ok_or_else(ApiError::unknown_run)?;
     let mut workloads = Vec::with_capacity(run.rates.len());

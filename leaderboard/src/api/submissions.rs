@@ -20,14 +20,14 @@ use crate::storage::{Acceptance, NewRun, Started, Submitter};
 use crate::validation::{FieldPath, Networks, Origin, Verdict, check_networks};
 use crate::{secrets, validation};
 
-/// A record that is uploaded again within this time is treated as one whose answer was lost.
+/// Time in which a repeated upload of a record counts as a lost answer.
 const LOST_ANSWER_SECONDS: f64 = 600.0;
-/// A run has at most this many deletion secrets: the first, and those for lost answers.
+/// Maximum number of deletion secrets of a run: the first one, and those for lost answers.
 const MAX_SECRETS: u32 = 5;
 /// Limits blocking work. A record that is being parsed takes up to sixteen times its length in memory.
 static ASIDE: Semaphore = Semaphore::const_new(4);
 
-/// `POST /api/v1/runs`: gives a run its id, its nonce and its seed.
+/// `POST /api/v1/runs`: returns the id, nonce and seed of a new run.
 pub(crate) async fn start(
     State(leaderboard): State<Leaderboard>,
     requester: Requester,
@@ -61,7 +61,7 @@ pub(crate) async fn start(
     Ok(response)
 }
 
-/// `PUT /api/v1/runs/{id}`: takes the record of a run that was announced.
+/// `PUT /api/v1/runs/{id}`: accepts the record of an announced run.
 pub(crate) async fn upload(
     State(leaderboard): State<Leaderboard>,
     Announced(started): Announced,
@@ -185,7 +185,7 @@ fn read_record(body: &JsonBytes) -> Result<RunRecord> {
     body.parse().map_err(of_layout)
 }
 
-/// Refuses a record with another id or nonce than the announced run's, before the rest of it takes memory.
+/// Refuses a record with an id or nonce other than the announced run's, before the rest of it takes memory.
 fn check_credentials(body: &JsonBytes, started: &Started, key: &Key) -> Result<()> {
     #[derive(Deserialize)]
     struct Credentials {
@@ -219,7 +219,7 @@ fn belongs_to(record: &RunRecord, started: &Started) -> Result<()> {
     Ok(())
 }
 
-/// A record that was checked, on its way into the database.
+/// A checked record, ready for the database.
 struct Checked<'a> {
     id: &'a str,
     fingerprint: &'a str,
@@ -266,11 +266,11 @@ impl Checked<'_> {
     }
 }
 
-/// Answers a record for a run that has one.
+/// Answers a record for a run that already has one.
 ///
-/// A client whose answer was lost sends the same record again and needs a deletion secret, which is stored only as a
-/// hash. It gets one more secret, and earlier ones stay valid. This works only for ten minutes and four times, so that
-/// a published record gives no power over its run.
+/// A client with a lost answer sends the same record again and needs a deletion secret, which is stored only as a hash.
+/// It gets one more secret, and earlier ones stay valid. This works only for ten minutes and four times, so that a
+/// published record gives no power over its run.
 async fn answer_repeated(leaderboard: &Leaderboard, id: &str, fingerprint: &str) -> Result<Response> {
     let other = || already_submitted("This run was already uploaded. Start a new run.");
     let stored = leaderboard.storage.stored_row(id).await?.ok_or_else(other)?;

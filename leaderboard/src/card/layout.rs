@@ -22,7 +22,7 @@ pub(super) const MARGIN: f32 = 56.0;
 pub(super) const WIDTH: f32 = 1200.0 - 2.0 * MARGIN;
 const RIGHT: f32 = 1200.0 - MARGIN;
 const FOOT: f32 = 600.0;
-/// The panels end here.
+/// Bottom of the panels.
 const PANELS_END: f32 = 566.0;
 
 /// Returns the card as SVG. Letters that the font lacks are drawn as boxes, and the foot says so.
@@ -171,7 +171,7 @@ fn rate(pen: &mut Pen, area: Area, figures: &Figures, curve: &[(f64, f64)]) {
     let size = if beside { 92.0_f32 } else { 68.0 }.min(area.height - 16.0);
     let below = area.height - size - 24.0;
     let beneath = !beside && below > 28.0;
-    // Capitals and digits are 0.73 of a letter's size high.
+    // Capitals and digits have a height of 0.73 times the font size.
     let base = if beneath { area.y + 10.0 + 0.73 * size } else { area.y + (area.height + 0.73 * size) / 2.0 };
     pen.text(area.x, base, Style::new(size, INK).bold(), &figures.rate);
     let unit = area.x + Weight::SemiBold.width(&figures.rate, size) + 14.0;
@@ -196,7 +196,7 @@ fn sparkline(pen: &mut Pen, area: Area, curve: &[(f64, f64)]) {
     if curve.len() < 3 || area.width < 90.0 || seconds <= 0.0 || loss <= 0.0 {
         return;
     }
-    // The last point has a dot, which stays inside.
+    // The dot of the last point stays inside.
     let width = area.width - 7.0;
     #[expect(clippy::cast_possible_truncation, reason = "pixels of a card")]
     let place = |(x, y): &(f64, f64)| {
@@ -262,7 +262,7 @@ struct Form {
     sizes: (f32, f32),
 }
 
-/// Over the whole width.
+/// Layout over the whole width.
 const WIDE: Form = Form {
     columns: &[
         Column { end: 450.0, head: "samples/s", figure: RATE, colour: INK },
@@ -278,7 +278,7 @@ const WIDE: Form = Form {
     sizes: (17.0, 20.0),
 };
 
-/// Column of two.
+/// Layout of one of two columns.
 const NARROW: Form = Form {
     columns: &[
         Column { end: 270.0, head: "samples/s", figure: RATE, colour: INK },

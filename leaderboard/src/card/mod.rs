@@ -43,7 +43,7 @@ struct Studio {
     drawn: Mutex<Drawn>,
 }
 
-/// An error while a card is drawn, which never depends on its content.
+/// An error during drawing, which never depends on the card's content.
 #[derive(Debug, thiserror::Error)]
 enum DrawingError {
     #[error("the card is no SVG: {0}")]

@@ -1,4 +1,4 @@
-//! Writes SVG: shapes, and text that is as wide in any font as in our own.
+//! SVG output: shapes, and text with the same width in every font as in ours.
 
 use std::fmt::Write;
 
@@ -47,7 +47,7 @@ impl Style {
     }
 }
 
-/// A box with its corner at the top left, in pixels.
+/// A rectangle by its top left corner and size, in pixels.
 #[derive(Clone, Copy)]
 pub(super) struct Area {
     pub(super) x: f32,
@@ -178,7 +178,7 @@ fn path(points: &[(f32, f32)]) -> String {
 pub(super) const REGULAR: &[u8] = include_bytes!("font/Inter-Regular.ttf");
 pub(super) const SEMI_BOLD: &[u8] = include_bytes!("font/Inter-SemiBold.ttf");
 
-/// Stands for a letter that the font lacks.
+/// Replacement for a letter that the font lacks.
 pub(super) const BOX: char = '□';
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,12 +10,12 @@ pub(super) fn card(run: &StoredRun) -> Card {
     Card::of(run)
 }
 
-/// The quick suite on a GPU that its platform names.
+/// Returns a run of the quick suite on a GPU that its platform names.
 pub(super) fn run() -> StoredRun {
     stored(with_workloads(native("NVIDIA GeForce RTX 4090", "NVIDIA"), &["keras-mnist-mlp", "caffe-mnist"]))
 }
 
-/// The same on a device of this name.
+/// Returns the same on a device of this name.
 pub(super) fn named(name: &str) -> StoredRun {
     let mut run = run();
     run.record.device.adapter.name = name.to_owned();
@@ -23,12 +23,12 @@ pub(super) fn named(name: &str) -> StoredRun {
     run
 }
 
-/// In a browser that hides which GPU it is, whose owner says which.
+/// Returns the same in a browser that hides its GPU, with a name from the owner.
 pub(super) fn said_to_be(name: &str) -> StoredRun {
     stored(with_workloads(claimed(in_browser("nvidia", "ampere"), name), &["keras-mnist-mlp", "caffe-mnist"]))
 }
 
-/// The first networks of the complete suite; one failed if there are at least five.
+/// Returns a run of the first networks of the complete suite. One failed if there are at least five.
 pub(super) fn of_networks(number: usize) -> StoredRun {
     let suite = engine::suite("complete").unwrap();
     let mut record = with_workloads(native("Apple M3 Max", "Apple"), &suite.workloads[..number]);
@@ -73,7 +73,7 @@ fn with_workloads(mut record: RunRecord, names: &[&str]) -> RunRecord {
     record
 }
 
-/// Each a little slower than the one before, and every third of them misses its target.
+/// Returns a workload that is a little slower than the previous one. Every third one misses its target.
 fn filled(mut record: WorkloadRecord, name: &str, place: usize) -> WorkloadRecord {
     record.workload = name.to_owned();
     let slower = 1.7_f64.powi(i32::try_from(place).unwrap());

@@ -12,7 +12,7 @@ fn svg(run: &StoredRun) -> String {
     Cards::svg(&card(run))
 }
 
-/// The numbers of all attributes of this name.
+/// Returns the numbers of all attributes of this name.
 fn numbers(svg: &str, attribute: &str) -> Vec<f32> {
     let begin = format!(" {attribute}=\"");
     let parts = svg.split(&begin).skip(1);
@@ -112,12 +112,15 @@ fn what_failed_says_so() {
 #[test]
 fn the_description_has_the_figures_in_words() {
     let description = card(&run()).description();
-    assert!(description.starts_with("Gradmark ") && description.contains(" GFLOP/s; keras-mnist-mlp: "), "{description}");
+    assert!(
+        description.starts_with("Gradmark ") && description.contains(" GFLOP/s; keras-mnist-mlp: "),
+        "{description}"
+    );
     assert!(description.contains(" samples/s ± ") && description.contains(", 97 % after 3.618 s; caffe-mnist: "));
     assert!(description.contains(". proven. Native: native-runner"), "{description}");
 }
 
-/// Every kind of card is a picture of the right size. `GRADMARK_CARDS=DIR` keeps them for a person to look at.
+/// Every kind of card is a picture of the right size. `GRADMARK_CARDS=DIR` saves them for manual inspection.
 #[tokio::test]
 async fn every_kind_of_card_becomes_a_picture() {
     let cards = Cards::default();

@@ -1,4 +1,4 @@
-//! Texts of a card: words and metrics of a run, each short enough to be drawn.
+//! Texts of a card: names and metrics of a run, each short enough to be drawn.
 
 use results::api::{StoredRun, Tier};
 use results::{ClientKind, CurvePoint, Date, Outcome, RunRecord, WorkloadRecord, metric, score_digits, summary};
@@ -8,9 +8,9 @@ use crate::devices::Identity;
 use crate::devices::identity::claim;
 use crate::devices::name::displayed;
 
-/// Points of a curve that is a finger wide.
+/// Maximum number of points of a curve, which is as wide as a finger.
 const MAX_POINTS: usize = 120;
-/// More than fits; longer texts are not even measured.
+/// Maximum number of characters, more than fit. Longer texts are not even measured.
 const MAX_CHARACTERS: usize = 200;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub(crate) struct Card {
     pub(super) score: Option<String>,
     pub(crate) tier: Tier,
     pub(super) being_verified: bool,
-    /// Why a flagged run is flagged.
+    /// Reason why a run is flagged.
     pub(super) reason: Option<String>,
     pub(super) suite: String,
     pub(super) date: String,
@@ -48,7 +48,7 @@ pub(crate) struct Workload {
     pub(super) curve: Vec<(f64, f64)>,
 }
 
-/// Figures of a workload that was completed; a dash where it does not have one.
+/// Metrics of a completed workload, with a dash for missing ones.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Figures {
     pub(super) rate: String,
@@ -56,7 +56,7 @@ pub(super) struct Figures {
     pub(super) within: Option<String>,
     pub(super) accuracy: String,
     pub(super) target: Option<String>,
-    /// Absent where the target was not reached.
+    /// Absent if the target was not reached.
     pub(super) seconds_to_target: Option<String>,
     pub(super) kept: String,
     pub(super) sustained: bool,
@@ -81,13 +81,13 @@ impl Card {
         }
     }
 
-    /// The tier, and whether it may yet change.
+    /// Returns the tier, with a remark if it may still change.
     pub(crate) fn tier_in_words(&self) -> String {
         let tier = self.tier.name();
         if self.being_verified { format!("{tier}, being verified") } else { tier.to_owned() }
     }
 
-    /// Device and who says so, in a line.
+    /// Returns the device and the source of its name in one line.
     pub(crate) fn title(&self) -> String {
         let Device { lead, name, .. } = &self.device;
         lead.map_or_else(|| name.clone(), |lead| format!("{lead} {name}"))
@@ -102,7 +102,7 @@ impl Card {
 }
 
 impl Device {
-    /// The platform's name comes first, then the person's, unless something contradicts it.
+    /// Returns the platform's name, or else the person's, unless something contradicts it.
     fn of(record: &RunRecord) -> Self {
         let identity = Identity::of(record);
         let claimed = claim(&record.device).map(|claimed| plain(&claimed.text));
@@ -131,7 +131,7 @@ impl Device {
     }
 }
 
-/// `Native: native-runner 0.1.0 on Linux · backend wgsl · f32`
+/// Returns a text such as `Native: native-runner 0.1.0 on Linux · backend wgsl · f32`.
 fn how(record: &RunRecord) -> String {
     let client = &record.provenance.client;
     let kind = match client.kind {
@@ -161,7 +161,7 @@ impl Workload {
         Self { name, title, figures, curve: curve(&record.curve) }
     }
 
-    /// `caffe-mnist: 937 samples/s ± 1.4 %, 98.41 % right, 98 % after 94.30 s`
+    /// Returns a text such as `caffe-mnist: 937 samples/s ± 1.4 %, 98.41 % right, 98 % after 94.30 s`.
     fn sentence(&self) -> String {
         let figures = match &self.figures {
             Err(outcome) => return format!("{} {outcome}", self.name),
@@ -195,18 +195,19 @@ impl Figures {
     }
 }
 
-/// A text without what turns, hides or has no place in XML, and never longer than can be drawn.
+/// Returns a text without characters that change the writing direction, are invisible or are invalid in XML, cut to a
+/// drawable length.
 fn plain(text: &str) -> String {
     displayed(text).chars().take(MAX_CHARACTERS).collect()
 }
 
-/// A target in percent, with as many decimal places as it has: `97 %`, `99.25 %`.
+/// Returns a target in percent, with all its decimal places: `97 %`, `99.25 %`.
 fn percent(share: f64) -> String {
     let text = format!("{:.2}", 100.0 * share);
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// A curve with so many points as can be seen.
+/// Returns a curve with at most as many points as are visible.
 fn curve(points: &[CurvePoint]) -> Vec<(f64, f64)> {
     let each = points.len().div_ceil(MAX_POINTS).max(1);
     let point = |point: &CurvePoint| (point.training_seconds, point.loss);

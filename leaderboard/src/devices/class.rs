@@ -8,11 +8,12 @@ use results::{DeviceKind, RunRecord};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeviceClass {
     Gpu,
-    /// A backend that computes on the processor and says so.
+    /// A backend that declares that it computes on the processor.
     Processor,
-    /// A program on the processor that acts as a GPU. Shown, never ranked.
+    /// A program on the processor that acts as a GPU. Shown, but never ranked.
     Software,
-    /// A GPU or such a program: its browser hides which, and it is no faster than a program would be. Shown, never ranked.
+    /// A GPU or such a program. The browser hides the difference, and it is no faster than a program. Shown, but never
+    /// ranked.
     Masked,
 }
 
@@ -27,7 +28,7 @@ impl DeviceClass {
     }
 }
 
-/// Returns what computed a run, whatever its record says of the adapter.
+/// Returns the class of the device that computed a run, regardless of the adapter in its record.
 pub fn class_of(record: &RunRecord) -> DeviceClass {
     match () {
         () if computes_on_processor(record) => DeviceClass::Processor,
@@ -37,7 +38,7 @@ pub fn class_of(record: &RunRecord) -> DeviceClass {
     }
 }
 
-/// Returns as a sentence why the adapter is a program that acts as a GPU, or `None` if it is not or is unknown.
+/// Returns a sentence if the adapter is a program that acts as a GPU, or `None` if it is not or is unknown.
 pub fn is_software(record: &RunRecord) -> Option<String> {
     if computes_on_processor(record) {
         return None;
@@ -54,7 +55,7 @@ pub fn is_software(record: &RunRecord) -> Option<String> {
     (adapter.kind == DeviceKind::Cpu).then(|| "The adapter is reported as hardware, but its kind is `cpu`.".to_owned())
 }
 
-/// Returns whether the backend computes only on the processor.
+/// Returns true if the backend computes only on the processor.
 fn computes_on_processor(record: &RunRecord) -> bool {
     let device = &record.device;
     if device.backend == BURN_REMOTE {
@@ -97,7 +98,7 @@ mod tests {
         }
     }
 
-    /// Returns what a browser on this system reports, with a number of processors and a measured peak.
+    /// Returns a browser's record on this system, with a number of processors and a measured peak.
     fn on(system: &str, processors: u32, (vendor, architecture): (&str, &str), peak: f64) -> RunRecord {
         let mut record = with_peak(in_browser(vendor, architecture), peak);
         record.provenance.client.operating_system = system.to_owned();
@@ -129,7 +130,7 @@ mod tests {
     fn masked_slow_device_is_its_own_class_without_doubt() {
         for (what, record) in [
             ("SwiftShader", on("Linux", 8, ("", ""), 8.0e10)),
-            // As measured: two logical processors, one core.
+            // Measured on two logical processors of one core.
             ("llvmpipe", on("Linux", 2, ("", ""), 1.234e11)),
             ("WARP", on("Windows", 16, ("", ""), 4.0e11)),
             ("an unknown maker", on("Linux", 8, ("example", "nine"), 8.0e10)),
@@ -144,10 +145,10 @@ mod tests {
     fn what_is_hidden_and_faster_than_any_program_is_a_gpu() {
         assert_eq!(class_of(&on("Windows", 8, ("", ""), 8.0 * 130e9)), DeviceClass::Gpu);
         assert_eq!(class_of(&on("Windows", 8, ("", ""), 8.0 * 126e9)), DeviceClass::Masked);
-        // A backend that measures no peak shows what it trains with.
+        // The training speed counts for a backend that measures no peak.
         let trained = |flops| class_of(&achieving(in_browser("", ""), flops, Precision::F32));
         assert_eq!((trained(2e12), trained(1e11)), (DeviceClass::Gpu, DeviceClass::Masked));
-        // With a hidden number of processors, there may be many.
+        // The number of processors is hidden, so there may be many.
         let mut record = on("Linux", 1, ("", ""), 1.5e12);
         record.provenance.client.logical_processors = None;
         assert_eq!(class_of(&record), DeviceClass::Masked);

@@ -1,5 +1,5 @@
-//! Contradictions between a claim and the platform's report, or between a device and its speed. They make a person look
-//! and refuse nothing, so unknown words and devices never contradict.
+//! Contradictions between a claim and the platform's report, or between a device and its speed. They only cause a
+//! manual check and refuse nothing, so unknown names and devices never contradict.
 
 use results::{Precision, RunRecord};
 
@@ -7,7 +7,7 @@ use super::identity::{Reported, claim, measured_peak};
 use super::lookup::{KnownDevice, is_known_architecture};
 use super::{DeviceClass, class_of};
 
-/// A device may be faster than its ceiling by this share: cards are sold, and set by their owners, with higher clocks.
+/// Share by which a device may exceed its ceiling, because vendors and owners raise clocks.
 const TOLERANCE: f64 = 0.15;
 
 /// Returns the first reason why the statements about the device of `record` cannot all be true, as a sentence.
@@ -20,7 +20,8 @@ pub fn contradiction(record: &RunRecord) -> Option<String> {
         .or_else(|| too_fast(record, reported.device().or(claimed)?))
 }
 
-/// No driver writes a name with letters that only look right; people with other keyboards do.
+/// Returns a sentence if a reported name contains look-alike letters. Drivers never write such letters; people with
+/// other keyboards do.
 fn forged_name(reported: &Reported) -> Option<String> {
     let name = reported.name.as_ref()?;
     let found = name.found.filter(|found| found.look_alike)?;
@@ -68,8 +69,9 @@ fn too_fast(record: &RunRecord, device: &KnownDevice) -> Option<String> {
     Some(sentence("The training reached", trained))
 }
 
-/// Returns the fastest training that is multiply-adds in single precision, in operations per second. Backends without a
-/// measured peak may use matrix units, which the published peak does not count; so does f16-matrix.
+/// Returns the speed of the fastest training that consists of multiply-adds in single precision, in operations per
+/// second. Backends without a measured peak may use matrix units, which the published peak does not count; so does
+/// f16-matrix.
 fn fastest_training(record: &RunRecord) -> Option<f64> {
     let comparable = record
         .workloads
@@ -78,7 +80,7 @@ fn fastest_training(record: &RunRecord) -> Option<f64> {
     comparable.filter_map(|workload| workload.summary.flops_per_second).max_by(f64::total_cmp)
 }
 
-/// Smallest share of the published peak that a device must reach: power is shared, and clocks drop with heat.
+/// Smallest share of the published peak that a device must reach. Power is shared, and clocks drop with heat.
 const MIN_SHARE_OF_PUBLISHED: f64 = 0.25;
 
 /// Returns the reason why a run on a GPU is not ranked as `device`, or `None` without a published peak.
@@ -140,7 +142,8 @@ mod tests {
             claimed(native("Example GPU 9000", "0xabcd"), "RTX 4090"),
             // A person's keyboard may be Cyrillic.
             claimed(in_browser("apple", "metal-3"), "\u{41c}1"),
-            // 13.45 TFLOP/s at 1545 MHz; its own boost goes to about 1900 MHz, and its owner's a little further.
+            // 13.45 TFLOP/s at 1545 MHz; its own boost reaches about 1900 MHz, and an owner's overclocking a little
+            // more.
             with_peak(rtx_2080_ti(), 13.45e12 * 1900.0 / 1545.0),
             with_peak(rtx_2080_ti(), 13.45e12 * 2100.0 / 1545.0),
             achieving(with_peak(rtx_2080_ti(), 1.4e13), 6e13, Precision::F16Matrix),

@@ -8,10 +8,10 @@ use super::contradiction::misfit;
 use super::name::displayed;
 use super::{Found, KnownDevice, Vendor, contradiction, known_devices, look_up};
 
-/// A given name with the known device of this name.
+/// A given name with its known device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
-    /// The name as it is shown: see [`displayed`].
+    /// The displayed name: see [`displayed`].
     pub text: String,
     pub found: Option<Found>,
 }
@@ -32,7 +32,7 @@ pub struct Reported {
     /// `None` if the platform masks the name.
     pub name: Option<Named>,
     pub vendor: Option<Vendor>,
-    /// The platform's word, which may be empty. The table knows only WebGPU's words.
+    /// The platform's architecture, which may be empty. The table contains only WebGPU's names.
     pub architecture: String,
 }
 
@@ -53,9 +53,9 @@ pub struct Identity {
     pub group: DeviceGroup,
     /// Source of the name by which the device is grouped.
     pub source: DeviceSource,
-    /// Reason why the group is another one than the device's name suggests, as a sentence.
+    /// Reason, as a sentence, why the group differs from the one that the device's name suggests.
     pub misfit: Option<String>,
-    /// The reason why not all of it can be true, as a sentence.
+    /// Reason why the statements cannot all be true, as a sentence.
     pub contradiction: Option<String>,
 }
 
@@ -64,8 +64,8 @@ impl Identity {
         let reported = Reported::of(&record.device.adapter);
         let claimed = claim(&record.device);
         let contradiction = contradiction(record);
-        // The platform's name counts first, then the person's, unless something contradicts it. An inferred name is a
-        // guess and never makes a group.
+        // The platform's name has priority over the person's, unless something contradicts it. An inferred name is a
+        // guess and never forms a group.
         let named = match (&reported.name, &claimed) {
             (Some(name), _) => Some((DeviceSource::Reported, name)),
             (None, Some(name)) if contradiction.is_none() => Some((DeviceSource::Claimed, name)),
@@ -98,8 +98,8 @@ pub fn claim(device: &Device) -> Option<Named> {
     device.claimed_name.as_deref().filter(|_| !device.adapter.software).and_then(Named::new)
 }
 
-/// Returns whether the adapter's name is only its vendor and architecture, or one GPU for many (Firefox: `…, or
-/// similar`).
+/// Returns true if the adapter's name is only its vendor and architecture, or stands for many GPUs (Firefox:
+/// `…, or similar`).
 fn is_masked(adapter: &Adapter) -> bool {
     let words = format!("{} {}", adapter.vendor, adapter.architecture);
     let name = adapter.name.trim();
@@ -145,9 +145,9 @@ fn slug(text: &str) -> String {
     words.collect::<Vec<_>>().join("-")
 }
 
-/// Maximum number of candidates that are useful to name.
+/// Maximum number of named candidates.
 const MAX_CANDIDATES: usize = 3;
-/// Smallest share of the published peak that is measured: kernels of multiply-adds come close, and clocks drop.
+/// Smallest measured share of the published peak. Kernels of multiply-adds come close, and clocks drop.
 const MIN_SHARE_OF_PUBLISHED: f64 = 0.8;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -163,7 +163,7 @@ pub fn infer(record: &RunRecord, reported: &Reported) -> Option<Inferred> {
     if let Some(device) = reported.device() {
         return Some(Inferred::Reported(device));
     }
-    // A platform that names a device which the table lacks has answered the question.
+    // If the platform names a device that is missing in the table, nothing is inferred.
     let (vendor, None) = (reported.vendor?, &reported.name) else { return None };
     let measured = measured_peak(record)?;
     let fits = |device: &&KnownDevice| {
@@ -200,7 +200,7 @@ mod tests {
             (fast(native("NVIDIA GeForce RTX 4090/PCIe/SSE2", "NVIDIA")), "nvidia-geforce-rtx-4090"),
             (fast(native("GeForce RTX 4090", "NVIDIA")), "nvidia-geforce-rtx-4090"),
             (claimed(fast(in_browser("nvidia", "lovelace")), "rtx 4090"), "nvidia-geforce-rtx-4090"),
-            // The platform's name counts, and no claim that cannot be true.
+            // The platform's name has priority, and impossible claims are ignored.
             (claimed(native("Example GPU 9000", "example"), "RTX 4090"), "reported-example-gpu-9000"),
             (claimed(in_browser("amd", "rdna-3"), "RTX 4090"), "masked-amd-rdna-3"),
             // Devices that are too slow for their name are unknown.

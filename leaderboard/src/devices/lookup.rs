@@ -1,4 +1,4 @@
-//! From a name to the GPU of the table.
+//! Lookup of a name in the table of GPUs.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -8,12 +8,12 @@ use serde::Deserialize;
 
 use super::name::{comparable, look};
 
-/// Entry of the table under a name.
+/// Table entry of a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Found {
     pub device: &'static KnownDevice,
-    /// True if the name is written with other letters that look alike, such as Cyrillic ones or O for zero. It counts
-    /// as the device that readers take it for.
+    /// True if the name contains look-alike letters, such as Cyrillic ones or O for zero. It counts as the device that
+    /// readers take it for.
     pub look_alike: bool,
 }
 
@@ -35,7 +35,7 @@ fn names(device: &KnownDevice) -> impl Iterator<Item = &str> {
     std::iter::once(device.name.as_str()).chain(device.aliases.iter().map(String::as_str))
 }
 
-/// Returns the GPU of a name as drivers or people write it. Firefox's `…, or similar` hides the GPU.
+/// Returns the GPU of a name as written by drivers or people. Firefox's `…, or similar` hides the GPU.
 pub fn look_up(name: &str) -> Option<Found> {
     if name.to_lowercase().contains("or similar") {
         return None;
@@ -52,7 +52,7 @@ struct File {
     series: Vec<Series>,
 }
 
-/// Devices that share a vendor and what WebGPU calls their architecture.
+/// Devices that share a vendor and WebGPU's name of their architecture.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Series {
@@ -82,11 +82,11 @@ pub struct KnownDevice {
     pub name: String,
     pub vendor: Vendor,
     pub kind: DeviceKind,
-    /// Words of WebGPU's `GPUAdapterInfo.architecture` for it, such as `lovelace`, as in Dawn's `gpu_info.json`.
+    /// Values of WebGPU's `GPUAdapterInfo.architecture` for it, such as `lovelace`, as in Dawn's `gpu_info.json`.
     pub architectures: Vec<String>,
     /// Published single-precision peak, with a fused multiply-add as two operations, of the fastest variant.
     pub flops_per_second: Option<f64>,
-    /// Share by which the clock rises above the published one: up to a quarter with NVIDIA's GPU Boost.
+    /// Share by which the clock may exceed the published one: up to a quarter with NVIDIA's GPU Boost.
     pub clocks_above_published: f64,
     /// Other names that do not follow from the canonical one.
     pub aliases: Vec<String>,
@@ -122,7 +122,8 @@ pub fn known_devices() -> &'static [KnownDevice] {
     &TABLE
 }
 
-/// Returns whether a known device of `vendor` has this architecture. An unknown word says nothing about a device.
+/// Returns true if a known device of `vendor` has this architecture. Unknown architectures allow no conclusion about a
+/// device.
 pub fn is_known_architecture(vendor: Vendor, architecture: &str) -> bool {
     known_devices()
         .iter()
@@ -168,7 +169,7 @@ impl Vendor {
         }
     }
 
-    /// Returns the vendor of WebGPU's word, the engine's, or a PCI number.
+    /// Returns the vendor of a name from WebGPU or the engine, or of a PCI number.
     pub fn named(word: &str) -> Option<Self> {
         Some(match word.trim().to_ascii_lowercase().as_str() {
             "nvidia" | "nvidia corporation" | "0x10de" => Self::Nvidia,

@@ -1,8 +1,8 @@
 //! Identification of a record's device. Pure functions over a record and a table, without a database.
 //!
-//! Browsers mask the GPU's name, people misremember theirs, and names can be forged. So what was *reported* by the
-//! platform, *claimed* by the person and *inferred* here stays apart ([`identity`]), names are compared by what a reader
-//! sees and not by their bytes ([`name`]), and what cannot be true together is said in a sentence ([`contradiction`]).
+//! Browsers mask the GPU's name, people misremember theirs, and names can be forged. So names *reported* by the
+//! platform, *claimed* by the person and *inferred* here stay separate ([`identity`]), names are compared by their
+//! appearance and not by their bytes ([`name`]), and contradictions are described in a sentence ([`contradiction`]).
 
 pub mod class;
 pub mod contradiction;

@@ -1,4 +1,4 @@
-//! Names as a reader sees them: what cannot be seen does not count, and neither does how letters are encoded.
+//! Names as readers see them: invisible characters and the encoding of letters do not count.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -7,9 +7,9 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 use unicode_security::skeleton;
 
-/// Words that name a vendor, a family or nothing at all: with or without them it is the same device.
+/// Words that name a vendor or family or mean nothing. They do not distinguish devices.
 ///
-/// Apple is none of them, because NVIDIA has an A16 as well.
+/// Apple is not included, because NVIDIA has an A16 as well.
 const IDLE_WORDS: [&str; 17] = [
     "amd",
     "arm",
@@ -30,10 +30,10 @@ const IDLE_WORDS: [&str; 17] = [
     "turnip",
 ];
 
-/// A name as text that can be shown: compatibility forms folded (NFKC), nothing invisible, single spaces.
+/// Returns a name as displayable text: compatibility forms folded (NFKC), no invisible characters, single spaces.
 ///
-/// Characters that turn the direction of writing, have no width or control terminals are gone, so that what is shown
-/// cannot disturb the text around it.
+/// Characters that change the writing direction, have no width or control terminals are removed, so that the text
+/// cannot affect the text around it.
 pub fn displayed(name: &str) -> String {
     let visible: String = name
         .nfkc()
@@ -64,16 +64,18 @@ pub fn comparable(name: &str) -> String {
     words(name).into_iter().filter(|word| !IDLE_WORDS.contains(&word.as_str())).collect()
 }
 
-/// Returns [`comparable`] with the skeleton of Unicode Technical Standard #39 for each word. Case is folded, too,
-/// because names are written in any case: `0`, `O` and `o` are equal, and so are `1`, `I`, `i` and `l`. Never shown.
+/// Returns [`comparable`] with the skeleton of Unicode Technical Standard #39 for each word. Case is folded too,
+/// because names are written in any case: `0`, `O` and `o` are equal, and so are `1`, `I`, `i` and `l`. Never
+/// displayed.
 pub fn look(name: &str) -> String {
     static IDLE: LazyLock<HashSet<String>> = LazyLock::new(|| IDLE_WORDS.iter().map(|word| look_of(word)).collect());
-    // Letters of other scripts first, as they are written: capitals look like other letters than small ones do.
+    // Letters of other scripts are mapped before lower-casing, because capitals and small letters resemble different
+    // letters.
     let latin: String = name.chars().map(latin_look).collect();
     words(&latin).iter().map(|word| look_of(word)).filter(|word| !IDLE.contains(word)).collect()
 }
 
-/// The words of a name, letters and digits in lower case.
+/// Returns the words of a name: letters and digits in lower case.
 fn words(name: &str) -> Vec<String> {
     // NFKC would turn ™ into the letters TM.
     let lower = displayed(&name.replace(['™', '®', '©', '℠'], " ")).to_lowercase();
@@ -83,43 +85,46 @@ fn words(name: &str) -> Vec<String> {
     words.map(spelled).filter(|word| !is_number_of_cores(word)).collect()
 }
 
-/// Arm's drivers may end a name with the number of its cores, such as `MC11`.
+/// Returns true for the number of cores, such as `MC11`, with which Arm's drivers may end a name.
 fn is_number_of_cores(word: &str) -> bool {
     word.strip_prefix("mc").is_some_and(|count| !count.is_empty() && count.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
-/// The Latin letters that a letter looks like; itself where it is one already, so that `(TM)` and `1` stay what they are.
+/// Returns the Latin letters that a letter resembles. ASCII characters stay unchanged, so that `(TM)` and `1` are
+/// preserved.
 fn latin_look(letter: char) -> String {
     if letter.is_ascii() { letter.to_string() } else { skeleton(letter.encode_utf8(&mut [0; 4])).collect() }
 }
 
-/// Twice, because a letter in lower case may look like another one again.
+/// Maps twice, because a lower-case letter may resemble another one again.
 fn look_of(word: &str) -> String {
     let folded = |text: &str| -> String { skeleton(text).flat_map(char::to_lowercase).collect() };
     folded(&folded(word)).replace('i', "l")
 }
 
-/// Separators after which nothing belongs to the GPU's name.
+/// Separators after the GPU's name.
 const BEGINNINGS: [&str; 6] = ["/pcie", "/sse2", " direct3d", ") on vulkan", " opengl engine", " vs_"];
 
-/// The part of `name`, in lower case, that names the GPU.
+/// Returns the part of `name`, in lower case, that names the GPU.
 pub(super) fn core(name: &str) -> String {
     let inner = angle(name).unwrap_or(name);
     let end = BEGINNINGS.iter().filter_map(|beginning| inner.find(beginning)).min().unwrap_or(inner.len());
     without_brackets(&inner[..end])
 }
 
-/// The second part of `angle (vendor, gpu, version)`, and of that what follows `vulkan 1.3.277 (…` and `… renderer:`.
+/// Returns the second part of `angle (vendor, gpu, version)`, without the text up to `vulkan 1.3.277 (` or
+/// `… renderer:`.
 fn angle(name: &str) -> Option<&str> {
     let inner = name.strip_prefix("angle (")?;
     let parts: Vec<&str> = inner.split(", ").collect();
-    // Old versions say no more than the GPU.
+    // Old versions contain only the GPU.
     let gpu = parts.get(1).copied().unwrap_or(parts[0]).trim_end_matches(')');
     let gpu = gpu.split_once("renderer: ").map_or(gpu, |(_, gpu)| gpu);
     Some(if gpu.starts_with("vulkan ") { gpu.split_once(" (").map_or(gpu, |(_, gpu)| gpu) } else { gpu })
 }
 
-/// Returns a text without brackets: trademarks, PCI numbers, code names and versions. An unclosed bracket stays.
+/// Returns a text without brackets and their content: trademarks, PCI numbers, code names and versions. An unclosed
+/// bracket stays.
 fn without_brackets(text: &str) -> String {
     let mut depth = 0_u32;
     let mut kept = String::with_capacity(text.len());

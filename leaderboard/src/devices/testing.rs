@@ -1,4 +1,4 @@
-//! A record with a device and nothing else, for the tests of this module.
+//! A record with only a device, for the tests of this module.
 
 use results::{
     Adapter, Client, ClientKind, ColdStart, Device, DeviceKind, Outcome, PeakSample, Precision, Provenance, Resources,
@@ -17,26 +17,26 @@ pub(crate) fn native(name: &str, vendor: &str) -> RunRecord {
     record(ClientKind::Native, "Vulkan", name, vendor, "")
 }
 
-/// The same, with what its owner says.
+/// Returns the same with the owner's name for the device.
 pub(crate) fn claimed(mut record: RunRecord, name: &str) -> RunRecord {
     record.device.claimed_name = Some(name.to_owned());
     record
 }
 
-/// The same, with a peak that was measured, in operations per second.
+/// Returns the same with a measured peak, in operations per second.
 pub(crate) fn with_peak(mut record: RunRecord, flops_per_second: f64) -> RunRecord {
     record.workloads[0].peaks = vec![PeakSample { window: 0, flops_per_second, copied_bytes_per_second: None }];
     record
 }
 
-/// The same, with training that did so many operations per second.
+/// Returns the same with a training at this number of operations per second.
 pub(crate) fn achieving(mut record: RunRecord, flops_per_second: f64, precision: Precision) -> RunRecord {
     record.workloads[0].summary.flops_per_second = Some(flops_per_second);
     record.workloads[0].settings.precision = precision;
     record
 }
 
-/// The same, trained by another backend, on the processor unless that says otherwise.
+/// Returns the same trained by another backend, on a device of this kind.
 pub(crate) fn trained_by(mut record: RunRecord, backend: &str, kind: DeviceKind, api: &str) -> RunRecord {
     record.device.backend = backend.to_owned();
     record.device.adapter.kind = kind;

@@ -8,12 +8,12 @@ use results::api::{ProofWanted, WantedHashes, WantedState};
 use super::{BegunProof, Key, SeenSegment, SeenWorkload, TrainingKey};
 
 const DRAWS: u32 = 2;
-/// Largest number of hashes in a round. More mean more hashed states; fewer mean more steps that are trained again.
+/// Largest number of hashes in a round. More mean more hashed states; fewer mean more steps to retrain.
 pub(crate) const MAX_HASHES: u32 = 7;
 /// Largest number of states of a workload: both ends of each part, the last test, and the target.
 pub(super) const MAX_STATES: u64 = 2 * DRAWS as u64 + 2;
 
-/// A part of the training that the server computes again.
+/// A part of the training that the server recomputes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProvenPart {
     pub(crate) begin: u64,
@@ -45,7 +45,7 @@ pub(super) fn inner_steps([begin, end]: [u64; 2]) -> impl Iterator<Item = u64> {
     (1..=number).map(move |place| begin + steps * place / (number + 1))
 }
 
-/// Returns what the server wants next of a workload: nothing during its training and after everything was received.
+/// Returns the server's next request for a workload: nothing during its training and after everything was received.
 pub(crate) fn next_wanted(seen: &SeenWorkload, known: &Standard) -> ProofWanted {
     match drawn(seen) {
         None => ProofWanted::default(),
@@ -58,12 +58,12 @@ pub(crate) fn next_wanted(seen: &SeenWorkload, known: &Standard) -> ProofWanted 
     }
 }
 
-/// Returns all parts that the server computes again, once each of them is small enough.
+/// Returns all parts that the server recomputes, or `None` until each of them is small enough.
 pub(crate) fn parts(seen: &SeenWorkload) -> Option<Vec<ProvenPart>> {
     drawn(seen)?.ok()
 }
 
-/// Returns the request for the state after `step` steps, whether or not the state was received.
+/// Returns the request for the state after `step` steps, received or not.
 pub(crate) fn wanted_state(seen: &SeenWorkload, known: &Standard, step: u64) -> Option<WantedState> {
     let parts = parts(seen)?;
     states_of(seen, &parts, known).find(|state| state.step == step)

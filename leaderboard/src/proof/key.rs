@@ -13,16 +13,16 @@ use super::{SeenLap, SeenSegment};
 use crate::secrets;
 use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES};
 
-/// A shorter secret could be guessed.
+/// Minimum length of a secret. A shorter one could be guessed.
 const MIN_CHARACTERS: usize = 32;
-/// A longer file is something else.
+/// Maximum size of a secret file. A longer file contains something else.
 const MAX_BYTES: u64 = 4096;
 
-/// The server's own secret; servers that share a database share it. Cloning is cheap.
+/// The server's secret. Servers that share a database share it. Clones are cheap.
 #[derive(Clone)]
 pub(crate) struct Key(Arc<[u8]>);
 
-/// Why there is no secret to start with.
+/// Reason why there is no secret at startup.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     #[error(
@@ -76,8 +76,7 @@ impl Key {
         Self(word.as_bytes().into())
     }
 
-    /// Returns the nonce of an announced run: an HMAC of everything that was promised, which a reader of the database
-    /// cannot compute.
+    /// Returns the nonce of an announced run: an HMAC of all promises, which a reader of the database cannot compute.
     pub(crate) fn nonce(&self, of: &Announcement<'_>) -> String {
         secrets::hex(&self.code(&[
             b"announcement",
@@ -91,12 +90,13 @@ impl Key {
         ]))
     }
 
-    /// Returns the deletion secret of an import with an idempotency key: the same again for the same values.
+    /// Returns the deletion secret of an import with an idempotency key. Equal arguments give the same secret.
     pub(crate) fn import_secret(&self, idempotency_key: &str, fingerprint: &str) -> String {
         secrets::hex(&self.code(&[b"import", idempotency_key.as_bytes(), fingerprint.as_bytes()]))
     }
 
-    /// Returns id and deletion secret of a comparison with an idempotency key: the same again for the same values.
+    /// Returns the id and deletion secret of a comparison with an idempotency key. Equal arguments give the same
+    /// values.
     pub(crate) fn comparison(&self, idempotency_key: &str, digest: &str) -> (String, String) {
         let part = |what: &[u8]| secrets::hex(&self.code(&[what, idempotency_key.as_bytes(), digest.as_bytes()]));
         (part(b"comparison id")[..2 * RUN_ID_BYTES].to_owned(), part(b"comparison secret"))
@@ -106,14 +106,14 @@ impl Key {
     pub(crate) fn draw(&self, parts: &[&[u8]]) -> f64 {
         let code = self.code(parts);
         let bits = u64::from_le_bytes(code[..8].try_into().expect("a code has 32 bytes"));
-        // As many bits as a number of this format holds.
+        // As many bits as an `f64` can hold.
         (bits >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     pub(super) fn code(&self, parts: &[&[u8]]) -> [u8; 32] {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("a key of any length will do");
         for part in parts {
-            // With its length, so that no two lists of parts are the same bytes.
+            // The length makes different lists of parts different bytes.
             mac.update(&(part.len() as u64).to_le_bytes());
             mac.update(part);
         }
@@ -131,7 +131,7 @@ fn read_or_make(file: &Path) -> Result<String, KeyError> {
         Err(_) => {}
     }
     match make(file) {
-        // Another server has just made it.
+        // Another server has just created it.
         Err(KeyError::Write { cause, .. }) if cause.kind() == ErrorKind::AlreadyExists => read(file),
         made => made,
     }
@@ -144,7 +144,7 @@ fn read(file: &Path) -> Result<String, KeyError> {
     Ok(text)
 }
 
-/// Writes a new secret that only this user may read. The file gets its name once all of it is on the disk.
+/// Writes a new secret that only this user may read. The file gets its name after it is completely on the disk.
 fn make(file: &Path) -> Result<String, KeyError> {
     let unwritable = |cause| KeyError::Write { file: file.to_owned(), cause };
     let text = secrets::random_word::<SECRET_BYTES>()?;
@@ -163,8 +163,8 @@ pub(crate) struct TrainingKey<'a> {
 }
 
 impl<'a> TrainingKey<'a> {
-    /// `test_seed` is the fixed seed of test servers, which all derive the same words, so that recorded runs can be
-    /// replayed.
+    /// Creates the key. `test_seed` is the fixed seed of test servers, which all derive the same words, so that
+    /// recorded runs can be replayed.
     pub(crate) fn new(key: &Key, test_seed: Option<u32>, run_id: &'a str, workload: &'a str) -> Self {
         match test_seed {
             Some(seed) => Self { key: Key::of_word(&format!("test seed {seed}")), run_id: "", workload },
@@ -190,7 +190,7 @@ impl<'a> TrainingKey<'a> {
         self.key.draw(&[b"segment", run_id, workload, &step, hashes[0], hashes[1], &draw])
     }
 
-    /// Returns the word from which the draws inside of segments are derived, from the hash of the last commitment.
+    /// Returns the word from which the draws inside segments are derived, from the hash of the last commitment.
     pub(crate) fn word_of_draws(&self, last_sha256: &str) -> String {
         let parts = [b"draw".as_slice(), self.run_id.as_bytes(), self.workload.as_bytes(), last_sha256.as_bytes()];
         crate::secrets::hex(&self.key.code(&parts))

@@ -2,7 +2,7 @@
 //! docs/PROOF.md describes the protocol.
 //!
 //! [`key`] makes the random words of a training. [`seen`] is the stored history of a workload. [`draws`] and [`time`]
-//! depend only on it, so a repeated request gets the same answer.
+//! depend only on this history, so a repeated request gets the same answer.
 
 pub(crate) mod draws;
 mod key;

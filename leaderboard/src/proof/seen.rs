@@ -16,9 +16,9 @@ pub(crate) struct SeenWorkload {
     /// In order and without gaps.
     pub(crate) segments: Vec<SeenSegment>,
     pub(crate) proof: Option<BegunProof>,
-    /// Hashes that were wanted and came. The first ones of each draw have the losses of its segment.
+    /// Requested hashes that were received. The first ones of each draw have the losses of its segment.
     pub(crate) hashes: Vec<PartHashes>,
-    /// States that were wanted and came.
+    /// Requested states that were received.
     pub(crate) states: Vec<WantedState>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct SeenLap {
 pub(crate) struct SeenSegment {
     pub(crate) step: u64,
     pub(crate) beacon: Beacon,
-    /// Hash of the state with which it ended.
+    /// Hash of the state at its end.
     pub(crate) state_sha256: String,
     pub(crate) losses_sha256: String,
     pub(crate) ends_lap: bool,
@@ -42,12 +42,12 @@ pub(crate) struct SeenSegment {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BegunProof {
-    /// Word from which the draws inside of segments are derived.
+    /// Word from which the draws inside segments are derived.
     pub(crate) word: String,
     pub(crate) segments: usize,
     /// Number of the segment on which each draw stayed.
     pub(crate) drawn: Vec<usize>,
-    /// Steps done at the last evaluation.
+    /// Number of steps before the last evaluation.
     pub(crate) tested_step: u64,
     /// Absent if the target accuracy was not reached.
     pub(crate) target_step: Option<u64>,
@@ -64,7 +64,7 @@ pub(crate) struct SurroundingSegments {
 }
 
 impl SeenWorkload {
-    /// Returns the laps that have ended: their segments, and their duration in seconds on the server's clock.
+    /// Returns the ended laps: their segments, and their duration in seconds on the server's clock.
     pub(crate) fn ended_laps(&self) -> impl Iterator<Item = (Range<usize>, f64)> {
         let begins = self.laps.iter().map(|lap| lap.first_segment as usize);
         let ends = begins.skip(1).chain([self.segments.len()]);

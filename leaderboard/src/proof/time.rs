@@ -24,8 +24,8 @@ pub(crate) fn limited_summaries(record: &RunRecord, seen: &[SeenWorkload]) -> Ve
     record.workloads.iter().map(|workload| limited_summary(workload, seen)).collect()
 }
 
-/// Returns a summary limited to what the server's clock allows. Trainings without a followed end are unranked and not
-/// limited.
+/// Returns a summary limited to what the server's clock allows. Trainings that the server did not follow to their end
+/// are unranked and not limited.
 fn limited_summary(record: &WorkloadRecord, seen: &[SeenWorkload]) -> Summary {
     let mut summary = record.summary.clone();
     let is_whole = |seen: &&SeenWorkload| {
@@ -90,7 +90,7 @@ mod tests {
     use crate::devices::testing::native;
     use crate::proof::seen::tests::seen;
 
-    /// Returns a record with a lap that warms up for a second, and a lap of six windows that claim `seconds` each.
+    /// Returns a record with a warm-up lap of one second, and a lap of six windows that claim `seconds` each.
     fn record(seconds: f64) -> (WorkloadRecord, SeenWorkload) {
         let mut seen = seen(&[2, 6], 10);
         seen.laps[0].opened_unix_seconds += 1.0;
@@ -145,7 +145,7 @@ mod tests {
     fn laps_between_counted_windows_count_for_the_throughput() {
         let (mut record, _) = record(1.0);
         let mut seen = seen(&[2, 2, 2, 2], 10);
-        // No window of the third lap counts, because the one before each is short.
+        // No window of the third lap counts, because the previous window of each is short.
         record.windows[3..6].iter_mut().for_each(|window| window.seconds = 1e-3);
         let rate = |seen: &SeenWorkload| laps(&record, seen).rate.unwrap();
         assert!((rate(&seen) - 1000.0).abs() < 1e-9);

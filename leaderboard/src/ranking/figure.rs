@@ -1,4 +1,4 @@
-//! A device's metric in one category: median, spread, and the number of voices behind it.
+//! A device's metric in one category: median, spread, and number of voices.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,8 @@ use results::statistics::{median, quantile};
 use results::{ClientKind, Precision, Suite};
 use serde::{Deserialize, Serialize};
 
-/// Runs are compared inside a category, and never across: not a browser with the command line, not f16 with f32.
+/// The category of a comparison. Runs of different categories are never compared: browsers and the command line, for
+/// example, or f16 and f32.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Category {
     pub(crate) suite: Suite,
@@ -17,16 +18,16 @@ pub(crate) struct Category {
     pub(crate) client_kind: ClientKind,
 }
 
-/// One proven run of a workload, as far as its place depends on it.
+/// The properties of a proven run of a workload that affect its place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ProvenRun {
     pub(crate) run_id: String,
     /// Samples per second, more than 0: the median over the run's windows.
     pub(crate) rate: f64,
-    /// Word of [`super::SubmitterSalt`] for the /24 or /48 that announced it, or for the host's own address; absent if
-    /// unknown.
+    /// Pseudonym from [`super::SubmitterSalt`] of the /24 or /48 that announced the run, or of the host's own address;
+    /// absent if unknown.
     pub(crate) voice: Option<String>,
-    /// The day of that word, in days since 1970-01-01 UTC.
+    /// The day of that pseudonym, in days since 1970-01-01 UTC.
     pub(crate) day: u32,
 }
 

@@ -47,7 +47,7 @@ impl Histogram {
         (runs > 0).then(|| (below as f64 + equal as f64 / 2.0) / runs as f64)
     }
 
-    /// The bins that are not empty, the slowest first, each of `width` of those that are kept.
+    /// Returns the non-empty bins, slowest first. Each combines `width` stored bins.
     pub(crate) fn bins(&self, width: i32) -> Vec<Bin> {
         let mut wide: BTreeMap<i32, u64> = BTreeMap::new();
         for (bin, runs) in &self.0 {
@@ -71,7 +71,7 @@ impl From<Histogram> for Vec<(i32, u64)> {
     }
 }
 
-/// Returns the power of `STEP` of a rate. Rates are bounded before bin numbers are.
+/// Returns the exponent of `STEP` for a rate. Rates are bounded before bin numbers are.
 fn bin_of(rate: f64) -> i32 {
     let bin = (rate.ln() / STEP.ln()).floor();
     #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, and the bins of all rates fit")]

@@ -1,14 +1,14 @@
-//! Runs that stand apart from the others of their device. They are marked and never deleted: a person looks.
+//! Runs that differ from the others of their device. They are marked and never deleted, for a manual check.
 
 use results::statistics::{mean, median};
 
 /// Largest score of a normal rate: Iglewicz and Hoaglin, *How to Detect and Handle Outliers* (1993), chapter 3.
 const THRESHOLD: f64 = 3.5;
-/// Smallest number of rates with recognizable outliers.
+/// Smallest number of rates for detecting outliers.
 const MIN_RATES: usize = 5;
 /// 0.75-quantile of the normal distribution: its median absolute deviation in standard deviations.
 const NORMAL_MEDIAN_DEVIATION: f64 = 0.6745;
-/// √(2/π): the mean absolute deviation of normal values is this many standard deviations.
+/// √(2/π): the mean absolute deviation of normal values in standard deviations.
 const NORMAL_MEAN_DEVIATION: f64 = 0.797_885;
 
 /// Returns the modified z-score of each rate: 0.6745 · (x − median) / MAD, where x is the logarithm of the rate,
@@ -28,7 +28,7 @@ fn modified_z_scores(rates: &[f64]) -> Vec<f64> {
     logarithms.iter().map(|value| (value - middle) / deviation).collect()
 }
 
-/// Returns whether each of `rates` is an outlier among them.
+/// Returns true for each of `rates` that is an outlier among them.
 pub(crate) fn outliers(rates: &[f64]) -> Vec<bool> {
     modified_z_scores(rates).iter().map(|score| score.abs() > THRESHOLD).collect()
 }
@@ -73,7 +73,7 @@ mod tests {
     }
 
     proptest! {
-        /// On the scale of logarithms, half and twice the speed are equally far, and units do not matter.
+        /// On a logarithmic scale, half and twice the speed are equally far, and units do not matter.
         #[test]
         fn scores_do_not_depend_on_the_unit(rates in prop::collection::vec(1.0_f64..1e4, 5..30), factor in 0.01_f64..100.0) {
             let scaled: Vec<f64> = rates.iter().map(|rate| rate * factor).collect();

@@ -14,7 +14,7 @@ const RESERVED_PLACES: usize = 100;
 pub(crate) struct Placed {
     pub(crate) device: String,
     pub(crate) figure: Figure,
-    /// From 1; one more than the number of devices in better places (1, 1, 3, 4, 4, 6).
+    /// Starts at 1; one more than the number of devices in better places (1, 1, 3, 4, 4, 6).
     pub(crate) place: usize,
 }
 
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn small_differences_do_not_chain_into_a_tie() {
-        // Each reaches the next above it, and only every second one the leader.
+        // Each reaches the next one above it, and only every second one reaches the leader.
         let found =
             placed(&[("a", [9.0, 10.0, 11.0]), ("b", [7.0, 8.0, 9.0]), ("c", [5.0, 6.0, 7.0]), ("d", [3.0, 4.0, 5.0])]);
         assert_eq!(found.iter().map(|(_, place)| *place).collect::<Vec<_>>(), [1, 1, 3, 3]);

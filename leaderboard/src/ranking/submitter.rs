@@ -1,6 +1,6 @@
-//! Pseudonyms of submitters for one day: HMAC-SHA-256 (RFC 2104) of the address under the salt of the day, cut to 64
-//! bits. The salt is random and deleted a day later. Then no one can find the address by trying all, or link the words
-//! of two days.
+//! Pseudonyms of submitters for one day: HMAC-SHA-256 (RFC 2104) of the address with the salt of the day, cut to 64
+//! bits. The salt is random and deleted a day later. After that, addresses cannot be found by trying all, and
+//! pseudonyms of different days cannot be linked.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -10,9 +10,9 @@ use sha2::Sha256;
 
 use crate::secrets::hex;
 
-/// Bytes of the salt: as many as of the hash, so that it cannot be guessed.
+/// Size of the salt in bytes, equal to the hash, so that it cannot be guessed.
 const SALT_BYTES: usize = 32;
-/// Bytes of a word, 16 digits in hex: two submitters of a day never meet by chance.
+/// Size of a pseudonym in bytes (16 hexadecimal digits), so that two submitters of a day never collide by chance.
 const WORD_BYTES: usize = 8;
 
 /// The secret of one day.
@@ -27,7 +27,7 @@ impl SubmitterSalt {
         Ok(Self(bytes))
     }
 
-    /// As it is kept, in hex.
+    /// Returns the stored form, in hex.
     pub(crate) fn to_hex(&self) -> String {
         hex(&self.0)
     }
@@ -45,10 +45,10 @@ impl SubmitterSalt {
         Some(Self(bytes))
     }
 
-    /// Returns the pseudonym of an address, 16 hexadecimal digits. An IPv6 address counts by its first 64 bits, because
-    /// a household has all the others (RFC 6177).
+    /// Returns the pseudonym of an address, 16 hexadecimal digits. Only the first 64 bits of an IPv6 address count,
+    /// because a household has all the others (RFC 6177).
     pub(crate) fn word(&self, address: IpAddr) -> String {
-        // Any length of key is allowed, so that there is nothing to fail.
+        // Keys of any length are allowed, so this cannot fail.
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("a key of any length");
         match address.to_canonical() {
             IpAddr::V4(address) => mac.update(&address.octets()),
@@ -59,7 +59,7 @@ impl SubmitterSalt {
     }
 }
 
-/// A secret is not printed.
+/// Hides the secret.
 impl fmt::Debug for SubmitterSalt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SubmitterSalt(…)")

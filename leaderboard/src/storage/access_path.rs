@@ -1,4 +1,4 @@
-//! Access paths: how the results of a page are found without one index for each combination of filters.
+//! Access paths: finding the results of a page without one index for each combination of filters.
 //!
 //! A path is an index and the filters that its scan can start from. The number of scanned entries is bounded; other
 //! filters are checked on the index entries. A filter that matches few results is its own path: its results are read
@@ -71,7 +71,7 @@ impl Conditions<'_> {
         }
     }
 
-    /// Returns whether a scan of this path can start from the filter.
+    /// Returns true if a scan of this path can start from the filter.
     fn starts_from(&self, path: AccessPath, filter: Filter) -> bool {
         let by_date = self.order.is_by_date();
         match path {
@@ -86,7 +86,7 @@ impl Conditions<'_> {
         }
     }
 
-    /// Returns whether the scan starts from all filters, so that each result on the path belongs to the list.
+    /// Returns true if the scan starts from all filters, so that each result on the path belongs to the list.
     pub(super) fn covers_all(&self, path: AccessPath) -> bool {
         FILTERS.into_iter().all(|filter| !self.has(filter) || self.starts_from(path, filter))
     }

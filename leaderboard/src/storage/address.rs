@@ -16,7 +16,8 @@ pub enum DatabaseAddress {
     Postgres(Arc<AnyConnectOptions>),
 }
 
-/// Allowed parameters of an address. The driver would log others with their values, and a password belongs elsewhere.
+/// Allowed parameters of an address. The driver would log others with their values, and passwords are not allowed
+/// there.
 const PARAMETERS: [&str; 10] = [
     "application_name",
     "dbname",
@@ -80,7 +81,7 @@ impl DatabaseAddress {
 fn parse_postgres(text: &str) -> Result<AnyConnectOptions, AddressError> {
     let options = AnyConnectOptions::from_str(text).map_err(|_| AddressError::Unreadable)?;
     let address = &options.database_url;
-    // A password whose special characters were left as they are ends up in the parts behind it.
+    // If a password contains unescaped special characters, parts of it end up in the following parts of the address.
     let name = address.path().trim_start_matches('/');
     if address.fragment().is_some() || name.contains(['/', '@', ':']) || address.cannot_be_a_base() {
         return Err(AddressError::Unreadable);
@@ -88,7 +89,7 @@ fn parse_postgres(text: &str) -> Result<AnyConnectOptions, AddressError> {
     if !address.query_pairs().all(|(name, _)| PARAMETERS.contains(&&*name)) {
         return Err(AddressError::Parameter);
     }
-    // Otherwise the driver would use values of the environment.
+    // Otherwise the driver would use environment variables.
     let has = |wanted: &str| address.query_pairs().any(|(name, _)| name == wanted);
     if (name.is_empty() && !has("dbname")) || (address.username().is_empty() && !has("user")) {
         return Err(AddressError::NoName);
@@ -110,14 +111,14 @@ impl fmt::Display for DatabaseAddress {
     }
 }
 
-/// The same as for people, so that no debugging line contains the password.
+/// Same as `Display`, so that no debug output contains the password.
 impl fmt::Debug for DatabaseAddress {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)
     }
 }
 
-/// Reads the argument. clap's own way would repeat a value that it refuses, the password included.
+/// Parses the argument. clap's default error would repeat a refused value, including the password.
 #[derive(Clone, Debug)]
 pub struct AddressParser;
 

@@ -1,4 +1,4 @@
-//! Boards that are only made to be measured: many runs in one transaction, and the plans of queries.
+//! Boards for measurements: many runs in one transaction, and the plans of queries.
 
 use sqlx::{AssertSqlSafe, Row};
 
@@ -23,7 +23,7 @@ impl Storage {
         transaction.commit().await
     }
 
-    /// Collects statistics in a database that otherwise collects them only after a while.
+    /// Collects statistics immediately; the database would otherwise collect them later.
     pub(crate) async fn analyze(&self) -> Result<()> {
         if let Some(analyze) = self.dialect.analyze {
             sqlx::query(analyze).execute(&self.pool).await?;
@@ -45,7 +45,7 @@ impl Storage {
             export::all_queries(),
         ];
         for (query, parameters) in queries.into_iter().flatten() {
-            // With parameters, PostgreSQL would plan for any values.
+            // With parameters, PostgreSQL would plan for arbitrary values.
             let filled = parameters
                 .iter()
                 .enumerate()

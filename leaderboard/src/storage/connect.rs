@@ -57,7 +57,7 @@ macro_rules! pragmas {
 static SQLITE: Dialect = Dialect {
     connections: 4,
     writers: 1,
-    // A commit has reached the disk before it returns.
+    // Commits reach the disk before they return.
     alone: pragmas!("FULL"),
     // Every write waits for `LogSync`, so acknowledged writes survive a kill or a power failure.
     pooled: pragmas!("NORMAL"),
@@ -148,7 +148,7 @@ impl Target {
     }
 }
 
-/// Returns whether a returned connection has no open transaction. SQLite rolls back automatically after some errors
+/// Returns true if a returned connection has no open transaction. SQLite rolls back automatically after some errors
 /// (<https://sqlite.org/lang_transaction.html>, section 2.3). Then the driver's `ROLLBACK` fails, it still counts the
 /// transaction, and later ones would be savepoints that are never committed.
 async fn is_reusable(connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
@@ -163,7 +163,8 @@ async fn is_reusable(connection: &mut AnyConnection) -> Result<bool, sqlx::Error
     Ok(is_reusable)
 }
 
-/// Makes the file, or creates it, readable only for its owner, because its salts could reveal submitters' addresses.
+/// Creates the file if necessary and makes it readable only for its owner, because its salts could reveal submitters'
+/// addresses.
 #[cfg(unix)]
 pub(super) fn make_private(file: &Path) {
     use std::fs::{OpenOptions, Permissions, set_permissions};
@@ -210,9 +211,9 @@ fn options_of(file: &Path, if_missing: IfMissing) -> Result<AnyConnectOptions> {
 /// Files of `migrations/`, in order: version, name and SQL. A released file is never edited; add another one instead.
 const FILES: [(i64, &str, &str); 1] = [(1, "schema", include_str!("../../migrations/0001_schema.sql"))];
 
-/// Runs the missing migrations. Of several servers that start at once, one runs them and the others wait.
+/// Runs the missing migrations. If several servers start at once, one runs them and the others wait.
 pub(super) async fn bring_up_to_date(connection: &mut AnyConnection) -> Result<(), MigrateError> {
-    // Listed by hand rather than by sqlx's macro, which would compile SQLite twice.
+    // A manual list, because sqlx's macro would compile SQLite twice.
     let migrations = FILES.map(|(version, name, sql)| {
         Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
     });
@@ -241,7 +242,8 @@ impl Storage {
         Ok(())
     }
 
-    /// Counts the runs in a file that no other process uses. Fails if it is damaged or no database of a leaderboard.
+    /// Counts the runs in a file that no other process uses. Fails if the file is damaged or not a leaderboard
+    /// database.
     pub(crate) async fn inspect(file: &Path) -> Result<u64> {
         let mut connection = alone(file).read_only(true).connect().await?;
         let checked = inspect(&mut connection).await;

@@ -1,5 +1,5 @@
-//! Devices that a moderator merged into others. Their runs are grouped under the target, now and later, and keep their
-//! own key, so merging can be undone. A target is not merged itself.
+//! Devices that a moderator merged into others. Their runs, including later ones, are grouped under the target and keep
+//! their own key, so merging can be undone. A target is not merged itself.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ pub(crate) enum MergingError {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Merged {
-    /// The device into which the other one is or was merged. If the named device is merged itself, its target.
+    /// The target of the merge, or the target of the named device if that device is merged itself.
     pub(crate) into: String,
     pub(crate) runs: u64,
 }
@@ -137,7 +137,7 @@ async fn merge(connection: &mut AnyConnection, from: &str, into: &str) -> Result
     Ok(Some(merged.rows_affected()))
 }
 
-/// Returns `None` if it was not merged.
+/// Undoes a merge. Returns `None` if the device was not merged.
 async fn separate(connection: &mut AnyConnection, key: &str) -> Result<Option<Merged>> {
     let alias = sql!("DELETE FROM device_aliases WHERE device_key = $1 RETURNING into_key", [key])
         .fetch_optional(&mut *connection)

@@ -42,7 +42,7 @@ const LISTED_AFTER: &str = "SELECT run_id, workload, summary FROM results WHERE 
      ORDER BY submitted_unix_seconds, run_id LIMIT $3)";
 const NAMED: &str = exported!("run_id = $1");
 
-/// Returns the query of a portion with parameters as a server could give them.
+/// Returns the query of a portion with realistic parameters.
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     vec![(AFTER.to_owned(), ["1.8e9", "'0123456789abcdef'", "100"].map(str::to_owned).into())]
 }
@@ -59,7 +59,7 @@ impl Storage {
         Ok(self.uploaded_run(run_id).await?.map(StoredRun::into_listed))
     }
 
-    /// Returns the visible ones of these runs, and the number of unreadable ones.
+    /// Returns the visible runs of these, and the number of unreadable ones.
     pub(crate) async fn visible_runs_named(&self, ids: &[&str]) -> Result<(Vec<StoredRun>, u64)> {
         let (mut runs, mut left_out) = (Vec::with_capacity(ids.len()), 0);
         for id in ids {
@@ -75,7 +75,7 @@ impl Storage {
         Ok((runs, left_out))
     }
 
-    /// Returns at most `most` runs after a place. Unreadable rows are left out and counted.
+    /// Returns at most `most` runs after a place. Unreadable rows are skipped and counted.
     pub(crate) async fn visible_runs_after(&self, place: &Place, most: u32) -> Result<Portion> {
         let all =
             |query| sql!(query, [place.submitted_unix_seconds, &place.run_id, i64::from(most)]).fetch_all(&self.pool);

@@ -163,7 +163,7 @@ fn rates_of_device(line: &str) -> Result<RatesOfDevice> {
     })
 }
 
-/// Returns every query of this file with a value for each parameter, to test how they are performed.
+/// Returns every query of this file with a value for each parameter, for checks of their plans.
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     let device = "'reported-example-gpu-9000'";
     let table = ["'quick'", "1", "'gpu'", "'f32'", "'caffe-mnist'", "NULL", "NULL"];
@@ -186,10 +186,10 @@ const LOOK_EVERY: Duration = Duration::from_secs(30);
 /// Attempts per device. A device that changes faster waits for the next check.
 const MAX_ATTEMPTS: u32 = 5;
 
-/// Submitters are known for a day.
+/// Time in which submitters may announce further runs. They are known for a day.
 const RECENT_SECONDS: f64 = 2.0 * 86_400.0;
 
-/// In the order of keys, like all marks, to avoid deadlocks.
+/// Sorted by key, like all marks, to avoid deadlocks.
 const OUTDATE_RECENT: &str = "INSERT INTO stale_devices (device_key, mark) \
      SELECT DISTINCT device_key, CAST($1 AS TEXT) FROM runs \
      WHERE submitted_unix_seconds > $2 AND tier = 'proven' AND device_key IS NOT NULL ORDER BY device_key \
@@ -233,7 +233,7 @@ impl Storage {
 
     async fn try_refresh(&self) -> Result<()> {
         let (mut last, mut attempts) = (String::new(), 0);
-        // In the order of keys, so that a device that is always stale does not block the others.
+        // Sorted by key, so that a device that is always stale does not block the others.
         while let Some((device, mark)) = self.stale_device_after(&last).await? {
             let figures = figures_of(self.proven_results(&device).await?, &self.completions(&device).await?);
             attempts += 1;

@@ -1,4 +1,4 @@
-//! The latest proven results of a device in one category. Most runs of a device with a hundred thousand runs are left out.
+//! The latest proven results of a device in one category. For a device with a hundred thousand runs, most are left out.
 
 use results::api::RunSort;
 use sqlx::Row;
@@ -11,7 +11,7 @@ use super::values::{Columns, Statement, Value};
 use super::{Result, Storage};
 use crate::ranking::{Category, ProvenRun};
 
-/// Results of the device that are scanned, in all categories.
+/// Maximum number of scanned results of the device, in all categories.
 const MAX_SCANNED: u64 = 20_000;
 const READ: u64 = 2000;
 

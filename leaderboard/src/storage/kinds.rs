@@ -1,5 +1,5 @@
 //! Kinds: the filtered properties of a result that have few values, combined into one number. A board has some hundreds
-//! of kinds, so those that match a filter are found at once.
+//! of kinds, so the matching ones are found at once.
 
 use results::api::Tier;
 use results::{RunRecord, WorkloadRecord};
@@ -84,7 +84,7 @@ impl Kind {
 
     /// Returns the number of the kind, which is the same on all servers at all times.
     pub(super) fn number(&self) -> i64 {
-        // None of the names has a line break.
+        // The names contain no line breaks.
         let text = format!("{}\n{}", self.suite_version, self.words().join("\n"));
         let digest = sha256(text.as_bytes());
         digest.chars().take(DIGITS).fold(0, |number, digit| number * 16 + i64::from(digit.to_digit(16).unwrap_or(0)))

@@ -125,7 +125,7 @@ impl Storage {
         rows.truncate(usize::try_from(query.limit)?);
         let next = match (rows.last(), until) {
             (Some(row), _) if is_full => Some((key(row, query.order)?, 0)),
-            // Continues after the scanned results, and skips the rows that were not met in them.
+            // Continues after the scanned results, and skips the rows that were not among them.
             (row, Some(until)) => {
                 let mut skip = 0;
                 if query.skip > 0 && row.is_none() {

@@ -1,4 +1,4 @@
-//! The database. Only this module has SQL, which SQLite and PostgreSQL have in common.
+//! The database. Only this module contains SQL, which is common to SQLite and PostgreSQL.
 
 mod access_path;
 mod address;
@@ -59,7 +59,7 @@ pub(crate) struct Storage {
     probed: Arc<Mutex<Option<Instant>>>,
 }
 
-/// Size of a probe, as large as a large record: a few bytes may still fit on a full disk.
+/// Size of a probe, as large as a large record, because a few bytes may still fit on a full disk.
 const PROBE_BYTES: usize = 65_536;
 /// Minimum time between a successful probe and the next one.
 const PROBE_INTERVAL: Duration = Duration::from_secs(2);
@@ -115,7 +115,7 @@ impl Storage {
         Ok(target.storage())
     }
 
-    /// Opens an existing database, whose tables must be up to date.
+    /// Opens an existing database. Its tables must be up to date.
     pub(crate) async fn open_up_to_date(address: &DatabaseAddress) -> Result<Self> {
         let target = Target::to(address, IfMissing::Refuse)?;
         let mut connection = target.connect().await?;
@@ -158,7 +158,7 @@ impl Storage {
         if probed.is_some_and(|at| at.elapsed() < PROBE_INTERVAL) {
             return Ok(());
         }
-        // No lookup asks for day -1.
+        // No lookup uses day -1.
         let mut transaction = self.writing().await?;
         let insert = "INSERT INTO submitter_salts (day, salt) VALUES (-1, $1) ON CONFLICT (day) DO NOTHING";
         sqlx::query(insert).bind("0".repeat(PROBE_BYTES)).execute(&mut *transaction).await?;

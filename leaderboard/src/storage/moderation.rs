@@ -96,7 +96,7 @@ impl Storage {
         act: Act,
         occasion: Occasion<'_>,
     ) -> Result<Vec<Change>, ModerationError> {
-        // All transactions use the same order, to avoid deadlocks. Each run comes once.
+        // All transactions use the same order, to avoid deadlocks. Each run occurs once.
         let in_order: BTreeSet<&String> = run_ids.iter().collect();
         let (mut changes, mut devices) = (Vec::new(), BTreeSet::new());
         let mut transaction = self.writing().await?;
@@ -115,7 +115,7 @@ impl Storage {
         Ok(changes)
     }
 
-    /// Returns a page of the log, the newest entry first.
+    /// Returns a page of the log, newest entry first.
     pub(crate) async fn moderation_log(&self, query: &ModerationQuery) -> Result<ModerationLog> {
         // Reads the total and the entries from one snapshot.
         let mut transaction = self.reading().await?;
@@ -138,7 +138,7 @@ pub(super) struct Line<'a> {
     pub(super) occasion: Occasion<'a>,
     pub(super) run_id: Option<&'a str>,
     pub(super) tier: Option<Tier>,
-    /// The merged devices, from and into.
+    /// The merged device and its target.
     pub(super) devices: Option<(&'a str, &'a str)>,
 }
 

@@ -1,4 +1,4 @@
-//! The rows of a record, prepared before the transaction, because it blocks all other writers on SQLite.
+//! The rows of a record. They are prepared before the transaction, because it blocks all other writers on SQLite.
 
 use results::api::Tier;
 use results::{Outcome, RunRecord, Summary, WorkloadRecord, obstacle};
@@ -31,7 +31,7 @@ struct ResultRow<'a> {
     summary: String,
 }
 
-/// Looks up the target of a merged device while it writes, because merging waits for running writes.
+/// Looks up the target of a merged device during the write, because merging waits for running writes.
 const INSERT_RUN: &str = "INSERT INTO runs (suite_name, suite_version, client_kind, device_class, device_key, \
      device_name, device_source, inferred, vendor, own_device_key, run_id, tier, notes, submitted_unix_seconds, \
      fingerprint, standard, software, backend, adapter, client, claimed_name, record, submitter, submitter_day, prefix) \
@@ -50,7 +50,7 @@ const RESULT_VALUES: usize = 18;
 impl<'a> RunRows<'a> {
     pub(super) fn of(run: &'a NewRun<'a>) -> Result<Self> {
         let record = run.record;
-        // Only completed workloads have results; the others stay in the record.
+        // Only completed workloads have results; the others remain in the record.
         let all = record.workloads.iter().enumerate();
         let completed = all.filter(|(_, workload)| workload.outcome == Outcome::Completed);
         let result = |(place, workload): (usize, &'a WorkloadRecord)| {
@@ -74,7 +74,7 @@ impl<'a> RunRows<'a> {
         })
     }
 
-    /// Returns `false` if a run with the same fingerprint is stored.
+    /// Inserts the run. Returns `false` if a run with the same fingerprint is stored.
     pub(super) async fn insert_run(&self, connection: &mut AnyConnection) -> Result<bool> {
         let (run, record, identity) = (self.run, self.run.record, &self.identity);
         let device = &record.device;

@@ -17,15 +17,15 @@ pub(crate) struct NewRun<'a> {
     pub(crate) tier: Tier,
     pub(crate) notes: &'a [Note],
     pub(crate) submitted_unix_seconds: f64,
-    /// Hash of the record without run id and nonce.
+    /// Hash of the record without its run id and nonce.
     pub(crate) fingerprint: &'a str,
-    /// `None` without a receiver of the secret.
+    /// `None` if no client receives the secret.
     pub(crate) deletion_secret_hash: Option<&'a str>,
     /// Submitter of the announcement, or else of the upload.
     pub(crate) submitter: &'a Submitter,
     /// The record without its nonce.
     pub(crate) record: &'a RunRecord,
-    /// Metrics of the record's workloads that are listed instead of the record's own; empty if there are none.
+    /// Listed metrics of the record's workloads that replace the record's own; empty if there are none.
     pub(crate) listed: &'a [Summary],
     /// True for an announced run, whose nonce is used up.
     pub(crate) registered: bool,
@@ -41,7 +41,7 @@ pub(crate) enum Acceptance {
     Deleted,
 }
 
-/// The columns to recognize a repeated upload.
+/// Columns that identify a repeated upload.
 pub(crate) struct StoredRow {
     pub(crate) verdict: Verdict,
     pub(crate) submitted_unix_seconds: f64,
@@ -84,7 +84,7 @@ impl Storage {
             if let Some(done) = self.store(run, &rows).await? {
                 return Ok(done);
             }
-            // The same record exists, or existed a moment ago. If it was just deleted, the next iteration finds that.
+            // The same record exists or has just been deleted. The next iteration detects a deletion.
             if let Some(other) = self.run_with(run.fingerprint).await? {
                 return Ok(Acceptance::SameRecord(other));
             }
@@ -228,7 +228,7 @@ const RUN: &str = "SELECT suite_name, suite_version, device_class, runs.device_k
 
 const RATES: &str = "SELECT workload, precision, rate FROM results WHERE run_id = $1 AND rate > 0 ORDER BY workload";
 
-/// The columns of a run that determine its place.
+/// Columns that determine the place of a run.
 pub(crate) struct StandingRun {
     pub(crate) rates: Vec<WorkloadRate>,
     pub(crate) suite: Suite,
@@ -275,7 +275,7 @@ impl Storage {
         Ok(self.delete_all(&[run_id.to_owned()], None).await?.is_none())
     }
 
-    /// Deletes these runs, or none if one is unknown, which is then returned. A host's deletion is logged.
+    /// Deletes these runs, or none if one is unknown; then returns the unknown one. A host's deletion is logged.
     pub(crate) async fn delete_all(&self, run_ids: &[String], removed: Option<Occasion<'_>>) -> Result<Option<String>> {
         // All transactions use the same order, to avoid deadlocks.
         let mut in_order: Vec<&String> = run_ids.iter().collect();
@@ -304,7 +304,7 @@ impl Storage {
     }
 }
 
-/// Returns whether the record was deleted. Must follow the writing of its row, which waits for concurrent deletions.
+/// Returns true if the record was deleted. Must follow the writing of its row, which waits for concurrent deletions.
 pub(super) async fn is_deleted(connection: &mut AnyConnection, fingerprint: &str) -> Result<bool> {
     let row = sql!("SELECT COUNT(*) AS records FROM deleted_records WHERE fingerprint = $1", [fingerprint])
         .fetch_one(connection)

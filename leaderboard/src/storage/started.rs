@@ -7,21 +7,21 @@ use crate::limits::day_of;
 use crate::proof::{Announcement, Key};
 use crate::ranking::SubmitterSalt;
 
-/// Time after which an expired row is deleted, so that late clients get "expired" and not "unknown".
+/// Time after which an expired row is deleted. It lets late clients get "expired" and not "unknown".
 pub(super) const KEPT_SECONDS: f64 = 7.0 * 86_400.0;
 /// Maximum number of old rows that an announcement deletes.
 const FORGOTTEN_AT_ONCE: i64 = 500;
 
-/// Deletes a run without its segments, which can be very many and are deleted before.
+/// Deletes a run without its segments, which can be very many and are deleted first.
 const FORGET: &str = "DELETE FROM started_runs WHERE run_id IN (SELECT run_id FROM started_runs \
      WHERE expires_unix_seconds < $1 AND NOT EXISTS (SELECT 1 FROM laps WHERE laps.run_id = started_runs.run_id) \
      ORDER BY expires_unix_seconds LIMIT $2)";
 
-/// Counting ends at the second parameter.
+/// Counts open runs, up to the second parameter.
 const COUNT_OPEN: &str = "SELECT COUNT(*) AS open FROM (SELECT run_id FROM started_runs WHERE used = FALSE \
      AND expires_unix_seconds > $1 LIMIT $2) AS open_runs";
 
-/// Returns the queries above with parameters as a server could give them.
+/// Returns the queries above with realistic parameters.
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     [FORGET, COUNT_OPEN].map(|query| (query.to_owned(), vec!["1.8e9".to_owned(), "500".to_owned()])).into()
 }
@@ -42,7 +42,8 @@ pub(crate) struct Started {
 }
 
 impl Started {
-    /// Returns who announced it. The run counts as theirs, on whatever day and from whatever address it is uploaded.
+    /// Returns the submitter of the announcement. The run counts as theirs, regardless of the day and address of the
+    /// upload.
     pub(crate) fn submitter(&self) -> Submitter {
         Submitter { word: self.submitter.clone(), day: day_of(self.created_unix_seconds) }
     }
@@ -68,7 +69,7 @@ impl Storage {
         if let Some(most) = most
             && open(&mut transaction, run.created_unix_seconds, most).await? >= i64::from(most)
         {
-            // The deletions are kept.
+            // Keeps the deletions.
             transaction.commit().await?;
             return Ok(false);
         }
@@ -125,7 +126,7 @@ impl Storage {
     }
 }
 
-/// Returns how many announced runs are neither used nor expired; counting ends at `most`.
+/// Returns the number of announced runs that are neither used nor expired, counted up to `most`.
 async fn open(connection: &mut AnyConnection, now: f64, most: u32) -> Result<i64> {
     let row = sql!(COUNT_OPEN, [now, i64::from(most)]).fetch_one(connection).await?;
     Ok(row.try_get("open")?)

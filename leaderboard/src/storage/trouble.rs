@@ -11,7 +11,7 @@ use super::StorageError;
 pub(crate) enum Trouble {
     /// The database is locked or unreachable. Waiting may help.
     Busy,
-    /// The file existed at start and cannot be opened, because too many files are open.
+    /// A file that existed at startup cannot be opened, because too many files are open.
     Unopened,
     Full,
     /// The database can be read but not written.
@@ -76,7 +76,7 @@ fn classify_postgres(code: &str) -> Option<Trouble> {
         "40001" | "40P01" | "55P03" | "57014" | "25P03" => Some(Trouble::Busy),
         // Shutting down, crashed, starting up, or its connection dropped by the host.
         "57P01" | "57P02" | "57P03" | "57P05" => Some(Trouble::Busy),
-        // A connection that broke; too many connections, or too little memory.
+        // A broken connection, too many connections, or too little memory.
         _ if code.starts_with("08") || code.starts_with("53") => Some(Trouble::Busy),
         _ => None,
     }
@@ -141,8 +141,8 @@ mod tests {
         }
     }
 
-    /// SQLite also rolls a transaction back on a full disk, an I/O error, a lack of memory and an interrupt
-    /// (<https://sqlite.org/lang_transaction.html>, section 2.3), which leave the same state.
+    /// SQLite also rolls back a transaction on a full disk, an I/O error, a lack of memory and an interrupt
+    /// (<https://sqlite.org/lang_transaction.html>, section 2.3). These leave the same state.
     #[tokio::test]
     async fn writes_last_after_sqlite_has_rolled_a_transaction_back() {
         let folder = tempfile::tempdir().unwrap();

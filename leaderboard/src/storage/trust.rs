@@ -64,7 +64,7 @@ pub(super) async fn read(connection: &mut AnyConnection, run_id: &str) -> Result
     Ok(Some(Trust { own, word: None }))
 }
 
-/// Writes the trust in a run and places its results. Returns the device to outdate last of all.
+/// Writes the trust in a run and places its results. Returns the device to mark as outdated at the end.
 pub(super) async fn write(
     connection: &mut AnyConnection,
     run_id: &str,
@@ -95,7 +95,7 @@ pub(super) async fn write(
     place_results(connection, run_id, Some(shown_before.tier), shown.tier).await
 }
 
-/// Copies the columns of a run that lists use, and decides what is ranked: rankable results of proven standard runs on
+/// Copies the listed columns of a run, and selects the ranked results: rankable results of proven standard runs on
 /// hardware.
 const PLACE: &str = "UPDATE results SET (shown, ranked_as, device_key, voice, submitter_day) = \
      (SELECT runs.tier <> 'hidden', \
@@ -107,7 +107,8 @@ const PLACE: &str = "UPDATE results SET (shown, ranked_as, device_key, voice, su
 const OUTDATE: &str = "INSERT INTO stale_devices (device_key, mark) VALUES ($1, $2) \
      ON CONFLICT (device_key) DO UPDATE SET mark = excluded.mark";
 
-/// Lists and ranks the results of a run by its tier, and outdates its device's metrics if the run counts or counted.
+/// Lists and ranks the results of a run by its tier, and marks its device's metrics as outdated if the run counts or
+/// counted.
 pub(super) async fn place(connection: &mut AnyConnection, run_id: &str, before: Option<Tier>, now: Tier) -> Result<()> {
     match place_results(connection, run_id, before, now).await? {
         Some(device) => outdate(connection, &device).await,
@@ -149,7 +150,7 @@ impl Storage {
     }
 }
 
-/// Marks the metrics of a device as outdated. Comes last, in the order of keys, to avoid deadlocks.
+/// Marks the metrics of a device as outdated. Called last, in the order of keys, to avoid deadlocks.
 async fn outdate(connection: &mut AnyConnection, device_key: &str) -> Result<()> {
     execute!(connection, OUTDATE, [device_key, mark()?])?;
     Ok(())

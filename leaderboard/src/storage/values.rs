@@ -49,7 +49,7 @@ pub(super) trait Columns {
     fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T>;
     /// Reads a condition that was selected with [`as_flag`].
     fn flag(&self, column: &str) -> Result<bool>;
-    /// Reads a word that stands for a value.
+    /// Reads a name that stands for a value.
     fn named<T>(&self, column: &'static str, value: impl Fn(&str) -> Option<T>) -> Result<T>;
     fn suite(&self) -> Result<Suite>;
 }

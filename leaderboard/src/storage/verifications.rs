@@ -20,7 +20,7 @@ const TAKE: &str = concat!(
      WHERE served.prefix = started.prefix), 0.0), queued_unix_seconds, waiting.run_id LIMIT 1) RETURNING run_id, attempts, ",
     as_flag!("in_part", "in_part")
 );
-/// Selects the other runs of a submitter on that day.
+/// Selects the submitter's other runs of that day.
 const OTHERS: &str = "SELECT others.run_id FROM runs JOIN runs others ON others.submitter = runs.submitter \
      WHERE runs.run_id = $1 AND others.run_id <> $1 ORDER BY others.run_id";
 const NOTE_SERVICE: &str = "UPDATE started_runs SET verified_unix_seconds = $1 WHERE run_id = $2";
@@ -30,7 +30,7 @@ pub(crate) struct Verification {
     pub(crate) run_id: String,
     /// Number of attempts, including this one and without those that a server shutdown interrupted.
     pub(crate) attempts: u32,
-    /// True if only a part can be computed again, which proves nothing.
+    /// True if only a part can be recomputed, which proves nothing.
     pub(crate) in_part: bool,
     pub(crate) record: RunRecord,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Verification {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Conclusion {
     pub(crate) own: Own,
-    /// The result as a sentence for a host that asked for it.
+    /// The result as a sentence for the host that requested it.
     pub(crate) said: String,
     /// True if its states are kept, because they could not be examined.
     pub(crate) unexamined: bool,
@@ -47,8 +47,8 @@ pub(crate) struct Conclusion {
 }
 
 impl Storage {
-    /// Takes a run for the server `by` until `until`, when others may take it: this one, unless it is not queued or is
-    /// taken, or else the one that has waited longest.
+    /// Takes a run for the server `by` until `until`, when others may take it. Takes `run_id` if specified and still
+    /// available, or else the run that has waited longest.
     pub(crate) async fn take_verification(
         &self,
         run_id: Option<&str>,
@@ -56,7 +56,8 @@ impl Storage {
         now: f64,
         until: f64,
     ) -> Result<Option<Verification>> {
-        // Need not be on the disk before the verification begins, because the run becomes free again after a while.
+        // This need not reach the disk before the verification begins, because the run becomes free again after a
+        // while.
         let turn = self.turn().await?;
         let taken = sql!(TAKE, [until, now, run_id, by]).fetch_optional(&self.writer).await?;
         let Some(taken) = taken else { return Ok(None) };
@@ -74,7 +75,7 @@ impl Storage {
     }
 
     /// Sets the tier that a run has earned, which a moderator may override, and deletes its states. `conclude` gets the
-    /// current earned tier, and whether only a part could be computed. Returns `None` if the run was deleted.
+    /// current earned tier, and true if only a part could be recomputed. Returns `None` if the run was deleted.
     pub(crate) async fn conclude_verification(
         &self,
         of: &Verification,
@@ -114,8 +115,8 @@ impl Storage {
         Ok(Some(own))
     }
 
-    /// Releases all runs that the server `by` took. The attempt does not count if a stop of the server `interrupted`
-    /// it.
+    /// Releases all runs that the server `by` took. The attempt does not count if it was `interrupted` by a server
+    /// shutdown.
     pub(crate) async fn release_verifications(&self, by: &str, interrupted: bool) -> Result<()> {
         let release = "UPDATE verifications SET taken_until_unix_seconds = 0, attempts = attempts - $1 \
              WHERE taken_by = $2 AND taken_until_unix_seconds > 0";
@@ -124,7 +125,7 @@ impl Storage {
     }
 }
 
-/// Puts a run into the queue. A run that is queued already keeps its entry.
+/// Queues a run. A run that is already queued keeps its entry.
 pub(super) async fn queue(connection: &mut AnyConnection, run_id: &str, now: f64, in_part: bool) -> Result<()> {
     execute!(
         connection,
@@ -168,7 +169,7 @@ async fn doubt_others(connection: &mut AnyConnection, flagged: &str, now: f64) -
     Ok(devices)
 }
 
-/// Largest number of runs whose states are kept, about 40 MB each. The oldest are deleted first.
+/// Maximum number of runs with kept states, about 40 MB each. The oldest are deleted first.
 const MAX_KEPT: i64 = 10;
 /// Maximum number of runs over this limit whose states are deleted at once.
 const STATES_FORGOTTEN_AT_ONCE: i64 = 1000;
@@ -184,7 +185,7 @@ pub(super) async fn has_states(connection: &mut AnyConnection, run_id: &str) -> 
     row.flag("has_states")
 }
 
-/// Returns whether a run that could not be verified before still has its states.
+/// Returns true if a run that could not be verified before still has its states.
 pub(super) async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> Result<bool> {
     let row = sql!("SELECT COUNT(*) AS runs FROM unexamined_runs WHERE run_id = $1", [run_id])
         .fetch_one(&mut *connection)
@@ -228,7 +229,7 @@ pub(crate) enum Candidates<'a> {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) runs: Vec<String>,
-    /// Runs that cannot be computed again, each with the reason as a sentence.
+    /// Runs that cannot be recomputed, each with the reason as a sentence.
     pub(crate) left_out: Vec<(String, &'static str)>,
 }
 

@@ -16,7 +16,7 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use super::connect::WRITER_PATIENCE;
 use super::{Result, Storage, StorageError};
 
-/// A writer's turn, which ends when this is dropped.
+/// A writer's turn, which ends on drop.
 pub(super) type Turn = OwnedSemaphorePermit;
 
 pub(super) struct Writing {
@@ -128,7 +128,7 @@ impl LogSync {
                 *synced = Synced::UpTo(commits);
                 Ok(())
             }
-            // This is no disk error: the next attempt syncs these commits too.
+            // This is not a disk error. The next attempt syncs these commits too.
             Err(cause) if is_out_of_descriptors(&cause) => Err(StorageError::Database(sqlx::Error::Io(cause))),
             Err(cause) => {
                 *synced = Synced::Failed;
@@ -154,7 +154,7 @@ impl Shared {
     }
 }
 
-/// Returns whether an open file still has this name.
+/// Returns true if an open file still has this name.
 #[cfg(unix)]
 fn is_at(file: &File, name: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -162,13 +162,13 @@ fn is_at(file: &File, name: &Path) -> bool {
     of(file.metadata()).is_some_and(|open| of(std::fs::metadata(name)) == Some(open))
 }
 
-/// Other systems have no such check, so the file is opened each time.
+/// Always returns false. Other systems have no such check, so the file is opened each time.
 #[cfg(not(unix))]
 fn is_at(_file: &File, _name: &Path) -> bool {
     false
 }
 
-/// Returns whether this process, or the whole system, has too many files open at the moment (EMFILE, ENFILE).
+/// Returns true if this process or the whole system currently has too many open files (EMFILE, ENFILE).
 fn is_out_of_descriptors(cause: &std::io::Error) -> bool {
     cfg!(unix) && matches!(cause.raw_os_error(), Some(23 | 24))
 }

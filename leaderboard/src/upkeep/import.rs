@@ -1,4 +1,4 @@
-//! Taking back what `leaderboard export` wrote as JSON Lines.
+//! Import of JSON Lines from `leaderboard export`.
 
 use std::fs::File;
 use std::io;
@@ -15,7 +15,7 @@ use crate::storage::{Acceptance, DatabaseAddress, NewRun, Storage, StorageError,
 use crate::validation::Origin;
 use crate::{Clock, validation};
 
-/// Twice what can be uploaded, so that every line of an export fits.
+/// Maximum length of a line: twice the limit of an upload, so that every line of an export fits.
 const MAX_LINE_BYTES: u64 = 8 << 20;
 /// Maximum number of listed refusals; further ones are counted.
 const MAX_REASONS: usize = 10;
@@ -29,9 +29,9 @@ struct Outcome {
     reasons: Vec<String>,
 }
 
-/// Why a line was not stored.
+/// Reason why a line was not stored.
 enum Refused {
-    /// A code, and a sentence.
+    /// An error code and a sentence.
     Line(&'static str, String),
     Storage(StorageError),
 }

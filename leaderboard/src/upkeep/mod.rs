@@ -1,4 +1,4 @@
-//! Tasks of a host: health checks, backups, open data, moderation, and computing runs again. Every task returns a sentence
+//! Tasks of a host: health checks, backups, open data, moderation, and recomputing runs. Every task returns a sentence
 //! about its result.
 
 mod import;
@@ -74,11 +74,10 @@ pub enum UpkeepError {
     Key(KeyError),
 }
 
-/// Does a task and returns a sentence about its result.
+/// Performs a task and returns a sentence about its result.
 ///
-/// # Errors
-/// The server does not answer, a file is missing or must not be overwritten, or a run is unknown.
-// Boxed as `Server::bind` is.
+/// # Errors The server does not answer, a file is missing or must not be overwritten, or a run is unknown.
+// Boxed like `Server::bind`.
 #[async_recursion(?Send)]
 pub async fn perform(task: Task) -> Result<String, UpkeepError> {
     match task {
@@ -97,7 +96,7 @@ pub async fn perform(task: Task) -> Result<String, UpkeepError> {
     }
 }
 
-/// Describes what a tier means to readers of the leaderboard.
+/// Describes the effect of a tier to readers of the leaderboard.
 fn shown(tier: Tier) -> &'static str {
     match tier {
         Tier::Proven => "it is listed, and ranked where its settings allow that",
@@ -152,7 +151,7 @@ pub(super) async fn export(
     Ok(format!("exported {runs} runs from {database} to {file}, and the checksum to {}{left_out}", sum.display()))
 }
 
-/// Opens a database as it is: an export and a copy need no table of a newer version.
+/// Opens a database without an upgrade: an export and a copy need no table of a newer version.
 async fn open(database: &DatabaseAddress) -> Result<Storage, UpkeepError> {
     expect_there(database)?;
     Storage::open_as_it_is(database).await.map_err(storage_error(database))
@@ -184,7 +183,7 @@ pub(super) async fn ask(server: &str) -> Result<String, UpkeepError> {
     }
 }
 
-/// Returns host and port of `http://HOST:PORT`, with or without a slash at its end.
+/// Returns the host and port of `http://HOST:PORT`, with or without a trailing slash.
 fn address(server: &str) -> Option<String> {
     let uri: Uri = server.parse().ok()?;
     let is_plain = uri.scheme_str() == Some("http") && uri.path() == "/" && uri.query().is_none();
@@ -204,7 +203,7 @@ async fn request(address: &str) -> Result<(StatusCode, String), Box<dyn std::err
     Ok((status, String::from_utf8_lossy(&body).trim().to_owned()))
 }
 
-/// Copies a snapshot of the database. Readers and writers are not disturbed.
+/// Copies a snapshot of the database without blocking readers and writers.
 pub(super) async fn backup(database: &DatabaseAddress, to: &Path) -> Result<String, UpkeepError> {
     file_of(database)?;
     expect_free(to)?;
@@ -225,7 +224,7 @@ pub(super) async fn backup(database: &DatabaseAddress, to: &Path) -> Result<Stri
     Ok(format!("copied {database} to {} ({} runs)", to.display(), runs_in(to).await?))
 }
 
-/// Replaces the database by a copy of the backup. The old file is kept next to it.
+/// Replaces the database with a copy of the backup. The old file is kept next to it.
 pub(super) async fn restore(from: &Path, address: &DatabaseAddress) -> Result<String, UpkeepError> {
     let database = file_of(address)?;
     let (kept, partial) = (with_ending(database, "replaced"), with_ending(database, "partial"));

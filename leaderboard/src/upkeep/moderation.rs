@@ -8,7 +8,7 @@ use crate::config::{Moderation, OfRuns};
 use crate::storage::{Act, Change, DatabaseAddress, MergingError, ModerationError, Occasion, Storage, StorageError};
 use crate::{Clock, Reason};
 
-/// Why a moderator cannot do something, as a sentence.
+/// Reason why a moderator's action is refused, as a sentence.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Refusal(String);
@@ -30,7 +30,7 @@ async fn to_runs(of: OfRuns, act: Act) -> Result<String, UpkeepError> {
     change(&of.database.address, &of.run_ids, act, Some(&of.reason)).await
 }
 
-/// Applies an act to all of these runs, or to none of them.
+/// Applies an action to all of these runs, or to none of them.
 pub(super) async fn change(
     database: &DatabaseAddress,
     run_ids: &[String],
@@ -70,7 +70,7 @@ pub(super) async fn remove(database: &DatabaseAddress, ids: &[String]) -> Result
     }
 }
 
-/// Removes runs and comparisons, or none of them when one is unknown, which is then returned.
+/// Removes runs and comparisons, or none of them if one is unknown; then returns the unknown one.
 async fn remove_from(storage: &Storage, ids: &[String]) -> Result<Option<String>, StorageError> {
     let (mut comparisons, mut runs) = (Vec::new(), Vec::new());
     for id in ids {
@@ -133,7 +133,7 @@ async fn print_log(database: &DatabaseAddress, limit: u32) -> Result<String, Upk
     Ok(log.entries.iter().map(line).collect::<Vec<_>>().join("\n"))
 }
 
-/// An entry of the log as a line.
+/// Returns an entry of the log as a line.
 fn line(entry: &ModerationEntry) -> String {
     let run = entry.run_id.as_deref().unwrap_or_default();
     let tier = entry.tier.map_or("", Tier::name);
@@ -156,7 +156,7 @@ fn line(entry: &ModerationEntry) -> String {
     format!("{} {deed}{reason}", Date::of(entry.done_unix_seconds).iso())
 }
 
-/// Opens a database whose tables are up to date, and closes it after a task.
+/// Opens a database with up-to-date tables for a task, and closes it afterwards.
 pub(super) async fn with_storage<T>(
     database: &DatabaseAddress,
     task: impl AsyncFnOnce(&Storage) -> Result<T, UpkeepError>,

@@ -1,4 +1,4 @@
-//! Runs that are computed again, by a server that runs or by this process.
+//! Recomputation of runs, by a running server or by this process.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::secrets::{SECRET_BYTES, random_word};
 use crate::storage::{Asked, Candidates, DatabaseAddress, Storage};
 use crate::verification::{Tools, VerificationSamples, verify_here};
 
-/// Servers look into the queue every half minute; when none has taken anything for so long, none will.
+/// Time without progress after which no server is expected to continue. Servers check the queue every half minute.
 const PATIENCE: Duration = Duration::from_secs(90);
 /// Interval of the checks meanwhile.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -45,7 +45,7 @@ pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
     .await
 }
 
-/// Computes in this process, one run after the other. What a server has taken meanwhile is its own.
+/// Recomputes runs in this process, one after the other. Runs that a server has taken meanwhile are left to it.
 async fn compute(
     storage: &Storage,
     clock: &Clock,
@@ -75,7 +75,7 @@ async fn compute(
     Ok(())
 }
 
-/// Waits until all runs are finished, as long as a server computes them.
+/// Waits until all runs are finished, as long as a server recomputes them.
 async fn wait(storage: &Storage, clock: &Clock, asked: f64, address: &DatabaseAddress) -> Result<(), UpkeepError> {
     let (mut before, mut since) = (None, Instant::now());
     loop {

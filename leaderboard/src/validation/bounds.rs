@@ -14,7 +14,7 @@ pub(crate) struct Refusal {
 
 pub(crate) type Checked = Result<(), Refusal>;
 
-/// Place of a value, such as `workloads[0].settings.batch_size`. Written as text only for a refusal.
+/// Path of a value, such as `workloads[0].settings.batch_size`. Converted to text only for a refusal.
 #[derive(Clone, Copy)]
 pub(crate) enum FieldPath<'a> {
     Root,
@@ -55,7 +55,7 @@ impl FieldPath<'_> {
         Err(Refusal { code, message: message.into(), field: self.to_string() })
     }
 
-    /// Checks that values agree; the path is the place of the wrong one.
+    /// Checks that values agree. The path is the path of the wrong value.
     pub(crate) fn holds(&self, condition: bool, otherwise: &str) -> Checked {
         if condition { Ok(()) } else { self.refuse("inconsistent", otherwise) }
     }

@@ -32,7 +32,7 @@ pub(crate) enum Origin<'a> {
     Imported,
 }
 
-/// The tier of a record that may be stored, and why.
+/// The tier of a valid record, with the reasons.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Verdict {
     pub(crate) tier: Tier,
@@ -47,7 +47,7 @@ impl From<Verdict> for results::api::Verdict {
     }
 }
 
-/// Bounds what a client says when it announces a run.
+/// Checks the fields of an announcement.
 pub(crate) fn check_start(request: &StartRun) -> Checked {
     let path = FieldPath::ROOT;
     run::check_suite(&path.field("suite"), &request.suite)?;
@@ -57,8 +57,7 @@ pub(crate) fn check_start(request: &StartRun) -> Checked {
 
 /// Checks a record.
 ///
-/// # Errors
-/// The first rule that it breaks.
+/// # Errors Returns the first broken rule.
 pub(crate) fn check(record: &RunRecord, origin: &Origin<'_>) -> Result<Verdict, Refusal> {
     run::check(record)?;
     check_workloads(record)?;
@@ -97,7 +96,7 @@ fn check_completed(workloads: &FieldPath<'_>, record: &RunRecord) -> Checked {
     )
 }
 
-/// Ranked runs use one device.
+/// Checks that a ranked run uses one device.
 fn check_one_device(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Checked {
     if workload.communication.is_none() {
         return Ok(());
@@ -108,7 +107,7 @@ fn check_one_device(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Checked 
     )
 }
 
-/// Ranked runs have their data set on the device.
+/// Checks that a ranked run has its data set on the device.
 fn check_resident_input(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Checked {
     if workload.input.is_none() {
         return Ok(());

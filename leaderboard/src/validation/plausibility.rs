@@ -1,24 +1,24 @@
-//! Doubts about values that could be honest, for a person to check: new hardware, or an unusual build.
+//! Doubts about values that may be honest, such as new hardware or an unusual build, for a manual check.
 
 use results::summary::MINIMUM_WINDOW_SECONDS;
 use results::{ClientKind, Outcome, RunRecord, Warning, WorkloadRecord};
 
 use crate::devices;
 
-/// More single-precision arithmetic per second than any one device does.
+/// More single-precision operations per second than any single device performs.
 const CEILING_FLOPS_PER_SECOND: f64 = 2e15;
 
-/// Resolution of a clock that is certainly too coarse: windows in milliseconds may be even by chance.
+/// Resolution of a clock that is certainly too coarse. Windows in milliseconds may be even by chance.
 const COARSE_SECONDS: f64 = 0.005;
 /// Resolution of the durations in a record.
 const ROUNDING_SECONDS: f64 = 1e-5;
-/// Smallest number of windows to judge by: fewer may share a common step by chance.
+/// Smallest number of windows to check. Fewer may share a common step by chance.
 const MIN_WINDOWS: usize = 10;
 
-/// One sentence for each doubt; empty for a record that looks like any other.
+/// Returns one sentence for each doubt.
 pub(super) fn find_doubts(record: &RunRecord) -> Vec<String> {
     let mut doubts = Vec::new();
-    // A client that says itself that its adapter is software is believed.
+    // A client's own statement that its adapter is software is accepted.
     let software = devices::is_software(record).filter(|_| !record.device.adapter.software);
     doubts.extend(software);
     doubts.extend(devices::contradiction(record));
@@ -75,7 +75,7 @@ fn doubt_workload(record: &WorkloadRecord, doubts: &mut Vec<String>) {
     }
 }
 
-/// Of any window that is long enough to be timed well, and of all windows together.
+/// Returns the highest speed of any window that is long enough to be timed well, and of all windows together.
 fn fastest_flops_per_second(record: &WorkloadRecord) -> f64 {
     let flops = |samples: u64| samples as f64 * record.settings.training_flops_per_sample as f64;
     let windows = record.windows.iter().filter(|w| w.seconds >= MINIMUM_WINDOW_SECONDS);

@@ -6,13 +6,12 @@ use results::{Outcome, RunRecord, Warning, WorkloadRecord};
 use super::bounds::{Checked, FieldPath, Refusal};
 use crate::proof::{SeenWorkload, draws};
 
-/// Follows the name of a network.
+/// Text after the name of a network.
 const DRAWN: &str = ": it was not completed, although its client already knew which parts would be recomputed.";
 
-/// Returns what is missing for a proof, as sentences. A bad connection or a closed laptop can cause that, too.
+/// Returns the obstacles to a proof, as sentences. A bad connection or a closed laptop can also cause them.
 ///
-/// # Errors
-/// A record that contradicts the history: a record does not change by accident.
+/// # Errors The record contradicts the history: a record does not change by accident.
 pub(super) fn check(
     record: &RunRecord,
     suite: &SuiteDefinition,

@@ -76,16 +76,15 @@ fn check_hash(path: &FieldPath<'_>, text: &str) -> Checked {
     if fits { Ok(()) } else { path.refuse("bad_hash", "A SHA-256 must have 64 lowercase hexadecimal digits.") }
 }
 
-/// Eight backends from three seeds each.
+/// Maximum number of records: eight backends with three seeds each.
 const MAX_RECORDS: usize = 24;
 const MAX_REFUSED: usize = 24;
-/// Back ends tell at length what they lack.
+/// Maximum length of a reason. Backends describe at length what they lack.
 const MAX_REASON_LENGTH: usize = 2000;
 
 /// Checks a comparison.
 ///
-/// # Errors
-/// The first broken rule.
+/// # Errors Returns the first broken rule.
 pub(crate) fn check_comparison(shared: &SharedComparison) -> Checked {
     let (records, refused) = (FieldPath::ROOT.field("records"), FieldPath::ROOT.field("refused"));
     records.list(shared.records.len(), MAX_RECORDS)?;

@@ -14,9 +14,9 @@ const REPORTED_NAME: usize = 200;
 const CLAIMED_NAME: usize = 100;
 const WORKLOADS: usize = 64;
 const WARNINGS: usize = 256;
-/// Beyond the year 5000 a clock is not merely wrong.
+/// Latest accepted time. Beyond the year 5000 a clock is not merely wrong.
 const LATEST_UNIX_SECONDS: f64 = 1e11;
-/// A week: no run of a suite takes longer.
+/// Maximum duration: a week. No run of a suite takes longer.
 pub(super) const MAX_SECONDS: f64 = 7.0 * 86_400.0;
 
 pub(super) fn check(record: &RunRecord) -> Checked {

@@ -1,4 +1,4 @@
-//! The course of training: windows, curve, evaluations, epochs and target, and that they agree.
+//! The course of training: windows, curve, evaluations, epochs and target, and their consistency.
 
 use results::summary::summarise;
 use results::{Outcome, Summary, WorkloadRecord};
@@ -6,15 +6,15 @@ use results::{Outcome, Summary, WorkloadRecord};
 use super::bounds::{Checked, FieldPath};
 use super::run::MAX_SECONDS;
 
-/// Of any list of points in time. A run of six hours has some 20,000 windows.
+/// Maximum length of any list of points in time. A run of six hours has some 20,000 windows.
 pub(super) const POINTS: usize = 50_000;
 const EPOCHS: usize = 10_000;
 pub(super) const MAX_STEPS: u64 = 1 << 40;
-/// More operations or bytes than any machine has.
+/// More operations or bytes per second than any machine has.
 const MAX_PER_SECOND: f64 = 1e18;
-/// A loss may be rounded to just below zero, and no further.
+/// Smallest loss. Rounding may put a loss just below zero.
 const MIN_LOSS: f64 = -1e-3;
-/// Sums of the same seconds in another order differ in their last digits.
+/// Relative tolerance for sums of the same seconds in another order.
 const ROUNDING: f64 = 1e-6;
 
 /// Sums over the windows.
@@ -24,7 +24,7 @@ struct Totals {
     seconds: f64,
 }
 
-/// `path` is the workload's.
+/// Checks the training. `path` is the workload's.
 pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let totals = check_windows(&path.field("windows"), record)?;
     check_peaks(&path.field("peaks"), record)?;
@@ -90,7 +90,7 @@ fn check_loss(path: &FieldPath<'_>, loss: f64, accuracy: f64) -> Checked {
     path.field("accuracy").share(accuracy)
 }
 
-/// A moment of training lies inside what the windows add up to.
+/// Checks that a moment of training is within the windows' sum.
 fn check_moment(path: &FieldPath<'_>, (step, seconds): (u64, f64), totals: &Totals) -> Checked {
     path.field("step").holds(step <= totals.steps, "The step exceeds the total steps of the windows.")?;
     let seconds_field = path.field("training_seconds");
@@ -101,7 +101,7 @@ fn check_moment(path: &FieldPath<'_>, (step, seconds): (u64, f64), totals: &Tota
     )
 }
 
-/// Steps increase; seconds may stay the same where the clock is coarse.
+/// Checks that steps increase. Seconds may be equal if the clock is coarse.
 fn check_order(path: &FieldPath<'_>, moments: impl Iterator<Item = (u64, f64)>) -> Checked {
     let mut before: Option<(u64, f64)> = None;
     for (i, (step, seconds)) in moments.enumerate() {
@@ -134,7 +134,7 @@ fn check_epochs(path: &FieldPath<'_>, record: &WorkloadRecord, totals: &Totals) 
         seconds <= totals.seconds * (1.0 + ROUNDING) + ROUNDING,
         "The epochs have more training time in total than the windows.",
     )?;
-    // A last batch that is not full may be left out of an epoch.
+    // An incomplete last batch of an epoch may be omitted.
     let (batch_size, samples) = (u64::from(record.settings.batch_size), u64::from(record.settings.training_samples));
     let epoch_samples = samples / batch_size * batch_size;
     path.holds(
@@ -143,7 +143,7 @@ fn check_epochs(path: &FieldPath<'_>, record: &WorkloadRecord, totals: &Totals) 
     )
 }
 
-/// The target is reached at the first evaluation that sees its accuracy, and at no other moment.
+/// Checks that the target is reached at the first evaluation with its accuracy, and at no other moment.
 fn check_target(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let Some(target) = &record.target else { return Ok(()) };
     path.field("accuracy").share(target.accuracy)?;
@@ -159,10 +159,10 @@ fn check_target(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     )
 }
 
-/// Sums in another order, or another language's rounding, differ in the last digits only.
+/// Relative tolerance for sums in another order or another language's rounding.
 const TOLERANCE: f64 = 1e-9;
 
-/// `path` is the summary's.
+/// Checks the summary. `path` is the summary's.
 pub(super) fn check_summary(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let (claimed, own) = (&record.summary, summarise(record));
     for ((name, claimed), (_, own)) in figures(claimed).into_iter().zip(figures(&own)) {
@@ -199,7 +199,7 @@ fn agree(a: Option<f64>, b: Option<f64>) -> bool {
 macro_rules! figures {
     ($($name:ident)+) => {
         fn figures(summary: &Summary) -> [(&'static str, Option<f64>); 17] {
-            // The pattern has no rest, so that a new field cannot be forgotten.
+            // An exhaustive pattern, so that a new field cannot be forgotten.
             let &Summary { $($name,)+ stable: _, measured_windows: _, steps: _, samples: _ } = summary;
             [$((stringify!($name), Option::from($name)),)+]
         }

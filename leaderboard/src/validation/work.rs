@@ -7,9 +7,9 @@ use results::{Departure, Outcome, RunRecord, Settings, Suite, WorkloadRecord};
 use super::Origin;
 use super::bounds::{Checked, FieldPath, Refusal};
 
-/// The same seconds, added up in another order or written by another program, differ in their last digits.
+/// Relative tolerance for the same seconds, summed in another order or written by another program.
 const ROUNDING: f64 = 1e-6;
-/// Rates and shares are written in full, and differ in their last digit where they differ by accident.
+/// Relative tolerance for rates and shares, which are written in full and may differ in their last digit.
 const SAME: f64 = 1e-12;
 
 pub(super) fn check(record: &RunRecord) -> Checked {
@@ -22,7 +22,7 @@ pub(super) fn check(record: &RunRecord) -> Checked {
     check_work(record)
 }
 
-/// The same of a record whose backend may be of any name.
+/// Checks the work of a record with any backend name.
 pub(super) fn check_work(record: &RunRecord) -> Checked {
     let root = FieldPath::ROOT;
     let suite = known_suite(&root.field("suite"), &record.suite)?;
@@ -54,7 +54,7 @@ pub(super) fn check_work(record: &RunRecord) -> Checked {
     Ok(())
 }
 
-/// The suite of this name and version.
+/// Returns the suite with this name and version.
 pub(super) fn known_suite(path: &FieldPath<'_>, suite: &Suite) -> Result<&'static SuiteDefinition, Refusal> {
     let known = engine::suite(&suite.name).filter(|known| known.version == suite.version);
     known.ok_or_else(|| {
@@ -188,9 +188,9 @@ fn check_evaluations(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Stan
     Ok(())
 }
 
-/// Two clocks that run for hours drift apart by far less than this share …
+/// Maximum relative drift of two clocks that run for hours …
 const DRIFT: f64 = 0.01;
-/// … and a record travels, and clocks are read, in less than this.
+/// … and maximum time for sending a record and reading the clocks.
 const SLACK_SECONDS: f64 = 2.0;
 
 pub(super) fn check_time(record: &RunRecord, origin: &Origin<'_>) -> Checked {
@@ -213,8 +213,8 @@ pub(super) fn check_time(record: &RunRecord, origin: &Origin<'_>) -> Checked {
     Ok(())
 }
 
-/// Returns the seconds that a workload worked, each counted once. The first step is part of the first window. Loading
-/// data may precede the announcement.
+/// Returns the working time of a workload in seconds, each second counted once. The first step is part of the first
+/// window. Loading data may precede the announcement.
 fn worked_seconds(record: &WorkloadRecord) -> f64 {
     let trained: f64 = record.windows.iter().map(|w| w.seconds).sum();
     let tested: f64 = record.evaluations.iter().map(|e| e.seconds).sum();

@@ -1,4 +1,5 @@
-//! One workload: settings, cold start, evidence. Its training is in `training`, its use of the machine in `resources`.
+//! One workload: settings, cold start, evidence. Its training is checked in `training`, its use of the machine in
+//! `resources`.
 
 use results::{
     ColdStart, Compared, Correctness, Outcome, Precision, ResourceSample, Resources, Settings, WholeBatch,
@@ -15,7 +16,7 @@ const MAX_BATCH: u64 = 65_536;
 const MAX_SET: u64 = 100_000_000;
 const MAX_PARAMETERS: u64 = 1_000_000_000_000;
 const MAX_FLOPS_PER_SAMPLE: u64 = 1_000_000_000_000_000;
-/// A pebibyte: no machine's memory is larger.
+/// A pebibyte, more than any machine's memory.
 pub(super) const MAX_BYTES: u64 = 1 << 50;
 const MAX_LEARNING_RATE: f64 = 1000.0;
 const VARIANTS: usize = 256;
@@ -128,16 +129,16 @@ fn check_evidence(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
 }
 
 const LOSSES: usize = 1000;
-/// One of each kind at most.
+/// Maximum number of differences, one of each kind.
 const DIFFERENCES: usize = 8;
 /// Largest tolerance in f32 and f64; correct backends differ by at most 1e-6.
 const MAX_TOLERANCE: f64 = 1e-3;
 /// Largest tolerance in f16, for deep networks.
 const WIDEST_TOLERANCE_OF_F16: f64 = 0.1;
-/// Client and server compute the same few operations in double precision.
+/// Relative tolerance. Client and server compute the same few operations in double precision.
 const ROUNDING: f64 = 1e-9;
 
-/// `path` is the workload's.
+/// Checks the correctness. `path` is the workload's.
 pub(super) fn check_correctness(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let Some(correctness) = &record.correctness else { return Ok(()) };
     let field = path.field("correctness");
@@ -191,7 +192,7 @@ fn check_numbers(path: &FieldPath<'_>, correctness: &Correctness, settings: &Set
     )
 }
 
-/// `tolerance` is the tolerance of losses.
+/// Checks the whole batch. `tolerance` is the tolerance of losses.
 fn check_whole_batch(path: &FieldPath<'_>, whole: &WholeBatch, tolerance: f64, settings: &Settings) -> Checked {
     path.field("batch_size").holds(
         whole.batch_size == settings.batch_size,
@@ -209,16 +210,16 @@ fn check_whole_batch(path: &FieldPath<'_>, whole: &WholeBatch, tolerance: f64, s
     )
 }
 
-/// One process on the largest machine there is.
+/// CPU usage of one process on the largest existing machine.
 const MAX_CPU_PERCENT: f64 = 65_536.0 * 100.0;
-/// A rack of them draws no more.
+/// More power than a rack of machines draws.
 const MAX_WATTS: f64 = 1e6;
 const MAX_JOULES: f64 = MAX_WATTS * MAX_SECONDS;
 const MAX_HERTZ: f64 = 1e12;
 const COLDEST_CELSIUS: f64 = -273.15;
 const HOTTEST_CELSIUS: f64 = 1000.0;
 
-/// `path` is the resources' path.
+/// Checks the resources. `path` is the resources' path.
 pub(super) fn check_resources(path: &FieldPath<'_>, resources: &Resources) -> Checked {
     for (name, percent) in [
         ("cpu_user_percent", resources.cpu_user_percent),
@@ -259,7 +260,7 @@ fn check_samples(path: &FieldPath<'_>, samples: &[ResourceSample]) -> Checked {
     Ok(())
 }
 
-/// The pattern has no rest, so that a new field cannot be forgotten.
+/// Checks a sample. An exhaustive pattern, so that a new field cannot be forgotten.
 fn check_sample(path: &FieldPath<'_>, sample: &ResourceSample) -> Checked {
     let &ResourceSample {
         seconds,

@@ -1,4 +1,4 @@
-//! Parts of a run that are computed again, and tolerances of their differences.
+//! Parts of a run to recompute, and tolerances of their differences.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -32,11 +32,11 @@ pub(super) struct Examination<'a> {
     pub(super) tools: &'a Tools,
     pub(super) run_id: &'a str,
     pub(super) record: &'a RunRecord,
-    /// History of the run's training; absent if only the first losses can be computed again.
+    /// History of the run's training; absent if only the first losses can be recomputed.
     pub(super) seen: Option<&'a [SeenWorkload]>,
     /// Returns the state of a workload after a number of steps.
     pub(super) state: &'a dyn Fn(&str, u64) -> Result<SentState, StorageError>,
-    /// Returns true if the server stops.
+    /// Returns true if the server is stopping.
     pub(super) stops: &'a dyn Fn() -> bool,
 }
 
@@ -117,7 +117,7 @@ impl Examination<'_> {
         };
         let is_completed = |of: &&WorkloadRecord| of.outcome == Outcome::Completed;
         let mut workloads: Vec<&WorkloadRecord> = self.record.workloads.iter().filter(is_completed).collect();
-        // The cheapest first, and none after one that is doubted: to refuse a fake takes little time.
+        // Cheapest workload first, and none after the first doubt, so that a fake is refused quickly.
         let flops_of_step = |of: &Settings| of.training_flops_per_sample.saturating_mul(of.batch_size.into());
         workloads.sort_by_key(|of| flops_of_step(&of.settings));
         let mut measured = Vec::new();
@@ -164,7 +164,7 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Returns the accuracy of the last tested state, or `None` if only the first losses can be computed again.
+    /// Returns the accuracy of the last tested state, or `None` if only the first losses can be recomputed.
     fn examine(&self) -> Result<Option<f64>, End> {
         let Some(seen) = self.seen else {
             self.examine_first_steps()?;
@@ -173,7 +173,7 @@ impl Subject<'_> {
         self.examine_laps(seen)?;
         self.examine_first_steps()?;
         self.examine_parts(seen)?;
-        // An honest run trains on after its last test, to measure the throughput.
+        // An honest run continues training after its last test, to measure the throughput.
         let last = seen.proof.as_ref().ok_or(End::Unseen)?.tested_step;
         let tested = self.examine_accuracy(seen, last)?;
         let target = self.record.target.and_then(|target| Some((target.accuracy, target.reached_step?)));

@@ -7,8 +7,8 @@ use super::examination::Found;
 use crate::storage::{Conclusion, Own};
 use crate::validation;
 
-/// Returns what a run has earned after a verification, whole or `in_part`. Only a whole verification of an unjudged run
-/// proves anything.
+/// Returns the conclusion of a verification, whole or `in_part`. Only a whole verification of an unjudged
+/// run proves anything.
 pub(super) fn judge(own: &Own, found: &Found, in_part: bool, record: &RunRecord) -> Conclusion {
     if in_part { judge_part(own, found) } else { judge_whole(own, found, record) }
 }
@@ -68,7 +68,7 @@ fn keep_unchanged(own: &Own, why: &str) -> Conclusion {
     Conclusion { own: own.clone(), said, unexamined: false, measured: Vec::new() }
 }
 
-/// A run that has brought down so many verifications is left alone.
+/// Returns the conclusion for a run after too many crashed verifications.
 pub(super) fn given_up(own: &Own, in_part: bool) -> Conclusion {
     let is_open = own.tier == Tier::Checked && !in_part;
     let own = if is_open { Own { tier: Tier::Checked, notes: vec![Note::NotComputed] } } else { own.clone() };

@@ -24,10 +24,10 @@ use judgement::{given_up, judge};
 
 /// Time after which an unfinished verification counts as abandoned. The complete suite takes up to an hour.
 const TAKEN_SECONDS: f64 = 4.0 * 3600.0;
-/// Runs of other servers that shared the database are looked for so often.
+/// Interval between checks for runs of other servers that share the database.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
-/// Wakes the threads that verify; cloning shares them.
+/// Wakes the verifying threads. Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct Verifiers(Arc<Shared>);
 
@@ -44,7 +44,7 @@ pub(crate) struct Tools {
     pub(crate) key: Key,
     pub(crate) samples: VerificationSamples,
     pub(crate) metrics: Metrics,
-    /// Address of the server, as the name under which it takes runs.
+    /// Address of the server, which identifies it in the queue.
     pub(crate) server: String,
 }
 
@@ -53,7 +53,7 @@ impl Verifiers {
         self.0.news.notify_one();
     }
 
-    /// Starts so many threads. They work for as long as the server runs.
+    /// Starts this number of threads. They work as long as the server runs.
     pub(crate) fn start(&self, threads: usize, tools: &Tools) -> Vec<JoinHandle<()>> {
         let runtime = Handle::current();
         let start = |number| {
@@ -89,12 +89,12 @@ impl Verifiers {
                 Err(cause) => tracing::warn!(cause = &cause as &dyn std::error::Error, "cannot read the queue"),
             }
             if !self.stops() {
-                // The queue decides, whatever woke this thread.
+                // The queue decides, regardless of the wake-up's cause.
                 let news = async { tokio::time::timeout(LOOK_EVERY, self.0.news.notified()).await.is_ok() };
                 runtime.block_on(news);
             }
         }
-        // The next one ends as well.
+        // Lets the next thread end as well.
         self.0.news.notify_one();
     }
 }
@@ -102,7 +102,7 @@ impl Verifiers {
 #[derive(Clone)]
 pub(crate) struct VerificationSamples {
     folder: Option<PathBuf>,
-    /// The latest one: runs of a suite use few.
+    /// The latest data set. Runs of a suite use few.
     latest: Arc<Mutex<Option<Named>>>,
 }
 
@@ -120,7 +120,7 @@ impl VerificationSamples {
         if let Some((_, set)) = latest.as_ref().filter(|(of, _)| of == name) {
             return Ok(Arc::clone(set));
         }
-        // The one before makes room first.
+        // Frees the memory of the previous one first.
         *latest = None;
         let set = Arc::new(self.read(name)?);
         *latest = Some((name.to_owned(), Arc::clone(&set)));
@@ -141,10 +141,10 @@ impl VerificationSamples {
     }
 }
 
-/// A run that has brought down so many verifications is left alone.
+/// Maximum number of attempts to verify a run.
 const MAX_ATTEMPTS: u32 = 3;
 
-/// Computes again what can be had of a run, and writes what follows.
+/// Recomputes the available parts of a run, and stores the conclusion.
 pub(super) fn verify(
     tools: &Tools,
     runtime: &Handle,
@@ -154,7 +154,7 @@ pub(super) fn verify(
     let begin = Instant::now();
     let found = if of.attempts > MAX_ATTEMPTS { None } else { Some(examine(tools, runtime, of, stops)?) };
     if matches!(found, Some(Found::Interrupted)) {
-        // The server releases it when it has stopped.
+        // The server releases the run after it has stopped.
         return Ok(());
     }
     let conclude = |own: &Own, in_part| match &found {
@@ -195,7 +195,7 @@ fn examine(
     Examination { tools, run_id: &of.run_id, record: &of.record, seen, state: &state, stops }.perform()
 }
 
-/// Runs of other versions of a suite were other work.
+/// Returns a sentence if the run is of another version of its suite, which was other work.
 fn find_other_suite(record: &RunRecord) -> Option<String> {
     let suite = &record.suite;
     let known = engine::suite(&suite.name)?;

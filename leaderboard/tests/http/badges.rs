@@ -70,7 +70,7 @@ fn card(server: &TestServer, run_id: &str, ending: &str) -> Answer {
     server.get(&format!("/api/v1/runs/{run_id}/card.{ending}"))
 }
 
-/// A server with a page, under an address that its host says, or under none.
+/// Returns a server with a page, with or without a configured public address.
 fn with_page(public_url: Option<&str>) -> TestServer {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("dist")).unwrap();
@@ -79,7 +79,7 @@ fn with_page(public_url: Option<&str>) -> TestServer {
     TestServer::with_page_and_protection(folder, "dist", Protection { public_url, ..Protection::default() })
 }
 
-/// The page of a run as a request to this host gets it, without its headers.
+/// Returns the page of a run for a request to this host, without headers.
 fn page(server: &TestServer, run_id: &str, host: &str) -> String {
     let answer = server.raw(&format!("GET /runs/{run_id} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"));
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();

@@ -17,9 +17,9 @@ use crate::support::{TestServer, record, rehearsal};
 
 /// Tolerance of the server's clock.
 const MAX_GAIN: f64 = 1.03;
-/// Number of the first segment after the first steps, which are computed again for every run.
+/// Number of the first segment after the first steps, which are recomputed for every run.
 const FIRST_FREE_SEGMENT: usize = 3;
-/// Share of steps in the segments from there on.
+/// Share of steps in the segments from that one on.
 const FREE_STEPS: f64 = 17.0 / 22.0;
 
 /// Expected outcome of a cheat.
@@ -37,7 +37,7 @@ fn small() -> Tricks {
     Tricks { lacks: Some(LARGE), ..Tricks::default() }
 }
 
-/// Plays tricks the requested number of times, each with other beacons and draws, and asserts the outcome.
+/// Performs the tricks the requested number of times, each with other beacons and draws, and asserts the outcome.
 fn ends(what: &str, end: &End, tricks: Tricks) {
     let runs: u32 = std::env::var("GRADMARK_CHEAT_RUNS").map_or(1, |runs| runs.parse().expect("a number of runs"));
     let mut found: BTreeMap<String, u32> = BTreeMap::new();
@@ -84,7 +84,7 @@ fn trained(record: &mut RunRecord) -> &mut WorkloadRecord {
     record.workloads.iter_mut().find(|of| !of.windows.is_empty()).unwrap()
 }
 
-/// Claims that every other window took no time, and the window before it the time of both.
+/// Claims that every other window took no time, and adds that time to the window before it.
 fn hide_time(record: &mut RunRecord) {
     const NO_TIME: f64 = 0.001;
     for pair in trained(record).windows[1..].chunks_exact_mut(2) {
@@ -239,7 +239,7 @@ cheats! {
     }
 
     training_is_done_before_the_lap_is_opened {
-        // The beacons are guessed, and the lap itself takes no time.
+        // The beacons are guessed, and opening the lap takes no time.
         let seed = |given: &[u32]| u32::try_from(given.len()).unwrap();
         let hidden_seconds = |call: &Call, passed: f64| if matches!(call, Call::Commit(_)) { -passed } else { 0.0 };
         ends("trained before the lap", &End::Flagged(1.0), Tricks { seed, hidden_seconds, ..small() });
@@ -255,7 +255,7 @@ cheats! {
             report
         }
         let train = |plain: &mut Plain, steps| in_free_segments(plain, steps, repeated);
-        // Only the second step of each segment of two has another batch than its own.
+        // In each segment of two steps, only the second step has a wrong batch.
         ends("a batch repeated", &End::Flagged(8.0 / 22.0), Tricks { train, ..small() });
     }
 
@@ -346,7 +346,7 @@ fn one_run_is_reported_to_two_servers() {
     for (number, segment) in (0..).zip(&mut trained(&mut run.record).segments) {
         segment.beacon = beacons[&number];
     }
-    // The draws differ, and the states that they request were not kept.
+    // The draws differ, and the requested states were not kept.
     let verdict = rehearsal::verdict_on(&other, &started, &hand_in(&run));
     assert_eq!(verdict.tier, Tier::Checked, "{:?}", verdict.notes);
 }

@@ -145,7 +145,7 @@ fn a_host_removes_it_and_the_log_says_so() {
 const DAY: f64 = 86_400.0;
 const BEGINNING: f64 = 1.8e9;
 
-/// A server on a board with these proven runs, one a day, each of another submitter.
+/// Returns a server on a board with these proven runs, one per day, each from another submitter.
 fn server_with(changes: &[&dyn Fn(&mut RunRecord)]) -> (TestServer, Vec<String>) {
     let database = TestDatabase::new();
     let ids = block_on(async {

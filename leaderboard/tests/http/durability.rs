@@ -16,7 +16,7 @@ use crate::support::database::block_on;
 use crate::support::rehearsal::HONEST;
 use crate::support::{ServerProcess, TestDatabase, TestServer, record, server};
 
-/// A record that fits the moment between announcing and submitting.
+/// Shortens a record to fit the time between announcement and upload.
 fn short(mut record: RunRecord) -> RunRecord {
     record::scale_time(&mut record, 0.05);
     record
@@ -33,7 +33,7 @@ fn a_restart_keeps_runs_secrets_and_open_announcements() {
     assert_eq!(server.delete(&stored.run_id, &stored.deletion_secret).status, 204);
 }
 
-/// Runs that are accepted before a server is killed.
+/// Number of runs that are accepted before a server is killed.
 const ENOUGH: usize = 20;
 
 fn count(accepted: &Mutex<Vec<AcceptedRun>>) -> usize {
@@ -72,7 +72,7 @@ fn a_killed_server_has_kept_every_run_that_it_accepted() {
     assert_eq!(server.delete(&first.run_id, &first.deletion_secret).status, 204);
 }
 
-/// Registers and uploads runs until the server no longer answers.
+/// Announces and uploads runs until the server no longer answers.
 fn upload_until_it_fails(client: &crate::support::Client, accepted: &Mutex<Vec<AcceptedRun>>) {
     let json = [("content-type", "application/json")];
     let start = results::api::StartRun { suite: record::suite(), engine_version: record::ENGINE_VERSION.to_owned() };
@@ -96,7 +96,7 @@ fn asked_to_stop_the_server_stops_cleanly() {
         let database = TestDatabase::new();
         let server = ServerProcess::start(&database);
         assert_eq!(server.import(&record::unregistered(1)).status, 201);
-        // It must not hold the server up.
+        // An idle connection must not delay the server.
         let idle = server.idle_connection();
         assert!(server.signal(signal).success(), "SIG{signal}");
         drop(idle);

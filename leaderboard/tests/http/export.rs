@@ -12,7 +12,7 @@ use crate::support::server::BEGINNING;
 use crate::support::{ServerProcess, TestDatabase, TestServer, record};
 use crate::upkeep::{done, failed, run, stored};
 
-/// Cells of a table as RFC 4180 has them, read by a plain loop.
+/// Returns the cells of a table as in RFC 4180, read by a plain loop.
 pub(crate) fn cells(text: &str) -> Vec<Vec<String>> {
     let (mut lines, mut line, mut cell, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut characters = text.chars().peekable();
@@ -44,10 +44,10 @@ fn column(table: &[Vec<String>], name: &str) -> Vec<String> {
 #[test]
 fn export_has_all_stored_runs_in_order() {
     let server = TestServer::start();
-    // More than are read at once.
+    // More runs than are read at once.
     let runs: Vec<String> = (0..40)
         .map(|number| {
-            // Some come at the same moment.
+            // Some are simultaneous.
             server.pass(if number % 3 == 0 { 1.0 } else { 0.0 });
             server.import(&record::unregistered(number)).with_status(201).parse::<results::api::AcceptedRun>().run_id
         })
@@ -141,7 +141,7 @@ fn empty_leaderboard_exports_documented_columns() {
 #[test]
 fn exported_list_equals_the_list() {
     let server = TestServer::start();
-    // More than are read at once, and more runs than one page of the list has rows of.
+    // More runs than are read at once, and more than one page of the list has rows.
     for number in 0..40 {
         server.accepted(|record| {
             record::speed_up(record, 1 + number % 3);
@@ -209,7 +209,7 @@ pub(crate) fn rows(reader: &SerializedFileReader<Bytes>) -> Vec<Row> {
     reader.get_row_iter(None).unwrap().map(Result::unwrap).collect()
 }
 
-/// Returns the CSV's text of a field without its protection from spreadsheets.
+/// Returns the CSV text of a field without its protection from spreadsheets.
 fn as_in_csv(field: &Field) -> String {
     match field {
         Field::Null => String::new(),
@@ -239,7 +239,7 @@ fn it_has_the_cells_of_the_csv_with_types() {
         server.pass(0.123_456);
     }
     server.accepted(|record| {
-        // The backend cannot tell.
+        // The backend does not report it.
         record.workloads[0].peaks.clear();
     });
 

@@ -1,4 +1,4 @@
-//! A disk that is full for a while: every write that was acknowledged is there after a restart, and no other.
+//! A temporarily full disk: after a restart, exactly the acknowledged writes exist.
 
 use std::fs;
 use std::fs::OpenOptions;
@@ -17,7 +17,7 @@ struct SmallDisk {
 }
 
 impl SmallDisk {
-    /// Returns nothing where this user may make no namespace.
+    /// Creates the disk, or returns `None` if this user may not create a namespace.
     fn new() -> Option<Self> {
         const HOLD: &str = "mount -t tmpfs -o size=8m tmpfs \"$0\" && echo mounted && exec sleep 3600";
         let folder = tempfile::tempdir().unwrap();
@@ -34,7 +34,7 @@ impl SmallDisk {
         self.folder.path().join("leaderboard.sqlite")
     }
 
-    /// Starts a program that sees the disk.
+    /// Returns a command for a program that sees the disk.
     fn command(&self) -> Command {
         let mut command = Command::new("nsenter");
         command.args(["--user", "--mount", "--preserve-credentials", "--target", &self.holder.id().to_string()]);
@@ -48,7 +48,7 @@ impl SmallDisk {
         ServerProcess::start_as(command, self.database())
     }
 
-    /// A path on the disk, as this process sees it.
+    /// Returns a path on the disk, as this process sees it.
     fn path(&self, name: &str) -> PathBuf {
         let inside = self.folder.path().strip_prefix("/").unwrap();
         Path::new("/proc").join(self.holder.id().to_string()).join("root").join(inside).join(name)
@@ -71,7 +71,7 @@ impl Drop for SmallDisk {
     }
 }
 
-/// Writes to a board on a small disk, and notes what was acknowledged.
+/// Writes to a board on a small disk, and records the acknowledged writes.
 struct Writer<'a> {
     disk: &'a SmallDisk,
     server: ServerProcess,
@@ -80,7 +80,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Imports a record; true if it was accepted.
+    /// Imports a record. Returns true if it was accepted.
     fn import(&mut self) -> bool {
         self.seed += 1;
         let answer = self.server.import(&record::unregistered(self.seed));
@@ -92,7 +92,7 @@ impl Writer<'_> {
         answer.status == 201
     }
 
-    /// Imports until the full disk refuses. What fits into the log is accepted before.
+    /// Imports until the full disk refuses. Records that fit into the log are accepted before that.
     fn import_on_full_disk(&mut self) {
         self.disk.fill();
         let refused = (0..1000).any(|_| !self.import());
@@ -110,7 +110,7 @@ impl Writer<'_> {
         assert_eq!(self.server.delete(&run.run_id, &run.deletion_secret).status, 204);
     }
 
-    /// Kills the server, and compares what the next one has with what was acknowledged.
+    /// Kills the server, and compares the next server's records with the acknowledged ones.
     fn assert_kept_by_the_next_server(self, order: &str) {
         self.server.kill();
         let server = self.disk.start_server();
@@ -124,7 +124,7 @@ impl Writer<'_> {
 
 #[test]
 fn acknowledged_writes_outlast_a_full_disk() {
-    // An import (i) and a deletion (d) that are acknowledged, an import of a known record (k), one on a full disk (f).
+    // An acknowledged import (i) and deletion (d), an import of a known record (k), and one on a full disk (f).
     for order in ["fki", "ffid", "kfki", "fdki", "ffkkffi"] {
         let Some(disk) = SmallDisk::new() else { return skipped() };
         let mut writer = Writer { disk: &disk, server: disk.start_server(), seed: 0, there: Vec::new() };

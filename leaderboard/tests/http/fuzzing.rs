@@ -15,19 +15,19 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, TestServer, record};
 
-/// Cases that take some seconds.
+/// Number of cases, which take some seconds.
 const CASES: u32 = 3_000;
 
 #[derive(Clone, Debug)]
 enum Change {
-    /// A field, or an entry of a list, becomes something else.
+    /// Replaces a field or an entry of a list.
     Replace(Index, Value),
-    /// A number, a text or a boolean becomes another one of its type.
+    /// Changes a number, a text or a boolean to another one of its type.
     Bend(Index, f64),
     Remove(Index),
-    /// An entry of a list comes twice, and a field again under another name.
+    /// Repeats an entry of a list, or a field under another name.
     Repeat(Index),
-    /// A part of the record stands in another place as well.
+    /// Copies a part of the record to another place.
     Copy(Index, Index),
 }
 
@@ -35,11 +35,11 @@ enum Change {
 enum Damage {
     None,
     Truncate(Index),
-    /// Bytes, not characters, so that it may be no text any more.
+    /// Overwrites bytes, not characters, so the result may be invalid text.
     Overwrite(Index, Vec<u8>),
     Insert(Index, Vec<u8>),
     Replace(Vec<u8>),
-    /// The first field comes again, which only text can say.
+    /// Repeats the first field, which is only possible in the text.
     FieldAgain(Value),
 }
 
@@ -103,7 +103,7 @@ fn places(value: &Value, here: &str, found: &mut Vec<String>) {
     };
     match value {
         Value::Object(fields) => fields.iter().for_each(|(name, inner)| visit(name, inner)),
-        // Of a long list the first entries and the last stand for all.
+        // A long list is represented by its first entries and its last one.
         Value::Array(entries) => (0..entries.len())
             .filter(|&number| number < 2 || number + 1 == entries.len())
             .for_each(|number| visit(&number.to_string(), &entries[number])),
@@ -252,7 +252,7 @@ fn start() -> Value {
 #[test]
 fn arbitrary_bodies_never_cause_internal_errors() {
     let target = Target::start();
-    // A number that cannot be read is an error.
+    // An invalid number is an error.
     let cases = std::env::var("GRADMARK_FUZZ_CASES").map_or(CASES, |number| number.parse().expect("a number of cases"));
     let call = prop_oneof![
         4 => Just(Call::Import),
@@ -272,7 +272,7 @@ fn arbitrary_bodies_never_cause_internal_errors() {
     });
     println!("{cases} cases, by status: {:?}", statuses.borrow());
     tried.unwrap_or_else(|failure| panic!("{failure}"));
-    // The changes must get beyond the parser, and some past every rule.
+    // The changes must get past the parser, and some past every rule.
     let statuses = statuses.into_inner();
     for status in [201, 400, 422] {
         assert!(statuses.get(&status).is_some_and(|&number| number * 100 > cases), "{status} in {statuses:?}");

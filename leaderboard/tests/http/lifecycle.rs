@@ -61,7 +61,7 @@ fn every_run_has_its_own_id_nonce_and_seed() {
     let (a, b) = (server.begin(), server.begin());
     assert_ne!(a.run_id, b.run_id);
     assert_ne!(a.nonce, b.nonce);
-    // Equal by chance once in four thousand million.
+    // Equal by chance once in four billion.
     assert_ne!(a.seed, b.seed);
     assert_eq!((a.run_id.len(), a.nonce.len()), (16, 64));
 }
@@ -311,7 +311,7 @@ fn a_record_of_another_run_is_refused() {
     let mut stolen = record.clone();
     stolen.nonce = Some(other.nonce);
     server.upload(&started.run_id, &stolen).assert_refused(403, "wrong_nonce", "nonce");
-    // None of that used the run up.
+    // The run is still unused after these refusals.
     assert_eq!(server.upload(&started.run_id, &record).status, 201);
 }
 

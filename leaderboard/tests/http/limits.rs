@@ -123,7 +123,7 @@ fn bodies_over_four_mebibytes_are_refused() {
     import_text(&server, &spaces((4 << 20) + 1)).assert_refused(413, "too_large", "");
     import_text(&server, &spaces(12 << 20)).assert_refused(413, "too_large", "");
     import_text(&server, &spaces(4 << 20)).assert_refused(400, "malformed_json", "");
-    // Chunked, so that no length announces it.
+    // Chunked, so that no length is announced.
     let chunk = format!("{:x}\r\n{}\r\n", 1 << 20, spaces(1 << 20)).repeat(5);
     let answer = server.raw(&format!(
         "POST {IMPORT} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n\
@@ -135,7 +135,7 @@ fn bodies_over_four_mebibytes_are_refused() {
 #[test]
 fn long_records_are_checked_quickly() {
     let server = TestServer::start();
-    // The fastest of three, because a busy machine may have held up one.
+    // The fastest of three, because a busy machine may have delayed one.
     let seconds = (1..=3).map(|seed| seconds_to_import_a_long_record(&server, seed)).fold(f64::INFINITY, f64::min);
     assert!(seconds < 5.0, "{seconds}");
 }
@@ -167,7 +167,7 @@ fn unfinished_bodies_block_only_their_own_request() {
     let server = rehearsal::server_behind_a_proxy(Protection::default());
     let length = 16 << 20;
     let from = |last| format!("host: x\r\nx-forwarded-for: 192.0.2.{last}\r\ncontent-length: {length}");
-    // More than the server has for bodies.
+    // More than the server's memory for bodies.
     let unfinished = vec![0; length - 1];
     let _for_no_run: Vec<_> = (1..=17)
         .map(|last| {
@@ -197,11 +197,11 @@ fn a_head_that_does_not_end_is_given_up_early() {
 #[cfg(target_os = "linux")]
 #[test]
 fn connections_of_one_prefix_leave_some_to_others() {
-    // All connections together are 64, as many as there are descriptors left for.
+    // The limit of all connections is 64, the number of remaining descriptors.
     let mut command = server::command_with_descriptors(128);
     command.args(["--log", "off", "--connections-per-address", "8"]);
     let server = ProcessOfRehearsals::start(command);
-    // Of those that are accepted each holds as much memory as an unfinished head can.
+    // Each accepted connection holds the maximum memory of an unfinished head.
     let head = format!("GET / HTTP/1.1\r\nhost: x\r\nx: {}", "x".repeat(15 << 10));
     let _half_open: Vec<_> = (1..=10)
         .flat_map(|last| [("", last), (head.as_str(), last)].repeat(5))
@@ -234,7 +234,7 @@ fn records_that_nobody_announced_take_little_memory() {
         &|| refused("POST", IMPORT, 422, "network_of_a_file", "workloads[0].network"),
     ];
     while_attacked(&[attacks, attacks, attacks].concat(), || server.prove_honest_run(&server.seen_at(HONEST)));
-    // The data set, with which the honest run is computed again, is 55 MB of it.
+    // This includes 55 MB of the data set for recomputing the honest run.
     assert!(server.peak_memory_bytes() < 250 << 20, "{}", server.peak_memory_bytes());
 }
 
@@ -297,7 +297,7 @@ fn watched(protection: Protection) -> TestServer {
     TestServer::protected_by(Protection { metrics_listen: Some("127.0.0.1:0".to_owned()), ..protection })
 }
 
-/// The value of a line that begins with `name`, or `None` if there is none.
+/// Returns the value of a line that begins with `name`, or `None`.
 fn value(text: &str, name: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')))?;
     Some(line.rsplit(' ').next().unwrap().parse().unwrap())
@@ -364,7 +364,7 @@ fn metrics_are_served_only_on_their_own_address() {
 fn readers_of_metrics_do_not_hold_up_the_end() {
     let server = watched(Protection::default());
     let address = server.metrics().address;
-    // One that stays, and one that never finishes its question.
+    // An idle connection, and one with an unfinished request.
     let mut idle = TcpStream::connect(address).unwrap();
     idle.write_all(b"GET /metrics HTTP/1.1\r\nhost: here\r\n\r\n").unwrap();
     let mut unfinished = TcpStream::connect(address).unwrap();

@@ -1,4 +1,4 @@
-//! Lists: order, filters, pages, entity tags, query plans, and what is ranked.
+//! Lists: order, filters, pages, entity tags, query plans, and ranked results.
 
 use std::io::Read;
 
@@ -163,7 +163,7 @@ fn filters_find_runs_also_after_a_tier_change() {
         ("device=reported-example-gpu-1", &browser),
     ] {
         for workload in ["", "&workload=caffe-mnist", "&workload=caffe-mnist&sort=accuracy"] {
-            // An order is named once.
+            // An order is specified only once.
             if query.contains("sort=") && workload.contains("sort=") {
                 continue;
             }
@@ -312,7 +312,7 @@ fn answers_that_hold_a_secret_are_kept_by_nobody() {
     assert_eq!((accepted.header("cache-control"), accepted.header("etag")), ("no-store", ""));
 }
 
-/// Enough that a database would think twice before it sorts them.
+/// Number of runs, large enough that a database avoids sorting them.
 const RUNS: u32 = 2000;
 
 #[test]
@@ -358,7 +358,7 @@ fn sorts(steps: &[String]) -> usize {
     steps.iter().filter(|step| step.starts_with("USE TEMP B-TREE FOR")).count()
 }
 
-/// Returns the number of sorts that a list may have: of scanned results and of its page.
+/// Returns the number of sorts that a list may have: one of the scanned results and one of its page.
 fn sorts_of_few(query: &str) -> usize {
     let of_list = query.contains("AS looked") || query.contains("LIMIT 1 OFFSET");
     if !of_list {
@@ -404,7 +404,7 @@ fn past(number: u32, seed: Seed) -> PastRun {
     }
     for (i, workload) in record.workloads.iter_mut().enumerate() {
         workload.settings.precision = if precision % 4 == 0 { Precision::F16 } else { Precision::F32 };
-        // Few different metrics, so that many are equal, and some are absent.
+        // Few different metrics, so that many are equal, with some absent.
         let figure = rate.wrapping_add(u8::try_from(i).unwrap()) % 5;
         workload.summary.samples_per_second = (figure > 0).then_some(f64::from(figure) * 100.0);
         workload.summary.accuracy = (rate % 4 > 0).then(|| f64::from(rate % 4) / 4.0);
@@ -413,7 +413,7 @@ fn past(number: u32, seed: Seed) -> PastRun {
     PastRun {
         record,
         tier: TIERS[usize::from(tier) % TIERS.len()],
-        // A quarter of a day apart, so that some come at the same moment and days end between others.
+        // A quarter of a day apart, so that some are simultaneous and days end between others.
         submitted_unix_seconds: BEGINNING + f64::from(moment % 40) * DAY / 4.0,
         submitter: format!("{number:016x}"),
     }
@@ -511,7 +511,7 @@ fn queries() -> impl Strategy<Value = ListRuns> {
     (first, second).prop_map(|(first, second)| {
         let (workload, backend, precision, suite, device, vendor, browser, system) = first;
         let (client, tier, since, until, ranked, sort, limit, keep, offset) = second;
-        // Of all filters a few at a time, or nothing would ever fit.
+        // Only a few of the filters at a time, because otherwise nothing would match.
         let kept = |number: u16| keep & (1 << number) != 0 && keep.rotate_left(5) & (1 << number) != 0;
         let compares = sort.is_some_and(RunSort::needs_workload);
         ListRuns {
@@ -569,7 +569,7 @@ fn pages_match_a_plain_filter_and_sort() {
                 for (query, few, looked_at) in &queries {
                     let mut wanted = expected(&all, query);
                     wanted.drain(..wanted.len().min(query.offset.unwrap_or(0) as usize));
-                    // Filters that leave few or many, and orders that are looked through at once or piece by piece.
+                    // Filters with few or many matches, and orders that are scanned at once or in parts.
                     for (few, looked_at) in [(5_000, 25_000), (*few, *looked_at), (0, *looked_at)] {
                         let found = pages(&board, query, few, looked_at).await;
                         assert_eq!(found, wanted, "{query:?}, {few} {looked_at}");
@@ -593,7 +593,7 @@ fn rows_that_come_in_between_pages_move_nothing() {
         let (mut rows, mut next) = board.page(&query, 5_000, 25_000).await.unwrap();
         for number in (10_u32..).step_by(2) {
             let Some(query) = next else { break };
-            // One that is newer and belongs before this page, and for a while one that is older and will come.
+            // A newer run that belongs before this page, and for a while an older one that belongs on a later page.
             let older = (number < 20).then(|| at(number + 1, 0));
             board.store(older.into_iter().chain([at(number, 39)]).collect()).await.unwrap();
             let (page, following) = board.page(&query, 5_000, 25_000).await.unwrap();

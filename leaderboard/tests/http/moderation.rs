@@ -1,4 +1,4 @@
-//! Acts of moderators: effects, reversal and the public log.
+//! Actions of moderators: effects, reversal and the public log.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -77,7 +77,7 @@ fn flagged_run_shows_its_reason_until_restored() {
     assert_eq!(flagged.notes[0].to_string(), "A moderator flagged this run: Faster than its memory.");
     assert_eq!(flagged.notes[1..], own);
     assert!(places(&server).is_empty());
-    // Hidden for a while, it comes back as what it was before both.
+    // After being hidden for a while, it has its earlier tier again.
     moderated(&server, &["hide", &run_id, "--reason", "Until I know"]);
     moderated(&server, &["restore", &run_id, "--reason", "An overclocked card"]);
     assert_eq!((shown(&server, &run_id).tier, shown(&server, &run_id).notes), (Tier::Proven, own));
@@ -170,7 +170,7 @@ fn merged_devices_share_one_place() {
     assert_eq!((line.device_key.as_str(), line.device_name.as_str()), (A, "Example GPU A"));
     assert_eq!((line.figure.runs, line.figure.submitters), (2, 2));
     assert_eq!(line.best_run_id, fast, "which goes by the name of the device that it was merged into");
-    // Both ways of submission.
+    // Both ways of uploading.
     proven_by(&server, BOB, on("Example GPU B", 3));
     let mut imported = record::unregistered(5);
     imported.device.adapter.name = "Example GPU B".to_owned();
@@ -193,7 +193,7 @@ fn separated_devices_are_what_their_own_records_say() {
     proven_by(&server, BOB, on("Example GPU B", 3));
     let before = places(&server);
     moderated(&server, &["merge-devices", B, A, "--reason", "The same card"]);
-    // One that comes while they are merged is put back as well.
+    // A run that arrives during the merge is also restored.
     let later = accepted_by(&server, CAT, on("Example GPU B", 3)).run_id;
     let said = moderated(&server, &["separate-devices", B, "--reason", "Two cards after all"]);
     assert!(said.contains(&format!("2 runs of {A} count as runs of {B} again")), "{said}");

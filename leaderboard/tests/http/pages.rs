@@ -1,4 +1,4 @@
-//! The page and the data sets: files, caching, compression, and headers on everything.
+//! The page and the data sets: files, caching, compression, and headers on every answer.
 
 use std::fs;
 use std::fs::File;
@@ -100,7 +100,8 @@ fn files_have_types_and_cache_lifetimes() {
     assert_eq!((part.status.as_u16(), part.body), (206, vec![7; 10]));
 }
 
-/// Replaced twice within a second, it has the same `last-modified`: a browser that kept it would never see the second.
+/// A file that is replaced twice within a second has the same `last-modified`: a browser with a cached copy would never
+/// see the second version.
 #[test]
 fn burn_status_is_not_cached() {
     let server = server();
@@ -234,7 +235,7 @@ fn without_a_page_there_is_still_the_api() {
     assert_eq!(server.get("/api/v1/runs").status, 200);
 }
 
-/// As `reference/data-sets.json` registers them.
+/// File names and sizes as in `reference/data-sets.json`.
 const MNIST: [(&str, u64); 2] = [("mnist-train.bin", 47_100_032), ("mnist-test.bin", 7_850_032)];
 const CIFAR10: [(&str, u64); 2] = [("cifar10-train.bin", 153_650_032), ("cifar10-test.bin", 30_730_032)];
 
@@ -244,12 +245,12 @@ fn server_with_empty_data_folder() -> TestServer {
     TestServer::with_folders(folder, None, Some("data"))
 }
 
-/// Makes a file of this size, which takes no room on most file systems.
+/// Creates a sparse file of this size, which takes no space on most file systems.
 fn put(server_with_empty_data_folder: &TestServer, (file, bytes): (&str, u64)) {
     File::create(server_with_empty_data_folder.folder().join("data").join(file)).unwrap().set_len(bytes).unwrap();
 }
 
-/// Names of the data sets, each with the reason why it is missing.
+/// Returns the names of the data sets, each with the reason why it is missing.
 fn listed(server_with_empty_data_folder: &TestServer) -> Vec<(String, Option<String>)> {
     let answer = server_with_empty_data_folder.get("/api/v1/data-sets");
     assert_eq!(answer.status, 200, "{}", answer.text());

@@ -34,7 +34,7 @@ fn survives_a_postgresql_restart_without_loss() {
         command.args(words).args(["--silent", "--wait", "--pgdata", "data", "--log", "log"]);
         assert!(command.stdout(Stdio::null()).status().unwrap().success(), "{words:?}");
     };
-    // As if its machine had lost power.
+    // Simulates a power failure of the machine.
     pg_ctl(&["stop", "--mode", "immediate"]);
     std::thread::scope(|scope| {
         // Both wait for a while, because most outages are short.
@@ -47,7 +47,7 @@ fn survives_a_postgresql_restart_without_loss() {
     assert_eq!(server.upload(&open.run_id, &record).status, 201);
 }
 
-/// Ends the connections that a server has open, and waits until each has ended.
+/// Ends all connections of a server, and waits for the end of each.
 const END_CONNECTIONS: &str = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity \
                                WHERE usename = current_user AND pid <> pg_backend_pid()";
 
@@ -60,7 +60,7 @@ fn connections_that_postgresql_ends_are_made_anew() {
     assert_eq!(server.get(&format!("/api/v1/runs/{}", run.run_id)).status, 200);
 }
 
-/// PostgreSQL's own word for a full disk, said by a trigger: to fill a disk takes an administrator.
+/// A trigger that raises PostgreSQL's error for a full disk, because filling a disk requires an administrator.
 const FULL: &str = "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
                     RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$; \
                     CREATE TRIGGER full_disk BEFORE INSERT ON runs FOR EACH ROW EXECUTE FUNCTION full_disk()";
@@ -84,7 +84,7 @@ fn read_only_database_is_reported_and_readable() {
     let run = server.accepted(|_| {});
     let (started, record) = server.honest_run();
     let set = |value: &str| {
-        // As a server says it that only follows another one; what is connected already does not hear it.
+        // Simulates a standby server. Existing connections do not notice the change.
         server.database().execute(&format!(
             "SET transaction_read_only = off; ALTER ROLE CURRENT_USER SET default_transaction_read_only = {value}; \
              {END_CONNECTIONS}"
@@ -103,8 +103,8 @@ fn read_only_database_is_reported_and_readable() {
 #[ignore = "needs PostgreSQL"]
 fn absent_numbers_may_be_present_in_the_next_query() {
     let server = TestServer::start();
-    // Windows that are too short give no throughput. Each connection prepares the statement when it first runs it, and
-    // keeps it: every open connection has met an absent number before the first present one.
+    // Windows that are too short have no throughput. Each connection prepares the statement on its first run and keeps
+    // it. So every open connection gets an absent number before the first present one.
     for factor in [0.1, 0.1, 0.1, 0.1, 1.0, 1.0, 1.0, 1.0] {
         server.accepted(|record| record::scale_time(record, factor));
     }
@@ -174,7 +174,7 @@ fn postgresql_backup_advice_works() {
     let cluster = Cluster::shared();
     let schema = cluster.new_schema();
     let owner = schema.split(['/', ':']).nth(3).unwrap();
-    // Made as docs/HOSTING.md says.
+    // Created as in docs/HOSTING.md.
     let [database, copy] = ["monday", "tuesday"].map(|name| {
         cluster.administrate(&format!("CREATE DATABASE {name} OWNER {owner} ENCODING 'UTF8' TEMPLATE template0"));
         TestDatabase::at(named(&schema, name))
@@ -190,7 +190,7 @@ fn postgresql_backup_advice_works() {
     let dump = ["--format=custom", "--file=monday.dump", database.argument()];
     done(cluster.place.program("pg_dump").args(dump).output().unwrap());
     stored(&server, 2);
-    // Over what is there, as over an empty database.
+    // Into existing tables as well as an empty database.
     for _ in 0..2 {
         let words = ["--clean", "--if-exists", "--dbname", copy.argument(), "monday.dump"];
         done(cluster.place.program("pg_restore").args(words).output().unwrap());

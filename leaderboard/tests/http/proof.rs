@@ -1,4 +1,4 @@
-//! Runs that really trained are proven, and nothing else is.
+//! Proof of real training, and of nothing else.
 
 use leaderboard::Protection;
 use results::api::{AcceptedRun, RunList, StartedRun, StoredRun, Tier, Verdict};
@@ -26,7 +26,7 @@ fn a_run_that_trained_is_proven_and_ranked() {
     }
 }
 
-/// A server that verifies nothing, and an honest run in its queue.
+/// Returns a server that verifies nothing, and an honest run in its queue.
 fn server_with_a_waiting_run() -> (TestServer, StartedRun) {
     let mut server = rehearsal::server();
     server.restart_with_verifiers(0);
@@ -62,7 +62,7 @@ fn small(record: &mut RunRecord) -> &mut WorkloadRecord {
     record.workloads.iter_mut().find(|of| of.workload == SMALL).unwrap()
 }
 
-/// Plays a run that lacks something for a proof, and asserts that it is checked, with this reason.
+/// Plays a run that lacks something for a proof, and asserts that its tier is `checked`, with this reason.
 #[track_caller]
 fn is_checked(server: &TestServer, run: &Rehearsal, reason: &str) {
     let verdict = run.verdict(server);
@@ -87,7 +87,7 @@ fn slower_server_clock_determines_the_rate() {
     assert!(claimed.summary.samples_per_second.unwrap() > 1.9 * rate, "the record stays what it is");
     let place = shown.record.workloads.iter().position(|of| of.workload == SMALL).unwrap();
     assert_eq!(shown.listed[place], listed.summary);
-    // So are the badge, which is drawn like the card, and the open data.
+    // The same applies to the badge, which is drawn like the card, and to the open data.
     let badge: Badge = server.get(&format!("/api/v1/runs/{}/badge.json?workload={SMALL}", started.run_id)).parse();
     assert!(badge.message.contains(&format!("{rate:.1} samples/s")), "{} and {rate}", badge.message);
     let csv = server.get("/api/v1/export?format=csv").text();
@@ -104,7 +104,7 @@ fn states_that_do_not_train_into_each_other_flag_a_run() {
             train: |plain, steps| {
                 each_step(plain, steps, |plain| {
                     bent_step(plain, |_, after| {
-                        // RMSprop's memory of the ten last biases.
+                        // RMSprop's memory of the last ten biases.
                         let rest = after.memory.len() - 4 * 10;
                         map(&mut after.memory[rest..], |value| 1.1 * value);
                     })
@@ -178,7 +178,7 @@ fn two_runs_from_one_announcement_are_one() {
     let server = rehearsal::server();
     let run = light();
     let started = run.play_accepted(&server);
-    // The nonce is used up, for another record and for more requests.
+    // The nonce is used up, for other records and further requests.
     let mut second = run.record_of(&started);
     small(&mut second).resources.cpu_user_percent = Some(1.0);
     server.upload(&started.run_id, &second).assert_refused(409, "already_submitted", "");
@@ -189,7 +189,7 @@ fn two_runs_from_one_announcement_are_one() {
     let again = server.begin();
     run.send_all(&server, &again);
     server.upload(&again.run_id, &run.record_of(&again)).assert_refused(409, "already_submitted", "");
-    // With another's nonce.
+    // Another run's nonce.
     let third = server.begin();
     let mut stolen = run.record_of(&third);
     stolen.nonce = Some(started.nonce);

@@ -1,4 +1,4 @@
-//! A board that everybody can reach: limits by address, budgets for all, and TLS in front.
+//! A public board: limits by address, budgets for all clients, and TLS in front.
 
 use std::io::Read;
 
@@ -62,7 +62,7 @@ fn addresses_of_one_prefix_leave_announcements_to_others() {
 
 #[test]
 fn states_of_one_prefix_leave_room_for_others() {
-    // An eighth of it is enough for one run.
+    // An eighth of the budget is enough for one run.
     let limits = Protection { weights_bytes: 8 * 40_000_000, ..Protection::default() };
     let mut server = rehearsal::server_behind_a_proxy(limits);
     let run = rehearsal::light();

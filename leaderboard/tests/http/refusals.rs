@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{TestServer, record};
 
-/// One announced run whose honest record is changed in one place at a time.
+/// An announced run with an honest record, which is changed in one place at a time.
 struct Bench {
     server: TestServer,
     started: StartedRun,
@@ -22,7 +22,7 @@ impl Bench {
         Self { server, started, record }
     }
 
-    /// Puts `value` at the JSON `pointer` and expects a refusal that names `field`.
+    /// Sets the JSON `pointer` to `value` and expects a refusal that names `field`.
     #[track_caller]
     fn refuses(&self, pointer: &str, value: Value, code: &str, field: &str) {
         let mut json = serde_json::to_value(&self.record).unwrap();
@@ -31,7 +31,7 @@ impl Bench {
         answer.assert_refused(422, code, field);
     }
 
-    /// Changes the record, makes its summaries follow, and expects a refusal.
+    /// Changes the record, recomputes its summaries, and expects a refusal.
     #[track_caller]
     fn refuses_changed(&self, code: &str, field: &str, change: impl FnOnce(&mut RunRecord)) {
         let mut record = self.record.clone();
@@ -40,7 +40,7 @@ impl Bench {
         self.server.upload(&self.started.run_id, &record).assert_refused(422, code, field);
     }
 
-    /// Does the same, and expects the refusal of an import, too.
+    /// Does the same, and also expects the refusal of an import.
     #[track_caller]
     fn refuses_forged(&self, code: &str, field: &str, change: impl Fn(&mut RunRecord)) {
         self.refuses_changed(code, field, &change);
@@ -51,7 +51,7 @@ impl Bench {
         self.server.import(&imported).assert_refused(422, code, field);
     }
 
-    /// Asserts that no refusal used the run up.
+    /// Asserts that the run is still unused after the refusals.
     #[track_caller]
     fn still_accepts_the_honest_record(&self) {
         assert_eq!(self.server.upload(&self.started.run_id, &self.record).status, 201);
@@ -231,17 +231,17 @@ fn refuses_comparisons_that_contradict_their_losses() {
     bench.refuses_changed("out_of_range", "workloads[0].correctness.redraws", |r| {
         r.workloads[0].correctness.as_mut().unwrap().redraws = 3
     });
-    // No losses at all, on either side.
+    // No losses on either side.
     bench.refuses_changed("inconsistent", "workloads[0].correctness.reference_losses", |r| {
         let correctness = r.workloads[0].correctness.as_mut().unwrap();
         (correctness.losses, correctness.reference_losses) = (Vec::new(), Vec::new());
     });
-    // Infinity is written as the largest number there is; that both have it is no agreement.
+    // Infinity is written as the largest number. Two infinite values do not agree.
     bench.refuses_changed("inconsistent", "workloads[0].correctness.largest_difference", |r| {
         let correctness = r.workloads[0].correctness.as_mut().unwrap();
         (correctness.losses[1], correctness.reference_losses[1]) = (f64::MAX, f64::MAX);
     });
-    // Honest about the disagreement, and still called completed.
+    // The disagreement is reported, but the workload is marked as completed.
     bench.refuses_changed("inconsistent", "workloads[0].correctness.passed", |r| {
         let correctness = r.workloads[0].correctness.as_mut().unwrap();
         correctness.losses[1] = 2.0 * correctness.reference_losses[1];
@@ -281,7 +281,7 @@ fn refuses_whole_batch_results_that_contradict_their_numbers() {
             workload.correctness.as_mut().unwrap().whole_batch = Some(whole);
         });
     }
-    // Honest about the disagreement of the whole batch, and still called passed.
+    // The disagreement of the whole batch is reported, but marked as passed.
     bench.refuses_changed("inconsistent", "workloads[0].correctness.passed", |record| {
         let workload = &mut record.workloads[0];
         let wrong = WholeBatch { gradient_difference: 1.0, passed: false, ..whole(workload.settings.batch_size) };
@@ -295,7 +295,7 @@ fn refuses_whole_batch_results_that_contradict_their_numbers() {
 
 #[test]
 fn tolerance_depends_on_the_precision_alone() {
-    // Off by two percent, which f16 may be and nothing else.
+    // Off by two percent, which is allowed only for f16.
     let rough = |precision| {
         move |r: &mut RunRecord| {
             let workload = &mut r.workloads[0];
@@ -426,7 +426,7 @@ fn work_that_differs_from_the_network_is_refused() {
         r.device.backend = "warp-drive".to_owned();
         r.requested.backend = r.device.backend.clone();
     });
-    // Nonstandard runs have the network's work, too.
+    // Nonstandard runs also have the network's work.
     bench.refuses_forged("wrong_work", "workloads[0].settings.parameters", |r| {
         r.requested.length = NonZero::new(4).map(Length::Steps);
         record::declare(r);
@@ -474,25 +474,25 @@ fn courses_of_training_that_the_suite_lacks_are_refused() {
         r.workloads[0].windows.iter_mut().for_each(|window| window.steps *= 10);
         record::count_samples(&mut r.workloads[0], seed);
     });
-    // The slowest windows of the training left out.
+    // The slowest windows of the training are missing.
     bench.refuses_forged("inconsistent", "workloads[0].evaluations[1].step", |r| {
         let seed = r.requested.seed;
         r.workloads[0].windows.remove(1);
         r.workloads[0].peaks.clear();
         record::count_samples(&mut r.workloads[0], seed);
     });
-    // More samples than these steps have: the last batch of an epoch is short.
+    // More samples than these steps have, because the last batch of an epoch is short.
     bench.refuses_forged("inconsistent", "workloads[0].windows[1].samples", |r| {
         r.workloads[0].windows.iter_mut().for_each(|window| window.samples = u64::from(window.steps) * 128);
     });
-    // Windows of a tenth of the time, with evaluations at their old times.
+    // Windows with a tenth of their time, and evaluations at the old times.
     let field = "workloads[0].evaluations[0].training_seconds";
     bench.refuses_forged("inconsistent", field, |r| r.workloads[0].windows[0].seconds /= 10.0);
     // The worst evaluations are missing.
     bench.refuses_forged("not_standard", "workloads[0].evaluations[0].step", |r| {
         r.workloads[0].evaluations.remove(0);
     });
-    // Training ended when the accuracy was best.
+    // Training ended at the best accuracy.
     bench.refuses_forged("not_standard", "workloads[0].evaluations[2].step", |r| {
         r.workloads[0].evaluations.pop();
         record::reach(&mut r.workloads[0]);
@@ -501,7 +501,7 @@ fn courses_of_training_that_the_suite_lacks_are_refused() {
         r.workloads[0].evaluations.clear();
         record::reach(&mut r.workloads[0]);
     });
-    // Training that went on.
+    // Training continued after its end.
     bench.refuses_forged("not_standard", "workloads[0].evaluations[4].step", |r| {
         let last = r.workloads[0].evaluations.last().copied().unwrap();
         let (step, training_seconds) = (last.step + 1100, last.training_seconds + 1.1);

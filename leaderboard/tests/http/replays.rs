@@ -1,4 +1,4 @@
-//! Runs that a host has computed again: what that may change, and what it may not.
+//! Runs recomputed for a host: permitted and forbidden changes.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn replay(server: &TestServer, words: &[&str], data: Option<&Path>) -> std::proc
     run(&[&["replay"], words].concat(), &[here, database].concat())
 }
 
-/// Computes runs again in another process and returns its output.
+/// Recomputes runs in another process and returns its output.
 #[track_caller]
 fn replayed_here(server: &TestServer, words: &[&str]) -> String {
     done(&replay(server, words, Some(&data_folder())))
@@ -71,7 +71,7 @@ fn wrong_first_losses_flag_a_proven_run() {
     assert!(verdict.notes[0].to_string().contains(ANOTHER_LOSS), "{:?}", verdict.notes);
     assert_eq!(ranked(&server), 0);
     assert_eq!(server.database().count("SELECT COUNT(*) FROM figures"), 0);
-    // Nothing that a replay finds makes it proven again.
+    // No result of a replay makes the run proven again.
     replayed_here(&server, &["--tier", "flagged"]);
     assert_eq!(crate::replays::verdict(&server, &run.run_id), verdict);
 }
@@ -79,7 +79,7 @@ fn wrong_first_losses_flag_a_proven_run() {
 #[test]
 fn unverifiable_run_is_proven_after_data_arrives() {
     let (server, run_id) = checked_without_data();
-    // It cannot be verified this time either, so its states are kept.
+    // Still cannot be verified, so its states are kept.
     let nothing = tempfile::tempdir().unwrap();
     let said = done(&replay(&server, &[&run_id], Some(nothing.path())));
     assert!(said.contains("It stays checked: This leaderboard cannot recompute"), "{said}");

@@ -1,4 +1,4 @@
-//! Files of each day: made once, offered for a week, and gone after it.
+//! Daily files: created once, offered for a week, and then deleted.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -136,7 +136,7 @@ fn deleted_runs_leave_snapshots_within_a_week() {
         json_lines(&text).into_iter().map(|run| run.run_id).collect()
     };
     assert_eq!(ids(&before).len(), 2, "a file never changes");
-    // On the seventh day the file is no longer offered, before anything deletes it.
+    // On the seventh day the file is no longer offered, even before its deletion.
     server.pass(6.0 * DAY);
     assert_eq!(server.get(&format!("/snapshots/{before}")).status, 200);
     server.pass(DAY);
@@ -171,7 +171,7 @@ fn existing_name_is_kept_by_every_server() {
 fn unwritable_snapshot_folder_does_not_stop_the_server() {
     let folder = tempfile::tempdir().unwrap();
     let snapshots = folder.path().join("snapshots");
-    // A folder where the lock would be, so that also root cannot write it.
+    // A folder with the name of the lock, so that even root cannot write it.
     fs::create_dir_all(snapshots.join(".gradmark-snapshots.lock")).unwrap();
     let server = TestServer::with_snapshots(folder);
     assert_eq!(server.get("/healthz").status, 200);

@@ -69,9 +69,9 @@ fn an_honest_run_is_proven_during_a_flood_of_connections() {
     command.args(["--log", "off"]);
     let server = ProcessOfRehearsals::start(command);
     let honest = server.seen_at(HONEST).on_one_connection();
-    // No more than the server accepts and the operating system queues.
+    // At most as many as the server accepts and the operating system queues.
     let flood: Vec<_> = (0..150).map(|_| server.half_sent("")).collect();
-    // The server has accepted as many of them as it wants.
+    // By now the server has accepted its maximum.
     std::thread::sleep(std::time::Duration::from_millis(300));
     server.prove_honest_run(&honest);
     drop(flood);

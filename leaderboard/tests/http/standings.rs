@@ -72,7 +72,7 @@ fn devices_that_cannot_be_told_apart_share_a_place() {
         assert_eq!(found, names.into_iter().zip(expected).collect::<Vec<_>>());
     };
     are_placed([101; 3]);
-    // A third voice, on a second day, in the middle of the two.
+    // A third voice on a second day, between the other two.
     server.pass(86_400.0);
     for (device, factors) in devices {
         proven_by(&server, ANN, on(device, factors.iter().sum::<u32>() / 2));
@@ -84,7 +84,7 @@ fn devices_that_cannot_be_told_apart_share_a_place() {
 fn software_and_processors_are_never_among_gpus() {
     let server = board();
     proven_by(&server, ANN, |_| {});
-    // One says what it is, and one does not.
+    // One run names its device, and one does not.
     proven_by(&server, ANN, |record| {
         record.device.adapter.software = true;
         record.device.adapter.name = "llvmpipe (LLVM 15)".to_owned();
@@ -118,7 +118,7 @@ fn runs_that_were_announced_and_never_came_are_counted() {
     proven_by(&server, ANN, |_| {});
     let before = places(&server, "")[0].completion;
     assert_eq!(before, Some(Completion { finished: 1, announced: 4 }), "others' announcements are not this device's");
-    // Announced rows are forgotten; what they were counted for is not.
+    // Announced rows are deleted, but their counts remain.
     server.database().execute("DELETE FROM started_runs");
     assert_eq!(places(&server, "")[0].completion, before);
 }
@@ -130,7 +130,7 @@ fn late_announcements_count_within_an_hour() {
     for _ in 0..5 {
         announced_by(&server, ANN);
     }
-    // At its start, and each hour.
+    // At startup, and every hour.
     server.restart();
     let expected = Some(Completion { finished: 1, announced: 6 });
     let counted = || places(&server, "")[0].completion == expected;
@@ -147,7 +147,7 @@ fn run_counts_for_its_announcer_on_that_day() {
         let answer = another.send("PUT", &format!("/api/v1/runs/{}", started.run_id), &headers, &record);
         assert_eq!(answer.status, 201, "{}", answer.text());
     };
-    // Two servers make the same word, and a run is its announcer's wherever it is submitted.
+    // Two servers derive the same pseudonym, and a run belongs to its announcer regardless of the uploading server.
     let (first, second) = (announced_by(&server, ANN), announced_by(&another, ANN));
     server.pass(100.0);
     hand_in(&first, ANN);

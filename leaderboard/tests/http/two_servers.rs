@@ -1,4 +1,4 @@
-//! Two servers on one database, as behind a balancer: neither keeps anything to itself.
+//! Two servers on one database, as behind a load balancer. Neither has private state.
 
 use std::sync::Barrier;
 
@@ -53,7 +53,8 @@ fn simultaneous_uploads_to_two_servers_use_the_nonce_once() {
     let other = one.another();
     let (started, record) = one.honest_run();
     let answers = at_once([&one, &other], |server| server.upload(&started.run_id, &record));
-    // One stores it; to the next four it is the same record whose answer was lost, and more secrets there are not.
+    // One request stores the record. The next four count as repetitions after a lost answer, until the limit of
+    // secrets.
     assert_eq!(statuses(&answers), [200, 200, 200, 200, 201, 409, 409, 409], "{answers:?}");
     assert_eq!(one.get("/api/v1/runs").parse::<RunList>().total, 2);
     let secrets = answers.iter().filter(|answer| answer.status.is_success());
@@ -69,7 +70,7 @@ fn concurrent_segments_on_two_servers_count_once() {
     let commit = |number, steps, ends_lap| Call::Commit(segment(number, steps, &hash(steps[1]), ends_lap));
     for call in [lap(0, &hash(0)), commit(0, [0, 5], false), commit(1, [5, 9], true), proof(9, None, None)] {
         let answers = at_once([&one, &other], |server| call.send(server, &run));
-        // A client that was a moment too late tries again.
+        // A client that was slightly too late tries again.
         let (taken, late): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 200);
         assert!(late.iter().all(|answer| answer.status == 503), "{late:?}");
         assert!(!taken.is_empty() && taken.iter().all(|answer| answer.body == taken[0].body), "{taken:?}");

@@ -1,4 +1,4 @@
-//! A database that version 0.1.0 wrote is used by this version.
+//! Use of a database from version 0.1.0 by this version.
 
 use results::RunRecord;
 use results::api::{RunList, StoredRun, Tier};
@@ -10,7 +10,7 @@ const SCHEMA: &str = include_str!("../../migrations/0001_schema.sql");
 const ROWS: &str = include_str!("upgrade/0.1.0.sql");
 const RECORD: &str = include_str!("../../../results/tests/all/stored/0.1.0.json");
 const RUN_ID: &str = "616aaf88ee554534";
-/// Secret that the server of version 0.1.0 gave for the run.
+/// Secret of the run from the server of version 0.1.0.
 const SECRET: &str = "5e3f80ad1b792e2e53dc82268b9dd4a3285993a1469ace277690600f82b07e25";
 
 /// Returns the database. The checksum of its migration is from 0.1.0, so an edit of the migration is an error.

@@ -18,8 +18,8 @@ use crate::progress::{Interrupt, RunProgress};
 use crate::screen::Screen;
 use crate::{device, machine, progress, report};
 
-/// Runs a suite, shows its results, and keeps and uploads the record. Several backends or seeds are compared. All
-/// arguments are checked before anything is trained.
+/// Runs a suite, shows its results, and stores and uploads the record. Several backends or seeds are compared. All
+/// arguments are checked before any training.
 pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     if arguments.ends_with_input {
         progress::end_with_input();
@@ -80,7 +80,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
             return Err(error.into());
         }
     };
-    // Everything that can be lost is in the record now: Ctrl-C at a question ends the program.
+    // The record is complete: Ctrl-C at a question ends the program.
     interrupt.end_at_once();
     drop(backend);
     if on_battery || machine::is_discharging() {
@@ -99,7 +99,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     if let Some(failure) = report::wrong_results(&record) {
         return Err(failure);
     }
-    // A leaderboard accepts the results of the others.
+    // A leaderboard accepts a record if any workload completed.
     let is_result = record.workloads.iter().any(|workload| workload.outcome == Outcome::Completed);
     if let Some(submission) = submission.filter(|_| is_result) {
         upload(&submission, &record, json, arguments, screen)?;
@@ -115,7 +115,8 @@ struct Seed {
 }
 
 impl Seed {
-    /// Returns the leaderboard's seed, unless another was requested: such a run can only be uploaded as unverified.
+    /// Returns the leaderboard's seed, unless another was requested. A run with another seed can only be uploaded as
+    /// unverified.
     fn find(asked: Option<u32>, suite: &SuiteDefinition, submission: Option<&Submission>) -> Result<Self, Failure> {
         match (asked, submission) {
             (Some(value), submission) => {
@@ -173,7 +174,7 @@ fn run(
 ) -> Result<RunRecord, Stopped> {
     let mut progress = RunProgress::new(interrupt.clone());
     let mut meter = MachineMeter::of(backend);
-    // In a separate scope, so that the witness is borrowed briefly.
+    // A separate scope keeps the borrow of the witness short.
     let witness = witness.map(|witness| witness as &mut dyn Witness);
     let mut edges = Edges { data, observer: &mut progress, clock, meter: &mut meter, witness };
     let result = pollster::block_on(engine::run(request, backend, &mut edges));

@@ -23,7 +23,7 @@ use crate::screen::{Screen, plural};
 use crate::{device, report};
 
 const DOCUMENT_VERSION: u32 = 1;
-/// Default number of seeds: the fewest whose spread is meaningful.
+/// Default number of seeds, the fewest with a meaningful spread.
 const DEFAULT_SEEDS: u32 = 3;
 
 #[derive(Serialize)]
@@ -39,8 +39,8 @@ struct Document<'a> {
     provenance: Provenance,
 }
 
-/// Trains workloads on several backends from several seeds and compares the results. All arguments are checked
-/// before anything is trained.
+/// Trains workloads on several backends from several seeds and compares the results. All arguments are checked before
+/// any training.
 pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let suite = find_suite(&arguments.training.suite)?;
     let workloads = workloads(arguments, suite)?;
@@ -79,7 +79,7 @@ pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let provenance = provenance();
     let interrupt = Interrupt::default();
     let findings = contest.run(&mut data, clock.as_ref(), &interrupt)?;
-    // Everything that can be lost is known now.
+    // The results are complete: Ctrl-C ends the program.
     interrupt.end_at_once();
     if findings.records.is_empty() {
         return Err(data.advised(findings.into_failure()));
@@ -214,7 +214,7 @@ impl Contest<'_> {
         let is_chosen = self.arguments.training.seed.is_some();
         let seed_source = if is_chosen { SeedSource::Chosen } else { SeedSource::Random };
         let mut spec = RunSpec { workloads, seed, seed_source, ..self.arguments.spec(backend.name()) };
-        // A back end without a choice of devices was asked for none.
+        // A backend without a choice of devices gets no adapter.
         if devices(backend.name()) == Devices::Given {
             "any".clone_into(&mut spec.adapter);
         }
@@ -261,7 +261,7 @@ struct Findings {
     pub(crate) cancelled: bool,
 }
 
-/// A workload that a backend cannot train, so that further seeds are skipped.
+/// Workload that a backend cannot train. Further seeds are skipped.
 struct GivenUp {
     workload: &'static str,
     refused: Refused,

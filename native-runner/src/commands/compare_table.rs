@@ -1,4 +1,4 @@
-//! A comparison as a person reads it.
+//! Comparisons as text tables.
 
 use std::mem::discriminant;
 
@@ -54,7 +54,7 @@ pub(crate) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
         for warning in &record.warnings {
             let is_known = shown.iter().any(|(other, of, known)| {
                 let same_kind = discriminant(*known) == discriminant(warning);
-                // Adapter and program are the same ones for every workload.
+                // Adapter and program are the same for every workload.
                 let everywhere = matches!(warning, Warning::SoftwareAdapter { .. } | Warning::Untuned { .. });
                 same_kind && other.device.backend == record.device.backend && (*of == workload || everywhere)
             });
@@ -86,7 +86,7 @@ fn table(rows: &[Row]) -> Table {
     Table { titles: rows.iter().map(|row| row.contender.to_string()).collect(), columns }
 }
 
-/// Builds a cell with seconds and the ratio to the fastest, which stay together on narrow screens.
+/// Builds a column of cells with seconds and the ratio to the fastest, which stay together on narrow screens.
 fn timing_column(name: &str, rows: &[Row], timing: &dyn Fn(&Figures) -> (Option<Timing>, bool)) -> TableColumn {
     let cell = |row: &Row| match row.figures.as_ref().map(timing) {
         Some((Some(timing), projected)) => {
@@ -140,7 +140,7 @@ pub(crate) fn mebibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)
 }
 
-/// Lists each contender once with settings of Burn's: compiler, fusion, autotune and threads.
+/// Lists each contender once with its Burn settings: compiler, fusion, autotune and threads.
 pub(crate) fn burn_lines<'a>(contenders: impl IntoIterator<Item = (String, &'a [String])>) -> Vec<String> {
     let mut lines = Vec::new();
     for line in contenders.into_iter().filter_map(|(contender, settings)| burn_line(&contender, settings)) {

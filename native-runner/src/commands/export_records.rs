@@ -1,4 +1,4 @@
-//! Records that lie here, as one table for other programs.
+//! Stored records as one table for other programs.
 
 use std::io;
 use std::io::Write;
@@ -31,7 +31,7 @@ impl Run for LocalRun {
     }
 }
 
-/// Writes the records at the paths as a table, and reports what was left out.
+/// Writes the records at the paths as a table, and reports omissions.
 pub(crate) fn export_records(arguments: &ExportArgs) -> Result<(), Failure> {
     let target = arguments.output.as_path();
     let is_standard_output = target.as_os_str() == STANDARD_OUTPUT;
@@ -131,7 +131,7 @@ pub(crate) fn columns() -> Vec<Column<LocalRun>> {
     first.into_iter().chain(record_columns()).chain(settings()).chain(resources()).collect()
 }
 
-/// Columns that leaderboards lack, because ranked runs do not differ in them.
+/// Returns the columns that leaderboards lack, because ranked runs do not differ in them.
 fn settings() -> [Column<LocalRun>; 10] {
     [
         Column::of(

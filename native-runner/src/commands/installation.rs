@@ -18,7 +18,7 @@ use crate::screen::{Screen, did_you_mean};
 pub(crate) fn completions(arguments: &CompletionsArgs) -> Result<(), Failure> {
     let mut command = Cli::command();
     let name = command.get_name().to_owned();
-    // Made in memory, because the generator panics where it cannot write.
+    // The script is generated in memory, because the generator panics on write errors.
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, name, &mut script);
     io::stdout().lock().write_all(&script).map_err(Failure::Output)
@@ -37,7 +37,7 @@ pub(crate) fn manual(arguments: &ManualArgs) -> Result<(), Failure> {
 }
 
 fn write_pages(command: &clap::Command, folder: &Path) -> Result<(), Failure> {
-    // Once built, a subcommand's name for display is `native-runner-upload`, as its page is called.
+    // After `build`, the display name of a subcommand is `native-runner-upload`, as is the name of its page.
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let path = folder.join(format!("{name}.1"));
     fs::write(&path, page(command.clone())?).map_err(|source| cannot_write(&path, source))?;
@@ -52,7 +52,7 @@ fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
     if let Some(examples) = examples {
         page.extend_from_slice(b".SH EXAMPLES AND EXIT STATUS\n.nf\n");
         for line in examples.lines() {
-            // A backslash would begin an escape, and a point or an apostrophe at the start a request.
+            // A backslash would begin an escape, and a leading period or apostrophe a request.
             page.extend_from_slice(format!("\\&{}\n", line.replace('\\', "\\e").replace('-', "\\-")).as_bytes());
         }
         page.extend_from_slice(b".fi\n");
@@ -103,7 +103,7 @@ pub(crate) struct ManualArgs {
 const DOWNLOAD_TIMEOUT_SECONDS: f64 = 3600.0;
 
 /// Fetches missing data sets: the published originals, or converted files from a leaderboard. Their SHA-256 sums are
-/// checked, so that any leaderboard will do.
+/// checked, so any leaderboard is safe.
 pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<(), Failure> {
     let of_files = DATA_SETS.iter().filter(|set| matches!(set.origin, Origin::Files { .. }));
     let known: Vec<&str> = of_files.map(|set| set.name.as_str()).collect();

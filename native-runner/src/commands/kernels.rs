@@ -26,7 +26,7 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let is_asked = |suite: &Suite| arguments.suites.is_empty() || arguments.suites.contains(suite);
     let request = Request {
-        // Without any, the adapter is opened and nothing is measured.
+        // Without suites, the adapter is opened and nothing is measured.
         suites: Suite::ALL.into_iter().filter(|suite| !arguments.opens_only && is_asked(suite)).collect(),
         budget_seconds: arguments.budget_seconds,
         budget_bytes: u64::from(arguments.budget_mib) << 20,

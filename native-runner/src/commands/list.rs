@@ -123,7 +123,7 @@ pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lists all backends, built in or not, with the features that add them.
+/// Lists all backends, built in or not, with the features that enable them.
 pub(crate) fn backends(arguments: &ListArgs) -> Result<(), Failure> {
     let states = pollster::block_on(engine::backends::states(Rc::new(MonotonicClock::start())));
     if arguments.json {
@@ -140,7 +140,7 @@ pub(crate) fn backends(arguments: &ListArgs) -> Result<(), Failure> {
             (true, false, Some(words)) => format!("runs with {words}"),
             (true, true, _) => "runs here".to_owned(),
         };
-        // The text before says what it needs.
+        // The text before it contains the requirements.
         let remark = remark.as_ref().filter(|_| needs.is_none());
         let remark = remark.map_or_else(String::new, |remark| format!(": {remark}"));
         SCREEN.prose(&" ".repeat(width + 2), &format!("{state}{remark}"), width + 2)?;

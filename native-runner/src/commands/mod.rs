@@ -1,4 +1,4 @@
-//! One function for each thing that the program does.
+//! One function for each command of the program.
 
 pub(crate) mod benchmark;
 pub(crate) mod compare;

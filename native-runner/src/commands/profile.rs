@@ -51,7 +51,7 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
     deliver(shown, None, &json)
 }
 
-/// Launches in the order of the step, their sum, and the whole step.
+/// Builds the table of launches in step order, their sum, and the whole step.
 fn table(profile: &Profile) -> Table {
     let launches = &profile.launches;
     let sum = Cost {
@@ -93,7 +93,7 @@ fn processor(cost: &Cost) -> String {
     cost.processor_seconds.map_or_else(|| "–".to_owned(), time)
 }
 
-/// Formats an amount per second; empty for none.
+/// Formats an amount per second; empty for zero.
 fn rate(amount: u64, seconds: f64, unit: &str) -> String {
     if amount == 0 {
         return String::new();

@@ -1,4 +1,4 @@
-//! A study, or any records, as one HTML file.
+//! Report of a study, or of any records, as one HTML file.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +22,7 @@ pub(crate) fn report(arguments: &ReportArgs) -> Result<(), Failure> {
         let folder = if first.is_dir() { first } else { first.parent().unwrap_or(Path::new("")) };
         JsonTarget::File(folder.join(DEFAULT_NAME))
     });
-    // Nothing but a report is overwritten.
+    // Only an existing report is overwritten.
     if let JsonTarget::File(path) = &target
         && !arguments.force
         && holds_something(path)

@@ -1,4 +1,4 @@
-//! From what few devices were measured to do to what many would: the model of `docs/SCALING.md`, computed.
+//! Predicts the scaling to many devices from measurements of a few, with the model of `docs/SCALING.md`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -89,11 +89,11 @@ fn not_negative(text: &str) -> Result<f64, String> {
     value.ok_or_else(|| "it must be a number, at least 0".to_owned())
 }
 
-/// GTDLBench, Table VIII: Tesla M60, Server-2; the same number of samples for each GPU.
+/// GTDLBench, Table VIII: Tesla M60, Server-2; the same number of samples per GPU.
 const TABLE: [Published; 3] = [
     Published {
         what: "TensorFlow, Inception-v3 on ImageNet, 32 samples for each GPU",
-        // About 25 million, as the paper says.
+        // About 25 million, according to the paper.
         parameters: Parameters::Known(25_000_000),
         iterations: 100_000.0,
         seconds: [(1, 111_781.2), (2, 118_972.3), (4, 131_796.7)],
@@ -118,7 +118,7 @@ struct Published {
     what: &'static str,
     parameters: Parameters,
     iterations: f64,
-    /// Seconds of the whole training, by the number of GPUs.
+    /// Seconds of the whole training, by number of GPUs.
     seconds: [(u32, f64); 3],
 }
 
@@ -132,7 +132,7 @@ struct PublishedScaling {
     what: &'static str,
     gradient_bytes: f64,
     all_reduce: AllReduce,
-    /// Bandwidth at which the model fits best.
+    /// Bandwidth with the best fit of the model.
     bytes_per_second: f64,
     steps: Vec<PublishedStep>,
 }
@@ -142,7 +142,7 @@ struct PublishedStep {
     devices: u32,
     published_seconds: Option<f64>,
     model_seconds: f64,
-    /// Throughput over the throughput of the same number of single GPUs.
+    /// Throughput relative to the same number of single GPUs.
     model_efficiency: f64,
 }
 
@@ -194,7 +194,7 @@ struct MeasuredStep {
     measured_seconds: f64,
     measured_communication_seconds: f64,
     model: ModelledStep,
-    /// True if the link was fitted to other records than this one.
+    /// True if the link was fitted to other records.
     link_is_of_others: bool,
 }
 
@@ -212,9 +212,9 @@ struct Network {
 struct Scaled {
     devices: u32,
     all_reduce: AllReduce,
-    /// Batch divided among the devices; absent if it has fewer samples than there are devices.
+    /// Batch divided among the devices; absent if it has fewer samples than devices.
     strong: Option<ScaledStep>,
-    /// The same number of samples per device as on one.
+    /// Same number of samples per device as on one.
     weak: ScaledStep,
 }
 
@@ -238,7 +238,7 @@ fn timed_runs<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<TimedRun<
     timed.collect()
 }
 
-/// Returns the one kind of device that all records are of.
+/// Returns the device that all records share.
 fn device(runs: &[TimedRun<'_>]) -> Result<String, Failure> {
     let names = BTreeSet::from_iter(runs.iter().map(|run| run.record.device.adapter.name.as_str()));
     match Vec::from_iter(names)[..] {
@@ -464,7 +464,7 @@ mod tests {
         for row in &all {
             let last = row.steps.last().unwrap();
             assert_eq!((last.devices, last.published_seconds), (PREDICTED_DEVICES, None), "{}", row.what);
-            // A fit goes through what was published on one, and near it on two and four.
+            // A fit matches the published time on one device, and comes close on two and four.
             for step in &row.steps[..3] {
                 let off = step.model_seconds / step.published_seconds.unwrap() - 1.0;
                 assert!(off.abs() < 0.08, "{} on {}: off by {off}", row.what, step.devices);

@@ -34,7 +34,7 @@ struct Document<'a> {
 
 pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let workloads = if arguments.workloads.is_empty() && arguments.files.files.is_empty() {
-        // Networks with a reduced size are slow on most devices, and measured only by name.
+        // Reduced networks are slow on most devices, and measured only if named.
         WORKLOADS.iter().map(|make| make()).filter(|workload| workload.reduced.is_none()).collect()
     } else {
         arguments.files.and_named(arguments.workloads.iter().map(|name| name.trim()))?
@@ -68,7 +68,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     conclude(&report, arguments.json).map_err(|failure| data.advised(failure))
 }
 
-/// Opens the named backends; without names, all that work here, and the others with the reason.
+/// Opens the named backends. Without names, opens all that work here, and returns the reasons for the others.
 fn contenders(
     arguments: &StepsArgs,
     clock: &Rc<MonotonicClock>,
@@ -113,7 +113,7 @@ fn gauge(_: &StepsArgs, _: &[Contender], _: &Rc<MonotonicClock>, _: &ListProgres
     None
 }
 
-/// Returns the memory budget: as requested, or the free memory if the device shares the machine's.
+/// Returns the memory budget: the requested one, or the free memory if the device shares the machine's memory.
 fn budget_bytes(arguments: &StepsArgs, contenders: &[Contender]) -> Option<u64> {
     if let Some(mebibytes) = arguments.budget_mib {
         return Some(u64::from(mebibytes) << 20);
@@ -224,7 +224,7 @@ fn table(report: &StepsReport) -> Table {
     Table { titles: rows.iter().map(|row| row.workload.workload.to_owned()).collect(), columns }
 }
 
-/// Formats how much longer a sample takes than at the next smaller batch size, if that is too much.
+/// Formats the increase in time per sample over the next smaller batch size, if it is too large.
 fn cliff(row: &Row<'_>) -> String {
     let here = row
         .workload
@@ -260,7 +260,7 @@ fn notes(report: &StepsReport) -> Vec<String> {
     notes
 }
 
-/// Describes a rise in time per sample, and whether a second measurement in turns confirmed it.
+/// Describes a rise in time per sample, with the result of the second, alternating measurement.
 fn about(cliff: &Cliff) -> String {
     let Cliff { backend, from_batch_size, to_batch_size, rise, rise_in_turns } = cliff;
     let first = percent(*rise);

@@ -115,7 +115,7 @@ impl Submission {
         self.asks(&text, "Upload this record?", json)
     }
 
-    /// Shows `text` and asks; the user can view `json` first.
+    /// Shows `text` and asks the user, who can view `json` first.
     pub(crate) fn asks(&self, text: &str, question: &str, json: &str) -> Result<bool, Failure> {
         let screen = Screen::Error;
         screen.line("")?;
@@ -153,7 +153,7 @@ impl Submission {
         if accepted.being_verified { self.await_verdict(&accepted.run_id, screen) } else { Ok(()) }
     }
 
-    /// Uploads exactly `json` as an unverified run, once, however often it is retried. The inner error comes from the
+    /// Uploads exactly `json` as an unverified run. Retries do not create another run. The inner error comes from the
     /// upload.
     pub(crate) fn import(&self, json: String) -> Result<Result<AcceptedRun, LeaderboardError>, Failure> {
         let key = IdempotencyKey::of(&json).map_err(Failure::NoRandomness)?;
@@ -164,14 +164,14 @@ impl Submission {
         Ok(answer)
     }
 
-    /// Waits until the leaderboard has recomputed parts of the run, within a person's patience.
+    /// Waits for the leaderboard to recompute parts of the run, for a limited time.
     fn await_verdict(&self, run_id: &str, screen: Screen) -> Result<(), Failure> {
         screen.line("")?;
         screen.prose("", "The run is being verified: the leaderboard trains random parts of it again.", 0)?;
         let start = Instant::now();
         while start.elapsed() < VERDICT_TIMEOUT {
             thread::sleep(VERDICT_POLLING_INTERVAL);
-            // It has the run; whether it answers just now changes nothing about that.
+            // The leaderboard already has the run, so a missed answer changes nothing.
             let Ok(verdict) = self.leaderboard.verdict(run_id) else { continue };
             if !verdict.being_verified {
                 screen.line(&format!("{:<15}{}", screen.bold("Verified"), verdict.tier.name()))?;

@@ -1,4 +1,4 @@
-//! Compares each back end with the plain reference, in a child process each: drivers crash.
+//! Compares each backend with the plain reference, each in a child process because drivers crash.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -21,14 +21,15 @@ use crate::json_output::{JsonTarget, to_json};
 use crate::meter::MonotonicClock;
 use crate::{machine, progress};
 
-/// Convolutions, pools and dense layers, if MNIST is there; and two LSTMs on stories, which can always be generated.
+/// Convolutions, pools and dense layers, if MNIST is available; and two LSTMs on stories, which can always be
+/// generated.
 const SMALL_WORKLOADS: [&str; 2] = ["caffe-mnist", "keras-babi-rnn"];
 const SEED: u32 = 1;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Trial {
     pub(crate) backend: &'static str,
-    /// Index among the adapters; `None` for backends with their own devices.
+    /// Adapter index; `None` for backends with their own devices.
     pub(crate) adapter: Option<usize>,
     pub(crate) device: String,
     pub(crate) software: bool,
@@ -87,7 +88,7 @@ fn pairs(
 
 pub(crate) fn examine_backends(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let arguments = circumstances.arguments;
-    // The command line was checked before.
+    // The command line has already been checked.
     let backends = wanted(&arguments.backends).unwrap_or_default();
     let adapters = circumstances.listing.chosen(arguments.adapter.as_deref()).unwrap_or_default();
     let only_adapters = arguments.adapter.is_some() && arguments.backends.is_empty();
@@ -122,13 +123,13 @@ fn device(circumstances: &Circumstances<'_>, adapter: Option<usize>) -> String {
 }
 
 fn untried(circumstances: &Circumstances<'_>, backend: &BackendDefinition, adapter: Option<usize>) -> Trial {
-    // Without an adapter, it computes on the processor or on a maker's own devices.
+    // Without an adapter, it computes on the processor or on a vendor's own devices.
     let software = adapter.is_some_and(|index| circumstances.listing.adapters[index].adapter.software);
     let device = device(circumstances, adapter);
     Trial { backend: backend.name, adapter, device, software, outcome: TrialOutcome::Untried }
 }
 
-/// Returns the `--adapter` argument. A backend that counts its own devices gets the name of the requested adapter.
+/// Returns the `--adapter` argument. A backend with its own numbering gets the name of the requested adapter.
 fn place(circumstances: &Circumstances<'_>, adapter: Option<usize>) -> Option<String> {
     if let Some(index) = adapter {
         return Some(index.to_string());
@@ -136,13 +137,13 @@ fn place(circumstances: &Circumstances<'_>, adapter: Option<usize>) -> Option<St
     let asked = circumstances.arguments.adapter.as_deref()?;
     let name = |index: usize| circumstances.listing.adapters[index].adapter.name.clone();
     match asked.parse() {
-        // An index out of range is passed on, and refused.
+        // An index out of range is passed on and refused later.
         Ok(AdapterChoice::Index(index)) if index < circumstances.listing.adapters.len() => Some(name(index)),
         _ => Some(asked.to_owned()),
     }
 }
 
-/// Computes the first steps in a child process, and judges the answer or how the process ended.
+/// Computes the first steps in a child process, and judges its answer or its exit.
 fn try_out(
     circumstances: &Circumstances<'_>,
     backend: &'static BackendDefinition,
@@ -160,7 +161,7 @@ fn try_out(
 
 fn judge_trace(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding) {
     let backend = trial.backend;
-    // On software adapters some back ends are known to fail, and such runs are never ranked.
+    // Some backends are known to fail on software adapters, and such runs are never ranked.
     let severity = if trial.software { Severity::Warning } else { Severity::Problem };
     let failed = |trial: Trial, sentence: String, details| {
         let advice = "A newer driver may help; `native-runner backends` lists other backends.";

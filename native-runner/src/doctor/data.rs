@@ -14,9 +14,9 @@ pub(crate) fn examine_data_sets(circumstances: &mut Circumstances<'_>) -> Vec<Fi
     DATA_SETS.iter().map(|set| of_set(set, &arguments.data, !arguments.quick)).collect()
 }
 
-/// Finds a data set, and verifies all of it if `whole`.
+/// Finds a data set. Verifies all of its content if `whole`.
 fn of_set(set: &'static DataSetDefinition, chosen: &DataArgs, whole: bool) -> Finding {
-    // A new folder for each set, because loaded sets stay in memory.
+    // A new reader for each set, because loaded sets stay in memory.
     let mut folder = DataFolder::new(chosen);
     let availability = folder.availability(set);
     let details = json!({ "data_set": set.name, "availability": availability, "read": whole });
@@ -49,7 +49,7 @@ fn of_set(set: &'static DataSetDefinition, chosen: &DataArgs, whole: bool) -> Fi
     Finding { advice, ..Finding::new(severity, "data_set", format!("{name} {sentence}.")).with_details(details) }
 }
 
-/// Returns the command that fetches what the quick suite needs, if a run would neither find nor fetch it.
+/// Returns the command that fetches the data of the quick suite, if a run would neither find nor fetch it.
 pub(crate) fn command_for_what_a_run_lacks(arguments: &DoctorArgs) -> Option<String> {
     arguments.data.folder.as_ref()?;
     let suite = engine::SUITES.iter().find(|suite| suite.name == "quick")?;
@@ -67,7 +67,7 @@ pub(crate) fn examine_cache(_: &mut Circumstances<'_>) -> Vec<Finding> {
     vec![judge_cache(&folder, try_to_write(&folder))]
 }
 
-/// Writes and removes a file in the folder, or in the one where it would be made.
+/// Writes and removes a file in the folder, or in its closest existing parent.
 fn try_to_write(folder: &Path) -> io::Result<()> {
     let existing = folder.ancestors().find(|ancestor| ancestor.exists()).ok_or(io::ErrorKind::NotFound)?;
     let probe = existing.join(format!(".gradmark-doctor-{}", std::process::id()));
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(found.severity, Severity::Problem);
         let command = format!("`native-runner fetch-data mnist --data {}`", folder.path().display());
         assert!(found.advice.as_ref().is_some_and(|advice| advice.starts_with(&command)), "{found:?}");
-        // Half of it is damaged, which only reading tells.
+        // Half of it is damaged, which only reading detects.
         fs::write(folder.path().join("mnist-train.bin"), b"GMDS").unwrap();
         let severity = |whole| of_set(set, &chosen, whole).severity;
         assert_eq!((severity(true), severity(false)), (Severity::Problem, Severity::Fine));

@@ -32,7 +32,7 @@ fn run(command: Command, limit: Duration) -> Result<String, String> {
     Child::start(command).map_err(|error| format!("it could not be started: {error}"))?.output_within(limit)
 }
 
-/// Does a part of the examination in a child process, because drivers crash, and parses its answer.
+/// Runs a part of the examination in a child process, because drivers crash, and parses the output.
 pub(crate) fn ask_child<T: DeserializeOwned>(arguments: &[OsString], limit: Duration) -> Result<T, String> {
     let mut command = machine::this_program().map_err(|error| error.to_string())?;
     command.arg("doctor").args(arguments);
@@ -208,7 +208,8 @@ fn judge_gpu(gpu: &Gpu, offered: bool, container: Option<&str>) -> Finding {
     finding.with_details(json!({ "gpu": gpu, "offered": offered }))
 }
 
-/// Returns how to make a GPU available; `None` for server management and virtual displays, which have no such driver.
+/// Returns advice to make a GPU available; `None` for server management and virtual displays, which have no such
+/// driver.
 fn driver_advice(vendor: u32, driver: Option<&str>, container: Option<&str>) -> Option<String> {
     let of_container = match (vendor, container) {
         (NVIDIA, Some(_)) => {
@@ -238,9 +239,9 @@ fn driver_advice(vendor: u32, driver: Option<&str>, container: Option<&str>) -> 
 }
 
 const LOADER: &str = "libvulkan.so.1";
-/// Variables that choose drivers; the second is the older name of the first.
+/// Variables that select drivers; the second is the older name of the first.
 const DRIVER_VARIABLES: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
-/// Other variables that change which devices there are.
+/// Other variables that affect the available devices.
 const OTHER_VARIABLES: [&str; 8] = [
     "VK_ADD_DRIVER_FILES",
     "VK_LOADER_DRIVERS_SELECT",
@@ -268,7 +269,7 @@ fn examine_loader(circumstances: &Circumstances<'_>) -> Finding {
     match doctor::find_library(circumstances, LOADER) {
         Some(path) => Finding::fine("vulkan_loader", format!("The Vulkan loader is {}.", path.display()))
             .with_details(json!({ "path": path })),
-        // Other systems have other folders, and an adapter that shows itself was found by some loader.
+        // Other systems use other folders, and a listed adapter proves that a loader was found.
         None if circumstances.listing.adapters.is_empty() => {
             let advice =
                 "Install it (Debian, Ubuntu: `libvulkan1`; Fedora: `vulkan-loader`; Arch: `vulkan-icd-loader`).";
@@ -333,7 +334,7 @@ fn examine_drivers(circumstances: &Circumstances<'_>) -> Finding {
     finding.with_details(details)
 }
 
-/// Returns why a driver cannot be loaded. Only a library with a path is checked; others are found by the system.
+/// Returns the reason why a driver cannot be loaded. Only a library with a path is checked; the system finds others.
 fn driver_trouble(circumstances: &Circumstances<'_>, manifest: &Path) -> Option<String> {
     let Some(text) = doctor::read_text(manifest) else { return Some("it cannot be read".to_owned()) };
     let manifest_json: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -343,7 +344,7 @@ fn driver_trouble(circumstances: &Circumstances<'_>, manifest: &Path) -> Option<
     if library.components().count() == 1 {
         return None;
     }
-    // A path without a slash at its start is relative to the file.
+    // A path without a leading slash is relative to the file.
     let path = match library.strip_prefix("/") {
         Ok(inside) => circumstances.file(inside),
         Err(_) => manifest.parent()?.join(&library),
@@ -357,7 +358,7 @@ pub(crate) fn examine_render_nodes(circumstances: &mut Circumstances<'_>) -> Vec
     }
     let nodes = find_render_nodes(circumstances);
     if nodes.is_empty() {
-        // Without a GPU there is nothing that could be missing; `gpus` says where one has no driver.
+        // Without a GPU nothing is missing; `gpus` reports GPUs without a driver.
         let advice = "This is normal without a GPU. In a container, pass it through with `--device /dev/dri`.";
         return vec![Finding::note("render_nodes", "/dev/dri has no render node.").with_advice(advice)];
     }
@@ -417,7 +418,7 @@ fn judge_render_node(node: &str, opened: io::Result<()>, group: Option<String>) 
 const NVIDIA_SMI_TIMEOUT: Duration = Duration::from_secs(20);
 const NVIDIA_SMI: &str = "nvidia-smi";
 const FIELDS: &str = "--query-gpu=name,driver_version,memory.total,memory.used,utilization.gpu";
-/// Largest share of a GPU in use by others that does not affect results.
+/// Largest use of a GPU by other programs, in percent, that does not affect results.
 const MAX_HARMLESS_PERCENT: f64 = 5.0;
 
 pub(crate) fn examine_nvidia(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
@@ -537,7 +538,7 @@ fn judge_platform(platform: &Platform, circumstances: &Circumstances<'_>) -> Fin
     let finding = if missing.is_empty() {
         Finding::fine(platform.finding, format!("Libraries of {}: {}.", platform.name, found.join(", ")))
     } else {
-        // Other folders may be in the loader's list: the trace of the back end says whether they are.
+        // The loader may search other folders; the trace of the backend shows whether it does.
         let missing = missing.join(", ");
         Finding::warning(platform.finding, format!("{missing} of {} is not in the usual folders.", platform.name))
             .with_advice(platform.advice)
@@ -641,7 +642,7 @@ mod tests {
         assert!(found.advice.is_some_and(|advice| advice.contains("NVIDIA_DRIVER_CAPABILITIES")));
         let advice = judge_gpu(&gpu(AMD, None), false, None).advice.unwrap();
         assert!(advice.contains("mesa-vulkan-drivers"), "{advice}");
-        // The screen of a server's management.
+        // Display of a server's management controller.
         assert_eq!(judge_gpu(&gpu(0x1a03, Some("ast")), false, None).severity, Severity::Note);
     }
 

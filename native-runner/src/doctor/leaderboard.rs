@@ -6,7 +6,7 @@ use crate::doctor::{Circumstances, Finding};
 use crate::leaderboard::Leaderboard;
 
 const TIMEOUT_SECONDS: f64 = 20.0;
-/// Clock difference that whole seconds and the network's delay may cause.
+/// Largest clock difference that whole seconds and network delay may cause.
 const MAX_HARMLESS_SKEW_SECONDS: f64 = 5.0;
 
 /// Uses the network only if an address was given.
@@ -20,7 +20,7 @@ pub(crate) fn examine_leaderboard(circumstances: &mut Circumstances<'_>) -> Vec<
             let text = error.to_string();
             let mut letters = text.chars();
             let first = letters.next().into_iter().flat_map(char::to_uppercase);
-            // The error has its own advice if there is more to do.
+            // The error includes advice if there is more to do.
             let finding = Finding::problem("leaderboard", first.chain(letters).chain(['.']).collect::<String>())
                 .with_advice("Open the address in a browser; it should show Gradmark's page.");
             vec![finding.with_details(json!({ "address": address.to_string(), "reachable": false }))]
@@ -45,8 +45,8 @@ fn judge_version(address: &str, version: &str) -> Finding {
     finding.with_details(json!({ "address": address, "reachable": true, "version": version }))
 }
 
-/// Seconds that this machine's clock is ahead of the server's, which was read between `before` and `after` and has
-/// whole seconds; 0 if those explain the difference.
+/// Returns the seconds that this machine's clock is ahead of the server's, which was read between `before` and `after`
+/// in whole seconds; 0 if delay and rounding explain the difference.
 fn skew_seconds(before: SystemTime, after: SystemTime, theirs: SystemTime) -> f64 {
     let further = |ours: SystemTime, theirs: SystemTime| ours.duration_since(theirs).map(|by| by.as_secs_f64()).ok();
     let latest = theirs + Duration::from_secs(1);

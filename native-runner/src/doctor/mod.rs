@@ -490,7 +490,7 @@ impl Privacy {
     }
 }
 
-/// Replaces `name` where it stands as separate words.
+/// Replaces whole words equal to `name`.
 fn replace_words(text: &str, name: &str, instead: &str) -> String {
     let goes_on = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '-';
     let mut cleaned = String::new();

@@ -73,7 +73,7 @@ pub(crate) fn examine_system(circumstances: &mut Circumstances<'_>) -> Vec<Findi
     vec![Finding::fine("operating_system", format!("{}.", parts.join(", "))).with_details(details)]
 }
 
-/// Returns the container that this process runs in, where drivers must be passed through.
+/// Returns the container that this process runs in. Containers need drivers to be passed through.
 pub(crate) fn container(circumstances: &Circumstances<'_>) -> Option<&'static str> {
     let release = doctor::read_text(circumstances.file("proc/sys/kernel/osrelease"));
     let containers = [
@@ -102,10 +102,10 @@ pub(crate) fn examine_processor(circumstances: &mut Circumstances<'_>) -> Vec<Fi
     [Finding::fine("processor", sentence).with_details(details)].into_iter().chain(governor).collect()
 }
 
-/// Judges the frequency governor; `None` where the system does not report it, as in most virtual machines.
+/// Judges the frequency governor; `None` if the system does not report it, as in most virtual machines.
 fn judge_governor(governors: &BTreeSet<String>, drivers: &BTreeSet<String>) -> Option<Finding> {
     let list = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-    // Under these drivers `powersave` is the usual mode, which clocks up under load.
+    // Under these drivers `powersave` is the usual mode, with full clocks under load.
     let active = drivers.iter().any(|driver| driver == "intel_pstate" || driver == "amd-pstate-epp");
     let is = |wanted: &str| governors.iter().all(|governor| governor == wanted);
     let shown = match drivers.is_empty() {
@@ -142,7 +142,7 @@ fn judge_memory(machine: (u64, u64), container: Option<(u64, u64)>) -> Option<Fi
     if machine.0 == 0 {
         return None;
     }
-    // A limit above what the machine has is none.
+    // A limit above the machine's memory is no limit.
     let container = container.filter(|(total, _)| (1..machine.0).contains(total));
     let (total, free) = container.map_or(machine, |(total, free)| (total, free.min(machine.1)));
     let whose = if container.is_some() { " that this container may use" } else { "" };
@@ -157,9 +157,9 @@ fn judge_memory(machine: (u64, u64), container: Option<(u64, u64)>) -> Option<Fi
     Some(finding.with_details(details))
 }
 
-/// Long enough to average over single moments.
+/// Sampling time, long enough to average out short peaks.
 const SAMPLING_TIME: Duration = Duration::from_millis(600);
-/// Largest share of all cores, in percent, used by others that does not affect results.
+/// Largest load by other programs, in percent of all cores, that does not affect results.
 const MAX_HARMLESS_PERCENT: f64 = 10.0;
 
 pub(crate) fn examine_load(_: &mut Circumstances<'_>) -> Vec<Finding> {

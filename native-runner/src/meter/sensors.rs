@@ -7,7 +7,7 @@ use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
 use nvml_wrapper::{Device, Nvml};
 use results::{Adapter, DeviceKind, EnergySource, ResourceSample};
 
-/// Source of samples. What it cannot measure stays absent.
+/// Source of samples. Values that it cannot measure stay absent.
 trait Sensor: Send {
     fn begin(&mut self);
 
@@ -54,7 +54,7 @@ impl Sensors {
         sample
     }
 
-    /// Returns the source of energy that covers the training device in all samples.
+    /// Returns the energy source that covers the training device in all samples.
     pub(crate) fn energy_source(&self, samples: &[ResourceSample]) -> Option<EnergySource> {
         let always = |is_told: fn(&ResourceSample) -> bool| !samples.is_empty() && samples.iter().all(is_told);
         if self.trains_on_processor {
@@ -73,7 +73,7 @@ impl Sensors {
 pub(crate) struct Gpu {
     pub(crate) vendor: u32,
     pub(crate) device: u32,
-    /// Such as `0000:01:00.0`, if the driver reports it.
+    /// Bus address such as `0000:01:00.0`, if the driver reports it.
     pub(crate) pci_bus_id: Option<String>,
 }
 
@@ -97,13 +97,13 @@ impl Gpu {
         None
     }
 
-    /// Compares bus addresses, whose notation differs in case and in zeros of the domain.
+    /// Compares bus addresses, regardless of case and of zeros in the domain.
     fn is_at(&self, place: &str) -> bool {
         self.pci_bus_id.as_deref().is_some_and(|own| short(own) == short(place))
     }
 }
 
-/// Merges a GPU that is listed through several interfaces; two of the same model have the same name.
+/// Merges entries of one GPU from several interfaces. Two GPUs of the same model have the same name.
 fn find_only(listed: impl Iterator<Item = Gpu>) -> Option<Gpu> {
     let mut found: Vec<Gpu> = Vec::new();
     for gpu in listed {
@@ -125,7 +125,7 @@ fn short(place: &str) -> String {
     place.trim_start_matches('0').to_ascii_lowercase()
 }
 
-/// Ticks of all cores since boot, as the kernel counts them.
+/// Ticks of all cores since boot, as counted by the kernel.
 pub(crate) struct MachineTime {
     cores: u32,
     all: u64,
@@ -150,7 +150,8 @@ impl MachineTime {
         })
     }
 
-    /// Percent of one core. The kernel documents that this counter may decrease: then the result is `None`.
+    /// Returns the I/O wait in percent of one core; `None` if the counter decreased, which the kernel documents as
+    /// possible.
     pub(crate) fn waited_percent_since(&self, before: &Self) -> Option<f64> {
         let waiting = self.waiting.checked_sub(before.waiting)?;
         let all = self.all.checked_sub(before.all).filter(|ticks| *ticks > 0)?;
@@ -207,7 +208,7 @@ impl Sensor for NvmlGpu {
     }
 }
 
-/// All packages of the machine. After one of them fails, the sum is unknown.
+/// All packages of the machine. If one of them fails, the sum is unknown.
 struct Rapl {
     packages: Vec<Package>,
     broken: bool,
@@ -222,7 +223,7 @@ struct Package {
 }
 
 impl Rapl {
-    /// `None` without packages that this user may read.
+    /// Returns `None` without packages that this user may read.
     pub(crate) fn find(root: &Path) -> Option<Self> {
         let folders = fs::read_dir(root.join("sys/class/powercap")).ok()?.filter_map(Result::ok);
         let mut packages = Vec::new();
@@ -261,7 +262,7 @@ impl Sensor for Rapl {
 }
 
 impl Package {
-    /// `None` if reading fails, or if the counter wraps at an unknown value.
+    /// Returns `None` if reading fails, or if the counter wraps at an unknown value.
     fn count(&mut self) -> Option<()> {
         let now = read_whole(&self.folder.join("energy_uj"))?;
         self.used_microjoules += match now.checked_sub(self.last_microjoules) {
@@ -340,7 +341,7 @@ impl Sensor for SysfsGpu {
     }
 }
 
-/// Lists `card0`, `card1`, and none of their connectors.
+/// Lists `card0`, `card1` and so on, without their connectors.
 fn cards(root: &Path) -> Vec<PathBuf> {
     let listed = fs::read_dir(root.join("sys/class/drm")).into_iter().flatten().filter_map(Result::ok);
     let is_card = |path: &PathBuf| {
@@ -352,7 +353,7 @@ fn cards(root: &Path) -> Vec<PathBuf> {
     cards
 }
 
-/// Returns a card's bus address: its device is a link to the folder of that name.
+/// Returns a card's bus address, which is the name of the folder that its `device` link points to.
 fn place(card: &Path) -> Option<String> {
     let device = fs::canonicalize(card.join("device")).ok()?;
     Some(device.file_name()?.to_string_lossy().into_owned())
@@ -439,7 +440,7 @@ pub(crate) mod tests {
         assert_eq!(joules(&mut rapl), Some(0.0));
         fs::write(first.join("energy_uj"), "500000").unwrap();
         fs::write(second.join("energy_uj"), "2000000").unwrap();
-        // The first went on from 9 J over the end at 10 J to half a joule.
+        // The first counter went from 9 J past its end at 10 J to half a joule.
         assert_eq!(joules(&mut rapl), Some(2.5));
         rapl.begin();
         assert_eq!(joules(&mut rapl), Some(0.0));

@@ -1,4 +1,4 @@
-//! Cells of a study: the settings of one process each, and the choice of cells by their settings.
+//! Cells of a study: the settings of one process each, and filters by setting.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::screen::plural;
 use crate::workload_file;
 
-/// Adapter of a backend without a choice.
+/// Adapter of a backend without a choice of devices.
 pub(crate) const ANY: &str = "any";
 
 /// Settings of one process. In files, the fields alone distinguish the kinds.
@@ -25,7 +25,7 @@ pub(crate) enum Settings {
 }
 
 impl Settings {
-    /// Returns the words of the command: options have the names of the axes.
+    /// Returns the command's arguments. Options have the names of the axes.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let command = if self.run().is_none() { Some("kernels".to_owned()) } else { None };
         let options = AXES.iter().filter_map(|axis| Some((axis.name, axis.value(self)?)));
@@ -43,7 +43,7 @@ impl Settings {
         if let Self::Run(run) = self { Some(run) } else { None }
     }
 
-    /// Returns the same settings for every seed, as one line of a table.
+    /// Returns the same settings for every seed, for one row of a table.
     pub(crate) fn without_seed(&self) -> Self {
         match self {
             Self::Run(run) => {
@@ -78,7 +78,7 @@ pub(crate) struct Cell {
     pub(crate) settings: Settings,
     /// Limit before scaling; for kernels, the seconds of an entry.
     pub(crate) full_limit: Option<Length>,
-    /// Position in the definition, from 0, which is the order of tables.
+    /// Position in the definition, from 0, which determines the order of tables.
     pub(crate) place: usize,
 }
 
@@ -88,7 +88,7 @@ impl Cell {
     }
 }
 
-/// File of a user's network, and its digest when the study was planned.
+/// File of a user-defined network, and its digest when the study was planned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WorkloadFile {
@@ -148,7 +148,7 @@ pub(crate) struct KernelSettings {
     pub(crate) budget_mib: u32,
 }
 
-/// Returns a length `scale` times as long: whole epochs if at least one is left, otherwise at least one step.
+/// Returns a length `scale` times as long: whole epochs if at least one remains, otherwise at least one step.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a number that fits")]
 pub(crate) fn scale_length(length: Length, scale: f64, batches: &BatchPlan) -> Length {
     let steps =
@@ -165,7 +165,7 @@ pub(crate) fn scale_length(length: Length, scale: f64, batches: &BatchPlan) -> L
     }
 }
 
-/// Returns the option of `native-runner` that asks for a length, with its value.
+/// Returns the `native-runner` option for a length, with its value.
 fn arguments(length: Length) -> [String; 2] {
     let (option, value) = match length {
         Length::Epochs(epochs) => ("--epochs", epochs.to_string()),
@@ -178,23 +178,23 @@ fn arguments(length: Length) -> [String; 2] {
 /// One setting of a cell.
 #[derive(Debug)]
 pub(crate) struct Axis {
-    /// As `--only` takes it.
+    /// Name in `--only`.
     pub(crate) name: &'static str,
-    /// Value of a run; `None` if it is left open or only kernels have it.
+    /// Value of a run; `None` if it is left open or only applies to kernels.
     of_run: fn(&RunSpec) -> Option<String>,
     of_kernels: fn(&KernelSettings) -> Option<String>,
-    /// The value in words that can stand next to others.
+    /// Formats the value as words that can stand next to others.
     in_words: fn(&str) -> String,
-    /// Value that needs no mention.
+    /// Value that is not shown.
     default: Option<&'static str>,
-    /// True for a setting that a backend is opened with.
+    /// True for a setting that is needed to open a backend.
     pub(crate) is_of_opening: bool,
 }
 
 /// Value of a setting that a cell leaves to the workload, the suite or the machine.
 const OWN: &str = "own";
 
-/// Settings in the order in which tables show them.
+/// Settings, in the order of table columns.
 pub(crate) static AXES: [Axis; 15] = [
     Axis::of_kernels("suite", |of| Some(of.suite.name().to_owned()), |value| format!("kernels {value}")),
     Axis::new("workload", |of| of.workloads.first().cloned(), str::to_owned),
@@ -269,7 +269,7 @@ pub(crate) fn varying<'a>(cells: impl Iterator<Item = &'a Settings> + Clone) -> 
     AXES.iter().filter(differs).collect()
 }
 
-/// `AXIS=VALUE,VALUE`: the cells that have one of the values.
+/// Filter `AXIS=VALUE,VALUE`, which selects the cells with one of the values.
 #[derive(Clone, Debug)]
 pub(crate) struct Filter {
     axis: &'static Axis,

@@ -20,67 +20,68 @@ use crate::screen::did_you_mean;
 use crate::study::cell::{Cell, KernelSettings, Settings};
 use crate::workload_file::is_file_name;
 
-/// A study: what it asks, and the runs that answer it.
+/// A study: its question, and the runs that answer it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Definition {
-    /// One line.
+    /// Title, one line.
     pub(crate) title: String,
     /// The question, and how the cells answer it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) description: String,
-    /// The published table that it repeats.
+    /// Published table that the study repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) repeats: Option<String>,
     /// Differences from the repeated study.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) differs: Option<String>,
-    /// The order of the cells follows from it.
+    /// Seed of the order of the cells.
     #[serde(default = "first_seed")]
     pub(crate) order_seed: u32,
-    /// External programs by the names under which they are back ends: the command of each (`docs/EXTERNAL.md`), or nothing
-    /// for one that comes with this program.
+    /// Commands of external programs by backend name (`docs/EXTERNAL.md`); an empty command for a bundled program.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) programs: BTreeMap<String, String>,
-    /// Runs: the study has the cells of all of them, each once.
+    /// Matrices of runs. The study has the cells of all of them, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) matrix: Vec<Matrix>,
-    /// Measurements of kernels, in a study of nothing else: the cells of all of them, each once.
+    /// Matrices of kernel measurements, in a study without runs. The study has the cells of all of them, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) kernels: Vec<KernelMatrix>,
 }
 
-/// Every combination of what is listed is a cell.
+/// Matrix of runs: each combination of the listed values is a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Matrix {
-    /// Built-in ones, and files that describe networks of one's own.
+    /// Built-in workloads, and files of user-defined networks.
     pub(crate) workloads: Vec<WorkloadName>,
-    /// `all` is every back end of the program that runs it, but the plain reference, and every external program.
+    /// Backends. `all` includes every external program, and every backend of the running program except the plain
+    /// reference.
     #[serde(default = "usual_backends")]
     pub(crate) backends: Vec<BackendName>,
-    /// As `--adapter` of a run takes them.
+    /// Adapters, as in `--adapter` of a run.
     #[serde(default = "usual_adapters")]
     pub(crate) adapters: Vec<String>,
-    /// Without any, each workload's own.
+    /// Batch sizes. Default: the workload's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) batch_sizes: Vec<NonZero<u32>>,
-    /// Without any, each workload's own.
+    /// Learning rates. Default: the workload's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) learning_rates: Vec<Positive>,
-    /// Without any, the quick suite's own budget.
+    /// Lengths of runs. Default: the budget of the quick suite.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) limits: Vec<Length>,
-    /// Of the back end `burn-flex`. Without any, one for each core.
+    /// Threads of the backend `burn-flex`. Default: one per core.
     #[serde(default, skip_serializing_if = "Threads::is_usual")]
     pub(crate) threads: Threads,
-    /// Of the back end `wgsl`, which share each batch. Without any, those that the adapter names: one.
+    /// Numbers of devices of the backend `wgsl` that share each batch. Default: the devices of the adapter, usually
+    /// one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) devices: Vec<NonZero<u8>>,
-    /// Transfer of batches to the device, for `wgsl`. By default the data set is on the device.
+    /// Transfer of batches to the device, for `wgsl`. By default, the data set is stored on the device.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) inputs: Vec<InputMode>,
-    /// Of external programs that have a choice: how images lie. Without any, as each program has them.
+    /// Image layouts of external programs that support several. Default: the layout of each program.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) layouts: Vec<Layout>,
     #[serde(default = "usual_precisions")]
@@ -99,7 +100,7 @@ pub(crate) enum Threads {
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) enum UpTo {
-    /// 1, every doubling of it, and one for each core of the machine.
+    /// 1, its doublings, and the number of cores of the machine.
     #[serde(rename = "1..all")]
     All,
 }
@@ -141,7 +142,7 @@ impl Definition {
         toml::from_str(text).map_err(|error| error.to_string())
     }
 
-    /// Resolves relative files of networks in this folder.
+    /// Resolves relative paths of network files in this folder.
     pub(crate) fn in_folder(mut self, folder: &Path) -> Self {
         let names = self.matrix.iter_mut().flat_map(|matrix| &mut matrix.workloads);
         for WorkloadName(name) in names.filter(|name| is_file_name(&name.0)) {
@@ -150,7 +151,7 @@ impl Definition {
         self
     }
 
-    /// Replaces the workloads by the networks of these files, if any.
+    /// Replaces the workloads with the networks in these files, if any.
     pub(crate) fn with_networks_of(mut self, files: &[PathBuf]) -> Self {
         let names: Vec<WorkloadName> = files.iter().map(|file| WorkloadName(file.display().to_string())).collect();
         if !names.is_empty() {
@@ -159,7 +160,7 @@ impl Definition {
         self
     }
 
-    /// Replaces back ends and adapters if others were requested, and adds programs.
+    /// Replaces backends and adapters if others were requested, and adds programs.
     pub(crate) fn on(mut self, backends: &[String], adapters: &[String], programs: &[NamedProgram]) -> Self {
         let backends: Vec<BackendName> = backends.iter().cloned().map(BackendName).collect();
         for matrix in &mut self.matrix {
@@ -203,7 +204,7 @@ impl Definition {
     }
 }
 
-/// Returns the short name and the text of a built-in study or of a file.
+/// Returns the short name and the text of a built-in study or a file.
 pub(crate) fn load(name: &str) -> Result<(String, String), Failure> {
     if let Some((name, text)) = STUDIES.iter().find(|(known, _)| *known == name) {
         return Ok(((*name).to_owned(), (*text).to_owned()));
@@ -228,7 +229,7 @@ pub(crate) fn schema() -> Schema {
     schema_for!(Definition)
 }
 
-/// A network of the registry, or the file of one's own (`docs/WORKLOADS.md`).
+/// Built-in workload, or the file of a user-defined network (`docs/WORKLOADS.md`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct WorkloadName(pub(crate) String);
 
@@ -263,13 +264,13 @@ impl JsonSchema for WorkloadName {
     }
 }
 
-/// A back end, in this program or not, [`ALL`] of this program, or an external program, which the study names elsewhere:
-/// so that it is checked once the whole file is read.
+/// Backend, [`ALL`], or an external program. The study names programs elsewhere, so the name is checked once the whole
+/// file is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BackendName(pub(crate) String);
 
 impl BackendName {
-    /// Returns the names that need not be defined elsewhere.
+    /// Returns the names that are known without a definition in the study.
     pub(crate) fn own() -> Vec<&'static str> {
         KNOWN_BACKENDS.iter().map(|backend| backend.name).chain([ALL]).collect()
     }
@@ -312,16 +313,17 @@ impl Visitor<'_> for NameOfWorkload {
     }
 }
 
-/// Every suite on every adapter is a cell: `native-runner kernels`, in f32, which is all that it measures.
+/// Matrix of kernel measurements: each suite on each adapter is a cell of `native-runner kernels`, which only measures
+/// f32.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct KernelMatrix {
     pub(crate) suites: Vec<Suite>,
-    /// As `--adapter` takes them.
+    /// Adapters, as in `--adapter`.
     pub(crate) adapters: Vec<String>,
-    /// Time limit of an entry's repetitions.
+    /// Time limit for the repetitions of an entry.
     pub(crate) budget_seconds: Positive,
-    /// Mebibytes that an entry may use on the device.
+    /// Device memory limit of an entry, in mebibytes.
     pub(crate) budget_mib: NonZero<u32>,
 }
 
@@ -334,7 +336,7 @@ impl Default for KernelMatrix {
 }
 
 impl KernelMatrix {
-    /// Returns the cells, with `scale` as the share of the seconds of an entry.
+    /// Returns the cells. `scale` multiplies the time limit of an entry.
     pub(crate) fn cells(&self, scale: f64) -> impl Iterator<Item = Cell> {
         let pairs = self.suites.iter().flat_map(|suite| self.adapters.iter().map(move |adapter| (*suite, adapter)));
         pairs.map(move |(suite, adapter)| {
@@ -526,7 +528,7 @@ mod tests {
             modes.entry((spec.workloads[0].clone(), spec.batch_size)).or_default().extend(spec.input);
         }
         assert!(modes.len() == 3 && modes.values().all(|of| of.iter().eq(&InputMode::ALL)), "{modes:?}");
-        // Every default, and each framework crossed.
+        // All defaults, and each combination of frameworks.
         let batch_sizes: Vec<Option<u32>> = cells("gtdl-baseline").iter().map(|cell| cell.spec.batch_size).collect();
         assert_eq!((batch_sizes.len(), batch_sizes.iter().filter(|size| size.is_none()).count()), (16, 8));
     }

@@ -1,4 +1,4 @@
-//! Forecasts of a cell's time and memory. Time comes only from cells and calibrations that were measured.
+//! Forecasts of a cell's time and memory. Time comes only from measured cells and calibrations.
 
 use engine::SUITES;
 use engine::backends::{BURN_FLEX, REFERENCE};
@@ -10,9 +10,9 @@ use crate::study::folder::{Ending, Finished};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Estimate {
-    /// Arithmetic of the training, from shapes; absent where its length is in seconds, and for kernels.
+    /// Operations of the training, from shapes; absent for kernels, and if the length is in seconds.
     pub(crate) flops: Option<f64>,
-    /// Of the cell's process; absent until the same was measured.
+    /// Time of the cell's process; absent until the same settings were measured.
     pub(crate) seconds: Option<Forecast>,
     pub(crate) memory_bytes: Forecast,
     memory_of: MemoryOf,
@@ -33,7 +33,7 @@ pub(crate) struct Forecast {
 }
 
 impl Forecast {
-    /// Sum with the least certain of the sources; `None` of nothing.
+    /// Returns the sum with the least certain source; `None` if there are no forecasts.
     pub(crate) fn sum(forecasts: impl Iterator<Item = Self>) -> Option<Self> {
         forecasts.reduce(|one, other| Self { value: one.value + other.value, source: one.source.max(other.source) })
     }
@@ -45,11 +45,11 @@ impl Forecast {
 pub(crate) enum Source {
     /// A finished cell of the same network, backend, device and batch size.
     Cell,
-    /// A short run of the same.
+    /// A short run with the same settings.
     Calibration,
-    /// The network's layers alone.
+    /// The layers of the network alone.
     Layers,
-    /// Limits on each entry of kernels.
+    /// Limits of each kernel entry.
     Budgets,
 }
 
@@ -74,12 +74,12 @@ struct Measured {
     other_seconds: f64,
     seconds_per_evaluation: f64,
     device_bytes: u64,
-    /// Absent where the platform does not report it.
+    /// Absent if the platform does not report it.
     host_bytes: Option<u64>,
 }
 
 impl Measured {
-    /// `None` where nothing was trained to its end.
+    /// Returns `None` if no workload was trained to its end.
     fn from_finished(finished: &Finished, source: Source) -> Option<Self> {
         let workload = finished.workload().filter(|_| finished.ending == Ending::Completed)?;
         let training_seconds: f64 = workload.windows.iter().map(|window| window.seconds).sum();
@@ -98,7 +98,7 @@ impl Measured {
     }
 }
 
-/// Settings that decide the time and memory of a step, without those that do not.
+/// Returns only the settings that affect the time and memory of a step.
 fn shape(settings: &RunSettings, batch_size: u32) -> RunSettings {
     let spec = RunSpec {
         batch_size: Some(batch_size),
@@ -126,7 +126,7 @@ impl Estimator {
         self.measured.extend(Measured::from_finished(finished, source));
     }
 
-    /// `None` for a workload whose file has changed, and for kernels in a program without them.
+    /// Returns `None` for a workload with a changed file, and for kernels in a program without them.
     pub(crate) fn estimate(&self, settings: &Settings) -> Option<Estimate> {
         match settings {
             Settings::Run(run) => self.estimate_run(run),
@@ -149,7 +149,7 @@ impl Estimator {
         let flops_per_sample = workload.model.operations().ok()?.training_flops() as f64;
 
         let shape = shape(settings, batch_size);
-        // The last of the finished cells, and a calibration only without any.
+        // Uses the last of the finished cells, or a calibration if there are none.
         let same = self.measured.iter().rev().filter(|one| one.shape == shape).min_by_key(|one| one.source);
         let seconds = same.map(|same| {
             let most_seconds = match settings.spec.length {
@@ -185,7 +185,7 @@ impl Estimator {
     }
 }
 
-/// The most that the budgets of the entries allow.
+/// Returns the upper bound from the budgets of the entries.
 #[cfg(feature = "wgsl")]
 fn estimate_kernels(settings: &KernelSettings) -> Option<Estimate> {
     let outline =
@@ -244,7 +244,7 @@ mod tests {
             let estimate = estimate(&[measured(64, Source::Cell)], &settings);
             assert_eq!((estimate.seconds, estimate.memory_bytes.source), (None, Source::Layers), "{settings:?}");
         }
-        // Batches run on into the next epoch: 938 of 64.
+        // Batches continue into the next epoch: 938 of 64.
         assert_eq!(estimate(&[], &cell(64, 1)).flops, Some(938.0 * 64.0 * 13_182_000.0));
     }
 
@@ -252,7 +252,7 @@ mod tests {
     fn finished_cell_forecasts_another_length() {
         let estimate = estimate(&[measured(64, Source::Cell)], &cell(64, 2));
         let seconds = estimate.seconds.unwrap();
-        // Two epochs at 1000 samples a second, their evaluations, and 2 s of everything else.
+        // Two epochs at 1000 samples per second, their evaluations, and 2 s for the rest.
         let evaluations = f64::from(engine::workload("caffe-mnist").unwrap().evaluations_per_epoch) * 2.0;
         assert!((seconds.value - (120.0 + 2.0 + 0.5 * evaluations)).abs() < 1.0, "{seconds:?}");
         assert_eq!(estimate.memory_bytes, Forecast { value: 1000.0, source: Source::Cell });

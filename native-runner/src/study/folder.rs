@@ -1,4 +1,4 @@
-//! The folder of a study: its plan, and a file for each cell that has been run. It can be gone on with at any time.
+//! Folder of a study: its plan, and a file for each finished cell. It can be resumed at any time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -30,7 +30,7 @@ const LOCK: &str = ".lock";
 pub(crate) struct Folder {
     path: PathBuf,
     begun: Plan,
-    /// Released by the system when the process ends.
+    /// Lock that the system releases when the process ends.
     _lock: File,
 }
 
@@ -62,8 +62,8 @@ impl Folder {
         Ok(Self { path: path.to_owned(), begun, _lock: lock })
     }
 
-    /// Lists why new cells differ from earlier ones of the same study: another version of the program, another
-    /// processor.
+    /// Lists the reasons why new cells differ from earlier ones of the same study: another version of the program,
+    /// another processor.
     pub(crate) fn changes(&self, plan: &Plan) -> Vec<String> {
         let program = |plan: &Plan| format!("{} ({})", plan.provenance.engine_version, plan.provenance.commit);
         let processor = |plan: &Plan| plan.processor.clone().unwrap_or_else(|| "an unnamed processor".to_owned());
@@ -82,7 +82,7 @@ impl Folder {
         deliver(Ok(()), Some(&JsonTarget::File(file_of(&self.path, &finished.id))), &to_json(finished)?)
     }
 
-    /// Logs the start of an attempt, so that killed ones count, and returns their number.
+    /// Logs the start of an attempt, so that killed ones count too, and returns its number.
     pub(crate) fn begin_attempt(&self, id: &str, started_unix_seconds: f64) -> Result<u32, Failure> {
         let file = self.path.join(CELLS).join(format!("{id}.attempts"));
         let log = OpenOptions::new().append(true).create(true).open(&file);
@@ -122,7 +122,7 @@ fn cells_of(path: &Path, plan: &Plan) -> Result<Vec<Finished>, Failure> {
     cells.filter_map(Result::transpose).collect()
 }
 
-/// Plan of the folder; `None` also for a different plan without finished cells.
+/// Returns the folder's plan, or `None` if there is none, or a different one without finished cells.
 fn begun(path: &Path, plan: &Plan) -> Result<Option<Plan>, Failure> {
     let Some(begun) = Folder::plan(path)? else { return Ok(None) };
     let differences = plan.differences(&begun);
@@ -140,7 +140,7 @@ fn begun(path: &Path, plan: &Plan) -> Result<Option<Plan>, Failure> {
     Err(Failure::Usage(text))
 }
 
-/// Reads a file of the study; `None` without one. `unusable` says why this program cannot use it.
+/// Reads a file of the study; `None` if it does not exist. `unusable` formats why this program cannot use it.
 fn read_document<T: DeserializeOwned>(
     file: &Path,
     version: fn(&T) -> u32,
@@ -195,7 +195,7 @@ impl Plan {
     }
 
     pub(crate) fn program(&self, backend: &str) -> Option<NamedProgram> {
-        // The definition was checked before anything was planned.
+        // The definition was checked before planning.
         self.definition.named_programs().ok()?.into_iter().find(|program| program.name == backend)
     }
 
@@ -203,7 +203,7 @@ impl Plan {
         !self.definition.kernels.is_empty()
     }
 
-    /// Lists how this study differs from the one that a folder was begun for.
+    /// Lists the differences between this study and the one that the folder was created for.
     pub(crate) fn differences(&self, begun: &Self) -> Vec<String> {
         let json = |plan: &Self| serde_json::to_value((&plan.definition, plan.scale)).expect("a plan is JSON");
         let (Value::Array(here), Value::Array(there)) = (json(self), json(begun)) else { return Vec::new() };
@@ -248,7 +248,7 @@ fn differ(path: &str, here: &Value, there: &Value, found: &mut Vec<String>) {
                 differ(&format!("{path}.{key}"), &of(mine), &of(its), found);
             }
         }
-        // Each [[matrix]] separately; lists of values are short enough to be shown whole.
+        // Compares each [[matrix]] separately; lists of values are short enough to show whole.
         (Value::Array(mine), Value::Array(its)) if mine.len() == its.len() && mine.iter().all(Value::is_object) => {
             for (index, (mine, its)) in mine.iter().zip(its).enumerate() {
                 differ(&format!("{path}[{index}]"), mine, its, found);
@@ -279,7 +279,7 @@ fn short(value: &Value) -> String {
 pub(crate) struct Finished {
     pub(crate) schema_version: u32,
     pub(crate) id: String,
-    /// Position in the order, from 1.
+    /// Position in the run order, from 1.
     pub(crate) number: usize,
     pub(crate) settings: Settings,
     /// Limit before scaling; for kernels, the seconds of an entry.
@@ -297,7 +297,7 @@ pub(crate) struct Finished {
     pub(crate) seconds: f64,
     /// Number of starts, including this one and killed ones.
     pub(crate) attempts: u32,
-    /// Output of `--json`; absent if there was none.
+    /// Output of `--json`; absent without output.
     pub(crate) record: Option<CellRecord>,
     pub(crate) uploads: Vec<Uploaded>,
 }
@@ -314,7 +314,7 @@ pub(crate) enum CellRecord {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Ending {
     Completed,
-    /// The loss became infinite or huge: an answer about the settings.
+    /// The loss became infinite or huge, which is a result for the settings.
     Diverged,
     /// The backend disagreed with the reference, so nothing was timed.
     Incorrect,
@@ -416,7 +416,7 @@ fn workload_ending(workload: &WorkloadRecord) -> (Ending, Option<String>) {
     }
 }
 
-/// Same for kernels. Entries that exceed their budgets are answers, if there is any result.
+/// Returns the same for kernels. Entries over their budgets are results, if there is any other result.
 fn kernels_ending(record: &KernelRecord) -> (Ending, Option<String>) {
     let report = &record.report;
     let wrong = figures::wrong(report);
@@ -521,7 +521,7 @@ mod tests {
             "scale: 0.5 here, 1.0 in the folder",
         ];
         assert_eq!(other.differences(&begun), expected);
-        // Another machine has other numbers of threads.
+        // Another machine has other thread counts.
         let threads = "backends = [\"burn-flex\"]\nthreads = \"1..all\"";
         let found = plan_for(threads, 1.0, 2).differences(&plan_for(threads, 1.0, 4));
         assert!(found.len() == 1 && found[0].contains("lacks 1 of the plan's cells"), "{found:?}");

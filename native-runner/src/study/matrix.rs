@@ -1,4 +1,4 @@
-//! From a matrix of runs to its cells.
+//! Expands a matrix of runs into cells.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::study::cell::{ANY, Cell, RunSettings, Settings, WorkloadFile, scale_l
 use crate::study::definition::{Definition, Matrix, Threads, UpTo, WorkloadName};
 use crate::workload_file;
 
-/// Properties of the machine and the command line that cells depend on.
+/// Properties of the machine and the command line that affect the cells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Machine {
     pub(crate) cores: u16,
@@ -53,7 +53,7 @@ fn expand_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machin
     cells = vary(&cells, &own_or(&matrix.limits, |length| length), |cell, length| cell.spec.length = length);
     cells = vary(&cells, &own_or(&matrix.learning_rates, Positive::get), |cell, rate| cell.spec.learning_rate = rate);
     cells = vary(&cells, &backends, |cell, backend| cell.spec.backend = backend);
-    // A back end without a choice has one cell for all of them.
+    // A backend without a choice of devices has one cell for all adapters.
     cells = vary(&cells, &matrix.adapters, |cell, adapter| {
         cell.spec.adapter = if devices_of(&cell.spec.backend) != Devices::Given { adapter } else { ANY.to_owned() };
     });
@@ -91,12 +91,12 @@ fn vary<T: Clone>(cells: &[RunSettings], values: &[T], set: impl Fn(&mut RunSett
     varied.collect()
 }
 
-/// Returns the values, or a single `None`: the workload's own.
+/// Returns the values, or a single `None` for the workload's default.
 fn own_or<T: Copy, U>(listed: &[T], value: impl Fn(T) -> U) -> Vec<Option<U>> {
     if listed.is_empty() { vec![None] } else { listed.iter().map(|&one| Some(value(one))).collect() }
 }
 
-/// Expands [`ALL`]. A remote device takes part only if an address was given.
+/// Expands [`ALL`]. A remote device is included only if an address was given.
 fn backends(matrix: &Matrix, programs: &[&str], machine: Machine) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in matrix.backends.iter().map(|name| name.0.as_str()) {
@@ -137,7 +137,7 @@ fn scale_cell(cell: RunSettings, scale: f64) -> Result<Cell, String> {
         return Err(format!("{name}: batches can be streamed only to one device, not to {devices}"));
     }
     let full_limit = cell.spec.length;
-    // Of the suite's own limits, epochs and seconds, only one can be requested, so the seconds are.
+    // The suite limits epochs and seconds, but only one can be requested: the seconds.
     let of_suite =
         (scale < 1.0).then(|| Positive::new(SUITES[0].training_seconds * scale).map(Length::Seconds)).flatten();
     cell.spec.length = full_limit.map(|limit| scale_length(limit, scale, &batches)).or(of_suite);
@@ -184,7 +184,7 @@ pub(crate) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Re
     Ok(cells)
 }
 
-/// Shuffles the cells, so that none always runs first, while the device is cool.
+/// Shuffles the cells, so that no setting always runs first, on a cool device.
 pub(crate) fn shuffle_cells(cells: Vec<Cell>, seed: u32) -> Vec<Cell> {
     let count = u32::try_from(cells.len()).expect("a study has few cells");
     let order = Generator { stream: stream::SUITE_ORDER, step: 0, seed }.permutation(count);

@@ -1,5 +1,5 @@
-//! Studies: a file describes a matrix of runs or kernel suites; each cell is a process, and leaves a file in a folder
-//! (`docs/STUDIES.md`).
+//! Studies: a file describes a matrix of runs or kernel suites; each cell runs in a process and writes a file to a
+//! folder (`docs/STUDIES.md`).
 
 pub(crate) mod cell;
 pub(crate) mod definition;

@@ -13,65 +13,66 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// A network of one's own with its data set and its recipe, for `native-runner --workload-file` (docs/WORKLOADS.md).
+/// User-defined network with its data set and training recipe, for `native-runner --workload-file` (docs/WORKLOADS.md).
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Gradmark workload")]
 pub(crate) struct Definition {
-    /// Address of this file's JSON Schema, for editors; not read otherwise.
+    /// Location of this file's JSON Schema, for editors; otherwise ignored.
     #[serde(default, rename = "$schema")]
     _schema: Option<String>,
-    /// Of small letters, digits and hyphens; none that a built-in workload has.
+    /// Lowercase letters, digits and hyphens; must differ from the names of built-in workloads.
     #[schemars(regex(pattern = "^[a-z][a-z0-9-]*$"), length(max = 40))]
     pub(crate) name: String,
-    /// One line.
+    /// Title, one line.
     #[serde(default)]
     pub(crate) title: String,
     /// Description and source of the workload.
     #[serde(default)]
     pub(crate) description: String,
-    /// One that `native-runner data-sets` lists.
+    /// Name from `native-runner data-sets`.
     pub(crate) data_set: DataSetName,
     /// Samples of the training file to train on. By default, all of them.
     #[serde(default)]
     pub(crate) training_samples: Option<TrainingRange>,
-    /// Samples in a batch.
+    /// Samples per batch.
     pub(crate) batch_size: u32,
-    /// Treatment of the last batch if the batch size does not divide the set.
+    /// Treatment of the last batch if the batch size does not divide the number of samples.
     #[serde(default)]
     pub(crate) last_batch: LastBatch,
     /// True to shuffle each epoch; false to keep the order of the file.
     #[serde(default = "yes")]
     pub(crate) shuffle: bool,
-    /// Epochs over which schedules are spread where a run has no `--epochs` or `--steps`. How long a run is, it says itself.
+    /// Number of epochs that schedules span if a run has no `--epochs` or `--steps`. The length of a run is set by its
+    /// own options.
     #[serde(default = "usual_epochs")]
     pub(crate) epochs: u32,
-    /// Share of the test set, 0 to 1, whose first sighting is the time to accuracy. Without it, 1: the whole.
+    /// Test accuracy, 0 to 1, that ends the time to accuracy when first reached. Default: 1.
     #[serde(default)]
     pub(crate) target_accuracy: Option<f64>,
-    /// Tests per epoch, evenly spread.
+    /// Evaluations per epoch, evenly spaced.
     #[serde(default = "once")]
     pub(crate) evaluations_per_epoch: u32,
-    /// From the bytes of a sample to what the network sees.
+    /// Conversion of a sample's bytes to the network's input.
     #[serde(default)]
     pub(crate) preprocessing: Preprocessing,
     pub(crate) optimizer: Optimizer,
     /// Softmax cross-entropy, with its variations.
     #[serde(default)]
     pub(crate) loss: Loss,
-    /// A second set of weights that follows the trained ones.
+    /// Second set of weights that tracks the trained ones.
     #[serde(default)]
     pub(crate) average: Option<WeightAverage>,
-    /// Early stopping on the samples that are not trained on.
+    /// Early stopping on samples that are not trained on.
     #[serde(default)]
     pub(crate) early_stopping: Option<EarlyStopping>,
-    /// Each reads the one before it; the last makes the logits, one for each class.
+    /// Layers in order. Each reads the output of the previous one; the last outputs the logits, one per class.
     #[serde(deserialize_with = "layers")]
     #[schemars(length(min = 1, max = 1024))]
     pub(crate) layers: Vec<Layer>,
 }
 
-/// One of the data sets.
+/// Name of a data set.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct DataSetName(pub(crate) String);
 
@@ -91,53 +92,54 @@ pub(crate) enum LastBatch {
     /// The last batch of an epoch is short.
     #[default]
     Short,
-    /// Samples that do not fill a batch are left out.
+    /// Samples that do not fill a batch are dropped.
     Drop,
-    /// Batches run across the end of the set into its beginning; not with `shuffle`.
+    /// Batches wrap around the end of the set; not with `shuffle`.
     Wrap,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Preprocessing {
-    /// A byte becomes `byte / divisor`. Without it, 255, and 1 for stories, whose bytes are words.
+    /// Divisor of each byte. Default: 255, or 1 for stories, where bytes are words.
     pub(crate) divisor: Option<f32>,
     pub(crate) normalization: Normalization,
-    /// Side of the square that the network sees: the middle of the image, or the image with a border. Without it, the image.
+    /// Side of the square input of the network: the center of the image, or the image with a border. Default: the whole
+    /// image.
     pub(crate) image_size: Option<u32>,
-    /// Pixels beyond the edges of an image.
+    /// Values of pixels beyond the edges of an image.
     pub(crate) edge: Edge,
-    /// Left and right, in training.
+    /// Horizontal flips, in training.
     pub(crate) flip: Flip,
-    /// In training.
+    /// Random shifts, in training.
     pub(crate) shift: Shift,
-    /// Brightness changes by at most this, in training, where each image is normalised.
+    /// Maximum change of brightness in training. Needs `normalization = "each_image"`.
     pub(crate) brightness: f32,
-    /// Contrast is multiplied by a factor from this range, in training, where each image is normalised.
+    /// Range of the factor of contrast in training. Needs `normalization = "each_image"`.
     pub(crate) contrast: Option<(f32, f32)>,
-    /// Views of each image in tests.
+    /// Views of each image in evaluations.
     pub(crate) test_views: TestViews,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TestViews {
-    /// The sample.
+    /// The sample itself.
     #[default]
     Plain,
-    /// The sample and its mirror image with half of the weight, and both moved by a pixel, each way, with the other half.
+    /// The sample and its mirror image with half of the weight; both shifted by a pixel each way, with the other half.
     MirroredAndMoved,
 }
 
-/// Returns the schema with which editors check such a file.
+/// Returns the schema that editors check workload files against.
 pub(crate) fn schema() -> Schema {
     schema_for!(Definition)
 }
 
-/// Layers whose options may all be left out, and with them the braces.
+/// Layers with only optional options, which may be written without braces.
 const BARE: [&str; 5] = ["batch_norm", "layer_norm", "position_embedding", "word_scores", "softmax"];
 
-/// A layer with its options, or one of the words that say how layers are joined.
+/// Layer with its options, or a keyword that connects layers.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(transform = allow_bare)]
@@ -146,55 +148,56 @@ pub(crate) enum Layer {
     Dense(Dense),
     /// Cross-correlation.
     Conv2d(Conv2d),
-    /// The largest element of square windows.
+    /// Maximum of each square window.
     MaxPool(Pool),
-    /// The mean of square windows, of their real elements.
+    /// Mean of each square window, without padding.
     AveragePool(Pool),
-    /// Survivors are divided by `1 - rate` in training; nothing happens in tests.
+    /// Divides the remaining values by `1 - rate` in training; does nothing in evaluations.
     Dropout(Dropout),
-    /// Per channel over batch and pixels.
+    /// Normalization per channel over batch and pixels.
     BatchNorm(BatchNorm),
-    /// Per pixel over channels.
+    /// Normalization per pixel over channels.
     LayerNorm(LayerNorm),
     /// `x / (bias + alpha·Σ x²)^beta`, the sum over the channels at most `radius` away.
     LocalResponseNorm(LocalResponseNorm),
     /// Each row of the input is a sequence of its columns; the last hidden state is the output. Gates of Keras 2.
     Lstm(Lstm),
-    /// The same with the gates of Keras 3 and of cuDNN: the reset gate works on the products with the state (`reset_after`).
+    /// Same as `lstm`, with the GRU gates of Keras 3 and cuDNN: the reset gate applies to the products with the state
+    /// (`reset_after`).
     Gru(Recurrent),
-    /// The same without gates.
+    /// Same as `lstm`, without gates.
     SimpleRnn(Recurrent),
-    /// Vectors of the words of a story. It reads the sample, wherever it stands.
+    /// Vectors of the words of a story. Always reads the sample, at any position in the network.
     Embedding(Embedding),
     /// Adds a learned value to each pixel and channel.
     PositionEmbedding(PositionEmbedding),
     /// `softmax(q·kᵀ/√d)·v` among the pixels of a sample; the input's channels are q, k and v.
     Attention(Attention),
-    /// The sum with what was kept under a label, which may have a single pixel.
+    /// Sum with the output stored under a label, which may have a single pixel.
     Add(Add),
-    /// Appends the channels kept under a label to the previous layer's channels.
+    /// Appends the channels stored under a label to the previous layer's channels.
     Concatenate(With),
-    /// Products of each pixel with each pixel of what was kept under a label: pixels × pixels.
+    /// Products of each pixel with each pixel of the output stored under a label: pixels × pixels.
     PixelProducts(With),
-    /// Each `words` pixels that follow each other are added up, weighted by their places.
+    /// Sums of every `words` consecutive pixels, weighted by position.
     SentenceSum(SentenceSum),
     /// Similarity of the input to each word: its products with the words' vectors.
     WordScores(WordScores),
-    /// Over the channels of each pixel.
+    /// Softmax over the channels of each pixel.
     Softmax(Softmax),
-    /// Pixels become channels, and channels pixels.
+    /// Swaps pixels and channels.
     Transpose,
-    /// A vector of all values; `dense` flattens without it.
+    /// Flattens all values to a vector; `dense` flattens without it.
     Flatten,
-    /// Of the layer before, which must be one with an activation.
+    /// ReLU activation of the previous layer, which must support activations.
     Relu,
-    /// Of the layer before, which must be one with an activation.
+    /// Tanh activation of the previous layer, which must support activations.
     Tanh,
-    /// Of the layer before, which must be one with an activation.
+    /// GELU activation of the previous layer, which must support activations.
     Gelu,
-    /// Keeps what the layer before made under this name.
+    /// Stores the output of the previous layer under this name.
     Label(String),
-    /// The next layer reads what was kept under this name, or the sample, which is `data`.
+    /// Makes the next layer read the output stored under this name, or the sample, named `data`.
     From(String),
 }
 
@@ -204,8 +207,8 @@ fn allow_bare(schema: &mut Schema) {
     }
 }
 
-/// A layer with a kernel, a bias and an activation, which a file says alike of each. (Fields of a struct within it would not do:
-/// serde then lets unknown ones pass.)
+/// Defines a layer with a kernel, a bias and an activation, which have the same options in every such layer. (A nested
+/// struct would not do: serde then accepts unknown fields.)
 macro_rules! layer_with_kernel {
     ($name:ident { $($own:tt)* }) => {
         #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -253,7 +256,7 @@ layer_with_kernel!(Conv2d {
     pub(crate) padding: Padding,
 });
 
-/// Defines the options of layers. (A struct in a struct would not do: serde then lets unknown fields pass.)
+/// Defines the options of layers. (A nested struct would not do: serde then accepts unknown fields.)
 macro_rules! options {
     ($($name:ident { $($(#[$meta:meta])* $field:ident: $type:ty,)* })*) => {$(
         #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -266,12 +269,12 @@ macro_rules! options {
 
 options! {
     Pool {
-        /// Side of the square.
+        /// Side of the square window.
         size: u32,
-        /// Without it, the size.
+        /// Distance between windows. Default: the size.
         #[serde(default)]
         stride: Option<u32>,
-        /// Elements on each side that are in no window's result.
+        /// Padding on each side, excluded from the result of every window.
         #[serde(default)]
         padding: u32,
         #[serde(default = "floor")]
@@ -280,16 +283,16 @@ options! {
         activation: Activation,
     }
     Dropout {
-        /// Share that is dropped.
+        /// Share of values to drop.
         rate: f32,
     }
     BatchNorm {
         #[serde(default = "small")]
         epsilon: f32,
-        /// Share of the running averages that stays in each step, as in Keras.
+        /// Share of the running averages that is kept in each step, as in Keras.
         #[serde(default = "most")]
         momentum: f32,
-        /// Otherwise the scale stays 1.
+        /// True to train the scale; otherwise it stays 1.
         #[serde(default = "yes")]
         trained_scale: bool,
         #[serde(default = "identity")]
@@ -321,20 +324,20 @@ options! {
         recurrent_initializer: Initializer,
     }
     Embedding {
-        /// Values of a word's vector.
+        /// Number of values in the vector of a word.
         units: u32,
-        /// Place of the first word that is read in a sample.
+        /// Index of the first word to read in a sample.
         #[serde(default)]
         first: u32,
-        /// Words that are read; without it, all from the first on.
+        /// Number of words to read. Default: all from the first on.
         #[serde(default)]
         count: Option<u32>,
-        /// True if word 0, the padding, has a vector of zeros.
+        /// True if word 0, the padding, has a zero vector.
         #[serde(default)]
         zero_padding: bool,
         #[serde(default = "word_vectors")]
         initializer: Initializer,
-        /// The label of an earlier embedding whose vectors are these as well.
+        /// Label of an earlier embedding to share vectors with.
         #[serde(default)]
         shares: Option<String>,
     }
@@ -346,13 +349,13 @@ options! {
         heads: u32,
     }
     Add {
-        /// A label.
+        /// Label of the output to add.
         with: String,
         #[serde(default = "identity")]
         activation: Activation,
     }
     With {
-        /// A label.
+        /// Label of the other input.
         with: String,
     }
     SentenceSum {
@@ -361,12 +364,12 @@ options! {
     WordScores {
         #[serde(default = "word_vectors")]
         initializer: Initializer,
-        /// The label of an earlier embedding whose vectors are these as well.
+        /// Label of an earlier embedding to share vectors with.
         #[serde(default)]
         shares: Option<String>,
     }
     Softmax {
-        /// Share of the training, 0 to 1, in which it passes what it reads.
+        /// Share of the training, 0 to 1, during which the input passes through unchanged.
         #[serde(default)]
         linear_until: f64,
     }
@@ -398,7 +401,7 @@ defaults! {
     word_vectors: Initializer = Initializer::Uniform { limit: 0.05 };
 }
 
-/// Reads the layers of a file, each a name with its options, or a name alone.
+/// Parses the layers of a file, each a name with options or a bare name.
 pub(crate) fn layers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Layer>, D::Error> {
     let layers: Vec<Listed> = Vec::deserialize(deserializer)?;
     Ok(layers.into_iter().map(|Listed(layer)| layer).collect())

@@ -1,5 +1,5 @@
-//! Networks of one's own: a TOML or JSON file with layers, optimiser, schedule and data set becomes a workload of the
-//! engine, on every back end, without compiling (`docs/WORKLOADS.md`).
+//! User-defined networks: a TOML or JSON file with layers, optimizer, schedule and data set becomes a workload of the
+//! engine, on every backend, without compiling (`docs/WORKLOADS.md`).
 
 pub(crate) mod definition;
 mod network;
@@ -24,10 +24,10 @@ use toml::de::{DeTable, DeValue};
 use crate::failure::Failure;
 use crate::workload_file::definition::Definition;
 
-/// Bound on a file, because a record contains the whole network.
+/// Limit on the file size, because a record contains the whole network.
 const MAX_FILE_BYTES: u64 = 64 << 10;
 
-/// Returns true for a name that ends like such a file.
+/// Returns true if the name has the extension of a workload file.
 pub(crate) fn is_file_name(text: &str) -> bool {
     language(Path::new(text)).is_some()
 }
@@ -36,14 +36,14 @@ pub(crate) fn load(path: &Path) -> Result<Workload, Failure> {
     Ok(load_with_digest(path)?.0)
 }
 
-/// Returns the workload with the SHA-256 of its file, which detects changes.
+/// Returns the workload and the SHA-256 of its file, which detects changes.
 pub(crate) fn load_with_digest(path: &Path) -> Result<(Workload, String), Failure> {
     let file = path.display().to_string();
     let Some(language) = language(path) else {
         return Err(Failure::Usage(format!("the name of {file} must end in .toml or .json")));
     };
     let mut bytes = Vec::new();
-    // A byte more, so that too many are noticed.
+    // One byte more, to detect files over the limit.
     let read = File::open(path).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
     read.map_err(|source| Failure::File { what: format!("cannot read {file}"), source })?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
@@ -99,14 +99,14 @@ enum Language {
     Json,
 }
 
-/// An error of meaning, and the bytes of the file that it is about.
+/// Semantic error, and the bytes of the file that it is about.
 #[derive(Debug)]
 struct Mistake {
     at: Range<usize>,
     message: String,
 }
 
-/// A value of the file and its bytes there, as the parser found them.
+/// Value in the file, with the byte range from the parser.
 #[derive(Debug, Default)]
 struct Tree {
     at: Range<usize>,
@@ -124,7 +124,7 @@ enum Content {
 }
 
 impl Tree {
-    /// Of a file that has been read as a [`Definition`] before.
+    /// Parses the text of a file that has already been read as a [`Definition`].
     fn parse(text: &str, language: Language) -> Self {
         match language {
             Language::Toml => DeTable::parse(text)
@@ -155,7 +155,7 @@ impl Tree {
 
     fn from_json(text: &str, raw: &RawValue) -> Self {
         let json = raw.get();
-        // A raw value is a part of the text that it was read from.
+        // A raw value is a slice of the text that it was read from.
         let start = (json.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
         let content = if let Ok(fields) = serde_json::from_str::<BTreeMap<String, &RawValue>>(json) {
             Content::Table(fields.into_iter().map(|(name, value)| (name, Self::from_json(text, value))).collect())
@@ -169,7 +169,7 @@ impl Tree {
         Self { at: start..start + json.len(), content }
     }
 
-    /// The value of a field; the table itself where the file leaves the field out.
+    /// Returns the value of a field, or the table itself if the field is absent.
     fn field(&self, name: &str) -> &Self {
         if let Content::Table(fields) = &self.content { fields.get(name).unwrap_or(self) } else { self }
     }
@@ -178,7 +178,7 @@ impl Tree {
         if let Content::List(items) = &self.content { items.get(number).unwrap_or(self) } else { self }
     }
 
-    /// The name of a layer, which is its only field or a word alone.
+    /// Returns the name of a layer, which is its only field or a bare word.
     fn layer_name(&self) -> &str {
         match &self.content {
             Content::Table(fields) => fields.keys().next().map_or("", String::as_str),
@@ -192,7 +192,7 @@ impl Tree {
     }
 }
 
-/// Formats a message with file, line and column, and the line itself with a mark below the place.
+/// Formats a message with file, line and column, and the line with a mark below the error.
 pub(crate) fn shown(file: &str, text: &str, at: Range<usize>, message: &str) -> String {
     const MAX_LINE_LENGTH: usize = 160;
     let start = text.floor_char_boundary(at.start);
@@ -204,9 +204,9 @@ pub(crate) fn shown(file: &str, text: &str, at: Range<usize>, message: &str) -> 
     if line.trim().is_empty() || line.chars().count() > MAX_LINE_LENGTH {
         return shown;
     }
-    // Of several lines, the mark is below the first.
+    // If there are several lines, only the first is marked.
     let marked = text.get(start..at.end.min(begin + line.len())).map_or(1, |part| part.chars().count().max(1));
-    // A tab is as wide below as above.
+    // Tabs stay tabs, so that the mark aligns.
     let before: String = line.chars().take(column).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
     let number = number.to_string();
     let margin = " ".repeat(number.len());

@@ -1,4 +1,4 @@
-//! From the layers of a file to the engine's model, each checked where it stands.
+//! Converts the layers of a file to the engine's model, and checks each one at its position.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use crate::workload_file::definition::{Add, BatchNorm, Conv2d, Layer, LocalRespo
 use crate::workload_file::recipe::check_whole;
 use crate::workload_file::{Mistake, Tree};
 
-/// Bound on the values that a layer makes of one sample.
+/// Limit on the values that a layer outputs per sample.
 const MAX_VALUES: u64 = 1 << 22;
-/// Bound on the weights of one layer.
+/// Limit on the weights of a layer.
 const MAX_WEIGHTS: u64 = 1 << 27;
 const MAX_LAYERS: usize = 1024;
 /// Name of the sample in `from`.
@@ -51,7 +51,7 @@ struct Network<'f> {
     places: Vec<&'f Tree>,
     current: Reading,
     labels: BTreeMap<&'f str, Reading>,
-    /// Node that the next word may be the activation of.
+    /// Node that can take an activation from the next word.
     takes: Option<usize>,
 }
 
@@ -99,7 +99,7 @@ impl<'f> Network<'f> {
         Ok(())
     }
 
-    /// Sets the activation of the layer before, which backends compute together.
+    /// Sets the activation of the previous layer, which backends compute together with it.
     fn activate(
         &mut self,
         place: &Tree,
@@ -121,10 +121,10 @@ impl<'f> Network<'f> {
         }
     }
 
-    /// Adds a layer as a node of the model. `place` is the place of its options.
+    /// Adds a layer as a node of the model. `place` is the position of its options.
     fn node(&mut self, place: &'f Tree, name: &str, layer: &'f Layer) -> Result<(), Mistake> {
         let read = match layer {
-            // A story's words are read as they are, wherever the layer stands.
+            // The words of a story are read unchanged, at any position in the network.
             Layer::Embedding(_) => Reading { source: Source::Data, is_flat: false },
             _ => self.current,
         };
@@ -154,7 +154,7 @@ impl<'f> Network<'f> {
         }
         self.model.nodes.push(engine::Node { layer: node, inputs, shares });
         self.places.push(place);
-        // Checks the tensors of a node that shares against the shared ones.
+        // Checks the tensors of a sharing node against the shared ones.
         self.model.shapes().and(self.model.tensors()).map_err(|error| match (&error, &shapes[..]) {
             (ModelError::Impossible { .. }, &[one, other]) => {
                 let (one, other) = (text(one), text(other));
@@ -313,9 +313,9 @@ fn text(shape: Shape) -> String {
     if shape.pixels() == 1 { format!("a vector of {channels}") } else { format!("{height} × {width} × {channels}") }
 }
 
-/// Returns the engine's layer. Bounds that depend on other numbers are checked.
+/// Returns the engine's layer. Checks bounds that depend on other numbers.
 fn translate_layer(place: &Tree, layer: &Layer, input: Shape, set: &DataSetDefinition) -> Result<Node, Mistake> {
-    // Any word of a data set may be the answer: they are its classes.
+    // Every word of a data set may be an answer: the words are its classes.
     let vocabulary = set.train.classes;
     Ok(match layer {
         Layer::Dense(dense) => {
@@ -383,7 +383,7 @@ fn pool(place: &Tree, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
     Ok(Node::Pool { kind, side, stride, padding, rounding, activation })
 }
 
-/// Checks that each initializer is one that its tensor can have.
+/// Checks that each tensor supports its initializer.
 fn check_initializers(place: &Tree, layer: &Layer, input: Shape, reads_data: bool) -> Result<(), Mistake> {
     const DIRAC: &str = "`dirac` copies channels, so only the kernel of a `conv2d` can use it";
     const WHITENED: &str = "`whitened_patches` is for a `conv2d` that reads color images directly";

@@ -1,4 +1,4 @@
-//! From what a file says to the engine's workload.
+//! Converts the definition in a file to the engine's workload.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -17,9 +17,9 @@ type Checked = Result<(), Mistake>;
 /// Relative tolerance of early losses, the same as for built-in workloads.
 const LOSS_TOLERANCE: f64 = 1e-3;
 const MAX_BATCH_SIZE: u32 = 1 << 16;
-/// Bound on units, filters and the like.
+/// Limit on units, filters and the like.
 const MAX_CHANNELS: u32 = 1 << 16;
-/// Bound on sides of images and windows, and on strides.
+/// Limit on sides of images and windows, and on strides.
 const MAX_SIDE: u32 = 256;
 
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ enum Bound {
     Part,
 }
 
-/// Bound of each number, by its field, with the field around it where others have the same name.
+/// Bound of each number by field name, with the parent field if several fields share the name.
 const BOUNDS: [(Bound, &str); 12] = [
     (Bound::Whole(1, 100_000), "epochs"),
     (Bound::Whole(1, 100), "evaluations_per_epoch"),
@@ -55,7 +55,7 @@ const BOUNDS: [(Bound, &str); 12] = [
     (Bound::Part, "momentum rho beta1 beta2 warm_up label_smoothing largest rate"),
 ];
 
-/// Checks each number that has a bound. `field` is the one that holds the value, and `around` the next outer one.
+/// Checks each number that has a bound. `field` holds the value, and `around` is its parent field.
 ///
 /// They are one array because rustc 1.95 miscompiles two arguments: with optimization, `around` keeps the value of the
 /// first call.
@@ -170,7 +170,7 @@ fn name(value: &Tree, name: &str) -> Result<&'static str, Mistake> {
     Ok(leak_text(name))
 }
 
-/// Collapses whitespace of a text that is shown in one line.
+/// Collapses whitespace in a text that is shown on one line.
 fn line(value: &Tree, text: &str, longest: usize) -> Result<&'static str, Mistake> {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() > longest || !line.chars().all(results::is_plain) {

@@ -330,7 +330,7 @@ proptest! {
         }
         let mut text = BROAD.to_owned();
         text.replace_range(numbers[place.index(numbers.len())].clone(), &number);
-        // Either it is a valid network, or the error has a place.
+        // Either the network is valid, or the error has a position.
         match parse("f.toml", &text, Language::Toml) {
             Ok(workload) => {
                 workload.model.tensors().unwrap();
@@ -358,7 +358,7 @@ fn every_workload_can_be_written_as_a_file() {
         let text = serde_json::to_string_pretty(&written(&workload)).unwrap();
         let own = parse("own.json", &text, Language::Json).unwrap_or_else(|error| panic!("{}: {error}", workload.name));
         assert_eq!(recipe(&own), recipe(&workload), "{}", workload.name);
-        // The other language says the same.
+        // The file in the other language has the same recipe.
         let toml = toml::to_string(&written(&workload)).unwrap();
         let own = parse("own.toml", &toml, Language::Toml).unwrap_or_else(|error| panic!("{}: {error}", workload.name));
         assert_eq!(recipe(&own), recipe(&workload), "{}", workload.name);
@@ -438,7 +438,7 @@ fn layers(workload: &Workload) -> Vec<Value> {
     layers
 }
 
-/// The name of a layer in a file, and its options under the names that they have there.
+/// Returns the name of a layer in a file, and its options under their names there.
 fn named(node: &Node) -> (String, Map<String, Value>) {
     let (mut name, mut options) = match without_nulls(json!(node.layer)) {
         Value::String(name) => (name, Map::new()),
@@ -469,7 +469,7 @@ fn named(node: &Node) -> (String, Map<String, Value>) {
     (name, options)
 }
 
-/// TOML has no null.
+/// Removes nulls, which TOML lacks.
 fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(fields) => {

@@ -1,5 +1,5 @@
-//! Archives of `cargo xtask dist`, unpacked in an empty folder and used without anything else.
-//! `GRADMARK_ARCHIVES` names the folder that holds them (`cargo xtask test --all` and `dist --try` set it).
+//! Archives of `cargo xtask dist`, unpacked in an empty folder and used without other files. `GRADMARK_ARCHIVES` is the
+//! folder with the archives (`cargo xtask test --all` and `dist --try` set it).
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::support::{RealLeaderboard, skipped};
 
-/// The one archive of this name and version in the folder, unpacked; its single folder.
+/// Unpacks the only archive with this name and version in the folder, and returns its single folder.
 fn unpacked(archives: &OsStr, name: &str, into: &Path) -> PathBuf {
     let name = format!("{name}-{}-", env!("CARGO_PKG_VERSION"));
     let found: Vec<PathBuf> = fs::read_dir(archives)
@@ -29,11 +29,11 @@ fn unpacked(archives: &OsStr, name: &str, into: &Path) -> PathBuf {
     into.join(folder)
 }
 
-/// A program of an unpacked archive, in its own folder and an empty environment.
+/// Returns a command for a program from an unpacked archive, in its own folder with an empty environment.
 fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(format!("{}{}", program.display(), env::consts::EXE_SUFFIX));
     command.current_dir(folder).env_clear().stdin(Stdio::null());
-    // Without it Windows starts no program that uses the network.
+    // Without it, Windows starts no program that uses the network.
     command.envs(env::var_os("SystemRoot").map(|root| ("SystemRoot", root)));
     command
 }
@@ -50,8 +50,8 @@ fn get(leaderboard: &RealLeaderboard, path: &str) -> ureq::http::Response<ureq::
     ureq::get(format!("{}{path}", leaderboard.url)).config().proxy(None).build().call().expect(path)
 }
 
-/// Burn on the processor where the program has it, because that shows that it survived being stripped; else what every
-/// program has.
+/// Returns Burn on the processor if the program has it, because that tests the stripped program; otherwise the backend
+/// that every program has.
 fn backend(listed: &str) -> &'static str {
     let listed: Vec<serde_json::Value> = serde_json::from_str(listed).unwrap();
     let has = |name: &str| listed.iter().any(|one| one["name"] == name && one["built"] == true && one["runs"] == true);
@@ -75,7 +75,7 @@ fn the_archives_work_where_nothing_else_is() {
         (unpacked(&archives, "gradmark-server", place.path()), unpacked(&archives, "native-runner", place.path()));
     expect_files(&server, &runner);
 
-    // The unpacked server as its README starts it, but on a free port.
+    // Starts the unpacked server as its README does, but on a free port.
     let mut serve = command(&server.join("leaderboard"), &server_folder);
     serve.arg("--page").arg(server.join("page")).arg("--data").arg(server.join("data"));
     let leaderboard = RealLeaderboard::start(&mut serve);
@@ -99,7 +99,7 @@ fn the_archives_work_where_nothing_else_is() {
     let kept: results::RunRecord = serde_json::from_str(&kept).unwrap();
     assert_eq!(stored.record.workloads, kept.workloads);
 
-    // The host's side, with the same program, while the server runs.
+    // Commands of the host, with the same program, while the server runs.
     let host = |arguments: &[&str]| done(command(&server.join("leaderboard"), &server_folder).args(arguments));
     assert!(host(&["health", &leaderboard.url]).contains("is healthy"));
     assert!(host(&["backup", "copy.sqlite"]).contains("(1 runs)"));
@@ -128,7 +128,7 @@ fn expect_files(server: &Path, runner: &Path) {
     }
 }
 
-/// Checks the page with the headers that give it a fine clock, and the module that it loads first.
+/// Checks the page, its headers for a high-resolution clock, and the module that it loads first.
 fn expect_page(leaderboard: &RealLeaderboard) {
     let mut answer = get(leaderboard, "/");
     assert_eq!(answer.headers()["cross-origin-opener-policy"], "same-origin");

@@ -2,7 +2,7 @@ use results::{DeviceKind, Outcome, RunRecord};
 
 use crate::support::{Runner, adapters, any_adapter, damaged_data, expect_refusals, skipped};
 
-/// Small, on the processor, and over in a moment.
+/// Arguments of a small run on the processor that takes a moment.
 const SMALL: &str = "--backend reference --workload keras-mnist-mlp --steps 3 --batch-size 16 --seed 1";
 const SMALL_TRACE: &str = "trace --backend reference --workload keras-mnist-mlp --steps 1 --batch-size 2 --seed 1";
 
@@ -109,7 +109,7 @@ fn divergence_ends_the_run_at_its_step() {
     let on_processor = Some("--backend reference".to_owned());
     let on_adapter = any_adapter();
     let devices: Vec<String> = [on_processor, on_adapter].into_iter().flatten().collect();
-    // With the second rate, losses grow and stay finite.
+    // With the second learning rate, losses grow but stay finite.
     for (device, rate) in devices.iter().flat_map(|device| ["1e30", "1e6"].map(|rate| (device, rate))) {
         let line = format!("{device} --steps 5 --batch-size 16 --seed 1 --learning-rate {rate} --json -");
         let finished = Runner::new(&line).tiny().run().expect_status(3);

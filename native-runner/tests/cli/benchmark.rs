@@ -180,7 +180,7 @@ fn a_trace_has_the_golden_layout_and_the_golden_numbers() {
     let accuracy = trace["test_accuracy"].as_f64().unwrap();
     assert!((0.0..=1.0).contains(&accuracy), "{accuracy}");
 
-    // The engine's tests compare the other values; here it matters that the right run was traced.
+    // The engine's tests compare the other values; this test only checks that the right run was traced.
     for (step, tolerance) in golden["tolerance"]["loss_rel"].as_array().unwrap().iter().enumerate().take(3) {
         let expected = golden["losses_f64"][step].as_f64().unwrap();
         assert_close(&trace["losses"][step], expected, tolerance.as_f64().unwrap() * expected);
@@ -200,7 +200,7 @@ fn a_trace_goes_to_standard_output_unless_told_otherwise() {
     let line = "trace --workload keras-mnist-mlp --backend reference --seed 1 --batch-size 2 --steps 1 --dropout on";
     let trace: Value = Runner::new(line).run().expect_status(0).json();
     assert_eq!(trace["dropout"], true);
-    // As many rows of logits as the batch has samples, where it has fewer than four.
+    // The trace has one row of logits per sample of the batch, up to four.
     assert_eq!(trace["logits"].as_array().unwrap().len(), 2);
 }
 
@@ -286,7 +286,7 @@ fn record_of_several_devices_scales_but_is_not_uploaded() {
     assert!(modelled > 0.0 && measured.as_f64().unwrap() > 0.0, "{held}");
     let scaled = document["networks"][0]["scaled"].as_array().unwrap();
     assert_eq!((scaled[0]["devices"].as_u64(), scaled[0]["strong"]["speed_up"].as_f64()), (Some(1), Some(1.0)));
-    // A batch of eight is shared by eight devices at most.
+    // At most eight devices can share a batch of eight.
     assert!(scaled.iter().all(|of| of["strong"].is_null() == (of["devices"].as_u64().unwrap() > 8)), "{document}");
     scaling("").run().expect_status(2).expect_errors(&["set --bandwidth"]);
     scaling("--bandwidth 1e9 --latency 1e-5").run().expect_status(0);
@@ -336,7 +336,7 @@ fn a_number_of_threads_is_used_and_recorded() {
     let line = "--backend burn-flex --threads 1 --workload keras-mnist-mlp --steps 2 --batch-size 16 --seed 1 --json -";
     let record: RunRecord = Runner::new(line).run().expect_status(0).json();
     let name = record.device.adapter.name.strip_suffix(" (Burn, 1 thread)").expect("the name says the threads");
-    // Not every processor has a name, and only Linux tells it in a file.
+    // Some processors have no name, and only Linux reports it in a file.
     let facts = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let brand = facts.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
     match brand.map(|(_, brand)| one_line(brand)).filter(|brand| !brand.is_empty()) {

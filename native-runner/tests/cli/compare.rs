@@ -1,4 +1,4 @@
-//! Back ends side by side, shortly, on whatever adapter the tests use.
+//! Short comparisons of backends, on the adapter of the tests.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{Runner, any_adapter, expect_parts, leaderboard, one_line, paths, read_json};
 
-/// The quickest other backend of this build.
+/// The fastest other backend of this build.
 const OTHER: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
 const SMALL: &str = "--batch-size 16 --seed 5";
 
@@ -32,7 +32,7 @@ fn two_back_ends_share_a_table_and_records_are_kept() {
     let text = one_line(&finished.stdout);
     let told = text.contains("burn-flex: rustc, fusion off, autotune off, threads ");
     assert_eq!(told, OTHER == "burn-flex", "{}", finished.stdout);
-    // Same weights and same batches: what differs is rounding.
+    // Weights and batches are the same, so that only rounding differs.
     assert!(text.contains("✓ Final accuracies: no difference found; "), "{}", finished.stdout);
     expect_parts(
         &finished.stderr,
@@ -71,12 +71,12 @@ fn all_compares_every_usable_back_end() {
     let names: Vec<&str> = rows.iter().map(|row| row.contender.backend.as_str()).collect();
     assert!(names.contains(&"wgsl") && !names.contains(&"reference"), "{names:?}");
     assert_eq!(names.contains(&"burn-flex"), cfg!(feature = "burn-flex"), "{names:?}");
-    // The adapter was chosen for those that have one.
+    // The adapter was chosen for the backends with a choice.
     for record in records(&document) {
         let asked = record.requested.adapter;
         assert_eq!(asked == "any", record.device.backend == "burn-flex", "{asked}");
     }
-    // A build with every feature does not exist: some need the compilers of one vendor each.
+    // No build has every feature, because some need the compilers of one vendor each.
     let finished =
         finished.expect_errors(&["not built", "burn-rocm", "epoch training testing", "one standard deviation"]);
     let alone = names.len() == 1;

@@ -1,4 +1,4 @@
-//! Comparison of kept records. Known measurements are put into copies of a real record.
+//! Comparison of stored records, with known measurements in copies of a real record.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::support::on_a_terminal;
 use crate::support::{Finished, Runner, computed_once, one_line, read_json};
 
-/// A record that the program wrote, of three steps.
+/// Returns a record of three steps, written by the program.
 fn written() -> RunRecord {
     let text = computed_once("record-of-three-steps", || {
         let line = "--backend reference --workload keras-mnist-mlp --steps 3 --batch-size 16 --seed 1 --json -";
@@ -20,7 +20,7 @@ fn written() -> RunRecord {
     serde_json::from_str(&text).expect("standard output holds a record")
 }
 
-/// The record from `seed`, as if twelve windows had trained at about this rate in samples per second.
+/// Returns the record from `seed`, as if twelve windows had trained at about this rate in samples per second.
 fn run_at(rate: f64, seed: u32) -> RunRecord {
     let mut record = written();
     record.requested.seed = seed;
@@ -32,7 +32,7 @@ fn run_at(rate: f64, seed: u32) -> RunRecord {
     record
 }
 
-/// A folder with these records, a file each.
+/// Writes these records to a folder, one file each.
 fn keep(folder: &Path, records: &[RunRecord]) {
     fs::create_dir_all(folder).unwrap();
     for (number, record) in records.iter().enumerate() {
@@ -40,7 +40,7 @@ fn keep(folder: &Path, records: &[RunRecord]) {
     }
 }
 
-/// Folders `base` and `head` of three runs each.
+/// Returns a folder with subfolders `base` and `head` of three runs each.
 fn sides(head: [f64; 3]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let runs =
@@ -154,7 +154,7 @@ fn records_of_same_suite_device_and_newest_commit_are_chosen() {
     let told = "The baseline has 1 of 5 records, from commit 4d5e6f7, the newest of 2 commits. Left out: 1 from other \
                 commits, 1 from other devices, 1 from other suites or versions, 1 that are also in the candidate.";
     assert!(text.contains(told), "{}", finished.stdout);
-    // People may know more of a commit's name than the record does.
+    // Users may specify more of a commit's name than the record contains.
     let older = "new --baseline kept --fail-if-slower 5% --baseline-commit 0a1b2c3d4e";
     compare(&folder, older).expect_status(6).expect_output(&["from commit 0a1b2c3, set with --baseline-commit."]);
     let finished = compare(&folder, "new --baseline kept --baseline-commit 9999999").expect_status(2);
@@ -193,7 +193,7 @@ fn every_format_and_the_document_say_the_same() {
         markdown.starts_with("### ❌ A regression. 1 compared: 1 slower.\n\n**head against base** · "),
         "{markdown}"
     );
-    // Each row is a line.
+    // Each row is one line.
     for part in
         ["\n| keras-mnist-mlp | 900.0 | 785.0 | 0.872 | 0.8", " | slower |\n", "<details><summary>Other metrics"]
     {
@@ -223,7 +223,7 @@ fn records_are_read_from_comparisons_and_standard_input() {
     let input = fs::File::open(folder.path().join("all.json")).unwrap();
     runner.command().current_dir(folder.path()).stdin(input);
     runner.run().expect_status(0).expect_output(&["standard input against all.json"]);
-    // A file that was named twice counts once.
+    // A file that is named twice counts once.
     compare(&folder, "head head/0.json --baseline all.json")
         .expect_status(0)
         .expect_output(&["head/0.json is the same record as head/0.json and counts once"]);
@@ -294,7 +294,7 @@ fn incomparable_sides_are_refused_with_advice() {
         assert_eq!(finished.stdout, "", "{arguments}");
         finished.expect_status(status).expect_errors(&parts);
     }
-    // In a folder, what is no record at all is left out, and said to be.
+    // Non-records in a folder are omitted and reported.
     fs::write(path.join("base/package.json"), "{\"name\": \"something\"}").unwrap();
     compare(&folder, "base head")
         .expect_status(0)
@@ -309,7 +309,7 @@ fn on_a_narrow_terminal_no_line_is_wider_than_it() {
     let arguments = format!("compare --baseline {base} {head} --fail-if-slower 5%");
     let Some(text) = on_a_terminal(&arguments, 60, &[("NO_COLOR", "1")], "") else { return };
     assert!(text.contains("may be slower"), "{text}");
-    // A path is one word.
+    // A path is a single word.
     let widest = text.lines().filter(|line| !line.contains(&base)).map(|line| line.trim_end().chars().count()).max();
     assert!(widest.is_some_and(|widest| widest <= 60), "{widest:?} columns:\n{text}");
 }

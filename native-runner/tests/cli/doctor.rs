@@ -1,4 +1,4 @@
-//! Output of the doctor for people and for programs.
+//! Text and JSON output of the doctor.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn findings<'a>(report: &'a Value, name: &str) -> Vec<&'a Value> {
     all.filter(|finding| finding["name"] == name).collect()
 }
 
-/// A doctor that computes nothing, with its document on standard output.
+/// Returns a doctor call that computes nothing, with its JSON on standard output.
 fn quick(arguments: &str) -> Runner {
     Runner::new(&format!("doctor --quick --json - {arguments}"))
 }
@@ -65,7 +65,7 @@ fn findings_have_severities_and_problems_have_advice() {
         assert!(severity != "problem" || finding["advice"].is_string(), "{finding}");
     }
     assert_eq!(report["verdict"]["tried"], true, "{}", report["verdict"]);
-    // Text for people goes to the other stream.
+    // Text is written to the other stream.
     finished.expect_errors(&["Adapters and drivers", "no adapter fits `no such gpu`", "Nothing can be trained"]);
 }
 
@@ -87,7 +87,7 @@ fn chosen_folder_without_data_gets_the_fetch_command() {
     expect_parts(&finished.stdout, &[&command]);
 }
 
-/// The loader is given a missing driver, so that there is no adapter at all.
+/// The loader gets a missing driver, so that there are no adapters.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_machine_without_adapters_is_told_why() {
@@ -101,7 +101,7 @@ fn a_machine_without_adapters_is_told_why() {
             "no backend has a device",
         ],
     );
-    // The same error elsewhere points to the doctor.
+    // The same error in a run suggests the doctor.
     let run =
         Runner::new("--backend wgsl --steps 1").env("VK_DRIVER_FILES", "/no/such/icd.json").run().expect_status(2);
     run.expect_errors(&["no adapter fits", "Run `native-runner doctor`"]);
@@ -116,7 +116,7 @@ fn slow_back_end_is_ended_and_reported_late() {
         .expect_output(&["it did not finish within 0.01 s"]);
 }
 
-/// Another user's home, name and host.
+/// Uses another user's home, name and host.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_report_names_no_person_no_machine_and_no_home() {

@@ -1,4 +1,4 @@
-//! Programs of other frameworks as back ends: PyTorch, and Keras on JAX and on TensorFlow, where Python has them.
+//! Programs of other frameworks as backends: PyTorch, and Keras on JAX and on TensorFlow, if Python has them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{Finished, Runner, read_json, skipped};
 
-/// A program that comes with ours, and what Python needs for it.
+/// Bundled program, with its Python requirements.
 struct Ready {
     name: &'static str,
     keras_backend: &'static str,
@@ -27,7 +27,8 @@ const PROGRAMS: [Ready; 3] = [
     },
 ];
 
-/// Small traces that cover dense, convolutional and recurrent layers, three rules, dropout, and Caffe's.
+/// Small traces that cover dense, convolutional and recurrent layers, three update rules, dropout, and Caffe's
+/// networks.
 const TRACES: [&str; 6] = [
     "keras-mnist-mlp-dropout",
     "keras-mnist-cnn-small",
@@ -38,13 +39,14 @@ const TRACES: [&str; 6] = [
 ];
 
 impl Ready {
-    /// A Python that has its modules: one of `GRADMARK_PYTHON`, several separated as in `PATH`, or the machine's own.
+    /// Returns a Python with the modules: one from `GRADMARK_PYTHON`, which is separated as in `PATH`, or the machine's
+    /// own.
     fn python(&self) -> Option<PathBuf> {
         let named = env::var_os("GRADMARK_PYTHON").unwrap_or_default();
         let own = ["python3", "/usr/bin/python3"].map(PathBuf::from);
         let has_modules = |python: &PathBuf| {
             let mut command = Command::new(python);
-            // JAX and TensorFlow are imported by Keras, which asks for one of them.
+            // Keras imports JAX or TensorFlow, whichever is selected.
             command.args(["-c", &format!("import {}", self.modules)]).env("KERAS_BACKEND", self.keras_backend);
             command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
         };
@@ -77,7 +79,7 @@ fn every_framework_reproduces_the_golden_traces() {
     }
 }
 
-/// The arguments that trace what a golden trace is of.
+/// Returns the arguments for a trace with the settings of a golden trace.
 pub(crate) fn trace_line(name: &str, backend: &str) -> String {
     let golden = golden(name);
     format!(
@@ -97,7 +99,7 @@ pub(crate) fn expect_golden(name: &str, by: &str, traced: &str) {
     assert!(share <= 1.0, "{name} on {by}: {place} is off by {share:.2} of what is allowed");
 }
 
-/// The largest difference from a golden trace, as a share of its tolerance, and where it is.
+/// Returns the largest difference from a golden trace, as a share of its tolerance, and its position.
 fn worst_share(golden: &Value, trace: &Value) -> (f64, String) {
     let mut worst = (0.0, String::new());
     let mut hold = |what: String, found: &[f64], expected: &[f64], tolerances: &dyn Fn(usize) -> f64| {
@@ -190,7 +192,7 @@ fn the_last_words_of_a_program_are_shown() {
     runner.run().expect_status(1).expect_errors(&["`pytorch` failed", "no module named torch"]);
 }
 
-/// One that comes with ours needs no command, only a Python that has what it imports.
+/// A bundled program needs no command, only a Python with its imports.
 #[test]
 fn a_program_that_is_ready_says_what_its_python_lacks() {
     let nowhere = tempfile::tempdir().unwrap();
@@ -199,7 +201,7 @@ fn a_program_that_is_ready_says_what_its_python_lacks() {
     runner.run().expect_status(1).expect_errors(&["no Python has numpy and torch", "pip install torch numpy"]);
 }
 
-/// A dense layer, as docs/EXTERNAL.md has it.
+/// Network with a dense layer, as in docs/EXTERNAL.md.
 const LINEAR: &str = "\
 name = \"linear\"
 data_set = \"mnist\"
@@ -208,7 +210,8 @@ optimizer = { rule = { sgd = { momentum = 0.9 } }, learning_rate = 0.01 }
 layers = [{ dense = { units = 10 } }]
 ";
 
-/// Trains [`LINEAR`] with the documented example after a change of its text; `None`, with a report, without Python.
+/// Trains [`LINEAR`] with the documented example after replacing `from` in its text. Without Python, returns `None` and
+/// reports it.
 fn train_with_example(from: &str, to: &str) -> Option<Finished> {
     let example = Ready { name: "plain-python", keras_backend: "", modules: "json", layouts: &[] };
     let Some(python) = example.python() else {
@@ -260,7 +263,7 @@ struct Bundles {
 }
 
 impl Bundles {
-    /// Those that were made for these tests, if Node and, where it is needed, Chromium are there too.
+    /// Returns the bundles made for these tests, if Node and, if needed, Chromium are available too.
     fn find(host: &str) -> Option<Self> {
         let Some(folder) = env::var_os("GRADMARK_FRAMEWORKS").map(PathBuf::from) else {
             skipped("GRADMARK_FRAMEWORKS names no bundles; `cargo xtask test` makes them where npm is");
@@ -304,7 +307,7 @@ fn javascript_frameworks_reproduce_golden_traces() {
     bundles.reproduces(NODE, "jax-js-wasm", &["keras-mnist-mlp-dropout", "keras-mnist-cnn-small"]);
 }
 
-/// WebAssembly lacks the gradients of convolutions. A separate test, because it takes longer than all others.
+/// WebAssembly lacks the gradients of convolutions. This test is separate because it takes longer than all others.
 #[test]
 #[ignore = "needs the bundles of other frameworks"]
 fn plain_tensorflow_js_reproduces_a_convolutional_golden_trace() {
@@ -312,7 +315,7 @@ fn plain_tensorflow_js_reproduces_a_convolutional_golden_trace() {
     bundles.reproduces(NODE, "tfjs-cpu", &["keras-mnist-cnn-small"]);
 }
 
-/// Convolutions take minutes there; docs/EXTERNAL.md says which traces were compared by hand.
+/// Convolutions take minutes there; docs/EXTERNAL.md lists the traces that were compared manually.
 #[test]
 #[ignore = "needs the bundles of other frameworks"]
 fn javascript_frameworks_reproduce_a_golden_trace_on_a_gpu() {
@@ -331,7 +334,7 @@ fn inexpressible_network_is_refused_and_others_go_on() {
     let document: Value = runner.run().expect_status(1).json();
     let text = document.to_string();
     assert!(text.contains("its wasm back end has no kernel Conv2DBackpropFilter"), "{text}");
-    // The seed draws the order in which they train.
+    // The seed determines the order of training.
     let workload = |name: &str| {
         let workloads = document["workloads"].as_array().unwrap_or_else(|| panic!("{text}"));
         workloads.iter().find(|workload| workload["workload"] == name).unwrap_or_else(|| panic!("{text}"))

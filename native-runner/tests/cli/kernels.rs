@@ -1,4 +1,4 @@
-//! Measuring kernels, shortly, on whatever adapter the tests use.
+//! Short kernel measurements, on the adapter of the tests.
 
 use results::statistics::median;
 use serde_json::Value;
@@ -9,7 +9,7 @@ fn run(command: &str, arguments: &str) -> Option<Finished> {
     Some(Runner::new(command).args(&any_adapter()?).args(arguments).run())
 }
 
-/// Runs `steps`, for the small network unless the arguments name a workload.
+/// Runs `steps`, with the small network unless the arguments name a workload.
 fn run_steps(arguments: &str) -> Option<Finished> {
     let runner = Runner::new("steps").args(&any_adapter()?).args(arguments);
     Some(if arguments.contains("--workload ") { runner.run() } else { runner.tiny().run() })
@@ -41,7 +41,7 @@ fn launches_are_measured_with_every_sample_and_nothing_else_is() {
 #[test]
 #[ignore = "measures every product"]
 fn products_have_a_share_of_peak_or_a_reason() {
-    // Some milliseconds each time: small products on any device, and the largest ones on none.
+    // A few milliseconds per entry, enough for small products on any device and for the largest ones on none.
     let Some(finished) = run("kernels", "--suite gemm --budget-seconds 0.1 --budget-mib 100 --json") else { return };
     let document: Value = finished.expect_status(0).json();
     let entries = document["entries"].as_array().unwrap();
@@ -72,7 +72,7 @@ fn products_have_a_share_of_peak_or_a_reason() {
 #[test]
 #[ignore = "measures every recurrent layer"]
 fn recurrent_layers_have_shares_of_peak_in_every_pass() {
-    // Enough for the second layer of our own network on any device, be it busy with something else.
+    // Enough for the second layer of our own network on any device, even a busy one.
     let Some(finished) = run("kernels", "--suite rnn --budget-seconds 2 --budget-mib 8 --json") else { return };
     let document: Value = finished.expect_status(0).json();
     let entries = document["entries"].as_array().unwrap();
@@ -90,7 +90,7 @@ fn recurrent_layers_have_shares_of_peak_in_every_pass() {
         assert_eq!(entry["outcome"], "does_not_fit", "{entry}");
         assert!(entry["needed_bytes"].as_u64() > entry["allowed_bytes"].as_u64(), "{entry}");
     }
-    // DeepBench's vanilla layers and GRUs as well; one has a single step.
+    // Includes DeepBench's vanilla layers and GRUs; one of them has a single step.
     for (cell, sizes) in [("LSTM", 24), ("vanilla", 12), ("GRU", 19)] {
         let is_of_cell = |entry: &&Value| entry["size"].as_str().unwrap().starts_with(cell);
         assert_eq!(entries.iter().filter(is_of_cell).count(), 3 * sizes, "{cell}");
@@ -170,7 +170,7 @@ fn two_back_ends_stand_side_by_side_with_every_window() {
         assert_eq!((&ours["backend"], &reference["backend"]), (&"wgsl".into(), &"reference".into()));
         assert_eq!(reference["windows"].as_array().unwrap().len(), 2);
         assert_eq!(reference["peak_share"], Value::Null);
-        // The machine decides which of them is the faster one for a small batch.
+        // The faster backend for a small batch depends on the machine.
         let rates = [ours, reference].map(|entry| number(&entry["samples_per_second"]));
         let ratios = [ours, reference].map(|entry| number(&entry["ratio_to_fastest"]));
         assert_eq!(ratios[0].max(ratios[1]), 1.0);
@@ -190,7 +190,7 @@ fn two_back_ends_stand_side_by_side_with_every_window() {
         assert!(reference["windows"].as_array().unwrap().iter().all(|of| of["peak_flops_per_second"].is_null()));
         assert!(ours["variants"].is_array() && number(&ours["build_seconds"]) > 0.0, "{ours}");
         assert!((number(&ours["steps_per_second"]) * batch / number(&ours["samples_per_second"]) - 1.0).abs() < 0.5);
-        // The prediction is what was allocated.
+        // The prediction equals the allocation.
         assert_eq!(ours["device_memory_bytes"], ours["predicted_bytes"]);
     }
 }
@@ -207,7 +207,7 @@ fn without_json_there_is_a_table_of_figures() {
 
 #[test]
 fn workload_too_large_is_refused_and_others_go_on() {
-    // The images of CIFAR-10 alone are larger than this, the images of MNIST are not.
+    // The images of CIFAR-10 exceed this budget, and those of MNIST do not.
     let budget = "--backend wgsl --budget-mib 100 --seconds-per-workload 0.1 --unchecked --batch-sizes 2";
     let large_and_small = format!("--workload keras-cifar10-cnn,keras-mnist-mlp {budget}");
     let Some(finished) = run_steps(&large_and_small) else { return };
@@ -216,7 +216,7 @@ fn workload_too_large_is_refused_and_others_go_on() {
         "keras-cifar10-cnn in batches of 2, wgsl: does not fit",
         "limited to 104857600 bytes, 100.0 MiB",
     ]);
-    // Alone, it is a failure.
+    // Without other workloads, it is a failure.
     let Some(finished) = run_steps(&format!("--workload keras-cifar10-cnn {budget}")) else { return };
     finished.expect_status(4).expect_errors(&["104857600"]);
 }
@@ -269,7 +269,7 @@ fn impossible_measurements_are_refused_with_the_reason() {
     }
 }
 
-/// Burn's need is known once it is built; its compiler and what it does with it stand below the table.
+/// Burn's memory use is only known after building. Its compiler and settings are shown below the table.
 #[cfg(feature = "burn-flex")]
 #[test]
 fn burn_respects_the_budget_and_reports_its_settings() {
@@ -287,7 +287,7 @@ fn an_interrupted_measurement_keeps_its_figures() {
     let Some(adapter) = any_adapter() else { return };
     let line = "steps --backend wgsl --workload keras-mnist-mlp,caffe-mnist --batch-sizes 4 --seconds-per-workload 600 \
                 --unchecked --json";
-    // Told after a window, and far from the end of the budget.
+    // Interrupted after a window, far from the end of the budget.
     let interrupted = Runner::new(line).args(&adapter).interrupt_after("keras-mnist-mlp, batches of 4 · wgsl ");
     let finished = interrupted.expect_status(130).expect_errors(&["Stopping after this window", "cancelled"]);
     let document: Value = finished.json();

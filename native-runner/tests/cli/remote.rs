@@ -1,4 +1,4 @@
-//! A device that another process serves, over this machine's loopback.
+//! A device served by another process, over the loopback interface.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
@@ -19,10 +19,10 @@ use crate::external::{expect_golden, trace_line};
 use crate::support::{Answer, FakeServer, Runner, expect_parts, expect_refusals, read_json};
 
 const SMALL: &str = "--workload keras-mnist-mlp --steps 5 --batch-size 16 --seed 7 --json result.json";
-/// Silence after which a client is assumed to hang.
+/// Time without output after which a client counts as hanging.
 const SILENCE: Duration = Duration::from_secs(300);
 
-/// `serve-device` on a free port.
+/// A `serve-device` process on a free port.
 struct Server {
     address: String,
     child: Child,
@@ -57,7 +57,7 @@ impl Server {
         }
     }
 
-    /// Ctrl-C, and what it printed since.
+    /// Sends Ctrl-C, and returns the output since then.
     fn stop(mut self) -> String {
         self.signal(Signal::SIGINT);
         let mut rest = String::new();
@@ -100,7 +100,7 @@ fn remote_device_trains_like_a_local_one() {
     assert!(server.stop().contains("Stopped."));
 }
 
-/// A client of the server. What it prints is read in a thread, so that it never waits for us.
+/// A client of the server. A thread reads its output, so that it never blocks on the test.
 struct Client {
     child: Child,
     printed: Receiver<String>,
@@ -108,17 +108,17 @@ struct Client {
 }
 
 impl Client {
-    /// A client that trains for minutes and has reported progress.
+    /// Starts a client that trains for minutes, and waits for its first progress.
     fn start(server: &mut Server, arguments: &str) -> Self {
         let line =
             format!("--backend burn-remote {arguments} --workload keras-mnist-mlp --seconds 300 --batch-size 16");
         Self::start_until(server, &line, |line| line.contains(" · loss "))
     }
 
-    /// Goes on as soon as it has printed such a line.
+    /// Starts a client and returns once it has printed such a line.
     fn start_until(server: &mut Server, line: &str, reached: impl Fn(&str) -> bool) -> Self {
         let remote = format!("--remote {}", server.address);
-        // With others that the line names it shares each batch, as the first of them.
+        // With other devices in the line, it shares each batch as the first of them.
         let line = match line.split_once("--remote ") {
             Some((before, others)) => format!("{before} {remote},{others}"),
             None => format!("{line} {remote}"),
@@ -139,7 +139,7 @@ impl Client {
         Self { child, printed, runner }
     }
 
-    /// Exit status, output so far, and folder.
+    /// Returns the exit status, the output so far, and the folder.
     fn end(mut self) -> (Option<i32>, String, TempDir) {
         let mut printed = String::new();
         loop {
@@ -179,8 +179,8 @@ fn a_server_that_hangs_ends_the_training_with_an_error() {
     expect_parts(&told, &["error: the link to the remote device broke"]);
 }
 
-/// Compares `burn-flex` and `burn-remote` from two seeds, and returns a row of each. The server gets the signal
-/// `happens` once a line contains `turn`.
+/// Compares `burn-flex` and `burn-remote` from two seeds, and returns one row each. Sends the signal `happens` to the
+/// server once a line contains `turn`.
 fn compared(backends: &str, turn: &str, happens: Signal) -> (Row, Row) {
     let mut server = Server::start("--threads 1");
     let line = format!(
@@ -190,7 +190,7 @@ fn compared(backends: &str, turn: &str, happens: Signal) -> (Row, Row) {
     let client = Client::start_until(&mut server, &line, |line| line.contains(turn));
     server.signal(happens);
     let (status, told, folder) = client.end();
-    // Some of the results are there, but not all.
+    // Only some of the results are available.
     assert_eq!(status, Some(1), "{told}");
     expect_parts(&told, &["on burn-remote: the link to the remote device broke"]);
     assert!(!told.contains("panicked"), "{told}");
@@ -226,7 +226,7 @@ fn server_lost_during_steps_costs_only_its_own_results() {
         let mut server = Server::start("--threads 1");
         let line = "steps --backend burn-flex,burn-remote --workload keras-mnist-mlp --batch-sizes 16 --unchecked \
                     --seconds-per-workload 20 --remote-timeout 2 --json";
-        // After the first window, the next one is the remote device's.
+        // The window after the first one is on the remote device.
         let mut client =
             Client::start_until(&mut server, line, |line| line.contains("keras-mnist-mlp, batches of 16 · burn-flex "));
         server.signal(happens);
@@ -332,14 +332,14 @@ fn an_address_that_others_can_reach_comes_with_a_warning() {
     expect_parts(&String::from_utf8(output.stderr).unwrap(), &[warning]);
 }
 
-/// Two servers, and their addresses as `--remote` takes them.
+/// Starts two servers, and returns them with their addresses for `--remote`.
 fn two_servers() -> ([Server; 2], String) {
     let servers = [0, 1].map(|_| Server::start("--threads 1"));
     let addresses = servers.each_ref().map(|server| server.address.as_str()).join(",");
     (servers, addresses)
 }
 
-/// A network with batch normalisation, dropout, shortcuts, augmentation, momentum and a schedule, in a file.
+/// Returns the file of a network with batch normalization, dropout, shortcuts, augmentation, momentum and a schedule.
 fn network() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/workloads/mnist-residual.toml");
     let text = fs::read_to_string(path).unwrap();
@@ -347,7 +347,7 @@ fn network() -> String {
     text.replace("[[layers]]\ndense = { units = 10 }", with_dropout)
 }
 
-/// Result of a short run of this network on these devices, through all of its schedule.
+/// Returns the result of a short run of this network on these devices, through its whole schedule.
 fn trained(devices: &str) -> (RunRecord, String) {
     let line = format!(
         "--backend burn-remote --remote {devices} --workload-file network.toml --steps 10 \
@@ -377,7 +377,7 @@ fn two_served_devices_train_as_one() {
     assert!(of_one.communication.is_none());
     let told = of_two.communication.expect("two devices tell each other their gradients");
     assert_eq!((told.devices, two.devices(), told.overlapped), (2, 2, None));
-    // The gradients, and twice for each of the four batch normalisations.
+    // One exchange of gradients, and two for each of the four batch normalizations.
     assert_eq!(told.exchanges, 10 * 9);
     assert!(told.bytes > 10 * 4 * 4 * of_two.settings.parameters, "to and from two devices: {told:?}");
     assert!(told.seconds() > 0.0 && told.seconds() < of_two.summary.training_seconds, "{told:?}");

@@ -1,4 +1,4 @@
-//! Records, made shortly, as one HTML file.
+//! HTML reports of short runs.
 
 use std::fs;
 use std::fs::File;
@@ -11,11 +11,11 @@ use tempfile::TempDir;
 
 use crate::support::{Runner, TINY, expect_parts, one_line, read_json};
 
-/// The quickest backend of this build that needs no adapter.
+/// The fastest backend of this build that needs no adapter.
 const BACKEND: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
 const NAME: &str = "<script>alert(1)</script>";
 
-/// A folder with records of a few steps of two batch sizes.
+/// Returns a folder with records of a few steps with two batch sizes.
 fn records() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, batch_size) in [("a.json", 16), ("b.json", 32)] {
@@ -87,7 +87,7 @@ fn what_cannot_be_reported_on_is_named() {
 fn report_of_a_study_has_title_failures_and_missing_cells() {
     let place = tempfile::tempdir().unwrap();
     let (file, folder) = (place.path().join("small.toml"), place.path().join("out"));
-    // Nothing on the processor multiplies with matrix units.
+    // No backend on the processor uses matrix units.
     let text = format!(
         "title = \"What a small study says\"\nrepeats = \"Table I of a paper.\"\n[[matrix]]\n\
          workloads = ['{TINY}']\nbackends = [\"{BACKEND}\"]\nprecisions = [\"f32\", \"f16-matrix\"]\n\
@@ -123,7 +123,7 @@ fn table(text: &str) -> (Vec<String>, Vec<Vec<String>>) {
     (lines.next().unwrap(), lines.collect())
 }
 
-/// The cells of a line. A cell with a comma is in quotes.
+/// Returns the cells of a line. A cell with a comma is in quotes.
 fn cells(line: &str) -> Vec<String> {
     let (mut cells, mut is_quoted) = (vec![String::new()], false);
     for letter in line.chars() {
@@ -210,7 +210,7 @@ fn export_to_standard_output_is_pure_and_files_are_kept() {
 #[test]
 fn exported_study_counts_cells_without_a_record() {
     let place = tempfile::tempdir().unwrap();
-    // Nothing on the processor multiplies with matrix units.
+    // No backend on the processor uses matrix units.
     let definition = format!(
         "title = \"t\"\n[[matrix]]\nworkloads = ['{TINY}']\nbackends = [\"{BACKEND}\"]\n\
          batch_sizes = [16]\nprecisions = [\"f32\", \"f16-matrix\"]\nlimits = [{{ steps = 2 }}]\n"

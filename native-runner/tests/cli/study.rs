@@ -1,4 +1,4 @@
-//! Studies on the processor: cells of a few steps, killed, failed and gone on with.
+//! Studies on the processor: cells of a few steps, killed, failed and resumed.
 
 #[cfg(target_os = "linux")]
 mod killed;
@@ -12,16 +12,16 @@ use tempfile::TempDir;
 
 use crate::support::{Runner, TINY, any_adapter, damaged_data, expect_parts, leaderboard, one_line, paths, read_json};
 
-/// The quickest backend of this build that computes on the processor.
+/// The fastest backend of this build that computes on the processor.
 const BACKEND: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
 
-/// A study's file and its folder, which outlive the commands.
+/// File and folder of a study, which outlive the commands.
 struct Study {
     place: TempDir,
 }
 
 impl Study {
-    /// On [`BACKEND`], with more lines of its matrix.
+    /// Creates a study on [`BACKEND`], with more lines in its matrix.
     fn new(more: &str) -> Self {
         let study = Self { place: tempfile::tempdir().unwrap() };
         study.write(more);
@@ -103,7 +103,7 @@ fn every_cell_leaves_its_record_and_is_not_run_again() {
 
 #[test]
 fn impossible_cell_is_kept_and_others_go_on() {
-    // Nothing on the processor multiplies with matrix units.
+    // No backend on the processor uses matrix units.
     let study = Study::new("precisions = [\"f32\", \"f16-matrix\"]\nbatch_sizes = [16]\nlimits = [{ steps = 1 }]");
     let finished = study.runner("").run().expect_status(1).expect_output(&["! f16-matrix: "]);
     finished.expect_errors(&["1 of 2 cells have no results", "--retry-failed"]);
@@ -114,14 +114,14 @@ fn impossible_cell_is_kept_and_others_go_on() {
     assert_eq!((failed["ending"].as_str(), failed["exit_status"].as_i64()), (Some("failed"), Some(2)));
     assert!(failed["reason"].as_str().unwrap().contains("f16-matrix"), "{failed}");
     assert!(failed["record"].is_null() && !failed["last_lines"].as_array().unwrap().is_empty(), "{failed}");
-    // It is an answer, until a retry is requested.
+    // A failure is a result until a retry is requested.
     study.runner("").run().expect_status(1).expect_errors(&["2 of them already finished"]);
     study.runner("--retry-failed").run().expect_status(1);
     let attempts = study.cells().iter().map(|cell| cell["attempts"].as_u64().unwrap()).sum::<u64>();
     assert_eq!(attempts, 1 + 2);
 }
 
-/// A program that cannot start: its error is the reason, and the other backend's cell has results.
+/// The error of a program that cannot start is the reason, and the other backend's cell has results.
 #[cfg(unix)]
 #[test]
 fn an_external_program_is_a_back_end_of_a_study() {
@@ -139,7 +139,7 @@ fn an_external_program_is_a_back_end_of_a_study() {
     assert_eq!(failed["ending"], "failed");
     assert!(failed["reason"].as_str().unwrap().contains("no module named torch"), "{failed}");
     assert_eq!(study.plan()["definition"]["programs"]["pytorch"], "sh -c 'echo no module named torch >&2; exit 1'");
-    // Another command is another study.
+    // A study with another command is a different study.
     let other = study.runner(&line).arg("--program").arg("pytorch=false").run().expect_status(2);
     other.expect_errors(&["belongs to a different study", "definition.programs.pytorch"]);
 }
@@ -171,7 +171,7 @@ fn a_dry_run_trains_nothing_and_says_what_it_knows() {
     let of = |size: u64| cells.iter().find(|listed| listed["cell"]["settings"]["spec"]["batch_size"] == size).unwrap();
     assert_eq!((&of(16)["would_run"], &of(32)["would_run"]), (&false.into(), &true.into()));
     assert_eq!(of(16)["estimate"]["seconds"]["source"], "cell");
-    // Nothing was measured with the other batch size.
+    // The other batch size was not measured.
     assert_eq!((&of(32)["estimate"]["seconds"], &document["unknown"]), (&Value::Null, &1.into()));
     assert_eq!(study.files().len(), 1);
 }
@@ -181,7 +181,7 @@ fn a_dry_run_trains_nothing_and_says_what_it_knows() {
 fn study_goes_on_where_standard_error_is_closed() {
     let study = Study::new("batch_sizes = [16]\nlimits = [{ steps = 1 }]");
     let mut runner = study.runner("");
-    // Its reader is dropped at once.
+    // The reader is dropped immediately.
     runner.command().stderr(std::io::pipe().unwrap().1);
     runner.run().expect_status(0);
     assert_eq!(study.cells()[0]["ending"], "completed");
@@ -229,7 +229,7 @@ fn back_ends_are_opened_once_before_the_folder_exists() {
     assert_eq!(fs::read_to_string(&starts).unwrap().lines().count(), 2);
     let shown = one_line(&run(&format!("--dry-run --backend {BACKEND},pytorch")).expect_status(0).stdout);
     expect_parts(&shown, &["2 of 4 cells cannot run here: pytorch: ", "2 of 4 cells would run"]);
-    // It is there, but nothing on the processor multiplies with matrix units.
+    // The backend exists, but no backend on the processor uses matrix units.
     study.write("precisions = [\"f16-matrix\"]");
     let finished = study.runner("").run().expect_status(2);
     finished.expect_errors(&[&format!("no cell of mine can run here: {BACKEND} · f16-matrix: ")]);
@@ -301,7 +301,7 @@ fn a_scaled_study_says_so_everywhere() {
     );
     assert_eq!(cells[0]["scale"], 0.5);
     assert_eq!(cells[0]["record"]["requested"]["length"]["steps"], 3, "{}", cells[0]["record"]);
-    // The whole length is another study.
+    // A study of full length is a different study.
     study.runner("").run().expect_status(2).expect_errors(&["belongs to a different study", "scale: 1.0 here, 0.5"]);
 }
 
@@ -384,7 +384,7 @@ fn records_are_uploaded_once_after_one_agreement() {
 
 const FAST: &str = "suites = [\"launch\", \"gemm\"]\nbudget_seconds = 0.5\nbudget_mib = 4";
 
-/// A study of kernels with these lines, on the tests' adapter; `None` without one.
+/// Creates a study of kernels with these lines, on the adapter of the tests; `None` without an adapter.
 fn study_of_kernels(lines: &str) -> Option<Study> {
     let adapter = any_adapter()?;
     let adapter = adapter.rsplit(' ').next().unwrap_or("any");
@@ -442,7 +442,7 @@ fn study_of_kernels_keeps_records_and_makes_a_report() {
             "512 × 512 × 512",
         ],
     );
-    // A finished run is an answer, and stays as it is.
+    // A finished run is a result, and stays unchanged.
     let before = study.files();
     let again = study.runner("--scale 0.2").run().expect_status(0).expect_errors(&["2 of them already finished"]);
     assert!(again.stdout.contains("of peak"), "{}", again.stdout);

@@ -1,4 +1,4 @@
-//! Running the binary, and a server that answers whatever a test wants.
+//! Runs the binary, and a server with configurable answers.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -16,10 +16,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 
-/// A network of two small layers, named `tiny`, which every backend trains and tests in less than half a second.
+/// Network of two small layers, named `tiny`, which every backend trains and evaluates in less than half a second.
 pub(crate) const TINY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/tiny.toml");
 
-/// Changes the record in this file as if the suite's own network had been trained: no other is uploaded.
+/// Changes the record in this file as if the suite's own network had been trained, because no other can be uploaded.
 pub(crate) fn claim_suite_network(file: &Path) {
     let mut record: RunRecord = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
     for workload in &mut record.workloads {
@@ -28,7 +28,7 @@ pub(crate) fn claim_suite_network(file: &Path) {
     fs::write(file, serde_json::to_string(&record).unwrap()).unwrap();
 }
 
-/// A call of the binary in a new empty folder.
+/// Call of the binary in a new empty folder.
 pub(crate) struct Runner {
     command: Command,
     pub(crate) folder: TempDir,
@@ -38,12 +38,12 @@ pub(crate) struct Finished {
     pub(crate) status: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    /// Files that the program may leave.
+    /// Folder with the files that the program may have written.
     pub(crate) folder: TempDir,
 }
 
 impl Runner {
-    /// The arguments are the words of `line`.
+    /// Creates a call with the words of `line` as arguments.
     pub(crate) fn new(line: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_native-runner"));
@@ -89,7 +89,8 @@ impl Runner {
         }
     }
 
-    /// Sends Ctrl-C once a line of standard error contains `part`. The result has the later lines of standard error.
+    /// Sends Ctrl-C once a line of standard error contains `part`. The result contains the later lines of standard
+    /// error.
     #[cfg(unix)]
     pub(crate) fn interrupt_after(mut self, part: &str) -> Finished {
         let mut child = self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -105,14 +106,14 @@ impl Runner {
 }
 
 impl Finished {
-    /// Fails with everything that was printed unless the program ended with `status`.
+    /// Fails with all output unless the program ended with `status`.
     #[track_caller]
     pub(crate) fn expect_status(self, status: i32) -> Self {
         assert_eq!(self.status, Some(status), "standard output:\n{}\nstandard error:\n{}", self.stdout, self.stderr);
         self
     }
 
-    /// Fails unless standard error holds every one of these, regardless of line breaks.
+    /// Fails unless standard error contains all of these parts, regardless of line breaks.
     #[track_caller]
     pub(crate) fn expect_errors(self, parts: &[&str]) -> Self {
         expect_parts(&self.stderr, parts);
@@ -125,7 +126,7 @@ impl Finished {
         self
     }
 
-    /// Parses standard output, which holds one JSON document.
+    /// Parses standard output, which contains one JSON document.
     #[track_caller]
     pub(crate) fn json<T: DeserializeOwned>(&self) -> T {
         serde_json::from_str(&self.stdout).expect("standard output holds one document")
@@ -142,7 +143,7 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> T {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// Fails unless the text holds every one of these, regardless of line breaks.
+/// Fails unless the text contains all of these parts, regardless of line breaks.
 #[track_caller]
 pub(crate) fn expect_parts(text: &str, parts: &[&str]) {
     let line = one_line(text);
@@ -151,7 +152,7 @@ pub(crate) fn expect_parts(text: &str, parts: &[&str]) {
     }
 }
 
-/// Runs each command line and expects wrong usage with this part on standard error, and nothing on standard output.
+/// Runs each command line. Expects a usage error with these parts on standard error, and no standard output.
 #[track_caller]
 pub(crate) fn expect_refusals<const N: usize>(before: &str, cases: &[(&str, [&str; N])]) {
     for (line, parts) in cases {
@@ -166,7 +167,7 @@ pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the folder into which `cargo xtask data` put the data sets.
+/// Returns the folder of the data sets from `cargo xtask data`.
 pub(crate) fn data_folder() -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let folder = env::var_os("GRADMARK_DATA").map_or_else(|| workspace.join("data"), |folder| workspace.join(folder));
@@ -174,7 +175,7 @@ pub(crate) fn data_folder() -> PathBuf {
     folder
 }
 
-/// A copy of the MNIST files whose `file` was changed by `change`.
+/// Returns a copy of the MNIST files after `change` of `file`.
 pub(crate) fn damaged_data(file: &str, change: impl FnOnce(&mut Vec<u8>)) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for name in ["mnist-train.bin", "mnist-test.bin"] {
@@ -201,14 +202,14 @@ pub(crate) struct ListedFeatures {
     pub(crate) matrix_side: u32,
 }
 
-/// The adapters of this machine, as the binary lists them.
+/// Returns the adapters of this machine, as listed by the binary.
 pub(crate) fn adapters() -> Vec<ListedAdapter> {
     let finished = Runner::new("adapters --json").run().expect_status(0);
     serde_json::from_str(&finished.stdout).unwrap()
 }
 
-/// Returns the arguments that choose an adapter to test on: a software one if there is one, so that every run of the
-/// tests meets the same device. `None`, with a report, without any adapter; with `REQUIRE_GPU=1` that is a failure.
+/// Returns the arguments that choose an adapter for tests: a software one if available, so that every test run uses the
+/// same device. Without any adapter, returns `None` and reports it; with `REQUIRE_GPU=1` that is a failure.
 pub(crate) fn any_adapter() -> Option<String> {
     let adapters = adapters();
     let choice = adapters.iter().find(|listed| listed.adapter.software).or(adapters.first());
@@ -218,7 +219,7 @@ pub(crate) fn any_adapter() -> Option<String> {
     choice.map(|listed| format!("--adapter {}", listed.index))
 }
 
-/// Returns true if there is a software adapter, which is as many logical devices as are wanted; otherwise reports that
+/// Returns true if there is a software adapter, which provides any number of logical devices. Otherwise reports that
 /// the test is skipped.
 pub(crate) fn has_software() -> bool {
     let found = adapters().iter().any(|listed| listed.adapter.software);
@@ -233,19 +234,20 @@ mod kept;
 #[path = "../../../engine/src/testing/skipped.rs"]
 mod skipping;
 
-/// Returns a text that takes seconds to make, from a file if any process has made it with this build of the program.
+/// Returns a text that takes seconds to compute, from a file if another process has already computed it with this
+/// build.
 pub(crate) fn computed_once(name: &str, make: impl FnOnce() -> String) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_native-runner"));
     String::from_utf8(kept::computed_once(name, program, || make().into_bytes())).unwrap()
 }
 
-/// Reports that a test, or a part of one, is skipped.
+/// Reports that a test, or part of it, is skipped.
 pub(crate) fn skipped(why: impl std::fmt::Display) {
     skipping::skipped(false, why);
 }
 
-/// Returns the output of the binary on a pseudo-terminal of this many columns, made by util-linux' `script`, when `typed` is
-/// typed there. `None`, with a report, where there is no `script`.
+/// Types `typed` on a pseudo-terminal with this number of columns, made by util-linux' `script`, and returns the output
+/// of the binary. Without `script`, returns `None` and reports it.
 pub(crate) fn on_a_terminal(
     arguments: &str,
     columns: u16,
@@ -272,7 +274,7 @@ pub(crate) struct Received {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) body: String,
-    /// The body, which may be binary.
+    /// Body, which may be binary.
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -285,9 +287,9 @@ impl Received {
 
 pub(crate) enum Answer {
     Http(u16, &'static [(&'static str, &'static str)], String),
-    /// These bytes, whatever they are.
+    /// Sends these bytes unchanged.
     Raw(Vec<u8>),
-    /// The connection stays open and nothing comes.
+    /// Keeps the connection open and sends nothing.
     Silence,
 }
 
@@ -302,7 +304,7 @@ impl Answer {
     }
 }
 
-/// A server on a free port of this machine; it ends with the test program.
+/// Server on a free port of this machine, which ends with the test program.
 pub(crate) struct FakeServer {
     pub(crate) url: String,
     received: Arc<Mutex<Vec<Received>>>,
@@ -337,7 +339,7 @@ fn serve(mut stream: TcpStream, log: &Mutex<Vec<Received>>, answer: &dyn Fn(&Rec
             let length = body.len();
             let head =
                 format!("HTTP/1.1 {status} Status\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n");
-            // The program may have gone away, which is its right.
+            // The program may have closed the connection already, which is allowed.
             let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
         }
         Answer::Raw(bytes) => drop(stream.write_all(&bytes)),
@@ -387,7 +389,7 @@ pub(crate) fn leaderboard() -> FakeServer {
     })
 }
 
-/// Answers calls of a training run, as a leaderboard that requests nothing afterwards.
+/// Answers the calls of a training run, like a leaderboard that requests nothing afterwards.
 pub(crate) fn follow(request: &Received) -> Answer {
     match (request.method.as_str(), request.path.as_str()) {
         ("POST", "/api/v1/runs/run-1/laps") => {
@@ -423,7 +425,7 @@ pub(crate) fn accepted(run_id: &str, tier: Tier) -> AcceptedRun {
     }
 }
 
-/// A real leaderboard as a process on a free port; it ends with the test.
+/// Real leaderboard in a process on a free port, which ends with the test.
 pub(crate) struct RealLeaderboard {
     process: Child,
     pub(crate) url: String,
@@ -441,7 +443,7 @@ impl RealLeaderboard {
 
 impl Drop for RealLeaderboard {
     fn drop(&mut self) {
-        // It may have exited, which the test has then noticed.
+        // It may have exited already, which the test has then detected.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

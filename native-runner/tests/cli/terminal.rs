@@ -1,4 +1,4 @@
-//! Colours, bars and questions on a real pseudo-terminal, and standard streams that are closed or full.
+//! Colors, bars and questions on a real pseudo-terminal, and closed or full standard streams.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -13,7 +13,7 @@ use crate::support::{Finished, Runner, TINY, computed_once, leaderboard, on_a_te
 
 const SHORT: &str = "--backend reference --steps 2 --batch-size 16 --seed 1";
 
-/// The record that a failed run kept.
+/// Returns the record that a failed run stored.
 fn kept(finished: &Finished) -> RunRecord {
     let files = fs::read_dir(&finished.folder).unwrap().map(|entry| entry.unwrap().path());
     let kept: Vec<_> = files.filter(|file| file.extension().is_some_and(|ending| ending == "json")).collect();
@@ -25,7 +25,7 @@ fn kept(finished: &Finished) -> RunRecord {
 #[test]
 fn run_goes_on_where_standard_error_is_closed() {
     let mut runner = Runner::new(&format!("{SHORT} -v --json result.json")).tiny();
-    // Its reader is dropped at once.
+    // The reader is dropped immediately.
     runner.command().stderr(io::pipe().unwrap().1);
     let finished = runner.run().expect_status(0);
     assert!(finished.stdout.contains("Verdict"), "{}", finished.stdout);
@@ -92,7 +92,7 @@ fn a_bar_is_drawn_on_a_terminal_and_nowhere_else() {
     assert!(!piped.contains('\u{1b}') && !piped.contains("checking results"), "{piped:?}");
 }
 
-/// A record in a file; that its run diverged does not matter here and makes it quick.
+/// Returns a record in a file. Its run diverged, which is irrelevant here and makes it fast.
 fn record() -> (TempDir, PathBuf) {
     let record = computed_once("record-of-a-run-that-diverged", || {
         let line = "--backend reference --workload keras-mnist-mlp --steps 3 --batch-size 16 --learning-rate 1e30";

@@ -15,14 +15,14 @@ use crate::support::{
     follow, leaderboard, one_line, paths, refusal, skipped, started,
 };
 
-/// Would train on the processor if the leaderboard let it.
+/// Arguments of a run that trains on the processor if the leaderboard allows it.
 const RUN: &str = "--backend reference --workload keras-mnist-mlp --steps 2 --batch-size 16 --yes";
 
 fn run_against(url: &str) -> Finished {
     Runner::new(RUN).arg("--upload").arg(url).run()
 }
 
-/// The failure is reported at once: no workload has begun.
+/// Expects the failure before any workload begins.
 #[track_caller]
 fn expect_refusal_before_training(finished: Finished, parts: &[&str]) {
     assert!(!finished.stderr.contains("(1 of 1)"), "training began:\n{}", finished.stderr);
@@ -63,7 +63,7 @@ fn reports_servers_that_are_no_leaderboard() {
     expect_no_leaderboard(|| Answer::Raw(b"SSH-2.0-OpenSSH_9.2\r\n".to_vec()), "not HTTP");
     let no_text = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n\xff\xfe";
     expect_no_leaderboard(|| Answer::Raw(no_text.to_vec()), "not");
-    // A run id that is a path is not believed.
+    // A run id that is a path is rejected.
     let started = || StartedRun { run_id: "../../etc/passwd".to_owned(), ..started() };
     expect_no_leaderboard(move || Answer::json(201, &started()), "an invalid run id");
 }
@@ -93,12 +93,12 @@ fn nothing_is_uploaded_without_agreement() {
     assert!(server.received().is_empty());
 }
 
-/// A leaderboard that loses its first answer to a commitment, and requests the longest segment and the last state.
+/// Leaderboard that loses its first answer to a commitment, and requests the longest segment and the last state.
 #[derive(Default)]
 struct Curious {
-    /// Steps done at the end of each segment, and hashes of the states.
+    /// State hashes by number of steps at the end of their segment.
     committed: Mutex<BTreeMap<u64, String>>,
-    /// The body of a received state.
+    /// Body of the received state.
     shown: Mutex<Option<Vec<u8>>>,
 }
 
@@ -126,7 +126,7 @@ impl Curious {
         }
     }
 
-    /// Returns the next request: first hashes, then a state, then nothing.
+    /// Returns the next request: first hashes, then a state, then none.
     fn wanted(&self, part: &ProvePart) -> ProofWanted {
         let ends: Vec<u64> = iter::once(0).chain(self.committed.lock().unwrap().keys().copied()).collect();
         if self.shown.lock().unwrap().is_some() {
@@ -284,7 +284,7 @@ fn a_run_reaches_the_real_leaderboard_and_counts_once() {
     let permalink = finished.stdout.lines().find_map(|line| line.trim().strip_prefix("Permalink")).unwrap().trim();
     assert!(permalink.starts_with(&format!("{}/runs/", server.url)), "{permalink}");
 
-    // The same record once more, because an answer may have been lost: it is the same run.
+    // The same record again, as after a lost answer, is the same run.
     let file = finished.folder.path().join("kept.json");
     Runner::new("upload --yes")
         .arg(&file)
@@ -294,7 +294,7 @@ fn a_run_reaches_the_real_leaderboard_and_counts_once() {
         .expect_status(0)
         .expect_output(&[&format!("Permalink {permalink}")]);
 
-    // Under another flag it is still the same record.
+    // With another flag, it is still the same record.
     let copy = Runner::new("upload --yes --unverified").arg(&file).arg("--to").arg(&server.url).run().expect_status(5);
     copy.expect_errors(&["the leaderboard refused", "already_submitted"]);
 }

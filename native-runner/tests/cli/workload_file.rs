@@ -1,4 +1,4 @@
-//! Networks of one's own, from files (docs/WORKLOADS.md).
+//! User-defined networks from files (docs/WORKLOADS.md).
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -12,7 +12,7 @@ fn documented(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name)
 }
 
-/// Two layers, small enough for the plain reference.
+/// Network of two layers, small enough for the plain reference.
 const SMALL: &str = "\
 name = \"small\"
 data_set = \"mnist\"
@@ -24,7 +24,7 @@ layers = [
 ]
 ";
 
-/// A command with files of networks in its folder.
+/// Returns a command with network files in its folder.
 fn with_files(line: &str, files: &[(&str, &str)]) -> Runner {
     let runner = Runner::new(line);
     for (name, text) in files {
@@ -33,7 +33,7 @@ fn with_files(line: &str, files: &[(&str, &str)]) -> Runner {
     runner
 }
 
-/// [`trace_of_a_file_equals_the_built_in_network`] compares them on the reference.
+/// [`trace_of_a_file_equals_the_built_in_network`] compares both on the reference.
 #[test]
 #[ignore = "trains two networks"]
 fn file_trains_bit_for_bit_like_the_built_in_network() {
@@ -88,14 +88,14 @@ fn file_trains_on_every_back_end_and_is_recorded() {
     }
 }
 
-/// Before anything is timed, `steps` holds losses and gradients of each to the plain reference.
+/// `steps` compares losses and gradients of each network with the plain reference before timing anything.
 #[test]
 #[ignore = "compiles every kernel"]
 fn unusual_networks_compute_the_same_everywhere() {
     let Some(adapter) = any_adapter() else { return };
     let burn = if cfg!(feature = "burn-flex") { ",burn-flex" } else { "" };
     let broad = include_str!("../../src/workload_file/broad.toml");
-    // Whitened patches are left to the built-in network that has them.
+    // Whitened patches are tested with the built-in network that uses them.
     let broad = broad.replace(", kernel_initializer = { whitened_patches = { epsilon = 0.001 } }", "");
     assert!(!broad.contains("whitened"));
     let line = format!(
@@ -110,7 +110,7 @@ fn unusual_networks_compute_the_same_everywhere() {
 
 #[test]
 fn files_stand_beside_names_and_count_once() {
-    // A diverged network is not tested, which would take longest.
+    // A diverged network skips evaluation, which would take longest.
     let line = "--backend reference --steps 3 --batch-size 4 --workload keras-mnist-mlp,keras-mnist-mlp --workload-file small.toml \
                 --workload-file small.toml --learning-rate 1e30 --json -";
     let finished = with_files(line, &[("small.toml", SMALL)]).run().expect_status(3);
@@ -202,7 +202,7 @@ fn a_study_trains_files_and_notices_that_one_has_changed() {
     let write = |name: &str, text: &str| fs::write(place.path().join(name), text).unwrap();
     write("mine.toml", study);
     write("small.toml", SMALL);
-    // Files of networks are searched next to the study's file, wherever it is run from.
+    // Network files are searched next to the study file, regardless of the working folder.
     let run = |words: &str| {
         let output = place.path().join("out");
         Runner::new("study").arg(place.path().join("mine.toml")).arg("--output").arg(output).args(words).run()

@@ -13,7 +13,7 @@ use crate::{ClientKind, Precision, RunRecord, Suite};
 pub struct ComparingQuery {
     /// Ids of runs.
     pub runs: Option<String>,
-    /// Keys of devices, in all categories in which several of them have proven runs.
+    /// Keys of devices, compared in every category with proven runs of several of them.
     pub devices: Option<String>,
 }
 
@@ -107,7 +107,7 @@ pub enum SideVerdict {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SharedComparison {
-    /// One for each back end and seed, in the order in which they were made. Back ends may be of any name.
+    /// One for each back end and seed, in the order of the runs. Back ends may have any name.
     pub records: Vec<RunRecord>,
     /// Back ends that could not train.
     #[serde(default)]

@@ -9,8 +9,8 @@ use crate::{ClientKind, Precision, Suite};
 /// Results of a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceSummary {
-    /// Runs of one key are of one device. Where a moderator merged the device that was asked for into another one, this is
-    /// that one's.
+    /// Key of the device. If a moderator merged the requested device into another one, this is the key of the other
+    /// device.
     pub device_key: String,
     /// Keys of devices that a moderator merged into this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -58,7 +58,7 @@ pub struct BrowserTaxOfDevice {
     pub workload: String,
     pub backend: String,
     pub precision: Precision,
-    /// Median rate of the command line over the one of browsers: 1.25 means that a browser trains a fifth slower.
+    /// Ratio of the median rates, command line over browsers: 1.25 means that a browser trains a fifth slower.
     pub native_over_browser: f64,
     /// Submitters of both medians: with few, the ratio compares machines.
     pub native_submitters: u64,
@@ -80,7 +80,7 @@ pub struct DeviceHistoryQuery {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceHistory {
     pub device_key: String,
-    /// Absent where no run of the device is proven in any that fits the query.
+    /// Absent if no category that matches the query has a proven run of the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<HistoryCategory>,
     /// Results that the groups are made from: the latest, at most 2,000, among the latest 20,000 of the device.
@@ -89,13 +89,13 @@ pub struct DeviceHistory {
     pub older_left_out: bool,
     /// By version of the engine, the latest seen last.
     pub engine_versions: Vec<HistoryLine>,
-    /// By driver, where the platform tells it, likewise.
+    /// By driver, if the platform reports it; the latest seen last.
     pub drivers: Vec<HistoryLine>,
     /// By month (UTC), such as `2026-11`.
     pub months: Vec<HistoryLine>,
 }
 
-/// Settings that compared results share.
+/// Settings shared by the compared results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HistoryCategory {
     pub suite: Suite,
@@ -181,8 +181,8 @@ pub struct StandingsTable {
     pub places: Vec<StandingsPlace>,
 }
 
-/// A device with one back end and one kind of client, from all its proven runs. Figures never mix back ends, kinds of
-/// client or precisions; lines of a table may differ in the first two, and say so.
+/// A device with one back end and one kind of client, from all its proven runs. Metrics never mix back ends, kinds of
+/// client or precisions. Lines of a table may differ in the first two, and show them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StandingsPlace {
     /// From 1. Lines that are statistically tied share one: 1, 1, 3. Those with fewer than three `submitters` or two
@@ -205,7 +205,7 @@ pub struct StandingsPlace {
     pub completion: Option<Completion>,
     /// Number of outliers among the runs of the line, for a person to check.
     pub outlier_runs: u64,
-    /// Some of them, at most twenty.
+    /// Some of these outliers, at most twenty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outliers: Vec<String>,
     /// Fastest run that is no outlier.
@@ -231,7 +231,7 @@ pub fn voices_missing(voices: u64, days: u64) -> u64 {
     VOICES_FOR_A_PLACE.saturating_sub(voices).max(DAYS_FOR_A_PLACE.saturating_sub(days))
 }
 
-/// Completed share of registered runs. A small share means that the completed ones are selected.
+/// Completed share of registered runs. A small share suggests that the completed runs are a selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Completion {
     pub finished: u64,

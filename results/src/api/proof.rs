@@ -78,7 +78,7 @@ pub struct PartHashes {
     pub steps: [u64; 2],
     /// [`crate::StateBytes::sha256`] after each of the wanted steps.
     pub state_sha256: Vec<String>,
-    /// Losses of all steps of the segment as they were committed, where they are wanted; otherwise empty.
+    /// Losses of all steps of the segment as they were committed, if requested; otherwise empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<f32>,
 }
@@ -86,7 +86,7 @@ pub struct PartHashes {
 /// Data of a workload that the leaderboard requests; empty once it has everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProofWanted {
-    /// Part of the training whose hashes are wanted next.
+    /// Part of the training to send hashes of next.
     pub hashes: Option<WantedHashes>,
     /// States that must be sent, once no more hashes are wanted.
     pub states: Vec<WantedState>,

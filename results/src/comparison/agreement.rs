@@ -136,12 +136,12 @@ pub enum Agreement {
     /// The spread does not explain some differences.
     Disagree {
         evidence: Evidence,
-        /// Pairs whose difference the spread does not explain.
+        /// Pairs with a difference that the spread does not explain.
         pairs: Vec<Pair>,
     },
     /// The spread explains the differences, but it is too wide to decide anything.
     Unclear { evidence: Evidence },
-    /// There was nothing to compare.
+    /// No accuracies could be compared.
     NotCompared { obstacle: Obstacle },
 }
 
@@ -173,7 +173,7 @@ pub enum Basis {
     /// Differences between runs from the same seed if runs are paired, otherwise the variance over the seeds, averaged
     /// over the contenders.
     Seeds,
-    /// Binomial sampling error of the test set, if there is one seed.
+    /// Binomial sampling error of the test set, with one seed.
     TestSamples,
 }
 
@@ -359,11 +359,11 @@ fn spread(evidence: &Evidence) -> String {
 
 fn nothing_found(evidence: &Evidence) -> String {
     format!(
-        "{}: no difference found; {} or more would have been, by {}; they differ by up to {}",
+        "{}: no difference found; they differ by up to {}, and {} are expected by chance ({})",
         subject(evidence),
+        points(evidence.largest_difference),
         points(evidence.allowed_difference),
-        spread(evidence),
-        points(evidence.largest_difference)
+        spread(evidence)
     )
 }
 

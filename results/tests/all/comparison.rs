@@ -90,8 +90,8 @@ fn accuracies_within_their_paired_spread_agree() {
     let allowed = 4.302_653 * 0.001 / 3.0_f64.sqrt();
     assert!((evidence.allowed_difference / allowed - 1.0).abs() < 1e-6, "{}", evidence.allowed_difference);
     assert!((evidence.largest_same_seed_difference - 0.001).abs() < 1e-9);
-    let expected = "Final accuracies: no difference found; 0.25 points or more would have been, by the paired differences \
-                    of 3 seeds; they differ by up to 0.00 points";
+    let expected = "Final accuracies: no difference found; they differ by up to 0.00 points, and 0.25 points are expected \
+                    by chance (the paired differences of 3 seeds)";
     assert_eq!(found.to_string(), expected);
 }
 

@@ -142,7 +142,7 @@ impl TimeLimits {
     }
 }
 
-/// Why there is no good answer.
+/// Cause of a missing or failed answer.
 enum SendFailure {
     /// Perhaps only lost on the way.
     Lost(String),

@@ -28,7 +28,7 @@ impl Platform {
         }
     }
 
-    /// Vendor, interface, and compilation target.
+    /// Returns vendor, interface and compilation target.
     fn facts(self) -> [&'static str; 3] {
         match self {
             #[cfg(feature = "burn-cuda")]
@@ -80,7 +80,7 @@ fn find(choice: &AdapterChoice, platform: Platform) -> Result<Opened, EngineErro
     Ok(Opened { device, adapter: adapters.swap_remove(index), compiler, compiles: true })
 }
 
-/// Compiles a kernel, because the compiler is a separate library. Panics if Burn cannot use it.
+/// Compiles a kernel to test the compiler, which is a separate library. Panics if Burn cannot use it.
 fn probe(device: &Device) {
     let four = (Tensor::<1>::ones([2], device) + 1.0).sum().into_data();
     assert_eq!(four.as_slice::<f32>().ok(), Some([4.0].as_slice()), "the sum of two twos");

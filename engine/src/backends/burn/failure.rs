@@ -1,10 +1,10 @@
-//! Burn's errors and panics as errors of the engine.
+//! Conversion of Burn's errors and panics to engine errors.
 //!
-//! Burn has two kinds of error: the device is unusable from now on, and everything else, which only the message
-//! describes. Out of memory is among the latter, in the words of CubeCL, wgpu or a driver.
+//! Burn has two kinds of error: the device is permanently unusable, and everything else, described only by the message.
+//! Out of memory belongs to the second kind, with a message from CubeCL, wgpu or a driver.
 //!
-//! Burn also panics, for example when a driver refuses a kernel. Such a panic is an error of one backend and must not
-//! discard what others have measured. (A page cannot catch it: its worker ends and reports it.)
+//! Burn also panics, for example when a driver rejects a kernel. Such a panic is an error of one backend and must not
+//! discard the measurements of others. A web page cannot catch it: its worker ends and reports it.
 
 use std::any::Any;
 use std::future::poll_fn;
@@ -20,7 +20,7 @@ use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts};
 use crate::training::Segments;
 
-/// Phrases for missing memory, in lower case. The last three are driver error names.
+/// Phrases that indicate lack of memory, in lower case. The last three are driver error names.
 const OUT_OF_MEMORY_PHRASES: [&str; 7] = [
     "out of memory",
     "out-of-memory",
@@ -37,7 +37,7 @@ pub(super) fn refused(error: ExecutionError) -> EngineError {
     if is_broken_link(&message) {
         return EngineError::LinkLost;
     }
-    // A lost device may report that it has no memory.
+    // A lost device may report a lack of memory.
     if error.is_device_poisoned() {
         return EngineError::DeviceLost { message };
     }
@@ -48,8 +48,8 @@ pub(super) fn refused(error: ExecutionError) -> EngineError {
     EngineError::DeviceRefused { message }
 }
 
-/// Returns true if the message says that the server's answer will never arrive. Burn has no other sign for it; a test
-/// that ends a server during training checks the words.
+/// Returns true if the message says that the server's answer will never arrive. Burn gives no other indication; a test
+/// that ends a server during training checks the wording.
 #[cfg(feature = "burn-remote")]
 pub(super) fn is_broken_link(message: &str) -> bool {
     message.contains("RecvError") || message.contains("Remote response channel closed")
@@ -58,7 +58,7 @@ pub(super) fn is_broken_link(message: &str) -> bool {
 pub(super) async fn guarded<T>(work: impl Future<Output = Result<T, EngineError>>) -> Result<T, EngineError> {
     let mut work = pin!(work);
     poll_fn(|context| {
-        // State that a panic left half changed is not used again.
+        // State left inconsistent by a panic is not used again.
         let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
         polled.unwrap_or_else(|panic| Poll::Ready(Err(panic_error(panic.as_ref()))))
     })
@@ -74,8 +74,8 @@ pub(super) fn words(panic: &(dyn Any + Send)) -> &str {
     owned.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given")
 }
 
-/// Trainer whose panics are errors. After a panic it is neither called nor dropped, because freeing its memory might
-/// panic again.
+/// Wrapper that turns a trainer's panics into errors. After a panic the trainer is neither called nor dropped, because
+/// freeing its memory might panic again.
 pub(super) struct Guarded<T> {
     trainer: Option<T>,
     facts: TrainerFacts,

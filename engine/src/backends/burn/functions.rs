@@ -2,26 +2,26 @@ use burn_tensor::{Device, ExecutionError, Tensor, TensorData, activation};
 
 use crate::model::{Activation, Model};
 
-/// Largest argument for the series, where a device's tanh may lose digits.
+/// Largest argument for the series. Below it, a device's tanh may lose digits.
 const MAX_SERIES_X: f32 = 0.1;
 /// Terms after x, Abramowitz and Stegun 4.5.64: accurate to 6e-8 up to [`MAX_SERIES_X`].
 const TANH_SERIES: [f32; 2] = [-1.0 / 3.0, 2.0 / 15.0];
-/// Small arguments with which a device's tanh is tested.
+/// Small arguments for testing a device's tanh.
 const TANH_PROBES: [f32; 5] = [1e-4, 1e-3, 1e-2, 3e-2, 9e-2];
 /// Largest relative error of tanh.
 const MAX_TANH_ERROR: f64 = 1e-6;
-/// Arguments and slopes of GELU there, `Φ(x) + x·φ(x)`.
+/// Arguments for testing GELU, with its slopes `Φ(x) + x·φ(x)`.
 const GELU_PROBES: [(f32, f64); 3] =
     [(-1.5, -0.127_469_192_229_979_54), (0.5, 0.867_495_124_656_162_9), (1.0, 1.083_315_470_587_686_4)];
 /// Largest absolute error of a slope.
 const MAX_GELU_ERROR: f64 = 1e-5;
 
-/// Functions composed from other operations because Burn does not compute them as defined here on every device.
+/// Functions to compose from other operations, because Burn does not compute them accurately on every device.
 ///
-/// Burn leaves tanh to the device, and a graphics driver may compute it as a quotient of differences of exponentials,
-/// which loses the digits of small values: on llvmpipe, gradients of `keras-mnist-hrnn` had relative errors of 2.7e-5.
-/// Backends of Burn without a gradient of GELU use the gradient of its tanh approximation, with slopes off by up to a
-/// thousandth. Both are tested on the device, and composed only if they are off.
+/// Burn leaves tanh to the device. A graphics driver may compute it as a quotient of differences of exponentials, which
+/// loses digits of small values: on llvmpipe, gradients of `keras-mnist-hrnn` had relative errors of 2.7e-5. Burn
+/// backends without a gradient of GELU use the gradient of its tanh approximation, with slope errors up to 0.001. Both
+/// are tested on the device, and composed only if inaccurate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Functions {
     tanh_by_series: bool,
@@ -37,7 +37,7 @@ impl Functions {
         })
     }
 
-    /// Returns a line for the record for each composed function.
+    /// Returns a record line for each composed function.
     pub(super) fn settings(self) -> impl Iterator<Item = String> {
         let tanh = self.tanh_by_series.then_some("burn tanh: by its series where small, the device's is inexact");
         let gelu = self.gelu_by_erf.then_some("burn gelu: composed, its gradient is an approximation");
@@ -90,7 +90,7 @@ fn tanh_by_series<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     if !x.is_autodiff() {
         return result;
     }
-    // Adds zero with the right slope.
+    // Add zero with the correct slope.
     let slope = -(result.clone() * result.clone()) + 1.0;
     result + (x - fixed) * slope
 }

@@ -26,7 +26,7 @@ impl Compiler {
         }
     }
 
-    /// Returns the only interface it supports, if it supports only one.
+    /// Returns the only supported interface, or `None` if it supports several.
     fn api(self) -> Option<&'static str> {
         match self {
             Self::Wgsl => None,
@@ -50,7 +50,7 @@ impl Compiler {
         known.into_iter().find(|(part, _)| name.contains(part)).map(|(_, compiler)| compiler)
     }
 
-    /// Checks the compiler of an opened device: Burn silently falls back to WGSL if the driver lacks a feature.
+    /// Checks the compiler of an opened device. Burn silently falls back to WGSL if the driver lacks a feature.
     fn check_chosen(self, device: &str, adapter: &Adapter) -> Result<(), EngineError> {
         if Self::of_device(device) == Some(self) {
             return Ok(());
@@ -98,7 +98,7 @@ pub(super) async fn open(choice: &AdapterChoice, compiler: Compiler) -> Result<O
     Ok(Opened { device, adapter, compiler: compiler.name(), compiles: true })
 }
 
-/// Returns the index of the matching adapter with this interface. A given index counts all adapters.
+/// Returns the index of the matching adapter with this interface. Indices in `choice` count all adapters.
 fn pick(choice: &AdapterChoice, adapters: &[Adapter], api: Option<&str>) -> Result<usize, EngineError> {
     let fits = |adapter: &Adapter| api.is_none_or(|api| adapter.api == api);
     if let AdapterChoice::Index(_) = choice {
@@ -117,7 +117,7 @@ fn pick(choice: &AdapterChoice, adapters: &[Adapter], api: Option<&str>) -> Resu
     Ok(fitting[choice.choose(&listed)?])
 }
 
-/// Kind of an adapter, and its position among adapters of this kind and interface: Burn's address of it.
+/// Burn's address of an adapter: its kind, and its index among adapters of this kind and interface.
 #[derive(Clone, Copy, PartialEq)]
 struct AdapterLocation {
     kind: DeviceKind,
@@ -145,7 +145,7 @@ impl AdapterLocation {
             DeviceKind::Integrated => BurnKind::IntegratedGpu(self.number),
             DeviceKind::Virtual => BurnKind::VirtualGpu(self.number),
             DeviceKind::Cpu => BurnKind::Cpu,
-            // Browsers report nothing.
+            // Browsers do not report the kind.
             DeviceKind::Unknown => BurnKind::DefaultDevice,
         }
     }

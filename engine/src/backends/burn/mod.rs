@@ -1,37 +1,36 @@
 //! [Burn](https://burn.dev), the framework that our kernels are compared with. Its backends share this code and differ
-//! in the device; each has a cargo feature of its name.
+//! only in the device. Each has a Cargo feature with its name.
 //!
 //! # The network
 //!
 //! `network.rs` interprets the layer list with Burn's tensor operations, and Burn differentiates it. What Burn lacks
-//! (local response normalization, gates and optimizers with our constants) is composed from operations. Batches and
+//! (local response normalization, gates and optimizers with our constants) is composed from them. Batches and
 //! dropout masks are prepared on the host and uploaded step by step, as Burn's own data loader does. `functions.rs`
-//! tests two functions on the device before training and composes those that are off; the record's variants name them.
+//! tests two functions on the device before training and replaces inaccurate ones; the record's variants name them.
 //!
 //! # Compiling and tuning
 //!
-//! Burn compiles an operation when it is first used, so a trainer warms up while it is built, with one step and one
-//! test that it forgets. The record has the time as `compiling_seconds`. SPIR-V is refused on software adapters, which
-//! crash on it or compute wrong results.
+//! Burn compiles an operation on first use, so building a trainer includes a warm-up: one step and one test, both
+//! discarded. The record stores the time as `compiling_seconds`. SPIR-V is rejected on software adapters, which crash
+//! on it or compute wrong results.
 //!
-//! With Burn's defaults, users get fusion and autotune; the feature `burn-tuned` enables both. They can only be chosen
-//! at compile time, for all devices of a program. The four platform compilers enable them, because no software adapter
-//! runs these; `burn-wgpu` does not, because a first step on a software adapter would take minutes. For a comparison on
-//! a real GPU, build `--features burn-wgpu,burn-tuned`. Such a program refuses software adapters, and one without the
-//! feature warns on a GPU ([`Warning::Untuned`]).
+//! Burn enables fusion and autotune by default; here, the feature `burn-tuned` enables both. They can only be chosen at
+//! compile time, for all devices of a program. The four platform compilers enable them, because no software adapter
+//! runs these; `burn-wgpu` does not, because the first step on a software adapter would take minutes. For a comparison
+//! on a real GPU, build with `--features burn-wgpu,burn-tuned`. Such a program rejects software adapters, and a program
+//! without the feature warns on a GPU ([`Warning::Untuned`]).
 //!
-//! A tuned trainer also uses the short batches at the ends of an epoch and a test, and then trains until the time of a
-//! step settles. Kernels are timed as they are compiled, so all of it counts as `tuning_seconds`. Choices are not kept
-//! for the next start.
+//! A tuned trainer also runs the short batches at the end of an epoch and a test, and then trains until the step time
+//! settles. Burn times kernels as it compiles them, so all of this counts as `tuning_seconds`. Tuning results are not
+//! kept for the next start.
 //!
 //! # Memory and threads
 //!
-//! A trainer's memory is what Burn's allocator has reserved for it. On the processor, which does not report it, it is
-//! the size of the tensors that stay from step to step. `burn-flex` computes in rayon's global pool, with `--threads N`
-//! threads.
+//! A trainer's memory is the memory reserved by Burn's allocator. The processor does not report it; there it is the
+//! size of the tensors kept between steps. `burn-flex` computes in rayon's global pool with `--threads N` threads.
 //!
-//! Building `burn-cuda` or `burn-rocm` downloads LLVM 23, as a package of Burn's authors, into the user's data folder.
-//! The driver and ROCm's compiler are searched when the backend is opened.
+//! Building `burn-cuda` or `burn-rocm` downloads LLVM 23, packaged by Burn's authors, into the user's data folder. The
+//! driver and ROCm's compiler are located when the backend is opened.
 
 #[cfg(any(feature = "burn-cuda", feature = "burn-rocm"))]
 mod cuda_rocm;
@@ -139,7 +138,7 @@ fn check_precision(name: &str, precision: Precision) -> Result<(), EngineError> 
 }
 
 impl BurnBackend {
-    /// Returns the lines of the record that explain Burn's speed.
+    /// Returns the record's lines on settings that affect Burn's speed.
     fn settings(&self) -> Vec<String> {
         if !self.reported.is_empty() {
             return self.reported.clone();
@@ -156,7 +155,7 @@ impl BurnBackend {
     }
 }
 
-/// Returns true if tuning was possible on this GPU but not built in.
+/// Returns true if this GPU could be tuned but the build lacks tuning.
 fn is_untuned_gpu(first_use: FirstUse, adapter: &Adapter) -> bool {
     first_use == FirstUse::Compiles && !adapter.software
 }

@@ -37,11 +37,11 @@ pub(super) struct Pass<'a> {
     pub(super) step: &'a Step,
     pub(super) dropout: bool,
     pub(super) leaves: Leaves<'a>,
-    /// Running averages updated by the pass, with the places of their tensors.
+    /// Running averages updated by the pass, with their tensor indices.
     pub(super) statistics: Vec<(usize, Tensor<1>)>,
 }
 
-/// Values made so far that a later layer reads.
+/// Computed values that later layers still read.
 pub(super) struct Made {
     data: Option<Value>,
     values: Vec<Option<Value>>,
@@ -110,8 +110,8 @@ impl Network {
         }
     }
 
-    /// Returns the layout of a tensor: convolution kernels have the filters first, and dense weights follow the layout
-    /// of their input.
+    /// Returns the layout of a tensor. Convolution kernels store filters first, and dense weights follow the layout of
+    /// their input.
     fn arrangement(&self, spec: &TensorSpec) -> Arrangement {
         let layer = &self.layers[spec.layer];
         let shape: Vec<usize> = spec.shape.iter().map(|&side| side as usize).collect();
@@ -264,7 +264,7 @@ fn order_of(layer: &Layer, read: Order, output: Shape) -> Order {
     }
 }
 
-/// Returns the layout that the layers reading the data expect.
+/// Returns the layout expected by the layers that read the data.
 fn order_of_data(model: &Model) -> Order {
     let read_by = |wanted: fn(&Layer) -> bool| {
         model.nodes.iter().any(|node| node.inputs.contains(&Source::Data) && wanted(&node.layer))
@@ -282,10 +282,10 @@ fn last_reader(model: &Model, source: Source) -> usize {
     model.nodes.iter().rposition(|node| node.inputs.contains(&source)).unwrap_or(usize::MAX)
 }
 
-/// Tensors of a model as read by one pass. In training, the trained ones are leaves of the graph.
+/// Model tensors for one pass. In training, the trained tensors are leaves of the graph.
 pub(super) struct Leaves<'a> {
     tensors: &'a [Tensor<1>],
-    /// Trained tensors of this pass, or empty.
+    /// Flags of the tensors trained by this pass; empty outside of training.
     trained: &'a [bool],
     read: Vec<(usize, TakeGradient)>,
 }
@@ -335,7 +335,7 @@ impl<'a> Leaves<'a> {
     }
 }
 
-/// Leaves of a graph that are tensors of the model.
+/// Model tensors that are leaves of a graph.
 pub(super) struct ReadLeaves(Vec<(usize, TakeGradient)>);
 
 impl ReadLeaves {
@@ -349,7 +349,7 @@ impl ReadLeaves {
     }
 }
 
-/// Adds the gradient of one use of a tensor.
+/// Adds the gradient from one use of a tensor.
 pub(super) fn add_gradient(found: &mut [Option<Tensor<1>>], tensor: usize, gradient: Tensor<1>) {
     found[tensor] = Some(match found[tensor].take() {
         Some(others) => others + gradient,

@@ -9,7 +9,7 @@ use super::Opened;
 use crate::backends::{Opening, processor};
 use crate::error::EngineError;
 
-/// Name if the caller does not know the processor's.
+/// Default name if the caller does not know the processor.
 const NAMELESS: &str = "processor";
 
 pub(super) fn open(opening: &Opening) -> Result<Opened, EngineError> {
@@ -22,7 +22,7 @@ pub(super) fn open(opening: &Opening) -> Result<Opened, EngineError> {
     Ok(Opened { device: Device::flex(), adapter, compiler: "rustc", compiles: false })
 }
 
-/// The environment may have limited rayon's pool.
+/// Describes the number of cores. The environment may have limited rayon's pool.
 fn cores() -> String {
     match threads() {
         1 => "1 thread".to_owned(),
@@ -31,7 +31,7 @@ fn cores() -> String {
     }
 }
 
-/// Number of threads of rayon's global pool, in which all of Burn's loops and the products of `gemm` run.
+/// Returns the number of threads of rayon's global pool, which runs Burn's loops and the products of `gemm`.
 #[cfg(not(target_family = "wasm"))]
 pub(super) fn threads() -> usize {
     rayon::current_num_threads()
@@ -42,7 +42,7 @@ pub(super) fn threads() -> usize {
     1
 }
 
-/// Makes the pool, which is possible only once in a program.
+/// Creates the pool, which is possible only once per program.
 #[cfg(not(target_family = "wasm"))]
 fn set_threads(threads: NonZero<usize>) -> Result<(), EngineError> {
     static SET: OnceLock<NonZero<usize>> = OnceLock::new();

@@ -1,15 +1,15 @@
-//! Burn on a device that another process serves.
+//! Burn on a device served by another process.
 //!
-//! burn-remote sends every tensor operation to the server; the graph stays here, and only results that are read come
-//! back. This uses its WebSocket transport, which needs no keys and no internet, and has neither encryption nor
-//! authentication.
+//! burn-remote sends every tensor operation to the server. The graph stays with the client, and only results that the
+//! client reads are sent back. This uses its WebSocket transport, which needs no keys and no internet access, and has
+//! neither encryption nor authentication.
 //!
 //! The protocol does not describe the device, so the server has a custom operation that returns adapter, backend and
-//! settings for the record. Every batch travels, so measurements depend on the network as well.
+//! settings for the record. Every batch is transferred, so measurements also depend on the network.
 //!
-//! If a server ends or hangs, a call of Burn's may block for long and cannot be canceled. The native program therefore
-//! makes these calls in a separate thread (`native-runner/src/link.rs`), pings the server, and abandons the thread if
-//! it does not answer: the run ends as if the device was lost.
+//! If a server exits or hangs, a call to Burn may block for a long time and cannot be canceled. The native program
+//! therefore makes these calls in a separate thread (`native-runner/src/link.rs`) and pings the server. If the server
+//! does not answer, it abandons the thread, and the run ends as if the device was lost.
 
 use async_recursion::async_recursion;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -43,12 +43,12 @@ use crate::error::EngineError;
 use crate::trainer::Backend as _;
 
 const DESCRIBE: &str = "gradmark-describe-device";
-/// Bytes of its result, each as a float32. The client must know the shape before the call.
+/// Size of its result in bytes, each sent as a float32. The client must know the shape before the call.
 const TEXT_BYTES: usize = 4096;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Description {
-    /// Random number of the server: addresses with the same number are one device.
+    /// Random number of the server. Addresses with the same number are the same device.
     server: u64,
     backend: String,
     adapter: Adapter,
@@ -110,7 +110,7 @@ async fn connect(
     Ok((BurnBackend { name: BURN_REMOTE, opened, reported: settings, first_use, clock }, server))
 }
 
-/// `any` accepts the device that the server chose, even if it is software.
+/// Checks the server's adapter against the choice. `any` also accepts a software adapter.
 fn check_adapter(choice: &AdapterChoice, adapter: &Adapter) -> Result<(), EngineError> {
     match choice {
         AdapterChoice::Any => Ok(()),
@@ -143,7 +143,7 @@ impl Description {
         Ok(text.into_iter().map(f32::from).collect())
     }
 
-    /// Removes control characters, because a server is not trusted with the terminal.
+    /// Parses the description. Removes control characters, because the server is not trusted.
     fn read(values: &[f32]) -> Option<Self> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "each value is a byte")]
         let text: Vec<u8> = values.iter().map(|&value| value as u8).collect();
@@ -202,8 +202,8 @@ impl DeviceServer {
         self.backend.adapter()
     }
 
-    /// Serves every client until the future is dropped, which ends all sessions. Must be awaited in a tokio runtime.
-    /// `arrived` is called with each client that begins to compute; Burn does not report when one leaves.
+    /// Serves all clients until the future is dropped, which ends all sessions. Must be awaited in a tokio runtime.
+    /// `arrived` is called for each client that begins to compute; Burn does not report when a client leaves.
     pub fn serve(
         self,
         transport: WebSocketTransport,

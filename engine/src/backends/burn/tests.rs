@@ -115,7 +115,7 @@ fn every_layer_and_gradient_matches_the_reference() {
     }
 }
 
-/// Returns a job per optimizer rule, together with every kind of average, limit and loss.
+/// Returns a job per optimizer rule. Together they cover every kind of average, limit and loss.
 fn jobs_of_every_rule() -> Vec<TrainingJob> {
     let rules = [
         Rule::Sgd { momentum: 0.0 },
@@ -287,8 +287,8 @@ fn values(stream: u32, count: usize, limit: f64) -> Vec<f32> {
     (0u32..).take(count).map(|index| ((2.0 * generator.uniform(index) - 1.0) * limit) as f32).collect()
 }
 
-/// Returns the root mean square error of a convolution of 64 channels with 5×5 taps, with Burn's bias and with one
-/// added afterwards.
+/// Returns the root mean square errors of a 5×5 convolution of 64 channels, with Burn's bias and with a bias added
+/// afterwards.
 fn off_by(device: &Device, bias: f32) -> [f64; 2] {
     const SAMPLES: usize = 32;
     const CHANNELS: usize = 64;
@@ -361,7 +361,7 @@ fn only_an_untuned_gpu_is_warned_of() {
 
 #[test]
 fn the_record_says_what_is_fused_and_tuned() {
-    // No other feature may turn them on.
+    // No other feature may enable them.
     let manifest = include_str!("../../../Cargo.toml");
     for word in ["fusion", "autotune"] {
         assert!(manifest.contains(&format!("\"burn-tensor?/{word}\"")), "{word}");

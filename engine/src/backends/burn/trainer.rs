@@ -25,7 +25,7 @@ use warm_up::{Rehearsing, warm_up};
 
 /// Minimum number of test samples per batch.
 const TEST_BATCH: u32 = 100;
-/// Steps whose results stay on the device until they are read together.
+/// Number of steps before their results are read from the device.
 pub(super) const STEPS_PER_READ_BACK: usize = 64;
 
 pub(super) struct BurnTrainer {
@@ -77,7 +77,7 @@ impl BurnTrainer {
         let functions = Functions::of_model(&job.model, &device).await.map_err(refused)?;
         let network = Network::new(&job.model, functions)?;
         settings.extend(functions.settings());
-        // Memory of earlier trainers is not counted.
+        // Do not count memory of earlier trainers.
         device.memory_cleanup();
         let reserved_by_others = reserved(&device);
         let tensors = lists(job.initial_weights()?, &network.arrangements, &device);
@@ -101,7 +101,7 @@ impl BurnTrainer {
             job: job.clone(),
         };
         warm_up(&mut trainer, first_use, clock).await?;
-        // Pages of an earlier trainer may have had room for some of it.
+        // Some tensors may be in memory pages reserved by an earlier trainer.
         trainer.bytes = reserved(&trainer.device).saturating_sub(reserved_by_others).max(trainer.kept_bytes());
         Ok(trainer)
     }
@@ -115,7 +115,7 @@ impl BurnTrainer {
         ((tensors + gradients + self.state.updater.elements()) * size_of::<f32>()) as u64
     }
 
-    /// Trains one step, keeping its gradients and logits if asked to.
+    /// Trains one step. Stores its gradients and logits if `keeps`.
     fn train_step(&mut self, keeps: bool) -> Pending {
         let step = self.job.step(self.step, 0);
         self.order.advance(&self.job, self.step);
@@ -139,7 +139,7 @@ impl BurnTrainer {
         pending
     }
 
-    /// Returns the gradients of the loss of `rows` rows in a batch of `samples`.
+    /// Returns the gradients of the loss of `rows` rows out of a batch of `samples`.
     fn differentiate(&self, logits: Tensor<2>, labels: &[u32], samples: u32, rows: u32) -> (Gradients, Pending) {
         let (sum, correct) = self.judge(logits, labels);
         let mean = sum.clone() / samples as f32;
@@ -160,7 +160,7 @@ impl BurnTrainer {
         }
     }
 
-    /// Returns the sum of the samples' losses, and the number of correct answers.
+    /// Returns the summed loss of the samples and the number of correct answers.
     fn judge(&self, logits: Tensor<2>, labels: &[u32]) -> (Tensor<1>, Tensor<1>) {
         let (rows, classes) = (labels.len(), self.classes);
         let loss = self.job.loss;
@@ -202,7 +202,7 @@ impl BurnTrainer {
         Pending { loss: loss / step.count as f32, correct, samples: step.count }
     }
 
-    /// Reads pending losses and correct answers, together with a value of every tensor, so that no work is left.
+    /// Reads pending losses and correct answers. Also reads a value of every tensor, so that no work remains queued.
     pub(super) async fn finish(&self, pending: &mut Vec<Pending>) -> Result<Vec<(f64, u64, u32)>, EngineError> {
         let pending = std::mem::take(pending);
         let samples: Vec<u32> = pending.iter().map(|batch| batch.samples).collect();
@@ -348,7 +348,7 @@ pub(super) fn test_batch(job: &TrainingJob) -> u32 {
     job.batches.batch_size.max(TEST_BATCH)
 }
 
-/// Returns the bytes that Burn's allocator holds; 0 if it does not report them.
+/// Returns the number of bytes reserved by Burn's allocator, or 0 if it does not report them.
 fn reserved(device: &Device) -> u64 {
     device.memory_pool_usage().map_or(0, |usage| usage.bytes_reserved)
 }

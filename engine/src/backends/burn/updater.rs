@@ -6,20 +6,20 @@ use crate::model::{TensorKind, TensorSpec};
 use crate::trainer::TrainingJob;
 use crate::training::Rule;
 
-/// Changes tensors by the rules of `reference/golden/README.md`, because Burn's optimizers have other constants.
+/// Updates tensors by the rules of `reference/golden/README.md`. Burn's own optimizers use other constants.
 #[derive(Clone)]
 pub(super) struct Updater {
     specs: Vec<TensorSpec>,
-    /// Velocities, means or mean squares; two for rules that need two.
+    /// Velocities, means or mean squares; the second is used only by rules that need two.
     states: Vec<[Tensor<1>; 2]>,
     shadow: Vec<Tensor<1>>,
 }
 
-/// Scalars of one tensor's update, in float32 as our kernels have them.
+/// Scalars of a tensor's update, in float32 like those of our kernels.
 #[derive(Clone, Copy)]
 struct Scalars {
     rate: f32,
-    /// Learning rate of a decoupled decay.
+    /// Learning rate of decoupled weight decay.
     decay_rate: f32,
     weight_decay: f32,
 }
@@ -167,7 +167,7 @@ fn apply(
     }
 }
 
-/// Scales gradients whose joint length exceeds `limit`.
+/// Scales the gradients down if their joint norm exceeds `limit`.
 #[expect(clippy::cast_possible_truncation, reason = "the device computes in float32")]
 fn clip_gradients(gradients: &[Option<Tensor<1>>], limit: f64) -> Vec<Option<Tensor<1>>> {
     let squares = gradients.iter().flatten().map(|gradient| gradient.clone().square().sum());

@@ -6,9 +6,9 @@ use crate::model::{Activation, Shape};
 /// Layout of a sample's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// (rows, channels, height, width), as Burn's convolutions want them.
+    /// (rows, channels, height, width), as Burn's convolutions require.
     ChannelsFirst,
-    /// (rows, pixels, channels), as products of each pixel's channels want them.
+    /// (rows, pixels, channels), for products over each pixel's channels.
     ChannelsLast,
     /// (rows, features)
     Flat,
@@ -21,7 +21,7 @@ pub(super) enum Value {
     Flat(Tensor<2>),
 }
 
-/// Applies an expression to the tensor of any layout.
+/// Applies an expression to a tensor in any layout.
 macro_rules! map_value {
     ($value:expr, $tensor:ident => $result:expr) => {
         match $value {
@@ -105,7 +105,7 @@ pub(super) fn sides(shape: Shape) -> [usize; 3] {
 /// Permutation of axes between our order and Burn's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Arrangement {
-    /// Our sides, row-major.
+    /// Sizes of our axes, row-major.
     sides: Vec<usize>,
     /// Axis `i` of Burn's tensor is axis `axes[i]` of ours.
     axes: Vec<usize>,

@@ -1,6 +1,6 @@
-//! An external program as a backend: it gets layers, initial weights, batches and dropout masks, and returns losses and
-//! what a check needs. `docs/EXTERNAL.md` describes the protocol. The engine starts no programs: the caller implements
-//! [`Program`].
+//! External program as a backend. It receives layers, initial weights, batches and dropout masks, and returns losses
+//! and the data for a check. `docs/EXTERNAL.md` describes the protocol. The engine does not start programs: the caller
+//! implements [`Program`].
 
 #[cfg(test)]
 mod tests;
@@ -47,8 +47,8 @@ pub struct ExternalBackend {
 }
 
 impl ExternalBackend {
-    /// Introduces a program. `name` has been checked by [`checked_name`]. Fails on another version of the protocol, and
-    /// on any precision but f32.
+    /// Performs the handshake with a program. `name` must have passed [`checked_name`]. Fails on another protocol
+    /// version, and on any precision but f32.
     pub async fn meet(
         name: &'static str,
         program: Rc<dyn Program>,
@@ -139,7 +139,7 @@ impl Conversation {
     }
 }
 
-/// Checks a name for tables and records: lowercase letters, digits and hyphens, and not one of our backends.
+/// Checks a name for tables and records: lowercase letters, digits and hyphens, and not the name of our backends.
 pub fn checked_name(text: &str) -> Result<String, String> {
     let is_fine = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
     if text.is_empty() || text.len() > 40 || !text.chars().all(is_fine) {
@@ -153,9 +153,9 @@ pub fn checked_name(text: &str) -> Result<String, String> {
 
 /// Version of the protocol in `docs/EXTERNAL.md`.
 pub const PROTOCOL_VERSION: u32 = 1;
-/// Maximum length of names and sentences of a program.
+/// Maximum length of a program's names and messages.
 const MAX_TEXT_LENGTH: usize = 100;
-/// Three years: a longer time has another unit.
+/// Three years. A longer time is in the wrong unit.
 const MAX_SECONDS: f64 = 1e8;
 
 #[derive(Serialize)]
@@ -183,7 +183,7 @@ enum Question<'a> {
         network: u32,
         rows: u32,
     },
-    /// Has no answer.
+    /// Discards a network. Has no answer.
     Forget {
         network: u32,
     },
@@ -195,7 +195,7 @@ impl Question<'_> {
     }
 }
 
-/// A network with its training recipe, followed by the initial weights.
+/// Network with its training recipe, followed by the initial weights.
 #[derive(Serialize)]
 struct Build<'a> {
     network: u32,
@@ -206,16 +206,16 @@ struct Build<'a> {
     loss: Loss,
     optimizer: &'a Optimizer,
     classes: u32,
-    /// Sizes of training batches, a whole batch first, so that a program can prepare for them.
+    /// Sizes of training batches, full batch first, so that a program can prepare for them.
     batch_sizes: Vec<u32>,
     test_batch_sizes: Vec<u32>,
-    /// Active dropout layers, each with a mask in every training batch.
+    /// Active dropout layers. Every training batch has a mask for each.
     dropouts: Vec<DropoutPlace>,
     #[serde(skip_serializing_if = "Option::is_none")]
     layout: Option<Layout>,
 }
 
-/// A dropout layer's node and number of values per sample.
+/// Node of a dropout layer and its number of values per sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 struct DropoutPlace {
     node: usize,
@@ -226,13 +226,13 @@ struct DropoutPlace {
 struct StepToTrain {
     step: u64,
     rows: u32,
-    /// Rate of the schedule.
+    /// Learning rate of the schedule.
     scheduled_rate: f64,
-    /// The same with the rule's correction for this step (Adam's).
+    /// Scheduled rate with the optimizer's correction for this step (Adam).
     learning_rate: f64,
 }
 
-/// An answer. Fields are read one by one, so that an error can name the field.
+/// Answer of a program. Fields are parsed individually, so that an error can name the field.
 struct Answer {
     program: &'static str,
     message: String,
@@ -272,7 +272,7 @@ impl Answer {
         Ok(correct)
     }
 
-    /// Reads the loss of step `step`, or of a test before it. Null stands for NaN and infinity, which cannot occur
+    /// Parses the loss of step `step`, or of a test before it. Null represents NaN and infinity, which cannot occur
     /// before the first update.
     fn loss(&self, name: &str, value: &Value, step: u64) -> Result<f64, EngineError> {
         if value.is_null() && step > 0 {
@@ -318,21 +318,21 @@ fn short(text: &str) -> String {
     words.trim().chars().take(MAX_TEXT_LENGTH).collect()
 }
 
-/// Share by which reported time may differ from the clock.
+/// Maximum relative difference between reported time and the clock.
 const TOLERANCE: f64 = 0.1;
-/// Time that scheduling on a busy machine may add to each answer.
+/// Maximum time that scheduling on a busy machine may add to each answer.
 const MAX_SECONDS_PER_ANSWER: f64 = 0.005;
-/// Time that a program may pause once outside its own clock.
+/// Maximum time of a single pause that a program's clock excludes.
 const MAX_PAUSE_SECONDS: f64 = 0.2;
 
 /// Sums over the answers to `train`, or to `evaluate`, of one network.
 #[derive(Default)]
 struct Timing {
     answers: f64,
-    /// Time reported by the program: the work, and its preparation.
+    /// Time reported by the program for the work, and for its preparation.
     reported_seconds: f64,
     preparing_seconds: f64,
-    /// Time until the answers by the clock, and the link's part of it.
+    /// Time until the answers by our clock, and the link's part of it.
     clock_seconds: f64,
     link_seconds: f64,
 }
@@ -366,7 +366,7 @@ impl Timing {
     }
 }
 
-/// Returns true if a time exceeds another by more than this number of answers explains.
+/// Returns true if `seconds` exceeds `other` by more than this number of answers can explain.
 fn exceeds(seconds: f64, other: f64, answers: f64) -> bool {
     seconds > (1.0 + TOLERANCE) * other + MAX_SECONDS_PER_ANSWER * answers + MAX_PAUSE_SECONDS
 }

@@ -17,10 +17,10 @@ use crate::training::{Loss, Optimizer, Rule};
 use crate::workload::Training;
 use results::FailureCause;
 
-/// Stands for a field that an answer lacks.
+/// Marks a field missing from an answer.
 const MISSING: &str = "(missing)";
 
-/// Records questions and answers as the protocol has it, but for changed fields. Its clock advances by the `clock` or
+/// Records questions and answers by the protocol, except for changed fields. Its clock advances by the `clock` or
 /// `seconds` of the answers.
 struct Fake {
     asked: RefCell<Vec<Message>>,
@@ -67,7 +67,7 @@ impl Program for Fake {
     }
 }
 
-/// Batches have 10 of 25 samples, so the last one of an epoch has 5.
+/// Batches have 10 of 25 samples, so the last batch of an epoch has 5.
 fn job(workload: &str) -> TrainingJob {
     let workload = crate::workload(workload).unwrap();
     let definition = data_set(workload.data_set).unwrap();
@@ -113,11 +113,11 @@ fn a_program_gets_layers_weights_batches_and_masks() {
     let rows: Vec<u64> = (0..3).map(|step| steps.header["steps"][step]["rows"].as_u64().unwrap()).collect();
     assert_eq!(rows, [10, 10, 5]);
     assert_eq!(steps.payload.len(), 25 * (4 * 784 + 4 + 2 * 512));
-    // Pixels are divided by 255, and labels follow them.
+    // Pixels are divided by 255 and followed by labels.
     let float = |at: usize| f32::from_le_bytes(steps.payload[at..at + 4].try_into().unwrap());
     assert_eq!((float(0), float(4 * 250), float(4 * 251)), (0.0, 250.0 / 255.0, 0.0));
     assert_eq!(steps.payload[10 * 4 * 784 + 4..][..4], 1u32.to_le_bytes());
-    // The second mask of the second step.
+    // Second mask of the second step.
     let mask = &steps.payload[10 * (4 * 784 + 4 + 2 * 512) + 10 * (4 * 784 + 4 + 512)..][..10 * 512];
     let expected: Vec<u8> = (0..10 * 512).map(|at| u8::from(uniform(at, stream::DROPOUT + 1, 1, 7) >= 0.2)).collect();
     assert!(mask == expected, "what survives is drawn as everywhere");
@@ -275,7 +275,7 @@ fn null_loss_after_the_first_step_is_divergence() {
     assert!(loss().is_nan());
 }
 
-/// Expects the questions of a transcript, and gives its answers with payloads of zeros.
+/// Expects the questions of a transcript and returns its answers with payloads of zeros.
 struct Transcript(RefCell<VecDeque<Value>>);
 
 impl Transcript {

@@ -15,7 +15,7 @@ use crate::training::{Order, TestView};
 
 /// Minimum number of test samples per batch.
 const TEST_BATCH: u32 = 100;
-/// Approximate size of a message, which a program must hold.
+/// Approximate size of a message in bytes, which a program must hold in memory.
 const MESSAGE_BYTES: usize = 32 << 20;
 
 pub(super) struct ExternalTrainer {
@@ -32,7 +32,7 @@ pub(super) struct ExternalTrainer {
     link: Link,
 }
 
-/// Cost of the link, measured with a message that takes no work.
+/// Cost of the link, measured with a message that requires no work.
 #[derive(Default)]
 struct Link {
     bytes: usize,
@@ -40,7 +40,7 @@ struct Link {
 }
 
 impl Link {
-    /// Returns the time that the link alone adds to the answer to a message of this size.
+    /// Returns the time that the link alone takes to answer a message of this size.
     async fn seconds(&mut self, conversation: &Conversation, bytes: usize) -> Result<f64, EngineError> {
         if bytes > 2 * self.bytes {
             let question = Question::Hello { protocol: PROTOCOL_VERSION };

@@ -9,8 +9,8 @@ pub(crate) struct Trained {
     pub(crate) weights: Vec<Vec<f32>>,
 }
 
-/// Trains eight steps, two epochs: batches of three samples do not divide evenly, and the last one of an epoch has one
-/// sample.
+/// Trains eight steps in two epochs. Batches of three samples do not divide evenly, and the last batch of an epoch has
+/// one sample.
 pub(crate) fn train(backend: &dyn Backend, job: &TrainingJob) -> Trained {
     pollster::block_on(async {
         let mut trainer = backend.build(job).await.unwrap();
@@ -29,24 +29,24 @@ pub(crate) fn train(backend: &dyn Backend, job: &TrainingJob) -> Trained {
     })
 }
 
-/// Returns the length of a difference relative to the expected length.
+/// Returns the norm of the difference relative to the norm of the expected values.
 fn distance<T: Copy + Into<f64>>(found: &[Vec<T>], expected: &[Vec<T>]) -> f64 {
     let length = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
     let pairs = found.iter().flatten().zip(expected.iter().flatten());
     length(&mut pairs.map(|(&a, &b)| a.into() - b.into())) / length(&mut expected.iter().flatten().map(|&b| b.into()))
 }
 
-/// Bound for another order of additions. A sum of n numbers in float32 has an error of about 2⁻²⁴·√n of their size:
+/// Tolerance for another order of additions. A sum of n numbers in float32 has a relative error of about 2⁻²⁴·√n:
 /// 3e-6 for the 2,352 pixels of three digits that a gradient sums over, and twice that for a difference of two. Steps
 /// at a twentieth of the rate add as much again and do not magnify it.
 pub(crate) const ORDER_OF_ADDITIONS: f64 = 1e-5;
-/// Bound with batch normalizations over three images in twenty layers, which magnify rounding: twice the error of
+/// Tolerance with batch normalization over three images in twenty layers, which magnifies rounding: twice the error of
 /// correct backends at a twentieth of the rate.
 pub(crate) const THROUGH_NORMALIZATIONS: f64 = 4e-4;
 
 /// Networks with dropout, momentum, schedules and adaptive rates.
 pub(crate) const OF_EVERY_RULE: [&str; 4] = ["keras-mnist-mlp", "caffe-mnist", "tensorflow-mnist", "keras-mnist-cnn"];
-/// Networks that augment images, recur and attend.
+/// Networks with image augmentation, recurrence and attention.
 pub(crate) const OF_OTHER_KINDS: [&str; 5] =
     ["keras-cifar10-cnn", "tensorflow-cifar10", "keras-mnist-hrnn", "keras-babi-memnn", "memn2n-babi"];
 

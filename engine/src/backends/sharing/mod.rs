@@ -12,13 +12,13 @@ use shaders::params::Step;
 
 use crate::error::EngineError;
 
-/// Adds the device to an error. `place` counts from 0.
+/// Adds the device to an error. `place` is its index from 0.
 pub(super) fn of_device(place: usize, devices: usize, name: &str) -> impl Fn(EngineError) -> EngineError + use<> {
     let name = name.to_owned();
     move |error| EngineError::OfDevice { number: place + 1, devices, name: name.clone(), error: Box::new(error) }
 }
 
-/// Checks that all devices have the same weights, to the last bit.
+/// Checks that the weights of all devices are bitwise equal.
 pub(super) fn check_agreement<'a>(
     first: &[f32],
     others: impl Iterator<Item = &'a [f32]>,
@@ -66,7 +66,7 @@ impl Share {
 }
 
 /// Writes the sum of all devices' f32 values, given as bytes, to `sum`, reusing its memory. The order is fixed, so that
-/// the same run gives the same bits.
+/// a repeated run gives the same bits.
 pub(crate) fn sum<B: Deref<Target = [u8]>>(found: &[B], sum: &mut Vec<f32>) {
     let Some((first, others)) = found.split_first() else { return sum.clear() };
     sum.resize(first.len() / 4, 0.0);
@@ -78,7 +78,7 @@ pub(crate) fn sum<B: Deref<Target = [u8]>>(found: &[B], sum: &mut Vec<f32>) {
     }
 }
 
-/// Combines means and sums of squared deviations, `2·channels` numbers each, of parts with these numbers of pixels.
+/// Combines means and sums of squared deviations, `2·channels` numbers per part, given each part's number of pixels.
 /// Chan, Golub and LeVeque, "Algorithms for Computing the Sample Variance", 1983.
 #[expect(clippy::cast_possible_truncation, reason = "devices compute in float32")]
 pub(crate) fn moments<'a>(parts: impl Iterator<Item = (&'a [f32], u64)>, channels: usize) -> Vec<f32> {
@@ -111,7 +111,7 @@ impl<T> UnderWay<T> {
         Self(devices.map(Progress::Going).collect())
     }
 
-    /// Returns true if no device is still working. Starts work that has not begun, and does not wait.
+    /// Returns true if all devices have finished. Starts work that has not begun, and does not wait.
     pub(crate) fn has_ended(&mut self) -> bool {
         let mut context = Context::from_waker(Waker::noop());
         for progress in &mut self.0 {
@@ -124,7 +124,7 @@ impl<T> UnderWay<T> {
         self.0.iter().all(|progress| matches!(progress, Progress::Ended(_)))
     }
 
-    /// Waits for all devices. Returns the first error with its place.
+    /// Waits for all devices. Returns the first error with its device index.
     pub(crate) async fn ended(self) -> Result<Vec<T>, (usize, EngineError)> {
         let mut all = Vec::new();
         for (place, progress) in self.0.into_iter().enumerate() {
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn gradients_are_added_element_by_element() {
         let found = [[1.0f32, -2.0], [0.5, 4.0], [0.0, 1.0]].map(|values| values.map(f32::to_le_bytes).concat());
-        // Earlier contents are discarded.
+        // Earlier contents must be discarded.
         let mut result = vec![7.0; 3];
         sum(&found, &mut result);
         assert_eq!(result, [1.5, 3.0]);

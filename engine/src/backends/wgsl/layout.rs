@@ -1,4 +1,4 @@
-//! Places of tensors in the arenas that hold all of them.
+//! Positions of tensors in the arenas.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ use shaders::params::BLOCK_ELEMENTS;
 
 use crate::model::{Model, ModelError, Shape, SlidingWindow, Stage, StageKind, Stages, Storage, Value, Words};
 
-/// Kernels read and write four channels at once.
+/// Number of channels that kernels read and write at once.
 pub(super) const CHANNEL_ALIGNMENT: u32 = 4;
 
-/// A tensor in the arenas. Stored channels are padded; the padding is zero and stays so.
+/// A tensor in the arenas. Stored channels are padded with zeros, which never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TensorLayout {
     /// First element in the arena, a multiple of 256.
@@ -17,7 +17,7 @@ pub(super) struct TensorLayout {
     shape: StoredShape,
 }
 
-/// Rows and columns of a tensor, as the model knows them and as they are stored.
+/// Logical and stored rows and columns of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct StoredShape {
     /// Taps or pixels before the input channels.
@@ -31,7 +31,7 @@ struct StoredShape {
 }
 
 impl StoredShape {
-    /// `outer × inner` rows of `columns`, both filled up.
+    /// Creates a shape with `outer × inner` rows of `columns`, both padded.
     fn new(outer: u32, inner: u32, stored_inner: u32, columns: u32) -> Self {
         let stored_columns = columns.next_multiple_of(CHANNEL_ALIGNMENT);
         Self { outer, inner, stored_inner, groups: 1, columns, stored_columns }
@@ -47,13 +47,13 @@ impl StoredShape {
 }
 
 impl TensorLayout {
-    /// Stored elements.
+    /// Returns the number of stored elements.
     pub(super) fn elements(&self) -> u32 {
         let StoredShape { outer, stored_inner, groups, stored_columns, .. } = self.shape;
         outer * stored_inner * groups * stored_columns
     }
 
-    /// Elements of the arena up to the next tensor.
+    /// Returns the number of arena elements up to the next tensor.
     pub(super) fn span(&self) -> u32 {
         self.elements().next_multiple_of(BLOCK_ELEMENTS)
     }
@@ -108,18 +108,18 @@ pub(super) fn arena_elements(layouts: &[TensorLayout]) -> u32 {
     end.next_multiple_of(BLOCK_ELEMENTS)
 }
 
-/// Layouts of all tensors of a model, in the model's order.
+/// Returns the layouts of all tensors of a model, in the model's order.
 pub(super) fn tensor_layouts(model: &Model, stages: &Stages) -> Result<Vec<TensorLayout>, ModelError> {
     let mut layouts: Vec<Option<TensorLayout>> = vec![None; model.tensors()?.len()];
     let mut offset = 0;
     for stage in &stages.stages {
         for (place, shape) in stored_shapes(stage, stages.input(stage), stages.output(stage).shape) {
             if layouts[stage.tensor + place].is_some() {
-                // Of an earlier stage, whose tensor this one shares.
+                // The tensor belongs to an earlier stage, which shares it with this one.
                 continue;
             }
             let layout = TensorLayout { offset, shape };
-            // A running variance follows its mean at once, because one kernel binds both.
+            // A running variance directly follows its mean, because one kernel binds both.
             let running_mean = matches!(stage.kind, StageKind::BatchNorm { .. }) && place == 2;
             offset += if running_mean { layout.elements() } else { layout.span() };
             offset = if running_mean { offset } else { offset.next_multiple_of(BLOCK_ELEMENTS) };
@@ -129,7 +129,7 @@ pub(super) fn tensor_layouts(model: &Model, stages: &Stages) -> Result<Vec<Tenso
     Ok(layouts.into_iter().map(|layout| layout.expect("every tensor belongs to a stage")).collect())
 }
 
-/// The tensors of a stage in the order of the arena: their places among the stage's tensors, and their shapes.
+/// Returns a stage's tensors in arena order: their indices among the stage's tensors, and their shapes.
 fn stored_shapes(stage: &Stage, input: &Value, output: Shape) -> Vec<(usize, StoredShape)> {
     let channels = input.shape.channels;
     let stored_channels = input.stored_channels(CHANNEL_ALIGNMENT);
@@ -159,7 +159,7 @@ fn stored_shapes(stage: &Stage, input: &Value, output: Shape) -> Vec<(usize, Sto
             let (units, gates) = (output.channels, cell.gates());
             let recurrent = StoredShape::new(1, units, units.next_multiple_of(CHANNEL_ALIGNMENT), units);
             let bias = StoredShape::vector(units).gates(gates);
-            // Each kernel next to its bias, because their gradients are computed together.
+            // Each kernel is next to its bias, because their gradients are computed together.
             let mut shapes = vec![
                 (0, StoredShape::new(1, channels, stored_channels, units).gates(gates)),
                 (2, bias),
@@ -168,7 +168,7 @@ fn stored_shapes(stage: &Stage, input: &Value, output: Shape) -> Vec<(usize, Sto
             shapes.extend(cell.has_recurrent_bias().then_some((3, bias)));
             shapes
         }
-        // The words of both are filled up alike, because an embedding and what compares words may share their vectors.
+        // Both pad their words alike, because an embedding and a word comparison may share vectors.
         StageKind::Embedding(Words { vocabulary, .. }) => vec![(0, word_vectors(vocabulary, output.channels))],
         StageKind::WordScores => vec![(0, word_vectors(output.channels, channels))],
         StageKind::PositionEmbedding => {

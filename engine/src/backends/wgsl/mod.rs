@@ -1,7 +1,7 @@
 //! Our own kernels on WebGPU, Vulkan, Metal or DX12.
 //!
-//! A job becomes a [`plan`]: buffers and recordings, as data. The executor turns recordings into commands; many steps go into
-//! one submission and nothing is read back between them.
+//! A job becomes a [`plan`]: buffers and recordings, as data. The executor turns recordings into commands. A submission
+//! contains many steps, with no read-back between them.
 
 #[cfg(test)]
 mod broken_tests;
@@ -50,14 +50,14 @@ pub use device::adapters::{Details, Features, Identity, Limits, adapters, detail
 pub struct WgslBackend {
     device: Rc<Device>,
     clock: Rc<dyn Clock>,
-    /// The kernels that were found to be fastest on this device.
+    /// Fastest kernels found on this device.
     choices: RefCell<Choices>,
     keeper: Option<Arc<dyn Keeper>>,
     /// Features of the device that are not used.
     input: InputMode,
 }
 
-/// Key of the choices of a device: the same device, driver and kernels find them again.
+/// Returns the key of a device's choices, which the same device, driver and kernels share.
 fn choices_key(device: &Device) -> String {
     let Adapter { name, vendor, api, driver, .. } = device.adapter();
     let mut digest = Sha256::new();
@@ -68,7 +68,7 @@ fn choices_key(device: &Device) -> String {
 }
 
 impl WgslBackend {
-    /// Opens the adapter that fits.
+    /// Opens the matching adapter.
     ///
     /// # Errors
     /// No such adapter, one that does not compute in this precision, or a driver that refuses to open it.
@@ -94,7 +94,7 @@ impl WgslBackend {
         Ok(Self { choices: RefCell::new(choices), keeper, input, ..Self::on(Rc::new(device), clock) })
     }
 
-    /// A backend that knows nothing of this device and keeps nothing.
+    /// Creates a backend without known choices or storage.
     fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Self {
         let choices = RefCell::new(Choices::new(device.abilities));
         Self { device, clock, choices, keeper: None, input: InputMode::Resident }
@@ -144,7 +144,7 @@ impl Backend for WgslBackend {
 
 impl WgslBackend {
     async fn build_with(&self, job: &TrainingJob, setup: TrainingSetup) -> Result<WgslTrainer, EngineError> {
-        // Nothing else is built meanwhile: networks are trained one after the other.
+        // Nothing else is built meanwhile, because networks are trained one after the other.
         let mut choices = self.choices.take();
         let (device, clock) = (Rc::clone(&self.device), Rc::clone(&self.clock));
         let trainer = WgslTrainer::new(device, clock, &mut choices, job, setup).await;

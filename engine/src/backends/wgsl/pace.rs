@@ -1,11 +1,11 @@
-/// Intended time of a submission: long enough to hide launching, short enough for watchdogs.
+/// Target duration of a submission: long enough to hide launching, short enough for watchdogs.
 const TARGET_SECONDS: f64 = 0.075;
-/// Largest growth from one submission to the next: short ones take longer than their work does.
+/// Maximum growth from one submission to the next, because short ones take longer than their work.
 const MAX_GROWTH: u64 = 4;
-/// Most submissions at a time, enough for a latency of half a second.
+/// Maximum number of submissions in flight, enough for a latency of half a second.
 const MAX_IN_FLIGHT: usize = 8;
 
-/// Size of submissions, and number of them at a time. Work is counted in any unit, such as repetitions or operations.
+/// Size of submissions, and number in flight. Work is counted in any unit, such as repetitions or operations.
 ///
 /// Some platforms report late that work is done: Firefox polls every tenth of a second. Times are therefore added up until
 /// they exceed this latency, and more submissions run at a time, so that the device never waits for the host.
@@ -13,32 +13,33 @@ const MAX_IN_FLIGHT: usize = 8;
 pub(super) struct Pace {
     work: u64,
     largest: u64,
-    /// Seconds from the end of the work until the host knows of it.
+    /// Seconds from the end of work until the host is notified.
     latency_seconds: f64,
-    /// Finished submissions since the pace changed last, their work, and their time.
+    /// Submissions finished since the last change of pace, with their work and time.
     noted: (u32, u64, f64),
-    /// Time of a submission, as measured last.
+    /// Last measured duration of a submission.
     submission_seconds: f64,
 }
 
 impl Pace {
-    /// Begins with `first` work per submission, which grows to `largest` at most.
+    /// Starts with `first` work per submission and grows to at most `largest`.
     pub(super) fn new(first: u64, largest: u64, latency_seconds: f64) -> Self {
         Self { work: first, largest, latency_seconds, noted: (0, 0, 0.0), submission_seconds: TARGET_SECONDS }
     }
 
-    /// Work of the next submission.
+    /// Returns the work of the next submission.
     pub(super) fn work(self) -> u64 {
         self.work
     }
 
-    /// Submissions at a time: one that is executed, one more, and as many as fit into the latency, ignoring a tenth of one.
+    /// Returns the number of submissions in flight: one executing, one more, and as many as fit into the latency,
+    /// ignoring a tenth of one.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small number")]
     pub(super) fn in_flight(self) -> usize {
         (2 + (self.latency_seconds / self.submission_seconds.max(1e-9) + 0.9) as usize).min(MAX_IN_FLIGHT)
     }
 
-    /// Records that a submission was reported done `seconds` after the one before it.
+    /// Records that a submission was reported as finished `seconds` after the previous one.
     pub(super) fn note(&mut self, work: u64, seconds: f64) {
         self.noted.0 += 1;
         self.noted.1 += work;
@@ -81,7 +82,7 @@ mod tests {
         assert_eq!(pace.work(), 1);
     }
 
-    /// A device that executes one submission after the other and reports their ends late.
+    /// A device that executes submissions one after the other and reports their ends late.
     struct LateDevice {
         step_seconds: f64,
         /// Time at which an end is reported.
@@ -89,7 +90,7 @@ mod tests {
     }
 
     impl LateDevice {
-        /// Trains for some seconds; returns the share of the time that the device worked, and the pace at the end.
+        /// Trains for some seconds. Returns the share of time that the device was busy, and the final pace.
         fn train(&self, mut pace: Pace, seconds: f64) -> (f64, Pace) {
             let (mut now, mut last, mut free, mut worked) = (0.0, 0.0, 0.0, 0.0);
             let mut under_way = VecDeque::new();

@@ -1,4 +1,4 @@
-//! From a job to buffers and recordings, all of it data: what a step launches, and on what.
+//! Plan of a job as plain data: buffers, and recordings of the launches of a step.
 
 mod arenas;
 mod builder;
@@ -30,19 +30,19 @@ pub(super) use contents::Contents;
 use input::BatchInput;
 pub(super) use input::Streamed;
 
-/// Steps whose results fit on the device before they are read: a window on any but the fastest device.
+/// Number of steps whose results fit on the device before they are read: a whole window on any but the fastest device.
 pub(super) const RESULT_SLOTS: u32 = 65_536;
-/// Steps that the step table holds, which is overwritten after earlier submissions have read it.
+/// Number of rows in the step table. Rows are overwritten after earlier submissions have read them.
 pub(super) const STEP_ROWS: u32 = 1024;
-/// Fewest samples that tests classify at once, because the batches of some recipes are tiny.
+/// Minimum number of samples per test batch, because the batches of some recipes are tiny.
 const MIN_TEST_ROWS: u32 = 100;
 
 /// Settings of training that are not part of the job.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TrainingSetup {
-    /// Devices that share each batch.
+    /// Number of devices that share each batch.
     pub(super) devices: u32,
-    /// Time at which they exchange their gradients.
+    /// Time at which devices exchange their gradients.
     pub(super) exchanging: Exchanging,
     pub(super) input: InputMode,
 }
@@ -50,7 +50,7 @@ pub(super) struct TrainingSetup {
 /// Time at which devices that share each batch exchange their gradients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exchanging {
-    /// All of them, after the backward pass.
+    /// All gradients together, after the backward pass.
     Afterwards,
     /// In parts, each as soon as it is computed, while the devices compute the others.
     WhileComputing,
@@ -72,7 +72,7 @@ impl TrainingSetup {
     }
 }
 
-/// Everything that a device must hold and do for one job.
+/// Buffers and commands of a device for one job.
 pub(super) struct Plan {
     pub(super) buffers: Vec<BufferPlan>,
     /// Commands before the first training step of each epoch, for jobs that shuffle.
@@ -81,29 +81,29 @@ pub(super) struct Plan {
     pub(super) mirror: Option<Recording>,
     pub(super) training: Recording,
     pub(super) evaluation: Recording,
-    /// The same with held-out samples, for jobs with early stopping.
+    /// Like `evaluation`, with held-out samples, for jobs with early stopping.
     pub(super) held_out: Option<Recording>,
-    /// Samples of one run of `evaluation`.
+    /// Number of samples per run of `evaluation`.
     pub(super) evaluation_rows: u32,
-    /// All products of both recordings, whose kernels come in variants.
+    /// Products of both recordings, whose kernels come in variants.
     pub(super) products: Vec<Product>,
     pub(super) tensors: Vec<TensorLayout>,
     pub(super) places: Places,
-    /// Buffers for the batches that the host streams, if it does.
+    /// Buffers for streamed batches, if the host streams them.
     pub(super) streamed: Option<Streamed>,
-    /// Stored values of a row of logits.
+    /// Number of stored values per row of logits.
     pub(super) logits_stride: u32,
-    /// Factor of the gradients on the device.
+    /// Scale factor of gradients on the device.
     pub(super) gradient_scale: f32,
 }
 
-/// Buffers that the trainer itself reads or writes, as places in the list.
+/// Indices of the buffers that the trainer reads or writes.
 #[derive(Debug)]
 pub(super) struct Places {
     pub(super) params: usize,
     pub(super) steps: usize,
     pub(super) weights: usize,
-    /// Rounded weights that products read in training, if not the weights themselves.
+    /// Rounded weights that products read in training, if they do not read the weights directly.
     pub(super) rounded_weights: Option<usize>,
     /// Buffers of the optimiser's memories, followed by averages of the weights if the job has any.
     pub(super) memories: Vec<usize>,
@@ -115,10 +115,10 @@ pub(super) struct Places {
 }
 
 impl Plan {
-    /// Plans `job` for a device that binds at most `largest_binding` bytes at once, with the chosen kernels.
+    /// Plans `job` with the chosen kernels for a device that binds at most `largest_binding` bytes at once.
     ///
     /// # Errors
-    /// A layer that these kernels cannot hold, or buffers that the device cannot bind, with both numbers.
+    /// A layer beyond the kernels' limits, or buffers that the device cannot bind, with both numbers.
     pub(super) fn new(
         job: &TrainingJob,
         setup: TrainingSetup,
@@ -178,13 +178,13 @@ impl Plan {
         [&self.training, &self.evaluation].into_iter().chain(others.into_iter().flatten())
     }
 
-    /// Bytes that a device will hold: all buffers, and those that results are read through.
+    /// Returns the device memory of all buffers, including staging buffers, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.buffers.iter().map(|b| b.bytes).sum::<u64>() + self.staging_bytes().iter().sum::<u64>()
     }
 
-    /// Bytes of each buffer that results are read back through. The first is for the results of all slots, after a window, and
-    /// for exchanges that devices sharing a batch wait for; the others are for exchanges while they compute.
+    /// Returns the size of each staging buffer in bytes. The first holds the results of all slots after a window, and
+    /// exchanges that devices wait for. The others serve exchanges that overlap with computing.
     pub(super) fn staging_bytes(&self) -> Vec<u64> {
         let mut bytes = vec![self.buffers[self.places.results].bytes];
         for exchange in &self.training.exchanges {
@@ -225,15 +225,15 @@ struct Planner<'a> {
     results: usize,
     labels: BufferRange,
     values: Vec<ValueBuffers>,
-    /// Buffers that each stage keeps from its forward to its backward pass, by the value that it makes.
+    /// Buffers that each stage keeps from its forward to its backward pass, by output value.
     kept: Vec<Vec<BufferRange>>,
-    /// True for each tensor whose gradient a stage has left in the arena: another may share the tensor.
+    /// True for each tensor with a gradient in the arena from an earlier stage that shares it.
     has_gradient: Vec<bool>,
-    /// All products so far.
+    /// Products recorded so far.
     products: Vec<Product>,
-    /// Sum of the logits of all views, once it is needed.
+    /// Sum of the logits of all views, allocated on first use.
     blended: Option<BufferRange>,
-    /// Samples of the recording that is being made.
+    /// Number of samples in the current recording.
     rows: u32,
     test_rows: u32,
     gradient_scale: f32,
@@ -246,15 +246,15 @@ struct Planner<'a> {
 enum LayerPhase {
     Training,
     Test,
-    /// Another view of samples that are tested.
+    /// Another view of test samples.
     AnotherView,
     Backward,
 }
 
 struct ValueBuffers {
-    /// Place of the buffer with the values themselves.
+    /// Index of the buffer with the values.
     values: usize,
-    /// Place of the buffer with their gradient; the data needs none.
+    /// Index of the buffer with their gradient; `None` for the data.
     gradient: Option<usize>,
     /// True once a stage of the backward pass has written the gradient.
     contributed: bool,
@@ -318,7 +318,7 @@ impl<'a> Planner<'a> {
         })
     }
 
-    /// Classifies a batch of samples that are not trained on, over all views of them.
+    /// Records the classification of a batch of test samples over all of their views.
     fn evaluation(&mut self, set: EvaluationSet) -> Recording {
         self.arenas.round_tested_weights(self.results, &mut self.builder);
         let views = self.job.input.test_views;
@@ -334,13 +334,13 @@ impl<'a> Planner<'a> {
         self.builder.take_recording()
     }
 
-    /// Logits of the recording being made.
+    /// Returns the logits of the current recording.
     fn logits(&self) -> BufferRange {
         let last = self.values.len() - 1;
         self.rows_of(last, self.values[last].values)
     }
 
-    /// Sum over the views of a batch.
+    /// Returns the sum over the views of a batch.
     fn blended(&mut self) -> BufferRange {
         let logits = self.logits();
         *self.blended.get_or_insert_with(|| self.builder.zeros("logits of all views", logits.bytes))
@@ -359,7 +359,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Gradients of all stages, last first.
+    /// Records the gradients of all stages, last first.
     fn backward(&mut self) {
         for stage in self.stages.stages.clone().iter().rev() {
             self.stage(stage, LayerPhase::Backward);
@@ -416,12 +416,12 @@ impl<'a> Planner<'a> {
         let gradient = self.rows_of(last, self.values[last].gradient.expect("logits have a gradient"));
         let labels = BufferRange { bytes: 4 * u64::from(self.rows), ..self.labels };
         let results = self.builder.whole(self.results);
-        // One workgroup: the sums stay in its memory.
+        // A single workgroup keeps the sums in its memory.
         self.builder.dispatch("softmax_cross_entropy", &params, &[logits_read, labels, gradient, results], 1);
     }
 }
 
-/// Size of the largest buffer that holds something for each sample of a batch.
+/// Returns the largest number of bytes per sample in any buffer.
 fn max_bytes_per_sample(stages: &Stages) -> u64 {
     let values = stages.values.iter().map(|value| value.stored_features(CHANNEL_ALIGNMENT));
     let gates = stages.stages.iter().map(|stage| {
@@ -440,7 +440,7 @@ fn check_limits(model: &Model, stages: &Stages, stored: Stored) -> Result<(), Mo
             StageKind::Attention { heads } if channels / heads > MAX_HEAD_SIZE => {
                 format!("heads of {} channels; the kernels hold {MAX_HEAD_SIZE} at most", channels / heads)
             }
-            // Numbers of words are stored like activations, and up to here each whole number is one.
+            // Word numbers are stored like activations, and whole numbers are exact up to this limit.
             StageKind::Embedding(Words { vocabulary, .. })
                 if stored == Stored::F16 && vocabulary > 1 << f16::MANTISSA_DIGITS =>
             {

@@ -1,4 +1,4 @@
-//! Products of layers: their parameter blocks, and the matrix products that they amount to.
+//! Products of layers: their parameter blocks, and the equivalent matrix products.
 
 use std::fmt::Write;
 
@@ -7,15 +7,15 @@ use shaders::params::{Conv2d, Dense, Recurrent, SumParts};
 
 use crate::model::Cell;
 
-/// A product with the parameter block of its kernels. A weight gradient comprises all parts. A recurrent layer has products
-/// with its recurrent weights, at all steps; its weight gradients are products of dense layers.
+/// A product with its kernels' parameter block. A weight gradient includes all parts. A recurrent layer has products
+/// with its recurrent weights at all steps. Its weight gradients are products of dense layers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Product {
     pub(super) pass: Pass,
     pub(super) params: Params,
 }
 
-/// The parameter block of a kind of layer.
+/// Parameter block of a layer kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Params {
     Dense(Dense),
@@ -23,8 +23,8 @@ pub(super) enum Params {
     Recurrent(Cell, Recurrent),
 }
 
-/// Size of a matrix product: parts of rows × columns, each a sum of `depth` products. The steps of a recurrent product are its
-/// parts.
+/// Size of a matrix product: parts of rows × columns, each a sum of `depth` products. The steps of a recurrent product
+/// are its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extents {
     pub(super) rows: u32,
@@ -50,7 +50,7 @@ impl Product {
         }
     }
 
-    /// Sum of the parts of a weight gradient, if there are several.
+    /// Returns the sum of the parts of a weight gradient, if there are several.
     pub(super) fn sum_of_parts(&self) -> Option<SumParts> {
         let parts = self.extents().parts;
         let elements = match self.params {
@@ -62,13 +62,13 @@ impl Product {
         is_divided.then_some(SumParts { elements, parts, accumulate: 0, reserved: 0 })
     }
 
-    /// Multiplications and additions.
+    /// Returns the number of multiplications and additions.
     pub(super) fn flops(&self) -> u64 {
         let Extents { rows, columns, depth, parts } = self.extents();
         2 * volume(&[rows, columns, depth, parts])
     }
 
-    /// Values of the kernels' constants.
+    /// Returns the values of the kernels' constants.
     pub(super) fn constants(&self) -> Vec<(&'static str, f64)> {
         match self.params {
             Params::Dense(_) | Params::Recurrent(..) => Vec::new(),
@@ -76,7 +76,7 @@ impl Product {
         }
     }
 
-    /// Text that identifies a product that is timed, beginning with the name of a kernel.
+    /// Returns the key of a timed product, beginning with the name of a kernel.
     pub(super) fn key(&self, kernel: &str) -> String {
         let Extents { rows, columns, depth, parts } = self.extents();
         let mut key = format!("{kernel} {rows} × {columns} × {depth}");
@@ -95,7 +95,7 @@ impl Product {
         key
     }
 
-    /// Elements of each storage buffer, in binding order; none has more than four bytes.
+    /// Returns the number of elements of each storage buffer, in binding order. An element has at most four bytes.
     pub(super) fn elements(&self) -> Vec<u64> {
         let parts = u64::from(self.extents().parts);
         let layer = |x: u64, weights: u64, bias: u32, dy: u64, part_stride: u32| match self.pass {

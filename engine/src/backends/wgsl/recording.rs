@@ -1,14 +1,14 @@
-//! Work for a device, as plain data.
+//! Device work as plain data.
 
 use shaders::Kernel;
 
 use crate::trainer::EvaluationSet;
 
-/// Distance of two entries of the step table, as WebGPU requires of dynamic offsets.
+/// Stride of the step table, as WebGPU requires of dynamic offsets.
 pub(super) const STEP_STRIDE_BYTES: u32 = 256;
-/// Distance of two parameter blocks, as WebGPU requires of uniform bindings.
+/// Stride of parameter blocks, as WebGPU requires of uniform bindings.
 pub(super) const PARAMS_STRIDE_BYTES: u64 = 256;
-/// Most workgroups in a dimension of a dispatch.
+/// Maximum number of workgroups per dimension of a dispatch.
 const MAX_DIMENSION: u32 = 65_535;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -32,20 +32,20 @@ pub(crate) enum BufferContents {
 /// A part of a job that fills a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JobPart {
-    /// Start values of all tensors, where the plan's layouts put them.
+    /// Initial values of all tensors, in the plan's layout.
     Weights,
-    /// The same, rounded to what products read.
+    /// Like `Weights`, rounded to the precision that products read.
     RoundedWeights,
     /// Learning rate, weight decay and freezing of each block of the arena.
     BlockMultipliers,
     MeanImage,
-    /// The order in which samples are evaluated.
+    /// Evaluation order of samples.
     Order(EvaluationSet),
     /// Order of the samples in the file, if training follows it.
     FileOrder,
-    /// Images or stories of half a data set, each filled up to whole words. All jobs share them.
+    /// Images or stories of half a data set, each padded to whole words. All jobs share them.
     Images(Half),
-    /// All jobs share them.
+    /// Labels of half a data set. All jobs share them.
     Labels(Half),
 }
 
@@ -56,17 +56,17 @@ pub(crate) enum Half {
     Test,
 }
 
-/// A part of a buffer that a kernel sees.
+/// Part of a buffer bound to a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BufferRange {
-    /// Place in the plan's list of buffers.
+    /// Index in the plan's list of buffers.
     pub(super) buffer: usize,
     pub(super) offset_bytes: u64,
     pub(super) bytes: u64,
 }
 
 impl BufferRange {
-    /// Returns true if both have a byte in common.
+    /// Returns true if the ranges overlap.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         self.buffer == other.buffer
             && self.offset_bytes < other.offset_bytes + other.bytes
@@ -78,14 +78,14 @@ impl BufferRange {
 #[derive(Clone, Debug)]
 pub(crate) struct Dispatch {
     pub(super) kernel: &'static Kernel,
-    /// Values of the kernel's `override` constants that differ from their defaults or may do so.
+    /// Values of the kernel's `override` constants that may differ from their defaults.
     pub(super) constants: Vec<(&'static str, f64)>,
-    /// Place of its parameter block in the plan's buffer of parameters.
+    /// Offset of the parameter block in the plan's parameter buffer.
     pub(super) params_offset_bytes: u64,
     /// Storage buffers in binding order.
     pub(super) bindings: Vec<BufferRange>,
     pub(super) workgroups: [u32; 2],
-    /// Roughly how much it computes, by which submissions are divided.
+    /// Approximate number of operations, used to divide work into submissions.
     pub(super) operations: u64,
 }
 
@@ -105,14 +105,14 @@ pub(crate) struct Recording {
     pub(super) exchanges: Vec<Exchange>,
 }
 
-/// A place in a recording at which the results of several devices are combined.
+/// Point in a recording where the results of several devices are combined.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Exchange {
-    /// Launches that come before it.
+    /// Number of launches before it.
     pub(super) after: usize,
-    /// Launches that do not need its result: devices execute those while the host exchanges.
+    /// End of the launches that do not need its result. Devices execute them while the host exchanges.
     pub(super) until: usize,
-    /// Place of its staging buffer among the plan's.
+    /// Index of its staging buffer in the plan.
     pub(super) staging: usize,
     /// Results of each device, in f32.
     pub(super) read: BufferRange,
@@ -131,22 +131,22 @@ impl Exchange {
 /// Combination of the results of several devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Combination {
-    /// Element by element.
+    /// Element-wise sum.
     Sum,
     /// Means and sums of squared deviations over parts of each device's pixels, (parts, 2, channels), are combined over
     /// all pixels of the batch, (1, 2, channels).
     Moments { channels: u32, pixels_of_sample: u32, pixels_per_part: u32 },
 }
 
-/// Operations of an invocation of a kernel that is no product and does little with a few values.
+/// Operations per invocation of a kernel that is not a product and does little work on a few values.
 const OPERATIONS_PER_INVOCATION: u64 = 64;
 
-/// Approximate operations of a kernel that is no product.
+/// Returns the approximate number of operations of a kernel that is not a product.
 pub(super) fn operations_of(invocations: u64) -> u64 {
     OPERATIONS_PER_INVOCATION * invocations
 }
 
-/// Workgroups, in x and y, that hold `invocations` invocations of a kernel.
+/// Returns the workgroups, in x and y, that hold `invocations` invocations of a kernel.
 pub(super) fn workgroups(invocations: u64, workgroup_size: u32) -> [u32; 2] {
     let groups = u32::try_from(invocations.div_ceil(u64::from(workgroup_size))).unwrap_or(u32::MAX).max(1);
     let rows = groups.div_ceil(MAX_DIMENSION);

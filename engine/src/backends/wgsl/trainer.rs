@@ -28,7 +28,7 @@ pub(super) struct WgslTrainer {
     shuffle: Option<Executor>,
     mirror: Option<Executor>,
     training: Executor,
-    /// Batches that come from the host, if they do.
+    /// Batches streamed from the host, if any.
     streaming: Option<Streaming>,
     evaluation: Executor,
     held_out: Option<Executor>,
@@ -39,14 +39,14 @@ pub(super) struct WgslTrainer {
     training_pace: Pace,
     evaluation_pace: Pace,
     step: u64,
-    /// Mark of the step that was submitted last.
+    /// Mark of the last submitted step.
     mark: u32,
 }
 
-/// Operations of the first submission, before the pace is known: any device does them in a moment.
+/// Number of operations in the first submission, before the pace is known. Any device completes them quickly.
 const FIRST_OPERATIONS: u64 = 1 << 24;
 
-/// Recording that a submission runs.
+/// Recording of a submission.
 #[derive(Clone, Copy)]
 enum StepKind {
     Training,

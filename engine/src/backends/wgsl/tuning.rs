@@ -1,4 +1,4 @@
-//! Choice of the variant of each product's kernel that a device runs fastest, by a rule or by short timings.
+//! Choice of the fastest kernel variant for each product on a device, by a rule or by short timings.
 
 use std::collections::BTreeMap;
 
@@ -14,51 +14,51 @@ use super::variants::{Abilities, Variant};
 use crate::clock::Clock;
 use crate::error::EngineError;
 
-/// Shortest time of the repetitions of a variant; browsers' clocks may be coarse.
+/// Minimum duration of the repetitions of a variant, because browsers' clocks may be coarse.
 const TRIAL_SECONDS: f64 = 0.004;
-/// Timings per variant; the best counts.
+/// Number of timings per variant. The best counts.
 const TRIALS: usize = 3;
-/// Most repetitions in a submission.
+/// Maximum number of repetitions per submission.
 const MAX_REPETITIONS: u32 = 256;
-/// Latency above which a device can be timed by its own clock only.
+/// Latency above which only the device's own clock can time it.
 const MAX_LATENCY_SECONDS: f64 = 0.02;
-/// Share of the default's time that another variant must stay below, so that chance does not choose.
+/// Maximum time relative to the default for another variant to be chosen, so that noise does not decide.
 const MAX_RATIO: f64 = 0.95;
-/// Most bytes of all scratch buffers of a product that is timed.
+/// Maximum total size of the scratch buffers of a timed product.
 const MAX_SCRATCH_BYTES: u64 = 512 << 20;
 
-/// Choices that were made on a device.
+/// Choices made on a device.
 #[derive(Debug, Default)]
 pub(super) struct Choices {
     abilities: Abilities,
     by_product: BTreeMap<String, TunedKernel>,
 }
 
-/// The outcome of one tuning run.
+/// Result of one tuning run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct TunedKernel {
     pub(super) kernel: String,
-    /// Its time over the default's.
+    /// Time relative to the default's.
     pub(super) ratio: f64,
 }
 
 impl Choices {
-    /// No choices yet.
+    /// Creates an empty set of choices.
     pub(super) fn new(abilities: Abilities) -> Self {
         Self { abilities, by_product: BTreeMap::new() }
     }
 
-    /// Reads choices that [`Choices::text`] wrote; none if the text cannot be read.
+    /// Parses choices written by [`Choices::text`]. Returns none if the text is invalid.
     pub(super) fn recalled(abilities: Abilities, text: &str) -> Self {
         Self { abilities, by_product: serde_json::from_str(text).unwrap_or_default() }
     }
 
-    /// Writes all choices for [`Choices::recalled`].
+    /// Serializes all choices for [`Choices::recalled`].
     pub(super) fn text(&self) -> String {
         serde_json::to_string(&self.by_product).expect("words and finite numbers are always JSON")
     }
 
-    /// Type that the kernels store.
+    /// Returns the storage type of the kernels.
     pub(super) fn stored(&self) -> Stored {
         self.abilities.stored
     }
@@ -76,7 +76,8 @@ impl Choices {
         chosen.unwrap_or_else(|| product.usual_variant(self.abilities))
     }
 
-    /// Describes a product and its kernel for the record, with its time over the default's if kernels were timed.
+    /// Describes a product and its kernel for the record, with its time relative to the default's if kernels were
+    /// timed.
     pub(super) fn describe(&self, product: &Product) -> String {
         let kernel = self.pick(product).kernel;
         let ratio = self.by_product.get(&key(product)).map(|choice| format!(" ({:.2})", choice.ratio));
@@ -84,15 +85,15 @@ impl Choices {
     }
 }
 
-/// Key of products that are timed separately.
+/// Returns the key of a product. Products with different keys are timed separately.
 fn key(product: &Product) -> String {
     product.key(product.variants()[0].kernel)
 }
 
 impl Choices {
-    /// Times the variants of all `products` that were not timed before, and returns the number of those. Nothing is timed on
-    /// an emulated GPU, where the rule is as good and timing slow, nor on a device with a high latency and without timestamps,
-    /// where all variants would seem to take as long.
+    /// Times the variants of all `products` that were not timed before, and returns the number of those products.
+    /// Nothing is timed on an emulated GPU, where the rule is as good and timing slow, or on a device with a high
+    /// latency and no timestamps, where all variants would seem equally slow.
     pub(super) async fn tune(
         &mut self,
         device: &Device,
@@ -121,13 +122,13 @@ fn scratch_bytes(product: &Product) -> u64 {
     product.elements().iter().map(|elements| 4 * elements).sum()
 }
 
-/// Times every candidate for `product`.
+/// Times all candidates for `product`.
 async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Result<TunedKernel, EngineError> {
     let zeros = |name, bytes, uniform| BufferPlan { name, bytes, uniform, contents: BufferContents::Zeros };
     let params = BufferContents::Bytes(product.params.bytes().to_vec());
     let params =
         BufferPlan { contents: params, ..zeros("tuned parameters", product.params.bytes().len() as u64, true) };
-    // A step without training: dropout is the same work for every variant.
+    // A step without training, because dropout costs the same in every variant.
     let mut plans = vec![params, zeros("tuned step", u64::from(STEP_STRIDE_BYTES), true)];
     plans.extend(product.elements().iter().map(|elements| zeros("tuned operand", 4 * elements, false)));
     let buffers = Buffers::new(device, &plans, 4).await?;
@@ -138,7 +139,7 @@ async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Resul
     Ok(choose(&seconds))
 }
 
-/// Chooses the default, which is the first, unless another is clearly faster.
+/// Chooses the default, which comes first, unless another is clearly faster.
 fn choose(seconds: &[(&'static Variant, f64)]) -> TunedKernel {
     let (default, usual_seconds) = seconds[0];
     let mut choice = TunedKernel { kernel: default.kernel.to_owned(), ratio: 1.0 };
@@ -214,7 +215,7 @@ mod tests {
         Product::new(Pass::Forward, dense(40, 24, 36))
     }
 
-    /// On llvmpipe lanes of a subgroup take a third of the time of the default.
+    /// On llvmpipe, variants with subgroups take a third of the default's time.
     #[test]
     #[ignore = "needs subgroups of eight lanes, and the short tests have four"]
     fn a_device_with_timestamps_is_timed_by_them() {
@@ -234,7 +235,7 @@ mod tests {
     #[test]
     fn a_late_device_without_timestamps_is_not_timed() {
         let Some(device) = any_device(&[Feature::Timestamps]) else { return };
-        // Each reading is a second later, so that the device seems to have a latency of a second.
+        // Each reading is a second later, so the device seems to have a latency of a second.
         let mut choices = Choices::new(Abilities { software: false, ..device.abilities });
         let timed = pollster::block_on(choices.tune(&device, &TickingClock::default(), &[product()])).unwrap();
         assert_eq!(timed, 0);
@@ -255,7 +256,7 @@ mod tests {
         let clock = TickingClock::default();
         let product = product();
         let choice = pollster::block_on(fastest(&device, &clock, &product)).unwrap();
-        // A first launch and the trials, each between two readings of the clock.
+        // A first launch and the trials, each between two clock readings.
         let readings = 2 * (1 + TRIALS) * product.candidates(device.abilities).count();
         assert_eq!(clock.now_seconds(), (readings + 1) as f64);
         assert_eq!(choice.kernel, product.variants()[0].kernel);

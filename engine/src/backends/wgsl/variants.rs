@@ -1,4 +1,4 @@
-//! The kernels that compute the same product, and which of them to take.
+//! Kernels that compute the same product, and the choice between them.
 
 use shaders::Stored;
 use shaders::params::Conv2d;
@@ -7,18 +7,18 @@ use super::layout::CHANNEL_ALIGNMENT;
 use super::products::{Extents, Params, Pass, Product};
 use crate::model::Cell;
 
-/// Abilities of a device that decide between variants; by default nothing special.
+/// Device abilities that decide between variants. The default has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Abilities {
     /// True for a GPU that a CPU emulates.
     pub(super) software: bool,
-    /// Lanes that every subgroup has at least; 0 without subgroups.
+    /// Minimum number of lanes in a subgroup; 0 without subgroups.
     pub(super) subgroup_lanes: u32,
-    /// Type that kernels store.
+    /// Storage type of the kernels.
     pub(super) stored: Stored,
-    /// True if subgroups multiply blocks of f16: with matrix units, or in tests as if there were some.
+    /// True if subgroups multiply f16 blocks, with matrix units or, in tests, with loops that emulate them.
     pub(super) matrices: bool,
-    /// Large tiles of such blocks fit: subgroups have few enough lanes, and there is enough workgroup memory.
+    /// True if large tiles of such blocks fit: subgroups are small enough and workgroup memory is large enough.
     pub(super) large_matrix_tiles: bool,
 }
 
@@ -26,16 +26,16 @@ pub(crate) struct Abilities {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Variant {
     pub(super) kernel: &'static str,
-    /// Rows and columns of the tile of the result that belong together. With [`ALL`] columns a tile goes through all parts as
-    /// well, one after the other.
+    /// Rows and columns of a tile of the result. With [`ALL`] columns, a tile also covers all parts, one after the
+    /// other.
     tile: [u32; 2],
     invocations_per_tile: u32,
-    /// Fewest well-filled tiles of a product that make timing this variant worthwhile.
+    /// Minimum number of well-filled tiles for which timing this variant is worthwhile.
     min_tiles: u64,
-    /// Most tiles of a product that make timing this variant worthwhile.
+    /// Maximum number of tiles for which timing this variant is worthwhile.
     max_tiles: u64,
     needs: Needs,
-    /// On an emulated GPU, its time per element of a tile over the default's.
+    /// Time per tile element on an emulated GPU, relative to the default variant.
     emulated_share: f64,
 }
 
@@ -43,20 +43,20 @@ pub(crate) struct Variant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Needs {
     Nothing,
-    /// Eight lanes of a subgroup. Such variants were made for emulated GPUs, and are offered to real ones only when one shows
-    /// that they help.
+    /// Subgroups of at least eight lanes. These variants target emulated GPUs and are not offered to real ones until a
+    /// measurement shows a benefit.
     Subgroups,
-    /// Subgroups that multiply blocks. They are used for every product that has such a variant, so that the name of the
-    /// precision says what was measured.
+    /// Subgroups that multiply blocks. Every product with such a variant uses it, so that the precision's name
+    /// describes the measurement.
     Matrices,
-    /// The same for a large tile.
+    /// Like `Matrices`, for a large tile.
     LargeMatrixTiles,
 }
 
-/// All columns of a result belong together.
+/// Column count of a tile that spans all columns of a result.
 const ALL: u32 = u32::MAX;
 
-/// One invocation has a tile in its registers.
+/// Variant with one tile per invocation, held in registers.
 const fn registers(kernel: &'static str) -> Variant {
     Variant {
         kernel,
@@ -69,55 +69,56 @@ const fn registers(kernel: &'static str) -> Variant {
     }
 }
 
-/// Lanes of a subgroup share a tile: for emulated GPUs.
+/// Variant with one tile per group of subgroup lanes, for emulated GPUs.
 const fn subgroup(kernel: &'static str, emulated_share: f64) -> Variant {
     let invocations_per_tile = SUBGROUP_LANES;
     Variant { tile: [32, 32], invocations_per_tile, needs: Needs::Subgroups, emulated_share, ..registers(kernel) }
 }
 
-/// The same with a tile of fewer rows, for small batches.
+/// Like [`subgroup`], with fewer rows per tile, for small batches.
 const fn thin(kernel: &'static str, emulated_share: f64) -> Variant {
     Variant { tile: [8, 32], ..subgroup(kernel, emulated_share) }
 }
 
-/// A workgroup shares a tile and has its operands in workgroup memory: for real GPUs.
+/// Variant with one tile per workgroup and operands in workgroup memory, for real GPUs.
 const fn shared(kernel: &'static str) -> Variant {
     Variant { tile: [64, 64], invocations_per_tile: 64, emulated_share: 4.0, ..registers(kernel) }
 }
 
-/// The same with a larger tile, and operands that are read while others are multiplied: for large products.
+/// Like [`shared`], with a larger tile and operands loaded during multiplication, for large products.
 const fn large(kernel: &'static str) -> Variant {
     Variant { tile: [128, 64], invocations_per_tile: 128, min_tiles: MIN_LARGE_TILES, ..shared(kernel) }
 }
 
-/// A workgroup shares a tile, whose blocks its subgroups multiply.
+/// Variant with one tile per workgroup, in blocks that its subgroups multiply.
 const fn matrix(kernel: &'static str) -> Variant {
     Variant { invocations_per_tile: 256, needs: Needs::Matrices, ..shared(kernel) }
 }
 
-/// The same with a larger tile: for large products.
+/// Like [`matrix`], with a larger tile, for large products.
 const fn matrix_large(kernel: &'static str) -> Variant {
     Variant { tile: [128, 128], min_tiles: MIN_LARGE_TILES, needs: Needs::LargeMatrixTiles, ..matrix(kernel) }
 }
 
-/// A workgroup divides the sums of a small tile among its invocations: for products of few results and great depth, whose
-/// larger tiles would leave most processors of a real GPU idle.
+/// Variant that divides the sums of a small tile among the invocations of a workgroup. It suits deep products with few
+/// results, for which larger tiles would leave most processors of a real GPU idle.
 const fn sliced(kernel: &'static str) -> Variant {
     Variant { tile: [16, 16], invocations_per_tile: 256, max_tiles: MAX_SLICED_TILES, ..shared(kernel) }
 }
 
-/// A product with more of these tiles has at least 128 of 64 × 64, enough for a hundred processors.
+/// Maximum number of tiles for slicing. Above it, a product has at least 128 tiles of 64 × 64, enough for a hundred
+/// processors.
 const MAX_SLICED_TILES: u64 = 2048;
 
-/// Processors of a small GPU: with fewer large tiles than these, some have nothing to do, and smaller tiles are faster.
+/// Processor count of a small GPU. With fewer large tiles, some processors are idle and smaller tiles are faster.
 const MIN_LARGE_TILES: u64 = 8;
 
-/// A workgroup keeps eight sequences through all steps.
+/// Variant that keeps eight sequences per workgroup through all steps.
 const fn recurrent(kernel: &'static str) -> Variant {
     Variant { tile: [8, ALL], invocations_per_tile: 64, ..registers(kernel) }
 }
 
-/// Lanes of a subgroup keep 32 sequences through all steps: for emulated GPUs.
+/// Variant that keeps 32 sequences per group of subgroup lanes through all steps, for emulated GPUs.
 const fn recurrent_subgroup(kernel: &'static str, emulated_share: f64) -> Variant {
     Variant { tile: [32, ALL], ..subgroup(kernel, emulated_share) }
 }
@@ -125,7 +126,7 @@ const fn recurrent_subgroup(kernel: &'static str, emulated_share: f64) -> Varian
 /// Lanes that share a tile in the variants that use subgroups.
 const SUBGROUP_LANES: u32 = 8;
 
-// The first of each list runs everywhere and is the default. Shares were measured on llvmpipe.
+// The first variant of each list runs everywhere and is the default. Shares were measured on llvmpipe.
 const DENSE_FORWARD: &[Variant] = &[
     registers("dense_forward"),
     subgroup("dense_forward_subgroup", 0.27),
@@ -191,7 +192,7 @@ const SIMPLE_RNN_BACKWARD: &[Variant] =
     &[recurrent("simple_rnn_backward"), recurrent_subgroup("simple_rnn_backward_subgroup", 0.28)];
 
 impl Product {
-    /// All kernels of the product; the first one runs on every device.
+    /// Returns all kernels of the product. The first runs on every device.
     pub(super) fn variants(&self) -> &'static [Variant] {
         match (self.params, self.pass) {
             (Params::Dense(_), Pass::Forward) => DENSE_FORWARD,
@@ -214,7 +215,7 @@ impl Product {
         }
     }
 
-    /// The variants that a device with these abilities runs, the default first.
+    /// Returns the variants that a device with these abilities runs, the default first.
     pub(super) fn variants_with(&self, abilities: Abilities) -> impl Iterator<Item = &'static Variant> + use<> {
         self.variants().iter().filter(move |variant| match variant.needs {
             Needs::Nothing => true,
@@ -224,7 +225,7 @@ impl Product {
         })
     }
 
-    /// The variants that are worth timing for this product.
+    /// Returns the variants worth timing for this product.
     pub(super) fn candidates(&self, abilities: Abilities) -> impl Iterator<Item = &'static Variant> + use<> {
         let extents = self.extents();
         let asked_for_matrices = self.matrix_variant(abilities).is_some();
@@ -240,13 +241,13 @@ impl Product {
         })
     }
 
-    /// The variant that multiplies blocks, if the device was opened for that and the product has one.
+    /// Returns the variant that multiplies blocks, if the device was opened for it and the product has one.
     fn matrix_variant(&self, abilities: Abilities) -> Option<&'static Variant> {
         self.variants_with(abilities).find(|variant| variant.needs == Needs::Matrices)
     }
 
-    /// Chooses a variant without timing: one that multiplies blocks if that was requested; on an emulated GPU the one whose
-    /// tiles, including parts beyond the edges of the result, should take least time; on others the default.
+    /// Chooses a variant without timing: the block-multiplying one if requested, otherwise the one with the lowest
+    /// estimated time on an emulated GPU (including tile parts beyond the result's edges), otherwise the default.
     pub(super) fn usual_variant(&self, abilities: Abilities) -> &'static Variant {
         if let Some(asked_for) = self.matrix_variant(abilities) {
             return asked_for;
@@ -267,7 +268,7 @@ fn is_narrow(params: &Conv2d) -> bool {
 }
 
 impl Variant {
-    /// Returns true if it is offered only on request.
+    /// Returns true if the variant is offered only on request.
     pub(super) fn multiplies_blocks(&self) -> bool {
         matches!(self.needs, Needs::Matrices | Needs::LargeMatrixTiles)
     }
@@ -278,15 +279,15 @@ impl Variant {
         u64::from(parts) * u64::from(extents.rows.div_ceil(rows)) * u64::from(extents.columns.div_ceil(columns))
     }
 
-    /// Number of tiles with all of their rows and at least a quarter of their columns inside the result. A large tile is
-    /// faster than a small one even for the few channels of a first convolution.
+    /// Returns the number of tiles with all of their rows and at least a quarter of their columns inside the result. A
+    /// large tile is faster than a small one even for the few channels of a first convolution.
     fn well_filled_tiles(&self, extents: &Extents) -> u64 {
         let [rows, columns] = self.tile;
         let across = (u64::from(extents.columns) + u64::from(columns) / 4 * 3) / u64::from(columns);
         u64::from(extents.parts) * u64::from(extents.rows / rows) * across
     }
 
-    /// Time on an emulated GPU, in arbitrary units.
+    /// Returns the estimated time on an emulated GPU, in arbitrary units.
     fn emulated_time(&self, extents: &Extents) -> f64 {
         let columns = if self.tile[1] == ALL { extents.columns } else { self.tile[1] };
         let elements = self.tiles(extents) * u64::from(self.tile[0]) * u64::from(columns);
@@ -356,7 +357,7 @@ mod tests {
             |rows, inputs, outputs| candidates(&Product::new(Pass::Forward, dense(rows, inputs, outputs)), real);
         assert_eq!(timed(128, 784, 512), ["", "_sliced", "_shared", "_large"]);
         assert_eq!(timed(127, 784, 512), ["", "_sliced", "_shared"]);
-        // A quarter of a tile's columns is enough, and less is not.
+        // A quarter of a tile's columns is enough; less is not.
         assert_eq!(timed(100_000, 784, 16), ["", "_shared", "_large"]);
         assert_eq!(timed(100_000, 784, 12), ["", "_shared"]);
         // Each part of a gradient has its own tiles: three parts of 6 × 1 tiles.
@@ -393,13 +394,13 @@ mod tests {
         for software in [false, true] {
             let abilities = Abilities { software, matrices: true, stored: Stored::F16, ..EMULATED };
             for pass in Pass::ALL {
-                // However small.
+                // Applies to products of any size.
                 let product = Product::new(pass, dense(1, 8, 8));
                 assert_eq!(candidates(&product, abilities), ["_matrix"]);
                 assert!(product.usual_variant(abilities).kernel.ends_with("_matrix"));
                 assert!(!candidates(&product, EMULATED).contains(&"_matrix"));
             }
-            // Large tiles are timed too, where the device has room for them and the product fills a few.
+            // Large tiles are also timed if they fit on the device and the product fills a few.
             let large = Abilities { large_matrix_tiles: true, ..abilities };
             let product = |rows| Product::new(Pass::Forward, dense(rows, 784, 512));
             assert_eq!(candidates(&product(256), large), ["_matrix", "_matrix_large"]);

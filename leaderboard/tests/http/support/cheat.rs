@@ -1,5 +1,5 @@
 //! Clients that cheat, end to end against a server of rehearsals. They manipulate a training step by step, so that
-//! training a part again gives the same result.
+//! retraining a part gives the same result.
 
 use engine::{StepReport, TestReport};
 use results::StateBytes;

@@ -16,7 +16,7 @@ use super::record;
 pub(crate) struct Client {
     agent: Agent,
     pub(crate) address: SocketAddr,
-    /// Address from which its requests come, as a proxy in front tells it.
+    /// The client's address, as reported by a proxy.
     forwarded_for: Option<&'static str>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Answer {
 
 impl Client {
     pub(crate) fn new(address: SocketAddr) -> Self {
-        // A server that refuses a request without reading its body closes the connection, perhaps just when the next
+        // A server that refuses a request without reading its body closes the connection, possibly while the next
         // request is being sent on it.
         Self::with_idle_connections(address, 0)
     }
@@ -39,12 +39,12 @@ impl Client {
         Self { agent: agent(number), address, forwarded_for: None }
     }
 
-    /// The same client as a proxy shows it, at this address.
+    /// Returns the same client behind a proxy that reports this address.
     pub(crate) fn seen_at(&self, address: &'static str) -> Self {
         Self { forwarded_for: Some(address), ..self.clone() }
     }
 
-    /// The same client on one connection, which is open from now on.
+    /// Returns the same client on one connection, opened now.
     #[cfg(target_os = "linux")]
     pub(crate) fn on_one_connection(&self) -> Self {
         let client = Self { agent: agent(1), ..self.clone() };
@@ -120,7 +120,7 @@ impl Client {
         panic!("the run was not verified within ten minutes");
     }
 
-    /// A connection that has been answered once and is kept open.
+    /// Returns a connection that has been answered once and is kept open.
     pub(crate) fn idle_connection(&self) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -131,7 +131,7 @@ impl Client {
         stream
     }
 
-    /// A connection on which these bytes were sent, as they are, and nothing has been read.
+    /// Returns a connection with these raw bytes sent and nothing read.
     pub(crate) fn half_sent(&self, request: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -139,7 +139,7 @@ impl Client {
         stream
     }
 
-    /// The same from another address of this machine, such as any `127.x.x.x`.
+    /// Returns the same from another address of this machine, such as any `127.x.x.x`.
     #[cfg(target_os = "linux")]
     pub(crate) fn half_sent_from(&self, address: [u8; 4], request: &str) -> TcpStream {
         let mut stream = super::database::block_on(async {
@@ -148,12 +148,12 @@ impl Client {
             socket.connect(self.address).await.unwrap().into_std().unwrap()
         });
         stream.set_nonblocking(false).unwrap();
-        // A server that wants no more connections has closed this one by now.
+        // A server at its limit has already closed this connection.
         stream.write_all(request.as_bytes()).ok();
         stream
     }
 
-    /// Sends bytes as they are, for what no client library would send, and reads to the end.
+    /// Sends raw bytes that no client library would send, and reads to the end.
     pub(crate) fn raw(&self, request: &str) -> String {
         let mut stream = self.half_sent(request);
         let mut answer = Vec::new();
@@ -162,7 +162,7 @@ impl Client {
     }
 }
 
-/// Makes requests, and keeps so many connections for the next ones.
+/// Returns an agent that keeps this number of idle connections.
 fn agent(idle_connections: usize) -> Agent {
     Agent::config_builder()
         .http_status_as_error(false)
@@ -199,7 +199,7 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// Holds the answer to a status, a code and a field (empty for none).
+    /// Asserts that the answer has this status, code and field (empty for none).
     #[track_caller]
     pub(crate) fn assert_refused(&self, status: u16, code: &str, field: &str) -> ErrorBody {
         assert_eq!(self.status, status, "{}", self.text());
@@ -225,7 +225,7 @@ pub(crate) fn wait_until(condition: impl Fn() -> bool) {
 pub(crate) fn while_attacked(attacks: &[&(dyn Fn() + Sync)], meanwhile: impl FnOnce()) {
     let is_over = &AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // A scope waits for its threads, also where an assertion failed.
+        // A scope waits for its threads, even after a failed assertion.
         let over = Over(is_over);
         for attack in attacks {
             scope.spawn(move || {

@@ -10,14 +10,14 @@ use leaderboard::DatabaseAddress;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, Row};
 use tempfile::TempDir;
 
-/// A database of one test. A file is removed when this is dropped; a schema is removed with its server.
+/// Database of one test. A file is removed on drop; a schema is removed with its server.
 pub(crate) struct TestDatabase {
     argument: String,
     folder: Option<TempDir>,
 }
 
 impl TestDatabase {
-    /// An empty one of the kind that this program tests.
+    /// Creates an empty database of the kind that this program tests.
     pub(crate) fn new() -> Self {
         if crate::on_postgres() {
             return Self::at(Cluster::shared().new_schema());
@@ -27,7 +27,7 @@ impl TestDatabase {
         Self { argument, folder: Some(folder) }
     }
 
-    /// Returns a database without tables. A file exists, as tasks that make none expect.
+    /// Returns a database without tables. A file exists, because some tasks do not create it.
     pub(crate) fn empty() -> Self {
         let database = Self::new();
         if let Some(file) = database.file() {
@@ -53,7 +53,7 @@ impl TestDatabase {
         self.folder.as_ref().map(|_folder| Path::new(&self.argument))
     }
 
-    /// Runs statements past the server.
+    /// Runs statements directly on the database.
     pub(crate) fn execute(&self, statements: &str) {
         block_on(async {
             let mut connection = self.connect().await;
@@ -62,7 +62,7 @@ impl TestDatabase {
         });
     }
 
-    /// Returns the result of a counting query, past the server.
+    /// Returns the result of a counting query, run directly on the database.
     pub(crate) fn count(&self, query: &'static str) -> i64 {
         block_on(async {
             let mut connection = self.connect().await;
@@ -72,7 +72,7 @@ impl TestDatabase {
         })
     }
 
-    /// The words that a query finds, past the server.
+    /// Returns the strings that a query selects, run directly on the database.
     pub(crate) fn words(&self, query: &'static str) -> Vec<String> {
         block_on(async {
             let mut connection = self.connect().await;
@@ -107,12 +107,13 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
 #[cfg(unix)]
 const NOBODY: u32 = 65534;
 
-/// The password of the roles, which are no administrators, has all the characters that mean something in an address.
+/// Password of the unprivileged roles. It contains all characters with a special meaning in a URL.
 pub(crate) const PASSWORD: &str = "a/b?c#d@e:f%g";
 pub(crate) const PASSWORD_IN_ADDRESS: &str = "a%2Fb%3Fc%23d%40e%3Af%25g";
 
-/// Starts the server, says so, and waits for its own input to end: whatever ends the tests ends that, too, and then the
-/// server is stopped and its folder removed. Its arguments are the programs' folder and the server's.
+/// Script that starts the server, reports it, and waits for the end of its own input. However the tests end, the input
+/// ends with them; then the script stops the server and removes its folder. Its arguments are the programs' folder and
+/// the server's.
 const KEEPER: &str = r#"
 "$1/pg_ctl" start --silent --wait --pgdata data --log log && echo ready
 read -r _
@@ -123,7 +124,7 @@ cd / && rm -rf "$2"
 pub(crate) struct Cluster {
     pub(crate) place: Place,
     port: u16,
-    /// Stops the server when its input ends, which happens when the program ends.
+    /// Stops the server when its input ends, at the end of the program.
     _keeper: Child,
 }
 
@@ -134,17 +135,16 @@ pub(crate) struct Place {
 }
 
 impl Cluster {
-    /// The one that most tests share.
+    /// Returns the server that most tests share.
     pub(crate) fn shared() -> &'static Self {
         static SHARED: LazyLock<&'static Cluster> = LazyLock::new(Cluster::start);
         *SHARED
     }
 
-    /// Starts one.
+    /// Starts a server.
     ///
-    /// # Panics
-    /// When it cannot, and where PostgreSQL is not installed although `REQUIRE_POSTGRES=1`. Without that the whole
-    /// program is skipped, which is said once.
+    /// # Panics Panics if the server cannot start, or if PostgreSQL is not installed although `REQUIRE_POSTGRES=1`.
+    /// Without that variable the whole program is skipped, with one message.
     pub(crate) fn start() -> &'static Self {
         let Some(programs) = programs() else { skip_all("PostgreSQL is not installed") };
         // The keeper removes it.
@@ -153,7 +153,7 @@ impl Cluster {
         if is_root() {
             std::os::unix::fs::chown(&folder, Some(NOBODY), Some(NOBODY)).unwrap();
         }
-        // Another program may take it meanwhile, which the server reports.
+        // Another program may take the port meanwhile; the server reports that.
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let place = Place { programs, folder };
         place.make(port);
@@ -161,8 +161,8 @@ impl Cluster {
         Box::leak(Box::new(Self { place, port, _keeper: keeper }))
     }
 
-    /// Returns the address of an empty schema whose owner sees nothing else, which is created much faster than a
-    /// database.
+    /// Returns the address of an empty schema, which is created much faster than a database. Its owner has no access to
+    /// others.
     pub(crate) fn new_schema(&self) -> String {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         let role = format!("board_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
@@ -172,7 +172,7 @@ impl Cluster {
         format!("postgres://{role}:{PASSWORD_IN_ADDRESS}@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// Runs a statement as the administrator, who comes through the socket.
+    /// Runs a statement as the administrator, through the socket.
     pub(crate) fn administrate(&self, statement: &str) {
         let folder = self.place.folder.display();
         let address = format!("postgres://postgres@localhost:{}/postgres?host={folder}", self.port);
@@ -202,7 +202,7 @@ impl Place {
         command
     }
 
-    /// Writes an empty data folder. Only this is not synced to the disk: the server itself is as careful as any.
+    /// Creates an empty data folder. Only this step is not synced to the disk; the server uses its normal settings.
     fn make(&self, port: u16) {
         let made = self
             .program("initdb")
@@ -219,11 +219,11 @@ impl Place {
         file.write_all(settings.as_bytes()).unwrap();
     }
 
-    /// Starts the server and what keeps it.
+    /// Starts the server and its keeper.
     fn keep(&self) -> Child {
         let mut keeper = self.unprivileged("sh");
         keeper.args(["-c", KEEPER, "sh"]).args([&self.programs, &self.folder]);
-        // Ctrl-C is for the tests: it ends them, and they the keeper.
+        // Ctrl-C ends only the tests, and their end stops the keeper.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut keeper, 0);
         let mut keeper = keeper.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -235,7 +235,7 @@ impl Place {
     }
 }
 
-/// Whose a new file is, who runs these tests is.
+/// Returns true if the tests run as root, from the owner of a new file.
 #[cfg(unix)]
 fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -243,7 +243,7 @@ fn is_root() -> bool {
     *IS_ROOT
 }
 
-/// Returns the folder of PostgreSQL's programs: on the path, or Debian's.
+/// Returns the folder of PostgreSQL's programs, from the path or Debian's location.
 fn programs() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -261,7 +261,7 @@ fn programs() -> Option<PathBuf> {
     folders.into_iter().find(|folder| all.iter().all(|name| folder.join(name).is_file()))
 }
 
-/// Reports that nothing can be tested here, and ends the program well: every test needs the server.
+/// Reports that nothing can be tested here and ends the program successfully, because every test needs the server.
 fn skip_all(why: &str) -> ! {
     assert!(std::env::var("REQUIRE_POSTGRES").as_deref() != Ok("1"), "REQUIRE_POSTGRES=1, but {why}");
     if let Some(path) = std::env::var_os("GRADMARK_SKIPPED") {

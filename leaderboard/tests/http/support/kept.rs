@@ -1,11 +1,11 @@
-//! Values that take seconds to compute, kept in files because tests may run in separate processes.
+//! Values that take seconds to compute, stored in files because tests may run in separate processes.
 
 use std::fs::{self, File};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-/// Returns what `compute` returns, from a file if any process has computed it with this build of `program` before.
-/// Processes that ask for it at the same time wait for the first one.
+/// Returns the result of `compute`, from a file if any process has computed it with this build of `program` before.
+/// Other processes that need it at the same time wait for the first one.
 pub(crate) fn computed_once(name: &str, program: &Path, compute: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     fs::create_dir_all(folder).unwrap();
@@ -27,7 +27,7 @@ pub(crate) fn computed_once(name: &str, program: &Path, compute: impl FnOnce() -
     bytes
 }
 
-/// Removes the files of this value that other builds of the program left.
+/// Removes the files of this value from other builds of the program.
 fn remove_other_builds(folder: &Path, name: &str) {
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let other = entry.file_name().to_string_lossy().into_owned();

@@ -9,7 +9,7 @@ use super::{TestServer, record};
 pub(crate) const ANN: &str = "192.0.2.7";
 pub(crate) const BOB: &str = "198.51.100.9";
 
-/// Returns a server behind a proxy that names its clients.
+/// Returns a server behind a proxy that reports its clients' addresses.
 pub(crate) fn board() -> TestServer {
     let trusted_proxy_header = Some(ProxyHeader::XForwardedFor);
     TestServer::protected_by(Protection { trusted_proxy_header, announcements_per_hour: 0, ..Protection::default() })
@@ -21,7 +21,7 @@ pub(crate) fn announced_by(server: &TestServer, who: &str) -> StartedRun {
     server.send("POST", "/api/v1/runs", &headers, &serde_json::to_vec(&start).unwrap()).with_status(201).parse()
 }
 
-/// Submits an announced run of this address, with summaries that follow from `change`.
+/// Uploads an announced run of this address after `change`. Its summaries are recomputed.
 pub(crate) fn accepted_by(server: &TestServer, who: &str, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
     let started = announced_by(server, who);
     let mut record = record::for_run(&started);

@@ -43,7 +43,7 @@ pub(super) struct Pretended {
     pub(super) clock: Rc<PretendedClock>,
     pub(super) adapter: Adapter,
     pub(super) tricks: Tricks,
-    /// Networks that are being trained. Further trainers of a network only check it, and are honest.
+    /// Networks with a trainer. Further trainers of a network only check it, and are honest.
     pub(super) begun: RefCell<Vec<&'static str>>,
 }
 
@@ -75,7 +75,7 @@ impl Backend for Pretended {
         let tricks = if is_trained { self.tricks } else { Tricks::default() };
         let mut job = job.clone();
         (tricks.job)(&mut job);
-        // Opening it by name uses the loops compiled in the engine, which is optimized more.
+        // Opening the backend by name uses the loops compiled in the engine, which are optimized more.
         let reference = open(REFERENCE, &AdapterChoice::Any, Rc::new(PretendedClock::default())).await?;
         let trainer = reference.build(&job).await?;
         let plain = Plain { trainer, job, step: 0, begins: Vec::new(), segments: Segments::default() };
@@ -87,7 +87,7 @@ impl Backend for Pretended {
 pub(crate) struct Plain {
     trainer: Box<dyn Trainer>,
     pub(crate) job: TrainingJob,
-    /// Steps done.
+    /// Number of completed steps.
     pub(crate) step: u64,
     /// First steps of the segments so far.
     begins: Vec<u64>,

@@ -40,7 +40,7 @@ impl ProcessOfRehearsals {
     pub(crate) fn prove_honest_run(&self, client: &Client) {
         let run = light();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
-        // A second longer ago than the run took.
+        // One second more than the duration of the run.
         let began = now - run.record.provenance.wall_seconds - 1.0;
         self.announcer.pass(began - self.announcer.now());
         let honest = self.announcer.seen_at(HONEST);

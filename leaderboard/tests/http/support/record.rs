@@ -1,4 +1,4 @@
-//! A record as an honest runner makes it, to be bent by the tests.
+//! An honest runner's record, for modification by the tests.
 
 use engine::{SUITES, Standard, SuiteDefinition};
 use results::api::StartedRun;
@@ -14,29 +14,29 @@ pub(crate) const ENGINE_VERSION: &str = "0.1.0";
 /// The trained suite.
 const SUITE: SuiteDefinition = SUITES[0];
 const STEP_SECONDS: f64 = 0.001;
-/// Windows that follow the training.
+/// Number of windows after the training.
 const MEASURED: usize = 6;
 
 pub(crate) fn suite() -> Suite {
     Suite { name: SUITE.name.to_owned(), version: SUITE.version }
 }
 
-/// An honest record of an announced run.
+/// Returns an honest record of an announced run.
 pub(crate) fn for_run(started: &StartedRun) -> RunRecord {
     RunRecord { run_id: Some(started.run_id.clone()), nonce: Some(started.nonce.clone()), ..unregistered(started.seed) }
 }
 
-/// A comparison that found no difference.
+/// Returns a comparison without a difference.
 fn right(compared: Compared) -> Disagreement {
     Disagreement { compared, largest_difference: 0.0, tolerance: 1e-3 }
 }
 
-/// The same of a run that no leaderboard knows.
+/// Returns an honest record of a run that no leaderboard knows.
 pub(crate) fn unregistered(seed: u32) -> RunRecord {
     of_suite(&SUITE, seed)
 }
 
-/// The same of any suite.
+/// Returns the same for any suite.
 pub(crate) fn of_suite(suite: &SuiteDefinition, seed: u32) -> RunRecord {
     let mut record = RunRecord {
         schema_version: SCHEMA_VERSION,
@@ -85,13 +85,13 @@ pub(crate) fn of_suite(suite: &SuiteDefinition, seed: u32) -> RunRecord {
     record
 }
 
-/// Computes the departures from the suite again.
+/// Recomputes the departures from the suite.
 pub(crate) fn declare(record: &mut RunRecord) {
     let suite = engine::suite(&record.suite.name).unwrap();
     record.departures = engine::departures(record, suite);
 }
 
-/// A millisecond a step, as the suite trains it; then six windows of 1.1 seconds, to be measured.
+/// Returns a workload that trains for a millisecond per step, as in the suite, with six further windows of 1.1 seconds.
 fn workload(suite: &SuiteDefinition, name: &str, seed: u32) -> WorkloadRecord {
     let standard = Standard::of(suite, name, seed).unwrap();
     let model = &standard.workload.model;
@@ -207,7 +207,7 @@ pub(crate) fn reach(record: &mut WorkloadRecord) {
     target.reached_seconds = first.map(|evaluation| evaluation.training_seconds);
 }
 
-/// Makes it one of a training that failed.
+/// Changes the record to a training that failed.
 pub(crate) fn diverge(record: &mut WorkloadRecord) {
     record.outcome = Outcome::Diverged { step: 5000 };
     record.evaluations.clear();
@@ -238,7 +238,7 @@ pub(crate) fn fail(record: &mut WorkloadRecord, timeline: Vec<Stretch>) {
     record.summary = Summary::default();
 }
 
-/// Sets the samples of each window to those that its steps have.
+/// Sets the samples of each window to match its steps.
 pub(crate) fn count_samples(record: &mut WorkloadRecord, seed: u32) {
     count_samples_of(&SUITE, record, seed);
 }
@@ -254,7 +254,7 @@ fn count_samples_of(suite: &SuiteDefinition, record: &mut WorkloadRecord, seed: 
     }
 }
 
-/// The windows that follow the training, only to be measured.
+/// Returns the windows after the training, which are only measured.
 pub(crate) fn measured(record: &mut WorkloadRecord) -> &mut [Window] {
     let first = record.windows.len() - MEASURED;
     &mut record.windows[first..]
@@ -276,7 +276,7 @@ pub(crate) fn summarise(record: &mut RunRecord) {
     }
 }
 
-/// A shorter run: every second of it becomes `factor` seconds.
+/// Scales the run: every second of it becomes `factor` seconds.
 pub(crate) fn scale_time(record: &mut RunRecord, factor: f64) {
     record.provenance.wall_seconds *= factor;
     for workload in &mut record.workloads {

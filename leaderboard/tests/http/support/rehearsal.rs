@@ -22,7 +22,7 @@ pub(crate) const LARGE: &str = "caffe-mnist";
 /// Address of the honest client, in a /24 without attackers.
 pub(crate) const HONEST: &str = "198.51.100.1";
 
-/// Everything that a client sent, and when.
+/// All requests of a client, with their times.
 #[derive(Clone)]
 pub(crate) struct Rehearsal {
     pub(crate) messages: Vec<Message>,
@@ -34,7 +34,7 @@ pub(crate) fn server() -> TestServer {
     TestServer::of_rehearsals(SEED, data_folder())
 }
 
-/// Returns [`server`] with these limits and budgets, and a proxy in front that says whose request it is.
+/// Returns [`server`] with these limits and budgets, behind a proxy that reports the client's address.
 pub(crate) fn server_behind_a_proxy(protection: Protection) -> TestServer {
     let protection = Protection { trusted_proxy_header: Some(ProxyHeader::XForwardedFor), ..protection };
     TestServer::of_rehearsals_protected_by(SEED, data_folder(), protection)
@@ -56,7 +56,7 @@ pub(super) fn assert_proven(client: &Client, started: &StartedRun, uploaded: &An
     assert_eq!(verdict.tier, Tier::Proven, "{:?}", verdict.notes);
 }
 
-/// An honest run of the quick suite from [`SEED`].
+/// Returns an honest run of the quick suite from [`SEED`].
 pub(crate) fn honest() -> Rehearsal {
     static HONEST: LazyLock<Rehearsal> = LazyLock::new(|| {
         let program = std::env::current_exe().unwrap();
@@ -65,7 +65,7 @@ pub(crate) fn honest() -> Rehearsal {
     HONEST.clone()
 }
 
-/// Returns the same run, whose larger network failed at its beginning, so that it is faster to verify.
+/// Returns the same run with a failure of the larger network at its beginning, so that it is faster to verify.
 pub(crate) fn light() -> Rehearsal {
     let mut run = honest();
     run.fail(LARGE, 0);
@@ -154,7 +154,7 @@ impl Rehearsal {
         server.pass((self.record.provenance.wall_seconds - now).max(0.0));
     }
 
-    /// The record with what the server gave the run.
+    /// Returns the record with the run's values from the server.
     pub(crate) fn record_of(&self, started: &StartedRun) -> RunRecord {
         RunRecord { run_id: Some(started.run_id.clone()), nonce: Some(started.nonce.clone()), ..self.record.clone() }
     }
@@ -165,8 +165,8 @@ impl Rehearsal {
         verdict_on(server, &started, &answer)
     }
 
-    /// Returns the samples per second of the last lap, on the server's clock, of a run of one network whose first lap
-    /// is the first window.
+    /// Returns the samples per second of the last lap, on the server's clock, for a run of one network with a first lap
+    /// of one window.
     pub(crate) fn server_rate(&self) -> f64 {
         let at = |wanted: fn(&Call) -> bool| self.messages.iter().rfind(|message| wanted(&message.call)).unwrap().at;
         let seconds = at(|call| matches!(call, Call::Commit(_))) - at(|call| matches!(call, Call::OpenLap(_)));

@@ -16,7 +16,7 @@ use super::pretended::{Files, Nobody, Pretended, PretendedClock, Tricks};
 use super::rehearsal::SMALL;
 use super::{Answer, Client, TestServer, record};
 
-/// A request with the time at which it is sent.
+/// A request with its sending time.
 #[derive(Clone, Deserialize, Serialize)]
 pub(crate) struct Message {
     /// Seconds since the run was announced, on the server's clock.
@@ -43,7 +43,7 @@ pub(crate) enum Call {
     Show {
         workload: String,
         step: u64,
-        /// Kept outside the JSON, where megabytes of numbers would be slow.
+        /// Separate from the JSON, because megabytes of numbers would be slow there.
         #[serde(skip)]
         state: Arc<Vec<u8>>,
     },

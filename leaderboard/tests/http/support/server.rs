@@ -18,10 +18,10 @@ use super::{Client, TestDatabase, record};
 /// Signal that stops a server, and its thread.
 type Running = (oneshot::Sender<()>, JoinHandle<()>);
 
-/// Start of every test.
+/// Start time of every test.
 pub(crate) const BEGINNING: f64 = 1_800_000_000.0;
 
-/// The server in a thread of this process, with a clock that stands still until it is moved.
+/// The server in a thread of this process, with a clock that advances only on request.
 pub(crate) struct TestServer {
     client: Client,
     metrics: Option<Client>,
@@ -36,7 +36,7 @@ pub(crate) struct TestServer {
 fn settings() -> Config {
     Config {
         listen: "127.0.0.1:0".to_owned(),
-        // A server with a file keeps its secret next to it.
+        // A server with a file stores its secret next to it.
         secret: crate::on_postgres().then(|| SECRET.to_owned()),
         connections_per_address: Some(CONNECTIONS_PER_ADDRESS),
         ..Config::default()
@@ -89,7 +89,7 @@ impl TestServer {
         Self::open(folder, Config { page, protection, ..settings() })
     }
 
-    /// Starts a server that writes its results into the folder `snapshots` inside `folder`, which it makes.
+    /// Starts a server that writes its snapshots into the folder `snapshots` inside `folder`, which the server creates.
     pub(crate) fn with_snapshots(folder: TempDir) -> Self {
         let snapshots = Some(folder.path().join("snapshots"));
         Self::open(folder, Config { snapshots, ..settings() })
@@ -115,13 +115,13 @@ impl TestServer {
         Self { client, metrics, now, database, folder, running: Some(running), settings }
     }
 
-    /// Starts it again with this number of verifying threads.
+    /// Restarts it with this number of verifying threads.
     pub(crate) fn restart_with_verifiers(&mut self, verifiers: u8) {
         self.settings.verifiers = verifiers;
         self.restart();
     }
 
-    /// Starts it again at the same address, as if it had been killed while it verified all runs that wait.
+    /// Restarts it at the same address, as if it had been killed while it verified all waiting runs.
     pub(crate) fn restart_as_if_killed(&mut self) {
         self.stop();
         let address = self.client.address;
@@ -160,7 +160,7 @@ impl TestServer {
         &self.database
     }
 
-    /// Returns an announced run and a record that fits it, after the time that it takes.
+    /// Returns an announced run and a matching record, after the run's duration.
     pub(crate) fn honest_run(&self) -> (StartedRun, RunRecord) {
         let started = self.begin();
         let record = record::for_run(&started);
@@ -168,7 +168,7 @@ impl TestServer {
         (started, record)
     }
 
-    /// Uploads an honest run, changed by `change` (its summaries follow), which is accepted.
+    /// Uploads an honest run that is accepted, after `change`. Its summaries are recomputed.
     pub(crate) fn accepted(&self, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
         let (started, mut record) = self.honest_run();
         change(&mut record);
@@ -210,10 +210,10 @@ impl Drop for TestServer {
     }
 }
 
-/// Secret of servers that have no file to keep it next to.
+/// Secret of servers without a file.
 pub(crate) const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
-/// Connections that suffice for all that the tests do at once from one address.
+/// Number of connections for all simultaneous requests of the tests from one address.
 pub(crate) const CONNECTIONS_PER_ADDRESS: u16 = 64;
 
 fn launch(database: &TestDatabase, now: &Arc<Mutex<f64>>, settings: Config) -> (Client, Option<Client>, Running) {
@@ -249,14 +249,14 @@ impl Deref for ServerProcess {
 }
 
 impl ServerProcess {
-    /// `database` is what `--database` takes.
+    /// Starts the binary. `database` is the value of `--database`.
     pub(crate) fn start(database: impl AsRef<OsStr>) -> Self {
         let mut quiet = command();
         quiet.args(["--log", "error"]);
         Self::start_as(quiet, database)
     }
 
-    /// The same, with more words on its command line.
+    /// Starts `command`, which may have further arguments.
     pub(crate) fn start_as(mut command: Command, database: impl AsRef<OsStr>) -> Self {
         command.args(["--listen", "127.0.0.1:0", "--database"]).arg(database);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
@@ -292,7 +292,7 @@ impl ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
-        // Already ended in most tests; an error then says just that.
+        // In most tests the process has already ended, and the error only reports that.
         self.child.kill().ok();
         self.child.wait().ok();
     }

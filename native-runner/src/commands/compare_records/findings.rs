@@ -1,4 +1,4 @@
-//! Report of a comparison, and the choice of its records.
+//! Report of a comparison, and selection of its records.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ fn sections(of: &Compared<'_>) -> Vec<Section> {
     sections
 }
 
-/// Returns the shortest names that tell the lines apart.
+/// Returns the shortest names that distinguish the lines.
 fn names(lines: &[Line]) -> Vec<String> {
     let contender = |line: &Line| line.key.contender();
     let first: Option<Contender> = lines.first().map(contender);
@@ -153,7 +153,7 @@ fn verdicts(lines: &[(&Line, &String)]) -> Table {
     let column = |name: &str, cell: &dyn Fn(&Line) -> Option<String>| {
         TableColumn::new(name, lines.iter().map(|(line, _)| cell(line)))
     };
-    // The unit stands in the heading.
+    // The unit is in the heading.
     let rate = |value: f64| figure("samples_per_second", value).replace(" samples/s", "");
     let mut columns = vec![
         column("baseline\nsamples/s", &|line| line.throughput.map(|of| rate(of.baseline))),
@@ -176,7 +176,7 @@ fn others(lines: &[(&Line, &String)]) -> Table {
         .iter()
         .enumerate()
         .map(|(index, quantity)| TableColumn {
-            // Two words stand below each other.
+            // The two words are on separate lines.
             name: quantity.title.replace(' ', "\n"),
             cells: lines.iter().map(|(line, _)| cell(line, index)).collect(),
         })
@@ -214,9 +214,9 @@ fn surroundings(regressions: &Regressions) -> Option<Section> {
     })
 }
 
-/// Selects from folders the records of the candidates' suites and devices, of the requested or the newest commit.
-/// Records named by file are kept, except for a requested commit. If mismatches are allowed, other devices and suite
-/// versions are kept too.
+/// Selects from folders the records with the candidates' suites and devices, of the requested or the newest commit.
+/// Records named by file are kept, unless a commit was requested and theirs differs. If mismatches are allowed, other
+/// devices and suite versions are kept too.
 pub(crate) fn choose(
     baseline: Vec<KeptRecord>,
     candidates: &[&KeptRecord],
@@ -292,7 +292,7 @@ fn commits(records: &[KeptRecord]) -> Vec<String> {
     commits
 }
 
-/// Compares commits by prefix: records have short names, and people may type longer ones.
+/// Compares commits by prefix: records have short names, and users may type longer ones.
 fn is_commit(of_record: &str, wanted: &str) -> bool {
     !of_record.is_empty() && (of_record.starts_with(wanted) || wanted.starts_with(of_record))
 }
@@ -362,7 +362,7 @@ fn split(arguments: &CompareRecordsArgs) -> Result<(&[PathBuf], Vec<&[PathBuf]>)
                         compare before.json after.json`, or a --baseline";
             Err(Failure::Usage(text.to_owned()))
         }
-        // Of two, the second can only be the candidate.
+        // The second of two records can only be the candidate.
         ([first, second], []) => Ok((std::slice::from_ref(first), vec![std::slice::from_ref(second)])),
         (_, []) => {
             let text = "there is no candidate; --baseline takes every path after it, so name the candidates before it \
@@ -385,7 +385,7 @@ fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<Group, Failure> {
         let others = found.kernels.into_iter().map(|(place, _)| place).chain(found.others);
         notes.extend(others.map(|other| format!("{other} has no records and was left out.")));
         for one in found.records {
-            // A run that counts twice would make the others look steadier than they are.
+            // A record that counts twice would make the others look steadier than they are.
             match kept.iter().find(|other| other.record == one.record) {
                 Some(other) => {
                     notes.push(format!("{} is the same record as {} and counts once.", one.place, other.place))

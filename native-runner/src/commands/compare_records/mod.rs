@@ -1,4 +1,4 @@
-//! Comparison of kept records from before and after a change.
+//! Comparison of stored records from before and after a change.
 
 mod findings;
 
@@ -271,7 +271,7 @@ fn add_ratio(row: &mut Vec<(String, Value)>, id: &str, ratio: Option<Estimate>) 
 
 /// Smallest change of a quantity that gets a line.
 const MIN_CHANGE: f64 = 0.02;
-/// Number of kernels that are named; a device that tuned again may differ in dozens.
+/// Number of kernels to name. A newly tuned device may differ in dozens.
 const MAX_VARIANTS: usize = 4;
 
 pub(crate) fn reason(line: &Line) -> String {

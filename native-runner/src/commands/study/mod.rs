@@ -47,7 +47,7 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     let machine = Machine::this(arguments.remote.is_some());
     let plan = Plan::new(&short_name, definition, arguments.scale, machine);
     let plan = plan.map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
-    // The same folder on the same day, so that the study is resumed.
+    // The folder is the same for the whole day, so that the study is resumed.
     let folder = arguments.output.clone().unwrap_or_else(|| {
         let Date { year, month, day } = Date::of(provenance().started_unix_seconds);
         Path::new(STUDIES_FOLDER).join(format!("{short_name}-{year:04}-{month:02}-{day:02}"))
@@ -76,7 +76,7 @@ fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {
     Err(Failure::Usage("this program was built without the backend wgsl, whose kernels this study measures".to_owned()))
 }
 
-/// Mentions an unfinished run of the same study from another day.
+/// Prints a note about an unfinished run of the same study from another day.
 fn mention_unfinished(plan: &Plan) -> Result<(), Failure> {
     let begins = format!("{}-", plan.name);
     let entries = fs::read_dir(STUDIES_FOLDER).into_iter().flatten().flatten();
@@ -98,7 +98,7 @@ fn mention_unfinished(plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the typed command with the folder to resume in.
+/// Returns the typed command with the folder to resume.
 fn resume(folder: &Path) -> String {
     let mut words: Vec<String> = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     if !words.iter().any(|word| word == "--output" || word.starts_with("--output=")) {
@@ -124,8 +124,8 @@ fn answer<'a>(finished: &'a [Finished], cell: &Cell, retry_failed: bool) -> Opti
     (!(retry_failed && before.ending.is_failure())).then_some(before)
 }
 
-/// Arguments of a cell's process: its settings, and for a run also the data folders and the remote device or external
-/// program.
+/// Returns the arguments of a cell's process: its settings, and for a run also the data folders and the remote device
+/// or external program.
 fn arguments_of(arguments: &StudyArgs, plan: &Plan, cell: &Cell) -> Vec<String> {
     let mut words = cell.settings.arguments();
     let Some(run) = cell.settings.run() else { return words };

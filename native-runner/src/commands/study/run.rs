@@ -1,4 +1,4 @@
-//! Running the cells of a study, one process after another.
+//! Runs the cells of a study, one process after another.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -28,7 +28,7 @@ const STAYS_HERE: &str = "Nothing will be uploaded, because leaderboards rank on
 
 pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(), Failure> {
     let asked = select_cells(arguments, plan)?;
-    // Asks for no consent to an upload that will not happen.
+    // Requests no consent for an upload that will not happen.
     let address = arguments.upload_to.as_ref().filter(|_| !plan.is_of_kernels());
     let submission = address.map(|address| Submission::new(address, &arguments.consent)).transpose()?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
@@ -36,10 +36,10 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
         let is_missing = |(_, cell): &(usize, &Cell)| answer(finished, cell, arguments.retry_failed).is_none();
         asked.iter().copied().filter(is_missing).collect::<Vec<_>>()
     };
-    // A study that cannot begin leaves no folder.
+    // A study that cannot start leaves no folder.
     let cells: Vec<&Cell> = missing_of(&Folder::read(path, plan)?).into_iter().map(|(_, cell)| cell).collect();
     let obstacles = obstacles(arguments, plan, &cells)?;
-    // Downloads happen once and must not count as a cell's time.
+    // Downloads happen once and must not count as time of a cell.
     DataFolder::with_data_of(&arguments.data, &networks(&asked)?)?;
     let folder = Folder::open(path, plan)?;
     let finished = Folder::read(path, plan)?;
@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     drop(progress);
     ran?;
     let was_interrupted = interrupt.asked();
-    // Results are kept: Ctrl-C at a question ends the program.
+    // Results are stored: Ctrl-C at a question ends the program.
     interrupt.end_at_once();
 
     let mut finished = session.finished;
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     let has_answer = |cell: &&Cell| finished.iter().any(|finished| finished.id == cell.id);
     let answered = cells.iter().filter(|cell| has_answer(cell)).count();
     if was_interrupted && answered < cells.len() {
-        // On one line, however long: commands are copied.
+        // The command stays on one line for copying.
         Screen::Error.line(&format!("\nTo resume the study:\n  {}\n", resume(path)))?;
         return Err(Failure::Stopped { reached: format!("with {answered} of {} cells finished", cells.len()) });
     }
@@ -156,7 +156,7 @@ impl Session<'_> {
     }
 }
 
-/// Runs one cell and shows how it ended; `None` if interrupted.
+/// Runs one cell and shows its result; `None` if interrupted.
 fn run_cell(
     arguments: &StudyArgs,
     plan: &Plan,
@@ -224,7 +224,7 @@ pub(crate) fn show<'a>(obstacles: impl Iterator<Item = &'a str>, cells: usize, s
     stopped.try_for_each(|(why, count)| screen.caution(&format!("{count} of {cells} cells cannot run here: {why}")))
 }
 
-/// Opens the backend as the cell's run does, in a child process: a driver's crash ends only the child, and no device
+/// Opens the backend as the cell's run does, in a child process: a driver crash ends only the child, and no device
 /// stays open during measurements.
 fn check_opening(arguments: &StudyArgs, plan: &Plan, cell: &Cell, spinner: &ProgressBar) -> Option<String> {
     let asked = AXES.iter().filter(|axis| axis.is_of_opening && axis.is_asked_for(&cell.settings));
@@ -235,7 +235,7 @@ fn check_opening(arguments: &StudyArgs, plan: &Plan, cell: &Cell, spinner: &Prog
     let timeout = arguments.cell_timeout.map(Duration::from_secs_f64);
     let ended = Child::start_cell(&words).and_then(|child| child.wait(timeout, &|| false, &mut |_| ()));
     let reason = match ended {
-        // A cell that takes too long says so itself.
+        // A cell that takes too long is reported later.
         Ok(ended) => ended?.failure()?,
         Err(error) => error.to_string(),
     };
@@ -258,10 +258,11 @@ fn check_data(name: &str, arguments: &StudyArgs) -> Option<String> {
     }
 }
 
-/// Long enough for the first steps to weigh little, short enough for a hundred calibrations.
+/// Length of a calibration, long enough for the first steps to have little weight and short enough for a hundred
+/// calibrations.
 const CALIBRATION_SECONDS: f64 = 2.0;
 
-/// Measures each combination of settings of unknown duration once, whatever its learning rate, length and seed.
+/// Measures each combination of settings of unknown duration once, regardless of learning rate, length and seed.
 pub(crate) fn calibrate(
     arguments: &StudyArgs,
     plan: &Plan,
@@ -336,8 +337,8 @@ pub(crate) fn document<'a>(
     to_json(&Document { schema_version: DOCUMENT_VERSION, name, folder, scale, cells })
 }
 
-/// Uploads new records after asking once, and notes each in its cell's file at once, so that an interrupted upload
-/// can be resumed.
+/// Uploads new records after asking once, and stores each upload in its cell's file immediately, so that an interrupted
+/// upload can be resumed.
 pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [Finished]) -> Result<(), Failure> {
     let leaderboard = submission.leaderboard.address().to_string();
     let mut missing: Vec<(&mut Finished, String)> = Vec::new();

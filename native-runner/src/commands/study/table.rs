@@ -1,4 +1,4 @@
-//! The cells of a study as a person reads them.
+//! Cells of a study as text tables.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use crate::study::cell::{AXES, Axis, Cell, Settings, varying};
 use crate::study::estimate::{Estimate, Estimator, Forecast};
 use crate::study::folder::{Ending, Finished, Folder, Plan};
 
-/// Cells that differ only in their seeds: a line of the table.
+/// Cells that differ only in their seeds, in one row of the table.
 pub(crate) struct Row<'a> {
     settings: Settings,
     cells: Vec<&'a Cell>,
@@ -57,13 +57,13 @@ pub(crate) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: 
     screen.legend(if plan.is_of_kernels() { ABOUT_KERNELS } else { ABOUT_RUNS })
 }
 
-/// Names each cell by the settings in which they differ.
+/// Names each cell by the settings that differ.
 pub(crate) fn titles(settings: &[&Settings]) -> Vec<String> {
     let mut axes = varying(settings.iter().copied());
     if let Some(first) = settings.first().filter(|_| axes.is_empty()) {
         axes.extend(AXES.iter().find(|axis| axis.is_asked_for(first)));
     }
-    // A back end without a choice of devices has no adapter to name.
+    // A backend without a choice of devices has no adapter to name.
     let says = |axis: &Axis, of: &Settings| axis.name != "adapter" || axis.is_asked_for(of);
     let title = |of: &&Settings| {
         let said: Vec<String> = axes.iter().filter(|axis| says(axis, of)).map(|axis| axis.text(of)).collect();
@@ -72,7 +72,7 @@ pub(crate) fn titles(settings: &[&Settings]) -> Vec<String> {
     settings.iter().map(title).collect()
 }
 
-/// Lists the settings that all have in common.
+/// Lists the settings that all cells share.
 pub(crate) fn constants(settings: &[&Settings], scale: f64) -> String {
     let Some(first) = settings.first() else { return String::new() };
     let varying = varying(settings.iter().copied());
@@ -135,7 +135,7 @@ fn table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
     Table { titles, columns }
 }
 
-/// Builds a column of shares of the timed seconds, as means over a row's seeds; `None` without any.
+/// Builds a column of shares of the timed seconds, averaged over a row's seeds; `None` if there are none.
 fn shares(name: &str, rows: &[Row<'_>], share: fn(&WorkloadRecord) -> Option<f64>) -> Option<TableColumn> {
     let of_row = |row: &Row<'_>| {
         let shares: Vec<f64> = row.finished.iter().filter_map(|finished| share(finished.workload()?)).collect();
@@ -219,7 +219,7 @@ struct Listed<'a> {
     estimate: Option<Estimate>,
 }
 
-/// Lists the cells with estimates. Backends are opened; nothing is written, and only the calibration trains.
+/// Lists the cells with estimates. Backends are opened, nothing is written, and only the calibration trains.
 pub(crate) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let asked = select_cells(arguments, plan)?;

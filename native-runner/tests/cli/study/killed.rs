@@ -1,4 +1,4 @@
-//! Studies that are killed, whole or in a cell, and gone on with.
+//! Studies that are killed, as a whole or in a cell, and resumed.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
@@ -10,10 +10,10 @@ use nix::unistd::Pid;
 
 use crate::study::*;
 
-/// Cells that are long enough to be killed.
+/// Settings of cells that are long enough to kill.
 const LONG: &str = "limits = [{ seconds = 2 }]\nseeds = [1, 2, 3]";
 
-/// A study that goes on, with the lines of its standard error.
+/// Running study, with the lines of its standard error.
 struct Running {
     process: Child,
     lines: Box<dyn Iterator<Item = String>>,
@@ -36,7 +36,7 @@ impl Running {
         self.process.id().try_into().unwrap()
     }
 
-    /// The process of the cell that runs.
+    /// Returns the process id of the running cell.
     fn cell(&self) -> i32 {
         let children = format!("/proc/{0}/task/{0}/children", self.pid());
         let start = Instant::now();
@@ -49,7 +49,7 @@ impl Running {
         }
     }
 
-    /// The exit status, and the rest of standard error.
+    /// Returns the exit status and the rest of standard error.
     fn end(mut self) -> (Option<i32>, String) {
         let rest: Vec<String> = self.lines.collect();
         (self.process.wait().unwrap().code(), rest.join("\n"))
@@ -60,13 +60,13 @@ fn send(pid: i32, signal: Signal) {
     kill(Pid::from_raw(pid), signal).unwrap();
 }
 
-/// Returns true if the process no longer computes; its new parent may not have noticed yet.
+/// Returns true if the process no longer computes; its new parent may not have reaped it yet.
 fn has_ended(pid: i32) -> bool {
     let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     state.rsplit_once(") ").is_none_or(|(_, state)| state.starts_with('Z'))
 }
 
-/// Kills `study`, of three cells, in its second one, and goes on with it.
+/// Kills `study`, which has three cells, in the second one, and resumes it.
 fn loses_the_second_cell_only(study: &Study) {
     let mut running = Running::start(study);
     running.wait_for("(2 of 3");
@@ -95,7 +95,7 @@ fn killed_study_loses_only_its_running_cell() {
     loses_the_second_cell_only(&Study::new(LONG));
 }
 
-/// Peaks take a second and more each, so there is time to kill the second cell.
+/// Peaks take at least a second each, which leaves time to kill the second cell.
 #[test]
 #[ignore = "runs cells of seconds"]
 fn killed_study_of_kernels_loses_only_its_running_cell() {

@@ -11,13 +11,13 @@ use crate::model::{Activation, Cell, KernelSize, Layer, Padding, PoolKind, Round
 use crate::random::stream;
 
 impl Planned {
-    /// Computes `softmax(q·kᵀ/√d)·v` from its parts, because Burn's attention is for inference only.
+    /// Composes `softmax(q·kᵀ/√d)·v` from operations, because Burn's attention is for inference only.
     pub(super) fn attention(&self, input: Value, heads: usize) -> Value {
         let [height, width, channels] = sides(self.output);
         let (tokens, size) = (height * width, channels / heads);
         let x = input.channels_last(self.input);
         let rows = x.dims()[0];
-        // (rows, heads, tokens, d) of each third of the channels.
+        // One third of the channels, as (rows, heads, tokens, d).
         let third = |third: usize| -> Tensor<4> {
             let part = x.clone().narrow(2, third * channels, channels);
             part.reshape([rows, tokens, heads, size]).swap_dims(1, 2)
@@ -45,8 +45,8 @@ impl Planned {
             let kernel = pass.leaves.kernel(self.tensor, [filters, channels, height, width]);
             let options =
                 ConvOptions::new_with_padding([stride as usize; 2], self.zeros(size, stride, padding), [1; 2], 1);
-            // The bias is added afterwards: a kernel for graphics devices that starts with it would round every product
-            // to the remaining precision, and its gradient would be one long sum.
+            // Add the bias afterwards. A GPU kernel that starts its sum with a large bias would round every product to
+            // the remaining precision, and the bias gradient would be one long sum.
             let sums = module::conv2d(input.channels_first(self.input), kernel, None, options);
             Value::ChannelsFirst(match bias {
                 Some(bias) => sums + bias.reshape([1, filters, 1, 1]),
@@ -56,14 +56,14 @@ impl Planned {
         made.activated(activation, self.functions)
     }
 
-    /// Returns zeros before and after the rows and columns.
+    /// Returns the padding before and after the rows and columns.
     fn zeros(&self, size: KernelSize, stride: u32, padding: Padding) -> [(usize, usize); 2] {
         let before = zeros_before(padding, size, stride, self.input, self.output);
         let ([height, width, _], [output_height, output_width, _]) = (sides(self.input), sides(self.output));
         let ([rows, columns], stride) = (size.sides(), stride as usize);
         let of_axis = |before: u32, side: u32, given: usize, made: usize| {
             let (before, side) = (before as usize, side as usize);
-            // Even padding where the output size allows it, because not every backend is fast with uneven padding.
+            // Use even padding if the output size allows it, because not every backend is fast with uneven padding.
             let even = (given + 2 * before).checked_sub(side).map(|room| room / stride + 1);
             let after = ((made - 1) * stride + side).saturating_sub(given + before);
             (before, if even == Some(made) { before } else { after })
@@ -93,8 +93,8 @@ impl Planned {
         Value::ChannelsFirst(made).activated(activation, self.functions)
     }
 
-    /// Computes `x / (bias + alpha·Σ x²)^beta`. Burn lacks it: the sum over neighboring channels is the mean of a
-    /// window.
+    /// Computes `x / (bias + alpha·Σ x²)^beta`, which Burn lacks. The sum over neighboring channels is computed as the
+    /// mean of a pooling window.
     pub(super) fn local_response(&self, input: Value, radius: u32, [bias, alpha, beta]: [f32; 3]) -> Value {
         let image = input.channels_first(self.input);
         let dims = image.dims();
@@ -102,7 +102,7 @@ impl Planned {
         let (radius, window) = (radius as usize, 2 * radius as usize + 1);
         let options = AvgPoolOptions::new([window, 1]).with_stride([1; 2]).with_padding([radius, 0]);
         let squares = image.clone().square().reshape([rows, 1, channels, height * width]);
-        // Padding counts, so the mean is a constant share of the sum.
+        // The mean includes padding, so it is a constant share of the sum.
         let means = module::avg_pool2d(squares, options.with_count_include_pad(true)).reshape(dims);
         let excess = means * (alpha / bias * window as f32);
         let kept = image.clone() - image * normalizing_power(excess, beta);
@@ -116,7 +116,7 @@ impl Planned {
         }
     }
 
-    /// In training, the running averages follow the mean and unbiased variance of the batch.
+    /// Batch normalization. In training, it moves the running averages towards the batch's mean and unbiased variance.
     fn normalized<const D: usize>(&self, x: Tensor<D>, epsilon: f32, keep: f32, pass: &mut Pass<'_>) -> Tensor<D> {
         let [mean, variance] = [2, 3].map(|place| self.tensor + place);
         let [gamma, beta] = [0, 1].map(|place| pass.leaves.vector(self.tensor + place));
@@ -149,14 +149,14 @@ impl Planned {
         Value::ChannelsLast(input.channels_last(self.input) + learned.unsqueeze())
     }
 
-    /// Draws the mask on the host, with the random numbers of all backends.
+    /// Draws the mask on the host, with the random numbers shared by all backends.
     pub(super) fn dropped(&self, input: Value, rate: f32, pass: &mut Pass<'_>) -> Value {
         if !pass.is_training() || !pass.dropout {
             return input;
         }
         let (stream, step) = (stream::DROPOUT + self.dropout, pass.step);
         let survivor = 1.0 / (1.0 - rate);
-        // Indices count over the whole batch, and this device may have a share.
+        // Indices cover the whole batch, and this device may have only a share.
         let first = step.first_row.wrapping_mul(self.output.features());
         let factor = |index: u32| {
             if uniform(first.wrapping_add(index), stream, step.step, step.seed) >= rate { survivor } else { 0.0 }
@@ -196,7 +196,7 @@ impl Planned {
         Value::ChannelsLast(sum.reshape([rows, sentences, channels]))
     }
 
-    /// Treats each row of an image as a sequence of columns. The output is the last hidden state.
+    /// Treats each image row as a sequence of columns. Returns the last hidden state.
     pub(super) fn recurrent(&self, input: Value, cell: Cell, units: u32, pass: &mut Pass<'_>) -> Value {
         let [height, width, channels] = sides(self.input);
         let (units, columns) = (units as usize, (cell.gates() * units) as usize);
@@ -229,7 +229,7 @@ impl Planned {
 struct Recurrence {
     /// (units, gates·units).
     weights: Tensor<2>,
-    /// (gates·units), for the products with the hidden state.
+    /// (gates·units), added to the products with the hidden state.
     bias: Option<Tensor<1>>,
     units: usize,
     functions: Functions,
@@ -241,7 +241,7 @@ struct State {
     cell: Option<Tensor<2>>,
 }
 
-/// Each cell returns the next state; `input` is `x·W + b`: (sequences, gates·units).
+/// Cells that return the next state. `input` is `x·W + b`, as (sequences, gates·units).
 impl Recurrence {
     fn with_products(&self, input: Tensor<2>, hidden: Option<Tensor<2>>) -> Tensor<2> {
         match hidden {
@@ -257,7 +257,7 @@ impl Recurrence {
     /// Gates i, f, c, o.
     fn lstm(&self, input: Tensor<2>, State { hidden, cell }: State) -> State {
         let gates = self.with_products(input, hidden);
-        // The gate of Keras 2.
+        // Gate activation of Keras 2.
         let squashed = |gate: usize| activation::hard_sigmoid(self.part(&gates, gate), 0.2, 0.5);
         let written = squashed(0) * self.functions.tanh(self.part(&gates, 2));
         let cell = match cell {
@@ -292,12 +292,12 @@ impl Recurrence {
     }
 }
 
-/// Computes `1 - (1 + excess)^-beta`. The result is mostly small and needs all its digits, which a power would lose.
+/// Computes `1 - (1 + excess)^-beta`. A power would lose digits, because the result is mostly small.
 fn normalizing_power(excess: Tensor<4>, beta: f32) -> Tensor<4> {
     if beta != 0.75 {
         return (excess.log1p() * -beta).exp().neg() + 1.0;
     }
-    // The usual 3/4 is two square roots, each minus 1.
+    // The usual 3/4 needs two square roots, each computed minus 1.
     let root = (excess.clone() + 1.0).sqrt();
     let first = excess / (root.clone() + 1.0);
     let second = first.clone() / (root.sqrt() + 1.0);
@@ -305,7 +305,7 @@ fn normalizing_power(excess: Tensor<4>, beta: f32) -> Tensor<4> {
     more.clone() / (more + 1.0)
 }
 
-/// Returns the layout of a batch of (rows, height, width, channels) in this order.
+/// Returns the arrangement of a (rows, height, width, channels) batch in this order.
 pub(super) fn arrangement(order: Order, rows: usize, shape: Shape) -> Arrangement {
     let [height, width, channels] = sides(shape);
     match order {

@@ -1,10 +1,10 @@
-//! Batch normalization of a batch that several devices share, by the statistics of all samples.
+//! Batch normalization with the statistics of all samples of a batch shared by several devices.
 //!
 //! With mean μ and variance v of each channel over the *n* values of all devices, x̂ = (x - μ)/√(v + ε) and y = γx̂ + β
 //! (Ioffe and Szegedy, "Batch Normalization", 2015). The gradient g of y gives Σgx̂ for γ, Σg for β, and, for x,
-//! γ/√(v + ε)·(g - Σg/n - x̂·Σgx̂/n). The sums are over all devices, so they are exchanged: of values in the forward pass,
-//! of gradients in the backward pass. The graph is split there; a value that crosses is the end of one graph and a leaf
-//! of the next.
+//! γ/√(v + ε)·(g - Σg/n - x̂·Σgx̂/n). The sums are over all devices, which exchange sums of values in the forward pass
+//! and of gradients in the backward pass. Each exchange splits the graph: a value that crosses is the end of one graph
+//! and a leaf of the next.
 
 use burn_tensor::{Gradients, Tensor};
 
@@ -15,7 +15,7 @@ use crate::model::Layer;
 /// Batch normalization that has read its input.
 pub(in super::super) struct Arrived {
     input: Value,
-    /// (channels, values) outside of the graph.
+    /// (channels, values), detached from the graph.
     x: Tensor<2>,
 }
 
@@ -27,7 +27,7 @@ pub(in super::super) struct Normalized {
     normalized: Tensor<2>,
     /// (channels, 1) γ/√(v + ε).
     scale: Tensor<2>,
-    /// Values of a channel on all devices.
+    /// Number of values per channel on all devices.
     values: f32,
     /// y, a leaf of the next graph.
     output: Value,
@@ -46,7 +46,7 @@ impl Network {
         self.layers.iter().enumerate().filter(|(_, layer)| is_batch_norm(layer)).map(|(index, _)| index).collect()
     }
 
-    /// Returns pixels and channels of this batch normalization.
+    /// Returns the number of pixels and channels of a batch normalization.
     pub(in super::super) fn normalized_sizes(&self, layer: usize) -> (u32, usize) {
         let shape = self.layers[layer].output;
         (shape.pixels(), shape.channels as usize)
@@ -68,7 +68,7 @@ impl Network {
         (Arrived { input, x }, Tensor::cat(vec![mean.flatten(0, 1), deviations.flatten(0, 1)], 0))
     }
 
-    /// Normalizes by the statistics of all devices, which have `samples` samples, and begins another graph.
+    /// Normalizes by the statistics of the `samples` samples of all devices, and begins the next graph.
     pub(in super::super) fn normalize(
         &self,
         arrived: Arrived,
@@ -92,7 +92,7 @@ impl Network {
         Normalized { layer: index, input, normalized, scale: gamma * inverse, values, output }
     }
 
-    /// Returns the running averages after a step, with the places of their tensors. The variance is the unbiased one.
+    /// Returns the running averages after a step, with their tensor indices. The variance is unbiased.
     pub(in super::super) fn moved_averages(
         &self,
         layer: usize,
@@ -113,7 +113,7 @@ impl Network {
         [moved(2, mean), moved(3, unbiased)]
     }
 
-    /// Returns means and variances of the channels, and the number of values.
+    /// Returns the channels' means and variances, and the number of values per channel.
     fn moments(&self, layer: usize, statistics: Tensor<1>, samples: u32) -> (Tensor<1>, Tensor<1>, f32) {
         let (pixels, channels) = self.normalized_sizes(layer);
         let values = (u64::from(samples) * u64::from(pixels)) as f32;
@@ -121,8 +121,8 @@ impl Network {
         (mean, statistics.narrow(0, channels, channels) / values, values)
     }
 
-    /// Reads the gradients of the next graph: (2·channels) Σg and Σgx̂ of this device, which are also its part of the
-    /// gradients of β and γ.
+    /// Reads the gradients of the next graph. Returns this device's (2·channels) Σg and Σgx̂, which are also its part
+    /// of the gradients of β and γ.
     pub(in super::super) fn come_back(
         &self,
         normalized: Normalized,
@@ -159,7 +159,7 @@ impl Returned {
     }
 }
 
-/// Returns (channels, values) outside of the graph.
+/// Returns (channels, values), detached from the graph.
 fn by_channel(value: Value) -> Tensor<2> {
     match value {
         Value::Flat(tensor) => tensor.inner().swap_dims(0, 1),
@@ -185,14 +185,14 @@ fn column(list: Tensor<1>) -> Tensor<2> {
     list.reshape([elements, 1])
 }
 
-/// Value that crosses from one graph into the next.
+/// Value that crosses from one graph to the next.
 pub(in super::super) struct Crossing {
     end: Value,
     leaf: Value,
 }
 
 impl Network {
-    /// Ends the graph. Values that later layers read begin another.
+    /// Ends the graph. Values that later layers read become leaves of the next graph.
     pub(in super::super) fn cross(&self, made: &mut Made) -> Vec<Crossing> {
         let next = made.values.len();
         let mut crossings = Vec::new();

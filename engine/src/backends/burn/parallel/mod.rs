@@ -1,13 +1,13 @@
 //! Synchronous data-parallel training with Burn.
 //!
-//! Each device differentiates the loss of its share of the batch. The gradients are concatenated, read from each device
-//! after the backward pass, added on the host in device order, and sent to all. Then every device does the same update,
-//! so the weights stay equal to the last bit, which is checked before each test. Random numbers count over the whole
-//! batch. At a batch normalization the devices also exchange the statistics of their shares, and on the way back the
-//! sums of their gradients. The result equals one device with the whole batch, except for the order of additions.
+//! Each device differentiates the loss of its share of the batch. After the backward pass the concatenated gradients
+//! are read from each device, added on the host in device order, and sent to all devices. Then every device performs
+//! the same update, so the weights stay bitwise equal, which is checked before each test. Random numbers are indexed
+//! over the whole batch. At a batch normalization the devices also exchange the statistics of their shares and, in the
+//! backward pass, the sums of their gradients. The result equals a single device's, except for the order of additions.
 //!
-//! Burn's own all-reduce (`burn::tensor::distributed`) is NCCL, for CUDA devices of one process. This one works with
-//! all devices, among them served ones, each in a separate process.
+//! Burn's own all-reduce (`burn::tensor::distributed`) uses NCCL, for CUDA devices of one process. This one works with
+//! all devices, including served devices in separate processes.
 
 #[cfg(all(test, feature = "burn-flex", feature = "wgsl"))]
 mod tests;
@@ -36,7 +36,7 @@ pub(super) struct ParallelBackend {
 }
 
 impl ParallelBackend {
-    /// Takes at least two devices with their names in errors.
+    /// Creates a backend of at least two devices, with their names for errors.
     pub(super) fn new(
         devices: Vec<(BurnBackend, String)>,
         clock: Rc<dyn Clock>,
@@ -61,7 +61,7 @@ impl ParallelBackend {
         let mut replicas = Vec::new();
         for (place, backend) in self.devices.iter().enumerate() {
             let device = backend.opened.device.clone();
-            // Warm-up happens on all of them together.
+            // All replicas warm up together.
             let replica = BurnTrainer::new(device, job, backend.settings(), FirstUse::Ordinary, self.clock.as_ref());
             replicas.push(replica.await.map_err(party.of_device(place))?);
         }
@@ -105,9 +105,9 @@ struct Party {
     devices: Vec<Device>,
     names: Vec<String>,
     clock: Rc<dyn Clock>,
-    /// Result of the last exchange, whose memory is reused.
+    /// Result of the last exchange. Its memory is reused.
     combined: Vec<f32>,
-    /// Transfers in progress, and the time they began.
+    /// Transfers in progress and their start time.
     writing: Option<(f64, UnderWay<Vec<f32>>)>,
 }
 
@@ -133,8 +133,8 @@ impl Party {
         of_device(place, self.devices.len(), &self.names[place])
     }
 
-    /// Combines the results of devices, each with its place, and sends the combination to all of them without waiting
-    /// for its arrival.
+    /// Combines the results of the devices, each with its device index, and sends the combination to all devices
+    /// without waiting for its arrival.
     async fn exchange(
         &mut self,
         found: Vec<(usize, Tensor<1>)>,
@@ -145,7 +145,7 @@ impl Party {
         // A device that can read one number has computed all of them.
         let mut computing = UnderWay::new(found.iter().map(|(_, tensor)| read(tensor.clone().narrow(0, 0, 1))));
         let mut reading = UnderWay::new(found.into_iter().map(|(_, tensor)| read(tensor)));
-        // Starts both on all devices before waiting for one.
+        // Start both on all devices before waiting for one.
         computing.has_ended();
         reading.has_ended();
         self.arrived(communication).await?;
@@ -172,7 +172,7 @@ impl Party {
         sums
     }
 
-    /// Waits until all devices have the last combination.
+    /// Waits until all devices have received the last combination.
     async fn arrived(&mut self, communication: &mut Communication) -> Result<(), EngineError> {
         let Some((since, arriving)) = self.writing.take() else { return Ok(()) };
         arriving.ended().await.map_err(|(place, error)| self.of_device(place)(error))?;
@@ -198,7 +198,7 @@ fn read(tensor: Tensor<1>) -> Ending<Vec<f32>> {
     Box::pin(async move { numbers(tensor.into_data_async().await.map_err(refused)?) })
 }
 
-/// Network with a copy on each device, each training on its share of each batch.
+/// Network replicated on several devices, each training on its share of every batch.
 struct ParallelTrainer {
     replicas: Vec<BurnTrainer>,
     party: Party,
@@ -210,7 +210,7 @@ struct ParallelTrainer {
 }
 
 impl ParallelTrainer {
-    /// Trains one step on all devices, waiting only for exchanges.
+    /// Trains one step on all devices. Waits only for exchanges.
     async fn run_step(&mut self, communication: &mut Communication) -> Result<Vec<Pending>, EngineError> {
         let whole = self.job.step(self.step, 0);
         self.shares = shares(whole.count, self.party.count()).collect();
@@ -238,7 +238,7 @@ impl ParallelTrainer {
         Ok(pending)
     }
 
-    /// Calls `work` for each device that has samples, and returns results with places.
+    /// Calls `work` for each device that has samples, and returns the results with device indices.
     fn each<T>(
         &self,
         passages: &mut [Option<Passage>],
@@ -299,7 +299,7 @@ impl ParallelTrainer {
         for (place, (replica, pending)) in self.replicas.iter().zip(pending).enumerate() {
             let results = replica.finish(pending).await.map_err(self.party.of_device(place))?;
             for (sum, (loss, correct, samples)) in losses.iter_mut().zip(results) {
-                // Each is a part of the mean over the whole batch.
+                // Each loss is one device's part of the mean over the whole batch.
                 *sum += loss;
                 report.correct += correct;
                 report.samples += u64::from(samples);
@@ -309,7 +309,7 @@ impl ParallelTrainer {
         Ok(())
     }
 
-    /// Returns the weights of the first device after comparing the weights of the others.
+    /// Returns the weights of the first device after checking that the others have the same.
     async fn agreed_weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
         let mut weights = Vec::new();
         for (place, replica) in self.replicas.iter_mut().enumerate() {
@@ -365,7 +365,7 @@ impl Trainer for ParallelTrainer {
         Ok(report)
     }
 
-    /// Tests on the first device. Comparing weights is not part of its time.
+    /// Tests on the first device. The time excludes comparing weights.
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
         self.agreed_weights().await?;
         let started = self.party.clock.now_seconds();

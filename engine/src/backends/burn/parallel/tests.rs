@@ -58,8 +58,8 @@ fn a_device_without_samples_in_a_short_batch_changes_nothing() {
     several_devices_train_as_one_does("resnet20-cifar10", 4, THROUGH_NORMALIZATIONS);
 }
 
-/// The models have batch normalizations of images and vectors with dropout, values that cross one, and local
-/// normalizations between them.
+/// The models have batch normalization of images and vectors with dropout, values that cross one, and local
+/// normalization in between.
 #[test]
 fn two_devices_compute_every_layer_as_the_reference() {
     let two = devices(2);
@@ -77,7 +77,7 @@ fn fixed_scales_and_summed_losses_work_on_two_devices() {
         bias: Multipliers::default(),
         activation: Activation::Tanh,
     };
-    // Nothing before the first one is trained.
+    // No layer before the first batch normalization is trained.
     let layers = vec![fixed.clone(), dense(6, Activation::Identity), fixed, Layer::Dropout { rate: 0.3 }, logits()];
     let mut job = job_of(Model::sequence("fixed", IMAGE, layers));
     job.loss.summed = true;

@@ -1,5 +1,5 @@
-//! A trainer as one of several devices that share each batch. A step is split at each batch normalization, forward and
-//! backward, where devices exchange results.
+//! Training on one of several devices that share each batch. Each batch normalization splits the step, forward and
+//! backward, so that the devices can exchange results.
 
 use burn_tensor::{Gradients, Tensor};
 use shaders::params::Step;
@@ -19,14 +19,14 @@ pub(in super::super) struct Passage {
     arrived: Option<(ReadLeaves, Vec<Crossing>, Arrived)>,
     /// Gradients of the leaves of the last differentiated graph; `None` if nothing in it is trained.
     gradients: Option<Gradients>,
-    /// Roots of the previous graph, and the batch normalization that adds another.
+    /// Roots of the previous graph, and the batch normalization that adds another root.
     returned: Option<(ReadLeaves, Vec<Tensor<1>>, Returned)>,
     found: Vec<Option<Tensor<1>>>,
     /// Logits and results, once the share has been judged.
     outcome: Option<(Tensor<2>, Pending)>,
 }
 
-/// Graph, and the batch normalization at its end.
+/// Graph and the batch normalization at its end.
 struct Stretch {
     leaves: ReadLeaves,
     crossings: Vec<Crossing>,
@@ -50,7 +50,7 @@ impl BurnTrainer {
         }
     }
 
-    /// Computes layers up to a batch normalization, and returns the statistics of the share.
+    /// Computes the layers up to a batch normalization and returns the statistics of the share.
     pub(in super::super) fn arrive(&self, passage: &mut Passage, layer: usize) -> Tensor<1> {
         let Passage { step, made, arrived, .. } = passage;
         let mut pass = self.pass(step);
@@ -61,7 +61,7 @@ impl BurnTrainer {
         statistics
     }
 
-    /// Normalizes by the statistics of all `samples` of the batch.
+    /// Normalizes by the statistics of all `samples` samples of the batch.
     pub(in super::super) fn normalize(&self, passage: &mut Passage, statistics: Tensor<1>, samples: u32) {
         let Passage { step, made, stretches, arrived, .. } = passage;
         let (leaves, crossings, arrived) = arrived.take().expect("it has arrived at a batch normalisation");
@@ -69,7 +69,7 @@ impl BurnTrainer {
         stretches.push(Stretch { leaves, crossings, normalized });
     }
 
-    /// Computes the loss of the share, which is its part of the mean over all `samples` of the batch, and
+    /// Computes the loss of the share, as its part of the mean over all `samples` samples of the batch, and
     /// differentiates the last graph.
     pub(in super::super) fn turn(&self, passage: &mut Passage, samples: u32) {
         let Passage { step, labels, made, gradients, found, outcome, .. } = passage;
@@ -82,7 +82,7 @@ impl BurnTrainer {
         *outcome = Some((logits.inner(), pending));
     }
 
-    /// Goes back to the previous batch normalization, and returns the sums of its gradients.
+    /// Returns to the previous batch normalization and computes the sums of its gradients.
     pub(in super::super) fn come_back(&self, passage: &mut Passage) -> Tensor<1> {
         let Passage { stretches, gradients, returned, found, .. } = passage;
         let Stretch { leaves, crossings, normalized } = stretches.pop().expect("it has come through it");
@@ -95,7 +95,7 @@ impl BurnTrainer {
         sums
     }
 
-    /// Differentiates the graph before it, with the sums of all devices.
+    /// Differentiates the preceding graph with the sums of all devices.
     pub(in super::super) fn go_back(&self, passage: &mut Passage, sums: Tensor<1>) {
         let (leaves, roots, returned) = passage.returned.take().expect("it has come back to a batch normalisation");
         let root = roots.into_iter().chain(returned.root(sums)).reduce(|a, b| a + b);

@@ -1,4 +1,4 @@
-//! Warm-up of a trainer while it is built, so that training does not pay for compiling and tuning.
+//! Warm-up of a trainer as it is built, so that training time excludes compiling and tuning.
 
 use super::test_batch;
 use crate::backends::burn::FirstUse;
@@ -6,11 +6,11 @@ use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, Preparation, Trainer, TrainingJob};
 
-/// Number of consecutive steps that must be about as fast as the fastest.
+/// Number of consecutive steps that must be about as fast as the fastest step.
 const AGREEING_STEPS: usize = 3;
 /// Largest ratio to the fastest step. Better kernels differ by more.
 const MAX_STEP_RATIO: f64 = 1.1;
-/// Limits of tuning, after which training begins unsettled.
+/// Limits of tuning. Beyond them, training begins even if step times have not settled.
 const MAX_STEPS: usize = 64;
 const MAX_SECONDS: f64 = 60.0;
 
@@ -23,8 +23,8 @@ pub(in super::super) trait Rehearsing: Trainer {
     fn notes(&mut self) -> (&mut Preparation, &mut Vec<String>);
 }
 
-/// Uses everything once and forgets what was learned: one step and one test if Burn compiles. If it also tunes, batches
-/// of the other sizes as well, and then steps until they no longer get faster.
+/// Runs one step and one test if Burn compiles, and discards the results. If Burn also tunes, runs batches of the other
+/// sizes too, and then steps until they no longer get faster.
 pub(in super::super) async fn warm_up(
     trainer: &mut impl Rehearsing,
     first_use: FirstUse,
@@ -44,7 +44,7 @@ pub(in super::super) async fn warm_up(
         let (preparation, settings) = trainer.notes();
         settings.push(settling.setting());
         preparation.unsettled_after_steps = (!settling.settled).then_some(settling.steps);
-        // Kernels are timed as they are compiled, mostly in the first step.
+        // Burn times kernels as it compiles them, mostly in the first step.
         preparation.tuning_seconds = Some(clock.now_seconds() - begin);
     } else {
         trainer.notes().0.compiling_seconds = Some(clock.now_seconds() - begin);
@@ -53,7 +53,7 @@ pub(in super::super) async fn warm_up(
     Ok(())
 }
 
-/// Uses the short last batches of an epoch and of a test, which may need other kernels.
+/// Runs the short last batches of an epoch and a test, which may need other kernels.
 async fn use_other_sizes(trainer: &mut impl Rehearsing) -> Result<(), EngineError> {
     let batches = trainer.job().batches;
     let last = batches.steps_of_epochs(1).saturating_sub(1);
@@ -69,7 +69,7 @@ async fn use_other_sizes(trainer: &mut impl Rehearsing) -> Result<(), EngineErro
     Ok(())
 }
 
-/// Trains until the time of a step settles, up to a limit.
+/// Trains until the step time settles, up to a limit.
 async fn settle(trainer: &mut impl Rehearsing, clock: &dyn Clock) -> Result<Settling, EngineError> {
     let start = clock.now_seconds();
     let mut seconds = Vec::new();
@@ -98,7 +98,7 @@ impl Settling {
     }
 }
 
-/// Returns true if the last steps took about as long as the fastest of all.
+/// Returns true if the last steps took about as long as the fastest step.
 fn has_settled(seconds: &[f64]) -> bool {
     let fastest = seconds.iter().copied().fold(f64::INFINITY, f64::min);
     let last = seconds.last_chunk::<AGREEING_STEPS>();

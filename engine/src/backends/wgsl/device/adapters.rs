@@ -1,4 +1,4 @@
-//! The adapters of a machine before any is opened, and the kernels that they run.
+//! The adapters of a machine before any is opened, and the kernels that they can run.
 
 #[cfg(not(target_arch = "wasm32"))]
 use std::sync::OnceLock;
@@ -13,32 +13,32 @@ use shaders::{Form, Matrices, Stored};
 use super::answer;
 use crate::error::EngineError;
 
-/// The adapters of this machine, in the order of their indices.
+/// Returns the adapters of this machine, in index order.
 pub async fn adapters() -> Vec<Adapter> {
     enumerate().await.unwrap_or_default().iter().map(|adapter| describe(&adapter.get_info())).collect()
 }
 
-/// Features of an adapter that not every WebGPU device has and that the kernels use.
+/// Optional WebGPU features that the kernels use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Features {
-    /// True if it computes in f16.
+    /// True if the adapter computes in f16.
     pub f16: bool,
-    /// Lanes that every subgroup has at least; 0 without subgroups.
+    /// Minimum number of lanes in a subgroup; 0 without subgroups.
     pub subgroup_lanes: u32,
-    /// True if it measures when it begins and ends its work.
+    /// True if the adapter measures the start and end of its work.
     pub timestamps: bool,
-    /// Rows and columns of the matrices of f16 that its matrix units multiply with sums in f32; 0 if it lists none that the
-    /// kernels use.
+    /// Rows and columns of the f16 matrices that the adapter's matrix units multiply with sums in f32; 0 if it lists no
+    /// shape that the kernels use.
     pub matrix_side: u32,
 }
 
-/// The features of this machine's adapters, in the order of their indices.
+/// Returns the features of this machine's adapters, in index order.
 #[async_recursion(?Send)]
 pub async fn features() -> Vec<Features> {
     enumerate().await.unwrap_or_default().iter().map(Features::of).collect()
 }
 
-/// Everything that training depends on and an adapter reports before it is opened.
+/// Adapter properties that training depends on, as reported before the adapter is opened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Details {
     pub adapter: Adapter,
@@ -47,14 +47,14 @@ pub struct Details {
     pub limits: Limits,
 }
 
-/// Identity of an adapter in the system.
+/// System identity of an adapter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// PCI number of its maker, or one beyond those numbers for an adapter on no bus; 0 if the platform reports none.
+    /// PCI vendor number, or a number beyond that range for an adapter on no bus; 0 if the platform reports none.
     pub vendor: u32,
-    /// The maker's number of the model.
+    /// Model number assigned by the vendor.
     pub device: u32,
-    /// Its place, such as `0000:01:00.0`, if the driver reports it.
+    /// PCI address, such as `0000:01:00.0`, if the driver reports it.
     pub pci_bus_id: Option<String>,
 }
 
@@ -62,16 +62,17 @@ pub struct Identity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     pub buffer_bytes: u64,
-    /// Largest part of a buffer that a kernel can bind.
+    /// Largest part of a buffer that a kernel can bind, in bytes.
     pub binding_bytes: u64,
-    /// Of one kernel.
+    /// Maximum number of storage buffers per kernel.
     pub storage_buffers: u32,
     pub workgroup_invocations: u32,
     pub workgroup_memory_bytes: u32,
 }
 
 impl Limits {
-    /// Limits that every WebGPU device grants. Kernels need no more, except for the two sizes of buffers.
+    /// Returns the limits that every WebGPU device grants, which suffice for the kernels except for the two buffer
+    /// sizes.
     pub fn needed() -> Self {
         Self::of(&wgpu::Limits::default())
     }
@@ -87,7 +88,7 @@ impl Limits {
     }
 }
 
-/// The details of this machine's adapters, in the order of their indices.
+/// Returns the details of this machine's adapters, in index order.
 #[async_recursion(?Send)]
 pub async fn details() -> Vec<Details> {
     enumerate().await.unwrap_or_default().iter().map(Details::of).collect()
@@ -139,7 +140,7 @@ pub(crate) async fn enumerate() -> Result<Vec<wgpu::Adapter>, EngineError> {
     #[cfg(target_arch = "wasm32")]
     {
         let instance = new_instance();
-        // A browser offers one adapter: of two GPUs, the fast one.
+        // A browser offers one adapter. With two GPUs, this selects the fast one.
         let options = wgpu::RequestAdapterOptions {
             power_preference: wgpu::PowerPreference::HighPerformance,
             ..wgpu::RequestAdapterOptions::default()
@@ -149,14 +150,14 @@ pub(crate) async fn enumerate() -> Result<Vec<wgpu::Adapter>, EngineError> {
     }
     #[cfg(not(target_arch = "wasm32"))]
     {
-        // One for the whole program: the last of several would unload the driver, and NVIDIA's crashes when a thread that used
-        // it ends afterwards (gfx-rs/wgpu#8365).
+        // A single instance for the whole program. Dropping the last of several would unload the driver, and NVIDIA's
+        // crashes when a thread that used it ends afterwards (gfx-rs/wgpu#8365).
         static INSTANCE: OnceLock<wgpu::Instance> = OnceLock::new();
         Ok(INSTANCE.get_or_init(new_instance).enumerate_adapters(wgpu::Backends::PRIMARY).await)
     }
 }
 
-/// OpenGL shows the same devices again, with fewer abilities.
+/// Creates an instance without OpenGL, which lists the same devices again with fewer features.
 fn new_instance() -> wgpu::Instance {
     wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends: wgpu::Backends::PRIMARY,
@@ -186,12 +187,12 @@ pub(crate) fn describe(info: &wgpu::AdapterInfo) -> Adapter {
         driver: driver.join(" ").trim().to_owned(),
         software: kind == DeviceKind::Cpu,
     };
-    // The kind of some programs that act as GPUs does not show it.
+    // Some programs that emulate GPUs do not report it in the adapter's kind.
     adapter.software |= program_of(&adapter).is_some();
     adapter
 }
 
-/// Name of a PCI vendor number; empty where the platform gives none.
+/// Returns the name of a PCI vendor number, or an empty name if the platform reports none.
 fn vendor_name(number: u32) -> String {
     match number {
         0 => String::new(),
@@ -215,7 +216,7 @@ pub(crate) enum KernelSet {
     Storing(Stored),
     /// Kernels that store f16 and multiply blocks of it with the device's matrix units.
     OnMatrixUnits,
-    /// The same with loops instead of matrix units.
+    /// Like `OnMatrixUnits`, with loops instead of matrix units.
     #[cfg(test)]
     WithPlainMatrices,
 }
@@ -234,7 +235,7 @@ const LACKS_F16: &str = if cfg!(target_arch = "wasm32") {
     "this device or its driver lacks WebGPU's feature `shader-f16`"
 };
 
-/// Most lanes of a subgroup that each have a block of a tile.
+/// Maximum number of subgroup lanes if each has a block of a tile.
 const MAX_SUBGROUP_LANES: u32 = 64;
 
 impl KernelSet {
@@ -246,12 +247,12 @@ impl KernelSet {
         }
     }
 
-    /// Precision to ask for instead.
+    /// Returns the precision to use instead.
     pub(super) fn instead(self) -> &'static str {
         if self.precision() == Precision::F16Matrix { "f16" } else { "f32" }
     }
 
-    /// Returns the form in which `adapter`, with these `features`, runs them, or the reason that it does not.
+    /// Returns the form of these kernels on `adapter` with these `features`, or the reason that it cannot run them.
     pub(super) fn form_on(
         self,
         adapter: &wgpu::Adapter,
@@ -285,18 +286,18 @@ impl KernelSet {
     }
 }
 
-/// Reason that `feature` is missing: it was excluded, or else `reason`.
+/// Returns the reason that `feature` is missing: an exclusion, or else `reason`.
 fn missing_feature(feature: Feature, reason: &str, without: &[Feature]) -> String {
     if without.contains(&feature) { format!("{} was disabled", feature.name()) } else { reason.to_owned() }
 }
 
-/// Returns the shapes of matrices that an adapter multiplies and wgpu lets kernels use.
+/// Returns the matrix shapes that the adapter supports and wgpu exposes to kernels.
 fn list_shapes(adapter: &wgpu::Adapter) -> Vec<wgpu::CooperativeMatrixProperties> {
     let granted = adapter.features().contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX);
     if granted { adapter.cooperative_matrix_properties() } else { Vec::new() }
 }
 
-/// Chooses the largest of the shapes listed that the kernels have.
+/// Chooses the largest of the listed shapes that the kernels support.
 fn choose_shape(listed: &[wgpu::CooperativeMatrixProperties]) -> Option<Matrices> {
     let fits = |matrices: &Matrices| {
         listed.iter().any(|shape| {
@@ -309,7 +310,7 @@ fn choose_shape(listed: &[wgpu::CooperativeMatrixProperties]) -> Option<Matrices
     [Matrices::Sixteen, Matrices::Eight].into_iter().find(fits)
 }
 
-/// Reason that none of the shapes `listed` is used.
+/// Returns the reason that none of the `listed` shapes is used.
 fn explain_no_shape(listed: &[wgpu::CooperativeMatrixProperties]) -> String {
     let needed =
         "the kernels multiply cooperative matrices of 16 × 16 × 16 or 8 × 8 × 8 numbers of f16, with sums in f32";

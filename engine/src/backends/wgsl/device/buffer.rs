@@ -10,15 +10,15 @@ use crate::backends::wgsl::recording::{BufferContents, BufferPlan, BufferRange, 
 use crate::data::DataSet;
 use crate::error::EngineError;
 
-/// The buffers of a plan on the device, in the plan's order.
+/// Device buffers of a plan, in the plan's order.
 pub(crate) struct Buffers {
     buffers: Vec<wgpu::Buffer>,
-    /// Buffers that results are read back through without allocating, each by one read at a time.
+    /// Preallocated staging buffers, each used by one read at a time.
     staging: Vec<wgpu::Buffer>,
 }
 
 impl Buffers {
-    /// Allocates all buffers and uploads what they start with; `staging_bytes` may be read back at once.
+    /// Allocates all buffers and uploads their initial contents. A single read returns at most `staging_bytes`.
     pub(crate) async fn new(device: &Device, plans: &[BufferPlan], staging_bytes: u64) -> Result<Self, EngineError> {
         Self::filled(device, plans, &[staging_bytes], |_| unreachable!("this plan is none of a job")).await
     }
@@ -44,7 +44,7 @@ impl Buffers {
             if part.is_of_the_data_set() { device.data.get(&contents.job.data, part, make) } else { make() }
         })
         .await;
-        // The driver may have complained of a remembered buffer, which is unusable then.
+        // The driver may have reported an error for a cached buffer, which is then unusable.
         built.inspect_err(|_| device.data.clear())
     }
 
@@ -85,17 +85,17 @@ impl Buffers {
         &self.buffers[index]
     }
 
-    /// Overwrites a part of a buffer before the next submission.
+    /// Overwrites part of a buffer before the next submission.
     pub(crate) fn write(&self, device: &Device, index: usize, offset_bytes: u64, bytes: &[u8]) {
         device.queue.write_buffer(&self.buffers[index], offset_bytes, bytes);
     }
 
-    /// The first `bytes` of a buffer, after everything submitted so far.
+    /// Reads the first `bytes` of a buffer, after everything submitted so far.
     pub(crate) async fn read(&self, device: &Device, index: usize, bytes: u64) -> Result<Vec<u8>, EngineError> {
         self.read_at(device, index, 0, bytes).await
     }
 
-    /// `bytes` of a buffer from `offset_bytes` on, after everything submitted so far; both are multiples of four.
+    /// Reads `bytes` of a buffer from `offset_bytes` on, after everything submitted so far. Both are multiples of four.
     pub(crate) async fn read_at(
         &self,
         device: &Device,
@@ -113,8 +113,8 @@ impl Buffers {
         Ok(map_through(device, &self.buffers[index], offset_bytes, staging, bytes).await?.to_vec())
     }
 
-    /// Begins to read a part of a buffer that fits into the first staging buffer, after everything submitted so far. Nothing
-    /// else can be read through that buffer before the future ends.
+    /// Begins to read part of a buffer that fits into the first staging buffer, after everything submitted so far. That
+    /// staging buffer is in use until the future ends.
     pub(crate) fn begin_to_read(
         &self,
         device: &Device,
@@ -124,7 +124,7 @@ impl Buffers {
         async move { Ok(reading.await?.to_vec()) }
     }
 
-    /// The same through another staging buffer, which keeps the bytes.
+    /// Like [`Self::begin_to_read`], through another staging buffer, which keeps the bytes.
     pub(crate) fn begin_to_read_through(
         &self,
         device: &Device,
@@ -140,7 +140,7 @@ fn create_staging(device: &Device, label: &str, bytes: u64) -> wgpu::Buffer {
     create_buffer(device, label, bytes, wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ)
 }
 
-/// Allocates and counts device memory, as no other function does.
+/// Allocates and counts device memory. No other function allocates it.
 fn create_buffer(device: &Device, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
     let buffer = device.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some(label),
@@ -160,7 +160,7 @@ fn create(device: &Device, plan: &BufferPlan) -> wgpu::Buffer {
     create_buffer(device, plan.name, plan.bytes, kind | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC)
 }
 
-/// Bytes that were read back, still in the staging buffer, which can be used again when they are dropped.
+/// Bytes in a staging buffer after a read. Dropping this makes the staging buffer available again.
 pub(crate) struct ReadBack {
     view: Option<wgpu::BufferView>,
     staging: wgpu::Buffer,
@@ -176,7 +176,7 @@ impl Deref for ReadBack {
 
 impl Drop for ReadBack {
     fn drop(&mut self) {
-        // No view may be left when the buffer is the device's again.
+        // All views must be dropped before the buffer is unmapped.
         self.view = None;
         self.staging.unmap();
     }
@@ -194,7 +194,7 @@ fn map_through(
     map(device, encoder.finish(), staging, bytes)
 }
 
-/// Submits commands that fill `staging`, at once, and returns a future that reads it.
+/// Submits commands that fill `staging`, and returns a future that reads it.
 pub(super) fn map(
     device: &Device,
     commands: wgpu::CommandBuffer,
@@ -205,7 +205,7 @@ pub(super) fn map(
     device.count(|counts| counts.read_backs += 1);
     let (sender, receiver) = oneshot::channel();
     staging.map_async(wgpu::MapMode::Read, 0..bytes, move |result| {
-        // The receiver is gone when the run was cancelled.
+        // The receiver is dropped when the run is cancelled.
         let _ = sender.send(result);
     });
     device.progress(submission);
@@ -224,20 +224,20 @@ pub(super) fn map(
     }
 }
 
-/// Buffers of the data set that was trained on last: it is uploaded once for all networks that train on it.
+/// Buffers of the last data set used for training, uploaded once for all networks that train on it.
 #[derive(Default)]
 pub(crate) struct DataSets(RefCell<Vec<DataSetBuffer>>);
 
 struct DataSetBuffer {
-    /// Tells data sets apart and does not keep the host's copy.
+    /// Identifies the data set without keeping the host's copy.
     data: Weak<DataSet>,
     part: JobPart,
     buffer: wgpu::Buffer,
 }
 
 impl DataSets {
-    /// Returns the buffer with a part of `data`, which `make` makes if it does not exist yet. Buffers of other data sets are
-    /// released; trainers that still have them keep them.
+    /// Returns the buffer with a part of `data`, creating it with `make` if necessary. Releases buffers of other data
+    /// sets, which trainers may still hold.
     pub(crate) fn get(
         &self,
         data: &Arc<DataSet>,

@@ -10,7 +10,7 @@ use super::buffer::{Buffers, map};
 use crate::backends::wgsl::recording::{Dispatch, Recording, STEP_STRIDE_BYTES};
 use crate::error::EngineError;
 
-/// A recording with its pipelines and bind groups, ready to be submitted again and again.
+/// A recording with its pipelines and bind groups, ready for repeated submission.
 pub(crate) struct Executor {
     launches: Vec<BoundLaunch>,
     step: wgpu::BindGroup,
@@ -24,8 +24,8 @@ struct BoundLaunch {
 }
 
 impl Executor {
-    /// Compiles the kernels of `recording` that were not compiled before, and binds its dispatches. `params` and `steps` are
-    /// the plan's uniform buffers.
+    /// Compiles new kernels of `recording` and binds its dispatches. `params` and `steps` are the plan's uniform
+    /// buffers.
     pub(crate) async fn new(
         device: &Device,
         buffers: &Buffers,
@@ -65,8 +65,8 @@ impl Executor {
         self.launches.len()
     }
 
-    /// Returns the launches from `first` on that together have at most `most` operations, and their sum. The first may exceed
-    /// that where it is `alone` in its submission.
+    /// Returns the launches from `first` on with at most `most` operations in total, and their sum. The first may
+    /// exceed the limit if it is `alone` in its submission.
     pub(crate) fn within(&self, first: usize, most: u64, alone: bool) -> (Range<usize>, u64) {
         let mut end = first;
         let mut operations = 0;
@@ -79,7 +79,7 @@ impl Executor {
         (first..end, operations)
     }
 
-    /// Commands that run the recording once for each of these rows of the step table.
+    /// Encodes the recording once for each of these rows of the step table.
     pub(crate) fn encode(&self, device: &Device, rows: Range<u32>) -> wgpu::CommandBuffer {
         let mut commands = Commands::new(device);
         for row in rows {
@@ -89,7 +89,7 @@ impl Executor {
     }
 }
 
-/// Launches that are collected for one submission.
+/// Launches collected for one submission.
 pub(crate) struct Commands {
     encoder: wgpu::CommandEncoder,
     pass: wgpu::ComputePass<'static>,
@@ -100,7 +100,7 @@ impl Commands {
         Self::begin(device, None)
     }
 
-    /// Launches that write the times at which they begin and end.
+    /// Creates commands that record timestamps before and after the launches.
     pub(crate) fn timed(device: &Device, queries: &wgpu::QuerySet) -> Self {
         let writes = wgpu::ComputePassTimestampWrites {
             query_set: queries,
@@ -117,7 +117,7 @@ impl Commands {
         Self { encoder, pass }
     }
 
-    /// Adds launches of a recording, with the step in this row of the step table.
+    /// Adds launches of a recording, for the step in this row of the step table.
     pub(crate) fn add(&mut self, executor: &Executor, row: u32, launches: Range<usize>) {
         self.pass.set_bind_group(1, &executor.step, &[row * STEP_STRIDE_BYTES]);
         for launch in &executor.launches[launches] {
@@ -131,9 +131,9 @@ impl Commands {
         self.end().finish()
     }
 
-    /// Ends the launches, for other commands of the same submission.
+    /// Ends the launches and returns the encoder for other commands of the same submission.
     pub(crate) fn end(self) -> wgpu::CommandEncoder {
-        // A pass ends when it is dropped, and until then its encoder does nothing else.
+        // The encoder is locked until the pass is dropped.
         drop(self.pass);
         self.encoder
     }
@@ -164,13 +164,13 @@ fn launch(device: &Device, buffers: &Buffers, dispatch: &Dispatch, params: usize
     }
 }
 
-/// Creates and counts bind groups, as no other function does.
+/// Creates and counts bind groups. No other function creates them.
 fn create_bind_group(device: &Device, descriptor: &wgpu::BindGroupDescriptor<'_>) -> wgpu::BindGroup {
     device.count(|counts| counts.bind_groups += 1);
     device.device.create_bind_group(descriptor)
 }
 
-/// Every pipeline that was compiled since the device was opened, by kernel and constants.
+/// Pipelines compiled since the device was opened, by kernel and constants.
 pub(crate) struct Pipelines {
     by_key: RefCell<HashMap<String, Pipeline>>,
     step_layout: wgpu::BindGroupLayout,
@@ -183,7 +183,7 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipelines {
-    /// None yet.
+    /// Creates an empty cache.
     pub(crate) fn new(device: &wgpu::Device) -> Self {
         let step_size = NonZeroU64::new(size_of::<shaders::params::Step>() as u64);
         let step_entry = layout_entry(0, wgpu::BufferBindingType::Uniform, true, step_size);
@@ -191,7 +191,7 @@ impl Pipelines {
         Self { by_key: RefCell::default(), step_layout: device.create_bind_group_layout(&descriptor) }
     }
 
-    /// Compiles the kernels of a recording that were not compiled before.
+    /// Compiles the kernels of a recording that are not compiled yet.
     pub(crate) async fn compile(&self, device: &Device, recording: &Recording) -> Result<(), EngineError> {
         for dispatch in &recording.dispatches {
             let key = dispatch.pipeline_key();
@@ -205,7 +205,7 @@ impl Pipelines {
         Ok(())
     }
 
-    /// Returns the pipeline of a launch whose recording was compiled.
+    /// Returns the pipeline of a launch in a compiled recording.
     pub(crate) fn get(&self, dispatch: &Dispatch) -> Pipeline {
         self.by_key.borrow()[&dispatch.pipeline_key()].clone()
     }
@@ -216,7 +216,7 @@ impl Pipelines {
     }
 }
 
-/// Puts the kernel's name before a driver's message.
+/// Prefixes a driver's message with the kernel's name.
 fn name_kernel(key: &str, error: EngineError) -> EngineError {
     let named = |message: String| format!("kernel {}: {message}", key.trim());
     match error {
@@ -264,9 +264,8 @@ fn compile(device: &Device, dispatch: &Dispatch, step_layout: &wgpu::BindGroupLa
     } else {
         wgpu::ShaderRuntimeChecks::checked()
     };
-    // SAFETY: Without checks, an index beyond its array and a loop without end are undefined behavior. These kernels check
-    // themselves which elements exist, their loops end, and tests compare each with its plain twin. Browsers check all the
-    // same.
+    // SAFETY: Without checks, an index beyond its array and an infinite loop are undefined behavior. These kernels
+    // check their indices, their loops end, and tests compare each with its plain twin. Browsers check regardless.
     let module = unsafe { device.device.create_shader_module_trusted(descriptor, checks) };
     device.count(|counts| counts.pipelines += 1);
     let pipeline = device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
@@ -283,21 +282,21 @@ fn compile(device: &Device, dispatch: &Dispatch, step_layout: &wgpu::BindGroupLa
     Pipeline { pipeline, layout }
 }
 
-/// A timestamp is a count of 64 bits.
+/// Size of a timestamp, a 64-bit count.
 const TIMESTAMP_BYTES: u64 = 8;
-/// A timestamp before, and one after the work.
+/// Number of timestamps: one before and one after the work.
 const TIMESTAMPS: u32 = 2;
 
-/// The device's own clock, which measures its work whenever the host hears of its end.
+/// The device's clock, which measures work independently of notification latency.
 pub(crate) struct Timestamps {
     queries: wgpu::QuerySet,
-    /// The timestamps as the device writes them.
+    /// Raw timestamps from the device.
     resolved: wgpu::Buffer,
     staging: wgpu::Buffer,
 }
 
 impl Timestamps {
-    /// `None` on a device without them.
+    /// Returns `None` on a device without timestamps.
     pub(crate) async fn new(device: &Device) -> Result<Option<Self>, EngineError> {
         if !device.has_timestamps {
             return Ok(None);
@@ -322,7 +321,8 @@ impl Timestamps {
         made.await.map(Some)
     }
 
-    /// Runs a recording once and returns its seconds; `None` if the clock stood still or ran backwards, as with some drivers.
+    /// Runs a recording once and returns its seconds, or `None` if the clock stood still or ran backwards, as with some
+    /// drivers.
     pub(crate) async fn seconds(&self, device: &Device, executor: &Executor) -> Result<Option<f64>, EngineError> {
         let mut commands = Commands::timed(device, &self.queries);
         commands.add(executor, 0, 0..executor.launches());

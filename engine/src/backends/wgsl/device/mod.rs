@@ -1,5 +1,5 @@
-//! An opened device: the only part of the engine that knows wgpu. Everything outside of this folder is data, which tests can
-//! read without a GPU.
+//! An opened device: the only part of the engine that depends on wgpu. Everything outside this folder is data, which
+//! tests can read without a GPU.
 
 pub(super) mod adapters;
 pub(super) mod buffer;
@@ -27,22 +27,22 @@ use executor::Pipelines;
 #[cfg(not(target_arch = "wasm32"))]
 use waiter::Waiter;
 
-/// Empty submissions that measure a device's latency.
+/// Number of empty submissions that measure a device's latency.
 const LATENCY_SAMPLES: usize = 4;
 /// Latency above which a browser is tested for reporting finished work late.
 const MAX_TIMELY_SECONDS: f64 = 0.004;
-/// Time between submissions of nothing while the device waits. Browsers wait 4 ms at least.
+/// Interval between empty submissions while the device waits. Browsers wait at least 4 ms.
 #[cfg(target_arch = "wasm32")]
 const SUBMITTING_MILLISECONDS: u32 = 4;
 
-/// An opened device, its queue, and what went wrong with it.
+/// An opened device with its queue and errors.
 pub(crate) struct Device {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     adapter: Adapter,
     /// Abilities that decide between variants of kernels.
     pub(crate) abilities: Abilities,
-    /// True if the device measures when it begins and ends its work.
+    /// True if the device measures the start and end of its work.
     pub(crate) has_timestamps: bool,
     /// The form of the kernels on this device.
     pub(crate) form: Form,
@@ -54,30 +54,30 @@ pub(crate) struct Device {
     submits_while_waiting: Cell<bool>,
     #[cfg(not(target_arch = "wasm32"))]
     waiter: Waiter,
-    /// Launch that trainers built from now on leave out, as if the driver dropped it.
+    /// Launch that new trainers omit, as if the driver dropped it.
     #[cfg(test)]
     pub(crate) omission: Cell<Option<Omission>>,
-    /// Largest part of a buffer, as of a small device.
+    /// Largest part of a buffer, to simulate a small device.
     #[cfg(test)]
     pub(crate) allowed_bytes: Cell<Option<u64>>,
 }
 
-/// Requests to the driver so far; tests check the requests in timed windows.
+/// Requests to the driver so far. Tests check those in timed windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) buffers: u64,
-    /// Bytes of all buffers that were created, as the driver's own buffers say.
+    /// Bytes of all buffers created, as reported by the driver's buffers.
     pub(crate) buffer_bytes: u64,
     pub(crate) bind_groups: u64,
     pub(crate) pipelines: u64,
-    /// Copies of device memory that the host waited for.
+    /// Device-to-host copies that the host waited for.
     pub(crate) read_backs: u64,
     /// Submissions of recordings.
     pub(crate) submissions: u64,
 }
 
 impl Device {
-    /// Opens the adapter that fits `choice`, for these kernels, as if it lacked some features.
+    /// Opens the adapter that matches `choice` for these kernels, ignoring some features.
     pub(crate) async fn open(
         choice: &AdapterChoice,
         kernels: impl Into<KernelSet>,
@@ -117,8 +117,8 @@ impl Device {
             label: Some("gradmark"),
             required_features: subgroups | half | timing | matrices,
             experimental_features,
-            // Only the sizes of buffers go beyond what every WebGPU device grants, because data sets are large, and the
-            // workgroup memory of large matrix tiles.
+            // Only buffer sizes (because data sets are large) and the workgroup memory of large matrix tiles exceed the
+            // limits that every WebGPU device grants.
             required_limits: wgpu::Limits {
                 max_buffer_size: offered.max_buffer_size,
                 max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
@@ -184,13 +184,13 @@ impl Device {
         self.counts.get()
     }
 
-    /// Is lost, as when a driver resets it.
+    /// Simulates a lost device, as after a driver reset.
     #[cfg(test)]
     pub(crate) fn lose(&self) {
         self.fault.lock().unwrap().get_or_insert(DriverFault::Lost("a test pulled the plug".to_owned()));
     }
 
-    /// Bytes that the driver has reserved for buffers, if it reports them.
+    /// Returns the bytes that the driver has reserved for buffers, if it reports them.
     #[cfg(test)]
     pub(crate) fn reserved_bytes(&self) -> Option<u64> {
         self.device.generate_allocator_report().map(|report| report.total_allocated_bytes)
@@ -200,12 +200,12 @@ impl Device {
         &self.adapter
     }
 
-    /// Type that kernels on this device store.
+    /// Returns the storage type of kernels on this device.
     pub(crate) fn stored(&self) -> Stored {
         self.form.stored
     }
 
-    /// Precision of these kernels.
+    /// Returns the precision of these kernels.
     pub(crate) fn precision(&self) -> Precision {
         match (self.form.matrices, self.form.stored) {
             (Some(_), _) => Precision::F16Matrix,
@@ -214,7 +214,7 @@ impl Device {
         }
     }
 
-    /// The largest part of a buffer that may be bound, in bytes.
+    /// Returns the largest part of a buffer that can be bound, in bytes.
     pub(crate) fn largest_binding_bytes(&self) -> u64 {
         #[cfg(test)]
         if let Some(bytes) = self.allowed_bytes.get() {
@@ -237,7 +237,7 @@ impl Device {
         self.count(|counts| counts.submissions += 1);
         let (sender, receiver) = oneshot::channel();
         self.queue.on_submitted_work_done(move || {
-            // The receiver is gone when the run was cancelled.
+            // The receiver is dropped when the run is cancelled.
             let _ = sender.send(());
         });
         self.progress(index);
@@ -254,7 +254,7 @@ impl Device {
         }
     }
 
-    /// Releases the data set, forgets the driver's complaint, and waits for an empty submission.
+    /// Releases the data set, clears the driver's error, and waits for an empty submission.
     pub(crate) async fn recover(&self) -> Result<(), EngineError> {
         self.data.clear();
         if let Ok(mut fault) = self.fault.lock() {
@@ -267,10 +267,10 @@ impl Device {
         self.submit(nothing.finish()).await
     }
 
-    /// Seconds from the end of work until the host knows of it, measured once with empty submissions.
+    /// Returns the seconds from the end of work until the host is notified, measured once with empty submissions.
     ///
-    /// A browser may report finished work from a slow timer, as Firefox does every 100 ms, unless there is something to
-    /// submit. If that makes it report earlier, the device submits nothing now and then from here on while it waits.
+    /// A browser may report finished work from a slow timer unless there is something to submit: Firefox does so every
+    /// 100 ms. If empty submissions make it report earlier, the device keeps making them while it waits.
     pub(crate) async fn latency_seconds(&self, clock: &dyn Clock) -> Result<f64, EngineError> {
         if let Some(known) = self.latency_seconds.get() {
             return Ok(known);
@@ -296,18 +296,18 @@ impl Device {
             *seconds = now - last;
             last = now;
         }
-        // The first may begin anywhere between two polls of a platform that polls now and then.
+        // On a platform that polls periodically, the first may begin anywhere between two polls.
         let others = &mut seconds[1..];
         others.sort_by(f64::total_cmp);
         Ok(others[others.len() / 2])
     }
 
-    /// Returns true if the device submits nothing now and then while it waits.
+    /// Returns true if the device makes empty submissions while it waits.
     pub(crate) fn submits_while_waiting(&self) -> bool {
         self.submits_while_waiting.get()
     }
 
-    /// Returns what the driver tells when work is finished.
+    /// Returns the driver's result when work is finished.
     pub(super) fn completion<T>(
         &self,
         told: oneshot::Receiver<T>,
@@ -336,7 +336,7 @@ impl Device {
         }
     }
 
-    /// Makes callbacks of a submission happen: browsers do so themselves, elsewhere the waiter does.
+    /// Triggers the callbacks of a submission. Browsers do so themselves; elsewhere the waiter does.
     pub(crate) fn progress(&self, submission: wgpu::SubmissionIndex) {
         #[cfg(not(target_arch = "wasm32"))]
         self.waiter.wait_for(submission);
@@ -344,7 +344,7 @@ impl Device {
         let _ = submission;
     }
 
-    /// Runs `work` and returns the first complaint of the driver about it.
+    /// Runs `work` and returns the first error that the driver reports for it.
     pub(crate) async fn watched<T>(&self, work: impl FnOnce() -> T) -> Result<T, EngineError> {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
@@ -359,12 +359,12 @@ impl Device {
     }
 }
 
-/// Most lanes of the subgroups that share a large matrix tile (`shaders/shared/matrix_large.wgsl`).
+/// Maximum number of lanes in subgroups that share a large matrix tile (`shaders/shared/matrix_large.wgsl`).
 const MAX_LARGE_TILE_LANES: u32 = 32;
-/// Most workgroup memory of a large matrix tile.
+/// Maximum workgroup memory of a large matrix tile.
 const LARGE_TILE_BYTES: u32 = 32 << 10;
 
-/// Features beyond WebGPU's that kernels of this form need.
+/// Returns the features beyond WebGPU's that kernels of this form need.
 fn matrix_features(form: Form) -> (wgpu::Features, wgpu::ExperimentalFeatures) {
     if form.matrices.and_then(Matrices::side).is_none() {
         return (wgpu::Features::empty(), wgpu::ExperimentalFeatures::disabled());
@@ -375,7 +375,7 @@ fn matrix_features(form: Form) -> (wgpu::Features, wgpu::ExperimentalFeatures) {
     (wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX, granted)
 }
 
-/// First complaint of a driver.
+/// First error reported by a driver.
 #[derive(Clone, Debug)]
 enum DriverFault {
     OutOfMemory(String),
@@ -400,7 +400,7 @@ impl DriverFault {
     }
 }
 
-/// Limit of a wait in a page: longer than any submission, and than compiling any kernel.
+/// Time limit of a wait in a page: longer than any submission or kernel compilation.
 #[cfg(target_arch = "wasm32")]
 const MAX_WAIT_SECONDS: u32 = 120;
 
@@ -421,7 +421,7 @@ async fn answer<T>(when: &'static str, answer: impl Future<Output = T>) -> Resul
         use gloo_timers::future::TimeoutFuture;
 
         let limit = TimeoutFuture::new(MAX_WAIT_SECONDS * 1000);
-        // The answer is polled first, so that a machine that slept meanwhile does not lose it.
+        // The answer is polled first, so that it is not lost if the machine slept meanwhile.
         match select(std::pin::pin!(answer), limit).await {
             Either::Left((answer, _)) => Ok(answer),
             Either::Right(_) => Err(EngineError::NoAnswer { when, seconds: MAX_WAIT_SECONDS }),

@@ -1,10 +1,10 @@
-//! A thread that polls the device, so that futures wake up and the engine itself never blocks. Browsers need none.
+//! A thread that polls the device to wake up futures, so that the engine never blocks. Browsers need none.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Limit of the wait for the thread: a device that hangs must not keep the program from ending.
+/// Maximum wait for the thread, so that a hanging device does not keep the program from ending.
 const MAX_WAIT: Duration = Duration::from_secs(5);
 
 pub(super) struct Waiter {
@@ -39,7 +39,8 @@ impl Waiter {
     }
 }
 
-/// Waits for the thread: one that still frees a device while the program ends crashes in NVIDIA's driver (gfx-rs/wgpu#8365).
+/// Waits for the thread. NVIDIA's driver crashes if a thread still frees a device while the program ends
+/// (gfx-rs/wgpu#8365).
 impl Drop for Waiter {
     fn drop(&mut self) {
         drop(self.submissions.take());

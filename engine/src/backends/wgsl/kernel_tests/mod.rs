@@ -1,4 +1,4 @@
-//! Every kernel against its plain twin, on odd shapes, on a real adapter, for everything that may be stored.
+//! Tests of every kernel against its plain twin, on odd shapes, on a real adapter, for all storage types.
 
 mod attention;
 mod batches;
@@ -34,23 +34,25 @@ use super::variants::Variant;
 use crate::backends::AdapterChoice;
 use crate::testing::{has_everything, skipped};
 
-/// Random shapes that each kernel is tried on.
+/// Number of random shapes per kernel.
 const CASES: u32 = 24;
 
-/// Relative rounding error of f16: half a unit of its last, eleventh, bit.
+/// Relative rounding error of f16: half a unit of its last (eleventh) bit.
 const ROUNDING: f64 = 1.0 / 2048.0;
 
-/// A device that stores f32, and where it can one that stores f16: on its matrix units, or with loops in their place.
+/// A device that stores f32, and one that stores f16 if the adapter can, with matrix units or with loops that emulate
+/// them.
 type Devices = (Rc<Device>, Option<Rc<Device>>);
 
 thread_local! {
     static STORED: Cell<Stored> = const { Cell::new(Stored::F32) };
-    /// True once this test has reported that it leaves variants out.
+    /// True once this test has reported the variants that it skips.
     static LEAVES_OUT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `test` with a device that stores f32, and one that stores f16 if the adapter does. Without a device it is skipped and
-/// says so, or fails when `REQUIRE_GPU` is 1; likewise without f16 on an adapter that must have it.
+/// Runs `test` with a device that stores f32, and with one that stores f16 if the adapter can. Without a device,
+/// reports that the test is skipped, or fails if `REQUIRE_GPU` is 1. The same applies if an adapter that must support
+/// f16 does not.
 pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
     let Some((single, half)) = open() else {
         return skipped(true, "there is no adapter");
@@ -72,7 +74,7 @@ pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
 fn open() -> Option<Devices> {
     [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(|choice| {
         let open = |kernels: KernelSet| pollster::block_on(Device::open(&choice, kernels, &[])).ok().map(Rc::new);
-        // llvmpipe lists matrices of 8 × 8 numbers for all widths of its vectors, but only has them for eight lanes.
+        // llvmpipe lists 8 × 8 matrices for all vector widths, but supports them only with eight lanes.
         let units = chosen_lanes().is_none_or(|lanes| lanes == 8).then_some(KernelSet::OnMatrixUnits);
         let others = [KernelSet::WithPlainMatrices, Stored::F16.into()];
         Some((open(Stored::F32.into())?, units.into_iter().chain(others).find_map(open)))
@@ -82,9 +84,9 @@ fn open() -> Option<Devices> {
 /// Selects which kernels of a product a test launches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Variants {
-    /// The default, and the one that a rule chooses for the product and the device.
+    /// The default, and the one that the rule chooses for the product and device.
     Usual,
-    /// All that the device runs. A driver that has not cached them compiles for minutes.
+    /// All variants that the device runs. A driver without cached kernels compiles for minutes.
     Every,
 }
 
@@ -109,7 +111,7 @@ macro_rules! test_variants {
 }
 use test_variants;
 
-/// The variants of `product` that a test launches on `device`.
+/// Returns the variants of `product` that a test launches on `device`.
 fn variants(device: &Device, product: &Product, which: Variants) -> Vec<&'static Variant> {
     let every = every_variant(device, product);
     if which == Variants::Every {
@@ -119,34 +121,34 @@ fn variants(device: &Device, product: &Product, which: Variants) -> Vec<&'static
     every.into_iter().filter(|variant| usual.contains(variant)).collect()
 }
 
-/// The variants of `product` that `device` runs. Where those with subgroups are not among them the test says so, or fails when
-/// `REQUIRE_GPU` is 1 and the adapter must have them.
+/// Returns the variants of `product` that `device` runs. If variants with subgroups are missing, reports it, or fails
+/// if `REQUIRE_GPU` is 1 and the adapter must have them.
 fn every_variant(device: &Device, product: &Product) -> Vec<&'static Variant> {
     let variants: Vec<_> = product.variants_with(device.abilities).collect();
     let is_for_device = |variant: &&Variant| device.abilities.matrices || !variant.multiplies_blocks();
     if variants.len() < product.variants().iter().filter(is_for_device).count() && !LEAVES_OUT.replace(true) {
         let lanes = device.abilities.subgroup_lanes;
         let why = format!("kernels for subgroups of eight lanes do not run, this adapter's subgroups have {lanes}");
-        // Four are what llvmpipe was asked for, then.
+        // Four lanes means that llvmpipe was configured with that width.
         skipped(has_everything(device.adapter()) && lanes != 4, why);
     }
     variants
 }
 
-/// The same random shapes every time, so that a failure can be repeated.
+/// Returns a runner with the same random shapes every time, so that failures are repeatable.
 fn runner() -> TestRunner {
-    // The stored type makes no difference to indices, in which shapes find mistakes.
+    // Shapes reveal indexing errors, which do not depend on the stored type.
     let cases = if STORED.get() == Stored::F32 { CASES } else { CASES / 3 };
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     TestRunner::new_with_rng(config, proptest::test_runner::TestRng::deterministic_rng(Default::default()))
 }
 
-/// Numbers in -1..1 that can be stored, different for each `stream`.
+/// Returns storable numbers in -1..1, different for each `stream`.
 fn numbers(count: u32, stream: u32) -> Vec<f32> {
     storable((0..count).map(|i| 2.0 * uniform(i, stream, 0, 7) - 1.0).collect())
 }
 
-/// The nearest numbers that can be stored, so that a kernel and its twin begin with the same.
+/// Returns the nearest storable numbers, so that a kernel and its twin start with the same values.
 fn storable(values: Vec<f32>) -> Vec<f32> {
     match STORED.get() {
         Stored::F32 => values,
@@ -154,12 +156,12 @@ fn storable(values: Vec<f32>) -> Vec<f32> {
     }
 }
 
-/// Tolerance after values were stored `times` times on the way.
+/// Returns the tolerance for values that were stored `times` times in between.
 fn stored_on_the_way(times: f64, tolerance: f64) -> f64 {
     tolerance + if STORED.get() == Stored::F16 { times * ROUNDING } else { 0.0 }
 }
 
-/// For each storage buffer of a kernel, true if it holds the type [`Stored`].
+/// Returns, for each storage buffer of a kernel, true if it holds the type [`Stored`].
 fn stored_buffers(kernel: &Kernel) -> Vec<bool> {
     let source = kernel.source(Stored::F32);
     let holds_stored = |binding| {
@@ -169,7 +171,7 @@ fn stored_buffers(kernel: &Kernel) -> Vec<bool> {
     (1..=kernel.storage.len()).map(holds_stored).collect()
 }
 
-/// `bytes` of numbers of f32, as they are stored.
+/// Converts the bytes of f32 numbers to the stored type.
 fn as_stored(stored: Stored, bytes: &[u8]) -> Vec<u8> {
     if stored == Stored::F32 {
         return bytes.to_vec();
@@ -184,14 +186,14 @@ fn as_stored(stored: Stored, bytes: &[u8]) -> Vec<u8> {
     stored
 }
 
-/// A training step whose batch is full.
+/// Returns a training step with a full batch.
 fn step(rows: u32) -> Step {
     Step { step: 3, seed: 11, count: rows, training: 1, learning_rate: 0.01, first_row: 2, ..Step::default() }
 }
 
 const ACTIVATIONS: [u32; 3] = [activation::IDENTITY, activation::RELU, activation::TANH];
 
-/// Dropout behind an activation, for layers whose last stored channel is padding.
+/// Returns an epilogue with dropout after an activation, for layers with padding in the last stored channel.
 fn dropout_behind(activation: u32, stored_channels: u32) -> Epilogue {
     Epilogue {
         activation,
@@ -204,7 +206,7 @@ fn dropout_behind(activation: u32, stored_channels: u32) -> Epilogue {
     }
 }
 
-/// Checks a kernel on random shapes, with each device.
+/// Checks a kernel on random shapes with each device.
 fn on_shapes<S: Strategy>(shapes: S, check: impl Fn(&Device, S::Value)) {
     with_device(|device| {
         let check = |shape| {
@@ -215,14 +217,14 @@ fn on_shapes<S: Strategy>(shapes: S, check: impl Fn(&Device, S::Value)) {
     });
 }
 
-/// Buffers of a kernel, and its twin's results in those that it writes, which are the last.
+/// Buffers of a kernel, and the twin's results for those that it writes, which come last.
 struct Case {
     buffers: Vec<Vec<f32>>,
     expected: Vec<Vec<f64>>,
 }
 
 impl Case {
-    /// A kernel that reads `inputs` and writes `outputs`, as `twin` does in double precision.
+    /// Creates a case that reads `inputs` and writes `outputs`, computed by `twin` in double precision.
     fn new<const N: usize, const M: usize>(
         inputs: [&[f32]; N],
         outputs: [&[f32]; M],
@@ -289,8 +291,8 @@ impl Case {
     }
 }
 
-/// Runs `kernel` once; `buffers` are its storage buffers in binding order. Returns them as they are afterwards. Buffers of the
-/// stored type come and go as f32, even if the device stores f16.
+/// Runs `kernel` once and returns its storage buffers afterwards. `buffers` are in binding order. Buffers of the stored
+/// type are passed as f32, even if the device stores f16.
 fn launch<P: Pod>(
     device: &Device,
     kernel: &str,
@@ -302,7 +304,7 @@ fn launch<P: Pod>(
     launch_with(device, kernel, Vec::new(), (bytemuck::bytes_of(params), step), buffers, invocations)
 }
 
-/// As [`launch`], with values of the kernel's constants.
+/// Like [`launch`], with values of the kernel's constants.
 fn launch_with(
     device: &Device,
     kernel: &str,
@@ -361,13 +363,13 @@ fn bytes<T: Pod>(values: &[T]) -> &[u8] {
     bytemuck::cast_slice(values)
 }
 
-/// Compares a kernel's float32 results, which may have been stored, with its twin's in double precision.
+/// Compares a kernel's float32 results, possibly rounded by storage, with its twin's in double precision.
 fn assert_close(what: &str, found: &[f32], expected: &[f64], tolerance: f64) {
     let tolerance = stored_on_the_way(1.0, tolerance);
     assert_eq!(found.len(), expected.len(), "{what}: lengths differ");
     for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
         let difference = (f64::from(*found) - expected).abs();
-        // A comparison with a value that is not a number is false, so it fails.
+        // A comparison with NaN is false, so it fails.
         assert!(
             difference <= tolerance * (1.0 + expected.abs()),
             "{what}: element {i} is {found:e}, its twin's is {expected:e}"
@@ -379,7 +381,7 @@ fn double(values: &[f32]) -> Vec<f64> {
     values.iter().map(|&v| f64::from(v)).collect()
 }
 
-/// Numbers in -1..1 for `pixels` of `channels` known channels each; the padding up to `stored` channels is zero.
+/// Returns numbers in -1..1 for `pixels` of `channels` channels each, with zeros as padding up to `stored` channels.
 fn padded(pixels: u32, channels: u32, stored: u32, stream: u32) -> Vec<f32> {
     let mut values = numbers(pixels * stored, stream);
     for pixel in values.chunks_exact_mut(stored as usize) {
@@ -394,14 +396,14 @@ fn made_by(epilogue: &Epilogue, step: &Step, values: Vec<f32>) -> Vec<f32> {
     storable((0..).zip(values).map(made).collect())
 }
 
-/// Bits of llvmpipe's vectors, with a lane of a subgroup for each 32; read when the driver is loaded, so that each needs
-/// another process.
+/// Width of llvmpipe's vectors in bits: 32 per lane of a subgroup. llvmpipe reads it when it is loaded, so each width
+/// needs a separate process.
 const VECTOR_WIDTH: &str = "LP_NATIVE_VECTOR_WIDTH";
 const VECTOR_WIDTHS: [u32; 3] = [128, 256, 512];
-/// Tests of kernels that have variants for subgroups.
+/// Tests of kernels with subgroup variants.
 const WITH_SUBGROUPS: [&str; 2] = ["kernel_tests::products", "kernel_tests::recurrent"];
 
-/// Lanes of a subgroup of llvmpipe, if the environment chooses them.
+/// Returns the number of lanes per llvmpipe subgroup, if set in the environment.
 fn chosen_lanes() -> Option<u32> {
     env::var(VECTOR_WIDTH).ok()?.parse::<u32>().ok().map(|width| width / 32)
 }

@@ -6,7 +6,7 @@ use super::{
     ACTIVATIONS, Case, assert_close, dropout_behind, made_by, numbers, on_shapes, padded, step, storable, with_device,
 };
 
-/// Radii smaller and larger than four channels and than all of them; the last channel is padding.
+/// Radii below and above four channels and above all of them. The last channel is padding.
 fn local_responses() -> impl Strategy<Value = LocalResponse> {
     let extents = (1u32..4, 1u32..20, 1u32..7, 0u32..10, 0..ACTIVATIONS.len(), 0u32..2);
     extents.prop_map(|(rows, pixels, fours, radius, kind, accumulate)| LocalResponse {
@@ -74,7 +74,7 @@ fn channels(params: &BatchNorm) -> [Vec<f32>; 3] {
     [saved, channel(12), channel(13)]
 }
 
-/// Gradients of the output; zero in rows that are no samples.
+/// Returns gradients of the output, with zeros in rows without samples.
 fn output_gradients(params: &BatchNorm, step: &Step) -> Vec<f32> {
     let mut dy = batch_values(params, 1);
     dy[(step.count * params.pixels * params.stored_channels) as usize..].fill(0.0);

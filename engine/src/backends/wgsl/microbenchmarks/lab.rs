@@ -21,16 +21,16 @@ use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::measure::{Contest, Event, Gauge, Length, Observer, Participant, Repeatable, Rules, Window};
 
-/// Length of a window, so that reading the clock and the last wait cost little.
+/// Duration of a window, long enough that clock readings and the last wait cost little.
 const WINDOW_SECONDS: f64 = 0.1;
-/// Length of a trial of a variant, to find the one that is worth measuring.
+/// Duration of a trial that selects the variant to measure.
 const TRIAL_SECONDS: f64 = 0.02;
-/// Shortest window in latencies of the device: every window is too long by up to its latency, as in Firefox, which is a tenth
-/// of a window then.
+/// Minimum window duration in latencies of the device. Every window is too long by up to one latency, here at most a
+/// tenth of a window, as in Firefox.
 const LATENCIES_PER_WINDOW: f64 = 10.0;
 const LATENCIES_PER_TRIAL: f64 = 4.0;
 const WINDOWS: usize = 5;
-/// Windows that are made at any cost.
+/// Minimum number of windows, at any cost.
 pub(super) const MIN_WINDOWS: usize = 3;
 
 /// An open device and a clock.
@@ -49,7 +49,7 @@ impl Lab {
         self.clock.as_ref()
     }
 
-    /// Compiles the kernels of `work`, allocates and uploads what `work` needs, and launches its preparation.
+    /// Compiles the kernels of `work`, allocates and uploads its data, and launches its preparation.
     pub(super) async fn set_up(&self, work: Work) -> Result<Bench, EngineError> {
         let Work { mut builder, steps, preparation, output } = work;
         let repeated = builder.take_recording();
@@ -65,17 +65,17 @@ impl Lab {
     }
 }
 
-/// A value that is read back.
+/// Size of the value read back.
 const READ_BYTES: u64 = 4;
 
-/// Work that is ready to be repeated.
+/// Work ready for repetition.
 pub(super) struct Bench {
     lab: Lab,
     buffers: Buffers,
     repeated: Executor,
     output: BufferRange,
     pace: Pace,
-    /// Seconds from the end of work until the host knows of it.
+    /// Seconds from the end of work until the host is notified.
     latency: f64,
 }
 
@@ -88,7 +88,7 @@ impl Bench {
 
     /// Repeats the work and measures the time until a value has come back.
     ///
-    /// Several submissions run at a time, each of as many repetitions as the pace allows.
+    /// Several submissions are in flight, each with as many repetitions as the pace allows.
     pub(super) async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError> {
         let Lab { device, clock } = &self.lab.clone();
         let start = clock.now_seconds();
@@ -103,7 +103,7 @@ impl Bench {
                 left -= count;
             }
             if left == 0 && reading.is_none() {
-                // Asked for after the last has finished, it would cost another latency.
+                // A request after the last submission has finished would cost another latency.
                 reading = Some(self.buffers.begin_to_read(device, BufferRange { bytes: READ_BYTES, ..self.output }));
             }
             if let Some((count, finished)) = under_way.pop_front() {
@@ -119,7 +119,7 @@ impl Bench {
         Ok(Window::new(repetitions, clock.now_seconds() - start))
     }
 
-    /// One short window, after a first run that warms up.
+    /// Measures one short window after a warm-up run.
     pub(super) async fn trial(&mut self) -> Result<Window, EngineError> {
         self.window(1).await?;
         let seconds = TRIAL_SECONDS.max(LATENCIES_PER_TRIAL * self.latency);
@@ -133,14 +133,14 @@ impl Bench {
         }
     }
 
-    /// Windows, after some that warm up.
+    /// Measures windows after some that warm up.
     pub(super) async fn timing(&mut self) -> Result<Timing, EngineError> {
         let timing = self.timing_beside(f64::INFINITY, &mut None, &mut Unobserved).await?;
         Ok(timing.expect("an unobserved measurement is never canceled"))
     }
 
-    /// As [`Self::timing`], with the peak of arithmetic after each window, where there is a gauge. Some windows are left out
-    /// when the budget is spent; `None` where `observer` cancelled before there was any.
+    /// Like [`Self::timing`], with the arithmetic peak after each window if there is a gauge. Omits some windows when
+    /// the budget is spent. Returns `None` if `observer` cancelled before the first.
     pub(super) async fn timing_beside(
         &mut self,
         budget_seconds: f64,
@@ -159,7 +159,7 @@ impl Bench {
         }
     }
 
-    /// Windows of submissions that are each waited for before the next: the cost of a round trip.
+    /// Measures windows of submissions that each wait for the previous one: the cost of a round trip.
     pub(super) async fn round_trips(&mut self) -> Result<Timing, EngineError> {
         let Lab { device, clock } = &self.lab.clone();
         let mut windows = Vec::new();
@@ -186,17 +186,17 @@ impl Repeatable for &mut Bench {
     }
 }
 
-/// Observer of a measurement that nothing observes.
+/// Observer that does nothing.
 struct Unobserved;
 
 impl Observer<Event> for Unobserved {
     fn event(&mut self, _event: &Event) {}
 }
 
-/// Repetitions that fit into one submission.
+/// Maximum number of repetitions per submission.
 const SLOTS: u32 = 256;
 
-/// Something to repeat, as data: buffers, launches before, and launches in every repetition.
+/// Repeatable work as data: buffers, preparatory launches, and launches of every repetition.
 pub(super) struct Work {
     builder: Builder,
     /// Place of the step table.
@@ -208,7 +208,7 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// No launches yet; all `rows` rows of the batch hold samples.
+    /// Creates work without launches. All `rows` rows of the batch hold samples.
     pub(super) fn new(rows: u32) -> Self {
         let step = Step { count: rows, training: 1, ..Step::default() };
         let mut row = bytemuck::bytes_of(&step).to_vec();
@@ -218,12 +218,12 @@ impl Work {
         Self { builder, steps, preparation: Recording::default(), output: None }
     }
 
-    /// A storage buffer of `elements` zeros of four bytes.
+    /// Adds a storage buffer of `elements` four-byte zeros.
     pub(super) fn zeros(&mut self, name: &'static str, elements: u64) -> BufferRange {
         self.builder.floats(name, elements)
     }
 
-    /// A storage buffer with these numbers.
+    /// Adds a storage buffer with these numbers.
     pub(super) fn floats(&mut self, name: &'static str, numbers: &[f32]) -> BufferRange {
         self.builder.filled(name, false, bytemuck::cast_slice(numbers).to_vec())
     }
@@ -238,7 +238,7 @@ impl Work {
         self.builder.product(variant, product, bindings);
     }
 
-    /// Adds up partial gradients in every repetition, if there are several; returns the place of the sum.
+    /// Adds up partial gradients in every repetition, if there are several. Returns the location of the sum.
     pub(super) fn sum(&mut self, partial: BufferRange, product: &Product, emulated: bool) -> BufferRange {
         let Some(params) = product.sum_of_parts() else { return partial };
         let sum = self.zeros("gradient", u64::from(params.elements));

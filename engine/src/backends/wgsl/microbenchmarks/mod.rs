@@ -29,14 +29,14 @@ pub use results::kernels::{
     Difference, Entry, Figures, KernelReport, Outcome, Pass, Peak, Peaks, Suite, Timing, Tried, Unit,
 };
 
-/// Suites to measure, and the budget of each entry.
+/// Suites to measure, and the budget per entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// Products also need, and so measure, the peak of arithmetic.
+    /// Suites to measure. Products also measure the peak of arithmetic, which they need.
     pub suites: Vec<Suite>,
-    /// An entry that would take longer than this for its few repetitions is skipped.
+    /// Time limit per entry. An entry that would exceed it in its few repetitions is skipped.
     pub budget_seconds: f64,
-    /// An entry that needs more memory than this is skipped.
+    /// Memory limit per entry. An entry that would exceed it is skipped.
     pub budget_bytes: u64,
 }
 
@@ -121,20 +121,20 @@ fn products(suite: Suite, emulated: bool) -> Vec<Box<dyn LayerPass>> {
     }
 }
 
-/// Extent of a suite, as far as sizes alone tell, and its memory.
+/// Extent of a suite, as predicted from sizes alone, and its memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outline {
     /// Peaks of the device, which have no budget.
     pub peaks: usize,
-    /// Entries that some kernel can do and that fit into the budget; only the device shows which take too long.
+    /// Entries that a kernel supports and that fit into the memory budget. Only a run shows which take too long.
     pub entries: usize,
     /// Every size once, in the order of measurement.
     pub sizes: Vec<String>,
-    /// The most that the buffers of anything that is measured take together.
+    /// Largest total size of the buffers of any single measurement.
     pub most_bytes: u64,
 }
 
-/// Returns the extent of `suite` with this budget of memory for each entry.
+/// Returns the extent of `suite` with this memory budget per entry.
 pub fn outline(suite: Suite, budget_bytes: u64) -> Outline {
     let products = products(suite, false);
     let mut sizes: Vec<String> = products.iter().map(|product| product.size()).collect();

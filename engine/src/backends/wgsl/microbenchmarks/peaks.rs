@@ -1,4 +1,4 @@
-//! Peak rates of a device, and a gauge that measures them again and again.
+//! Peak rates of a device, and a gauge that measures them repeatedly.
 
 use std::rc::Rc;
 
@@ -15,25 +15,25 @@ use crate::measure::{self, Window};
 
 /// Independent chains of the kernels, and their names.
 const CHAINS: [(u32, &str); 3] = [(2, "peak_fma_2"), (4, "peak_fma_4"), (8, "peak_fma_8")];
-/// Iterations of an invocation: long enough that starting it costs little.
+/// Iterations per invocation, enough to make the start-up cost small.
 const ITERATIONS: u32 = 256;
-/// Invocations that are tried, in this order, until one launch takes so long that more cannot help.
+/// Invocation counts to try, in this order, until a launch takes so long that more cannot help.
 const FMA_INVOCATIONS: [u32; 5] = [1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20];
 const LONG_LAUNCH_SECONDS: f64 = 0.05;
 
 /// Invocations that share an array.
 const STREAM_INVOCATIONS: [u32; 4] = [1 << 14, 1 << 16, 1 << 18, 1 << 20];
-/// Array that is larger than the cache of any GPU or processor on sale.
+/// Array size that exceeds the cache of any GPU or processor on sale.
 const ARRAY_BYTES: u64 = 512 << 20;
 const ARRAY_BYTES_ON_SOFTWARE: u64 = 128 << 20;
-/// Array that is copied during a run, next to a network that needs memory as well: larger than the caches of nearly all GPUs,
-/// and bound whole on every WebGPU device.
+/// Size of the array copied during a run, when a network also needs memory. It exceeds the caches of nearly all GPUs
+/// and fits into one binding on every WebGPU device.
 const GAUGED_ARRAY_BYTES: u64 = 128 << 20;
 const GAUGED_INVOCATIONS: u32 = 1 << 18;
-/// Smallest array: a device that cannot hold two of them is not measured.
+/// Minimum array size. A device that cannot hold two such arrays is not measured.
 const MIN_ARRAY_BYTES: u64 = 16 << 20;
 
-/// Launches in a repetition, about as many as in a training step.
+/// Launches per repetition, about as many as in a training step.
 const LAUNCHES: u32 = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(super) enum PeakKind {
     RoundTrip,
 }
 
-/// The peaks that these suites ask for.
+/// Returns the peaks that these suites require.
 pub(super) fn wanted(suites: &[Suite]) -> Vec<PeakKind> {
     let has = |any: &[Suite]| any.iter().any(|suite| suites.contains(suite));
     let mut kinds = Vec::new();
@@ -74,7 +74,7 @@ impl PeakKind {
         *place = Some(peak);
     }
 
-    /// Most bytes of its buffers: the best variant so far stays while another one is tried.
+    /// Returns the maximum total size of its buffers. The best variant so far stays allocated while another is tried.
     pub(super) fn most_bytes(self) -> u64 {
         match self {
             Self::Arithmetic => 2 * 16 * FMA_INVOCATIONS.iter().copied().map(u64::from).max().unwrap_or(0),
@@ -126,7 +126,7 @@ impl PeakKind {
         let mut best: Option<Best> = None;
         let mut tried = Vec::new();
         for invocations in STREAM_INVOCATIONS {
-            // Two arrays at a time are enough for any memory.
+            // Two arrays at a time fit into any memory.
             let variant = format!("{invocations} invocations, arrays of {} MiB", bytes >> 20);
             let bench = loop {
                 match lab.set_up(self.stream_work(bytes, invocations)).await {
@@ -181,11 +181,11 @@ fn launches(count: u32) -> Work {
     work
 }
 
-/// The peak of arithmetic, and the kernel that it was measured with.
+/// Arithmetic peak, and the kernel that measured it.
 pub(super) struct Arithmetic {
     pub(super) peak: Peak,
     bench: Bench,
-    /// Operations of a repetition.
+    /// Operations per repetition.
     pub(super) flops: f64,
     pub(super) repetitions: u32,
 }
@@ -227,7 +227,7 @@ pub(super) async fn copying(lab: &Lab) -> Result<Option<(Bench, f64)>, EngineErr
     }
 }
 
-/// The fastest of some variants.
+/// Fastest variant so far.
 struct Best {
     bench: Bench,
     value: f64,
@@ -262,16 +262,16 @@ impl Best {
 /// The best of the kernels of fused multiply-adds, ready to be timed at any moment.
 pub struct Gauge {
     bench: Bench,
-    /// Operations of a repetition.
+    /// Operations per repetition.
     flops: f64,
     repetitions: u32,
     copying: Option<Copying>,
 }
 
-/// An array that is copied.
+/// An array to copy.
 struct Copying {
     bench: Bench,
-    /// Bytes that a repetition reads and writes.
+    /// Bytes read and written per repetition.
     bytes: f64,
 }
 

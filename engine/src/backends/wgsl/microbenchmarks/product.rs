@@ -17,11 +17,11 @@ use crate::random::Generator;
 
 /// Number of results that are compared with plain sums.
 const CHECKED_RESULTS: u32 = 16;
-/// Largest difference, as a share of the sum of the terms' magnitudes: many times the rounding.
+/// Maximum difference, as a share of the sum of the terms' magnitudes: many times the rounding error.
 const TOLERANCE: f64 = 1e-5;
-/// Share of the peak that kernels are expected to reach before one of their kind was measured.
+/// Expected share of the peak before a kernel of the same kind has been measured.
 const EXPECTED_SHARE: f64 = 0.2;
-/// Reason of a product whose buffers do not fit into memory, although each can be bound.
+/// Reason for skipping a product if its buffers can be bound but do not fit into memory.
 const OUT_OF_MEMORY: &str = "the device ran out of memory";
 /// Share of an entry's budget for a repetition: it is run to check, to warm up twice, and measured.
 const BUDGET_SHARE: f64 = 1.0 / (3 + MIN_WINDOWS) as f64;
@@ -37,7 +37,7 @@ pub(super) trait LayerPass {
     fn work(&self, variant: &Variant) -> Work;
     /// Elements of the result.
     fn results(&self) -> u64;
-    /// A result as a plain sum.
+    /// Returns a result as a plain sum.
     fn plain(&self, at: u64) -> PlainSum;
 
     fn pass(&self) -> Pass {
@@ -57,7 +57,7 @@ pub(super) trait LayerPass {
         product.elements().into_iter().chain(sum).collect()
     }
 
-    /// Reason that no kernel can do it.
+    /// Returns the reason that no kernel can compute it, if any.
     fn impossible(&self) -> Option<&'static str> {
         None
     }
@@ -132,7 +132,7 @@ pub(super) async fn measure(
     })
 }
 
-/// Returns the reason that a product is not tried.
+/// Returns the reason for skipping a product, if any.
 fn obstacle(lab: &Lab, product: &dyn LayerPass, request: &Request, rates: &ProductRates) -> Option<Outcome> {
     if let Some(reason) = product.impossible() {
         return Some(Outcome::Skipped { reason: reason.to_owned() });
@@ -168,7 +168,7 @@ async fn attempt(
     for at in product.checked() {
         let (found, expected) = (f64::from(bench.value(at).await?), product.plain(at));
         let tolerance = TOLERANCE * (1.0 + expected.magnitude);
-        // A comparison with a value that is not a number is false, so it fails.
+        // A comparison with NaN is false, so it fails.
         let close = (found - expected.value).abs() <= tolerance;
         if !close {
             return Ok(Outcome::Wrong(Difference { at, found, expected: expected.value }));

@@ -1,4 +1,4 @@
-//! Time of each launch of a training step, repeated separately.
+//! Time of each launch of a training step, each repeated separately.
 
 use async_recursion::async_recursion;
 use results::Adapter;
@@ -20,11 +20,11 @@ use crate::trainer::TrainingJob;
 
 /// Version of the layout of [`Profile`].
 const SCHEMA_VERSION: u32 = 1;
-/// Windows per launch; the best counts.
+/// Number of windows per launch. The best counts.
 const WINDOWS: u32 = 5;
-/// Nothing is read back.
+/// Size of the unused staging buffer.
 const STAGING_BYTES: u64 = 4;
-/// Repetitions that fit into one submission.
+/// Maximum number of repetitions per submission.
 const MAX_REPETITIONS: u32 = 256;
 
 /// A training step, launch by launch.
@@ -33,9 +33,9 @@ pub struct Profile {
     pub schema_version: u32,
     pub adapter: Adapter,
     pub batch_size: u32,
-    /// A whole step, whose launches follow each other.
+    /// A whole step, with its launches in sequence.
     pub step: Cost,
-    /// In the order of the step.
+    /// Launches in step order.
     pub launches: Vec<Launch>,
 }
 
@@ -47,18 +47,19 @@ pub struct Launch {
     pub size: String,
     /// Multiplications and additions of a product; 0 for others.
     pub flops: u64,
-    /// Bytes of the buffers that it is given, which it may read or write in part only.
+    /// Size of the bound buffers in bytes. The launch may access only part of them.
     pub bytes: u64,
     pub workgroups: u64,
-    /// Repeated separately, so that its operands may be in caches already.
+    /// Cost of separate repetitions, with operands possibly already in caches.
     pub cost: Cost,
 }
 
-/// The best of some windows.
+/// Best of several windows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cost {
     pub seconds: f64,
-    /// Processor time of the whole program. On an emulated GPU that is the time of computing, unaffected by other programs.
+    /// Processor time of the whole program. On an emulated GPU this is the computing time, unaffected by other
+    /// programs.
     pub processor_seconds: Option<f64>,
 }
 
@@ -85,7 +86,7 @@ pub async fn profile(
     buffers.write(&device, plan.places.steps, 0, &step_table(job));
     let profiler = Profiler { device: &device, clock, processor, buffers: &buffers, plan: &plan };
     if let Some(shuffle) = &plan.shuffle {
-        // Once an epoch only, and so no part of a step.
+        // The shuffle runs only once per epoch, so it is not part of a step.
         profiler.run(shuffle).await?;
     }
     // The launches then find the results of those before them.
@@ -101,7 +102,7 @@ pub async fn profile(
     Ok(Profile { schema_version: SCHEMA_VERSION, adapter, batch_size, step, launches })
 }
 
-/// The first steps of an epoch.
+/// Returns the first steps of an epoch.
 fn step_table(job: &TrainingJob) -> Vec<u8> {
     let stride = STEP_STRIDE_BYTES as usize;
     let mut table = vec![0; MAX_REPETITIONS as usize * stride];
@@ -112,7 +113,7 @@ fn step_table(job: &TrainingJob) -> Vec<u8> {
     table
 }
 
-/// Describes a launch, with its product if it is one. `products` belong to the launches that follow, in order.
+/// Describes a launch, with its product if it has one. `products` belong to the following launches, in order.
 fn launch<'a>(dispatch: &Dispatch, products: &mut (impl Iterator<Item = &'a Product> + Clone), cost: Cost) -> Launch {
     let kernel = dispatch.kernel.name;
     let product = products.clone().next();
@@ -135,7 +136,7 @@ fn launch<'a>(dispatch: &Dispatch, products: &mut (impl Iterator<Item = &'a Prod
     launch
 }
 
-/// Timing of launches.
+/// Timer of launches.
 struct Profiler<'a> {
     device: &'a Device,
     clock: &'a dyn Clock,
@@ -145,7 +146,7 @@ struct Profiler<'a> {
 }
 
 impl Profiler<'_> {
-    /// Cost of one repetition of `recording`. The first window warms up.
+    /// Measures the cost of one repetition of `recording`. The first window warms up.
     async fn cost(&self, recording: &Recording, seconds: f64) -> Result<Cost, EngineError> {
         let Places { params, steps, .. } = self.plan.places;
         let executor = Executor::new(self.device, self.buffers, recording, params, steps).await?;

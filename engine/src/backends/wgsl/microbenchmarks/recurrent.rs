@@ -4,7 +4,7 @@
 //! are ordinary matrix products for all steps at once; its input is the gates' input. Vanilla layers and GRUs have
 //! ReLU, as there; the gates of LSTMs follow Keras 2.0.8, with hard sigmoids.
 //!
-//! Kernels replace the gates by their results, so repetitions start from the results of the one before.
+//! Kernels replace the gates by their results, so each repetition starts from the results of the previous one.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ use super::layers::{MatrixProduct, Operand, PlainSum};
 use super::product::{LayerPass, checked_places};
 use crate::model::{Activation, Cell};
 
-/// Most multiplications and additions of a sequence: plain loops do them in a few seconds.
+/// Maximum number of multiplications and additions per sequence. Plain loops take a few seconds for them.
 const MAX_PLAIN_PRODUCTS: u64 = 1 << 31;
 /// Steps that are compared with plain loops if all of them would take longer.
 const MIN_CHECKED_STEPS: u32 = 8;
@@ -45,7 +45,7 @@ pub(super) struct RecurrentPass {
     pass: Pass,
     /// True if a CPU emulates the GPU, which sums gradients in fewer parts.
     emulated: bool,
-    /// Sequences computed by plain loops, which give all values of one together.
+    /// Sequences computed by plain loops, which return all values of a sequence together.
     plain: RefCell<HashMap<u32, Rc<PlainSequence>>>,
 }
 
@@ -100,12 +100,12 @@ impl RecurrentPass {
         operand.numbers().iter().map(|number| limit * number).collect()
     }
 
-    /// Input of the gates, without the recurrent products.
+    /// Returns the input of the gates, without the recurrent products.
     fn x(&self) -> Operand {
         Operand::full(2, self.sequences * self.steps, self.gate_columns())
     }
 
-    /// Gradient of the last hidden state.
+    /// Returns the gradient of the last hidden state.
     fn dy(&self) -> Operand {
         Operand::full(3, self.sequences, self.params().stored_units)
     }
@@ -114,18 +114,18 @@ impl RecurrentPass {
         Operand::full(4, 1, self.gate_columns())
     }
 
-    /// A GRU's products or an LSTM's cells before a backward pass.
+    /// Returns a GRU's products or an LSTM's cells before a backward pass.
     fn own(&self) -> Operand {
         let columns = if self.cell == Cell::Lstm { self.params().stored_units } else { self.gate_columns() };
         Operand::full(5, self.sequences * self.steps, columns)
     }
 
-    /// Hidden states before a backward pass.
+    /// Returns the hidden states before a backward pass.
     fn previous(&self) -> Operand {
         Operand::full(6, self.sequences * self.steps, self.params().stored_units)
     }
 
-    /// Steps whose results are compared: the first ones of a forward pass, the last ones of a backward pass.
+    /// Returns the number of compared steps: the first ones of a forward pass, the last ones of a backward pass.
     fn checked_steps(&self) -> u32 {
         let of_a_step = u64::from(self.gate_columns()) * u64::from(self.params().stored_units);
         let affordable = of_a_step * u64::from(self.steps) <= MAX_PLAIN_PRODUCTS;
@@ -138,7 +138,7 @@ impl RecurrentPass {
         self.pass == Pass::Forward && self.checked_steps() == self.steps
     }
 
-    /// Values of one sequence in the result of this pass.
+    /// Returns the number of values per sequence in the result of this pass.
     fn results_of_a_sequence(&self) -> u64 {
         self.results() / u64::from(self.sequences)
     }

@@ -1,12 +1,11 @@
-//! Synchronous data-parallel training: several devices of this machine hold the same network, and each trains on its share of
-//! each batch.
+//! Synchronous data-parallel training: several devices of this machine hold the same network, and each trains on its
+//! share of each batch.
 //!
-//! Gradients are one arena, so that an all-reduce is one buffer: it is read back from each device, summed on the host in the
-//! order of the devices, and written back, after the backward pass or in parts while that goes on. Then every device does the
-//! same update, and weights stay the same to the last bit, which is checked before each test. Random numbers are counted over
-//! the whole batch, loss and gradients are the whole batch's, and batch normalization exchanges its statistics and the
-//! sums of its gradients on the way. The result equals a single device's with the whole batch, up to the order of
-//! additions.
+//! Gradients are in one arena, so an all-reduce uses one buffer. It is read back from each device, summed on the host
+//! in device order, and written back, either after the backward pass or in parts during it. Then every device does the
+//! same update, so weights stay identical to the last bit, which is checked before each test. Random numbers, loss and
+//! gradients refer to the whole batch. Batch normalization exchanges its statistics and the sums of its gradients. The
+//! result equals a single device's with the whole batch, up to the order of additions.
 
 mod trainer;
 
@@ -37,8 +36,8 @@ pub(in super::super) struct ParallelBackend {
     overlap: Option<bool>,
 }
 
-/// Opens the adapters that share each batch; a software adapter is opened several times. Where a single one fits, it trains as
-/// it does without others.
+/// Opens the adapters that share each batch. A software adapter may be opened several times. A single matching adapter
+/// trains as an ordinary backend.
 ///
 /// # Errors
 /// Errors of [`AdapterChoice::choose_several`] and [`WgslBackend::open`].
@@ -64,7 +63,7 @@ impl ParallelBackend {
         u32::try_from(self.devices.len()).expect("devices are few")
     }
 
-    /// A software adapter computes on the cores that exchange, and was measured to lose by it (docs/SCALING.md).
+    /// A software adapter computes on the same cores as the exchange, and measurements show a loss (docs/SCALING.md).
     fn exchanging(&self) -> Exchanging {
         let overlaps = self.overlap.unwrap_or(!self.adapter().software);
         if overlaps { Exchanging::WhileComputing } else { Exchanging::Afterwards }
@@ -113,7 +112,7 @@ impl Backend for ParallelBackend {
         let mut replicas = Vec::new();
         for (place, backend) in self.devices.iter().enumerate() {
             if place > 0 {
-                // The first has timed the kernels, and the others are the same device.
+                // The first device has timed the kernels, and the others are identical.
                 let known = self.devices[0].choices.borrow().text();
                 backend.choices.replace(Choices::recalled(backend.device.abilities, &known));
             }

@@ -26,12 +26,13 @@ fn overlapping(devices: u32, overlap: bool) -> Option<Box<dyn Backend>> {
     opened(pollster::block_on(open_with(NAME, &opening, Rc::new(Standstill))))
 }
 
-/// The software adapter as several logical devices; without one the test is skipped, or fails with `REQUIRE_GPU=1`.
+/// Opens the software adapter as several logical devices. Without one the test is skipped, or fails with
+/// `REQUIRE_GPU=1`.
 fn logical_devices(devices: u32) -> Option<Box<dyn Backend>> {
     opened(pollster::block_on(open_with(NAME, &opening(devices), Rc::new(Standstill))))
 }
 
-/// The same for tests that break one of two.
+/// Like [`logical_devices`], for tests that break one of two devices.
 fn two_devices(clock: Rc<dyn Clock>) -> Option<ParallelBackend> {
     let open = || async {
         let first = WgslBackend::open(&opening(1), Rc::clone(&clock)).await?;
@@ -122,7 +123,7 @@ fn every_launch_omitted_by_the_second_device_is_caught() {
         let second = &two.devices[1].device;
         let choices = Choices::new(second.abilities);
         let plan = Plan::new(&judged.job, two.setup(), second.largest_binding_bytes(), &choices).unwrap();
-        // Tests are done by the first device alone.
+        // The first device alone runs tests.
         let launches = plan.launches().into_iter().enumerate().filter(|(_, launch)| !launch.starts_with("test"));
         for (place, launch) in launches {
             second.omission.set(Some(Omission(place)));
@@ -158,7 +159,7 @@ fn diverged_weights_are_found_before_the_next_test() {
     });
 }
 
-/// A clock that pulls the plug of a device at one of its readings.
+/// A clock that disconnects a device at one of its readings.
 struct PullsThePlug {
     readings_left: Cell<u32>,
     device: Cell<Option<Rc<super::super::device::Device>>>,
@@ -214,7 +215,7 @@ fn a_batch_smaller_than_the_devices_is_refused_before_training() {
 #[test]
 fn a_run_reports_its_devices_and_their_communication() {
     let Some(two) = two_devices(Rc::new(Standstill)) else { return };
-    // In its full width, whose gradients are exchanged in two parts.
+    // The network has full width, so its gradients are exchanged in two parts.
     let record = run(&request(&["keras-mnist-mlp"]), &two).unwrap();
     assert_eq!(record.devices(), 2);
     let logical = record.device.adapter.software;

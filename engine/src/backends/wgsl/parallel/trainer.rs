@@ -15,24 +15,24 @@ use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
 
-/// One network on several devices; each device trains on its share of each batch.
+/// One network on several devices, each training on its share of each batch.
 pub(super) struct ParallelTrainer {
     pub(super) replicas: Vec<WgslTrainer>,
     pub(super) clock: Rc<dyn Clock>,
     pub(super) job: Rc<TrainingJob>,
     /// Name of the devices in errors.
     pub(super) name: String,
-    /// Steps done so far.
+    /// Number of completed steps.
     pub(super) step: u64,
     /// Time at which the devices exchange their gradients.
     pub(super) exchanging: Exchanging,
-    /// Result of the last exchange, in memory that all exchanges use.
+    /// Result of the last exchange, in reused memory.
     pub(super) combined: Vec<f32>,
     /// Division of the last batch.
     pub(super) shares: Vec<Share>,
 }
 
-/// An exchange whose results were requested from all devices.
+/// An exchange with results requested from all devices.
 struct PendingExchange {
     exchange: Exchange,
     /// Work of each device before its results.
@@ -40,7 +40,7 @@ struct PendingExchange {
     readings: Vec<Ending<ReadBack>>,
 }
 
-/// A write to all devices that may not have arrived.
+/// A write to all devices that may be incomplete.
 struct PendingWrite {
     since: f64,
     arriving: Vec<Ending<()>>,
@@ -55,7 +55,7 @@ impl ParallelTrainer {
         of_device(place, self.replicas.len(), &self.name)
     }
 
-    /// One step on all devices. The host waits only for its exchanges, not for its end.
+    /// Runs one step on all devices. The host waits only for exchanges, not for the end of the step.
     async fn run_step(&mut self, slot: u32, communication: &mut Communication) -> Result<(), EngineError> {
         let started = self.clock.now_seconds();
         let whole = self.job.step(self.step + u64::from(slot), slot);
@@ -76,7 +76,7 @@ impl ParallelTrainer {
             }
         }
         for replica in &self.replicas {
-            // The next one that is waited for reports its errors.
+            // The next awaited submission reports its errors.
             drop(replica.compute(slot, exchanges, false));
         }
         self.finish_write(writing, communication).await?;
@@ -85,7 +85,7 @@ impl ParallelTrainer {
         Ok(())
     }
 
-    /// Submits the launches up to the exchange of this number, and requests each device's results.
+    /// Submits the launches up to this exchange, and requests each device's results.
     fn request(&self, whole: &Step, number: usize) -> PendingExchange {
         let epoch_begins = number == 0 && whole.offset == 0;
         let exchange = self.replicas[0].plan.training.exchanges[number];
@@ -102,7 +102,7 @@ impl ParallelTrainer {
         PendingExchange { exchange, computing: UnderWay::new(computing.into_iter()), readings }
     }
 
-    /// Completes the requested exchanges, one after the other; the devices compute during all except the last. Returns
+    /// Completes the requested exchanges one after the other. The devices compute during all except the last. Returns
     /// the write of the last one.
     async fn exchange(
         &mut self,
@@ -138,8 +138,8 @@ impl ParallelTrainer {
         computing.ended().await.map(drop).map_err(|(place, error)| self.of_device(place)(error))
     }
 
-    /// Combines the results of the devices. `meanwhile` is their work at the same time: the exchange counts as waited for
-    /// after that has ended.
+    /// Combines the results of the devices. `meanwhile` is their concurrent work. Only the time after its end counts as
+    /// waiting for the exchange.
     async fn combine(
         &self,
         exchange: Exchange,
@@ -187,7 +187,7 @@ impl ParallelTrainer {
             let of_device = self.of_device(place);
             let results = self.replicas[place].results(steps).await.map_err(of_device)?;
             for (loss, result) in losses.iter_mut().zip(results) {
-                // Each is the device's share of the mean over the whole batch.
+                // Each loss is the device's share of the mean over the whole batch.
                 *loss += f64::from(result.loss);
                 report.correct += u64::from(result.correct);
             }
@@ -231,7 +231,7 @@ impl Trainer for ParallelTrainer {
         Ok(report)
     }
 
-    /// On the first device, after all of them were found to have the same weights.
+    /// Tests on the first device after checking that all devices have the same weights.
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
         self.check_agreement().await?;
         let started = self.clock.now_seconds();
@@ -246,7 +246,7 @@ impl Trainer for ParallelTrainer {
         self.replicas[0].weights().await.map_err(of_device)
     }
 
-    /// The sum, which all devices have.
+    /// Returns the summed gradients, which all devices have.
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
         let of_device = self.of_device(0);
         self.replicas[0].gradients().await.map_err(of_device)
@@ -279,7 +279,7 @@ impl Trainer for ParallelTrainer {
         self.replicas.iter().map(Trainer::latency_seconds).fold(0.0, f64::max)
     }
 
-    /// Of all devices together.
+    /// Returns the memory of all devices together.
     fn device_memory_bytes(&self) -> u64 {
         self.replicas.iter().map(Trainer::device_memory_bytes).sum()
     }
@@ -290,8 +290,8 @@ impl Trainer for ParallelTrainer {
 }
 
 impl Combination {
-    /// Combines the results of all devices in `result`, whose memory is used again. `found`: bytes of f32 of each device,
-    /// which had these shares of the batch.
+    /// Combines the results of all devices in `result`, reusing its memory. `found` holds each device's f32 bytes, and
+    /// `shares` the devices' shares of the batch.
     fn combine<B: Deref<Target = [u8]>>(self, found: &[B], shares: &[Share], result: &mut Vec<f32>) {
         match self {
             Self::Sum => sum(found, result),

@@ -15,11 +15,11 @@ use crate::training::{Batching, Rule};
 pub(super) struct Arenas {
     pub(super) elements: u32,
     pub(super) weights: BufferRange,
-    /// The weights that layers read: the trained ones, or their averages.
+    /// Weights that layers read: the trained ones, or their averages.
     pub(super) read: BufferRange,
-    /// Rounded weights that products read, if not the weights themselves.
+    /// Rounded weights that products read, if they do not read the weights directly.
     rounded: Option<BufferRange>,
-    /// The same in training.
+    /// Like `rounded`, in training.
     pub(super) rounded_weights: Option<BufferRange>,
     stored: Stored,
     pub(super) gradients: BufferRange,
@@ -28,12 +28,12 @@ pub(super) struct Arenas {
     pub(super) memories: Vec<BufferRange>,
     /// Averages of the weights, if the job has any.
     pub(super) shadow: Option<BufferRange>,
-    /// As many zeros as the longest bias has elements.
+    /// Zeros, one per element of the longest bias.
     pub(super) zeros: BufferRange,
 }
 
 impl Arenas {
-    /// Arenas with the initial weights and each block's multipliers.
+    /// Creates arenas with the initial weights and each block's multipliers.
     pub(super) fn new(
         job: &TrainingJob,
         layouts: &[TensorLayout],
@@ -69,14 +69,14 @@ impl Arenas {
         BufferRange { buffer: arena.buffer, offset_bytes: 4 * u64::from(offset), bytes: 4 * u64::from(elements) }
     }
 
-    /// A part of the arena that products read.
+    /// Returns the part of the arena that products read.
     pub(super) fn product_part(&self, offset: u32, elements: u32) -> BufferRange {
         let Some(rounded) = self.rounded else { return self.part(self.read, offset, elements) };
         let bytes = |elements: u32| self.stored.bytes() * u64::from(elements);
         BufferRange { buffer: rounded.buffer, offset_bytes: bytes(offset), bytes: bytes(elements) }
     }
 
-    /// From here on, layers read the weights that tests use.
+    /// Makes layers read the weights used in tests from here on.
     pub(super) fn use_tested_weights(&mut self, job: &TrainingJob, builder: &mut Builder) {
         if let (Some(shadow), true) = (self.shadow, job.average.is_some_and(|average| average.is_tested())) {
             self.read = shadow;
@@ -84,7 +84,7 @@ impl Arenas {
         }
     }
 
-    /// Rounds the weights that layers read for products, if products read rounded ones.
+    /// Rounds the weights that layers read for products, if products read rounded weights.
     pub(super) fn round_weights(&self, results: usize, builder: &mut Builder) {
         if let Some(rounded) = self.rounded {
             let params = RoundWeights { elements: self.elements, largest: self.stored.largest(), reserved: [0; 2] };
@@ -93,7 +93,7 @@ impl Arenas {
         }
     }
 
-    /// The same before a test. The trained weights were rounded when they were trained.
+    /// Rounds the averages before a test. Trained weights were already rounded in training.
     pub(super) fn round_tested_weights(&self, results: usize, builder: &mut Builder) {
         if self.read != self.weights {
             self.round_weights(results, builder);
@@ -102,8 +102,8 @@ impl Arenas {
 }
 
 impl Planner<'_> {
-    /// Sums the gradients of several devices that share the batch: in parts, each as soon as it is computed, or all together
-    /// after the backward pass.
+    /// Sums gradients across the devices that share the batch: in parts, each as soon as it is computed, or all
+    /// together after the backward pass.
     pub(super) fn exchange_gradients(&mut self) {
         let gradients = self.arenas.gradients;
         match self.exchanging {
@@ -148,27 +148,27 @@ impl Planner<'_> {
         }
     }
 
-    /// Limits the length of all gradients together, in another arena, because the trainer reports the computed ones.
+    /// Limits the norm of all gradients together, in a separate arena because the trainer reports the computed ones.
     #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
     fn limit_gradients(&mut self, gradients: BufferRange) -> BufferRange {
         let Some(limit) = self.job.optimizer.largest_gradient else { return gradients };
         let elements = self.arenas.elements;
         let limited = self.builder.floats("limited gradients", u64::from(elements));
         let params = GradientLimit { elements, limit: limit as f32 * self.gradient_scale, reserved: [0; 2] };
-        // One workgroup: it adds up all squares.
+        // A single workgroup adds up all squares.
         self.builder.dispatch("limit_gradients", &params, &[gradients, limited], 1);
         limited
     }
 }
 
-/// In f16, the largest gradient of a logit is scaled to between half of this and this: the middle of the range of f16, whose
-/// largest number is 2⁹ times as much and whose smallest is 2⁻³¹ times as much.
+/// Upper bound of a logit's largest gradient in f16, which is scaled to between half of this and this. It is the middle
+/// of the range of f16: the largest number is 2⁹ times this, the smallest 2⁻³¹ times.
 const MAX_LOGIT_GRADIENT: f64 = 128.0;
 
-/// Factor of gradients, so that small ones survive being stored in few bits. It is a power of two, so that multiplying by it
-/// and by its inverse rounds nothing. Method: Micikevicius et al., "Mixed Precision Training", ICLR 2018, section
-/// 3.2, with a constant factor. Theirs was found by trying; this one follows from the batch, because a sample's share of
-/// the mean, 1 / batch, makes gradients small.
+/// Returns the scale factor of gradients, which preserves small ones in few bits. It is a power of two, so multiplying
+/// by it or its inverse rounds nothing. Method: Micikevicius et al., "Mixed Precision Training", ICLR 2018, section
+/// 3.2, with a constant factor. They found theirs by experiment; this one follows from the batch, because a sample's
+/// share of the mean, 1 / batch, makes gradients small.
 #[expect(clippy::cast_possible_truncation, reason = "a power of two within the range of float32")]
 pub(super) fn gradient_scale(job: &TrainingJob, stored: Stored) -> f32 {
     if stored == Stored::F32 {
@@ -180,7 +180,7 @@ pub(super) fn gradient_scale(job: &TrainingJob, stored: Stored) -> f32 {
     (MAX_LOGIT_GRADIENT / largest).log2().floor().exp2() as f32
 }
 
-/// Samples of the smallest batch, whose mean has the largest gradients.
+/// Returns the size of the smallest batch, which has the largest gradients because of its mean.
 fn smallest_batch(job: &TrainingJob) -> u32 {
     let plan = &job.batches;
     let last = plan.samples % plan.batch_size;

@@ -23,7 +23,7 @@ impl Builder {
         BufferRange { buffer, offset_bytes: 0, bytes }
     }
 
-    /// A uniform buffer of zeros.
+    /// Adds a uniform buffer of zeros.
     pub(crate) fn uniform(&mut self, name: &'static str, bytes: u64) -> usize {
         self.add(name, bytes, true, BufferContents::Zeros).buffer
     }
@@ -32,17 +32,17 @@ impl Builder {
         self.add(name, bytes, false, BufferContents::Zeros)
     }
 
-    /// A storage buffer of `elements` values of four bytes.
+    /// Adds a storage buffer of `elements` four-byte values.
     pub(crate) fn floats(&mut self, name: &'static str, elements: u64) -> BufferRange {
         self.zeros(name, 4 * elements)
     }
 
-    /// A storage buffer that starts with a part of the job, rounded up to whole words.
+    /// Adds a storage buffer initialized with part of the job, rounded up to whole words.
     pub(crate) fn part(&mut self, name: &'static str, bytes: u64, part: JobPart) -> BufferRange {
         self.add(name, bytes.next_multiple_of(4), false, BufferContents::Job(part))
     }
 
-    /// A buffer that starts with these bytes.
+    /// Adds a buffer initialized with these bytes.
     pub(crate) fn filled(&mut self, name: &'static str, uniform: bool, bytes: Vec<u8>) -> BufferRange {
         self.add(name, bytes.len() as u64, uniform, BufferContents::Bytes(bytes))
     }
@@ -57,7 +57,7 @@ impl Builder {
         self.launch(kernel, Vec::new(), bytemuck::bytes_of(params), bindings, invocations, operations);
     }
 
-    /// Records a product, by this variant of its kernel.
+    /// Records a product with this kernel variant.
     pub(crate) fn product(&mut self, variant: &Variant, product: &Product, bindings: &[BufferRange]) {
         let (constants, invocations) = (product.constants(), variant.invocations(product));
         let params = product.params.bytes();
@@ -97,12 +97,12 @@ impl Builder {
         self.recording.exchanges.push(Exchange { after, until: after, staging: 0, read, write, combination });
     }
 
-    /// Records that parts of an arena are summed over all devices, which meanwhile compute everything before this place.
+    /// Records a sum of arena parts over all devices, which meanwhile compute everything before this point.
     pub(crate) fn exchange_parts(&mut self, arena: BufferRange, parts: &[GradientPart]) {
         let until = self.recording.dispatches.len();
         let mut staging = 0;
         for &GradientPart { offset, elements, after } in parts {
-            // Exchanges that the devices do not wait for run at the same time, each through its own buffer.
+            // Exchanges that devices do not wait for run concurrently, each with a separate buffer.
             staging += usize::from(after < until);
             let staging = if after < until { staging } else { 0 };
             let range = BufferRange { offset_bytes: 4 * u64::from(offset), bytes: 4 * u64::from(elements), ..arena };
@@ -112,7 +112,7 @@ impl Builder {
         self.recording.exchanges.sort_by_key(|exchange| exchange.after);
     }
 
-    /// The launches that were recorded so far.
+    /// Returns the launches recorded so far.
     pub(crate) fn dispatches(&self) -> &[Dispatch] {
         &self.recording.dispatches
     }
@@ -121,7 +121,7 @@ impl Builder {
         std::mem::take(&mut self.recording)
     }
 
-    /// Returns all buffers, and the place of the one with the parameter blocks.
+    /// Returns all buffers, and the index of the one with the parameter blocks.
     pub(crate) fn finish(mut self) -> (Vec<BufferPlan>, usize) {
         let params = std::mem::take(&mut self.params);
         let range = self.filled("parameters", true, params);

@@ -1,5 +1,5 @@
-//! Initial contents of the buffers of a plan. The plan knows their names and sizes; they are computed when a buffer is filled,
-//! one after the other, so that no plan holds a data set.
+//! Initial contents of a plan's buffers. The plan stores names and sizes. Contents are computed when a buffer is
+//! filled, one buffer after the other, so no plan holds a data set.
 
 use std::borrow::Cow;
 
@@ -66,7 +66,7 @@ impl<'a> Contents<'a> {
         })
     }
 
-    /// Multipliers of all blocks; they do not change blocks without a trained tensor.
+    /// Returns the multipliers of all blocks. They leave blocks without a trained tensor unchanged.
     #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
     fn block_multipliers(&self) -> Result<Vec<BlockMultipliers>, EngineError> {
         let job = self.job;
@@ -87,13 +87,13 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// Bytes of a sample, and of one that is filled up to whole words.
+/// Returns the size of a sample in bytes, without and with padding to whole words.
 pub(super) fn features(split: &Split) -> (usize, usize) {
     let features = split.images.len() / split.labels.len().max(1);
     (features, features.next_multiple_of(4))
 }
 
-/// The images, each filled up to a multiple of four bytes.
+/// Returns the images, each padded to a multiple of four bytes.
 fn in_whole_words(split: &Split) -> Cow<'_, [u8]> {
     let (features, stored) = features(split);
     if features == stored {
@@ -107,7 +107,7 @@ fn in_whole_words(split: &Split) -> Cow<'_, [u8]> {
     Cow::Owned(bytes)
 }
 
-/// The bytes, filled up to whole words.
+/// Pads the bytes to whole words.
 fn padded(bytes: &[u8]) -> Cow<'_, [u8]> {
     if bytes.len().is_multiple_of(4) {
         return Cow::Borrowed(bytes);

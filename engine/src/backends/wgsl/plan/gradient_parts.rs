@@ -1,23 +1,24 @@
-//! Parts of the gradients; the first are exchanged while the others are computed.
+//! Parts of the gradients. The first are exchanged while the others are computed.
 
 use super::super::layout::TensorLayout;
 use super::super::recording::{BufferRange, Dispatch};
 
-/// Most parts, if tensors are alike: each costs two more messages.
+/// Maximum number of parts if tensors are of similar size. Each part costs two more messages.
 const MAX_PARTS: u32 = 4;
-/// Fewest elements of a part before others, 256 KiB: moving less takes no longer than an empty message (docs/SCALING.md).
+/// Minimum number of elements of a part before others: 256 KiB. Moving less takes no longer than an empty message
+/// (docs/SCALING.md).
 const MIN_ELEMENTS: u32 = 1 << 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GradientPart {
     pub(super) offset: u32,
     pub(super) elements: u32,
-    /// Launches after which it is complete.
+    /// Number of launches after which it is complete.
     pub(super) after: usize,
 }
 
-/// Divides the arena of gradients that these launches compute, in the order in which its parts are complete. Each begins with
-/// a tensor; together they are the arena.
+/// Divides the gradient arena of these launches into parts, in order of completion. Each part begins with a tensor, and
+/// together they cover the arena.
 ///
 /// The backward pass begins with the last layers, which are the end of the arena. Li et al., "PyTorch Distributed: Experiences
 /// on Accelerating Data Parallel Training" (VLDB 13, 2020) gather gradients into buckets in the same order.
@@ -37,8 +38,7 @@ pub(super) fn parts(tensors: &[TensorLayout], gradients: BufferRange, launches: 
     join_blocks(&blocks, MIN_ELEMENTS.max(elements / MAX_PARTS))
 }
 
-/// Joins blocks, which follow each other towards the beginning. A part ends where it is large enough and the next block is
-/// computed later.
+/// Joins adjacent blocks, from last to first. A part ends when it is large enough and the next block is computed later.
 fn join_blocks(blocks: &[GradientPart], fewest_elements: u32) -> Vec<GradientPart> {
     let mut parts: Vec<GradientPart> = Vec::new();
     for block in blocks {
@@ -58,7 +58,7 @@ fn join_blocks(blocks: &[GradientPart], fewest_elements: u32) -> Vec<GradientPar
 mod tests {
     use super::*;
 
-    /// Blocks from the end of an arena on, given their elements and the launches after which they are complete.
+    /// Returns blocks from the end of an arena on, given their elements and the launches after which they are complete.
     fn blocks(sizes: &[(u32, usize)]) -> Vec<GradientPart> {
         let mut offset: u32 = sizes.iter().map(|(elements, _)| elements).sum();
         let block = |&(elements, after): &(u32, usize)| {
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn tensors_complete_by_then_join_a_part() {
-        // A weight with its bias, a tensor that has no gradient, one that a later layer shares.
+        // A weight with its bias, a tensor without a gradient, and one that a later layer shares.
         assert_eq!(joined(&[(100, 3), (50, 3), (50, 0), (300, 9)]), [(300, 200, 3), (0, 300, 9)]);
         assert_eq!(joined(&[(100, 9), (200, 5), (300, 7)]), [(0, 600, 9)]);
         assert_eq!(joined(&[(50, 9), (200, 5), (300, 10)]), [(300, 250, 9), (0, 300, 10)]);

@@ -12,13 +12,13 @@ use crate::random::stream;
 use crate::trainer::{EvaluationSet, TrainingJob};
 use crate::training::{Normalization, SampleOrder, TestView};
 
-/// Offsets of bindings are multiples of this.
+/// Required alignment of binding offsets.
 const OFFSET_ALIGNMENT: u64 = 256;
 
-/// Data on the device, and the preprocessing that makes batches of it.
+/// Data on the device, and the preprocessing that turns it into batches.
 pub(super) struct BatchInput {
     preprocessing: Preprocessing,
-    /// Place of the batches that the host streams; `None` if the whole set is on the device.
+    /// Buffers of streamed batches; `None` if the whole set is on the device.
     pub(super) streamed: Option<Streamed>,
     mean_image: BufferRange,
     training: SplitBuffers,
@@ -29,7 +29,7 @@ pub(super) struct BatchInput {
 /// One half of a data set, or the batches of a few steps.
 #[derive(Clone, Copy)]
 pub(super) struct SplitBuffers {
-    /// Samples below `samples_in_first`, and the others; both are all of them where they fit into one binding.
+    /// Samples below `samples_in_first`, and the others. Both are all samples if one binding can hold them.
     images: [BufferRange; 2],
     samples_in_first: u32,
     labels: BufferRange,
@@ -58,7 +58,7 @@ impl BatchInput {
         let held_out = job.early_stopping.map(|_| {
             let samples = job.evaluated_samples(EvaluationSet::HeldOut);
             let order = (order(samples, EvaluationSet::HeldOut, builder), samples);
-            // Only what is trained on is streamed.
+            // Only training samples are streamed.
             match &streamed {
                 Some(_) => SplitBuffers::resident(job, Half::Training, order, largest_binding, builder),
                 None => SplitBuffers { order: order.0, samples, ..training },
@@ -84,7 +84,7 @@ impl BatchInput {
     }
 }
 
-/// The order of samples that are evaluated, which stays.
+/// Returns the fixed order of evaluation samples.
 fn order(samples: u32, set: EvaluationSet, builder: &mut Builder) -> BufferRange {
     builder.part("order", 4 * u64::from(samples), JobPart::Order(set))
 }
@@ -99,7 +99,7 @@ fn training_order(job: &TrainingJob, builder: &mut Builder) -> BufferRange {
 }
 
 impl SplitBuffers {
-    /// The whole half, with the order of its samples and their number.
+    /// Returns the whole half, with the order of its samples and their number.
     fn resident(
         job: &TrainingJob,
         half: Half,
@@ -119,7 +119,7 @@ impl SplitBuffers {
         Self { images, samples_in_first, labels, order, samples }
     }
 
-    /// Batches from the host, in the order in which they are gathered.
+    /// Returns batches from the host, in the order of gathering.
     fn streamed(streamed: &Streamed, largest_binding: u64) -> Self {
         let &Streamed { images, labels, numbers, steps, rows, sample_bytes } = streamed;
         let samples = steps * rows;
@@ -128,7 +128,7 @@ impl SplitBuffers {
     }
 }
 
-/// Divides samples into the two bindings of a kernel, and counts those in the first.
+/// Divides samples between the two bindings of a kernel, and counts those in the first.
 fn divide_bindings(
     whole: BufferRange,
     samples: u32,
@@ -148,7 +148,7 @@ fn divide_bindings(
 }
 
 impl Planner<'_> {
-    /// Puts the samples of an epoch into its order, if each epoch has its own order.
+    /// Records the shuffling of an epoch's samples, if each epoch has a different order.
     pub(super) fn shuffle(&mut self) -> Option<Recording> {
         let SplitBuffers { order, samples, .. } = self.input.training;
         // Streamed batches come in the order of the epoch.
@@ -206,7 +206,7 @@ impl Planner<'_> {
                 self.builder.dispatch("gather_augmented", &params, &bindings, invocations);
             }
         }
-        // One workgroup for each image.
+        // One workgroup per image.
         if let Some(params) = self.input.preprocessing.standardize {
             let params = Standardize { rows, ..params };
             self.builder.dispatch("standardize", &params, &[batch], u64::from(rows) * 64);
@@ -218,13 +218,13 @@ impl Planner<'_> {
     }
 }
 
-/// Most bytes of streamed batches on the device, unless a single one is larger: enough steps for a submission to be worth its
-/// launch on a fast device.
+/// Maximum total size of streamed batches on the device, unless a single one is larger. It holds enough steps for a
+/// submission to be worth its launch on a fast device.
 const MAX_STREAMED_BYTES: u64 = 16 << 20;
-/// Most steps of streamed batches on the device: more than in a submission on any but the fastest device.
+/// Maximum number of streamed steps on the device, more than a submission has on any but the fastest device.
 const MAX_STREAMED_STEPS: u64 = 256;
 
-/// Buffers for the batches of a few steps, one after the other, which the host fills again and again.
+/// Buffers for the batches of a few steps, refilled repeatedly by the host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Streamed {
     /// (steps · rows, `sample_bytes`) bytes.
@@ -234,9 +234,9 @@ pub(crate) struct Streamed {
     /// (steps · rows) sample numbers.
     pub(crate) numbers: BufferRange,
     pub(crate) steps: u32,
-    /// Places for the samples of a step: a batch, filled up to whole words of labels.
+    /// Sample slots per step: a batch, padded to whole words of labels.
     pub(crate) rows: u32,
-    /// A sample, filled up to whole words.
+    /// Size of a sample, padded to whole words.
     pub(crate) sample_bytes: usize,
 }
 

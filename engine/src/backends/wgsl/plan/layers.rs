@@ -30,7 +30,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Launches a kernel that makes a stage's output from its inputs, with four values per invocation.
+    /// Launches a kernel that computes a stage's output from its inputs, with four values per invocation.
     fn map_inputs<P: Pod>(&mut self, kernel: &str, stage: &Stage, params: &P) {
         let y = self.output_of(stage);
         let mut bindings: Vec<_> = (0..stage.inputs.len()).map(|input| self.input_of(stage, input)).collect();
@@ -38,7 +38,7 @@ impl Planner<'_> {
         self.builder.dispatch(kernel, params, &bindings, self.quads(y));
     }
 
-    /// Launches a kernel that makes the gradient of an input from the gradient of the output, with four values per invocation.
+    /// Launches a kernel that computes an input's gradient from the output's, with four values per invocation.
     fn pass_back<P: Pod>(&mut self, kernel: &str, stage: &Stage, input: usize, params: impl FnOnce(Epilogue) -> P) {
         let (x, dy) = (self.input_of(stage, input), self.output_gradient(stage));
         if let Some((dx, epilogue)) = self.input_gradient(stage, input) {
@@ -126,7 +126,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The words' vectors are the pixels of a second factor, stored as products read weights.
+    /// Uses the words' vectors as the pixels of a second factor, stored like weights that products read.
     pub(super) fn word_scores(&mut self, stage: &Stage, phase: LayerPhase) {
         let params = self.stages.word_scores_params(stage, self.rows, CHANNEL_ALIGNMENT);
         let (x, vectors) = (self.input_of(stage, 0), self.product_weight(stage, 0));
@@ -166,7 +166,7 @@ impl Planner<'_> {
             return self.builder.dispatch("embedding_forward", &params, &bindings, self.quads(y));
         }
         let dy = self.output_gradient(stage);
-        // One invocation for four channels of all words.
+        // One invocation per four channels of all words.
         let quads = u64::from(params.channels / 4);
         let tokens = params.rows * params.tokens;
         let rows_per_part = rows_per_part(tokens, quads, self.choices.emulated());
@@ -280,7 +280,7 @@ impl Planner<'_> {
             let invocations = u64::from(parts.parts) * quads;
             planner.builder.dispatch("batch_norm_gradient_sums", &params, &bindings, invocations);
         });
-        // The arena keeps this device's share, which is summed with all other gradients.
+        // The arena keeps this device's share, which is summed with the other gradients.
         let sums = if self.exchanging.is_some() {
             let all = self.builder.zeros("gradient sums of all devices", sums.bytes);
             self.builder.exchange(sums, all, Combination::Sum);

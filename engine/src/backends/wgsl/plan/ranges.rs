@@ -9,7 +9,7 @@ use super::Planner;
 use crate::model::Stage;
 
 impl Planner<'_> {
-    /// The part of a buffer with a value's rows of the recording being made.
+    /// Returns the part of a buffer with a value's rows in the current recording.
     pub(super) fn rows_of(&self, value: usize, buffer: usize) -> BufferRange {
         let features = self.stages.values[value].stored_features(CHANNEL_ALIGNMENT);
         let bytes = self.stored().bytes() * u64::from(self.rows) * u64::from(features);
@@ -20,12 +20,12 @@ impl Planner<'_> {
         self.choices.stored()
     }
 
-    /// Numbers in a part of a buffer of activations or their gradients.
+    /// Returns the number of elements in part of a buffer of activations or their gradients.
     pub(super) fn elements(&self, range: BufferRange) -> u64 {
         range.bytes / self.stored().bytes()
     }
 
-    /// The same in groups of four.
+    /// Like [`Self::elements`], in groups of four.
     pub(super) fn quads(&self, range: BufferRange) -> u64 {
         self.elements(range) / 4
     }
@@ -44,7 +44,8 @@ impl Planner<'_> {
         self.rows_of(stage.output, gradient)
     }
 
-    /// Destination of the gradient of a stage's input, and the epilogue to finish it with; `None` for the data.
+    /// Returns the destination of the gradient of a stage's input, and the epilogue that completes it; `None` for the
+    /// data.
     pub(super) fn input_gradient(&mut self, stage: &Stage, input: usize) -> Option<(BufferRange, Epilogue)> {
         let value = stage.inputs[input];
         let gradient = self.rows_of(value, self.values[value].gradient?);
@@ -53,7 +54,7 @@ impl Planner<'_> {
         Some((gradient, Epilogue { accumulate, ..epilogue }))
     }
 
-    /// A buffer that a stage keeps from the forward to the backward pass, of values of four bytes.
+    /// Returns a buffer of four-byte values that a stage keeps from its forward to its backward pass.
     pub(super) fn keep(
         &mut self,
         stage: &Stage,
@@ -64,7 +65,7 @@ impl Planner<'_> {
         self.keep_for_samples(stage, place, name, 4 * values_per_sample)
     }
 
-    /// The same, of values that are stored as activations are.
+    /// Like [`Self::keep`], for values stored like activations.
     pub(super) fn keep_stored(
         &mut self,
         stage: &Stage,
@@ -80,7 +81,7 @@ impl Planner<'_> {
         BufferRange { bytes: u64::from(self.rows) * bytes, ..kept }
     }
 
-    /// A buffer of values of four bytes that a stage keeps, or that both recordings use.
+    /// Returns a buffer of four-byte values that a stage keeps or that both recordings use.
     pub(super) fn keep_values(&mut self, stage: &Stage, place: usize, name: &'static str, values: u64) -> BufferRange {
         self.keep_bytes(stage, place, name, 4 * values)
     }
@@ -90,26 +91,26 @@ impl Planner<'_> {
         if kept.len() <= place {
             kept.resize(place + 1, BufferRange::default());
         }
-        // The recording for tests may have more rows.
+        // The test recording may have more rows.
         if kept[place].bytes < bytes {
             kept[place] = self.builder.zeros(name, bytes);
         }
         BufferRange { bytes, ..kept[place] }
     }
 
-    /// Part of the weights' arena that holds a tensor of a stage.
+    /// Returns the part of the weight arena with a stage's tensor.
     pub(super) fn weight(&self, stage: &Stage, tensor: usize) -> BufferRange {
         let layout = &self.tensors[stage.tensor + tensor];
         self.arenas.part(self.arenas.read, layout.offset, layout.elements())
     }
 
-    /// Part of the arena that products read with a tensor of a stage.
+    /// Returns the part of the products' arena with a stage's tensor.
     pub(super) fn product_weight(&self, stage: &Stage, tensor: usize) -> BufferRange {
         let layout = &self.tensors[stage.tensor + tensor];
         self.arenas.product_part(layout.offset, layout.elements())
     }
 
-    /// The bias of a stage, or zeros for one that has none.
+    /// Returns the bias of a stage, or zeros if it has none.
     pub(super) fn bias(&self, stage: &Stage, bias: bool) -> BufferRange {
         if bias { self.weight(stage, 1) } else { self.arenas.zeros }
     }

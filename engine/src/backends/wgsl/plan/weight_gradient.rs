@@ -4,45 +4,47 @@ use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::BufferRange;
 use super::Planner;
 
-/// Invocations that share a sum over a batch on an emulated GPU ...
+/// Target number of invocations that share a sum over a batch on an emulated GPU.
 const WANTED_INVOCATIONS: u64 = 4096;
-/// ... and on a real one, which has thousands of lanes and hides the latency of memory behind more invocations.
+/// Target number of invocations on a real GPU, which has thousands of lanes and hides memory latency behind more
+/// invocations.
 const WANTED_GPU_INVOCATIONS: u64 = 32_768;
-/// A part sums at least this many rows, so that writing it is worth it ...
+/// Minimum number of rows per part, so that writing the part is worthwhile.
 const MIN_PART: u32 = 16;
-/// ... and at least this many if a real GPU needs more parts than an emulated one.
+/// Minimum number of rows per part if a real GPU needs more parts than an emulated one.
 const MIN_GPU_PART: u32 = 64;
-/// And at most this many: every tile of a part reads all of its rows, which should stay in a cache.
+/// Maximum number of rows per part. Every tile of a part reads all of its rows, which should stay in a cache.
 const MAX_PART: u32 = 2048;
 
-/// Workgroups that share the tiles of a product's weight gradient on a real GPU, which has 100 processors and more.
+/// Target number of workgroups that share the tiles of a product's weight gradient on a real GPU with 100 or more
+/// processors.
 const WANTED_WORKGROUPS: u64 = 128;
-/// Rows and columns of the largest tile that a workgroup shares.
+/// Side of the largest tile that a workgroup shares.
 const MAX_TILE_SIDE: u32 = 128;
-/// A part for such workgroups sums at least this many rows: it is written and read again, 8 bytes for each element, while a
-/// GPU could do some hundred operations.
+/// Minimum number of rows per part for such workgroups. Writing and reading a part costs 8 bytes per element, time in
+/// which a GPU could do several hundred operations.
 const MIN_WORKGROUP_PART: u32 = 128;
 
-/// Fewest parts that a real GPU adds up with 64 invocations for each four elements ...
+/// Minimum number of parts that a real GPU adds up with 64 invocations per four elements.
 const MIN_MANY_PARTS: u32 = 16;
-/// ... and most fours of elements: with more, one invocation for each four is enough.
+/// Maximum number of groups of four elements for that kernel. With more, one invocation per group is enough.
 const MAX_QUADS_FOR_MANY_PARTS: u64 = 16_384;
 
 /// Division of a weight gradient into parts, and its destination.
 pub(super) struct GradientSum {
     pub(super) rows_per_part: u32,
-    /// Elements from one part to the next.
+    /// Distance between parts, in elements.
     pub(super) part_stride: u32,
     pub(super) bias_offset: u32,
-    /// All parts; the gradient itself when there is one.
+    /// All parts, or the gradient itself if there is only one.
     pub(super) output: BufferRange,
     pub(super) parts: u32,
 }
 
 impl Planner<'_> {
-    /// Computes the gradient of a tensor, and of the bias behind it in the arena if there is one: a sum over `rows`,
-    /// where each part sums `rows_per_part`; `dispatch` launches it. Returns the place of the gradient, which is added
-    /// to the one of a stage that shares the tensor.
+    /// Computes the gradient of a tensor, and of the bias behind it in the arena if there is one. It is a sum over
+    /// `rows`, in parts of `rows_per_part`, launched by `dispatch`. Returns the place of the gradient, which is added
+    /// to the gradient of a stage that shares the tensor.
     pub(super) fn weight_gradient(
         &mut self,
         tensor: usize,
@@ -73,7 +75,7 @@ impl Planner<'_> {
     }
 }
 
-/// Chooses the kernel that adds up parts, and its invocations.
+/// Chooses the kernel that adds up parts, and its number of invocations.
 pub(crate) fn sum_of_parts(params: &SumParts, emulated: bool) -> (&'static str, u64) {
     let quads = u64::from(params.elements / 4);
     if emulated || params.parts < MIN_MANY_PARTS || quads > MAX_QUADS_FOR_MANY_PARTS {
@@ -83,12 +85,12 @@ pub(crate) fn sum_of_parts(params: &SumParts, emulated: bool) -> (&'static str, 
     }
 }
 
-/// Tiles of 8 × 8 that cover a matrix; each is one invocation's work.
+/// Returns the number of 8 × 8 tiles that cover a matrix, one per invocation.
 pub(crate) fn tiles(rows: u32, columns: u32) -> u64 {
     u64::from(rows.div_ceil(8)) * u64::from(columns.div_ceil(8))
 }
 
-/// Rows of each part of a sum over a batch, if a part is `tiles` invocations' work.
+/// Returns the rows per part of a sum over a batch, if a part is the work of `tiles` invocations.
 pub(crate) fn rows_per_part(rows: u32, tiles: u64, emulated: bool) -> u32 {
     let part_for = |invocations: u64, smallest: u32| {
         let wanted = u32::try_from(invocations / tiles.max(1)).unwrap_or(u32::MAX).max(1);
@@ -99,7 +101,8 @@ pub(crate) fn rows_per_part(rows: u32, tiles: u64, emulated: bool) -> u32 {
     if emulated { usual } else { usual.min(part_for(WANTED_GPU_INVOCATIONS, MIN_GPU_PART)) }
 }
 
-/// The same for the weight gradient of a convolution. If its input has few channels, no kernel shares tiles in workgroups.
+/// Returns the pixels per part of a convolution's weight gradient. If its input has few channels, no kernel shares
+/// tiles in workgroups.
 pub(crate) fn pixels_per_part(params: &Conv2d, emulated: bool) -> u32 {
     let pixels = params.rows * params.output_height * params.output_width;
     let size = [params.window_height * params.window_width * params.input_channels, params.output_channels];
@@ -110,7 +113,7 @@ pub(crate) fn pixels_per_part(params: &Conv2d, emulated: bool) -> u32 {
     }
 }
 
-/// The same for the weight gradient of a product, a matrix of `height` rows and `width` columns.
+/// Returns the rows per part of a product's weight gradient, a matrix of `height` rows and `width` columns.
 pub(crate) fn rows_per_part_of_product(rows: u32, [height, width]: [u32; 2], emulated: bool) -> u32 {
     let usual = rows_per_part(rows, tiles(height, width), true);
     if emulated {
@@ -139,7 +142,7 @@ mod tests {
         assert_eq!(rows_per_part(230_400, 16, true), 900);
         assert_eq!(rows_per_part(230_400, 16, false), 113);
         assert_eq!(rows_per_part(36_864, 12, false), 64);
-        // A part that an emulated GPU makes shorter stays as short.
+        // A part that an emulated GPU shortens keeps its length.
         assert_eq!(rows_per_part(128, 4, false), rows_per_part(128, 4, true));
     }
 
@@ -157,7 +160,7 @@ mod tests {
     #[test]
     fn long_sums_give_every_gpu_processor_a_large_tile() {
         let parts = |rows: u32, size| rows.div_ceil(rows_per_part_of_product(rows, size, false));
-        // One tile, 5 × 1 and 9 × 2 of them, and more tiles than processors.
+        // One tile, 5 × 1 and 9 × 2 tiles, and more tiles than processors.
         assert_eq!(parts(100_352, [128, 128]), 128);
         assert_eq!(parts(36_864, [576, 64]) * 5, 130);
         assert_eq!(parts(8192, [1152, 256]) * 18, 144);

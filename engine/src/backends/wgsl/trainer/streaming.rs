@@ -1,4 +1,4 @@
-//! Samples that come from the host, for a trainer whose data set is not on the device.
+//! Samples streamed from the host, for a trainer without the data set on the device.
 //!
 //! The batches of a submission are gathered and written together. WebGPU executes writes and submissions in order: a write
 //! overwrites batches after the steps that read them. So one buffer for batches on the device is enough for any number of
@@ -26,11 +26,11 @@ pub(super) struct Streaming {
     mode: InputMode,
     place: Streamed,
     batches: HostBatches,
-    /// Since the last report.
+    /// Cost since the last report.
     spent: InputPipeline,
 }
 
-/// Work that the device was given.
+/// Work submitted to the device.
 pub(super) struct Submission {
     pub(super) operations: u64,
     finishing: Pin<Box<dyn Future<Output = Result<(), EngineError>>>>,
@@ -66,14 +66,14 @@ impl Streaming {
         Self { mode, place, batches: HostBatches::new(place), spent: InputPipeline::new(mode) }
     }
 
-    /// Returns and resets the expense.
+    /// Returns and resets the cost.
     pub(super) fn take_spent(&mut self) -> InputPipeline {
         std::mem::replace(&mut self.spent, InputPipeline::new(self.mode))
     }
 }
 
 impl WgslTrainer {
-    /// Slots whose batches need not be brought.
+    /// Returns the slots with batches that need no upload.
     pub(super) fn ready_from_the_start(&self, kind: StepKind, steps: u32) -> Range<u32> {
         match (kind, &self.streaming) {
             (StepKind::Training, Some(_)) => 0..0,
@@ -81,12 +81,12 @@ impl WgslTrainer {
         }
     }
 
-    /// Returns true if batches may be brought while `under_way` submissions run.
+    /// Returns true if batches may be uploaded while `under_way` submissions run.
     pub(super) fn may_bring(&self, under_way: usize) -> bool {
         under_way == 0 || self.streaming.as_ref().is_none_or(|streaming| streaming.mode != InputMode::Stream)
     }
 
-    /// Sets the place of a step's batch on the device, where slot `first` has the first one.
+    /// Sets the position of a step's batch on the device, given that slot `first` holds the first one.
     pub(super) fn placed(&self, kind: StepKind, first: u32, step: Step) -> Step {
         match (kind, &self.streaming) {
             (StepKind::Training, Some(streaming)) => {
@@ -138,8 +138,8 @@ impl WgslTrainer {
     }
 }
 
-/// Batches of the next steps, gathered on the host in the layout of the device. They have the samples that the device would
-/// pick, in the same order.
+/// Batches of the next steps, gathered on the host in the device's layout. They contain the same samples, in the same
+/// order, that the device would select.
 struct HostBatches {
     place: Streamed,
     order: Order,
@@ -170,7 +170,7 @@ impl HostBatches {
         (self.images.len() + size_of_val(self.labels.as_slice()) + size_of_val(self.numbers.as_slice())) as u64
     }
 
-    /// Adds the batch of a step after those that were gathered since the last [`Self::clear`].
+    /// Appends the batch of a step to those gathered since the last [`Self::clear`].
     fn gather(&mut self, job: &TrainingJob, step: u64) {
         let batch = job.batches.step(step);
         self.order.advance(job, step);
@@ -182,7 +182,7 @@ impl HostBatches {
             let number = order[(batch.offset + row) as usize % order.len()];
             let sample = number as usize;
             self.images.extend_from_slice(&images[sample * features..][..features]);
-            // Samples are whole words on the device.
+            // Samples are padded to whole words on the device.
             self.images.resize(self.images.len() + self.place.sample_bytes - features, 0);
             self.labels.push(labels[sample]);
             self.numbers.push(number);

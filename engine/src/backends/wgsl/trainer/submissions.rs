@@ -1,4 +1,4 @@
-//! Division of steps into submissions, several of them in flight, and of a step that several devices share into
+//! Division of steps into submissions, several of them in flight, and division of a step shared by several devices into
 //! stretches, between which the devices exchange results.
 
 use std::collections::VecDeque;
@@ -18,18 +18,18 @@ use crate::trainer::EvaluationSet;
 /// Next launch to submit.
 #[derive(Clone, Copy, Default)]
 struct Cursor {
-    /// Place of the step among those that are run.
+    /// Index of the step in this run.
     slot: u32,
-    /// Place of the launch in the step's recording.
+    /// Index of the launch in the step's recording.
     launch: usize,
 }
 
 impl WgslTrainer {
-    /// Runs steps, at most as many as there are slots, and returns their results. `step` makes the step of a slot.
+    /// Runs at most as many steps as there are slots, and returns their results. `step` creates the step of a slot.
     ///
-    /// The device never waits for the host, unless its batches come from there, and the host reads nothing until all is done.
-    /// A submission is a part of a step that is long, because drivers end what takes too long. The results are asked for with
-    /// the last submission, not after it, so that a device's latency is waited for once.
+    /// The device never waits for the host, except for streamed batches, and the host reads nothing until all steps are
+    /// done. A long step takes several submissions, because drivers abort what takes too long. The results are
+    /// requested with the last submission, not after it, so the device's latency is incurred only once.
     pub(super) async fn run(
         &mut self,
         kind: StepKind,
@@ -49,7 +49,7 @@ impl WgslTrainer {
                         break;
                     }
                     ready = self.bring(next.slot, steps, &mut under_way).await?;
-                    // Before the batches arrived, there was nothing to compute.
+                    // Before the batches arrived, the device had nothing to compute.
                     last = if under_way.is_empty() { self.clock.now_seconds() } else { last };
                 }
                 let marked = |slot| self.placed(kind, ready.start, Step { mark: mark(first_mark, slot), ..step(slot) });
@@ -71,13 +71,13 @@ impl WgslTrainer {
         checked_results(&results.await?, first_mark, kind, step)
     }
 
-    /// Place of the results of the first `steps` slots.
+    /// Returns the location of the results of the first `steps` slots.
     fn results_of(&self, steps: u32) -> BufferRange {
         let bytes = u64::from(steps) * size_of::<StepResult>() as u64;
         BufferRange { buffer: self.plan.places.results, offset_bytes: 0, bytes }
     }
 
-    /// Submits as much of the steps as the pace allows, from `next` on, and moves that.
+    /// Submits as many of the steps from `next` on as the pace allows, and advances `next`.
     fn submit(&self, kind: StepKind, next: &mut Cursor, steps: u32, step: &dyn Fn(u32) -> Step) -> Submission {
         let executor = self.executor(kind);
         let most = match kind {
@@ -114,7 +114,7 @@ impl WgslTrainer {
         Submission::new(operations, self.device.submit(commands.finish()))
     }
 
-    /// Writes steps into the table that goes round, from the row of slot `first` on.
+    /// Writes steps into the circular step table, from the row of slot `first` on.
     pub(super) fn write_table(&self, first: u32, steps: &[Step]) {
         let stride = STEP_STRIDE_BYTES as usize;
         let mut bytes = vec![0; steps.len() * stride];
@@ -150,19 +150,19 @@ impl WgslTrainer {
 
 /// A trainer as one of several devices that share each batch.
 impl WgslTrainer {
-    /// Launches of a stretch, by its number in the step.
+    /// Returns the launches of a stretch, given its number in the step.
     fn stretch(&self, number: usize) -> Range<usize> {
         let begin = number.checked_sub(1).map_or(0, |before| self.plan.training.exchanges[before].after);
         begin..self.plan.training.exchanges.get(number).map_or(self.training.launches(), |exchange| exchange.after)
     }
 
-    /// Writes the step of a slot, which selects the samples to train on.
+    /// Writes the step of a slot, which selects the training samples.
     pub(crate) fn begin_step(&self, slot: u32, step: Step) {
         self.write_table(slot, &[Step { mark: mark(self.mark, slot), ..step }]);
     }
 
-    /// Submits a stretch of the step of a slot, after the order of a new epoch if one begins; the future ends when all of it
-    /// is done. A long stretch is several submissions, because drivers end what takes too long.
+    /// Submits a stretch of a slot's step, preceded by the order of a new epoch if one begins. The future ends when the
+    /// stretch is done. A long stretch takes several submissions, because drivers abort what takes too long.
     pub(crate) fn compute(
         &self,
         slot: u32,
@@ -190,12 +190,12 @@ impl WgslTrainer {
         }
     }
 
-    /// Overwrites a part of a buffer between the submissions before and after.
+    /// Overwrites part of a buffer between the previous and the next submission.
     pub(crate) fn hand_over(&self, range: BufferRange, bytes: &[u8]) {
         self.buffers.write(&self.device, range.buffer, range.offset_bytes, bytes);
     }
 
-    /// The same at once; the future ends when the device has the bytes.
+    /// Overwrites part of a buffer immediately. The future ends when the device has the bytes.
     pub(crate) fn write(
         &self,
         range: BufferRange,
@@ -222,7 +222,7 @@ impl WgslTrainer {
     }
 }
 
-/// The mark of a slot after those that end with `last`; never 0, the value before any write.
+/// Returns the mark of a slot after those that end with `last`. It is never 0, the value before any write.
 fn mark(last: u32, slot: u32) -> u32 {
     last.wrapping_add(slot) % (u32::MAX - 1) + 1
 }
