@@ -26,8 +26,7 @@ pub(crate) fn of_workload(device: &Device, workload: &WorkloadRecord, tier: Tier
 }
 
 fn made(label: String, device: &Device, speed: &str, tier: Tier) -> Badge {
-    let claimed = device.claimed_name.as_deref().filter(|_| !device.adapter.software);
-    let name = claimed.unwrap_or(&device.adapter.name);
+    let name = device.claimed().unwrap_or(&device.adapter.name);
     Badge {
         schema_version: 1,
         label,

@@ -17,6 +17,13 @@ pub struct Device {
     pub claimed_name: Option<String>,
 }
 
+impl Device {
+    /// Returns the name that a person gave the device. A software adapter has none, because it is no GPU.
+    pub fn claimed(&self) -> Option<&str> {
+        self.claimed_name.as_deref().filter(|_| !self.adapter.software)
+    }
+}
+
 /// A device as the platform reports it. Browsers mask most of it; an unknown text is empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -354,8 +354,8 @@ pub(super) fn ChartFiles(
     let file = words::in_english(|| title.text()).to_lowercase().replace(' ', "-");
     let title = title.text();
     let save = move |ending: &str, kind: &str, text: Option<String>| {
-        let Some(text) = text else { return };
-        if let Err(reason) = platform::download(&format!("{file}.{ending}"), kind, &text) {
+        let text = text.ok_or_else(|| t!(chart_no_training).to_owned());
+        if let Err(reason) = text.and_then(|text| platform::download(&format!("{file}.{ending}"), kind, &text)) {
             said.set(t!(common_not_saved, reason = reason));
         }
     };

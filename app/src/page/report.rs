@@ -114,7 +114,7 @@ fn Facts(record: RunRecord) -> impl IntoView {
         (t!(result_started), text::day(record.provenance.started_unix_seconds)),
         (t!(common_seed), record.requested.seed.to_string()),
     ];
-    if let Some(claimed) = record.device.claimed_name.clone().filter(|_| !adapter.software) {
+    if let Some(claimed) = record.device.claimed() {
         facts.insert(0, (t!(leaderboard_device), format!("{claimed} ({})", t!(leaderboard_claimed))));
     }
     for workload in &record.workloads {

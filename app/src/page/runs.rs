@@ -306,10 +306,10 @@ fn cell(cell: TableCell) -> impl IntoView {
 #[component]
 fn Row(row: RunRow, first: First, own: bool, columns: Columns) -> impl IntoView {
     let device = text::device_name(&row.adapter, row.claimed_name.as_deref());
+    let reported = Some(text::device_name(&row.adapter, None));
+    let reported = reported.filter(|name| *name != device && first != First::Network);
     let network = text::workload_title(&row.workload);
     let name = if first == First::Network { network.clone() } else { device };
-    let reported = (row.claimed_name.is_some() && !row.adapter.software).then(|| text::device_name(&row.adapter, None));
-    let reported = reported.filter(|_| first != First::Network);
     let software = row.adapter.software.then(|| t!(leaderboard_software).to_owned());
     let unusual =
         (!row.standard).then(|| t!(leaderboard_unusual, precision = row.precision.name(), batch = row.batch_size));

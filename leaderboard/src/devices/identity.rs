@@ -93,9 +93,9 @@ impl Reported {
     }
 }
 
-/// Returns the name that the owner gave the device. A software adapter has none, because it is no GPU.
+/// Returns the name that a person gave the device, unless it is empty or a software adapter.
 pub fn claim(device: &Device) -> Option<Named> {
-    device.claimed_name.as_deref().filter(|_| !device.adapter.software).and_then(Named::new)
+    device.claimed().and_then(Named::new)
 }
 
 /// Returns true if the adapter's name is only its vendor and architecture, or stands for many GPUs (Firefox:
