@@ -3,7 +3,7 @@ use results::FailureCause;
 use crate::data::DataError;
 use crate::model::ModelError;
 
-/// Errors of the engine. Each text says what happened and what to do.
+/// Errors of the engine. Each message says what happened and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     #[error("there is no workload named `{name}`; available: {}", known.join(", "))]
@@ -47,7 +47,7 @@ pub enum EngineError {
     /// Predicted from sizes, before anything is allocated.
     #[error("{what} needs {needed_bytes} bytes, but this device allows {allowed_bytes}; use a smaller batch size")]
     DoesNotFit { what: String, needed_bytes: u64, allowed_bytes: u64 },
-    /// The same for the smallest possible batch.
+    /// Predicted like [`Self::DoesNotFit`], for the smallest possible batch.
     #[error(
         "{workload} does not fit with any batch size: {what} needs {needed_bytes} bytes, but {allowed_bytes} are \
          available; use a device with more memory"
@@ -63,7 +63,7 @@ pub enum EngineError {
          hangs; restart the browser and try a smaller batch size"
     )]
     NoAnswer { when: &'static str, seconds: u32 },
-    /// No measurement of such a device counts.
+    /// Measurements on such a device do not count.
     #[error(
         "the device reported its work as done, but {missing}: its driver drops or repeats work; a newer driver or \
          browser may help"
@@ -100,8 +100,8 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// Returns the reason why a workload could not be trained, if the next one may still work. `None` ends the run: the
-    /// device is unusable, or the request is wrong.
+    /// Returns the cause of a workload's failure if the next workload may still work. `None` ends the run, because the
+    /// device is unusable or the request is wrong.
     pub fn failure_of_workload(&self) -> Option<FailureCause> {
         match self {
             Self::OfDevice { error, .. } => error.failure_of_workload(),
@@ -110,12 +110,12 @@ impl EngineError {
             Self::DeviceRefused { .. } => Some(FailureCause::DeviceRefused),
             Self::Data(_) => Some(FailureCause::Data),
             Self::Model(_) | Self::ProgramLacks { .. } => Some(FailureCause::Unsupported),
-            // A panic may have broken shared state, too.
+            // Includes panics, which may have corrupted shared state.
             _ => None,
         }
     }
 
-    /// Returns the text for a record, which may be published and must name no folder.
+    /// Returns the message for a record, without folder names because a record may be published.
     pub(crate) fn for_a_record(&self) -> String {
         match self {
             Self::Data(error) => error.without_folders().to_string(),

@@ -1,11 +1,10 @@
-//! The engine: it trains the same networks with every backend and reports what it measured.
+//! Engine that trains the same networks with every backend and reports its measurements.
 //!
-//! Models and workloads are data ([`Model`], [`WORKLOADS`]); a [`Backend`] turns one into a
-//! [`Trainer`]; [`run`] drives trainers through correctness check, warm-up, training and
-//! measurement, announces [`Event`]s and returns a [`results::RunRecord`]. The engine never prints,
-//! opens files, fetches or blocks: the caller brings the [`Edges`].
+//! Models and workloads are data ([`Model`], [`WORKLOADS`]). A [`Backend`] turns one into a [`Trainer`]. [`run`] drives
+//! trainers through the correctness check, warm-up, training and measurement, announces [`Event`]s and returns a
+//! [`results::RunRecord`]. The engine never prints, opens files, fetches or blocks: the caller provides the [`Edges`].
 
-// Tests may do what clippy.toml disallows.
+// Tests are exempt from the restrictions in clippy.toml.
 #![cfg_attr(
     not(test),
     warn(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stderr, clippy::print_stdout)

@@ -31,11 +31,11 @@ pub(crate) enum GatherKind {
 }
 
 impl GatherKind {
-    /// Returns the parameters for a test's view.
+    /// Returns the parameters for a view of an evaluation.
     pub(crate) fn seen(self, view: &TestView) -> Self {
         match self {
             Self::Augmented(params) => Self::Augmented(GatherAugmented {
-                // Tests mirror only mirrored views.
+                // Evaluations mirror only mirrored views.
                 flip: if view.mirrored { flip::ALWAYS } else { flip::NEVER },
                 offset_y: params.offset_y - view.down,
                 offset_x: params.offset_x - view.right,
@@ -46,7 +46,7 @@ impl GatherKind {
         }
     }
 
-    /// Returns the parameters for samples in the order in which they are gathered.
+    /// Returns the parameters for samples that are stored in gathering order.
     pub(crate) fn streamed(self) -> Self {
         match self {
             Self::Plain(params) => Self::Plain(Gather { streamed: 1, ..params }),
@@ -54,7 +54,7 @@ impl GatherKind {
         }
     }
 
-    /// Returns the parameters for a batch of `rows` from a set of `samples`; the second binding has those from
+    /// Returns the parameters for a batch of `rows` from a set of `samples`. The second binding holds the samples from
     /// `samples_in_first` on.
     pub(crate) fn of(self, rows: u32, samples: u32, samples_in_first: u32) -> Self {
         match self {
@@ -65,7 +65,8 @@ impl GatherKind {
 }
 
 impl Preprocessing {
-    /// Creates the processing into `data`, the first value of the job's stages. Numbers of rows and samples are 0.
+    /// Creates the preprocessing that writes to `data`, the first value of the job's stages. The numbers of rows and
+    /// samples are 0.
     pub(crate) fn new(job: &TrainingJob, data: &Value, alignment: u32) -> Result<Self, EngineError> {
         let recipe = &job.input;
         let row_stride = data.stored_features(alignment);
@@ -226,7 +227,7 @@ fn normalize(job: &TrainingJob, params: &mut GatherAugmented) {
 #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
 fn local_contrast(job: &TrainingJob, height: u32, width: u32, row_stride: u32) -> LocalContrast {
     let [u, v] = job.data.chrominance_moments();
-    // Torch's script divides by minus the deviation.
+    // Torch's script divides by the negative deviation.
     let scale = |deviation: f64| (-1.0 / deviation) as f32;
     LocalContrast {
         rows: 0,

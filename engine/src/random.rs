@@ -12,9 +12,9 @@ pub mod stream {
     pub const DROPOUT: u32 = 1000;
     /// Order of the training samples in an epoch; the step is the epoch. Uses this stream and the next seven.
     pub const SHUFFLE: u32 = 2000;
-    /// Final weights for the record.
+    /// Choice of final weights for the record.
     pub const EVIDENCE: u32 = 3000;
-    /// Mirroring and shifting of training images; uses this and the next.
+    /// Mirroring and shifting of training images. Uses this stream and the next.
     pub const AUGMENTATION: u32 = 5000;
     /// Brightness and contrast of training images.
     pub const LIGHT: u32 = 5002;
@@ -25,9 +25,9 @@ pub mod stream {
     pub const STORIES: u32 = 6000;
     /// Generated images: pixels for training, pixels for tests, and classes of both.
     pub const IMAGES: u32 = 6500;
-    /// Order of samples that are repeated to fill a batch. Uses this and the next seven.
+    /// Order of samples that are repeated to fill a batch. Uses this stream and the next seven.
     pub const REPEATED: u32 = 7000;
-    /// Place about which a segment mirrors the order of the samples; the step is the segment's first one.
+    /// Position about which a segment mirrors the sample order. The step is the first step of the segment.
     pub const SEGMENT: u32 = 8000;
 }
 
@@ -39,12 +39,12 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// Uniform in [0, 1), a multiple of 2⁻²⁴.
+    /// Returns a uniform value in [0, 1), a multiple of 2⁻²⁴.
     pub fn uniform(self, index: u32) -> f64 {
         f64::from(uniform(index, self.stream, self.step, self.seed))
     }
 
-    /// Uniform in `0..bound`. The bias of at most `bound`·2⁻³² is accepted.
+    /// Returns a uniform integer in `0..bound`. The bias of at most `bound`·2⁻³² is accepted.
     pub fn below(self, index: u32, bound: u32) -> u32 {
         let [x, ..] = pcg4d([index, self.stream, self.step, self.seed]);
         ((u64::from(x) * u64::from(bound)) >> 32) as u32

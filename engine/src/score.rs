@@ -1,11 +1,11 @@
-//! Gradmark: the score of a suite.
+//! Gradmark, the score of a suite.
 
 use results::estimate::{Estimate, Interval};
 use results::{Outcome, RunRecord, Suite};
 
 use crate::workload::{Workload, suite, workload};
 
-/// Returns the score of a run in GFLOP/s. `None` unless every network that counts completed with counted windows.
+/// Returns the score of a run in GFLOP/s, or `None` unless every scored network completed with counted windows.
 pub fn score(record: &RunRecord) -> Option<Estimate> {
     score_of(&record.suite, |name| {
         let completed = |of: &&results::WorkloadRecord| of.workload == name && of.outcome == Outcome::Completed;
@@ -15,9 +15,9 @@ pub fn score(record: &RunRecord) -> Option<Estimate> {
 
 /// Returns the score of a suite in GFLOP/s, from the throughput of each network in samples per second.
 ///
-/// It is the geometric mean, over the networks of the suite that a leaderboard can prove, of the arithmetic per second
-/// that training needs, counted from shapes. Ratios of geometric means do not depend on what each network is measured
-/// in: Fleming and Wallace, "How not to lie with statistics" (1986). The interval adds the networks' relative
+/// The score is the geometric mean of the arithmetic per second that training needs, counted from shapes, over the
+/// networks of the suite that a leaderboard can prove. Ratios of geometric means do not depend on the unit of each
+/// network: Fleming and Wallace, "How not to lie with statistics" (1986). The interval adds the networks' relative
 /// half-widths, which are independent, in squares.
 pub fn score_of(of: &Suite, throughput: impl Fn(&str) -> Option<Estimate>) -> Option<Estimate> {
     let known = suite(&of.name).filter(|known| known.version == of.version)?;

@@ -1,6 +1,7 @@
-//! Steps per second of workloads on several backends, without tests and score.
+//! Steps per second of workloads on several backends, without evaluations or a score.
 //!
-//! Windows of the backends take turns. If samples seem to take longer in a larger batch, both sizes take turns as well.
+//! Backends alternate windows. If samples seem to take longer in a larger batch, both batch sizes are measured again in
+//! alternation.
 
 mod report;
 #[cfg(test)]
@@ -23,20 +24,21 @@ use crate::workload::{Training, Workload};
 pub use report::{Cliff, Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
 use report::{Facts, MIN_CLIFF_RISE};
 
-/// Windows of each backend within the budget, besides one for its warm-up.
+/// Number of windows per backend within the budget, excluding one for warm-up.
 const WINDOWS: u32 = 5;
-/// A larger budget adds windows instead of lengthening them, because cancellation waits for the end of one.
+/// Maximum window length. A larger budget adds windows instead, because cancellation waits for the current window to
+/// end.
 const MAX_WINDOW_SECONDS: f64 = 2.0;
 
 #[derive(Clone, Debug)]
 pub struct Request {
     pub workloads: Vec<Workload>,
-    /// Batch sizes of each workload. If empty, its own.
+    /// Batch sizes for each workload. If empty, the workload's default.
     pub batch_sizes: Vec<u32>,
-    /// Limit for warm-up and windows of a workload at one batch size, on all backends together. Each has at least one
-    /// window; loading, building, checking and measuring the peak are not included.
+    /// Time limit for warm-up and windows of a workload at one batch size, over all backends together. Each backend
+    /// runs at least one window. Excludes loading, building, checking and measuring the peak.
     pub budget_seconds: f64,
-    /// Limit of allocated memory, checked before allocating if possible.
+    /// Memory limit, checked before allocation if possible.
     pub budget_bytes: Option<u64>,
     pub checked: bool,
     pub seed: u32,
@@ -44,14 +46,14 @@ pub struct Request {
 
 pub struct Contender {
     pub backend: Box<dyn Backend>,
-    /// True if it computes on the device of the [`Gauge`].
+    /// True if the backend runs on the device of the [`Gauge`].
     pub on_gauged_device: bool,
     /// Maximum number of steps of a slow backend, which has no warm-up.
     pub most_steps: Option<u32>,
 }
 
 impl Contender {
-    /// Returns the name in tables, with the precision if it is not f32.
+    /// Returns the name shown in tables, with the precision if it is not f32.
     pub fn name(&self) -> &'static str {
         match (self.backend.name(), self.backend.precision()) {
             #[cfg(feature = "wgsl")]
@@ -63,8 +65,8 @@ impl Contender {
     }
 }
 
-/// Measures every workload at every batch size on all contenders. The gauge's peak takes its turn in every round.
-/// Failures are outcomes, and the others continue.
+/// Measures every workload at every batch size on all contenders, and the gauge's peak in every round. Failures are
+/// recorded as outcomes, and the other measurements continue.
 #[async_recursion(?Send)]
 pub async fn measure(
     request: &Request,
@@ -94,7 +96,7 @@ struct StepsRun<'a> {
     gauge: Option<Box<dyn Gauge>>,
     clock: &'a dyn Clock,
     observer: &'a mut dyn Observer<Event>,
-    /// Number of workloads and batch sizes begun, of `count`.
+    /// Number of measurements started, out of `count`.
     number: usize,
     count: usize,
 }
@@ -125,7 +127,7 @@ impl<'a> StepsRun<'a> {
                     Size { batch_size, entries: entries.collect() }
                 }
                 Ok(job) => {
-                    // Kernels depend on shapes, so each size is checked.
+                    // Kernels depend on shapes, so each batch size is checked.
                     let barred = self.check(workload, &job).await;
                     let entrants =
                         self.contenders.iter().zip(barred).map(|(contender, barred)| (contender, &job, barred));
@@ -160,7 +162,7 @@ impl<'a> StepsRun<'a> {
         barred
     }
 
-    /// Trains jobs in turns: several contenders at one batch size, or one at several.
+    /// Measures jobs in alternation: several contenders at one batch size, or one contender at several.
     async fn take_turns<'j>(
         &mut self,
         batch_size: u32,
@@ -215,7 +217,7 @@ impl<'a> StepsRun<'a> {
         let trainer = contender.backend.build(job).await?;
         let build_seconds = clock.now_seconds() - start;
         let device_memory_bytes = trainer.device_memory_bytes();
-        // Not every backend can predict this.
+        // Not every backend can predict its memory.
         self.check_budget("the built workload", Some(device_memory_bytes))?;
         let facts = Facts {
             flops_per_sample: job.model.operations().map_or(0, |operations| operations.training_flops()),
@@ -237,7 +239,7 @@ impl<'a> StepsRun<'a> {
         }
     }
 
-    /// Measures each cliff again with both batch sizes in turns.
+    /// Measures each cliff again, alternating between both batch sizes.
     async fn look_again(&mut self, result: &mut WorkloadSteps, jobs: &[TrainingJob]) {
         for cliff in &mut result.cliffs {
             let contender = self.contenders.iter().find(|contender| contender.name() == cliff.backend);
@@ -268,7 +270,8 @@ impl<'a> StepsRun<'a> {
     }
 }
 
-/// Returns the workload's own recipe at this batch size. Fails if it is 0 or exceeds the training set.
+/// Returns a job with the workload's recipe at this batch size. Fails if the batch size is 0 or exceeds the training
+/// set.
 pub fn job(
     workload: &Workload,
     batch_size: u32,
@@ -280,7 +283,7 @@ pub fn job(
     Ok(workload.job(Training { data, batches, planned_steps, seed, dropout: true }))
 }
 
-/// Finds batch sizes at which samples take longer than at the previous size.
+/// Finds batch sizes that take longer per sample than the previous size.
 fn find_cliffs(sizes: &[Size]) -> Vec<Cliff> {
     let mut cliffs = Vec::new();
     for pair in sizes.windows(2) {
@@ -303,7 +306,7 @@ fn find_cliffs(sizes: &[Size]) -> Vec<Cliff> {
     cliffs
 }
 
-/// Median over the rounds, because few of them are affected if the machine changes its speed.
+/// Returns the median rise over the rounds, because a change in the machine's speed affects only a few of them.
 fn rise_in_turns(size: &Size) -> Option<f64> {
     let windows = |index: usize| size.entries.get(index)?.outcome.measured().map(|measured| &measured.windows);
     let rounds = windows(0)?.iter().zip(windows(1)?);

@@ -51,8 +51,8 @@ pub struct TracedTensor {
 const TEST_SAMPLES: u32 = 1000;
 const LOGIT_ROWS: u32 = 4;
 
-/// Trains the first samples in file order and returns the numbers of a golden trace. Fails on a batch size of 0 or
-/// larger than the set, and on no steps.
+/// Trains the first samples in file order and returns the values of a golden trace. Fails if the batch size is 0 or
+/// exceeds the set, or if there are no steps.
 #[async_recursion(?Send)]
 pub async fn trace(
     workload: &Workload,

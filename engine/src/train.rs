@@ -1,4 +1,4 @@
-//! Running a suite: from a request to a record.
+//! Runs of a suite, from request to record.
 
 pub(crate) mod check;
 mod departures;
@@ -36,12 +36,12 @@ use proof::Proof;
 pub use proof::{Commitment, PendingAnswer, Witness};
 use settings::{JobSettings, Limits, communication, input, job_settings, validate};
 
-/// Request for a run, with the definitions that `spec` names.
+/// Request for a run, with the suite and workloads that `spec` names.
 pub struct RunRequest {
     pub spec: RunSpec,
     pub suite: &'static SuiteDefinition,
     pub workloads: Vec<Workload>,
-    /// Registration at a leaderboard; a run without it cannot be ranked.
+    /// Leaderboard registration, required for ranking.
     pub registration: Option<Registration>,
     /// `wall_seconds` is set by the run.
     pub provenance: Provenance,
@@ -55,7 +55,7 @@ pub struct Registration {
     pub nonce: String,
 }
 
-/// Everything outside the engine: data, events, time, and the machine's resources.
+/// Interfaces to everything outside the engine: data, events, time, and the machine's resources.
 pub struct Edges<'a> {
     pub data: &'a mut dyn DataSource,
     pub observer: &'a mut dyn Observer<Event>,
@@ -76,11 +76,11 @@ pub struct Stopped {
 
 /// Runs every workload of the request on `backend`.
 ///
-/// A workload that diverges, disagrees with the reference, cannot be trained on this device or with these data, or is
-/// canceled has this as its outcome; the others still run (except after a cancellation).
+/// If a workload diverges, disagrees with the reference, cannot be trained on this device or with these data, or is
+/// canceled, its record has that outcome. The other workloads still run, except after a cancellation.
 ///
-/// Fails on settings out of range, and on a device that is lost, does not answer or drops work, with the record of the
-/// finished workloads.
+/// Fails if a setting is out of range, or if the device is lost, stops responding or drops work. The error carries the
+/// record of the finished workloads, if any.
 #[async_recursion(?Send)]
 pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<'_>) -> Result<RunRecord, Stopped> {
     validate(request, backend.devices()).map_err(|error| Stopped { error, so_far: None })?;
@@ -263,7 +263,7 @@ async fn learn(
     learning.end_lap(edges).await?;
     let weights = learning.trainer.weights().await?;
     learning.record.weight_samples = choose_weights(&weights, learning.job.seed);
-    // JSON has no infinity, so weights that diverged are left out.
+    // JSON cannot represent infinity, so non-finite weights are omitted.
     learning.record.weight_samples.retain(|sample| sample.value.is_finite());
     if learning.going() {
         learning.prove(edges).await?;
@@ -271,7 +271,7 @@ async fn learn(
     Ok(())
 }
 
-/// Returns the times before the first timed step. Times that the trainer reports separately do not count as building.
+/// Returns the times before the first timed step. The build time excludes times that the trainer reports separately.
 fn cold_start(data_seconds: f64, seconds_until_built: f64, preparation: Preparation) -> ColdStart {
     let Preparation { compiling_seconds, tuning_seconds, .. } = preparation;
     let told_apart: f64 = [compiling_seconds, tuning_seconds].into_iter().flatten().sum();
@@ -366,7 +366,8 @@ fn add_warnings(record: &WorkloadRecord, limits: &Limits, warnings: &mut Vec<War
 
 /// Progress of a run. A worker can post it to its page.
 ///
-/// A tag inside the objects would add 190 kB to the page: serde buffers them, and compiles each type's reader again.
+/// Externally tagged. An internal tag would add 190 kB to the page, because serde buffers the objects and compiles each
+/// type's deserializer again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     RunStarted {
@@ -377,7 +378,7 @@ pub enum Event {
     },
     WorkloadStarted {
         workload: String,
-        /// From 0, of `count`.
+        /// Zero-based index, out of `count`.
         index: u32,
         count: u32,
         batch_size: u32,
@@ -388,16 +389,16 @@ pub enum Event {
         workload: String,
         phase: Phase,
     },
-    /// After every window, about once a second.
+    /// Sent after every window, about once per second.
     Progress {
         workload: String,
-        /// Share of the run that is done, 0 to 1, never decreasing.
+        /// Completed fraction of the run, 0 to 1. Never decreases.
         run_fraction: f64,
         step: u64,
         /// Passes over the training set, such as 1.25.
         epochs: f64,
         training_seconds: f64,
-        /// Mean over the window.
+        /// Mean loss over the window.
         loss: f64,
         /// Share of the window's samples classified correctly.
         training_accuracy: f64,
@@ -407,17 +408,17 @@ pub enum Event {
         workload: String,
         evaluation: Evaluation,
     },
-    /// A few test images, if the observer shows answers: once before the first step.
+    /// A few test images, sent once before the first step if the observer shows answers.
     Examples {
         workload: String,
         height: u32,
         width: u32,
         channels: u32,
-        /// Samples, rows, columns, channels in row-major order; one byte each.
+        /// Bytes in row-major order, of shape (samples, rows, columns, channels).
         images: Vec<u8>,
         labels: Vec<u16>,
     },
-    /// The network's classes of the examples: before the first step, and at each evaluation.
+    /// Predicted classes of the examples, sent before the first step, at each evaluation, and at intervals in between.
     Answered {
         workload: String,
         answers: Vec<u16>,
@@ -427,7 +428,7 @@ pub enum Event {
     },
     WorkloadFailed {
         workload: String,
-        /// Full reason. The record, which may be published, omits folders of this machine.
+        /// Full error message. The record omits local folders because it may be published.
         message: String,
     },
     WorkloadFinished {
@@ -440,14 +441,14 @@ pub trait ResourceMeter {
     /// Called after every window.
     fn sample(&mut self);
     fn finish(&mut self) -> Resources;
-    /// Returns the free memory of the machine for training on its processors. `None` if unknown, or if the training
-    /// happens elsewhere.
+    /// Returns the machine's free memory for training on its processors, or `None` if it is unknown or training runs
+    /// elsewhere.
     fn free_memory_bytes(&self) -> Option<u64> {
         None
     }
 }
 
-/// A platform without metrics.
+/// Meter for platforms without resource metrics.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoMeter;
 
@@ -461,7 +462,7 @@ impl ResourceMeter for NoMeter {
 
 const SAMPLES_PER_TENSOR: u32 = 4;
 
-/// Chooses final weights for the record by the seed, so that a client cannot choose them.
+/// Samples final weights at positions derived from the seed, so that a client cannot choose them.
 fn choose_weights(weights: &[Vec<f32>], seed: u32) -> Vec<WeightSample> {
     let mut samples = Vec::new();
     for (tensor, values) in (0..).zip(weights) {
@@ -475,8 +476,8 @@ fn choose_weights(weights: &[Vec<f32>], seed: u32) -> Vec<WeightSample> {
     samples
 }
 
-/// Records a workload that failed with `error`, after the device has freed its memory. Returns `error` if no other
-/// workload can be trained after it.
+/// Records a workload that failed with `error`, after the backend has freed its memory. Returns `error` if no other
+/// workload can run after it.
 async fn record_failure(
     error: EngineError,
     request: &RunRequest,
@@ -490,7 +491,7 @@ async fn record_failure(
     // The meter may not have been started; its result is discarded.
     let _unused = edges.meter.finish();
     peaks.close();
-    // This error explains the reason better than the next one would.
+    // The original error is more informative than the recovery error.
     if backend.recover().await.is_err() {
         return Err(error);
     }

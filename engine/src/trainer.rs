@@ -1,4 +1,4 @@
-//! The seam between the training loop and a backend.
+//! Interface between the training loop and a backend.
 
 use std::sync::Arc;
 
@@ -20,16 +20,16 @@ pub struct TrainingJob {
     pub loss: Loss,
     pub optimizer: Optimizer,
     pub average: Option<WeightAverage>,
-    /// True if held-out samples will be evaluated.
+    /// Early-stopping rule, if held-out samples are evaluated.
     pub early_stopping: Option<EarlyStopping>,
     pub batches: BatchPlan,
-    /// Steps over which schedules are spread.
+    /// Number of steps that the schedules span.
     pub planned_steps: u64,
-    /// Seed of the weights, and, for a training without segments, of the order of the samples, dropout and
+    /// Seed of the weights. For a training without segments, also the seed of the sample order, dropout and
     /// augmentation.
     pub seed: u32,
     pub dropout: bool,
-    /// Earlier segments of a training that a leaderboard follows. The trainer continues from there.
+    /// Earlier segments of a training that a leaderboard follows. The trainer continues after them.
     pub segments: Segments,
 }
 
@@ -40,7 +40,7 @@ impl TrainingJob {
         Ok(tensors.iter().map(|tensor| tensor.initial_values(self.seed, &self.data.train, channels)).collect())
     }
 
-    /// Returns the batch and rates of step `number`. `slot` is the place of its results.
+    /// Returns the batch and rates of step `number`, with `slot` as the index of its results.
     #[expect(clippy::cast_possible_truncation, reason = "rates are computed in double and rounded once")]
     pub(crate) fn step(&self, number: u64, slot: u32) -> Step {
         let batch = self.batches.step(number);
@@ -66,12 +66,12 @@ impl TrainingJob {
         }
     }
 
-    /// Returns [`Step::linear`]: 1 until the model's share of the training is over.
+    /// Returns the value of [`Step::linear`], which is 1 until the model's share of the training is over.
     pub(crate) fn linear(&self, number: u64) -> u32 {
         u32::from((number as f64) < self.model.linear_until() * self.planned_steps as f64)
     }
 
-    /// Returns the numbers of a set's samples in its file, and the file.
+    /// Returns the indices of a set's samples within its file, and the file.
     pub(crate) fn evaluated(&self, set: EvaluationSet) -> (Vec<u32>, &Split) {
         match set {
             EvaluationSet::Test => ((0..self.data.test.samples()).collect(), &self.data.test),
@@ -90,7 +90,7 @@ impl TrainingJob {
         }
     }
 
-    /// Returns the step from which a tensor with these multipliers is frozen.
+    /// Returns the first step at which a tensor with these multipliers is frozen.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     pub(crate) fn frozen_from(&self, multipliers: &Multipliers) -> u32 {
         let step = multipliers.frozen_from.map(|share| share * self.planned_steps as f64);
@@ -100,7 +100,7 @@ impl TrainingJob {
 
 #[async_trait(?Send)]
 pub trait Backend {
-    /// Name that users choose it by.
+    /// Name that selects this backend.
     fn name(&self) -> &'static str;
     fn adapter(&self) -> &Adapter;
     /// Number of devices that share each batch.
@@ -108,35 +108,35 @@ pub trait Backend {
         1
     }
     fn precision(&self) -> Precision;
-    /// Number of threads that compute, on the processor.
+    /// Number of compute threads, for backends on the processor.
     fn threads(&self) -> Option<u32> {
         None
     }
-    /// Input mode, if it can be chosen.
+    /// Input mode, resident unless the backend supports others.
     fn input(&self) -> InputMode {
         InputMode::Resident
     }
-    /// Returns true if training again from a state gives the same bits. Otherwise no leaderboard can prove the run.
+    /// Returns true if training again from a state gives bit-identical results. A leaderboard can prove only such runs.
     fn repeats_itself(&self) -> bool {
         false
     }
     fn warnings(&self) -> Vec<Warning> {
         Vec::new()
     }
-    /// Predicts the bytes that [`Backend::build`] will allocate, if possible. Fails for unsupported layers, and for a
-    /// job that does not fit.
+    /// Predicts the bytes that [`Backend::build`] will allocate, if possible. Fails if a layer is unsupported or the
+    /// job does not fit.
     fn predicted_bytes(&self, _job: &TrainingJob) -> Result<Option<u64>, EngineError> {
         Ok(None)
     }
-    /// Opens a gauge of its device's peak, if it has one.
+    /// Opens a gauge of the device's peak, if the backend has one.
     async fn gauge(&self) -> Result<Option<Box<dyn Gauge>>, EngineError> {
         Ok(None)
     }
-    /// Frees the memory of a failed workload, whose trainer is gone, and checks that the device still answers.
+    /// Frees the memory of a failed workload after its trainer is dropped, and checks that the device still responds.
     async fn recover(&self) -> Result<(), EngineError> {
         Ok(())
     }
-    /// Compiles, allocates and uploads; afterwards a step allocates nothing.
+    /// Compiles, allocates and uploads. Steps then allocate nothing.
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError>;
 }
 
@@ -145,43 +145,43 @@ pub trait Trainer {
     /// Trains the next `steps` steps and returns when the device has finished all of them.
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError>;
 
-    /// Classifies the first `samples` samples of a set, without dropout or augmentation. Held-out samples can be asked
-    /// for when the job has early stopping.
+    /// Classifies the first `samples` samples of a set, without dropout or augmentation. Held-out samples are available
+    /// if the job has early stopping.
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError>;
 
     /// Returns all tensors in the model's order and logical layout.
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError>;
 
-    /// Returns loss gradients of the last training step, in the layout of [`Trainer::weights`], without weight decay.
-    /// Those of tensors that are not trained may be zeros.
+    /// Returns the loss gradients of the last training step, in the layout of [`Trainer::weights`], without weight
+    /// decay. Gradients of untrained tensors may be zero.
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError>;
 
-    /// Returns logits of the first `rows` samples of the last training batch, before its update. The next evaluation
-    /// overwrites them.
+    /// Returns the logits of the first `rows` samples of the last training batch, before its update. The next
+    /// evaluation overwrites them.
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError>;
 
-    /// Begins a segment with this seed before the next step. Only for backends whose training is repeatable.
+    /// Starts a segment with this seed at the next step. Only for backends with repeatable training.
     fn begin_segment(&mut self, _seed: u32) {}
 
-    /// Returns everything that training changes, in the model's order and logical layout. Only for backends whose
-    /// training is repeatable.
+    /// Returns all state that training changes, in the model's order and logical layout. Only for backends with
+    /// repeatable training.
     async fn state(&mut self) -> Result<StateBytes, EngineError> {
         Err(EngineError::NotRepeatable)
     }
 
-    /// Restores a state that was read before step `step` (from 0). `segments` are the segments of the whole training.
-    /// Only for backends whose training is repeatable.
+    /// Restores a state read before step `step` (zero-based). `segments` are the segments of the whole training. Only
+    /// for backends with repeatable training.
     async fn restore(&mut self, _state: &StateBytes, _step: u64, _segments: &Segments) -> Result<(), EngineError> {
         Err(EngineError::NotRepeatable)
     }
 
-    /// Returns the times that [`Backend::build`] can report separately.
+    /// Returns the build times that the backend reports separately.
     fn preparation(&self) -> Preparation {
         Preparation::default()
     }
 
-    /// Seconds from the end of the device's work until [`Trainer::train_steps`] returns, because a platform may poll
-    /// for it.
+    /// Delay in seconds from the end of the device's work to the return of [`Trainer::train_steps`], for platforms that
+    /// poll for completion.
     fn latency_seconds(&self) -> f64 {
         0.0
     }
@@ -193,7 +193,7 @@ pub trait Trainer {
         None
     }
 
-    /// `kernel: variant` for each kernel that comes in variants.
+    /// `kernel: variant` for each kernel that has variants.
     fn variants(&self) -> Vec<String> {
         Vec::new()
     }
@@ -219,25 +219,25 @@ impl TrainerFacts {
     }
 }
 
-/// Times of a build that the record reports separately.
+/// Build times that the record reports separately.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Preparation {
-    /// Using every operation for the first time, if that only compiles it.
+    /// Time for the first use of every operation, if that only compiles it.
     pub compiling_seconds: Option<f64>,
-    /// Choosing kernels, including compiling if both happen at once.
+    /// Time for choosing kernels, including compilation if both happen at once.
     pub tuning_seconds: Option<f64>,
-    /// Steps after which tuning ended without settling.
+    /// Number of steps after which tuning stopped without settling.
     pub unsettled_after_steps: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvaluationSet {
     Test,
-    /// Samples of the training file that are not trained on.
+    /// Samples of the training file that are excluded from training.
     HeldOut,
 }
 
-/// Result of some training steps.
+/// Result of one or more training steps.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepReport {
     /// Mean loss of each step's batch, before its update.
@@ -245,27 +245,27 @@ pub struct StepReport {
     /// Samples classified correctly in training mode.
     pub correct: u64,
     pub samples: u64,
-    /// Time of the steps, if the backend can separate it from preparing batches; otherwise the caller's clock counts.
+    /// Time of the steps, if the backend can separate it from batch preparation. Otherwise the caller's clock is used.
     pub seconds: Option<f64>,
-    /// Exchanges among devices that share each batch.
+    /// Communication among devices that share each batch.
     pub communication: Option<Communication>,
     /// Transfer of batches in a requested input mode.
     pub input: Option<InputPipeline>,
 }
 
-/// Result of a test.
+/// Result of an evaluation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TestReport {
-    /// Mean over the samples.
+    /// Mean loss over the samples.
     pub loss: f64,
     pub correct: u64,
     pub samples: u64,
-    /// As in [`StepReport`].
+    /// Time of the evaluation, as in [`StepReport::seconds`].
     pub seconds: Option<f64>,
 }
 
 impl TestReport {
-    /// Share classified correctly, 0 to 1.
+    /// Returns the share of samples classified correctly, 0 to 1.
     pub fn accuracy(&self) -> f64 {
         self.correct as f64 / self.samples.max(1) as f64
     }

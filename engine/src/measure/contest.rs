@@ -6,15 +6,15 @@ use crate::error::EngineError;
 
 #[async_trait(?Send)]
 pub(crate) trait Repeatable {
-    /// Runs this many repetitions, from idle to idle device.
+    /// Runs `repetitions` repetitions. The device is idle at the start and at the end.
     async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError>;
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub(crate) window_seconds: f64,
-    /// Limit for warm-up and windows of all participants, without measuring peaks. No round begins that would exceed
-    /// it.
+    /// Time limit for warm-up and windows of all participants, excluding peak measurements. No round starts that would
+    /// exceed it.
     pub(crate) budget_seconds: f64,
     pub(crate) fewest_rounds: usize,
     pub(crate) most_rounds: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Participant<S> {
     pub(crate) subject: Option<S>,
     /// True if its windows are compared with the gauge's peak.
     pub(crate) on_gauged_device: bool,
-    /// Remaining repetitions of a slow participant, which has no warm-up and windows of one repetition.
+    /// Remaining repetitions of a slow participant, which skips the warm-up and has windows of one repetition.
     pub(crate) repetitions_left: Option<u32>,
     pub(crate) windows: Vec<Window>,
     pub(crate) ended: Option<EngineError>,
@@ -50,8 +50,8 @@ impl<S> Participant<S> {
     }
 }
 
-/// Participants timed in turns (first, second, first, second …), so that a machine with varying speed affects all of
-/// them equally. The gauge also takes its turn in every round.
+/// Participants timed in alternation (first, second, first, second …), so that changes in the machine's speed affect
+/// all of them equally. The gauge also measures once per round.
 pub(crate) struct Contest<'a, S> {
     pub(crate) participants: Vec<Participant<S>>,
     pub(crate) gauge: &'a mut Option<Box<dyn Gauge>>,
@@ -82,7 +82,7 @@ impl<S: Repeatable> Contest<'_, S> {
         }
     }
 
-    /// Times a window of each participant, and returns those that had one.
+    /// Times a window of each participant, and returns the indices of those that completed one.
     async fn round(&mut self, window_seconds: f64) -> Vec<usize> {
         let mut timed = Vec::new();
         for index in 0..self.participants.len() {
@@ -122,8 +122,8 @@ impl<S: Repeatable> Contest<'_, S> {
         self.participants.iter().any(Participant::is_going)
     }
 
-    /// Lengthens windows until one is half as long as those that count, so that caches fill, submissions grow, and the
-    /// length of a repetition is known.
+    /// Lengthens windows until one is half as long as a counted window. This fills caches, grows submissions, and
+    /// measures the length of a repetition.
     async fn warm_up(&mut self, index: usize, window_seconds: f64) {
         let participant = &self.participants[index];
         if participant.repetitions_left.is_some() || !participant.is_going() {
@@ -133,7 +133,7 @@ impl<S: Repeatable> Contest<'_, S> {
         loop {
             let repetitions = self.participants[index].length.repetitions(window_seconds);
             let Some(window) = self.window(index, repetitions).await else { return };
-            // The first repetition includes the driver's preparations. A very slow one is enough.
+            // The first repetition includes the driver's preparations. It is enough if it fills a whole window.
             let enough = if repetitions == 1 { window_seconds } else { window_seconds / 2.0 };
             if window.seconds >= enough {
                 return;

@@ -18,7 +18,7 @@ pub(crate) use contest::{Contest, Participant, Repeatable, Rules};
 pub use results::Phase;
 pub use results::measured::{Outcome, Window};
 
-/// Event of consecutive measurements: steps per second, and kernels.
+/// Event of a series of measurements: steps per second, or kernels.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     Opened {
@@ -57,7 +57,7 @@ pub trait Observer<E> {
         false
     }
 
-    /// Returns a future to wait for before continuing, which also ends on cancellation. Called like
+    /// Returns a future to await before continuing, which also completes on cancellation. Called at the same points as
     /// [`Self::cancelled`].
     fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {
         None
@@ -110,16 +110,17 @@ pub(crate) async fn timed_steps(
     let start = clock.now_seconds();
     let report = trainer.train_steps(steps).await?;
     let passed = clock.now_seconds() - start;
-    // A coarse clock may show no time at all.
+    // A coarse clock may report zero elapsed time.
     let seconds = report.seconds.unwrap_or(passed).max(1e-9);
     let window = Window { samples: Some(report.samples), ..Window::new(steps, seconds) };
     Ok((report, window))
 }
 
-/// Growth limit of windows: the first ones include the driver's preparations, and a coarse clock may miss short ones.
+/// Maximum growth factor between windows. The first ones include the driver's preparations, and a coarse clock may miss
+/// short ones.
 const MAX_GROWTH: u32 = 8;
 
-/// Estimated time of a repetition, from which the length of the next window follows.
+/// Estimated time per repetition, which determines the length of the next window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Length {
     seconds_each: Option<f64>,
@@ -135,7 +136,7 @@ impl Length {
     /// Returns the smallest number of repetitions that takes at least `seconds`; 1 before the first window.
     pub(crate) fn repetitions(self, seconds: f64) -> u32 {
         let Some(seconds_each) = self.seconds_each else { return 1 };
-        // A thousandth too short is long enough.
+        // A shortfall of a thousandth of a repetition is accepted.
         let wanted = (seconds / seconds_each.max(1e-9) - 1e-3).ceil();
         let most = self.most_repetitions.max(1).saturating_mul(MAX_GROWTH);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range of u32")]
@@ -194,8 +195,8 @@ pub struct Turn {
 
 /// Remaining turns of a comparison.
 ///
-/// Every contender trains from a seed before the next seed, so that finished runs can be compared at any time. They
-/// take turns in going first, so that none always finds the device cool.
+/// All contenders train from one seed before the next seed, so that finished runs can be compared at any time. The
+/// contender that goes first rotates, so that none always finds the device cool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     turns: VecDeque<Turn>,
@@ -226,7 +227,7 @@ impl Schedule {
         self.turns.pop_front();
     }
 
-    /// Removes all turns of the current contender: its error would repeat with the next seed.
+    /// Removes all turns of the current contender, because its error would recur with the next seed.
     pub fn give_up(&mut self) {
         if let Some(Turn { contender, .. }) = self.present() {
             self.turns.retain(|turn| turn.contender != contender);
@@ -238,13 +239,13 @@ impl Schedule {
     }
 }
 
-/// Measures the peaks of a device, in about a tenth of a second each, close to the windows they are compared with: a
-/// device's clock varies with heat and other work.
+/// Gauge of a device's peaks. A measurement takes about a tenth of a second and runs close to the windows that it is
+/// compared with, because a device's clock varies with heat and other work.
 #[async_trait(?Send)]
 pub trait Gauge {
     async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError>;
 
-    /// Measures bytes per second of copying (read and written); `None` if the device cannot copy.
+    /// Measures the copy throughput in bytes per second (read and written). Returns `None` if the device cannot copy.
     async fn copied_bytes_per_second(&mut self) -> Result<Option<f64>, EngineError> {
         Ok(None)
     }

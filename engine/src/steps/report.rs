@@ -59,7 +59,7 @@ pub struct WorkloadSteps {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<serde_json::Value>,
     pub own_batch_size: u32,
-    /// Forward and backward operations of one sample.
+    /// Number of forward and backward operations per sample.
     pub training_flops_per_sample: Option<u64>,
     pub sizes: Vec<Size>,
     pub cliffs: Vec<Cliff>,
@@ -68,22 +68,22 @@ pub struct WorkloadSteps {
 /// Rise of the time per sample above which a larger batch size is a cliff.
 pub(super) const MIN_CLIFF_RISE: f64 = 0.1;
 
-/// Batch size at which samples seem to take over a tenth longer than at the previous size.
+/// Batch size that seems to take over a tenth longer per sample than the previous size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cliff {
     pub backend: &'static str,
     pub from_batch_size: u32,
     pub to_batch_size: u32,
-    /// Relative rise of the time per sample, from measurements of the two sizes one after the other, between which the
-    /// machine may have become slower.
+    /// Relative rise of the time per sample, from consecutive measurements of the two sizes. The machine may have
+    /// become slower in between.
     pub rise: f64,
-    /// Rise measured with windows of both sizes in turns. Absent if both do not fit at once, the run was canceled, or
-    /// the backend trains only a few steps.
+    /// Rise measured with alternating windows of both sizes. Absent if both do not fit at once, the run was canceled,
+    /// or the backend trains only a few steps.
     pub rise_in_turns: Option<f64>,
 }
 
 impl Cliff {
-    /// Uses the measurement in turns if there is one.
+    /// Returns true if the rise exceeds the limit. Prefers the measurement with alternating windows.
     pub fn is_real(&self) -> bool {
         self.rise_in_turns.unwrap_or(self.rise) > MIN_CLIFF_RISE
     }
@@ -115,11 +115,11 @@ pub type Outcome = measure::Outcome<Measured, Disagreement>;
 pub struct Measured {
     pub steps_per_second: f64,
     pub samples_per_second: f64,
-    /// Half the range of the windows' rates relative to the median.
+    /// Half the range of the windows' rates, relative to the median.
     pub relative_spread: f64,
-    /// Operations of the network per second.
+    /// Network operations per second.
     pub flops_per_second: f64,
-    /// Median peak of the device's arithmetic, measured in turns with the windows.
+    /// Median peak of the device's arithmetic, measured in alternation with the windows.
     pub peak_flops_per_second: Option<f64>,
     /// Median share of each window's own peak.
     pub peak_share: Option<f64>,
@@ -127,19 +127,19 @@ pub struct Measured {
     pub ratio_to_fastest: f64,
     pub device_memory_bytes: u64,
     pub predicted_bytes: Option<u64>,
-    /// Compiling, choosing kernels, allocating and uploading.
+    /// Time for compiling, choosing kernels, allocating and uploading.
     pub build_seconds: f64,
     /// Part of `build_seconds` for compiling on first use.
     pub compiling_seconds: Option<f64>,
     /// Part of `build_seconds` for choosing kernels, including compiling if both happen at once.
     pub tuning_seconds: Option<f64>,
     pub variants: Vec<String>,
-    /// False for a network that diverged: it takes its steps in the same time, but learns nothing.
+    /// False if the network diverged. Its steps then take the same time, but it learns nothing.
     pub losses_are_finite: bool,
     pub windows: Vec<Window>,
 }
 
-/// Facts of an entry besides its windows.
+/// Properties of an entry, other than its windows.
 pub(super) struct Facts {
     pub(super) flops_per_sample: u64,
     pub(super) device_memory_bytes: u64,

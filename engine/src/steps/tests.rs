@@ -1,4 +1,4 @@
-//! Contests of backends and a clock that only pretend.
+//! Contests of fake backends with a fake clock.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -25,7 +25,7 @@ impl Clock for World {
     }
 }
 
-/// Takes a fixed time for each step, and for each sample.
+/// Fake backend that takes a fixed time per step and per sample.
 #[derive(Clone)]
 struct Fake {
     name: &'static str,
@@ -309,7 +309,7 @@ fn unpredicted_memory_is_checked_after_building() {
 #[test]
 fn a_cliff_is_a_rise_by_over_a_tenth() {
     let world = Rc::default();
-    // A millisecond per sample: doubling the batch changes nothing. The other one gets faster per sample.
+    // One contender takes a millisecond per sample at every batch size. The other gets faster per sample.
     let level = Fake { sample_seconds: 0.001, ..Fake::new("level", &world, 0.0) };
     let falling = Fake { sample_seconds: 0.001, ..Fake::new("falling", &world, 0.01) };
     let mut steps = measured(&world, &request(&[64, 128, 256]), &[level.contender(), falling.contender()], u32::MAX);

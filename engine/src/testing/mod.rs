@@ -36,14 +36,14 @@ pub(crate) fn narrow(mut model: Model) -> Model {
     model
 }
 
-/// Returns the last layer alone, which needs few launches, for tests that count steps.
+/// Returns a model of the last layer only, which needs few launches, for tests that count steps.
 pub(crate) fn shallow(model: &Model) -> Model {
     let logits = model.nodes.last().expect("a network has a last layer").layer.clone();
     Model::sequence(model.name, model.input, vec![logits])
 }
 
-/// Returns true for the adapter of CI, llvmpipe, which has f16 and, with AVX, subgroups of eight lanes. Other adapters
-/// may lack features.
+/// Returns true for CI's adapter, llvmpipe, which has f16 and, with AVX, subgroups of eight lanes. Other adapters may
+/// lack features.
 pub(crate) fn has_everything(adapter: &Adapter) -> bool {
     adapter.api == "Vulkan" && adapter.name.contains("llvmpipe")
 }

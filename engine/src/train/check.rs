@@ -26,17 +26,17 @@ pub(crate) use first_steps::FirstSteps;
 pub(crate) use first_steps::Observed;
 
 const MIN_BATCH: u32 = 2;
-/// Minimum batch of a reduced network: consecutive normalizations of few values magnify rounding.
+/// Minimum batch size of a reduced network, because consecutive normalizations over few values magnify rounding.
 const MIN_REDUCED_BATCH: u32 = 4;
-/// Budget of the reference's plain loops, about a second or two.
+/// Compute budget of the reference's plain loops, about a second or two.
 const MAX_FLOPS: u64 = 3_000_000_000;
 const STEPS: u32 = 3;
-/// Largest relative rounding error of f16: half a unit of the last of eleven bits.
+/// Largest relative rounding error of f16: half a unit in the last of its eleven significant bits.
 const F16_ROUNDING: f64 = 1.0 / 2048.0;
-/// Rounded values of a stage's product: input, weights and result.
+/// Number of rounded values in a stage's product: input, weights and result.
 const ROUNDINGS_PER_STAGE: f64 = 3.0;
 const CALM_RATE: f64 = 0.05;
-/// Largest tolerance that a leaderboard accepts; more would compare nothing.
+/// Largest tolerance that a leaderboard accepts. A larger one would make the comparison meaningless.
 const MAX_TOLERANCE: f64 = 0.1;
 
 /// Compares the first steps of a workload on `backend` with the reference, as a run does before timing.
@@ -51,13 +51,12 @@ pub async fn check_workload(
     against_reference(workload, &job, backend).await
 }
 
-/// Trains a few steps on `backend` and on the reference and compares losses, gradients of the first step, updates, and
-/// tests before and after. Uses the batches that will be timed if the reference can train them in a short time, and
-/// otherwise smaller ones, with which the larger are then compared. A workload with a reduced network is compared by
-/// that one.
+/// Trains a few steps on `backend` and on the reference, and compares losses, gradients of the first step, updates, and
+/// evaluations before and after. Uses the timed batch size if the reference can train it in a short time. Otherwise it
+/// compares a smaller batch with the reference, and then the timed batch with smaller ones. If the workload has a
+/// reduced network, the reference trains the reduced one.
 ///
-/// The workload's own learning rate is used even if another was requested, because a rate that diverges magnifies
-/// rounding.
+/// Uses the workload's learning rate even if another was requested, because a rate that diverges magnifies rounding.
 pub(crate) async fn against_reference(
     workload: &Workload,
     job: &TrainingJob,
@@ -105,8 +104,8 @@ fn redrawn(job: &TrainingJob, redraws: u32) -> TrainingJob {
 }
 
 /// Returns the job without properties that hide a layer or the optimizer in the first steps: initial weights near zero
-/// pass nothing on, and averages take many steps to follow. Shapes and kernels are the same. The learning rate is
-/// smaller, so that rounding does not grow.
+/// pass nothing on, and averages take many steps to follow. Shapes and kernels stay the same. The learning rate is
+/// reduced, so that rounding does not grow.
 pub(crate) fn lively(job: TrainingJob) -> TrainingJob {
     let average = job.average.map(|average| match average {
         WeightAverage::Lookahead { .. } => WeightAverage::Lookahead { every: 1, decay: 1.0 },
@@ -117,7 +116,7 @@ pub(crate) fn lively(job: TrainingJob) -> TrainingJob {
         model: job.model.clone().with_lively_weights(),
         optimizer: Optimizer { learning_rate, ..job.optimizer.clone() },
         average,
-        // One more than are trained, because averages jump after the last one.
+        // One more step than is trained, because averages jump after the last one.
         planned_steps: u64::from(STEPS) + 1,
         ..job
     }
@@ -148,11 +147,11 @@ pub(crate) fn judge(
     Ok(correctness)
 }
 
-/// Returns the largest relative difference of losses.
+/// Returns the tolerance for the relative difference of losses.
 ///
-/// In f16 every stage rounds what it reads and writes. Errors of stages are independent, so they grow with the root of
-/// the number of stages. They are errors of the logits, and a loss changes by no more than its logits. Each step adds
-/// as much again, because optimizers that divide by the size of a gradient magnify rounding.
+/// In f16, every stage rounds its inputs and outputs. Errors of stages are independent, so they grow with the square
+/// root of the number of stages. They are errors of the logits, and a loss changes by no more than its logits. Each
+/// step adds the same amount again, because optimizers that divide by the size of a gradient magnify rounding.
 pub(crate) fn tolerance(workload: &Workload, job: &TrainingJob, precision: Precision) -> Result<f64, EngineError> {
     let stages = job.model.stages(job.dropout)?.stages.len();
     let rounding = f64::from(STEPS) * ROUNDINGS_PER_STAGE * F16_ROUNDING * (stages as f64).sqrt();
@@ -174,11 +173,11 @@ fn batch_size(job: &TrainingJob, model: &Model, smallest: u32) -> Result<u32, En
 const MAX_ROUNDING_SHARE: f64 = 0.25;
 
 /// Returns true if rounding in `precision` moves the first steps of `job` by a considerable share of the tolerance, so
-/// that a correct device may disagree. An example is a max-pool window whose two largest values are equal in single
-/// precision: the gradient goes to either.
+/// that even a correct device may disagree. For example, if the two largest values of a max-pool window are equal in
+/// single precision, the gradient may go to either.
 ///
-/// Only the plain loops decide this, in single precision and, for f16, from rounded weights. A wrong device gains
-/// nothing: it is compared in full with the other samples.
+/// Only the plain loops decide this, in single precision and, for f16, with rounded weights. A faulty device gains
+/// nothing, because it is compared in full with the other samples.
 async fn rounding_decides(
     workload: &Workload,
     job: &TrainingJob,
@@ -194,7 +193,7 @@ async fn rounding_decides(
     Ok(is_considerable(&judge(workload, job, precision, &found, reference)?))
 }
 
-/// Updates follow from gradients, and contain the rounding of weights.
+/// Ignores updates, which follow from gradients and include the rounding of weights.
 fn is_considerable(found: &Correctness) -> bool {
     let others = found.differences.iter().filter(|of| of.compared != Compared::Update);
     let differences = others.map(|of| (of.largest_difference, of.tolerance));

@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 use crate::backends::{KNOWN_BACKENDS, REFERENCE, WGSL};
 use crate::workload::SuiteDefinition;
 
-/// Returns every departure of a run from `suite`, from the requested run and its record. The departures that the record
-/// has are ignored.
+/// Returns every departure of a run from `suite`, based on the request and the measurements in its record. Ignores the
+/// departures already in the record.
 pub fn departures(record: &RunRecord, suite: &SuiteDefinition) -> Vec<Departure> {
     let spec = &record.requested;
     let mut found = Vec::new();
@@ -33,7 +33,7 @@ pub fn departures(record: &RunRecord, suite: &SuiteDefinition) -> Vec<Departure>
     found.extend(spec.learning_rate.map(|rate| Departure::LearningRate { rate }));
     found.extend(spec.length.map(|length| Departure::Length { length }));
     found.extend(spec.target_accuracy.map(|accuracy| Departure::TargetAccuracy { accuracy }));
-    // Both have separate rankings.
+    // Both precisions have separate rankings.
     let is_ranked = |precision: &Precision| matches!(precision, Precision::F32 | Precision::F16);
     let used = record.workloads.iter().map(|of| of.settings.precision).find(|used| !is_ranked(used));
     found.extend(used.map(|precision| Departure::Precision { precision }));
@@ -57,7 +57,7 @@ pub fn departures(record: &RunRecord, suite: &SuiteDefinition) -> Vec<Departure>
     found
 }
 
-/// Distinguishes networks of the same name in records.
+/// Returns a short hash that distinguishes networks of the same name in records.
 fn digest(network: &serde_json::Value) -> String {
     Sha256::digest(network.to_string()).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }

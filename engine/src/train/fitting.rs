@@ -1,4 +1,4 @@
-//! Prediction of the batch size that fits, before anything is allocated.
+//! Prediction of the batch size that fits, before any allocation.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::error::EngineError;
 use crate::trainer::{Backend, TrainingJob};
 use crate::workload::{Training, Workload};
 
-/// The check trains a second network while the first one keeps its memory.
+/// Number of networks in memory at once. The check trains a second network while the first one keeps its memory.
 const NETWORKS_AT_ONCE: u64 = 2;
 
-/// Returns the workload with the largest batch that fits: the recipe's, or the largest power of two below it. Only
-/// workloads that are never ranked get a smaller one, and only without a requested batch size, and a warning.
+/// Returns the workload with the largest batch that fits: the recipe's, or a smaller power of two with a warning. Only
+/// workloads that are never ranked get a smaller batch, and only if no batch size was requested.
 pub(super) async fn fitted(
     request: &RunRequest,
     workload: &Workload,
@@ -60,16 +60,16 @@ pub(super) async fn fitted(
     Err(EngineError::NoBatchFits { workload: workload.name.to_owned(), what, needed_bytes, allowed_bytes })
 }
 
-/// Returns the recipe's batch size, and smaller powers of two with at least one sample per device.
+/// Returns the recipe's batch size, followed by smaller powers of two with at least one sample per device.
 fn sizes(recipe: u32, devices: u32) -> impl Iterator<Item = u32> {
     let below = (0..u32::BITS).rev().map(|power| 1 << power).filter(move |size| (devices..recipe).contains(size));
     std::iter::once(recipe).chain(below)
 }
 
-/// A backend and the free memory for training.
+/// Backend, with the free memory for training.
 pub(super) struct Room<'a> {
     backend: &'a dyn Backend,
-    /// Free memory of the machine, if the device has none.
+    /// Free memory of the machine, if the device shares it.
     free_bytes: Option<u64>,
 }
 
@@ -80,14 +80,15 @@ impl<'a> Room<'a> {
         Self { backend, free_bytes: edges.meter.free_memory_bytes().filter(|_| shares_memory) }
     }
 
-    /// Refuses a job that does not fit. The free memory of a GPU is unknown, but its binding limits are checked.
+    /// Returns an error if the job does not fit. The free memory of a GPU is unknown, but its binding limits are
+    /// checked.
     pub(super) fn holds(&self, workload: &Workload, job: &TrainingJob) -> Result<(), EngineError> {
         let predicted = self.backend.predicted_bytes(job)?;
         let Some(allowed_bytes) = self.free_bytes else { return Ok(()) };
         let batch_size = job.batches.batch_size;
         let (needed_bytes, with) = match predicted {
             Some(bytes) => (NETWORKS_AT_ONCE * bytes, "with a second network for its check, "),
-            // Without a prediction, at least the outputs of the layers are needed.
+            // Without a prediction, only the outputs of the layers are counted.
             None => (workload.bytes_of_layers(batch_size)?, ""),
         };
         if needed_bytes <= allowed_bytes {
@@ -116,7 +117,7 @@ mod tests {
     const LARGE: &str = "resnet50-synthetic";
     const OF_A_SAMPLE: u64 = 100;
 
-    /// Predicts memory per sample, up to a limit.
+    /// Backend that predicts memory per sample, up to a limit.
     struct Predicting {
         reference: ReferenceBackend<f32>,
         of_a_sample: Option<u64>,
@@ -217,7 +218,7 @@ mod tests {
 
     #[test]
     fn free_memory_includes_the_network_of_the_check() {
-        // Sixteen samples would fit once.
+        // Sixteen samples would fit without the second network.
         let (used, said) = fit(LARGE, &Predicting::binding(1 << 20), Some(1700), None).unwrap();
         assert_eq!(used, 8);
         assert!(

@@ -13,23 +13,23 @@ use crate::measure::{Length, Peaks, Phase, timed_steps};
 use crate::trainer::{EvaluationSet, StepReport, Trainer, TrainingJob};
 use crate::training::Patience;
 
-/// A little over the minimum, because the last window of an epoch may be a few steps shorter.
+/// Target window length, slightly above the minimum because the last window of an epoch may be a few steps shorter.
 const WINDOW_SECONDS: f64 = 1.1 * summary::MINIMUM_WINDOW_SECONDS;
-/// Length of a window as a multiple of the delay until the host notices its end, which is part of its time.
+/// Minimum window length as a multiple of the delay until the host notices its end, which the measured time includes.
 const LATENCIES_PER_WINDOW: f64 = 20.0;
-/// Ratio to the first loss from which training has diverged.
+/// Ratio to the first loss above which training has diverged.
 const DIVERGED_RATIO: f64 = 1000.0;
-/// Identical losses in a row after which the device is assumed to drop work. A loss of 0 may repeat, if a network has
-/// memorized its samples.
+/// Maximum number of consecutive identical losses before the device is assumed to drop work. A loss of 0 may repeat if
+/// a network has memorized its samples.
 const MAX_REPEATED_LOSSES: u32 = 50;
-/// Number of first steps whose losses are recorded.
+/// Number of first steps with recorded losses.
 const FIRST_LOSSES: usize = 20;
-/// Largest number of steps of a segment: a leaderboard accepts this number of losses at once.
+/// Maximum number of steps per segment. A leaderboard accepts this number of losses at once.
 const MAX_SEGMENT_STEPS: u32 = 60_000;
 /// Share of training in a workload's progress bar; the rest is measuring.
 pub(super) const TRAINING_SHARE: f64 = 0.85;
 
-/// A workload being trained: its trainer and the samples so far.
+/// Workload in training, with its trainer and the samples so far.
 pub(super) struct Learning<'a> {
     pub(super) record: &'a mut WorkloadRecord,
     pub(super) job: &'a TrainingJob,
@@ -39,12 +39,12 @@ pub(super) struct Learning<'a> {
     pub(super) proof: Option<Proof>,
     pub(super) step: u64,
     training_seconds: f64,
-    /// Time of windows on the clock, which includes transfers that a backend may not report.
+    /// Clock time of windows, including transfers that a backend may not report.
     elapsed_seconds: f64,
     length: Length,
     epoch: EpochSoFar,
     repetition: Repetition,
-    /// True if held-out samples were no longer classified better.
+    /// True if training stopped because held-out accuracy no longer improved.
     pub(super) stopped_early: bool,
     pub(super) next_answers_seconds: f64,
     pub(super) warnings: Vec<Warning>,
@@ -164,7 +164,7 @@ impl<'a> Learning<'a> {
         }
     }
 
-    /// Trains one window, up to step `boundary` and not much longer than `seconds_left`.
+    /// Trains one window, which ends by step `boundary` and takes little longer than `seconds_left`.
     pub(super) async fn window(
         &mut self,
         boundary: u64,
@@ -227,7 +227,7 @@ impl<'a> Learning<'a> {
         if let Some(position) = diverged {
             self.record.outcome = Outcome::Diverged { step: first_step + position as u64 };
         }
-        // JSON has no infinity: losses are kept up to the last finite one.
+        // JSON cannot represent infinity, so only losses before the divergence are kept.
         let finite = &report.losses[..diverged.unwrap_or(report.losses.len())];
         if first_step == self.record.first_losses.len() as u64 {
             #[expect(clippy::cast_possible_truncation, reason = "losses are float32 on every backend that is timed")]
@@ -240,7 +240,7 @@ impl<'a> Learning<'a> {
             self.record.curve.push(point);
         }
         let run_fraction = self.progress.advance(workload_fraction);
-        // A window without a finite loss shows the previous one.
+        // If the window has no finite loss, the previous one is shown.
         let loss = if finite.is_empty() { self.record.curve.last().map_or(0.0, |point| point.loss) } else { loss };
         edges.observer.event(&Event::Progress {
             workload: self.progress.workload(),
@@ -277,7 +277,7 @@ impl<'a> Learning<'a> {
         }
     }
 
-    /// Tests the whole test set, outside every window.
+    /// Evaluates the whole test set, outside timed windows.
     async fn evaluate(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         self.pause(edges).await;
         if !self.going() {
@@ -327,13 +327,13 @@ impl<'a> Learning<'a> {
     }
 }
 
-/// Limits of measuring beyond the training.
+/// Limits of measurement after training.
 const MAXIMUM_WINDOWS: usize = 4 * MINIMUM_WINDOWS;
 const BUDGET_SECONDS: f64 = 30.0;
 
 impl Learning<'_> {
-    /// Trains on, without evaluations, until the throughput has settled, measuring the device's peak in between. A fast
-    /// device finishes its epochs before it has filled five windows of a second.
+    /// Continues training without evaluations until the throughput settles, and measures the device's peak in between.
+    /// A fast device finishes its epochs before it has filled five one-second windows.
     pub(super) async fn measure(&mut self, peaks: &mut Peaks<'_>, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         if !self.going() {
             return Ok(());
@@ -344,7 +344,7 @@ impl Learning<'_> {
         let start = edges.clock.now_seconds() - self.progress.paused_seconds;
         let mut is_over = false;
         while self.going() && !is_over {
-            // A leaderboard cannot distinguish the time of measuring the peak from training, so it is measured rarely.
+            // A leaderboard cannot distinguish peak measurements from training, so the peak is measured rarely.
             for _ in 0..MINIMUM_WINDOWS {
                 let elapsed = edges.clock.now_seconds() - self.progress.paused_seconds - start;
                 is_over = !self.going() || self.settled() || elapsed >= BUDGET_SECONDS;
@@ -378,7 +378,7 @@ impl Learning<'_> {
         Ok(())
     }
 
-    /// Measures the peak once, for the last window that counts.
+    /// Measures the peak for the last counted window, unless it was measured already.
     async fn measure_last_peak(&mut self, peaks: &mut Peaks<'_>) {
         let windows = &self.record.windows;
         let last = summary::counted_windows(windows).last();
@@ -399,18 +399,18 @@ impl Learning<'_> {
 }
 
 const MAX_EXAMPLES: u32 = 12;
-/// Budget of the plain loops for all examples, a fraction of a second. Larger networks show fewer.
+/// Compute budget of the plain loops for all examples, a fraction of a second. Larger networks show fewer examples.
 const MAX_FLOPS: u64 = 200_000_000;
 /// Minimum number of examples; networks that can afford fewer show none.
 const MIN_EXAMPLES: u32 = 4;
 /// Minimum time between answers, so that a person can follow them.
 const SECONDS_BETWEEN_ANSWERS: f64 = 2.0;
-/// Largest share of time for answers, which a leaderboard counts as training.
+/// Maximum share of time spent on answers, because a leaderboard counts it as training.
 const MAX_ANSWERING_SHARE: f64 = 1.0 / 60.0;
 
 impl Learning<'_> {
-    /// Returns the number of test images to show with the network's answers. 0 without an audience, for samples that
-    /// are not images, for slow networks, and if tests use averages.
+    /// Returns the number of test images to show with the network's answers. Returns 0 if the observer shows none, if
+    /// the samples are not images, if the network is slow, or if evaluations use averaged weights.
     fn examples(&self, edges: &Edges<'_>) -> Result<u32, EngineError> {
         let (job, definition) = (self.job, self.job.data.definition);
         let shows_something = matches!(definition.origin, Origin::Files { .. });
@@ -441,7 +441,7 @@ impl Learning<'_> {
         Ok(())
     }
 
-    /// Announces the network's current answers, outside every window. The plain loops compute them, so that backends
+    /// Announces the network's current answers, outside timed windows. The plain loops compute them, so that backends
     /// need no second way to classify.
     pub(super) async fn show_answers(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         let samples = self.examples(edges)?;
@@ -458,7 +458,7 @@ impl Learning<'_> {
         Ok(())
     }
 
-    /// Announces answers if the last ones are old enough.
+    /// Announces answers if enough time has passed since the last ones.
     pub(super) async fn show_answers_in_between(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         if edges.clock.now_seconds() < self.next_answers_seconds {
             return Ok(());

@@ -2,17 +2,17 @@ use results::{Phase, Stretch};
 
 use super::{Edges, Event};
 
-/// Place of a workload in its run, and its progress.
+/// Position of a workload in its run, and its progress.
 pub(super) struct Progress {
     workload: &'static str,
-    /// From 0, of `count`.
+    /// Zero-based index, out of `count`.
     pub(super) index: u32,
     pub(super) count: u32,
-    /// Progress of this workload; never decreases.
+    /// Completed fraction of this workload. Never decreases.
     fraction: f64,
     timeline: Vec<Stretch>,
     now: Option<(Phase, f64)>,
-    /// Time of pauses in this workload.
+    /// Total pause time in this workload.
     pub(super) paused_seconds: f64,
 }
 
@@ -40,7 +40,7 @@ impl Progress {
         self.now.map(|(phase, _)| phase)
     }
 
-    /// Waits while the observer pauses the run, in a separate phase. Returns true if it waited.
+    /// Waits, in a separate phase, while the observer pauses the run. Returns true if it waited.
     pub(super) async fn pause(&mut self, edges: &mut Edges<'_>) -> bool {
         let Some(resumed) = edges.observer.pause() else { return false };
         let before = self.now();
@@ -66,7 +66,7 @@ impl Progress {
         std::mem::take(&mut self.timeline)
     }
 
-    /// Advances to this share of the workload and returns the share of the whole run.
+    /// Advances to this fraction of the workload and returns the completed fraction of the run.
     pub(super) fn advance(&mut self, fraction: f64) -> f64 {
         self.fraction = self.fraction.max(fraction.clamp(0.0, 1.0));
         (f64::from(self.index) + self.fraction) / f64::from(self.count)

@@ -1,4 +1,4 @@
-//! Client's side of proof of learning: a leaderboard follows the training segment by segment, and requests hashes and
+//! Client side of the proof of learning. A leaderboard follows the training segment by segment and requests hashes and
 //! states afterwards. docs/PROOF.md describes the protocol.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -16,63 +16,63 @@ use crate::trainer::Backend;
 use crate::training::{Segments, segment_seed};
 use crate::workload::Workload;
 
-/// Number of latest states kept. The draws of the segment between the first two are known when the next segment begins.
+/// Number of recent states kept. When a segment begins, the draws for the segment between the oldest two are known.
 const STATES_UNTIL_ANSWER: usize = 3;
-/// Largest size in bytes of the states kept inside a part. More states mean fewer steps to train again.
+/// Maximum total size in bytes of the states kept inside a part. More states mean fewer steps to retrain.
 const MAX_INSIDE_BYTES: usize = 64 << 20;
-/// Largest number of requests that a leaderboard may make after a training.
+/// Maximum number of leaderboard requests after a training.
 const MAX_REQUESTS: u32 = 100;
-/// Length of a window as a multiple of the time to read and hash a state, which therefore takes at most 2.5 % of the
-/// time.
+/// Minimum window length as a multiple of the time to read and hash a state, which limits that time to 2.5 % of the
+/// total.
 pub(super) const COMMITMENTS_PER_WINDOW: f64 = 40.0;
 
-/// Commitments sent to a leaderboard, and states kept to train parts again.
+/// Commitments sent to a leaderboard, and states kept to retrain parts.
 #[derive(Default)]
 pub(super) struct Proof {
     lap: Option<Lap>,
     segments: Segments,
-    /// Hashes sent to the leaderboard, by step. Training again must reproduce them.
+    /// State hashes sent to the leaderboard, by step. Retraining must reproduce them.
     sent: BTreeMap<u64, String>,
-    /// Losses of each segment's steps, by its first step.
+    /// Losses of each segment, by its first step.
     losses: BTreeMap<u64, Vec<f32>>,
     kept: Kept,
     pub(super) commitment_seconds: f64,
-    /// True while windows only warm up the device. Windows that count are in a separate lap.
+    /// True while windows only warm up the device. Counted windows are in a separate lap.
     is_warming_up: bool,
 }
 
-/// Segments that follow each other with nothing in between.
+/// Uninterrupted sequence of segments.
 struct Lap {
     beacons: VecDeque<Beacon>,
-    /// First step of the last but one segment, and the answer to its commitment.
+    /// First step of the second-to-last segment, and the answer to its commitment.
     pending: Option<(u64, PendingAnswer)>,
-    /// First step of the latest segment, and its commitment. It is sent when it is known whether the lap ends.
+    /// First step of the latest segment, and its commitment, which is sent once it is known if the lap ends.
     unsent: Option<(u64, Commitment)>,
 }
 
-/// States that the leaderboard may request or from which parts are trained again, each with its step.
+/// States that the leaderboard may request or that parts are retrained from, each with its step.
 #[derive(Default)]
 struct Kept {
-    /// States after the last segments, in order, whose draws may not be known yet.
+    /// States after the most recent segments, in order. Their draws may not be known yet.
     latest: VecDeque<(u64, Rc<StateBytes>)>,
     /// States that the leaderboard will certainly or probably request.
     pinned: BTreeMap<KeptReason, (u64, Rc<StateBytes>)>,
-    /// States inside the part that was trained again last.
+    /// States inside the most recently retrained part.
     inside: Vec<(u64, Rc<StateBytes>)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum KeptReason {
     Tested,
-    /// State with which the target was reached.
+    /// State that reached the target.
     Target,
-    /// State before this draw's part.
+    /// State at the start of this draw's part.
     Part(u32),
 }
 
-/// Reason why a proof ends early.
+/// Cause of a proof that ended early.
 enum Broken {
-    /// The leaderboard does not answer, or refuses. The run goes on without it.
+    /// Missing answer or refusal from the leaderboard. The run continues without it.
     Witness(String),
     Engine(EngineError),
 }
@@ -89,8 +89,8 @@ impl From<String> for Broken {
     }
 }
 
-/// Returns the reason why a training of `workload` on `backend` cannot be proven, as a part of a sentence. Returns
-/// `None` if it can be proven.
+/// Returns the reason that a training of `workload` on `backend` cannot be proven, as a sentence fragment, or `None` if
+/// it can be proven.
 pub(super) fn obstacle(workload: &Workload, backend: &dyn Backend) -> Option<&'static str> {
     if !backend.repeats_itself() {
         Some("this backend does not train reproducibly to the bit")
@@ -121,14 +121,14 @@ impl Kept {
         }
     }
 
-    /// Keeps the state before a segment for the draws that fall on it. It replaces the states that they had.
+    /// Keeps the state before a segment for the draws that selected it, replacing their earlier states.
     fn pin_parts(&mut self, draws: &[u32], begin: u64) {
         if let Some(state) = self.latest.iter().find(|&&(step, _)| step == begin) {
             self.pinned.extend(draws.iter().map(|&draw| (KeptReason::Part(draw), state.clone())));
         }
     }
 
-    /// Returns the last kept state that is not after `step` steps.
+    /// Returns the latest kept state at or before `step` steps.
     fn before(&self, step: u64) -> Option<(u64, Rc<StateBytes>)> {
         let all = self.latest.iter().chain(self.pinned.values()).chain(&self.inside);
         all.filter(|&&(kept, _)| kept <= step).max_by_key(|&&(kept, _)| kept).cloned()
@@ -136,7 +136,7 @@ impl Kept {
 }
 
 impl Learning<'_> {
-    /// Begins a segment and returns its beacon, if a leaderboard follows this training.
+    /// Starts a segment and returns its beacon, if a leaderboard follows this training.
     pub(super) async fn begin_segment(&mut self, edges: &mut Edges<'_>) -> Result<Option<Beacon>, EngineError> {
         let phase = self.progress.now();
         if self.proof.as_ref().is_some_and(|proof| proof.is_warming_up) && self.is_warm() {
@@ -201,7 +201,7 @@ impl Learning<'_> {
         self.unless_broken(ended.map(Some), edges).map(drop)
     }
 
-    /// Sends the hashes and states that the leaderboard requests after a training, by training parts again.
+    /// Answers the leaderboard's requests for hashes and states after a training, retraining parts if necessary.
     pub(super) async fn prove(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         let Some(mut proof) = self.proof.take() else { return Ok(()) };
         let Some(tested_step) = self.record.evaluations.last().map(|last| last.step) else { return Ok(()) };
@@ -262,7 +262,7 @@ impl Learning<'_> {
         Err(Broken::Witness("the leaderboard did not stop requesting hashes and states".to_owned()))
     }
 
-    /// Trains a part again and hashes states inside it.
+    /// Retrains a part and hashes states inside it.
     async fn hashes_inside(
         &mut self,
         proof: &mut Proof,
@@ -292,12 +292,12 @@ impl Learning<'_> {
                 proof.kept.inside.push((step, Rc::new(state)));
             }
         }
-        // The hash at the end is known already.
+        // The hash at the end is already known.
         state_sha256.pop();
         Ok(PartHashes { draw, steps, state_sha256, losses })
     }
 
-    /// Returns the state after `step` steps, trained again from the nearest kept state.
+    /// Returns the state after `step` steps, retrained from the nearest earlier kept state if necessary.
     async fn state_after(&mut self, proof: &Proof, step: u64, edges: &mut Edges<'_>) -> Result<Rc<StateBytes>, Broken> {
         if step > self.step {
             return Err(Broken::Witness("the leaderboard requested a step that was never trained".to_owned()));
@@ -312,7 +312,7 @@ impl Learning<'_> {
         Ok(Rc::new(self.trainer.state().await?))
     }
 
-    /// Trains in windows, so that a run can be paused and canceled in between.
+    /// Retrains in windows, so that a run can be paused or canceled in between.
     async fn train_again(&mut self, steps: u64, edges: &mut Edges<'_>) -> Result<(), Broken> {
         let mut left = steps;
         while left > 0 {
@@ -372,22 +372,21 @@ impl Lap {
     }
 }
 
-/// A leaderboard that follows a run while it trains and times it with its own clock. docs/PROOF.md describes the
+/// Leaderboard that follows a run during training and times it with its own clock. docs/PROOF.md describes the
 /// protocol.
 ///
-/// An error is a part of a sentence with the reason why there is no answer. The run then goes on without a witness.
+/// An error is a sentence fragment that explains the missing answer. The run then continues without a witness.
 #[async_trait(?Send)]
 pub trait Witness {
-    /// Begins a lap with segment number `segment` (from 0) of a workload, and returns the beacons of its first two
-    /// segments.
+    /// Starts a lap at segment `segment` (zero-based) of a workload, and returns the beacons of its first two segments.
     async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String>;
 
-    /// Sends a commitment. Training goes on while the answer travels.
+    /// Sends a commitment. Training continues while the answer is pending.
     fn commit(&mut self, commitment: Commitment) -> PendingAnswer;
 
-    /// Returns the hashes or states that the leaderboard requests of a trained workload. `tested_step` is the step of
-    /// the last evaluation, `target_step` the step at which the target accuracy was reached, and `hashes` answers the
-    /// last request.
+    /// Returns the leaderboard's request for hashes or states of a trained workload. `tested_step` is the step of the
+    /// last evaluation, `target_step` the step that reached the target accuracy, and `hashes` answers the previous
+    /// request.
     async fn prove(
         &mut self,
         workload: &str,
@@ -400,7 +399,7 @@ pub trait Witness {
     async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String>;
 }
 
-/// An answer that may not have arrived yet.
+/// Answer to a commitment, which may not have arrived yet.
 pub type PendingAnswer = Pin<Box<dyn Future<Output = Result<CommittedSegment, String>>>>;
 
 /// Final state of a segment: [`results::api::CommitSegment`] without the nonce.

@@ -12,18 +12,18 @@ use crate::workload::Workload;
 pub(super) struct JobSettings {
     pub(super) optimizer: Optimizer,
     pub(super) batches: BatchPlan,
-    /// Steps over which schedules are spread: the requested ones, or the published recipe's.
+    /// Number of steps that the schedules span, from the request or from the published recipe.
     pub(super) planned_steps: u64,
     pub(super) target_accuracy: f64,
     pub(super) limits: Limits,
-    /// True if windows may follow the training until the throughput has settled.
+    /// True if measurement may continue after training until the throughput settles.
     pub(super) measure_further: bool,
 }
 
 pub(super) struct Limits {
     pub(super) steps: u64,
     pub(super) seconds: f64,
-    /// True for the suite's budget, which causes a warning when reached.
+    /// True if `seconds` is the suite's budget, which causes a warning when reached.
     pub(super) seconds_are_budget: bool,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn communication(backend: &dyn Backend) -> Option<Communication> {
     (devices > 1).then(|| Communication::among(devices))
 }
 
-/// Returns an empty input pipeline, unless the data set is resident.
+/// Returns an empty input pipeline, or `None` if the data set is resident.
 pub(super) fn input(backend: &dyn Backend) -> Option<InputPipeline> {
     Some(backend.input()).filter(|mode| *mode != InputMode::Resident).map(InputPipeline::new)
 }

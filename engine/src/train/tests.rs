@@ -129,7 +129,7 @@ fn waits(record: &WorkloadRecord) -> Vec<f64> {
 
 #[test]
 fn no_clock_runs_while_a_run_waits() {
-    // During training, which has a time limit, and during further measuring, which has another.
+    // Covers training and further measurement, each with a separate time limit.
     let limits = || Limits { steps: 200, seconds: 4.0, seconds_are_budget: true };
     let training = || TrainingTest { limits: limits(), ..TrainingTest::new(0.1) };
     let measuring = || TrainingTest { measure: true, ..TrainingTest::new(0.000_1) };

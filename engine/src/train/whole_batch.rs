@@ -14,16 +14,17 @@ use crate::workload::{Training, Workload};
 
 const MAX_PARTS: u32 = 16;
 
-/// Computes loss and gradients of one batch of `job`, and in parts of at least as many samples as were `checked`. The
-/// plain loops would take too long for large batches; but a backend that agrees with them on small batches, and with
-/// itself on a large one, is correct there too, although its kernels are chosen by shape.
+/// Compares the loss and gradients of one batch of `job` with those added up from its parts, each with at least as many
+/// samples as were `checked`. The plain loops would take too long on large batches. A backend that agrees with them on
+/// small batches, and with itself on a large one, is also correct on the large one, although its kernels are chosen by
+/// shape.
 ///
-/// Batch normalization mixes the samples of a batch, which then cannot be divided. Instead a few samples are repeated
-/// in random order to fill it: means, variances, mean loss and mean gradients stay the same, and a sum grows
-/// with the repetitions.
+/// Batch normalization mixes the samples of a batch, so the batch cannot be divided. Instead, it is filled with a few
+/// samples, repeated in random order. Means, variances, mean loss and mean gradients stay the same, and sums grow with
+/// the number of repetitions.
 ///
-/// The learning rate is zero, so the weights stay the same. Nothing is dropped or augmented, which would depend on the
-/// place in the batch.
+/// The learning rate is zero, so the weights do not change. Dropout and augmentation are off, because they depend on
+/// the position in the batch.
 pub(crate) async fn against_parts(
     workload: &Workload,
     job: &TrainingJob,
@@ -42,7 +43,7 @@ pub(crate) async fn against_parts(
     }
     let plain = |batch_size, samples| plain_job(workload, job, &data, batch_size, samples);
     let whole = match Sum::of(&plain(batch_size, batch_size), backend).await {
-        // The timed network has its memory already.
+        // The timed network already occupies memory.
         Err(error) if is_of_memory(&error) => return Ok(None),
         whole => whole?,
     };
@@ -68,12 +69,12 @@ fn is_of_memory(error: &EngineError) -> bool {
     matches!(error.failure_of_workload(), Some(FailureCause::OutOfMemory | FailureCause::DoesNotFit))
 }
 
-/// Replaces infinity and NaN, which JSON lacks, by the largest number.
+/// Replaces infinity and NaN, which JSON cannot represent, with the largest finite number.
 pub(super) fn writable(number: f64) -> f64 {
     if number.is_finite() { number } else { f64::MAX }
 }
 
-/// Returns true if the result of a sample depends on others of its batch.
+/// Returns true if the result of a sample depends on other samples of its batch.
 pub(super) fn mixes_samples(model: &Model) -> bool {
     model.nodes.iter().any(|node| matches!(node.layer, Layer::BatchNorm { .. }))
 }
@@ -82,7 +83,7 @@ fn largest_divisor(number: u32, limit: u32) -> u32 {
     (1..=limit.min(number)).rev().find(|divisor| number.is_multiple_of(*divisor)).unwrap_or(1)
 }
 
-/// Returns the first `few` samples, repeated in random order to `samples`.
+/// Returns `samples` samples: the first `few`, followed by repetitions of them in random order.
 fn repeat_samples(data: &DataSet, few: u32, samples: u32, seed: u32) -> DataSet {
     let others = Generator { stream: stream::REPEATED, step: 0, seed }.permutation(samples - few);
     let places = (0..few).chain(others.into_iter().map(|other| other % few));
@@ -96,7 +97,7 @@ fn repeat_samples(data: &DataSet, few: u32, samples: u32, seed: u32) -> DataSet 
     DataSet::new(data.definition, train, test, data.generated)
 }
 
-/// Returns a job on the first samples without anything that depends on the place in the batch.
+/// Returns a job on the first samples, without anything that depends on the position in the batch.
 fn plain_job(
     workload: &Workload,
     job: &TrainingJob,
@@ -148,7 +149,7 @@ impl Sum {
         let report = trainer.train_steps(1).await?;
         let share = report.samples as f64 / f64::from(job.batches.samples);
         self.loss += share * report.losses.first().copied().unwrap_or(f64::NAN);
-        // Gradients are of the sum or of the mean over a batch.
+        // Backends return gradients of the summed loss or of the mean loss.
         let share = if job.loss.summed { 1.0 } else { share };
         let gradients = trainer.gradients().await?;
         self.gradients.resize_with(gradients.len(), Vec::new);
@@ -162,23 +163,23 @@ impl Sum {
     }
 }
 
-/// Returns the tolerance of a gradient's distance from its parts, relative to its length.
+/// Returns the tolerance for the distance between a gradient and the sum of its parts, relative to its length.
 ///
-/// A value within rounding of an edge of a ReLU or of a maximum may fall on its other side in another kernel. In the
-/// first step of `tensorflow-cifar10` a single one changes the gradient of conv1 by 4e-3 of its length; a kernel that
-/// does not run, or leaves out a row of tiles, changes much more. Otherwise our kernels differ by 1e-6, and by up to
-/// 8e-4 in f16. Normalizations of a few samples magnify f16's rounding: 0.1 to 0.17 in `resnet20-cifar10`, and up to
-/// 0.13 in `airbench94`.
+/// A value close to the edge of a ReLU, or to another candidate for a maximum, may fall on the other side in another
+/// kernel because of rounding. In the first step of `tensorflow-cifar10`, a single such value changes the gradient of
+/// conv1 by 4e-3 of its length. A kernel that does not run, or leaves out a row of tiles, changes it much more.
+/// Otherwise our kernels differ by 1e-6, and by up to 8e-4 in f16. Normalization over a few samples magnifies f16
+/// rounding: to 0.1 to 0.17 in `resnet20-cifar10`, and up to 0.13 in `airbench94`.
 fn gradient_tolerance(model: &Model, precision: Precision) -> f64 {
     Compared::Gradient.widest_tolerance(if mixes_samples(model) { precision } else { Precision::F32 })
 }
 
-/// Share of the length of all gradients added to a tensor's own length: some gradients are only rounding, such as the
-/// bias of attention's keys.
+/// Share of the length of all gradients that is added to a tensor's own length, because some gradients are only
+/// rounding errors, such as that for the key bias of attention.
 pub(super) const GRADIENT_FLOOR: f64 = 0.01;
 
-/// Returns the largest distance of a tensor, relative to its length plus a share of the length of all; infinite if the
-/// lists cannot be compared.
+/// Returns the largest distance between corresponding tensors, relative to the expected tensor's length plus `floor`
+/// times the length of all. Returns infinity if the lists cannot be compared.
 pub(super) fn largest_difference(found: &[Vec<f64>], expected: &[Vec<f64>], floor: f64) -> f64 {
     let length = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
     let whole = length(&mut expected.iter().flatten().copied());

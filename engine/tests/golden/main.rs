@@ -1,4 +1,4 @@
-//! The golden traces, and other tests that need whole networks.
+//! Golden traces, and other tests that need whole networks.
 
 #[path = "../../src/testing/skipped.rs"]
 mod skipped;
@@ -31,7 +31,7 @@ impl engine::Clock for Clock {
     }
 }
 
-/// A data set from `GRADMARK_DATA` or the workspace's data folder.
+/// Returns a data set from `GRADMARK_DATA` or the workspace's data folder.
 fn data(set: &str) -> Arc<DataSet> {
     let folder = env::var_os("GRADMARK_DATA")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data"), PathBuf::from);
@@ -48,8 +48,8 @@ fn data(set: &str) -> Arc<DataSet> {
     Arc::new(DataSet::from_files(definition, train, test).unwrap())
 }
 
-/// Calls `compute` in a process that runs only `test`, the calling test, because a thread pool is made once per
-/// program. Panics if that process fails, or if `test` is not the path of a test.
+/// Calls `compute` in a process that runs only `test`, the calling test, because a program creates its thread pool only
+/// once. Panics if that process fails, or if `test` is not the path of a test.
 #[cfg(feature = "burn-flex")]
 fn alone(test: &str, compute: impl FnOnce()) {
     const ALONE: &str = "GRADMARK_TEST_ALONE";
@@ -65,7 +65,7 @@ fn alone(test: &str, compute: impl FnOnce()) {
     assert!(said.contains("1 passed"), "no test has the name {test}");
 }
 
-/// Opens the `wgsl` backend on the best adapter, or on a software one. Skips the test if there is none.
+/// Opens the `wgsl` backend on the best adapter, or on a software one. Skips the test if neither opens.
 fn gpu() -> Option<Box<dyn Backend>> {
     opened("wgsl")
 }

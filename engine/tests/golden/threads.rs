@@ -1,4 +1,4 @@
-//! The threads in which Burn computes on the processor.
+//! Number of threads that Burn uses on the processor.
 
 use std::num::NonZero;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ fn the_pool_keeps_the_requested_number_of_threads() {
 }
 
 fn ask_for_threads_again_and_again() {
-    // Neither rayon's own choice nor "all cores".
+    // Differs from rayon's default and from the number of cores.
     let asked = thread::available_parallelism().unwrap().get() + 1;
     assert_eq!(open(None, asked).unwrap().adapter().name, format!("processor (Burn, {asked} threads)"));
     assert_eq!(rayon::current_num_threads(), asked);

@@ -1,4 +1,4 @@
-//! The golden traces made with Keras, on every backend of this build.
+//! Golden traces from Keras, compared on every backend of this build.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -75,7 +75,7 @@ fn traces() -> Vec<Golden> {
     traces
 }
 
-/// Returns every trace, or with `GRADMARK_TRACES` only those with it in their names.
+/// Returns every trace, or only those with `GRADMARK_TRACES` in their names if it is set.
 fn every_wanted_trace() -> Vec<Golden> {
     let mut traces = traces();
     if let Ok(part) = std::env::var("GRADMARK_TRACES") {
@@ -87,7 +87,7 @@ fn every_wanted_trace() -> Vec<Golden> {
     traces
 }
 
-/// Operations of the largest cheap trace, about three seconds of the plain loops in double precision.
+/// Maximum operations of a cheap trace, about three seconds of the plain loops in double precision.
 const CHEAP_TRACE_FLOPS: u64 = 15_000_000_000;
 
 impl Golden {
@@ -95,7 +95,7 @@ impl Golden {
         traced(self.json["workload"].as_str().unwrap()).unwrap()
     }
 
-    /// Returns true if the small size of tests computes it.
+    /// Returns true if the small size of tests computes this trace.
     fn is_cheap(&self) -> bool {
         const TEST_SAMPLES: u64 = 1000;
         let operations = self.workload().model.operations().unwrap();
@@ -135,7 +135,7 @@ fn compute(golden: &Golden, backend: &dyn Backend) -> Trace {
 /// Deviations of a trace as shares of their tolerances.
 #[derive(Default)]
 struct Verdict {
-    /// The largest share, and its number.
+    /// Largest share, and its description.
     worst: (f64, String),
     wrong: Vec<String>,
 }
@@ -160,7 +160,7 @@ impl Verdict {
     }
 }
 
-/// Returns the largest `|found - expected|` as a share of `absolute + relative·|expected|`; infinite for NaN.
+/// Returns the largest `|found - expected|` as a share of `absolute + relative·|expected|`, or infinity for NaN.
 fn share(found: &[f64], expected: &[f64], absolute: f64, relative: f64) -> f64 {
     let share = |(found, expected): (&f64, &f64)| {
         let share = (found - expected).abs() / (absolute + relative * expected.abs());
@@ -185,7 +185,7 @@ fn compare(golden: &Golden, trace: &Trace, strict: f64) {
         let tolerance = if step < stable { tolerance.min(strict) } else { tolerance };
         verdict.hold(format!("the loss of step {step}"), &[*loss], &[*expected], 0.0, tolerance);
     }
-    // Weights are read in float32, in which small updates are not exact to the strictest tolerance.
+    // Weights are read in float32, so small updates are not exact to the strictest tolerance.
     let strictest =
         [("grad_norm", &trace.grad_norms, strict.max(1e-6)), ("first_update_norm", &trace.first_update_norms, 1.0)];
     for (list, found, strict) in strictest {
@@ -230,7 +230,7 @@ fn is_from_the_ensemble(golden: &Golden, list: &str) {
     }
 }
 
-/// Traces of this repository; others may be added for experiments.
+/// Traces of this repository. Others may be added for experiments.
 const OURS: [&str; TRACES] = [
     "caffe-cifar10",
     "caffe-mnist",
@@ -369,7 +369,8 @@ fn burn_on_wgsl_reproduces_every_trace() {
     reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
 }
 
-/// No software adapter runs these, so the tested ones depend on the machine; with `REQUIRE_GPU=1` there must be one.
+/// No software adapter runs these backends, so the machine determines the tested ones. `REQUIRE_GPU=1` requires at
+/// least one.
 #[cfg(any(feature = "burn-vulkan", feature = "burn-metal", feature = "burn-cuda", feature = "burn-rocm"))]
 #[test]
 #[ignore = "computes every golden trace"]

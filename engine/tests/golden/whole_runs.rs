@@ -19,7 +19,7 @@ use results::{
 use crate::skipped::skipped;
 use crate::{Clock, data, gpu};
 
-/// A third of an epoch: enough to see learning, and a few seconds on an emulated GPU.
+/// Number of steps, a third of an epoch: enough to see learning, and a few seconds on an emulated GPU.
 const STEPS: u64 = 150;
 
 struct RealData;
@@ -109,9 +109,9 @@ fn backends() -> impl Iterator<Item = Box<dyn Backend>> {
     all.into_iter().flatten()
 }
 
-/// Compares losses, logits, gradients, updates, and tests before and after.
+/// Compares losses, logits, gradients, updates, and evaluations before and after.
 fn is_computed_as_the_plain_loops_do(name: &str) {
-    // Four images in a batch take the plain loops some seconds.
+    // The plain loops take a few seconds for batches of four images.
     let workload = Workload { batch_size: 4, ..engine::workload(name).unwrap() };
     let data = data(workload.data_set);
     for backend in backends() {
@@ -136,12 +136,12 @@ fn inception_v3_is_computed_as_the_plain_loops_do() {
     is_computed_as_the_plain_loops_do("inception-v3-synthetic");
 }
 
-/// With this seed, the first batch has a max-pool window with two values that are equal in single precision, in a
-/// channel that normalization magnifies: the plain loops in single precision have errors of 0.4 in the gradients.
+/// Seed of a first batch with a max-pool window that has two equal values in single precision, in a channel that
+/// normalization magnifies. In single precision, the plain loops have errors of 0.4 in the gradients.
 const SEED: u32 = 2_503_953_253;
 
 fn checked(backend: &dyn Backend) -> Correctness {
-    // The number of samples that the check compares: the plain loops would take minutes for a batch of the recipe.
+    // Batch size of the check. The plain loops would take minutes for a batch of the recipe.
     let workload = Workload { batch_size: 2, ..engine::workload("airbench94").unwrap() };
     pollster::block_on(check_workload(&workload, SEED, data(workload.data_set), backend)).unwrap()
 }
@@ -162,7 +162,7 @@ fn a_wrong_back_end_gains_nothing_by_it() {
     assert_eq!(found.redraws, 1, "the other samples are well-conditioned");
 }
 
-/// Correct except for gradients, which it does not compute.
+/// Backend that is correct except for its gradients, which it does not compute.
 struct WithoutGradients(ReferenceBackend<f32>);
 
 #[async_trait(?Send)]

@@ -1,4 +1,4 @@
-//! A correct backend with one fault.
+//! Correct backend with one injected fault.
 
 use async_trait::async_trait;
 use results::{Adapter, Precision};
@@ -14,13 +14,13 @@ pub(crate) enum Fault {
     LossTooLarge,
     LossNotANumber,
     LossMissing,
-    /// As if a kernel had not run.
+    /// Zero gradient, as if a kernel had not run.
     GradientMissing,
-    /// Not a fault: gradients of fixed tensors are not needed.
+    /// Zero gradients of fixed tensors. Not a fault, because these gradients are not needed.
     FixedGradientsLeftOut,
-    /// As if the optimizer had not run.
+    /// Unchanged weights, as if the optimizer had not run.
     NoUpdate,
-    /// Tests return the loss of a network that knows nothing.
+    /// Evaluation loss of an uninformed network.
     TestOfNothing,
 }
 

@@ -1,4 +1,4 @@
-//! Observations before, in and after the first steps of a network.
+//! Observations before, during and after the first steps of a network.
 
 use results::{Compared, Disagreement, Precision};
 
@@ -9,24 +9,24 @@ use crate::model::{Layer, Model, PoolKind, TensorKind};
 use crate::trainer::{Backend, EvaluationSet, Trainer, TrainingJob};
 use crate::training::{Optimizer, Rule};
 
-/// Budget of a test with the plain loops, about half a second.
+/// Compute budget of an evaluation with the plain loops, about half a second.
 const MAX_TEST_FLOPS: u64 = 500_000_000;
 const MAX_TEST_SAMPLES: u32 = 256;
-/// Number of samples that are also tested one by one, because an error may vanish in a mean.
+/// Number of samples that are also evaluated one by one, because a mean may hide an error.
 const MAX_SINGLE_SAMPLES: u32 = 4;
-/// Ratio to the largest gradient (root mean square) below which a gradient is only rounding, from which some optimizers
-/// make whole updates.
+/// Ratio to the largest gradient (root mean square) below which a gradient is only rounding error. Some optimizers turn
+/// such a gradient into a full update.
 const MIN_GRADIENT_RATIO: f64 = 1e-5;
 /// Smallest movement of running averages and fixed weights that counts; rounding moves them by less.
 const MIN_MOVEMENT: f64 = 1e-4;
-/// Share of the loss of a network that knows nothing by which a loss must differ to count.
+/// Smallest difference from the loss of an uninformed network that counts, as a share of that loss.
 const MIN_LOSS_SHARE: f64 = 1e-3;
 
 pub(crate) struct FirstSteps {
     untrained_losses: Vec<f64>,
     pub(super) losses: Vec<f64>,
     logits: Vec<f64>,
-    /// Of the first step; zeros for tensors that are not trained.
+    /// Gradients of the first step, zero for untrained tensors.
     gradients: Vec<Vec<f64>>,
     updates: Vec<Vec<f64>>,
     trained_losses: Vec<f64>,
@@ -43,8 +43,8 @@ impl FirstSteps {
         observed.train_other_steps().await
     }
 
-    /// Returns the distances from the reference, each relative to the effect of computing nothing, so that small
-    /// numbers hide nothing.
+    /// Returns the distances from the reference. Each is relative to the effect of computing nothing, so that small
+    /// values do not hide faults.
     pub(super) fn differences(&self, reference: &Self, precision: Precision, rounding: f64) -> Vec<Disagreement> {
         [Compared::UntrainedTest, Compared::Logits, Compared::Gradient, Compared::Update, Compared::TrainedTest]
             .map(|compared| self.difference(compared, reference, precision, rounding))
@@ -60,7 +60,7 @@ impl FirstSteps {
     ) -> Disagreement {
         let known = |losses: &[f64]| -> Vec<f64> {
             let known = losses.iter().map(|loss| loss - self.loss_of_nothing);
-            // If nothing is known yet, the difference is only rounding.
+            // If the network knows nothing yet, the difference is only rounding.
             known.chain([MIN_LOSS_SHARE * self.loss_of_nothing]).collect()
         };
         let learned = |of: &Self| -> Vec<f64> {
@@ -84,10 +84,10 @@ impl FirstSteps {
         }
     }
 
-    /// Returns the largest relative distance of a tensor's update from the reference's.
+    /// Returns the largest relative distance between a tensor's update and the reference's update.
     ///
-    /// Tensors whose gradients are only rounding are left out. Running averages have no gradients and may move by much
-    /// more than weights, so they are compared separately.
+    /// Ignores tensors with gradients that are only rounding error. Running averages have no gradients and may move
+    /// much more than weights, so they are compared separately.
     fn update_difference(&self, updates: &[Vec<f64>], only_rounding: f64) -> f64 {
         let sizes: Vec<f64> = self.gradients.iter().map(|gradient| root_mean_square(gradient)).collect();
         let largest = sizes.iter().copied().fold(0.0, f64::max);
@@ -108,8 +108,8 @@ impl FirstSteps {
         if updates.len() == self.updates.len() { others.fold(trained, f64::max) } else { f64::INFINITY }
     }
 
-    /// Returns the widest tolerance, but f32's for gradients without edges, and the gradients' for updates by linear
-    /// rules.
+    /// Returns the widest tolerance for `precision`, with two exceptions. Gradients without edges use the tolerance of
+    /// f32, and updates by linear rules in f16 use the tolerance of gradients.
     fn tolerance(&self, compared: Compared, precision: Precision) -> f64 {
         let plain = matches!(self.optimizer.rule, Rule::Sgd { .. } | Rule::Nesterov { .. });
         match compared {
@@ -171,8 +171,9 @@ impl<'a> Observed<'a> {
     }
 }
 
-/// A change of the largest element of a max-pool window is rare, but normalization magnifies it: in f16 the gradients
-/// of `airbench94` have errors of 0.1 to 0.27, and `theano-mnist`, without normalization, of 0.02.
+/// Returns true if rounding may move a value across an edge. Rounding rarely changes the position of a max-pool
+/// window's maximum, but normalization magnifies the effect: in f16, gradients have errors of 0.1 to 0.27 in
+/// `airbench94`, and of 0.02 in `theano-mnist`, which has no normalization.
 fn has_edges(model: &Model) -> bool {
     let is_max_pool = |layer: &Layer| matches!(layer, Layer::Pool { kind: PoolKind::Max, .. });
     let normalises = mixes_samples(model);
@@ -188,8 +189,8 @@ fn double(tensors: Vec<Vec<f32>>) -> Vec<Vec<f64>> {
     tensors.into_iter().map(|tensor| tensor.into_iter().map(f64::from).collect()).collect()
 }
 
-/// Returns the losses of the first samples of each set, one by one, and of as many together as the plain loops test in
-/// a short time.
+/// Returns the losses of each set: for its first samples one by one, then for the number of samples that the plain
+/// loops can evaluate together in a short time.
 async fn test_losses(trainer: &mut dyn Trainer, job: &TrainingJob) -> Result<Vec<f64>, EngineError> {
     let views = job.input.test_views.len() as u64;
     let affordable = MAX_TEST_FLOPS / (views * job.model.operations()?.forward_flops).max(1);

@@ -1,4 +1,4 @@
-//! Checks of correct and wrong backends.
+//! Checks of correct and faulty backends.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::model::{Layer, Model, Node, TensorKind};
 use crate::random::Generator;
 use crate::workload::Training;
 
-/// A batch that the reference can train, and one that takes too long.
+/// Batch size that the reference can train in a short time, unlike [`LARGE`].
 const SMALL: u32 = 8;
 const LARGE: u32 = 600;
 
@@ -141,7 +141,7 @@ fn missing_gradients_of_fixed_tensors_are_accepted() {
     assert_eq!(disagreeing_quantity(&found), Some(Compared::Update));
 }
 
-/// Compares ResNet-20 in a batch that repeats four samples four times.
+/// Compares ResNet-20 on a batch of four samples, each used four times.
 fn repeated_samples(fault: Fault) -> WholeBatch {
     repeated_samples_of(&crate::workload("resnet20-cifar10").unwrap(), fault)
 }

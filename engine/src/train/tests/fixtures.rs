@@ -32,7 +32,7 @@ struct FakeTrainer {
     step: u64,
     evaluations: usize,
     segments: Segments,
-    /// Changes with every step and with the seed of its segment.
+    /// State that changes with every step and with the seed of its segment.
     state: u64,
 }
 
@@ -178,15 +178,15 @@ impl DataSource for NoData {
     }
 }
 
-/// A set of 1,000 samples in batches of 10: 100 steps an epoch.
+/// Training on 1,000 samples in batches of 10: 100 steps per epoch.
 pub(super) struct TrainingTest {
     pub(super) step_seconds: f64,
-    /// Share of its time that the trainer reports, if it reports a time.
+    /// Share of the elapsed time that the trainer reports, if any.
     pub(super) reported_share: Option<f64>,
     pub(super) latency_seconds: f64,
     pub(super) limits: Limits,
     pub(super) measure: bool,
-    /// A step and its loss.
+    /// Step with an unusual loss, and the loss.
     pub(super) odd_loss: Option<(u64, f64)>,
     pub(super) constant_loss: Option<f64>,
     pub(super) accuracies: Vec<f64>,
@@ -226,7 +226,7 @@ impl TrainingTest {
         (record, observer)
     }
 
-    /// Runs with a leaderboard that follows. Returns the warnings as well.
+    /// Runs with a leaderboard that follows the training. Also returns the warnings.
     pub(super) fn run_before(
         self,
         witness: Option<&mut dyn Witness>,
@@ -350,7 +350,7 @@ impl DataSource for SmallData {
             images: (0..=250u8).cycle().take((samples * definition.train.features()) as usize).collect(),
             labels: (0..10).cycle().take(samples as usize).collect(),
         };
-        // The header promises as many samples as the real set has.
+        // The header declares the number of samples of the real set.
         Ok(Arc::new(DataSet::new(definition, split(definition.train.samples), split(100), false)))
     }
 }

@@ -10,14 +10,14 @@ use crate::train::{Commitment, PendingAnswer, Witness};
 /// Leaderboard that numbers its beacons and records messages.
 #[derive(Default)]
 struct Follower {
-    /// First segments of laps, with the hash of the state.
+    /// First segment of each lap, with the hash of the state.
     opened: Vec<(u32, String)>,
     commitments: Vec<Commitment>,
     hashes: Vec<PartHashes>,
     states: Vec<(u64, Vec<u8>)>,
     drawn: Vec<u32>,
     wanted: Vec<ProofWanted>,
-    /// Number of commitments after which it no longer answers.
+    /// Number of commitments after which the leaderboard stops answering.
     silent_after: Option<usize>,
 }
 
