@@ -57,6 +57,13 @@ pub(crate) struct Finished {
     pub(crate) bundle: Option<Arrival>,
 }
 
+impl Finished {
+    /// True for a run with a result of its own. Runs of a comparison are rows of its table.
+    pub(crate) fn is_shown(&self) -> bool {
+        !matches!(self.kind, RunKind::Comparison { .. })
+    }
+}
+
 /// The page's one run at a time.
 #[derive(Clone, Copy)]
 pub(crate) struct Benchmark {

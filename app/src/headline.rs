@@ -1,67 +1,9 @@
-//! The most important metrics of a finished network: throughput, accuracy, and time to its target, or its best accuracy.
+//! The outcome of a finished network in a sentence: time to its target or the accuracy it reached, and its throughput.
 //! Never a dash: a run that was too short for a throughput shows its samples.
 
 use results::{Evaluation, WorkloadRecord, metric};
 
 use crate::{t, text};
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Figure {
-    pub title: String,
-    pub number: String,
-    pub unit: String,
-    pub remark: Option<String>,
-}
-
-impl Figure {
-    /// Splits a text whose last word is the unit.
-    fn new(title: impl Into<String>, text: &str) -> Self {
-        let (number, unit) = text.rsplit_once(' ').unwrap_or((text, ""));
-        Self { title: title.into(), number: number.to_owned(), unit: unit.to_owned(), remark: None }
-    }
-
-    fn with(self, remark: impl Into<String>) -> Self {
-        Self { remark: Some(remark.into()), ..self }
-    }
-}
-
-/// Metrics of a completed workload, the most important one first.
-pub fn figures(record: &WorkloadRecord) -> Vec<Figure> {
-    let of = |id: &str| {
-        let metric = metric(id)?;
-        (metric.value)(&record.summary)
-            .map(|value| Figure::new(text::metric_title(metric), &text::metric_text(metric, value)))
-    };
-    let parts = [
-        Some(of("samples_per_second").unwrap_or_else(|| trained(record))),
-        of("accuracy"),
-        of("seconds_to_target").map(|figure| Figure { title: time_to(record), ..figure }).or_else(|| best(record)),
-        of("share_of_peak").map(|figure| Figure { title: t!(metric_share_of_peak).to_owned(), ..figure }),
-        of("sustained_ratio").map(|figure| Figure { title: t!(metric_sustained_ratio).to_owned(), ..figure }),
-    ];
-    parts.into_iter().flatten().collect()
-}
-
-fn time_to(record: &WorkloadRecord) -> String {
-    let target = record.target.map_or(0.0, |target| target.accuracy);
-    t!(result_time_to, target = text::whole_percent(target))
-}
-
-/// Samples of a run that was too short for a throughput.
-fn trained(record: &WorkloadRecord) -> Figure {
-    let summary = &record.summary;
-    Figure::new(t!(common_training), &t!(common_samples_counted, number = summary.samples))
-        .with(t!(result_too_short, seconds = text::seconds(summary.training_seconds)))
-}
-
-/// Best accuracy of a run that did not reach its target.
-fn best(record: &WorkloadRecord) -> Option<Figure> {
-    let target = record.target?;
-    let best = best_of(&record.evaluations)?;
-    let title = t!(result_best_in, seconds = text::seconds(best.training_seconds));
-    let figure = Figure::new(title, &text::percent(best.accuracy));
-    Some(figure.with(t!(chart_target, value = text::whole_percent(target.accuracy))))
-}
 
 /// The earliest of the most accurate evaluations.
 fn best_of(evaluations: &[Evaluation]) -> Option<&Evaluation> {
@@ -86,7 +28,7 @@ pub fn sentence(record: &WorkloadRecord) -> String {
                 .map(|best| t!(result_target_missed, target = percent, seconds = text::seconds(best.training_seconds))),
         }
     });
-    [Some(throughput), accuracy, target].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    [target, accuracy, Some(throughput)].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -151,44 +93,29 @@ pub(crate) mod tests {
         Some(Target { accuracy: 0.98, reached_seconds, reached_step: reached_seconds.map(|_| 7) })
     }
 
-    fn texts(record: &WorkloadRecord) -> Vec<String> {
-        let text = |of: Figure| format!("{}: {} {} {}", of.title, of.number, of.unit, of.remark.unwrap_or_default());
-        figures(record).into_iter().map(text).collect()
-    }
-
     #[test]
-    fn the_time_to_the_target_is_the_figure_where_it_was_reached() {
+    fn the_time_to_the_target_comes_first() {
         let summary = Summary {
             samples_per_second: Some(51_230.0),
             accuracy: Some(0.9812),
             seconds_to_target: Some(2.5),
-            share_of_peak: Some(0.41),
             ..Summary::default()
         };
-        let record = record([0.97, 0.9812], target(Some(2.5)), summary);
-        let texts = texts(&record);
-        assert_eq!(texts.len(), 4, "{texts:?}");
-        assert!(texts[2].starts_with("Time to 98 %: 2.5"), "{texts:?}");
-        assert!(texts[3].starts_with("Share of the device's peak: 41.00 %"), "{texts:?}");
-        assert!(sentence(&record).contains("98 % after 2.5"), "{}", sentence(&record));
+        let sentence = sentence(&record([0.97, 0.9812], target(Some(2.5)), summary));
+        assert!(sentence.starts_with("98 % after 2.5") && sentence.ends_with("51,230 samples/s"), "{sentence}");
     }
 
     #[test]
-    fn the_best_accuracy_replaces_a_target_that_was_not_reached() {
+    fn a_missed_target_is_named() {
         let summary = Summary { samples_per_second: Some(100.0), accuracy: Some(0.93), ..Summary::default() };
-        let record = record([0.95, 0.93], target(None), summary);
-        let texts = texts(&record);
-        assert!(texts[2].starts_with("Best in 1") && texts[2].contains("95.00 % target 98 %"), "{texts:?}");
-        assert!(sentence(&record).contains("target of 98 % not reached in 1"), "{}", sentence(&record));
+        let sentence = sentence(&record([0.95, 0.93], target(None), summary));
+        assert!(sentence.starts_with("target of 98 % not reached in 1"), "{sentence}");
     }
 
     #[test]
-    fn a_run_that_is_too_short_for_a_rate_says_what_it_trained() {
+    fn a_run_too_short_for_a_rate_has_its_samples() {
         let summary = Summary { samples: 1280, training_seconds: 1.5, accuracy: Some(0.5), ..Summary::default() };
-        let record = record([0.4, 0.5], None, summary);
-        let texts = texts(&record);
-        assert!(texts[0].starts_with("Training: 1,280 samples in 1.5"), "{texts:?}");
-        assert!(texts.iter().all(|text| !text.contains('–')), "{texts:?}");
-        assert!(sentence(&record).starts_with("1,280 samples in 1.5"), "{}", sentence(&record));
+        let sentence = sentence(&record([0.4, 0.5], None, summary));
+        assert!(sentence.ends_with("1,280 samples in 1.500 s"), "{sentence}");
     }
 }

@@ -39,6 +39,8 @@ pub struct Live {
     pub workload: Option<LiveWorkload>,
     /// A bundle other than the page's own.
     pub bundle: Option<Arrival>,
+    /// Names of the networks before this one, and their samples per second.
+    rates: Vec<(String, f64)>,
     data_fraction: f64,
     run_fraction: f64,
     finished: bool,
@@ -120,6 +122,13 @@ impl LiveWorkload {
 }
 
 impl Live {
+    /// Score of the networks that have a rate, in GFLOP/s.
+    pub fn score_so_far(&self) -> Option<f64> {
+        let present = self.workload.as_ref().and_then(|of| Some((of.name.as_str(), of.samples_per_second?)));
+        let before = self.rates.iter().map(|(name, rate)| (name.as_str(), *rate));
+        engine::mean_arithmetic(before.chain(present))
+    }
+
     /// A run that first loads a bundle, if any.
     pub fn new(bundle: Option<Arrival>) -> Self {
         Self { bundle, ..Self::default() }
@@ -169,6 +178,13 @@ impl Live {
                 });
             }
             Event::PhaseStarted { phase, .. } => self.phase = Some(*phase),
+            Event::WorkloadFinished { record } => {
+                self.rates.extend(record.summary.samples_per_second.map(|rate| (record.workload.clone(), rate)));
+                if let Some(workload) = &mut self.workload {
+                    // The finished network counts with its final rate.
+                    workload.samples_per_second = None;
+                }
+            }
             Event::Progress { run_fraction, .. } => {
                 // A run that trains has its data, wherever the browser found it.
                 self.data_fraction = 1.0;

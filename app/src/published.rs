@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use results::WorkloadRecord;
+use results::{RunRecord, WorkloadRecord};
 use serde::Deserialize;
 
 use crate::t;
@@ -32,6 +32,22 @@ pub fn sentences(record: &WorkloadRecord) -> Vec<String> {
     ALL.iter().filter(same).map(|of| of.beside(own)).collect()
 }
 
+/// The published results next to a run, one faster and one slower, as sentences: of its first network that has any.
+pub fn nearest(record: &RunRecord) -> Vec<String> {
+    let of = |workload: &WorkloadRecord| {
+        let own = epoch_seconds(workload)?;
+        let batch_size = workload.settings.batch_size;
+        let same = || ALL.iter().filter(|of| of.workload == workload.workload && of.batch_size == batch_size);
+        let seconds = |of: &&Published| of.seconds_per_epoch;
+        let faster = same().filter(|of| seconds(of) < own).max_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+        let slower = same().filter(|of| seconds(of) >= own).min_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+        let title = text::workload_title(&workload.workload);
+        let sentences: Vec<_> = [faster, slower].into_iter().flatten().map(|of| of.speed_of(&title, own)).collect();
+        (!sentences.is_empty()).then_some(sentences)
+    };
+    record.workloads.iter().find_map(of).unwrap_or_default()
+}
+
 /// Time of an epoch, measured or from the measured throughput.
 fn epoch_seconds(record: &WorkloadRecord) -> Option<f64> {
     let projected = || Some(f64::from(record.settings.training_samples) / record.summary.samples_per_second?);
@@ -39,6 +55,32 @@ fn epoch_seconds(record: &WorkloadRecord) -> Option<f64> {
 }
 
 impl Published {
+    /// Speed of a run relative to this one: "1/46 the speed of …", "3.2 times the speed of …".
+    fn speed_of(&self, title: &str, own_seconds: f64) -> String {
+        let ratio = self.seconds_per_epoch / own_seconds;
+        let (of, framework, citation) = (&self.device, &self.framework, &self.citation);
+        if ratio < 0.5 {
+            let part = format!("1/{:.0}", 1.0 / ratio);
+            return t!(
+                result_published_part,
+                workload = title,
+                part = part,
+                device = of,
+                framework = framework,
+                citation = citation
+            );
+        }
+        let times = text::number(ratio, if ratio >= 10.0 { 0 } else { 1 });
+        t!(
+            result_published_times,
+            workload = title,
+            times = times,
+            device = of,
+            framework = framework,
+            citation = citation
+        )
+    }
+
     fn beside(&self, own_seconds: f64) -> String {
         let ratio = self.seconds_per_epoch / own_seconds;
         let decimals = if ratio >= 10.0 { 0 } else { 2 };

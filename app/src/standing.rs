@@ -3,7 +3,8 @@
 use engine::KNOWN_BACKENDS;
 use engine::backends::{BURN_REMOTE, Devices};
 use results::api::{
-    BrowserTaxOfDevice, DeviceSource, DistributionQuery, FigureOfDevice, RankedClass, WorkloadStanding,
+    BrowserTaxOfDevice, DeviceSource, DistributionQuery, FigureOfDevice, RankedClass, ScoreTable, StandingsQuery,
+    WorkloadStanding,
 };
 use results::{DeviceKind, RunRecord, WorkloadRecord};
 
@@ -31,8 +32,72 @@ pub fn sentence(standing: &WorkloadStanding, counts: bool) -> Option<String> {
     Some(sentence)
 }
 
+/// Maximum number of lines that a run is ranked among; all slower lines beyond them count too.
+const MAX_RANKED: u32 = 200;
+
+/// Query for the scores that a run is compared with.
+pub fn scores_query(record: &RunRecord) -> StandingsQuery {
+    let adapter = &record.device.adapter;
+    StandingsQuery {
+        suite: record.suite.name.clone(),
+        precision: record.workloads.first().map(|workload| workload.settings.precision),
+        backend: None,
+        client: None,
+        class: Some(class_of(&record.device.backend, adapter.kind, &adapter.api)),
+        limit: Some(MAX_RANKED),
+    }
+}
+
+/// Position of a run's score.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rank {
+    /// Among the devices of the leaderboard.
+    Among { slower: u64, devices: u64, neighbors: Vec<Neighbor> },
+    /// Next to published results, as sentences.
+    Published(Vec<String>),
+}
+
+/// A line next to a run's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Neighbor {
+    /// Name on the leaderboard; `None` for the run.
+    pub device: Option<String>,
+    pub score: f64,
+}
+
+impl Rank {
+    /// Ranks a score among the best of each device. `None` if there are none.
+    pub fn among(table: &ScoreTable, score: f64) -> Option<Self> {
+        let mut best: Vec<(&str, &str, f64)> = Vec::new();
+        for place in &table.places {
+            let (key, median) = (place.device_key.as_str(), place.figure.median);
+            match best.iter_mut().find(|(known, _, _)| *known == key) {
+                Some((_, _, known)) => *known = known.max(median),
+                None => best.push((key, &place.device_name, median)),
+            }
+        }
+        best.sort_by(|one, other| other.2.total_cmp(&one.2));
+        let faster = best.iter().filter(|(_, _, median)| *median > score).count();
+        let unlisted = table.total.saturating_sub(table.places.len() as u64);
+        let devices = best.len() as u64 + unlisted;
+        let of = |(_, name, median): &(&str, &str, f64)| Neighbor { device: Some((*name).to_owned()), score: *median };
+        let above = faster.checked_sub(1).map(|place| of(&best[place]));
+        let below = best.get(faster).map(of);
+        let neighbors = [above, Some(Neighbor { device: None, score }), below].into_iter().flatten().collect();
+        (devices > 0).then(|| Self::Among { slower: devices - faster as u64, devices, neighbors })
+    }
+
+    /// Share of slower devices, if any are known.
+    pub fn share(&self) -> Option<f64> {
+        match self {
+            Self::Among { slower, devices, .. } => Some(*slower as f64 / *devices as f64),
+            Self::Published(_) => None,
+        }
+    }
+}
+
 /// A share in whole percent. Only the fastest run gets 100 %, and only the slowest 0 %.
-fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     let whole = (share * 100.0).round();
     let inside = share > 0.0 && share < 1.0;
     format!("{:.0} %", if inside { whole.clamp(1.0, 99.0) } else { whole })

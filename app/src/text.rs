@@ -46,16 +46,17 @@ pub fn came_to(record: &RunRecord) -> String {
     record.workloads.iter().map(workload_headline).collect::<Vec<_>>().join(" ")
 }
 
-/// A result as a text to share, with the address of its page, or of the start page.
-pub fn to_pass_on(record: &RunRecord, address: &str) -> String {
+/// A result as a text to share.
+pub fn to_pass_on(record: &RunRecord) -> String {
     let device = device_name(&record.device.adapter, record.device.claimed_name.as_deref());
     let client = &record.provenance.client;
     let score = engine::score(record).map_or_else(String::new, |of| format!(" {} GFLOP/s.", self::score(of.value)));
     let figures = came_to(record);
-    format!("{device} ({}, {}), Gradmark:{score} {figures} {address}", client.name, client.operating_system)
+    format!("{device} ({}, {}), Gradmark:{score} {figures}", client.name, client.operating_system)
 }
 
-fn workload_headline(record: &WorkloadRecord) -> String {
+/// A network with its outcome, as a sentence.
+pub fn workload_headline(record: &WorkloadRecord) -> String {
     let title = workload_title(&record.workload);
     match &record.outcome {
         Outcome::Completed => format!("{title}: {}.", headline::sentence(record)),

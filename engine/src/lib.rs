@@ -43,7 +43,7 @@ pub use model::{
     Operations, Padding, PoolKind, Rounding, Shape, Source, TensorKind, TensorSpec, Weights,
 };
 pub use random::{Generator, stream};
-pub use score::{score, score_of};
+pub use score::{mean_arithmetic, score, score_of};
 pub use trace::{Trace, TraceRequest, trace};
 pub use train::{
     Commitment, Edges, Event, NoMeter, PendingAnswer, Registration, ResourceMeter, RunRequest, Stopped, Witness,

@@ -26,9 +26,8 @@ pub fn score_of(of: &Suite, throughput: impl Fn(&str) -> Option<Estimate>) -> Op
     let count = networks.len() as f64;
     let (mut logarithm, mut variance) = (0.0, Some(0.0));
     for network in networks {
-        let throughput = throughput(network.name).filter(|rate| rate.value.is_finite() && rate.value > 0.0)?;
-        let flops = network.model.operations().ok()?.training_flops() as f64;
-        logarithm += (throughput.value * flops / 1e9).ln() / count;
+        let throughput = throughput(network.name)?;
+        logarithm += arithmetic(&network, throughput.value)?.ln() / count;
         let half_width = throughput.interval.filter(|of| of.low > 0.0).map(|of| (of.high / of.low).ln() / 2.0 / count);
         variance = variance.zip(half_width).map(|(sum, half_width)| sum + half_width * half_width);
     }
@@ -37,6 +36,20 @@ pub fn score_of(of: &Suite, throughput: impl Fn(&str) -> Option<Estimate>) -> Op
         .map(f64::sqrt)
         .map(|half_width| Interval { low: value * (-half_width).exp(), high: value * half_width.exp() });
     Some(Estimate { value, interval })
+}
+
+/// Returns the geometric mean of the networks' arithmetic per second in GFLOP/s, from their samples per second: the score
+/// of an unfinished run. Unknown networks and those that a leaderboard cannot prove do not count.
+pub fn mean_arithmetic<'a>(rates: impl Iterator<Item = (&'a str, f64)>) -> Option<f64> {
+    let known = rates.filter_map(|(name, rate)| arithmetic(&workload(name).filter(Workload::is_provable)?, rate));
+    let (sum, count) = known.fold((0.0, 0.0), |(sum, count), rate| (sum + rate.ln(), count + 1.0));
+    (count > 0.0).then(|| (sum / count).exp())
+}
+
+/// Returns the arithmetic per second that training at this throughput needs, in GFLOP/s.
+fn arithmetic(network: &Workload, samples_per_second: f64) -> Option<f64> {
+    let rate = Some(samples_per_second).filter(|rate| rate.is_finite() && *rate > 0.0)?;
+    Some(rate * network.model.operations().ok()?.training_flops() as f64 / 1e9)
 }
 
 #[cfg(test)]

@@ -12,3 +12,4 @@ chart_curve = Kurve
 chart_seconds = Sekunden Training
 chart_target = Ziel { $value }
 chart_published = veröffentlicht
+chart_reached = { $target } nach { $seconds }

@@ -1,19 +1,23 @@
 ### Ein Ergebnis, wie seine eigene Seite und das Ende eines Laufs es zeigen.
 
-## Die großen Zahlen, und dasselbe als Satz
+## Der Ausgang eines Netzes
 
-result_time_to = Zeit bis { $target }
 result_too_short = in { $seconds }: zu kurz, um den Durchsatz zu messen
-result_best_in = Bestwert in { $seconds }
 result_test_accuracy = { $accuracy } Testgenauigkeit
 result_target_reached = { $target } nach { $seconds } Training
 result_target_missed = Ziel von { $target } in { $seconds } nicht erreicht
+result_published_part = { $workload }: { $part } des Tempos von { $device } mit { $framework } (veröffentlicht:
+    { $citation })
+result_published_times = { $workload }: das { $times }-Fache des Tempos von { $device } mit { $framework }
+    (veröffentlicht: { $citation })
 result_published_time = { $device } mit { $framework } brauchte { $seconds } für einen Durchgang durch die Daten: das
     { $times }-Fache der Zeit dieses Geräts. Veröffentlicht: { $citation }.
 
 ## Die Seite
 
-result_came_to = Zusammenfassung
+result_rank = Schneller als { $share } von { $devices } Geräten
+result_this_run = Dieser Lauf
+result_details = Einzelheiten
 result_score_meaning = Die Rechenleistung, die das Training brauchte: das geometrische Mittel über die Netze der Suite.
 result_as_listed = Die Uhr der Bestenliste begrenzt das Tempo. Bei belegten Läufen hat die Bestenliste auch die
     Genauigkeit gemessen.
@@ -40,12 +44,6 @@ result_stays = Diese Demonstration lief auf dem Prozessor. Sie bleibt auf dieser
 result_not_provable = Ergebnisse anderer Frameworks bleiben auf dieser Seite: Die Bestenliste kann sie weder belegen
     noch werten.
 result_json = JSON ansehen
-result_picture = Bild dieses Ergebnisses
-result_badge = Abzeichen
-result_copy_address = Adresse kopieren
-result_share = Teilen …
-result_not_shared = Nicht geteilt: { $reason }.
-result_copy = Ergebnis kopieren
 result_file_explanation = Dateien, die von dieser Seite heruntergeladen oder von native-runner geschrieben wurden,
     hierher ziehen oder auswählen. Sie werden in diesem Browser angezeigt und nirgendwohin gesendet.
 result_of_file = Aus der Datei { $name }, ungeprüft.

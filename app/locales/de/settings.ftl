@@ -24,7 +24,7 @@ settings_memory = Belegt etwa { $size } GPU-Speicher.
 
 ## Wie sie gewählt werden
 
-settings_settings = Einstellungen
+settings_options = Optionen
 settings_empty = Leer lassen für Standardwerte
 settings_title_rate = Lernrate
 settings_title_seconds = Höchstdauer des Trainings in Sekunden

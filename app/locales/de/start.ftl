@@ -5,10 +5,10 @@ start_title = Wie schnell lernt diese GPU?
 start_lead = Ein Klick trainiert echte neuronale Netze mit echten Daten auf der eigenen GPU, in diesem Tab – und
     zeigt, wie schnell und wie gut sie lernen.
 start_cancelled = Abgebrochen. Nichts wurde gespeichert oder hochgeladen.
+start_again = Noch einmal messen
 start_benchmark = Benchmark starten
 start_battery = Dieses Gerät läuft im Akkubetrieb und ist dadurch womöglich langsamer. Bitte erst das Netzteil
     anschließen, sonst steht beim Ergebnis ein Hinweis.
-start_device = Dieses Gerät
 start_software = Das ist ein Software-Adapter: Der Prozessor ersetzt die GPU. Er trainiert richtig, aber langsam; das
     Ergebnis wird angezeigt, aber nicht gewertet.
 start_no_webgpu = WebGPU fehlt

@@ -12,3 +12,4 @@ chart_curve = Curve
 chart_seconds = Seconds of training
 chart_target = target { $value }
 chart_published = published
+chart_reached = { $target } after { $seconds }

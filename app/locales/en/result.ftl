@@ -1,19 +1,22 @@
 ### A result, as its own page and the end of a run show it.
 
-## The large figures, and the same as a sentence
+## The outcome of a network
 
-result_time_to = Time to { $target }
 result_too_short = in { $seconds }: too short to measure a rate
-result_best_in = Best in { $seconds }
 result_test_accuracy = { $accuracy } test accuracy
 result_target_reached = { $target } after { $seconds } of training
 result_target_missed = target of { $target } not reached in { $seconds }
+result_published_part = { $workload }: { $part } the speed of { $device } with { $framework } (published: { $citation })
+result_published_times = { $workload }: { $times } times the speed of { $device } with { $framework } (published:
+    { $citation })
 result_published_time = { $device } with { $framework } took { $seconds } for a pass over the data: { $times } times
     the time of this device. Published: { $citation }.
 
 ## The page
 
-result_came_to = Summary
+result_rank = Faster than { $share } of { $devices } devices
+result_this_run = This run
+result_details = Details
 result_score_meaning = Arithmetic per second that training needed: the geometric mean over the networks of the suite.
 result_as_listed = The leaderboard's clock limits the speed. For proven runs, the leaderboard also measured the
     accuracy.
@@ -39,12 +42,6 @@ result_yours = Your result
 result_stays = This demonstration ran on the processor. It stays on this page and is not uploaded.
 result_not_provable = Results of other frameworks stay on this page: the leaderboard cannot prove or rank them.
 result_json = Raw data (JSON)
-result_picture = Image of this result
-result_badge = Badge
-result_copy_address = Copy the address
-result_share = Share …
-result_not_shared = Not shared: { $reason }.
-result_copy = Copy the result
 result_file_explanation = Drop or choose files that were downloaded from this page or written by native-runner. They
     are shown in this browser and not sent anywhere.
 result_of_file = From the file { $name }, which was not verified.

@@ -24,7 +24,7 @@ settings_memory = Takes about { $size } of the GPU's memory.
 
 ## As they are chosen
 
-settings_settings = Settings
+settings_options = Options
 settings_empty = Leave empty for standard values
 settings_title_rate = Learning rate
 settings_title_seconds = Maximum seconds of training

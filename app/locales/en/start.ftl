@@ -5,9 +5,9 @@ start_title = How fast does your GPU learn?
 start_lead = One click trains real neural networks on real data, on your own GPU, in this tab – and shows how fast
     and how well they learn.
 start_cancelled = Cancelled. Nothing was saved or uploaded.
+start_again = Run again
 start_benchmark = Benchmark
 start_battery = This device is on battery power, which can slow it down. Plug it in first, or the result has a note.
-start_device = Your device
 start_software = This is a software adapter: your processor acts as a GPU. It trains correctly but slowly,
     and its result is shown but not ranked.
 start_no_webgpu = WebGPU is missing

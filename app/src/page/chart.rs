@@ -45,11 +45,18 @@ struct Drawing {
     /// Target value.
     target: Option<f64>,
     published: Option<f64>,
+    /// First test at or above the target: seconds and accuracy.
+    reached: Option<(f64, f64)>,
     description: String,
 }
 
 #[component]
-pub(super) fn LossChart(#[prop(into)] training: Signal<Vec<CurvePoint>>) -> impl IntoView {
+pub(super) fn LossChart(
+    #[prop(into)] training: Signal<Vec<CurvePoint>>,
+    /// True to offer the data.
+    #[prop(default = true)]
+    files: bool,
+) -> impl IntoView {
     let drawing = move || {
         let points = training.with(|training| curve(training, |point| point.loss));
         let loss = |value: f64| text::number(value, 3);
@@ -62,7 +69,7 @@ pub(super) fn LossChart(#[prop(into)] training: Signal<Vec<CurvePoint>>) -> impl
         let label = points.last().map(|point| loss(point.1)).unwrap_or_default();
         Drawing::of_values(vec![training_curve(points, label)], description)
     };
-    view! { <Chart title=messages::chart_loss drawing /> }
+    view! { <Chart title=messages::chart_loss drawing files /> }
 }
 
 #[component]
@@ -71,6 +78,9 @@ pub(super) fn AccuracyChart(
     #[prop(into)] tests: Signal<Vec<Evaluation>>,
     #[prop(into)] target: Signal<Option<f64>>,
     #[prop(optional, into)] published: Option<Signal<Option<Beside>>>,
+    /// True to offer the data.
+    #[prop(default = true)]
+    files: bool,
 ) -> impl IntoView {
     let drawing = move || {
         let points = training.with(|training| curve(training, |point| point.accuracy));
@@ -97,10 +107,13 @@ pub(super) fn AccuracyChart(
             points: tested,
             dots: true,
         };
+        let target = target.get();
+        let reached =
+            test.points.iter().copied().find(|(_, accuracy)| target.is_some_and(|target| *accuracy >= target));
         let curves = published.into_iter().chain([training_curve(points, training_label), test]).collect();
-        Drawing { published: ends_at, target: target.get(), ..Drawing::of_shares(curves, description) }
+        Drawing { published: ends_at, target, reached, ..Drawing::of_shares(curves, description) }
     };
-    view! { <Chart title=messages::chart_accuracy drawing /> }
+    view! { <Chart title=messages::chart_accuracy drawing files /> }
 }
 
 /// Throughput of each window, which shows throttling.
@@ -138,13 +151,21 @@ impl Drawing {
     fn of_values(curves: Vec<Curve>, description: String) -> Self {
         let highest = curves.iter().flat_map(|curve| &curve.points).map(|point| point.1).fold(0.0, f64::max);
         let mark = |axis: &Axis, value| text::number(value, axis.decimals);
-        Self { y: Axis::covering(0.0, highest, 4), mark, curves, target: None, published: None, description }
+        Self {
+            y: Axis::covering(0.0, highest, 4),
+            mark,
+            curves,
+            target: None,
+            published: None,
+            reached: None,
+            description,
+        }
     }
 
     /// From 0 to 100 %.
     fn of_shares(curves: Vec<Curve>, description: String) -> Self {
         let mark = |axis: &Axis, share: f64| text::number(share * 100.0, axis.decimals.saturating_sub(2)) + " %";
-        Self { y: Axis::covering(0.0, 1.0, 5), mark, curves, target: None, published: None, description }
+        Self { y: Axis::covering(0.0, 1.0, 5), mark, curves, target: None, published: None, reached: None, description }
     }
 }
 
@@ -184,7 +205,11 @@ fn ends_of(curves: &[NamedCurve], value: impl Fn(f64) -> String) -> String {
 }
 
 #[component]
-fn Chart(title: Plain, drawing: impl Fn() -> Drawing + Send + Sync + 'static) -> impl IntoView {
+fn Chart(
+    title: Plain,
+    drawing: impl Fn() -> Drawing + Send + Sync + 'static,
+    #[prop(default = true)] files: bool,
+) -> impl IntoView {
     let place = NodeRef::<html::Div>::new();
     let width = measured_width(place);
     let drawing = Arc::new(drawing);
@@ -195,7 +220,9 @@ fn Chart(title: Plain, drawing: impl Fn() -> Drawing + Send + Sync + 'static) ->
         <figure class="chart">
             <figcaption>{title.text()}" "<small>{t!(chart_over_seconds)}</small></figcaption>
             <div node_ref=place>{move || draw(title.text(), &drawing(), width.get())}</div>
-            <ChartFiles title place head=vec![t!(chart_curve), t!(chart_seconds), title.text()] lines csv />
+            {files.then(|| view! {
+                <ChartFiles title place head=vec![t!(chart_curve), t!(chart_seconds), title.text()] lines csv />
+            })}
         </figure>
     }
 }
@@ -257,8 +284,28 @@ fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + u
             {target}
             {published}
             {curves.collect_view()}
+            {drawing.reached.map(|of| reached(of, drawing.target, &frame, &x, y))}
             {legend(labels, y, &frame)}
         </svg>
+    }
+}
+
+/// The mark of the moment when the run passed its target: "97 % after 13.6 s".
+fn reached(
+    (seconds, accuracy): (f64, f64),
+    target: Option<f64>,
+    frame: &Frame,
+    x: &Axis,
+    y: &Axis,
+) -> impl IntoView + use<> {
+    let (at, top) = (frame.x(x, seconds), frame.y(y, accuracy));
+    let words =
+        t!(chart_reached, target = text::whole_percent(target.unwrap_or(accuracy)), seconds = text::seconds(seconds));
+    // On the side with more room, below the curves.
+    let (anchor, place) = if at > (frame.left + frame.right) / 2.0 { ("end", at - 8.0) } else { ("start", at + 8.0) };
+    view! {
+        <line class="reached" x1=at x2=at y1=top y2=frame.bottom />
+        <text class="label goal" x=place y=frame.bottom - 10.0 text-anchor=anchor>{words}</text>
     }
 }
 

@@ -7,38 +7,66 @@ use web_sys::{Event, HtmlInputElement};
 
 use super::compare::{contenders, obstacle};
 use super::parts::select;
+use super::start::ClaimedName;
 use super::state::{BurnOnItsWay, MISSING_DATA, StartState};
 use crate::backend::PageBackend;
 use crate::options::RunOptions;
+use crate::platform::Gpu;
 use crate::route::COMPARE;
 use crate::{t, text};
 
-/// Closed at first, as the networks are.
+/// Every choice of a run, closed at first: one click on the main button is enough for most people.
 #[component]
-pub(super) fn Engines(state: StartState) -> impl IntoView {
-    let options = state.options;
-    let known = Memo::new(move |_| options.get().ok());
-    let summary = move || known.get().map(|options| options.backend.title());
+pub(super) fn Options(
+    state: StartState,
+    /// True to choose several backends elsewhere.
+    #[prop(optional)]
+    compares: bool,
+) -> impl IntoView {
+    let known = Memo::new(move |_| state.options.with(Result::is_ok));
+    let has_gpu = move || matches!(state.gpu.get(), Gpu::Found(gpu) if !gpu.software);
+    let summary = move || {
+        let of = |options: &RunOptions| {
+            let backend = (!compares).then(|| options.backend.title().to_owned());
+            let departures = Some(options.departures().join(", ")).filter(|departures| !departures.is_empty());
+            [Some(options.summary()), backend, departures].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+        };
+        state.options.with(|options| options.as_ref().map(of).unwrap_or_default())
+    };
+    view! {
+        <Show when=move || known.get()>
+            <details class="networks options">
+                <summary>{t!(settings_options)}": " {summary}</summary>
+                <Networks state />
+                {(!compares).then(|| view! { <Engines state /> })}
+                <Settings state />
+                <Show when=move || !compares && has_gpu()>
+                    <ClaimedName claimed=state.claimed />
+                </Show>
+            </details>
+            {(!compares).then(|| view! { <BurnOnItsWay benchmark=state.benchmark /> })}
+            {move || state.options.get().ok().filter(|_| !compares).map(|options| view! { <LeftOut options /> })}
+            <p class="refusal" role="alert">
+                {move || state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()))}
+            </p>
+        </Show>
+    }
+}
+
+#[component]
+fn Engines(state: StartState) -> impl IntoView {
     let compare = move || {
+        let asked = state.options.get().ok();
         let asked =
-            known.get().map(|options| RunOptions { autostart: false, ..options.with_backend(PageBackend::default()) });
+            asked.map(|options| RunOptions { autostart: false, ..options.with_backend(PageBackend::default()) });
         format!("{COMPARE}{}", asked.map(|options| options.query()).unwrap_or_default())
     };
     view! {
-        <Show when=move || known.with(Option::is_some)>
-            <details class="networks engines">
-                <summary>{t!(common_backend)}": " {summary}</summary>
-                <fieldset>
-                    <legend>{t!(common_backend)}</legend>
-                    {PageBackend::ALL.map(|backend| view! { <EngineChoice state backend /> }).collect_view()}
-                </fieldset>
-                <div class="go">
-                    <a class="button quiet" href=compare>{t!(settings_compare)}</a>
-                </div>
-            </details>
-            <BurnOnItsWay benchmark=state.benchmark />
-            {move || known.get().map(|options| view! { <LeftOut options /> })}
-        </Show>
+        <fieldset class="engines">
+            <legend>{t!(common_backend)}</legend>
+            {PageBackend::ALL.map(|backend| view! { <EngineChoice state backend /> }).collect_view()}
+        </fieldset>
+        <p><a href=compare>{t!(settings_compare)}</a></p>
     }
 }
 
@@ -81,30 +109,17 @@ fn LeftOut(options: RunOptions) -> impl IntoView {
     (!left_out.is_empty()).then(|| view! { <ul class="plain note">{lines.collect_view()}</ul> })
 }
 
-/// Closed at first: one click on the main button is enough for most people.
 #[component]
-pub(super) fn Networks(state: StartState) -> impl IntoView {
-    let options = state.options;
-    let known = Memo::new(move |_| options.get().ok());
-    let summary = move || known.get().map(|options| options.summary());
+fn Networks(state: StartState) -> impl IntoView {
     view! {
-        <Show when=move || known.with(Option::is_some)>
-            <details class="networks">
-                <summary>{t!(settings_networks)}": " {summary}</summary>
-                <fieldset>
-                    <legend>{t!(common_suite)}</legend>
-                    {SUITES.iter().map(|suite| view! { <SuiteChoice state suite /> }).collect_view()}
-                </fieldset>
-                <fieldset class="columns">
-                    <legend>{t!(settings_networks)}</legend>
-                    {WORKLOADS
-                        .iter()
-                        .map(|make| make().name)
-                        .map(|name| view! { <NetworkChoice state name /> })
-                        .collect_view()}
-                </fieldset>
-            </details>
-        </Show>
+        <fieldset>
+            <legend>{t!(common_suite)}</legend>
+            {SUITES.iter().map(|suite| view! { <SuiteChoice state suite /> }).collect_view()}
+        </fieldset>
+        <fieldset class="columns">
+            <legend>{t!(settings_networks)}</legend>
+            {WORKLOADS.iter().map(|make| make().name).map(|name| view! { <NetworkChoice state name /> }).collect_view()}
+        </fieldset>
     }
 }
 
@@ -157,36 +172,22 @@ fn NetworkChoice(state: StartState, name: &'static str) -> impl IntoView {
     }
 }
 
-/// Closed at first, as the networks are.
 #[component]
-pub(super) fn Settings(state: StartState) -> impl IntoView {
-    let known = Memo::new(move |_| state.options.with(Result::is_ok));
-    let departures = move || {
-        let departures = state.options.with(|options| options.as_ref().map(RunOptions::departures).unwrap_or_default());
-        if departures.is_empty() { "Standard".to_owned() } else { departures.join(", ") }
-    };
+fn Settings(state: StartState) -> impl IntoView {
     view! {
-        <Show when=move || known.get()>
-            <details class="networks settings">
-                <summary>{t!(settings_settings)}": " {departures}</summary>
-                <fieldset class="columns">
-                    <legend>{t!(settings_empty)}</legend>
-                    <PrecisionChoice state />
-                    <Setting state name="batch" title=t!(common_batch_size) value=|of| of.batch_size.map(|size| size.to_string()) />
-                    <Setting
-                        state
-                        name="learning-rate"
-                        title=t!(settings_title_rate)
-                        value=|of| of.learning_rate.map(|rate| rate.to_string())
-                    />
-                    <Setting state name="seconds" title=t!(settings_title_seconds) value=seconds />
-                    <Setting state name="seed" title=t!(common_seed) value=|of| of.seed.map(|seed| seed.to_string()) />
-                </fieldset>
-            </details>
-            <p class="refusal" role="alert">
-                {move || state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()))}
-            </p>
-        </Show>
+        <fieldset class="columns settings">
+            <legend>{t!(settings_empty)}</legend>
+            <PrecisionChoice state />
+            <Setting state name="batch" title=t!(common_batch_size) value=|of| of.batch_size.map(|size| size.to_string()) />
+            <Setting
+                state
+                name="learning-rate"
+                title=t!(settings_title_rate)
+                value=|of| of.learning_rate.map(|rate| rate.to_string())
+            />
+            <Setting state name="seconds" title=t!(settings_title_seconds) value=seconds />
+            <Setting state name="seed" title=t!(common_seed) value=|of| of.seed.map(|seed| seed.to_string()) />
+        </fieldset>
     }
 }
 

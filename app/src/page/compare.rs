@@ -8,11 +8,11 @@ use results::comparison::{self, Comparison, Refused, Row};
 use results::{Departure, RunRecord};
 
 use super::chart::{AccuracyCurves, LossCurves};
-use super::choices::{Contenders, Networks, Settings};
+use super::choices::{Contenders, Options};
 use super::comparing::{Comparing, Task, USUAL_LENGTH};
 use super::language::kept;
 use super::parts::{Go, Sending, answered, focus, load_kept, notice};
-use super::run::Running;
+use super::running::Running;
 use super::start::{OnBattery, Pressed, UnknownInAddress};
 use super::state::{BurnOnItsWay, MissingDataSets, StartState};
 use crate::backend::PageBackend;
@@ -134,8 +134,7 @@ fn Controls(state: StartState) -> impl IntoView {
         <OnBattery />
         <Pressed />
         <Contenders state />
-        <Networks state />
-        <Settings state />
+        <Options state compares=true />
         <MissingDataSets benchmark=state.benchmark />
         <BurnOnItsWay benchmark=state.benchmark />
         <Go button note_id="compare-note" label=t!(common_compare) reason note go=compare />

@@ -207,35 +207,6 @@ where
     }
 }
 
-/// A result in words, with an address: copied, or given to the system's share dialog.
-#[component]
-pub(super) fn PassOn(text: String, address: String) -> impl IntoView {
-    let said = RwSignal::new(String::new());
-    let text = StoredValue::new(text);
-    let share = platform::can_share().then(|| {
-        let share = move |_| {
-            let address = address.clone();
-            spawn_local(async move {
-                // The dialog adds the address.
-                let text = text.get_value().trim_end_matches(address.as_str()).trim_end().to_owned();
-                if let Err(reason) = platform::share(&text, &address).await {
-                    said.set(t!(result_not_shared, reason = reason));
-                }
-            });
-        };
-        view! { <button class="button small" type="button" on:click=share>{t!(result_share)}</button> }
-    });
-    view! {
-        <div class="row">
-            <button class="button small" type="button" on:click=move |_| copy(text.get_value(), said)>
-                {t!(result_copy)}
-            </button>
-            {share}
-            <span class="note" aria-live="polite">{said}</span>
-        </div>
-    }
-}
-
 /// A record's exact JSON, on request.
 #[component]
 pub(super) fn ExactJson(json: Signal<String>, file: String) -> impl IntoView {

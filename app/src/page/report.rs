@@ -1,36 +1,101 @@
 //! A record as a person reads it: metrics, curves, caveats, and how it was made.
 
 use leptos::prelude::*;
+use leptos::task::spawn_local;
+use results::api::Standings;
 use results::estimate::Estimate;
 use results::{Metric, Outcome, RunRecord, WorkloadRecord, metrics_of};
 
-use super::chart::{AccuracyChart, LossChart};
-use crate::headline::{self, Figure};
-use crate::{published, t, text, words};
+use super::chart::{AccuracyChart, LossChart, RateChart};
+use super::leaderboard::STANDINGS;
+use crate::route::with_query;
+use crate::standing::Rank;
+use crate::{platform, published, standing, t, text, words};
 
-/// The most important facts.
+/// The score in a ring, the device, the position among others, and a sentence for each network.
 #[component]
-pub(super) fn Overview(record: RunRecord) -> impl IntoView {
+pub(super) fn Overview(record: RunRecord, heading: AnyView) -> impl IntoView {
+    let score = engine::score(&record);
+    let rank = rank(&record, score.map(|score| score.value));
+    let sentences = record.workloads.iter().map(|workload| view! { <li>{text::workload_headline(workload)}</li> });
     view! {
-        {engine::score(&record).map(|score| view! { <Score score /> })}
-        <Cards record=record.clone() />
-        <OfItsTime record=record.clone() />
-        <Caveats record />
+        <div class="overview">
+            {score.map(|score| view! { <Score score rank /> })}
+            <div class="overview-words">
+                {heading}
+                <div aria-live="polite">{move || rank.get().map(|rank| view! { <RankOf rank /> })}</div>
+                <ul class="plain networks-done">{sentences.collect_view()}</ul>
+            </div>
+        </div>
     }
 }
 
-/// The score of the suite, with its interval.
+/// Circumference of a circle with radius 54, the ring's.
+const RING: f64 = std::f64::consts::TAU * 54.0;
+
+/// The score of the suite with its interval, in a ring that is filled by the share of slower devices.
 #[component]
-fn Score(score: Estimate) -> impl IntoView {
+fn Score(score: Estimate, rank: RwSignal<Option<Rank>>) -> impl IntoView {
     let interval = score.interval.map(|of| format!("{} – {}", text::score(of.low), text::score(of.high)));
+    let filled = move || rank.with(|rank| rank.as_ref().and_then(Rank::share)).unwrap_or(1.0) * RING;
     view! {
-        <p class="score" data-figure="score">
-            <span class="name">"Gradmark"</span>
-            <strong>{text::score(score.value)}</strong>
-            <span class="unit">"GFLOP/s"</span>
-            {interval.map(|interval| view! { <span class="note">{interval}</span> })}
-        </p>
-        <p class="note">{t!(result_score_meaning)}</p>
+        <div class="score" data-figure="score" title=t!(result_score_meaning)>
+            <svg viewBox="0 0 120 120" aria-hidden="true">
+                <circle class="ring" cx="60" cy="60" r="54" />
+                <circle class="ring-fill" cx="60" cy="60" r="54" stroke-dasharray=move || format!("{} {RING}", filled()) />
+            </svg>
+            <p>
+                <span class="name">"Gradmark"</span>
+                <strong>{text::score(score.value)}</strong>
+                <span class="unit">"GFLOP/s"</span>
+                {interval.map(|interval| view! { <span class="note">{interval}</span> })}
+            </p>
+        </div>
+    }
+}
+
+/// Requests the leaderboard's scores, and ranks a run among them.
+fn rank(record: &RunRecord, score: Option<f64>) -> RwSignal<Option<Rank>> {
+    let rank = RwSignal::new(None);
+    let published = published::nearest(record);
+    let Some(score) = score else { return rank };
+    let query = standing::scores_query(record);
+    spawn_local(async move {
+        let answer = platform::get::<Standings>(&with_query(STANDINGS, &query)).await;
+        let among = answer.ok().and_then(|standings| Rank::among(&standings.scores, score));
+        // The page may show something else by now.
+        let _ = rank.try_set(among.or((!published.is_empty()).then_some(Rank::Published(published))));
+    });
+    rank
+}
+
+/// The position of a run, with its neighbors by name.
+#[component]
+fn RankOf(rank: Rank) -> impl IntoView {
+    match rank {
+        Rank::Among { slower, devices, neighbors } => {
+            let neighbors = neighbors.into_iter().map(|neighbor| {
+                let is_own = neighbor.device.is_none();
+                let name = neighbor.device.map(|name| text::named_device(&name));
+                view! {
+                    <li class:own=is_own>
+                        {name.unwrap_or_else(|| t!(result_this_run).to_owned())}
+                        " "
+                        <b>{text::score(neighbor.score)}</b>
+                    </li>
+                }
+            });
+            view! {
+                <p class="rank">
+                    {t!(result_rank, share = standing::percent(slower as f64 / devices as f64), devices = devices)}
+                </p>
+                <ol class="neighbors">{neighbors.collect_view()}</ol>
+            }
+            .into_any()
+        }
+        Rank::Published(sentences) => {
+            sentences.into_iter().map(|sentence| view! { <p class="rank">{sentence}</p> }).collect_view().into_any()
+        }
     }
 }
 
@@ -38,8 +103,10 @@ fn Score(score: Estimate) -> impl IntoView {
 pub(super) fn Particulars(record: RunRecord) -> impl IntoView {
     view! {
         <h3>{t!(result_all_figures)}</h3>
+        <p class="note">{t!(result_score_meaning)}</p>
         <ResultsTable record=record.clone() />
         {record.workloads.iter().cloned().map(|workload| view! { <Curves workload /> }).collect_view()}
+        <OfItsTime record=record.clone() />
         <h3>{t!(result_how_made)}</h3>
         <Facts record />
     }
@@ -66,20 +133,20 @@ fn OfItsTime(record: RunRecord) -> impl IntoView {
     })
 }
 
+/// Notes on a run: all of them, or as many as `most`.
 #[component]
-fn Caveats(record: RunRecord) -> impl IntoView {
-    let standard = record.is_standard();
+pub(super) fn Caveats(record: RunRecord, #[prop(default = usize::MAX)] most: usize) -> impl IntoView {
     let reasons = record.departures.iter().map(words::remarks::departure).collect::<Vec<_>>().join(", ");
-    let warnings = record.warnings;
-    let count = warnings.len() + usize::from(!standard);
-    (count > 0).then(|| view! {
-        <section class="caveats" aria-labelledby="caveats-title">
-            <h3 id="caveats-title">{t!(result_worth_knowing)}</h3>
-            <ul class="plain">
-                {(!standard).then(|| view! { <li>{t!(result_non_standard, reasons = reasons)}</li> })}
-                {warnings.into_iter().map(|warning| view! { <li>{words::remarks::warning(&warning)}</li> }).collect_view()}
-            </ul>
-        </section>
+    let unusual = (!record.is_standard()).then(|| t!(result_non_standard, reasons = reasons));
+    let notes: Vec<_> = unusual.into_iter().chain(record.warnings.iter().map(words::remarks::warning)).collect();
+    (!notes.is_empty()).then(|| {
+        view! {
+            <section class="caveats" aria-label=t!(result_worth_knowing)>
+                <ul class="plain">
+                    {notes.into_iter().take(most).map(|note| view! { <li>{note}</li> }).collect_view()}
+                </ul>
+            </section>
+        }
     })
 }
 
@@ -91,11 +158,17 @@ fn Curves(workload: WorkloadRecord) -> impl IntoView {
     let training = Signal::stored(workload.curve);
     let tests = Signal::stored(workload.evaluations);
     let target = Signal::stored(workload.target.map(|target| target.accuracy));
+    let rates = workload.windows.iter().scan(0.0, |seconds, window| {
+        *seconds += window.seconds;
+        Some((*seconds, window.samples as f64 / window.seconds))
+    });
+    let rates = Signal::stored(rates.collect::<Vec<_>>());
     Some(view! {
         <h3>{text::workload_title(&workload.workload)}</h3>
         <div class="charts">
             <LossChart training />
             <AccuracyChart training tests target />
+            <RateChart rates />
         </div>
     })
 }
@@ -166,37 +239,6 @@ fn evidence(workload: &WorkloadRecord) -> Option<String> {
         steps = workload.first_losses.len(),
         weights = workload.weight_samples.len()
     ))
-}
-
-/// The most important metrics of each workload.
-#[component]
-pub(super) fn Cards(record: RunRecord) -> impl IntoView {
-    let cards = record.workloads.into_iter().map(|workload| {
-        let title = text::workload_title(&workload.workload);
-        let body = if workload.outcome == Outcome::Completed {
-            let figures = headline::figures(&workload).into_iter().map(|figure| view! { <Large figure /> });
-            view! { <dl>{figures.collect_view()}</dl> }.into_any()
-        } else {
-            view! { <p>{text::capitalised(&text::outcome(&workload.outcome))}</p> }.into_any()
-        };
-        view! { <article class="card"><h3>{title}</h3>{body}</article> }
-    });
-    view! { <div class="cards">{cards.collect_view()}</div> }
-}
-
-#[component]
-fn Large(figure: Figure) -> impl IntoView {
-    let Figure { title, number, unit, remark } = figure;
-    view! {
-        <div>
-            <dt>{title}</dt>
-            <dd>
-                {number}
-                <small>{format!(" {unit}")}</small>
-                {remark.map(|remark| view! { <span class="explain">{remark}</span> })}
-            </dd>
-        </div>
-    }
 }
 
 /// Every metric of every workload.

@@ -8,9 +8,10 @@ use results::api::{Note, RunStanding, StoredRun, Tier, Verdict, WorkloadStanding
 use results::{Outcome, RunRecord};
 
 use super::language::kept;
-use super::parts::{ExactJson, PassOn, answered, copy, load_kept, notice, refusal};
+use super::parts::{ExactJson, answered, load_kept, notice, refusal};
 use super::plots::RatesOfOthers;
-use super::report::{Overview, Particulars};
+use super::report::{Caveats, Overview, Particulars};
+use super::share::Share;
 use super::side_by_side::{CompareWith, Compared};
 use crate::platform::{self, Refusal};
 use crate::{standing, t, text, words};
@@ -41,62 +42,35 @@ fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
     let client = &record.provenance.client;
     let software = record.device.adapter.software.then(|| format!("{}.", text::capitalised(t!(leaderboard_software))));
     platform::set_title(&name);
-    let permalink = format!("{}/runs/{}", platform::origin(), run.run_id);
+    let title = view! {
+        <h1>{name}</h1>
+        <p class="lead small">
+            {t!(
+                result_uploaded_on,
+                client = format!("{} {}", client.name, client.version),
+                system = client.operating_system,
+                day = text::day(run.submitted_unix_seconds)
+            )}
+            " "
+            {software}
+        </p>
+    };
     view! {
         <section class="sheet">
-            <h1>{name}</h1>
-            <p class="lead small">
-                {t!(
-                    result_uploaded_on,
-                    client = format!("{} {}", client.name, client.version),
-                    system = client.operating_system,
-                    day = text::day(run.submitted_unix_seconds)
-                )}
-                " "
-                {software}
-            </p>
-            <VerdictOnRun run_id=run.run_id.clone() shown=verdict />
-            <h2>{t!(result_came_to)}</h2>
+            <Overview record=record.clone() heading=title.into_any() />
             {listed}
-            <Overview record=record.clone() />
-            <PassOn text=text::to_pass_on(&record, &permalink) address=permalink />
+            <VerdictOnRun run_id=run.run_id.clone() shown=verdict />
+            <Caveats record=record.clone() />
+            <Share run_id=run.run_id.clone() text=text::to_pass_on(&record) />
             <Standing run_id=run.run_id.clone() record=record.clone() verdict />
             <Particulars record />
             <ExactJson json=Signal::stored(json) file=format!("gradmark-{}.json", run.run_id) />
             <CompareWith own=run.run_id.clone() kind=Compared::Runs network />
-            <Pictures run_id=run.run_id.clone() />
             <div class="row">
                 <a class="button quiet" href="/#leaderboard">{t!(common_all_results)}</a>
                 {deletion.map(|address| view! { <a class="button quiet" href=address>{t!(result_delete)}</a> })}
             </div>
         </section>
-    }
-}
-
-/// Pictures of a result, with addresses to copy.
-#[component]
-fn Pictures(run_id: String) -> impl IntoView {
-    let said = RwSignal::new(String::new());
-    let address = |file: &str| format!("/api/v1/runs/{run_id}/{file}");
-    let (card, badge) = (address("card.png"), address("badge.svg"));
-    let copy_of = |path: &String| {
-        let whole = format!("{}{path}", platform::origin());
-        move |_| copy(whole.clone(), said)
-    };
-    let (copy_card, copy_badge) = (copy_of(&card), copy_of(&badge));
-    let label = |what: &str| format!("{}: {what}", t!(result_copy_address));
-    view! {
-        <div class="row">
-            <a href=card>{t!(result_picture)}</a>
-            <button class="button small" type="button" aria-label=label(t!(result_picture)) on:click=copy_card>
-                {t!(result_copy_address)}
-            </button>
-            <a href=badge>{t!(result_badge)}</a>
-            <button class="button small" type="button" aria-label=label(t!(result_badge)) on:click=copy_badge>
-                {t!(result_copy_address)}
-            </button>
-            <span class="note" aria-live="polite">{said}</span>
-        </div>
     }
 }
 
@@ -287,9 +261,8 @@ fn Shown(name: String, record: Result<RunRecord, String>) -> impl IntoView {
             let origin = t!(result_of_file, name = name);
             view! {
                 <section class="sheet" data-file=shown_as>
-                    <h2>{device}</h2>
-                    <p class="note">{origin}</p>
-                    <Overview record=record.clone() />
+                    <Overview record=record.clone() heading=view! { <h2>{device}</h2><p class="note">{origin}</p> }.into_any() />
+                    <Caveats record=record.clone() />
                     <Particulars record />
                     <ExactJson json=Signal::stored(json) file=name />
                 </section>

@@ -1,6 +1,4 @@
-//! A run in progress, its result, its upload, and the runs that this browser keeps.
-
-use std::sync::Arc;
+//! The result of a run, its upload, and the runs that this browser keeps.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -9,166 +7,30 @@ use results::RunRecord;
 use results::api::{AcceptedRun, Verdict};
 use results::open_data::LICENCE_ADDRESS;
 
-use super::chart::{AccuracyChart, LossChart, RateChart};
 use super::language::kept;
-use super::parts::{ExactJson, LINK, PassOn, Sending, copy, focus, linked};
-use super::report::{Overview, Particulars};
+use super::parts::{ExactJson, LINK, Sending, copy, focus, linked};
+use super::report::{Caveats, Overview, Particulars};
 use super::result::VerdictOnRun;
+use super::share::Share;
 use super::start::ClaimedName;
 use super::state::StartState;
 use crate::backend::PageBackend;
-use crate::benchmark::{Benchmark, Finished, RunKind, Stage};
-use crate::live::{Example, Examples, LiveWorkload};
+use crate::benchmark::{Finished, RunKind};
 use crate::options::RunOptions;
 use crate::own_runs::{OwnRun, Record, Took, Uploaded};
 use crate::words::Said;
 use crate::{platform, t, text};
 
 #[component]
-pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
-    let live = benchmark.live;
-    let cancel = NodeRef::<html::Button>::new();
-    // The button that started the run is gone; the keyboard goes to the one that took its place.
-    focus(cancel, || true);
-    let percent = Memo::new(move |_| live.with(|live| (live.fraction() * 1000.0).floor() / 10.0));
-    let workload = Memo::new(move |_| live.with(|live| live.workload.clone()));
-    let bundle = Memo::new(move |_| live.with(|live| live.bundle));
-    let title =
-        move || workload.get().map_or_else(|| t!(running_getting_ready).to_owned(), |workload| workload.title());
-    let left = Memo::new(move |_| benchmark.seconds_left().map(|left| t!(running_left, time = text::about(left))));
-    let rates = Signal::derive(move || workload.get().map(|w| w.rates).unwrap_or_default());
-    let training = Signal::derive(move || workload.get().map(|w| w.training).unwrap_or_default());
-    let tests = Signal::derive(move || workload.get().map(|w| w.tests).unwrap_or_default());
-    let target = Signal::derive(move || workload.get().map(|w| w.target_accuracy));
-    let published = Memo::new(move |_| workload.with(|w| w.as_ref().and_then(LiveWorkload::published)));
-    let citation = Memo::new(move |_| published.with(|of| of.as_ref().map(|of| of.learning.sentence())));
-    let examples = Memo::new(move |_| workload.with(|w| w.as_ref().and_then(|w| w.examples.clone())));
-    let answers = Memo::new(move |_| workload.with(|w| w.as_ref().map(|w| w.answers.clone()).unwrap_or_default()));
-    view! {
-        <section class="sheet run" aria-label=t!(running_progress)>
-            <div class="run-head">
-                <h2>{title}</h2>
-                <button
-                    class="button quiet"
-                    type="button"
-                    node_ref=cancel
-                    disabled=move || benchmark.stage.get() == Stage::Cancelling
-                    on:click=move |_| benchmark.cancel()
-                >
-                    {t!(common_cancel)}
-                </button>
-            </div>
-            <div class="bar-line">
-                <div
-                    class="bar"
-                    role="progressbar"
-                    aria-label=t!(running_progress)
-                    aria-valuemin="0"
-                    aria-valuemax="100"
-                    aria-valuenow=move || percent.get().to_string()
-                >
-                    <div class="bar-fill" style:width=move || format!("{}%", percent.get())></div>
-                </div>
-                <span class="bar-text" aria-hidden="true">{move || format!("{:.0} %", percent.get())}</span>
-                <span class="bar-left" data-figure="left">{left}</span>
-            </div>
-            {move || bundle.get().map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
-            <dl class="figures">
-                {figure("samples-per-second", t!(common_rate), workload, |w| w.samples_per_second, text::rate)}
-                {figure("loss", t!(running_loss), workload, LiveWorkload::loss, |loss| text::number(loss, 4))}
-                {figure(
-                    "training-accuracy",
-                    t!(running_training_accuracy),
-                    workload,
-                    LiveWorkload::training_accuracy,
-                    text::percent,
-                )}
-                {figure("test-accuracy", t!(metric_accuracy), workload, LiveWorkload::test_accuracy, text::percent)}
-                {figure(
-                    "step",
-                    t!(running_step),
-                    workload,
-                    |w| (w.step > 0).then_some(w.step as f64),
-                    |step| text::number(step, 0),
-                )}
-                {figure(
-                    "epochs",
-                    t!(running_epochs),
-                    workload,
-                    |w| (w.step > 0).then_some(w.epochs),
-                    |epochs| text::number(epochs, 2),
-                )}
-            </dl>
-            {move || examples.get().map(|examples| view! { <ExampleStrip examples answers /> })}
-            <div class="charts">
-                <LossChart training />
-                <AccuracyChart training tests target published />
-                <RateChart rates />
-            </div>
-            {move || citation.get().map(|sentence| view! { <p class="note" data-figure="published">{sentence}</p> })}
-        </section>
-    }
-}
-
-/// One number that changes during the run; `data-value` has it unrounded.
-fn figure(
-    name: &'static str,
-    title: &'static str,
-    workload: Memo<Option<LiveWorkload>>,
-    value: fn(&LiveWorkload) -> Option<f64>,
-    text: fn(f64) -> String,
-) -> impl IntoView {
-    let value = move || workload.with(|workload| workload.as_ref().and_then(value));
-    view! {
-        <div class="figure">
-            <dt>{title}</dt>
-            <dd data-figure=name data-value=move || value().map(|value| value.to_string())>
-                {move || value().map_or_else(|| "–".to_owned(), text)}
-            </dd>
-        </div>
-    }
-}
-
-/// Test images with the network's answers. Not a live region, because it changes all the time.
-#[component]
-fn ExampleStrip(examples: Arc<Examples>, #[prop(into)] answers: Signal<Vec<u16>>) -> impl IntoView {
-    let addresses: Vec<String> = examples.bitmaps().map(|bitmap| platform::data_address("image/bmp", bitmap)).collect();
-    let answered = Memo::new(move |_| answers.with(|answers| examples.answered(answers)));
-    let image = |(place, address): (usize, String)| {
-        let example = move || answered.with(|answered: &Vec<Option<Example>>| answered.get(place).cloned().flatten());
-        let is_right = move || example().map(|example| example.is_right);
-        let mark = move || match is_right() {
-            Some(true) => "✓",
-            Some(false) => "✗",
-            None => "",
-        };
-        let answer = move || example().map(|example| example.answer);
-        let words = move || example().map(|example| example.words).unwrap_or_default();
-        view! {
-            <li class:right=move || is_right() == Some(true) class:wrong=move || is_right() == Some(false)>
-                <img src=address alt=words width="48" height="48" />
-                <span aria-hidden="true"><b>{mark}</b>" "{answer}</span>
-            </li>
-        }
-    };
-    view! {
-        <section class="examples" aria-labelledby="examples">
-            <h3 id="examples">{t!(running_examples)}</h3>
-            <ul>{addresses.into_iter().enumerate().map(image).collect_view()}</ul>
-        </section>
-    }
-}
-
-#[component]
 pub(super) fn FinishedRun(state: StartState) -> impl IntoView {
     // A comparison is shown as a table instead.
-    let shown = move || state.benchmark.finished.get().filter(|f| !matches!(f.kind, RunKind::Comparison { .. }));
+    let shown = move || state.benchmark.finished.get().filter(Finished::is_shown);
     move || shown().map(|finished| view! { <Finish state finished /> })
 }
 
 #[component]
 fn Finish(state: StartState, finished: Finished) -> impl IntoView {
-    let heading = NodeRef::<html::H2>::new();
+    let heading = NodeRef::<html::H1>::new();
     // The Cancel button is gone; the keyboard goes on from the results.
     focus(heading, || true);
     let Finished { record, kind, bundle } = finished;
@@ -190,29 +52,43 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
         StoredValue::new(key)
     });
     let key = key.get_value();
-    let copied = text::to_pass_on(&shown, &format!("{}/", platform::origin()));
+    let device = {
+        let adapter = shown.device.adapter.clone();
+        move || text::device_name(&adapter, Some(&state.claimed.get()))
+    };
+    let title = view! {
+        <h1 id="result-title" tabindex="-1" node_ref=heading>{t!(result_yours)}</h1>
+        <p class="lead small">{device}</p>
+    };
     view! {
-        <section class="sheet" aria-labelledby="result-title">
-            <h2 id="result-title" tabindex="-1" node_ref=heading>
-                {t!(result_yours)}
-            </h2>
-            <Overview record=shown.clone() />
-            {(kind == RunKind::Benchmark).then(|| view! { <PassOn text=copied address=format!("{}/", platform::origin()) /> })}
-            {bundle.map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
+        <section class="sheet finish" aria-labelledby="result-title">
+            <Overview record=shown.clone() heading=title.into_any() />
             {match kind {
                 RunKind::Benchmark if !is_provable(&shown) => {
                     view! { <p class="callout">{t!(result_not_provable)}</p> }.into_any()
                 }
-                RunKind::Benchmark => view! { <Upload state run_id json key software=shown.device.adapter.software /> }.into_any(),
+                RunKind::Benchmark => {
+                    let (software, text) = (shown.device.adapter.software, text::to_pass_on(&shown));
+                    view! { <Upload state run_id json key software text /> }.into_any()
+                }
                 RunKind::Demonstration | RunKind::Comparison { .. } => {
                     view! { <p class="callout">{t!(result_stays)}</p> }.into_any()
                 }
             }}
-            <ExactJson json=json.into() file />
-            <Particulars record=shown />
+            <Caveats record=shown.clone() most=MAX_NOTES />
+            <details class="particulars">
+                <summary>{t!(result_details)}</summary>
+                <ExactJson json=json.into() file />
+                {bundle.map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
+                {(shown.warnings.len() >= MAX_NOTES).then(|| view! { <Caveats record=shown.clone() /> })}
+                <Particulars record=shown />
+            </details>
         </section>
     }
 }
+
+/// Maximum number of notes above the details, which have all of them.
+const MAX_NOTES: usize = 2;
 
 /// Stores a run in this browser, with its record if it may be uploaded.
 fn note(state: StartState, key: &str, record: &RunRecord, json: String) {
@@ -239,11 +115,18 @@ fn claimed(record: &RunRecord, name: &str) -> results::Device {
 }
 
 #[component]
-fn Upload(state: StartState, run_id: Option<String>, json: Memo<String>, key: String, software: bool) -> impl IntoView {
+fn Upload(
+    state: StartState,
+    run_id: Option<String>,
+    json: Memo<String>,
+    key: String,
+    software: bool,
+    text: String,
+) -> impl IntoView {
     let sending = kept(&format!("upload {key}"), || RwSignal::new(Sending::No));
     let idempotency_key = StoredValue::new(key);
     move || match sending.get() {
-        Sending::Done(accepted) => view! { <Accepted accepted /> }.into_any(),
+        Sending::Done(accepted) => view! { <Accepted accepted text=text.clone() /> }.into_any(),
         now => view! { <Offer state run_id=run_id.clone() json idempotency_key sending now software /> }.into_any(),
     }
 }
@@ -295,7 +178,11 @@ fn Offer(
 }
 
 #[component]
-fn Accepted(accepted: AcceptedRun) -> impl IntoView {
+fn Accepted(
+    accepted: AcceptedRun,
+    /// The result in words, without its address.
+    text: String,
+) -> impl IntoView {
     let heading = NodeRef::<html::H3>::new();
     focus(heading, || true);
     let deletion = accepted.deletion_link.clone();
@@ -307,8 +194,9 @@ fn Accepted(accepted: AcceptedRun) -> impl IntoView {
         <section class="upload" aria-labelledby="upload-title">
             <h3 id="upload-title" tabindex="-1" node_ref=heading>{t!(common_uploaded)}</h3>
             <VerdictOnRun run_id=accepted.run_id.clone() shown=verdict />
+            <Share run_id=accepted.run_id.clone() text />
             <div class="row">
-                <a class="button main" href=accepted.permalink>{t!(upload_permalink)}</a>
+                <a class="button quiet" href=accepted.permalink>{t!(upload_permalink)}</a>
                 <a class="button quiet" href=deletion>{t!(upload_deletion_link)}</a>
                 <button class="button small" type="button" on:click=move |_| copy(whole_link.clone(), said)>
                     {t!(common_copy)}

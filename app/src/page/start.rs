@@ -6,13 +6,14 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::choices::{Engines, Networks, Settings};
+use super::choices::Options;
 use super::language::kept;
 use super::leaderboard::Leaderboard;
 use super::parts::{Go, focus};
-use super::run::{FinishedRun, OwnRuns, Running};
+use super::run::{FinishedRun, OwnRuns};
+use super::running::Running;
 use super::state::{MISSING_DATA, MissingDataSets, StartState};
-use crate::benchmark::{RunKind, Stage};
+use crate::benchmark::{Finished, RunKind, Stage};
 use crate::browser::{Obstacle, advice, advice_on_integrated, advice_on_software, is_integrated};
 use crate::options::RunOptions;
 use crate::platform::{self, Automation, Gpu, PressureWatch, TaskReport, TaskState};
@@ -27,30 +28,39 @@ pub(super) fn Start() -> impl IntoView {
     });
     state.say_again();
     let stage = state.benchmark.stage;
+    let has_result =
+        Memo::new(move |_| state.benchmark.finished.with(|run| run.as_ref().is_some_and(Finished::is_shown)));
     view! {
-        <section class="hero" class:compact=move || matches!(stage.get(), Stage::Running | Stage::Cancelling | Stage::Finished)>
-            <div class="hero-words">
-                <h1>{t!(start_title)}</h1>
-                <p class="lead">{t!(start_lead)}</p>
-            </div>
-            <Device state />
-            <div class="controls">
-                <Show when=move || state.at_rest.get()>
-                    <StartControls state />
-                </Show>
-                <p class="status" role="status" aria-live="polite">{move || status(state)}</p>
-            </div>
-        </section>
-        {move || match state.gpu.get() {
-            Gpu::Missing(obstacle) => Some(view! { <NoGpu state obstacle /> }),
-            _ => None,
-        }}
+        <p class="status" class:sr-only=move || stage.get() == Stage::Finished role="status" aria-live="polite">
+            {move || status(state)}
+        </p>
         <Show when=move || !state.at_rest.get()>
+            <h1 class="sr-only">{t!(start_title)}</h1>
             <Running benchmark=state.benchmark />
         </Show>
         <FinishedRun state />
-        <OwnRuns state />
-        <Leaderboard uploaded=state.uploaded />
+        <Show when=move || state.at_rest.get()>
+            <section class="hero" class:compact=has_result>
+                <div class="hero-words">
+                    {move || if has_result.get() {
+                        view! { <h2>{t!(start_again)}</h2> }.into_any()
+                    } else {
+                        view! { <h1>{t!(start_title)}</h1><p class="lead">{t!(start_lead)}</p> }.into_any()
+                    }}
+                </div>
+                <div class="controls">
+                    <StartControls state />
+                    <Device state />
+                    <Options state />
+                </div>
+            </section>
+            {move || match state.gpu.get() {
+                Gpu::Missing(obstacle) => Some(view! { <NoGpu state obstacle /> }),
+                _ => None,
+            }}
+            <OwnRuns state />
+            <Leaderboard uploaded=state.uploaded />
+        </Show>
     }
 }
 
@@ -123,10 +133,7 @@ fn StartControls(state: StartState) -> impl IntoView {
         <UnknownInAddress />
         <OnBattery />
         <Pressed />
-        <Networks state />
-        <Settings state />
         <MissingDataSets benchmark=state.benchmark />
-        <Engines state />
     }
 }
 
@@ -214,29 +221,23 @@ fn Device(state: StartState) -> impl IntoView {
         }
         _ => false,
     });
-    let found = Memo::new(move |_| matches!(state.gpu.get(), Gpu::Found(_)));
     view! {
         <div class="device">
-            <h2>{t!(start_device)}</h2>
-            <dl>
-                <div><dt>"GPU"</dt><dd data-figure="gpu">{gpu}</dd></div>
-                <div><dt>{t!(common_browser)}</dt><dd data-figure="browser">{platform::browser().title()}</dd></div>
-            </dl>
-            {move || software().then(|| view! {
-                <p class="callout">{t!(start_software)}</p>
-                <details>
-                    <summary>{t!(start_integrated_question)}</summary>
-                    {advice_list(advice_on_software(&platform::browser()))}
-                </details>
-            })}
-            <Show when=move || integrated.get()>
+            <p>
+                <span data-figure="gpu">{gpu}</span>
+                " · "
+                <span data-figure="browser">{platform::browser().title()}</span>
+            </p>
+            {move || software().then(|| view! { <p class="note">{t!(start_software)}</p> })}
+            <Show when=move || software() || integrated.get()>
                 <details data-figure="integrated">
                     <summary>{t!(start_integrated_question)}</summary>
-                    {advice_list(advice_on_integrated(&platform::browser()))}
+                    {advice_list(if software() {
+                        advice_on_software(&platform::browser())
+                    } else {
+                        advice_on_integrated(&platform::browser())
+                    })}
                 </details>
-            </Show>
-            <Show when=move || found.get() && !software()>
-                <ClaimedName claimed=state.claimed />
             </Show>
         </div>
     }

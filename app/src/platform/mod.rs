@@ -14,9 +14,9 @@ pub(crate) use worker::{Loaders, TrainingWorker, worker_loader};
 
 use gloo_file::futures::read_as_text;
 use gloo_file::{Blob, File, FileList, ObjectUrl};
-use js_sys::{Object, Reflect};
+use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::JsFuture;
+use wasm_bindgen_futures::{JsFuture, future_to_promise};
 use web_sys::{HtmlAnchorElement, UrlSearchParams, Window};
 
 use crate::browser::Browser;
@@ -212,6 +212,31 @@ pub(crate) async fn copy(text: &str) -> Result<(), String> {
         return Err(t!(common_no_sharing).to_owned());
     }
     JsFuture::from(navigator.clipboard().write_text(text)).await.map(drop).map_err(|error| describe(&error))
+}
+
+/// Copies the PNG image at an address of this site.
+///
+/// # Errors
+/// The browser's reason.
+pub(crate) async fn copy_image(address: &str) -> Result<(), String> {
+    let window = window();
+    let (make, clipboard) = (property(&window, "ClipboardItem"), property(&window.navigator(), "clipboard"));
+    let make: js_sys::Function = make.dyn_into().map_err(|_| t!(common_no_sharing).to_owned())?;
+    let address = JsValue::from_str(address);
+    // The image may arrive later, but browsers allow the copy only at the click.
+    let image = future_to_promise(async move {
+        let fetched = promise_of(&window, "fetch", &address).ok_or(JsValue::UNDEFINED)?;
+        let answer = JsFuture::from(fetched).await?;
+        let blob = promise_of(&answer, "blob", &JsValue::UNDEFINED).ok_or(JsValue::UNDEFINED)?;
+        JsFuture::from(blob).await
+    });
+    let formats = Object::new();
+    let item = Reflect::set(&formats, &"image/png".into(), &image)
+        .and_then(|_| Reflect::construct(&make, &Array::of1(&formats)))
+        .map_err(|error| describe(&error))?;
+    let written = promise_of(&clipboard, "write", &Array::of1(&item));
+    let written = written.ok_or_else(|| t!(common_no_sharing).to_owned())?;
+    JsFuture::from(written).await.map(drop).map_err(|error| describe(&error))
 }
 
 /// Offers `text` as a file of this media type.

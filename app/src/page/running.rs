@@ -1,0 +1,167 @@
+//! A run in progress: the digits and the network's answers, the score so far, and the learning curves.
+
+use std::sync::Arc;
+
+use leptos::html;
+use leptos::prelude::*;
+
+use super::chart::{AccuracyChart, LossChart};
+use super::parts::focus;
+use crate::benchmark::{Benchmark, Stage};
+use crate::live::{Example, Examples, Live, LiveWorkload};
+use crate::{platform, t, text};
+
+#[component]
+pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
+    let live = benchmark.live;
+    let cancel = NodeRef::<html::Button>::new();
+    // The button that started the run is gone; the keyboard goes to the one that took its place.
+    focus(cancel, || true);
+    let workload = Memo::new(move |_| live.with(|live| live.workload.clone()));
+    let bundle = Memo::new(move |_| live.with(|live| live.bundle));
+    let title =
+        move || workload.get().map_or_else(|| t!(running_getting_ready).to_owned(), |workload| workload.title());
+    let score = Memo::new(move |_| live.with(Live::score_so_far));
+    let examples = Memo::new(move |_| workload.with(|w| w.as_ref().and_then(|w| w.examples.clone())));
+    let answers = Memo::new(move |_| workload.with(|w| w.as_ref().map(|w| w.answers.clone()).unwrap_or_default()));
+    view! {
+        <section class="sheet run" aria-label=t!(running_progress)>
+            <div class="run-head">
+                <h2>{title}</h2>
+                <button
+                    class="button quiet"
+                    type="button"
+                    node_ref=cancel
+                    disabled=move || benchmark.stage.get() == Stage::Cancelling
+                    on:click=move |_| benchmark.cancel()
+                >
+                    {t!(common_cancel)}
+                </button>
+            </div>
+            <ProgressBar benchmark />
+            {move || bundle.get().map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
+            <div class="run-body">
+                {move || examples.get().map(|examples| view! { <ExampleStrip examples answers /> })}
+                <dl class="figures">
+                    <div class="figure large">
+                        <dt>{t!(running_score)}</dt>
+                        <dd data-figure="score-so-far">
+                            {move || score.get().map_or_else(|| "–".to_owned(), text::score)}
+                            <small>" GFLOP/s"</small>
+                        </dd>
+                    </div>
+                    {figure("test-accuracy", t!(metric_accuracy), workload, LiveWorkload::test_accuracy, text::percent)}
+                    {figure("samples-per-second", t!(common_rate), workload, |w| w.samples_per_second, text::rate)}
+                    {figure("loss", t!(running_loss), workload, LiveWorkload::loss, |loss| text::number(loss, 4))}
+                    {figure(
+                        "step",
+                        t!(running_step),
+                        workload,
+                        |w| (w.step > 0).then_some(w.step as f64),
+                        |step| text::number(step, 0),
+                    )}
+                    {figure(
+                        "epochs",
+                        t!(running_epochs),
+                        workload,
+                        |w| (w.step > 0).then_some(w.epochs),
+                        |epochs| text::number(epochs, 2),
+                    )}
+                </dl>
+            </div>
+            <LiveCharts workload />
+        </section>
+    }
+}
+
+#[component]
+fn ProgressBar(benchmark: Benchmark) -> impl IntoView {
+    let live = benchmark.live;
+    let percent = Memo::new(move |_| live.with(|live| (live.fraction() * 1000.0).floor() / 10.0));
+    let left = Memo::new(move |_| benchmark.seconds_left().map(|left| t!(running_left, time = text::about(left))));
+    view! {
+        <div class="bar-line">
+            <div
+                class="bar"
+                role="progressbar"
+                aria-label=t!(running_progress)
+                aria-valuemin="0"
+                aria-valuemax="100"
+                aria-valuenow=move || percent.get().to_string()
+            >
+                <div class="bar-fill" style:width=move || format!("{}%", percent.get())></div>
+            </div>
+            <span class="bar-text" aria-hidden="true">{move || format!("{:.0} %", percent.get())}</span>
+            <span class="bar-left" data-figure="left">{left}</span>
+        </div>
+    }
+}
+
+/// Learning curves, from the first window on, with the published final accuracy and the moment of the target.
+#[component]
+fn LiveCharts(workload: Memo<Option<LiveWorkload>>) -> impl IntoView {
+    let training = Signal::derive(move || workload.get().map(|w| w.training).unwrap_or_default());
+    let tests = Signal::derive(move || workload.get().map(|w| w.tests).unwrap_or_default());
+    let target = Signal::derive(move || workload.get().map(|w| w.target_accuracy));
+    let published = Memo::new(move |_| workload.with(|w| w.as_ref().and_then(LiveWorkload::published)));
+    let citation = Memo::new(move |_| published.with(|of| of.as_ref().map(|of| of.learning.sentence())));
+    let has_curves = Memo::new(move |_| training.with(|points| !points.is_empty()));
+    view! {
+        <Show when=move || has_curves.get()>
+            <div class="charts">
+                <AccuracyChart training tests target published files=false />
+                <LossChart training files=false />
+            </div>
+            {move || citation.get().map(|sentence| view! { <p class="note" data-figure="published">{sentence}</p> })}
+        </Show>
+    }
+}
+
+/// One number that changes during the run; `data-value` has it unrounded.
+fn figure(
+    name: &'static str,
+    title: &'static str,
+    workload: Memo<Option<LiveWorkload>>,
+    value: fn(&LiveWorkload) -> Option<f64>,
+    text: fn(f64) -> String,
+) -> impl IntoView {
+    let value = move || workload.with(|workload| workload.as_ref().and_then(value));
+    view! {
+        <div class="figure">
+            <dt>{title}</dt>
+            <dd data-figure=name data-value=move || value().map(|value| value.to_string())>
+                {move || value().map_or_else(|| "–".to_owned(), text)}
+            </dd>
+        </div>
+    }
+}
+
+/// Test images with the network's answers. Not a live region, because it changes all the time.
+#[component]
+fn ExampleStrip(examples: Arc<Examples>, #[prop(into)] answers: Signal<Vec<u16>>) -> impl IntoView {
+    let addresses: Vec<String> = examples.bitmaps().map(|bitmap| platform::data_address("image/bmp", bitmap)).collect();
+    let answered = Memo::new(move |_| answers.with(|answers| examples.answered(answers)));
+    let image = |(place, address): (usize, String)| {
+        let example = move || answered.with(|answered: &Vec<Option<Example>>| answered.get(place).cloned().flatten());
+        let is_right = move || example().map(|example| example.is_right);
+        let mark = move || match is_right() {
+            Some(true) => "✓",
+            Some(false) => "✗",
+            None => "",
+        };
+        let answer = move || example().map(|example| example.answer);
+        let words = move || example().map(|example| example.words).unwrap_or_default();
+        view! {
+            <li class:right=move || is_right() == Some(true) class:wrong=move || is_right() == Some(false)>
+                <img src=address alt=words width="96" height="96" />
+                <span aria-hidden="true"><b>{mark}</b>" "{answer}</span>
+            </li>
+        }
+    };
+    view! {
+        <section class="examples" aria-labelledby="examples">
+            <h3 id="examples">{t!(running_examples)}</h3>
+            <ul>{addresses.into_iter().enumerate().map(image).collect_view()}</ul>
+        </section>
+    }
+}

@@ -1,0 +1,72 @@
+//! The share card of an uploaded run, and ways to pass the run on.
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use super::parts::copy;
+use crate::{platform, t};
+
+/// Width and height of the card, pixels (`leaderboard::card::SIZE`).
+const CARD: (u32, u32) = (1200, 630);
+/// Width and height of the embedded page.
+const EMBED: (u32, u32) = (480, 320);
+
+#[component]
+pub(super) fn Share(
+    run_id: String,
+    /// The result in words, without its address.
+    text: String,
+) -> impl IntoView {
+    let said = RwSignal::new(String::new());
+    let origin = platform::origin();
+    let address = format!("{origin}/runs/{run_id}");
+    let card = format!("/api/v1/runs/{run_id}/card.png");
+    let badge = format!("[![Gradmark]({origin}/api/v1/runs/{run_id}/badge.svg)]({address})");
+    let (width, height) = EMBED;
+    let embed = format!(
+        "<iframe src=\"{origin}/embed/runs/{run_id}\" width=\"{width}\" height=\"{height}\" title=\"Gradmark\" \
+         loading=\"lazy\" style=\"border:0\"></iframe>"
+    );
+    let share = platform::can_share().then(|| {
+        let address = address.clone();
+        let share = move |_| {
+            let (text, address) = (text.clone(), address.clone());
+            spawn_local(async move {
+                if let Err(reason) = platform::share(&text, &address).await {
+                    said.set(t!(share_failed, reason = reason));
+                }
+            });
+        };
+        view! { <button class="button main" type="button" on:click=share>{t!(share_now)}</button> }
+    });
+    let image = card.clone();
+    let copy_image = move |_| {
+        let image = image.clone();
+        spawn_local(async move {
+            said.set(match platform::copy_image(&image).await {
+                Ok(()) => t!(common_copied).to_owned(),
+                Err(reason) => t!(common_not_saved, reason = reason),
+            });
+        });
+    };
+    let copying = move |label: &'static str, text: String| {
+        view! {
+            <button class="button small" type="button" on:click=move |_| copy(text.clone(), said)>{label}</button>
+        }
+    };
+    view! {
+        <section class="share" aria-label=t!(share_title)>
+            <a href=card.clone()>
+                <img src=card.clone() alt=t!(share_card) width=CARD.0 height=CARD.1 loading="lazy" />
+            </a>
+            <div class="row">
+                {share}
+                {copying(t!(share_link), address)}
+                <button class="button small" type="button" on:click=copy_image>{t!(share_image)}</button>
+                {copying(t!(share_badge), badge)}
+                {copying(t!(share_embed), embed)}
+                <span class="note" aria-live="polite">{said}</span>
+            </div>
+        </section>
+    }
+}
