@@ -1,5 +1,5 @@
-//! The most important metrics of a finished network: throughput, accuracy, and time to its target, or its best accuracy.
-//! Never a dash: a run that was too short for a throughput shows its samples.
+//! Headline metrics of a finished network: throughput, accuracy, and time to its target or else its best accuracy.
+//! Never a dash: a run that was too short to measure throughput shows its number of samples.
 
 use results::{Evaluation, WorkloadRecord, metric};
 
@@ -14,7 +14,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Splits a text whose last word is the unit.
+    /// Splits off the unit, which is the last word of the text.
     fn new(title: impl Into<String>, text: &str) -> Self {
         let (number, unit) = text.rsplit_once(' ').unwrap_or((text, ""));
         Self { title: title.into(), number: number.to_owned(), unit: unit.to_owned(), remark: None }
@@ -25,7 +25,7 @@ impl Figure {
     }
 }
 
-/// Metrics of a completed workload, the most important one first.
+/// Returns the metrics of a completed workload, the most important one first.
 pub fn figures(record: &WorkloadRecord) -> Vec<Figure> {
     let of = |id: &str| {
         let metric = metric(id)?;
@@ -47,7 +47,7 @@ fn time_to(record: &WorkloadRecord) -> String {
     t!(result_time_to, target = text::whole_percent(target))
 }
 
-/// Samples of a run that was too short for a throughput.
+/// Number of samples of a run that was too short to measure throughput.
 fn trained(record: &WorkloadRecord) -> Figure {
     let summary = &record.summary;
     Figure::new(t!(common_training), &t!(common_samples_counted, number = summary.samples))
@@ -63,12 +63,12 @@ fn best(record: &WorkloadRecord) -> Option<Figure> {
     Some(figure.with(t!(chart_target, value = text::whole_percent(target.accuracy))))
 }
 
-/// The earliest of the most accurate evaluations.
+/// Earliest of the most accurate evaluations.
 fn best_of(evaluations: &[Evaluation]) -> Option<&Evaluation> {
     evaluations.iter().rev().max_by(|one, other| one.accuracy.total_cmp(&other.accuracy))
 }
 
-/// Metrics of a completed workload as the end of a sentence.
+/// Returns the metrics of a completed workload as the end of a sentence.
 pub fn sentence(record: &WorkloadRecord) -> String {
     let throughput = metric("samples_per_second")
         .and_then(|metric| (metric.value)(&record.summary).map(|value| text::metric_text(metric, value)))
@@ -95,7 +95,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A completed workload that was tested after one and after three seconds.
+    /// Creates a completed workload evaluated after one and three seconds.
     pub(crate) fn record(accuracies: [f64; 2], target: Option<Target>, summary: Summary) -> WorkloadRecord {
         let evaluation = |step: u64, accuracy: f64| Evaluation {
             step,
@@ -157,7 +157,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_time_to_the_target_is_the_figure_where_it_was_reached() {
+    fn shows_time_to_target_if_reached() {
         let summary = Summary {
             samples_per_second: Some(51_230.0),
             accuracy: Some(0.9812),
@@ -174,7 +174,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_best_accuracy_replaces_a_target_that_was_not_reached() {
+    fn shows_best_accuracy_if_target_was_missed() {
         let summary = Summary { samples_per_second: Some(100.0), accuracy: Some(0.93), ..Summary::default() };
         let record = record([0.95, 0.93], target(None), summary);
         let texts = texts(&record);
@@ -183,7 +183,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_run_that_is_too_short_for_a_rate_says_what_it_trained() {
+    fn run_too_short_for_throughput_shows_samples() {
         let summary = Summary { samples: 1280, training_seconds: 1.5, accuracy: Some(0.5), ..Summary::default() };
         let record = record([0.4, 0.5], None, summary);
         let texts = texts(&record);

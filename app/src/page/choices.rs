@@ -1,4 +1,4 @@
-//! Choices before a run: back end, networks, settings, and what is compared.
+//! Options before a run: backend, networks, settings, and the backends to compare.
 
 use engine::{SUITES, SuiteDefinition, WORKLOADS};
 use leptos::prelude::*;
@@ -7,13 +7,13 @@ use web_sys::{Event, HtmlInputElement};
 
 use super::compare::{contenders, obstacle};
 use super::parts::select;
-use super::state::{BurnOnItsWay, MISSING_DATA, StartState};
+use super::state::{BurnProgress, MISSING_DATA, StartState};
 use crate::backend::PageBackend;
 use crate::options::RunOptions;
 use crate::route::COMPARE;
 use crate::{t, text};
 
-/// Closed at first, as the networks are.
+/// Backend selection, collapsed by default.
 #[component]
 pub(super) fn Engines(state: StartState) -> impl IntoView {
     let options = state.options;
@@ -36,7 +36,7 @@ pub(super) fn Engines(state: StartState) -> impl IntoView {
                     <a class="button quiet" href=compare>{t!(settings_compare)}</a>
                 </div>
             </details>
-            <BurnOnItsWay benchmark=state.benchmark />
+            <BurnProgress benchmark=state.benchmark />
             {move || known.get().map(|options| view! { <LeftOut options /> })}
         </Show>
     }
@@ -69,7 +69,7 @@ fn EngineChoice(state: StartState, backend: PageBackend) -> impl IntoView {
     }
 }
 
-/// Chosen networks that this backend cannot train.
+/// Selected networks that this backend cannot train.
 #[component]
 fn LeftOut(options: RunOptions) -> impl IntoView {
     let left_out = options.left_out();
@@ -81,7 +81,7 @@ fn LeftOut(options: RunOptions) -> impl IntoView {
     (!left_out.is_empty()).then(|| view! { <ul class="plain note">{lines.collect_view()}</ul> })
 }
 
-/// Closed at first: one click on the main button is enough for most people.
+/// Network selection, collapsed by default: most people only need the main button.
 #[component]
 pub(super) fn Networks(state: StartState) -> impl IntoView {
     let options = state.options;
@@ -131,12 +131,11 @@ fn SuiteChoice(state: StartState, suite: &'static SuiteDefinition) -> impl IntoV
 #[component]
 fn NetworkChoice(state: StartState, name: &'static str) -> impl IntoView {
     let chosen = move || state.chosen(|options| options.networks().iter().any(|network| network == name));
-    // One that is chosen, by the page's address, can still be taken away.
     let lacking = Memo::new(move |_| state.benchmark.supplies.read().missing_for(name).is_some());
     let choose = move |event: Event| {
         let checked = event_target_checked(&event);
         state.change(|options| options.with_network(name, checked));
-        // The last one stays, whatever the box shows by now.
+        // The last network cannot be deselected, so the checkbox may have to be reset.
         event_target::<HtmlInputElement>(&event).set_checked(chosen());
     };
     view! {
@@ -144,6 +143,7 @@ fn NetworkChoice(state: StartState, name: &'static str) -> impl IntoView {
             <input
                 type="checkbox"
                 value=name
+                // A network selected by the URL can still be deselected.
                 disabled=move || lacking.get() && !chosen()
                 aria-describedby=move || lacking.get().then_some(MISSING_DATA)
                 prop:checked=chosen
@@ -157,7 +157,7 @@ fn NetworkChoice(state: StartState, name: &'static str) -> impl IntoView {
     }
 }
 
-/// Closed at first, as the networks are.
+/// Run settings, collapsed by default.
 #[component]
 pub(super) fn Settings(state: StartState) -> impl IntoView {
     let known = Memo::new(move |_| state.options.with(Result::is_ok));
@@ -197,7 +197,7 @@ fn seconds(options: &RunOptions) -> Option<String> {
     }
 }
 
-/// An optional number.
+/// Text field for an optional numeric setting.
 #[component]
 fn Setting(
     state: StartState,
@@ -241,7 +241,7 @@ fn PrecisionChoice(state: StartState) -> impl IntoView {
     }
 }
 
-/// Changes a setting, or notes what is wrong with it.
+/// Changes a setting, or records why the value is invalid.
 fn set(state: StartState, name: &'static str, value: &str) {
     let Ok(before) = state.options.get_untracked() else { return };
     let changed = before.with_setting(name, value);
@@ -254,7 +254,7 @@ fn set(state: StartState, name: &'static str, value: &str) {
     }
 }
 
-/// Offered numbers of seeds; one has no spread, and ten take an hour on a phone.
+/// Selectable numbers of seeds. A single seed has no spread; ten take an hour on a phone.
 const SEEDS: [u32; 5] = [1, 2, 3, 5, 10];
 
 #[component]
@@ -296,7 +296,7 @@ fn Contender(state: StartState, backend: PageBackend) -> impl IntoView {
             <input
                 type="checkbox"
                 value=backend.name()
-                // A choice of the address can be removed.
+                // A backend selected by the URL can still be deselected.
                 disabled=move || obstacle.with(Option::is_some) && !chosen.get()
                 prop:checked=move || chosen.get()
                 on:change=choose

@@ -1,4 +1,4 @@
-//! A record as a person reads it: metrics, curves, caveats, and how it was made.
+//! Human-readable view of a record: metrics, curves, caveats, and how it was made.
 
 use leptos::prelude::*;
 use results::estimate::Estimate;
@@ -8,7 +8,7 @@ use super::chart::{AccuracyChart, LossChart};
 use crate::headline::{self, Figure};
 use crate::{published, t, text, words};
 
-/// The most important facts.
+/// Most important facts of a record.
 #[component]
 pub(super) fn Overview(record: RunRecord) -> impl IntoView {
     view! {
@@ -19,7 +19,7 @@ pub(super) fn Overview(record: RunRecord) -> impl IntoView {
     }
 }
 
-/// The score of the suite, with its interval.
+/// Score of the suite, with its interval.
 #[component]
 fn Score(score: Estimate) -> impl IntoView {
     let interval = score.interval.map(|of| format!("{} – {}", text::score(of.low), text::score(of.high)));
@@ -142,7 +142,7 @@ fn training(workload: &WorkloadRecord) -> String {
     )
 }
 
-/// Evidence that the training happened and was correct.
+/// Evidence that the training took place and was correct.
 fn evidence(workload: &WorkloadRecord) -> Option<String> {
     let check = workload.correctness.as_ref()?;
     let small = |value: f64| words::language().number(&format!("{value:.1e}"));
@@ -168,7 +168,7 @@ fn evidence(workload: &WorkloadRecord) -> Option<String> {
     ))
 }
 
-/// The most important metrics of each workload.
+/// Most important metrics of each workload.
 #[component]
 pub(super) fn Cards(record: RunRecord) -> impl IntoView {
     let cards = record.workloads.into_iter().map(|workload| {

@@ -1,4 +1,4 @@
-//! A run in progress, its result, its upload, and the runs that this browser keeps.
+//! A run in progress, its result, its upload, and the runs stored in this browser.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use crate::{platform, t, text};
 pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
     let live = benchmark.live;
     let cancel = NodeRef::<html::Button>::new();
-    // The button that started the run is gone; the keyboard goes to the one that took its place.
+    // The button that started the run is gone; move keyboard focus to the Cancel button.
     focus(cancel, || true);
     let percent = Memo::new(move |_| live.with(|live| (live.fraction() * 1000.0).floor() / 10.0));
     let workload = Memo::new(move |_| live.with(|live| live.workload.clone()));
@@ -110,7 +110,7 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
     }
 }
 
-/// One number that changes during the run; `data-value` has it unrounded.
+/// Number that changes during the run; `data-value` holds the unrounded value.
 fn figure(
     name: &'static str,
     title: &'static str,
@@ -129,7 +129,7 @@ fn figure(
     }
 }
 
-/// Test images with the network's answers. Not a live region, because it changes all the time.
+/// Test images with the network's predictions. Not a live region, because it changes constantly.
 #[component]
 fn ExampleStrip(examples: Arc<Examples>, #[prop(into)] answers: Signal<Vec<u16>>) -> impl IntoView {
     let addresses: Vec<String> = examples.bitmaps().map(|bitmap| platform::data_address("image/bmp", bitmap)).collect();
@@ -161,7 +161,7 @@ fn ExampleStrip(examples: Arc<Examples>, #[prop(into)] answers: Signal<Vec<u16>>
 
 #[component]
 pub(super) fn FinishedRun(state: StartState) -> impl IntoView {
-    // A comparison is shown as a table instead.
+    // Comparisons are shown in a table instead.
     let shown = move || state.benchmark.finished.get().filter(|f| !matches!(f.kind, RunKind::Comparison { .. }));
     move || shown().map(|finished| view! { <Finish state finished /> })
 }
@@ -169,23 +169,23 @@ pub(super) fn FinishedRun(state: StartState) -> impl IntoView {
 #[component]
 fn Finish(state: StartState, finished: Finished) -> impl IntoView {
     let heading = NodeRef::<html::H2>::new();
-    // The Cancel button is gone; the keyboard goes on from the results.
+    // The Cancel button is gone; move keyboard focus to the results.
     focus(heading, || true);
     let Finished { record, kind, bundle } = finished;
     let shown = record.clone();
     let run_id = record.run_id.clone();
     let file = format!("gradmark-{}.json", run_id.as_deref().unwrap_or("run"));
-    // The JSON that is shown is the one that is uploaded, with the claimed name.
+    // The displayed JSON is exactly what is uploaded, including the claimed name.
     let json = Memo::new(move |_| {
         let record = RunRecord { device: claimed(&record, &state.claimed.get()), ..record.clone() };
         serde_json::to_string_pretty(&record).expect("every record can be written as JSON")
     });
-    // Noted once, however often it is shown.
+    // Stored once, even if the result is rendered again.
     let began = shown.provenance.started_unix_seconds;
     let key = kept(&format!("finished {began}"), || {
         let key = platform::random_word();
         if kind == RunKind::Benchmark {
-            note(state, &key, &shown, json.get_untracked());
+            store_run(state, &key, &shown, json.get_untracked());
         }
         StoredValue::new(key)
     });
@@ -215,7 +215,7 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
 }
 
 /// Stores a run in this browser, with its record if it may be uploaded.
-fn note(state: StartState, key: &str, record: &RunRecord, json: String) {
+fn store_run(state: StartState, key: &str, record: &RunRecord, json: String) {
     let run = OwnRun {
         key: key.to_owned(),
         unix_seconds: record.provenance.started_unix_seconds,
@@ -280,7 +280,7 @@ fn Offer(
         <section class="upload" aria-labelledby="upload-title">
             <h3 id="upload-title">{t!(upload_title)}</h3>
             {unregistered.map(|sentence| view! { <p class="callout">{sentence}</p> })}
-            // A software adapter is no GPU that its owner could name.
+            // A software adapter has no GPU for its owner to name.
             {(!software).then(|| view! { <ClaimedName claimed=state.claimed /> })}
             <div class="go">
                 <button class="button main" type="button" disabled=busy aria-describedby="upload-note" on:click=send>

@@ -1,4 +1,4 @@
-//! The start page: what this is, the button, the run, the leaderboard.
+//! Start page: introduction, start button, run, and leaderboard.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(super) fn Start() -> impl IntoView {
         Automation::start("record", move || task_report(state));
         state
     });
-    state.say_again();
+    state.recheck_address();
     let stage = state.benchmark.stage;
     view! {
         <section class="hero" class:compact=move || matches!(stage.get(), Stage::Running | Stage::Cancelling | Stage::Finished)>
@@ -35,7 +35,7 @@ pub(super) fn Start() -> impl IntoView {
             </div>
             <Device state />
             <div class="controls">
-                <Show when=move || state.at_rest.get()>
+                <Show when=move || state.is_idle.get()>
                     <StartControls state />
                 </Show>
                 <p class="status" role="status" aria-live="polite">{move || status(state)}</p>
@@ -45,7 +45,7 @@ pub(super) fn Start() -> impl IntoView {
             Gpu::Missing(obstacle) => Some(view! { <NoGpu state obstacle /> }),
             _ => None,
         }}
-        <Show when=move || !state.at_rest.get()>
+        <Show when=move || !state.is_idle.get()>
             <Running benchmark=state.benchmark />
         </Show>
         <FinishedRun state />
@@ -54,7 +54,7 @@ pub(super) fn Start() -> impl IntoView {
     }
 }
 
-/// State of the run for scripts.
+/// State of the run for automation scripts.
 fn task_report(state: StartState) -> TaskReport {
     let benchmark = state.benchmark;
     let stage = benchmark.stage.get();
@@ -88,12 +88,12 @@ fn status(state: StartState) -> String {
     }
 }
 
-/// The button, the reason why it is disabled, and the settings.
+/// Start button, the reason it is disabled, and the settings.
 #[component]
 fn StartControls(state: StartState) -> impl IntoView {
     let button = NodeRef::<html::Button>::new();
     let stage = state.benchmark.stage;
-    // The button comes back after a run was cancelled; the keyboard should be where it was.
+    // The button comes back after a run was cancelled or failed; restore its keyboard focus.
     focus(button, move || matches!(stage.get_untracked(), Stage::Cancelled | Stage::Failed(_)));
     let wrong = move || state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()));
     let reason = move || match (state.options.get(), state.gpu.get()) {
@@ -109,7 +109,7 @@ fn StartControls(state: StartState) -> impl IntoView {
             state.benchmark.start(RunKind::Benchmark, options);
         }
     };
-    state.start_by_itself(move || reason().is_none(), start);
+    state.start_from_link(move || reason().is_none(), start);
     let cost = move || {
         let Ok(options) = state.options.get() else { return String::new() };
         let last = state.own_runs.with(|runs| runs.seconds(&options.networks(), &options.pace()));
@@ -134,7 +134,7 @@ fn on_battery() -> RwSignal<bool> {
     let on_battery = RwSignal::new(false);
     spawn_local(async move {
         let answer = platform::on_battery().await.unwrap_or(false);
-        // The page may show something else by now.
+        // The view may be gone by now.
         let _ = on_battery.try_set(answer);
     });
     on_battery
@@ -144,7 +144,7 @@ fn advice_list(steps: Vec<String>) -> impl IntoView {
     view! { <ul class="advice">{steps.into_iter().map(|step| view! { <li>{step}</li> }).collect_view()}</ul> }
 }
 
-/// A warning before a run, because its result cannot be repaired afterwards.
+/// Warning that the device runs on battery, which distorts the results.
 #[component]
 pub(super) fn OnBattery() -> impl IntoView {
     let on_battery = on_battery();
@@ -156,11 +156,11 @@ pub(super) fn OnBattery() -> impl IntoView {
 }
 
 /// Polling interval of the pressure observer.
-const LOOK_AGAIN: Duration = Duration::from_secs(3);
-/// Share of samples under pressure from which the warning is shown.
+const PRESSURE_INTERVAL: Duration = Duration::from_secs(3);
+/// Minimum share of samples under pressure that triggers the warning.
 const PRESSED_SHARE: f64 = 0.5;
 
-/// A warning about other tabs or programs that use the processor, while there is time to close them.
+/// Warning about other tabs or programs using the processor, while there is still time to close them.
 #[component]
 pub(super) fn Pressed() -> impl IntoView {
     let pressed = RwSignal::new(false);
@@ -172,7 +172,7 @@ pub(super) fn Pressed() -> impl IntoView {
         }
     };
     if watch.with_value(Option::is_some)
-        && let Ok(looking) = set_interval_with_handle(look, LOOK_AGAIN)
+        && let Ok(looking) = set_interval_with_handle(look, PRESSURE_INTERVAL)
     {
         on_cleanup(move || looking.clear());
     }
@@ -183,7 +183,7 @@ pub(super) fn Pressed() -> impl IntoView {
     }
 }
 
-/// A warning about unknown settings in the address.
+/// Warning about unknown settings in the URL.
 #[component]
 pub(super) fn UnknownInAddress() -> impl IntoView {
     let unknown = platform::unknown_in_address();
@@ -206,7 +206,7 @@ fn Device(state: StartState) -> impl IntoView {
         Gpu::Found(gpu) => gpu.name(),
     };
     let software = move || matches!(state.gpu.get(), Gpu::Found(gpu) if gpu.software);
-    // Only a device with a battery runs on it.
+    // A device on battery power is a laptop.
     let is_laptop = on_battery();
     let integrated = Memo::new(move |_| match state.gpu.get() {
         Gpu::Found(gpu) if !gpu.software => {
@@ -242,7 +242,7 @@ fn Device(state: StartState) -> impl IntoView {
     }
 }
 
-/// Advice without WebGPU, and a demonstration that needs none.
+/// Advice for browsers without WebGPU, and a demonstration that works without it.
 #[component]
 fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
     let steps = advice(&platform::browser(), obstacle);
@@ -275,7 +275,7 @@ fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
     }
 }
 
-/// Browsers mask the GPU's name, so its owner may say it.
+/// Text field for the name of the GPU, which browsers mask.
 #[component]
 pub(super) fn ClaimedName(claimed: RwSignal<String>) -> impl IntoView {
     view! {
@@ -288,7 +288,7 @@ pub(super) fn ClaimedName(claimed: RwSignal<String>) -> impl IntoView {
                 spellcheck="false"
                 prop:value=move || claimed.get()
                 on:input=move |event| {
-                    // Copied text often brings invisible characters, which a leaderboard refuses.
+                    // Pasted text often contains invisible characters, which the leaderboard rejects.
                     claimed.set(event_target_value(&event).chars().filter(|c| results::is_plain(*c)).collect());
                 }
             />
