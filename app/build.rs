@@ -1,6 +1,6 @@
-//! Makes the module `words::messages` from the files in `locales/`: a constant for each text, or a structure with its
-//! arguments as fields, so that the compiler finds a text that does not exist, an argument that is missing, and one that is
-//! too many. A text that a language lacks, or that has other arguments there, fails the build with its file and its name.
+//! Generates the module `words::messages` from the files in `locales/`: for each text a constant, or a struct with its
+//! arguments as fields, so that the compiler finds unknown texts and missing or extra arguments. The build fails if a
+//! language lacks a text or uses different arguments, and reports the file and name.
 
 #[path = "build/catalogue.rs"]
 mod catalogue;
@@ -10,7 +10,7 @@ use std::{env, fs, process};
 
 use catalogue::{Message, Text};
 
-/// Texts that are looked up by the name of something in the data begin with one of these.
+/// Prefixes of texts that are looked up by a name in the data.
 const NAMED: [&str; 5] = ["backend_", "fact_", "metric_", "network_", "tier_"];
 
 fn main() {
@@ -30,7 +30,7 @@ fn main() {
     fs::write(Path::new(&out).join("messages.rs"), rust(&messages)).expect("the target folder can be written");
 }
 
-/// The content of the module `words::messages`.
+/// Source code of the module `words::messages`.
 fn rust(messages: &[Message]) -> String {
     let mut source = String::new();
     for message in messages {

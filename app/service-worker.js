@@ -1,10 +1,10 @@
-// Keeps the page in the browser, so that it opens and trains without a network. It never decides which version is shown:
-// whenever the server answers, its index.html counts, and that names every other file by a digest of its content. So a
-// cached file is always the right one, and a stale one is never requested.
+// Caches the page, so that it opens and trains offline. It never decides which version is shown: if the server
+// responds, its index.html is used, which names every other file by a digest of its content. A cached file is therefore
+// always current, and a stale one is never requested.
 
 const KEPT = "gradmark-1";
 const INDEX = "/";
-// Lists of the server's files, cached for when the server cannot be reached.
+// Lists of the server's files, cached for offline use.
 const TOLD = ["/burn.json", "/frameworks.json"];
 
 self.addEventListener("install", (event) => event.waitUntil(install()));
@@ -19,8 +19,8 @@ self.addEventListener("fetch", (event) => {
 });
 
 /**
- * Up to sixteen hexadecimal digits, as Trunk and our hooks put them into names. The bundles of Burn and of other frameworks are left
- * to the browser's own cache, which keeps them for as long: their workers tell what was fetched for them and what was not.
+ * Digests of up to sixteen hexadecimal digits, as Trunk and our hooks add them to names. The bundles of Burn and other
+ * frameworks are left to the browser's cache, so that their workers can report whether they were downloaded.
  */
 const isNamedByContent = (path) => /-[0-9a-f]{12,16}[._/]/.test(path) && !/^\/(burn|framework)-/.test(path);
 
@@ -28,17 +28,17 @@ async function install() {
   const index = await fetch(INDEX, { cache: "no-cache" });
   if (!index.ok) throw new Error(`the page's index was answered with status ${index.status}`);
   await keepPage(await caches.open(KEPT), index);
-  // The newest rules hold for pages that are open, too: they name the same files by the same digests.
+  // Also control pages that are already open: they name the same files by the same digests.
   await self.skipWaiting();
 }
 
-/** A place of the page: the server's index, or the one that was kept. */
+/** Responds to a navigation with the server's index, or the cached one if offline. */
 async function page(event) {
   try {
     const answer = await fetch(event.request);
     if (new URL(event.request.url).pathname === INDEX && answer.ok) {
       const copy = answer.clone();
-      // A page that cannot be kept is shown all the same.
+      // A page that cannot be cached is still shown.
       event.waitUntil(caches.open(KEPT).then((cache) => keepPage(cache, copy)).catch(() => {}));
     }
     return answer;
@@ -49,17 +49,17 @@ async function page(event) {
   }
 }
 
-/** Keeps an index with the files that it names, and forgets those of pages before it. */
+/** Caches an index with the files that it names, and deletes the files of earlier versions. */
 async function keepPage(cache, index) {
   const html = await index.clone().text();
   const named = [...html.matchAll(/"(\/[^"]+)"/g)].map(([, path]) => path).filter(isNamedByContent);
-  // Named twice, where they are loaded early; a cache takes no file twice at once.
+  // Preloaded files are named twice, but a cache rejects duplicates in one call.
   const files = [...new Set([...named, ...beside(named, "loader.js", ["worker.js", "worker_bg.wasm"])])];
   const missing = [];
   for (const file of files) if (!(await cache.match(file))) missing.push(file);
   await cache.addAll(missing);
   files.push(...(await keepDocuments(cache, named)));
-  // Only now, when all of it is here.
+  // Only after everything is cached.
   await cache.put(INDEX, index);
   for (const request of await cache.keys()) {
     const { pathname } = new URL(request.url);
@@ -67,13 +67,13 @@ async function keepPage(cache, index) {
   }
 }
 
-/** Files in the folder of a named one. */
+/** Returns the paths of files in the same folder as a named one. */
 function beside(named, name, others) {
   const folder = named.find((path) => path.endsWith(`/${name}`))?.slice(0, -name.length);
   return folder ? others.map((other) => folder + other) : [];
 }
 
-/** Keeps the documents of the page, which are few and small, and gives their addresses. */
+/** Caches the documents of the page, which are few and small, and returns their paths. */
 async function keepDocuments(cache, named) {
   const [contents] = beside(named, "contents.json", ["contents.json"]);
   if (!contents) return [];
@@ -84,7 +84,7 @@ async function keepDocuments(cache, named) {
   return documents;
 }
 
-/** What the server says now, or said last. */
+/** Returns the server's response, or the cached one if offline. */
 async function asked(request) {
   try {
     const answer = await fetch(request);
@@ -100,7 +100,7 @@ async function asked(request) {
   }
 }
 
-/** A file whose name says what is in it. Who found that what is kept is spoilt asks with "reload". */
+/** Returns a file named by its digest, from the cache unless the caller found it corrupted and requests a "reload". */
 async function kept(event) {
   const isSpoilt = event.request.cache === "reload";
   const known = isSpoilt ? undefined : await caches.match(event.request).catch(() => undefined);

@@ -1,5 +1,5 @@
-//! Reads the page's texts: Fluent files (<https://projectfluent.org>), a folder for each language and in it a file for each
-//! part of the page. Of Fluent they use messages, arguments and the plural; whatever else stands in them is refused.
+//! Parses the page's texts: Fluent files (<https://projectfluent.org>), with one folder per language and one file per
+//! part of the page. Only messages, arguments and plurals of Fluent are supported; anything else is an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,7 +11,7 @@ use fluent_syntax::parser;
 /// Languages of the page, in the order of `words::Language::ALL`.
 pub(crate) const LANGUAGES: [&str; 2] = ["en", "de"];
 
-/// A text of the page in all languages.
+/// Text of the page in all languages.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) name: String,
@@ -19,7 +19,7 @@ pub(crate) struct Message {
     pub(crate) texts: Vec<Text>,
     /// In alphabetical order.
     pub(crate) arguments: Vec<String>,
-    /// Argument by which a language chooses between one and many.
+    /// Argument that selects between singular and plural.
     pub(crate) counted: Option<String>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Text {
     pub(crate) other: String,
 }
 
-/// A text with its arguments.
+/// Text with its arguments.
 #[derive(Debug, Default)]
 struct Read {
     text: Text,
@@ -38,10 +38,10 @@ struct Read {
     counted: Option<String>,
 }
 
-/// Reads the messages of all files below `folder`, in alphabetical order.
+/// Parses the messages of all files below `folder`, in alphabetical order.
 ///
 /// # Errors
-/// Everything that is wrong with them, with file and name.
+/// All problems, each with its file and name.
 pub(crate) fn read(folder: &Path) -> Result<Vec<Message>, Vec<String>> {
     let mut problems = Vec::new();
     let languages = LANGUAGES.map(|language| read_language(&folder.join(language), language, &mut problems));
@@ -51,7 +51,7 @@ pub(crate) fn read(folder: &Path) -> Result<Vec<Message>, Vec<String>> {
     if problems.is_empty() { Ok(messages) } else { Err(problems) }
 }
 
-/// Joins the texts of all languages.
+/// Merges the texts of all languages.
 fn join_languages(name: &str, languages: &[BTreeMap<String, Read>], problems: &mut Vec<String>) -> Option<Message> {
     let mut found = Vec::new();
     for (language, texts) in LANGUAGES.iter().zip(languages) {
@@ -84,7 +84,7 @@ fn join_languages(name: &str, languages: &[BTreeMap<String, Read>], problems: &m
     })
 }
 
-/// Reads the texts of one language, by name.
+/// Parses the texts of one language, by name.
 fn read_language(folder: &Path, language: &str, problems: &mut Vec<String>) -> BTreeMap<String, Read> {
     let mut texts = BTreeMap::new();
     let entries = match fs::read_dir(folder) {
@@ -147,7 +147,7 @@ fn read_file(source: &str, group: &str, place: &str, texts: &mut BTreeMap<String
     }
 }
 
-/// Text of a pattern, for one and for many.
+/// Text of a pattern, singular and plural.
 fn text(pattern: &Pattern<&str>) -> Result<Read, String> {
     let mut read = Read::default();
     let [one, other] = [true, false].map(|of_one| written(pattern, of_one, &mut read));
@@ -160,7 +160,7 @@ fn written(pattern: &Pattern<&str>, of_one: bool, read: &mut Read) -> Result<Str
     let mut text = String::new();
     for element in &pattern.elements {
         match element {
-            // A line break in a text is a space.
+            // A line break in a text becomes a space.
             PatternElement::TextElement { value } => text.push_str(&value.replace('\n', " ")),
             PatternElement::Placeable { expression: Expression::Inline(inline) } => match inline {
                 InlineExpression::VariableReference { id } => {

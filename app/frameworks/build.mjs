@@ -2,8 +2,8 @@
 //
 //     node build.mjs FOLDER
 //
-// FOLDER/NAME has worker.js, loader.js, the WebAssembly modules that the browser chooses from and, for the page's
-// bundles, licences.txt with the licenses of everything in it.
+// FOLDER/NAME has worker.js, loader.js, the WebAssembly modules that the browser selects from and, for the page's
+// bundles, licences.txt with the licenses of all contents.
 
 import { build } from "esbuild";
 import { copyFile, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
@@ -14,16 +14,16 @@ const here = dirname(fileURLToPath(import.meta.url));
 const json = async (...path) => JSON.parse(await readFile(join(here, ...path), "utf8"));
 const packageOf = (name) => json("node_modules", name, "package.json");
 
-/** Names of the packages of which a bundle has files. */
+/** Names of the packages whose files are in a bundle. */
 function packages(metafile) {
   const found = Object.keys(metafile.inputs).map((path) => path.match(/node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1]);
   return [...new Set(found.filter(Boolean))].sort();
 }
 
-/** What a package has inside without saying so. */
+/** License files of code that packages contain without declaring it. */
 const WITHIN = { "@tensorflow/tfjs-backend-wasm": ["xnnpack.txt"] };
 
-/** The text of a licence, of these packages: from the package itself or, where it has only the licence's name, from another. */
+/** License text of a package: its own or, if it only names the license, the text of another package. */
 async function licence(name, names) {
   const found = await ownLicence(name);
   if (found) return found;
@@ -41,7 +41,7 @@ async function ownLicence(name) {
     const file = files.find((file) => pattern.test(file));
     return file ? readFile(join(folder, file), "utf8") : "";
   };
-  // Some have it at the end of their readme.
+  // Some packages have the license at the end of their readme.
   return (await text(/^licen[cs]e/i)) || (await text(/^readme/i)).split(/^#*\s*LICEN[CS]E.*$/im)[1]?.trim();
 }
 
@@ -69,7 +69,7 @@ async function bundle({ name, page = true }, folder) {
     target: "es2022",
     // Licenses go to licences.txt.
     legalComments: "none",
-    // Node's modules, which TensorFlow.js imports only in Node.
+    // Node modules, which TensorFlow.js only imports in Node.
     external: ["fs", "path", "worker_threads", "perf_hooks", "os", "util", "crypto", "string_decoder", "node-fetch"],
     define: { JAX_JS_VERSION: JSON.stringify((await packageOf("@jax-js/jax")).version) },
     logLevel: "warning",

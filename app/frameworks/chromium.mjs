@@ -1,9 +1,9 @@
-// Runs a bundle in a worker of a headless Chromium as an external program, on standard input and output, as node.mjs does:
+// Runs a bundle in a worker of a headless Chromium as an external program, on standard input and output, like node.mjs:
 //
 //     native-runner trace --backend tfjs-webgpu --program 'tfjs-webgpu=node chromium.mjs FOLDER/tfjs-webgpu' …
 //
-// This compares GPU back ends with the golden traces. CHROMIUM names the browser; WebGPU computes on SwiftShader unless
-// CHROMIUM_FLAGS has other flags than those below.
+// This compares GPU backends with the golden traces. CHROMIUM is the path of the browser; WebGPU uses SwiftShader
+// unless CHROMIUM_FLAGS replaces the flags below.
 
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -13,13 +13,13 @@ import { extname, join, resolve, sep } from "node:path";
 import { readMessages, writeMessage } from "./pipe.mjs";
 
 const FLAGS = "--no-sandbox --enable-unsafe-webgpu --use-webgpu-adapter=swiftshader --enable-unsafe-swiftshader";
-// With a pipe for debugging the browser ends when this program does, however that comes to its end.
+// With a debugging pipe, the browser exits when this program does, for whatever reason.
 const QUIET =
   "--headless=new --remote-debugging-pipe --no-first-run --disable-background-networking --disable-component-update --disable-sync";
 const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm", ".html": "text/html" };
-// As our server sends them, so that threads may share memory.
+// The same headers as our server sends, so that threads can share memory.
 const ISOLATION = { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" };
-// The page carries messages between its worker and this program: a line with the header, and the payload.
+// The page relays messages between its worker and this program: a line with the header, and the payload.
 const PAGE = `<!doctype html><script type="module">
   const tell = (text) => fetch("/log", { method: "POST", body: text });
   const worker = new Worker("/loader.js");

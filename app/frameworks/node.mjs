@@ -2,7 +2,7 @@
 //
 //     native-runner trace --backend tfjs-wasm --program 'tfjs-wasm=node node.mjs FOLDER/tfjs-wasm' …
 //
-// The bundle is the one that the page's workers run; this is the scope of a worker around it.
+// The bundle is the same as in the page's workers; this program emulates a worker scope around it.
 
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -11,12 +11,12 @@ import { runInThisContext } from "node:vm";
 import { readMessages, writeMessage } from "./pipe.mjs";
 
 const script = join(resolve(process.argv[2] ?? "."), "worker.js");
-// Standard output is for answers only.
+// Standard output is reserved for responses.
 console.log = console.info = console.debug = console.warn = console.error;
 
 globalThis.self = globalThis;
 globalThis.location = { href: script };
-// The modules of TensorFlow.js ask for these where they find Node.
+// TensorFlow.js uses these if it detects Node.
 globalThis.require = createRequire(import.meta.url);
 globalThis.__dirname = dirname(script);
 globalThis.postMessage = (message) => message.header && writeMessage(message);

@@ -19,7 +19,7 @@ const networks = asked.length ? asked : ["mlp", "cnn"];
 const STEPS = { mlp: 6, cnn: 2 };
 const ROUNDS = 7;
 
-/** What a bundle answers, in a browser of its own. */
+/** Returns the response of a bundle, which runs in a separate browser. */
 async function answer(bundle, message) {
   const script = join(dirname(fileURLToPath(import.meta.url)), "chromium.mjs");
   const program = spawn(process.execPath, [script, join(folder, bundle)], { stdio: ["pipe", "pipe", "inherit"] });

@@ -1,7 +1,8 @@
-// Messages on a pipe, as docs/EXTERNAL.md defines them: a line of JSON, whose field `bytes` says how many bytes follow. Here
-// a message is what a worker gets and gives: `{ header, payload }`, the header as JSON and the payload as an ArrayBuffer.
+// Messages on a pipe, as defined in docs/EXTERNAL.md: a line of JSON, whose field `bytes` is the number of bytes that
+// follow. In this program a message is `{ header, payload }`, as in a worker: the header as JSON and the payload as an
+// ArrayBuffer.
 
-/** The messages of a stream, until it ends. */
+/** Yields the messages of a stream until it ends. */
 export async function* readMessages(stream) {
   const [parts, held] = [stream[Symbol.asyncIterator](), []];
   const gather = async () => {
@@ -27,12 +28,12 @@ export async function* readMessages(stream) {
     while (held.reduce((sum, part) => sum + part.length, 0) < bytes) {
       if (!(await gather())) throw new Error("the input ends within a message");
     }
-    // A copy, whose buffer has nothing else.
+    // Copied, so that the buffer only contains the payload.
     yield { header, payload: new Uint8Array(take(bytes)).buffer };
   }
 }
 
-/** Writes an answer to standard output. */
+/** Writes a response to standard output. */
 export function writeMessage({ header, payload }) {
   const line = JSON.stringify({ ...JSON.parse(header), bytes: payload.byteLength });
   process.stdout.write(`${line}\n`);

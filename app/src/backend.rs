@@ -1,4 +1,4 @@
-//! The back ends that the page trains with.
+//! Backends that the page trains with.
 
 use crate::words;
 
@@ -15,13 +15,13 @@ pub enum PageBackend {
     JaxJsWasm,
 }
 
-/// Origin of a backend, which decides how it gets into the page.
+/// Origin of a backend, which determines how the page loads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maker {
     Ours,
     /// The worker's second bundle ([`crate::supplies`]).
     Burn,
-    /// A framework of JavaScript, in another worker. Its runs cannot be proven, so they are shown and never uploaded.
+    /// JavaScript framework, in its own worker. Its runs cannot be proven, so they are displayed but never uploaded.
     Framework(&'static str),
 }
 
@@ -37,10 +37,10 @@ impl PageBackend {
         Self::JaxJsWasm,
     ];
 
-    /// Compared by default: our kernels and each framework, all on WebGPU.
+    /// Backends compared by default: our kernels and each framework, all on WebGPU.
     pub const COMPARED: [Self; 4] = [Self::Wgsl, Self::BurnWgpu, Self::TfjsWebgpu, Self::JaxJsWebgpu];
 
-    /// Name in the engine, or of a program of `app/frameworks`.
+    /// Name in the engine, or of a program in `app/frameworks`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Wgsl => "wgsl",
@@ -62,7 +62,7 @@ impl PageBackend {
         words::named("backend", self.name()).unwrap_or_default()
     }
 
-    /// Empty for further backends of the same framework.
+    /// Description, which is empty for further backends of the same framework.
     pub fn description(self) -> &'static str {
         words::named("backend", &format!("{}_description", self.name())).unwrap_or_default()
     }
@@ -86,7 +86,7 @@ impl PageBackend {
 }
 
 impl Maker {
-    /// Name of the bundle that has to be fetched.
+    /// Name of the bundle to download, if any.
     pub const fn fetched(self) -> Option<&'static str> {
         match self {
             Self::Ours => None,
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_backend_is_one_of_the_engine_or_a_framework() {
+    fn every_backend_is_known_to_engine_or_framework() {
         for backend in PageBackend::ALL {
             assert_eq!(PageBackend::named(backend.name()), Some(backend));
             assert!(!backend.title().is_empty(), "{backend:?}");
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_frameworks_are_those_that_are_bundled_for_the_page() {
+    fn frameworks_match_bundles_of_the_page() {
         #[derive(Deserialize)]
         struct Bundled {
             name: String,

@@ -1,4 +1,4 @@
-//! A run as the page drives it: registers it, starts the worker, collects what it says, completes its record.
+//! Drives a run on the page: registers it, starts the worker, collects its messages, and completes the record.
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use crate::supplies::{Arrival, Bundle, Supplies};
 use crate::words::remarks::{Failure, SEED_BY_HAND};
 use crate::{text, words};
 
-/// Charts drawn more often would compete with the training for the GPU.
+/// Interval between redraws. More frequent ones would compete with training for the GPU.
 const DRAW_EVERY: Duration = Duration::from_millis(250);
-/// A worker that has not stopped by then is terminated.
-const CANCEL_PATIENCE: Duration = Duration::from_secs(3);
-/// A worker that has not started, and has not been heard from for this long, will not start.
-const START_PATIENCE: Duration = Duration::from_secs(60);
-/// Shorter hiding is not worth a warning, unless the run waited.
+/// Time after a cancel request at which the worker is terminated.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(3);
+/// Time without progress after which a worker that has not started is assumed to have failed.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// Minimum hidden time that triggers a warning, unless the run was paused.
 const HIDDEN_SECONDS: f64 = 0.5;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,9 +39,9 @@ pub(crate) enum Stage {
 pub(crate) enum RunKind {
     /// On the GPU; may be uploaded.
     Benchmark,
-    /// A few steps on the processor, for people without WebGPU; never uploaded.
+    /// A few steps on the processor, for browsers without WebGPU; never uploaded.
     Demonstration,
-    /// One of several back ends that train from the same seed; stays here.
+    /// One of several backends trained from the same seed; not uploaded as a run.
     Comparison { seed: u32 },
 }
 
@@ -53,7 +53,7 @@ impl RunKind {
 pub(crate) struct Finished {
     pub(crate) record: RunRecord,
     pub(crate) kind: RunKind,
-    /// Arrival of a bundle other than the page's own.
+    /// Download of a bundle other than the page's own.
     pub(crate) bundle: Option<Arrival>,
 }
 
@@ -68,7 +68,7 @@ impl Finished {
 #[derive(Clone, Copy)]
 pub(crate) struct Benchmark {
     pub(crate) stage: RwSignal<Stage>,
-    /// Drawn state; follows the events at most four times a second.
+    /// Displayed state, updated from the events at most four times a second.
     pub(crate) live: RwSignal<Live>,
     pub(crate) finished: RwSignal<Option<Finished>>,
     pub(crate) supplies: RwSignal<Supplies>,
@@ -76,7 +76,7 @@ pub(crate) struct Benchmark {
     session: StoredValue<Option<RunSession>, LocalStorage>,
     /// Start of the run, seconds since 1970 UTC.
     began: StoredValue<f64>,
-    /// Number of runs, by which late answers of an earlier run are recognized.
+    /// Counter of runs, which identifies late responses to an earlier run.
     attempt: StoredValue<u32>,
 }
 
@@ -87,11 +87,11 @@ struct RunSession {
     hidden: HiddenTimer,
     _turn: Turn,
     wake_lock: Option<WakeLock>,
-    /// None for a demonstration.
+    /// `None` for a demonstration.
     _leave_prompt: Option<LeavePrompt>,
     pressure: Option<PressureWatch>,
     on_battery: bool,
-    /// Reason why the leaderboard does not know this run.
+    /// Reason the run is not registered with the leaderboard.
     unregistered: Option<String>,
     _drawing: Ticker,
 }
@@ -122,7 +122,7 @@ impl Benchmark {
         matches!(self.stage.get(), Stage::Running | Stage::Cancelling)
     }
 
-    /// Estimated seconds left, without the time while the page is hidden; none if the clock was set back.
+    /// Estimated seconds left, excluding time while the page is hidden; `None` if the clock was set back.
     pub(crate) fn seconds_left(self) -> Option<f64> {
         let hidden =
             self.session.with_value(|session| session.as_ref().map_or(0.0, |session| session.hidden.seconds()));
@@ -130,7 +130,7 @@ impl Benchmark {
         self.live.with(|live| live.seconds_left(so_far)).filter(|left| *left >= 0.0)
     }
 
-    /// Starts a run. Nothing happens while one is running.
+    /// Starts a run, unless one is in progress.
     pub(crate) fn start(self, kind: RunKind, options: RunOptions) {
         if matches!(self.stage.get_untracked(), Stage::Running | Stage::Cancelling) {
             return;
@@ -148,7 +148,7 @@ impl Benchmark {
         self.stage.set(Stage::Running);
         spawn_local(async move {
             let Some(turn) = Turn::take().await else {
-                if self.goes_on(attempt) {
+                if self.is_current(attempt) {
                     self.end(Stage::Failed(Failure::AnotherTab));
                 }
                 return;
@@ -159,7 +159,7 @@ impl Benchmark {
         });
     }
 
-    /// Asks the worker to stop, and makes it stop if it does not.
+    /// Asks the worker to stop, and terminates it if it does not.
     pub(crate) fn cancel(self) {
         self.stage.set(Stage::Cancelling);
         let asked = self.session.with_value(|session| session.as_ref().map(|s| s.worker.cancel()));
@@ -168,11 +168,11 @@ impl Benchmark {
         }
         let attempt = self.attempt.get_value();
         let stop = move || {
-            if self.goes_on(attempt) && self.stage.get_untracked() == Stage::Cancelling {
+            if self.is_current(attempt) && self.stage.get_untracked() == Stage::Cancelling {
                 self.end(Stage::Cancelled);
             }
         };
-        set_timeout(stop, CANCEL_PATIENCE);
+        set_timeout(stop, CANCEL_TIMEOUT);
     }
 
     async fn open(
@@ -186,11 +186,11 @@ impl Benchmark {
         let (order, unregistered) = order(kind, options).await;
         let wake_lock = WakeLock::request().await;
         let on_battery = platform::on_battery().await.unwrap_or(false);
-        if !self.goes_on(attempt) {
+        if !self.is_current(attempt) {
             return Ok(());
         }
         let worker = TrainingWorker::start(&loaders(options.backend.maker(), bundle)?, order, move |message| {
-            if self.goes_on(attempt) {
+            if self.is_current(attempt) {
                 self.receive(message);
             }
         })?;
@@ -207,34 +207,34 @@ impl Benchmark {
             unregistered,
             _drawing: Ticker(drawing),
         }));
-        self.expect_a_sign(attempt);
+        self.watch_for_start(attempt);
         Ok(())
     }
 
     fn tell_hidden(self, attempt: u32, hidden: bool) {
-        if self.goes_on(attempt) {
+        if self.is_current(attempt) {
             self.session.with_value(|session| session.as_ref().map(|session| session.worker.hidden(hidden)));
         }
     }
 
-    /// Gives up on a worker that does not start in time, but waits for one whose bundle is still arriving.
-    fn expect_a_sign(self, attempt: u32) {
+    /// Ends the run if its worker does not start in time, but keeps waiting while its bundle is still downloading.
+    fn watch_for_start(self, attempt: u32) {
         let known = self.latest.with_value(|live| live.bundle);
         let look = move || {
             let (started, bundle) = self.latest.with_value(|live| (live.adapter.is_some(), live.bundle));
-            if !self.goes_on(attempt) || started {
+            if !self.is_current(attempt) || started {
                 return;
             }
             if bundle == known {
                 return self.end(Stage::Failed(Failure::NotStarted));
             }
-            self.expect_a_sign(attempt);
+            self.watch_for_start(attempt);
         };
-        set_timeout(look, START_PATIENCE);
+        set_timeout(look, START_TIMEOUT);
     }
 
-    /// True if run number `attempt` is the present one and has not ended.
-    fn goes_on(self, attempt: u32) -> bool {
+    /// True if run number `attempt` is the current one and has not ended.
+    fn is_current(self, attempt: u32) -> bool {
         self.attempt.get_value() == attempt && matches!(self.stage.get_untracked(), Stage::Running | Stage::Cancelling)
     }
 
@@ -242,7 +242,7 @@ impl Benchmark {
         match message {
             FromWorker::Arriving { bytes } => self.latest.update_value(|live| live.arriving(bytes)),
             FromWorker::Loaded(loaded) => self.latest.update_value(|live| live.loaded(loaded)),
-            // Messages sent before it listened are lost.
+            // Messages sent before the worker was listening are lost.
             FromWorker::Ready => self.session.with_value(|session| {
                 if let Some(session) = session.as_ref().filter(|session| session.hidden.is_hidden()) {
                     session.worker.hidden(true);
@@ -285,7 +285,7 @@ impl Benchmark {
         self.end(Stage::Finished);
     }
 
-    /// Adds the warnings of the page to a record, and shows it.
+    /// Adds the page's warnings to a record, and displays the record.
     fn keep(self, mut record: RunRecord) {
         let kind = self.session.with_value(|session| {
             session.as_ref().map(|session| {
@@ -303,21 +303,21 @@ impl Benchmark {
         self.draw();
         let stage = if self.stage.get_untracked() == Stage::Cancelling { Stage::Cancelled } else { stage };
         if stage == Stage::Cancelled {
-            // The run may have come to its end at the same moment.
+            // The run may have finished at the same moment.
             self.finished.set(None);
         }
         self.stage.set(stage);
-        // The worker's own callback may be running, so it is dropped after it has returned.
+        // The worker's callback may be on the stack, so drop the session after it returns.
         let session = self.session.try_update_value(Option::take).flatten();
         set_timeout(move || drop(session), Duration::ZERO);
     }
 }
 
-/// Share of a run under processor pressure from which a warning is recorded.
+/// Minimum share of samples under processor pressure that triggers a warning.
 const PRESSED_SHARE: f64 = 0.2;
 
 impl RunSession {
-    /// Warnings that only the page can give. A software adapter causes processor pressure itself.
+    /// Warnings that only the page can detect. A software adapter causes processor pressure itself.
     fn warnings(&self, paused_seconds: f64, software: bool) -> Vec<Warning> {
         let seconds = self.hidden.seconds();
         let counts = seconds >= HIDDEN_SECONDS || paused_seconds > 0.0;
@@ -333,7 +333,7 @@ impl RunSession {
     }
 }
 
-/// Loaders of a run's workers: its bundle is the training worker, or that of a framework next to the page's own.
+/// Returns the loaders of a run's workers. A bundle replaces the training worker, or adds the worker of a framework.
 fn loaders(maker: Maker, bundle: Option<Bundle>) -> Result<Loaders, String> {
     let bundle = bundle.map(|bundle| bundle.loader());
     Ok(match (maker, bundle) {
@@ -343,7 +343,7 @@ fn loaders(maker: Maker, bundle: Option<Bundle>) -> Result<Loaders, String> {
     })
 }
 
-/// Makes the order of a run, with the reason if it is not registered.
+/// Creates the order of a run. The second value is the reason the run is not registered, if so.
 async fn order(kind: RunKind, options: &RunOptions) -> (Order, Option<String>) {
     let suite = options.suite();
     let started_unix_seconds = platform::unix_seconds();

@@ -1,14 +1,14 @@
-//! The browser: what of its user-agent string a record keeps, and what to do where it offers no WebGPU, or a slow adapter.
+//! Browser detection from the user-agent string, and advice if WebGPU is missing or the adapter is slow.
 
 use results::{Client, ClientKind};
 
 use crate::t;
 
-/// A browser as records describe it.
+/// Browser, as described in records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Browser {
     pub family: Family,
-    /// Major version, such as `142`; empty where the string has none.
+    /// Major version, such as `142`; empty if the string has none.
     pub major: String,
     pub system: System,
 }
@@ -34,7 +34,7 @@ pub enum System {
     Unknown,
 }
 
-/// Words of user-agent strings, the more specific first: browsers imitate each other.
+/// Tokens in user-agent strings, the most specific ones first: browsers imitate each other.
 const FAMILIES: &[(&str, Family)] = &[
     ("EdgA/", Family::Edge),
     ("EdgiOS/", Family::Edge),
@@ -49,7 +49,7 @@ const FAMILIES: &[(&str, Family)] = &[
     ("Version/", Family::Safari),
 ];
 
-/// Likewise: Android calls itself Linux as well.
+/// Tokens of operating systems, in the same order: Android also claims to be Linux.
 const SYSTEMS: &[(&str, System)] = &[
     ("Android", System::Android),
     ("iPhone", System::Ios),
@@ -61,7 +61,7 @@ const SYSTEMS: &[(&str, System)] = &[
 ];
 
 impl Browser {
-    /// Reads a user-agent string. An iPad calls itself a Macintosh, but has several `touch_points`.
+    /// Parses a user-agent string. An iPad claims to be a Macintosh, but has several `touch_points`.
     pub fn from_user_agent(text: &str, touch_points: u32) -> Self {
         let found = FAMILIES.iter().find_map(|&(word, family)| {
             let rest = text.split_once(word)?.1;
@@ -74,7 +74,7 @@ impl Browser {
         Self { family, major, system }
     }
 
-    /// The browser as the client of a record.
+    /// Returns the client of a record.
     pub fn client(&self, logical_processors: Option<u32>) -> Client {
         Client {
             kind: ClientKind::Browser,
@@ -85,7 +85,7 @@ impl Browser {
         }
     }
 
-    /// `Chrome 142 on Linux`, as far as known.
+    /// Title such as `Chrome 142 on Linux`, as far as known.
     pub fn title(&self) -> String {
         let Self { family, major, system } = self;
         let name = if *family == Family::Unknown { t!(device_this_browser) } else { family.name() };
@@ -127,14 +127,14 @@ impl System {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     InsecurePage,
-    /// The browser lacks the interface, or it is turned off.
+    /// The browser lacks WebGPU, or it is disabled.
     NoInterface,
-    /// The interface finds no device.
+    /// WebGPU finds no device.
     NoAdapter,
 }
 
 impl Obstacle {
-    /// One sentence, also for the note of the button.
+    /// Describes the obstacle in one sentence, which is also the note of the start button.
     pub fn sentence(self) -> &'static str {
         match self {
             Self::InsecurePage => t!(advice_insecure),
@@ -144,7 +144,7 @@ impl Obstacle {
     }
 }
 
-/// Steps to try, in this order; never empty.
+/// Steps to try, in order; never empty.
 pub fn advice(browser: &Browser, obstacle: Obstacle) -> Vec<String> {
     if obstacle == Obstacle::InsecurePage {
         return texts([t!(advice_open_securely)]);
@@ -158,10 +158,10 @@ fn texts<const COUNT: usize>(steps: [&str; COUNT]) -> Vec<String> {
     steps.map(str::to_owned).into()
 }
 
-/// Steps to try if the browser offers a software adapter although there may be a GPU.
+/// Steps to try if the browser offers a software adapter although the device may have a GPU.
 pub fn advice_on_software(browser: &Browser) -> Vec<String> {
     let mut steps = match (browser.system, browser.family) {
-        // Chrome uses this adapter if it does not trust the driver.
+        // Chrome falls back to this adapter if it does not trust the driver.
         (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => texts([t!(advice_linux_unsafe)]),
         (_, Family::Chrome | Family::Edge | Family::Opera) => {
             texts([t!(advice_acceleration), t!(advice_driver_blocked)])
@@ -173,13 +173,13 @@ pub fn advice_on_software(browser: &Browser) -> Vec<String> {
     steps
 }
 
-/// Architectures of Intel's discrete GPUs, as Chromium names them.
+/// Chromium's names for the architectures of Intel's discrete GPUs.
 const DISCRETE_OF_INTEL: [&str; 3] = ["gen-12-hp", "xe-hpg", "xe-2-hpg"];
 
-/// True for the GPU inside a processor where there may be a faster one. AMD uses the same architectures on cards, so
-/// only a battery distinguishes them.
+/// True for an integrated GPU on a device that may have a faster one. AMD's discrete GPUs have the same architectures,
+/// so only a battery distinguishes them.
 pub fn is_integrated(browser: &Browser, vendor: &str, architecture: &str, is_laptop: bool) -> bool {
-    // Elsewhere there is one GPU, which is the device's.
+    // Other devices have a single GPU.
     let may_have_two = matches!(browser.system, System::Linux | System::Windows)
         || browser.system == System::MacOs && vendor == "intel";
     may_have_two
@@ -190,7 +190,7 @@ pub fn is_integrated(browser: &Browser, vendor: &str, architecture: &str, is_lap
         }
 }
 
-/// Steps to try if the browser offers the GPU inside the processor.
+/// Steps to try if the browser offers the integrated GPU.
 pub fn advice_on_integrated(browser: &Browser) -> Vec<String> {
     let of_system = match browser.system {
         System::Windows => Some(t!(advice_windows_faster)),
@@ -207,7 +207,7 @@ fn particular(browser: &Browser, obstacle: Obstacle) -> Vec<String> {
     let update = |version: &str| t!(advice_update, version = version);
     let or_chrome = || t!(advice_chrome).to_owned();
     match (browser.system, browser.family) {
-        // Every browser on these devices is Safari inside.
+        // Every browser on these devices uses Safari's engine.
         (System::Ios, _) => vec![update("iOS 26"), t!(advice_ios_18).to_owned()],
         (System::Android, Family::Chrome | Family::Edge | Family::Opera | Family::SamsungInternet) => {
             vec![update("Chrome 121, Android 12")]
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_leaderboard_filters_by_every_family_and_system() {
+    fn leaderboard_filters_by_every_family_and_system() {
         let mut families = FAMILIES.iter().map(|(_, family)| family.name());
         assert!(families.all(|name| results::BROWSERS.contains(&name)));
         let mut systems = SYSTEMS.iter().map(|(_, system)| system.name());
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn browsers_are_recognized_although_they_imitate_each_other() {
+    fn recognizes_browsers_that_imitate_each_other() {
         const WEBKIT: &str = "AppleWebKit/537.36 (KHTML, like Gecko)";
         let windows = format!("(Windows NT 10.0; Win64; x64) {WEBKIT} Chrome/142.0.0.0 Safari/537.36");
         let safari = format!("(Macintosh; Intel Mac OS X 10_15_7) {WEBKIT} Version/26.0 Safari/605.1.15");
@@ -258,7 +258,7 @@ mod tests {
             ("(Linux; Android 10; K) SamsungBrowser/29.0 Chrome/136.0.0.0 Mobile", 5, "Samsung Internet 29 on Android"),
             ("(Macintosh; Intel Mac OS X 10.15; rv:145.0) Gecko/20100101 Firefox/145.0", 0, "Firefox 145 on macOS"),
             (&safari, 0, "Safari 26 on macOS"),
-            // An iPad calls itself a Macintosh, but has a touch screen.
+            // An iPad claims to be a Macintosh, but has a touch screen.
             (&safari, 5, "Safari 26 on iOS"),
             ("(iPhone; CPU iPhone OS 26_0 like Mac OS X) CriOS/142.0 Mobile", 5, "Chrome 142 on iOS"),
         ] {
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_has_family_and_major_version_only() {
+    fn record_has_only_family_and_major_version() {
         let text = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0.3";
         let client = browser(text).client(Some(8));
         assert_eq!((client.name.as_str(), client.version.as_str()), ("Firefox", "145"));
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_inside_the_processor_is_distinguished_from_cards() {
+    fn distinguishes_integrated_from_discrete_gpus() {
         let windows = browser("Windows NT 10.0 Chrome/142.0");
         let is = |vendor, architecture, is_laptop| is_integrated(&windows, vendor, architecture, is_laptop);
         assert!(is("intel", "xe-lpg", false) && is("intel", "", false) && !is("intel", "xe-hpg", true));

@@ -1,4 +1,4 @@
-//! Candidates for a comparison with a result, or a device: found by words of their names.
+//! Search for results or devices to compare with, by the words in their names.
 
 use std::collections::BTreeSet;
 
@@ -6,21 +6,21 @@ use results::api::{RunRow, Standings};
 
 use crate::text;
 
-/// Maximum next to the first one.
+/// Maximum number of selected candidates, in addition to the first result or device.
 pub const MAX_CHOSEN: usize = 3;
-/// Maximum that is shown at once.
+/// Maximum number of candidates shown at once.
 const MAX_SHOWN: usize = 8;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Id of the result, or the device's key.
+    /// Id of the result, or key of the device.
     pub id: String,
     pub name: String,
-    /// Distinguishes it from others with its name.
+    /// Description that distinguishes it from others of the same name.
     pub about: String,
 }
 
-/// Results of a list, each once.
+/// Returns the results in a list, without duplicates.
 pub fn of_runs(rows: &[RunRow]) -> Vec<Candidate> {
     let candidate = |row: &RunRow| {
         let speed = row.summary.samples_per_second.map(|rate| text::rate(rate) + &text::rate_unit());
@@ -34,7 +34,7 @@ pub fn of_runs(rows: &[RunRow]) -> Vec<Candidate> {
     each_once(rows.iter().map(candidate))
 }
 
-/// Devices with a place in any of these tables, each once.
+/// Returns the devices in these rankings, without duplicates.
 pub fn of_devices<'a>(tables: impl IntoIterator<Item = &'a Standings>) -> Vec<Candidate> {
     let places = tables.into_iter().flat_map(|of| of.tables.iter().flat_map(|table| &table.places));
     each_once(places.map(|place| Candidate {
@@ -49,8 +49,8 @@ fn each_once(all: impl Iterator<Item = Candidate>) -> Vec<Candidate> {
     all.filter(|candidate| seen.insert(candidate.id.clone())).collect()
 }
 
-/// Candidates with every typed word in name or description. The other chosen ones come first, so that nothing moves
-/// when one is chosen.
+/// Returns candidates whose name or description contains every typed word. Selected candidates that do not match come
+/// first, so that the list does not shift when one is selected.
 pub fn found<'a>(all: &'a [Candidate], own: &str, chosen: &'a [Candidate], typed: &str) -> Vec<&'a Candidate> {
     let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
     let fits = |candidate: &&Candidate| {
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn candidates_are_found_by_every_typed_word() {
+    fn finds_candidates_by_every_typed_word() {
         let all = [
             candidate("a", "NVIDIA GeForce RTX 4090", "wgsl"),
             candidate("b", "NVIDIA GeForce RTX 4090", "burn-wgpu"),
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn chosen_candidates_stay() {
+    fn selected_candidates_stay_listed() {
         let all = [candidate("a", "Apple M2", ""), candidate("b", "Apple M3", "")];
         assert_eq!(ids(&all, "", &all[1..], "M2"), ["b", "a"]);
         assert_eq!(ids(&all, "", &all[1..], "M3"), ["b"], "and are there once");

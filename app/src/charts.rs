@@ -1,19 +1,19 @@
-//! Charts of curves: scales, ticks and paths as plain numbers, and their files.
+//! Geometry of line charts: scales, ticks and paths as plain numbers, and file export.
 
 use results::{CurvePoint, csv};
 
-/// A range of values with round marks.
+/// Range of values with round ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     pub low: f64,
     pub high: f64,
     pub ticks: Vec<f64>,
-    /// Digits after the point that distinguish the ticks.
+    /// Number of decimals needed to distinguish the ticks.
     pub decimals: usize,
 }
 
 impl Axis {
-    /// From `low` to the first round value at or above `high`, with about `count` marks.
+    /// Creates an axis from `low` to the first round value at or above `high`, with about `count` ticks.
     ///
     /// Steps are 1, 2 or 5 times a power of ten: Heckbert, "Nice numbers for graph labels" (Graphics Gems, 1990).
     pub fn covering(low: f64, high: f64, count: u32) -> Self {
@@ -29,7 +29,7 @@ impl Axis {
         Self { low, high, ticks: ticks.collect(), decimals }
     }
 
-    /// From `low` to exactly `high`, with about `count` round marks between.
+    /// Creates an axis from `low` to exactly `high`, with about `count` round ticks in between.
     pub fn spanning(low: f64, high: f64, count: u32) -> Self {
         let mut axis = Self::covering(low, high, count);
         if high > low {
@@ -39,13 +39,13 @@ impl Axis {
         axis
     }
 
-    /// Place of `value` between the ends, 0 to 1.
+    /// Position of `value` between the ends, 0 to 1.
     fn share(&self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 }
 
-/// The area between the axes, in pixels from the top left corner of a drawing.
+/// Area between the axes, in pixels from the top left corner of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
     pub left: f64,
@@ -63,7 +63,7 @@ impl Frame {
         self.bottom - axis.share(value) * (self.bottom - self.top)
     }
 
-    /// An SVG path through `points`, to a tenth of a pixel.
+    /// Returns an SVG path through `points`, rounded to a tenth of a pixel.
     pub fn path(&self, points: &[(f64, f64)], x: &Axis, y: &Axis) -> String {
         let mut path = String::new();
         for (i, &(px, py)) in points.iter().enumerate() {
@@ -74,13 +74,13 @@ impl Frame {
     }
 }
 
-/// A curve over training seconds, with its name.
+/// Curve over training seconds, with its name.
 pub type NamedCurve = (String, Vec<(f64, f64)>);
 
-/// A value of the training curve over training seconds.
+/// Returns the points of a training curve: training seconds and value.
 ///
-/// A window that was cut short (by an epoch's end, or the run's) has a noisy mean: it is drawn together with the one
-/// before, weighted by their steps, so that both remain means of what was trained.
+/// A window cut short by the end of an epoch or of the run has a noisy mean. It is merged with the previous window,
+/// weighted by steps, so that the result is still the mean over the trained steps.
 pub fn curve(points: &[CurvePoint], value: impl Fn(&CurvePoint) -> f64) -> Vec<(f64, f64)> {
     const SHORT: f64 = 0.4;
     let mut drawn: Vec<(f64, f64)> = Vec::new();
@@ -103,7 +103,7 @@ pub fn curve(points: &[CurvePoint], value: impl Fn(&CurvePoint) -> f64) -> Vec<(
     drawn
 }
 
-/// Moves label positions apart (they must be at least `gap` from each other) and keeps them within the ends.
+/// Moves label positions at least `gap` apart and keeps them within the ends.
 pub fn spread(positions: &mut [f64], gap: f64, top: f64, bottom: f64) {
     let mut order: Vec<usize> = (0..positions.len()).collect();
     order.sort_by(|&a, &b| positions[a].total_cmp(&positions[b]));
@@ -119,7 +119,7 @@ pub fn spread(positions: &mut [f64], gap: f64, top: f64, bottom: f64) {
     }
 }
 
-/// Style of a picture without the page's style sheet: on light ground, for printing.
+/// Styles of an exported image, which lacks the page's style sheet: a light background, for printing.
 const STYLE: &str = "svg{background:#fff;color:#14171f;font:13px system-ui,sans-serif}\
     path{fill:none;stroke:currentcolor;stroke-width:2.5;stroke-linecap:round;stroke-linejoin:round}\
     circle{fill:currentcolor;stroke:#fff;stroke-width:2}.reach{fill:none;stroke:none}.grid{stroke:#dcdad2}\
@@ -132,7 +132,7 @@ const STYLE: &str = "svg{background:#fff;color:#14171f;font:13px system-ui,sans-
     g.s3 path{stroke-dasharray:10 4 2 4}g.s4 path{stroke-dasharray:14 5}g.s5 path{stroke-dasharray:5 3 1 3}\
     g.s7 path{stroke-dasharray:1 8}";
 
-/// A line for each point: the curve's name, seconds of training, and the value, unrounded.
+/// Returns one CSV row per point: the curve's name, seconds of training, and the unrounded value.
 pub fn curves_csv<'a>(value: &str, curves: impl IntoIterator<Item = (&'a str, &'a [(f64, f64)])>) -> String {
     let mut text = format!("curve,training_seconds,{}\n", csv::cell(&value.to_lowercase().replace(' ', "_")));
     for (name, points) in curves {
@@ -143,7 +143,7 @@ pub fn curves_csv<'a>(value: &str, curves: impl IntoIterator<Item = (&'a str, &'
     text
 }
 
-/// The drawing in the page's HTML as a file, if any.
+/// Returns the SVG in the page's HTML as a file, if any.
 pub fn picture(shown: &str) -> Option<String> {
     let begin = shown.find("<svg")?;
     let end = shown.find("</svg>")? + "</svg>".len();
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_are_round_and_reach_over_the_largest_value() {
+    fn ticks_are_round_and_cover_largest_value() {
         let check = |high: f64, ticks: &[f64], decimals: usize| {
             let axis = Axis::covering(0.0, high, 4);
             assert!(axis.ticks.iter().zip(ticks).all(|(a, b)| (a - b).abs() < 1e-9), "{high}: {:?}", axis.ticks);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spanning_axis_ends_at_its_value_and_none_is_empty() {
+    fn spanning_axis_ends_at_its_value() {
         let axis = Axis::spanning(0.0, 25.2, 3);
         assert_eq!((axis.high, axis.ticks), (25.2, vec![0.0, 10.0, 20.0]));
         for empty in [Axis::spanning(0.0, 0.0, 3), Axis::covering(0.0, 0.0, 4)] {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_was_cut_short_is_drawn_with_the_one_before() {
+    fn merges_short_window_with_previous_one() {
         let point = |step, loss| CurvePoint { step, training_seconds: step as f64 / 10.0, loss, accuracy: 0.0 };
         let points = [point(1, 2.3), point(9, 2.0), point(19, 1.0), point(20, 2.1)];
         assert_eq!(curve(&points, |p| p.loss), [(0.1, 2.3), (0.9, 2.0), (2.0, 1.1)]);
@@ -200,14 +200,14 @@ mod tests {
     }
 
     #[test]
-    fn labels_that_would_overlap_move_apart_and_stay_inside() {
+    fn separates_overlapping_labels_within_bounds() {
         let mut positions = [95.0, 96.0, 20.0];
         spread(&mut positions, 14.0, 8.0, 100.0);
         assert_eq!(positions, [86.0, 100.0, 20.0]);
     }
 
     #[test]
-    fn every_point_is_a_line_of_the_table() {
+    fn csv_has_one_row_per_point() {
         let points = [(0.5, 2.3), (1.0, 1.25)];
         let table = curves_csv("Training loss", [("wgsl", &points[..]), ("a, b", &points[..1])]);
         let expected = "curve,training_seconds,training_loss\nwgsl,0.5,2.3\nwgsl,1,1.25\n\"a, b\",0.5,2.3\n";
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_has_its_own_style_and_name_space() {
+    fn exported_image_has_styles_and_namespace() {
         let shown = "<!----><svg role=\"img\" width=\"480\"><path d=\"M0 0\"></path></svg><!---->";
         let picture = picture(shown).unwrap();
         assert!(picture.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"480\"><style>"));

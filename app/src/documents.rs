@@ -1,5 +1,5 @@
-//! The documents of the repository that are pages of the site: `/docs/NAME`. Which ones, and what they are called, stands
-//! in a list that the hook which renders them also reads (`app/hooks/src/documents.rs`).
+//! Documents of the repository that are pages of the site: `/docs/NAME`. The hook that renders them reads the same list
+//! (`app/hooks/src/documents.rs`).
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::words;
 
-/// Name of the page's `<meta>` with the address of the list of fragments, which are in the same folder.
+/// Name of the page's `<meta>` with the URL of the list of fragments, which are in the same folder.
 pub const META: &str = "gradmark-documents";
 
 /// Documents linked at the end of every page.
@@ -46,10 +46,10 @@ impl Document {
         format!("/docs/{}", self.name)
     }
 
-    /// Address of its HTML, from the content of [`META`].
+    /// Returns the URL of its HTML, from the content of [`META`].
     ///
     /// # Errors
-    /// A part of a sentence: the page was not put together completely.
+    /// The page was not built completely. The error is part of a sentence.
     pub fn fragment(&self, content: Option<&str>) -> Result<String, String> {
         let folder = content.and_then(|list| list.trim().strip_suffix("contents.json"));
         let folder = folder.filter(|folder| folder.starts_with('/') && !folder.starts_with("//"));
@@ -69,7 +69,7 @@ mod tests {
     use crate::words::Language;
 
     #[test]
-    fn every_document_has_a_page_of_its_own() {
+    fn every_document_has_a_page() {
         assert!(documents().len() > AT_THE_END.len());
         for one in documents() {
             assert_eq!(route(&one.path()), Route::Document { name: one.name.clone() });
@@ -82,12 +82,12 @@ mod tests {
     }
 
     #[test]
-    fn those_at_the_end_of_every_page_are_there() {
+    fn footer_documents_exist() {
         assert!(AT_THE_END.into_iter().all(|name| document(name).is_some()));
     }
 
     #[test]
-    fn a_document_lies_beside_the_list_and_nowhere_else() {
+    fn document_is_in_the_folder_of_the_list() {
         let privacy = document("privacy").unwrap();
         let place = |content| privacy.fragment(content);
         assert_eq!(place(Some("/documents-0123/contents.json")).unwrap(), "/documents-0123/privacy.html");

@@ -1,6 +1,6 @@
 //! Filters and columns of the leaderboard. They are kept in the page's URL, so that a link shows what its sender saw.
 //!
-//! The names in the address begin with `leaderboard`, because `suite`, `precision` and others choose what is trained
+//! Parameter names begin with `leaderboard`, because `suite`, `precision` and others are options of a run
 //! ([`crate::options`]).
 
 use std::borrow::Cow;
@@ -35,7 +35,7 @@ impl Shown {
 
 pub const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F16];
 
-/// Chosen filters: after the kind of table, four for devices, then those for runs.
+/// Selected filters: the kind of table, then four for devices, then the ones for runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filters {
     pub shown: Shown,
@@ -43,9 +43,9 @@ pub struct Filters {
     pub class: RankedClass,
     pub client: Option<ClientKind>,
     pub precision: Precision,
-    /// None for all networks.
+    /// `None` for all networks.
     pub network: Option<&'static str>,
-    /// None for all back ends.
+    /// `None` for all backends.
     pub backend: Option<&'static str>,
     pub runs: RunFilters,
     pub columns: Columns,
@@ -83,7 +83,7 @@ impl Filters {
         "leaderboard-backend",
     ];
 
-    /// Reads decoded pairs of name and value. Unknown ones are ignored: a link may come from another version of the
+    /// Parses decoded pairs of name and value. Unknown ones are ignored: a link may come from another version of the
     /// page.
     pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut filters = Self::default();
@@ -137,7 +137,7 @@ fn precision(name: &str) -> Option<Precision> {
     PRECISIONS.into_iter().find(|precision| precision.name() == name)
 }
 
-/// Filters that choose from a list.
+/// Filters with a list of values.
 pub const LISTS: [List; 8] = [
     list("leaderboard-run-sort", messages::filters_order, messages::filters_order_usual, || {
         RunSort::ALL.into_iter().map(|sort| (sort.name(), order(sort).into())).collect()
@@ -168,7 +168,7 @@ const fn list(name: &'static str, title: Plain, all: Plain, values: fn() -> Vec<
     List { name, title, all, values }
 }
 
-/// Values that are their own titles, and perhaps one for unknown ones.
+/// Values that are their own titles, and optionally one for unknown values.
 fn named(names: impl IntoIterator<Item = &'static str>, unknown: Option<&'static str>) -> Vec<Word> {
     let names = names.into_iter().map(|name| (name, name.into()));
     names.chain(unknown.map(|title| (UNKNOWN, title.into()))).collect()
@@ -179,7 +179,7 @@ pub const SINCE: &str = "leaderboard-run-since";
 pub const UNTIL: &str = "leaderboard-run-until";
 pub const DEVICE: &str = "leaderboard-run-device";
 
-/// A filter with a list of values.
+/// Filter with a list of values.
 #[derive(Clone, Copy)]
 pub struct List {
     pub name: &'static str,
@@ -188,7 +188,7 @@ pub struct List {
     values: fn() -> Vec<Word>,
 }
 
-/// A value of the API, and its title.
+/// Value in the API, and its title.
 pub type Word = (&'static str, Cow<'static, str>);
 
 impl List {
@@ -207,12 +207,12 @@ pub struct RunFilters {
     pub chosen: [Option<&'static str>; LISTS.len()],
     pub since: Option<Date>,
     pub until: Option<Date>,
-    /// The key of the only device.
+    /// Key of the device to which the runs are limited.
     pub device: Option<String>,
 }
 
 impl RunFilters {
-    /// Sets a filter from a name and a value of the address; unknown ones are ignored.
+    /// Sets a filter from a name and value in the URL; unknown ones are ignored.
     pub(super) fn set(&mut self, name: &str, value: &str) {
         match name {
             SINCE => self.since = Date::from_iso(value),
@@ -237,7 +237,7 @@ impl RunFilters {
         *self != Self::default()
     }
 
-    /// Query for one network or all. Orders by a metric mean nothing without a network.
+    /// Returns the query for one network or all. Sorting by a metric needs a network.
     pub fn query(&self, network: Option<&str>, backend: Option<&str>) -> ListRuns {
         let [sort, suite, precision, client, browser, system, vendor, tier] = self.chosen;
         let sort = sort.and_then(RunSort::named).filter(|sort| network.is_some() || !sort.needs_workload());
@@ -261,7 +261,7 @@ impl RunFilters {
     }
 }
 
-/// Letters and digits of any script, and hyphens.
+/// True for letters and digits of any script, and hyphens.
 fn is_key(key: &str) -> bool {
     !key.is_empty() && key.chars().all(|letter| letter.is_alphanumeric() || letter == '-')
 }
@@ -278,7 +278,7 @@ pub fn order(sort: RunSort) -> &'static str {
 
 pub const COLUMNS: &str = "leaderboard-columns";
 
-/// Value in the URL if no column is chosen.
+/// Value in the URL if no column is selected.
 const NONE: &str = "none";
 
 #[derive(Clone, Copy, Debug)]
@@ -305,11 +305,11 @@ pub struct TableCell {
     pub text: String,
     /// Second line.
     pub below: Option<String>,
-    /// Shown with its meaning.
+    /// Tier, shown with its meaning.
     pub tier: Option<Tier>,
 }
 
-/// Columns after the metrics.
+/// Columns that follow the metrics.
 const AFTER_FIGURES: [TableColumn; 5] =
     [TableColumn::BatchSize, TableColumn::Precision, TableColumn::Program, TableColumn::Tier, TableColumn::Day];
 
@@ -345,7 +345,7 @@ impl TableColumn {
     pub fn cell(self, row: &RunRow) -> TableCell {
         let plain = |class, text: String| TableCell { class, text, below: None, tier: None };
         match self {
-            // The head of the column shows the unit.
+            // The column heading shows the unit.
             Self::Figure(metric) => plain(
                 "number",
                 text::metric_or_dash(metric, &row.summary).trim_end_matches(&text::rate_unit()).to_owned(),
@@ -372,7 +372,7 @@ impl TableColumn {
         }
     }
 
-    /// True for columns that are shown by default.
+    /// True for columns shown by default.
     fn is_usual(self) -> bool {
         match self {
             Self::Figure(metric) => ["samples_per_second", "accuracy", "seconds_to_target"].contains(&metric.id),
@@ -382,7 +382,7 @@ impl TableColumn {
     }
 }
 
-/// Chosen columns, a bit for each place among all.
+/// Selected columns, as a bit set of indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Columns(u32);
 
@@ -397,22 +397,22 @@ impl Columns {
         Self(TableColumn::all().enumerate().filter(|(_, column)| chosen(*column)).map(|(place, _)| 1 << place).sum())
     }
 
-    /// Chosen columns, in the order of the table.
+    /// Selected columns, in table order.
     pub fn chosen(self) -> impl Iterator<Item = TableColumn> {
         TableColumn::all().enumerate().filter(move |(place, _)| self.has(*place)).map(|(_, column)| column)
     }
 
-    /// True if the column at this place among all is chosen.
+    /// True if the column with this index is selected.
     pub fn has(self, place: usize) -> bool {
         self.0 & (1 << place) != 0
     }
 
-    /// Adds or removes the column at this place.
+    /// Adds or removes the column with this index.
     pub fn toggle(&mut self, place: usize) {
         self.0 ^= 1 << place;
     }
 
-    /// Reads the value of an address. Unknown names are ignored; without a known one the columns are the default ones.
+    /// Parses the value in the URL. Unknown names are ignored; without a known name, the default columns are selected.
     pub(super) fn parse(value: &str) -> Self {
         let names: Vec<&str> = value.split(',').collect();
         let chosen = Self::of(|column| names.contains(&column.name()));
@@ -433,7 +433,7 @@ mod tests {
     use crate::options::RunOptions;
     use crate::plots::tests::row;
 
-    /// Filters with the last choice of every list.
+    /// Filters with the last value of every list.
     fn all() -> Filters {
         Filters {
             shown: Shown::Runs,
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_shows_again_what_was_chosen() {
+    fn filters_survive_round_trip_through_url() {
         let pairs = all().pairs();
         assert_eq!(pairs.iter().map(|(name, _)| *name).collect::<Vec<_>>(), Filters::names().collect::<Vec<_>>());
         assert_eq!(Filters::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str()))), all());
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_values_are_left_at_their_defaults() {
+    fn unknown_values_fall_back_to_defaults() {
         // Any word can be the key of a device.
         let wrong = Filters::names().filter(|name| *name != DEVICE).map(|name| (name, "unheard-of"));
         assert_eq!(Filters::from_pairs(wrong), Filters::default());
@@ -481,12 +481,12 @@ mod tests {
     }
 
     #[test]
-    fn no_filter_changes_what_is_trained() {
+    fn filter_names_do_not_clash_with_run_options() {
         assert!(Filters::names().all(|name| !RunOptions::NAMES.contains(&name)));
     }
 
     #[test]
-    fn every_choice_is_in_the_query() {
+    fn query_contains_every_filter() {
         let query = serde_json::to_value(all().runs.query(Some("caffe-mnist"), Some("wgsl"))).unwrap();
         let is_absent = |value: &serde_json::Value| value.is_null() || *value == serde_json::json!(false);
         let absent = query.as_object().unwrap().iter().filter(|(_, value)| is_absent(value));
@@ -510,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_is_in_the_head_and_not_in_every_line() {
+    fn unit_is_in_heading_and_not_in_rows() {
         let row = row("a", "Example GPU", Some(900.0), None);
         let of = |name: &str| {
             let column = TableColumn::all().find(|column| column.name() == name).unwrap();
@@ -524,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn chosen_columns_are_read_again_from_an_address() {
+    fn columns_survive_round_trip_through_url() {
         let names: BTreeSet<&str> = TableColumn::all().map(TableColumn::name).collect();
         assert_eq!(names.len(), TableColumn::all().count(), "each has its own name");
         assert!(names.len() <= u32::BITS as usize && !names.contains(NONE));

@@ -10,7 +10,7 @@ fn best_of(evaluations: &[Evaluation]) -> Option<&Evaluation> {
     evaluations.iter().rev().max_by(|one, other| one.accuracy.total_cmp(&other.accuracy))
 }
 
-/// Metrics of a completed workload as the end of a sentence.
+/// Returns the metrics of a completed workload as the end of a sentence.
 pub fn sentence(record: &WorkloadRecord) -> String {
     let throughput = metric("samples_per_second")
         .and_then(|metric| (metric.value)(&record.summary).map(|value| text::metric_text(metric, value)))
@@ -37,7 +37,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A completed workload that was tested after one and after three seconds.
+    /// Creates a completed workload evaluated after one and three seconds.
     pub(crate) fn record(accuracies: [f64; 2], target: Option<Target>, summary: Summary) -> WorkloadRecord {
         let evaluation = |step: u64, accuracy: f64| Evaluation {
             step,

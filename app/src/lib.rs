@@ -1,7 +1,7 @@
 //! The Gradmark page.
 //!
-//! Everything that can be decided without a browser is in ordinary modules, which are tested on the host. The rest is built
-//! for wasm only: `platform` wraps what the browser offers, `benchmark` drives a run, and `page` has the views.
+//! Everything that does not need a browser is in ordinary modules, which are tested on the host. The rest is built for
+//! wasm only: `platform` wraps browser APIs, `benchmark` drives a run, and `page` has the views.
 
 pub mod backend;
 #[cfg(target_arch = "wasm32")]

@@ -1,4 +1,4 @@
-//! State of a run in progress, computed from its events, with a few test images and their answers.
+//! State of a run in progress, computed from its events, with a few test images and predictions.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use crate::published::{self, PublishedLearning};
 use crate::supplies::{Arrival, ArrivalState};
 use crate::t;
 
-/// Share of the progress bar that fetching the data fills; the engine counts the rest.
+/// Share of the progress bar for downloading the data. The engine reports the rest.
 const DATA_SHARE: f64 = 0.05;
-/// Share of a bundle other than the page's own.
+/// Share of the progress bar for downloading a bundle other than the page's own.
 const BUNDLE_SHARE: f64 = 0.05;
 /// Maximum number of points kept for drawing. Beyond it, every other point is dropped.
 const MAX_POINTS: usize = 600;
 
-/// Share of a run that must be done before the remaining time is estimated.
+/// Minimum progress before the remaining time is estimated.
 const MIN_ESTIMATED_FRACTION: f64 = 0.1;
 
-/// Drops every other point if there are too many.
+/// Drops every other point if there are more than [`MAX_POINTS`].
 fn thin<T>(points: &mut Vec<T>) {
     if points.len() > MAX_POINTS {
         let mut even = false;
@@ -37,7 +37,7 @@ pub struct Live {
     pub phase: Option<Phase>,
     pub warnings: Vec<Warning>,
     pub workload: Option<LiveWorkload>,
-    /// A bundle other than the page's own.
+    /// Bundle other than the page's own.
     pub bundle: Option<Arrival>,
     /// Names of the networks before this one, and their samples per second.
     rates: Vec<(String, f64)>,
@@ -63,7 +63,7 @@ pub struct LiveWorkload {
     pub rates: Vec<(f64, f64)>,
     /// A few test images.
     pub examples: Option<Arc<Examples>>,
-    /// The network's current answer to each of them.
+    /// Current prediction for each of them.
     pub answers: Vec<u16>,
 }
 
@@ -78,7 +78,7 @@ impl LiveWorkload {
         crate::text::workload_title(&self.name)
     }
 
-    /// Published learning of the network, with its curve placed next to this run.
+    /// Published learning curve of the network, on this run's time axis.
     pub fn published(&self) -> Option<Beside> {
         let learning = published::learning(&self.name, self.batch_size)?;
         let seconds = self.training.last().map_or(0.0, |point| point.training_seconds);
@@ -134,7 +134,7 @@ impl Live {
         Self { bundle, ..Self::default() }
     }
 
-    /// Share of the whole that is done, 0 to 1; it never falls.
+    /// Progress from 0 to 1; it never decreases.
     pub fn fraction(&self) -> f64 {
         if self.finished {
             return 1.0;
@@ -143,7 +143,7 @@ impl Live {
         self.bundle.map_or(rest, |bundle| BUNDLE_SHARE * bundle.fraction() + (1.0 - BUNDLE_SHARE) * rest)
     }
 
-    /// Notes the bytes of the bundle's module received so far.
+    /// Records the number of bytes of the bundle's module received so far.
     pub fn arriving(&mut self, bytes: u64) {
         if let Some(Arrival { state: ArrivalState::Coming { bytes: known, .. }, .. }) = &mut self.bundle {
             *known = bytes.max(*known);
@@ -186,7 +186,7 @@ impl Live {
                 }
             }
             Event::Progress { run_fraction, .. } => {
-                // A run that trains has its data, wherever the browser found it.
+                // Training implies that the data has arrived, from the network or the cache.
                 self.data_fraction = 1.0;
                 self.run_fraction = self.run_fraction.max(*run_fraction);
             }
@@ -198,13 +198,13 @@ impl Live {
         }
     }
 
-    /// Estimated seconds left; `None` at the beginning and at the end.
+    /// Estimated seconds left; `None` at the beginning and the end.
     pub fn seconds_left(&self, seconds_so_far: f64) -> Option<f64> {
         let fraction = self.fraction();
         (MIN_ESTIMATED_FRACTION..1.0).contains(&fraction).then(|| seconds_so_far * (1.0 - fraction) / fraction)
     }
 
-    /// Text of the status region. It changes with the phase only, so that screen readers do not repeat it.
+    /// Text of the status region. It only changes with the phase, so that screen readers do not repeat it.
     pub fn status(&self) -> String {
         let Some(workload) = &self.workload else {
             return match self.bundle.filter(|bundle| bundle.is_coming()) {
@@ -213,7 +213,7 @@ impl Live {
             };
         };
         let phase = phase(self.phase.unwrap_or(Phase::LoadingData));
-        // The network's own name stands right below, in the heading.
+        // The heading below already names the network.
         t!(running_status, number = workload.index + 1, count = workload.count, phase = phase)
     }
 }
@@ -247,13 +247,13 @@ struct Image {
     label: u16,
 }
 
-/// A test image with its answer.
+/// Test image with its prediction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {
-    /// The network's answer, as short as possible.
+    /// Prediction of the network, as short as possible.
     pub answer: String,
     pub is_right: bool,
-    /// The answer and the label in words.
+    /// Prediction and label in words.
     pub words: String,
 }
 
@@ -268,12 +268,12 @@ impl Examples {
         Self { data_set: engine::workload(workload).map_or("", |workload| workload.data_set), images }
     }
 
-    /// A BMP file for each image.
+    /// Encodes each image as a BMP file.
     pub fn bitmaps(&self) -> impl Iterator<Item = &[u8]> {
         self.images.iter().map(|image| image.bitmap.as_slice())
     }
 
-    /// The answer to each image, once known.
+    /// Prediction for each image, once known.
     pub fn answered(&self, answers: &[u16]) -> Vec<Option<Example>> {
         let example = |(place, image): (usize, &Image)| {
             let answer = *answers.get(place)?;
@@ -296,8 +296,8 @@ fn class(data_set: &str, number: u16) -> String {
     name.map_or_else(|| number.to_string(), str::to_owned)
 }
 
-/// A picture of 24 bits per pixel, uncompressed, from the lowest row to the highest, blue before green before red, each
-/// row padded to four bytes: <https://learn.microsoft.com/windows/win32/gdi/bitmap-storage>. One channel is gray.
+/// Encodes an uncompressed 24-bit bitmap: rows from bottom to top, pixels in BGR order, each row padded to four bytes
+/// (<https://learn.microsoft.com/windows/win32/gdi/bitmap-storage>). A single channel is gray.
 fn bitmap(width: u32, channels: usize, pixels: &[u8]) -> Vec<u8> {
     let row_bytes = (width as usize * channels).max(1);
     let height = u32::try_from(pixels.len() / row_bytes).unwrap_or_default();
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn the_progress_bar_never_falls_and_ends_full() {
+    fn progress_never_decreases_and_ends_full() {
         let steps: [fn(&mut Live); 6] = [
             |live| live.loading(50, 100),
             |live| live.loading(100, 100),
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_has_its_part_of_the_progress_bar() {
+    fn progress_includes_bundle_download() {
         let mut live = Live::new(Some(Arrival::begin("Burn", 1000)));
         assert_eq!((live.status().as_str(), live.fraction()), ("Loading Burn", 0.0));
         for bytes in [500, 400] {
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn the_status_changes_with_the_phase_only() {
+    fn status_only_changes_with_phase() {
         let mut live = started();
         live.event(&Event::PhaseStarted { workload: "caffe-mnist".to_owned(), phase: Phase::Training });
         assert_eq!(live.status(), "Network 2 of 2: training");
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_left_is_estimated_between_begin_and_end() {
+    fn estimates_time_left_except_at_ends() {
         let mut live = started();
         assert_eq!(live.seconds_left(30.0), None, "nothing is done yet");
         live.event(&progress(1, 0.5));
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_is_thinned_and_keeps_its_ends() {
+    fn thins_points_of_long_run_and_keeps_ends() {
         let mut live = started();
         for step in 0..2000 {
             live.event(&progress(step, 0.0));
@@ -422,8 +422,8 @@ mod tests {
     }
 
     #[test]
-    fn a_bitmap_has_its_size_in_its_head_and_its_rows_from_below() {
-        // Two rows of one pixel, red above blue; each row has a byte of padding.
+    fn bitmap_has_size_in_header_and_rows_bottom_up() {
+        // Two rows of one pixel each, red above blue, with one byte of padding per row.
         let file = bitmap(1, 3, &[255, 0, 0, 0, 0, 255]);
         assert_eq!(&file[..2], b"BM");
         assert_eq!(u32::from_le_bytes(file[2..6].try_into().unwrap()) as usize, file.len());
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_told_in_words_whether_it_is_right_or_wrong() {
+    fn describes_right_and_wrong_predictions() {
         let digits = Examples::new("caffe-mnist", [1, 1, 1], &[0, 255], &[7, 2]);
         let answered = digits.answered(&[7, 3]).into_iter().flatten().collect::<Vec<_>>();
         assert_eq!((answered[0].is_right, answered[0].words.as_str()), (true, "7, answered correctly"));

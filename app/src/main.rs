@@ -1,4 +1,4 @@
-//! The wasm module of the page; `cargo xtask run` builds it.
+//! Wasm module of the page, built by `cargo xtask run`.
 
 #[cfg(target_arch = "wasm32")]
 fn main() {

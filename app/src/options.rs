@@ -1,4 +1,4 @@
-//! Options of a run, chosen on the page or, for engineers and tests, set in its URL:
+//! Options of a run, selected on the page or, for engineers and tests, set in its URL:
 //! `?suite=complete` or `?workload=keras-mnist-mlp&seconds=5&batch=32&backend=burn-wgpu`.
 
 use std::num::NonZero;
@@ -13,13 +13,13 @@ use crate::words::language;
 use crate::words::remarks::failure_of_workload;
 use crate::{t, text};
 
-/// Parameter of every page's address for its language.
+/// URL parameter for the language, on every page.
 pub const LANGUAGE: &str = "language";
 
-/// Options of a run; by default a standard run.
+/// Options of a run. The default is a standard run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunOptions {
-    /// Name of the suite; `None` for the first.
+    /// Name of the suite; `None` for the first one.
     pub suite: Option<&'static str>,
     /// Workloads to run; empty for all of the suite.
     pub workloads: Vec<String>,
@@ -31,12 +31,12 @@ pub struct RunOptions {
     pub backend: PageBackend,
     /// Compared backends; empty for [`PageBackend::COMPARED`].
     pub compared: Vec<PageBackend>,
-    /// Number of seeds that each of those trains from; `None` for one.
+    /// Number of seeds for each compared backend; `None` for one.
     pub seeds: Option<u32>,
-    /// A chosen seed. Such a run is not registered, and never ranked.
+    /// Fixed seed. Such a run is not registered, and never ranked.
     pub seed: Option<u32>,
     pub learning_rate: Option<f64>,
-    /// True to start the run without a click, as soon as it can start.
+    /// True to start the run without a click, as soon as possible.
     pub autostart: bool,
 }
 
@@ -59,7 +59,7 @@ impl RunOptions {
         "autostart",
     ];
 
-    /// Reads decoded pairs of name and value. Unknown names are ignored; [`RunOptions::unknown`] finds them.
+    /// Parses decoded pairs of name and value. Unknown names are ignored; [`RunOptions::unknown`] finds them.
     ///
     /// # Errors
     /// A sentence that names the wrong setting and its possible values.
@@ -122,14 +122,14 @@ impl RunOptions {
         parts.into_iter().filter_map(|(name, value)| Some((name, value?))).chain(length).collect()
     }
 
-    /// The pairs as the query of an address, with its question mark; empty for a standard run. Names and values need no
+    /// Returns the pairs as a URL query with its question mark; empty for a standard run. Names and values need no
     /// encoding.
     pub fn query(&self) -> String {
         let pairs: Vec<String> = self.pairs().iter().map(|(name, value)| format!("{name}={value}")).collect();
         if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
     }
 
-    /// Returns the unknown ones of these names.
+    /// Returns the names that are unknown.
     pub fn unknown<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
         let is_known = |name: &&str| {
             *name == LANGUAGE || Self::NAMES.contains(name) || Filters::names().any(|known| known == *name)
@@ -158,7 +158,7 @@ impl RunOptions {
         Ok(changed)
     }
 
-    /// Returns the run to request, with a random seed unless one was chosen.
+    /// Returns the run to request, with a random seed unless one is set.
     pub fn spec(&self, random_seed: impl FnOnce() -> u32) -> RunSpec {
         RunSpec {
             suite: self.suite().name.to_owned(),
@@ -188,8 +188,8 @@ impl RunOptions {
         }
     }
 
-    /// Backends of a comparison, in the order of training: the chosen ones, or else those of [`PageBackend::COMPARED`]
-    /// that can train here, or all that can if those are too few.
+    /// Backends of a comparison, in training order: the selected ones, or by default the [`PageBackend::COMPARED`] ones
+    /// that can train here, or all that can if there are too few.
     pub fn contenders(&self, can_train: impl Fn(PageBackend) -> bool) -> Vec<PageBackend> {
         if !self.compared.is_empty() {
             return self.compared.clone();
@@ -202,18 +202,18 @@ impl RunOptions {
         }
     }
 
-    /// Adds a backend to those compared before, or removes it.
+    /// Adds a backend to the compared ones, or removes it.
     pub fn with_contender(self, backend: PageBackend, chosen: bool, before: &[PageBackend]) -> Self {
         let is_in = |other: &PageBackend| if *other == backend { chosen } else { before.contains(other) };
         Self { compared: PageBackend::ALL.into_iter().filter(is_in).collect(), ..self }
     }
 
-    /// Seeds of a comparison: `first` and those after it.
+    /// Seeds of a comparison: `first` and the ones after it.
     pub fn seeds_from(&self, first: u32) -> Vec<u32> {
         (0..self.seeds.unwrap_or(1)).map(|place| first.wrapping_add(place)).collect()
     }
 
-    /// Chosen networks that the backend cannot train as they are defined, with the reasons.
+    /// Selected networks that the backend cannot train as defined, with the reasons.
     pub fn left_out(&self) -> Vec<(String, String)> {
         let reason = |name: &String| {
             let model = engine::workload(name)?.model;
@@ -232,7 +232,7 @@ impl RunOptions {
         self.networks().into_iter().filter(|name| left_out.iter().all(|(other, _)| other != name)).collect()
     }
 
-    /// Returns why this cannot be run with the server's supplies.
+    /// Returns the reason the server's supplies do not suffice for this run, if so.
     pub fn obstacle(&self, supplies: &Supplies) -> Option<String> {
         if let Some(why) = supplies.obstacle(self.backend) {
             return Some(t!(backend_obstacle, backend = self.backend.title(), why = why));
@@ -248,11 +248,11 @@ impl RunOptions {
         })
     }
 
-    /// Returns why the networks cannot be trained on any backend, if data is missing.
+    /// Returns the reason no backend can train the networks, if data is missing.
     pub fn lacking_data(&self, supplies: &Supplies) -> Option<String> {
         let lacking = |name: &String| Some((name.clone(), supplies.missing_for(name)?.title()));
         let (name, data) = self.networks().iter().find_map(lacking)?;
-        // A suite that lost some of its networks would not be that suite any more.
+        // A suite without some of its networks would be a different suite.
         let who =
             if self.workloads.is_empty() { text::suite_as_subject(self.suite()) } else { text::workload_title(&name) };
         Some(t!(supplies_needs, who = who, data = data))
@@ -262,13 +262,13 @@ impl RunOptions {
         Self { backend, ..self }
     }
 
-    /// Chooses a whole suite.
+    /// Selects a whole suite.
     pub fn with_suite(self, suite: &'static SuiteDefinition) -> Self {
         Self { suite: Some(suite.name), workloads: Vec::new(), ..self }
     }
 
-    /// Adds a network, or removes it: the result is a whole suite if one has just these networks. The last network
-    /// stays.
+    /// Adds or removes a network. The result is a suite if one consists of exactly these networks. The last network
+    /// cannot be removed.
     pub fn with_network(self, name: &str, chosen: bool) -> Self {
         let before = self.networks();
         let is_in = |other: &str| if other == name { chosen } else { before.iter().any(|known| known == other) };
@@ -296,7 +296,7 @@ impl RunOptions {
             || !self.is_whole_suite()
     }
 
-    /// True if every network of the suite is trained, and no other.
+    /// True if exactly the networks of the suite are trained.
     pub fn is_whole_suite(&self) -> bool {
         let (suite, networks) = (self.suite().workloads, self.networks());
         let same = suite.len() == networks.len() && suite.iter().all(|name| networks.iter().any(|other| other == name));
@@ -311,11 +311,11 @@ impl RunOptions {
     }
 }
 
-/// More would keep a tab busy for hours.
+/// Limits of a run on the page. Larger values would keep a tab busy for hours.
 const MAX_SEEDS: u32 = 10;
 const MAX_SECONDS: u32 = 3600;
 
-/// Error message for a wrong setting.
+/// Error message for an invalid setting.
 fn wrong(name: &str, expected: &str, value: &str) -> String {
     t!(settings_wrong, name = name, expected = expected, value = value)
 }
@@ -338,7 +338,7 @@ fn parse_workloads(name: &str, value: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// Browsers do not offer matrix units to pages.
+/// Parses a precision. Browsers do not expose matrix units to pages, so only two are supported.
 fn parse_precision(name: &str, value: &str) -> Result<Precision, String> {
     let offered = [Precision::F16, Precision::F32];
     let precision = Precision::named(value).filter(|precision| offered.contains(precision));
@@ -398,7 +398,7 @@ fn parse_switch(name: &str, value: &str) -> Result<bool, String> {
     }
 }
 
-/// Bytes of the large data sets on the GPU. The engine's own list would make the page larger.
+/// Size of the large data sets on the GPU, bytes. Using the engine's list would make the page larger.
 const DATA_BYTES: [(&str, u64); 2] = [("mnist", 70_000 * 784), ("cifar10", 60_000 * 3072)];
 
 impl RunOptions {
@@ -411,7 +411,7 @@ impl RunOptions {
         }
     }
 
-    /// Differences from the suite, without networks and backend.
+    /// Differences from the suite, excluding networks and backend.
     pub fn departures(&self) -> Vec<String> {
         let mut parts = Vec::new();
         parts.extend(self.batch_size.map(|size| t!(departure_batch_size, size = size.to_string())));
@@ -430,7 +430,7 @@ impl RunOptions {
         parts
     }
 
-    /// Returns the reason that a run is never ranked.
+    /// Returns the reason the run is never ranked, if so.
     pub fn consequence(&self) -> Option<String> {
         let mut reasons = self.departures();
         reasons.extend((!self.backend.is_provable()).then(|| self.backend.title().to_owned()));
@@ -439,7 +439,7 @@ impl RunOptions {
         self.non_standard().then(|| t!(settings_consequence, reasons = reasons))
     }
 
-    /// Everything that decides how long a network takes, to compare runs by.
+    /// Settings that determine how long a network takes, as a key for comparing runs.
     pub fn pace(&self) -> String {
         let elsewhere = ["suite", "workload", "seed", "seeds", "compare", "autostart", "backend"];
         let pairs = self.pairs().into_iter().filter(|(name, _)| !elsewhere.contains(name));
@@ -447,7 +447,7 @@ impl RunOptions {
         backend.chain(pairs).map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
     }
 
-    /// GPU memory of the largest network, as far as its layers tell; `None` for the processor.
+    /// GPU memory of the largest network, estimated from its layers; `None` for the processor.
     pub fn memory_bytes(&self) -> Option<u64> {
         let networks = self.networks();
         let of = |name: &String| {
@@ -459,8 +459,8 @@ impl RunOptions {
         networks.iter().filter_map(of).max().filter(|_| self.backend.uses_webgpu())
     }
 
-    /// Cost of a run: its last duration in this browser, or else the maximum without checks and tests; its downloads;
-    /// and memory.
+    /// Cost of a run: its last duration in this browser, or else the maximum excluding checks and tests; downloads; and
+    /// memory.
     pub fn cost(&self, bundle: Option<&Bundle>, last_seconds: Option<f64>) -> String {
         let networks = self.networks();
         let minutes = (networks.len() as f64 * self.suite().training_seconds / 60.0).ceil();
@@ -475,7 +475,7 @@ impl RunOptions {
             let sets = networks.iter().filter_map(|name| engine::workload(name)).map(|workload| workload.data_set);
             sets.into_iter().any(|set| set.starts_with(prefix))
         };
-        // As the server compresses them.
+        // Size as compressed by the server.
         let mut fetched: Vec<String> = [("mnist", "11 MB"), ("cifar10", "170 MB")]
             .into_iter()
             .filter(|(set, _)| uses(set))
@@ -498,7 +498,7 @@ mod tests {
     use super::*;
     use crate::supplies;
 
-    /// Reads the query of a URL.
+    /// Parses the query of a URL.
     fn read(query: &str) -> Result<RunOptions, String> {
         RunOptions::from_pairs(query.split('&').filter_map(|pair| pair.split_once('=')))
     }
@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_written_as_an_address_that_is_read_again() {
+    fn options_survive_round_trip_through_url() {
         let usual = RunOptions::default();
         assert_eq!((options("utm_source=somewhere"), usual.query()), (usual, String::new()));
         let text = "workload=keras-mnist-mlp,caffe-mnist&batch=32&precision=f16&without=subgroups,f16&backend=burn-flex\
@@ -536,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_setting_is_named_with_its_possible_values() {
+    fn invalid_setting_error_lists_possible_values() {
         for (query, says) in [
             ("batch=32&batch=32", "batch can be given only once"),
             ("batch=0", "batch must be a whole number"),
@@ -564,7 +564,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_is_changed_and_removed_as_in_the_address() {
+    fn changes_and_removes_settings_as_in_url() {
         let changed = |options: RunOptions, name, value| options.with_setting(name, value).unwrap();
         let batch = changed(RunOptions::default(), "batch", " 64 ");
         assert_eq!(batch.batch_size, Some(64));
@@ -576,7 +576,7 @@ mod tests {
     }
 
     #[test]
-    fn every_departure_from_the_suite_is_named() {
+    fn lists_every_departure_from_suite() {
         for standard in
             ["", "precision=f16", "precision=f32", "autostart=1", "backend=burn-flex", "compare=wgsl,burn-flex"]
         {
@@ -603,7 +603,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_one_pace_differ_in_seed_and_networks_only() {
+    fn pace_ignores_only_seed_and_networks() {
         let pace = |query: &str| options(query).pace();
         assert_eq!(pace("workload=caffe-mnist&seed=7&suite=complete"), pace(""));
         for other in ["batch=8", "steps=3", "precision=f16", "backend=burn-wgpu", "without=f16"] {
@@ -612,13 +612,13 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_that_of_the_layers_and_the_data() {
+    fn memory_includes_layers_and_data() {
         for make in engine::WORKLOADS {
             let workload = make();
             let options = RunOptions { workloads: vec![workload.name.to_owned()], ..RunOptions::default() };
             let whole = workload.bytes_of_layers(workload.batch_size).unwrap();
             let generated = engine::data_set(workload.data_set).unwrap().origin.is_always_generated();
-            // Stories are small, and networks with generated images are in no suite.
+            // Stories are small, and no suite has networks with generated images.
             let difference = whole - options.memory_bytes().unwrap();
             assert!(generated || difference < 10_000_000, "{}: {difference} bytes are missing", workload.name);
         }
@@ -626,7 +626,7 @@ mod tests {
     }
 
     #[test]
-    fn the_choice_is_summarized_with_its_cost() {
+    fn summarizes_selection_with_cost() {
         let quick = RunOptions::default();
         assert_eq!(quick.summary(), "Quick (2)");
         let cost = "About a minute; downloads 11 MB (MNIST) the first time. Takes about 80 MB of the GPU's memory.";
@@ -693,7 +693,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comparison_has_the_usual_backends_and_one_seed_by_default() {
+    fn comparison_defaults_to_usual_backends_and_one_seed() {
         let usual = RunOptions::default();
         let all = |_: PageBackend| true;
         assert_eq!(usual.contenders(all), PageBackend::COMPARED);
@@ -710,20 +710,20 @@ mod tests {
     }
 
     #[test]
-    fn every_backend_trains_every_network_of_the_page() {
+    fn every_backend_trains_every_listed_network() {
         for backend in PageBackend::ALL {
             assert_eq!(options("suite=complete").with_backend(backend).left_out(), Vec::new(), "{backend:?}");
         }
     }
 
     #[test]
-    fn networks_are_chosen_one_by_one_or_as_a_suite() {
+    fn selects_networks_individually_or_as_a_suite() {
         let quick = RunOptions::default();
         assert_eq!(quick.networks(), ["keras-mnist-mlp", "caffe-mnist"]);
         let three = quick.with_network("keras-babi-rnn", true);
         assert_eq!(three.networks(), ["keras-mnist-mlp", "keras-babi-rnn", "caffe-mnist"]);
         assert_eq!((three.suite().name, three.workloads.len()), ("quick", 3));
-        // The networks of a suite count as the suite.
+        // Selecting all networks of a suite is the same as selecting the suite.
         let two = three.with_network("keras-babi-rnn", false);
         assert!(two.workloads.is_empty() && two.suite().name == "quick", "{two:?}");
         let one = two.with_network("caffe-mnist", false);

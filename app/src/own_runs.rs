@@ -1,5 +1,5 @@
-//! The runs that were made in this browser, which keeps them for itself: their results, how they can be deleted from
-//! the leaderboard, and the whole record of those that are not on it yet.
+//! Runs made in this browser and stored locally: their results, the links that delete them from the leaderboard, and
+//! the full records of runs not uploaded yet.
 
 use results::{Outcome, Phase, RunRecord, Stretch};
 use serde::{Deserialize, Serialize};
@@ -7,27 +7,27 @@ use serde::{Deserialize, Serialize};
 use crate::words::Said;
 
 const MAX_RUNS: usize = 50;
-/// Whole records are large, and browsers give a page a few megabytes.
+/// Maximum number of stored records. They are large, and browsers give a page a few megabytes.
 const MAX_RECORDS: usize = 5;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OwnRun {
-    /// Unique, also for the leaderboard: uploaded twice with the same key, a run is stored once.
+    /// Idempotency key: the leaderboard stores a run once even if it is uploaded twice.
     pub key: String,
     /// Seconds since 1970 UTC.
     pub unix_seconds: f64,
     pub device: Said,
     pub sentence: Said,
-    /// Its place on the leaderboard.
+    /// Location on the leaderboard.
     pub uploaded: Option<Uploaded>,
-    /// The record to upload.
+    /// Record to upload.
     pub record: Option<Record>,
     /// Result of [`RunOptions::pace`](crate::options::RunOptions::pace).
     pub pace: String,
     pub took: Vec<Took>,
 }
 
-/// Duration of a network, after its data was loaded.
+/// Duration of a network, excluding loading its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Took {
     pub workload: String,
@@ -35,7 +35,7 @@ pub struct Took {
 }
 
 impl Took {
-    /// Durations of the completed networks, without the time while the page was hidden.
+    /// Durations of the completed networks, excluding time while the page was hidden.
     pub fn of(record: &RunRecord) -> Vec<Self> {
         let counts = |stretch: &&Stretch| !matches!(stretch.phase, Phase::LoadingData | Phase::Paused);
         let completed = record.workloads.iter().filter(|workload| workload.outcome == Outcome::Completed);
@@ -48,7 +48,7 @@ impl Took {
     }
 }
 
-/// Place of a run on the leaderboard.
+/// Location of a run on the leaderboard.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Uploaded {
     pub run_id: String,
@@ -56,7 +56,7 @@ pub struct Uploaded {
     pub deletion_link: String,
 }
 
-/// A record that is not on the leaderboard.
+/// Record that has not been uploaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// Id of a registered run.
@@ -90,7 +90,7 @@ impl OwnRuns {
         records.skip(MAX_RECORDS).for_each(|run| run.record = None);
     }
 
-    /// Notes the place of a run on the leaderboard, and drops its record.
+    /// Stores the location of a run on the leaderboard, and drops its record.
     pub fn uploaded(&mut self, key: &str, uploaded: Uploaded) {
         if let Some(run) = self.0.iter_mut().find(|run| run.key == key) {
             run.uploaded = Some(uploaded);
@@ -106,7 +106,7 @@ impl OwnRuns {
         self.0.retain(|run| run.key != key);
     }
 
-    /// Drops the oldest record to make room. Returns false if no run had one.
+    /// Drops the oldest record to free space. Returns false if no run has one.
     pub fn lighten(&mut self) -> bool {
         let oldest = self.0.iter_mut().rev().find(|run| run.record.is_some());
         oldest.map(|run| run.record = None).is_some()
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_runs_stay_and_the_newest_of_their_records() {
+    fn keeps_newest_runs_and_newest_records() {
         let runs = runs(MAX_RUNS + 3);
         assert_eq!(runs.all().len(), MAX_RUNS);
         assert_eq!(runs.all()[0].key, format!("key {}", MAX_RUNS + 2));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_those_of_the_last_run_with_the_same_settings() {
+    fn uses_durations_of_last_run_with_same_settings() {
         let took = |workload: &str, seconds| Took { workload: workload.to_owned(), seconds };
         let mut runs = OwnRuns::default();
         runs.note(OwnRun { took: vec![took("a", 50.0), took("b", 7.0)], ..run(0) });
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_noted_again_in_its_place() {
+    fn storing_a_run_again_replaces_it() {
         let mut runs = runs(2);
         runs.note(OwnRun { sentence: Said::new(|| "faster".to_owned()), ..run(0) });
         let sentences: Vec<_> = runs.all().iter().map(|run| run.sentence.text()).collect();
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn an_uploaded_run_loses_its_record_and_a_deleted_one_goes() {
+    fn upload_drops_record_and_deletion_drops_run() {
         let mut runs = runs(2);
         let uploaded = Uploaded { run_id: "abc".to_owned(), deletion_link: "/runs/abc/delete#s".to_owned() };
         runs.uploaded("key 1", uploaded.clone());
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_browser_gives_up_the_oldest_record_first() {
+    fn drops_oldest_record_first_if_storage_is_full() {
         let mut runs = runs(2);
         assert!(runs.lighten());
         assert_eq!(runs.all().iter().map(|run| run.record.is_some()).collect::<Vec<_>>(), [true, false]);

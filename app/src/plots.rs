@@ -1,4 +1,4 @@
-//! Plots of rates on logarithmic axes, as plain numbers: a histogram of runs, and results as points.
+//! Geometry of throughput plots on logarithmic axes, as plain numbers: a histogram and a scatter plot.
 
 use results::api::{Distribution, RateBin, RunRow};
 use results::csv;
@@ -6,12 +6,12 @@ use results::csv;
 use crate::words::language;
 use crate::{t, text};
 
-/// Minimum ratio of the ends of an axis, so that even a single bar is narrow and has marks.
+/// Minimum ratio of the ends of an axis, so that even a single bar is narrow and has ticks.
 const MIN_RATIO: f64 = 4.0;
-/// Room outside the outermost bars, as a factor.
+/// Margin outside the outermost bars, as a factor.
 const MARGIN: f64 = 1.08;
 
-/// A range of rates in which equal factors are equally far apart.
+/// Logarithmic range of rates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogarithmicAxis {
     pub low: f64,
@@ -20,7 +20,7 @@ pub struct LogarithmicAxis {
 }
 
 impl LogarithmicAxis {
-    /// Covers `low` to `high`, which are positive, with at most `most` round marks if possible.
+    /// Creates an axis from `low` to `high`, which are positive, with at most `most` round ticks if possible.
     pub fn covering(low: f64, high: f64, most: usize) -> Self {
         let (low, high) = (low / MARGIN, high * MARGIN);
         let wider = (MIN_RATIO / (high / low)).max(1.0).sqrt();
@@ -28,13 +28,13 @@ impl LogarithmicAxis {
         Self { low, high, ticks: ticks(low, high, most) }
     }
 
-    /// Place of `rate` between the ends, 0 to 1.
+    /// Position of `rate` between the ends, 0 to 1.
     pub fn share(&self, rate: f64) -> f64 {
         ((rate / self.low).ln() / (self.high / self.low).ln()).clamp(0.0, 1.0)
     }
 }
 
-/// Finds the densest round marks that are not too many: within each power of ten, or at every few of them.
+/// Returns the largest set of at most `most` round ticks: several per power of ten, or one for every few powers.
 fn ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
     const WITHIN: [&[f64]; 5] = [
         &[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
@@ -55,7 +55,7 @@ fn ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
     candidates.into_iter().find(|marks| marks.len() <= most).unwrap_or_default()
 }
 
-/// A mark's text: `0.5`, `20`, `1,500`, `20 k`.
+/// Formats a tick label: `0.5`, `20`, `1,500`, `20 k`.
 pub fn tick(rate: f64) -> String {
     let short = |value: f64| language().number(&format!("{}", (value * 1e6).round() / 1e6));
     match rate {
@@ -70,7 +70,7 @@ pub fn tick(rate: f64) -> String {
     }
 }
 
-/// A bin as it is drawn; all are shares from 0 to 1 of the drawing's width and height.
+/// Drawn bin, in shares from 0 to 1 of the plot's width and height.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bar {
     pub left: f64,
@@ -79,7 +79,7 @@ pub struct Bar {
     pub own: bool,
 }
 
-/// Bars of all bins, the highest as high as the drawing.
+/// Returns the bars of all bins. The highest one fills the plot.
 pub fn bars(bins: &[RateBin], axis: &LogarithmicAxis, own: f64) -> Vec<Bar> {
     let most = bins.iter().map(|bin| bin.runs).max().unwrap_or(0).max(1) as f64;
     let bar = |bin: &RateBin| Bar {
@@ -91,7 +91,7 @@ pub fn bars(bins: &[RateBin], axis: &LogarithmicAxis, own: f64) -> Vec<Bar> {
     bins.iter().map(bar).collect()
 }
 
-/// Slowest and fastest rate of a drawing, or `None` without runs.
+/// Slowest and fastest rate of a plot; `None` without runs.
 pub fn ends(bins: &[RateBin], own: f64) -> Option<(f64, f64)> {
     let (slowest, fastest) = (bins.first()?.from, bins.last()?.to);
     (slowest > 0.0 && own > 0.0).then(|| (slowest.min(own), fastest.max(own)))
@@ -113,13 +113,13 @@ pub fn describe_distribution(distribution: &Distribution, own: f64) -> String {
     )
 }
 
-/// Such as `1,204 proven runs on 40 devices`.
+/// Formats the sample size, such as `1,204 proven runs on 40 devices`.
 pub fn of_devices(distribution: &Distribution) -> String {
     let Distribution { runs, devices, .. } = distribution;
     format!("{} {}", t!(common_proven_runs, number = *runs), t!(common_on_devices, number = *devices))
 }
 
-/// Fewer points show no more than the table.
+/// Minimum number of points. Fewer show no more than the table.
 const MIN_POINTS: usize = 2;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -153,7 +153,7 @@ impl Point {
     }
 }
 
-/// Points of these results, and the number of results without one: those that lack accuracy or a rate.
+/// Returns the points, and the number of results without one because a metric is missing.
 pub fn points(rows: &[RunRow]) -> (Vec<Point>, usize) {
     let point = |row: &RunRow| {
         let positive = |value: Option<f64>| value.filter(|value| *value > 0.0);
@@ -170,8 +170,8 @@ pub fn points(rows: &[RunRow]) -> (Vec<Point>, usize) {
     (points, without)
 }
 
-/// Both axes: time to accuracy from left to right, and rates upwards; `None` for too few points. They are logarithmic,
-/// because a phone and a server are a factor of thousands apart.
+/// Returns the axes, or `None` for too few points: time to accuracy from left to right, and throughput upwards. They
+/// are logarithmic, because a phone and a server differ by a factor of thousands.
 pub fn axes(points: &[Point], narrow: bool) -> Option<(LogarithmicAxis, LogarithmicAxis)> {
     let axis = |value: fn(&Point) -> f64, most| {
         let values = points.iter().map(value);
@@ -184,7 +184,7 @@ pub fn axes(points: &[Point], narrow: bool) -> Option<(LogarithmicAxis, Logarith
     })
 }
 
-/// Backends of the points, each once, in order of appearance, which decides their colors.
+/// Distinct backends of the points, in order of appearance, which determines their colors.
 pub fn backends(points: &[Point]) -> Vec<&str> {
     let mut met: Vec<&str> = Vec::new();
     for point in points {
@@ -235,7 +235,7 @@ pub(crate) mod tests {
     ];
 
     #[test]
-    fn equal_factors_are_equally_far_apart() {
+    fn equal_factors_have_equal_distances() {
         let axis = LogarithmicAxis::covering(100.0, 10_000.0, 6);
         let step = axis.share(1000.0) - axis.share(100.0);
         assert!((axis.share(10_000.0) - axis.share(1000.0) - step).abs() < 1e-12);
@@ -244,7 +244,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_narrow_range_is_widened_and_a_wide_one_has_few_marks() {
+    fn widens_narrow_ranges_and_limits_ticks_of_wide_ones() {
         let narrow = LogarithmicAxis::covering(2000.0, 2010.0, 6);
         assert!((narrow.high / narrow.low - MIN_RATIO).abs() < 1e-9);
         assert_eq!(narrow.ticks, [1200.0, 1500.0, 2000.0, 2500.0, 3000.0, 4000.0]);
@@ -255,13 +255,13 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn marks_are_short() {
+    fn tick_labels_are_short() {
         let texts = [0.5, 20.0, 1500.0, 20_000.0, 1_500_000.0, 1.2 * 10f64.powi(-1)].map(tick);
         assert_eq!(texts, ["0.5", "20", "1,500", "20 k", "1.5 M", "0.12"]);
     }
 
     #[test]
-    fn the_highest_bar_fills_the_drawing_and_the_run_is_in_its_own() {
+    fn highest_bar_fills_plot_and_own_bar_contains_run() {
         let (low, high) = ends(&BINS, 204.0).unwrap();
         assert_eq!((low, high), (100.0, 1050.0));
         let bars = bars(&BINS, &LogarithmicAxis::covering(low, high, 6), 204.0);
@@ -272,13 +272,13 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_run_beside_all_others_is_still_on_the_axis() {
+    fn axis_includes_run_outside_all_bins() {
         assert_eq!(ends(&BINS, 5000.0), Some((100.0, 5000.0)));
         assert_eq!(ends(&BINS, 10.0), Some((10.0, 1050.0)));
     }
 
     #[test]
-    fn the_drawing_can_be_read_aloud() {
+    fn describes_distribution_for_screen_readers() {
         let suite = Suite { name: "quick".to_owned(), version: 1 };
         let of = |bins: &[RateBin]| Distribution {
             suite: suite.clone(),
@@ -324,7 +324,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn only_results_with_both_figures_are_points() {
+    fn plots_only_results_with_both_metrics() {
         let rows = [
             row("a", "Example 1", Some(900.0), Some(30.0)),
             row("b", "Example, 2", Some(90_000.0), Some(0.5)),
@@ -341,7 +341,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn every_point_lies_between_the_ends_of_both_axes() {
+    fn axes_include_every_point() {
         let rows = [row("a", "1", Some(900.0), Some(30.0)), row("b", "2", Some(90_000.0), Some(0.5))];
         let (all, _) = points(&rows);
         let (times, rates) = axes(&all, false).unwrap();

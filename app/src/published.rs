@@ -23,8 +23,8 @@ pub struct Published {
 static ALL: LazyLock<Vec<Published>> =
     LazyLock::new(|| serde_json::from_str(include_str!("../published.json")).expect("the file is checked in"));
 
-/// Published results of a network with batches of the same size: a sentence for each device, the fastest first. Empty
-/// if the run has no time per epoch.
+/// Published results of a network at the same batch size: one sentence per device, the fastest first. Empty if the run
+/// has no time per epoch.
 pub fn sentences(record: &WorkloadRecord) -> Vec<String> {
     let settings = &record.settings;
     let Some(own) = epoch_seconds(record) else { return Vec::new() };
@@ -95,7 +95,7 @@ impl Published {
     }
 }
 
-/// Published accuracy of a network that was trained with its own recipe.
+/// Published accuracy of a network trained with its own recipe.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct PublishedLearning {
     workload: String,
@@ -115,7 +115,7 @@ static LEARNING: LazyLock<Vec<PublishedLearning>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../published-accuracies.json")).expect("the file is checked in")
 });
 
-/// Published learning of this network with its own recipe; `None` for another batch size.
+/// Returns the published learning curve of this network with its own recipe; `None` for another batch size.
 pub fn learning(workload: &str, batch_size: u32) -> Option<&'static PublishedLearning> {
     let recipe = engine::workload(workload).filter(|recipe| recipe.batch_size == batch_size)?;
     let rate = recipe.optimizer.learning_rate;
@@ -128,7 +128,7 @@ pub fn learning(workload: &str, batch_size: u32) -> Option<&'static PublishedLea
 }
 
 impl PublishedLearning {
-    /// Training accuracies over the seconds at which this run reaches the same epochs, up to one epoch ahead.
+    /// Published training accuracies over the seconds at which this run reaches the same epochs, up to one epoch ahead.
     pub fn curve_beside(&self, training_seconds: f64, epochs: f64) -> Vec<(f64, f64)> {
         let Some(curve) = self.curve.as_ref().filter(|_| epochs > 0.0) else { return Vec::new() };
         let near = (1..).map(f64::from).zip(curve).take_while(|(epoch, _)| *epoch < epochs + 1.0);
@@ -163,7 +163,7 @@ mod tests {
     use crate::headline::tests::record;
 
     #[test]
-    fn every_line_is_of_a_network_of_the_page() {
+    fn every_published_result_is_of_a_known_network() {
         assert!(ALL.len() > 40);
         for of in ALL.iter() {
             assert!(engine::workload(&of.workload).is_some() && of.seconds_per_epoch > 0.0, "{of:?}");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn published_learning_is_found_for_the_networks_own_recipe() {
+    fn finds_published_learning_for_own_recipe() {
         let lenet = learning("caffe-mnist", 64).unwrap();
         assert_eq!((lenet.accuracy, &lenet.curve), (Some(0.9918), &None));
         assert_eq!(lenet.curve_beside(30.0, 4.0), []);
@@ -183,17 +183,17 @@ mod tests {
     }
 
     #[test]
-    fn a_published_curve_is_placed_by_the_epochs_of_the_run() {
+    fn places_published_curve_by_epochs_of_run() {
         let rnn = learning("keras-mnist-hrnn", 32).unwrap();
         assert_eq!(rnn.curve_beside(0.0, 0.0), []);
-        // 20 s a pass; the second lies ahead, and the third too far.
+        // 20 s per epoch: the second one is still ahead, and the third too far ahead.
         assert_eq!(rnn.curve_beside(25.0, 1.25), [(20.0, 0.899), (40.0, 0.971)]);
         assert_eq!(rnn.curve_beside(200.0, 10.0).len(), 5);
         assert!(rnn.sentence().contains("Keras/MXNet") && rnn.sentence().contains("2017"), "{}", rnn.sentence());
     }
 
     #[test]
-    fn published_times_are_compared_with_runs_of_the_same_batches() {
+    fn compares_published_times_at_same_batch_size() {
         let summary = Summary { samples_per_second: Some(600_000.0), ..Summary::default() };
         let fast = record([0.9, 0.9], None, summary);
         let found = sentences(&fast);

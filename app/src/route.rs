@@ -1,4 +1,4 @@
-//! Addresses: the views of the page by their paths, and requests of the API.
+//! URLs: the paths of the page's views, and requests to the API.
 
 use results::api::ListRuns;
 use results::open_data::ExportFormat;
@@ -8,58 +8,58 @@ use serde_json::Value;
 /// Page that compares backends.
 pub const COMPARE: &str = "/compare";
 
-/// Page of stored results, or devices, side by side.
+/// Page of stored results or devices side by side.
 pub const SIDE_BY_SIDE: &str = "/side-by-side";
 
 /// Page of result files.
 pub const FILE: &str = "/file";
 
-/// List of documents; each has its page below.
+/// List of documents, and the prefix of their pages.
 pub const DOCUMENTS: &str = "/docs";
 
-/// The views of the page.
+/// View of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
     Start,
-    /// Back ends side by side on this device.
+    /// Comparison of backends on this device.
     Compare,
-    /// Two to four stored results, or devices, side by side; the query has their ids.
+    /// Two to four stored results or devices side by side; their ids are in the query.
     SideBySide,
-    /// Results in files from a disk.
+    /// Result files opened from disk.
     File,
-    /// The page of one stored result.
+    /// Page of one stored result.
     Result {
         run_id: String,
     },
-    /// The page of one device.
+    /// Page of one device.
     Device {
-        /// As it stands in the address, with what is not ASCII encoded, and as requests have to write it.
+        /// Key with percent-encoded non-ASCII characters, as in the URL and in requests.
         key: String,
     },
-    /// A shared comparison of backends.
+    /// Shared comparison of backends.
     Comparison {
         id: String,
     },
-    /// Deletes one; the secret is in the fragment.
+    /// Deletion of a comparison; the secret is in the fragment.
     DeleteComparison {
         id: String,
     },
-    /// The log of moderation.
+    /// Moderation log.
     Moderation,
-    /// All documents.
+    /// List of documents.
     Documents,
-    /// The document with this name, if it exists.
+    /// Document with this name, if it exists.
     Document {
         name: String,
     },
-    /// Deletes a result; the secret is in the fragment, which browsers keep to themselves.
+    /// Deletion of a result; the secret is in the fragment, which browsers do not send to the server.
     Delete {
         run_id: String,
     },
     Unknown,
 }
 
-/// The view for a path such as `/runs/3f9a/delete`.
+/// Returns the view for a path such as `/runs/3f9a/delete`.
 pub fn route(path: &str) -> Route {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     match parts[..] {
@@ -79,12 +79,12 @@ pub fn route(path: &str) -> Route {
     }
 }
 
-/// Finds the id of a result in a link to its page, or takes the id itself.
+/// Extracts the id of a result from a link to its page, or accepts the id itself.
 pub fn run_in(text: &str) -> Option<String> {
     last_part(text, "/runs/").filter(|id| is_id(id))
 }
 
-/// Finds the key of a device in a link to its page, or takes the key itself.
+/// Extracts the key of a device from a link to its page, or accepts the key itself.
 pub fn device_in(text: &str) -> Option<String> {
     last_part(text, "/devices/").filter(|key| is_key(key))
 }
@@ -114,7 +114,7 @@ fn is_key(text: &str) -> bool {
     parts.next().is_some_and(plain) && parts.all(encoded)
 }
 
-/// Path of the API with a query: the fields that have a value.
+/// Returns an API path with the fields that have a value as its query.
 pub fn with_query(path: &str, query: &impl Serialize) -> String {
     let mut address = path.to_owned();
     let fields = serde_json::to_value(query).expect("every query can be written as JSON");
@@ -130,13 +130,13 @@ pub fn with_query(path: &str, query: &impl Serialize) -> String {
     address
 }
 
-/// Address of an export of everything in a list.
+/// Returns the URL that exports a whole list.
 pub fn export(format: ExportFormat, query: &ListRuns) -> String {
     let query = ListRuns { limit: None, cursor: None, offset: None, ..query.clone() };
     with_query(&format!("/api/v1/export?format={}", format.name()), &query)
 }
 
-/// Encodes everything but the unreserved letters of RFC 3986 as `%` and two digits for each byte.
+/// Percent-encodes every byte except the unreserved characters of RFC 3986.
 fn encoded(text: &str) -> String {
     let mut encoded = String::new();
     for byte in text.bytes() {
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_lead_to_their_views() {
+    fn routes_paths_to_views() {
         let id = || "Ab3-_9".to_owned();
         let device = |key: &str| Route::Device { key: key.to_owned() };
         for (path, view) in [
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_or_a_device_is_found_in_a_pasted_link() {
+    fn finds_result_or_device_in_pasted_link() {
         let id = Some("Ab3-_9".to_owned());
         for text in ["Ab3-_9", " https://example.org/runs/Ab3-_9 ", "/runs/Ab3-_9/delete#x", "http://h/runs/Ab3-_9?a=b"]
         {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_has_encoded_fields_with_a_value_only() {
+    fn query_has_only_encoded_fields_with_values() {
         assert_eq!(with_query("/api/v1/runs", &ListRuns::default()), "/api/v1/runs");
         let query = ListRuns { backend: Some("burn-wgpu".to_owned()), limit: Some(25), ..ListRuns::default() };
         assert_eq!(with_query("/api/v1/runs", &query), "/api/v1/runs?backend=burn-wgpu&limit=25");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn an_export_has_the_filters_of_a_list_and_all_of_its_pages() {
+    fn export_keeps_filters_and_covers_all_pages() {
         let query = ListRuns { workload: Some("caffe-mnist".to_owned()), limit: Some(25), ..ListRuns::default() };
         assert_eq!(export(ExportFormat::Parquet, &query), "/api/v1/export?format=parquet&workload=caffe-mnist");
         assert_eq!(export(ExportFormat::Csv, &ListRuns::default()), "/api/v1/export?format=csv");

@@ -1,4 +1,4 @@
-//! A comparison of back ends in words and as files: cells of its table, a table of commas, and everything as JSON.
+//! Text and file formats of a comparison of backends: table cells, CSV, and JSON.
 
 use results::api::SideVerdict;
 use results::comparison::{Comparison, Contender, Figures, Refused, Row, RowOutcome, Timing};
@@ -11,10 +11,10 @@ use crate::charts::NamedCurve;
 use crate::words::{self, Plain, messages};
 use crate::{t, text};
 
-/// Version of the layout of [`document`], as in `native-runner --backend all --json`.
+/// Schema version of [`document`], the same as in `native-runner --backend all --json`.
 const DOCUMENT_VERSION: u32 = 1;
 
-/// Columns after the backend's name.
+/// Columns that follow the backend's name.
 pub const COLUMNS: [Plain; 7] = [
     messages::common_rate,
     messages::metric_seconds_per_epoch,
@@ -22,14 +22,14 @@ pub const COLUMNS: [Plain; 7] = [
     messages::metric_testing_seconds,
     messages::metric_accuracy,
     messages::compare_column_memory,
-    // Apart from all that repeats.
+    // Last, because it is paid once and not per epoch.
     messages::compare_column_start,
 ];
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureCell {
     pub value: Option<f64>,
-    /// The value as text, or a dash.
+    /// Formatted value, or a dash.
     pub figure: String,
     pub remark: Option<String>,
 }
@@ -68,7 +68,7 @@ pub fn cells(figures: Option<&Figures>) -> [FigureCell; 7] {
     ]
 }
 
-/// A ratio of throughputs, with its interval and verdict.
+/// Formats a ratio of throughputs, with its interval and verdict.
 fn rate_ratio(ratio: Estimate) -> String {
     let value = text::ratio(ratio.value);
     match ratio.interval {
@@ -89,7 +89,7 @@ pub fn title(contender: &Contender) -> String {
     PageBackend::named(&contender.backend).map_or_else(|| contender.to_string(), |backend| backend.title().to_owned())
 }
 
-/// Reason why a row lacks metrics.
+/// Reason a row has no metrics.
 pub fn remark(outcome: &RowOutcome) -> Option<String> {
     match outcome {
         RowOutcome::Completed => None,
@@ -109,12 +109,12 @@ pub fn quoted(refused: &[Refused]) -> Vec<Refused> {
     refused.iter().map(quoted).collect()
 }
 
-/// Test accuracy over seconds of training, a curve for each backend, from its first seed.
+/// Test accuracy over seconds of training: one curve per backend, from its first seed.
 pub fn accuracy_curves(workload: &str, records: &[RunRecord]) -> Vec<NamedCurve> {
     curves(workload, records, |of| of.evaluations.iter().map(|test| (test.training_seconds, test.accuracy)).collect())
 }
 
-/// Training loss over seconds of training, likewise.
+/// Training loss over seconds of training: one curve per backend, from its first seed.
 pub fn loss_curves(workload: &str, records: &[RunRecord]) -> Vec<NamedCurve> {
     curves(workload, records, |of| crate::charts::curve(&of.curve, |point| point.loss))
 }
@@ -136,7 +136,7 @@ fn curves(
     found
 }
 
-/// Networks of these records, each once, in order of appearance.
+/// Distinct networks of these records, in order of appearance.
 pub fn networks(records: &[RunRecord]) -> Vec<String> {
     distinct(records.iter().flat_map(|record| &record.workloads).map(|of| of.workload.clone()))
 }
@@ -155,7 +155,7 @@ fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
     known
 }
 
-/// All metrics as CSV, unrounded, in seconds, samples and bytes; a line for each backend and network.
+/// Formats all metrics as CSV: unrounded, in seconds, samples and bytes, with one row per backend and network.
 pub fn table(comparisons: &[Comparison]) -> String {
     const HEAD: &str = "workload,backend,precision,seeds,samples_per_second,rate_to_fastest,rate_to_fastest_low,\
         rate_to_fastest_high,seconds_per_epoch,epoch_to_fastest,training_seconds,training_to_fastest,testing_seconds,\
@@ -184,7 +184,7 @@ fn line(workload: &str, row: &Row) -> String {
     ];
     let numbers = numbers.into_iter().flatten().map(|value| value.map(|value| value.to_string()).unwrap_or_default());
     let memory = figures.and_then(|of| of.device_memory_bytes).map(|bytes| bytes.to_string());
-    // Machines read it.
+    // The file is in English, for programs that read it.
     let remark = words::in_english(|| remark(&row.outcome));
     let names = [workload.to_owned(), row.contender.backend.clone(), row.contender.precision.name().to_owned()];
     let cells = names.into_iter().chain([seeds.unwrap_or_default()]).chain(numbers);
@@ -192,7 +192,7 @@ fn line(workload: &str, row: &Row) -> String {
     format!("{}\n", cells.map(|cell| csv::cell(&cell).into_owned()).collect::<Vec<_>>().join(","))
 }
 
-/// The comparisons, the records of all runs, and the reasons for those that are missing, as JSON.
+/// Formats the comparisons, the records of all runs, and the reasons for missing ones as JSON.
 pub fn document(comparisons: &[Comparison], records: &[RunRecord], refused: &[Refused]) -> String {
     #[derive(Serialize)]
     struct Document<'a> {
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn metrics_have_ratios_only_where_they_can_be_compared() {
+    fn only_comparable_metrics_have_ratios() {
         let cells = cells(Some(&figures()));
         let remarks: Vec<_> = cells.iter().map(|cell| cell.remark.as_deref().unwrap_or_default()).collect();
         let expected = ["0.50 × (0.40 – 0.60)", "from its throughput", "3.00 ×", "2.00 ×", "± 0.10 %", "", "1.00 ×"];
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn the_csv_has_a_line_for_each_backend_with_its_remark() {
+    fn csv_has_one_row_per_backend_with_remark() {
         let refused = RowOutcome::Refused { reason: "it needs f16, which is not there".to_owned() };
         let rows = vec![row("wgsl", RowOutcome::Completed, Some(figures())), row("burn-flex", refused, None)];
         let agreement = Agreement::NotCompared { obstacle: Obstacle::TooFewBackEnds };

@@ -1,4 +1,4 @@
-//! Texts on the position of a run among others, and on the cost of a browser.
+//! Texts about the rank of a run among others, and about the overhead of browsers.
 
 use engine::KNOWN_BACKENDS;
 use engine::backends::{BURN_REMOTE, Devices};
@@ -11,8 +11,8 @@ use results::{DeviceKind, RunRecord, WorkloadRecord};
 use crate::t;
 use crate::text;
 
-/// Position of a run in one network; `None` if no run is proven yet. `counts` is true for a run among those that it is
-/// compared with.
+/// Describes the rank of a run in one network; `None` if no run is proven yet. `counts` is true if the run is among the
+/// ranked runs.
 pub fn sentence(standing: &WorkloadStanding, counts: bool) -> Option<String> {
     let [all, device, vendor] = standing.runs;
     if all == 1 {
@@ -20,7 +20,7 @@ pub fn sentence(standing: &WorkloadStanding, counts: bool) -> Option<String> {
     }
     let share = percent(standing.among_all?);
     let mut sentence = t!(standing_faster, share = share, runs = all);
-    // A statement on all runs is not repeated for a part of them, and a run is not compared with itself.
+    // Skip a subset that equals all runs, or that only has this run.
     let has_others = |runs: u64| runs < all && !(runs == 1 && counts);
     if let Some(share) = standing.of_device.filter(|_| has_others(device)) {
         sentence.push_str(&t!(standing_than_on_device, share = percent(share), runs = device));
@@ -103,7 +103,8 @@ pub fn percent(share: f64) -> String {
     format!("{:.0} %", if inside { whole.clamp(1.0, 99.0) } else { whole })
 }
 
-/// Query for the rates of a network around a run's; `None` if the server only has another version of its suite.
+/// Returns the query for the throughput distribution around a run; `None` if the server has another version of its
+/// suite.
 pub fn distribution_query(record: &RunRecord, workload: &WorkloadRecord) -> Option<DistributionQuery> {
     let suite = engine::suite(&record.suite.name).filter(|suite| suite.version == record.suite.version)?;
     suite.workloads.contains(&workload.workload.as_str()).then(|| DistributionQuery {
@@ -116,10 +117,10 @@ pub fn distribution_query(record: &RunRecord, workload: &WorkloadRecord) -> Opti
     })
 }
 
-/// Class for ranking runs on the device.
+/// Class in which runs on the device are ranked.
 fn class_of(backend: &str, kind: DeviceKind, api: &str) -> RankedClass {
     let is_processor = if backend == BURN_REMOTE {
-        // The remote device reports what it is.
+        // The remote device reports its own kind.
         kind == DeviceKind::Cpu && api == "CPU"
     } else {
         KNOWN_BACKENDS.iter().any(|known| known.name == backend && known.devices() == Devices::Given)
@@ -127,7 +128,7 @@ fn class_of(backend: &str, kind: DeviceKind, api: &str) -> RankedClass {
     if is_processor { RankedClass::Processor } else { RankedClass::Gpu }
 }
 
-/// Source of the name of a device, as a sentence.
+/// Describes the source of a device's name in a sentence.
 pub fn source(source: DeviceSource) -> &'static str {
     match source {
         DeviceSource::Reported => t!(device_source_reported),
@@ -136,7 +137,7 @@ pub fn source(source: DeviceSource) -> &'static str {
     }
 }
 
-/// Cost of a browser, as the rest of a sentence that begins with a network.
+/// Describes the overhead of a browser, to follow the name of a network.
 pub fn browser_tax(tax: &BrowserTaxOfDevice) -> String {
     let ratio = tax.native_over_browser;
     let share = if ratio >= 1.0 { 1.0 - 1.0 / ratio } else { 1.0 / ratio - 1.0 };
@@ -148,7 +149,7 @@ pub fn browser_tax(tax: &BrowserTaxOfDevice) -> String {
     }
 }
 
-/// Numbers of submitters of such a comparison.
+/// Describes how many submitters the overhead is based on.
 pub fn tax_submitters(tax: &BrowserTaxOfDevice) -> String {
     let BrowserTaxOfDevice { native_submitters, browser_submitters, .. } = tax;
     t!(
@@ -158,10 +159,10 @@ pub fn tax_submitters(tax: &BrowserTaxOfDevice) -> String {
     )
 }
 
-/// Title of a column of scores, the same in all languages.
+/// Heading of a column of scores, the same in all languages.
 pub const SCORE_TITLE: &str = "Gradmark, GFLOP/s";
 
-/// A score with its interval, as two texts.
+/// Formats a score and its interval.
 pub fn score(figure: &FigureOfDevice) -> (String, String) {
     (
         text::score(figure.median),
@@ -169,7 +170,7 @@ pub fn score(figure: &FigureOfDevice) -> (String, String) {
     )
 }
 
-/// A rate in samples per second with its interval, as two texts.
+/// Formats a rate in samples per second and its interval.
 pub fn rate(figure: &FigureOfDevice) -> (String, String) {
     (
         text::rate(figure.median),
@@ -184,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn backends_of_the_processor_are_compared_with_processors() {
+    fn processor_backends_are_ranked_among_processors() {
         for (backend, kind, api, class) in [
             ("wgsl", DeviceKind::Discrete, "Vulkan", RankedClass::Gpu),
             ("burn-cuda", DeviceKind::Discrete, "CUDA", RankedClass::Gpu),
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_compared_with_all_runs_its_device_and_its_vendor() {
+    fn compares_run_with_all_runs_device_and_vendor() {
         let said = |shares: [Option<f64>; 3], runs: [u64; 3], counts| {
             let [among_all, of_device, of_vendor] = shares;
             let workload = "caffe-mnist".to_owned();
@@ -212,7 +213,7 @@ mod tests {
                 "Faster than 83 % of 1,204 proven runs; than 51 % of 40 on this device; than 70 % of 300 of this vendor.",
             ),
             ([Some(0.83), None, None], [1204, 0, 0], "Faster than 83 % of 1,204 proven runs."),
-            // Nothing is said twice.
+            // No statement is repeated.
             ([Some(0.5); 3], [7, 7, 7], "Faster than 50 % of 7 proven runs."),
             (
                 [Some(0.5), Some(0.25), Some(0.5)],
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cost_of_a_browser_is_a_share_of_the_programs_rate() {
+    fn browser_overhead_is_a_share_of_native_throughput() {
         let tax = |native_over_browser| BrowserTaxOfDevice {
             suite: Suite { name: "quick".to_owned(), version: 1 },
             workload: "caffe-mnist".to_owned(),

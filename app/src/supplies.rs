@@ -1,12 +1,12 @@
-//! Supplies of the server for runs: the training worker, the worker with Burn, other frameworks, and the data sets.
+//! Availability of what runs need from the server: training worker, worker with Burn, other frameworks, and data sets.
 //!
-//! Every page has the plain worker. The file burn.json in the page's folder says `building`, `missing` (each with a note) or
-//! `ready`, with folder and sizes; the page reads it when it is opened and, while Burn is being built, every few seconds,
-//! except during a run, so that the choice appears without a reload. frameworks.json has the same for the bundles of
-//! TensorFlow.js and jax-js, one for each of their backends (`app/hooks/src/frameworks.rs`). A bundle is fetched when it is
-//! chosen; its loader reports progress, size and time. Nothing can wait for a shader compiler in a browser, so Burn goes on
-//! without kernels that the browser refuses: they are logged to the console, and the comparison with the reference ends the
-//! run.
+//! The plain worker is part of every page. The state in the page's burn.json is `building` or `missing` with a note, or
+//! `ready` with folder and sizes. The page reads the file on load and, while Burn is being built, every few seconds
+//! except during a run, so that Burn becomes selectable without a reload. frameworks.json has the same for the bundles
+//! of TensorFlow.js and jax-js, one per backend (`app/hooks/src/frameworks.rs`). A bundle is downloaded when it is
+//! needed; its loader reports progress, size and time. A browser cannot block on shader compilation, so Burn continues
+//! without kernels that the browser rejects: they are logged to the console, and the comparison with the reference
+//! fails the run.
 
 use engine::SuiteDefinition;
 use results::api::DataSetList;
@@ -23,7 +23,7 @@ pub const WORKER_META: &str = "gradmark-worker";
 /// Returns the URL of the plain worker's loader, from the content of [`WORKER_META`].
 ///
 /// # Errors
-/// A part of a sentence: the page was not put together completely.
+/// The page was not built completely. The error is part of a sentence.
 pub fn worker_loader(content: Option<&str>) -> Result<String, String> {
     let address = content.map(str::trim).filter(|address| address.starts_with('/') && !address.starts_with("//"));
     address.map(str::to_owned).ok_or_else(|| t!(backend_no_worker, name = WORKER_META))
@@ -37,11 +37,11 @@ pub enum Availability<T> {
     #[default]
     #[serde(skip)]
     Asking,
-    /// The note is a part of a sentence, and changes during the build.
+    /// The note is part of a sentence, and changes during the build.
     Building {
         note: String,
     },
-    /// The note is the reason, a part of a sentence.
+    /// The note is the reason, as part of a sentence.
     Missing {
         note: String,
     },
@@ -49,7 +49,7 @@ pub enum Availability<T> {
 }
 
 impl<T: DeserializeOwned> Availability<T> {
-    /// Reads a file. An unreadable one counts as missing.
+    /// Parses a file. An invalid one counts as missing.
     pub fn parse(file: &str, text: &str) -> Self {
         serde_json::from_str(text)
             .unwrap_or_else(|error| Self::missing(t!(backend_unreadable, file = file, why = error.to_string())))
@@ -65,9 +65,9 @@ impl<T> Availability<T> {
         if let Self::Ready(bundles) = self { Some(bundles) } else { None }
     }
 
-    /// Returns why nothing can be trained with it, to follow a subject: `is being built: …`.
+    /// Returns the reason it cannot train, to follow a subject: `is being built: …`.
     pub fn obstacle(&self) -> Option<String> {
-        // A note becomes a part of a sentence, with or without a final stop.
+        // The note becomes part of a sentence, so drop its final period.
         let part = |note: &str| note.trim().trim_end_matches('.').to_owned();
         match self {
             Self::Asking => Some(t!(backend_asking).to_owned()),
@@ -78,15 +78,15 @@ impl<T> Availability<T> {
     }
 }
 
-/// The worker with Burn, or one of a framework.
+/// Bundle of the worker with Burn, or of a framework's worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Bundle {
     /// Folder below the page's own; its name has a digest of the content.
     #[serde(deserialize_with = "plain_folder")]
     folder: String,
-    /// Size of all its files, as fetched by a browser.
+    /// Size of all files as downloaded by a browser.
     pub compressed_bytes: u64,
-    /// Size of its module, unpacked.
+    /// Uncompressed size of the module.
     pub bytes: u64,
 }
 
@@ -98,7 +98,7 @@ fn plain_folder<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D:
 }
 
 impl Bundle {
-    /// Returns the address of the script that starts the worker.
+    /// Returns the URL of the script that starts the worker.
     pub fn loader(&self) -> String {
         format!("/{}/loader.js", self.folder)
     }
@@ -118,17 +118,17 @@ struct FrameworkBundle {
     bundle: Bundle,
 }
 
-/// Progress of fetching and starting a bundle for a run.
+/// Progress of downloading and starting a bundle for a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrival {
-    /// Name of the content, for people.
+    /// Displayed name of the content.
     pub of: &'static str,
     pub state: ArrivalState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ArrivalState {
-    /// Bytes of the module received, as far as the loader reports them, and its size.
+    /// Bytes of the module received so far, as reported by the loader, and its size.
     Coming {
         bytes: u64,
         total: u64,
@@ -145,7 +145,7 @@ impl Arrival {
         matches!(self.state, ArrivalState::Coming { .. })
     }
 
-    /// Share of the module that was received.
+    /// Share of the module received so far.
     pub fn fraction(self) -> f64 {
         match self.state {
             ArrivalState::Coming { bytes, total } => (bytes as f64 / total.max(1) as f64).min(1.0),
@@ -173,27 +173,26 @@ impl Arrival {
     }
 }
 
-/// Known supplies. Each may be missing while everything else works, and Burn and data may come while the page is
-/// open.
+/// Known supplies. Any may be missing without affecting the others, and Burn and data may become available while the
+/// page is open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Supplies {
     pub burn: Availability<Bundle>,
     pub frameworks: Availability<FrameworkBundles>,
-    /// Data sets that are missing. Before the server has answered, and for data that it does not know, there are none: then
-    /// a run finds out when it fetches them.
+    /// Data sets that the server reports as missing. Empty until it responds. A run reports others when fetching fails.
     pub missing_data: Vec<MissingData>,
 }
 
-/// A data set that the server cannot serve.
+/// Data set that the server cannot serve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingData {
     name: String,
-    /// A part of a sentence.
+    /// Reason, as part of a sentence.
     reason: String,
 }
 
 impl Supplies {
-    /// Returns why nothing can be trained with this backend, to follow a subject: `is not on this server: …`.
+    /// Returns the reason this backend cannot train, to follow a subject: `is not on this server: …`.
     pub fn obstacle(&self, backend: PageBackend) -> Option<String> {
         match backend.maker() {
             Maker::Ours => None,
@@ -205,7 +204,7 @@ impl Supplies {
         }
     }
 
-    /// True while the server has not answered, or builds this backend.
+    /// True while the server has not responded yet, or is building this backend.
     pub fn is_coming(&self, backend: PageBackend) -> bool {
         match backend.maker() {
             Maker::Ours => false,
@@ -237,8 +236,8 @@ impl Supplies {
         self.missing_data.iter().find(|data| data.name == needed)
     }
 
-    /// Returns why a suite cannot be run. Those of its networks that have their data can be chosen one by one; as a suite
-    /// they would be another one under its name.
+    /// Returns the reason a suite cannot be run, if data is missing. Networks that have their data can be selected
+    /// individually, but are not run under the name of the suite.
     pub fn lacking_for_suite(&self, suite: &SuiteDefinition) -> Option<String> {
         let lacking: Vec<&MissingData> = suite.workloads.iter().filter_map(|name| self.missing_for(name)).collect();
         let titles = self.missing_data.iter().filter(|data| lacking.contains(data)).map(MissingData::title);
@@ -253,7 +252,7 @@ impl MissingData {
         text::data_set_title(&self.name)
     }
 
-    /// Returns what is missing, why, and what cannot be trained without it.
+    /// Describes what is missing, why, and what cannot be trained without it.
     pub fn sentences(&self) -> String {
         let needed_by = engine::WORKLOADS.iter().filter(|make| make().data_set == self.name).count();
         t!(
@@ -285,7 +284,7 @@ pub(crate) mod tests {
         Supplies { frameworks: Availability::parse("frameworks.json", text), ..Supplies::default() }
     }
 
-    /// A server that has every data set but this one.
+    /// Creates the response of a server that lacks only this data set.
     pub(crate) fn without(name: &str) -> Supplies {
         let served = ["mnist", "cifar10"].map(|set| ServedDataSet {
             name: set.to_owned(),
@@ -295,7 +294,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn bundles_that_are_ready_have_a_loader_and_sizes() {
+    fn ready_bundles_have_loader_and_sizes() {
         let supplies = with_burn(BURN);
         let burn = supplies.bundle(PageBackend::BurnFlex).unwrap();
         assert_eq!(burn.loader(), "/burn-0123456789abcdef/loader.js");
@@ -308,7 +307,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn bundles_that_are_not_ready_say_why() {
+    fn unavailable_bundles_have_a_reason() {
         let burn = |text: &str| with_burn(text).obstacle(PageBackend::BurnWgpu).unwrap();
         assert_eq!(
             burn(r#"{"state":"building","note":"compiling Burn for the page"}"#),
@@ -344,7 +343,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_missing_address_of_the_worker_is_an_error_with_advice() {
+    fn missing_worker_url_is_an_error_with_advice() {
         let address = "/worker-0123456789abcdef/loader.js";
         assert_eq!(worker_loader(Some(address)).as_deref(), Ok(address));
         for wrong in [None, Some(""), Some("worker/loader.js"), Some("//elsewhere.example/loader.js")] {
@@ -354,7 +353,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn an_arrival_says_what_was_fetched_and_how_long_it_took() {
+    fn arrival_reports_size_and_time() {
         let arrival = |state| Arrival { of: "Burn", state }.sentence();
         let half = ArrivalState::Coming { bytes: 6_000_000, total: 12_000_000 };
         assert_eq!(arrival(half), "Loading Burn: 50 %");
@@ -369,7 +368,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn only_unanswered_and_unfinished_backends_may_still_come() {
+    fn only_pending_backends_may_become_available() {
         let asking = Supplies::default();
         assert!(!asking.is_coming(PageBackend::Wgsl), "every page has it");
         assert!(asking.is_coming(PageBackend::BurnFlex) && asking.is_coming(PageBackend::JaxJsWasm));
@@ -380,7 +379,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_network_lacks_data_where_its_own_set_is_missing() {
+    fn network_lacks_data_if_its_set_is_missing() {
         let supplies = without("cifar10");
         assert_eq!(supplies.missing_for("keras-cifar10-cnn").unwrap().title(), "CIFAR-10");
         for there in ["keras-mnist-mlp", "keras-babi-rnn"] {
@@ -396,7 +395,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_suite_is_offered_only_whole() {
+    fn suite_with_missing_data_is_not_offered() {
         let [quick, complete] = ["quick", "complete"].map(|name| engine::suite(name).unwrap());
         assert_eq!(without("cifar10").lacking_for_suite(quick), None);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Names, numbers and outcomes in words. English names are those of the crates `engine` and `results`; tests compare them.
+//! Formats names, numbers and outcomes. English names match the crates `engine` and `results`, as tests verify.
 
 use engine::SuiteDefinition;
 use results::api::Tier;
@@ -17,7 +17,7 @@ pub fn capitalised(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// A suite as the subject of a sentence.
+/// Formats a suite as the subject of a sentence.
 pub fn suite_as_subject(suite: &SuiteDefinition) -> String {
     t!(network_suite_sentence, suite = suite_inside(suite.name))
 }
@@ -31,7 +31,7 @@ pub fn data_set_title(name: &str) -> String {
     }
 }
 
-/// End of a run, in one sentence for the status region.
+/// Summarizes a finished run in one sentence for the status region.
 pub fn headline(record: &RunRecord) -> String {
     let parts: Vec<String> = record.workloads.iter().map(workload_headline).collect();
     if parts.is_empty() {
@@ -41,7 +41,7 @@ pub fn headline(record: &RunRecord) -> String {
     }
 }
 
-/// Results of a run.
+/// Summarizes the results of a run.
 pub fn came_to(record: &RunRecord) -> String {
     record.workloads.iter().map(workload_headline).collect::<Vec<_>>().join(" ")
 }
@@ -76,7 +76,7 @@ pub fn outcome(outcome: &Outcome) -> String {
     }
 }
 
-/// Reason why no workload was trained; `None` if some was.
+/// Returns the reason no workload was trained; `None` if one was.
 pub fn nothing_trained(record: &RunRecord) -> Option<(FailureCause, String)> {
     let reason = |of: &WorkloadRecord| match &of.outcome {
         Outcome::Failed { cause, reason } => Some((*cause, reason.clone())),
@@ -86,11 +86,12 @@ pub fn nothing_trained(record: &RunRecord) -> Option<(FailureCause, String)> {
     reasons.into_iter().next()
 }
 
-/// Name of a device: its owner's, else the platform's. A software adapter keeps its own name, because it is no GPU.
+/// Name of a device as claimed by its owner, or else reported by the platform. Claims are ignored for a software
+/// adapter, because it is not a GPU.
 pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
     match claimed.map(str::trim).filter(|name| !name.is_empty() && !adapter.software) {
         Some(name) => name.to_owned(),
-        // A browser's name is no more than these two words, unless it describes the GPU.
+        // A browser's name consists of only these two words unless it has a description of the GPU.
         None if ["", UNNAMED_ADAPTER, &format!("{} {}", adapter.vendor, adapter.architecture)]
             .contains(&adapter.name.as_str()) =>
         {
@@ -100,7 +101,7 @@ pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
     }
 }
 
-/// Name of a device from the leaderboard, which has placeholders for hidden ones.
+/// Name of a device from the leaderboard, which has placeholders for hidden names.
 pub fn named_device(name: &str) -> String {
     match HiddenDevice::called(name) {
         Some(HiddenDevice { told }) if told.is_empty() => t!(device_masked).to_owned(),
@@ -109,7 +110,7 @@ pub fn named_device(name: &str) -> String {
     }
 }
 
-/// Name of a GPU from the words of WebGPU: `NVIDIA, ampere`.
+/// Name of a GPU from WebGPU's vendor and architecture: `NVIDIA, ampere`.
 pub fn gpu_name(vendor: &str, architecture: &str, description: &str) -> String {
     if !description.is_empty() {
         return description.to_owned();
@@ -135,7 +136,7 @@ pub fn gpu_name(vendor: &str, architecture: &str, description: &str) -> String {
     if architecture.is_empty() { format!("{vendor} GPU") } else { format!("{vendor}, {architecture}") }
 }
 
-/// Meaning of a tier, for readers of a result.
+/// Explains a tier to readers of a result.
 pub fn tier_meaning(tier: Tier) -> &'static str {
     words::named("tier", &format!("{}_meaning", tier.name())).unwrap_or_default()
 }
@@ -144,7 +145,7 @@ pub fn tier(tier: Tier) -> &'static str {
     words::named("tier", tier.name()).unwrap_or(tier.name())
 }
 
-/// Kind of client, to follow a comma or a column's head.
+/// Kind of client, to follow a comma or a column heading.
 pub fn client(kind: ClientKind) -> &'static str {
     match kind {
         ClientKind::Browser => t!(common_browser),
@@ -152,34 +153,34 @@ pub fn client(kind: ClientKind) -> &'static str {
     }
 }
 
-/// A throughput without its unit, formatted as in the crate `results`.
+/// Formats a throughput without its unit, as in the crate `results`.
 pub fn rate(samples_per_second: f64) -> String {
     let text = metric("samples_per_second").map(|metric| metric.text(samples_per_second)).unwrap_or_default();
     language().number(text.trim_end_matches(" samples/s"))
 }
 
-/// A share from 0 to 1 as `97.85 %`.
+/// Formats a share from 0 to 1 as `97.85 %`.
 pub fn percent(share: f64) -> String {
     number(share * 100.0, 2) + " %"
 }
 
-/// A share from 0 to 1 in whole percent, such as `98 %`.
+/// Formats a share from 0 to 1 in whole percent, such as `98 %`.
 pub fn whole_percent(share: f64) -> String {
     number(share * 100.0, 0) + " %"
 }
 
-/// A number with `decimals` digits after the decimal point or comma.
+/// Formats a number with `decimals` digits after the decimal point or comma.
 pub fn number(value: f64, decimals: usize) -> String {
     language().number(&format!("{value:.decimals$}"))
 }
 
-/// A time of training or testing, formatted as in the crate `results`.
+/// Formats a training or testing time, as in the crate `results`.
 pub fn seconds(seconds: f64) -> String {
     let text = metric("testing_seconds").map(|metric| metric.text(seconds)).unwrap_or_default();
     language().number(&text)
 }
 
-/// A coarse estimate of a time: `20 s`, `3 min`.
+/// Formats a coarse estimate of a time: `20 s`, `3 min`.
 pub fn about(seconds: f64) -> String {
     if seconds < 90.0 {
         format!("{:.0} s", ((seconds / 5.0).ceil() * 5.0).max(5.0))
@@ -188,35 +189,35 @@ pub fn about(seconds: f64) -> String {
     }
 }
 
-/// A ratio to the fastest, such as `1.25 ×`.
+/// Formats a ratio to the fastest, such as `1.25 ×`.
 pub fn ratio(to_fastest: f64) -> String {
     number(to_fastest, 2) + " ×"
 }
 
-/// A size such as `3.4 MB`, of millions of bytes.
+/// Formats a size in millions of bytes, such as `3.4 MB`.
 pub fn megabytes(bytes: u64) -> String {
     number(bytes as f64 / 1e6, 1) + " MB"
 }
 
-/// An approximate size, such as `60 MB`.
+/// Formats an approximate size, such as `60 MB`.
 pub fn rounded_size(bytes: u64) -> String {
     let megabytes = bytes as f64 / 1e6;
     let step = if megabytes < 100.0 { 10.0 } else { 100.0 };
     number((megabytes / step).ceil() * step, 0) + " MB"
 }
 
-/// A count in groups of three digits, such as `60,000` or `60.000`.
+/// Formats a count in groups of three digits, such as `60,000` or `60.000`.
 pub fn count(number: u64) -> String {
     language().grouped(number)
 }
 
-/// Number of results of a list; counting has a limit.
+/// Formats the number of results in a list. Counting has a limit.
 pub fn results_listed(total: u64, more_than_total: bool) -> String {
     let results = t!(common_results, number = total);
     if more_than_total { t!(common_results_more, results = results) } else { results }
 }
 
-/// A score without its unit, with three significant digits, such as `15.3` or `4,210`.
+/// Formats a score without its unit, with three significant digits, such as `15.3` or `4,210`.
 pub fn score(score: f64) -> String {
     let digits = results::score_digits(score);
     match digits.parse::<u64>() {
@@ -225,7 +226,7 @@ pub fn score(score: f64) -> String {
     }
 }
 
-/// A day such as `21 Nov 2026` or `21.11.2026`, in UTC.
+/// Formats a day in UTC, such as `21 Nov 2026` or `21.11.2026`.
 pub fn day(unix_seconds: f64) -> String {
     language().day(Date::of(unix_seconds))
 }
@@ -243,7 +244,7 @@ pub fn suite_title(name: &str) -> String {
     }
 }
 
-/// A suite's title inside a sentence, in lower case in English.
+/// Title of a suite inside a sentence, in lower case in English.
 pub fn suite_inside(name: &str) -> String {
     match language() {
         Language::English => name.to_owned(),
@@ -263,12 +264,12 @@ pub fn metric_title(metric: &Metric) -> &'static str {
     words::named("metric", metric.id).unwrap_or(metric.title)
 }
 
-/// One sentence for a person who has not read the methodology.
+/// Explains a metric in one sentence to someone who has not read the methodology.
 pub fn metric_description(metric: &Metric) -> &'static str {
     words::named("metric", &format!("{}_description", metric.id)).unwrap_or(metric.description)
 }
 
-/// Value of a metric with four significant digits and its unit.
+/// Formats a value of a metric with four significant digits and its unit.
 pub fn metric_text(metric: &Metric, value: f64) -> String {
     let english = metric.text(value);
     let text = match metric.unit {
@@ -280,7 +281,7 @@ pub fn metric_text(metric: &Metric, value: f64) -> String {
     language().number(&text)
 }
 
-/// Value of a metric in `summary`, or a dash.
+/// Formats a metric of `summary`, or a dash.
 pub fn metric_or_dash(metric: &Metric, summary: &Summary) -> String {
     (metric.value)(summary).map_or_else(|| "–".to_owned(), |value| metric_text(metric, value))
 }
@@ -298,7 +299,7 @@ mod tests {
     use crate::words::{Language, speak};
 
     #[test]
-    fn numbers_and_days_are_written_as_the_language_writes_them() {
+    fn formats_numbers_and_days_by_language() {
         assert_eq!([0.0, 951_782_400.0, 1_795_219_199.0].map(day), ["1 Jan 1970", "29 Feb 2000", "20 Nov 2026"]);
         assert_eq!([0.2, 17.0, 88.0, 100.0, 600.0].map(about), ["5 s", "20 s", "90 s", "2 min", "10 min"]);
         assert_eq!(results_listed(1, false), "1 result");
@@ -313,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_masked_gpu_is_described_as_far_as_it_is_known() {
+    fn describes_masked_gpu_as_far_as_known() {
         assert_eq!(gpu_name("nvidia", "ampere", ""), "NVIDIA, ampere");
         assert_eq!(gpu_name("apple", "", ""), "Apple GPU");
         assert_eq!(gpu_name("google", "swiftshader", ""), "SwiftShader");
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unfinished_workload_says_why() {
+    fn unfinished_workload_has_a_reason() {
         assert!(outcome(&Outcome::Diverged { step: 12 }).contains("step 12"));
         assert!(outcome(&Outcome::Incorrect).contains("nothing was timed"));
         let failed = Outcome::failed(results::FailureCause::DoesNotFit, "the buffer `x` needs 2 bytes.");
@@ -336,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_suites_and_metrics_have_their_crates_english_and_german() {
+    fn titles_match_crates_in_english_and_exist_in_german() {
         for make in engine::WORKLOADS {
             let workload = make();
             assert_ne!(workload_title(workload.name), workload.name, "give it a title: app/locales/*/network.ftl");

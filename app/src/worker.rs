@@ -1,4 +1,4 @@
-//! The wasm module of the training worker, which Trunk builds with the page.
+//! Wasm module of the training worker, which Trunk builds with the page.
 
 #[cfg(target_arch = "wasm32")]
 fn main() {

@@ -1,5 +1,5 @@
-// Starts the training worker that has Burn in it, and tells the page how much of it has come and how long it took.
-// It lies in one folder with the two files that it loads.
+// Starts the training worker with Burn, and reports download progress and loading time to the page.
+// It is in the same folder as the two files that it loads.
 const SCRIPT = "worker.js";
 const MODULE = "worker_bg.wasm";
 const STEP_BYTES = 250_000;
@@ -42,7 +42,7 @@ async function start() {
     },
   });
   const headers = { "content-type": "application/wasm" };
-  // The browser compiles what has come while the rest is on its way.
+  // The browser compiles the module while it is still downloading.
   await wasm_bindgen({ module_or_path: new Response(answer.body.pipeThrough(counter), { headers }) });
   post({ Loaded: { ...transfer(), bytes, seconds: (performance.now() - began) / 1000 } });
 }

@@ -3,7 +3,7 @@ use results::FailureCause;
 use crate::data::DataError;
 use crate::model::ModelError;
 
-/// Errors of the engine. Each message says what happened and what to do.
+/// Error of the engine. Each message states the problem and, if possible, a remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     #[error("there is no workload named `{name}`; available: {}", known.join(", "))]
@@ -44,10 +44,10 @@ pub enum EngineError {
     DeviceRefused { message: String },
     #[error("the device ran out of memory: {message}; try a smaller batch size")]
     OutOfMemory { message: String },
-    /// Predicted from sizes, before anything is allocated.
+    /// Predicted from sizes before allocation.
     #[error("{what} needs {needed_bytes} bytes, but this device allows {allowed_bytes}; use a smaller batch size")]
     DoesNotFit { what: String, needed_bytes: u64, allowed_bytes: u64 },
-    /// Predicted like [`Self::DoesNotFit`], for the smallest possible batch.
+    /// Like [`Self::DoesNotFit`], for the smallest possible batch.
     #[error(
         "{workload} does not fit with any batch size: {what} needs {needed_bytes} bytes, but {allowed_bytes} are \
          available; use a device with more memory"
@@ -63,7 +63,7 @@ pub enum EngineError {
          hangs; restart the browser and try a smaller batch size"
     )]
     NoAnswer { when: &'static str, seconds: u32 },
-    /// Measurements on such a device do not count.
+    /// Invalidates all measurements on the device.
     #[error(
         "the device reported its work as done, but {missing}: its driver drops or repeats work; a newer driver or \
          browser may help"
@@ -100,8 +100,8 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// Returns the cause of a workload's failure if the next workload may still work. `None` ends the run, because the
-    /// device is unusable or the request is wrong.
+    /// Returns the cause of failure if the next workload may still succeed. `None` ends the run, because the device is
+    /// unusable or the request is invalid.
     pub fn failure_of_workload(&self) -> Option<FailureCause> {
         match self {
             Self::OfDevice { error, .. } => error.failure_of_workload(),
@@ -115,7 +115,7 @@ impl EngineError {
         }
     }
 
-    /// Returns the message for a record, without folder names because a record may be published.
+    /// Returns the message for a record, without folder names because records may be published.
     pub(crate) fn for_a_record(&self) -> String {
         match self {
             Self::Data(error) => error.without_folders().to_string(),

@@ -1,4 +1,4 @@
-//! Engine that trains the same networks with every backend and reports its measurements.
+//! Engine that trains the same networks on every backend and measures them.
 //!
 //! Models and workloads are data ([`Model`], [`WORKLOADS`]). A [`Backend`] turns one into a [`Trainer`]. [`run`] drives
 //! trainers through the correctness check, warm-up, training and measurement, announces [`Event`]s and returns a

@@ -31,11 +31,11 @@ pub(crate) enum GatherKind {
 }
 
 impl GatherKind {
-    /// Returns the parameters for a view of an evaluation.
+    /// Returns the parameters for one view of an evaluation.
     pub(crate) fn seen(self, view: &TestView) -> Self {
         match self {
             Self::Augmented(params) => Self::Augmented(GatherAugmented {
-                // Evaluations mirror only mirrored views.
+                // Evaluation does not mirror at random.
                 flip: if view.mirrored { flip::ALWAYS } else { flip::NEVER },
                 offset_y: params.offset_y - view.down,
                 offset_x: params.offset_x - view.right,
@@ -54,8 +54,8 @@ impl GatherKind {
         }
     }
 
-    /// Returns the parameters for a batch of `rows` from a set of `samples`. The second binding holds the samples from
-    /// `samples_in_first` on.
+    /// Returns the parameters for a batch of `rows` from a set of `samples`. Samples from `samples_in_first` on are in
+    /// the second binding.
     pub(crate) fn of(self, rows: u32, samples: u32, samples_in_first: u32) -> Self {
         match self {
             Self::Plain(params) => Self::Plain(Gather { rows, samples, samples_in_first, ..params }),
@@ -65,8 +65,8 @@ impl GatherKind {
 }
 
 impl Preprocessing {
-    /// Creates the preprocessing that writes to `data`, the first value of the job's stages. The numbers of rows and
-    /// samples are 0.
+    /// Creates the preprocessing that writes to `data`, the first value of the job's stages. Row and sample counts are
+    /// 0 until a batch sets them.
     pub(crate) fn new(job: &TrainingJob, data: &Value, alignment: u32) -> Result<Self, EngineError> {
         let recipe = &job.input;
         let row_stride = data.stored_features(alignment);
@@ -101,8 +101,8 @@ impl Preprocessing {
         Ok(Self { gather: gather(job, data, alignment), mean_image, standardize, local_contrast })
     }
 
-    /// Prepares the samples of a step with the plain loops, for backends that do this on the host. Returns (rows,
-    /// `row_stride`) values and the labels. Layouts have no padding.
+    /// Prepares a step's samples with the reference loops, for backends that do this on the host. Returns values of
+    /// shape (rows, `row_stride`) and the labels. Layouts have no padding.
     pub(crate) fn on_host<T: Real>(
         &self,
         kind: GatherKind,
@@ -146,7 +146,7 @@ fn gather(job: &TrainingJob, data: &Value, alignment: u32) -> GatherKind {
     if simple && data.storage == Storage::Flat {
         return GatherKind::Plain(Gather {
             rows: 0,
-            // On a device, samples are stored in whole words.
+            // Devices store samples in whole words.
             features: shape.features().next_multiple_of(alignment),
             stride: row_stride,
             samples: 0,
@@ -185,7 +185,7 @@ fn gather(job: &TrainingJob, data: &Value, alignment: u32) -> GatherKind {
     GatherKind::Augmented(params)
 }
 
-/// Returns the first pixel of a centered crop; negative for a border.
+/// Returns the first pixel of a centered crop, which is negative for a border.
 fn middle(given: u32, wanted: u32) -> i32 {
     (i32::try_from(given).unwrap_or(i32::MAX) - i32::try_from(wanted).unwrap_or(i32::MAX)) / 2
 }
@@ -227,7 +227,7 @@ fn normalize(job: &TrainingJob, params: &mut GatherAugmented) {
 #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
 fn local_contrast(job: &TrainingJob, height: u32, width: u32, row_stride: u32) -> LocalContrast {
     let [u, v] = job.data.chrominance_moments();
-    // Torch's script divides by the negative deviation.
+    // Torch's script divides by the negated deviation.
     let scale = |deviation: f64| (-1.0 / deviation) as f32;
     LocalContrast {
         rows: 0,

@@ -1,4 +1,4 @@
-//! Randomness of a run, as a function of (index, stream, step, seed).
+//! Random numbers as a function of (index, stream, step, seed).
 
 use shaders::params::{Shuffle, Step};
 use shaders::reference::pcg4d::{pcg4d, uniform};
@@ -8,11 +8,11 @@ use shaders::reference::shuffle;
 pub mod stream {
     /// Weights of tensor `t` use stream `t`.
     pub const WEIGHTS: u32 = 0;
-    /// Dropout place `d` uses stream `1000 + d`.
+    /// Dropout layer `d` uses stream `1000 + d`.
     pub const DROPOUT: u32 = 1000;
-    /// Order of the training samples in an epoch; the step is the epoch. Uses this stream and the next seven.
+    /// Sample order of an epoch; the step is the epoch. Uses this stream and the next seven.
     pub const SHUFFLE: u32 = 2000;
-    /// Choice of final weights for the record.
+    /// Selection of final weights for the record.
     pub const EVIDENCE: u32 = 3000;
     /// Mirroring and shifting of training images. Uses this stream and the next.
     pub const AUGMENTATION: u32 = 5000;
@@ -20,14 +20,14 @@ pub mod stream {
     pub const LIGHT: u32 = 5002;
     /// Order of the workloads of a run. Uses this stream and the next seven.
     pub const SUITE_ORDER: u32 = 4000;
-    /// Generated stories of task `t` use stream `6000 + 2t` for training and the next one for tests; the step is the
+    /// Generated stories of task `t` use stream `6000 + 2t` for training and the next one for testing; the step is the
     /// story.
     pub const STORIES: u32 = 6000;
-    /// Generated images: pixels for training, pixels for tests, and classes of both.
+    /// Generated images: pixels of both splits, then classes of both.
     pub const IMAGES: u32 = 6500;
     /// Order of samples that are repeated to fill a batch. Uses this stream and the next seven.
     pub const REPEATED: u32 = 7000;
-    /// Position about which a segment mirrors the sample order. The step is the first step of the segment.
+    /// Position about which a segment mirrors the sample order; the step is the segment's first.
     pub const SEGMENT: u32 = 8000;
 }
 
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_permutation_depends_on_the_epoch() {
+    fn permutation_depends_on_the_epoch() {
         let order = |step| Generator { stream: stream::SHUFFLE, step, seed: 1 }.permutation(1000);
         let mut sorted = order(0);
         assert_ne!(sorted, order(1));

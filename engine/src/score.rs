@@ -15,10 +15,10 @@ pub fn score(record: &RunRecord) -> Option<Estimate> {
 
 /// Returns the score of a suite in GFLOP/s, from the throughput of each network in samples per second.
 ///
-/// The score is the geometric mean of the arithmetic per second that training needs, counted from shapes, over the
-/// networks of the suite that a leaderboard can prove. Ratios of geometric means do not depend on the unit of each
-/// network: Fleming and Wallace, "How not to lie with statistics" (1986). The interval adds the networks' relative
-/// half-widths, which are independent, in squares.
+/// The score is the geometric mean of training operations per second, counted from shapes, over the suite's networks
+/// that a leaderboard can prove. Ratios of geometric means do not depend on the unit of each network: Fleming and
+/// Wallace, "How not to lie with statistics" (1986). The networks' relative half-widths are independent, so the
+/// interval adds them in quadrature.
 pub fn score_of(of: &Suite, throughput: impl Fn(&str) -> Option<Estimate>) -> Option<Estimate> {
     let known = suite(&of.name).filter(|known| known.version == of.version)?;
     let networks: Vec<Workload> =
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn interval_adds_relative_half_widths_in_squares() {
+    fn interval_adds_relative_half_widths_in_quadrature() {
         let of = |low: f64| Estimate { value: 100.0, interval: Some(Interval { low, high: 1e4 / low }) };
         let score = score_of(&quick(), |name| Some(of(if name == "caffe-mnist" { 90.0 } else { 80.0 }))).unwrap();
         let half_width = ((0.9_f64.ln()).powi(2) + (0.8_f64.ln()).powi(2)).sqrt() / 2.0;

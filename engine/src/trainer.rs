@@ -25,11 +25,10 @@ pub struct TrainingJob {
     pub batches: BatchPlan,
     /// Number of steps that the schedules span.
     pub planned_steps: u64,
-    /// Seed of the weights. For a training without segments, also the seed of the sample order, dropout and
-    /// augmentation.
+    /// Seed of the weights and, without segments, of the sample order, dropout and augmentation.
     pub seed: u32,
     pub dropout: bool,
-    /// Earlier segments of a training that a leaderboard follows. The trainer continues after them.
+    /// Earlier segments, if a leaderboard proves the run. The trainer continues after them.
     pub segments: Segments,
 }
 
@@ -66,12 +65,12 @@ impl TrainingJob {
         }
     }
 
-    /// Returns the value of [`Step::linear`], which is 1 until the model's share of the training is over.
+    /// Returns the value of [`Step::linear`], which is 1 until the model's linear phase ends.
     pub(crate) fn linear(&self, number: u64) -> u32 {
         u32::from((number as f64) < self.model.linear_until() * self.planned_steps as f64)
     }
 
-    /// Returns the indices of a set's samples within its file, and the file.
+    /// Returns a set's file and the indices of its samples in it.
     pub(crate) fn evaluated(&self, set: EvaluationSet) -> (Vec<u32>, &Split) {
         match set {
             EvaluationSet::Test => ((0..self.data.test.samples()).collect(), &self.data.test),
@@ -175,7 +174,7 @@ pub trait Trainer {
         Err(EngineError::NotRepeatable)
     }
 
-    /// Returns the build times that the backend reports separately.
+    /// Returns build times that the backend reports separately.
     fn preparation(&self) -> Preparation {
         Preparation::default()
     }
@@ -199,7 +198,7 @@ pub trait Trainer {
     }
 }
 
-/// Facts of a built trainer that do not change.
+/// Constant properties of a built trainer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrainerFacts {
     pub preparation: Preparation,

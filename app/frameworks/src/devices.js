@@ -1,6 +1,6 @@
-// Names of devices, and the errors that they report between answers.
+// Names of devices, and the errors that they report between responses.
 
-/** Names of adapters that are programs. */
+/** Names of software adapters. */
 const SOFTWARE = /swiftshader|llvmpipe|basic render/i;
 
 async function adapter() {
@@ -12,14 +12,14 @@ function nameOf({ description, vendor, architecture }) {
   return description || [vendor, architecture].filter(Boolean).join(" ") || "a GPU without a name";
 }
 
-/** What is known of the GPU that WebGPU gives, the fast one of several, as both frameworks ask for it. */
+/** Description of the WebGPU adapter, the high-performance one, as requested by both frameworks. */
 export async function gpu() {
   const info = await adapter();
   const device = nameOf(info);
   return { device, kind: info.isFallbackAdapter || SOFTWARE.test(device) ? "cpu" : "unknown" };
 }
 
-/** What is known of the GPU behind a WebGL context. */
+/** Description of the GPU of a WebGL context. */
 export function renderer(context) {
   const named = context.getExtension("WEBGL_debug_renderer_info");
   const device = String(context.getParameter(named ? named.UNMASKED_RENDERER_WEBGL : context.RENDERER));
@@ -28,7 +28,7 @@ export function renderer(context) {
 
 export const processor = () => ({ device: "cpu", kind: "cpu" });
 
-/** Collects what goes wrong on a device of WebGPU without anybody being told: a lost device, a refused command. */
+/** Collects errors of a WebGPU device that no call reports: a lost device, or a rejected command. */
 export function faultsOf(device) {
   const faults = [];
   const note = (fault) => faults.length < 3 && faults.push(fault);

@@ -1,9 +1,10 @@
-// jax-js as a back end of Gradmark.
+// jax-js as a Gradmark backend.
 //
-// A step is one function under `jit`, with `valueAndGrad` inside, as jax-js's documentation and its MNIST example have it.
-// That example waits for each step with `blockUntilReady`; here both are tried, that and all steps of a message in flight,
-// and the faster way counts. Nothing is read back before the last step of a message. Functions own their arguments: what is used again is passed
-// with `.ref`. Convolutions of jax-js take images with channels first, so that is how images lie here.
+// A step is one function under `jit`, with `valueAndGrad` inside, as in jax-js's documentation and its MNIST example.
+// The example waits for each step with `blockUntilReady`. We try both that and keeping all steps of a message in
+// flight, and use the faster one. Nothing is read back before the last step of a message. Functions own their
+// arguments, so values that are used again are passed with `.ref`. jax-js convolutions expect NCHW images, so images
+// are NCHW here.
 
 import { blockUntilReady, init, defaultDevice, jit, lax, nn, numpy as np, tree, valueAndGrad } from "@jax-js/jax";
 import { Unsupported, overhang } from "./program.js";
@@ -16,10 +17,10 @@ const ACTIVATIONS = {
   gelu: (x) => nn.gelu(x, { approximate: false }),
 };
 
-/** So many steps are timed in each way, and again in turn unless that took longer than this. */
+/** Number of steps in each trial, and the time limit after which no further trials start. */
 const TRIAL_STEPS = 3;
 const LONG_TRIAL_MILLISECONDS = 2000;
-/** So many steps write into one array what they tell. */
+/** Maximum number of steps whose losses fit into one array. */
 const TOLD_STEPS = 63;
 
 const laid = ([height, width, channels]) => [channels, height, width];
@@ -34,7 +35,7 @@ function pool(x, { kind, side, stride, padding, activation }, shape) {
   const [bottom, right] = overhang(shape, { side, stride }, x.shape.slice(2));
   const hangs = bottom > 0 || right > 0;
   const padded = (values) => (hangs ? np.pad(values, [[0, 0], [0, 0], [0, bottom], [0, right]]) : values);
-  // Ones where an image is, and zeros around it.
+  // Ones inside the image, and zeros in the padding.
   const real = hangs ? padded(np.ones([1, 1, ...x.shape.slice(2)])) : undefined;
   const windows = (values, reduce) => lax.reduceWindow(values, reduce, [side, side], [stride, stride]);
   let y;
@@ -58,7 +59,7 @@ function localResponseNorm(x, { radius, bias, alpha, beta }) {
   return x.div(np.power(total.mul(alpha).add(bias), beta));
 }
 
-/** A tensor and what the optimiser remembers of it after a step. */
+/** Returns a tensor and its optimizer state after a step. */
 function updated(rule, weight, gradient, state, rate) {
   const mean = (share, old, value) => old.mul(share).add(value.mul(1 - share));
   switch (rule.name) {
@@ -85,7 +86,7 @@ function updated(rule, weight, gradient, state, rate) {
   }
 }
 
-/** Compiling an LSTM as so many steps, forward and back, needed more than 4 GiB or did not end within minutes. */
+/** Reasons for unsupported layers. Compiling an unrolled LSTM took over 4 GiB, or did not finish within minutes. */
 const WHY = {
   lstm: ", because jax-js has no loop like JAX's scan",
   embedding: ", because what it is followed by here are LSTMs",
@@ -94,7 +95,7 @@ const WHY = {
 const AS_IT_IS = { here: (x) => x, there: (x) => x };
 const KERNEL = { here: (x) => x.transpose([3, 2, 0, 1]), there: (x) => x.transpose([2, 3, 1, 0]) };
 
-/** Rows that read a flattened image, whose channels come first here. */
+/** Order of the weight rows that read a flattened image, which is NCHW here. */
 function rowsOf([height, width, channels]) {
   if (height * width === 1 || channels === 1) return AS_IT_IS;
   const [images, channelsFirst] = [[height, width, channels, -1], [channels, height, width, -1]];
@@ -105,7 +106,7 @@ function rowsOf([height, width, channels]) {
   };
 }
 
-/** For each tensor of a job, how it is put into the order that jax-js computes with, and back: once, and not in each step. */
+/** Conversions of each tensor to the order used by jax-js and back. They run once, and not in every step. */
 function orders({ nodes, input }) {
   return nodes.flatMap(({ kind, reads, hasBias }) => {
     if (kind !== "conv2d" && kind !== "dense") return [];
@@ -124,7 +125,7 @@ class Network {
     job.layout = this.layout;
     this.order = orders(job);
     const step = (keeps) => (...given) => this.step(keeps, ...given);
-    // The last step of a message keeps what a check may ask for.
+    // The last step of a message keeps the values that a check may request.
     [this.steps, this.lastStep] = [jit(step(false)), jit(step(true))];
     this.test = jit((weights, inputs, labels) => {
       const logits = this.forward(weights, inputs, []);
@@ -133,7 +134,7 @@ class Network {
     this.begin();
   }
 
-  /** Puts weights and states back to where they start. */
+  /** Resets weights and optimizer states. */
   begin() {
     this.forget();
     this.weightsHeld = this.job.initial.map((values, place) =>
@@ -177,7 +178,7 @@ class Network {
     return logits.reshape([rows, this.job.classes]);
   }
 
-  /** Sum of the samples' losses. */
+  /** Sum of the losses of all samples. */
   loss(logits, labels) {
     const { label_smoothing: smooth, logits_scale: scale } = this.job.loss;
     let targets = nn.oneHot(labels, this.job.classes);
@@ -221,12 +222,12 @@ class Network {
     const told = await Promise.all(parts.map((part) => part.data()));
     const losses = told.flatMap((part) => Array.from(part.subarray(0, TOLD_STEPS))).slice(0, batches.length);
     const correct = sum(told.map((part) => part[TOLD_STEPS]));
-    // A loss is there before the update that it leads to.
+    // A loss is available before the update computed from it.
     await blockUntilReady(this.weightsHeld);
     return { losses, correct };
   }
 
-  /** At most so many steps as one array has room for; gives that array, still on the device. */
+  /** Trains on at most `TOLD_STEPS` batches, and returns the array of their results, still on the device. */
   async trainOn(batches, isLast) {
     let told = np.zeros([TOLD_STEPS + 1]);
     for (const [number, { inputs, labels, factors, rate }] of batches.entries()) {
@@ -243,7 +244,7 @@ class Network {
     return told;
   }
 
-  /** Times steps with a wait after each, and with all in flight, and trains in the faster way from then on. */
+  /** Times steps with a wait after each and with all in flight, and uses the faster way from then on. */
   async choose(batch) {
     const best = { true: Infinity, false: Infinity };
     const began = performance.now();
@@ -288,15 +289,15 @@ class Network {
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
-/** Returns the results of the steps with step `number` added: their losses in order, and at the end how many samples
- * they answered correctly. Reading that once costs less than stacking the numbers of all steps. */
+/** Adds the results of step `number` to the array: the losses of all steps in order, then the total number of correct
+ * predictions. Reading one array costs less than stacking the numbers of all steps. */
 function noted(told, number, loss, correct) {
   const places = np.arange(TOLD_STEPS + 1);
   const here = places.ref.equal(number);
   return np.where(here, loss, told.add(np.where(places.equal(TOLD_STEPS), correct, 0)));
 }
 
-/** Numbers on the device, brought here at once. */
+/** Reads back numbers from the device in one transfer. */
 const read = (scalars) => np.stack(scalars).data();
 
 function dropped(x, factor) {
@@ -305,10 +306,10 @@ function dropped(x, factor) {
 
 const flat = (x) => x.reshape([x.shape[0], -1]);
 
-/** What a layer that reads flattened images makes, (rows, height, width, channels), with its channels first. */
+/** Converts the output of a dense layer from NHWC to NCHW. */
 const unflattened = (y, [height, width, channels]) => y.reshape([-1, height, width, channels]).transpose([0, 3, 1, 2]);
 
-/** What layers compute: of a node, the values that it reads, and the weights that are left. */
+/** Forward functions of layers. Arguments: node, input values, and remaining weights. */
 const LAYERS = {
   conv2d({ settings, hasBias }, [x], weights) {
     const y = conv2d(x, weights.shift(), settings);
@@ -323,7 +324,7 @@ const LAYERS = {
   local_response_norm: ({ settings }, [x]) => localResponseNorm(x, settings),
 };
 
-/** Opens jax-js on its device of this name. */
+/** Opens jax-js on the device of this name. */
 export async function open(name, { named, faults }) {
   if (!(await init(name)).includes(name)) throw new Error(`jax-js cannot open its device ${name} here`);
   defaultDevice(name);

@@ -1,28 +1,28 @@
-// Shared code of the programs: the messages of docs/EXTERNAL.md, answered by a framework, and their batches.
+// Code shared by the programs: handles the messages of docs/EXTERNAL.md with a framework, and prepares batches.
 //
-// A framework is `{ introduction, build(job), faults }`. `build` gives a network, which has
+// A framework is `{ introduction, build(job), faults }`. `build` returns a network, which has
 //   settings            texts for the record
-//   layout              how images lie in it: nhwc or nchw
-//   train(batches)      a step on each; `{ losses, correct }`, with the losses before the updates
+//   layout              layout of images: nhwc or nchw
+//   train(batches)      one step per batch; `{ losses, correct }`, with the losses before the updates
 //   evaluate(batches)   `{ loss, correct }`, the sum of the samples' losses
 //   weights(), gradients(), logits()   Float32Arrays, in the order and layout of the job's tensors; the latter two are
 //                       from the last training step
 //   dispose()
 // and may have
-//   choose(batch)       finds how it trains fastest, once it is compiled; the weights begin anew afterwards
-// and `faults`, where there are any, gets what the device reports between answers.
+//   choose(batch)       selects the fastest way to train after compilation; the weights are reset afterwards
+// and `faults`, if present, collects what the device reports between responses.
 
 const PROTOCOL = 1;
 
-/** A layer, rule or loss that the program does not have. */
+/** Error for a layer, optimizer or loss that the program does not support. */
 export class Unsupported extends Error {}
 
-/** Sides of an image as (rows, height, width, channels). */
+/** Sides of an image as [height, width, channels]. */
 export const sides = (shape) => [shape.height, shape.width, shape.channels];
 
 const size = (sides) => sides.reduce((product, side) => product * side, 1);
 
-/** Images (rows, height, width, channels) with their channels first. */
+/** Converts images from NHWC to NCHW. */
 function channelsFirst(values, rows, [height, width, channels]) {
   const found = new Float32Array(values.length);
   const pixels = height * width;
@@ -36,7 +36,7 @@ function channelsFirst(values, rows, [height, width, channels]) {
   return found;
 }
 
-/** A network with all that training it takes, as the message `build` has it, and start values of its tensors. */
+/** Network with everything needed to train it, as in the message `build`, and initial values of its tensors. */
 export class Job {
   constructor(header, bytes) {
     Object.assign(this, {
@@ -59,7 +59,7 @@ export class Job {
     this.nodes = this.model.nodes.map((node, place) => layer(node, sides(header.shapes[place])));
   }
 
-  /** Name and constants of the optimiser's rule. */
+  /** Name and constants of the optimizer. */
   rule() {
     if (this.optimizer.largest_gradient !== undefined) throw new Unsupported("a limit on the length of all gradients");
     const [[name, constants]] = Object.entries(this.optimizer.rule);
@@ -70,7 +70,7 @@ export class Job {
     return { name, ...constants, states: states[name] };
   }
 
-  /** For each tensor: of the learning rate, and the weight decay. */
+  /** Learning-rate multiplier and weight decay of each tensor. */
   multipliers() {
     return this.tensors.map(({ name, multipliers }) => {
       if (multipliers.frozen_from !== null) throw new Unsupported(`${name} is frozen on the way`);
@@ -79,12 +79,12 @@ export class Job {
     });
   }
 
-  /** Images in the layout of the network. */
+  /** Converts images to the layout of the network. */
   laidOut(values, rows, shape) {
     return this.layout === "nchw" && shape[2] > 1 ? channelsFirst(values, rows, shape) : values;
   }
 
-  /** The batches of a message: inputs and factors of dropout as the layout has them, 0 for what is dropped. */
+  /** Batches of a message: inputs and dropout factors in the layout of the network, with 0 for dropped values. */
   batches(sizes, bytes, steps) {
     const reader = new Reader(bytes);
     return sizes.map((rows, number) => {
@@ -101,7 +101,7 @@ export class Job {
     });
   }
 
-  /** One to get ready with. */
+  /** Batch for compilation. */
   blankBatch(rows, training) {
     const factors = training ? this.dropouts.map(({ features }) => new Float32Array(rows * features).fill(1)) : [];
     const inputs = new Float32Array(rows * size(this.input));
@@ -109,14 +109,14 @@ export class Job {
   }
 }
 
-/** Numbers of a payload, one after the other. */
+/** Reads consecutive numbers of a payload. */
 class Reader {
   constructor(bytes) {
     this.rest = bytes;
   }
 
   bytes(count) {
-    // Copied, because numbers of four bytes must begin at a multiple of four.
+    // Copied, because 4-byte numbers must be aligned to 4 bytes.
     const found = this.rest.slice(0, count);
     if (found.length !== count) throw new Error(`a payload ends ${count - found.length} bytes too early`);
     this.rest = this.rest.subarray(count);
@@ -132,7 +132,7 @@ class Reader {
   }
 }
 
-/** Kind, settings, what it reads (-1 for the data) and the sides of what a layer makes. */
+/** Kind, settings, inputs (-1 for the data) and output shape of a layer. */
 function layer(node, shape) {
   const [[kind, settings]] = typeof node.layer === "string" ? [[node.layer, {}]] : Object.entries(node.layer);
   if (node.shares !== undefined || settings.zero_padding) {
@@ -142,21 +142,21 @@ function layer(node, shape) {
   return { kind, settings, reads, shape, hasBias: settings.weights?.bias != null };
 }
 
-/** How many pixels of their windows lie beyond an image, at the bottom and on the right. */
+/** Number of pixels by which pooling windows extend beyond an image, at the bottom and on the right. */
 export function overhang([height, width], { side, stride }, given) {
   return [height, width].map((out, axis) => Math.max(0, (out - 1) * stride + side - given[axis]));
 }
 
 const number = (value) => (Number.isFinite(value) ? value : null);
 
-/** Answers messages with a framework. */
+/** Handles messages with a framework. */
 export class Program {
   constructor(framework) {
     this.framework = framework;
     this.networks = new Map();
   }
 
-  /** The answer, `{ header, parts }`, or nothing where none is due. */
+  /** Returns the response, `{ header, parts }`, or nothing if the message has none. */
   async answer(message, bytes) {
     try {
       const answer = await this.answered(message, bytes);
@@ -205,7 +205,7 @@ export class Program {
     }
   }
 
-  /** Compiles for every size of batch, and forgets what that trained. */
+  /** Compiles for every batch size, and discards the training this involves. */
   async build(message, bytes) {
     const began = performance.now();
     const job = new Job(message, bytes);
@@ -224,7 +224,7 @@ export class Program {
 
 const seconds = (began) => (performance.now() - began) / 1000;
 
-/** What a network finds on batches that the framework holds before the clock starts, and what holding them took. */
+/** Returns a network's results and times. Moving batches to the framework is timed separately. */
 async function timed(network, batches, what, received = performance.now()) {
   const held = batches.map((batch) => network.hold(batch));
   const began = performance.now();

@@ -1,8 +1,8 @@
-// TensorFlow.js as a back end of Gradmark, on any TensorFlow.js back end.
+// TensorFlow.js as a Gradmark backend, on any TensorFlow.js backend.
 //
-// Layers are TensorFlow.js's operations and gradients are `tf.variableGrads`'s. Only the rules that change weights are
-// written out, because TensorFlow.js has epsilon inside the root. A step runs inside `tf.tidy`, as its guide to
-// memory recommends, and nothing is read back before the last step of a message. Images lie channels last.
+// Layers use TensorFlow.js operations, and gradients come from `tf.variableGrads`. Only the optimizers are our own,
+// because TensorFlow.js has epsilon inside the square root. A step runs inside `tf.tidy`, as the TensorFlow.js guide to
+// memory recommends, and nothing is read back before the last step of a message. Images are NHWC.
 
 import * as tf from "@tensorflow/tfjs-core";
 import "@tensorflow/tfjs-core/dist/register_all_gradients.js";
@@ -15,7 +15,7 @@ const ACTIVATIONS = {
   gelu: (x) => tf.mul(tf.mul(x, 0.5), tf.add(tf.erf(tf.mul(x, Math.SQRT1_2)), 1)),
 };
 
-/** Kernels of TensorFlow.js that some of its back ends lack, by the layers whose gradients need them. */
+/** TensorFlow.js kernels that some of its backends lack, by the layers whose gradients need them. */
 const NEEDED = { conv2d: "Conv2DBackpropFilter", embedding: "UnsortedSegmentSum" };
 
 const hardSigmoid = (x) => tf.clipByValue(tf.add(tf.mul(x, 0.2), 0.5), 0, 1);
@@ -27,12 +27,12 @@ function pool(x, { kind, side, stride, padding, activation }, shape) {
   const padded = (values, filling) => (bottom || right ? tf.pad(values, around, filling) : values);
   if (kind === "max") return ACTIVATIONS[activation](tf.maxPool(padded(x, -Infinity), side, stride, "valid"));
   let y = tf.avgPool(padded(x, 0), side, stride, "valid");
-  // An average is over the real pixels.
+  // Average over the real pixels, excluding padding.
   if (bottom || right) y = tf.div(y, tf.avgPool(padded(tf.ones([1, ...x.shape.slice(1)]), 0), side, stride, "valid"));
   return ACTIVATIONS[activation](y);
 }
 
-/** The last state of sequences (rows, steps, values). */
+/** Final state of an LSTM over sequences (rows, steps, values). */
 function lstm(x, kernel, recurrent, bias, units) {
   const [rows, steps, values] = x.shape;
   const read = tf.reshape(tf.add(tf.matMul(tf.reshape(x, [rows * steps, values]), kernel), bias), [rows, steps, 4 * units]);
@@ -45,7 +45,7 @@ function lstm(x, kernel, recurrent, bias, units) {
   return state;
 }
 
-/** A tensor and what the optimiser remembers of it after a step. */
+/** Returns a tensor and its optimizer state after a step. */
 function updated(rule, weight, gradient, state, rate) {
   const mean = (share, old, value) => tf.add(tf.mul(old, share), tf.mul(value, 1 - share));
   switch (rule.name) {
@@ -93,7 +93,7 @@ class Network {
     this.begin();
   }
 
-  /** Puts weights and states back to where they start. */
+  /** Resets weights and optimizer states. */
   begin() {
     this.forgetLast();
     tf.tidy(() => {
@@ -122,7 +122,7 @@ class Network {
       inputs: tf.tensor(inputs, [rows, ...input]),
       labels: tf.tensor1d(labels, "int32"),
       factors: factors.map((factor, place) => {
-        // A dropout layer makes what it reads.
+        // A dropout layer generates its own mask.
         return tf.tensor(factor, [rows, ...nodes[dropouts[place].node].shape]);
       }),
     };
@@ -140,7 +140,7 @@ class Network {
     return tf.reshape(values[this.job.nodes.length - 1], [rows, this.job.classes]);
   }
 
-  /** Sum of the samples' losses. */
+  /** Sum of the losses of all samples. */
   loss(logits, labels) {
     const { label_smoothing: smooth, logits_scale: scale } = this.job.loss;
     let targets = tf.oneHot(labels, this.job.classes);
@@ -219,7 +219,7 @@ class Network {
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 const dropped = (x, factor) => (factor ? tf.mul(x, factor) : x);
 
-/** Numbers on the device, brought here at once. */
+/** Reads back numbers from the device in one transfer. */
 async function read(scalars) {
   const together = tf.tidy(() => tf.stack(scalars));
   const values = await together.data();
@@ -229,7 +229,7 @@ async function read(scalars) {
 
 const flat = (x) => tf.reshape(x, [x.shape[0], -1]);
 
-/** What layers compute: of a node, the values that it reads, and the weights that are left. */
+/** Forward functions of layers. Arguments: node, input values, and remaining weights. */
 const LAYERS = {
   conv2d({ settings, hasBias }, [x], weights) {
     const padding = settings.padding?.zeros ?? settings.padding;
@@ -255,7 +255,7 @@ const LAYERS = {
     tf.localResponseNormalization(x, radius, bias, alpha, beta),
 };
 
-/** Opens TensorFlow.js on its back end of this name, which the bundle has registered. */
+/** Opens TensorFlow.js on its backend of this name, which the bundle has registered. */
 export async function open(name, { named, faults }) {
   if (!(await tf.setBackend(name))) throw new Error(`TensorFlow.js cannot open its back end ${name} here`);
   await tf.ready();

@@ -1,13 +1,13 @@
-// A program in a worker: messages come to the worker and answers go from it, each `{ header, payload }`, the header as JSON
-// and the payload as an ArrayBuffer. Once the framework works, the worker says `{ loaded }`: what it took to get there. A
-// port sent to the worker replaces it for everything else.
+// Runs a program in a worker. Messages and responses are `{ header, payload }`, with the header as JSON and the payload
+// as an ArrayBuffer. Once the framework works, the worker sends `{ loaded }` with the cost of loading it. A port sent
+// to the worker replaces it for all other messages.
 
 import { Program } from "./program.js";
 
-/** Answers messages, one after the other, with the framework that is being opened. */
+/** Handles messages sequentially, once the framework is open. */
 export function serve(opening) {
   const program = opening.then((framework) => new Program(framework));
-  // If it does not, the first message is answered with the error.
+  // If it does not work, the response to the first message is the error.
   program.then(() => self.postMessage({ loaded: loaded() })).catch(() => {});
   let turn = Promise.resolve();
   const listen = (line) => {
@@ -31,7 +31,7 @@ async function answer(line, program, message, bytes) {
   line.postMessage({ header: JSON.stringify(found.header), payload }, [payload]);
 }
 
-/** The bytes of several lists of numbers, one after the other. */
+/** Concatenates the bytes of several typed arrays. */
 function together(parts) {
   const found = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0));
   let at = 0;
@@ -42,7 +42,7 @@ function together(parts) {
   return found.buffer;
 }
 
-/** How the files came, as far as the browser tells, and seconds since the worker began. */
+/** Sizes and caching of the files, if the browser reports them, and seconds since the worker started. */
 function loaded() {
   const files = performance.getEntriesByType?.("resource") ?? [];
   const sum = (size) => files.reduce((total, file) => total + file[size], 0);

@@ -1,5 +1,5 @@
-//! Bundles that are built once and kept in the user's cache, under a digest of their sources, so that every checkout
-//! finds them: the worker with Burn, and other frameworks. Also compressed copies of the page's files.
+//! Bundles that are built once and cached per user under a digest of their sources, so that every checkout finds them:
+//! the worker with Burn, and other frameworks. Also compressed copies of the page's files.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,19 +10,19 @@ use anyhow::{Context, Result, anyhow};
 use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
-/// Hexadecimal digits of a digest in a name.
+/// Number of hexadecimal digits of a digest in file names.
 const DIGITS: usize = 16;
-/// Bundles of one kind kept in the cache, enough for a few branches.
+/// Maximum number of cached bundles of each kind, enough for a few branches.
 const MAX_KEPT: usize = 4;
 
-/// Every file below a folder, sorted by path.
+/// Returns all files below a folder, sorted by path.
 pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
     let files = entries.filter(|entry| entry.as_ref().map_or(true, |entry| !entry.file_type().is_dir()));
     files.map(|entry| Ok(entry?.into_path())).collect()
 }
 
-/// One digest of the contents of these files.
+/// Returns a digest of the contents of these files.
 pub(crate) fn digest(files: &[PathBuf]) -> Result<String> {
     let mut all = Sha256::new();
     for file in files {
@@ -32,7 +32,7 @@ pub(crate) fn digest(files: &[PathBuf]) -> Result<String> {
     Ok(hex[..DIGITS].to_owned())
 }
 
-/// Folder in the cache of the bundle that is made from these files and folders of the checkout. It may not exist yet.
+/// Returns the cache folder of the bundle built from these files and folders of the checkout. It may not exist yet.
 ///
 /// # Errors
 /// A source cannot be read, or no home folder is known.
@@ -41,7 +41,7 @@ pub(crate) fn in_cache(kind: &str, top: &Path, sources: &[&str]) -> Result<PathB
     for source in sources {
         files.extend(files_below(&top.join(source))?);
     }
-    // Tests, and packages that npm has put next to the sources, change no bundle.
+    // Tests, and packages that npm installed next to the sources, do not affect bundles.
     let ignored = |part: &std::ffi::OsStr| part == "tests" || part == "tests.rs" || part == "node_modules";
     files.retain(|file| !file.strip_prefix(top).is_ok_and(|inside| inside.iter().any(ignored)));
     let cache = dirs::cache_dir().context("no home folder is known: set HOME and run this again")?;
@@ -55,17 +55,17 @@ pub(crate) fn make(made: &Path, build: impl FnOnce(&Path) -> Result<()>) -> Resu
     let partial = cache.join(format!("partial-{}", std::process::id()));
     fs::create_dir_all(&partial).with_context(|| format!("cannot create {}", partial.display()))?;
     let built = build(&partial).and_then(|()| match fs::rename(&partial, made) {
-        // Another process was faster.
+        // Another process built it first.
         Err(_) if made.is_dir() => Ok(()),
         moved => moved.with_context(|| format!("cannot create {}", made.display())),
     });
-    // It is gone already where it became the bundle.
+    // The folder no longer exists if it became the bundle.
     let _ = fs::remove_dir_all(&partial);
     built?;
     remove_old(cache)
 }
 
-/// Removes all bundles but the latest ones.
+/// Removes all but the [`MAX_KEPT`] latest bundles.
 fn remove_old(cache: &Path) -> Result<()> {
     let mut bundles: Vec<(SystemTime, PathBuf)> = Vec::new();
     for entry in fs::read_dir(cache)? {
@@ -81,17 +81,17 @@ fn remove_old(cache: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A bundle in the folder of the page.
+/// Bundle in the folder of the page.
 pub(crate) struct Placed {
     pub(crate) folder: String,
-    /// Bytes that a browser fetches: every script, and the largest module, which is the one with threads.
+    /// Download size in bytes: all scripts, and the largest module, which is the one with threads.
     pub(crate) compressed_bytes: u64,
     pub(crate) script_bytes: u64,
     pub(crate) module_bytes: u64,
 }
 
-/// Copies a compressed bundle into the page, under `name` and a digest of the content, so that browsers may keep it for
-/// ever.
+/// Copies a compressed bundle into the page, named after `name` and a digest of the content, so that browsers may cache
+/// it forever.
 pub(crate) fn place(made: &Path, name: &str, page: &Path) -> Result<Placed> {
     let files = files_below(made)?;
     let (mut fetched, mut module, mut scripts) = (Vec::new(), (0, 0), (0, 0));
@@ -123,7 +123,7 @@ pub(crate) fn with_ending(file: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// Replaces a file of the page in one step: the page may be served already.
+/// Replaces a file of the page atomically: the page may already be served.
 pub(crate) fn replace(file: &Path, json: &impl serde::Serialize) -> Result<()> {
     let new = with_ending(file, "new");
     fs::write(&new, serde_json::to_vec(json)?)
@@ -131,10 +131,10 @@ pub(crate) fn replace(file: &Path, json: &impl serde::Serialize) -> Result<()> {
         .with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// Extensions of files that shrink.
+/// Extensions of files worth compressing.
 const COMPRESSIBLE: [&str; 7] = ["html", "js", "wasm", "css", "svg", "json", "txt"];
 
-/// Writes `FILE.gz` and `FILE.br` next to each file below a folder that shrinks. All at once: few files are large.
+/// Writes `FILE.gz` and `FILE.br` next to each compressible file below a folder, in parallel: few files are large.
 pub(crate) fn compress(folder: &Path) -> Result<()> {
     let mut files = Vec::new();
     for entry in WalkDir::new(folder) {
@@ -151,7 +151,7 @@ pub(crate) fn compress(folder: &Path) -> Result<()> {
 
 fn compress_file(file: &Path) -> Result<()> {
     let plain = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    // The header has no time, so the bytes depend on the content alone.
+    // The header has no timestamp, so the bytes only depend on the content.
     let mut encoder = flate2::GzBuilder::new().write(Vec::new(), flate2::Compression::best());
     encoder.write_all(&plain)?;
     write(&with_ending(file, "gz"), &encoder.finish()?)?;
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_placed_bundle_counts_scripts_and_its_largest_module() {
+    fn download_size_includes_scripts_and_largest_module() {
         let (made, page) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         for (name, bytes) in [("worker.js", 500), ("loader.js", 30), ("simd.wasm", 70), ("plain.wasm", 90)] {
             fs::write(made.path().join(name), vec![b'x'; bytes]).unwrap();
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn compressed_copies_have_the_content_of_the_file() {
+    fn compressed_copies_match_original() {
         let dist = tempfile::tempdir().unwrap();
         let text = "a page that repeats itself, ".repeat(100);
         let worker = dist.path().join("worker");

@@ -1,7 +1,7 @@
-//! The worker with Burn: a separate bundle, which a browser fetches when a Burn backend is chosen.
+//! Worker with Burn: a separate bundle, downloaded when a Burn backend is selected.
 //!
-//! Compiling Burn takes minutes, and the page works without it. So `cargo xtask run` serves the page first. `burn.json`
-//! in the page's folder says how far the bundle is, and the page offers the choice when that file says `ready`.
+//! Compiling Burn takes minutes, and the page works without it, so `cargo xtask run` serves the page first. `burn.json`
+//! in the page's folder has the state of the bundle. The page enables the backend once the state is `ready`.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::{BindgenTarget, bundle, generate};
 
-/// Everything that can change the bundle.
+/// Files and folders that can affect the bundle.
 const SOURCES: [&str; 8] = [
     "Cargo.toml",
     "Cargo.lock",
@@ -38,7 +38,7 @@ const BUILD: [&str; 11] = [
     "burn-worker",
     "--features=burn",
 ];
-/// Interval between two notes about the progress of the build.
+/// Interval between progress notes during the build.
 const NOTE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Content of `burn.json`.
@@ -54,7 +54,7 @@ fn write_state(page: &Path, state: &BurnState) -> Result<()> {
     bundle::replace(&page.join("burn.json"), state)
 }
 
-/// Puts the bundle into the page if the cache has it. Otherwise the page says that it has none.
+/// Adds the bundle to the page if it is cached. Otherwise, `burn.json` marks it as missing.
 pub(crate) fn place(top: &Path, page: &Path) -> Result<()> {
     let made = bundle::in_cache("burn", top, &SOURCES)?;
     if !made.is_dir() {
@@ -66,10 +66,10 @@ pub(crate) fn place(top: &Path, page: &Path) -> Result<()> {
     write_state(page, &BurnState::Ready { folder, compressed_bytes, bytes: placed.module_bytes })
 }
 
-/// Builds the bundle unless the cache has it, and puts it into a page that may be served already.
+/// Builds the bundle unless it is cached, and adds it to a page that may already be served.
 ///
 /// # Errors
-/// It cannot be built; the page then says so.
+/// The build fails. `burn.json` then has the reason.
 pub(crate) fn build(top: &Path, page: &Path) -> Result<()> {
     let made = bundle::in_cache("burn", top, &SOURCES)?;
     if !made.is_dir() {
@@ -90,7 +90,7 @@ fn build_into(folder: &Path, top: &Path, page: &Path) -> Result<()> {
     bundle::compress(folder)
 }
 
-/// Compiles the worker, and tells the page every minute how many crates are done. Returns the module.
+/// Compiles the worker, and reports the number of compiled crates to the page every minute. Returns the module.
 fn compile(top: &Path, page: &Path) -> Result<PathBuf> {
     let mut cargo = Command::new("cargo");
     cargo.args(BUILD).arg("--message-format=json-render-diagnostics").current_dir(top);

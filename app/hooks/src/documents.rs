@@ -1,10 +1,10 @@
-//! Documents of the repository as fragments of HTML, which the page fetches when someone opens one.
+//! Renders documents of the repository as HTML fragments, which the page fetches on demand.
 //!
-//! The page includes the same list of documents (`app/documents.json`). A dead link, or a document without exactly one
-//! title, fails the build.
+//! The page includes the same list of documents (`app/documents.json`). The build fails if a link is dead or a document
+//! does not have exactly one title.
 //!
-//! HTML in a document becomes text, headings link to themselves, a table of contents follows the title, and tables and code
-//! scroll. The page's policy allows no styles in elements.
+//! HTML in a document becomes text, headings link to themselves, a table of contents follows the title, and tables and
+//! code scroll. The page's content security policy does not allow inline styles.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,12 +17,12 @@ use serde::Deserialize;
 /// Names of all fragments, for the service worker.
 const CONTENTS: &str = "contents.json";
 
-/// A line of `documents.json`.
+/// Entry of `documents.json`.
 #[derive(Clone, Debug, Deserialize)]
 struct Listed {
-    /// Name in addresses: `/docs/NAME`.
+    /// Name in URLs: `/docs/NAME`.
     name: String,
-    /// Relative to the top of the repository.
+    /// Path relative to the root of the repository.
     file: PathBuf,
 }
 
@@ -32,18 +32,18 @@ struct Document {
     headings: Headings,
 }
 
-/// All documents, and the places that their links can lead to.
+/// All documents, and the possible targets of their links.
 struct Library<'a> {
     top: &'a Path,
     documents: Vec<Document>,
-    /// Address of the repository, if it is known.
+    /// URL of the repository, if known.
     repository: Option<&'a str>,
 }
 
-/// Writes a fragment `NAME.html` for each document of the list, and the list of these files.
+/// Writes a fragment `NAME.html` for each listed document, and the list of these files.
 ///
 /// # Errors
-/// A file cannot be read or written, or a document is wrong. The error has everything that is wrong in any of them.
+/// A file cannot be read or written, or a document is invalid. The error lists all problems in all documents.
 pub(crate) fn write(top: &Path, list: &Path, repository: Option<&str>, out: &Path) -> Result<()> {
     let library = Library::open(top, list, repository)?;
     let fragments = library.fragments()?;
@@ -83,7 +83,7 @@ impl<'a> Library<'a> {
     }
 }
 
-/// Documents with fewer sections have no table of contents.
+/// Minimum number of sections of a document with a table of contents.
 const MIN_SECTIONS: usize = 3;
 
 /// Parses a document.
@@ -91,7 +91,7 @@ fn events(text: &str) -> Parser<'_> {
     Parser::new_ext(text, Options::ENABLE_TABLES)
 }
 
-/// Renders a document, and adds everything that is wrong with it to `wrong`.
+/// Renders a document, and adds its problems to `wrong`.
 fn render(library: &Library<'_>, document: &Document, wrong: &mut Vec<String>) -> String {
     let file = document.listed.file.display();
     let titles = document.headings.titles();
@@ -115,19 +115,19 @@ fn render(library: &Library<'_>, document: &Document, wrong: &mut Vec<String>) -
     text
 }
 
-/// Turns Markdown events into HTML events.
+/// Converts Markdown events to HTML events.
 #[derive(Default)]
 struct Writer<'a> {
     events: Vec<Event<'a>>,
     headings: std::slice::Iter<'a, Heading>,
-    /// Heading that is being written.
+    /// Heading being written.
     heading: Option<&'a Heading>,
-    /// For each open link, true if it leads somewhere.
+    /// True for each open link that has a target.
     links: Vec<bool>,
     alignments: Vec<Alignment>,
     column: usize,
     in_head: bool,
-    /// Address of a picture, which the page cannot show.
+    /// URL of an image, which the page cannot show.
     image: Option<String>,
 }
 
@@ -263,13 +263,13 @@ impl Headings {
     }
 }
 
-/// Anchor as GitHub makes it: lower case, hyphens for spaces, and only letters, digits, hyphens and underscores.
+/// Returns an anchor like GitHub's: lower case, hyphens for spaces, and only letters, digits, hyphens and underscores.
 fn id(text: &str) -> String {
     let kept = text.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c }).flat_map(char::to_lowercase).collect()
 }
 
-/// The second of the same name ends in `-1`, the third in `-2`.
+/// Makes anchors unique: the second one of the same name ends in `-1`, the third in `-2`.
 fn unique(id: String, seen: &mut BTreeMap<String, u32>) -> String {
     let times = seen.entry(id.clone()).or_default();
     let unique = if *times == 0 { id } else { format!("{id}-{times}") };
@@ -280,11 +280,11 @@ fn unique(id: String, seen: &mut BTreeMap<String, u32>) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum LinkTarget {
     Address(String),
-    /// To a file of the repository, whose address is unknown: the link becomes plain text.
+    /// File of a repository whose URL is unknown: the link becomes plain text.
     Nowhere,
 }
 
-/// LinkTarget of a link in `document`, or the reason it is dead.
+/// Resolves a link in `document`, or returns the reason it is dead.
 fn target(library: &Library<'_>, document: &Document, link: &str) -> Result<LinkTarget, String> {
     if let Some(id) = link.strip_prefix('#') {
         return check_anchor(document, id).map(|()| LinkTarget::Address(link.to_owned()));
@@ -316,9 +316,9 @@ fn check_anchor(document: &Document, id: &str) -> Result<(), String> {
     if has { Ok(()) } else { Err(format!("{} has no heading #{id}", document.listed.file.display())) }
 }
 
-/// Resolves links to other pages of the repository's host, such as `../../releases` from the top folder.
+/// Resolves links to other pages of the repository's host, such as `../../releases` from the root folder.
 fn on_the_host(library: &Library<'_>, above: usize, path: &Path) -> Result<LinkTarget, String> {
-    // Files are shown at REPOSITORY/blob/BRANCH/FILE.
+    // The URLs of files are REPOSITORY/blob/BRANCH/FILE.
     if above == 2 {
         Ok(resolve_in_repository(library, &with_slashes(path)))
     } else {
@@ -332,7 +332,7 @@ fn resolve_in_repository(library: &Library<'_>, place: &str) -> LinkTarget {
     })
 }
 
-/// Number of folders above the top at which a path begins, and the path without `.` and `..`.
+/// Returns how many folders above the root a path starts, and the path without `.` and `..`.
 fn relative_to_top(path: &Path) -> (usize, PathBuf) {
     let (mut above, mut inside) = (0, PathBuf::new());
     for component in path.components() {
@@ -345,7 +345,7 @@ fn relative_to_top(path: &Path) -> (usize, PathBuf) {
     (above, inside)
 }
 
-/// The path with slashes on every system.
+/// Formats the path with slashes on every system.
 fn with_slashes(path: &Path) -> String {
     path.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
 }
@@ -357,7 +357,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn anchors_are_those_of_github() {
+    fn anchors_match_github() {
         let ids = |text: &str| Headings::parse(text).0.into_iter().map(|heading| heading.id).collect::<Vec<_>>();
         assert_eq!(ids("# Targets here, and why most are missed"), ["targets-here-and-why-most-are-missed"]);
         assert_eq!(ids("## 1. The `archive`\n\n## Limits\n\n## Limits\n"), ["1-the-archive", "limits", "limits-1"]);
@@ -366,7 +366,7 @@ mod tests {
 
     const REPOSITORY: &str = "https://forge.example/owner/gradmark";
 
-    /// Renders the documents of a repository with these files, those in `docs/`.
+    /// Renders the documents in `docs/` of a repository with these files.
     fn render(files: &[(&str, &str)], repository: Option<&str>) -> Result<Vec<String>> {
         let top = tempfile::tempdir().unwrap();
         let mut list = Vec::new();
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn html_in_a_document_becomes_text() {
+    fn escapes_html_in_documents() {
         let html = html("# A\n\nHere <script>alert(1)</script> and\n\n<img src=x onerror=alert(1)>\n\n```\n<b>\n```\n");
         assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;") && html.contains("&lt;img src=x"), "{html}");
         assert!(html.contains("&lt;b&gt;"), "{html}");

@@ -1,8 +1,7 @@
-//! TensorFlow.js and jax-js for the page: bundles of `app/frameworks`, one for each of their backends, which a browser
-//! fetches when one is chosen.
+//! TensorFlow.js and jax-js for the page: bundles of `app/frameworks`, one per backend, downloaded when selected.
 //!
-//! Their packages come from npm, in the versions of a lock file, and none of their scripts is run. Where npm is missing, or
-//! its registry does not answer, the page goes without them and `frameworks.json` in its folder says why.
+//! The packages come from npm in the versions of a lock file, and no install scripts run. If npm is missing or its
+//! registry does not respond, the page is built without them, and `frameworks.json` in its folder has the reason.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,7 +30,7 @@ struct Bundle {
     bytes: u64,
 }
 
-/// A line of `bundles.json`.
+/// Entry of `bundles.json`.
 #[derive(Deserialize)]
 struct Listed {
     name: String,
@@ -39,7 +38,8 @@ struct Listed {
     page: Option<bool>,
 }
 
-/// Puts the bundles into the page, and tells it where they are, or why there are none. Builds them if `may_build`.
+/// Adds the bundles to the page, and writes `frameworks.json` with their folders, or the reason they are missing.
+/// Builds them if `may_build`.
 pub(crate) fn place(top: &Path, page: &Path, may_build: bool) -> Result<()> {
     let made = bundle::in_cache("frameworks", top, &[SOURCES])?;
     let found = match may_build || made.is_dir() {
@@ -68,10 +68,10 @@ fn place_all(top: &Path, made: &Path, page: &Path) -> Result<Vec<Bundle>> {
     Ok(bundles)
 }
 
-/// Folder in the cache with a folder for each bundle, built now if it is not there.
+/// Returns the cache folder with one folder per bundle, building it if needed.
 ///
 /// # Errors
-/// npm is missing, or the packages cannot be fetched or bundled.
+/// npm is missing, or the packages cannot be downloaded or bundled.
 pub(crate) fn bundles(top: &Path) -> Result<PathBuf> {
     let made = bundle::in_cache("frameworks", top, &[SOURCES])?;
     if !made.is_dir() {
@@ -88,7 +88,7 @@ fn build_into(folder: &Path, sources: &Path) -> Result<()> {
     bundle::compress(folder)
 }
 
-/// Runs a program of Node.js. The error is for visitors of the page, who do not see the terminal.
+/// Runs a Node.js program. The error is for visitors of the page, who do not see the terminal.
 fn run(command: &mut Command, failure: &str) -> Result<()> {
     match command.stdin(Stdio::null()).stdout(Stdio::null()).status() {
         Ok(status) if status.success() => Ok(()),

@@ -1,4 +1,4 @@
-//! Hooks of `Trunk.toml`: what the page needs and Trunk does not do.
+//! Hooks of `Trunk.toml`: build steps of the page that Trunk does not support.
 
 mod bundle;
 mod burn;
@@ -53,7 +53,7 @@ fn finish() -> Result<()> {
         value.with_context(|| format!("{name} is not set: Trunk sets it, so run `trunk build` instead"))
     };
     let (stage, top) = (variable("TRUNK_STAGING_DIR")?, variable("TRUNK_SOURCE_DIR")?);
-    // `trunk serve` has to be fast, and serves nothing compressed.
+    // `trunk serve` has to be fast, and does not serve compressed files.
     let release = env::var("TRUNK_PROFILE").is_ok_and(|profile| profile == "release");
     documents::write(&top, &top.join("app/documents.json"), repository().as_deref(), &stage.join("documents"))?;
     name_by_content(&stage, &["worker", "documents"])?;
@@ -64,16 +64,16 @@ fn finish() -> Result<()> {
     burn::place(&top, &stage)
 }
 
-/// Address of the repository, where the environment has it: a checkout does not know where it is published. GitHub's
-/// workflows do.
+/// URL of the repository, if set in the environment, as in GitHub's workflows. A checkout does not know where it is
+/// published.
 fn repository() -> Option<String> {
     let value = |name| env::var(name).ok().filter(|value| !value.is_empty());
     let of_workflow = || Some(format!("{}/{}", value("GITHUB_SERVER_URL")?, value("GITHUB_REPOSITORY")?));
     value("GRADMARK_REPOSITORY").or_else(of_workflow)
 }
 
-/// Adds a digest of the content to the names of these folders, here and in `index.html`, so that browsers may keep their
-/// files for ever. Trunk does this for files, but not for workers.
+/// Adds a digest of the content to the names of these folders, here and in `index.html`, so that browsers may cache
+/// their files forever. Trunk does this for files, but not for workers.
 fn name_by_content(stage: &Path, folders: &[&str]) -> Result<()> {
     let index = stage.join("index.html");
     let mut html = fs::read_to_string(&index).context("the page has no index.html")?;
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folder_names_in_the_index_change_with_their_content() {
+    fn folder_names_in_index_depend_on_content() {
         let named = |worker: &str| {
             let stage = tempfile::tempdir().unwrap();
             fs::create_dir(stage.path().join("worker")).unwrap();

@@ -1,4 +1,4 @@
-//! Curves as SVG, drawn at their size on the screen so that the words stay legible.
+//! SVG charts, drawn at their size on screen so that the text stays legible.
 
 use std::sync::Arc;
 
@@ -14,32 +14,32 @@ use crate::words::{self, Plain, messages};
 use crate::{platform, t, text};
 
 const HEIGHT: f64 = 220.0;
-/// Between the end of a curve and its label, pixels.
+/// Gap between the end of a curve and its label, pixels.
 const LABEL_GAP: f64 = 10.0;
-/// Width of one letter of a label, pixels; digits are wider than the average letter, hence the margin.
+/// Width of one letter of a label, pixels. Digits are wider than the average letter, hence the margin.
 const LABEL_LETTER: f64 = 7.8;
 const LABEL_MARGIN: f64 = 8.0;
-/// Width before the first measurement.
+/// Width before the first measurement, pixels.
 const FIRST_WIDTH: f64 = 480.0;
 
-/// A curve with the label at its end.
+/// Curve with a label at its end.
 struct Curve {
-    /// Class that decides the color in the style sheet.
+    /// CSS class that sets the color.
     class: &'static str,
-    /// Name in files.
+    /// Name in exported files.
     name: String,
-    /// Name for people.
+    /// Displayed name, in the user's language.
     title: String,
     label: String,
     points: Vec<(f64, f64)>,
-    /// True to draw each point as a dot.
+    /// True to draw a dot at every point.
     dots: bool,
 }
 
-/// A chart's content at one moment.
+/// Content of a chart at one moment.
 struct Drawing {
     y: Axis,
-    /// Text of a mark on the vertical axis.
+    /// Formats a tick label of the vertical axis.
     mark: fn(&Axis, f64) -> String,
     curves: Vec<Curve>,
     /// Target value.
@@ -116,7 +116,7 @@ pub(super) fn AccuracyChart(
     view! { <Chart title=messages::chart_accuracy drawing files /> }
 }
 
-/// Throughput of each window, which shows throttling.
+/// Throughput of each window, which reveals throttling.
 #[component]
 pub(super) fn RateChart(#[prop(into)] rates: Signal<Vec<(f64, f64)>>) -> impl IntoView {
     let drawing = move || {
@@ -128,18 +128,18 @@ pub(super) fn RateChart(#[prop(into)] rates: Signal<Vec<(f64, f64)>>) -> impl In
     view! { <Chart title=messages::common_rate drawing /> }
 }
 
-/// Classes of curves, which differ by color, dashes, and the name at their end.
+/// CSS classes of the curves of a chart.
 pub(super) const SERIES: [&str; 8] =
     ["series s0", "series s1", "series s2", "series s3", "series s4", "series s5", "series s6", "series s7"];
 
-/// Test accuracies of several backends in one chart.
+/// Test accuracy of several backends in one chart.
 #[component]
 pub(super) fn AccuracyCurves(curves: Vec<NamedCurve>) -> impl IntoView {
     let drawing = move || Drawing::of_shares(series(&curves, true), ends_of(&curves, tenths));
     view! { <Chart title=messages::metric_accuracy drawing /> }
 }
 
-/// Training losses of several backends in one chart.
+/// Training loss of several backends in one chart.
 #[component]
 pub(super) fn LossCurves(curves: Vec<NamedCurve>) -> impl IntoView {
     let drawing = move || Drawing::of_values(series(&curves, false), ends_of(&curves, |value| text::number(value, 3)));
@@ -147,7 +147,7 @@ pub(super) fn LossCurves(curves: Vec<NamedCurve>) -> impl IntoView {
 }
 
 impl Drawing {
-    /// From zero to the highest value.
+    /// Creates a chart from zero to the highest value.
     fn of_values(curves: Vec<Curve>, description: String) -> Self {
         let highest = curves.iter().flat_map(|curve| &curve.points).map(|point| point.1).fold(0.0, f64::max);
         let mark = |axis: &Axis, value| text::number(value, axis.decimals);
@@ -162,14 +162,14 @@ impl Drawing {
         }
     }
 
-    /// From 0 to 100 %.
+    /// Creates a chart from 0 to 100 %.
     fn of_shares(curves: Vec<Curve>, description: String) -> Self {
         let mark = |axis: &Axis, share: f64| text::number(share * 100.0, axis.decimals.saturating_sub(2)) + " %";
         Self { y: Axis::covering(0.0, 1.0, 5), mark, curves, target: None, published: None, reached: None, description }
     }
 }
 
-/// A published curve, thin and dashed.
+/// Published curve, drawn thin and dashed.
 fn published_curve(points: Vec<(f64, f64)>) -> Curve {
     let title = t!(chart_published).to_owned();
     Curve { class: "published", name: "published".to_owned(), label: title.clone(), title, points, dots: false }
@@ -196,7 +196,7 @@ fn series(curves: &[NamedCurve], dots: bool) -> Vec<Curve> {
     curves.iter().zip(SERIES.iter().cycle()).map(curve).collect()
 }
 
-/// Description of the ends of curves.
+/// Describes the last point of each curve.
 fn ends_of(curves: &[NamedCurve], value: impl Fn(f64) -> String) -> String {
     let end = |(name, points): &NamedCurve| {
         points.last().map(|last| format!("{name}: {} ({} s)", value(last.1), text::number(last.0, 1)))
@@ -238,7 +238,7 @@ fn lines(drawing: Drawing) -> Vec<Vec<String>> {
     curves.into_iter().flat_map(of_curve).collect()
 }
 
-/// The file of a chart, always in English.
+/// CSV file of a chart, always in English.
 fn csv(title: Plain, drawing: &Drawing) -> String {
     let curves = drawing.curves.iter().map(|curve| (curve.name.as_str(), curve.points.as_slice()));
     charts::curves_csv(words::in_english(|| title.text()), curves)
@@ -324,7 +324,7 @@ struct Label {
     value: f64,
 }
 
-/// Labels of the curves and of the target.
+/// Labels of the curves, the target and the published accuracy.
 fn labels(drawing: &Drawing) -> Vec<Label> {
     let end =
         |curve: &Curve| Some(Label { class: curve.class, text: curve.label.clone(), value: curve.points.last()?.1 });
@@ -348,7 +348,7 @@ fn legend(labels: Vec<Label>, y: &Axis, frame: &Frame) -> impl IntoView + use<> 
         .collect_view()
 }
 
-/// Observer of an element's width, until it is dropped.
+/// Watches the width of an element until dropped.
 struct Watch {
     observer: ResizeObserver,
     _callback: Closure<dyn FnMut(js_sys::Array)>,
@@ -360,7 +360,7 @@ impl Drop for Watch {
     }
 }
 
-/// Width of an element on the screen, updated when it changes.
+/// Returns a signal with the width of an element on screen, pixels.
 pub(super) fn measured_width(place: NodeRef<html::Div>) -> ReadSignal<f64> {
     let (width, set_width) = signal(FIRST_WIDTH);
     let watch = StoredValue::new_local(None::<Watch>);
@@ -381,23 +381,23 @@ pub(super) fn measured_width(place: NodeRef<html::Div>) -> ReadSignal<f64> {
     width
 }
 
-/// Makes the lines of a chart's table, or its file, on demand.
+/// Produces the rows of a chart's table, or its file, on demand.
 pub(super) type Make<T> = Arc<dyn Fn() -> T + Send + Sync>;
 
 #[component]
 pub(super) fn ChartFiles(
     title: Plain,
     place: NodeRef<html::Div>,
-    /// Heads of the columns.
+    /// Column headings.
     head: Vec<&'static str>,
-    /// Cells of every line; the first is its head.
+    /// Cells of every row; the first one is the heading.
     lines: Make<Vec<Vec<String>>>,
     csv: Make<String>,
 ) -> impl IntoView {
-    // A closed table is not drawn, which would be four times a second during a run.
+    // Only an open table is rendered: it updates four times a second during a run.
     let open = RwSignal::new(false);
     let said = RwSignal::new(String::new());
-    // Files are called alike in every language.
+    // File names do not depend on the language.
     let file = words::in_english(|| title.text()).to_lowercase().replace(' ', "-");
     let title = title.text();
     let save = move |ending: &str, kind: &str, text: Option<String>| {

@@ -1,4 +1,4 @@
-//! Choices before a run: back end, networks, settings, and what is compared.
+//! Options before a run: backend, networks, settings, and the backends to compare.
 
 use engine::{SUITES, SuiteDefinition, WORKLOADS};
 use leptos::prelude::*;
@@ -8,7 +8,7 @@ use web_sys::{Event, HtmlInputElement};
 use super::compare::{contenders, obstacle};
 use super::parts::select;
 use super::start::ClaimedName;
-use super::state::{BurnOnItsWay, MISSING_DATA, StartState};
+use super::state::{BurnProgress, MISSING_DATA, StartState};
 use crate::backend::PageBackend;
 use crate::options::RunOptions;
 use crate::platform::Gpu;
@@ -44,7 +44,7 @@ pub(super) fn Options(
                     <ClaimedName claimed=state.claimed />
                 </Show>
             </details>
-            {(!compares).then(|| view! { <BurnOnItsWay benchmark=state.benchmark /> })}
+            {(!compares).then(|| view! { <BurnProgress benchmark=state.benchmark /> })}
             {move || state.options.get().ok().filter(|_| !compares).map(|options| view! { <LeftOut options /> })}
             <p class="refusal" role="alert">
                 {move || state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()))}
@@ -97,7 +97,7 @@ fn EngineChoice(state: StartState, backend: PageBackend) -> impl IntoView {
     }
 }
 
-/// Chosen networks that this backend cannot train.
+/// Selected networks that this backend cannot train.
 #[component]
 fn LeftOut(options: RunOptions) -> impl IntoView {
     let left_out = options.left_out();
@@ -146,12 +146,11 @@ fn SuiteChoice(state: StartState, suite: &'static SuiteDefinition) -> impl IntoV
 #[component]
 fn NetworkChoice(state: StartState, name: &'static str) -> impl IntoView {
     let chosen = move || state.chosen(|options| options.networks().iter().any(|network| network == name));
-    // One that is chosen, by the page's address, can still be taken away.
     let lacking = Memo::new(move |_| state.benchmark.supplies.read().missing_for(name).is_some());
     let choose = move |event: Event| {
         let checked = event_target_checked(&event);
         state.change(|options| options.with_network(name, checked));
-        // The last one stays, whatever the box shows by now.
+        // The last network cannot be deselected, so the checkbox may have to be reset.
         event_target::<HtmlInputElement>(&event).set_checked(chosen());
     };
     view! {
@@ -159,6 +158,7 @@ fn NetworkChoice(state: StartState, name: &'static str) -> impl IntoView {
             <input
                 type="checkbox"
                 value=name
+                // A network selected by the URL can still be deselected.
                 disabled=move || lacking.get() && !chosen()
                 aria-describedby=move || lacking.get().then_some(MISSING_DATA)
                 prop:checked=chosen
@@ -198,7 +198,7 @@ fn seconds(options: &RunOptions) -> Option<String> {
     }
 }
 
-/// An optional number.
+/// Text field for an optional numeric setting.
 #[component]
 fn Setting(
     state: StartState,
@@ -242,7 +242,7 @@ fn PrecisionChoice(state: StartState) -> impl IntoView {
     }
 }
 
-/// Changes a setting, or notes what is wrong with it.
+/// Changes a setting, or records why the value is invalid.
 fn set(state: StartState, name: &'static str, value: &str) {
     let Ok(before) = state.options.get_untracked() else { return };
     let changed = before.with_setting(name, value);
@@ -255,7 +255,7 @@ fn set(state: StartState, name: &'static str, value: &str) {
     }
 }
 
-/// Offered numbers of seeds; one has no spread, and ten take an hour on a phone.
+/// Selectable numbers of seeds. A single seed has no spread; ten take an hour on a phone.
 const SEEDS: [u32; 5] = [1, 2, 3, 5, 10];
 
 #[component]
@@ -297,7 +297,7 @@ fn Contender(state: StartState, backend: PageBackend) -> impl IntoView {
             <input
                 type="checkbox"
                 value=backend.name()
-                // A choice of the address can be removed.
+                // A backend selected by the URL can still be deselected.
                 disabled=move || obstacle.with(Option::is_some) && !chosen.get()
                 prop:checked=move || chosen.get()
                 on:change=choose

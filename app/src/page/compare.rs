@@ -1,4 +1,4 @@
-//! Comparisons of back ends on this device, and those that were shared.
+//! Comparisons of backends on this device, and shared comparisons.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -14,7 +14,7 @@ use super::language::kept;
 use super::parts::{Go, Sending, answered, focus, load_kept, notice};
 use super::running::Running;
 use super::start::{OnBattery, Pressed, UnknownInAddress};
-use super::state::{BurnOnItsWay, MissingDataSets, StartState};
+use super::state::{BurnProgress, MissingDataSets, StartState};
 use crate::backend::PageBackend;
 use crate::benchmark::Stage;
 use crate::platform::{self, Automation, Gpu, TaskReport, TaskState};
@@ -28,7 +28,7 @@ pub(super) fn ComparePage() -> impl IntoView {
         Automation::start("comparison", move || task_report(state));
         state
     });
-    state.say_again();
+    state.recheck_address();
     let stage = state.benchmark.stage;
     platform::set_title(t!(compare_title));
     let status = move || {
@@ -45,19 +45,19 @@ pub(super) fn ComparePage() -> impl IntoView {
             <h1 id="compare-title">{t!(compare_title)}</h1>
             <p class="lead small">{t!(compare_lead)}</p>
             <p class="note">{move || device(&state.gpu.get())}</p>
-            <Show when=move || state.at_rest.get()>
+            <Show when=move || state.is_idle.get()>
                 <Controls state />
             </Show>
             <p class="status" role="status" aria-live="polite">{status}</p>
         </section>
-        <Show when=move || !state.at_rest.get()>
+        <Show when=move || !state.is_idle.get()>
             <Running benchmark=state.benchmark />
         </Show>
         <Results state />
     }
 }
 
-/// State of the comparison for scripts. It includes failed backends with the reasons.
+/// State of the comparison for automation scripts, including failed backends and the reasons.
 fn task_report(state: StartState) -> TaskReport {
     let comparing = state.comparing;
     let (state, sentence) = match (comparing.state(), state.wrong_address()) {
@@ -82,14 +82,14 @@ fn can_train(state: StartState, backend: PageBackend) -> bool {
     obstacle(state, backend).is_none()
 }
 
-/// Reason why a backend cannot train now, to follow its title.
+/// Reason a backend cannot train now, displayed after its title.
 pub(super) fn obstacle(state: StartState, backend: PageBackend) -> Option<String> {
     let needs = backend.uses_webgpu() && state.gpu.with(|gpu| matches!(gpu, Gpu::Missing(_)));
     let needs = needs.then(|| t!(compare_needs_webgpu).to_owned());
     needs.or_else(|| state.benchmark.supplies.with(|supplies| supplies.obstacle(backend)))
 }
 
-/// Chosen backends, or the default ones.
+/// Selected backends, or the default ones.
 pub(super) fn contenders(state: StartState) -> Vec<PageBackend> {
     state.options.with(|options| {
         options.as_ref().map(|options| options.contenders(|backend| can_train(state, backend))).unwrap_or_default()
@@ -128,7 +128,7 @@ fn Controls(state: StartState) -> impl IntoView {
             state.comparing.start(options, untrack(|| contenders(state)));
         }
     };
-    state.start_by_itself(move || reason().is_none(), compare);
+    state.start_from_link(move || reason().is_none(), compare);
     view! {
         <UnknownInAddress />
         <OnBattery />
@@ -136,17 +136,17 @@ fn Controls(state: StartState) -> impl IntoView {
         <Contenders state />
         <Options state compares=true />
         <MissingDataSets benchmark=state.benchmark />
-        <BurnOnItsWay benchmark=state.benchmark />
+        <BurnProgress benchmark=state.benchmark />
         <Go button note_id="compare-note" label=t!(common_compare) reason note go=compare />
     }
 }
 
-/// Results, from the first finished backend on.
+/// Results, shown once the first backend has finished or failed.
 #[component]
 pub(super) fn Results(state: StartState) -> impl IntoView {
     let Comparing { task, fetched, .. } = state.comparing;
     let heading = NodeRef::<html::H2>::new();
-    // The Cancel button is gone; the keyboard goes on from the table.
+    // The Cancel button is gone; move keyboard focus to the results.
     focus(heading, move || state.comparing.present().is_none());
     let begun = Memo::new(move |_| task.with(Option::is_some) && !state.comparing.is_empty());
     let fetched = move || {
@@ -235,7 +235,7 @@ fn OfBackend(row: Row) -> impl IntoView {
     }
 }
 
-/// A comparison with the contents of its files.
+/// Comparison with the contents of its downloads.
 struct Gathered {
     compared: Vec<Comparison>,
     records: Vec<RunRecord>,
@@ -243,13 +243,13 @@ struct Gathered {
 }
 
 impl Gathered {
-    /// Compares each of these networks.
+    /// Compares the backends on each network.
     fn new(networks: &[String], records: Vec<RunRecord>, refused: Vec<Refused>) -> Self {
         let compared = networks.iter().map(|name| comparison::compare(name, &records, &refused)).collect();
         Self { compared, records, refused }
     }
 
-    /// Gathers the present results of a comparison.
+    /// Collects the current results of a comparison.
     pub(super) fn of(comparing: Comparing) -> Self {
         let networks =
             comparing.task.with(|task| task.as_ref().map(|task| task.options.networks())).unwrap_or_default();
@@ -261,11 +261,11 @@ impl Gathered {
     }
 }
 
-/// A link that repeats the comparison, and its metrics as files.
+/// Link that repeats the comparison, and downloads of its metrics.
 #[component]
 fn Takeaway(state: StartState) -> impl IntoView {
     let said = RwSignal::new(String::new());
-    // For machines, and for readers of all languages.
+    // Downloads are always in English.
     let gathered = move || words::in_english(|| untrack(|| Gathered::of(state.comparing)));
     let copy_link = move |_| {
         let Some(address) = state.comparing.task.with_untracked(|task| task.as_ref().map(Task::address)) else {
@@ -314,10 +314,10 @@ fn files(gathered: impl Fn() -> Gathered + Clone + 'static, said: RwSignal<Strin
 #[component]
 pub(super) fn ShareComparison(comparing: Comparing) -> impl IntoView {
     let sharing = RwSignal::new(Sending::No);
-    // The same for every try, so that an answer that was lost leaves no second comparison behind.
+    // Every retry sends the same key, so a lost response does not create a second comparison.
     let key = StoredValue::new(platform::random_word());
     let share = move |_| {
-        // Readers of all languages open it.
+        // Shared comparisons are always in English.
         let refused = untrack(|| words::in_english(|| comparing.refused()));
         let shared = SharedComparison { records: comparing.records.get_untracked(), refused };
         let text = serde_json::to_string(&shared).expect("every comparison can be written as JSON");
@@ -374,7 +374,7 @@ fn Shared(accepted: AcceptedComparison) -> impl IntoView {
     }
 }
 
-/// The page of a comparison that was shared, with the tables that its author saw.
+/// Page of a shared comparison, with the tables its author saw.
 #[component]
 pub(super) fn ComparisonPage(id: String) -> impl IntoView {
     platform::set_title(t!(comparison_title));

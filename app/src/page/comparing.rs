@@ -1,5 +1,4 @@
-//! A comparison as the page drives it: each of its back ends trains the chosen networks, one after another, from the
-//! same seeds.
+//! Runs a comparison on the page: the backends take turns training the selected networks from the same seeds.
 
 use std::num::NonZero;
 use std::time::Duration;
@@ -21,7 +20,7 @@ use crate::words::Said;
 /// Default length of training: one epoch, the same work for all.
 pub(super) const USUAL_LENGTH: Length = Length::Epochs(NonZero::<u32>::MIN);
 
-/// Parts of a comparison.
+/// Options, backends and seeds of a comparison.
 #[derive(Clone)]
 pub(super) struct Task {
     pub(super) options: RunOptions,
@@ -30,7 +29,7 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// Address that repeats the comparison from the same seeds.
+    /// URL that repeats the comparison with the same seeds.
     pub(super) fn address(&self) -> String {
         let options = RunOptions {
             compared: self.contenders.clone(),
@@ -56,7 +55,7 @@ pub(super) struct Comparing {
     pub(super) records: RwSignal<Vec<RunRecord>>,
     /// Backends that did not train, with the reasons.
     gave_up: RwSignal<Vec<(Contender, Said)>>,
-    /// Arrival of each bundle at its backend's first turn: later turns find it in the browser's cache.
+    /// Download of each bundle on its backend's first turn. Later turns load it from the browser cache.
     pub(super) fetched: RwSignal<Vec<(PageBackend, Arrival)>>,
 }
 
@@ -90,7 +89,7 @@ impl Comparing {
         (!self.is_empty()).then(|| t!(compare_below).to_owned())
     }
 
-    /// True if no backend has an outcome.
+    /// True until the first backend finishes or fails.
     pub(super) fn is_empty(self) -> bool {
         self.records.with(Vec::is_empty) && self.gave_up.with(Vec::is_empty)
     }
@@ -103,7 +102,7 @@ impl Comparing {
         self.gave_up.with(|all| all.iter().map(refused).collect())
     }
 
-    /// State of the comparison, which a failed backend does not end.
+    /// State of the comparison. A failed backend does not end it.
     pub(super) fn state(self) -> TaskState {
         if self.present().is_some() {
             TaskState::Running
@@ -116,7 +115,7 @@ impl Comparing {
         }
     }
 
-    /// Forgets the previous comparison.
+    /// Clears the previous comparison.
     pub(super) fn forget(self) {
         self.task.set(None);
         self.schedule.set(Schedule::default());
@@ -135,7 +134,7 @@ impl Comparing {
         self.begin_turn();
     }
 
-    /// Begins the present turn, or notes why its backend cannot train and continues with the next one.
+    /// Starts the current turn, or records why its backend cannot train and moves on to the next one.
     fn begin_turn(self) {
         let (Some(turn), Some(task)) = (self.schedule.with_untracked(Schedule::present), self.task.get_untracked())
         else {
@@ -146,7 +145,7 @@ impl Comparing {
         let obstacle = || self.benchmark.supplies.with_untracked(|supplies| options.obstacle(supplies));
         match obstacle() {
             Some(_) => self.refuse(Said::new(|| obstacle().unwrap_or_default())),
-            // The worker of the run before is ended first.
+            // Let the worker of the previous run stop first.
             None => {
                 let begin = move || {
                     if self.is_under_way() {
@@ -158,7 +157,7 @@ impl Comparing {
         }
     }
 
-    /// Notes why the present backend does not train, and skips its turns.
+    /// Records why the current backend cannot train, and skips its turns.
     fn refuse(self, why: Said) {
         let Some(backend) = untrack(|| self.present()) else { return };
         let precision = self.task.with_untracked(|task| task.as_ref().and_then(|task| task.options.precision));
@@ -173,7 +172,7 @@ impl Comparing {
         self.schedule.with_untracked(|schedule| schedule.present().is_some())
     }
 
-    /// Takes the record when a backend's run ends, and begins the next run.
+    /// Stores the record when a backend's run ends, and starts the next run.
     fn follow(self, stage: &Stage) {
         if !self.is_under_way() {
             return;

@@ -1,4 +1,4 @@
-//! Deletes a result, or a comparison, after asking.
+//! Deletes a result or a comparison, after confirmation.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;

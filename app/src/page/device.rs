@@ -1,4 +1,4 @@
-//! The page of one device: who names it, its metrics, and its latest results.
+//! Page of one device: the source of its name, its metrics, and its latest results.
 
 use leptos::prelude::*;
 use results::api::{
@@ -68,7 +68,7 @@ fn Device(device: DeviceSummary, key: String) -> impl IntoView {
     }
 }
 
-/// Cost of browsers, where both kinds of client have results of the same kernels.
+/// Overhead of browsers, where both kinds of client have results with the same kernels.
 #[component]
 fn BrowserTaxes(taxes: Vec<BrowserTaxOfDevice>) -> impl IntoView {
     let lines = taxes.iter().map(|tax| {
@@ -188,10 +188,10 @@ fn row(line: CategoryFigure) -> impl IntoView {
     }
 }
 
-/// Changes in the category with most runs of the device; nothing where none of them is proven.
+/// History of the category with the most runs on this device; empty if no run is proven.
 #[component]
 fn History(
-    /// Key of the device, encoded for addresses.
+    /// URL-encoded key of the device.
     key: String,
 ) -> impl IntoView {
     let loaded = load::<DeviceHistory>(format!("/api/v1/devices/{key}/history"));

@@ -1,4 +1,4 @@
-//! The documents of the repository: one of them, and the list of all.
+//! Pages of the repository's documents, and the list of documents.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -43,12 +43,12 @@ pub(super) fn DocumentPage(name: String) -> impl IntoView {
     .into_any()
 }
 
-/// HTML of ours; HTML in the document is escaped.
+/// Rendered document. The HTML is ours: HTML in the source is escaped.
 #[component]
 fn Text(html: String) -> impl IntoView {
     let article = NodeRef::<html::Article>::new();
     Effect::new(move |_| {
-        // The browser looked for the place that the address names before there was one.
+        // The browser looked for the URL's fragment before the article existed.
         if article.get().is_some() {
             platform::go_to_fragment();
         }
@@ -67,7 +67,7 @@ fn NoDocument() -> impl IntoView {
     }
 }
 
-/// All documents, with a sentence of each.
+/// List of all documents, with a one-sentence summary of each.
 #[component]
 pub(super) fn DocumentsPage() -> impl IntoView {
     platform::set_title(t!(documents_title));
@@ -93,7 +93,7 @@ pub(super) fn DocumentsPage() -> impl IntoView {
     }
 }
 
-/// Links at the end of every page.
+/// Links in the footer of every page.
 #[component]
 pub(super) fn FooterLinks() -> impl IntoView {
     let named = AT_THE_END.into_iter().filter_map(document);

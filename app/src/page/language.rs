@@ -1,4 +1,4 @@
-//! Language and colors of the page, and the state that survives a change of language.
+//! Language and color scheme of the page, and state that survives a language change.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -11,10 +11,10 @@ use crate::platform::{self, Stance, Theme};
 use crate::t;
 use crate::words::{self, Language};
 
-/// Id of the list of languages, for its focus.
+/// Id of the language selector, used to restore its focus.
 const ID: &str = "language";
 
-/// Renders a page, again when the language changes. State that must survive that comes from [`kept`].
+/// Renders a page, and renders it again when the language changes. State that must survive comes from [`kept`].
 pub(super) fn in_chosen_language<V: IntoView + 'static>(page: impl Fn() -> V + Send + 'static) -> impl IntoView {
     provide_context(Keeper {
         owner: StoredValue::new(Owner::current().expect("the page has an owner")),
@@ -33,7 +33,7 @@ pub(super) fn in_chosen_language<V: IntoView + 'static>(page: impl Fn() -> V + S
 #[derive(Clone, Copy)]
 struct Spoken(RwSignal<Language>);
 
-/// Choice of the language, by default the browser's.
+/// Language selector. The default is the browser's language.
 #[component]
 pub(super) fn LanguageChoice() -> impl IntoView {
     let Spoken(spoken) = expect_context();
@@ -47,7 +47,7 @@ pub(super) fn LanguageChoice() -> impl IntoView {
             let stance = Stance::of_page();
             platform::keep_language(language);
             spoken.set(language);
-            // Once the new views are there.
+            // After the new views are mounted.
             set_timeout(move || stance.take(ID), Duration::ZERO);
         }
     };
@@ -67,8 +67,8 @@ struct Keeper {
     things: StoredValue<Things, LocalStorage>,
 }
 
-/// State that survives a change of language, such as signals, runs and loaded data. It lives as long as the page. The
-/// name distinguishes it from others of its type.
+/// Returns state that survives a language change, such as signals, runs and loaded data. It lives as long as the page.
+/// The name distinguishes it from other state of the same type.
 pub(super) fn kept<T: Copy + 'static>(name: &str, make: impl FnOnce() -> T) -> T {
     let keeper: Keeper = expect_context();
     let key = (TypeId::of::<T>(), name.to_owned());
@@ -81,7 +81,7 @@ pub(super) fn kept<T: Copy + 'static>(name: &str, make: impl FnOnce() -> T) -> T
     })
 }
 
-/// Choice of light or dark, by default the system's.
+/// Color scheme selector. The default is the system's.
 #[component]
 pub(super) fn ThemeChoice() -> impl IntoView {
     let choose = |theme| {

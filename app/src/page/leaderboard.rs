@@ -1,4 +1,4 @@
-//! The leaderboard: places of devices, and the runs behind them.
+//! Leaderboard: rankings of devices, and the runs behind them.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -18,23 +18,23 @@ use crate::platform::{self, Refusal};
 use crate::route::{export, with_query};
 use crate::{standing, t, text};
 
-/// Id of the section, which links lead to.
+/// Id of the section, used as a link target.
 const ID: &str = "leaderboard";
 
-/// Both tables. The filters live as long as the page, so a change of table forgets none.
+/// Rankings and runs. Both use the same filters, so switching tables keeps them.
 #[component]
 pub(super) fn Leaderboard(uploaded: RwSignal<Option<String>>) -> impl IntoView {
     let chosen = RwSignal::new(platform::filters_in_address());
     let section = NodeRef::<html::Section>::new();
     Effect::new(move |_| chosen.with(platform::keep_filters));
     Effect::new(move |_| {
-        // A run that was just uploaded has no place before it is proven.
+        // A new upload is not ranked until it is proven, so show the runs.
         if uploaded.get().is_some() {
             chosen.update(|chosen| chosen.shown = Shown::Runs);
         }
     });
     Effect::new(move |_| {
-        // The browser looked for the address's fragment before there was this section.
+        // The browser looked for the URL's fragment before this section existed.
         if let Some(section) = section.get()
             && platform::fragment() == ID
         {
@@ -63,7 +63,7 @@ pub(super) fn Leaderboard(uploaded: RwSignal<Option<String>>) -> impl IntoView {
 const FORMATS: [(ExportFormat, &str); 3] =
     [(ExportFormat::Csv, "CSV"), (ExportFormat::Parquet, "Parquet"), (ExportFormat::Jsonl, "JSON Lines")];
 
-/// The chosen runs, or those behind the chosen places, as files.
+/// Downloads of the selected runs, or of the runs behind the selected rankings.
 #[component]
 fn Exports(chosen: RwSignal<Filters>) -> impl IntoView {
     let query = Memo::new(move |_| {
@@ -98,7 +98,7 @@ fn Exports(chosen: RwSignal<Filters>) -> impl IntoView {
 
 const LINES: u32 = 50;
 
-/// All tables of a suite, with one request for each change of the query.
+/// All rankings of a suite, requested again when the query changes.
 #[component]
 fn Places(chosen: RwSignal<Filters>) -> impl IntoView {
     let limit = RwSignal::new(LINES);
@@ -120,7 +120,7 @@ fn Places(chosen: RwSignal<Filters>) -> impl IntoView {
         let number = request.get_value();
         spawn_local(async move {
             let answer = platform::get(&address).await;
-            // Answers may overtake each other, or come when other tables are shown; only the last request counts.
+            // Responses may arrive out of order, or after the user switched tables; only the last request counts.
             if request.try_get_value() == Some(number) {
                 loaded.set(Some(answer));
             }
@@ -142,7 +142,7 @@ fn Places(chosen: RwSignal<Filters>) -> impl IntoView {
 
 pub(super) const STANDINGS: &str = "/api/v1/standings";
 
-/// True if some table has more lines, and they may be requested.
+/// True if a table has more rows and the limit allows requesting them.
 fn has_more(standings: &Standings, limit: u32) -> bool {
     let score = (standings.scores.total, standings.scores.places.len());
     let tables = standings.tables.iter().map(|table| (table.total, table.places.len()));
@@ -252,7 +252,7 @@ fn network(table: StandingsTable) -> impl IntoView {
     }
 }
 
-/// `figure_text` returns a value and its interval.
+/// Table row of a device. `figure_text` returns a value and its interval.
 fn row(line: StandingsPlace, figure_text: fn(&FigureOfDevice) -> (String, String)) -> impl IntoView {
     let figure = line.figure;
     let (value, interval) = figure_text(&figure);
@@ -295,12 +295,12 @@ fn row(line: StandingsPlace, figure_text: fn(&FigureOfDevice) -> (String, String
     }
 }
 
-/// Label of a link to the best run of a device, or of a network.
+/// Label of a link to the best run of a device or network.
 pub(super) fn best_run(of: &str, backend: &str, client: ClientKind) -> String {
     format!("{}: {of}, {backend}, {}", t!(leaderboard_best), text::client(client))
 }
 
-/// A word that shows its meaning when it is pointed at.
+/// Badge that explains itself in a tooltip.
 pub(super) fn chip((word, meaning): (&'static str, &'static str)) -> impl IntoView {
     view! { <span class="tier" title=meaning>{word}</span> }
 }

@@ -1,4 +1,4 @@
-//! The views of the page.
+//! Views of the page.
 #![expect(unreachable_pub, reason = "Leptos' component macro writes `pub` whatever the component's own visibility is")]
 
 mod chart;
@@ -33,7 +33,7 @@ use crate::{platform, t};
 
 const KEEP_AFTER: Duration = Duration::from_secs(3);
 
-/// Shows the page in place of the text in index.html.
+/// Mounts the page in place of the text in index.html.
 pub fn mount() {
     console_error_panic_hook::set_once();
     platform::show_theme(platform::theme());
@@ -41,13 +41,13 @@ pub fn mount() {
     let root = document.get_element_by_id("page").expect("index.html has the page's place");
     root.set_text_content(None);
     mount_to(root.unchecked_into(), || language::in_chosen_language(Page)).forget();
-    // Once what is seen is there: keeping it for later must not hold it up now.
+    // Wait until the page is visible: caching it for later must not delay it now.
     set_timeout(platform::keep_page, KEEP_AFTER);
 }
 
 #[component]
 fn Page() -> impl IntoView {
-    // A page with more to say gives itself another.
+    // Default title, which most pages replace.
     platform::set_whole_title(t!(start_page_title));
     let view = match route(&platform::path()) {
         Route::Start => start::Start().into_any(),

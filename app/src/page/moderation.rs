@@ -1,4 +1,4 @@
-//! The public log of moderation.
+//! Public moderation log.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -21,7 +21,7 @@ pub(super) fn ModerationPage() -> impl IntoView {
         let address = with_query("/api/v1/moderation", &ModerationQuery { limit: Some(limit.get()), offset: None });
         spawn_local(async move {
             let answer = platform::get(&address).await;
-            // The page may show something else by now.
+            // The view may be gone by now.
             drop(loaded.try_set(Some(answer)));
         });
     });

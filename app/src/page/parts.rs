@@ -1,4 +1,4 @@
-//! Parts that several views share.
+//! Components and helpers shared by several views.
 
 use leptos::html::{self, ElementType};
 use leptos::prelude::*;
@@ -12,26 +12,26 @@ use super::language::kept;
 use crate::platform::{self, Refusal};
 use crate::t;
 
-/// The answer to a request; `None` until it arrives.
+/// Response to a request; `None` until it arrives.
 pub(super) type Answer<T> = RwSignal<Option<Result<T, Refusal>>>;
 
-/// Requests something from the API.
+/// Requests data from the API.
 pub(super) fn load<T: DeserializeOwned + Send + Sync + 'static>(address: String) -> Answer<T> {
     let answer = RwSignal::new(None);
     spawn_local(async move {
         let loaded = platform::get(&address).await;
-        // The page may show something else by now.
+        // The view may be gone by now.
         drop(answer.try_set(Some(loaded)));
     });
     answer
 }
 
-/// As [`load`]; a change of language requests nothing again.
+/// Like [`load`], but keeps the response when the language changes.
 pub(super) fn load_kept<T: DeserializeOwned + Send + Sync + 'static>(name: &str, address: String) -> Answer<T> {
     kept(name, || load(address))
 }
 
-/// Shows an answer once it is there.
+/// Renders a response once it arrives.
 pub(super) fn answered<T: Clone + Send + Sync + 'static>(
     answer: Answer<T>,
     refused: impl Fn(Refusal) -> AnyView + Send + 'static,
@@ -44,7 +44,7 @@ pub(super) fn answered<T: Clone + Send + Sync + 'static>(
     }
 }
 
-/// State of a request that a button sends.
+/// State of a request sent by a button.
 #[derive(Clone, PartialEq)]
 pub(super) enum Sending<T> {
     No,
@@ -57,7 +57,7 @@ pub(super) fn refusal(sentence: String) -> AnyView {
     view! { <p class="refusal">{sentence}</p> }.into_any()
 }
 
-/// A page with a title, a sentence, and a link to go on.
+/// Page with a title, a sentence, and a link to continue.
 pub(super) fn notice(title: &'static str, why: String, address: &'static str, link: &'static str) -> AnyView {
     view! {
         <section class="sheet narrow">
@@ -69,7 +69,7 @@ pub(super) fn notice(title: &'static str, why: String, address: &'static str, li
     .into_any()
 }
 
-/// Moves the keyboard to an element as soon as it is shown, if `when` says so.
+/// Focuses an element once it is mounted, if `when` returns true.
 pub(super) fn focus<E>(element: NodeRef<E>, when: impl Fn() -> bool + 'static)
 where
     E: ElementType + 'static,
@@ -85,7 +85,7 @@ where
     });
 }
 
-/// Copies a text, and reports the outcome in `said`.
+/// Copies text to the clipboard, and reports the outcome in `said`.
 pub(super) fn copy(text: String, said: RwSignal<String>) {
     spawn_local(async move {
         said.set(match platform::copy(&text).await {
@@ -95,7 +95,7 @@ pub(super) fn copy(text: String, said: RwSignal<String>) {
     });
 }
 
-/// A few exclusive buttons that look like one; `name` distinguishes the group from others on the page.
+/// Segmented control for a few exclusive options; `name` must be unique on the page.
 pub(super) fn choice<T: Copy + PartialEq + Send + Sync + 'static>(
     legend: &'static str,
     name: &'static str,
@@ -119,7 +119,7 @@ pub(super) fn choice<T: Copy + PartialEq + Send + Sync + 'static>(
     }
 }
 
-/// A list to choose one from, at first `now`.
+/// Drop-down list with `now` selected initially.
 pub(super) fn select<T: Copy + PartialEq + 'static>(
     label: &'static str,
     options: Vec<(T, String)>,
@@ -144,10 +144,10 @@ pub(super) fn select<T: Copy + PartialEq + 'static>(
     }
 }
 
-/// Placeholder for the link in a sentence; no text has this letter.
+/// Placeholder for the link in a sentence: a private-use character that no text contains.
 pub(super) const LINK: &str = "\u{e000}";
 
-/// A sentence with a link in place of [`LINK`]: its place depends on the language.
+/// Sentence with a link in place of [`LINK`], whose position depends on the language.
 pub(super) fn linked(sentence: &str, address: &str, words: &str) -> impl IntoView + use<> {
     let (before, after) = sentence.split_once(LINK).unwrap_or((sentence, ""));
     // Search engines and browsers look for the license of a page.
@@ -156,11 +156,11 @@ pub(super) fn linked(sentence: &str, address: &str, words: &str) -> impl IntoVie
     view! { {before.to_owned()}<a href=address rel=rel>{words}</a>{after.to_owned()} }
 }
 
-/// Maximum of rows in an answer of the leaderboard; the open data has all.
+/// Maximum number of rows in a response from the leaderboard; the open data has all.
 pub(super) const MAX_ROWS: u32 = 500;
 const ROWS_STEP: u32 = 100;
 
-/// The button that asks for more rows. It is next to the table and not in it, so that it keeps the keyboard's place.
+/// Button that requests more rows. It is outside the table, so that it keeps keyboard focus.
 #[component]
 pub(super) fn ShowMore(#[prop(into)] more: Signal<bool>, limit: RwSignal<u32>) -> impl IntoView {
     let ask = move |_| limit.update(|limit| *limit = (*limit + ROWS_STEP).min(MAX_ROWS));
@@ -173,16 +173,16 @@ pub(super) fn ShowMore(#[prop(into)] more: Signal<bool>, limit: RwSignal<u32>) -
     }
 }
 
-/// The main button of a page, with its note.
+/// Main button of a page, with its note.
 #[component]
 pub(super) fn Go<R, N>(
     button: NodeRef<html::Button>,
     /// Id of the note, which describes the button.
     note_id: &'static str,
     label: &'static str,
-    /// Returns why it cannot be pressed now.
+    /// Returns the reason the button is disabled, if it is.
     reason: R,
-    /// Returns the note for when it can be pressed.
+    /// Returns the note shown while the button is enabled.
     note: N,
     go: impl Fn() + 'static,
 ) -> impl IntoView

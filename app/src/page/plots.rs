@@ -1,4 +1,4 @@
-//! Histograms of rates, and results as points that are links.
+//! Histograms of throughput, and scatter plots whose points link to results.
 
 use std::sync::Arc;
 
@@ -20,17 +20,17 @@ use crate::words::messages;
 const LEFT: f64 = 52.0;
 const RIGHT: f64 = 14.0;
 const BOTTOM: f64 = 34.0;
-/// Width below which a plot has fewer marks, pixels.
+/// Width below which a plot has fewer ticks, pixels.
 const NARROW: f64 = 420.0;
 const HISTOGRAM_HEIGHT: f64 = 190.0;
-/// Room for the word at the run's mark.
+/// Space for the label of the run's mark, pixels.
 const HISTOGRAM_TOP: f64 = 26.0;
 /// Minimum width of a bar, pixels.
 const MIN_BAR_WIDTH: f64 = 2.0;
-/// Half the width of the word at the run's mark, pixels.
+/// Half the width of the label of the run's mark, pixels.
 const WORD: f64 = 28.0;
 
-/// Rates of proven runs around a run's own: bars, loaded when they are opened.
+/// Histogram of the throughput of proven runs, with a run's own marked; loaded when opened.
 #[component]
 pub(super) fn RatesOfOthers(title: String, query: DistributionQuery, own: f64) -> impl IntoView {
     let loaded = RwSignal::new(None::<Result<Distribution, Refusal>>);
@@ -43,7 +43,7 @@ pub(super) fn RatesOfOthers(title: String, query: DistributionQuery, own: f64) -
         let address = with_query("/api/v1/distribution", &query);
         spawn_local(async move {
             let answer = platform::get(&address).await;
-            // After a failure, the next opening requests it again.
+            // If the request failed, opening the histogram again retries it.
             asked.try_update_value(|asked| *asked = answer.is_ok());
             drop(loaded.try_set(Some(answer)));
         });
@@ -80,7 +80,7 @@ fn draw(distribution: &Distribution, own: f64, width: f64) -> Option<impl IntoVi
     let (right, bottom) = ((width - RIGHT).max(LEFT + 80.0), HISTOGRAM_HEIGHT - BOTTOM);
     let x = |share: f64| LEFT + share * (right - LEFT);
     let most = bins.iter().map(|bin| bin.runs).max().unwrap_or(0) as f64;
-    // Runs are whole, and so are the marks.
+    // The vertical axis counts runs, so its ticks are whole numbers.
     let counts = Axis::covering(0.0, most, 3).ticks.into_iter().filter(|tick| tick.fract() == 0.0 && *tick <= most);
     let height = |count: f64| bottom - count / most * (bottom - HISTOGRAM_TOP);
     let marks = counts.map(|count| {
@@ -119,11 +119,11 @@ fn draw(distribution: &Distribution, own: f64, width: f64) -> Option<impl IntoVi
 
 const SCATTER_HEIGHT: f64 = 300.0;
 const SCATTER_TOP: f64 = 14.0;
-/// Radius of a point, and of the area that can be pointed at, pixels.
+/// Radius of a point and of its pointer target, pixels.
 const RADIUS: f64 = 5.0;
 const REACH: f64 = 12.0;
 
-/// Plot of the listed results, if enough of them have both metrics.
+/// Scatter plot of the listed results, if enough of them have both metrics.
 #[component]
 pub(super) fn Scatter(rows: Vec<RunRow>) -> impl IntoView {
     let (points, without) = plots::points(&rows);

@@ -1,4 +1,4 @@
-//! A record as a person reads it: metrics, curves, caveats, and how it was made.
+//! Human-readable view of a record: metrics, curves, caveats, and how it was made.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -215,7 +215,7 @@ fn training(workload: &WorkloadRecord) -> String {
     )
 }
 
-/// Evidence that the training happened and was correct.
+/// Evidence that the training took place and was correct.
 fn evidence(workload: &WorkloadRecord) -> Option<String> {
     let check = workload.correctness.as_ref()?;
     let small = |value: f64| words::language().number(&format!("{value:.1e}"));

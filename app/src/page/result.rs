@@ -1,4 +1,4 @@
-//! The page of one stored result, and of result files from a disk.
+//! Page of one stored result, and of result files opened from disk.
 
 use std::time::Duration;
 
@@ -76,10 +76,10 @@ fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
 
 /// Polling interval: a verification takes seconds where no other run waits for one.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// Polls before a page that is left open gives up.
+/// Number of polls before a page that was left open gives up.
 const MAX_POLLS: u32 = 300;
 
-/// Trust in a result, and its reasons; polled while the leaderboard verifies it.
+/// Verdict on a result, with its reasons; polled while the leaderboard verifies the result.
 #[component]
 pub(super) fn VerdictOnRun(run_id: String, shown: RwSignal<Verdict>) -> impl IntoView {
     if shown.with_untracked(|verdict| verdict.being_verified) {
@@ -112,7 +112,7 @@ pub(super) fn VerdictOnRun(run_id: String, shown: RwSignal<Verdict>) -> impl Int
     }
 }
 
-/// A note; a finding is in the server's English words.
+/// List item of a note. Findings are in English, as the server wrote them.
 fn note_item(note: &Note) -> impl IntoView + use<> {
     match words::leaderboard::note(note) {
         Some(known) => view! { <li>{known}</li> }.into_any(),
@@ -123,10 +123,10 @@ fn note_item(note: &Note) -> impl IntoView + use<> {
 fn poll(run_id: String, shown: RwSignal<Verdict>, polls: u32) {
     let ask = move || {
         spawn_local(async move {
-            // A request without an answer is repeated.
+            // A failed request is retried.
             if let Ok(verdict) = platform::get::<Verdict>(&format!("/api/v1/runs/{run_id}/verdict")).await {
                 let done = !verdict.being_verified;
-                // The page may show something else by now.
+                // The view may be gone by now.
                 let gone = shown.try_set(verdict).is_some();
                 if done || gone {
                     return;
@@ -140,19 +140,18 @@ fn poll(run_id: String, shown: RwSignal<Verdict>, polls: u32) {
     set_timeout(ask, POLL_INTERVAL);
 }
 
-/// Position among proven runs, requested again when the verdict changes: a run that has just been proven counts from then
-/// on.
+/// Rank among proven runs, requested again when the verdict changes: a newly proven run counts immediately.
 #[component]
 fn Standing(run_id: String, record: RunRecord, verdict: RwSignal<Verdict>) -> impl IntoView {
     let loaded = RwSignal::new(None::<Result<RunStanding, Refusal>>);
     let proven = Memo::new(move |_| verdict.with(|verdict| verdict.tier == Tier::Proven && !verdict.being_verified));
     Effect::new(move |_| {
-        // Read, not only tracked: a tracked signal that was never read reports its first value as a change.
+        // Read it, not just track it: a tracked signal that was never read reports its first value as a change.
         proven.get();
         let address = format!("/api/v1/runs/{run_id}/standing");
         spawn_local(async move {
             let answer = platform::get(&address).await;
-            // The page may show something else by now.
+            // The view may be gone by now.
             drop(loaded.try_set(Some(answer)));
         });
     });
@@ -176,7 +175,7 @@ fn Standing(run_id: String, record: RunRecord, verdict: RwSignal<Verdict>) -> im
 #[component]
 fn Places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoView {
     let RunStanding { device_key, score: _, mut workloads } = standing;
-    // As the rest of the page has them.
+    // Same order as on the rest of the page.
     workloads.sort_by_key(|line| record.workloads.iter().position(|workload| workload.workload == line.workload));
     let lines: Vec<_> =
         workloads.into_iter().filter_map(|line| Some((standing::sentence(&line, counts)?, line))).collect();
@@ -197,7 +196,7 @@ fn Places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoVi
     }
 }
 
-/// A network, with the rates of others.
+/// Rank in one network, with the throughput of other runs.
 #[component]
 fn Line(sentence: String, line: WorkloadStanding, record: RunRecord) -> impl IntoView {
     let workload = record.workloads.iter().find(|workload| workload.workload == line.workload);

@@ -37,17 +37,17 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
     let shown = record.clone();
     let run_id = record.run_id.clone();
     let file = format!("gradmark-{}.json", run_id.as_deref().unwrap_or("run"));
-    // The JSON that is shown is the one that is uploaded, with the claimed name.
+    // The displayed JSON is exactly what is uploaded, including the claimed name.
     let json = Memo::new(move |_| {
         let record = RunRecord { device: claimed(&record, &state.claimed.get()), ..record.clone() };
         serde_json::to_string_pretty(&record).expect("every record can be written as JSON")
     });
-    // Noted once, however often it is shown.
+    // Stored once, even if the result is rendered again.
     let began = shown.provenance.started_unix_seconds;
     let key = kept(&format!("finished {began}"), || {
         let key = platform::random_word();
         if kind == RunKind::Benchmark {
-            note(state, &key, &shown, json.get_untracked());
+            store_run(state, &key, &shown, json.get_untracked());
         }
         StoredValue::new(key)
     });
@@ -91,7 +91,7 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
 const MAX_NOTES: usize = 2;
 
 /// Stores a run in this browser, with its record if it may be uploaded.
-fn note(state: StartState, key: &str, record: &RunRecord, json: String) {
+fn store_run(state: StartState, key: &str, record: &RunRecord, json: String) {
     let run = OwnRun {
         key: key.to_owned(),
         unix_seconds: record.provenance.started_unix_seconds,
@@ -163,7 +163,7 @@ fn Offer(
         <section class="upload" aria-labelledby="upload-title">
             <h3 id="upload-title">{t!(upload_title)}</h3>
             {unregistered.map(|sentence| view! { <p class="callout">{sentence}</p> })}
-            // A software adapter is no GPU that its owner could name.
+            // A software adapter has no GPU for its owner to name.
             {(!software).then(|| view! { <ClaimedName claimed=state.claimed /> })}
             <div class="go">
                 <button class="button main" type="button" disabled=busy aria-describedby="upload-note" on:click=send>

@@ -1,4 +1,4 @@
-//! Tables of single runs, and what chooses them.
+//! Tables of individual runs, and their filters.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -18,13 +18,13 @@ const MORE_ROWS: u32 = 100;
 
 pub(super) const RUNS: &str = "/api/v1/runs";
 
-/// The pages received so far.
+/// Pages of results received so far.
 #[derive(Clone, Debug, PartialEq)]
 struct Listed {
-    /// Rows of all pages, and the rest of the last page.
+    /// Rows of all pages, and the cursor of the last page.
     list: RunList,
     query: ListRuns,
-    /// True if the leaderboard scanned many results for the last page and did not find enough.
+    /// True if the leaderboard scanned many results for the last page without filling it.
     looking: bool,
 }
 
@@ -36,7 +36,7 @@ fn is_looking(page: &RunList, limit: Option<u32>) -> bool {
 pub(super) fn Runs(chosen: RwSignal<Filters>, uploaded: RwSignal<Option<String>>) -> impl IntoView {
     let loaded = RwSignal::new(None::<Result<Listed, Refusal>>);
     let request = StoredValue::new(0_u32);
-    // Answers may overtake each other, or come when other tables are shown; only the last request counts.
+    // Responses may arrive out of order, or after the user switched tables; only the last request counts.
     let ask = move |query: ListRuns| {
         request.update_value(|number| *number += 1);
         let number = request.get_value();
@@ -75,7 +75,7 @@ pub(super) fn Runs(chosen: RwSignal<Filters>, uploaded: RwSignal<Option<String>>
             ask(query);
         }
     };
-    // The button is next to the table and not in it, so that it keeps the keyboard's place.
+    // The button is outside the table, so that it keeps keyboard focus.
     let has_more =
         Memo::new(move |_| loaded.with(|loaded| matches!(loaded, Some(Ok(listed)) if listed.list.next.is_some())));
     let columns = Memo::new(move |_| chosen.with(|chosen| chosen.columns));
@@ -119,7 +119,7 @@ fn Shown(listed: Listed, own: Option<String>, columns: Columns) -> impl IntoView
     } else {
         text::results_listed(list.total, list.more_than_total)
     };
-    // Times to accuracy of different networks are to different accuracies.
+    // Times to accuracy are only comparable within a network: each network has its own target accuracy.
     let scatter = of_network.then(|| view! { <Scatter rows=list.rows.clone() /> });
     view! {
         <p class="note" aria-live="polite">{format!("{counted}. {order}.")}</p>
@@ -128,7 +128,7 @@ fn Shown(listed: Listed, own: Option<String>, columns: Columns) -> impl IntoView
     }
 }
 
-/// Filters of single runs: the network first, and the others below.
+/// Filters of individual runs: the network first, the others below.
 #[component]
 fn RunChoices(chosen: RwSignal<Filters>) -> impl IntoView {
     let networks = filters::networks().map(|name| (Some(name), text::workload_title(name)));
@@ -136,7 +136,7 @@ fn RunChoices(chosen: RwSignal<Filters>) -> impl IntoView {
     let backends = engine::KNOWN_BACKENDS.iter().map(|known| (Some(known.name), known.name.to_owned()));
     let backends = std::iter::once((None, t!(filters_all).to_owned())).chain(backends).collect();
     let before = chosen.get_untracked();
-    // The filters of a link are shown.
+    // Expanded if a link sets filters.
     let open = before.runs.any();
     let lists = LISTS.iter().enumerate().map(|(place, list)| {
         let options = list.values().into_iter().map(|(value, title)| (Some(value), title.into_owned()));
@@ -182,7 +182,7 @@ fn day(
     }
 }
 
-/// A note that only one device's runs are shown, with a button that ends that.
+/// Note that only one device's runs are shown, with a button to show all devices.
 #[component]
 fn OneDevice(chosen: RwSignal<Filters>) -> impl IntoView {
     let device = Memo::new(move |_| chosen.with(|chosen| chosen.runs.device.clone()));
@@ -203,7 +203,7 @@ fn OneDevice(chosen: RwSignal<Filters>) -> impl IntoView {
 
 #[component]
 fn ColumnChoice(chosen: RwSignal<Filters>) -> impl IntoView {
-    // The columns of a link are shown.
+    // Expanded if a link changes the columns.
     let open = chosen.with_untracked(|chosen| chosen.columns != Columns::default());
     let one = move |(place, column): (usize, TableColumn)| {
         view! {
@@ -228,7 +228,7 @@ fn ColumnChoice(chosen: RwSignal<Filters>) -> impl IntoView {
     }
 }
 
-/// First cell of a row, linked to the run.
+/// Leading columns of a table. The first cell of a row links to the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum First {
     Device,

@@ -1,4 +1,4 @@
-//! Two to four stored results, or devices, side by side, and the search for what to add.
+//! Two to four stored results or devices side by side, and a search for more to add.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -16,7 +16,7 @@ use crate::route::{SIDE_BY_SIDE, device_in, run_in, with_query};
 use crate::words::leaderboard::{fact, fact_value};
 use crate::{t, text};
 
-/// A value, and a remark.
+/// Value with an optional remark.
 type Remarked = (String, Option<String>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) enum Compared {
 }
 
 impl Compared {
-    /// Name of the parameter of the address.
+    /// Name in URLs: the query parameter, and the first segment of a page's path.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Runs => "runs",
@@ -137,7 +137,7 @@ fn OfWorkload(of: ComparedWorkload, columns: usize) -> impl IntoView {
     }
 }
 
-/// A rate with its interval, its ratio to the first side's, and the verdict.
+/// Throughput with its interval, its ratio to the first side's, and the verdict.
 fn rate(figure: &ComparedFigure) -> Option<Remarked> {
     let rate = text::rate(figure.samples_per_second?);
     let interval = figure.samples_per_second_low.zip(figure.samples_per_second_high);
@@ -152,16 +152,16 @@ fn rate(figure: &ComparedFigure) -> Option<Remarked> {
     Some((rate, (!remarks.is_empty()).then(|| remarks.join("; "))))
 }
 
-/// Minimum length of an id, and of the key of a device.
+/// Minimum length of a run id or device key.
 const MIN_ID_LENGTH: usize = 12;
 
-/// Search for what to add, loaded when its field gets the focus.
+/// Search for results or devices to add. Candidates are loaded when the field gets focus.
 #[derive(Clone, Copy)]
 struct Search {
     all: RwSignal<Vec<Candidate>>,
     chosen: RwSignal<Vec<Candidate>>,
     typed: RwSignal<String>,
-    /// Reason why the search or the comparison is impossible.
+    /// Reason the search or the comparison failed.
     refused: RwSignal<String>,
     asked: RwSignal<bool>,
 }
@@ -184,7 +184,7 @@ impl Search {
         self.asked.set(true);
         spawn_local(async move {
             match ask(kind, network).await {
-                // The page may show something else by now.
+                // The view may be gone by now.
                 Ok(found) => {
                     let _ = self.all.try_set(found);
                 }
@@ -204,7 +204,7 @@ impl Search {
         });
     }
 
-    /// Ids that are chosen, or the one in a pasted link.
+    /// Returns the selected ids, or the id in a pasted link.
     fn others(self, own: &str, kind: Compared) -> Result<Vec<String>, &'static str> {
         let chosen = self.chosen.get_untracked();
         if !chosen.is_empty() {
@@ -213,14 +213,14 @@ impl Search {
         let text = self.typed.get_untracked();
         match if kind == Compared::Runs { run_in(&text) } else { device_in(&text) } {
             Some(other) if other == own => Err(t!(candidates_itself)),
-            // A word of a name reads like an id as well, and is shorter.
+            // A word of a device name also parses as an id, but is shorter.
             Some(other) if text.contains('/') || other.len() >= MIN_ID_LENGTH => Ok(vec![other]),
             _ => Err(t!(candidates_no_link)),
         }
     }
 }
 
-/// Requests results of the network, the fastest first, or devices with a place in a suite.
+/// Requests the fastest results of the network, or the ranked devices of every suite.
 async fn ask(kind: Compared, network: Option<String>) -> Result<Vec<Candidate>, Refusal> {
     if kind == Compared::Runs {
         let sort = network.is_some().then_some(RunSort::Fastest);
@@ -246,7 +246,7 @@ async fn ask(kind: Compared, network: Option<String>) -> Result<Vec<Candidate>, 
 pub(super) fn CompareWith(
     own: String,
     kind: Compared,
-    /// Network of the results to find.
+    /// Network of the results to search.
     #[prop(optional_no_strip)]
     network: Option<String>,
 ) -> impl IntoView {
@@ -285,7 +285,7 @@ pub(super) fn CompareWith(
 fn Found(search: Search, own: String) -> impl IntoView {
     let found = move || {
         let (all, chosen, typed) = (search.all.get(), search.chosen.get(), search.typed.get());
-        // A link is no name.
+        // A pasted link is not a name to search for.
         let typed = if typed.contains('/') { String::new() } else { typed };
         let found = candidates::found(&all, &own, &chosen, &typed);
         found.into_iter().cloned().collect::<Vec<_>>()

@@ -1,4 +1,4 @@
-//! The start page: what this is, the button, the run, the leaderboard.
+//! Start page: introduction, start button, run, and leaderboard.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub(super) fn Start() -> impl IntoView {
         Automation::start("record", move || task_report(state));
         state
     });
-    state.say_again();
+    state.recheck_address();
     let stage = state.benchmark.stage;
     let has_result =
         Memo::new(move |_| state.benchmark.finished.with(|run| run.as_ref().is_some_and(Finished::is_shown)));
@@ -34,12 +34,12 @@ pub(super) fn Start() -> impl IntoView {
         <p class="status" class:sr-only=move || stage.get() == Stage::Finished role="status" aria-live="polite">
             {move || status(state)}
         </p>
-        <Show when=move || !state.at_rest.get()>
+        <Show when=move || !state.is_idle.get()>
             <h1 class="sr-only">{t!(start_title)}</h1>
             <Running benchmark=state.benchmark />
         </Show>
         <FinishedRun state />
-        <Show when=move || state.at_rest.get()>
+        <Show when=move || state.is_idle.get()>
             <section class="hero" class:compact=has_result>
                 <div class="hero-words">
                     {move || if has_result.get() {
@@ -64,7 +64,7 @@ pub(super) fn Start() -> impl IntoView {
     }
 }
 
-/// State of the run for scripts.
+/// State of the run for automation scripts.
 fn task_report(state: StartState) -> TaskReport {
     let benchmark = state.benchmark;
     let stage = benchmark.stage.get();
@@ -98,12 +98,12 @@ fn status(state: StartState) -> String {
     }
 }
 
-/// The button, the reason why it is disabled, and the settings.
+/// Start button, the reason it is disabled, and the settings.
 #[component]
 fn StartControls(state: StartState) -> impl IntoView {
     let button = NodeRef::<html::Button>::new();
     let stage = state.benchmark.stage;
-    // The button comes back after a run was cancelled; the keyboard should be where it was.
+    // The button comes back after a run was cancelled or failed; restore its keyboard focus.
     focus(button, move || matches!(stage.get_untracked(), Stage::Cancelled | Stage::Failed(_)));
     let wrong = move || state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()));
     let reason = move || match (state.options.get(), state.gpu.get()) {
@@ -119,7 +119,7 @@ fn StartControls(state: StartState) -> impl IntoView {
             state.benchmark.start(RunKind::Benchmark, options);
         }
     };
-    state.start_by_itself(move || reason().is_none(), start);
+    state.start_from_link(move || reason().is_none(), start);
     let cost = move || {
         let Ok(options) = state.options.get() else { return String::new() };
         let last = state.own_runs.with(|runs| runs.seconds(&options.networks(), &options.pace()));
@@ -141,7 +141,7 @@ fn on_battery() -> RwSignal<bool> {
     let on_battery = RwSignal::new(false);
     spawn_local(async move {
         let answer = platform::on_battery().await.unwrap_or(false);
-        // The page may show something else by now.
+        // The view may be gone by now.
         let _ = on_battery.try_set(answer);
     });
     on_battery
@@ -151,7 +151,7 @@ fn advice_list(steps: Vec<String>) -> impl IntoView {
     view! { <ul class="advice">{steps.into_iter().map(|step| view! { <li>{step}</li> }).collect_view()}</ul> }
 }
 
-/// A warning before a run, because its result cannot be repaired afterwards.
+/// Warning that the device runs on battery, which distorts the results.
 #[component]
 pub(super) fn OnBattery() -> impl IntoView {
     let on_battery = on_battery();
@@ -163,11 +163,11 @@ pub(super) fn OnBattery() -> impl IntoView {
 }
 
 /// Polling interval of the pressure observer.
-const LOOK_AGAIN: Duration = Duration::from_secs(3);
-/// Share of samples under pressure from which the warning is shown.
+const PRESSURE_INTERVAL: Duration = Duration::from_secs(3);
+/// Minimum share of samples under pressure that triggers the warning.
 const PRESSED_SHARE: f64 = 0.5;
 
-/// A warning about other tabs or programs that use the processor, while there is time to close them.
+/// Warning about other tabs or programs using the processor, while there is still time to close them.
 #[component]
 pub(super) fn Pressed() -> impl IntoView {
     let pressed = RwSignal::new(false);
@@ -179,7 +179,7 @@ pub(super) fn Pressed() -> impl IntoView {
         }
     };
     if watch.with_value(Option::is_some)
-        && let Ok(looking) = set_interval_with_handle(look, LOOK_AGAIN)
+        && let Ok(looking) = set_interval_with_handle(look, PRESSURE_INTERVAL)
     {
         on_cleanup(move || looking.clear());
     }
@@ -190,7 +190,7 @@ pub(super) fn Pressed() -> impl IntoView {
     }
 }
 
-/// A warning about unknown settings in the address.
+/// Warning about unknown settings in the URL.
 #[component]
 pub(super) fn UnknownInAddress() -> impl IntoView {
     let unknown = platform::unknown_in_address();
@@ -213,7 +213,7 @@ fn Device(state: StartState) -> impl IntoView {
         Gpu::Found(gpu) => gpu.name(),
     };
     let software = move || matches!(state.gpu.get(), Gpu::Found(gpu) if gpu.software);
-    // Only a device with a battery runs on it.
+    // A device on battery power is a laptop.
     let is_laptop = on_battery();
     let integrated = Memo::new(move |_| match state.gpu.get() {
         Gpu::Found(gpu) if !gpu.software => {
@@ -230,7 +230,7 @@ fn Device(state: StartState) -> impl IntoView {
             </p>
             {move || software().then(|| view! { <p class="note">{t!(start_software)}</p> })}
             <Show when=move || software() || integrated.get()>
-                <details data-figure="integrated">
+                <details data-figure=move || integrated.get().then_some("integrated")>
                     <summary>{t!(start_integrated_question)}</summary>
                     {advice_list(if software() {
                         advice_on_software(&platform::browser())
@@ -243,7 +243,7 @@ fn Device(state: StartState) -> impl IntoView {
     }
 }
 
-/// Advice without WebGPU, and a demonstration that needs none.
+/// Advice for browsers without WebGPU, and a demonstration that works without it.
 #[component]
 fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
     let steps = advice(&platform::browser(), obstacle);
@@ -276,7 +276,7 @@ fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
     }
 }
 
-/// Browsers mask the GPU's name, so its owner may say it.
+/// Text field for the name of the GPU, which browsers mask.
 #[component]
 pub(super) fn ClaimedName(claimed: RwSignal<String>) -> impl IntoView {
     view! {
@@ -289,7 +289,7 @@ pub(super) fn ClaimedName(claimed: RwSignal<String>) -> impl IntoView {
                 spellcheck="false"
                 prop:value=move || claimed.get()
                 on:input=move |event| {
-                    // Copied text often brings invisible characters, which a leaderboard refuses.
+                    // Pasted text often contains invisible characters, which the leaderboard rejects.
                     claimed.set(event_target_value(&event).chars().filter(|c| results::is_plain(*c)).collect());
                 }
             />

@@ -1,4 +1,4 @@
-//! State that the start page and the comparison share, and what the server has for runs.
+//! State shared by the start page and the comparison, and the data sets and frameworks available on the server.
 
 use std::time::Duration;
 
@@ -14,27 +14,27 @@ use crate::platform::{self, Gpu};
 use crate::supplies::{Availability, MissingData};
 use crate::{t, words};
 
-/// Signals that the parts of both pages show and change.
+/// Signals shared by the components of both pages.
 #[derive(Clone, Copy)]
 pub(super) struct StartState {
     pub(super) benchmark: Benchmark,
     pub(super) comparing: Comparing,
     pub(super) gpu: RwSignal<Gpu>,
-    /// The GPU as its owner names it.
+    /// GPU name entered by its owner.
     pub(super) claimed: RwSignal<String>,
-    /// Chosen options, initially those of the URL, or the error in it.
+    /// Selected options, initially from the URL, or the error in the URL.
     pub(super) options: RwSignal<Result<RunOptions, String>>,
-    /// Set to the id of an uploaded run, so that the leaderboard loads again and shows it.
+    /// Id of the last uploaded run. Setting it makes the leaderboard reload and show the run.
     pub(super) uploaded: RwSignal<Option<String>>,
-    /// Settings that cannot be parsed, by name, with a sentence each.
+    /// Names of settings that cannot be parsed, each with an error message.
     pub(super) wrong: RwSignal<Vec<(&'static str, String)>>,
     pub(super) own_runs: RwSignal<OwnRuns>,
-    /// True while no run and no comparison goes on.
-    pub(super) at_rest: Memo<bool>,
+    /// True while no run or comparison is in progress.
+    pub(super) is_idle: Memo<bool>,
 }
 
 impl StartState {
-    /// Reads the address, and asks the browser for a GPU and the server for its supplies.
+    /// Reads the URL, and asks the browser for a GPU and the server for its supplies.
     pub(super) fn new() -> Self {
         let benchmark = Benchmark::new();
         let comparing = Comparing::new(benchmark);
@@ -47,7 +47,7 @@ impl StartState {
             uploaded: RwSignal::new(None),
             wrong: RwSignal::new(Vec::new()),
             own_runs: RwSignal::new(platform::own_runs()),
-            at_rest: Memo::new(move |_| !benchmark.is_running() && comparing.present().is_none()),
+            is_idle: Memo::new(move |_| !benchmark.is_running() && comparing.present().is_none()),
         };
         state.ask_for_burn();
         state.ask_for_data();
@@ -60,31 +60,31 @@ impl StartState {
         state
     }
 
-    /// Reads the address again if it is wrong, to report that in the present language.
-    pub(super) fn say_again(self) {
+    /// Parses an invalid URL again, so that the error is in the current language.
+    pub(super) fn recheck_address(self) {
         if self.options.with_untracked(Result::is_err) {
             self.options.set(platform::options_in_address());
         }
     }
 
-    /// Returns an English sentence on what is wrong with the address, with which nothing can start.
+    /// Returns the error in the URL in English. No run can start from an invalid URL.
     pub(super) fn wrong_address(self) -> Option<String> {
         self.options.with(Result::is_err).then(|| words::in_english(platform::options_in_address).err()).flatten()
     }
 
-    /// Changes the options, unless the address is wrong.
+    /// Changes the options, unless the URL is invalid.
     pub(super) fn change(self, change: impl FnOnce(RunOptions) -> RunOptions) {
         if let Ok(before) = self.options.get_untracked() {
             self.options.set(Ok(change(before)));
         }
     }
 
-    /// True if the options are valid and fulfill a condition.
+    /// True if the options are valid and satisfy a condition.
     pub(super) fn chosen(self, is_chosen: impl Fn(&RunOptions) -> bool) -> bool {
         self.options.with(|options| options.as_ref().is_ok_and(is_chosen))
     }
 
-    /// Notes in this browser that the run with this key was uploaded, and shows it on the leaderboard.
+    /// Records in this browser that the run with this key was uploaded, and shows it on the leaderboard.
     pub(super) fn is_uploaded(self, key: &str, accepted: &AcceptedRun) {
         platform::keep_secret(&accepted.run_id, &accepted.deletion_secret);
         let place = Uploaded { run_id: accepted.run_id.clone(), deletion_link: accepted.deletion_link.clone() };
@@ -92,8 +92,8 @@ impl StartState {
         self.uploaded.set(Some(accepted.run_id.clone()));
     }
 
-    /// Starts once without a click if the address says so: as soon as the GPU is known, and `ready`.
-    pub(super) fn start_by_itself(self, ready: impl Fn() -> bool + Send + Sync + 'static, start: impl Fn() + 'static) {
+    /// Starts once without a click if the URL requests it, when the GPU is known and `ready` returns true.
+    pub(super) fn start_from_link(self, ready: impl Fn() -> bool + Send + Sync + 'static, start: impl Fn() + 'static) {
         if !untrack(|| self.chosen(|options| options.autostart)) {
             return;
         }
@@ -108,16 +108,16 @@ impl StartState {
 
 /// Polling interval while Burn is being built, which takes minutes.
 const BURN_INTERVAL: Duration = Duration::from_secs(3);
-/// Polling interval while data is missing, perhaps for good.
+/// Polling interval while data sets are missing, possibly for good.
 const DATA_INTERVAL: Duration = Duration::from_secs(30);
-/// Id of the note on missing data, which describes disabled choices.
+/// Id of the note on missing data, which describes disabled options.
 pub(super) const MISSING_DATA: &str = "missing-data";
 
-/// Polling of [`Benchmark::supplies`] while something may still come, except during a run.
+/// Polling of [`Benchmark::supplies`] while more may become available, except during a run.
 impl StartState {
     fn ask_for_burn(self) {
         let again = move || self.ask_for_burn();
-        if !self.at_rest.get_untracked() {
+        if !self.is_idle.get_untracked() {
             return set_timeout(again, BURN_INTERVAL);
         }
         spawn_local(async move {
@@ -126,7 +126,7 @@ impl StartState {
             let now = match (platform::availability("burn.json", t!(backend_built_without)).await, &before) {
                 (Ok(now), _) => now,
                 (Err(refusal), Availability::Asking) => Availability::missing(refusal.to_string()),
-                // A server that starts again while Burn is being built.
+                // The server may be restarting while Burn is being built.
                 (Err(_), _) => before.clone(),
             };
             let building = matches!(now, Availability::Building { .. });
@@ -141,12 +141,12 @@ impl StartState {
 
     fn ask_for_data(self) {
         let again = move || self.ask_for_data();
-        if !self.at_rest.get_untracked() {
+        if !self.is_idle.get_untracked() {
             return set_timeout(again, DATA_INTERVAL);
         }
         spawn_local(async move {
             let supplies = self.benchmark.supplies;
-            // Without an answer nothing is known, and a run reports what it cannot fetch.
+            // Ignore errors: a run reports the data that it cannot fetch.
             if let Ok(list) = platform::get("/api/v1/data-sets").await {
                 let before = supplies.get_untracked();
                 let now = before.clone().with_data_sets(list);
@@ -175,14 +175,14 @@ pub(super) fn MissingDataSets(benchmark: Benchmark) -> impl IntoView {
     }
 }
 
-/// Progress of the build of Burn, and its outcome.
+/// Progress and outcome of the Burn build.
 #[component]
-pub(super) fn BurnOnItsWay(benchmark: Benchmark) -> impl IntoView {
+pub(super) fn BurnProgress(benchmark: Benchmark) -> impl IntoView {
     let burn = Memo::new(move |_| benchmark.supplies.with(|supplies| supplies.burn.clone()));
     let was_built = Memo::new(move |before| {
         before == Some(&true) || burn.with(|burn| matches!(burn, Availability::Building { .. }))
     });
-    // Not a live region: its words change every few seconds.
+    // Not a live region: the text changes every few seconds.
     let going_on = move || {
         let why = burn.with(|burn| matches!(burn, Availability::Building { .. }).then(|| burn.obstacle()))??;
         Some(view! { <p class="note" data-burn="building">{t!(backend_obstacle, backend = "Burn", why = why)}</p> })

@@ -1,8 +1,8 @@
-//! The state of the page's run or comparison for scripts: `window.gradmark`.
+//! State of the page's run or comparison for scripts: `window.gradmark`.
 //!
-//! `gradmark.state` is a word (`ready`, `running`, `finished`, `cancelled`, `failed`), `gradmark.sentence` says why where a
-//! run failed, `gradmark.record` is the latest record, or `gradmark.comparison` the latest comparison, and
-//! `gradmark.finished` a promise of this very object, kept when the first of them has ended in whatever way.
+//! `gradmark.state` is `ready`, `running`, `finished`, `cancelled` or `failed`; `gradmark.sentence` is the reason a run
+//! failed; `gradmark.record` is the latest record, or `gradmark.comparison` the latest comparison; and
+//! `gradmark.finished` is a promise that resolves to this object when the first run or comparison ends in any way.
 
 use js_sys::{Function, JSON, Object, Promise, Reflect};
 use leptos::prelude::*;
@@ -13,7 +13,7 @@ use super::window;
 /// State of the page for scripts.
 pub(crate) struct TaskReport {
     pub(crate) state: TaskState,
-    /// Reason of a failure, in English.
+    /// Reason for a failure, in English.
     pub(crate) sentence: String,
     /// Record or comparison as JSON.
     pub(crate) outcome: Option<String>,
@@ -44,14 +44,14 @@ impl TaskState {
     }
 }
 
-/// The object, and the function that resolves its promise.
+/// `window.gradmark`, and the function that resolves its promise.
 pub(crate) struct Automation {
     object: Object,
     resolve: Option<Function>,
 }
 
 impl Automation {
-    /// Creates the object, and keeps it up to date. `outcome` is the name of its result.
+    /// Creates the object, and keeps it up to date. `outcome` is the name of the property with the result.
     pub(crate) fn start(outcome: &'static str, report: impl Fn() -> TaskReport + 'static) {
         let mut resolve = None;
         let object = Object::new();
@@ -59,7 +59,7 @@ impl Automation {
         let automation = StoredValue::new_local(Self { object, resolve });
         automation.with_value(|own| {
             own.set("finished", &promise);
-            // A frozen window gets no such object.
+            // A frozen window object does not get the property.
             drop(Reflect::set(&window(), &"gradmark".into(), &own.object));
         });
         Effect::new(move |_| {

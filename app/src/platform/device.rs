@@ -1,4 +1,4 @@
-//! The device during a run: GPU, power, screen, and one run at a time.
+//! Device state during a run: GPU, power, screen, and the lock that allows one run at a time.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use super::{promise_of, property, unix_seconds, window};
 use crate::browser::Obstacle;
 use crate::text;
 
-/// Answer of the browser to the request for a GPU.
+/// Result of requesting a GPU from the browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Gpu {
     Asking,
@@ -23,7 +23,7 @@ pub(crate) enum Gpu {
     Found(FoundGpu),
 }
 
-/// A GPU in the browser's words, which are empty if it hides them.
+/// GPU as described by the browser. Fields that it hides are empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FoundGpu {
     pub(crate) vendor: String,
@@ -34,7 +34,7 @@ pub(crate) struct FoundGpu {
 }
 
 impl FoundGpu {
-    /// Name in the page's present language.
+    /// Name in the page's current language.
     pub(crate) fn name(&self) -> String {
         text::gpu_name(&self.vendor, &self.architecture, &self.description)
     }
@@ -48,7 +48,7 @@ pub(crate) async fn probe() -> Gpu {
         return Gpu::Missing(if secure { Obstacle::NoInterface } else { Obstacle::InsecurePage });
     }
     let options = js_sys::Object::new();
-    // Of two GPUs, the one that the worker will take.
+    // If there are two GPUs, request the one that the worker will use.
     let _ = Reflect::set(&options, &"powerPreference".into(), &"high-performance".into());
     let Some(promise) = promise_of(&gpu, "requestAdapter", &options) else {
         return Gpu::Missing(Obstacle::NoInterface);
@@ -71,17 +71,17 @@ fn is_true(object: &JsValue, name: &str) -> bool {
     property(object, name).is_truthy()
 }
 
-/// Interval between two samples of the processor pressure.
+/// Sampling interval of the processor pressure.
 const LOOK_EVERY_MILLISECONDS: f64 = 1000.0;
 
-/// True on battery; `None` if the browser does not tell (only Chromium does).
+/// True on battery power; `None` if the browser does not report it (only Chromium does).
 pub(crate) async fn on_battery() -> Option<bool> {
     let battery = promise_of(&window().navigator(), "getBattery", &JsValue::UNDEFINED)?;
     let battery = JsFuture::from(battery).await.ok()?;
     property(&battery, "charging").as_bool().map(|charging| !charging)
 }
 
-/// Observer of the processor pressure of all programs: the Compute Pressure API.
+/// Observer of the processor pressure from all programs, using the Compute Pressure API.
 pub(crate) struct PressureWatch {
     observer: JsValue,
     looks: Rc<Cell<Looks>>,
@@ -114,14 +114,14 @@ impl PressureWatch {
         let every = JsValue::from_f64(LOOK_EVERY_MILLISECONDS);
         Reflect::set(&options, &JsValue::from_str("sampleInterval"), &every).ok()?;
         let observe: Function = property(&observer, "observe").dyn_into().ok()?;
-        // Its promise is refused where the platform has no such sensor; then there are no looks.
+        // The promise is rejected on platforms without such a sensor; then there are no samples.
         let promise: js_sys::Promise =
             observe.call2(&observer, &JsValue::from_str("cpu"), &options).ok()?.dyn_into().ok()?;
         wasm_bindgen_futures::spawn_local(async move { drop(JsFuture::from(promise).await) });
         Some(Self { observer, looks, _listener: listener })
     }
 
-    /// As [`Self::pressed_share`], since the last call.
+    /// Like [`Self::pressed_share`], since the last call.
     pub(crate) fn take_pressed_share(&self) -> Option<f64> {
         let share = self.pressed_share();
         self.looks.take();
@@ -138,7 +138,7 @@ impl PressureWatch {
 impl Drop for PressureWatch {
     fn drop(&mut self) {
         if let Ok(disconnect) = property(&self.observer, "disconnect").dyn_into::<Function>() {
-            // Nothing depends on the answer.
+            // The result does not matter.
             drop(disconnect.call0(&self.observer));
         }
     }
@@ -157,12 +157,12 @@ impl WakeLock {
 
 impl Drop for WakeLock {
     fn drop(&mut self) {
-        // Nothing depends on the answer: a browser that hides the page has released the lock already.
+        // The result does not matter: a browser that hides the page has already released the lock.
         drop(promise_of(&self.0, "release", &JsValue::UNDEFINED));
     }
 }
 
-/// Makes the browser ask before the page is left, until it is dropped.
+/// Makes the browser ask for confirmation before leaving the page, until dropped.
 pub(crate) struct LeavePrompt {
     _listener: EventListener,
 }
@@ -172,14 +172,14 @@ impl LeavePrompt {
         let options = EventListenerOptions::enable_prevent_default();
         let listener = EventListener::new_with_options(&window(), "beforeunload", options, |event| {
             event.prevent_default();
-            // Older browsers ask only where this is set. One that refuses does not ask.
+            // Older browsers only ask if this is set.
             let _ = Reflect::set(event, &JsValue::from_str("returnValue"), &JsValue::TRUE);
         });
         Self { _listener: listener }
     }
 }
 
-/// Counts the seconds during which the page is hidden.
+/// Counts the seconds while the page is hidden.
 pub(crate) struct HiddenTimer {
     state: Rc<Hidden>,
     _listener: EventListener,
@@ -208,7 +208,7 @@ fn document() -> Document {
 }
 
 impl HiddenTimer {
-    /// Calls `changed` whenever the page is hidden, with true, or shown.
+    /// Calls `changed` with true when the page is hidden, and with false when it is shown.
     pub(crate) fn start(changed: impl Fn(bool) + 'static) -> Self {
         let state = Rc::new(Hidden::default());
         state.note();
@@ -232,17 +232,17 @@ impl HiddenTimer {
 
 const LOCK: &str = "gradmark.run";
 
-/// Browsers release a lock of the same tab with a delay.
+/// Number of attempts to acquire the lock: browsers release a lock of the same tab with a delay.
 const TRIES: u32 = 10;
 const PAUSE_MILLISECONDS: u32 = 100;
 
-/// The lock of this tab, until it is dropped. Browsers also release it when the tab is closed or crashes.
+/// Lock of this tab, held until dropped. Browsers also release it when the tab is closed or crashes.
 pub(crate) struct Turn {
     release: Option<Function>,
 }
 
 impl Turn {
-    /// Takes the lock; `None` if another tab has it. A browser without locks gives it to every tab.
+    /// Acquires the lock; `None` if another tab has it. Without browser support, every tab acquires it.
     pub(crate) async fn take() -> Option<Self> {
         for _ in 0..TRIES {
             if let Some(turn) = Self::try_once().await {
@@ -253,7 +253,7 @@ impl Turn {
         None
     }
 
-    /// Web Locks (<https://w3c.github.io/web-locks/>) give a lock until a promise is resolved.
+    /// Requests a Web Lock (<https://w3c.github.io/web-locks/>), which is held until a promise is resolved.
     async fn try_once() -> Option<Self> {
         let locks = property(&window().navigator(), "locks");
         let Ok(request) = property(&locks, "request").dyn_into::<Function>() else {
@@ -263,7 +263,7 @@ impl Turn {
         let until = Promise::new(&mut |keep, _| release = Some(keep));
         let options = Object::new();
         drop(Reflect::set(&options, &"ifAvailable".into(), &true.into()));
-        // Said when the browser has decided: it holds the lock until what the callback returns is kept.
+        // Called with the browser's decision. The lock is held until the promise that the callback returns is resolved.
         let mut said = None;
         let decided = Promise::new(&mut |keep, _| said = Some(keep));
         let say = said?;
@@ -276,7 +276,7 @@ impl Turn {
             return Some(Self { release: None });
         };
         wasm_bindgen_futures::spawn_local(async move {
-            // A browser that gives no locks to this page has none.
+            // Treat a browser that denies locks to this page like one without locks.
             if JsFuture::from(Promise::resolve(&asked)).await.is_err() {
                 drop(refused.call1(&JsValue::UNDEFINED, &JsValue::TRUE));
             }

@@ -1,4 +1,4 @@
-//! Requests to the leaderboard's API, as `results::api` describes it.
+//! Requests to the leaderboard's API, which `results::api` describes.
 
 use std::fmt;
 
@@ -16,12 +16,12 @@ use crate::{t, words};
 /// Time limit of a request.
 const TIMEOUT_MILLISECONDS: u32 = 15_000;
 
-/// Reason why a request failed.
+/// Reason a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     Unreachable(String),
     Refused(ErrorBody),
-    /// An answer from something other than the leaderboard.
+    /// Response from something other than the leaderboard.
     Unexpected {
         status: u16,
     },
@@ -43,8 +43,8 @@ pub(crate) async fn register(suite: Suite) -> Result<StartedRun, Refusal> {
     answer(&send(Method::POST, "/api/v1/runs", Some(&body), None).await?).await
 }
 
-/// Uploads a record, as the text that was shown. A record without an id is imported as unverified; sent again with the same
-/// key, it is answered as if it had been sent once.
+/// Uploads a record, exactly as displayed. A record without an id is imported as unverified. Uploads with the same key
+/// are idempotent.
 pub(crate) async fn upload(run_id: Option<&str>, record: &str, idempotency_key: &str) -> Result<AcceptedRun, Refusal> {
     let response = match run_id {
         Some(id) => send(Method::PUT, &format!("/api/v1/runs/{id}"), Some(record), None).await?,
@@ -55,7 +55,7 @@ pub(crate) async fn upload(run_id: Option<&str>, record: &str, idempotency_key: 
     answer(&response).await
 }
 
-/// Uploads a comparison, as this text. Sent again with the same key, it is answered as if it had been sent once.
+/// Uploads a comparison as JSON text. Uploads with the same key are idempotent.
 pub(crate) async fn share_comparison(comparison: &str, idempotency_key: &str) -> Result<AcceptedComparison, Refusal> {
     let key = Some((IDEMPOTENCY_KEY, idempotency_key));
     answer(&send(Method::POST, "/api/v1/comparisons", Some(comparison), key).await?).await
@@ -66,10 +66,10 @@ pub(crate) async fn delete(address: &str, secret: &str) -> Result<(), Refusal> {
     send(Method::DELETE, address, None, Some(("authorization", &bearer))).await.map(drop)
 }
 
-/// Reads a file of the page that says whether the server has some bundles; `absent` is the note where there is no such file.
+/// Fetches the file with the availability of bundles on the server; `absent` is the note if the file does not exist.
 ///
 /// # Errors
-/// The server does not answer, so nothing is known.
+/// The server does not respond, so the availability is unknown.
 pub(crate) async fn availability<T: DeserializeOwned>(file: &str, absent: &str) -> Result<Availability<T>, Refusal> {
     match send(Method::GET, &format!("/{file}"), None, None).await {
         Ok(response) => Ok(Availability::parse(file, &text(&response).await?)),
@@ -88,7 +88,7 @@ pub(crate) async fn get<T: DeserializeOwned>(address: &str) -> Result<T, Refusal
     answer(&send(Method::GET, address, None, None).await?).await
 }
 
-/// Sends a request and returns the answer, if it is a success.
+/// Sends a request and returns the response, if successful.
 async fn send(
     method: Method,
     address: &str,

@@ -1,4 +1,4 @@
-//! Interfaces of the browser, wrapped so that the rest of the page reads like ordinary Rust.
+//! Wrappers of browser APIs, so that the rest of the page reads like ordinary Rust.
 
 mod automation;
 mod device;
@@ -28,7 +28,7 @@ pub(crate) fn window() -> Window {
     web_sys::window().expect("the page runs in a window")
 }
 
-/// Property of a JavaScript object, or undefined.
+/// Returns a property of a JavaScript object, or undefined.
 fn property(object: &JsValue, name: &str) -> JsValue {
     Reflect::get(object, &JsValue::from_str(name)).unwrap_or(JsValue::UNDEFINED)
 }
@@ -57,7 +57,7 @@ pub(crate) fn set_title(title: &str) {
     set_whole_title(&format!("{title} – Gradmark"));
 }
 
-/// As [`set_title`], without the name of the site.
+/// Like [`set_title`], without the name of the site.
 pub(crate) fn set_whole_title(title: &str) {
     if let Some(document) = window().document() {
         document.set_title(title);
@@ -76,14 +76,14 @@ pub(crate) fn logical_processors() -> Option<u32> {
     (count >= 1.0).then_some(count as u32)
 }
 
-/// True if the browser gives this page its finer clock.
+/// True if the page is cross-origin isolated, which gives it a finer clock.
 pub(crate) fn is_isolated() -> bool {
     property(&window(), "crossOriginIsolated").is_truthy()
 }
 
-/// A `data:` address of a file.
+/// Creates a `data:` URL of a file.
 pub(crate) fn data_address(kind: &str, bytes: &[u8]) -> String {
-    // `btoa` reads one byte in each letter.
+    // `btoa` expects one byte per character.
     let letters: String = bytes.iter().map(|&byte| char::from(byte)).collect();
     let content = window().btoa(&letters).expect("no letter is beyond a byte");
     format!("data:{kind};base64,{content}")
@@ -93,12 +93,12 @@ pub(crate) fn unix_seconds() -> f64 {
     js_sys::Date::now() / 1e3
 }
 
-/// Seed of a run that is not registered.
+/// Random seed, for a run that is not registered.
 pub(crate) fn random_seed() -> u32 {
     u32::from_le_bytes(random_bytes())
 }
 
-/// An unguessable word.
+/// Creates an unguessable word.
 pub(crate) fn random_word() -> String {
     random_bytes::<32>().iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -114,12 +114,12 @@ pub(crate) fn path() -> String {
     window().location().pathname().unwrap_or_default()
 }
 
-/// The address's fragment without its `#`.
+/// Fragment of the URL, without the `#`.
 pub(crate) fn fragment() -> String {
     window().location().hash().unwrap_or_default().trim_start_matches('#').to_owned()
 }
 
-/// Scrolls to the address's fragment.
+/// Scrolls to the fragment of the URL.
 pub(crate) fn go_to_fragment() {
     let place = window().document().and_then(|document| document.get_element_by_id(&fragment()));
     if let Some(place) = place {
@@ -127,7 +127,7 @@ pub(crate) fn go_to_fragment() {
     }
 }
 
-/// The address of this server, such as `http://127.0.0.1:8080`.
+/// Origin of this server, such as `http://127.0.0.1:8080`.
 pub(crate) fn origin() -> String {
     window().location().origin().unwrap_or_default()
 }
@@ -137,7 +137,7 @@ pub(crate) fn options_in_address() -> Result<RunOptions, String> {
     RunOptions::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())))
 }
 
-/// Unknown names in the address.
+/// Unknown parameter names in the URL.
 pub(crate) fn unknown_in_address() -> Vec<String> {
     let search = window().location().search().unwrap_or_default();
     let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
@@ -146,12 +146,12 @@ pub(crate) fn unknown_in_address() -> Vec<String> {
     RunOptions::unknown(names.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
 }
 
-/// Decoded value of a parameter of the address.
+/// Decoded value of a URL parameter.
 pub(crate) fn parameter(name: &str) -> Option<String> {
     parameters()?.get(name)
 }
 
-/// Changes a parameter of the address without leaving the page.
+/// Changes a URL parameter without leaving the page.
 pub(crate) fn put_in_address(name: &str, value: &str) {
     let Some(parameters) = parameters() else { return };
     parameters.set(name, value);
@@ -160,17 +160,17 @@ pub(crate) fn put_in_address(name: &str, value: &str) {
 }
 
 pub(crate) fn go_to(address: &str) {
-    // A browser that refuses stays where it is.
+    // If the browser refuses, the URL stays the same.
     drop(window().location().set_href(address));
 }
 
-/// Filters of the leaderboard in the address.
+/// Filters of the leaderboard in the URL.
 pub(crate) fn filters_in_address() -> Filters {
     let pairs = pairs(Filters::names());
     Filters::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())))
 }
 
-/// Writes filters into the address, so that it can be shared and comes back with the Back button.
+/// Writes filters to the URL, so that it can be shared and the Back button restores them.
 pub(crate) fn keep_filters(filters: &Filters) {
     let Some(parameters) = parameters() else { return };
     let before = String::from(parameters.to_string());
@@ -184,7 +184,7 @@ pub(crate) fn keep_filters(filters: &Filters) {
     replace(&format!("{}{query}#leaderboard", path()));
 }
 
-/// Browsers refuse this only if it happens very often; the next choice writes everything again.
+/// Replaces the URL. Browsers only refuse this if it is too frequent; the next change writes everything again.
 fn replace(address: &str) {
     drop(window().history().and_then(|history| history.replace_state_with_url(&JsValue::NULL, "", Some(address))));
 }
@@ -193,7 +193,7 @@ fn parameters() -> Option<UrlSearchParams> {
     UrlSearchParams::new_with_str(&window().location().search().ok()?).ok()
 }
 
-/// Parameters of the address with these names, as often as they are given.
+/// URL parameters with these names, including repeated ones.
 fn pairs(names: impl IntoIterator<Item = &'static str>) -> Vec<(&'static str, String)> {
     let Some(parameters) = parameters() else { return Vec::new() };
     let values = |name| -> Vec<_> {
@@ -205,7 +205,7 @@ fn pairs(names: impl IntoIterator<Item = &'static str>) -> Vec<(&'static str, St
 /// Copies `text` to the clipboard.
 ///
 /// # Errors
-/// The browser's reason; some allow it on secure pages only.
+/// The browser's reason. Some only allow this on secure pages.
 pub(crate) async fn copy(text: &str) -> Result<(), String> {
     let navigator = window().navigator();
     if property(&navigator, "clipboard").is_undefined() {
@@ -256,14 +256,14 @@ pub(crate) fn download(file: &str, kind: &str, text: &str) -> Result<(), String>
     save().map_err(|error| describe(&error))
 }
 
-/// The files of an event, dropped or chosen.
+/// Returns the files of an event, dropped or selected.
 pub(crate) fn files_of(event: &JsValue) -> Vec<File> {
     let dropped = property(&property(event, "dataTransfer"), "files");
     let files = if dropped.is_object() { dropped } else { property(&property(event, "target"), "files") };
     files.dyn_into::<web_sys::FileList>().map(|list| FileList::from(list).to_vec()).unwrap_or_default()
 }
 
-/// Names and texts of files, or why one cannot be read.
+/// Reads files, and returns each name with its text or the reason it cannot be read.
 pub(crate) async fn texts_of(files: &[File]) -> Vec<(String, Result<String, String>)> {
     let mut texts = Vec::new();
     for file in files {
@@ -272,7 +272,7 @@ pub(crate) async fn texts_of(files: &[File]) -> Vec<(String, Result<String, Stri
     texts
 }
 
-/// Registers `app/service-worker.js`, which keeps the page for use without a network.
+/// Registers `app/service-worker.js`, which caches the page for offline use.
 pub(crate) fn keep_page() {
     let container = property(&window().navigator(), "serviceWorker");
     let Some(kept) = promise_of(&container, "register", &JsValue::from_str("/service-worker.js")) else { return };

@@ -1,4 +1,4 @@
-//! Storage of the page in this browser, as JSON. Everything works in a browser that stores nothing.
+//! Local storage of the page, as JSON. Everything also works in a browser that stores nothing.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::own_runs::OwnRuns;
 use crate::t;
 use crate::words::Language;
 
-/// True if this browser stores anything for this page. Those that block cookies throw an error, on which `gloo_storage`
+/// True if the browser stores data for this page. Browsers that block cookies throw an error, on which `gloo_storage`
 /// would panic.
 fn keeps_something() -> bool {
     matches!(window().local_storage(), Ok(Some(_)))
@@ -24,7 +24,7 @@ pub(super) fn kept<T: DeserializeOwned>(name: &str) -> Option<T> {
     if keeps_something() { LocalStorage::get(name).ok() } else { None }
 }
 
-/// Stores a value, and returns true if there was room for it.
+/// Stores a value, and returns true if there was enough space.
 pub(super) fn keep(name: &str, value: &impl Serialize) -> bool {
     keeps_something() && LocalStorage::set(name, value).is_ok()
 }
@@ -52,7 +52,7 @@ fn secret_of(run_id: &str) -> String {
     format!("gradmark.deletion.{run_id}")
 }
 
-/// Tuning results for the next visit in this version of the browser: another one compiles other kernels.
+/// Tuning results for the next visit. They only apply to this browser version: another one compiles different kernels.
 #[derive(Default, Serialize, Deserialize)]
 struct KeptTuning {
     browser: String,
@@ -65,7 +65,7 @@ pub(crate) fn keep_tuning(key: String, text: String) {
     let browser = window().navigator().user_agent().unwrap_or_default();
     let mut tuning = KeptTuning { browser, kept: kept_tuning() };
     tuning.kept.insert(key, text);
-    // A browser that keeps nothing times the kernels again.
+    // Without storage, the next visit tunes the kernels again.
     keep(TUNING, &tuning);
 }
 
@@ -77,13 +77,13 @@ pub(crate) fn kept_tuning() -> BTreeMap<String, String> {
 
 const RUNS_KEY: &str = "gradmark.runs";
 
-/// Stored runs; none in a browser that stores nothing.
+/// Stored runs; empty in a browser that stores nothing.
 pub(crate) fn own_runs() -> OwnRuns {
     kept(RUNS_KEY).unwrap_or_default()
 }
 
-/// Changes the stored runs, and returns them even if the browser does not store them. They are read again first,
-/// because another tab may have changed them.
+/// Changes the stored runs, and returns them even if they cannot be stored. They are read again first, because another
+/// tab may have changed them.
 pub(crate) fn change_own_runs(change: impl FnOnce(&mut OwnRuns)) -> OwnRuns {
     let mut runs = own_runs();
     change(&mut runs);
@@ -92,7 +92,7 @@ pub(crate) fn change_own_runs(change: impl FnOnce(&mut OwnRuns)) -> OwnRuns {
 }
 
 const THEME_KEY: &str = "gradmark.theme";
-/// The style sheet depends on it.
+/// Attribute that selects the theme in the style sheet.
 const ATTRIBUTE: &str = "data-theme";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,7 +123,7 @@ impl Theme {
     }
 }
 
-/// The chosen theme, by default the system's.
+/// Selected theme. The default is the system's.
 pub(crate) fn theme() -> Theme {
     kept(THEME_KEY).unwrap_or(Theme::System)
 }
@@ -134,7 +134,7 @@ pub(crate) fn keep_theme(theme: Theme) {
 
 pub(crate) fn show_theme(theme: Theme) {
     let Some(root) = window().document().and_then(|document| document.document_element()) else { return };
-    // An element takes every attribute of a plain name.
+    // Setting an attribute with a valid name cannot fail.
     drop(match theme {
         Theme::System => root.remove_attribute(ATTRIBUTE),
         chosen => root.set_attribute(ATTRIBUTE, chosen.name()),
@@ -144,8 +144,8 @@ pub(crate) fn show_theme(theme: Theme) {
 const LANGUAGE_KEY: &str = "gradmark.language";
 const PARAMETER: &str = crate::options::LANGUAGE;
 
-/// Language of the page: of the address, else chosen in this browser, else preferred by the browser. The address's
-/// language is stored, because the addresses of links lack it.
+/// Language of the page: from the URL, else selected earlier, else preferred by the browser. A language in the URL is
+/// stored, because links within the page do not carry it.
 pub(crate) fn language() -> Language {
     if let Some(asked) = parameter(PARAMETER).and_then(|code| Language::named(&code)) {
         keep_code(asked);
@@ -154,7 +154,7 @@ pub(crate) fn language() -> Language {
     kept::<String>(LANGUAGE_KEY).and_then(|code| Language::named(&code)).unwrap_or_else(liked)
 }
 
-/// Stores a choice, and corrects the address.
+/// Stores the selected language, and updates the URL.
 pub(crate) fn keep_language(language: Language) {
     keep_code(language);
     if parameter(PARAMETER).is_some() {
@@ -179,7 +179,7 @@ pub(crate) fn show_language(language: Language) {
     }
 }
 
-/// State of a page that is about to be rendered again: open details, and scroll position.
+/// State to restore after the page is rendered again: open details, and scroll position.
 pub(crate) struct Stance {
     open: Vec<bool>,
     scrolled: f64,

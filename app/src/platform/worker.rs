@@ -10,7 +10,7 @@ use web_sys::{ErrorEvent, MessageChannel, MessageEvent, MessagePort, Worker};
 use super::{describe, meta, property};
 use crate::supplies;
 
-/// Address of the loader of the worker that every page has.
+/// URL of the loader of the plain training worker.
 ///
 /// # Errors
 /// The page does not contain it.
@@ -18,22 +18,22 @@ pub(crate) fn worker_loader() -> Result<String, String> {
     supplies::worker_loader(meta(supplies::WORKER_META).as_deref())
 }
 
-/// Addresses of the loaders of a run's workers.
+/// URLs of the loaders of a run's workers.
 pub(crate) struct Loaders {
     pub(crate) training: String,
-    /// Loader of a framework's worker. The page starts it, because a worker that starts another may hang in a Firefox
-    /// that is driven (docs/BROWSERS.md).
+    /// Loader of a framework's worker. The page starts it, because nested workers may hang in an automated Firefox
+    /// (docs/BROWSERS.md).
     pub(crate) framework: Option<String>,
 }
 
-/// The training worker, and the worker of the framework that computes for it. Both are terminated on drop.
+/// Training worker, and the worker of the framework that computes for it. Both are terminated on drop.
 pub(crate) struct TrainingWorker {
     training: Listened,
     _framework: Option<Listened>,
 }
 
 impl TrainingWorker {
-    /// Starts the workers, sends `order` as soon as the training worker listens, and calls `handle` with every message.
+    /// Starts the workers, sends `order` once the training worker is listening, and calls `handle` with every message.
     ///
     /// # Errors
     /// The browser cannot start workers.
@@ -44,7 +44,7 @@ impl TrainingWorker {
     ) -> Result<Self, String> {
         let handle: Handle = Rc::new(RefCell::new(handle));
         let worker = Worker::new(&loaders.training).map_err(|error| describe(&error))?;
-        // Cause of the failure of the framework's worker.
+        // Reason the framework's worker failed.
         let failed = Failed::default();
         let framework = match &loaders.framework {
             Some(loader) => {
@@ -61,12 +61,12 @@ impl TrainingWorker {
             let message = serde_json::from_str(&text).unwrap_or_else(|error| {
                 FromWorker::Crashed(format!("it sent a message that this page does not know ({error})"))
             });
-            // The loader of the bundle with Burn sends its progress before.
+            // The loader of the Burn bundle sends its progress first.
             if message == FromWorker::Ready
                 && let Some(order) = order.take()
             {
                 post(&line, &ToWorker::Run(order), port.take());
-                // Messages sent before it listened are lost.
+                // Messages sent before the worker was listening are lost.
                 if let Some(reason) = failed.take() {
                     post(&line, &ToWorker::FrameworkFailed(reason), None);
                 }
@@ -83,23 +83,23 @@ impl TrainingWorker {
         Ok(Self { training: Listened::to(worker, message, error), _framework: framework })
     }
 
-    /// Asks it to stop at the end of the current window.
+    /// Asks the worker to stop at the end of the current window.
     pub(crate) fn cancel(&self) {
         post(&self.training.worker, &ToWorker::Cancel, None);
     }
 
-    /// Reports that the page is hidden, or shown.
+    /// Tells the worker that the page is hidden or shown.
     pub(crate) fn hidden(&self, hidden: bool) {
         post(&self.training.worker, &ToWorker::Hidden(hidden), None);
     }
 }
 
-/// Handler of messages.
+/// Message handler.
 type Handle = Rc<RefCell<dyn FnMut(FromWorker)>>;
 
 type Failed = Rc<RefCell<Option<String>>>;
 
-/// Starts the worker of a framework, and returns it with the port to it.
+/// Starts the worker of a framework, and returns it with a port to it.
 fn start_framework(
     loader: &str,
     training: &Worker,
@@ -133,7 +133,7 @@ struct Says {
     loaded: Loaded,
 }
 
-/// A worker with listeners, terminated on drop.
+/// Worker with event listeners, terminated on drop.
 struct Listened {
     worker: Worker,
     _message: Closure<dyn FnMut(MessageEvent)>,
@@ -159,7 +159,7 @@ impl Drop for Listened {
     }
 }
 
-/// Returns the message of an error, or `None` for a script that cannot be loaded.
+/// Returns the message of an error event; `None` if the script could not be loaded.
 fn said(event: &ErrorEvent) -> Option<String> {
     property(event, "message").as_string().filter(|text| !text.is_empty())
 }

@@ -7,7 +7,7 @@ use super::{Language, language, named};
 use crate::t;
 use crate::text::{capitalised, tier, workload_title};
 
-/// Name of a fact by which results are compared; an unknown one is shown as the API has it.
+/// Name of a fact by which results are compared. An unknown one is shown as in the API.
 pub fn fact(id: &str) -> String {
     named("fact", id).map_or_else(|| id.replace('_', " "), str::to_owned)
 }
@@ -22,7 +22,7 @@ pub fn fact_value(id: &str, value: String) -> String {
     }
 }
 
-/// A note in the page's language; `None` for findings, which only the server words.
+/// Translates a note; `None` for findings, whose text comes from the server.
 pub fn note(of: &Note) -> Option<String> {
     Some(match of {
         Note::PerhapsSoftware => t!(note_perhaps_software).to_owned(),
@@ -39,8 +39,8 @@ pub fn note(of: &Note) -> Option<String> {
     })
 }
 
-/// A refusal: in English in the server's words, which have details; in German, codes that visitors meet have their own
-/// words.
+/// Translates a refusal. English uses the server's text, which has details; German has texts for the codes that
+/// visitors may encounter.
 pub fn refusal(body: &ErrorBody) -> String {
     let own = match language() {
         Language::English => None,
@@ -66,7 +66,7 @@ fn by_code(code: &str) -> Option<&'static str> {
     })
 }
 
-/// Action of a moderator, as the beginning of a line.
+/// Action of a moderator, as the start of a line.
 pub fn deed(deed: Deed, new_tier: Option<Tier>) -> String {
     let with_tier = |done: &str| new_tier.map_or_else(|| done.to_owned(), |new| format!("{done}: {}", tier(new)));
     match deed {
@@ -86,7 +86,7 @@ mod tests {
     use crate::words::{Language, messages, speak};
 
     #[test]
-    fn every_fact_that_results_are_compared_by_has_words() {
+    fn every_compared_fact_has_a_name() {
         let known = |id: &str| messages::ALL.iter().any(|(name, _)| *name == format!("fact_{id}"));
         for of in results::environment::FACTS {
             assert!(known(of.id), "give {} words: app/locales/*/fact.ftl", of.id);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn known_refusals_are_translated_and_others_are_the_servers() {
+    fn translates_known_refusals_and_keeps_others() {
         assert_eq!(refusal(&body("busy", None)), "No. (busy)");
         assert_eq!(refusal(&body("out_of_range", Some("seed"))), "No. (out_of_range, seed)");
         speak(Language::German);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deed_says_the_new_tier() {
+    fn moderation_action_names_new_tier() {
         assert_eq!(deed(Deed::Restore, Some(Tier::Proven)), "Restored: proven");
         assert_eq!(deed(Deed::Restore, None), "Restored");
         assert_eq!(deed(Deed::SetTier, Some(Tier::Checked)), "Tier changed: checked");

@@ -1,7 +1,7 @@
-//! Texts of the page, in its reader's language.
+//! Texts of the page, in the reader's language.
 //!
-//! They are in `app/locales/`, a folder for each language; [`t!`](crate::t) returns one of them. A text that a language
-//! lacks, or that has other arguments there, fails the build (`app/build/`).
+//! They are in `app/locales/`, with one folder per language; [`t!`](crate::t) returns a text. The build fails if a
+//! language lacks a text or uses different arguments (`app/build/`).
 
 pub mod leaderboard;
 pub mod remarks;
@@ -24,8 +24,8 @@ pub mod messages {
     include!(concat!(env!("OUT_DIR"), "/messages.rs"));
 }
 
-/// A text of the page in the language that was chosen: `t!(start_title)` is a `&'static str`, and
-/// `t!(settings_consequence, reasons = reasons)` a `String`.
+/// Returns a text of the page in the selected language: `t!(start_title)` is a `&'static str`, and
+/// `t!(settings_consequence, reasons = reasons)` is a `String`.
 #[macro_export]
 macro_rules! t {
     ($name:ident) => {
@@ -37,7 +37,7 @@ macro_rules! t {
 }
 
 thread_local! {
-    // A browser's page has one thread. On the host every test has its own thread, and begins in English.
+    // A page in a browser has one thread. On the host, every test has its own thread, and starts in English.
     static CHOSEN: Cell<Language> = const { Cell::new(Language::English) };
 }
 
@@ -50,7 +50,7 @@ pub fn speak(language: Language) {
     CHOSEN.set(language);
 }
 
-/// Calls `say` in English: for machines, and for records that people of all languages read.
+/// Calls `say` in English: for programs, and for records read by speakers of all languages.
 pub fn in_english<T>(say: impl FnOnce() -> T) -> T {
     let before = language();
     speak(Language::English);
@@ -59,7 +59,7 @@ pub fn in_english<T>(say: impl FnOnce() -> T) -> T {
     said
 }
 
-/// A text without arguments, in the order of [`Language::ALL`].
+/// Text without arguments, in the order of [`Language::ALL`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plain([&'static str; 2]);
 
@@ -69,13 +69,13 @@ impl Plain {
     }
 }
 
-/// Returns the text for a name in the data, such as a network, in a group of texts.
+/// Returns the text in a group for a name in the data, such as a network.
 pub fn named(group: &str, name: &str) -> Option<&'static str> {
     let name = format!("{group}_{}", name.replace('-', "_"));
     messages::NAMED.iter().find(|(known, _)| *known == name).map(|(_, text)| text.text())
 }
 
-/// Argument of a text: words, or a whole number, whose digits are grouped. Other numbers are formatted first
+/// Argument of a text: words, or a whole number, whose digits are grouped. Format other numbers first
 /// (`crate::text`).
 pub trait Argument {
     fn put(&self, text: &mut String);
@@ -110,7 +110,7 @@ impl<T: Argument + ?Sized> Argument for &T {
     }
 }
 
-/// Replaces numbers in braces with the arguments, in the text of the page's language.
+/// Replaces numbers in braces with the arguments, in the page's language.
 fn filled(texts: [&str; 2], arguments: &[&dyn Argument]) -> String {
     let mut filled = String::new();
     let mut rest = texts[language() as usize];
@@ -136,7 +136,7 @@ pub enum Language {
 impl Language {
     pub const ALL: [Self; 2] = [Self::English, Self::German];
 
-    /// Code in `<html lang>` and in the address, and name of its folder.
+    /// Code in `<html lang>` and in the URL, and name of the folder of its texts.
     pub const fn code(self) -> &'static str {
         match self {
             Self::English => "en",
@@ -157,7 +157,7 @@ impl Language {
         Self::ALL.into_iter().find(|language| main.eq_ignore_ascii_case(language.code()))
     }
 
-    /// The first known language of a list of preferences; else English.
+    /// Returns the first known language in a list of preferences, or English.
     pub fn liked<'a>(codes: impl IntoIterator<Item = &'a str>) -> Self {
         codes.into_iter().find_map(Self::named).unwrap_or_default()
     }
@@ -184,7 +184,7 @@ impl Language {
         written.collect()
     }
 
-    /// A whole number in groups of three digits.
+    /// Formats a whole number in groups of three digits.
     pub fn grouped(self, number: u64) -> String {
         let digits = number.to_string();
         let mut text = String::new();
@@ -197,7 +197,7 @@ impl Language {
         text
     }
 
-    /// A day such as `21 Nov 2026` or `21.11.2026`.
+    /// Formats a day, such as `21 Nov 2026` or `21.11.2026`.
     pub fn day(self, Date { year, month, day }: Date) -> String {
         const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
         match self {
@@ -210,7 +210,7 @@ impl Language {
     }
 }
 
-/// A text that is stored in all languages, because it may be shown later in another one.
+/// Text stored in all languages, because it may be shown in another language later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "BTreeMap<String, String>", into = "BTreeMap<String, String>")]
 pub struct Said([String; Language::ALL.len()]);

@@ -1,5 +1,5 @@
-//! Remarks of the crates `engine` and `results` on a run: agreement, departures, failures and warnings. Their English is the
-//! crates' own; tests compare them.
+//! Remarks of the crates `engine` and `results` about a run: agreement, departures, failures and warnings. The English
+//! texts match the crates, as tests verify.
 
 use results::comparison::{Agreement, Basis, Evidence, Obstacle, Pair};
 use results::software::program_of_architecture;
@@ -10,7 +10,7 @@ use super::language;
 use crate::t;
 use crate::text::{number, percent, workload_title};
 
-/// A verdict, as a sentence without its stop.
+/// Formats a verdict as a sentence without its period.
 pub fn agreement(of: &Agreement) -> String {
     match of {
         Agreement::Agree { evidence } => nothing_found(evidence),
@@ -63,7 +63,7 @@ fn nothing_found(evidence: &Evidence) -> String {
     )
 }
 
-/// A difference of shares, in points of percent.
+/// Formats a difference of shares in percentage points.
 fn points(difference: f64) -> String {
     t!(agreement_points, number = number(difference * 100.0, 2))
 }
@@ -127,15 +127,15 @@ pub fn failure_of_run(trouble: Trouble, reason: &str) -> String {
     }
 }
 
-/// Reason in the record of a run that was not registered because its seed was chosen.
+/// Reason in the record of a run that was not registered because its seed was fixed.
 pub const SEED_BY_HAND: &str = "the seed was chosen by hand";
 
-/// A warning, with a workload's title instead of its name.
+/// Formats a warning, with a workload's title instead of its name.
 pub fn warning(warning: &Warning) -> String {
     let title = warning.workload().map(workload_title).unwrap_or_default();
     match warning {
         Warning::SoftwareAdapter { name } => {
-            // A browser's name is a vendor and an architecture.
+            // In a browser, the name consists of vendor and architecture.
             let program = name.split_once(' ').and_then(|(_, architecture)| program_of_architecture(architecture));
             t!(warning_software_adapter, name = program.unwrap_or(name))
         }
@@ -189,8 +189,8 @@ pub fn warning(warning: &Warning) -> String {
     }
 }
 
-/// Cause of a run's end without a result. Reasons are parts of sentences, in the language of the browser, driver or
-/// engine that gave them.
+/// Cause of a run that ended without a result. Reasons are parts of sentences, in the language of the browser, driver
+/// or engine they come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     AnotherTab,
@@ -198,7 +198,7 @@ pub enum Failure {
         reason: String,
     },
     NotStarted,
-    /// The module of the worker could not be fetched.
+    /// The worker's module could not be downloaded.
     NotLoaded {
         reason: String,
     },
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn every_verdict_has_the_english_of_results_and_german() {
+    fn verdicts_match_results_in_english_and_exist_in_german() {
         for of in all_agreements() {
             assert_eq!(agreement(&of), of.to_string());
             speak(Language::German);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn every_departure_has_the_english_of_results_and_german() {
+    fn departures_match_results_in_english_and_exist_in_german() {
         for of in all_departures() {
             assert_eq!(departure(&of), of.to_string());
             speak(Language::German);
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_the_engines_in_english_and_quoted_in_german() {
+    fn failure_quotes_engine_in_german() {
         let reason = "the device ran out of memory: 7 bytes; try a smaller batch size.";
         let said = || failure_of_run(Trouble::Workload(FailureCause::OutOfMemory), reason);
         assert_eq!(said(), reason.trim_end_matches('.'));
@@ -320,7 +320,7 @@ mod tests {
         }
     }
 
-    /// One of each; the compiler asks for a new one in [`warning`].
+    /// One warning of each kind. The compiler requires new ones in [`warning`].
     fn all_warnings() -> Vec<Warning> {
         let workload = || "theano-mnist".to_owned();
         let reason = || "the wire was cut".to_owned();
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn every_warning_has_the_english_of_results_with_the_title() {
+    fn warnings_match_results_in_english_with_title() {
         for of in all_warnings() {
             let expected = of.to_string().replace("theano-mnist", &workload_title("theano-mnist"));
             assert_eq!(warning(&of), expected);
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn every_warning_is_in_german_with_its_numbers() {
+    fn german_warnings_contain_numbers() {
         speak(Language::German);
         for of in all_warnings() {
             assert_ne!(warning(&of), of.to_string());

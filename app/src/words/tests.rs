@@ -9,7 +9,7 @@ use super::*;
 use crate::backend::PageBackend;
 
 #[test]
-fn a_text_is_said_in_the_language_that_was_chosen() {
+fn texts_are_in_selected_language() {
     assert_eq!(t!(common_skip), "Skip to the content");
     speak(Language::German);
     assert_eq!(t!(common_skip), "Zum Inhalt springen");
@@ -24,7 +24,7 @@ fn plurals_and_grouped_numbers_follow_the_language() {
 }
 
 #[test]
-fn every_argument_stands_in_its_place_and_braces_in_it_stay() {
+fn inserts_arguments_and_keeps_their_braces() {
     let texts = ["{1} before {0}", "{0} nach {1}"];
     assert_eq!(filled(texts, &[&"a {1}", &"b"]), "b before a {1}");
     speak(Language::German);
@@ -32,7 +32,7 @@ fn every_argument_stands_in_its_place_and_braces_in_it_stay() {
 }
 
 #[test]
-fn the_language_is_the_first_that_is_liked_and_known() {
+fn selects_first_known_preferred_language() {
     assert_eq!(Language::liked(["fr-CH", "de-CH", "en"]), Language::German);
     assert_eq!(Language::liked(["en-GB", "de"]), Language::English);
     assert_eq!(Language::liked(["fr", "dem"]), Language::English);
@@ -40,7 +40,7 @@ fn the_language_is_the_first_that_is_liked_and_known() {
 }
 
 #[test]
-fn numbers_and_days_are_written_as_the_language_writes_them() {
+fn formats_numbers_and_days_by_language() {
     let (english, german) = (Language::English, Language::German);
     assert_eq!(english.number("1,234.5 samples/s, 3.5 s"), "1,234.5 samples/s, 3.5 s");
     assert_eq!(german.number("1,234.5 samples/s, 3.5 s."), "1.234,5 samples/s, 3,5 s.");
@@ -50,12 +50,12 @@ fn numbers_and_days_are_written_as_the_language_writes_them() {
 }
 
 #[test]
-fn the_languages_are_those_that_the_build_reads() {
+fn languages_match_build_script() {
     assert_eq!(Language::ALL.map(Language::code), catalogue::LANGUAGES);
 }
 
 #[test]
-fn what_is_kept_is_shown_in_the_language_that_was_chosen_since() {
+fn stored_text_follows_language_change() {
     let said = Said::new(|| t!(common_results, number = 1204_u64));
     assert_eq!(said.text(), "1,204 results");
     let kept: Said = serde_json::from_str(&serde_json::to_string(&said).unwrap()).unwrap();
@@ -64,15 +64,14 @@ fn what_is_kept_is_shown_in_the_language_that_was_chosen_since() {
 }
 
 #[test]
-fn a_language_that_is_lacking_is_english() {
+fn stored_text_falls_back_to_english() {
     let kept: Said = serde_json::from_str(r#"{"en":"fast","fr":"vite"}"#).unwrap();
     speak(Language::German);
     assert_eq!(kept.text(), "fast");
 }
 
-/// Unused texts are to be deleted.
 #[test]
-fn every_text_is_said_somewhere() {
+fn every_text_is_used() {
     let files = sources(Path::new("src")).into_iter().filter(|file| !file.ends_with("tests.rs"));
     let source: String = files.map(|file| fs::read_to_string(file).unwrap()).collect();
     let names: BTreeSet<&str> = source.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
@@ -93,9 +92,9 @@ fn every_text_is_said_somewhere() {
     assert!(unused.is_empty(), "no code uses {unused:?}");
 }
 
-/// One that was copied and not translated is alike in both languages.
+/// Identical texts are probably copied and not translated.
 #[test]
-fn what_is_alike_in_both_languages_is_alike_on_purpose() {
+fn identical_translations_are_intentional() {
     let same: Vec<&str> = messages::ALL
         .iter()
         .filter(|(name, [english, german])| english == german && has_words(english) && !ALIKE.contains(name))
@@ -104,18 +103,18 @@ fn what_is_alike_in_both_languages_is_alike_on_purpose() {
     assert!(same.is_empty(), "not translated: {same:?}");
 }
 
-/// Of more than one word, and the same in English and German.
+/// Texts of several words that are the same in English and German.
 const ALIKE: [&str; 2] = ["network_caffe_mnist", "network_theano_mnist"];
 
-/// True for more than one word, if one is not an argument.
+/// True for more than one word, if at least one is not an argument.
 fn has_words(text: &str) -> bool {
     let outside = text.split('{').filter_map(|part| part.split('}').next_back());
     text.contains(' ') && outside.flat_map(str::chars).any(char::is_alphabetic)
 }
 
-/// A sentence in the code is in one language only.
+/// A sentence in the code would only exist in one language.
 #[test]
-fn no_sentence_of_the_page_stands_in_its_code() {
+fn code_contains_no_displayed_sentences() {
     let mut found = Vec::new();
     for file in sources(Path::new("src/page")) {
         for line in fs::read_to_string(&file).unwrap().lines() {
@@ -131,7 +130,7 @@ fn no_sentence_of_the_page_stands_in_its_code() {
     assert!(found.is_empty(), "give these to app/locales: {found:#?}");
 }
 
-/// Two words after each other; what the code itself says are names of formats and states.
+/// True for two consecutive words, except for names of formats and states.
 fn is_sentence(literal: &str) -> bool {
     let is_word = |word: &str| word.len() > 1 && word.chars().all(char::is_alphabetic);
     let words: Vec<&str> = literal.split_whitespace().collect();
@@ -155,7 +154,7 @@ fn read(english: &str, german: &str) -> Result<Vec<catalogue::Message>, Vec<Stri
 }
 
 #[test]
-fn a_text_that_a_language_lacks_is_named_with_its_file() {
+fn missing_translation_error_names_file() {
     let problems = read("part_a = A\npart_b = B\n", "part_a = Ä\n").unwrap_err();
     assert_eq!(problems, ["app/locales/de/part.ftl lacks `part_b`, which another language has"]);
     let problems = read("part_a = A\n", "part_a = Ä\npart_b = B\n").unwrap_err();
@@ -163,13 +162,13 @@ fn a_text_that_a_language_lacks_is_named_with_its_file() {
 }
 
 #[test]
-fn other_arguments_than_in_english_are_an_error() {
+fn rejects_arguments_that_differ_from_english() {
     let problems = read("part_a = A { $one }\n", "part_a = Ä { $other }\n").unwrap_err();
     assert_eq!(problems, ["`part_a` has the arguments ($one) in en, but ($other) in de"]);
 }
 
 #[test]
-fn what_the_page_has_no_use_for_is_refused() {
+fn rejects_unsupported_fluent_syntax() {
     let refused = |text: &str| read(text, text).unwrap_err()[0].clone();
     assert!(refused("-part_term = A\n").contains("is a term"));
     assert!(refused("other_a = A\n").contains("must be named part_…"));
@@ -180,7 +179,7 @@ fn what_the_page_has_no_use_for_is_refused() {
 }
 
 #[test]
-fn a_text_may_have_several_lines_and_choose_by_a_number() {
+fn accepts_multiline_texts_and_plurals() {
     let source = "part_a = Found { $n ->\n    [one] one run\n   *[other] { $n } runs\n } of\n    { $who }.\n";
     let messages = read(source, source).unwrap();
     let text = catalogue::Text {

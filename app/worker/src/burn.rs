@@ -1,4 +1,4 @@
-//! The wasm module of the training worker with Burn; `cargo xtask run` builds it after the page.
+//! Wasm module of the training worker with Burn, built by `cargo xtask run` after the page.
 
 #[cfg(target_arch = "wasm32")]
 fn main() {

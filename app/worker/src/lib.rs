@@ -1,8 +1,8 @@
-//! The page's training worker, and the messages between it and the page.
+//! Training worker of the page, and the messages between the two.
 //!
-//! The worker runs [`engine::run`] outside of the page's thread. Page and worker exchange [`ToWorker`] and [`FromWorker`] as
-//! JSON text, one message each. They use the browser's own `Worker` rather than gloo-worker's bridge, because that bridge
-//! hides the worker: it could neither be stopped by force nor report why it crashed.
+//! The worker runs [`engine::run`] outside the page's thread. Page and worker exchange [`ToWorker`] and [`FromWorker`]
+//! as JSON text. They use the browser's `Worker` rather than gloo-worker's bridge, which hides the worker, so that it
+//! could neither be terminated nor report why it crashed.
 
 use std::collections::BTreeMap;
 
@@ -18,27 +18,27 @@ pub use training::start;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToWorker {
-    /// Train; sent once to each worker, with a port to the worker of the framework that computes, if any.
+    /// Train. Sent once to each worker, with a port to the worker of the framework that computes, if any.
     Run(Box<Order>),
     /// Stop at the end of the current window.
     Cancel,
-    /// The page is hidden, or shown. A run waits at the end of its window while it is hidden.
+    /// The page was hidden or shown. While it is hidden, a run pauses at the end of its window.
     Hidden(bool),
-    /// The worker of the framework that computes has failed, with the browser's reason.
+    /// The worker of the framework that computes failed, with the browser's reason.
     FrameworkFailed(String),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FromWorker {
-    /// A part of the worker's module was received. The loader of the bundle with Burn sends this.
+    /// Part of the worker's module was received. Sent by the loader of the Burn bundle.
     Arriving {
         bytes: u64,
     },
-    /// The module cannot be fetched or compiled.
+    /// The module cannot be downloaded or compiled.
     NotLoaded(String),
-    /// The module is compiled and listens.
+    /// The module is compiled and listening.
     Ready,
-    /// Size and time of loading, from the loader of the bundle with Burn, or the worker of a framework.
+    /// Size and time of loading, from the loader of the Burn bundle or the worker of a framework.
     Loaded(Loaded),
     Loading {
         file: String,
@@ -46,7 +46,7 @@ pub enum FromWorker {
         total_bytes: u64,
     },
     Event(Event),
-    /// A value to store for the next visit.
+    /// Value to store for the next visit.
     Keep {
         key: String,
         text: String,
@@ -55,9 +55,9 @@ pub enum FromWorker {
     Finished(Box<RunRecord>),
     Failed {
         trouble: Trouble,
-        /// For people, in English.
+        /// Error message, in English.
         sentence: String,
-        /// Workloads that were finished before.
+        /// Workloads finished before the failure.
         so_far: Option<Box<RunRecord>>,
     },
     Crashed(String),
@@ -66,13 +66,13 @@ pub enum FromWorker {
 /// Size and time of loading a worker's module.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Loaded {
-    /// Size of the files as they were sent, if the browser tells.
+    /// Transfer size of the files, if the browser reports it.
     pub compressed_bytes: Option<u64>,
-    /// Size of the module, unpacked.
+    /// Uncompressed size of the module.
     pub bytes: u64,
-    /// True if the browser had the files already; `None` if it does not tell.
+    /// True if the browser had cached the files; `None` if it does not report this.
     pub cached: Option<bool>,
-    /// Time from the first request until the module listened.
+    /// Time from the first request until the module was listening.
     pub seconds: f64,
 }
 
@@ -85,7 +85,7 @@ pub struct Order {
     pub started_unix_seconds: f64,
     pub client: Client,
     pub claimed_name: Option<String>,
-    /// Values that workers stored at earlier visits, by their keys.
+    /// Values that workers stored during earlier visits, by key.
     pub kept: BTreeMap<String, String>,
 }
 
@@ -99,14 +99,14 @@ pub struct Registration {
 /// Kind of failure that ended a run, for translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trouble {
-    /// A workload could not be trained, nor any after it.
+    /// A workload could not be trained, nor any following one.
     Workload(FailureCause),
     DeviceLost,
-    /// The device does not answer.
+    /// The device does not respond.
     NoAnswer,
-    /// The device reports work as done that is not.
+    /// The device reports unfinished work as done.
     WorkDropped,
-    /// A framework other than ours gave up.
+    /// An external framework failed.
     Framework,
     /// The browser has no suitable device.
     NoAdapter,
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_of_the_engine_arrives_as_it_was_sent() {
+    fn engine_event_survives_round_trip() {
         let event = Event::Progress {
             workload: "keras-mnist-mlp".to_owned(),
             run_fraction: 0.1,
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_loader_of_burn_writes_is_understood() {
+    fn parses_messages_of_burn_loader() {
         let check = |text: &str, expected: FromWorker| {
             assert_eq!(serde_json::from_str::<FromWorker>(text).unwrap(), expected);
         };

@@ -1,8 +1,8 @@
-//! Data sets: definitions ([`DATA_SETS`]), and reading their compact files.
+//! Data set definitions ([`DATA_SETS`]) and the reader of their compact files.
 //!
 //! A compact file has a 32-byte header, then one byte per pixel and channel, then one byte per label. The header is
 //! little-endian: `GMDS`, then u32 version (1), samples, height, width, channels, classes, and a reserved zero. The
-//! crate `data-sets` writes it.
+//! `data-sets` crate writes these files.
 
 pub mod statistics;
 mod stories;
@@ -22,7 +22,7 @@ pub use stories::{Reading, StorySet, StoryTask};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// Samples, rows, columns, channels in row-major order; one byte each.
+    /// One byte per sample, row, column and channel, in row-major order.
     pub images: Vec<u8>,
     pub labels: Vec<u16>,
 }
@@ -47,7 +47,7 @@ pub struct DataSet {
     pub definition: &'static DataSetDefinition,
     pub train: Split,
     pub test: Split,
-    /// True if the samples were generated instead of published.
+    /// True if the samples are generated rather than published.
     pub generated: bool,
     statistics: Statistics,
 }
@@ -57,7 +57,7 @@ impl DataSet {
         Self { definition, train, test, generated, statistics: Statistics::default() }
     }
 
-    /// Reads the training and test file of `definition`. Fails if a file is truncated, altered or something else.
+    /// Reads the training and test files of `definition`. Fails if a file is truncated, altered or of another kind.
     pub fn from_files(
         definition: &'static DataSetDefinition,
         train: Vec<u8>,
@@ -76,7 +76,7 @@ impl DataSet {
         Ok(Self::new(definition, train, test, false))
     }
 
-    /// Generates the samples from a fixed seed. Returns `None` for a set that can only be read.
+    /// Generates the samples from a fixed seed. Returns `None` for sets that exist only as files.
     pub fn generated(definition: &'static DataSetDefinition) -> Option<Self> {
         let [train, test] = match definition.origin {
             Origin::Files { .. } => return None,
@@ -87,7 +87,7 @@ impl DataSet {
     }
 }
 
-/// Source of data sets: files, a server, or a test's memory.
+/// Source of data sets, such as files, a server or memory.
 #[async_trait(?Send)]
 pub trait DataSource {
     async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError>;
@@ -122,7 +122,7 @@ pub enum DataError {
 }
 
 impl DataError {
-    /// Removes this machine's folders, which may contain a user name.
+    /// Removes local folder names, which may contain a user name.
     pub(crate) fn without_folders(&self) -> Self {
         let mut error = self.clone();
         match &mut error {
@@ -194,9 +194,9 @@ pub struct DataSetDefinition {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// Compact files made from published ones; every byte is known.
+    /// Compact files converted from published ones and verified by checksum.
     Files { train: Box<DataFile>, test: Box<DataFile> },
-    /// Published story files, or generated stories of the same task.
+    /// Published story files, or generated stories for the same task.
     Stories(StorySet),
     /// Generated images of noise.
     Images(GeneratedImages),
@@ -259,7 +259,7 @@ impl DataSetDefinition {
     }
 }
 
-/// All data sets: first `reference/data-sets.json` in its order, then stories and generated images.
+/// All data sets: those in `reference/data-sets.json`, then stories, then generated images.
 pub static DATA_SETS: LazyLock<Vec<DataSetDefinition>> = LazyLock::new(|| {
     let files: Vec<DataFile> =
         serde_json::from_str(include_str!("../../../reference/data-sets.json")).expect("the file is checked in");
@@ -279,7 +279,7 @@ pub fn data_set(name: &str) -> Option<&'static DataSetDefinition> {
 
 const HEADER_BYTES: usize = 32;
 
-/// Reads a file into a split, reusing its memory.
+/// Verifies a file and converts it to a split, reusing its memory.
 fn read_compact_file(expected: &DataFile, bytes: Vec<u8>) -> Result<Split, DataError> {
     let file = || expected.file.clone();
     if bytes.len() as u64 != expected.bytes {
@@ -292,7 +292,7 @@ fn read_compact_file(expected: &DataFile, bytes: Vec<u8>) -> Result<Split, DataE
     parse_compact_file(expected, bytes).map_err(|reason| DataError::NotADataFile { file: file(), reason })
 }
 
-/// Reads the body after comparing the header with the definition.
+/// Parses a file whose header must match the definition.
 fn parse_compact_file(expected: &DataFile, mut bytes: Vec<u8>) -> Result<Split, String> {
     let (header, body) = bytes.split_at_checked(HEADER_BYTES).ok_or("it is shorter than its header")?;
     if &header[..4] != b"GMDS" {
@@ -319,7 +319,7 @@ fn parse_compact_file(expected: &DataFile, mut bytes: Vec<u8>) -> Result<Split, 
 }
 
 const SEED: u32 = 1;
-/// Few, to save memory: each epoch repeats them.
+/// Number of distinct training images, kept low to save memory.
 const TRAINING_IMAGES: u32 = 256;
 const TEST_IMAGES: u32 = 32;
 const IMAGE_CHANNELS: u32 = 3;
@@ -339,7 +339,7 @@ impl GeneratedImages {
     }
 }
 
-/// Generates both splits: uniform bytes, and independent uniform classes.
+/// Generates both splits with uniform bytes and independent uniform classes.
 fn generate_images(set: GeneratedImages) -> [Split; 2] {
     [(0, TRAINING_IMAGES), (1, TEST_IMAGES)].map(|(half, samples)| {
         let features = set.side * set.side * IMAGE_CHANNELS;
@@ -362,7 +362,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_without_folders_still_says_what_to_do() {
+    fn error_without_folders_keeps_its_advice() {
         let file = "/home/alice/data/mnist-train.bin".to_owned();
         let missing = DataError::Missing { file: file.clone(), place: "/home/alice/data".to_owned() };
         let altered = DataError::Altered { file, expected: "a".to_owned(), found: "b".to_owned() };
@@ -410,13 +410,13 @@ mod tests {
     }
 
     #[test]
-    fn a_good_file_is_split_into_images_and_labels() {
+    fn valid_file_is_split_into_images_and_labels() {
         let (definition, bytes) = small();
         assert_eq!(read_compact_file(&definition, bytes), Ok(Split { images: vec![1, 2, 3, 4], labels: vec![7, 9] }));
     }
 
     #[test]
-    fn a_truncated_file_is_named_with_both_sizes() {
+    fn truncated_file_error_reports_both_sizes() {
         let (definition, bytes) = small();
         let error = read_compact_file(&definition, bytes[..30].to_vec()).unwrap_err();
         assert_eq!(error, DataError::WrongSize { file: "small-train.bin".to_owned(), expected: 38, found: 30 });
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn an_altered_file_is_named() {
+    fn altered_file_error_names_the_file() {
         let (definition, mut bytes) = small();
         bytes[33] ^= 1;
         assert!(
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_says_something_else_is_refused() {
+    fn mismatched_header_is_rejected() {
         let (mut definition, mut bytes) = small();
         bytes[4] = 2;
         definition.sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn pixels_are_spread_evenly_and_classes_go_beyond_a_byte() {
+    fn pixels_are_uniform_and_labels_exceed_a_byte() {
         let [train, test] = generate_images(GeneratedImages { side: 224 });
         let mean = train.images.iter().map(|&byte| f64::from(byte)).sum::<f64>() / train.images.len() as f64;
         assert!((mean - 127.5).abs() < 0.1, "{mean}");

@@ -1,10 +1,10 @@
-//! Statistics of a training set for normalization, in units of bytes, 0 to 255.
+//! Training set statistics for normalization, in units of byte values (0 to 255).
 
 use std::sync::OnceLock;
 
 use super::{DataSet, Split};
 
-/// Mean and population standard deviation. Dividing by one less, as Torch does, makes no difference in float32.
+/// Mean and population standard deviation. Torch's sample deviation is the same in float32.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
     pub mean: f64,
@@ -24,8 +24,8 @@ impl DataSet {
         self.statistics.mean_image.get_or_init(|| mean_image(&self.train))
     }
 
-    /// Returns the moments of all training values, with `values_per_sample` values in each sample: more than stored if
-    /// a border of zeros was added.
+    /// Returns the moments of all training values. `values_per_sample` exceeds the stored values if samples get a
+    /// border of zeros.
     pub fn moments(&self, values_per_sample: u32) -> Moments {
         let sums = self.statistics.sums.get_or_init(|| Sums::of(self.train.images.iter().copied()));
         sums.moments(u64::from(self.train.samples()) * u64::from(values_per_sample))
@@ -51,7 +51,7 @@ impl Sums {
         })
     }
 
-    /// Moments of `count` values. Those not added are zeros.
+    /// Returns the moments of `count` values. Values missing from the sums count as zeros.
     fn moments(self, count: u64) -> Moments {
         let mean = self.values as f64 / count as f64;
         let variance = self.squares as f64 / count as f64 - mean * mean;
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_border_of_zeros_counts() {
+    fn moments_include_a_border_of_zeros() {
         let split = || Split { images: vec![3, 3, 3, 3], labels: vec![0] };
         let data = DataSet::new(crate::data::data_set("mnist").unwrap(), split(), split(), false);
         assert_moments(data.moments(4), 3.0, 0.0);
@@ -109,16 +109,16 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_image_is_taken_value_by_value() {
+    fn mean_image_averages_each_value() {
         assert_eq!(mean_image(&split()), [0.0, 20.0, 255.0, 4.0, 20.0, 0.0]);
     }
 
     #[test]
-    fn chrominance_is_that_of_the_twin_of_the_kernel() {
+    fn chrominance_matches_the_reference_kernel() {
         use shaders::params::{LocalContrast, Step};
         let split = split();
         let found = chrominance_moments(&split);
-        // The twin then normalizes U and V to mean 0 and deviation 1.
+        // The reference kernel then normalizes U and V to mean 0 and deviation 1.
         #[expect(clippy::cast_possible_truncation, reason = "parameters of kernels are float32")]
         let single = |value: f64| value as f32;
         let params = LocalContrast {

@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use shaders::params::activation as activations;
 
-/// One layer. Activations are N, H, W, C; flattening keeps that order.
+/// Layer of a model. Activations are N, H, W, C; flattening keeps that order.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
@@ -17,8 +17,8 @@ pub enum Layer {
         activation: Activation,
         weights: Weights,
     },
-    /// Square windows. Padding never wins a maximum, and averages divide by the real elements. A tie gives the whole
-    /// gradient to the first element.
+    /// Square windows. Padding never wins a maximum, and averages exclude it. In a tie, the first element gets the
+    /// whole gradient.
     Pool {
         kind: PoolKind,
         side: u32,
@@ -33,7 +33,7 @@ pub enum Layer {
         activation: Activation,
         weights: Weights,
     },
-    /// Inverted dropout: survivors are divided by `1 - rate` in training; tests are unchanged.
+    /// Inverted dropout: kept values are divided by `1 - rate` in training. Evaluation is unaffected.
     Dropout {
         rate: f32,
     },
@@ -50,23 +50,23 @@ pub enum Layer {
         units: u32,
         recurrent: Initializer,
     },
-    /// The same with the gates z, r, g of Keras 3, `reset_after`: with q = h·R + b', `z = sigmoid(x_z + q_z)`,
-    /// `r = sigmoid(x_r + q_r)`, `g = activation(x_g + r ⊙ q_g)` and `z ⊙ h + (1 - z) ⊙ g` as the next state; tanh or ReLU.
-    /// Kernel `[in, 3·units]`, recurrent `[units, 3·units]`, bias and recurrent bias `[3·units]`.
+    /// Like `Lstm`, with the gates z, r, g of Keras 3, `reset_after`. With q = h·R + b': `z = sigmoid(x_z + q_z)`,
+    /// `r = sigmoid(x_r + q_r)`, `g = activation(x_g + r ⊙ q_g)`, and the next state is `z ⊙ h + (1 - z) ⊙ g`; tanh or
+    /// ReLU. Kernel `[in, 3·units]`, recurrent `[units, 3·units]`, bias and recurrent bias `[3·units]`.
     Gru {
         units: u32,
         activation: Activation,
         recurrent: Initializer,
     },
-    /// The same without gates: `activation(x·W + b + h·R)`, tanh or ReLU; kernel `[in, units]`, recurrent `[units,
+    /// Like `Lstm`, without gates: `activation(x·W + b + h·R)`, tanh or ReLU; kernel `[in, units]`, recurrent `[units,
     /// units]`.
     SimpleRnn {
         units: u32,
         activation: Activation,
         recurrent: Initializer,
     },
-    /// Word vectors: reads `count` numbers of the sample from `first` on; weights `[vocabulary, units]`. With zero
-    /// padding, word 0 has a vector of zeros and is not trained.
+    /// Word vectors of `count` numbers of the sample, starting at `first`; weights `[vocabulary, units]`. With zero
+    /// padding, word 0 has an untrained vector of zeros.
     Embedding {
         vocabulary: u32,
         units: u32,
@@ -75,8 +75,8 @@ pub enum Layer {
         zero_padding: bool,
         initializer: Initializer,
     },
-    /// Adds up the vectors of each `words` consecutive pixels, weighted by position: the position encoding of
-    /// Sukhbaatar et al. (2015), section 4.1.
+    /// Sum of each `words` consecutive pixels, weighted by position: the position encoding of Sukhbaatar et al. (2015),
+    /// section 4.1.
     SentenceSum {
         words: u32,
     },
@@ -86,14 +86,14 @@ pub enum Layer {
         vocabulary: u32,
         initializer: Initializer,
     },
-    /// Products of each pixel of the first input with each pixel of the second: pixels × pixels.
+    /// Products of each pixel of the first input with each pixel of the second; output pixels × pixels.
     PixelProducts,
-    /// Softmax over the channels of each pixel. Until this share of the training it passes its input: the linear start
-    /// of Sukhbaatar et al. (2015), section 4.2. All of a network begin together.
+    /// Softmax over the channels of each pixel. Until this share of training, it passes its input through: the linear
+    /// start of Sukhbaatar et al. (2015), section 4.2. All softmax layers of a network start together.
     Softmax {
         linear_until: f64,
     },
-    /// Pixels become channels, and channels pixels.
+    /// Swaps pixels and channels.
     Transpose,
     Concatenate,
     /// Sum of two inputs; a second input with one pixel is repeated.
@@ -101,7 +101,7 @@ pub enum Layer {
         activation: Activation,
     },
     /// Per channel over batch and pixels: `activation((x - mean) / √(variance + epsilon)·scale + bias)`. Running
-    /// averages keep the share `keep` in every step and are used in tests. A fixed scale is 1.
+    /// averages keep the share `keep` in every step and are used in evaluation. A fixed scale is 1.
     BatchNorm {
         epsilon: f32,
         keep: f32,
@@ -188,7 +188,7 @@ pub enum Activation {
 }
 
 impl Layer {
-    /// Returns true if small changes of the input change the gradient abruptly, at the edge of a ReLU.
+    /// Returns true if the gradient is discontinuous in the input, as with ReLU.
     pub(crate) fn has_edges(&self) -> bool {
         self.activation() == Activation::Relu
     }
@@ -256,7 +256,7 @@ pub enum Initializer {
 }
 
 impl Initializer {
-    /// Returns uniform numbers with the deviation of its normal ones, or Glorot's.
+    /// Returns a uniform initializer with the deviation of a normal one, or else Glorot's.
     pub(crate) fn uniform_or_glorot(self) -> Self {
         match self {
             Self::Normal { deviation } => Self::Uniform { limit: deviation * 3.0_f64.sqrt() },
@@ -264,7 +264,7 @@ impl Initializer {
         }
     }
 
-    /// Returns true if the scale of its numbers is a constant, independent of the shape.
+    /// Returns true if the scale does not depend on the shape.
     pub(crate) fn has_fixed_scale(self) -> bool {
         matches!(
             self,
@@ -327,7 +327,7 @@ pub(crate) enum Cell {
 }
 
 impl Cell {
-    /// Number of blocks of `units` numbers that a step computes from its input.
+    /// Returns the number of gates, each with `units` values per step.
     pub(crate) fn gates(self) -> u32 {
         match self {
             Self::Lstm => 4,
@@ -343,7 +343,7 @@ impl Cell {
         }
     }
 
-    /// Number of its activation in kernels.
+    /// Returns the activation's number in kernels.
     pub(crate) fn activation_number(self) -> u32 {
         if self.activation() == Activation::Relu { activations::RELU } else { activations::TANH }
     }

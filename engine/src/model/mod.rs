@@ -18,8 +18,9 @@ pub(crate) use stage::{SlidingWindow, Stage, StageKind, Stages, Storage, Value, 
 pub use tensor::{Initial, TensorKind, TensorSpec};
 pub(crate) use whitening::{CIFAR_DEVIATION, CIFAR_MEAN};
 
-/// A network: each node reads only the data and earlier nodes, and the last one returns the logits. Every backend
-/// interprets the same list.
+/// Network as a list of nodes that every backend interprets.
+///
+/// Each node reads only the data and earlier nodes. The last one returns the logits.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Model {
     pub name: &'static str,
@@ -53,7 +54,7 @@ impl Model {
         builder.finish()
     }
 
-    /// Returns the network with Glorot weights, as in the golden traces. Normal word and position vectors become
+    /// Returns the network with Glorot weights, as in the golden traces. Normal word and position embeddings become
     /// uniform with the same deviation.
     #[must_use]
     pub fn with_glorot_weights(mut self) -> Self {
@@ -74,18 +75,18 @@ impl Model {
         self
     }
 
-    /// Returns the network with Glorot weights in place of constant scales and zeros, and with distinct words if it
-    /// compares them.
+    /// Returns the network with Glorot weights where the scale is fixed, and with distinct word vectors if it compares
+    /// words.
     #[must_use]
     pub(crate) fn with_lively_weights(mut self) -> Self {
-        // Almost equal words would all have the same share of the softmax.
-        const APART: f64 = 0.5;
+        // Nearly equal word vectors would make the softmax uniform.
+        const MIN_WORD_LIMIT: f64 = 0.5;
         let compares_words = self.nodes.iter().any(|node| node.layer == Layer::PixelProducts);
         for node in &mut self.nodes {
             if let Layer::Embedding { initializer: Initializer::Uniform { limit }, .. } = &mut node.layer
                 && compares_words
             {
-                *limit = limit.max(APART);
+                *limit = limit.max(MIN_WORD_LIMIT);
             }
             if let Layer::Conv2d { weights, .. } | Layer::Dense { weights, .. } = &mut node.layer
                 && weights.kernel.has_fixed_scale()
@@ -96,12 +97,12 @@ impl Model {
         self
     }
 
-    /// Checks that backends can build it. Fails with the first impossible layer.
+    /// Checks that backends can build the model. Fails at the first impossible layer.
     pub fn check(&self) -> Result<(), ModelError> {
         self.stages(true).map(drop)
     }
 
-    /// Returns the share of the training in which softmaxes pass their input.
+    /// Returns the share of training during which softmax layers pass their input through.
     pub(crate) fn linear_until(&self) -> f64 {
         let share = |node: &Node| if let Layer::Softmax { linear_until } = node.layer { linear_until } else { 0.0 };
         self.nodes.iter().map(share).fold(0.0, f64::max)
@@ -111,12 +112,12 @@ impl Model {
         self.nodes[node].shares.unwrap_or(node)
     }
 
-    /// Returns the number of classes: the features of the logits.
+    /// Returns the number of classes, which is the number of logits.
     pub fn classes(&self) -> Result<u32, ModelError> {
         Ok(self.shapes()?.last().copied().unwrap_or(self.input).features())
     }
 
-    /// Returns the number of parameters, trained or fixed, without running statistics.
+    /// Returns the number of trained and fixed parameters, excluding running statistics.
     pub fn parameters(&self) -> Result<u64, ModelError> {
         let tensors = self.tensors()?;
         Ok(tensors.iter().filter(|t| t.kind != TensorKind::Statistic).map(|t| t.elements() as u64).sum())
@@ -152,7 +153,7 @@ impl ModelBuilder {
         self.last
     }
 
-    /// Adds a layer that reads `source`, with the tensor of the layer with output `owner`. Panics if that is the data.
+    /// Adds a layer that reads `source` and shares the tensor of `owner`. Panics if `owner` is the data.
     pub fn sharing(&mut self, owner: Source, source: Source, layer: Layer) -> Source {
         let Source::Node(owner) = owner else { panic!("the data has no tensor") };
         self.model.nodes.push(Node { layer, inputs: vec![source], shares: Some(owner) });
@@ -165,11 +166,11 @@ impl ModelBuilder {
     }
 }
 
-/// Arithmetic of one sample, counted from shapes.
+/// Operation counts for one sample, derived from shapes.
 ///
-/// Only products are counted (convolutions, dense layers, recurrent layers, attention), two operations per
-/// multiply-add; bias, activation, pooling, normalization, softmax, dropout and optimizer are not
-/// (`reference/workloads.md`, conventions).
+/// Counts only products (convolutions, dense layers, recurrent layers, attention), at two operations per multiply-add.
+/// Excludes bias, activation, pooling, normalization, softmax, dropout and optimizer (`reference/workloads.md`,
+/// conventions).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Operations {
     pub forward_multiply_adds: u64,
@@ -194,7 +195,7 @@ impl Model {
                 Source::Node(node) => (shapes[node], false),
             };
             let channels = u64::from(input.channels);
-            // The data needs no gradient of products with the input.
+            // Products with the data need no input gradient.
             let (with_input, others) = match node.layer {
                 Layer::Conv2d { size, .. } => (u64::from(size.area()) * channels * u64::from(output.features()), 0),
                 Layer::Dense { units, .. } => (u64::from(input.features()) * u64::from(units), 0),
@@ -203,7 +204,7 @@ impl Model {
                     let gates = u64::from(input.pixels()) * u64::from(gates) * u64::from(units);
                     (gates * channels, gates * u64::from(units))
                 }
-                // Two products of tokens × tokens × channels, each with two gradients.
+                // Two products of tokens × tokens × channels, with two gradients each.
                 Layer::Attention { .. } => (0, 2 * u64::from(input.pixels()).pow(2) * u64::from(output.channels)),
                 Layer::WordScores { vocabulary, .. } => (u64::from(input.features()) * u64::from(vocabulary), 0),
                 Layer::PixelProducts => (0, channels * u64::from(output.features())),

@@ -100,7 +100,7 @@ impl Model {
             Layer::Dense { units, .. } => Shape::vector(units),
             Layer::Lstm { units, .. } => Shape::new(1, input.height, units),
             Layer::Gru { units, activation, .. } | Layer::SimpleRnn { units, activation, .. } => {
-                // Only their results are kept, and must determine their slopes.
+                // Only the output is kept, so the slope must follow from it.
                 if !matches!(activation, Activation::Tanh | Activation::Relu) {
                     return Err(impossible(format!("its activation is {activation:?}; it must be tanh or ReLU")));
                 }

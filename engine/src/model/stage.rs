@@ -3,8 +3,8 @@ use shaders::params::{Epilogue, activation as activations};
 use super::{Activation, Cell, KernelSize, Layer, Model, ModelError, Padding, PoolKind, Shape, Source};
 use crate::random::stream;
 
-/// A model as backends compute it: values, and stages between them. Activations and dropout are merged into the stage
-/// that stores the value if possible.
+/// Model lowered to values and the stages that compute them. Activations and dropout are fused into the stage that
+/// stores the value if possible.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stages {
     /// The first is the data, the last the logits.
@@ -16,7 +16,7 @@ pub(crate) struct Stages {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Value {
     pub(crate) shape: Shape,
-    /// Functions applied before storing; gradients of the value include their slope.
+    /// Functions applied before storing. Gradients of the value include their slopes.
     pub(crate) epilogue: Epilogue,
     pub(crate) storage: Storage,
 }
@@ -24,9 +24,9 @@ pub(crate) struct Value {
 /// Layout of channels in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Storage {
-    /// Channels of each pixel are padded with zeros to a multiple of four.
+    /// Each pixel's channels are zero-padded to a multiple of four.
     PaddedChannels,
-    /// Values of a sample are contiguous, and the sample is padded: the data.
+    /// Each sample is contiguous and padded at its end. Used for the data.
     Flat,
 }
 
@@ -35,19 +35,19 @@ pub(crate) struct Stage {
     pub(crate) kind: StageKind,
     pub(crate) inputs: Vec<usize>,
     pub(crate) output: usize,
-    /// Index of its first tensor in the model's list.
+    /// Index of the stage's first tensor in the model's list.
     pub(crate) tensor: usize,
-    /// True if a later stage also reads this tensor, so that its gradient exists before this stage's backward pass.
+    /// True if a later stage also reads this tensor, so its gradient exists before this stage's backward pass.
     pub(crate) adds_to_gradient: bool,
 }
 
-/// Rectangle of a convolution, or square of a pooling layer.
+/// Window of a convolution or a square pooling layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlidingWindow {
     /// Height and width.
     pub(crate) sides: [u32; 2],
     pub(crate) stride: u32,
-    /// Zeros before the first row, and before the first column.
+    /// Zeros before the first row and the first column.
     pub(crate) padding: [u32; 2],
 }
 
@@ -61,7 +61,7 @@ pub(crate) enum StageKind {
         kind: PoolKind,
         window: SlidingWindow,
     },
-    /// Over all values of a sample, or over the channels of each pixel.
+    /// Reads all values of a sample, or the channels of each pixel.
     Dense {
         bias: bool,
         per_pixel: bool,
@@ -118,7 +118,7 @@ impl Stages {
 
     #[cfg(feature = "wgsl")]
     pub(crate) fn logits(&self) -> &Value {
-        self.values.last().expect("there is at least the data")
+        self.values.last().expect("the data is always a value")
     }
 }
 
@@ -132,9 +132,9 @@ struct Lowering<'a> {
 }
 
 impl Model {
-    /// Converts the model to stages, with or without active dropout.
+    /// Lowers the model to stages, with or without active dropout.
     pub(crate) fn stages(&self, dropout: bool) -> Result<Stages, ModelError> {
-        // Recurrent layers read padded pixels; others read the data as it is.
+        // Recurrent layers read padded pixels. Other layers read unpadded data.
         let reads_sequences = |node: &super::Node| node.layer.is_recurrent() && node.inputs.contains(&Source::Data);
         let storage = if self.nodes.iter().any(reads_sequences) { Storage::PaddedChannels } else { Storage::Flat };
         let data = Value { shape: self.input, epilogue: Epilogue::default(), storage };
@@ -204,7 +204,7 @@ impl Lowering<'_> {
             Layer::Attention { heads } => StageKind::Attention { heads },
         };
         let activation = match kind {
-            // Their kernels apply it.
+            // These kernels apply the activation themselves.
             StageKind::Recurrent(_) | StageKind::BatchNorm { .. } => Activation::Identity,
             _ => node.layer.activation(),
         };
@@ -215,7 +215,7 @@ impl Lowering<'_> {
         };
         let mut made = self.stage(kind, inputs, output, number);
         if activation == Activation::Gelu {
-            // Its slope does not follow from its result, so its input must be kept.
+            // The slope of GELU does not follow from its output, so the input is kept.
             made = self.stage(StageKind::Gelu, vec![made], output, activations::IDENTITY);
         }
         self.made.push(made);
@@ -247,7 +247,7 @@ impl Lowering<'_> {
         let read_undropped =
             self.model.nodes[index..].iter().filter(|node| node.inputs.contains(&self.model.nodes[index].inputs[0]));
         if earlier > 0 || read_undropped.count() > 1 {
-            return unsupported("what is dropped is also read whole");
+            return unsupported("dropout of a value that is also read without it");
         }
         if active {
             let epilogue = &mut self.stages.values[value].epilogue;

@@ -1,5 +1,5 @@
-//! Parameter blocks of stages. Layouts store channels in multiples of `alignment`, padded with zeros. Blocks have the
-//! stage's epilogue, and gradients in one part.
+//! Parameter blocks of stages. Layouts zero-pad channels to a multiple of `alignment`. Blocks include the stage's
+//! epilogue, and keep gradients in one part.
 
 use shaders::params::{
     Add, Attention, BatchNorm, ChannelSoftmax, Concatenate, Conv2d, Dense, Elementwise, Embedding, Epilogue, LayerNorm,
@@ -88,7 +88,7 @@ impl Stages {
     pub(crate) fn pool_params(
         &self,
         stage: &Stage,
-        // Windows of pooling layers are squares.
+        // Pooling windows are square.
         SlidingWindow { sides: [side, _], stride, padding: [padding, _] }: SlidingWindow,
         rows: u32,
         alignment: u32,
@@ -136,7 +136,7 @@ impl Stages {
         }
     }
 
-    /// The number of repeats is for gradients of the second summand.
+    /// Returns the parameters of a sum. The number of repeats is used for gradients of the second summand.
     pub(crate) fn add_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Add {
         let (output, second) = (self.output(stage), &self.values[stage.inputs[1]]);
         Add {
@@ -232,7 +232,7 @@ impl Stages {
         Position { rows, values, rows_per_part: rows, part_stride: values, epilogue: output.stored_epilogue(alignment) }
     }
 
-    /// The epilogue is set only for gradients of queries, keys and values.
+    /// Returns the parameters of attention. Gradients of queries, keys and values set the epilogue.
     pub(crate) fn attention_params(&self, stage: &Stage, heads: u32, rows: u32) -> Attention {
         let shape = self.output(stage).shape;
         let head_size = shape.channels / heads;
@@ -261,7 +261,7 @@ impl Stages {
         }
     }
 
-    /// Gradients of the second factor set `of_second`.
+    /// Returns the parameters of pixel products. Gradients of the second factor set `of_second`.
     pub(crate) fn pixel_products_params(&self, stage: &Stage, rows: u32, alignment: u32) -> PixelProducts {
         let (input, output) = (self.input(stage), self.output(stage));
         PixelProducts {
@@ -276,12 +276,13 @@ impl Stages {
         }
     }
 
-    /// Products with the words' vectors, which act as pixels of a second factor shared by the batch.
+    /// Returns the parameters of products with word vectors, which act as pixels of a second factor shared by the
+    /// batch.
     pub(crate) fn word_scores_params(&self, stage: &Stage, rows: u32, alignment: u32) -> PixelProducts {
         PixelProducts { rows: 1, first_pixels: rows, ..self.pixel_products_params(stage, rows, alignment) }
     }
 
-    /// Product whose weight gradient is the gradient of the words' vectors.
+    /// Returns the parameters of the product whose weight gradient is the gradient of the word vectors.
     pub(crate) fn word_vectors_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Dense {
         let (input, output) = (self.input(stage), self.output(stage));
         let (inputs, outputs) = (output.stored_channels(alignment), input.stored_channels(alignment));
@@ -328,7 +329,7 @@ impl Stages {
         }
     }
 
-    /// Gradients of the second input set `of_second`.
+    /// Returns the parameters of a concatenation. Gradients of the second input set `of_second`.
     pub(crate) fn concatenate_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Concatenate {
         let [first, second] = [0, 1].map(|input| &self.values[stage.inputs[input]]);
         let output = self.output(stage);
@@ -347,7 +348,7 @@ impl Stages {
 }
 
 impl Stages {
-    /// Each row of an image is a sequence of its pixels.
+    /// Returns the parameters of a recurrent layer. Each row of an image is a sequence of pixels.
     pub(crate) fn recurrent_params(&self, stage: &Stage, cell: Cell, rows: u32, alignment: u32) -> Recurrent {
         let (input, output) = (self.input(stage), self.output(stage));
         Recurrent {
@@ -361,13 +362,14 @@ impl Stages {
         }
     }
 
-    /// Products with the input, for all steps at once.
+    /// Returns the parameters of the products with the input, for all steps at once.
     pub(crate) fn recurrent_input_params(&self, stage: &Stage, cell: Cell, rows: u32, alignment: u32) -> Dense {
         let inputs = self.input(stage).stored_channels(alignment);
         gates_product(&self.recurrent_params(stage, cell, rows, alignment), cell, inputs, true)
     }
 
-    /// Products with the hidden states, for all steps at once: for the gradient of the recurrent weights.
+    /// Returns the parameters of the products with the hidden states, for all steps at once. Used for the gradient of
+    /// the recurrent weights.
     pub(crate) fn recurrent_state_params(&self, stage: &Stage, cell: Cell, rows: u32, alignment: u32) -> Dense {
         let params = self.recurrent_params(stage, cell, rows, alignment);
         gates_product(&params, cell, params.stored_units, cell.has_recurrent_bias())

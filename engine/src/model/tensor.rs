@@ -7,8 +7,9 @@ use super::{Initializer, Layer, Model, ModelError, Multipliers, Shape, Source, W
 use crate::data::Split;
 use crate::random::{Generator, stream};
 
-/// Tensor of a model. Tensors are numbered in layer order, within a layer kernel, recurrent kernel, bias, recurrent
-/// bias.
+/// Tensor of a model.
+///
+/// Tensors are numbered by layer, then kernel, recurrent kernel, bias, recurrent bias.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TensorSpec {
     pub number: u32,
@@ -25,15 +26,15 @@ pub struct TensorSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TensorKind {
-    /// By the optimizer.
+    /// Updated by the optimizer.
     Trained,
-    /// Never.
+    /// Never updated.
     Fixed,
-    /// In the forward pass: running averages.
+    /// Running average, updated in the forward pass.
     Statistic,
 }
 
-/// Initial values of a tensor: its [`Initializer`] with the fans resolved.
+/// Initial values of a tensor, as an [`Initializer`] with resolved fans.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Initial {
@@ -50,7 +51,7 @@ pub enum Initial {
     Constant {
         value: f64,
     },
-    /// Zeros, and ones for the forget gate.
+    /// Ones for the forget gate, otherwise zeros.
     LstmBias,
     Orthogonal,
     /// Filter `i` copies channel `i` if it exists; the others are uniform in ±limit.
@@ -93,7 +94,7 @@ struct Tensors {
 }
 
 impl Tensors {
-    /// `conv3` after two other convolutions.
+    /// Returns a numbered name, such as `conv3` after two other convolutions.
     fn name(&mut self, kind: &'static str) -> String {
         let count = match self.counts.iter_mut().find(|(name, _)| *name == kind) {
             Some((_, count)) => {
@@ -123,7 +124,7 @@ impl Tensors {
         let initial = Initial::new(weights.kernel, fan_in, fan_out);
         self.push(format!("{name}/kernel"), shape, initial, kind, weights.kernel_multipliers);
         if let Some(bias) = weights.bias {
-            // A bias has the fan in of its kernel, as in Torch.
+            // A bias uses its kernel's fan in, as in Torch.
             let initial = Initial::new(bias, fan_in, fan_out);
             let multipliers = weights.bias_multipliers;
             self.push(format!("{name}/bias"), vec![columns], initial, TensorKind::Trained, multipliers);
@@ -204,7 +205,7 @@ impl Tensors {
         }
     }
 
-    /// Adds a matrix whose sides are its fans.
+    /// Adds a trained matrix with its sides as fans.
     fn trained(&mut self, name: String, shape: Vec<u32>, initializer: Initializer) {
         let initial = Initial::new(initializer, shape[0], shape[1]);
         self.push(name, shape, initial, TensorKind::Trained, Multipliers::default());
@@ -236,7 +237,7 @@ impl Model {
         Ok(tensors.list)
     }
 
-    /// A tensor can be shared if it is the only one of both layers and has the same shape.
+    /// Checks that both layers have a single tensor of the same shape.
     fn check_shared(&self, layer: usize, input: Shape, owner: usize, list: &[TensorSpec]) -> Result<(), ModelError> {
         let mut own = Tensors { list: Vec::new(), counts: Vec::new(), layer };
         own.of_layer(&self.nodes[layer].layer, input);
@@ -253,8 +254,8 @@ impl Model {
     }
 }
 
-// A leaderboard hashes the initial weights, so their logarithms and cosines need the same bits on every platform. In a
-// page, the standard library's functions are libm's.
+// The leaderboard hashes initial weights, so logarithms and cosines must be bit-identical on every platform. On wasm32,
+// the standard library uses libm.
 #[cfg(target_arch = "wasm32")]
 fn log(x: f64) -> f64 {
     x.ln()
@@ -266,8 +267,8 @@ fn cos(x: f64) -> f64 {
 }
 
 impl TensorSpec {
-    /// Computes initial values, row-major, in double precision, rounded to float32. Whitened patches need the training
-    /// images.
+    /// Computes initial values in double precision and rounds them to float32. The order is row-major. Whitened patches
+    /// are computed from the training images.
     #[expect(clippy::cast_possible_truncation, reason = "rounding to float32 is part of the definition")]
     pub fn initial_values(&self, seed: u32, training: &Split, channels: u32) -> Vec<f32> {
         let draw = Draw { stream: stream::WEIGHTS + self.number, seed };
@@ -323,12 +324,12 @@ impl Draw {
         Generator { stream: self.stream, step, seed: self.seed }.uniform(index)
     }
 
-    /// Uniform in ±limit: `(2u - 1)·limit`.
+    /// Draws a uniform value in ±limit: `(2u - 1)·limit`.
     fn uniform(&self, index: u32, limit: f64) -> f64 {
         (2.0 * self.number(index, 0) - 1.0) * limit
     }
 
-    /// Normal with mean 0 and deviation 1: Box and Muller (1958). `attempt` distinguishes draws of one index.
+    /// Draws from the standard normal distribution: Box and Muller (1958). `attempt` distinguishes draws for one index.
     fn normal(&self, index: u32, attempt: u32) -> f64 {
         // 1 - u is never 0.
         let radius = (-2.0 * log(1.0 - self.number(index, 2 * attempt))).sqrt();
@@ -336,12 +337,11 @@ impl Draw {
     }
 
     fn truncated_normal(&self, index: u32) -> f64 {
-        (0..).map(|attempt| self.normal(index, attempt)).find(|value| value.abs() <= 2.0).expect("there is no end")
+        (0..).map(|attempt| self.normal(index, attempt)).find(|value| value.abs() <= 2.0).expect("infinite range")
     }
 }
 
-/// Returns a matrix with orthonormal rows or columns: random vectors, orthogonalized (Gram and Schmidt, twice for
-/// accuracy).
+/// Returns a random matrix with orthonormal rows or columns. Runs Gram-Schmidt twice for accuracy.
 fn orthogonal(rows: usize, columns: usize, draw: &Draw) -> Vec<f64> {
     let (vectors, length) = (rows.min(columns), rows.max(columns));
     let mut basis: Vec<Vec<f64>> = Vec::with_capacity(vectors);
@@ -368,7 +368,7 @@ mod tests {
     const DRAW: Draw = Draw { stream: 3, seed: 5 };
 
     #[test]
-    fn orthogonal_rows_have_length_one_and_share_nothing() {
+    fn orthogonal_vectors_are_orthonormal() {
         for (rows, columns) in [(5, 20), (20, 5)] {
             let matrix = orthogonal(rows, columns, &DRAW);
             let shorter = rows.min(columns);
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn normal_numbers_have_their_moments_and_truncated_ones_their_bound() {
+    fn normal_draws_match_moments_and_truncated_draws_stay_bounded() {
         let normal: Vec<f64> = (0..20_000).map(|i| DRAW.normal(i, 0)).collect();
         let mean = normal.iter().sum::<f64>() / 20_000.0;
         let variance = normal.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 20_000.0;

@@ -1,11 +1,13 @@
 use crate::data::Split;
 
-/// Images used for the covariance.
+/// Number of images used for the covariance.
 const IMAGES: usize = 5000;
 
-/// Filters that whiten the patches of the training images: kernel `[side, side, channels, 2·side·side·channels]` of the
-/// eigenvectors of the patches' covariance (pixels / 255, normalized), divided by √(eigenvalue + epsilon), and their
-/// negatives.
+/// Returns filters that whiten patches of the training images, as a kernel `[side, side, channels,
+/// 2·side·side·channels]`.
+///
+/// The filters are the eigenvectors of the patches' covariance (pixels / 255, normalized), divided by √(eigenvalue +
+/// epsilon), and their negatives.
 ///
 /// Method: the whitening layer of Jordan, "94 % on CIFAR-10 in 3.29 seconds" (2024).
 #[expect(clippy::cast_possible_truncation, reason = "weights are float32")]
@@ -23,11 +25,11 @@ pub(super) fn filters(training: &Split, channels: u32, side: u32, epsilon: f64) 
     filters
 }
 
-/// Mean and deviation of CIFAR-10's channels, pixels / 255.
+/// Mean and deviation of CIFAR-10's channels, in pixels / 255.
 pub(crate) const CIFAR_MEAN: [f64; 3] = [0.4914, 0.4822, 0.4465];
 pub(crate) const CIFAR_DEVIATION: [f64; 3] = [0.2470, 0.2435, 0.2616];
 
-/// Returns the covariance matrix (size, size) of all patches, ordered row, column, channel.
+/// Returns the covariance matrix (size, size) of all patches, in row, column, channel order.
 fn covariance(training: &Split, channels: usize, side: usize) -> Vec<f64> {
     let images = IMAGES.min(training.labels.len());
     let features = training.images.len() / training.labels.len();
@@ -62,8 +64,9 @@ fn add_outer(patch: &[f64], sums: &mut [f64], products: &mut [f64]) {
     }
 }
 
-/// Returns eigenvalues, largest first, and eigenvectors of a symmetric matrix, by cyclic Jacobi rotations (Golub and
-/// Van Loan, "Matrix Computations", section 8.5).
+/// Returns the eigenvalues, largest first, and eigenvectors of a symmetric matrix.
+///
+/// Uses cyclic Jacobi rotations (Golub and Van Loan, "Matrix Computations", section 8.5).
 fn eigen(mut matrix: Vec<f64>, size: usize) -> (Vec<f64>, Vec<Vec<f64>>) {
     let mut vectors: Vec<Vec<f64>> =
         (0..size).map(|i| (0..size).map(|j| f64::from(u8::from(i == j))).collect()).collect();
@@ -83,7 +86,7 @@ fn eigen(mut matrix: Vec<f64>, size: usize) -> (Vec<f64>, Vec<Vec<f64>>) {
     (order.iter().map(|&i| matrix[i * size + i]).collect(), order.iter().map(|&i| vectors[i].clone()).collect())
 }
 
-/// Makes the element (p, q) zero. `vectors` holds eigenvectors as rows.
+/// Zeroes the element (p, q). The rows of `vectors` converge to the eigenvectors.
 fn rotate(matrix: &mut [f64], vectors: &mut [Vec<f64>], size: usize, p: usize, q: usize) {
     let element = matrix[p * size + q];
     if element == 0.0 {

@@ -59,31 +59,31 @@ pub struct WorkloadSteps {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<serde_json::Value>,
     pub own_batch_size: u32,
-    /// Number of forward and backward operations per sample.
+    /// Forward and backward operations per sample.
     pub training_flops_per_sample: Option<u64>,
     pub sizes: Vec<Size>,
     pub cliffs: Vec<Cliff>,
 }
 
-/// Rise of the time per sample above which a larger batch size is a cliff.
+/// Relative rise in time per sample above which a larger batch size is a cliff.
 pub(super) const MIN_CLIFF_RISE: f64 = 0.1;
 
-/// Batch size that seems to take over a tenth longer per sample than the previous size.
+/// Apparent rise of over a tenth in time per sample from one batch size to the next.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cliff {
     pub backend: &'static str,
     pub from_batch_size: u32,
     pub to_batch_size: u32,
-    /// Relative rise of the time per sample, from consecutive measurements of the two sizes. The machine may have
-    /// become slower in between.
+    /// Relative rise in time per sample between consecutive measurements of the two sizes. The machine may have slowed
+    /// down in between.
     pub rise: f64,
-    /// Rise measured with alternating windows of both sizes. Absent if both do not fit at once, the run was canceled,
+    /// Rise measured with alternating windows of both sizes. Absent if they do not fit together, the run was canceled,
     /// or the backend trains only a few steps.
     pub rise_in_turns: Option<f64>,
 }
 
 impl Cliff {
-    /// Returns true if the rise exceeds the limit. Prefers the measurement with alternating windows.
+    /// Returns true if the rise exceeds the limit, preferably measured with alternating windows.
     pub fn is_real(&self) -> bool {
         self.rise_in_turns.unwrap_or(self.rise) > MIN_CLIFF_RISE
     }
@@ -117,13 +117,13 @@ pub struct Measured {
     pub samples_per_second: f64,
     /// Half the range of the windows' rates, relative to the median.
     pub relative_spread: f64,
-    /// Network operations per second.
+    /// Counted operations per second.
     pub flops_per_second: f64,
-    /// Median peak of the device's arithmetic, measured in alternation with the windows.
+    /// Median arithmetic peak of the device, measured between windows.
     pub peak_flops_per_second: Option<f64>,
-    /// Median share of each window's own peak.
+    /// Median over windows of the share of the window's own peak.
     pub peak_share: Option<f64>,
-    /// Samples per second relative to the fastest backend at this batch size.
+    /// Throughput relative to the fastest backend at this batch size.
     pub ratio_to_fastest: f64,
     pub device_memory_bytes: u64,
     pub predicted_bytes: Option<u64>,
@@ -134,12 +134,12 @@ pub struct Measured {
     /// Part of `build_seconds` for choosing kernels, including compiling if both happen at once.
     pub tuning_seconds: Option<f64>,
     pub variants: Vec<String>,
-    /// False if the network diverged. Its steps then take the same time, but it learns nothing.
+    /// False if the network diverged. Step times remain valid.
     pub losses_are_finite: bool,
     pub windows: Vec<Window>,
 }
 
-/// Properties of an entry, other than its windows.
+/// Properties of an entry except its windows.
 pub(super) struct Facts {
     pub(super) flops_per_sample: u64,
     pub(super) device_memory_bytes: u64,

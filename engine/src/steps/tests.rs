@@ -1,4 +1,4 @@
-//! Contests of fake backends with a fake clock.
+//! Step measurements of fake backends with a fake clock.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -35,7 +35,7 @@ struct Fake {
     bytes_per_sample: u64,
     predicts: bool,
     batch_size: u32,
-    /// Time and batch size from which everything takes twice as long.
+    /// Time and batch size above which steps take twice as long.
     slower_from: f64,
     steep_from: u32,
 }
@@ -197,24 +197,24 @@ fn measured(world: &Rc<World>, request: &Request, contenders: &[Contender], most
     pollster::block_on(run.workload(&request.workloads[0], &mut Empty))
 }
 
-fn figures(entry: &Entry) -> &Measured {
+fn metrics(entry: &Entry) -> &Measured {
     entry.outcome.measured().unwrap_or_else(|| panic!("no metrics: {:?}", entry.outcome))
 }
 
 #[test]
-fn windows_take_turns_and_are_equally_long() {
+fn windows_alternate_and_last_equally_long() {
     let world = Rc::default();
     let contenders = [Fake::new("slow", &world, 0.5).contender(), Fake::new("fast", &world, 0.1).contender()];
     let steps = measured(&world, &request(&[]), &contenders, u32::MAX);
     let entries = &steps.sizes[0].entries;
     assert_eq!(steps.sizes[0].batch_size, 128);
-    // Twelve seconds are six per contender: one for warm-up and five windows, if a round still fits.
+    // Twelve seconds are six per contender: one for warm-up, and up to five windows.
     let log = world.log.borrow();
     let first = log.iter().position(|entry| *entry == ("fast", 10)).unwrap() - 1;
     let rounds: Vec<_> = log[first..].chunks(2).collect();
     assert!(rounds.len() >= 4 && rounds.iter().all(|round| **round == [("slow", 2), ("fast", 10)]), "{log:?}");
     assert!(world.now.get() <= 12.0, "{} s", world.now.get());
-    let [slow, fast] = [figures(&entries[0]), figures(&entries[1])];
+    let [slow, fast] = [metrics(&entries[0]), metrics(&entries[1])];
     assert_eq!(slow.windows.len(), rounds.len());
     assert!((slow.steps_per_second - 2.0).abs() < 1e-9 && (fast.samples_per_second - 1280.0).abs() < 1e-6);
     assert!((slow.ratio_to_fastest - 0.2).abs() < 1e-9 && fast.ratio_to_fastest == 1.0);
@@ -245,7 +245,7 @@ fn each_window_keeps_the_peak_of_its_round() {
         count: 1,
     };
     let steps = pollster::block_on(run.workload(&request.workloads[0], &mut Empty));
-    let [few, elsewhere, many] = [0, 1, 2].map(|index| figures(&steps.sizes[0].entries[index]));
+    let [few, elsewhere, many] = [0, 1, 2].map(|index| metrics(&steps.sizes[0].entries[index]));
     let peaks = |of: &Measured| of.windows.iter().map(|window| window.peak_flops_per_second).collect::<Vec<_>>();
     assert_eq!(peaks(few), [Some(1.0), Some(2.0)]);
     assert_eq!((few.peak_flops_per_second, elsewhere.peak_flops_per_second), (Some(1.5), None));
@@ -254,28 +254,28 @@ fn each_window_keeps_the_peak_of_its_round() {
 }
 
 #[test]
-fn a_step_beyond_the_budget_is_timed_once() {
+fn step_beyond_the_budget_is_timed_once() {
     let world = Rc::default();
     let contenders = [Fake::new("very slow", &world, 100.0).contender()];
     let steps = measured(&world, &request(&[]), &contenders, u32::MAX);
     assert_eq!(*world.log.borrow(), [("very slow", 1); 2]);
-    assert_eq!(figures(&steps.sizes[0].entries[0]).windows.len(), 1);
+    assert_eq!(metrics(&steps.sizes[0].entries[0]).windows.len(), 1);
 }
 
 #[test]
-fn a_slow_backend_trains_few_steps_and_others_continue() {
+fn step_limit_of_one_backend_does_not_stop_others() {
     let world = Rc::default();
     let few = Contender { most_steps: Some(2), ..Fake::new("few", &world, 1.0).contender() };
     let contenders = [few, Fake::new("many", &world, 0.1).contender()];
     let steps = measured(&world, &request(&[]), &contenders, u32::MAX);
     let entries = &steps.sizes[0].entries;
     assert_eq!(world.log.borrow().iter().filter(|entry| entry.0 == "few").count(), 2);
-    assert_eq!(figures(&entries[0]).windows.len(), 2);
-    assert!(figures(&entries[1]).windows.len() > 2);
+    assert_eq!(metrics(&entries[0]).windows.len(), 2);
+    assert!(metrics(&entries[1]).windows.len() > 2);
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_both_numbers() {
+fn oversized_batch_reports_needed_and_allowed_bytes() {
     let world = Rc::default();
     let large = Fake { bytes_per_sample: 1000, ..Fake::new("large", &world, 0.1) };
     let contenders = [large.contender(), Fake::new("small", &world, 0.1).contender()];
@@ -285,7 +285,7 @@ fn what_does_not_fit_is_refused_with_both_numbers() {
     assert!(outcomes[0].measured().is_some());
     let what = "the workload as a whole".to_owned();
     assert_eq!(*outcomes[1], Outcome::DoesNotFit { what, needed_bytes: 128_000, allowed_bytes: 100_000 });
-    assert_eq!(figures(&steps.sizes[1].entries[1]).device_memory_bytes, 128);
+    assert_eq!(metrics(&steps.sizes[1].entries[1]).device_memory_bytes, 128);
     let Outcome::Skipped { reason } = outcomes[2] else { panic!("{:?}", outcomes[2]) };
     assert!(reason.contains("from 1 to 5000") && reason.contains("6000"), "{reason}");
 }
@@ -297,7 +297,7 @@ fn unpredicted_memory_is_checked_after_building() {
     let contenders = [late.contender(), Fake::new("small", &world, 0.1).contender()];
     let request = Request { budget_bytes: Some(100_000), ..request(&[64, 128]) };
     let steps = measured(&world, &request, &contenders, u32::MAX);
-    assert_eq!(figures(&steps.sizes[0].entries[0]).predicted_bytes, None);
+    assert_eq!(metrics(&steps.sizes[0].entries[0]).predicted_bytes, None);
     let what = "the built workload".to_owned();
     let refused = Outcome::DoesNotFit { what, needed_bytes: 128_000, allowed_bytes: 100_000 };
     assert_eq!(steps.sizes[1].entries[0].outcome, refused);
@@ -307,14 +307,14 @@ fn unpredicted_memory_is_checked_after_building() {
 }
 
 #[test]
-fn a_cliff_is_a_rise_by_over_a_tenth() {
+fn cliff_is_a_rise_of_over_a_tenth() {
     let world = Rc::default();
-    // One contender takes a millisecond per sample at every batch size. The other gets faster per sample.
+    // One contender takes a millisecond per sample at every batch size. The other gets faster with size.
     let level = Fake { sample_seconds: 0.001, ..Fake::new("level", &world, 0.0) };
     let falling = Fake { sample_seconds: 0.001, ..Fake::new("falling", &world, 0.01) };
     let mut steps = measured(&world, &request(&[64, 128, 256]), &[level.contender(), falling.contender()], u32::MAX);
     assert_eq!(steps.cliffs, []);
-    let Outcome::Measured(measured) = &mut steps.sizes[1].entries[0].outcome else { panic!("figures") };
+    let Outcome::Measured(measured) = &mut steps.sizes[1].entries[0].outcome else { panic!("not measured") };
     measured.samples_per_second /= 1.25;
     let found = find_cliffs(&steps.sizes);
     let [cliff] = &found[..] else { panic!("{found:?}") };
@@ -323,7 +323,7 @@ fn a_cliff_is_a_rise_by_over_a_tenth() {
 }
 
 #[test]
-fn a_slower_machine_makes_no_cliff() {
+fn machine_slowdown_is_not_a_cliff() {
     let world = Rc::default();
     let level = Fake { sample_seconds: 0.001, slower_from: 20.0, ..Fake::new("level", &world, 0.0) };
     let steps = measured(&world, &request(&[64, 128, 256]), &[level.contender()], u32::MAX);
@@ -333,31 +333,31 @@ fn a_slower_machine_makes_no_cliff() {
 }
 
 #[test]
-fn a_real_cliff_is_confirmed_in_turns() {
+fn real_cliff_is_confirmed_by_alternating_windows() {
     let world = Rc::default();
     let steep = Fake { sample_seconds: 0.001, steep_from: 128, ..Fake::new("steep", &world, 0.0) };
     let steps = measured(&world, &request(&[64, 128]), &[steep.clone().contender()], u32::MAX);
     let [cliff] = &steps.cliffs[..] else { panic!("{:?}", steps.cliffs) };
     assert!(cliff.is_real() && (cliff.rise_in_turns.unwrap() - 1.0).abs() < 1e-6, "{cliff:?}");
-    // If both do not fit, only the first measurement counts.
+    // If both sizes do not fit together, only the first measurement counts.
     let request = Request { budget_bytes: Some(150), ..request(&[64, 128]) };
     let steps = measured(&world, &request, &[steep.contender()], u32::MAX);
     assert!(steps.cliffs[0].is_real() && steps.cliffs[0].rise_in_turns.is_none(), "{:?}", steps.cliffs);
 }
 
 #[test]
-fn a_cancelled_contest_keeps_the_windows_that_it_has() {
+fn cancelled_run_keeps_finished_windows() {
     let world = Rc::default();
     let contenders = [Fake::new("first", &world, 4.0).contender(), Fake::new("second", &world, 4.0).contender()];
-    // The warm-up has no counted windows.
+    // Warm-up windows are not counted.
     let steps = measured(&world, &request(&[32, 64]), &contenders, 1);
     assert_eq!(steps.sizes.len(), 1);
-    assert_eq!(figures(&steps.sizes[0].entries[0]).windows.len(), 1);
+    assert_eq!(metrics(&steps.sizes[0].entries[0]).windows.len(), 1);
     assert_eq!(steps.sizes[0].entries[1].outcome, Outcome::Cancelled);
 }
 
 #[test]
-fn the_reference_is_measured_and_described() {
+fn reference_is_measured_and_described() {
     let backend = Box::new(ReferenceBackend::<f32>::new());
     let contenders = [Contender { backend, on_gauged_device: false, most_steps: Some(1) }];
     let mut observer = Watch { windows_left: u32::MAX };
@@ -366,12 +366,12 @@ fn the_reference_is_measured_and_described() {
     let report = pollster::block_on(measure(&request, &contenders, None, &mut Empty, &world, &mut observer));
     assert_eq!((report.schema_version, report.contenders[0].backend), (1, "reference"));
     assert!(!report.cancelled);
-    let measured = figures(&report.workloads[0].sizes[0].entries[0]);
+    let measured = metrics(&report.workloads[0].sizes[0].entries[0]);
     assert_eq!((measured.windows.len(), measured.peak_share), (1, None));
 }
 
 #[test]
-fn a_wrong_contender_has_no_result() {
+fn wrong_contender_has_no_metrics() {
     let world: Rc<World> = Rc::default();
     let contender =
         |fault| Contender { backend: Box::new(Faulty::new(fault, 0)), on_gauged_device: false, most_steps: Some(1) };
@@ -382,5 +382,5 @@ fn a_wrong_contender_has_no_result() {
     let Outcome::Wrong(found) = &entries[0].outcome else { panic!("{:?}", entries[0].outcome) };
     assert_eq!((found.compared, found.tolerance), (Compared::Losses, 1e-3));
     assert!((0.009..0.011).contains(&found.largest_difference), "{found:?}");
-    assert!(!figures(&entries[1]).windows.is_empty());
+    assert!(!metrics(&entries[1]).windows.is_empty());
 }

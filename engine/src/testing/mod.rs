@@ -1,4 +1,4 @@
-//! Networks for tests, and reports of missing hardware.
+//! Test networks, and reports of missing hardware.
 
 pub(crate) mod models;
 mod skipped;
@@ -12,13 +12,12 @@ use crate::model::{Layer, Model};
 use crate::training::{BatchPlan, Batching, SampleOrder};
 use crate::workload::Workload;
 
-/// Returns every workload, with its reduced network if it has one.
+/// Returns all workloads, reduced where possible.
 pub(crate) fn workloads() -> impl Iterator<Item = Workload> {
     crate::WORKLOADS.iter().map(|make| make().reduced())
 }
 
-/// Returns the same layers with an eighth of the channels, which train much faster. The logits and fixed kernels are
-/// unchanged.
+/// Returns the model with an eighth of the channels, for faster training. Logits and fixed kernels are unchanged.
 pub(crate) fn narrow(mut model: Model) -> Model {
     let last = model.nodes.len() - 1;
     for (place, node) in model.nodes.iter_mut().enumerate() {
@@ -36,14 +35,14 @@ pub(crate) fn narrow(mut model: Model) -> Model {
     model
 }
 
-/// Returns a model of the last layer only, which needs few launches, for tests that count steps.
+/// Returns a model of the last layer only, for tests that count steps. It needs few kernel launches.
 pub(crate) fn shallow(model: &Model) -> Model {
     let logits = model.nodes.last().expect("a network has a last layer").layer.clone();
     Model::sequence(model.name, model.input, vec![logits])
 }
 
-/// Returns true for CI's adapter, llvmpipe, which has f16 and, with AVX, subgroups of eight lanes. Other adapters may
-/// lack features.
+/// Returns true for llvmpipe, the adapter of CI, which has f16 and, with AVX, subgroups of eight lanes. Other adapters
+/// may lack features.
 pub(crate) fn has_everything(adapter: &Adapter) -> bool {
     adapter.api == "Vulkan" && adapter.name.contains("llvmpipe")
 }
@@ -68,7 +67,7 @@ impl Clock for Standstill {
     }
 }
 
-/// Batches of a file's first samples, in file order.
+/// Plans batches of a file's first samples, in file order.
 pub(crate) fn file_batches(samples: u32, batch_size: u32) -> BatchPlan {
     BatchPlan { first: 0, samples, batch_size, order: SampleOrder::File, batching: Batching::ShortLast, seed: 1 }
 }

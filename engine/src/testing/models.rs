@@ -1,11 +1,11 @@
-//! Small models that together cover every kind of layer, for comparing backends and gradients.
+//! Small models that together cover every kind of layer, for comparisons of backends and gradients.
 
 use crate::model::{
     Activation, Initializer, KernelSize, Layer, Model, ModelBuilder, Multipliers, Padding, PoolKind, Rounding, Shape,
     Weights,
 };
 
-/// Intentionally odd shape, cropped from the middle of CIFAR-10's images.
+/// Intentionally odd shape, center-cropped from CIFAR-10 images.
 pub(crate) const IMAGE: Shape = Shape::new(7, 5, 3);
 pub(crate) const CLASSES: u32 = 10;
 
@@ -35,7 +35,7 @@ pub(crate) fn batch_norm(activation: Activation) -> Layer {
     Layer::BatchNorm { epsilon: 1e-3, keep: 0.9, trained_scale: true, bias: Multipliers::default(), activation }
 }
 
-/// Returns sequential models on images, and graphs with layers that read more than the previous output.
+/// Returns sequential image models, and graphs whose layers read more than the previous output.
 pub(crate) fn small_models() -> Vec<Model> {
     use Activation::{Gelu, Identity, Relu, Tanh};
     use Padding::{Same, Valid, Zeros};

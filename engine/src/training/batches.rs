@@ -8,7 +8,7 @@ use crate::trainer::TrainingJob;
 /// Assignment of samples to steps, the same for every backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BatchPlan {
-    /// First training sample; earlier samples are not trained on.
+    /// First training sample. Earlier samples are excluded from training.
     pub first: u32,
     /// Number of training samples.
     pub samples: u32,
@@ -20,27 +20,27 @@ pub struct BatchPlan {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum SampleOrder {
-    /// A new random order every epoch.
+    /// New random order every epoch.
     Shuffled,
-    /// The order of the file, every epoch.
+    /// File order in every epoch.
     File,
 }
 
-/// Treatment of a batch size that does not divide the set.
+/// Treatment of the remainder if the batch size does not divide the set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Batching {
     /// The last batch of an epoch is short, as in Keras.
     ShortLast,
-    /// An incomplete batch is left out.
+    /// An incomplete batch is dropped.
     DropLast,
-    /// Batches run across the end of the set into its beginning, as in Caffe's data layer. For file order only.
+    /// Batches wrap around the end of the set, as in Caffe's data layer. For file order only.
     Wrap,
 }
 
-/// The samples of one step: `count` places of the epoch's order from `offset` on, modulo the set's size.
+/// Samples of one step: `count` positions of the epoch's order, starting at `offset`, modulo the set's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchRange {
-    /// From 0.
+    /// Zero-based epoch.
     pub epoch: u32,
     pub offset: u32,
     pub count: u32,
@@ -61,7 +61,7 @@ impl BatchPlan {
         }
     }
 
-    /// Returns the step of evaluation number `mark`, from 1, with `per_epoch` evenly spread evaluations in each epoch.
+    /// Returns the step of evaluation `mark`, counted from 1, with `per_epoch` evenly spaced evaluations per epoch.
     pub fn step_of_mark(&self, mark: u32, per_epoch: u32) -> u64 {
         let per_epoch = per_epoch.max(1);
         let begin = self.steps_of_epochs(mark / per_epoch);
@@ -69,7 +69,7 @@ impl BatchPlan {
         begin + ((end - begin) * u64::from(mark % per_epoch)).div_ceil(u64::from(per_epoch))
     }
 
-    /// Returns the number of samples in the first steps.
+    /// Returns the number of samples in the first `steps` steps.
     pub fn samples_of_steps(&self, steps: u64) -> u64 {
         let batch_size = u64::from(self.batch_size);
         match self.batching {
@@ -81,7 +81,7 @@ impl BatchPlan {
         }
     }
 
-    /// Returns the samples of step `step`, counted from 0 over the whole training.
+    /// Returns the samples of `step`, counted from 0 across all epochs.
     #[expect(clippy::cast_possible_truncation, reason = "a remainder of a u32 is one")]
     pub fn step(&self, step: u64) -> BatchRange {
         match self.batching {
@@ -121,7 +121,7 @@ impl TrainingJob {
         order
     }
 
-    /// Returns the order before the change at the beginning of step `step`.
+    /// Returns the order before the change at the start of `step`.
     #[cfg(any(feature = "wgsl", test))]
     pub(crate) fn order_before(&self, step: u64) -> Vec<u32> {
         step.checked_sub(1).map_or_else(|| self.file_order(), |before| self.order_at(before))
@@ -131,7 +131,7 @@ impl TrainingJob {
         (self.batches.first..self.batches.first + self.batches.samples).collect()
     }
 
-    /// Changes the order at the beginning of a step: shuffles a new epoch, or mirrors the rest at the beginning of a
+    /// Changes the order at the start of a step: shuffles at a new epoch, or mirrors the rest of the order at a new
     /// segment.
     fn change_order(&self, number: u64, order: &mut [u32]) {
         let (batches, step) = (&self.batches, self.step(number, 0));
@@ -146,7 +146,7 @@ impl TrainingJob {
     }
 }
 
-/// Order of the samples, kept from step to step.
+/// Sample order, updated step by step.
 #[derive(Default)]
 pub(crate) struct Order {
     pub(crate) samples: Vec<u32>,
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_of_steps_are_those_of_each_of_them() {
+    fn samples_of_steps_sums_all_batches() {
         for batching in [Batching::ShortLast, Batching::DropLast, Batching::Wrap] {
             let plan = plan(batching);
             let mut samples = 0;
@@ -214,8 +214,8 @@ mod tests {
         }
     }
 
-    /// Returns jobs that train on ten samples of a file in batches of four. Half of them have segments, which begin in
-    /// the middle and at the beginning of epochs, and at consecutive steps.
+    /// Returns jobs that train on ten samples of a file in batches of four. Half of them have segments that begin
+    /// within epochs, at their start, and at consecutive steps.
     fn jobs() -> Vec<TrainingJob> {
         use Batching::{DropLast, ShortLast, Wrap};
         use SampleOrder::{File, Shuffled};
@@ -248,18 +248,18 @@ mod tests {
     #[test]
     fn each_sample_is_used_once_in_an_epoch() {
         for job in jobs() {
-            let of_epoch = if job.batches.batching == Batching::DropLast { 8 } else { 10 };
-            for epoch in trained(&job, 30).chunks_exact(of_epoch) {
+            let expected = if job.batches.batching == Batching::DropLast { 8 } else { 10 };
+            for epoch in trained(&job, 30).chunks_exact(expected) {
                 let mut sorted = epoch.to_vec();
                 sorted.sort_unstable();
                 sorted.dedup();
-                assert!(sorted.len() == of_epoch && sorted.iter().all(|number| (3..13).contains(number)), "{epoch:?}");
+                assert!(sorted.len() == expected && sorted.iter().all(|number| (3..13).contains(number)), "{epoch:?}");
             }
         }
     }
 
     #[test]
-    fn a_segment_changes_only_what_follows() {
+    fn segment_changes_only_later_samples() {
         for job in jobs() {
             let mut other = job.clone();
             other.segments.begin(28, 5);
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn no_place_of_a_file_is_known_before_a_segment() {
+    fn segment_seed_changes_the_whole_file_order() {
         let job = jobs().into_iter().find(|job| job.batches.batching == Batching::Wrap).unwrap();
         let order_of = |seed| {
             let mut job = job.clone();
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_a_step_follows_from_the_one_before() {
+    fn order_advances_incrementally() {
         for job in jobs() {
             let mut kept = Order::default();
             for step in 0..40 {

@@ -1,37 +1,38 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Conversion of a sample's bytes to the network's input, on the device. If image sizes differ, the middle is cut out
-/// or a border is added.
+/// Conversion of a sample's bytes to the network's input, on the device. If image sizes differ, the image is
+/// center-cropped or gets a border.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct InputRecipe {
-    /// A byte becomes `byte / divisor`, in float32.
+    /// Divisor of each byte, in float32.
     pub divisor: f32,
     pub normalization: Normalization,
-    /// Values beyond the edges of an image.
+    /// Values outside the image.
     pub edge: Edge,
-    /// In training only.
+    /// Augmentation, applied in training only.
     pub augmentation: Augmentation,
-    /// Views of a test sample; their logits are added up, weighted.
+    /// Views of a test sample. Its logits are their weighted sum.
     pub test_views: &'static [TestView],
 }
 
-/// View of a test sample.
+/// Transformed copy of a test sample.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TestView {
     pub mirrored: bool,
-    /// Rows and columns by which the image moves.
+    /// Rows that the image moves down.
     pub down: i32,
+    /// Columns that the image moves right.
     pub right: i32,
     pub weight: f32,
 }
 
 impl TestView {
-    /// The sample itself.
+    /// Unchanged sample.
     pub const PLAIN: &'static [Self] = &[Self { mirrored: false, down: 0, right: 0, weight: 1.0 }];
 
-    /// The sample and its mirror image with half of the weight, and both moved by a pixel up and left, and down and
-    /// right, with the other half.
+    /// Sample and its mirror image with half of the weight, and both moved one pixel up-left and down-right with the
+    /// other half.
     pub const MIRROR_AND_SHIFT: &'static [Self] = &[
         Self { mirrored: false, down: 0, right: 0, weight: 0.25 },
         Self { mirrored: true, down: 0, right: 0, weight: 0.25 },
@@ -75,9 +76,9 @@ pub enum Edge {
 pub struct Augmentation {
     pub flip: Flip,
     pub shift: Shift,
-    /// Brightness changes by at most this.
+    /// Largest change of brightness.
     pub brightness: f32,
-    /// Contrast is multiplied by a factor from this range.
+    /// Range of the contrast factor.
     pub contrast: Option<(f32, f32)>,
 }
 

@@ -43,17 +43,17 @@ pub enum WeightAverage {
     Lookahead { every: u64, decay: f64 },
 }
 
-/// Change of the average after a step.
+/// Update of the average after a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AverageStep {
-    /// 0: none; 1: it follows the weights; 2: and the weights jump to it.
+    /// 0: none; 1: the average follows the weights; 2: the weights then also jump to it.
     pub mode: u32,
     /// Share of the average that is kept.
     pub keep: f64,
 }
 
 impl WeightAverage {
-    /// Returns the change after update `t`, from 0, of `planned`.
+    /// Returns the update of the average after step `t`, zero-based, of `planned`.
     pub fn step(&self, t: u64, planned: u64) -> AverageStep {
         match *self {
             Self::Exponential { largest } => {
@@ -104,7 +104,7 @@ impl Patience {
         Self { rule, until: rule.updates, best_error: f64::INFINITY }
     }
 
-    /// Takes the share `error` of misclassified held-out samples after `updates` updates. Returns true to continue.
+    /// Records the held-out error rate after `updates` updates. Returns true to continue training.
     pub(crate) fn goes_on(&mut self, updates: u64, error: f64) -> bool {
         if error < self.best_error * self.rule.threshold {
             self.until = self.until.max(updates * self.rule.factor);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exponential_average_starts_loose() {
+    fn exponential_average_keeps_little_at_first() {
         let average = WeightAverage::Exponential { largest: 0.9999 };
         assert!((average.step(0, 100).keep - 2.0 / 11.0).abs() < 1e-12);
         assert_eq!(average.step(1_000_000, 100).keep, 0.9999);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn training_goes_on_at_least_for_the_first_patience() {
+    fn training_continues_for_the_minimum_updates() {
         let mut patience = patience();
         assert!(patience.goes_on(100, 0.1));
         assert!(patience.goes_on(900, 0.2));
@@ -148,10 +148,10 @@ mod tests {
     }
 
     #[test]
-    fn only_a_real_improvement_doubles_the_time() {
+    fn only_a_real_improvement_extends_training() {
         let mut patience = patience();
         assert!(patience.goes_on(800, 0.1));
-        // 1600 updates are allowed now.
+        // The limit is now 1600 updates.
         assert!(patience.goes_on(1500, 0.0999));
         assert!(!patience.goes_on(1600, 0.0998));
         let mut patience = self::patience();

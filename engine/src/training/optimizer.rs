@@ -34,15 +34,15 @@ pub enum Rule {
     Adam { beta1: f64, beta2: f64, epsilon: f64, decoupled: bool },
 }
 
-/// Constants of a rule by their role; missing ones are zero.
+/// Constants of a rule by role. Missing ones are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Constants {
-    /// Kept share of the velocity or of the first running mean: momentum, rho or beta1.
+    /// Decay of the velocity or the first running mean: momentum, rho or beta1.
     pub(crate) decay: f64,
-    /// Kept share of the second running mean: beta2.
+    /// Decay of the second running mean: beta2.
     pub(crate) second_decay: f64,
     pub(crate) epsilon: f64,
-    /// True for Nesterov's momentum, which leaves the learning rate out of the velocity.
+    /// True for Nesterov momentum, which excludes the learning rate from the velocity.
     pub(crate) nesterov: bool,
 }
 
@@ -61,7 +61,7 @@ impl Rule {
         }
     }
 
-    /// Number of values remembered for each weight, even with zero momentum.
+    /// Number of state values per weight, even with zero momentum.
     pub fn states(self) -> usize {
         match self {
             Self::Sgd { .. } | Self::Nesterov { .. } | Self::RmsProp { .. } => 1,
@@ -75,12 +75,12 @@ impl Optimizer {
         Self { rule, learning_rate, schedule: Schedule::Constant, weight_decay: 0.0, largest_gradient: None }
     }
 
-    /// Returns the learning rate of update `t`, from 0, of `planned`, without the corrections of the rule.
+    /// Returns the learning rate of update `t`, zero-based, of `planned`, without the rule's correction.
     pub fn scheduled_rate(&self, t: u64, planned: u64) -> f64 {
         self.learning_rate * self.schedule.factor(t, planned)
     }
 
-    /// Returns the rule's factor on the scheduled rate of update `t`.
+    /// Returns the factor that the rule applies to the scheduled rate of update `t`.
     pub fn correction(&self, t: u64) -> f64 {
         match self.rule {
             Rule::Adam { beta1, beta2, .. } => {
@@ -151,14 +151,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn adams_first_correction_takes_back_what_the_means_lack() {
+    fn adam_corrects_the_bias_of_early_means() {
         let adam = Optimizer::new(Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decoupled: false }, 0.001);
         assert!((adam.correction(0) - 0.001f64.sqrt() / 0.1).abs() < 1e-9);
         assert!((adam.correction(1_000_000) - 1.0).abs() < 1e-9);
     }
 
     #[test]
-    fn caffes_inverse_schedule_ends_where_caffe_says() {
+    fn inverse_schedule_matches_caffe() {
         let inverse = Schedule::Inverse { gamma: 0.0001, power: 0.75 };
         assert!((0.01 * inverse.factor(10_000, 0) - 0.005_946).abs() < 1e-6);
         assert!((0.01 * inverse.factor(9, 0) - 0.009_993_255_311_243_308).abs() < 1e-15);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_meet_their_points_and_stay_level_beyond_them() {
+    fn linear_schedule_hits_points_and_is_constant_beyond() {
         let triangle = Schedule::Linear { points: vec![(0.0, 0.2), (0.23, 1.0), (1.0, 0.07)] };
         assert!((triangle.factor(0, 100) - 0.2).abs() < 1e-12);
         assert!((triangle.factor(23, 100) - 1.0).abs() < 1e-12);

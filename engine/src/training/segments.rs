@@ -5,12 +5,12 @@ use crate::error::EngineError;
 use crate::model::ModelError;
 use crate::trainer::TrainingJob;
 
-/// Segments of a training that a leaderboard follows. The seed of a segment determines the order of the samples,
-/// dropout and augmentation from its first step. Without segments, the seed of the run determines everything.
+/// Segments of a training run that a leaderboard proves. From its first step, a segment's seed determines sample order,
+/// dropout and augmentation. Without segments, the run's seed determines everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segments(Vec<Segment>);
 
-/// First step (from 0) and seed of a segment.
+/// First step (zero-based) and seed of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) first_step: u64,
@@ -18,13 +18,13 @@ pub(crate) struct Segment {
 }
 
 impl Segments {
-    /// Begins a segment before step `first_step`, which must be after the first step of the previous segment.
+    /// Begins a segment at `first_step`, which must follow the first step of the previous segment.
     pub fn begin(&mut self, first_step: u64, seed: u32) {
         debug_assert!(self.0.last().is_none_or(|last| last.first_step < first_step), "segments have steps");
         self.0.push(Segment { first_step, seed });
     }
 
-    /// Returns the seed of the segment of `step`, or `None` without segments.
+    /// Returns the seed of the segment that contains `step`, if any.
     pub(crate) fn seed_at(&self, step: u64) -> Option<u32> {
         let after = self.0.partition_point(|segment| segment.first_step <= step);
         after.checked_sub(1).map(|place| self.0[place].seed)
@@ -34,14 +34,14 @@ impl Segments {
         self.0.binary_search_by_key(&step, |segment| segment.first_step).is_ok()
     }
 
-    /// Returns the segments that begin at one of these steps, in order.
+    /// Returns the segments that begin within `steps`, in order.
     pub(crate) fn beginning_in(&self, steps: std::ops::Range<u64>) -> &[Segment] {
         let place = |step: u64| self.0.partition_point(|segment| segment.first_step < step);
         &self.0[place(steps.start)..place(steps.end)]
     }
 }
 
-/// Returns the seed of the segment with this beacon in a run with the seed `run_seed`.
+/// Derives the seed of a segment from its beacon and the run's seed.
 pub fn segment_seed(beacon: Beacon, run_seed: u32) -> u32 {
     let [a, b, c, d] = beacon.words();
     let [x, y, z, w] = pcg4d([a, b, c, d]);
@@ -49,7 +49,8 @@ pub fn segment_seed(beacon: Beacon, run_seed: u32) -> u32 {
 }
 
 impl TrainingJob {
-    /// Returns the state before the first step: start values, memories of zeros, and averages equal to the weights.
+    /// Returns the state before the first step: initial weights, zeroed optimizer state, and averages equal to the
+    /// weights.
     pub fn initial_state(&self) -> Result<StateBytes, ModelError> {
         let weights = weights_bytes(&self.initial_weights()?);
         let mut memory = vec![0; self.optimizer.rule.states() * weights.len()];
@@ -59,8 +60,8 @@ impl TrainingJob {
         Ok(StateBytes { weights, memory })
     }
 
-    /// Returns the tensors of a state: first the weights, then each memory. Returns `None` if the state has the wrong
-    /// length for this job, or numbers that are not finite.
+    /// Splits a state into tensors: first the weights, then each optimizer or average state. Returns `None` if the
+    /// state has the wrong length for this job or contains non-finite values.
     pub(crate) fn split_state(&self, state: &StateBytes) -> Result<Option<Vec<Vec<Vec<f32>>>>, ModelError> {
         let lengths: Vec<usize> = self.model.tensors()?.iter().map(|tensor| tensor.elements()).collect();
         let memories = self.optimizer.rule.states() + usize::from(self.average.is_some());
@@ -76,10 +77,10 @@ impl TrainingJob {
         Ok(finite.then_some(lists))
     }
 
-    /// Returns [`Self::split_state`] of a state that a trainer of this job restores.
+    /// Splits a state to be restored, and fails where [`Self::split_state`] returns `None`.
     pub(crate) fn tensors_of_state(&self, state: &StateBytes) -> Result<Vec<Vec<Vec<f32>>>, EngineError> {
         self.split_state(state)?.ok_or_else(|| EngineError::InvalidSetting {
-            what: "the state to go back to",
+            what: "the state to restore",
             allowed: "finite numbers, as many as this network and its optimizer have".to_owned(),
             value: format!("{} + {} bytes", state.weights.len(), state.memory.len()),
         })
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_has_the_seed_of_its_segment() {
+    fn step_has_the_seed_of_its_segment() {
         let mut segments = Segments::default();
         assert_eq!(segments.seed_at(3), None);
         segments.begin(0, 7);
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bit_of_a_beacon_and_of_the_seed_counts() {
+    fn segment_seed_depends_on_beacon_and_run_seed() {
         let seed = segment_seed(Beacon([0; 16]), 1);
         assert_ne!(seed, segment_seed(Beacon([0; 16]), 2));
         for byte in 0..16 {

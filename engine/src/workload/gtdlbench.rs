@@ -7,7 +7,7 @@ use crate::training::{
     Shift, WeightAverage,
 };
 
-/// Biases learn twice as fast.
+/// Returns weights with twice the learning rate for biases.
 fn caffe_weights(kernel: Initializer) -> Weights {
     Weights { bias_multipliers: Multipliers { learning_rate: 2.0, ..Multipliers::default() }, ..Weights::new(kernel) }
 }
@@ -36,7 +36,7 @@ pub(super) fn caffe_mnist() -> Workload {
         batch_size: 64,
         order: SampleOrder::File,
         batching: Batching::Wrap,
-        // 10,000 iterations of 64 samples are 10.67 passes over the set.
+        // 10,000 iterations of 64 samples are 10.67 epochs.
         published_epochs: 11,
         target_accuracy: 0.98,
         ..Workload::recipe(name, "mnist", Model::sequence(name, MNIST, layers), optimizer)
@@ -101,7 +101,7 @@ pub(super) fn tensorflow_mnist() -> Workload {
                       (mnist_deep.py). Trains on 55,000 images; the first 5,000 are held out. Pixels / 255.",
         training: Some(TrainingRange { first: 5000, samples: 55_000 }),
         batch_size: 50,
-        // 20,000 steps of 50 samples are 18.18 passes over the set.
+        // 20,000 steps of 50 samples are 18.18 epochs.
         published_epochs: 18,
         target_accuracy: 0.98,
         ..Workload::recipe(name, "mnist", Model::sequence(name, MNIST, layers), Optimizer::new(adam, 1e-4))
@@ -110,7 +110,7 @@ pub(super) fn tensorflow_mnist() -> Workload {
 
 pub(super) fn tensorflow_cifar10() -> Workload {
     let name = "tensorflow-cifar10";
-    // Only the two hidden dense layers decay.
+    // Weight decay applies only to the kernels of the two hidden dense layers.
     let free = |weights: Weights| Weights {
         kernel_multipliers: Multipliers { weight_decay: 0.0, ..Multipliers::default() },
         bias_multipliers: Multipliers { weight_decay: 0.0, ..Multipliers::default() },
@@ -143,7 +143,7 @@ pub(super) fn tensorflow_cifar10() -> Workload {
             normalization: Normalization::EachImage,
             augmentation: Augmentation {
                 flip: Flip::Random,
-                // From the middle of 32 pixels, any crop of 24 is at most 4 away.
+                // Any 24-pixel crop of 32 pixels is at most 4 pixels from the center.
                 shift: Shift::Pixels(4),
                 brightness: 63.0,
                 contrast: Some((0.2, 1.8)),
@@ -165,7 +165,7 @@ pub(super) fn tensorflow_cifar10() -> Workload {
 
 pub(super) fn theano_mnist() -> Workload {
     let name = "theano-mnist";
-    // Bias and tanh follow the pooling, which commutes with them.
+    // Bias and tanh are applied after pooling, which commutes with them.
     let pool = Layer::Pool {
         kind: PoolKind::Max,
         side: 2,
@@ -174,7 +174,7 @@ pub(super) fn theano_mnist() -> Workload {
         rounding: Rounding::Floor,
         activation: Activation::Tanh,
     };
-    // Glorot's limits, with the fan out divided by the area of the pooling, as integers.
+    // Glorot's limits. The fan out is divided by the pooling area and rounded down.
     let within = |fans: f64| Weights::new(Initializer::Uniform { limit: (6.0 / fans).sqrt() });
     let layers = vec![
         convolution(20, 5, Padding::Valid, Activation::Identity, within(25.0 + 125.0)),
@@ -234,7 +234,7 @@ pub(super) fn theano_cifar10() -> Workload {
     }
 }
 
-/// Weights and biases within ±1/√(fan in).
+/// Returns Torch's default weights and biases, uniform in ±1/√(fan in).
 fn torch_weights() -> Weights {
     let start = Initializer::FanInUniform { scale: 1.0 };
     Weights::new(start).with_bias(start)

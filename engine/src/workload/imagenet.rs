@@ -1,4 +1,4 @@
-//! Networks of ImageNet's size on images of noise, for measuring speed only. The studies also used generated images.
+//! ImageNet-sized networks on noise images, for measuring speed only. The studies also used generated images.
 
 use super::{Workload, average_of_all, batch_norm, dense, max_pool, pool};
 use crate::model::{
@@ -8,11 +8,11 @@ use crate::model::{
 use crate::training::{InputRecipe, Normalization, Optimizer, Rule, Schedule};
 
 pub(super) const CLASSES: u32 = 1000;
-/// Mean and deviation of ImageNet's channels, pixels / 255, as in Torch's examples.
+/// Mean and deviation of ImageNet's channels, in pixels / 255, as in Torch's examples.
 const MEAN: [f32; 3] = [0.485, 0.456, 0.406];
 const DEVIATION: [f32; 3] = [0.229, 0.224, 0.225];
 
-/// He et al. (2015), "Deep Residual Learning for Image Recognition", table 1, 50 layers.
+/// ResNet-50: He et al. (2015), "Deep Residual Learning for Image Recognition", table 1, 50 layers.
 pub(super) fn resnet50() -> Workload {
     Workload {
         name: RESNET50,
@@ -22,8 +22,8 @@ pub(super) fn resnet50() -> Workload {
                       convolution; SGD with momentum 0.9, L2 decay, and the paper's rate of 0.1 for 256 samples. Generated \
                       images of noise, 256 of them, so that only speed can be measured: it is in no suite and never ranked.",
         model: residual(224, [3, 4, 6, 3]),
-        // One block of each stage that changes the shape, and one that does not. With twice as many, rounding in f16
-        // reaches the check's tolerance of gradients.
+        // One shape-changing block per stage, and a single other block. With twice as many blocks, f16 rounding reaches
+        // the gradient tolerance of the check.
         reduced: Some(residual(96, [2, 1, 1, 1])),
         ..on_images("generated-images-224")
     }
@@ -31,10 +31,10 @@ pub(super) fn resnet50() -> Workload {
 
 const RESNET50: &str = "resnet50-synthetic";
 
-/// Filters of the first two convolutions of a stage's blocks.
+/// Number of filters in the first two convolutions of each block, by stage.
 const FILTERS: [u32; 4] = [64, 128, 256, 512];
 
-/// Builds the network for these numbers of blocks per stage, and images of `side` pixels, a multiple of 32.
+/// Builds the network with `blocks` per stage for square images of `side` pixels, a multiple of 32.
 fn residual(side: u32, blocks: [u32; 4]) -> Model {
     let mut network = ModelBuilder::new(RESNET50, Shape::new(side, side, 3));
     normalized_convolution(&mut network, Source::Data, [64, 7, 2], Activation::Relu);
@@ -59,8 +59,8 @@ fn residual(side: u32, blocks: [u32; 4]) -> Model {
     network.finish()
 }
 
-/// Adds a square convolution (filters, side, stride) without bias, padded so that only the stride makes the image
-/// smaller, and its normalization.
+/// Adds a square convolution (filters, side, stride) without bias and its batch normalization. Padding ensures that
+/// only the stride shrinks the image.
 fn normalized_convolution(
     network: &mut ModelBuilder,
     source: Source,
@@ -76,14 +76,14 @@ fn normalized_convolution(
     network.then(batch_norm(activation))
 }
 
-/// Common recipe of networks on generated images.
+/// Returns the common recipe of networks on generated images.
 pub(super) fn on_images(data_set: &'static str) -> Workload {
-    /// The paper's rate for batches of 256.
+    /// Learning rate of the paper, for batches of 256.
     const RATE: f64 = 0.1;
     const BATCH: u32 = 32;
     let optimizer = Optimizer {
         weight_decay: 1e-4,
-        // In proportion to the batch: Goyal et al. (2017).
+        // Scaled linearly with the batch size: Goyal et al. (2017).
         ..Optimizer::new(Rule::Sgd { momentum: 0.9 }, RATE * f64::from(BATCH) / 256.0)
     };
     Workload {
@@ -108,7 +108,7 @@ const INCEPTION_V3: &str = "inception-v3-synthetic";
 pub(super) fn inception_v3() -> Workload {
     // Two epochs of ImageNet's 1,281,167 images in batches of 32.
     const EVERY: u64 = 80_072;
-    /// The paper's is 0.045, with 50 replicas.
+    /// The paper's rate of 0.045, divided by its 50 replicas.
     const RATE: f64 = 0.045 / 50.0;
     Workload {
         name: INCEPTION_V3,
@@ -119,7 +119,8 @@ pub(super) fn inception_v3() -> Workload {
                       which was for 50 replicas; L2 decay. Generated images of noise, 256 of them, so that only speed can be \
                       measured: it is in no suite and never ranked.",
         model: network(299, &[32, 64, 64], &[128, 160, 160, 192], 2),
-        // A block of each kind. Smaller images would end in a single pixel, which normalization reduces to its sign.
+        // One block of each kind. Smaller images would shrink to a single pixel, which normalization reduces to its
+        // sign.
         reduced: Some(network(139, &[32], &[128], 1)),
         optimizer: Optimizer {
             schedule: Schedule::Staircase { every: EVERY, factor: 0.94 },
@@ -130,27 +131,28 @@ pub(super) fn inception_v3() -> Workload {
     }
 }
 
-/// Filters of a convolution, and the height and width of its kernel. Its image keeps its size.
+/// Number of filters, and height and width of the kernel.
 type Convolution = (u32, [u32; 2]);
 
-/// Szegedy et al. (2015), "Rethinking the Inception Architecture for Computer Vision", trained in TensorFlow's study of
-/// ImageNet.
+/// Builder of Inception-v3: Szegedy et al. (2015), "Rethinking the Inception Architecture for Computer Vision".
 struct Inception {
     network: ModelBuilder,
 }
 
-/// Builds the network for images of `side` pixels, with one block for each number of filters behind the means, one for
-/// each number of filters in rows and columns of seven pixels, and `wide` wide blocks.
-fn network(side: u32, behind_means: &[u32], of_seven: &[u32], wide: u32) -> Model {
+/// Builds the network for square images of `side` pixels.
+///
+/// Each item of `pooled_filters` adds a block with this number of filters after average pooling. Each item of
+/// `filters_7x1` adds a block with this number of filters in 1×7 and 7×1 convolutions. `wide` blocks follow.
+fn network(side: u32, pooled_filters: &[u32], filters_7x1: &[u32], wide: u32) -> Model {
     let mut inception = Inception { network: ModelBuilder::new(INCEPTION_V3, Shape::new(side, side, 3)) };
     inception.stem();
-    for &pooled in behind_means {
+    for &pooled in pooled_filters {
         let branches: [&[Convolution]; 3] =
             [&[(64, [1, 1])], &[(48, [1, 1]), (64, [5, 5])], &[(64, [1, 1]), (96, [3, 3]), (96, [3, 3])]];
         inception.block(&branches, pooled);
     }
     inception.reduction([&[], &[(64, [1, 1]), (96, [3, 3])]], [384, 96]);
-    for &filters in of_seven {
+    for &filters in filters_7x1 {
         let (row, column) = ((filters, [1, 7]), (filters, [7, 1]));
         let branches: [&[Convolution]; 3] = [
             &[(192, [1, 1])],
@@ -190,7 +192,7 @@ impl Inception {
     fn concatenated(&mut self, branches: &[Source]) {
         let joined =
             branches.iter().copied().reduce(|all, next| self.network.reads(vec![all, next], Layer::Concatenate));
-        assert!(joined.is_some_and(|joined| joined == self.network.last()), "two branches are joined, or more");
+        assert!(joined.is_some_and(|joined| joined == self.network.last()), "at least two branches are joined");
     }
 
     fn stem(&mut self) {
@@ -203,7 +205,7 @@ impl Inception {
         self.network.then(max_pool(3, 2));
     }
 
-    /// Adds branches with the same input, and one of 3×3 means with `pooled` filters.
+    /// Adds parallel branches, and one with 3×3 average pooling and `pooled` filters.
     fn block(&mut self, branches: &[&[Convolution]], pooled: u32) {
         let input = self.network.last();
         let mut made: Vec<Source> = branches.iter().map(|branch| self.branch(input, branch)).collect();
@@ -216,7 +218,7 @@ impl Inception {
         self.branch(means, &[(filters, [1, 1])])
     }
 
-    /// Halves the image: two branches that end with a 3×3 convolution of stride 2, and a 3×3 maximum.
+    /// Halves the image with two branches that end in a 3×3 convolution of stride 2, and a branch with 3×3 max pooling.
     fn reduction(&mut self, branches: [&[Convolution]; 2], filters: [u32; 2]) {
         let input = self.network.last();
         let mut made = Vec::new();
@@ -229,7 +231,7 @@ impl Inception {
         self.concatenated(&made);
     }
 
-    /// Adds a block whose larger branches end in a row and a column of three pixels, side by side.
+    /// Adds a block whose larger branches end in parallel 1×3 and 3×1 convolutions.
     fn wide_block(&mut self) {
         let input = self.network.last();
         let mut made = vec![self.branch(input, &[(320, [1, 1])])];
@@ -266,8 +268,8 @@ mod tests {
         let model = resnet50().model;
         let statistics = model.tensors().unwrap().into_iter().filter(|tensor| tensor.kind == TensorKind::Statistic);
         let statistics: u64 = statistics.map(|tensor| tensor.elements() as u64).sum();
-        // Keras also counts running averages, and the biases of its convolutions, which the normalizations cancel: as
-        // many as scales.
+        // Keras also counts running averages and convolution biases, which normalization cancels. There are as many
+        // biases as scales.
         let keras = model.parameters().unwrap() + statistics + elements(&model, "/scale");
         assert_eq!((keras, statistics), (25_636_712, 53_120));
         let multiply_adds = model.operations().unwrap().forward_multiply_adds as f64;
@@ -282,7 +284,7 @@ mod tests {
         let model = inception_v3().model;
         let tensors = model.tensors().unwrap();
         let elements = |kind| tensors.iter().filter(|of| of.kind == kind).map(|of| of.elements()).sum::<usize>();
-        // Keras also counts running averages, and has no fixed scales.
+        // Keras also counts running averages, but not fixed scales.
         let of_keras = elements(TensorKind::Trained) + elements(TensorKind::Statistic);
         assert_eq!((of_keras, elements(TensorKind::Statistic)), (23_851_784, 34_432));
         // Section 1 of the paper says 5 billion, rounded down.
@@ -291,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn its_grids_are_those_of_the_paper() {
+    fn inception_v3_grids_match_the_paper() {
         let shapes = inception_v3().model.shapes().unwrap();
         // Table 1: outputs of the blocks.
         for grid in [Shape::new(35, 35, 288), Shape::new(17, 17, 768), Shape::new(8, 8, 1280), Shape::new(8, 8, 2048)] {

@@ -1,4 +1,4 @@
-//! The five tests of the article on the backends of Keras, from the examples of Keras 2.0.8.
+//! Networks from the article on Keras backends, taken from the examples of Keras 2.0.8.
 
 use super::{CIFAR10, MNIST, TrainingRange, Workload, convolution, dense, max_pool};
 use crate::model::{Activation, Initializer, Layer, Model, ModelBuilder, Padding, Shape, Source, Weights};
@@ -98,7 +98,7 @@ pub(super) fn mnist_hrnn() -> Workload {
     }
 }
 
-/// Words of a story, words of a question, and size of the vocabulary with padding.
+/// Story length and question length in words, and vocabulary size including padding.
 const STORY: u32 = 552;
 const QUESTION: u32 = 5;
 const VOCABULARY: u32 = 36;
@@ -141,7 +141,7 @@ pub(super) fn babi_rnn() -> Workload {
 }
 
 pub(super) fn babi_memnn() -> Workload {
-    // The longest story and question of task 1 with 10,000 training questions, and its vocabulary with padding.
+    // Longest story and question of task 1 with 10,000 training questions, and its vocabulary including padding.
     const STORY: u32 = 68;
     const QUESTION: u32 = 4;
     const VOCABULARY: u32 = 22;

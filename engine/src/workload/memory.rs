@@ -1,30 +1,32 @@
-//! The end-to-end memory network of Sukhbaatar, Szlam, Weston and Fergus, "End-To-End Memory Networks", 2015.
+//! End-to-end memory network: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-To-End Memory Networks".
 
 use super::{TrainingRange, Workload};
 use crate::model::{Activation, Initializer, Layer, Model, ModelBuilder, Shape, Source};
 use crate::training::{InputRecipe, Loss, Optimizer, Rule, Schedule};
 
-/// Sentences of the longest story of task 1, and words of its longest sentence.
+/// Number of sentences in the longest story of task 1, and of words in its longest sentence.
 const SENTENCES: u32 = 10;
 const WORDS: u32 = 6;
-/// The 19 words of task 1, and the padding.
+/// Vocabulary size of task 1: 19 words and padding.
 const VOCABULARY: u32 = 20;
 const UNITS: u32 = 20;
 const HOPS: usize = 3;
 
 const START: Initializer = Initializer::Normal { deviation: 0.1 };
-/// The paper inserts the softmax when the held-out loss stops falling. Here it comes after a fifth of the epochs.
+/// Share of training without softmax. The paper instead inserts it when the held-out loss stops falling.
 const LINEAR_UNTIL: f64 = 0.2;
 const EPOCHS: u32 = 100;
-/// Steps of an epoch of 900 stories.
+/// Number of steps per epoch of 900 stories.
 const STEPS_PER_EPOCH: u64 = 29;
 
 const fn embedding(first: u32, count: u32) -> Layer {
     Layer::Embedding { vocabulary: VOCABULARY, units: UNITS, first, count, zero_padding: true, initializer: START }
 }
 
-/// Adjacent tying: the answering vectors of a hop are the asking vectors of the next, so there is one more memory than
-/// hops. The first shares its words with the question, the last with the answer.
+/// Builds the network with adjacent weight tying.
+///
+/// The output embedding of a hop is the input embedding of the next, so there is one more memory than hops. The first
+/// memory shares its word vectors with the question, the last with the answer.
 fn network(name: &'static str) -> Model {
     let sentences = Layer::SentenceSum { words: WORDS };
     let mut network = ModelBuilder::new(name, Shape::vector((SENTENCES + 1) * WORDS));

@@ -1,4 +1,4 @@
-//! The registries of workloads and suites.
+//! Registries of workloads and suites.
 
 mod gtdlbench;
 mod imagenet;
@@ -22,36 +22,36 @@ use crate::training::{
     BatchPlan, Batching, EarlyStopping, Flip, InputRecipe, Loss, Optimizer, SampleOrder, Segments, WeightAverage,
 };
 
-/// A network with its data set and its published recipe.
+/// Network with its data set and published training recipe.
 #[derive(Clone, Debug, Serialize)]
 pub struct Workload {
     pub name: &'static str,
     pub title: &'static str,
-    /// Description, source, and every deliberate difference.
+    /// Description, source, and all deliberate differences from it.
     pub description: &'static str,
     pub data_set: &'static str,
-    /// Training samples, if they are not the whole training file.
+    /// Range of training samples, unless the whole file is used.
     pub training: Option<TrainingRange>,
     pub model: Model,
     pub input: InputRecipe,
     pub loss: Loss,
     pub optimizer: Optimizer,
     pub average: Option<WeightAverage>,
-    /// Rule for stopping by the held-out samples.
+    /// Early-stopping rule, based on held-out samples.
     pub early_stopping: Option<EarlyStopping>,
-    /// Smaller network of the same kinds of layers, compared with the plain loops if these would take minutes for the
-    /// network itself. It is not part of the recipe.
+    /// Smaller network with the same kinds of layers, for correctness checks if the reference would take minutes with
+    /// the full one. Not part of the recipe.
     #[serde(skip)]
     pub reduced: Option<Model>,
     pub batch_size: u32,
     pub order: SampleOrder,
     pub batching: Batching,
-    /// Epochs of the published recipe; schedules that span the training are spread over them.
+    /// Epochs of the published recipe, which learning rate schedules span.
     pub published_epochs: u32,
     pub target_accuracy: f64,
-    /// Evenly spread evaluations per epoch, the last one at its end.
+    /// Number of evenly spaced evaluations per epoch, the last one at its end.
     pub evaluations_per_epoch: u32,
-    /// Largest relative difference of an early loss from the reference.
+    /// Relative tolerance for early losses, compared with the reference.
     pub loss_tolerance: f64,
 }
 
@@ -64,7 +64,7 @@ pub struct TrainingRange {
 }
 
 impl Workload {
-    /// Creates a workload with the most common settings, to which a recipe adds its own.
+    /// Creates a workload with the most common settings as defaults.
     fn recipe(name: &'static str, data_set: &'static str, model: Model, optimizer: Optimizer) -> Self {
         Self {
             name,
@@ -93,15 +93,15 @@ impl Workload {
         WORKLOADS.iter().any(|make| make().name == self.name)
     }
 
-    /// Returns true if a leaderboard can prove its training, because image augmentation depends only on a segment's
-    /// seed.
+    /// Returns true if a leaderboard can prove the training. This requires image augmentation to depend only on a
+    /// segment's seed.
     pub fn is_provable(&self) -> bool {
         self.input.augmentation.flip != Flip::Alternating
     }
 
     /// Returns the definition for a record, unless the network is built in.
     pub(crate) fn described(&self) -> Option<serde_json::Value> {
-        // Through text, because it writes a 32-bit number with its short decimal form.
+        // Converts through text, which keeps the short decimal form of 32-bit numbers.
         let described = || serde_json::from_str(&serde_json::to_string(self).ok()?).ok();
         if self.is_built_in() { None } else { described() }
     }
@@ -115,8 +115,8 @@ impl Workload {
         self
     }
 
-    /// Returns the workload as the golden traces train it: Glorot weights, pixels over 255, samples in file order,
-    /// without averages and early stopping.
+    /// Returns the workload with the conventions of golden traces: Glorot weights, pixels / 255, samples in file order,
+    /// no averages and no early stopping.
     #[must_use]
     pub fn with_trace_conventions(mut self) -> Self {
         self.model = self.model.with_glorot_weights();
@@ -131,7 +131,7 @@ impl Workload {
     }
 }
 
-/// Training of a workload, besides its recipe.
+/// Parameters of a training run that are not part of the recipe.
 pub(crate) struct Training {
     pub(crate) data: Arc<DataSet>,
     pub(crate) batches: BatchPlan,
@@ -162,7 +162,7 @@ impl Workload {
 
 type Definition = fn() -> Workload;
 
-/// All workloads. A new one is a function and a line here.
+/// All workloads. To add one, write its function and list it here.
 pub const WORKLOADS: &[Definition] = &[
     keras::mnist_mlp,
     keras::mnist_cnn,
@@ -197,7 +197,7 @@ pub struct SuiteDefinition {
     pub version: u32,
     pub description: &'static str,
     pub workloads: &'static [&'static str],
-    /// Epochs of each workload, unless the time ends first.
+    /// Number of epochs per workload, unless `training_seconds` elapse first.
     pub epochs: u32,
     pub training_seconds: f64,
 }
@@ -265,7 +265,7 @@ fn batch_norm(activation: Activation) -> Layer {
     Layer::BatchNorm { epsilon: 1e-5, keep: 0.9, trained_scale: true, bias: Multipliers::default(), activation }
 }
 
-/// A convolution of stride 1.
+/// Convolution of stride 1 with a square kernel.
 const fn convolution(filters: u32, side: u32, padding: Padding, activation: Activation, weights: Weights) -> Layer {
     Layer::Conv2d { filters, size: KernelSize::Square(side), stride: 1, padding, activation, weights }
 }
@@ -274,23 +274,24 @@ const fn dense(units: u32, activation: Activation, weights: Weights) -> Layer {
     Layer::Dense { units, activation, weights }
 }
 
-const NUMBER: u64 = 4;
-/// Copies of a weight: itself, its gradient, and at most two numbers of the optimizer.
+const BYTES_PER_NUMBER: u64 = 4;
+/// Copies of each weight: the weight, its gradient, and up to two optimizer states.
 const COPIES_PER_WEIGHT: u64 = 4;
 const COPIES_PER_ACTIVATION: u64 = 2;
-/// Numbers kept per unit and step of a recurrent layer: an LSTM four gates, its cell and its output; a GRU three gates,
-/// three products with the state and its output; a simple layer its output twice.
+/// Numbers kept per unit and step of a recurrent layer. LSTM: four gates, cell and output. GRU: three gates, three
+/// products with the state, and output. Simple RNN: output, twice.
 const NUMBERS_PER_LSTM_UNIT: u64 = 6;
 const NUMBERS_PER_GRU_UNIT: u64 = 7;
 const NUMBERS_PER_SIMPLE_UNIT: u64 = 2;
 
 impl Workload {
-    /// Returns the bytes of the network and of the data set, for backends without predictions.
+    /// Estimates the bytes of the network and the data set, for backends without predictions.
     pub fn bytes_of_layers(&self, batch_size: u32) -> Result<u64, ModelError> {
         Ok(self.bytes_of_network(batch_size)? + data_set(self.data_set).map_or(0, data_bytes))
     }
 
-    /// Returns the bytes of weights with gradients and optimizer state, and of a batch's activations with gradients.
+    /// Estimates the bytes of weights, their gradients and optimizer state, and of a batch's activations and their
+    /// gradients.
     pub fn bytes_of_network(&self, batch_size: u32) -> Result<u64, ModelError> {
         let model = &self.model;
         let shapes = model.shapes()?;
@@ -310,7 +311,7 @@ impl Workload {
         let activations: u64 = made.sum::<u64>() + u64::from(model.input.features());
         let weights = model.parameters()?;
         let batch = u64::from(batch_size) * activations * COPIES_PER_ACTIVATION;
-        Ok(NUMBER * (weights * COPIES_PER_WEIGHT + batch))
+        Ok(BYTES_PER_NUMBER * (weights * COPIES_PER_WEIGHT + batch))
     }
 }
 
@@ -322,20 +323,20 @@ fn data_bytes(data: &DataSetDefinition) -> u64 {
 pub struct Standard {
     pub workload: Workload,
     pub batches: BatchPlan,
-    /// Limits of training; the first one reached ends it.
+    /// Limits of training. The first one reached ends it.
     pub steps: u64,
     pub training_seconds: f64,
-    /// Size of the whole test set, which every evaluation uses.
+    /// Size of the test set. Every evaluation uses all of it.
     pub test_samples: u32,
 }
 
 impl Standard {
     pub fn of(suite: &SuiteDefinition, name: &str, seed: u32) -> Option<Self> {
         let workload = workload(name)?;
-        let sets = data_set(workload.data_set).expect("a test holds every workload to a known data set");
+        let sets = data_set(workload.data_set).expect("tests check that every workload has a known data set");
         let batches = workload
             .batches(sets.train.samples, workload.batch_size, seed)
-            .expect("a test holds every workload's batch to its data set");
+            .expect("tests check that every batch fits its data set");
         let steps = batches.steps_of_epochs(suite.epochs);
         let (training_seconds, test_samples) = (suite.training_seconds, sets.test.samples);
         Some(Self { workload, batches, steps, training_seconds, test_samples })
@@ -346,20 +347,20 @@ impl Standard {
         self.workload.job(Training { data, batches: self.batches, planned_steps, seed, dropout: true })
     }
 
-    /// Returns the step of evaluation number `number`, from 1.
+    /// Returns the step of evaluation `number`, counted from 1.
     pub fn evaluation_step(&self, number: u32) -> u64 {
         self.batches.step_of_mark(number, self.workload.evaluations_per_epoch)
     }
 }
 
 impl SuiteDefinition {
-    /// Returns its workloads in the order in which a run from this seed trains them.
+    /// Returns the workloads in the order in which a run with this seed trains them.
     pub fn in_order_of(&self, seed: u32) -> Vec<&'static str> {
         random_order(self.workloads.len(), seed).into_iter().map(|place| self.workloads[place]).collect()
     }
 }
 
-/// Returns the order of workloads of a run, which depends on the seed, so that none always finds the device cool.
+/// Returns the order of a run's workloads. It depends on the seed, so that no workload always starts on a cool device.
 pub(crate) fn random_order(count: usize, seed: u32) -> Vec<usize> {
     let count = u32::try_from(count).expect("a suite has few workloads");
     let order = Generator { stream: stream::SUITE_ORDER, step: 0, seed }.permutation(count);
@@ -367,8 +368,7 @@ pub(crate) fn random_order(count: usize, seed: u32) -> Vec<usize> {
 }
 
 impl Workload {
-    /// Assigns the `file_samples` samples of the training file to steps. Fails if the batch is empty or larger than the
-    /// training set.
+    /// Assigns samples of the training file to steps. Fails if the batch is empty or larger than the training set.
     pub fn batches(&self, file_samples: u32, batch_size: u32, seed: u32) -> Result<BatchPlan, EngineError> {
         let all = TrainingRange { first: 0, samples: file_samples };
         let TrainingRange { first, samples } = self.training.unwrap_or(all);
@@ -389,9 +389,9 @@ mod tests {
 
     use super::*;
 
-    /// `reference/workloads.md`, summary table: parameters, forward multiply-adds, forward and backward operations.
+    /// Compares parameters, forward multiply-adds, and forward and backward operations with `reference/workloads.md`.
     #[test]
-    fn parameters_and_operations_equal_the_table_of_the_sources() {
+    fn parameters_and_operations_match_the_reference_table() {
         let table = [
             ("keras-mnist-mlp", 669_706, 668_672, 1_337_344, 1_871_872),
             ("keras-mnist-cnn", 1_199_882, 11_992_448, 23_984_896, 47_580_416),
@@ -407,7 +407,7 @@ mod tests {
             ("theano-mnist", 431_080, 2_293_000, 4_586_000, 8_596_000),
             ("theano-cifar10", 14_318, 129_432, 258_864, 323_328),
             ("airbench94", 1_972_792, 118_147_360, 236_294_720, 471_482_368),
-            // Added up by hand, layer by layer, because the sources lack them.
+            // Computed manually, layer by layer, because the sources lack these.
             ("keras-babi-memnn", 24_750, 102_080, 204_160, 408_320),
             ("memn2n-babi", 2_400, 1_600, 3_200, 6_400),
             ("resnet20-cifar10", 272_474, 40_813_184, 81_626_368, 162_368_000),
@@ -427,19 +427,19 @@ mod tests {
     }
 
     #[test]
-    fn only_networks_of_files_are_described_completely() {
+    fn only_custom_networks_are_described() {
         let built_in = workload("keras-mnist-mlp").unwrap();
         assert!(built_in.is_built_in() && built_in.described().is_none());
         let own = Workload { name: "own", ..built_in };
         let described = own.described().unwrap();
         assert_eq!((&described["name"], &described["data_set"]), (&"own".into(), &"mnist".into()));
-        // As short as in a recipe, although it has 32 bits.
+        // As short as in the recipe, although the number has 32 bits.
         assert_eq!(described["model"]["nodes"][1]["layer"]["dropout"]["rate"].to_string(), "0.2");
         assert_eq!(described["optimizer"]["rule"]["rms_prop"]["rho"], 0.9);
     }
 
     #[test]
-    fn every_suite_names_workloads_that_exist() {
+    fn suites_name_existing_workloads() {
         for suite in SUITES {
             for name in suite.workloads {
                 assert!(workload(name).is_some(), "{} names {name}", suite.name);
@@ -448,8 +448,8 @@ mod tests {
     }
 
     #[test]
-    fn the_complete_suite_holds_every_workload_of_its_time_once() {
-        /// Workloads added after the suite was made: a suite never changes.
+    fn complete_suite_has_every_earlier_workload_once() {
+        /// Workloads added after the suite, which never changes.
         const LATER: [&str; 4] = ["keras-babi-memnn", "memn2n-babi", "resnet50-synthetic", "inception-v3-synthetic"];
         let mut names = suite("complete").unwrap().workloads.to_vec();
         let all = WORKLOADS.iter().map(|make| make().name);
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn no_suite_trains_on_images_that_show_nothing() {
+    fn suites_never_train_on_noise() {
         for name in SUITES.iter().flat_map(|suite| suite.workloads) {
             let set = crate::data_set(workload(name).unwrap().data_set).unwrap();
             assert!(!set.origin.is_always_generated(), "{name}");
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reduced_network_has_every_kind_of_layer() {
+    fn reduced_network_has_every_kind_of_layer() {
         let reduced: Vec<Workload> = WORKLOADS.iter().map(|make| make()).filter(|of| of.reduced.is_some()).collect();
         assert_eq!(reduced.len(), 2);
         for workload in reduced {
@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn every_workload_names_a_data_set_of_its_shape() {
+    fn workload_shapes_match_their_data_sets() {
         for workload in WORKLOADS.iter().map(|make| make()) {
             let set = crate::data_set(workload.data_set).expect(workload.name);
             // Images may be cropped or get a border.
@@ -502,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_dense_layers_is_added_up_by_hand() {
+    fn predicted_bytes_match_a_manual_sum() {
         let workload = crate::workload("keras-mnist-mlp").unwrap();
         let predicted = workload.bytes_of_layers(128).unwrap();
         let weights = 669_706 * 4 * 4;
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_batch_takes_more() {
+    fn larger_batches_need_more_bytes() {
         let workload = crate::workload("keras-mnist-hrnn").unwrap();
         assert!(workload.bytes_of_layers(64).unwrap() > workload.bytes_of_layers(32).unwrap());
     }
@@ -523,8 +523,8 @@ mod tests {
         for suite in SUITES {
             for name in suite.workloads {
                 let standard = Standard::of(suite, name, 1).unwrap();
-                let looks = standard.workload.evaluations_per_epoch.max(1) * suite.epochs;
-                assert_eq!(standard.evaluation_step(looks), standard.steps, "{} of {}", name, suite.name);
+                let evaluations = standard.workload.evaluations_per_epoch.max(1) * suite.epochs;
+                assert_eq!(standard.evaluation_step(evaluations), standard.steps, "{} of {}", name, suite.name);
                 assert!(standard.evaluation_step(1) > 0 && standard.test_samples > 0, "{name}");
             }
         }

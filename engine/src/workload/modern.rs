@@ -1,4 +1,4 @@
-//! Networks that are younger than the studies: residual, attention, and a record of fast training.
+//! Networks newer than the studies: a residual network, a transformer, and a training speed record.
 
 use super::{CIFAR10, Workload, average_of_all, batch_norm, convolution, dense, max_pool};
 use crate::model::{
@@ -19,8 +19,9 @@ fn normalised(edge: Edge, augmentation: Augmentation) -> InputRecipe {
     InputRecipe { normalization, edge, augmentation, ..InputRecipe::scaled(255.0) }
 }
 
-/// He et al. (2015), "Deep Residual Learning for Image Recognition", section 4.2, with n = 3; shortcuts that change
-/// their shape are 1×1 convolutions.
+/// ResNet-20: He et al. (2015), "Deep Residual Learning for Image Recognition", section 4.2, with n = 3.
+///
+/// Shortcuts that change the shape are 1×1 convolutions.
 pub(super) fn resnet20_cifar10() -> Workload {
     let name = "resnet20-cifar10";
     let he = || Weights::new(Initializer::FanInNormal { scale: 2.0 }).without_bias();
@@ -75,8 +76,8 @@ pub(super) fn resnet20_cifar10() -> Workload {
     }
 }
 
-/// A small vision transformer: Dosovitskiy et al. (2020), with normalization before each part and the mean of all
-/// tokens instead of a class token.
+/// Small vision transformer: Dosovitskiy et al. (2020), with pre-normalization and the mean of all tokens instead of a
+/// class token.
 pub(super) fn transformer_cifar10() -> Workload {
     const WIDTH: u32 = 96;
     const HEADS: u32 = 3;
@@ -135,11 +136,11 @@ pub(super) fn airbench94() -> Workload {
     const BATCH: f64 = 1024.0;
     const MOMENTUM: f64 = 0.85;
     let name = "airbench94";
-    // The recipe counts its rate and decay for 1024 samples without momentum.
+    // The recipe gives its rate and decay per 1024 samples without momentum.
     let scale = BATCH * (1.0 + 1.0 / (1.0 - MOMENTUM));
     let learning_rate = 11.5 / scale;
     let total_decay = 0.0153 * BATCH / scale;
-    // Biases learn 64 times as fast, and decay as fast as the rest.
+    // Biases have 64 times the learning rate and the same effective decay.
     let bias = Multipliers { learning_rate: 64.0, weight_decay: 1.0 / 64.0, frozen_from: None };
     let norm =
         || Layer::BatchNorm { epsilon: 1e-12, keep: 0.6, trained_scale: false, bias, activation: Activation::Gelu };
@@ -148,7 +149,7 @@ pub(super) fn airbench94() -> Workload {
     };
     let mut network = ModelBuilder::new(name, CIFAR10);
     let whitening = Weights {
-        // Trained in the first 3 of 9.9 epochs.
+        // Trained only in the first 3 of 9.9 epochs.
         bias_multipliers: Multipliers { frozen_from: Some(3.0 / 9.9), ..Multipliers::default() },
         ..Weights::new(Initializer::WhitenedPatches { epsilon: 5e-4 })
     };

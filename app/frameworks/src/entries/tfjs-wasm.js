@@ -3,6 +3,6 @@ import { processor } from "../devices.js";
 import { open } from "../tensorflow.js";
 import { serve } from "../worker.js";
 
-// The modules that the browser chooses from are in this script's folder.
+// The modules that the browser selects from are in this script's folder.
 setWasmPaths(self.location.href.replace(/[^/]*$/, ""));
 serve(open("wasm", { named: processor }));

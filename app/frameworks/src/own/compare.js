@@ -1,6 +1,7 @@
 // Compares a program with its framework's own training loop: the same networks and batch sizes, in turns, each timed
-// from held data to a loss that was read back. It answers one message, `{ "network": NAME, "steps": N, "rounds": N }`, with
-// the seconds per step of each round. It shows that a framework is not slower here than alone.
+// from data in memory to a loss that was read back. The response to the only message,
+// `{ "network": NAME, "steps": N, "rounds": N }`, has the seconds per step of each round. This verifies that a
+// framework is not slower here than alone.
 
 import { Job } from "../program.js";
 
@@ -12,7 +13,7 @@ const convolution = (from) =>
 const image = (height, width, channels) => ({ height, width, channels });
 const vector = (features) => image(1, 1, features);
 
-/** Networks as the message `build` of docs/EXTERNAL.md has them. `fans` are the inputs of each layer's neurons. */
+/** Networks as in the message `build` of docs/EXTERNAL.md. `fans` is the number of inputs of each layer's neurons. */
 const NETWORKS = {
   mlp: {
     input: image(28, 28, 1),
@@ -39,7 +40,7 @@ export const RATE = 0.01;
 
 const size = (shape) => shape.reduce((product, side) => product * side, 1);
 
-/** Numbers that are the same each time, from -1 to 1. */
+/** Deterministic pseudorandom numbers. */
 function numbers(count, scale) {
   let state = 1;
   return Float32Array.from({ length: count }, () => {
@@ -77,7 +78,7 @@ async function timed(steps, train) {
   return (performance.now() - began) / 1000 / steps;
 }
 
-/** `own(network, data)` gives a function that trains on all batches of `data`, and ends with a loss on the host. */
+/** Compares the two. `own(network, data)` returns a function that trains on all of `data` and reads back a loss. */
 export async function compare(opening, own, { network: name, steps, rounds }) {
   const framework = await opening;
   const described = NETWORKS[name];
@@ -109,7 +110,7 @@ export async function compare(opening, own, { network: name, steps, rounds }) {
   return found;
 }
 
-/** Answers the message in a worker. */
+/** Handles the message in a worker. */
 export function serve(opening, own) {
   self.onmessage = async ({ data: { header } }) => {
     let answer;

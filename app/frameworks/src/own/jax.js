@@ -50,7 +50,7 @@ export async function own(name, { inputs, labels, batch, steps }) {
       [held, value] = step(held, x.ref, targets.ref);
       await blockUntilReady(value);
     }
-    // The last update counts as well.
+    // Include the last update in the time.
     await blockUntilReady(held);
     return value.data();
   };

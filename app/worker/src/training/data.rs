@@ -9,7 +9,7 @@ use web_sys::{ReadableStreamDefaultReader, RequestCache, RequestInit, Response};
 
 use crate::{FromWorker, training};
 
-/// Data sets from the server of this page; stories and noise are generated. A set is fetched once per run.
+/// Data sets from the server of this page; stories and noise are generated. Each set is downloaded once per run.
 #[derive(Default)]
 pub(super) struct ServedData {
     loaded: HashMap<&'static str, Arc<DataSet>>,
@@ -24,14 +24,14 @@ impl DataSource for ServedData {
         let set = Arc::new(match &definition.origin {
             Origin::Files { train, test } => {
                 match fetch_set(definition, train, test, RequestCache::Default).await {
-                    // Spoilt in what the browser keeps, perhaps: it asks the server again, once.
+                    // The browser's cache may be corrupted: download again, once.
                     Err(DataError::Altered { .. } | DataError::WrongSize { .. } | DataError::NotADataFile { .. }) => {
                         fetch_set(definition, train, test, RequestCache::Reload).await?
                     }
                     outcome => outcome?,
                 }
             }
-            // A page has no folder of published stories.
+            // The page has no folder of published stories.
             Origin::Stories(_) | Origin::Images(_) => {
                 DataSet::generated(definition).expect("stories and images can be made up")
             }
@@ -49,7 +49,7 @@ struct Download {
 
 impl Download {
     fn advance(&mut self, file: &DataFile, bytes: u64) {
-        // One message for each hundredth is plenty for a progress bar.
+        // One message per percent is enough for a progress bar.
         let hundredth = |bytes: u64| bytes * 100 / self.total.max(1);
         let (before, after) = (hundredth(self.loaded), hundredth(self.loaded + bytes));
         self.loaded += bytes;
@@ -72,7 +72,7 @@ async fn fetch_set(
     DataSet::from_files(definition, train, test)
 }
 
-/// Fetches a file. Its SHA-256 is in the address, so a browser may keep it forever.
+/// Downloads a file. Its SHA-256 is in the URL, so a browser may cache it forever.
 async fn fetch(file: &DataFile, cache: RequestCache, progress: &mut Download) -> Result<Vec<u8>, DataError> {
     let unreadable = |reason: String| DataError::Unreadable { file: file.file.clone(), reason };
     let broken = |error: JsValue| unreadable(training::describe(&error));

@@ -1,5 +1,5 @@
-//! A framework of JavaScript as a backend: a program that speaks the protocol of docs/EXTERNAL.md in another worker
-//! (`app/frameworks/src/worker.js`). The page starts it and gives either side a port to the other.
+//! JavaScript framework as a backend: a program in another worker that implements the protocol of docs/EXTERNAL.md
+//! (`app/frameworks/src/worker.js`). The page starts it and connects the two workers with a message channel.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use web_sys::{MessageEvent, MessagePort};
 
 use crate::training;
 
-/// Opens the backend of the worker at the other end of `port`; `waiting` receives its failures.
+/// Opens the backend in the worker at the other end of `port`; `waiting` receives its failures.
 ///
 /// # Errors
 /// An invalid name, a worker that cannot be started, or a framework that does not work here.
@@ -32,15 +32,15 @@ pub(super) async fn open(
     Ok(Box::new(ExternalBackend::meet(name, worker, clock, precision, None).await?))
 }
 
-/// The task that waits for the framework's next answer.
+/// Task waiting for the framework's next response.
 #[derive(Clone, Default)]
 pub(super) struct Waiting(Rc<RefCell<WaitingState>>);
 
 #[derive(Default)]
 struct WaitingState {
-    /// Functions that resolve and reject the promise of the answer.
+    /// Functions that resolve and reject the promise of the response.
     promise: Option<(Function, Function)>,
-    /// Failure while no task waited.
+    /// Failure while no task was waiting.
     failed: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl Waiting {
         }
     }
 
-    /// Rejects the present request, or else the next one.
+    /// Rejects the pending request, or else the next one.
     pub(super) fn fail(&self, reason: String) {
         let mut state = self.0.borrow_mut();
         match state.promise.take() {
@@ -71,7 +71,7 @@ impl Waiting {
     }
 }
 
-/// The worker of a framework, under the name of its back end.
+/// Worker of a framework, with the name of its backend.
 struct FrameworkWorker {
     name: &'static str,
     port: MessagePort,
@@ -83,7 +83,7 @@ impl FrameworkWorker {
     fn new(name: &'static str, port: MessagePort, waiting: Waiting) -> Self {
         let heard = waiting.clone();
         let message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| heard.resolve(&event.data()));
-        // This starts the port as well.
+        // Setting the handler also starts the port.
         port.set_onmessage(Some(message.as_ref().unchecked_ref()));
         Self { name, port, waiting, _message: message }
     }
@@ -109,7 +109,7 @@ impl external::Program for FrameworkWorker {
     }
 
     async fn receive(&self) -> Result<Message, EngineError> {
-        // No answer comes before this task waits.
+        // Responses are delivered asynchronously, so none arrives before this task waits.
         let data = JsFuture::from(self.waiting.answer()).await.map_err(|error| self.failed(&error))?;
         read(&data).ok_or_else(|| self.failed(&"its answer is none of the protocol".into()))
     }

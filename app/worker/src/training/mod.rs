@@ -1,4 +1,4 @@
-//! The worker's side: brings the engine its data, clock and observer, and runs it.
+//! Worker side: provides the engine with data, clock and observer, and runs it.
 
 mod data;
 mod framework;
@@ -25,36 +25,36 @@ use data::ServedData;
 use framework::Waiting;
 use witness::PageWitness;
 
-/// Resolution of a clock from which a warning is recorded: a thousandth of the shortest window.
+/// Clock resolution that triggers a warning: a thousandth of the shortest window.
 const COARSE_SECONDS: f64 = results::summary::MINIMUM_WINDOW_SECONDS / 1000.0;
 
-/// Listens to the page. This is all that the worker's `main` does.
+/// Listens to the page. The worker's `main` only calls this.
 pub fn start() {
     report_crashes();
     #[cfg(feature = "burn")]
     console::start();
-    let wishes = Rc::new(Wishes::default());
+    let requests = Rc::new(PageRequests::default());
     let waiting = Waiting::default();
     listen(move |message, port| match message {
         ToWorker::Run(order) => {
-            let wishes = Rc::clone(&wishes);
+            let requests = Rc::clone(&requests);
             let framework = port.map(|port| (port, waiting.clone()));
             spawn_local(async move {
-                post(&train(&order, framework, wishes).await.unwrap_or_else(|error| failed(&error, None)));
+                post(&train(&order, framework, requests).await.unwrap_or_else(|error| failed(&error, None)));
             });
         }
-        ToWorker::Cancel => wishes.cancel(),
-        ToWorker::Hidden(hidden) => wishes.hidden(hidden),
+        ToWorker::Cancel => requests.cancel(),
+        ToWorker::Hidden(hidden) => requests.hidden(hidden),
         ToWorker::FrameworkFailed(reason) => waiting.fail(reason),
     });
     post(&FromWorker::Ready);
 }
 
-/// Runs the order to its end, or as far as the device can.
+/// Runs the order to its end, or as far as the device allows.
 async fn train(
     order: &Order,
     framework: Option<(MessagePort, Waiting)>,
-    wishes: Rc<Wishes>,
+    requests: Rc<PageRequests>,
 ) -> Result<FromWorker, EngineError> {
     let spec = &order.spec;
     let clock = Rc::new(WorkerClock::new());
@@ -74,7 +74,7 @@ async fn train(
     let mut witness = order.registration.clone().map(PageWitness::new);
     let mut edges = Edges {
         data: &mut ServedData::default(),
-        observer: &mut Reporter { wishes },
+        observer: &mut Reporter { requests },
         clock: clock.as_ref(),
         meter: &mut NoMeter,
         witness: witness.as_mut().map(|witness| witness as &mut dyn Witness),
@@ -95,7 +95,7 @@ fn failed(error: &EngineError, so_far: Option<Box<RunRecord>>) -> FromWorker {
     FromWorker::Failed { trouble: Trouble::from(error), sentence: error.to_string(), so_far }
 }
 
-/// Adds what only the worker knows.
+/// Adds the information that only the worker has.
 async fn complete(mut record: RunRecord, resolution_seconds: f64) -> RunRecord {
     name_adapter(&mut record).await;
     if resolution_seconds > COARSE_SECONDS {
@@ -132,7 +132,7 @@ fn request(order: &Order) -> Result<RunRequest, EngineError> {
     })
 }
 
-/// The page's storage, which a worker cannot access.
+/// Access to the page's storage, which workers lack.
 #[derive(Debug)]
 struct PageKeeper {
     kept: BTreeMap<String, String>,
@@ -150,7 +150,7 @@ impl Keeper for PageKeeper {
 
 /// Posts events of the engine to the page.
 struct Reporter {
-    wishes: Rc<Wishes>,
+    requests: Rc<PageRequests>,
 }
 
 impl Observer<Event> for Reporter {
@@ -159,7 +159,7 @@ impl Observer<Event> for Reporter {
     }
 
     fn cancelled(&self) -> bool {
-        self.wishes.cancelled()
+        self.requests.cancelled()
     }
 
     fn wants_examples(&self) -> bool {
@@ -167,12 +167,12 @@ impl Observer<Event> for Reporter {
     }
 
     fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {
-        self.wishes.paused().then(|| Box::pin(Rc::clone(&self.wishes).resumed()) as _)
+        self.requests.paused().then(|| Box::pin(Rc::clone(&self.requests).resumed()) as _)
     }
 }
 
-/// Adds the browser's words for its GPU to the record, which wgpu does not pass on: vendor and architecture at best,
-/// such as `nvidia` and `ampere`.
+/// Adds the browser's description of its GPU to the record, which wgpu does not pass on: usually only vendor and
+/// architecture, such as `nvidia` and `ampere`.
 async fn name_adapter(record: &mut RunRecord) {
     let adapter = &mut record.device.adapter;
     if adapter.api != "WebGPU" {
@@ -196,7 +196,7 @@ async fn name_adapter(record: &mut RunRecord) {
     }
 }
 
-/// `GPUAdapterInfo` of the adapter that the engine takes: the fast one of several.
+/// `GPUAdapterInfo` of the adapter that the engine uses: the high-performance one.
 async fn info() -> Option<JsValue> {
     let gpu = property(&property(&js_sys::global(), "navigator"), "gpu");
     let request: Function = property(&gpu, "requestAdapter").dyn_into().ok()?;
@@ -211,7 +211,7 @@ fn property(object: &JsValue, name: &str) -> JsValue {
     Reflect::get(object, &JsValue::from_str(name)).unwrap_or(JsValue::UNDEFINED)
 }
 
-/// The browser's monotonic clock, as this worker sees it.
+/// Monotonic clock of the browser, as seen by this worker.
 struct WorkerClock {
     performance: Performance,
 }
@@ -221,13 +221,13 @@ impl WorkerClock {
         Self { performance: scope().performance().expect("every worker has a performance clock") }
     }
 
-    /// Smallest observed step of the clock, seconds. Browsers coarsen their clocks on purpose.
+    /// Measures the smallest step of the clock, seconds. Browsers coarsen their clocks on purpose.
     pub(super) fn resolution_seconds(&self) -> f64 {
-        const LOOK_SECONDS: f64 = 0.05;
+        const MAX_SECONDS: f64 = 0.05;
         const STEPS: u32 = 20;
         let start = self.now_seconds();
         let (mut smallest, mut last, mut steps) = (f64::INFINITY, start, 0);
-        while steps < STEPS && last - start < LOOK_SECONDS {
+        while steps < STEPS && last - start < MAX_SECONDS {
             let now = self.now_seconds();
             if now > last {
                 smallest = smallest.min(now - last);
@@ -254,7 +254,7 @@ fn post(message: &FromWorker) {
     scope().post_message(&JsValue::from_str(&text)).expect("a string can always be posted");
 }
 
-/// Calls `handle` with every message of the page, and the port that came with it.
+/// Calls `handle` with every message from the page, and the port sent with it.
 fn listen(mut handle: impl FnMut(ToWorker, Option<MessagePort>) + 'static) {
     let closure = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
         let text = event.data().as_string().unwrap_or_default();
@@ -266,7 +266,7 @@ fn listen(mut handle: impl FnMut(ToWorker, Option<MessagePort>) + 'static) {
         }
     });
     scope().set_onmessage(Some(closure.as_ref().unchecked_ref()));
-    // The worker listens for as long as it lives.
+    // The worker listens until it is terminated.
     closure.forget();
 }
 
@@ -292,16 +292,16 @@ fn describe(error: &JsValue) -> String {
     }
 }
 
-/// The page's requests during a run. Messages arrive whenever the engine waits for the device.
+/// Requests from the page during a run. Messages arrive whenever the engine waits for the device.
 #[derive(Default)]
-struct Wishes {
+struct PageRequests {
     cancelled: Cell<bool>,
     hidden: Cell<bool>,
-    /// Waker of the engine, while it waits for the page to be shown.
+    /// Waker of the engine while it waits for the page to be shown.
     waiting: RefCell<Option<Waker>>,
 }
 
-impl Wishes {
+impl PageRequests {
     pub(super) fn cancel(&self) {
         self.cancelled.set(true);
         self.wake();
@@ -316,12 +316,12 @@ impl Wishes {
         self.cancelled.get()
     }
 
-    /// True if the run has to wait.
+    /// True if the run has to pause.
     pub(super) fn paused(&self) -> bool {
         self.hidden.get() && !self.cancelled.get()
     }
 
-    /// Ends when the page is shown, or the run is cancelled.
+    /// Completes when the page is shown or the run is cancelled.
     pub(super) fn resumed(self: Rc<Self>) -> impl Future<Output = ()> {
         poll_fn(move |context| {
             if self.paused() {
@@ -339,7 +339,7 @@ impl Wishes {
     }
 }
 
-/// Errors that Burn logs instead of returning them, shown in the console.
+/// Console output for errors that Burn logs instead of returning.
 #[cfg(feature = "burn")]
 mod console {
     use log::{LevelFilter, Log, Metadata, Record};
@@ -359,10 +359,10 @@ mod console {
         fn flush(&self) {}
     }
 
-    /// Shows errors in the console. In a browser, Burn cannot wait for the compiler of its kernels: it logs refused
-    /// ones and goes on without them, and the comparison with the reference then fails.
+    /// Writes errors to the console. In a browser, Burn cannot block on shader compilation: it logs rejected kernels
+    /// and continues without them, and the comparison with the reference then fails.
     pub(super) fn start() {
-        // No other logger was set in this module.
+        // This module has no other logger.
         if log::set_logger(&Console).is_ok() {
             log::set_max_level(LevelFilter::Error);
         }

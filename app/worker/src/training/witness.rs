@@ -15,19 +15,19 @@ use web_sys::{AbortSignal, Headers, Request, RequestInit, Response};
 use super::WorkerClock;
 use crate::{Registration, training};
 
-/// Pauses before a lost message is sent again. The last one repeats.
+/// Delays before retries of a lost message. The last one repeats.
 const PAUSES_MILLISECONDS: [u32; 4] = [250, 1000, 4000, 12_000];
-/// Longest wait for an answer in the proof after training, without the transfer time of its bytes …
+/// Maximum wait for a response in the proof after training, excluding the transfer time of its bytes …
 const PROOF_TIMEOUT_MILLISECONDS: u32 = 60_000;
 /// … on the slowest supported link: 30,000 bytes per second.
 const MIN_BYTES_PER_MILLISECOND: usize = 30;
-/// Time within which a message of the proof is sent again, after the time limit of the first attempt.
+/// Time limit for retries of a message of the proof, added to the time limit of the first attempt.
 const PROOF_PATIENCE_SECONDS: f64 = 600.0;
 
 /// Connection to the leaderboard that serves this page and follows the run.
 pub(super) struct PageWitness {
     registration: Registration,
-    /// Completes when the latest commitment has been answered, so that commitments arrive in order.
+    /// Completes when the server has responded to the latest commitment, so that commitments arrive in order.
     answered: Option<oneshot::Receiver<()>>,
 }
 
@@ -79,7 +79,7 @@ impl Witness for PageWitness {
             }
             let committed: Result<CommittedSegment, _> = message.answer().await;
             drop(done);
-            // A cancelled run does not wait for the answer.
+            // A cancelled run does not wait for the response.
             let _ = sender.send(committed);
         });
         Box::pin(async { answer.await.unwrap_or_else(|_| Err("the worker dropped the request".to_owned())) })
@@ -124,12 +124,12 @@ struct WitnessMessage {
 struct TimeLimits {
     /// Time limit of each attempt.
     timeout_milliseconds: u32,
-    /// Time since the first attempt within which the message is sent again.
+    /// Time limit for retries, since the first attempt.
     patience_seconds: f64,
 }
 
 impl TimeLimits {
-    /// Short limits, so that a dead connection is noticed soon.
+    /// Short limits, so that a dead connection is detected early.
     const FOR_HASHES: Self = Self { timeout_milliseconds: 10_000, patience_seconds: 25.0 };
 
     /// Returns the limits of a message of the proof after training. Nothing is timed then, and an attempt may take
@@ -142,9 +142,9 @@ impl TimeLimits {
     }
 }
 
-/// Cause of a missing or failed answer.
+/// Cause of a missing response or failed request.
 enum SendFailure {
-    /// Perhaps only lost on the way.
+    /// The message or the response may have been lost.
     Lost(String),
     Refused(String),
 }
@@ -155,8 +155,7 @@ impl WitnessMessage {
         serde_json::from_str(&answer).map_err(|_| "the server answered with something else".to_owned())
     }
 
-    /// Returns the text of the answer. A lost message is sent again, because the leaderboard accepts the same message
-    /// twice.
+    /// Sends a message and returns the response text. Lost messages are retried, because messages are idempotent.
     async fn send(&self) -> Result<String, String> {
         let clock = WorkerClock::new();
         let start = clock.now_seconds();

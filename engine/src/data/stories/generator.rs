@@ -1,5 +1,7 @@
-//! Generated stories of tasks 1 and 2: people move, and in task 2 they carry things. The words and sentences are
-//! original; the kinds of words, their numbers and the file layout match the published stories.
+//! Generated stories for tasks 1 and 2: people move, and in task 2 they carry things.
+//!
+//! The words and sentences are original. The vocabulary size, kinds of words and file layout match the published
+//! stories.
 
 use std::fmt::Write;
 
@@ -7,10 +9,10 @@ use super::{QUESTIONS, StoryTask};
 use crate::random::{Generator, stream};
 
 const SEED: u32 = 1;
-/// As in the published files.
+/// Questions per story, as in the published files.
 const QUESTIONS_PER_STORY: u32 = 5;
-/// Sentences between two questions of task 2, unless no object is known by then. A story has room for five times one
-/// more of seven words each.
+/// Maximum number of sentences between two questions of task 2, plus one if no object is known by then. Five times 15
+/// sentences of seven words fit in a story.
 const MAX_SENTENCES: u32 = 14;
 
 const PEOPLE: [&str; 4] = ["Anna", "Ben", "Clara", "Dario"];
@@ -32,7 +34,7 @@ pub(super) fn generate(task: StoryTask, training_questions: u32) -> [String; 2] 
     })
 }
 
-/// A person's place, and the line that mentions it.
+/// Place of a person and the line that states it.
 #[derive(Clone, Copy)]
 struct Stay {
     place: usize,
@@ -41,13 +43,13 @@ struct Stay {
 
 #[derive(Clone, Copy)]
 enum Whereabouts {
-    /// Untouched; it may be anywhere.
+    /// Not mentioned yet.
     Unknown,
     Held {
         person: usize,
         line: u32,
     },
-    /// Dropped by a person who arrived in the stay's line.
+    /// Dropped by a person who arrived at `stay.line`.
     Lying {
         stay: Stay,
         line: u32,
@@ -82,7 +84,7 @@ impl Narrator {
                     self.ask_for_a_person(text);
                 }
                 StoryTask::TwoSupportingFacts => {
-                    self.live(text);
+                    self.write_events(text);
                     self.ask_for_an_object(text);
                 }
             }
@@ -101,7 +103,7 @@ impl Narrator {
     /// Writes a line and returns its number.
     fn say(&mut self, text: &mut String, words: &str) -> u32 {
         self.line += 1;
-        writeln!(text, "{} {words}", self.line).expect("a text takes everything");
+        writeln!(text, "{} {words}", self.line).expect("writing to a string never fails");
         self.line
     }
 
@@ -116,23 +118,23 @@ impl Narrator {
         person
     }
 
-    /// Writes pairs of sentences until an object is known.
-    fn live(&mut self, text: &mut String) {
+    /// Writes pairs of sentences, at least until an object is known.
+    fn write_events(&mut self, text: &mut String) {
         let mut sentences = 0;
         loop {
             for _ in 0..2 {
                 let person = self.below(PEOPLE.len());
                 let moves = self.below(2) == 0;
-                if moves || !self.handle(person, text) {
+                if moves || !self.drop_or_take(person, text) {
                     self.walk(text);
                 }
                 sentences += 1;
             }
             let known = !self.known_objects().is_empty();
             if sentences >= MAX_SENTENCES && !known {
-                // All objects are unknown, so anyone with a known place can take one.
+                // No object is known yet, so anyone with a known place can take one.
                 let standing = self.people.iter().position(Option::is_some).expect("a person has walked");
-                self.handle(standing, text);
+                self.drop_or_take(standing, text);
                 return;
             }
             if known && (sentences >= MAX_SENTENCES || self.below(2) == 0) {
@@ -145,8 +147,8 @@ impl Narrator {
         (0..OBJECTS.len()).filter(|&object| !matches!(self.objects[object], Whereabouts::Unknown)).collect()
     }
 
-    /// Lets a person drop or take something. Returns false if neither is possible.
-    fn handle(&mut self, person: usize, text: &mut String) -> bool {
+    /// Makes a person drop or take an object. Returns false if neither is possible.
+    fn drop_or_take(&mut self, person: usize, text: &mut String) -> bool {
         let Some(stay) = self.people[person] else { return false };
         let held = |w: &Whereabouts| matches!(w, Whereabouts::Held { person: holder, .. } if *holder == person);
         if let Some(object) = self.objects.iter().position(held) {
@@ -174,14 +176,14 @@ impl Narrator {
     fn ask_for_a_person(&mut self, text: &mut String) {
         let known: Vec<usize> = (0..PEOPLE.len()).filter(|&person| self.people[person].is_some()).collect();
         let person = self.one_of(&known);
-        let stay = self.people[person].expect("only those were chosen from who are somewhere");
+        let stay = self.people[person].expect("only people with a known place are chosen");
         self.say(text, &format!("Where is {}? \t{}\t{}", PEOPLE[person], PLACES[stay.place], stay.line));
     }
 
     fn ask_for_an_object(&mut self, text: &mut String) {
         let object = self.one_of(&self.known_objects());
         let (stay, line) = match self.objects[object] {
-            Whereabouts::Held { person, line } => (self.people[person].expect("who holds something stands"), line),
+            Whereabouts::Held { person, line } => (self.people[person].expect("holders have a place"), line),
             Whereabouts::Lying { stay, line } => (stay, line),
             Whereabouts::Unknown => unreachable!("only known objects are asked for"),
         };

@@ -1,6 +1,6 @@
-//! Stories with questions: tasks 1 and 2 of bAbI (Weston and others, 2015, "Towards AI-Complete Question Answering").
+//! Stories with questions: tasks 1 and 2 of bAbI (Weston et al., 2015, "Towards AI-Complete Question Answering").
 //!
-//! Each word becomes the number of its place in the sorted vocabulary, counted from 1; 0 is padding.
+//! Each word is encoded as its 1-based index in the sorted vocabulary; 0 is padding.
 
 mod generator;
 mod parser;
@@ -15,15 +15,15 @@ use super::{DataError, Split};
 
 use parser::{Sample, is_word};
 
-/// Questions of the test file, and of most training files.
+/// Number of questions in the test file and in most training files.
 pub(super) const QUESTIONS: u32 = 1000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoryTask {
-    /// Place of a person, stated by one sentence.
+    /// Asks for a person's place, stated in one sentence.
     OneSupportingFact,
-    /// Place of an object: one sentence states who handled it, another where that person was.
+    /// Asks for an object's place. One sentence states who handled it, another where that person was.
     TwoSupportingFacts,
 }
 
@@ -37,7 +37,7 @@ impl StoryTask {
         }
     }
 
-    /// Returns the names of the training and test file in the published archive.
+    /// Returns the names of the training and test files in the published archive.
     pub fn file_names(self) -> [&'static str; 2] {
         match self {
             Self::OneSupportingFact => ["qa1_single-supporting-fact_train.txt", "qa1_single-supporting-fact_test.txt"],
@@ -78,25 +78,25 @@ pub(super) fn generated(set: StorySet) -> [Split; 2] {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {
-    /// Words of the story, then of the question, each padded or cut at its front. Punctuation marks are words.
+    /// Words of the story, then of the question, each padded or truncated at the front. Punctuation marks are words.
     Words,
-    /// The same with 10,000 training questions, with room for the longest of task 1.
+    /// Same as `Words`, with 10,000 training questions and lengths for task 1.
     ManyQuestions,
-    /// Sentences of fixed length, the last one first, then the question, each padded at its end. Punctuation marks are
+    /// Sentences of fixed length, last one first, then the question, each padded at the end. Punctuation marks are
     /// removed.
     Sentences,
 }
 
-/// A task with its encoding.
+/// Task and its encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct StorySet {
     pub task: StoryTask,
     pub reading: Reading,
 }
 
-/// Sentences of the longest story of task 1.
+/// Number of sentences in the longest story of task 1.
 const SENTENCES: u32 = 10;
-/// Words of its longest sentence.
+/// Number of words in the longest sentence of task 1.
 const SENTENCE_LENGTH: u32 = 6;
 
 impl StorySet {
@@ -116,7 +116,7 @@ impl StorySet {
         }
     }
 
-    /// Returns the names of the training and test file, relative to the archive's folder with 1,000 questions.
+    /// Returns the names of the training and test files, relative to the archive's folder with 1,000 questions.
     pub fn file_names(self) -> [&'static str; 2] {
         match (self.reading, self.task) {
             (Reading::ManyQuestions, StoryTask::OneSupportingFact) => {
@@ -142,10 +142,10 @@ impl StorySet {
         }
     }
 
-    /// Returns the number of different numbers, with padding.
+    /// Returns the vocabulary size, including padding.
     pub(in crate::data) fn vocabulary(self) -> u32 {
         match self.reading {
-            // The 35 words of task 2.
+            // The 35 words of task 2, and padding.
             Reading::Words => 36,
             Reading::ManyQuestions => 22,
             Reading::Sentences => 20,
@@ -153,7 +153,7 @@ impl StorySet {
     }
 }
 
-/// Number of each word: its place in sorted order, from 1. 0 is padding.
+/// Number of each word, which is its 1-based index in sorted order. 0 is padding.
 struct Vocabulary<'t> {
     set: StorySet,
     numbers: BTreeMap<&'t str, u32>,
@@ -182,8 +182,8 @@ impl<'t> Vocabulary<'t> {
         u32::try_from(self.numbers.len() + 1).unwrap_or(u32::MAX)
     }
 
-    /// Encodes story and question as an image of bytes, and the answer as its label. Panics if the vocabulary lacks a
-    /// word or does not fit a byte.
+    /// Encodes the story and question as an image, and the answer as its label. Panics if a word is missing from the
+    /// vocabulary or its number exceeds a byte.
     fn encode(&self, samples: &[Sample<'_>]) -> Split {
         let [story_length, question_length] = self.set.lengths().map(|length| length as usize);
         let row = story_length + question_length;
@@ -194,8 +194,8 @@ impl<'t> Vocabulary<'t> {
                 self.lay_out_sentences(&sample.story, story);
                 self.lay_out_sentences(&sample.question, question);
             } else {
-                self.fill_up_at_the_front(&sample.story, story);
-                self.fill_up_at_the_front(&sample.question, question);
+                self.align_to_end(&sample.story, story);
+                self.align_to_end(&sample.question, question);
             }
         }
         Split { images, labels: samples.iter().map(|sample| self.number(sample.answer).into()).collect() }
@@ -205,14 +205,14 @@ impl<'t> Vocabulary<'t> {
         u8::try_from(self.numbers[word]).expect("a small vocabulary")
     }
 
-    /// Truncates long texts at the front.
-    fn fill_up_at_the_front(&self, words: &[&str], bytes: &mut [u8]) {
+    /// Pads short texts and truncates long ones at the front.
+    fn align_to_end(&self, words: &[&str], bytes: &mut [u8]) {
         for (byte, word) in bytes.iter_mut().rev().zip(words.iter().rev()) {
             *byte = self.number(word);
         }
     }
 
-    /// Lays out sentences, the last one first, truncated to the available room.
+    /// Lays out sentences, last one first, dropping those that do not fit.
     fn lay_out_sentences(&self, words: &[&str], bytes: &mut [u8]) {
         let sentences = words.split(|word| !is_word(word)).filter(|sentence| !sentence.is_empty());
         let sentences: Vec<&[&str]> = sentences.collect();

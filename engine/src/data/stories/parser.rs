@@ -1,12 +1,14 @@
-//! The published text format: `NUMBER sentence`, or `NUMBER question<tab>answer<tab>numbers of supporting lines`.
-//! Number 1 begins a new story.
+//! Parser of the published text format.
+//!
+//! A line is `NUMBER sentence` or `NUMBER question<tab>answer<tab>numbers of supporting lines`. Number 1 begins a new
+//! story.
 
 use super::super::DataError;
 
-/// A question with the story until then.
+/// Question with the story up to it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Sample<'t> {
-    /// Words and punctuation marks of all sentences, without questions.
+    /// Words and punctuation marks of all sentences, excluding questions.
     pub(super) story: Vec<&'t str>,
     pub(super) question: Vec<&'t str>,
     pub(super) answer: &'t str,
@@ -15,12 +17,12 @@ pub(super) struct Sample<'t> {
 #[derive(Default)]
 struct Story<'t> {
     words: Vec<&'t str>,
-    /// Numbers of lines that are sentences.
+    /// Line numbers of sentences.
     sentences: Vec<u32>,
     lines: u32,
 }
 
-/// Parses all questions of `text`. An error names the line of `file`.
+/// Parses all questions of `text`. Errors name `file` and the line.
 pub(super) fn parse<'t>(file: &str, text: &'t str) -> Result<Vec<Sample<'t>>, DataError> {
     let mut samples = Vec::new();
     let mut story = Story::default();
@@ -127,18 +129,18 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_of_either_system_are_the_same() {
+    fn parses_windows_line_endings() {
         let windows = EXCERPT.replace('\n', "\r\n");
         assert_eq!(parse("own.txt", &windows).unwrap(), parse("own.txt", EXCERPT).unwrap());
     }
 
     #[test]
-    fn words_and_punctuation_are_apart() {
+    fn splits_words_from_punctuation() {
         assert_eq!(tokens(" Mind the gap, Ina!  "), ["Mind", "the", "gap", ",", "Ina", "!"]);
     }
 
     #[test]
-    fn a_bad_line_is_named_with_its_number_and_fault() {
+    fn bad_line_error_reports_number_and_reason() {
         let cases = [
             ("Ina ran.", 1, "does not begin with a number"),
             ("1 Ina ran.\n3 Olav ran.", 2, "its number is 3 where 2"),

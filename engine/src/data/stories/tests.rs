@@ -1,4 +1,4 @@
-//! Generated stories, replayed; and the published files, if available.
+//! Tests of generated stories, and of the published files if available.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use super::*;
 use crate::data::{DataSet, StoryTask, data_set};
 
-/// Independent interpreter of stories: it shares nothing with the generator but the language.
+/// Interpreter of stories that shares no code with the generator.
 #[derive(Default)]
 struct Listener<'t> {
-    /// True for part of a story, where things may be dropped that were never taken.
+    /// True for part of a story, where objects may be dropped that were never taken.
     fragment: bool,
     place_of_person: HashMap<&'t str, &'t str>,
     holder: HashMap<&'t str, &'t str>,
@@ -95,7 +95,7 @@ fn generated_answers_follow_from_their_supporting_lines() {
 }
 
 #[test]
-fn generated_stories_have_the_measure_of_the_published_ones() {
+fn generated_stories_match_published_sizes() {
     for (task, words) in [(StoryTask::OneSupportingFact, 21), (StoryTask::TwoSupportingFacts, 35)] {
         let texts = generator::generate(task, QUESTIONS);
         let samples = texts.each_ref().map(|text| parser::parse("generated", text).unwrap());
@@ -109,14 +109,14 @@ fn generated_stories_have_the_measure_of_the_published_ones() {
             let mut counts: HashMap<&str, u32> = HashMap::new();
             half.iter().for_each(|sample| *counts.entry(sample.answer).or_default() += 1);
             assert_eq!(counts.len(), 6, "{counts:?}");
-            // About a sixth of a thousand.
+            // About a sixth of the 1,000 answers.
             assert!(counts.values().all(|count| (110..=230).contains(count)), "{counts:?}");
         }
     }
 }
 
 #[test]
-fn training_and_test_stories_are_not_the_same() {
+fn training_and_test_stories_differ() {
     for task in StoryTask::ALL {
         let [train, test] = generator::generate(task, QUESTIONS);
         let [train, test] = [&train, &test].map(|text| text.split("\n1 ").map(str::to_owned).collect::<BTreeSet<_>>());
@@ -126,7 +126,7 @@ fn training_and_test_stories_are_not_the_same() {
 }
 
 #[test]
-fn generated_sets_have_the_shape_of_their_definition() {
+fn generated_sets_match_their_definition() {
     for stories in StorySet::ALL {
         let definition = data_set(&stories.name()).unwrap();
         let set = DataSet::generated(definition).unwrap();
@@ -161,7 +161,7 @@ fn stories_with_too_many_words_are_refused() {
     assert!(error.contains("36 different words where at most 35"), "{error}");
 }
 
-/// Returns the published files from `GRADMARK_BABI`, or from the developer's folder next to the workspace.
+/// Returns the published files from `GRADMARK_BABI`, or from a folder next to the workspace.
 fn published(task: StoryTask) -> Option<[Vec<u8>; 2]> {
     let folder = std::env::var_os("GRADMARK_BABI")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/babi"), PathBuf::from);
@@ -175,7 +175,7 @@ fn published(task: StoryTask) -> Option<[Vec<u8>; 2]> {
 }
 
 #[test]
-fn the_published_files_are_what_the_network_is_made_for() {
+fn published_files_match_the_network_shape() {
     for (task, words, longest, question) in
         [(StoryTask::OneSupportingFact, 21, 66, 4), (StoryTask::TwoSupportingFacts, 35, 552, 5)]
     {
@@ -195,7 +195,7 @@ fn the_published_files_are_what_the_network_is_made_for() {
 }
 
 #[test]
-fn the_published_sentences_of_task_1_fit_into_the_memory() {
+fn published_sentences_of_task_1_fit_in_memory() {
     let set = StorySet { task: StoryTask::OneSupportingFact, reading: Reading::Sentences };
     let Some([train, test]) = published(set.task) else { return };
     let halves = [&train, &test].map(|bytes| parse("published", bytes, QUESTIONS).unwrap());
@@ -224,7 +224,7 @@ fn words_are_numbered_in_order_and_padded_in_front() {
 }
 
 #[test]
-fn what_is_too_long_is_cut_at_the_front() {
+fn long_texts_are_truncated_at_the_front() {
     let mut story = vec!["early"; 10];
     story.extend(vec!["late"; 552]);
     let sample = Sample { story, question: vec!["early", "1", "2", "3", "4", "5"], answer: "early" };
