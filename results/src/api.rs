@@ -58,7 +58,7 @@ pub use comparisons::{
 pub use devices::{
     BrowserTaxOfDevice, CategoryFigure, Completion, DeviceHistory, DeviceHistoryQuery, DeviceSource, DeviceSummary,
     Distribution, DistributionQuery, FigureOfDevice, HistoryCategory, HistoryLine, RankedClass, RateBin, RunStanding,
-    ScoreTable, Standings, StandingsPlace, StandingsQuery, StandingsTable, WorkloadStanding, voices_missing,
+    ScoreRank, ScoreTable, Standings, StandingsPlace, StandingsQuery, StandingsTable, WorkloadStanding, voices_missing,
 };
 pub use proof::{
     CommitSegment, CommittedSegment, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart, WantedHashes, WantedState,
