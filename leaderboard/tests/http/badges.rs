@@ -187,10 +187,9 @@ fn no_name_is_markup_in_the_page() {
 fn only_pages_of_visible_runs_have_preview_tags() {
     let server = with_page(None);
     let run = server.accepted(|_| {});
-    for path in ["/", "/runs/0123456789abcdef", "/runs/0123", "/about"] {
+    for path in ["/runs/0123456789abcdef", "/runs/0123", "/about"] {
         assert_eq!(server.get(path).text(), INDEX, "{path}");
     }
-    assert_eq!(server.get(&format!("/runs/{}/delete", run.run_id)).text(), INDEX);
     assert_ne!(server.get(&format!("/runs/{}", run.run_id)).text(), INDEX);
     server.set_tier(&run.run_id, Tier::Hidden);
     assert_eq!(server.get(&format!("/runs/{}", run.run_id)).text(), INDEX);
@@ -224,4 +223,21 @@ fn host_header_is_used_without_a_public_address() {
         run.run_id
     );
     assert!(!server.raw(&other).contains("b.example"), "what a cache would not tell answers apart by is not read");
+}
+
+#[test]
+fn the_start_page_names_an_image_of_the_declared_size() {
+    let server = with_page(Some("https://board.example"));
+    let html = server.get("/").text();
+    let content = |name: &str| {
+        let (_, rest) = html.split_once(&format!("<meta property=\"{name}\" content=\"")).unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    };
+    assert_eq!(content("og:title"), "of the page");
+    assert!(html.contains("<meta name=\"twitter:card\" content=\"summary_large_image\" />"), "{html}");
+    let image = server.get(content("og:image").strip_prefix("https://board.example").unwrap());
+    assert_eq!((image.status.as_u16(), image.header("content-type")), (200, "image/png"));
+    let pixels = Pixmap::decode_png(&image.body).unwrap();
+    let declared: [u32; 2] = ["og:image:width", "og:image:height"].map(|name| content(name).parse().unwrap());
+    assert_eq!([pixels.width(), pixels.height()], declared);
 }
