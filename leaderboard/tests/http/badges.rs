@@ -1,11 +1,14 @@
-//! Badges and cards of a result, for other sites and link previews.
+//! Badges, cards and embeds of a result, for other sites and link previews.
 
 use std::fs;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use leaderboard::Protection;
 use results::api::Tier;
 use results::badge::Badge;
 use resvg::tiny_skia::Pixmap;
+use sha2::{Digest, Sha256};
 
 use crate::support::{Answer, TestServer, record};
 
@@ -240,4 +243,46 @@ fn the_start_page_names_an_image_of_the_declared_size() {
     let pixels = Pixmap::decode_png(&image.body).unwrap();
     let declared: [u32; 2] = ["og:image:width", "og:image:height"].map(|name| content(name).parse().unwrap());
     assert_eq!([pixels.width(), pixels.height()], declared);
+}
+
+#[test]
+fn an_embed_shows_a_run_in_frames_of_any_site() {
+    let server = TestServer::start();
+    let run = server.proven(|_| {});
+    let path = format!("/embed/runs/{}?theme=dark", run.run_id);
+    let page = server.get(&path);
+    assert_eq!((page.status.as_u16(), page.header("content-type")), (200, "text/html; charset=utf-8"));
+    let html = page.text();
+    for part in ["<html lang=\"en\" data-theme=\"dark\">", ">Example GPU 9000<", " GFLOP/s", "Faster than ", ">proven<"]
+    {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    assert!(!html.contains("<script") && !html.contains("style=\""), "{html}");
+    let style = html.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
+    let hash = STANDARD.encode(Sha256::digest(style));
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'; frame-ancestors *"
+    );
+    assert_eq!((page.header("content-security-policy"), page.header("x-frame-options")), (policy.as_str(), ""));
+    assert_eq!(
+        (page.header("cross-origin-resource-policy"), page.header("cache-control")),
+        ("cross-origin", "no-cache")
+    );
+    let again = server.send("GET", &path, &[("if-none-match", page.header("etag"))], b"");
+    assert_eq!((again.status.as_u16(), again.body.len()), (304, 0));
+    let head = server.send("HEAD", &path, &[], b"");
+    assert_eq!((head.status.as_u16(), head.body.len()), (200, 0));
+}
+
+#[test]
+fn an_embed_of_no_visible_run_says_so() {
+    let server = TestServer::start();
+    let run = server.accepted(|_| {});
+    server.set_tier(&run.run_id, Tier::Hidden);
+    for id in [run.run_id.as_str(), "0123456789abcdef", "no-id"] {
+        let page = server.get(&format!("/embed/runs/{id}"));
+        assert_eq!((page.status.as_u16(), page.header("content-type")), (404, "text/html; charset=utf-8"), "{id}");
+        assert!(page.text().contains("<h1>This result is not available</h1>"), "{}", page.text());
+        assert!(page.header("content-security-policy").ends_with("frame-ancestors *"), "{id}");
+    }
 }
