@@ -148,8 +148,8 @@ fn push_network(content: &mut String, workload: &Workload) {
         push(
             content,
             format_args!(
-                "<svg class=\"curve\" viewBox=\"0 0 {width} {height}\" preserveAspectRatio=\"none\" role=\"img\" \
-                 aria-label=\"Training loss over time\"><title>Training loss over time</title>\
+                "<p class=\"soft\">Training loss</p>\n\
+                 <svg class=\"curve\" viewBox=\"0 0 {width} {height}\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\
                  <path class=\"below\" d=\"{path}L{width} {height}L0 {height}Z\"/><path d=\"{path}\"/></svg>"
             ),
         );

@@ -20,10 +20,10 @@ pub(super) fn svg() -> String {
     pen.mark(MARGIN, 52.0, 60.0);
     pen.text(MARGIN + 80.0, 96.0, Style::new(42.0, INK).bold(), "Gradmark");
     let question = Style::new(96.0, INK).bold();
-    pen.text(MARGIN, 236.0, question, "How fast does");
-    pen.text(MARGIN, 340.0, question, "your GPU learn?");
+    pen.text(MARGIN, 224.0, question, "How fast does");
+    pen.text(MARGIN, 328.0, question, "your GPU learn?");
     let answer = "One click trains real neural networks in the browser.";
-    pen.text(MARGIN, 396.0, Style::new(30.0, SOFT), answer);
+    pen.text(MARGIN, 388.0, Style::new(30.0, SOFT), answer);
     pen.finish()
 }
 
