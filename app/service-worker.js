@@ -12,7 +12,7 @@ self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim(
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
-  if (request.method !== "GET" || origin !== self.location.origin || pathname.startsWith("/api")) return;
+  if (request.method !== "GET" || origin !== self.location.origin || /^\/(api|embed)\b/.test(pathname)) return;
   if (request.mode === "navigate") event.respondWith(page(event));
   else if (TOLD.includes(pathname)) event.respondWith(asked(request));
   else if (pathname.startsWith("/data/") || isNamedByContent(pathname)) event.respondWith(kept(event));

@@ -9,6 +9,7 @@ mod card;
 mod config;
 mod data_sets;
 pub mod devices;
+mod embed;
 mod error;
 mod etag;
 mod figures;

@@ -29,7 +29,7 @@ use crate::storage::Storage;
 /// Cache lifetime of files with a content hash in their name.
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 /// Cache lifetime of files that must be revalidated on each use.
-const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
+pub(crate) const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
 /// Cache lifetime of files that are replaced while the server runs. Browsers revalidate with a resolution of one
 /// second.
 const NEVER_KEPT: HeaderValue = HeaderValue::from_static("no-store");
@@ -103,13 +103,13 @@ async fn serve_page(State((pages, previews)): State<(Pages, Previews)>, request:
     let (Some(index), Some(files)) = (pages.index, pages.files) else { return not_found() };
     let path = request.uri().path().to_owned();
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-    if is_read && matches!(path.as_str(), "/" | "/index.html") {
-        return serve_index(&index, None).await;
-    }
     let headers = request.headers().clone();
+    if is_read && matches!(path.as_str(), "/" | "/index.html") {
+        return serve_index(&index, &previews, "/", &headers).await;
+    }
     let mut response = from_folder(files, request).await;
     if response.status() == StatusCode::NOT_FOUND && is_read && !names_a_file(&path) {
-        return serve_index(&index, Some((&previews, &path, &headers))).await;
+        return serve_index(&index, &previews, &path, &headers).await;
     }
     if is_content(response.status()) {
         response.headers_mut().insert(header::CACHE_CONTROL, caching(&path));
@@ -126,20 +126,14 @@ fn caching(path: &str) -> HeaderValue {
     }
 }
 
-/// Serves the index, with preview tags if the path is a run's. The page itself reports unknown paths, so they get the
-/// index too.
-async fn serve_index(index: &IndexFile, place: Option<(&Previews, &str, &HeaderMap)>) -> Response {
+/// Serves the index with the preview tags of its path. The page itself reports unknown paths, so they get the index too.
+async fn serve_index(index: &IndexFile, previews: &Previews, path: &str, headers: &HeaderMap) -> Response {
     match index.read().await {
         Ok(index) => {
-            let whole = || index.html.clone();
-            let (status, html) = match place {
-                Some((_, path, _)) if !is_view(path) => (StatusCode::NOT_FOUND, whole()),
-                Some((previews, path, headers)) => match run_at(path) {
-                    Some(Ok(RunId(id))) => previews.index_of(&id, headers, &index.html).await,
-                    Some(Err(_)) => (StatusCode::NOT_FOUND, whole()),
-                    None => (StatusCode::OK, whole()),
-                },
-                None => (StatusCode::OK, whole()),
+            let (status, html) = match run_at(path) {
+                Some(Ok(RunId(id))) => previews.index_of(&id, headers, &index.html).await,
+                None if is_view(path) => (StatusCode::OK, previews.index_of_page(headers, &index.html)),
+                _ => (StatusCode::NOT_FOUND, index.html.clone()),
             };
             let kind = HeaderValue::from_static("text/html; charset=utf-8");
             (status, [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, ASK_EACH_TIME)], html).into_response()
@@ -315,9 +309,31 @@ impl Previews {
             }
         };
         let tags = tags(&Card::of(&run), id, self.address.of(headers).as_ref());
-        let tagged = str::from_utf8(html).ok().and_then(|html| insert_tags(html, &tags));
-        (StatusCode::OK, tagged.map_or_else(|| html.clone(), Bytes::from))
+        (StatusCode::OK, with_tags(html, &tags, without_general_tags))
     }
+
+    /// Returns the index with its general tags and the start page's image.
+    fn index_of_page(&self, headers: &HeaderMap, html: &Bytes) -> Bytes {
+        let Some(address) = self.address.of(headers) else { return html.clone() };
+        let mut tags = String::new();
+        push_image_tags(&mut tags, &address.join("/api/v1/card.png"), "How fast does your GPU learn?");
+        with_tags(html, &tags, str::to_owned)
+    }
+}
+
+fn push_tag(tags: &mut String, kind: &str, name: &str, content: &str) {
+    let content = escaped(content);
+    writeln!(tags, "    <meta {kind}=\"{name}\" content=\"{content}\" />").expect("a string takes everything");
+}
+
+/// Adds the tags of a card at an absolute address.
+fn push_image_tags(tags: &mut String, address: &str, description: &str) {
+    push_tag(tags, "property", "og:image", address);
+    push_tag(tags, "property", "og:image:type", "image/png");
+    push_tag(tags, "property", "og:image:width", &SIZE.0.to_string());
+    push_tag(tags, "property", "og:image:height", &SIZE.1.to_string());
+    push_tag(tags, "property", "og:image:alt", description);
+    push_tag(tags, "name", "twitter:card", "summary_large_image");
 }
 
 /// Returns the tags of a run. Their addresses must be absolute, so there are none without a known host.
@@ -329,43 +345,41 @@ fn tags(card: &Card, id: &str, address: Option<&PublicUrl>) -> String {
         description.push('…');
     }
     let mut tags = String::new();
-    let mut tag = |kind: &str, name: &str, content: &str| {
-        let content = escaped(content);
-        writeln!(tags, "    <meta {kind}=\"{name}\" content=\"{content}\" />").expect("a string takes everything");
-    };
-    tag("property", "og:type", "website");
-    tag("property", "og:site_name", "Gradmark");
-    tag("property", "og:title", &title);
-    tag("property", "og:description", &description);
+    push_tag(&mut tags, "property", "og:type", "website");
+    push_tag(&mut tags, "property", "og:site_name", "Gradmark");
+    push_tag(&mut tags, "property", "og:title", &title);
+    push_tag(&mut tags, "property", "og:description", &description);
     let Some(address) = address else {
-        tag("name", "twitter:card", "summary");
+        push_tag(&mut tags, "name", "twitter:card", "summary");
         return tags;
     };
-    tag("property", "og:url", &address.join(&format!("/runs/{id}")));
-    tag("property", "og:image", &address.join(&format!("/api/v1/runs/{id}/card.png")));
-    tag("property", "og:image:type", "image/png");
-    tag("property", "og:image:width", &SIZE.0.to_string());
-    tag("property", "og:image:height", &SIZE.1.to_string());
-    tag("property", "og:image:alt", &format!("{title}: {description}"));
-    tag("name", "twitter:card", "summary_large_image");
+    push_tag(&mut tags, "property", "og:url", &address.join(&format!("/runs/{id}")));
+    let image = address.join(&format!("/api/v1/runs/{id}/card.png"));
+    push_image_tags(&mut tags, &image, &format!("{title}: {description}"));
     tags
 }
 
-/// Returns the page with these tags at the end of its head instead of the general ones, or `None` if it has no head.
-fn insert_tags(html: &str, tags: &str) -> Option<String> {
-    // ASCII lower case preserves byte offsets.
-    let head = html.to_ascii_lowercase().find("</head")?;
-    let mut page = String::with_capacity(html.len() + tags.len());
-    let mut rest = &html[..head];
+/// Returns the page with these tags at the end of its head, after a change of the head. A page without a head remains
+/// as it is.
+fn with_tags(html: &Bytes, tags: &str, change: fn(&str) -> String) -> Bytes {
+    let tagged = str::from_utf8(html).ok().and_then(|html| {
+        // ASCII lower case preserves byte offsets.
+        let (head, body) = html.split_at(html.to_ascii_lowercase().find("</head")?);
+        Some(format!("{}{tags}{body}", change(head)))
+    });
+    tagged.map_or_else(|| html.clone(), Bytes::from)
+}
+
+fn without_general_tags(head: &str) -> String {
+    let mut kept = String::with_capacity(head.len());
+    let mut rest = head;
     while let Some(start) = GENERAL.iter().filter_map(|tag| rest.find(tag)).min() {
         let end = rest[start..].find('>').map_or(rest.len(), |end| start + end + 1);
-        page.push_str(&rest[..start]);
+        kept.push_str(&rest[..start]);
         rest = &rest[end..];
     }
-    page.push_str(rest);
-    page.push_str(tags);
-    page.push_str(&html[head..]);
-    Some(page)
+    kept.push_str(rest);
+    kept
 }
 
 #[cfg(test)]
@@ -424,8 +438,9 @@ mod tests {
     #[test]
     fn run_tags_replace_general_tags() {
         let html = "<HEAD><title>a</title><meta property=\"og:title\" content=\"b\" /><script>c</script></HEAD><body>";
-        let page = insert_tags(html, "<meta d>").unwrap();
-        assert_eq!(page, "<HEAD><title>a</title><script>c</script><meta d></HEAD><body>");
-        assert_eq!(insert_tags("<title>a page without a head</title>", "<meta d>"), None);
+        let tagged =
+            |html: &'static str| with_tags(&Bytes::from_static(html.as_bytes()), "<meta d>", without_general_tags);
+        assert_eq!(tagged(html), "<HEAD><title>a</title><script>c</script><meta d></HEAD><body>");
+        assert_eq!(tagged("<title>a page without a head</title>"), "<title>a page without a head</title>");
     }
 }

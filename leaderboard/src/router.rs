@@ -19,7 +19,7 @@ use crate::metrics::Metrics;
 use crate::pages::{Pages, Previews};
 use crate::public_url::{PublicAddress, PublicUrl};
 use crate::receiving::{RequestSlots, guard};
-use crate::{api, metrics, pages, snapshots};
+use crate::{api, embed, etag, metrics, pages, snapshots};
 
 /// A fast compression level. Large files are compressed when they are built.
 const COMPRESSION: CompressionLevel = CompressionLevel::Precise(4);
@@ -46,6 +46,7 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surro
     let slots = RequestSlots::new(leaderboard.trusted_proxy_header);
     let compressed = Router::new()
         .route("/healthz", get(api::health))
+        .route("/embed/runs/{id}", get(embed::show).layer(from_fn(etag::tag)))
         .nest("/api", api::routes())
         // A nested router does not see its own prefix with a slash.
         .route("/api/", any(async || ApiError::unknown_route()))
@@ -109,8 +110,15 @@ pub(crate) async fn security(State(pages): State<Pages>, request: Request, next:
     for (name, value) in FIXED {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
-    headers.insert(RESOURCE_POLICY, HeaderValue::from_static(if open { "cross-origin" } else { "same-origin" }));
+    // Only an embed has a policy of its own. Any site may frame it, also an isolated one.
+    let is_embed = headers.contains_key(header::CONTENT_SECURITY_POLICY);
+    if is_embed {
+        headers.remove(header::X_FRAME_OPTIONS);
+    } else {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    let readers = if open || is_embed { "cross-origin" } else { "same-origin" };
+    headers.insert(RESOURCE_POLICY, HeaderValue::from_static(readers));
     if api {
         // Lists change, so cached answers must be revalidated each time. The answer to an upload contains a secret.
         let caching = if headers.contains_key(header::ETAG) { "no-cache" } else { "no-store" };

@@ -22,6 +22,7 @@
 //! | `GET /api/v1/runs/{id}/badge.svg` | query of [`BadgeQuery`](crate::badge::BadgeQuery) | a small picture |
 //! | `GET /api/v1/runs/{id}/badge.json` | the same | [`Badge`](crate::badge::Badge), for shields.io |
 //! | `GET /api/v1/runs/{id}/card.png`, `card.svg` | – | a picture of 1200 × 630 pixels |
+//! | `GET /api/v1/card.png` | – | a picture of the same size for the start page |
 //! | `DELETE /api/v1/runs/{id}` | header `Authorization: Bearer <deletion secret>` | nothing, 204 |
 //! | `POST /api/v1/comparisons` | [`SharedComparison`] | [`AcceptedComparison`] |
 //! | `GET /api/v1/comparisons/{id}` | – | [`StoredComparison`] |
@@ -58,7 +59,7 @@ pub use comparisons::{
 pub use devices::{
     BrowserTaxOfDevice, CategoryFigure, Completion, DeviceHistory, DeviceHistoryQuery, DeviceSource, DeviceSummary,
     Distribution, DistributionQuery, FigureOfDevice, HistoryCategory, HistoryLine, RankedClass, RateBin, RunStanding,
-    ScoreTable, Standings, StandingsPlace, StandingsQuery, StandingsTable, WorkloadStanding, voices_missing,
+    ScoreRank, ScoreTable, Standings, StandingsPlace, StandingsQuery, StandingsTable, WorkloadStanding, voices_missing,
 };
 pub use proof::{
     CommitSegment, CommittedSegment, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart, WantedHashes, WantedState,

@@ -275,6 +275,9 @@ fn pictures() -> Vec<Call> {
             .about("Returns the same image as SVG, which programs render with their own fonts")
             .answers_with("200", "The image", SVG)
             .refuses(&[UNKNOWN_RUN]),
+        call(GET, "/v1/card.png", pictures::start_card)
+            .about("Returns an image of the same size for links to the start page")
+            .answers_with("200", "The image", Some(Content::Other("image/png"))),
     ]
 }
 

@@ -33,6 +33,7 @@ use crate::verification::Verifiers;
 pub(crate) use export::{ExportPlaces, PARQUET};
 pub(crate) use extract::RunId;
 pub(crate) use list::{list_query, next_page};
+pub(crate) use standings::rank_score;
 
 #[derive(Clone)]
 pub(crate) struct Leaderboard {

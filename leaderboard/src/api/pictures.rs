@@ -63,6 +63,10 @@ pub(crate) async fn card_svg(State(leaderboard): State<Leaderboard>, RunId(id): 
     Ok(([(header::CONTENT_TYPE, "image/svg+xml")], Cards::svg(&card_of(&leaderboard, &id).await?)))
 }
 
+pub(crate) async fn start_card(State(leaderboard): State<Leaderboard>) -> Result<impl IntoResponse> {
+    Ok(([(header::CONTENT_TYPE, "image/png")], leaderboard.cards.start_png().await?))
+}
+
 async fn card_of(leaderboard: &Leaderboard, id: &str) -> Result<Card> {
     let run = leaderboard.storage.visible_run(id).await?.ok_or_else(ApiError::unknown_run)?;
     Ok(Card::of(&run))

@@ -7,8 +7,8 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use engine::SuiteDefinition;
 use results::api::{
-    Distribution, DistributionQuery, FigureOfDevice, RankedClass, RateBin, RunStanding, ScoreTable, Standings,
-    StandingsPlace, StandingsQuery, StandingsTable, WorkloadStanding,
+    Distribution, DistributionQuery, FigureOfDevice, RankedClass, RateBin, RunStanding, ScoreRank, ScoreTable,
+    Standings, StandingsPlace, StandingsQuery, StandingsTable, WorkloadStanding,
 };
 use results::estimate::Estimate;
 use results::{ClientKind, Precision, Suite};
@@ -24,6 +24,8 @@ use crate::storage::{FastLine, RatesOfDevice, StandingRun, StorageError, TableQu
 use crate::validation::FieldPath;
 
 const DEFAULT_LINES: u32 = 50;
+/// Name of the workload of lines of scores.
+const SCORES: &str = "";
 
 /// `GET /api/v1/standings`: all tables of a suite in one answer.
 pub(crate) async fn show(
@@ -38,8 +40,7 @@ pub(crate) async fn show(
     bounded.map_err(bad_query_of)?;
     let suite = current(known);
     let wanted = table(&suite, query.class, query.precision, query.backend.as_deref(), query.client);
-    // Lines of scores have an empty name.
-    let named: Vec<&str> = std::iter::once("").chain(known.workloads.iter().copied()).collect();
+    let named: Vec<&str> = std::iter::once(SCORES).chain(known.workloads.iter().copied()).collect();
     let mut read = leaderboard.storage.fastest(&wanted, &named, limit).await?.into_iter();
     let (figures, total) = read.next().unwrap_or_default();
     let scores = ScoreTable { total, places: lines(figures) };
@@ -185,6 +186,23 @@ pub(crate) async fn of_run(State(leaderboard): State<Leaderboard>, RunId(id): Ru
     };
     let score = engine::score_of(&run.suite, throughput).map(|score| score.value);
     Ok(Json(RunStanding { score, device_key: run.device_key, workloads }))
+}
+
+/// Maximum number of lines of a table that a score is ranked among.
+const MAX_RANKED: u32 = 200;
+
+/// Ranks the score of a visible run among all devices of its class, suite and precision. Returns `None` for a run that
+/// has no class or a table without devices.
+pub(crate) async fn rank_score(
+    leaderboard: &Leaderboard,
+    id: &str,
+    score: f64,
+) -> Result<Option<ScoreRank>, StorageError> {
+    let Some(run) = leaderboard.storage.standing_run(id).await? else { return Ok(None) };
+    let (Some(class), Some(rate)) = (run.class, run.rates.first()) else { return Ok(None) };
+    let wanted = TableQuery { suite: &run.suite, class, precision: rate.precision, backend: None, client: None };
+    let (figures, total) = leaderboard.storage.fastest(&wanted, &[SCORES], MAX_RANKED).await?.pop().unwrap_or_default();
+    Ok(ScoreRank::among(&ScoreTable { total, places: lines(figures) }, score))
 }
 
 async fn workload_standing(

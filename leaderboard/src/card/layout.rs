@@ -1,13 +1,13 @@
 //! Layout of a card.
 
-use super::pen::{Area, BOX, Letters, Pen, Style, Weight};
+use super::pen::{Area, BOX, Letters, Pen, Style, Weight, path};
 use super::words::{Card, Device, Figures, Workload};
 use crate::badge::colour;
 
 /// The usual size of link previews.
 pub(crate) const SIZE: (u32, u32) = (1200, 630);
 
-const GROUND: &str = "#f6f5f1";
+pub(super) const GROUND: &str = "#f6f5f1";
 pub(super) const SHEET: &str = "#ffffff";
 pub(super) const EDGE: &str = "#dcdad2";
 pub(super) const INK: &str = "#14171f";
@@ -189,21 +189,34 @@ fn rate(pen: &mut Pen, area: Area, figures: &Figures, curve: &[(f64, f64)]) {
     }
 }
 
-/// Draws the loss over time, if there is space.
-fn sparkline(pen: &mut Pen, area: Area, curve: &[(f64, f64)]) {
+/// Returns the points of a loss over time within an area, or none if the curve is too short to be drawn.
+fn place_curve(area: Area, curve: &[(f64, f64)]) -> Vec<(f32, f32)> {
     let most = |of: fn(&(f64, f64)) -> f64| curve.iter().map(of).fold(0.0, f64::max);
     let (seconds, loss) = (most(|point| point.0), most(|point| point.1));
-    if curve.len() < 3 || area.width < 90.0 || seconds <= 0.0 || loss <= 0.0 {
-        return;
+    if curve.len() < 3 || seconds <= 0.0 || loss <= 0.0 {
+        return Vec::new();
     }
-    // The dot of the last point stays inside.
-    let width = area.width - 7.0;
     #[expect(clippy::cast_possible_truncation, reason = "pixels of a card")]
     let place = |(x, y): &(f64, f64)| {
         let (x, y) = ((x / seconds) as f32, (y.max(0.0) / loss) as f32);
-        (area.x + x * width, area.y + (1.0 - y) * area.height)
+        (area.x + x * area.width, area.y + (1.0 - y) * area.height)
     };
-    let points: Vec<(f32, f32)> = curve.iter().map(place).collect();
+    curve.iter().map(place).collect()
+}
+
+/// Returns the path of a loss over time in a rectangle of this size, as in an SVG; empty if the curve is too short to be
+/// drawn.
+pub(crate) fn curve_path(curve: &[(f64, f64)], (width, height): (f32, f32)) -> String {
+    path(&place_curve(Area { x: 0.0, y: 0.0, width, height }, curve))
+}
+
+/// Draws the loss over time, if there is space.
+fn sparkline(pen: &mut Pen, area: Area, curve: &[(f64, f64)]) {
+    // The dot of the last point stays inside.
+    let points = place_curve(Area { width: area.width - 7.0, ..area }, curve);
+    if points.is_empty() || area.width < 90.0 {
+        return;
+    }
     pen.below(&points, area.y + area.height, WASH);
     pen.line(&points, 3.5, ACCENT);
     if let Some(last) = points.last() {

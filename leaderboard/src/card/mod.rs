@@ -2,8 +2,9 @@
 
 mod layout;
 mod pen;
+mod start;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -20,9 +21,9 @@ use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
 use crate::secrets::sha256;
-pub(crate) use layout::SIZE;
+pub(crate) use layout::{SIZE, curve_path};
 use pen::{Letters, REGULAR, SEMI_BOLD};
-pub(crate) use words::Card;
+pub(crate) use words::{Card, Workload};
 
 /// Maximum number of cards that are drawn at once. Each takes one core and 3 MB.
 const MAX_DRAWN_AT_ONCE: usize = 2;
@@ -81,7 +82,18 @@ impl Cards {
     /// # Errors
     /// Too many cards are being drawn.
     pub(crate) async fn png(&self, card: &Card) -> Result<Bytes, ApiError> {
-        let svg = layout::svg(card, Letters::OfOurFont);
+        self.render(layout::svg(card, Letters::OfOurFont)).await
+    }
+
+    /// Returns the card of the start page as PNG.
+    ///
+    /// # Errors
+    /// Too many cards are being drawn.
+    pub(crate) async fn start_png(&self) -> Result<Bytes, ApiError> {
+        self.render(start::svg()).await
+    }
+
+    async fn render(&self, svg: String) -> Result<Bytes, ApiError> {
         // The SVG has all of the content, so equal hashes mean equal pictures on all servers.
         let name = sha256(svg.as_bytes());
         if let Some(png) = self.0.drawn().cards.get(&name).cloned() {

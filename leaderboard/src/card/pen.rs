@@ -166,7 +166,7 @@ impl Pen {
     }
 }
 
-fn path(points: &[(f32, f32)]) -> String {
+pub(super) fn path(points: &[(f32, f32)]) -> String {
     let mut path = String::new();
     for (place, (x, y)) in points.iter().enumerate() {
         let letter = if place == 0 { 'M' } else { 'L' };

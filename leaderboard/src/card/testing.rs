@@ -11,12 +11,12 @@ pub(super) fn card(run: &StoredRun) -> Card {
 }
 
 /// Returns a run of the quick suite on a GPU that its platform names.
-pub(super) fn run() -> StoredRun {
+pub(crate) fn run() -> StoredRun {
     stored(with_workloads(native("NVIDIA GeForce RTX 4090", "NVIDIA"), &["keras-mnist-mlp", "caffe-mnist"]))
 }
 
 /// Returns the same on a device of this name.
-pub(super) fn named(name: &str) -> StoredRun {
+pub(crate) fn named(name: &str) -> StoredRun {
     let mut run = run();
     run.record.device.adapter.name = name.to_owned();
     run.record.device.adapter.vendor = "example".to_owned();
@@ -24,12 +24,12 @@ pub(super) fn named(name: &str) -> StoredRun {
 }
 
 /// Returns the same in a browser that hides its GPU, with a name from the owner.
-pub(super) fn said_to_be(name: &str) -> StoredRun {
+pub(crate) fn said_to_be(name: &str) -> StoredRun {
     stored(with_workloads(claimed(in_browser("nvidia", "ampere"), name), &["keras-mnist-mlp", "caffe-mnist"]))
 }
 
 /// Returns a run of the first networks of the complete suite. One failed if there are at least five.
-pub(super) fn of_networks(number: usize) -> StoredRun {
+pub(crate) fn of_networks(number: usize) -> StoredRun {
     let suite = engine::suite("complete").unwrap();
     let mut record = with_workloads(native("Apple M3 Max", "Apple"), &suite.workloads[..number]);
     record.suite.name = suite.name.to_owned();
@@ -39,12 +39,12 @@ pub(super) fn of_networks(number: usize) -> StoredRun {
     stored(record)
 }
 
-pub(super) fn flagged() -> StoredRun {
+pub(crate) fn flagged() -> StoredRun {
     let note = "keras-mnist-mlp: recomputed from step 120 to 140, the state differs by 40.0 % of its change.";
     StoredRun { tier: Tier::Flagged, notes: vec![Note::finding(note)], ..run() }
 }
 
-pub(super) fn without_figures() -> StoredRun {
+pub(crate) fn without_figures() -> StoredRun {
     let mut run = run();
     run.tier = Tier::Checked;
     run.record.workloads[0].outcome = Outcome::Incorrect;

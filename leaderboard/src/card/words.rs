@@ -17,7 +17,7 @@ const MAX_CHARACTERS: usize = 200;
 pub(crate) struct Card {
     pub(crate) device: Device,
     /// Client, backend and precision.
-    pub(super) how: String,
+    pub(crate) how: String,
     /// Score of the suite in GFLOP/s.
     pub(super) score: Option<String>,
     pub(crate) tier: Tier,
@@ -42,22 +42,22 @@ pub(crate) struct Device {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Workload {
     pub(crate) name: String,
-    pub(super) title: String,
-    pub(super) figures: Result<Figures, String>,
+    pub(crate) title: String,
+    pub(crate) figures: Result<Figures, String>,
     /// Training loss over training seconds.
-    pub(super) curve: Vec<(f64, f64)>,
+    pub(crate) curve: Vec<(f64, f64)>,
 }
 
 /// Metrics of a completed workload, with a dash for missing ones.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Figures {
-    pub(super) rate: String,
+pub(crate) struct Figures {
+    pub(crate) rate: String,
     /// Half the width of the rate's interval.
-    pub(super) within: Option<String>,
-    pub(super) accuracy: String,
-    pub(super) target: Option<String>,
+    pub(crate) within: Option<String>,
+    pub(crate) accuracy: String,
+    pub(crate) target: Option<String>,
     /// Absent if the target was not reached.
-    pub(super) seconds_to_target: Option<String>,
+    pub(crate) seconds_to_target: Option<String>,
     pub(super) kept: String,
     pub(super) sustained: bool,
 }

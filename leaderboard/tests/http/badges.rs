@@ -1,11 +1,14 @@
-//! Badges and cards of a result, for other sites and link previews.
+//! Badges, cards and embeds of a result, for other sites and link previews.
 
 use std::fs;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use leaderboard::Protection;
 use results::api::Tier;
 use results::badge::Badge;
 use resvg::tiny_skia::Pixmap;
+use sha2::{Digest, Sha256};
 
 use crate::support::{Answer, TestServer, record};
 
@@ -187,10 +190,9 @@ fn no_name_is_markup_in_the_page() {
 fn only_pages_of_visible_runs_have_preview_tags() {
     let server = with_page(None);
     let run = server.accepted(|_| {});
-    for path in ["/", "/runs/0123456789abcdef", "/runs/0123", "/about"] {
+    for path in ["/runs/0123456789abcdef", "/runs/0123", "/about"] {
         assert_eq!(server.get(path).text(), INDEX, "{path}");
     }
-    assert_eq!(server.get(&format!("/runs/{}/delete", run.run_id)).text(), INDEX);
     assert_ne!(server.get(&format!("/runs/{}", run.run_id)).text(), INDEX);
     server.set_tier(&run.run_id, Tier::Hidden);
     assert_eq!(server.get(&format!("/runs/{}", run.run_id)).text(), INDEX);
@@ -224,4 +226,63 @@ fn host_header_is_used_without_a_public_address() {
         run.run_id
     );
     assert!(!server.raw(&other).contains("b.example"), "what a cache would not tell answers apart by is not read");
+}
+
+#[test]
+fn the_start_page_names_an_image_of_the_declared_size() {
+    let server = with_page(Some("https://board.example"));
+    let html = server.get("/").text();
+    let content = |name: &str| {
+        let (_, rest) = html.split_once(&format!("<meta property=\"{name}\" content=\"")).unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    };
+    assert_eq!(content("og:title"), "of the page");
+    assert!(html.contains("<meta name=\"twitter:card\" content=\"summary_large_image\" />"), "{html}");
+    let image = server.get(content("og:image").strip_prefix("https://board.example").unwrap());
+    assert_eq!((image.status.as_u16(), image.header("content-type")), (200, "image/png"));
+    let pixels = Pixmap::decode_png(&image.body).unwrap();
+    let declared: [u32; 2] = ["og:image:width", "og:image:height"].map(|name| content(name).parse().unwrap());
+    assert_eq!([pixels.width(), pixels.height()], declared);
+}
+
+#[test]
+fn an_embed_shows_a_run_in_frames_of_any_site() {
+    let server = TestServer::start();
+    let run = server.proven(|_| {});
+    let path = format!("/embed/runs/{}?theme=dark", run.run_id);
+    let page = server.get(&path);
+    assert_eq!((page.status.as_u16(), page.header("content-type")), (200, "text/html; charset=utf-8"));
+    let html = page.text();
+    for part in ["<html lang=\"en\" data-theme=\"dark\">", ">Example GPU 9000<", " GFLOP/s", "Faster than ", ">proven<"]
+    {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    assert!(!html.contains("<script") && !html.contains("style=\""), "{html}");
+    let style = html.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
+    let hash = STANDARD.encode(Sha256::digest(style));
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'; frame-ancestors *"
+    );
+    assert_eq!((page.header("content-security-policy"), page.header("x-frame-options")), (policy.as_str(), ""));
+    assert_eq!(
+        (page.header("cross-origin-resource-policy"), page.header("cache-control")),
+        ("cross-origin", "no-cache")
+    );
+    let again = server.send("GET", &path, &[("if-none-match", page.header("etag"))], b"");
+    assert_eq!((again.status.as_u16(), again.body.len()), (304, 0));
+    let head = server.send("HEAD", &path, &[], b"");
+    assert_eq!((head.status.as_u16(), head.body.len()), (200, 0));
+}
+
+#[test]
+fn an_embed_of_no_visible_run_says_so() {
+    let server = TestServer::start();
+    let run = server.accepted(|_| {});
+    server.set_tier(&run.run_id, Tier::Hidden);
+    for id in [run.run_id.as_str(), "0123456789abcdef", "no-id"] {
+        let page = server.get(&format!("/embed/runs/{id}"));
+        assert_eq!((page.status.as_u16(), page.header("content-type")), (404, "text/html; charset=utf-8"), "{id}");
+        assert!(page.text().contains("<h1>This result is not available</h1>"), "{}", page.text());
+        assert!(page.header("content-security-policy").ends_with("frame-ancestors *"), "{id}");
+    }
 }

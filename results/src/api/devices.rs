@@ -1,5 +1,7 @@
 //! Devices: their pages, histories and places, made from all their proven runs.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -226,6 +228,34 @@ pub struct FigureOfDevice {
     pub days: u64,
 }
 
+/// Position of a score among the devices of a table, each with its best line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScoreRank {
+    /// Devices that are not faster.
+    pub slower: u64,
+    pub devices: u64,
+}
+
+impl ScoreRank {
+    /// Returns the position of a score, or `None` if the table is empty. Lines beyond the table's limit count as slower
+    /// devices.
+    pub fn among(table: &ScoreTable, score: f64) -> Option<Self> {
+        let lines = table.places.iter();
+        let all: BTreeSet<&str> = lines.clone().map(|line| line.device_key.as_str()).collect();
+        let faster = lines.filter(|line| line.figure.median > score).map(|line| line.device_key.as_str());
+        let faster = faster.collect::<BTreeSet<_>>().len() as u64;
+        let devices = all.len() as u64 + table.total.saturating_sub(table.places.len() as u64);
+        (devices > 0).then(|| Self { slower: devices - faster, devices })
+    }
+
+    /// Returns the share of slower devices: `73 %`. Only the fastest has 100 %, and only the slowest 0 %.
+    pub fn percent(self) -> String {
+        let whole = (100.0 * self.slower as f64 / self.devices as f64).round();
+        let inside = self.slower > 0 && self.slower < self.devices;
+        format!("{:.0} %", if inside { whole.clamp(1.0, 99.0) } else { whole })
+    }
+}
+
 /// Returns the number of voices that a device with `voices` voices on `days` days still needs for a place.
 pub fn voices_missing(voices: u64, days: u64) -> u64 {
     VOICES_FOR_A_PLACE.saturating_sub(voices).max(DAYS_FOR_A_PLACE.saturating_sub(days))
@@ -318,4 +348,34 @@ pub struct WorkloadStanding {
     pub of_vendor: Option<f64>,
     /// Numbers of runs that it is compared with: all, of its device, of its vendor.
     pub runs: [u64; 3],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(lines: &[(&str, f64)], total: u64) -> ScoreTable {
+        let place = |(key, median): &(&str, f64)| {
+            serde_json::json!({
+                "place": 1, "device_key": key, "device_name": key, "device_source": "reported", "backend": "wgsl",
+                "client_kind": "native", "median": median, "lower_quartile": median, "upper_quartile": median,
+                "runs": 1, "submitters": 1, "days": 1, "outlier_runs": 0, "best_run_id": "",
+            })
+        };
+        let places: Vec<_> = lines.iter().map(place).collect();
+        serde_json::from_value(serde_json::json!({ "total": total, "places": places })).unwrap()
+    }
+
+    #[test]
+    fn a_score_is_ranked_among_devices_by_their_best_lines() {
+        let rank = |lines: &[(&str, f64)], total, score| {
+            ScoreRank::among(&table(lines, total), score).map(|rank| (rank.slower, rank.devices, rank.percent()))
+        };
+        let lines = [("a", 900.0), ("b", 500.0), ("a", 400.0), ("c", 100.0)];
+        assert_eq!(rank(&lines, 4, 500.0), Some((2, 3, "67 %".to_owned())));
+        assert_eq!(rank(&lines, 4, 1000.0), Some((3, 3, "100 %".to_owned())));
+        assert_eq!(rank(&lines, 4, 1.0), Some((0, 3, "0 %".to_owned())));
+        assert_eq!(rank(&lines, 1004, 600.0), Some((1002, 1003, "99 %".to_owned())));
+        assert_eq!(rank(&[], 0, 1.0), None);
+    }
 }
