@@ -9,6 +9,7 @@ use results::{Length, Outcome, Positive, Precision, RunRecord, SeedSource, Suite
 use training_worker::{FromWorker, Order, Registration, Trouble};
 
 use crate::backend::Maker;
+use crate::forecast::Forecast;
 use crate::live::Live;
 use crate::options::RunOptions;
 use crate::platform::{self, HiddenTimer, LeavePrompt, Loaders, PressureWatch, TrainingWorker, Turn, WakeLock};
@@ -122,12 +123,12 @@ impl Benchmark {
         matches!(self.stage.get(), Stage::Running | Stage::Cancelling)
     }
 
-    /// Estimated seconds left, excluding time while the page is hidden; `None` if the clock was set back.
-    pub(crate) fn seconds_left(self) -> Option<f64> {
+    /// Seconds since the start of the run, excluding time while the page was hidden.
+    fn seconds(self) -> f64 {
         let hidden =
             self.session.with_value(|session| session.as_ref().map_or(0.0, |session| session.hidden.seconds()));
-        let so_far = platform::unix_seconds() - self.began.get_value() - hidden;
-        self.live.with(|live| live.seconds_left(so_far)).filter(|left| *left >= 0.0)
+        // The clock may be set back.
+        (platform::unix_seconds() - self.began.get_value() - hidden).max(0.0)
     }
 
     /// Starts a run, unless one is in progress.
@@ -140,7 +141,10 @@ impl Benchmark {
         let bundle = self.supplies.with_untracked(|supplies| supplies.bundle(options.backend).cloned());
         let bundle = bundle.filter(|_| kind != RunKind::Demonstration);
         let fetched = options.backend.maker().fetched();
-        let live = Live::new(bundle.as_ref().and_then(|bundle| Some(Arrival::begin(fetched?, bundle.bytes))));
+        let networks = options.networks();
+        let durations = platform::own_runs().durations(&networks, &options.pace());
+        let forecast = Forecast::new(networks, options.limits(), durations);
+        let live = Live::new(bundle.as_ref().and_then(|bundle| Some(Arrival::begin(fetched?, bundle.bytes))), forecast);
         self.began.set_value(platform::unix_seconds());
         self.latest.set_value(live.clone());
         self.live.set(live);
@@ -249,11 +253,15 @@ impl Benchmark {
                 }
             }),
             FromWorker::NotLoaded(reason) => self.end(Stage::Failed(Failure::NotLoaded { reason })),
-            FromWorker::Loading { loaded_bytes, total_bytes, .. } => {
-                self.latest.update_value(|live| live.loading(loaded_bytes, total_bytes));
-            }
+            FromWorker::Loading { .. } => {}
             FromWorker::Keep { key, text } => platform::keep_tuning(key, text),
-            FromWorker::Event(event) => self.latest.update_value(|live| live.event(&event)),
+            FromWorker::Event(event) => {
+                let seconds = self.seconds();
+                self.latest.update_value(|live| {
+                    live.tick(seconds);
+                    live.event(&event);
+                });
+            }
             FromWorker::Finished(record) => self.finish(*record),
             FromWorker::Failed { trouble, sentence, so_far } => {
                 if let Some(record) = so_far {
@@ -266,6 +274,8 @@ impl Benchmark {
     }
 
     fn draw(self) {
+        let seconds = self.seconds();
+        self.latest.update_value(|live| live.tick(seconds));
         let latest = self.latest.get_value();
         if self.live.with_untracked(|shown| *shown != latest) {
             self.live.set(latest);

@@ -11,6 +11,7 @@ pub mod candidates;
 pub mod charts;
 pub mod documents;
 pub mod filters;
+pub mod forecast;
 pub mod headline;
 pub mod live;
 pub mod options;

@@ -6,19 +6,13 @@ use engine::{Event, Phase};
 use results::{Adapter, CurvePoint, Evaluation, Warning};
 use training_worker::Loaded;
 
+use crate::forecast::Forecast;
 use crate::published::{self, PublishedLearning};
 use crate::supplies::{Arrival, ArrivalState};
 use crate::t;
 
-/// Share of the progress bar for downloading the data. The engine reports the rest.
-const DATA_SHARE: f64 = 0.05;
-/// Share of the progress bar for downloading a bundle other than the page's own.
-const BUNDLE_SHARE: f64 = 0.05;
 /// Maximum number of points kept for drawing. Beyond it, every other point is dropped.
 const MAX_POINTS: usize = 600;
-
-/// Minimum progress before the remaining time is estimated.
-const MIN_ESTIMATED_FRACTION: f64 = 0.1;
 
 /// Drops every other point if there are more than [`MAX_POINTS`].
 fn thin<T>(points: &mut Vec<T>) {
@@ -41,9 +35,9 @@ pub struct Live {
     pub bundle: Option<Arrival>,
     /// Names of the networks before this one, and their samples per second.
     rates: Vec<(String, f64)>,
-    data_fraction: f64,
-    run_fraction: f64,
-    finished: bool,
+    forecast: Forecast,
+    /// Completed share of the run. Never falls.
+    fraction: f64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -129,18 +123,25 @@ impl Live {
         engine::mean_arithmetic(before.chain(present))
     }
 
-    /// A run that first loads a bundle, if any.
-    pub fn new(bundle: Option<Arrival>) -> Self {
-        Self { bundle, ..Self::default() }
+    /// Creates the state of a run that first loads a bundle, if any.
+    pub fn new(bundle: Option<Arrival>, forecast: Forecast) -> Self {
+        Self { bundle, forecast, ..Self::default() }
     }
 
-    /// Progress from 0 to 1; it never decreases.
+    /// Completed share of the run, 0 to 1. Never falls.
     pub fn fraction(&self) -> f64 {
-        if self.finished {
-            return 1.0;
-        }
-        let rest = DATA_SHARE * self.data_fraction + (1.0 - DATA_SHARE) * self.run_fraction;
-        self.bundle.map_or(rest, |bundle| BUNDLE_SHARE * bundle.fraction() + (1.0 - BUNDLE_SHARE) * rest)
+        self.fraction
+    }
+
+    /// Predicted seconds left, once they can be predicted.
+    pub fn seconds_left(&self) -> Option<f64> {
+        self.forecast.seconds_left()
+    }
+
+    /// Sets the seconds since the start of the run, without those while the page was hidden.
+    pub fn tick(&mut self, seconds: f64) {
+        self.forecast.tick(seconds);
+        self.fraction = self.fraction.max(self.forecast.fraction());
     }
 
     /// Records the number of bytes of the bundle's module received so far.
@@ -154,17 +155,13 @@ impl Live {
         self.bundle = self.bundle.map(|bundle| Arrival { state: ArrivalState::Started(loaded), ..bundle });
     }
 
-    pub fn loading(&mut self, loaded_bytes: u64, total_bytes: u64) {
-        let fraction = loaded_bytes as f64 / total_bytes.max(1) as f64;
-        self.data_fraction = self.data_fraction.max(fraction.min(1.0));
-    }
-
     pub fn finish(&mut self) {
-        self.finished = true;
+        self.fraction = 1.0;
     }
 
     /// Applies an event of the engine.
     pub fn event(&mut self, event: &Event) {
+        self.forecast.event(event);
         match event {
             Event::RunStarted { adapter, .. } => self.adapter = Some(adapter.clone()),
             Event::WorkloadStarted { workload, index, count, batch_size, target_accuracy, .. } => {
@@ -185,23 +182,12 @@ impl Live {
                     workload.samples_per_second = None;
                 }
             }
-            Event::Progress { run_fraction, .. } => {
-                // Training implies that the data has arrived, from the network or the cache.
-                self.data_fraction = 1.0;
-                self.run_fraction = self.run_fraction.max(*run_fraction);
-            }
             Event::Warned { warning } => self.warnings.push(warning.clone()),
             _ => {}
         }
         if let Some(workload) = &mut self.workload {
             workload.event(event);
         }
-    }
-
-    /// Estimated seconds left; `None` at the beginning and the end.
-    pub fn seconds_left(&self, seconds_so_far: f64) -> Option<f64> {
-        let fraction = self.fraction();
-        (MIN_ESTIMATED_FRACTION..1.0).contains(&fraction).then(|| seconds_so_far * (1.0 - fraction) / fraction)
     }
 
     /// Text of the status region. It only changes with the phase, so that screen readers do not repeat it.
@@ -351,39 +337,24 @@ mod tests {
 
     #[test]
     fn progress_never_decreases_and_ends_full() {
-        let steps: [fn(&mut Live); 6] = [
-            |live| live.loading(50, 100),
-            |live| live.loading(100, 100),
-            |live| live.event(&progress(1, 0.0)),
-            |live| live.event(&progress(9, 0.6)),
-            |live| live.event(&progress(10, 0.5)),
-            Live::finish,
-        ];
         let (mut live, mut last) = (started(), 0.0);
-        for step in steps {
-            step(&mut live);
-            assert!(live.fraction() >= last, "{} after {last}", live.fraction());
+        for (seconds, fraction) in [(1.0, 0.0), (10.0, 0.6), (11.0, 0.5), (30.0, 0.9)] {
+            live.event(&progress(1, fraction));
+            live.tick(seconds);
+            assert!(live.fraction() >= last && live.fraction() < 1.0, "{} after {last}", live.fraction());
             last = live.fraction();
         }
-        assert_eq!(last, 1.0);
-        let mut cached = started();
-        cached.event(&progress(1, 0.0));
-        assert_eq!(cached.fraction(), DATA_SHARE, "data that the browser had already counts as loaded");
+        live.finish();
+        assert_eq!(live.fraction(), 1.0);
     }
 
     #[test]
-    fn progress_includes_bundle_download() {
-        let mut live = Live::new(Some(Arrival::begin("Burn", 1000)));
-        assert_eq!((live.status().as_str(), live.fraction()), ("Loading Burn", 0.0));
-        for bytes in [500, 400] {
-            live.arriving(bytes);
-            assert_eq!(live.fraction(), BUNDLE_SHARE / 2.0, "it never falls");
-        }
+    fn status_names_the_bundle_until_it_has_arrived() {
+        let mut live = Live::new(Some(Arrival::begin("Burn", 1000)), Forecast::default());
+        assert_eq!(live.status(), "Loading Burn");
+        live.arriving(500);
         live.loaded(Loaded { compressed_bytes: None, bytes: 1000, cached: None, seconds: 1.0 });
-        assert_eq!((live.status().as_str(), live.fraction()), ("Getting ready", BUNDLE_SHARE));
-        live.loading(1, 1);
-        live.event(&progress(1, 1.0));
-        assert!((live.fraction() - 1.0).abs() < 1e-12);
+        assert_eq!(live.status(), "Getting ready");
     }
 
     #[test]
@@ -394,17 +365,6 @@ mod tests {
         live.event(&progress(1, 0.5));
         assert_eq!(live.status(), "Network 2 of 2: training");
         assert_eq!(live.workload.unwrap().title(), "MNIST, LeNet (Caffe)");
-    }
-
-    #[test]
-    fn estimates_time_left_except_at_ends() {
-        let mut live = started();
-        assert_eq!(live.seconds_left(30.0), None, "nothing is done yet");
-        live.event(&progress(1, 0.5));
-        let (fraction, left) = (live.fraction(), live.seconds_left(30.0).unwrap());
-        assert!((left - 30.0 * (1.0 - fraction) / fraction).abs() < 1e-9, "{left}");
-        live.finish();
-        assert_eq!(live.seconds_left(60.0), None);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use results::{FailureCause, Feature, Length, Positive, Precision, RunSpec, SeedS
 
 use crate::backend::PageBackend;
 use crate::filters::Filters;
+use crate::forecast::Limits;
 use crate::supplies::{Bundle, Supplies};
 use crate::words::language;
 use crate::words::remarks::failure_of_workload;
@@ -437,6 +438,19 @@ impl RunOptions {
         reasons.extend((!self.is_whole_suite()).then(|| t!(settings_no_whole_suite).to_owned()));
         let reasons = reasons.join(", ");
         self.non_standard().then(|| t!(settings_consequence, reasons = reasons))
+    }
+
+    /// Limits of each network's training, for the prediction of its time.
+    pub fn limits(&self) -> Limits {
+        let suite = self.suite();
+        match self.length {
+            Some(Length::Seconds(seconds)) => Limits { seconds: seconds.get(), epochs: f64::INFINITY },
+            Some(Length::Epochs(epochs)) => Limits { seconds: f64::INFINITY, epochs: f64::from(epochs.get()) },
+            // Steps of different networks take different times.
+            Some(Length::Steps(_)) | None => {
+                Limits { seconds: suite.training_seconds, epochs: f64::from(suite.epochs) }
+            }
+        }
     }
 
     /// Settings that determine how long a network takes, as a key for comparing runs.

@@ -1,9 +1,12 @@
 //! Runs made in this browser and stored locally: their results, the links that delete them from the leaderboard, and
 //! the full records of runs not uploaded yet.
 
-use results::{Outcome, Phase, RunRecord, Stretch};
+use std::collections::BTreeMap;
+
+use results::{Outcome, RunRecord, WorkloadRecord};
 use serde::{Deserialize, Serialize};
 
+use crate::forecast::Parts;
 use crate::words::Said;
 
 const MAX_RUNS: usize = 50;
@@ -27,24 +30,24 @@ pub struct OwnRun {
     pub took: Vec<Took>,
 }
 
-/// Duration of a network, excluding loading its data.
+/// Durations of a network's parts, excluding loading its data and the time while the page was hidden.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Took {
     pub workload: String,
-    pub seconds: f64,
+    #[serde(default)]
+    pub parts: Parts,
 }
 
 impl Took {
-    /// Durations of the completed networks, excluding time while the page was hidden.
+    /// Durations of the completed networks.
     pub fn of(record: &RunRecord) -> Vec<Self> {
-        let counts = |stretch: &&Stretch| !matches!(stretch.phase, Phase::LoadingData | Phase::Paused);
         let completed = record.workloads.iter().filter(|workload| workload.outcome == Outcome::Completed);
-        completed
-            .map(|workload| Self {
-                workload: workload.workload.clone(),
-                seconds: workload.timeline.iter().filter(counts).map(|stretch| stretch.seconds).sum(),
-            })
-            .collect()
+        let took = |workload: &WorkloadRecord| {
+            let mut parts = Parts::default();
+            workload.timeline.iter().for_each(|stretch| parts.add(stretch.phase, stretch.seconds));
+            Self { workload: workload.workload.clone(), parts }
+        };
+        completed.map(took).collect()
     }
 }
 
@@ -72,11 +75,18 @@ impl OwnRuns {
         &self.0
     }
 
+    /// Last durations of these networks with the same settings, as far as they are known.
+    pub fn durations(&self, networks: &[String], pace: &str) -> BTreeMap<String, Parts> {
+        let same = || self.0.iter().filter(|run| run.pace == pace);
+        let took = |took: &&Took, name: &String| took.workload == *name && took.parts.total() > 0.0;
+        let of = |name: &String| same().flat_map(|run| &run.took).find(|of| took(of, name));
+        networks.iter().filter_map(|name| Some((name.clone(), of(name)?.parts))).collect()
+    }
+
     /// Sum of the last durations of these networks with the same settings, if all are known.
     pub fn seconds(&self, networks: &[String], pace: &str) -> Option<f64> {
-        let same = || self.0.iter().filter(|run| run.pace == pace);
-        let of = |name: &String| same().flat_map(|run| &run.took).find(|took| took.workload == *name);
-        networks.iter().map(|name| Some(of(name)?.seconds)).sum()
+        let known = self.durations(networks, pace);
+        (known.len() == networks.len()).then(|| known.values().map(Parts::total).sum())
     }
 
     /// Adds a run, or replaces the one with its key.
@@ -149,7 +159,10 @@ mod tests {
 
     #[test]
     fn uses_durations_of_last_run_with_same_settings() {
-        let took = |workload: &str, seconds| Took { workload: workload.to_owned(), seconds };
+        let took = |workload: &str, training| Took {
+            workload: workload.to_owned(),
+            parts: Parts { training, ..Parts::default() },
+        };
         let mut runs = OwnRuns::default();
         runs.note(OwnRun { took: vec![took("a", 50.0), took("b", 7.0)], ..run(0) });
         runs.note(OwnRun { took: vec![took("a", 40.0)], ..run(1) });

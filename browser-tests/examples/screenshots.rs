@@ -102,7 +102,7 @@ fn what_is_absent(folder: &Path) {
         drive(setup, async |page| {
             page.open_to("/", "table", "Leaderboard").await;
             take(page, folder, &format!("{name}-closed")).await;
-            for list in ["details.networks > summary", "details.engines > summary"] {
+            for list in ["details.options > summary", "details.options > summary"] {
                 let summary = page.client().find(Locator::Css(list)).await.expect("a list of choices");
                 summary.click().await.expect("it opens");
             }

@@ -170,17 +170,18 @@ pub trait Page {
         self.watch_to_the_end().await
     }
 
-    /// Watches a run until its results are there.
+    /// Watches a run until its results are there, and opens their details.
     async fn watch_to_the_end(&self) -> Seen {
         let start = Instant::now();
         let mut seen = Seen::default();
-        while self.by_role("table", "Results").await.is_none() {
+        while self.text("#result-title").await.is_none() {
             Seen::note(&mut seen.progress, self.number("[role=progressbar]", "aria-valuenow").await);
             Seen::note(&mut seen.losses, self.number("[data-figure=loss]", "data-value").await);
             let status = self.text("[role=status]").await.unwrap_or_default();
             assert!(start.elapsed() < RUN_PATIENCE, "no results after {RUN_PATIENCE:?}; the status is “{status}”");
             tokio::time::sleep(PAUSE).await;
         }
+        self.ask("() => { document.querySelector('.particulars').open = true; }").await;
         seen
     }
 

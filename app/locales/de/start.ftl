@@ -19,3 +19,5 @@ start_claim = Welche GPU ist es, falls bekannt? (etwa GeForce RTX 4070)
 start_pressed = Andere Tabs oder Programme nutzen den Prozessor. Was nicht gebraucht wird, vorher schließen, sonst ist
     das Ergebnis womöglich zu langsam.
 start_integrated_question = Hat dieser Rechner eine schnellere GPU?
+start_right = { $right } von { $all } richtig
+start_sample = Beispiel: { $score } GFLOP/s auf { $device }

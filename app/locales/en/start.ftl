@@ -18,3 +18,5 @@ start_claim = Your GPU, if you know it (for example GeForce RTX 4070)
 start_pressed = Other tabs or programs use the processor. Close those that you do not need, or the result may be too
     slow.
 start_integrated_question = Does this machine have a faster GPU?
+start_right = { $right } of { $all } right
+start_sample = Example: { $score } GFLOP/s on { $device }

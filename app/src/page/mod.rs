@@ -10,6 +10,7 @@ mod device;
 mod document;
 mod language;
 mod leaderboard;
+mod miniature;
 mod moderation;
 mod parts;
 mod plots;

@@ -78,7 +78,7 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
 fn ProgressBar(benchmark: Benchmark) -> impl IntoView {
     let live = benchmark.live;
     let percent = Memo::new(move |_| live.with(|live| (live.fraction() * 1000.0).floor() / 10.0));
-    let left = Memo::new(move |_| benchmark.seconds_left().map(|left| t!(running_left, time = text::about(left))));
+    let left = Memo::new(move |_| live.with(Live::seconds_left).map(|left| t!(running_left, time = text::about(left))));
     view! {
         <div class="bar-line">
             <div

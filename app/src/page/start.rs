@@ -9,6 +9,7 @@ use leptos::task::spawn_local;
 use super::choices::Options;
 use super::language::kept;
 use super::leaderboard::Leaderboard;
+use super::miniature::Miniature;
 use super::parts::{Go, focus};
 use super::run::{FinishedRun, OwnRuns};
 use super::running::Running;
@@ -53,6 +54,9 @@ pub(super) fn Start() -> impl IntoView {
                     <Device state />
                     <Options state />
                 </div>
+                <Show when=move || !has_result.get()>
+                    <Miniature />
+                </Show>
             </section>
             {move || match state.gpu.get() {
                 Gpu::Missing(obstacle) => Some(view! { <NoGpu state obstacle /> }),

@@ -89,6 +89,14 @@ pub(crate) fn data_address(kind: &str, bytes: &[u8]) -> String {
     format!("data:{kind};base64,{content}")
 }
 
+/// True if the visitor asked the system for less motion.
+pub(crate) fn prefers_less_motion() -> bool {
+    let window = window();
+    let query = property(&window, "matchMedia").dyn_into::<js_sys::Function>();
+    let found = query.and_then(|query| query.call1(&window, &"(prefers-reduced-motion: reduce)".into()));
+    found.is_ok_and(|found| property(&found, "matches").is_truthy())
+}
+
 pub(crate) fn unix_seconds() -> f64 {
     js_sys::Date::now() / 1e3
 }

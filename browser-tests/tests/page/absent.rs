@@ -32,7 +32,7 @@ fn burn_can_be_chosen_without_a_reload_once_built() {
         page.ask("() => { window.marked = true; }").await;
         page.wait_for_text("[data-burn=building]", "Burn is being built: compiling Burn for the page").await;
         assert!(page.is_enabled("Benchmark").await, "our kernels need no Burn");
-        page.click_css("details.engines > summary").await;
+        page.click_css("details.options > summary").await;
         for backend in ["burn-wgpu", "burn-flex"] {
             let choice = engine(page, backend).await;
             assert!(!choice.is_enabled().await.unwrap());
@@ -43,7 +43,7 @@ fn burn_can_be_chosen_without_a_reload_once_built() {
         server.say_of_burn(&BUILDING.replace("compiling", "compressing")).unwrap();
         page.wait_for_text("[data-burn=building]", "compressing Burn for the page").await;
         server.say_of_burn(READY).unwrap();
-        page.wait_for_text("details.engines", "3.4 MB to fetch").await;
+        page.wait_for_text(".engines", "3.4 MB to fetch").await;
         page.wait_for_text(".controls", "Burn is ready.").await;
         let choice = engine(page, "burn-flex").await;
         assert!(choice.is_enabled().await.unwrap());
@@ -87,7 +87,7 @@ fn a_page_without_burn_says_why_at_every_choice() {
         let reason = "is not on this server: the page was built without Burn (--no-burn-page).";
         let note = page.wait_for_text("#benchmark-note", reason).await;
         assert!(note.starts_with("Burn on the processor"), "{note}");
-        page.click_css("details.engines > summary").await;
+        page.click_css("details.options > summary").await;
         let choice = engine(page, "burn-wgpu").await;
         assert!(!choice.is_enabled().await.unwrap());
         let label = label_of(page, &choice).await;
@@ -141,7 +141,7 @@ fn without_cifar10_the_page_disables_its_networks_only() {
         let said = page.wait_for_text("#missing-data", "CIFAR-10 is not on this server").await;
         assert!(said.contains("cifar10-train.bin is missing in its data folder"), "{said}");
         assert!(said.contains("8 of the 20 networks"), "{said}");
-        page.click_css("details.networks > summary").await;
+        page.click_css("details.options > summary").await;
         let complete = page.find(Locator::Css("input[name=suite][value=complete]")).await;
         assert!(!complete.is_enabled().await.unwrap());
         let label = label_of(page, &complete).await;
@@ -177,7 +177,7 @@ fn a_link_to_missing_data_gives_the_reason() {
 
         page.open("/?workload=keras-mnist-mlp,theano-cifar10&batch=32&steps=3").await;
         page.wait_for_text("#benchmark-note", "needs CIFAR-10, which is not on this server").await;
-        page.click_css("details.networks > summary").await;
+        page.click_css("details.options > summary").await;
         let chosen = page.find(Locator::Css("input[type=checkbox][value=theano-cifar10]")).await;
         chosen.click().await.unwrap();
         assert!(!chosen.is_enabled().await.unwrap(), "it can be taken away, and not be taken back");

@@ -37,7 +37,7 @@ fn burn_is_fetched_when_chosen_and_trains_on_the_processor() {
     drive_with_burn(Setup::NO_GPU, async |page| {
         page.open_to("/?workload=keras-mnist-mlp&batch=8&steps=6", "heading", "WebGPU is missing").await;
         let driver = page.client();
-        driver.find(Locator::Css("details.engines summary")).await.unwrap().click().await.unwrap();
+        driver.find(Locator::Css("details.options > summary")).await.unwrap().click().await.unwrap();
         driver.find(Locator::Css("input[value=burn-flex]")).await.unwrap().click().await.unwrap();
         let note = page.text("#benchmark-note").await.unwrap();
         assert!(note.contains("MB (Burn)"), "{note}");
@@ -375,8 +375,8 @@ fn without_bundles_only_our_kernels_can_be_chosen() {
     drive(setup, async |page| {
         page.tolerate(&["frameworks.json"]);
         page.open_to("/?workload=keras-mnist-mlp&batch=8&steps=3", "button", "Benchmark").await;
-        page.click_css("details.engines summary").await;
-        page.wait_for_text("details.engines", "the page was built without it").await;
+        page.click_css("details.options > summary").await;
+        page.wait_for_text(".engines", "the page was built without it").await;
         for backend in ["tfjs-webgpu", "jax-js-wasm"] {
             let choice = page.find(Locator::Css(&format!("input[value={backend}]"))).await;
             assert!(!choice.is_enabled().await.unwrap(), "{backend}");

@@ -195,12 +195,12 @@ fn a_chosen_language_is_stored_and_keeps_the_run() {
 fn a_change_of_language_keeps_open_details_and_the_focus() {
     drive(Setup::NO_GPU, async |page| {
         page.open_to("/?batch=32", "table", "Leaderboard").await;
-        let summary = page.find(Locator::Css("details.settings > summary")).await;
+        let summary = page.find(Locator::Css("details.options > summary")).await;
         summary.click().await.unwrap();
         page.choose("Language", "Deutsch").await;
         page.wait_for("heading", "Wie schnell lernt diese GPU?").await;
         tokio::time::sleep(Duration::from_millis(100)).await;
-        assert!(page.attribute("details.settings", "open").await.is_some(), "the settings are still open");
+        assert!(page.attribute("details.options", "open").await.is_some(), "the settings are still open");
         assert_eq!(page.ask("() => document.activeElement.id").await, "language");
         assert_eq!(page.ask("() => document.querySelector('input[name=batch]').value").await, "32");
     });

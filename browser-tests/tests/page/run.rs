@@ -26,8 +26,8 @@ fn a_run_is_trained_uploaded_found_and_deleted() {
         assert!(headline.contains("test accuracy"), "{headline}");
         let table = page.by_role("table", "Results").await.unwrap().text().await.unwrap();
         assert!(table.contains("Test accuracy") && table.contains('%'), "{table}");
-        let cards = page.text(".cards").await.unwrap();
-        assert!(cards.contains("samples") && !cards.contains('–'), "a figure that there is none of: {cards}");
+        let sentence = page.text(".networks-done").await.unwrap();
+        assert!(sentence.contains("samples") && !sentence.contains('–'), "{sentence}");
 
         let json = page.text("details pre").await.unwrap();
         let record: Value = serde_json::from_str(&json).unwrap();
@@ -120,7 +120,7 @@ fn cancelled_run_can_be_followed_by_another() {
 fn page_selects_networks_and_trains_a_recurrent_one() {
     drive(Setup::USUAL, async |page| {
         page.open("/?batch=8&steps=3").await;
-        page.click_css("details.networks summary").await;
+        page.click_css("details.options > summary").await;
         page.click("checkbox", "bAbI task 2, recurrent network (Keras)").await;
         page.click("checkbox", "MNIST, multilayer perceptron (Keras)").await;
         page.click("checkbox", "MNIST, LeNet (Caffe)").await;
@@ -294,7 +294,7 @@ fn a_phone_never_scrolls_sideways() {
         page.assert_never_scrolls_sideways().await;
         // One network's name is longer than their number.
         page.open_to("/?workload=keras-mnist-mlp", "table", "Leaderboard").await;
-        page.click_css("details.engines summary").await;
+        page.click_css("details.options > summary").await;
         page.assert_never_scrolls_sideways().await;
         for path in ["/compare", "/file"] {
             page.open_to(path, "link", "Show a result file").await;

@@ -65,7 +65,7 @@ fn script_learns_of_a_wrong_setting_in_the_address() {
 fn settings_are_editable_and_errors_name_them() {
     drive(Setup::USUAL, async |page| {
         page.open_to("/", "button", "Benchmark").await;
-        page.click_css("details.settings > summary").await;
+        page.click_css("details.options > summary").await;
         let batch = page.find(Locator::Css("input[name=batch]")).await;
         batch.send_keys("many\u{E004}").await.unwrap();
         page.wait_for_text("#benchmark-note", "batch must be a whole number").await;

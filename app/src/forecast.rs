@@ -1,0 +1,279 @@
+//! Prediction of the time that a run still takes: from the last run on this device, or else from the speed that its first
+//! seconds show.
+
+use std::collections::BTreeMap;
+
+use engine::{Event, Phase};
+use serde::{Deserialize, Serialize};
+
+/// Seconds until a network is built, checked and warm, before any was.
+const SETUP_SECONDS: f64 = 4.0;
+/// Time of a test relative to that of training on as many samples: a forward pass of three passes.
+const TEST_SHARE: f64 = 1.0 / 3.0;
+/// Time of the proof relative to the training's, and its minimum in seconds.
+const PROOF_SHARE: f64 = 0.12;
+const PROOF_SECONDS: f64 = 2.0;
+/// Remaining share of a part that takes longer than predicted.
+const OVERTIME_SHARE: f64 = 0.05;
+/// Maximum rise of the shown time at each update. A prediction that was wrong is corrected slowly.
+const MAX_RISE: f64 = 1.005;
+
+/// Seconds of a network's parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Parts {
+    /// Building, checking and warming up.
+    pub setup: f64,
+    pub training: f64,
+    pub testing: f64,
+    pub proving: f64,
+}
+
+impl Parts {
+    pub fn total(&self) -> f64 {
+        self.setup + self.training + self.testing + self.proving
+    }
+
+    /// Adds the time of a phase. Loading and waiting are nobody's part.
+    pub fn add(&mut self, phase: Phase, seconds: f64) {
+        if let Some(part) = self.part(phase) {
+            *part += seconds;
+        }
+    }
+
+    fn part(&mut self, phase: Phase) -> Option<&mut f64> {
+        match phase {
+            Phase::LoadingData | Phase::Paused => None,
+            Phase::Building | Phase::Checking | Phase::WarmingUp => Some(&mut self.setup),
+            Phase::Training | Phase::Measuring | Phase::MeasuringPeak => Some(&mut self.training),
+            Phase::Testing => Some(&mut self.testing),
+            Phase::Proving => Some(&mut self.proving),
+        }
+    }
+}
+
+/// Length of each network's training.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Limits {
+    pub seconds: f64,
+    pub epochs: f64,
+}
+
+/// Speed of the present network.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Speed {
+    samples_per_second: f64,
+    /// Completed share of the training.
+    share: f64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Forecast {
+    limits: Limits,
+    /// What the networks took the last time.
+    known: BTreeMap<String, Parts>,
+    networks: Vec<String>,
+    /// Place of the present network.
+    present: usize,
+    spent: Parts,
+    /// Parts of the network before the present one.
+    last: Option<Parts>,
+    /// Present phase and its start.
+    phase: Option<(Phase, f64)>,
+    speed: Option<Speed>,
+    now: f64,
+    shown: Option<f64>,
+}
+
+impl Forecast {
+    pub fn new(networks: Vec<String>, limits: Limits, known: BTreeMap<String, Parts>) -> Self {
+        Self { networks, limits, known, ..Self::default() }
+    }
+
+    /// Sets the time since the start of the run, without the time while the page was hidden.
+    pub fn tick(&mut self, now: f64) {
+        self.now = now;
+        let remaining = self.remaining();
+        let is_predicted = self.speed.is_some() || self.known.len() >= self.networks.len();
+        self.shown = is_predicted.then(|| self.shown.map_or(remaining, |shown| remaining.min(shown * MAX_RISE)));
+    }
+
+    /// Seconds left, once they can be predicted.
+    pub fn seconds_left(&self) -> Option<f64> {
+        self.shown
+    }
+
+    /// Share of the whole time that has passed.
+    pub fn fraction(&self) -> f64 {
+        self.now / (self.now + self.remaining()).max(f64::MIN_POSITIVE)
+    }
+
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::RunStarted { workloads, .. } => self.networks.clone_from(workloads),
+            Event::WorkloadStarted { index, .. } => {
+                self.end_phase();
+                if self.present < *index as usize {
+                    self.last = Some(self.spent);
+                }
+                (self.present, self.spent, self.speed) = (*index as usize, Parts::default(), None);
+            }
+            Event::PhaseStarted { phase, .. } => {
+                self.end_phase();
+                self.phase = Some((*phase, self.now));
+            }
+            Event::Progress { run_fraction, samples_per_second, .. } => {
+                let share = run_fraction * self.networks.len() as f64 - self.present as f64;
+                self.speed = Some(Speed { samples_per_second: *samples_per_second, share: share.clamp(0.0, 1.0) });
+            }
+            _ => {}
+        }
+    }
+
+    fn end_phase(&mut self) {
+        if let Some((phase, began)) = self.phase.take() {
+            self.spent.add(phase, self.now - began);
+        }
+    }
+
+    fn remaining(&self) -> f64 {
+        let after = (self.present + 1..self.networks.len()).map(|place| self.predicted(place).total());
+        self.remaining_of_present() + after.sum::<f64>()
+    }
+
+    fn remaining_of_present(&self) -> f64 {
+        let (expected, mut spent) = (self.predicted(self.present), self.spent);
+        if let Some((phase, began)) = self.phase {
+            spent.add(phase, self.now - began);
+        }
+        let phase = self.phase.map(|(phase, _)| phase);
+        let left = |expected: f64, spent: f64, is_now: bool| {
+            (expected - spent).max(if is_now { expected.max(spent) * OVERTIME_SHARE } else { 0.0 })
+        };
+        let is_past_setup = self.speed.is_some() || spent.training > 0.0;
+        let setup = if is_past_setup { 0.0 } else { left(expected.setup, spent.setup, true) };
+        let training = match self.speed.filter(|speed| speed.share > 0.0) {
+            Some(Speed { share, .. }) => spent.training * (1.0 - share) / share,
+            None => left(expected.training, spent.training, true),
+        };
+        let testing = left(expected.testing, spent.testing, phase == Some(Phase::Testing));
+        let proving = left(expected.proving, spent.proving, phase == Some(Phase::Proving));
+        setup + training + testing + proving
+    }
+
+    /// Parts of a network as far as anything is known of it.
+    fn predicted(&self, place: usize) -> Parts {
+        let name = self.networks.get(place).map_or("", String::as_str);
+        if let Some(known) = self.known.get(name) {
+            return *known;
+        }
+        let data = engine::workload(name).and_then(|of| engine::data_set(&of.data_set));
+        let [samples, test_samples] = data.map_or([0, 0], |of| [of.train.samples, of.test.samples]).map(f64::from);
+        let epoch_seconds = self.rate(place).map(|rate| samples / rate);
+        let training = epoch_seconds.map_or(self.limits.seconds, |of| self.limits.seconds.min(self.limits.epochs * of));
+        let tests = epoch_seconds.map_or(1.0, |of| (training / of).round().max(1.0));
+        let test = self.rate(place).map_or(0.0, |rate| TEST_SHARE * test_samples / rate);
+        Parts {
+            setup: self.last.map_or(SETUP_SECONDS, |last| last.setup),
+            training,
+            testing: tests * test,
+            proving: (PROOF_SHARE * training).max(PROOF_SECONDS),
+        }
+    }
+
+    /// Samples per second of a network, from its own speed or the arithmetic of the present one.
+    fn rate(&self, place: usize) -> Option<f64> {
+        let rate = self.speed?.samples_per_second;
+        let flops = |place: usize| {
+            let network = engine::workload(self.networks.get(place)?)?;
+            Some(network.model.operations().ok()?.training_flops() as f64)
+        };
+        let rate = if place == self.present { rate } else { rate * flops(self.present)? / flops(place)? };
+        (rate > 0.0).then_some(rate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NETWORKS: [&str; 2] = ["keras-mnist-mlp", "caffe-mnist"];
+
+    fn forecast(known: BTreeMap<String, Parts>) -> Forecast {
+        let networks = NETWORKS.map(str::to_owned).to_vec();
+        Forecast::new(networks, Limits { seconds: 30.0, epochs: 2.0 }, known)
+    }
+
+    fn begin(forecast: &mut Forecast, index: u32) {
+        forecast.event(&Event::WorkloadStarted {
+            workload: NETWORKS[index as usize].to_owned(),
+            index,
+            count: 2,
+            batch_size: 64,
+            steps_per_epoch: 938,
+            target_accuracy: 0.98,
+        });
+    }
+
+    fn phase(forecast: &mut Forecast, phase: Phase) {
+        forecast.event(&Event::PhaseStarted { workload: String::new(), phase });
+    }
+
+    fn progress(forecast: &mut Forecast, run_fraction: f64) {
+        forecast.event(&Event::Progress {
+            workload: String::new(),
+            run_fraction,
+            step: 1,
+            epochs: 0.0,
+            training_seconds: 1.0,
+            loss: 1.0,
+            training_accuracy: 0.5,
+            samples_per_second: 100.0,
+        });
+    }
+
+    #[test]
+    fn a_second_run_is_predicted_from_the_first() {
+        let parts = Parts { setup: 2.0, training: 30.0, testing: 20.0, proving: 8.0 };
+        let mut forecast = forecast(NETWORKS.map(|name| (name.to_owned(), parts)).into());
+        forecast.tick(0.0);
+        assert_eq!(forecast.seconds_left(), Some(120.0));
+        begin(&mut forecast, 0);
+        phase(&mut forecast, Phase::Building);
+        forecast.tick(2.0);
+        phase(&mut forecast, Phase::Training);
+        forecast.tick(17.0);
+        progress(&mut forecast, 0.25);
+        forecast.tick(17.0);
+        assert_eq!(forecast.seconds_left(), Some(15.0 + 28.0 + 60.0));
+        assert!((forecast.fraction() - 17.0 / 120.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_first_run_is_predicted_from_its_speed() {
+        let mut forecast = forecast(BTreeMap::new());
+        begin(&mut forecast, 0);
+        phase(&mut forecast, Phase::Training);
+        forecast.tick(3.0);
+        assert_eq!(forecast.seconds_left(), None);
+        progress(&mut forecast, 0.05);
+        forecast.tick(3.0);
+        let left = forecast.seconds_left().unwrap();
+        // 27 s of training, a test of 10,000 samples in a third of 100 s, the proof, and the next network.
+        assert!(left > 27.0 + 33.0 + 30.0 && left < 300.0, "{left}");
+    }
+
+    #[test]
+    fn a_wrong_prediction_is_corrected_slowly() {
+        let parts = Parts { setup: 0.0, training: 10.0, testing: 0.0, proving: 0.0 };
+        let mut forecast = forecast(NETWORKS.map(|name| (name.to_owned(), parts)).into());
+        begin(&mut forecast, 0);
+        phase(&mut forecast, Phase::Training);
+        forecast.tick(1.0);
+        let before = forecast.seconds_left().unwrap();
+        progress(&mut forecast, 0.001);
+        forecast.tick(1.25);
+        let after = forecast.seconds_left().unwrap();
+        assert!(after > before && after <= before * MAX_RISE, "{before} {after}");
+    }
+}

@@ -1,0 +1,65 @@
+//! A loop of a network that learns, recorded from a real run (`browser-tests/examples/miniature.rs`).
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use leptos::prelude::*;
+use serde::Deserialize;
+
+use crate::{platform, t, text};
+
+/// Test digits side by side.
+const DIGITS: &[u8] = include_bytes!("../../miniature.png");
+const FRAME: Duration = Duration::from_millis(450);
+/// Number of frames for which the loop stays at its end.
+const REST: usize = 8;
+
+#[derive(Deserialize)]
+struct Recording {
+    labels: Vec<u16>,
+    /// Answers to all digits, moment after moment.
+    answers: Vec<Vec<u16>>,
+    /// Score of a standard run, in GFLOP/s.
+    score: f64,
+    device: String,
+}
+
+static RECORDING: LazyLock<Recording> =
+    LazyLock::new(|| serde_json::from_str(include_str!("../../miniature.json")).expect("the file is checked in"));
+
+/// The loop; its end where people prefer less motion.
+#[component]
+pub(super) fn Miniature() -> impl IntoView {
+    let Recording { labels, answers, score, device } = &*RECORDING;
+    let last = answers.len() - 1;
+    let frame = RwSignal::new(last);
+    if !platform::prefers_less_motion() {
+        frame.set(0);
+        let next = move || frame.update(|frame| *frame = (*frame + 1) % (answers.len() + REST));
+        if let Ok(ticking) = set_interval_with_handle(next, FRAME) {
+            on_cleanup(move || ticking.clear());
+        }
+    }
+    let now = move || &answers[frame.get().min(last)];
+    let digit = |(place, label): (usize, &'static u16)| {
+        let is_right = move || now()[place] == *label;
+        let offset = format!("{}%", 100 * place / (labels.len() - 1).max(1));
+        view! {
+            <li class:right=is_right class:wrong=move || !is_right()>
+                <span class="digit" style:background-position-x=offset></span>
+                <span><b>{move || if is_right() { "✓" } else { "✗" }}</b>" "{move || now()[place]}</span>
+            </li>
+        }
+    };
+    let count = move || now().iter().zip(labels).filter(|(answer, label)| answer == label).count();
+    let picture = format!("--digits: url({})", platform::data_address("image/png", DIGITS));
+    view! {
+        <figure class="miniature examples">
+            <ul aria-hidden="true" style=picture>{labels.iter().enumerate().map(digit).collect_view()}</ul>
+            <figcaption>
+                <span aria-hidden="true">{move || t!(start_right, right = count(), all = labels.len())}</span>
+                <span class="note">{t!(start_sample, score = text::score(*score), device = device)}</span>
+            </figcaption>
+        </figure>
+    }
+}

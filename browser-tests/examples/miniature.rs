@@ -1,0 +1,69 @@
+//! Records the loop of the start page from real runs in Chromium: `cargo run --release -p browser-tests --example miniature`
+//! writes `app/miniature.png`, test digits side by side, and `app/miniature.json`, their labels, a small network's answers
+//! while it learns, and the score of a standard run. The network learns slowly, with a low rate, so that the eye can follow.
+
+use std::path::Path;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use browser_tests::{Page, Setup, drive};
+use serde_json::{Value, json};
+
+const SLOW_RUN: &str = "/?workload=keras-mnist-mlp&batch=16&learning-rate=0.01&seconds=60";
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// The digits side by side, as the data of a PNG file.
+const SPRITE: &str = "() => {
+    const images = [...document.querySelectorAll('.examples img')];
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [28 * images.length, 28];
+    images.forEach((image, place) => canvas.getContext('2d').drawImage(image, 28 * place, 0, 28, 28));
+    return canvas.toDataURL('image/png').split(',')[1];
+}";
+/// Each digit's label and answer, from the words for screen readers.
+const ANSWERS: &str =
+    "() => [...document.querySelectorAll('.examples img')].map((image) => image.alt.match(/\\\\d/g).map(Number))";
+
+fn main() {
+    let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("../app");
+    drive(Setup::USUAL, async |page| {
+        let (sprite, labels, answers) = record(page).await;
+        std::fs::write(app.join("miniature.png"), sprite).expect("it can be saved");
+        page.open_to("/", "button", "Benchmark").await;
+        page.click("button", "Benchmark").await;
+        page.watch_to_the_end().await;
+        let record = page.record().await;
+        let record: results::RunRecord = serde_json::from_value(record).expect("a record");
+        let recording = json!({
+            "labels": labels,
+            "answers": answers,
+            "score": engine::score(&record).expect("a whole suite").value,
+            "device": "SwiftShader",
+        });
+        std::fs::write(app.join("miniature.json"), recording.to_string() + "\n").expect("it can be saved");
+    });
+}
+
+/// Returns the picture, the labels and the distinct answers of a slow run.
+async fn record(page: &impl Page) -> (Vec<u8>, Value, Vec<Value>) {
+    page.open_to(SLOW_RUN, "button", "Benchmark").await;
+    page.click("button", "Benchmark").await;
+    page.wait_for_step(1.0).await;
+    let sprite = page.ask(SPRITE).await;
+    let sprite = STANDARD.decode(sprite.as_str().expect("a text")).expect("base64");
+    let (mut labels, mut answers) = (Value::Null, Vec::new());
+    loop {
+        let shown = page.ask(ANSWERS).await;
+        let pairs: Vec<Vec<u16>> = serde_json::from_value(shown).unwrap_or_default();
+        if pairs.is_empty() {
+            return (sprite, labels, answers);
+        }
+        // A right answer is its label.
+        labels = json!(pairs.iter().map(|pair| pair[0]).collect::<Vec<_>>());
+        let now = json!(pairs.iter().map(|pair| pair[pair.len() - 1]).collect::<Vec<_>>());
+        if answers.last() != Some(&now) {
+            answers.push(now);
+        }
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
+}
