@@ -8,8 +8,8 @@ use leptos::task::spawn_local;
 use results::{Length, Outcome, Positive, Precision, RunRecord, SeedSource, Suite, Warning};
 use training_worker::{FromWorker, Order, Registration, Trouble};
 
-use crate::backend::Maker;
-use crate::live::Live;
+use crate::backend::{Maker, PageBackend};
+use crate::live::{Live, Trained};
 use crate::options::RunOptions;
 use crate::platform::{self, HiddenTimer, LeavePrompt, Loaders, PressureWatch, TrainingWorker, Turn, WakeLock};
 use crate::supplies::{Arrival, Bundle, Supplies};
@@ -57,6 +57,14 @@ pub(crate) struct Finished {
     pub(crate) bundle: Option<Arrival>,
 }
 
+/// A network's answer to an image.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) image: Vec<u8>,
+    /// Of each class.
+    pub(crate) probabilities: Vec<f64>,
+}
+
 /// The page's one run at a time.
 #[derive(Clone, Copy)]
 pub(crate) struct Benchmark {
@@ -65,6 +73,14 @@ pub(crate) struct Benchmark {
     pub(crate) live: RwSignal<Live>,
     pub(crate) finished: RwSignal<Option<Finished>>,
     pub(crate) supplies: RwSignal<Supplies>,
+    /// The best network of the finished run, while its worker can be asked.
+    pub(crate) network: RwSignal<Option<Trained>>,
+    /// Its last answer.
+    pub(crate) answer: RwSignal<Option<Answer>>,
+    /// Worker of the finished run.
+    worker: StoredValue<Option<TrainingWorker>, LocalStorage>,
+    /// Image that the worker classifies now.
+    asked: StoredValue<Option<Vec<u8>>>,
     latest: StoredValue<Live>,
     session: StoredValue<Option<RunSession>, LocalStorage>,
     /// Start of the run, seconds since 1970 UTC.
@@ -104,6 +120,10 @@ impl Benchmark {
             live: RwSignal::new(Live::default()),
             finished: RwSignal::new(None),
             supplies: RwSignal::new(Supplies::default()),
+            network: RwSignal::new(None),
+            answer: RwSignal::new(None),
+            worker: StoredValue::new_local(None),
+            asked: StoredValue::new(None),
             latest: StoredValue::new(Live::default()),
             session: StoredValue::new_local(None),
             began: StoredValue::new(0.0),
@@ -128,6 +148,7 @@ impl Benchmark {
         if matches!(self.stage.get_untracked(), Stage::Running | Stage::Cancelling) {
             return;
         }
+        self.release_network();
         self.attempt.update_value(|attempt| *attempt += 1);
         let attempt = self.attempt.get_value();
         let bundle = self.supplies.with_untracked(|supplies| supplies.bundle(options.backend).cloned());
@@ -185,6 +206,8 @@ impl Benchmark {
         let worker = TrainingWorker::start(&loaders(options.backend.maker(), bundle)?, order, move |message| {
             if self.goes_on(attempt) {
                 self.receive(message);
+            } else if self.attempt.get_value() == attempt {
+                self.receive_later(message);
             }
         })?;
         let drawing = set_interval_with_handle(move || self.draw(), DRAW_EVERY).map_err(|_| "no timer".to_owned())?;
@@ -255,7 +278,34 @@ impl Benchmark {
                 self.end(Stage::Failed(Failure::Failed { trouble, reason: sentence }));
             }
             FromWorker::Crashed(reason) => self.end(Stage::Failed(Failure::Crashed { reason })),
+            FromWorker::Classified(_) => {}
         }
+    }
+
+    /// Receives a message after the end of the run.
+    fn receive_later(self, message: FromWorker) {
+        match message {
+            FromWorker::Classified(probabilities) => {
+                let image = self.asked.try_update_value(Option::take).flatten();
+                self.answer.set(image.map(|image| Answer { image, probabilities }));
+            }
+            FromWorker::Crashed(_) => self.release_network(),
+            _ => {}
+        }
+    }
+
+    /// Asks the network of the finished run about an image, unless it is busy. It then changes `answer`.
+    pub(crate) fn classify(self, image: Vec<u8>) {
+        if self.asked.with_value(Option::is_some) {
+            return;
+        }
+        let workload = self.network.with_untracked(|network| network.as_ref().map(|network| network.workload.clone()));
+        self.worker.with_value(|worker| {
+            if let Some((worker, workload)) = worker.as_ref().zip(workload) {
+                worker.classify(workload, image.clone());
+                self.asked.set_value(Some(image));
+            }
+        });
     }
 
     fn draw(self) {
@@ -299,10 +349,33 @@ impl Benchmark {
             // The run may have come to its end at the same moment.
             self.finished.set(None);
         }
+        let network = (stage == Stage::Finished).then(|| self.trained()).flatten();
         self.stage.set(stage);
+        self.worker.set_value(self.session.try_update_value(Option::take).flatten().map(|session| session.worker));
+        match network {
+            Some(network) => self.network.set(Some(network)),
+            None => self.release_network(),
+        }
+    }
+
+    /// The network to ask after the run. The workers of frameworks and of Burn would hold the GPU's memory.
+    fn trained(self) -> Option<Trained> {
+        let is_asked = |finished: &Finished| {
+            let backend = PageBackend::named(&finished.record.device.backend);
+            let is_ours = backend.is_none_or(|backend| backend.maker() == Maker::Ours);
+            is_ours && !matches!(finished.kind, RunKind::Comparison { .. })
+        };
+        let is_asked = self.finished.with_untracked(|finished| finished.as_ref().is_some_and(is_asked));
+        self.latest.with_value(|live| live.best_network().filter(|_| is_asked).cloned())
+    }
+
+    fn release_network(self) {
+        self.network.set(None);
+        self.answer.set(None);
+        self.asked.set_value(None);
+        let worker = self.worker.try_update_value(Option::take).flatten();
         // The worker's own callback may be running, so it is dropped after it has returned.
-        let session = self.session.try_update_value(Option::take).flatten();
-        set_timeout(move || drop(session), Duration::ZERO);
+        set_timeout(move || drop(worker), Duration::ZERO);
     }
 }
 

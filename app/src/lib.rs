@@ -9,6 +9,7 @@ mod benchmark;
 pub mod browser;
 pub mod candidates;
 pub mod charts;
+pub mod digit;
 pub mod documents;
 pub mod filters;
 pub mod headline;

@@ -10,6 +10,7 @@ use results::api::{AcceptedRun, Verdict};
 use results::open_data::LICENCE_ADDRESS;
 
 use super::chart::{AccuracyChart, LossChart, RateChart};
+use super::draw::DrawDigit;
 use super::language::kept;
 use super::parts::{ExactJson, LINK, PassOn, Sending, copy, focus, linked};
 use super::report::{Overview, Particulars};
@@ -132,7 +133,8 @@ fn figure(
 /// Test images with the network's answers. Not a live region, because it changes all the time.
 #[component]
 fn ExampleStrip(examples: Arc<Examples>, #[prop(into)] answers: Signal<Vec<u16>>) -> impl IntoView {
-    let addresses: Vec<String> = examples.bitmaps().map(|bitmap| platform::data_address("image/bmp", bitmap)).collect();
+    let addresses: Vec<String> =
+        examples.bitmaps().map(|bitmap| platform::data_address("image/bmp", &bitmap)).collect();
     let answered = Memo::new(move |_| answers.with(|answers| examples.answered(answers)));
     let image = |(place, address): (usize, String)| {
         let example = move || answered.with(|answered: &Vec<Option<Example>>| answered.get(place).cloned().flatten());
@@ -208,6 +210,7 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
                     view! { <p class="callout">{t!(result_stays)}</p> }.into_any()
                 }
             }}
+            <DrawDigit benchmark=state.benchmark />
             <ExactJson json=json.into() file />
             <Particulars record=shown />
         </section>
