@@ -9,6 +9,7 @@ use results::{Length, Outcome, Positive, Precision, RunRecord, SeedSource, Suite
 use training_worker::{FromWorker, Order, Registration, Trouble};
 
 use crate::backend::{Maker, PageBackend};
+use crate::classifier::Classifier;
 use crate::live::{Live, Trained};
 use crate::options::RunOptions;
 use crate::platform::{self, HiddenTimer, LeavePrompt, Loaders, PressureWatch, TrainingWorker, Turn, WakeLock};
@@ -57,14 +58,6 @@ pub(crate) struct Finished {
     pub(crate) bundle: Option<Arrival>,
 }
 
-/// A network's answer to an image.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Answer {
-    pub(crate) image: Vec<u8>,
-    /// Of each class.
-    pub(crate) probabilities: Vec<f64>,
-}
-
 /// The page's one run at a time.
 #[derive(Clone, Copy)]
 pub(crate) struct Benchmark {
@@ -73,14 +66,8 @@ pub(crate) struct Benchmark {
     pub(crate) live: RwSignal<Live>,
     pub(crate) finished: RwSignal<Option<Finished>>,
     pub(crate) supplies: RwSignal<Supplies>,
-    /// The best network of the finished run, while its worker can be asked.
-    pub(crate) network: RwSignal<Option<Trained>>,
-    /// Its last answer.
-    pub(crate) answer: RwSignal<Option<Answer>>,
-    /// Worker of the finished run.
-    worker: StoredValue<Option<TrainingWorker>, LocalStorage>,
-    /// Image that the worker classifies now.
-    asked: StoredValue<Option<Vec<u8>>>,
+    /// The finished run's best network.
+    pub(crate) classifier: Classifier,
     latest: StoredValue<Live>,
     session: StoredValue<Option<RunSession>, LocalStorage>,
     /// Start of the run, seconds since 1970 UTC.
@@ -120,10 +107,7 @@ impl Benchmark {
             live: RwSignal::new(Live::default()),
             finished: RwSignal::new(None),
             supplies: RwSignal::new(Supplies::default()),
-            network: RwSignal::new(None),
-            answer: RwSignal::new(None),
-            worker: StoredValue::new_local(None),
-            asked: StoredValue::new(None),
+            classifier: Classifier::new(),
             latest: StoredValue::new(Live::default()),
             session: StoredValue::new_local(None),
             began: StoredValue::new(0.0),
@@ -148,7 +132,7 @@ impl Benchmark {
         if matches!(self.stage.get_untracked(), Stage::Running | Stage::Cancelling) {
             return;
         }
-        self.release_network();
+        self.classifier.release();
         self.attempt.update_value(|attempt| *attempt += 1);
         let attempt = self.attempt.get_value();
         let bundle = self.supplies.with_untracked(|supplies| supplies.bundle(options.backend).cloned());
@@ -207,7 +191,7 @@ impl Benchmark {
             if self.goes_on(attempt) {
                 self.receive(message);
             } else if self.attempt.get_value() == attempt {
-                self.receive_later(message);
+                self.classifier.receive(message);
             }
         })?;
         let drawing = set_interval_with_handle(move || self.draw(), DRAW_EVERY).map_err(|_| "no timer".to_owned())?;
@@ -282,32 +266,6 @@ impl Benchmark {
         }
     }
 
-    /// Receives a message after the end of the run.
-    fn receive_later(self, message: FromWorker) {
-        match message {
-            FromWorker::Classified(probabilities) => {
-                let image = self.asked.try_update_value(Option::take).flatten();
-                self.answer.set(image.map(|image| Answer { image, probabilities }));
-            }
-            FromWorker::Crashed(_) => self.release_network(),
-            _ => {}
-        }
-    }
-
-    /// Asks the network of the finished run about an image, unless it is busy. It then changes `answer`.
-    pub(crate) fn classify(self, image: Vec<u8>) {
-        if self.asked.with_value(Option::is_some) {
-            return;
-        }
-        let workload = self.network.with_untracked(|network| network.as_ref().map(|network| network.workload.clone()));
-        self.worker.with_value(|worker| {
-            if let Some((worker, workload)) = worker.as_ref().zip(workload) {
-                worker.classify(workload, image.clone());
-                self.asked.set_value(Some(image));
-            }
-        });
-    }
-
     fn draw(self) {
         let latest = self.latest.get_value();
         if self.live.with_untracked(|shown| *shown != latest) {
@@ -351,11 +309,8 @@ impl Benchmark {
         }
         let network = (stage == Stage::Finished).then(|| self.trained()).flatten();
         self.stage.set(stage);
-        self.worker.set_value(self.session.try_update_value(Option::take).flatten().map(|session| session.worker));
-        match network {
-            Some(network) => self.network.set(Some(network)),
-            None => self.release_network(),
-        }
+        let session = self.session.try_update_value(Option::take).flatten();
+        self.classifier.keep(session.map(|session| session.worker), network);
     }
 
     /// The network to ask after the run. The workers of frameworks and of Burn would hold the GPU's memory.
@@ -367,15 +322,6 @@ impl Benchmark {
         };
         let is_asked = self.finished.with_untracked(|finished| finished.as_ref().is_some_and(is_asked));
         self.latest.with_value(|live| live.best_network().filter(|_| is_asked).cloned())
-    }
-
-    fn release_network(self) {
-        self.network.set(None);
-        self.answer.set(None);
-        self.asked.set_value(None);
-        let worker = self.worker.try_update_value(Option::take).flatten();
-        // The worker's own callback may be running, so it is dropped after it has returned.
-        set_timeout(move || drop(worker), Duration::ZERO);
     }
 }
 

@@ -5,7 +5,8 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::language::kept;
-use crate::benchmark::{Answer, Benchmark};
+use crate::benchmark::Benchmark;
+use crate::classifier::{Answer, Classifier};
 use crate::digit::{self, BOARD, PEN, Point};
 use crate::live::Trained;
 use crate::{platform, t, text};
@@ -13,7 +14,8 @@ use crate::{platform, t, text};
 /// Shows the best network of the finished run at work, while its worker lives.
 #[component]
 pub(super) fn DrawDigit(benchmark: Benchmark) -> impl IntoView {
-    move || benchmark.network.get().map(|network| view! { <TryNetwork benchmark network /> })
+    let classifier = benchmark.classifier;
+    move || classifier.network.get().map(|network| view! { <TryNetwork classifier network /> })
 }
 
 /// What the network is asked about.
@@ -76,7 +78,7 @@ impl Picture {
 type Shown = StoredValue<Vec<(String, String)>>;
 
 #[component]
-fn TryNetwork(benchmark: Benchmark, network: Trained) -> impl IntoView {
+fn TryNetwork(classifier: Classifier, network: Trained) -> impl IntoView {
     let digits = network.examples.are_digits();
     let name = text::workload_title(&network.workload);
     let classes: Vec<String> = (0..CLASSES).map(|class| network.examples.class(class)).collect();
@@ -89,12 +91,12 @@ fn TryNetwork(benchmark: Benchmark, network: Trained) -> impl IntoView {
     let image = Memo::new(move |_| picture.with(|picture| picture.image(&network)));
     // The answer to an image is followed by a question about the latest one.
     Effect::new(move |_| {
-        let is_answered = benchmark.answer.with(|answer| image.with(|image| is_to(answer.as_ref(), image)));
+        let is_answered = classifier.answer.with(|answer| image.with(|image| is_to(answer.as_ref(), image)));
         if let Some(image) = image.get().filter(|_| !is_answered) {
-            benchmark.classify(image);
+            classifier.classify(image);
         }
     });
-    let answer = Memo::new(move |_| benchmark.answer.get().filter(|_| image.with(Option::is_some)));
+    let answer = Memo::new(move |_| classifier.answer.get().filter(|_| image.with(Option::is_some)));
     let names = classes.clone();
     // Said once for each drawing, not all the time.
     let sentence = move || {

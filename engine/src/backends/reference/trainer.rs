@@ -30,7 +30,8 @@ impl<T: Real> ReferenceTrainer<T> {
     }
 
     pub(super) fn from_weights(job: &TrainingJob, weights: Vec<Vec<f32>>) -> Result<Self, EngineError> {
-        let classifier = Classifier::new(job, weights)?;
+        let mut classifier = Classifier::new(job, weights)?;
+        classifier.network.allocate_gradients();
         Ok(Self {
             updater: Updater::new(job, &classifier.network.tensors)?,
             classifier,
