@@ -8,9 +8,10 @@ use leptos::task::spawn_local;
 use results::{Length, Outcome, Positive, Precision, RunRecord, SeedSource, Suite, Warning};
 use training_worker::{FromWorker, Order, Registration, Trouble};
 
-use crate::backend::Maker;
+use crate::backend::{Maker, PageBackend};
+use crate::classifier::Classifier;
 use crate::forecast::Forecast;
-use crate::live::Live;
+use crate::live::{Live, Trained};
 use crate::options::RunOptions;
 use crate::platform::{self, HiddenTimer, LeavePrompt, Loaders, PressureWatch, TrainingWorker, Turn, WakeLock};
 use crate::supplies::{Arrival, Bundle, Supplies};
@@ -73,6 +74,8 @@ pub(crate) struct Benchmark {
     pub(crate) live: RwSignal<Live>,
     pub(crate) finished: RwSignal<Option<Finished>>,
     pub(crate) supplies: RwSignal<Supplies>,
+    /// The finished run's best network.
+    pub(crate) classifier: Classifier,
     latest: StoredValue<Live>,
     session: StoredValue<Option<RunSession>, LocalStorage>,
     /// Start of the run, seconds since 1970 UTC.
@@ -112,6 +115,7 @@ impl Benchmark {
             live: RwSignal::new(Live::default()),
             finished: RwSignal::new(None),
             supplies: RwSignal::new(Supplies::default()),
+            classifier: Classifier::new(),
             latest: StoredValue::new(Live::default()),
             session: StoredValue::new_local(None),
             began: StoredValue::new(0.0),
@@ -136,6 +140,7 @@ impl Benchmark {
         if matches!(self.stage.get_untracked(), Stage::Running | Stage::Cancelling) {
             return;
         }
+        self.classifier.release();
         self.attempt.update_value(|attempt| *attempt += 1);
         let attempt = self.attempt.get_value();
         let bundle = self.supplies.with_untracked(|supplies| supplies.bundle(options.backend).cloned());
@@ -196,6 +201,8 @@ impl Benchmark {
         let worker = TrainingWorker::start(&loaders(options.backend.maker(), bundle)?, order, move |message| {
             if self.is_current(attempt) {
                 self.receive(message);
+            } else if self.attempt.get_value() == attempt {
+                self.classifier.receive(message);
             }
         })?;
         let drawing = set_interval_with_handle(move || self.draw(), DRAW_EVERY).map_err(|_| "no timer".to_owned())?;
@@ -270,6 +277,7 @@ impl Benchmark {
                 self.end(Stage::Failed(Failure::Failed { trouble, reason: sentence }));
             }
             FromWorker::Crashed(reason) => self.end(Stage::Failed(Failure::Crashed { reason })),
+            FromWorker::Classified(_) => {}
         }
     }
 
@@ -316,10 +324,21 @@ impl Benchmark {
             // The run may have finished at the same moment.
             self.finished.set(None);
         }
+        let network = (stage == Stage::Finished).then(|| self.trained()).flatten();
         self.stage.set(stage);
-        // The worker's callback may be on the stack, so drop the session after it returns.
         let session = self.session.try_update_value(Option::take).flatten();
-        set_timeout(move || drop(session), Duration::ZERO);
+        self.classifier.keep(session.map(|session| session.worker), network);
+    }
+
+    /// The network to ask after the run. The workers of frameworks and of Burn would hold the GPU's memory.
+    fn trained(self) -> Option<Trained> {
+        let is_asked = |finished: &Finished| {
+            let backend = PageBackend::named(&finished.record.device.backend);
+            let is_ours = backend.is_none_or(|backend| backend.maker() == Maker::Ours);
+            is_ours && !matches!(finished.kind, RunKind::Comparison { .. })
+        };
+        let is_asked = self.finished.with_untracked(|finished| finished.as_ref().is_some_and(is_asked));
+        self.latest.with_value(|live| live.best_network().filter(|_| is_asked).cloned())
     }
 }
 

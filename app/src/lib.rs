@@ -9,6 +9,9 @@ mod benchmark;
 pub mod browser;
 pub mod candidates;
 pub mod charts;
+#[cfg(target_arch = "wasm32")]
+mod classifier;
+pub mod digit;
 pub mod documents;
 pub mod filters;
 pub mod forecast;

@@ -1,9 +1,10 @@
 //! State of a run in progress, computed from its events, with a few test images and predictions.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use engine::{Event, Phase};
-use results::{Adapter, CurvePoint, Evaluation, Warning};
+use results::{Adapter, CurvePoint, Evaluation, Outcome, Warning};
 use training_worker::Loaded;
 
 use crate::forecast::Forecast;
@@ -31,6 +32,8 @@ pub struct Live {
     pub phase: Option<Phase>,
     pub warnings: Vec<Warning>,
     pub workload: Option<LiveWorkload>,
+    /// Finished networks that showed answers.
+    trained: Vec<Trained>,
     /// Bundle other than the page's own.
     pub bundle: Option<Arrival>,
     /// Names of the networks before this one, and their samples per second.
@@ -59,6 +62,15 @@ pub struct LiveWorkload {
     pub examples: Option<Arc<Examples>>,
     /// Current prediction for each of them.
     pub answers: Vec<u16>,
+}
+
+/// A trained network that can classify images like its examples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trained {
+    pub workload: String,
+    pub examples: Arc<Examples>,
+    /// On the test set, at the end.
+    accuracy: f64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -181,6 +193,11 @@ impl Live {
                     // The finished network counts with its final rate.
                     workload.samples_per_second = None;
                 }
+                let examples = self.workload.as_ref().and_then(|workload| workload.examples.clone());
+                if let (Outcome::Completed, Some(examples)) = (&record.outcome, examples) {
+                    let accuracy = record.evaluations.last().map_or(0.0, |evaluation| evaluation.accuracy);
+                    self.trained.push(Trained { workload: record.workload.clone(), examples, accuracy });
+                }
             }
             Event::Warned { warning } => self.warnings.push(warning.clone()),
             _ => {}
@@ -188,6 +205,12 @@ impl Live {
         if let Some(workload) = &mut self.workload {
             workload.event(event);
         }
+    }
+
+    /// The most accurate network for digits, or else for other images.
+    pub fn best_network(&self) -> Option<&Trained> {
+        let rank = |network: &Trained| (network.examples.are_digits(), network.accuracy);
+        self.trained.iter().max_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(Ordering::Equal))
     }
 
     /// Text of the status region. It only changes with the phase, so that screen readers do not repeat it.
@@ -224,12 +247,14 @@ const HEADERS: u32 = 14 + 40;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examples {
     data_set: &'static str,
+    width: u32,
+    channels: usize,
     images: Vec<Image>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Image {
-    bitmap: Vec<u8>,
+    pixels: Vec<u8>,
     label: u16,
 }
 
@@ -249,22 +274,42 @@ impl Examples {
         let [height, width, channels] = shape;
         let features = (height * width * channels).max(1) as usize;
         let images = images.chunks_exact(features).zip(labels);
-        let images =
-            images.map(|(pixels, &label)| Image { bitmap: bitmap(width, channels as usize, pixels), label }).collect();
-        Self { data_set: engine::workload(workload).map_or("", |workload| workload.data_set), images }
+        let images = images.map(|(pixels, &label)| Image { pixels: pixels.to_vec(), label }).collect();
+        let data_set = engine::workload(workload).map_or("", |workload| workload.data_set);
+        Self { data_set, width, channels: channels as usize, images }
     }
 
     /// Encodes each image as a BMP file.
-    pub fn bitmaps(&self) -> impl Iterator<Item = &[u8]> {
-        self.images.iter().map(|image| image.bitmap.as_slice())
+    pub fn bitmaps(&self) -> impl Iterator<Item = Vec<u8>> {
+        self.images.iter().map(|image| bitmap(self.width, self.channels, &image.pixels))
+    }
+
+    /// The bytes of an image, as they were given.
+    pub fn pixels(&self, place: usize) -> Option<&[u8]> {
+        self.images.get(place).map(|image| image.pixels.as_slice())
+    }
+
+    /// What each image shows.
+    pub fn labels(&self) -> impl Iterator<Item = String> {
+        self.images.iter().map(|image| self.class(image.label))
+    }
+
+    /// Name of a class.
+    pub fn class(&self, number: u16) -> String {
+        class(self.data_set, number)
+    }
+
+    /// True if a drawing can be classified with them.
+    pub fn are_digits(&self) -> bool {
+        self.data_set == "mnist"
     }
 
     /// Prediction for each image, once known.
     pub fn answered(&self, answers: &[u16]) -> Vec<Option<Example>> {
         let example = |(place, image): (usize, &Image)| {
             let answer = *answers.get(place)?;
-            let (label, is_right) = (class(self.data_set, image.label), answer == image.label);
-            let answer = class(self.data_set, answer);
+            let (label, is_right) = (self.class(image.label), answer == image.label);
+            let answer = self.class(answer);
             let words = if is_right {
                 t!(running_example_right, label = label)
             } else {
@@ -306,7 +351,10 @@ fn bitmap(width: u32, channels: usize, pixels: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use results::{Summary, WorkloadRecord};
+
     use super::*;
+    use crate::headline::tests::record;
     use crate::words::{Language, speak};
 
     fn started() -> Live {
@@ -365,6 +413,34 @@ mod tests {
         live.event(&progress(1, 0.5));
         assert_eq!(live.status(), "Network 2 of 2: training");
         assert_eq!(live.workload.unwrap().title(), "MNIST, LeNet (Caffe)");
+    }
+
+    #[test]
+    fn the_best_network_for_digits_can_be_tried() {
+        let mut live = started();
+        assert_eq!(live.best_network(), None);
+        for (workload, accuracy) in
+            [("caffe-mnist", 0.9), ("keras-mnist-mlp", 0.95), ("keras-cifar10-cnn", 0.99), ("keras-mnist-hrnn", 0.98)]
+        {
+            live.event(&Event::WorkloadStarted {
+                workload: workload.to_owned(),
+                index: 0,
+                count: 4,
+                batch_size: 64,
+                steps_per_epoch: 938,
+                target_accuracy: 0.98,
+            });
+            // The plain loops are too slow for the last one, which shows no answers.
+            if workload != "keras-mnist-hrnn" {
+                let (workload, images) = (workload.to_owned(), vec![5]);
+                live.event(&Event::Examples { workload, height: 1, width: 1, channels: 1, images, labels: vec![7] });
+            }
+            let record = record([0.1, accuracy], None, Summary::default());
+            let record = Box::new(WorkloadRecord { workload: workload.to_owned(), ..record });
+            live.event(&Event::WorkloadFinished { record });
+        }
+        let best = live.best_network().unwrap();
+        assert_eq!((best.workload.as_str(), best.examples.pixels(0)), ("keras-mnist-mlp", Some([5].as_slice())));
     }
 
     #[test]

@@ -28,7 +28,7 @@ mod trainer;
 mod training;
 mod workload;
 
-pub use backends::reference::{Examiner, TrainedPart};
+pub use backends::reference::{Classifier, Examiner, TrainedPart};
 pub use backends::{AdapterChoice, BACKENDS, BackendDefinition, BackendState, KNOWN_BACKENDS};
 pub use clock::Clock;
 pub use data::statistics;

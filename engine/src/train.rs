@@ -18,6 +18,7 @@ use results::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::backends::reference::Classifier;
 use crate::clock::Clock;
 use crate::data::{DataSource, data_set};
 use crate::error::EngineError;
@@ -232,9 +233,12 @@ async fn run_workload(
         let learned = learn(&mut learning, workload, &job_settings, peaks, edges).await;
         let stopped_early = learning.stopped_early;
         warnings.append(&mut learning.warnings);
-        learned?;
+        let weights = learned?;
         record.timeline = progress.timeline(edges);
         record.resources = edges.meter.finish();
+        if record.outcome == Outcome::Completed && learning::examples(&job, edges)? > 0 {
+            edges.observer.trained(workload.name, Classifier::new(&job, weights)?);
+        }
         if stopped_early {
             warn(warnings, edges, Warning::StoppedEarly { workload: workload.name.to_owned() });
         }
@@ -247,13 +251,14 @@ async fn run_workload(
     Ok(record)
 }
 
+/// Trains and measures a workload, and returns its weights.
 async fn learn(
     learning: &mut Learning<'_>,
     workload: &Workload,
     settings: &JobSettings,
     peaks: &mut Peaks<'_>,
     edges: &mut Edges<'_>,
-) -> Result<(), EngineError> {
+) -> Result<Vec<Vec<f32>>, EngineError> {
     learning.train(&settings.limits, workload.evaluations_per_epoch, edges).await?;
     if settings.measure_further {
         learning.measure(peaks, edges).await?;
@@ -268,7 +273,7 @@ async fn learn(
     if learning.going() {
         learning.prove(edges).await?;
     }
-    Ok(())
+    Ok(weights)
 }
 
 /// Returns the times before the first timed step. The build time excludes times that the trainer reports separately.

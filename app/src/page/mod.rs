@@ -8,6 +8,7 @@ mod comparing;
 mod delete;
 mod device;
 mod document;
+mod draw;
 mod language;
 mod leaderboard;
 mod miniature;

@@ -7,6 +7,7 @@ use results::RunRecord;
 use results::api::{AcceptedRun, Verdict};
 use results::open_data::LICENCE_ADDRESS;
 
+use super::draw::DrawDigit;
 use super::language::kept;
 use super::parts::{ExactJson, LINK, Sending, copy, focus, linked};
 use super::report::{Caveats, Overview, Particulars};
@@ -63,6 +64,7 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
     view! {
         <section class="sheet finish" aria-labelledby="result-title">
             <Overview record=shown.clone() heading=title.into_any() />
+            <div class="next">
             {match kind {
                 RunKind::Benchmark if !is_provable(&shown) => {
                     view! { <p class="callout">{t!(result_not_provable)}</p> }.into_any()
@@ -75,6 +77,8 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
                     view! { <p class="callout">{t!(result_stays)}</p> }.into_any()
                 }
             }}
+            <DrawDigit benchmark=state.benchmark />
+            </div>
             <Caveats record=shown.clone() most=MAX_NOTES />
             <details class="particulars">
                 <summary>{t!(result_details)}</summary>

@@ -139,7 +139,8 @@ fn figure(
 /// Test images with the network's answers. Not a live region, because it changes all the time.
 #[component]
 fn ExampleStrip(examples: Arc<Examples>, #[prop(into)] answers: Signal<Vec<u16>>) -> impl IntoView {
-    let addresses: Vec<String> = examples.bitmaps().map(|bitmap| platform::data_address("image/bmp", bitmap)).collect();
+    let addresses: Vec<String> =
+        examples.bitmaps().map(|bitmap| platform::data_address("image/bmp", &bitmap)).collect();
     let answered = Memo::new(move |_| answers.with(|answers| examples.answered(answers)));
     let image = |(place, address): (usize, String)| {
         let example = move || answered.with(|answered: &Vec<Option<Example>>| answered.get(place).cloned().flatten());

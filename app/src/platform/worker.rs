@@ -88,6 +88,11 @@ impl TrainingWorker {
         post(&self.training.worker, &ToWorker::Cancel, None);
     }
 
+    /// Asks for the classes of an image; the answer is [`FromWorker::Classified`].
+    pub(crate) fn classify(&self, workload: String, image: Vec<u8>) {
+        post(&self.training.worker, &ToWorker::Classify { workload, image }, None);
+    }
+
     /// Tells the worker that the page is hidden or shown.
     pub(crate) fn hidden(&self, hidden: bool) {
         post(&self.training.worker, &ToWorker::Hidden(hidden), None);

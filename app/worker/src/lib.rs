@@ -26,6 +26,8 @@ pub enum ToWorker {
     Hidden(bool),
     /// The worker of the framework that computes failed, with the browser's reason.
     FrameworkFailed(String),
+    /// Classify an image with a network of the finished run. It has the shape of the run's examples.
+    Classify { workload: String, image: Vec<u8> },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,6 +63,8 @@ pub enum FromWorker {
         so_far: Option<Box<RunRecord>>,
     },
     Crashed(String),
+    /// Probability of each class for an image.
+    Classified(Vec<f64>),
 }
 
 /// Size and time of loading a worker's module.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use browser_tests::{Browser, MAX_CANCEL_TIME_AT_START, PATIENCE, Page, RUN_PATIENCE, Setup, drive};
 use fantoccini::Locator;
-use fantoccini::actions::{InputSource, KeyAction, KeyActions};
+use fantoccini::actions::{InputSource, KeyAction, KeyActions, MOUSE_BUTTON_LEFT, MouseActions, PointerAction};
 use fantoccini::key::Key;
 use serde_json::Value;
 
@@ -37,6 +37,7 @@ fn a_run_is_trained_uploaded_found_and_deleted() {
         // Forty steps of 32 samples are enough to do better than one in ten by far.
         assert!(workload["evaluations"][0]["accuracy"].as_f64().unwrap() > 0.3, "{json}");
         assert_eq!(record["device"]["adapter"]["software"], true);
+        a_drawn_digit_is_recognized(page).await;
 
         page.upload().await;
         // Weights may have gone before, which the leaderboard asked for.
@@ -47,6 +48,25 @@ fn a_run_is_trained_uploaded_found_and_deleted() {
         its_device_has_a_page(page, run_id).await;
         delete(page, run_id).await;
     });
+}
+
+/// The network just trained reads a 7.
+async fn a_drawn_digit_is_recognized(page: &Browser) {
+    page.ask("() => document.querySelector('.draw-board').scrollIntoView({ block: 'center' })").await;
+    let element = page.find(Locator::Css(".draw-board")).await;
+    let duration = Some(Duration::from_millis(50));
+    let stroke = MouseActions::new("mouse".to_owned())
+        .then(PointerAction::MoveToElement { element, duration, x: -50.0, y: -65.0 })
+        .then(PointerAction::Down { button: MOUSE_BUTTON_LEFT })
+        .then(PointerAction::MoveBy { duration, x: 100.0, y: 0.0 })
+        .then(PointerAction::MoveBy { duration, x: -65.0, y: 140.0 })
+        .then(PointerAction::Up { button: MOUSE_BUTTON_LEFT });
+    page.client().perform_actions(stroke).await.unwrap();
+    page.wait_for_text(".draw-answer", "sees: 7").await;
+    let best = page.text(".draw .best").await.unwrap();
+    assert!(best.starts_with('7') && best.ends_with('%'), "{best}");
+    page.click("button", "Clear").await;
+    page.wait_until_it_says(".draw-answer", PATIENCE, str::is_empty).await;
 }
 
 /// The uploaded run is in the table, without another click.

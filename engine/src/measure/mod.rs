@@ -10,6 +10,7 @@ use std::pin::Pin;
 use async_trait::async_trait;
 use results::{Adapter, PeakSample, statistics};
 
+use crate::backends::reference::Classifier;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{Backend, StepReport, Trainer};
@@ -56,6 +57,9 @@ pub trait Observer<E> {
     fn wants_examples(&self) -> bool {
         false
     }
+
+    /// Receives the network of a finished workload whose answers on test images were shown.
+    fn trained(&mut self, _workload: &str, _network: Classifier<f32>) {}
 
     /// Returns a future to await before continuing, which also completes on cancellation. Called at the same points as
     /// [`Self::cancelled`].

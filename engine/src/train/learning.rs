@@ -6,7 +6,7 @@ use results::{CurvePoint, Epoch, Evaluation, Outcome, Warning, Window, WorkloadR
 use super::progress::Progress;
 use super::proof::{COMMITMENTS_PER_WINDOW, KeptReason, Proof};
 use super::{Edges, Event, Limits};
-use crate::backends::reference;
+use crate::backends::reference::Classifier;
 use crate::data::Origin;
 use crate::error::EngineError;
 use crate::measure::{Length, Peaks, Phase, timed_steps};
@@ -408,24 +408,23 @@ const SECONDS_BETWEEN_ANSWERS: f64 = 2.0;
 /// Maximum share of time spent on answers, because a leaderboard counts it as training.
 const MAX_ANSWERING_SHARE: f64 = 1.0 / 60.0;
 
-impl Learning<'_> {
-    /// Returns the number of test images to show with the network's answers. Returns 0 if the observer shows none, if
-    /// the samples are not images, if the network is slow, or if evaluations use averaged weights.
-    fn examples(&self, edges: &Edges<'_>) -> Result<u32, EngineError> {
-        let (job, definition) = (self.job, self.job.data.definition);
-        let shows_something = matches!(definition.origin, Origin::Files { .. });
-        let tests_averages = job.average.is_some_and(|average| average.is_tested());
-        if !edges.observer.wants_examples() || !shows_something || tests_averages {
-            return Ok(0);
-        }
-        let flops = job.model.operations()?.forward_flops * job.input.test_views.len() as u64;
-        let affordable = u32::try_from(MAX_FLOPS / flops.max(1)).unwrap_or(u32::MAX);
-        let samples = MAX_EXAMPLES.min(affordable).min(job.data.test.samples());
-        Ok(if samples >= MIN_EXAMPLES { samples } else { 0 })
+/// Returns the number of test images to show with the network's answers. Returns 0 if the observer shows none, if the
+/// samples are not images, if the network is slow, or if evaluations use averaged weights.
+pub(super) fn examples(job: &TrainingJob, edges: &Edges<'_>) -> Result<u32, EngineError> {
+    let shows_something = matches!(job.data.definition.origin, Origin::Files { .. });
+    let tests_averages = job.average.is_some_and(|average| average.is_tested());
+    if !edges.observer.wants_examples() || !shows_something || tests_averages {
+        return Ok(0);
     }
+    let flops = job.model.operations()?.forward_flops * job.input.test_views.len() as u64;
+    let affordable = u32::try_from(MAX_FLOPS / flops.max(1)).unwrap_or(u32::MAX);
+    let samples = MAX_EXAMPLES.min(affordable).min(job.data.test.samples());
+    Ok(if samples >= MIN_EXAMPLES { samples } else { 0 })
+}
 
+impl Learning<'_> {
     pub(super) fn announce_examples(&self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
-        let samples = self.examples(edges)? as usize;
+        let samples = examples(self.job, edges)? as usize;
         if samples == 0 {
             return Ok(());
         }
@@ -444,14 +443,14 @@ impl Learning<'_> {
     /// Announces the network's current answers, outside timed windows. The plain loops compute them, so that backends
     /// need no second way to classify.
     pub(super) async fn show_answers(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
-        let samples = self.examples(edges)?;
+        let samples = examples(self.job, edges)?;
         if samples == 0 || !self.going() {
             return Ok(());
         }
         self.progress.phase(edges, Phase::Testing);
         let start = edges.clock.now_seconds();
         let weights = self.trainer.weights().await?;
-        let answers = reference::answers(self.job, weights, samples)?;
+        let answers = Classifier::<f32>::new(self.job, weights)?.answers(&self.job.data.test, samples);
         edges.observer.event(&Event::Answered { workload: self.progress.workload(), answers });
         let end = edges.clock.now_seconds();
         self.next_answers_seconds = end + SECONDS_BETWEEN_ANSWERS.max((end - start) / MAX_ANSWERING_SHARE);

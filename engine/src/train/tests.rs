@@ -196,8 +196,9 @@ fn showing_answers_does_not_change_the_record() {
     assert_eq!(observer.labels, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]);
     assert_eq!(observer.answers.len(), 1 + seen.evaluations.len(), "before the first step, and at each test");
     assert!(observer.answers.iter().all(|answers| answers.len() == 12 && answers.iter().all(|&class| class < 10)));
+    assert_eq!(observer.trained, ["keras-mnist-mlp"]);
     let (unseen, nobody) = run(false);
-    assert!(nobody.labels.is_empty() && nobody.answers.is_empty());
+    assert!(nobody.labels.is_empty() && nobody.answers.is_empty() && nobody.trained.is_empty());
     assert_eq!((&seen.windows, &seen.curve), (&unseen.windows, &unseen.curve));
     assert_eq!((&seen.evaluations, &seen.weight_samples), (&unseen.evaluations, &unseen.weight_samples));
 }
@@ -224,6 +225,7 @@ fn costly_answers_and_those_about_noise_are_not_shown() {
         let backend = BreaksDown::with("", device_lost);
         run_before(&mut observer, &mut SmallData, &request(&[workload]), &backend).unwrap();
         assert_eq!(observer.answers.len(), expected, "{workload}");
+        assert_eq!(observer.trained.len(), expected.min(1), "{workload}");
     }
 }
 

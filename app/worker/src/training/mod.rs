@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 use engine::backends::{Keeper, Opening};
-use engine::{AdapterChoice, Clock, Edges, EngineError, Event, NoMeter, Observer, RunRequest, Witness};
+use engine::{AdapterChoice, Classifier, Clock, Edges, EngineError, Event, NoMeter, Observer, RunRequest, Witness};
 use js_sys::{Function, Object, Promise, Reflect};
 use results::{Provenance, RunRecord, Warning};
 use wasm_bindgen::prelude::*;
@@ -35,17 +35,23 @@ pub fn start() {
     console::start();
     let requests = Rc::new(PageRequests::default());
     let waiting = Waiting::default();
+    let networks = Networks::default();
     listen(move |message, port| match message {
         ToWorker::Run(order) => {
-            let requests = Rc::clone(&requests);
+            let reporter = Reporter { requests: Rc::clone(&requests), networks: Rc::clone(&networks) };
             let framework = port.map(|port| (port, waiting.clone()));
             spawn_local(async move {
-                post(&train(&order, framework, requests).await.unwrap_or_else(|error| failed(&error, None)));
+                post(&train(&order, framework, reporter).await.unwrap_or_else(|error| failed(&error, None)));
             });
         }
         ToWorker::Cancel => requests.cancel(),
         ToWorker::Hidden(hidden) => requests.hidden(hidden),
         ToWorker::FrameworkFailed(reason) => waiting.fail(reason),
+        ToWorker::Classify { workload, image } => {
+            if let Some(network) = networks.borrow_mut().get_mut(&workload) {
+                post(&FromWorker::Classified(network.probabilities(image)));
+            }
+        }
     });
     post(&FromWorker::Ready);
 }
@@ -54,7 +60,7 @@ pub fn start() {
 async fn train(
     order: &Order,
     framework: Option<(MessagePort, Waiting)>,
-    requests: Rc<PageRequests>,
+    mut reporter: Reporter,
 ) -> Result<FromWorker, EngineError> {
     let spec = &order.spec;
     let clock = Rc::new(WorkerClock::new());
@@ -74,7 +80,7 @@ async fn train(
     let mut witness = order.registration.clone().map(PageWitness::new);
     let mut edges = Edges {
         data: &mut ServedData::default(),
-        observer: &mut Reporter { requests },
+        observer: &mut reporter,
         clock: clock.as_ref(),
         meter: &mut NoMeter,
         witness: witness.as_mut().map(|witness| witness as &mut dyn Witness),
@@ -148,9 +154,13 @@ impl Keeper for PageKeeper {
     }
 }
 
-/// Posts events of the engine to the page.
+/// Trained networks, by workload.
+type Networks = Rc<RefCell<BTreeMap<String, Classifier<f32>>>>;
+
+/// Posts events of the engine to the page, and keeps the trained networks.
 struct Reporter {
     requests: Rc<PageRequests>,
+    networks: Networks,
 }
 
 impl Observer<Event> for Reporter {
@@ -164,6 +174,10 @@ impl Observer<Event> for Reporter {
 
     fn wants_examples(&self) -> bool {
         true
+    }
+
+    fn trained(&mut self, workload: &str, network: Classifier<f32>) {
+        self.networks.borrow_mut().insert(workload.to_owned(), network);
     }
 
     fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {

@@ -158,7 +158,7 @@ fn poll_once<T>(future: impl Future<Output = T>) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backends::reference::ReferenceBackend;
+    use crate::backends::reference::{Classifier, ReferenceBackend};
     use crate::trainer::{Backend, EvaluationSet};
     use crate::workload::SUITES;
     use crate::{Split, data_set};
@@ -277,12 +277,19 @@ mod tests {
         let examiner = examiner(SEED);
         let state = run(&examiner.job, SEEDS).states.pop().unwrap();
         let weights = examiner.job.split_state(&state).unwrap().unwrap().swap_remove(0);
-        let answers = crate::backends::reference::answers(&examiner.job, weights, 200).unwrap();
-        let labels = &examiner.job.data.test.labels;
+        let mut classifier = Classifier::<f32>::new(&examiner.job, weights).unwrap();
+        let test = &examiner.job.data.test;
+        let answers = classifier.answers(test, 200);
+        let labels = &test.labels;
         let right = answers.iter().zip(labels).filter(|(answer, label)| answer == label).count();
         let samples: Vec<u32> = (0..200).collect();
         assert_eq!(right as u64, examiner.test(&state, 3, &samples).unwrap().unwrap().correct);
         assert!((1..200).contains(&right), "{right} of 200");
+
+        let probabilities = classifier.probabilities(test.images[..784].to_vec());
+        assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{probabilities:?}");
+        let highest = (0..10).max_by(|&a: &usize, &b| probabilities[a].total_cmp(&probabilities[b]));
+        assert_eq!(highest, Some(answers[0].into()), "the same as among others");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Plain loops in single or double precision: the slow, obviously correct twin of all other backends.
 
+mod classifier;
 mod examiner;
 mod network;
 mod trainer;
@@ -14,6 +15,7 @@ use shaders::Real;
 use super::{REFERENCE, processor};
 use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
+pub use classifier::Classifier;
 pub use examiner::{Examiner, TrainedPart};
 use trainer::ReferenceTrainer;
 
@@ -21,11 +23,6 @@ pub struct ReferenceBackend<T> {
     adapter: Adapter,
     weights: StartWeights,
     precision: PhantomData<T>,
-}
-
-/// Classifies the first samples of the test set with these weights.
-pub(crate) fn answers(job: &TrainingJob, weights: Vec<Vec<f32>>, samples: u32) -> Result<Vec<u16>, EngineError> {
-    Ok(ReferenceTrainer::<f32>::from_weights(job, weights)?.answers(samples))
 }
 
 #[derive(Clone, Copy)]

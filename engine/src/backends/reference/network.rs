@@ -18,7 +18,7 @@ pub(super) const ALIGNMENT: u32 = 1;
 pub(super) struct Network<T> {
     stages: Stages,
     pub(super) tensors: Vec<Vec<T>>,
-    /// Gradients of `tensors` from the last [`Network::backward`].
+    /// Gradients of `tensors` from the last [`Network::backward`], which [`Network::allocate_gradients`] precedes.
     pub(super) gradients: Vec<Vec<T>>,
     /// (rows, features) of each value.
     values: Vec<Vec<T>>,
@@ -39,7 +39,7 @@ pub(super) struct Kept<T> {
 impl<T: Real> Network<T> {
     pub(super) fn new(stages: Stages, tensors: Vec<Vec<T>>) -> Self {
         Self {
-            gradients: tensors.iter().map(|t| vec![T::ZERO; t.len()]).collect(),
+            gradients: Vec::new(),
             tensors,
             values: vec![Vec::new(); stages.values.len()],
             value_gradients: vec![None; stages.values.len()],
@@ -47,6 +47,10 @@ impl<T: Real> Network<T> {
             stages,
             rows: 0,
         }
+    }
+
+    pub(super) fn allocate_gradients(&mut self) {
+        self.gradients = self.tensors.iter().map(|t| vec![T::ZERO; t.len()]).collect();
     }
 
     /// Returns the logits of `input` (`rows` samples).

@@ -1,14 +1,13 @@
 use async_trait::async_trait;
 use results::{StateBytes, weights_bytes};
 use shaders::Real;
-use shaders::params::{BLOCK_ELEMENTS, Blend, Softmax, Step};
+use shaders::params::{BLOCK_ELEMENTS, Softmax, Step};
 use shaders::reference::{self as twin, Block, Update};
 
-use super::network::{ALIGNMENT, Network};
+use super::classifier::{Classifier, precise};
 use crate::data::Split;
 use crate::error::EngineError;
 use crate::model::{TensorKind, TensorSpec};
-use crate::preprocessing::Preprocessing;
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
 use crate::training::{Loss, Order, Rule, Segments};
 
@@ -17,10 +16,7 @@ const TEST_BATCH: u32 = 100;
 
 pub(super) struct ReferenceTrainer<T> {
     job: TrainingJob,
-    classes: u32,
-    preprocessing: Preprocessing,
-    row_stride: u32,
-    network: Network<T>,
+    classifier: Classifier<T>,
     updater: Updater<T>,
     /// Logits of the last training step; a test overwrites the network's.
     logits: Vec<T>,
@@ -34,15 +30,11 @@ impl<T: Real> ReferenceTrainer<T> {
     }
 
     pub(super) fn from_weights(job: &TrainingJob, weights: Vec<Vec<f32>>) -> Result<Self, EngineError> {
-        let tensors = precise(weights);
-        let stages = job.model.stages(job.dropout)?;
-        let data = stages.values[0];
+        let mut classifier = Classifier::new(job, weights)?;
+        classifier.network.allocate_gradients();
         Ok(Self {
-            preprocessing: Preprocessing::new(job, &data, ALIGNMENT)?,
-            row_stride: data.stored_features(ALIGNMENT),
-            classes: job.model.classes()?,
-            updater: Updater::new(job, &tensors)?,
-            network: Network::new(stages, tensors),
+            updater: Updater::new(job, &classifier.network.tensors)?,
+            classifier,
             logits: Vec::new(),
             order: Order::default(),
             step: 0,
@@ -57,11 +49,11 @@ impl<T: Real> ReferenceTrainer<T> {
 
     /// Returns the loss and the number of correct answers of the next step's batch, and the gradient of its logits.
     fn training_pass(&mut self, step: &Step) -> (f64, u64, Vec<T>) {
-        let kind = self.preprocessing.gather;
-        let (train, stride) = (&self.job.data.train, self.row_stride);
         self.order.advance(&self.job, self.step);
-        let (input, labels) = self.preprocessing.on_host(kind, train, &self.order.samples, step, stride);
-        self.logits = self.network.forward(step, input, step.count).to_vec();
+        let Classifier { preprocessing, row_stride, network, .. } = &mut self.classifier;
+        let (train, order) = (&self.job.data.train, &self.order.samples);
+        let (input, labels) = preprocessing.on_host(preprocessing.gather, train, order, step, *row_stride);
+        self.logits = network.forward(step, input, step.count).to_vec();
         let mut dy = vec![T::ZERO; self.logits.len()];
         let params = self.softmax(step.count);
         let (loss, result) = twin::softmax_cross_entropy(&params, step, &self.logits, &labels, &mut dy);
@@ -72,8 +64,9 @@ impl<T: Real> ReferenceTrainer<T> {
     pub(super) fn train_step(&mut self) -> (f64, u64, u32) {
         let step = self.job.step(self.step, 0);
         let (loss, correct, dy) = self.training_pass(&step);
-        self.network.backward(&step, dy);
-        self.updater.update(&self.job, self.step, &self.network.gradients, &mut self.network.tensors);
+        let network = &mut self.classifier.network;
+        network.backward(&step, dy);
+        self.updater.update(&self.job, self.step, &network.gradients, &mut network.tensors);
         self.step += 1;
         (loss, correct, step.count)
     }
@@ -87,7 +80,7 @@ impl<T: Real> ReferenceTrainer<T> {
             let count = TEST_BATCH.min(samples - offset);
             let linear = self.job.linear(self.step);
             let step = Step { offset, count, seed: self.job.seed, linear, ..Step::default() };
-            let (logits, labels) = self.test_logits(split, order, &step);
+            let (logits, labels) = self.classifier.logits(split, order, &step);
             let mut unused = vec![T::ZERO; logits.len()];
             let (loss, result) =
                 twin::softmax_cross_entropy(&self.softmax(count), &step, &logits, &labels, &mut unused);
@@ -98,36 +91,9 @@ impl<T: Real> ReferenceTrainer<T> {
         report
     }
 
-    pub(super) fn answers(&mut self, samples: u32) -> Vec<u16> {
-        let job = self.job.clone();
-        let order: Vec<u32> = (0..samples).collect();
-        let step = Step { count: samples, seed: job.seed, linear: job.linear(self.step), ..Step::default() };
-        let (logits, _) = self.test_logits(&job.data.test, &order, &step);
-        let highest = |row: &[T]| {
-            let best = (0..row.len()).max_by(|&a, &b| row[a].to_f64().total_cmp(&row[b].to_f64()));
-            u16::try_from(best.unwrap_or_default()).unwrap_or(u16::MAX)
-        };
-        logits.chunks_exact(self.classes as usize).map(highest).collect()
-    }
-
-    /// Returns logits, summed over all views of the test samples, and labels.
-    fn test_logits(&mut self, split: &Split, order: &[u32], step: &Step) -> (Vec<T>, Vec<u32>) {
-        let (mut sum, mut labels) = (vec![T::ZERO; (step.count * self.classes) as usize], Vec::new());
-        for (place, view) in self.job.input.test_views.iter().enumerate() {
-            let kind = self.preprocessing.gather.seen(view);
-            let (input, of_view) = self.preprocessing.on_host(kind, split, order, step, self.row_stride);
-            labels = of_view;
-            let logits = self.network.forward(step, input, step.count);
-            let elements = step.count * self.classes;
-            let blend = Blend { elements, weight: view.weight, first: u32::from(place == 0), reserved: 0 };
-            twin::blend(&blend, logits, &mut sum);
-        }
-        (sum, labels)
-    }
-
     fn softmax(&self, rows: u32) -> Softmax {
         let Loss { label_smoothing, summed, logits_scale } = self.job.loss;
-        let (classes, stride) = (self.classes, self.classes);
+        let (classes, stride) = (self.classifier.classes, self.classifier.classes);
         Softmax {
             rows,
             classes,
@@ -157,22 +123,22 @@ impl<T: Real> Trainer for ReferenceTrainer<T> {
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
         let job = self.job.clone();
         let (order, split) = job.evaluated(set);
-        self.updater.swap_average(&job, &mut self.network.tensors);
+        self.updater.swap_average(&job, &mut self.classifier.network.tensors);
         let report = self.test(split, &order[..samples as usize]);
-        self.updater.swap_average(&job, &mut self.network.tensors);
+        self.updater.swap_average(&job, &mut self.classifier.network.tensors);
         Ok(report)
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
-        Ok(self.network.tensors.iter().map(|t| single(t)).collect())
+        Ok(self.classifier.network.tensors.iter().map(|t| single(t)).collect())
     }
 
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
-        Ok(self.network.gradients.iter().map(|t| single(t)).collect())
+        Ok(self.classifier.network.gradients.iter().map(|t| single(t)).collect())
     }
 
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
-        let rows = self.logits.chunks_exact(self.classes as usize).take(rows as usize);
+        let rows = self.logits.chunks_exact(self.classifier.classes as usize).take(rows as usize);
         Ok(rows.map(|row| row.iter().map(|logit| logit.to_f64()).collect()).collect())
     }
 
@@ -187,7 +153,7 @@ impl<T: Real> Trainer for ReferenceTrainer<T> {
 
     async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
         let mut lists = self.job.tensors_of_state(state)?.into_iter().map(precise);
-        self.network.tensors = lists.next().expect("a state has weights");
+        self.classifier.network.tensors = lists.next().expect("a state has weights");
         self.updater.remember(&self.job, lists);
         self.job.segments = segments.clone();
         (self.step, self.order) = (step, Order::default());
@@ -195,13 +161,9 @@ impl<T: Real> Trainer for ReferenceTrainer<T> {
     }
 
     fn device_memory_bytes(&self) -> u64 {
-        let tensors = self.network.tensors.iter().chain(&self.network.gradients);
+        let tensors = self.classifier.network.tensors.iter().chain(&self.classifier.network.gradients);
         tensors.map(|t| size_of_val(t.as_slice()) as u64).sum::<u64>() + self.updater.bytes()
     }
-}
-
-fn precise<T: Real>(tensors: Vec<Vec<f32>>) -> Vec<Vec<T>> {
-    tensors.into_iter().map(|values| values.into_iter().map(|value| T::from_f64(f64::from(value))).collect()).collect()
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "weights are shown in float32")]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use results::{Length, RunRecord, RunSpec, StateBytes, Warning, WorkloadRecord};
 
-use crate::backends::reference::ReferenceBackend;
+use crate::backends::reference::{Classifier, ReferenceBackend};
 use crate::clock::Clock;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource, Split, data_set};
 use crate::error::EngineError;
@@ -129,6 +129,8 @@ pub(crate) struct Recorder {
     pub(super) wants_examples: bool,
     pub(super) labels: Vec<u16>,
     pub(super) answers: Vec<Vec<u16>>,
+    /// Workloads whose trained networks were received.
+    pub(super) trained: Vec<String>,
     pub(super) now: Rc<Cell<f64>>,
     pub(super) waited: Rc<Cell<bool>>,
 }
@@ -157,6 +159,10 @@ impl Observer<Event> for Recorder {
 
     fn wants_examples(&self) -> bool {
         self.wants_examples
+    }
+
+    fn trained(&mut self, workload: &str, _network: Classifier<f32>) {
+        self.trained.push(workload.to_owned());
     }
 
     fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {

@@ -46,6 +46,7 @@ fn check_at(model: &Model, input: &[f64], linear: u32) {
     let start = |values: Vec<f32>| values.into_iter().map(f64::from).collect();
     let tensors = specs.iter().map(|spec| start(spec.initial_values(7, &nothing, 2))).collect();
     let mut network = Network::<f64>::new(model.stages(true).unwrap(), tensors);
+    network.allocate_gradients();
     let step = Step { step: 2, seed: 5, count: ROWS, training: 1, linear, ..Step::default() };
     let (_, gradient) = loss(&mut network, &step, input);
     network.backward(&step, gradient);

@@ -62,6 +62,14 @@ pub(crate) struct Device {
     pub(crate) allowed_bytes: Cell<Option<u64>>,
 }
 
+/// A browser frees a device's memory when it collects garbage, which a worker that has finished may never do.
+#[cfg(target_arch = "wasm32")]
+impl Drop for Device {
+    fn drop(&mut self) {
+        self.device.destroy();
+    }
+}
+
 /// Requests to the driver so far. Tests check those in timed windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {

@@ -1,0 +1,10 @@
+### Trying the network that was just trained.
+
+draw_title = Draw a digit
+draw_title_images = Try the network
+draw_network = { $network } answers, trained just now in this tab.
+draw_here = Draw here
+draw_clear = Clear
+draw_answer = The network sees: { $class } ({ $percent }).
+draw_probabilities = Probabilities
+draw_examples = Test images

@@ -1,0 +1,171 @@
+//! Drawn digits as images of MNIST.
+
+/// A place on the drawing board, from its left and from its top.
+pub type Point = (f32, f32);
+
+/// Side of the square drawing board.
+pub const BOARD: f32 = 100.0;
+/// Width of the pen on it.
+pub const PEN: f32 = 11.0;
+
+/// Side of an image, pixels.
+const SIDE: usize = 28;
+/// Side of the box that a digit fits into, pixels.
+const BOX: usize = 20;
+/// Rows and columns of samples in a pixel of the box.
+const SAMPLES: usize = 4;
+const GRID: usize = BOX * SAMPLES;
+
+/// Returns a drawing as an image of MNIST: one byte per pixel, white on black. Returns `None` for an empty drawing.
+///
+/// It is prepared as MNIST's digits were: scaled to a box of 20 × 20 pixels with its aspect ratio kept, with gray levels
+/// by area, and placed with its center of mass in the center of 28 × 28 pixels. Source: LeCun, Bottou, Bengio and
+/// Haffner (1998), Gradient-Based Learning Applied to Document Recognition, section III A.
+pub fn image(strokes: &[Vec<Point>]) -> Option<Vec<u8>> {
+    let ink = scaled(strokes)?;
+    let mut levels = [[0; BOX]; BOX];
+    for (y, row) in levels.iter_mut().enumerate() {
+        for (x, level) in row.iter_mut().enumerate() {
+            let rows = ink[y * SAMPLES..][..SAMPLES].iter();
+            *level = rows.flat_map(|row| &row[x * SAMPLES..][..SAMPLES]).filter(|is_ink| **is_ink).count();
+        }
+    }
+    let left = margin(|along| levels.iter().map(|row| row[along]).sum());
+    let top = margin(|along| levels[along].iter().sum());
+    let mut image = vec![0; SIDE * SIDE];
+    for (y, row) in levels.iter().enumerate() {
+        for (x, &level) in row.iter().enumerate().filter(|(_, level)| **level > 0) {
+            let byte = level * 255 / (SAMPLES * SAMPLES);
+            image[(top + y) * SIDE + left + x] = u8::try_from(byte).unwrap_or(u8::MAX);
+        }
+    }
+    Some(image)
+}
+
+/// Pixels before the box along one axis, in which `mass` returns the ink of a row or column. All ink stays in the image.
+fn margin(mass: impl Fn(usize) -> usize) -> usize {
+    let masses = (0..BOX).map(mass);
+    let (mut sum, mut moment, mut extent) = (0, 0, 0);
+    for (place, mass) in masses.enumerate().filter(|(_, mass)| *mass > 0) {
+        sum += mass;
+        // The middle of a pixel, in halves.
+        moment += mass * (2 * place + 1);
+        extent = place + 1;
+    }
+    // The nearest whole pixel to `SIDE / 2 - moment / sum / 2`.
+    let margin = ((SIDE + 1) * sum).saturating_sub(moment) / (2 * sum).max(1);
+    margin.min(SIDE - extent)
+}
+
+type Ink = [[bool; GRID]; GRID];
+
+/// Samples the drawing, enlarged to fill the box along its longer side.
+fn scaled(strokes: &[Vec<Point>]) -> Option<Box<Ink>> {
+    let points = || strokes.iter().flatten();
+    points().next()?;
+    let bounds = |of: fn(&Point) -> f32| {
+        let (low, high) = points().map(of).fold((f32::MAX, f32::MIN), |(low, high), at| (low.min(at), high.max(at)));
+        (low - PEN / 2.0, high + PEN / 2.0)
+    };
+    let ((left, right), (top, bottom)) = (bounds(|point| point.0), bounds(|point| point.1));
+    let scale = GRID as f32 / (right - left).max(bottom - top);
+    let place = |&(x, y): &Point| ((x - left) * scale, (y - top) * scale);
+    let mut ink = Box::new([[false; GRID]; GRID]);
+    for stroke in strokes {
+        // A dot is a line from a point to itself.
+        for (from, to) in stroke.first().into_iter().chain(stroke).zip(stroke) {
+            draw(&mut ink, place(from), place(to), PEN / 2.0 * scale);
+        }
+    }
+    Some(ink)
+}
+
+/// Draws a line with round ends.
+fn draw(ink: &mut Ink, from: Point, to: Point, radius: f32) {
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let squared = (dx * dx + dy * dy).max(f32::MIN_POSITIVE);
+    let (top, bottom) = (from.1.min(to.1) - radius, from.1.max(to.1) + radius);
+    for (y, row) in ink.iter_mut().enumerate() {
+        let y = y as f32 + 0.5;
+        if !(top..=bottom).contains(&y) {
+            continue;
+        }
+        for (x, is_ink) in row.iter_mut().enumerate() {
+            let (x, y) = (x as f32 + 0.5 - from.0, y - from.1);
+            let along = ((x * dx + y * dy) / squared).clamp(0.0, 1.0);
+            let (x, y) = (x - along * dx, y - along * dy);
+            *is_ink |= x * x + y * y <= radius * radius;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(strokes: &[Vec<Point>]) -> Vec<Vec<u8>> {
+        image(strokes).unwrap().chunks_exact(SIDE).map(<[u8]>::to_vec).collect()
+    }
+
+    /// First and last place with ink, of rows or of columns.
+    fn extent(is_ink: impl Fn(usize) -> bool) -> (usize, usize) {
+        let places: Vec<usize> = (0..SIDE).filter(|&place| is_ink(place)).collect();
+        (places[0], places[places.len() - 1])
+    }
+
+    fn rows(image: &[Vec<u8>]) -> (usize, usize) {
+        extent(|y| image[y].iter().any(|&level| level > 0))
+    }
+
+    fn columns(image: &[Vec<u8>]) -> (usize, usize) {
+        extent(|x| image.iter().any(|row| row[x] > 0))
+    }
+
+    #[test]
+    fn nothing_drawn_is_no_image() {
+        assert_eq!(image(&[]), None);
+        assert_eq!(image(&[Vec::new()]), None);
+    }
+
+    #[test]
+    fn a_stroke_in_the_corner_is_centered_and_fills_the_box() {
+        let image = drawn(&[vec![(5.0, 5.0), (5.0, 20.0), (5.0, 35.0)]]);
+        assert_eq!(rows(&image), (4, 23));
+        let (first, last) = columns(&image);
+        assert!((SIDE - 2..=SIDE).contains(&(first + last)), "{first} to {last} is not the middle");
+        assert!((5..=6).contains(&(last - first + 1)), "11 of 41 units are 5.4 of 20 pixels: {first} to {last}");
+    }
+
+    #[test]
+    fn a_wide_drawing_keeps_its_aspect_ratio() {
+        let image = drawn(&[vec![(10.0, 50.0), (90.0, 50.0)]]);
+        assert_eq!(columns(&image), (4, 23));
+        let (first, last) = rows(&image);
+        assert!(last - first <= 3, "{first} to {last}");
+    }
+
+    #[test]
+    fn the_center_of_mass_is_in_the_middle() {
+        // A seven has most of its ink at the top.
+        let image = drawn(&[vec![(30.0, 20.0), (70.0, 20.0), (45.0, 80.0)]]);
+        let mut sums = [0.0; 3];
+        for (y, row) in image.iter().enumerate() {
+            for (x, &level) in row.iter().enumerate() {
+                let level = f64::from(level);
+                sums = [sums[0] + level, sums[1] + level * (x as f64 + 0.5), sums[2] + level * (y as f64 + 0.5)];
+            }
+        }
+        for moment in &sums[1..] {
+            let center = moment / sums[0];
+            assert!((center - 14.0).abs() <= 0.51, "{center}");
+        }
+        assert!(rows(&image).0 > 4, "the ink reaches further down than up");
+    }
+
+    #[test]
+    fn edges_are_gray_and_the_inside_is_white() {
+        let image = image(&[vec![(20.0, 20.0), (80.0, 80.0)], vec![(80.0, 20.0)]]).unwrap();
+        assert!(image.contains(&255) && image.contains(&0));
+        assert!(image.iter().any(|level| (64..192).contains(level)));
+    }
+}

@@ -1,0 +1,236 @@
+//! A drawing board, and the network of the finished run that reads what is drawn.
+
+use leptos::ev::PointerEvent;
+use leptos::html;
+use leptos::prelude::*;
+
+use super::language::kept;
+use crate::benchmark::Benchmark;
+use crate::classifier::{Answer, Classifier};
+use crate::digit::{self, BOARD, PEN, Point};
+use crate::live::Trained;
+use crate::{platform, t, text};
+
+/// Shows the best network of the finished run at work, while its worker lives.
+#[component]
+pub(super) fn DrawDigit(benchmark: Benchmark) -> impl IntoView {
+    let classifier = benchmark.classifier;
+    move || classifier.network.get().map(|network| view! { <TryNetwork classifier network /> })
+}
+
+/// What the network is asked about.
+enum Picture {
+    Strokes(Vec<Vec<Point>>),
+    /// The test image at this place.
+    Example(usize),
+}
+
+impl Picture {
+    fn image(&self, network: &Trained) -> Option<Vec<u8>> {
+        match self {
+            Self::Strokes(strokes) => digit::image(strokes),
+            Self::Example(place) => network.examples.pixels(*place).map(<[u8]>::to_vec),
+        }
+    }
+
+    const fn example(&self) -> Option<usize> {
+        match self {
+            Self::Strokes(_) => None,
+            Self::Example(place) => Some(*place),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        matches!(self, Self::Strokes(strokes) if strokes.is_empty())
+    }
+
+    fn begin_stroke(&mut self, at: Point) {
+        match self {
+            Self::Strokes(strokes) => strokes.push(vec![at]),
+            Self::Example(_) => *self = Self::Strokes(vec![vec![at]]),
+        }
+    }
+
+    fn continue_stroke(&mut self, to: Point) {
+        if let Self::Strokes(strokes) = self
+            && let Some(stroke) = strokes.last_mut()
+        {
+            stroke.push(to);
+        }
+    }
+
+    /// The strokes as an SVG path.
+    fn path(&self) -> String {
+        let Self::Strokes(strokes) = self else { return String::new() };
+        let mut path = String::new();
+        for stroke in strokes {
+            for (command, (x, y)) in std::iter::once('M').chain(std::iter::repeat('L')).zip(stroke) {
+                path += &format!("{command}{x:.1} {y:.1}");
+            }
+            // A line of no length, with round ends, is a dot.
+            path += "h0";
+        }
+        path
+    }
+}
+
+/// Addresses of the test images, and what they show.
+type Shown = StoredValue<Vec<(String, String)>>;
+
+#[component]
+fn TryNetwork(classifier: Classifier, network: Trained) -> impl IntoView {
+    let digits = network.examples.are_digits();
+    let name = text::workload_title(&network.workload);
+    let classes: Vec<String> = (0..CLASSES).map(|class| network.examples.class(class)).collect();
+    let addresses = network.examples.bitmaps().map(|bitmap| platform::data_address("image/bmp", &bitmap));
+    let shown: Shown = StoredValue::new(addresses.zip(network.examples.labels()).collect());
+    let picture = kept(&format!("picture {}", network.workload), || {
+        RwSignal::new(if digits { Picture::Strokes(Vec::new()) } else { Picture::Example(0) })
+    });
+    let drawing = RwSignal::new(false);
+    let image = Memo::new(move |_| picture.with(|picture| picture.image(&network)));
+    // The answer to an image is followed by a question about the latest one.
+    Effect::new(move |_| {
+        let is_answered = classifier.answer.with(|answer| image.with(|image| is_to(answer.as_ref(), image)));
+        if let Some(image) = image.get().filter(|_| !is_answered) {
+            classifier.classify(image);
+        }
+    });
+    let answer = Memo::new(move |_| classifier.answer.get().filter(|_| image.with(Option::is_some)));
+    let names = classes.clone();
+    // Said once for each drawing, not all the time.
+    let sentence = move || {
+        let answer = answer.get().filter(|answer| !drawing.get() && image.with(|image| is_to(Some(answer), image)))?;
+        let (class, probability) = best(&answer)?;
+        Some(t!(draw_answer, class = names.get(class)?, percent = text::whole_percent(probability)))
+    };
+    let clear = move |_| picture.set(Picture::Strokes(Vec::new()));
+    view! {
+        <section class="draw" aria-labelledby="draw-title">
+            <h3 id="draw-title">{if digits { t!(draw_title) } else { t!(draw_title_images) }}</h3>
+            <p class="note">{t!(draw_network, network = name)}</p>
+            <div class="draw-parts">
+                <Board picture drawing shown draws=digits />
+                <Bars classes answer />
+            </div>
+            <div class="row">
+                {digits.then(|| view! {
+                    <button class="button small" type="button" on:click=clear>{t!(draw_clear)}</button>
+                })}
+                <p class="draw-answer" aria-live="polite">{sentence}</p>
+            </div>
+            <Choice picture shown />
+        </section>
+    }
+}
+
+/// Number of classes of every data set with examples.
+const CLASSES: u16 = 10;
+
+/// True if an answer is to this image.
+fn is_to(answer: Option<&Answer>, image: &Option<Vec<u8>>) -> bool {
+    answer.map(|answer| &answer.image) == image.as_ref()
+}
+
+/// The most probable class, with its probability.
+fn best(answer: &Answer) -> Option<(usize, f64)> {
+    answer.probabilities.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// The drawing, or the chosen test image. It is not a `<canvas>`, because some browsers return noise to scripts that
+/// read one.
+#[component]
+fn Board(picture: RwSignal<Picture>, drawing: RwSignal<bool>, shown: Shown, draws: bool) -> impl IntoView {
+    let board = NodeRef::<html::Div>::new();
+    let place = move |event: &PointerEvent| -> Point {
+        let side = board.get_untracked().map_or(1, |board| board.client_width().max(1));
+        let place = |offset: i32| (offset as f32 * BOARD / side as f32).clamp(0.0, BOARD);
+        (place(event.offset_x()), place(event.offset_y()))
+    };
+    let down = move |event: PointerEvent| {
+        if !draws || !event.is_primary() || event.button() != 0 {
+            return;
+        }
+        if let Some(board) = board.get_untracked() {
+            // A stroke may leave the board and return. A pointer that is gone cannot be captured.
+            drop(board.set_pointer_capture(event.pointer_id()));
+        }
+        drawing.set(true);
+        picture.update(|picture| picture.begin_stroke(place(&event)));
+    };
+    let moved = move |event: PointerEvent| {
+        if drawing.get_untracked() && event.is_primary() {
+            picture.update(|picture| picture.continue_stroke(place(&event)));
+        }
+    };
+    let up = move |event: PointerEvent| {
+        if event.is_primary() {
+            drawing.set(false);
+        }
+    };
+    let example = Memo::new(move |_| picture.with(|picture| picture.example()));
+    let example = move || shown.with_value(|shown| shown.get(example.get()?).cloned());
+    let label = move || example().map_or_else(|| t!(draw_here).to_owned(), |(_, label)| label);
+    view! {
+        <div
+            class="draw-board"
+            class:draws=draws
+            role="img"
+            aria-label=label
+            node_ref=board
+            on:pointerdown=down
+            on:pointermove=moved
+            on:pointerup=up
+            on:pointercancel=up
+        >
+            {move || example().map(|(address, _)| view! { <img src=address alt="" /> })}
+            <svg viewBox=format!("0 0 {BOARD} {BOARD}") aria-hidden="true">
+                <path d=move || picture.with(Picture::path) stroke-width=PEN.to_string() />
+            </svg>
+            <span aria-hidden="true" hidden=move || !picture.with(Picture::is_empty)>{t!(draw_here)}</span>
+        </div>
+    }
+}
+
+/// The probability of each class.
+#[component]
+fn Bars(classes: Vec<String>, answer: Memo<Option<Answer>>) -> impl IntoView {
+    let bar = |(class, name): (usize, String)| {
+        let probability = move || answer.with(|answer| answer.as_ref()?.probabilities.get(class).copied());
+        let is_best =
+            move || answer.with(|answer| answer.as_ref().and_then(best)).is_some_and(|(best, _)| best == class);
+        view! {
+            <li class:best=is_best>
+                <span>{name}</span>
+                <span class="draw-bar" aria-hidden="true">
+                    <span style:width=move || format!("{:.1}%", 100.0 * probability().unwrap_or(0.0))></span>
+                </span>
+                <span class="number">{move || probability().map_or_else(|| "–".to_owned(), text::whole_percent)}</span>
+            </li>
+        }
+    };
+    view! { <ol aria-label=t!(draw_probabilities)>{classes.into_iter().enumerate().map(bar).collect_view()}</ol> }
+}
+
+/// Test images to choose from, also without a pointer.
+#[component]
+fn Choice(picture: RwSignal<Picture>, shown: Shown) -> impl IntoView {
+    let button = |(place, (address, label)): (usize, (String, String))| {
+        let is_chosen = move || picture.with(|picture| picture.example() == Some(place));
+        view! {
+            <button
+                type="button"
+                aria-pressed=move || is_chosen().to_string()
+                on:click=move |_| picture.set(Picture::Example(place))
+            >
+                <img src=address alt=label width="40" height="40" />
+            </button>
+        }
+    };
+    view! {
+        <div class="draw-choice" role="group" aria-labelledby="draw-choice">
+            <span class="note" id="draw-choice">{t!(draw_examples)}</span>
+            {shown.get_value().into_iter().enumerate().map(button).collect_view()}
+        </div>
+    }
+}
