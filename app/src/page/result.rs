@@ -66,7 +66,7 @@ fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
             <CompareWith own=run.run_id.clone() kind=Compared::Runs network />
             <Pictures run_id=run.run_id.clone() />
             <div class="row">
-                <a class="button quiet" href="/#leaderboard">{t!(common_all_results)}</a>
+                <a class="button quiet" href="/leaderboard">{t!(common_all_results)}</a>
                 {deletion.map(|address| view! { <a class="button quiet" href=address>{t!(result_delete)}</a> })}
             </div>
         </section>

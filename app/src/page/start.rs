@@ -8,7 +8,7 @@ use leptos::task::spawn_local;
 
 use super::choices::{Engines, Networks, Settings};
 use super::language::kept;
-use super::leaderboard::Leaderboard;
+use super::leaderboard::TopFive;
 use super::parts::{Go, focus};
 use super::run::{FinishedRun, OwnRuns, Running};
 use super::state::{MISSING_DATA, MissingDataSets, StartState};
@@ -50,7 +50,7 @@ pub(super) fn Start() -> impl IntoView {
         </Show>
         <FinishedRun state />
         <OwnRuns state />
-        <Leaderboard uploaded=state.uploaded />
+        <TopFive />
     }
 }
 

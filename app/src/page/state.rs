@@ -24,8 +24,6 @@ pub(super) struct StartState {
     pub(super) claimed: RwSignal<String>,
     /// Chosen options, initially those of the URL, or the error in it.
     pub(super) options: RwSignal<Result<RunOptions, String>>,
-    /// Set to the id of an uploaded run, so that the leaderboard loads again and shows it.
-    pub(super) uploaded: RwSignal<Option<String>>,
     /// Settings that cannot be parsed, by name, with a sentence each.
     pub(super) wrong: RwSignal<Vec<(&'static str, String)>>,
     pub(super) own_runs: RwSignal<OwnRuns>,
@@ -44,7 +42,6 @@ impl StartState {
             gpu: RwSignal::new(Gpu::Asking),
             claimed: RwSignal::new(String::new()),
             options: RwSignal::new(platform::options_in_address()),
-            uploaded: RwSignal::new(None),
             wrong: RwSignal::new(Vec::new()),
             own_runs: RwSignal::new(platform::own_runs()),
             at_rest: Memo::new(move |_| !benchmark.is_running() && comparing.present().is_none()),
@@ -84,12 +81,11 @@ impl StartState {
         self.options.with(|options| options.as_ref().is_ok_and(is_chosen))
     }
 
-    /// Notes in this browser that the run with this key was uploaded, and shows it on the leaderboard.
+    /// Notes in this browser that the run with this key was uploaded.
     pub(super) fn is_uploaded(self, key: &str, accepted: &AcceptedRun) {
         platform::keep_secret(&accepted.run_id, &accepted.deletion_secret);
         let place = Uploaded { run_id: accepted.run_id.clone(), deletion_link: accepted.deletion_link.clone() };
         self.own_runs.set(platform::change_own_runs(|runs| runs.uploaded(key, place)));
-        self.uploaded.set(Some(accepted.run_id.clone()));
     }
 
     /// Starts once without a click if the address says so: as soon as the GPU is known, and `ready`.

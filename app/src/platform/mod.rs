@@ -181,7 +181,7 @@ pub(crate) fn keep_filters(filters: &Filters) {
         return;
     }
     let query = if query.is_empty() { query } else { format!("?{query}") };
-    replace(&format!("{}{query}#leaderboard", path()));
+    replace(&format!("{}{query}", path()));
 }
 
 /// Browsers refuse this only if it happens very often; the next choice writes everything again.
