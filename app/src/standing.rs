@@ -77,7 +77,7 @@ pub fn ranking(row: &RunRow) -> Option<&'static str> {
 }
 
 /// For each line of a table of `total` lines, the share of the lines with a place that are slower; `None` for those
-/// without a place, and if there is no other line.
+/// without a place, and if none is slower.
 pub fn ranks(places: &[StandingsPlace], total: u64) -> Vec<Option<String>> {
     let has_place = |line: &StandingsPlace| voices_missing(line.figure.submitters, line.figure.days) == 0;
     let placed = places.iter().filter(|line| has_place(line)).count();
@@ -86,7 +86,8 @@ pub fn ranks(places: &[StandingsPlace], total: u64) -> Vec<Option<String>> {
     let rank = |line: &StandingsPlace| {
         let not_slower = places[..placed].partition_point(|other| other.place <= line.place) as u64;
         let share = of.saturating_sub(not_slower) as f64 / of as f64;
-        (of > 1 && has_place(line)).then(|| t!(leaderboard_rank, share = percent(share), number = text::count(of)))
+        (not_slower < of && has_place(line))
+            .then(|| t!(leaderboard_rank, share = percent(share), number = text::count(of)))
     };
     places.iter().map(rank).collect()
 }
@@ -195,7 +196,7 @@ mod tests {
             ["Faster than 50 % of 4 entries", "Faster than 50 % of 4 entries", "Faster than 25 % of 4 entries"]
         );
         let without_place = [line("a", 1, 3, None), line("b", 2, 3, None), line("c", 101, 2, None)];
-        assert_eq!(said(&without_place, 9), ["Faster than 50 % of 2 entries", "Faster than 0 % of 2 entries", ""]);
+        assert_eq!(said(&without_place, 9), ["Faster than 50 % of 2 entries", "", ""]);
         assert_eq!(said(&tied[..1], 1), [""]);
     }
 
