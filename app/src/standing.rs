@@ -1,4 +1,4 @@
-//! Texts on the position of a run among others, and on the cost of a browser.
+//! Positions of runs and devices among others, and the cost of a browser, in words.
 
 use std::collections::BTreeSet;
 

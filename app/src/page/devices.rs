@@ -33,8 +33,9 @@ pub(super) fn DevicesPage() -> impl IntoView {
         platform::put_in_address(NETWORK, name);
         chosen.set(name);
     };
+    let suite = Memo::new(move |_| suite_of(chosen.get()).map(|suite| suite.name).unwrap_or_default());
     let loaded = load_latest::<Standings>(move || {
-        let suite = suite_of(chosen.get()).map(|suite| suite.name.to_owned()).unwrap_or_default();
+        let suite = suite.get().to_owned();
         with_query(STANDINGS, &StandingsQuery { suite, limit: Some(LINES), ..StandingsQuery::default() })
     });
     view! {
@@ -48,6 +49,8 @@ pub(super) fn DevicesPage() -> impl IntoView {
                     let mut tables = standings.tables.into_iter();
                     let table = tables.find(|table| table.workload == chosen.get());
                     match table.map(|table| standing::soonest(table.places)) {
+                        // The answer for another suite is on its way.
+                        None if standings.suite.name != suite.get() => ().into_any(),
                         Some(places) if !places.is_empty() => view! { <Devices places /> }.into_any(),
                         _ => view! { <Empty networks=vec![chosen.get()] /> }.into_any(),
                     }

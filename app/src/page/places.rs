@@ -48,7 +48,9 @@ pub(super) fn Places(chosen: RwSignal<Filters>) -> impl IntoView {
     });
     // Filters of an empty board would find nothing either. Once shown they stay.
     let has_filters = Memo::new(move |before: Option<&bool>| {
-        before == Some(&true) || lines.get().1 > 0 || chosen.with(Filters::any_of_places)
+        before == Some(&true)
+            || chosen.with(Filters::any_of_places)
+            || loaded.with(|loaded| matches!(loaded, Some(Ok(standings)) if has_lines(standings)))
     });
     view! {
         <Show when=move || has_filters.get()>
@@ -64,6 +66,10 @@ pub(super) fn Places(chosen: RwSignal<Filters>) -> impl IntoView {
         )}
         <ShowMore more limit />
     }
+}
+
+fn has_lines(standings: &Standings) -> bool {
+    standings.scores.total > 0 || standings.tables.iter().any(|table| table.total > 0)
 }
 
 /// Numbers of lines of a tab's table: in the answer, and in all.
@@ -163,7 +169,7 @@ fn table(standings: Standings, tab: Shown, is_filtered: bool, sought: RwSignal<S
     let rows = places.into_iter().zip(ranks).map(|(line, rank)| row(line, rank, figure_text, largest, &runs, sought));
     view! {
         <p class="note">{meaning}" "{counted}". "{t!(leaderboard_explanation)}</p>
-        <p class="note" role="status">{move || finds_none().then_some(t!(leaderboard_none_found))}</p>
+        <p class="note" aria-live="polite">{move || finds_none().then_some(t!(leaderboard_none_found))}</p>
         <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(common_leaderboard)) tabindex="0">
             <table class="leaderboard placed" aria-label=t!(common_leaderboard)>
                 <thead>

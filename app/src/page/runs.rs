@@ -289,11 +289,11 @@ fn cell(cell: TableCell) -> impl IntoView {
     view! {
         <td class=class>
             {text}
-            {below.map(|below| view! { <span class="explain">{below}</span> })}
             {tier.map(|tier| {
                 let name = tier.name();
                 view! { <span class="tier" data-tier=name title=text::tier_meaning(tier)>{text::tier(tier)}</span> }
             })}
+            {below.map(|below| view! { <span class="explain">{below}</span> })}
         </td>
     }
 }
