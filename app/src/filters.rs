@@ -1,7 +1,4 @@
-//! Filters and columns of the leaderboard. They are kept in the page's URL, so that a link shows what its sender saw.
-//!
-//! Parameter names begin with `leaderboard`, because `suite`, `precision` and others are options of a run
-//! ([`crate::options`]).
+//! Tab, filters and columns of the leaderboard. They are kept in the page's URL, so that a link shows what its sender saw.
 
 use std::borrow::Cow;
 
@@ -9,33 +6,39 @@ use engine::KNOWN_BACKENDS;
 use results::api::{ListRuns, RankedClass, RunRow, RunSort, Tier};
 use results::{BROWSERS, ClientKind, Date, METRICS, Metric, Precision, SYSTEMS, UNKNOWN, Unit, VENDORS};
 
-use crate::t;
 use crate::text::{self, tier};
 use crate::words::{Plain, messages};
+use crate::{standing, t};
 
+/// The tab that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shown {
+    /// Places by score.
     #[default]
-    Devices,
+    Score,
+    /// Places in one network.
+    Network(&'static str),
+    /// Single runs.
     Runs,
 }
 
 impl Shown {
-    pub const fn name(self) -> &'static str {
+    const fn name(self) -> Option<&'static str> {
         match self {
-            Self::Devices => "devices",
-            Self::Runs => "runs",
+            Self::Score => None,
+            Self::Network(name) => Some(name),
+            Self::Runs => Some("runs"),
         }
     }
 
-    fn named(name: &str) -> Option<Self> {
-        [Self::Devices, Self::Runs].into_iter().find(|shown| shown.name() == name)
+    fn named(name: &str) -> Self {
+        if name == "runs" { Self::Runs } else { network(name).map_or(Self::Score, Self::Network) }
     }
 }
 
 pub const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F16];
 
-/// Selected filters: the kind of table, then four for devices, then the ones for runs.
+/// Selected tab and filters: four filters for places, then those for runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filters {
     pub shown: Shown,
@@ -89,7 +92,7 @@ impl Filters {
         let mut filters = Self::default();
         for (name, value) in pairs {
             match name {
-                "leaderboard" => filters.shown = Shown::named(value).unwrap_or_default(),
+                "leaderboard" => filters.shown = Shown::named(value),
                 "leaderboard-suite" => filters.suite = engine::suite(value).map_or(filters.suite, |suite| suite.name),
                 "leaderboard-class" => filters.class = RankedClass::named(value).unwrap_or_default(),
                 "leaderboard-client" => filters.client = ClientKind::named(value),
@@ -107,7 +110,7 @@ impl Filters {
     pub fn pairs(&self) -> Vec<(&'static str, String)> {
         let usual = Self::default();
         let values = [
-            (self.shown != usual.shown).then(|| self.shown.name()),
+            self.shown.name(),
             (self.suite != usual.suite).then_some(self.suite),
             (self.class != usual.class).then(|| self.class.name()),
             self.client.map(ClientKind::name),
@@ -119,6 +122,25 @@ impl Filters {
         let columns = (self.columns != Columns::default()).then(|| (COLUMNS, self.columns.written()));
         usual.chain(self.runs.pairs()).chain(columns).collect()
     }
+
+    /// The chosen tab, or the score if it is a network that the suite lacks.
+    pub fn tab(&self) -> Shown {
+        match self.shown {
+            Shown::Network(name) if !suite_networks(self.suite).contains(&name) => Shown::Score,
+            shown => shown,
+        }
+    }
+
+    /// True if a filter of places is not at its default.
+    pub fn any_of_places(&self) -> bool {
+        let Self { suite, class, client, precision, .. } = Self::default();
+        (self.suite, self.class, self.client, self.precision) != (suite, class, client, precision)
+    }
+}
+
+/// The networks of a suite, in its order.
+pub fn suite_networks(suite: &str) -> &'static [&'static str] {
+    engine::suite(suite).map_or(&[], |suite| suite.workloads)
 }
 
 pub fn networks() -> impl Iterator<Item = &'static str> {
@@ -356,7 +378,10 @@ impl TableColumn {
                 let below = Some(format!("{}, {}", row.operating_system, row.backend));
                 TableCell { below, ..plain("program", row.client.clone()) }
             }
-            Self::Tier => TableCell { tier: Some(row.tier), ..plain("", String::new()) },
+            Self::Tier => {
+                let below = standing::ranking(row).map(str::to_owned);
+                TableCell { tier: Some(row.tier), below, ..plain("", String::new()) }
+            }
             Self::Day => plain("day", text::day(row.submitted_unix_seconds)),
         }
     }
@@ -454,6 +479,17 @@ mod tests {
     }
 
     #[test]
+    fn a_tab_shows_a_network_of_the_suite() {
+        let of = |pairs: &[(&'static str, &str)]| Filters::from_pairs(pairs.iter().copied()).tab();
+        assert_eq!(of(&[("leaderboard", "caffe-mnist")]), Shown::Network("caffe-mnist"));
+        assert_eq!(of(&[("leaderboard", "airbench94")]), Shown::Score);
+        assert_eq!(
+            of(&[("leaderboard", "airbench94"), ("leaderboard-suite", "complete")]),
+            Shown::Network("airbench94")
+        );
+    }
+
+    #[test]
     fn filters_survive_round_trip_through_url() {
         let pairs = all().pairs();
         assert_eq!(pairs.iter().map(|(name, _)| *name).collect::<Vec<_>>(), Filters::names().collect::<Vec<_>>());
@@ -521,6 +557,8 @@ mod tests {
         assert_eq!(of("batch_size").1, "64");
         assert_eq!(TableColumn::Program.cell(&row).below.unwrap(), "Linux, wgsl");
         assert_eq!(TableColumn::Tier.cell(&row).tier, Some(Tier::Proven));
+        let unusual = TableColumn::Tier.cell(&RunRow { ranked: false, standard: false, ..row });
+        assert_eq!(unusual.below.unwrap(), "Not ranked: non-standard settings");
     }
 
     #[test]

@@ -7,7 +7,6 @@ use engine::{AdapterChoice, SuiteDefinition};
 use results::{FailureCause, Feature, Length, Positive, Precision, RunSpec, SeedSource};
 
 use crate::backend::PageBackend;
-use crate::filters::Filters;
 use crate::forecast::Limits;
 use crate::supplies::{Bundle, Supplies};
 use crate::words::language;
@@ -132,9 +131,7 @@ impl RunOptions {
 
     /// Returns the names that are unknown.
     pub fn unknown<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-        let is_known = |name: &&str| {
-            *name == LANGUAGE || Self::NAMES.contains(name) || Filters::names().any(|known| known == *name)
-        };
+        let is_known = |name: &&str| *name == LANGUAGE || Self::NAMES.contains(name);
         names.into_iter().filter(|name| !is_known(name)).collect()
     }
 
@@ -545,8 +542,8 @@ mod tests {
         assert_eq!(options("suite=complete&epochs=2").query(), "?suite=complete&epochs=2");
         assert_eq!(options("steps=40").length, NonZero::new(40).map(Length::Steps));
         assert_eq!(options("without=subgroups, f16"), options("without=subgroups,f16"));
-        let names = ["suite", "sede", "leaderboard", "utm_source", "seed"];
-        assert_eq!(RunOptions::unknown(names), ["sede", "utm_source"]);
+        let names = ["suite", "sede", "leaderboard", "seed"];
+        assert_eq!(RunOptions::unknown(names), ["sede", "leaderboard"]);
     }
 
     #[test]

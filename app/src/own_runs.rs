@@ -83,6 +83,16 @@ impl OwnRuns {
         networks.iter().filter_map(|name| Some((name.clone(), of(name)?.parts))).collect()
     }
 
+    /// True if the run with this id was uploaded from here.
+    pub fn has_run(&self, run_id: &str) -> bool {
+        self.0.iter().any(|run| run.uploaded.as_ref().is_some_and(|uploaded| uploaded.run_id == run_id))
+    }
+
+    /// True if a run was made on the device with this name.
+    pub fn has_device(&self, name: &str) -> bool {
+        self.0.iter().any(|run| run.device.text() == name)
+    }
+
     /// Sum of the last durations of these networks with the same settings, if all are known.
     pub fn seconds(&self, networks: &[String], pace: &str) -> Option<f64> {
         let known = self.durations(networks, pace);
@@ -188,6 +198,7 @@ mod tests {
         let uploaded = Uploaded { run_id: "abc".to_owned(), deletion_link: "/runs/abc/delete#s".to_owned() };
         runs.uploaded("key 1", uploaded.clone());
         assert_eq!((&runs.all()[0].uploaded, &runs.all()[0].record), (&Some(uploaded), &None));
+        assert!(runs.has_run("abc") && !runs.has_run("another"));
         runs.deleted("another");
         assert_eq!(runs.all().len(), 2);
         runs.deleted("abc");

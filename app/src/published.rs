@@ -14,14 +14,20 @@ use crate::text;
 pub struct Published {
     workload: String,
     batch_size: u32,
-    seconds_per_epoch: f64,
-    device: String,
-    framework: String,
-    citation: String,
+    pub seconds_per_epoch: f64,
+    pub device: String,
+    pub framework: String,
+    pub citation: String,
 }
 
 static ALL: LazyLock<Vec<Published>> =
     LazyLock::new(|| serde_json::from_str(include_str!("../published.json")).expect("the file is checked in"));
+
+/// Published results of a network at the batch size of its recipe, the fastest first.
+pub fn of_network(workload: &str) -> Vec<&'static Published> {
+    let batch_size = engine::workload(workload).map(|recipe| recipe.batch_size);
+    ALL.iter().filter(|of| of.workload == workload && Some(of.batch_size) == batch_size).collect()
+}
 
 /// Published results of a network at the same batch size: one sentence per device, the fastest first. Empty if the run
 /// has no time per epoch.
@@ -168,6 +174,8 @@ mod tests {
         for of in ALL.iter() {
             assert!(engine::workload(&of.workload).is_some() && of.seconds_per_epoch > 0.0, "{of:?}");
         }
+        let devices = of_network("caffe-mnist");
+        assert!(devices.len() > 2 && devices.is_sorted_by_key(|of| of.seconds_per_epoch), "{devices:?}");
     }
 
     #[test]

@@ -8,6 +8,12 @@ use serde_json::Value;
 /// Page that compares backends.
 pub const COMPARE: &str = "/compare";
 
+/// Page of places, and of single runs.
+pub const LEADERBOARD: &str = "/leaderboard";
+
+/// Page of the devices that trained a network, by time to accuracy.
+pub const DEVICES: &str = "/devices";
+
 /// Page of stored results or devices side by side.
 pub const SIDE_BY_SIDE: &str = "/side-by-side";
 
@@ -25,6 +31,10 @@ pub enum Route {
     Compare,
     /// Two to four stored results or devices side by side; their ids are in the query.
     SideBySide,
+    /// Places, and single runs.
+    Leaderboard,
+    /// Devices that trained one network.
+    Devices,
     /// Result files opened from disk.
     File,
     /// Page of one stored result.
@@ -67,6 +77,8 @@ pub fn route(path: &str) -> Route {
         ["runs", id] if is_id(id) => Route::Result { run_id: id.to_owned() },
         ["devices", key] if is_key(key) => Route::Device { key: key.to_owned() },
         ["compare"] => Route::Compare,
+        ["leaderboard"] => Route::Leaderboard,
+        ["devices"] => Route::Devices,
         ["file"] => Route::File,
         ["side-by-side"] => Route::SideBySide,
         ["comparisons", id] if is_id(id) => Route::Comparison { id: id.to_owned() },
@@ -168,6 +180,8 @@ mod tests {
             ("/moderation", Route::Moderation),
             (COMPARE, Route::Compare),
             ("/compare/", Route::Compare),
+            (LEADERBOARD, Route::Leaderboard),
+            (DEVICES, Route::Devices),
             ("/comparisons/Ab3-_9", Route::Comparison { id: id() }),
             ("/comparisons/Ab3-_9/delete", Route::DeleteComparison { id: id() }),
             (DOCUMENTS, Route::Documents),
@@ -183,7 +197,6 @@ mod tests {
             "/about",
             "/moderation/log",
             "/docs/a/b",
-            "/devices",
             "/devices/a/b",
             "/devices/a%2Fb",
             "/devices/a%",

@@ -1,10 +1,12 @@
 //! Texts about the rank of a run among others, and about the overhead of browsers.
 
+use std::collections::BTreeSet;
+
 use engine::KNOWN_BACKENDS;
 use engine::backends::{BURN_REMOTE, Devices};
 use results::api::{
-    BrowserTaxOfDevice, DeviceSource, DistributionQuery, FigureOfDevice, RankedClass, ScoreTable, StandingsQuery,
-    WorkloadStanding,
+    BrowserTaxOfDevice, DeviceSource, DistributionQuery, FigureOfDevice, RankedClass, RunRow, ScoreTable,
+    StandingsPlace, StandingsQuery, Tier, WorkloadStanding, voices_missing,
 };
 use results::{DeviceKind, RunRecord, WorkloadRecord};
 
@@ -128,6 +130,42 @@ fn class_of(backend: &str, kind: DeviceKind, api: &str) -> RankedClass {
     if is_processor { RankedClass::Processor } else { RankedClass::Gpu }
 }
 
+/// Where a result is ranked, or why it is not, if its tier does not say so.
+pub fn ranking(row: &RunRow) -> Option<&'static str> {
+    let class = class_of(&row.backend, row.adapter.kind, &row.adapter.api);
+    match () {
+        () if row.ranked => (class == RankedClass::Processor).then_some(t!(leaderboard_among_processors)),
+        () if row.adapter.software => Some(t!(leaderboard_software)),
+        () if !row.standard => Some(t!(leaderboard_not_standard)),
+        () => (row.tier == Tier::Proven).then_some(t!(leaderboard_not_comparable)),
+    }
+}
+
+/// For each line of a table of `total` lines, the share of the lines with a place that are slower; `None` for those
+/// without a place, and if none is slower.
+pub fn ranks(places: &[StandingsPlace], total: u64) -> Vec<Option<String>> {
+    let has_place = |line: &StandingsPlace| voices_missing(line.figure.submitters, line.figure.days) == 0;
+    let placed = places.iter().filter(|line| has_place(line)).count();
+    // Lines without a place come last.
+    let of = if placed < places.len() { placed as u64 } else { total };
+    let rank = |line: &StandingsPlace| {
+        let not_slower = places[..placed].partition_point(|other| other.place <= line.place) as u64;
+        let share = of.saturating_sub(not_slower) as f64 / of as f64;
+        (not_slower < of && has_place(line))
+            .then(|| t!(leaderboard_rank, share = percent(share), number = text::count(of)))
+    };
+    places.iter().map(rank).collect()
+}
+
+/// The best line of each device: the shortest time to accuracy, then the highest rate.
+pub fn soonest(mut places: Vec<StandingsPlace>) -> Vec<StandingsPlace> {
+    let seconds = |line: &StandingsPlace| line.seconds_to_target.unwrap_or(f64::INFINITY);
+    places.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)).then(b.figure.median.total_cmp(&a.figure.median)));
+    let mut seen = BTreeSet::new();
+    places.retain(|line| seen.insert(line.device_key.clone()));
+    places
+}
+
 /// Describes the source of a device's name in a sentence.
 pub fn source(source: DeviceSource) -> &'static str {
     match source {
@@ -180,9 +218,78 @@ pub fn rate(figure: &FigureOfDevice) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
-    use results::{Precision, Suite};
+    use results::{ClientKind, Precision, Suite};
 
     use super::*;
+    use crate::plots::tests::row;
+
+    fn line(device: &str, place: u64, submitters: u64, seconds_to_target: Option<f64>) -> StandingsPlace {
+        let median = 1000.0 / place as f64;
+        StandingsPlace {
+            place,
+            device_key: device.to_owned(),
+            device_name: device.to_owned(),
+            device_source: DeviceSource::Reported,
+            vendor: None,
+            inferred: None,
+            backend: "wgsl".to_owned(),
+            client_kind: ClientKind::Native,
+            figure: FigureOfDevice {
+                median,
+                lower_quartile: median,
+                upper_quartile: median,
+                runs: submitters,
+                submitters,
+                days: 2,
+            },
+            seconds_to_target,
+            completion: None,
+            outlier_runs: 0,
+            outliers: Vec::new(),
+            best_run_id: "0123".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_rank_counts_lines_with_a_place_that_are_slower() {
+        let tied = [line("a", 1, 3, None), line("b", 1, 3, None), line("c", 3, 3, None)];
+        let said = |of: &[StandingsPlace], total| {
+            ranks(of, total).into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            said(&tied, 4),
+            ["Faster than 50 % of 4 entries", "Faster than 50 % of 4 entries", "Faster than 25 % of 4 entries"]
+        );
+        let without_place = [line("a", 1, 3, None), line("b", 2, 3, None), line("c", 101, 2, None)];
+        assert_eq!(said(&without_place, 9), ["Faster than 50 % of 2 entries", "", ""]);
+        assert_eq!(said(&tied[..1], 1), [""]);
+    }
+
+    #[test]
+    fn devices_are_ordered_by_their_shortest_time_to_accuracy() {
+        let lines = vec![
+            line("fast", 1, 3, None),
+            line("soon", 2, 3, Some(4.0)),
+            line("fast", 3, 3, Some(5.0)),
+            line("slow", 4, 3, None),
+        ];
+        let keys: Vec<_> = soonest(lines).into_iter().map(|line| (line.device_key, line.place)).collect();
+        assert_eq!(keys, [("soon".to_owned(), 2), ("fast".to_owned(), 3), ("slow".to_owned(), 4)]);
+    }
+
+    #[test]
+    fn a_proven_result_without_a_place_has_a_reason() {
+        let row = row("a", "Example GPU", Some(900.0), None);
+        let unranked = RunRow { ranked: false, ..row.clone() };
+        assert!(ranking(&unranked).unwrap().contains("unsteady"));
+        assert_eq!(ranking(&RunRow { tier: Tier::Checked, ..unranked.clone() }), None, "its tier says so");
+        let mut software = RunRow { standard: false, ..unranked };
+        software.adapter.software = true;
+        assert!(ranking(&software).unwrap().contains("software adapter is not a GPU"));
+        let ranked = RunRow { ranked: true, ..row };
+        assert_eq!(ranking(&ranked), None);
+        assert!(ranking(&RunRow { backend: "burn-flex".to_owned(), ..ranked }).unwrap().contains("processors"));
+    }
 
     #[test]
     fn processor_backends_are_ranked_among_processors() {

@@ -33,7 +33,7 @@ fn main() {
 async fn open_all(page: &impl Page, addresses: &[String]) {
     for address in addresses {
         page.open_to(address, "button", "Benchmark").await;
-        page.wait_for("table", "Leaderboard").await;
+        page.wait_for("table", "Published hardware").await;
         let ready = page.ask(NOW).await;
         let timings = page.ask(TIMINGS).await;
         let timings = timings.as_array().expect("a list");

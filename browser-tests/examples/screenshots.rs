@@ -58,8 +58,12 @@ async fn a_run(page: &impl Page, folder: &Path) {
     follow(page, "All runs of this device").await;
     page.wait_for("table", "Latest results").await;
     take(page, folder, "device").await;
-    page.open_to("/?leaderboard=runs", "table", "Leaderboard").await;
+    page.open_to("/leaderboard", "table", "Published hardware").await;
     take(page, folder, "leaderboard").await;
+    page.open_to("/leaderboard?leaderboard=runs", "table", "Leaderboard").await;
+    take(page, folder, "runs").await;
+    page.open_to("/devices?network=caffe-mnist", "table", "Published hardware").await;
+    take(page, folder, "devices").await;
     page.open(run.as_str().expect("a path")).await;
     follow(page, "Delete this result").await;
     page.wait_for("button", "Delete this result").await;
@@ -100,7 +104,7 @@ fn what_is_absent(folder: &Path) {
     ];
     for (name, setup) in states {
         drive(setup, async |page| {
-            page.open_to("/", "table", "Leaderboard").await;
+            page.open_to("/", "table", "Published hardware").await;
             take(page, folder, &format!("{name}-closed")).await;
             for list in ["details.options > summary", "details.options > summary"] {
                 let summary = page.client().find(Locator::Css(list)).await.expect("a list of choices");

@@ -28,6 +28,8 @@ pub(crate) struct ProvenResult {
     pub(crate) class: RankedClass,
     pub(crate) category: Category,
     pub(crate) run: ProvenRun,
+    /// Training time until the target accuracy; `None` if it was not reached.
+    pub(crate) seconds_to_target: Option<f64>,
     pub(crate) submitter: Option<String>,
 }
 
@@ -38,6 +40,9 @@ pub(crate) struct DeviceFigure {
     /// The category. An empty workload means the score of the suite.
     pub(crate) category: Category,
     pub(crate) figure: Figure,
+    /// Median time until the target accuracy; `None` if most runs did not reach it, and for scores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) seconds_to_target: Option<f64>,
     /// Share of the submitters' announced runs that were finished; `None` without known submitters.
     pub(crate) completion: Option<Completion>,
     pub(crate) outlier_runs: u64,
@@ -86,12 +91,28 @@ fn figure(results: &[ProvenResult], completions: &Completions) -> Option<MadeFig
         class: best.class,
         category: best.category.clone(),
         figure: Figure::of(&runs)?,
+        seconds_to_target: seconds_to_target(results),
         completion: completion(results, completions),
         outlier_runs: marked.iter().filter(|marked| **marked).count() as u64,
         outliers: apart.take(MAX_OUTLIERS).collect(),
         best_run_id: best.run.run_id.clone(),
     };
     Some(MadeFigure { line, rates: Histogram::of(rates) })
+}
+
+/// Returns the median time until the target accuracy, over voices. Runs that did not reach it count as the slowest.
+fn seconds_to_target(results: &[ProvenResult]) -> Option<f64> {
+    let mut voices: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+    for result in results {
+        let seconds = result.seconds_to_target.unwrap_or(f64::INFINITY);
+        voices.entry((result.run.day, &result.run.voice)).or_default().push(seconds);
+    }
+    // The upper one of two in the middle: a mean with infinity is no time.
+    let median = |mut seconds: Vec<f64>| {
+        seconds.sort_by(f64::total_cmp);
+        seconds.get(seconds.len() / 2).copied()
+    };
+    median(voices.into_values().filter_map(median).collect()).filter(|seconds| seconds.is_finite())
 }
 
 /// Returns the inferred name if all runs with an inferred name agree.
@@ -142,6 +163,7 @@ fn score(figures: &[&DeviceFigure]) -> Option<DeviceFigure> {
             submitters: fewest(|figure| figure.submitters)?,
             days: fewest(|figure| figure.days)?,
         },
+        seconds_to_target: None,
         outlier_runs: 0,
         outliers: Vec::new(),
         ..(*first).clone()
@@ -203,7 +225,21 @@ mod tests {
         };
         let submitter = Some(submitter.to_owned());
         let run = ProvenRun { run_id: format!("{workload} {rate}"), rate, voice: submitter.clone(), day: 7 };
-        ProvenResult { device, class: RankedClass::Gpu, category, run, submitter }
+        ProvenResult { device, class: RankedClass::Gpu, category, run, seconds_to_target: None, submitter }
+    }
+
+    #[test]
+    fn time_to_accuracy_is_absent_where_most_miss_it() {
+        let of = |seconds: &[(&str, Option<f64>)]| {
+            let results = seconds.iter().map(|(submitter, seconds_to_target)| ProvenResult {
+                seconds_to_target: *seconds_to_target,
+                ..result("a", 1.0, submitter, DeviceSource::Reported, None)
+            });
+            seconds_to_target(&results.collect::<Vec<_>>())
+        };
+        assert_eq!(of(&[("ann", Some(9.0)), ("ann", Some(9.0)), ("bob", Some(3.0)), ("eve", Some(4.0))]), Some(4.0));
+        assert_eq!(of(&[("ann", None), ("bob", Some(3.0)), ("eve", Some(4.0))]), Some(4.0));
+        assert_eq!(of(&[("ann", None), ("bob", None), ("eve", Some(4.0))]), None);
     }
 
     #[test]

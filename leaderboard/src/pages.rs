@@ -147,7 +147,8 @@ async fn serve_index(index: &IndexFile, previews: &Previews, path: &str, headers
 }
 
 /// First words of the paths of the page's views (`app/src/route.rs`).
-const VIEWS: [&str; 8] = ["comparisons", "compare", "devices", "docs", "file", "moderation", "runs", "side-by-side"];
+const VIEWS: [&str; 9] =
+    ["comparisons", "compare", "devices", "docs", "file", "leaderboard", "moderation", "runs", "side-by-side"];
 
 fn is_view(path: &str) -> bool {
     path.split('/').find(|part| !part.is_empty()).is_none_or(|first| VIEWS.contains(&first))

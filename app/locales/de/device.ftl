@@ -24,6 +24,7 @@ device_tax_title = Was der Browser kostet
 device_tax_note = Vergleicht dieselben Kernel auf der Befehlszeile und in Browsern. Bei wenigen Einsendern kann der
     Unterschied an ihren Rechnern liegen.
 device_no_place = Dieses Gerät hat noch keinen belegten Lauf und daher keinen Platz.
+device_not_ranked = Dieses Gerät hat belegte Läufe, aber keinen Platz. { $reason }.
 device_figures = Messwerte
 device_figures_note = Mediane belegter Läufe; jeder Einsender zählt einmal am Tag. Plätze vergleichen Geräte, Backends
     und Arten von Programmen bei gleicher Suite, gleichem Netz und gleichem Zahlenformat.
@@ -32,3 +33,9 @@ device_history_of = { $what }. Aus { $results }.
 device_version_or_month = Version oder Monat
 device_first_and_last = Erster und letzter
 device_month = Monat
+
+## Geräte für ein Netz
+
+device_which = Welches Gerät trainiert ein Netz am schnellsten?
+device_which_note = Der beste Eintrag jeder GPU in f32, nach der Zeit bis zur Genauigkeit, dann nach dem Tempo. Bei
+    manchen Netzen sind nur wenige Läufe lang genug für die Genauigkeit.

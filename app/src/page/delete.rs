@@ -5,6 +5,7 @@ use leptos::task::spawn_local;
 
 use super::language::kept;
 use super::parts::{LINK, Sending, linked};
+use crate::route::LEADERBOARD;
 use crate::{platform, t};
 
 /// Kind of thing to delete.
@@ -93,7 +94,7 @@ fn Confirm(id: String, secret: String, thing: Thing) -> impl IntoView {
                         {thing.say(t!(result_delete), t!(comparison_delete))}
                     </button>
                 </Show>
-                <a class="button quiet" href="/#leaderboard">{t!(common_all_results)}</a>
+                <a class="button quiet" href=LEADERBOARD>{t!(common_all_results)}</a>
             </div>
         </section>
     }

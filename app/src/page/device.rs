@@ -2,16 +2,17 @@
 
 use leptos::prelude::*;
 use results::api::{
-    BrowserTaxOfDevice, CategoryFigure, DeviceHistory, DeviceSource, DeviceSummary, HistoryCategory, HistoryLine,
+    BrowserTaxOfDevice, CategoryFigure, DeviceHistory, DeviceSource, DeviceSummary, HistoryCategory, HistoryLine, Tier,
     voices_missing,
 };
 
-use super::leaderboard::{best_run, chip};
+use super::marks::{best_run, chip, client};
 use super::parts::{answered, load, load_kept, notice, refusal};
 use super::runs::{First, RunTable};
 use super::side_by_side::{CompareWith, Compared};
 use crate::filters::DEVICE;
 use crate::platform;
+use crate::route::{DEVICES, LEADERBOARD};
 use crate::text::{self, capitalised};
 use crate::words::leaderboard::fact;
 use crate::{standing, t};
@@ -20,7 +21,7 @@ use crate::{standing, t};
 pub(super) fn DevicePage(key: String) -> impl IntoView {
     answered(
         load_kept::<DeviceSummary>("device", format!("/api/v1/devices/{key}")),
-        |refusal| notice(t!(device_not_shown), refusal.to_string(), "/#leaderboard", t!(common_all_devices)),
+        |refusal| notice(t!(device_not_shown), refusal.to_string(), DEVICES, t!(common_all_devices)),
         move |device| view! { <Device device key=key.clone() /> }.into_any(),
     )
 }
@@ -30,6 +31,11 @@ fn Device(device: DeviceSummary, key: String) -> impl IntoView {
     let DeviceSummary {
         merged_keys, device_name, device_source, vendor, inferred, figures, browser_taxes, recent, ..
     } = device;
+    let proven = recent.iter().find(|row| row.tier == Tier::Proven);
+    let without_place = match proven.and_then(standing::ranking) {
+        Some(reason) => t!(device_not_ranked, reason = reason),
+        None => t!(device_no_place).to_owned(),
+    };
     let merged = (!merged_keys.is_empty()).then(|| {
         let sentence = t!(device_merged, keys = merged_keys.join(", "));
         view! { <p>{sentence}" "<a href="/moderation">{t!(moderation_log)}</a></p> }
@@ -52,17 +58,17 @@ fn Device(device: DeviceSummary, key: String) -> impl IntoView {
             {guess}
             {merged}
             <h2>{t!(device_figures)}</h2>
-            <DeviceFigures figures />
+            <DeviceFigures figures without_place />
             <BrowserTaxes taxes=browser_taxes />
             <History key=key.clone() />
             <h3>{t!(device_latest)}</h3>
-            <RunTable rows=recent first=First::Network label=t!(device_latest) own=None />
+            <RunTable rows=recent first=First::Network label=t!(device_latest) />
             <CompareWith own=key.clone() kind=Compared::Devices network=None />
             <div class="row">
-                <a class="button quiet" href=format!("/?leaderboard=runs&{DEVICE}={key}#leaderboard")>
+                <a class="button quiet" href=format!("{LEADERBOARD}?leaderboard=runs&{DEVICE}={key}")>
                     {t!(device_all_runs)}
                 </a>
-                <a class="button quiet" href="/#leaderboard">{t!(common_all_devices)}</a>
+                <a class="button quiet" href=DEVICES>{t!(common_all_devices)}</a>
             </div>
         </section>
     }
@@ -96,9 +102,13 @@ fn BrowserTaxes(taxes: Vec<BrowserTaxOfDevice>) -> impl IntoView {
 const COLUMNS: &str = "7";
 
 #[component]
-pub(super) fn DeviceFigures(figures: Vec<CategoryFigure>) -> impl IntoView {
+fn DeviceFigures(
+    figures: Vec<CategoryFigure>,
+    /// Why there are none.
+    without_place: String,
+) -> impl IntoView {
     if figures.is_empty() {
-        return view! { <p class="callout">{t!(device_no_place)}</p> }.into_any();
+        return view! { <p class="callout">{without_place}</p> }.into_any();
     }
     let (scores, networks): (Vec<_>, Vec<_>) = figures.into_iter().partition(|figure| figure.workload.is_none());
     let scores = (!scores.is_empty()).then(|| {
@@ -183,7 +193,7 @@ fn row(line: CategoryFigure) -> impl IntoView {
             </td>
             <td class="program">{line.backend}</td>
             <td class="program">{line.precision.name()}</td>
-            <td class="program">{text::client(line.client_kind)}</td>
+            <td class="program">{client(line.client_kind)}</td>
         </tr>
     }
 }

@@ -7,13 +7,16 @@ mod compare;
 mod comparing;
 mod delete;
 mod device;
+mod devices;
 mod document;
 mod draw;
 mod language;
 mod leaderboard;
+mod marks;
 mod miniature;
 mod moderation;
 mod parts;
+mod places;
 mod plots;
 mod report;
 mod result;
@@ -30,7 +33,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use crate::route::{COMPARE, Route, route};
+use crate::route::{COMPARE, LEADERBOARD, Route, route};
 use crate::{platform, t};
 
 const KEEP_AFTER: Duration = Duration::from_secs(3);
@@ -54,6 +57,8 @@ fn Page() -> impl IntoView {
     let view = match route(&platform::path()) {
         Route::Start => start::Start().into_any(),
         Route::Compare => compare::ComparePage().into_any(),
+        Route::Leaderboard => leaderboard::LeaderboardPage().into_any(),
+        Route::Devices => devices::DevicesPage().into_any(),
         Route::File => result::FilePage().into_any(),
         Route::SideBySide => side_by_side::SideBySidePage().into_any(),
         Route::Result { run_id } => view! { <result::ResultPage run_id /> }.into_any(),
@@ -76,8 +81,10 @@ fn Page() -> impl IntoView {
                 <span>"Gradmark"</span>
             </a>
             <nav aria-label=t!(common_pages)>
-                <a href=COMPARE aria-current=(platform::path() == COMPARE).then_some("page")>{t!(common_compare)}</a>
-                <a href="/#leaderboard">{t!(common_leaderboard)}</a>
+                {[(COMPARE, t!(common_compare)), (LEADERBOARD, t!(common_leaderboard))].map(|(address, title)| {
+                    let current = (platform::path() == address).then_some("page");
+                    view! { <a href=address aria-current=current>{title}</a> }
+                })}
             </nav>
         </header>
         <main id="main" tabindex="-1">{view}</main>

@@ -6,7 +6,7 @@ use results::api::{ModerationEntry, ModerationLog, ModerationQuery};
 
 use super::parts::{MAX_ROWS, ShowMore, answered, refusal};
 use crate::platform::{self, Refusal};
-use crate::route::with_query;
+use crate::route::{LEADERBOARD, with_query};
 use crate::words::leaderboard::deed;
 use crate::{t, text};
 
@@ -37,7 +37,7 @@ pub(super) fn ModerationPage() -> impl IntoView {
             )}
             <ShowMore more limit />
             <div class="row">
-                <a class="button quiet" href="/#leaderboard">{t!(common_leaderboard)}</a>
+                <a class="button quiet" href=LEADERBOARD>{t!(common_leaderboard)}</a>
             </div>
         </section>
     }

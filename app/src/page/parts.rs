@@ -31,6 +31,28 @@ pub(super) fn load_kept<T: DeserializeOwned + Send + Sync + 'static>(name: &str,
     kept(name, || load(address))
 }
 
+/// Requests something from the API, again when the address changes. Responses may arrive out of order; only the last
+/// request counts.
+pub(super) fn load_latest<T: DeserializeOwned + Send + Sync + 'static>(
+    address: impl Fn() -> String + Send + Sync + 'static,
+) -> Answer<T> {
+    let answer = RwSignal::new(None);
+    let request = StoredValue::new(0_u32);
+    Effect::new(move |_| {
+        let address = address();
+        request.update_value(|number| *number += 1);
+        let number = request.get_value();
+        spawn_local(async move {
+            let loaded = platform::get(&address).await;
+            // The page may show something else by now.
+            if request.try_get_value() == Some(number) {
+                answer.set(Some(loaded));
+            }
+        });
+    });
+    answer
+}
+
 /// Renders a response once it arrives.
 pub(super) fn answered<T: Clone + Send + Sync + 'static>(
     answer: Answer<T>,

@@ -7,7 +7,7 @@ use results::estimate::Estimate;
 use results::{Metric, Outcome, RunRecord, WorkloadRecord, metrics_of};
 
 use super::chart::{AccuracyChart, LossChart, RateChart};
-use super::leaderboard::STANDINGS;
+use super::places::STANDINGS;
 use crate::route::with_query;
 use crate::standing::Rank;
 use crate::{platform, published, standing, t, text, words};

@@ -67,7 +67,7 @@ fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
             <ExactJson json=Signal::stored(json) file=format!("gradmark-{}.json", run.run_id) />
             <CompareWith own=run.run_id.clone() kind=Compared::Runs network />
             <div class="row">
-                <a class="button quiet" href="/#leaderboard">{t!(common_all_results)}</a>
+                <a class="button quiet" href="/leaderboard">{t!(common_all_results)}</a>
                 {deletion.map(|address| view! { <a class="button quiet" href=address>{t!(result_delete)}</a> })}
             </div>
         </section>

@@ -33,7 +33,7 @@ fn is_looking(page: &RunList, limit: Option<u32>) -> bool {
 }
 
 #[component]
-pub(super) fn Runs(chosen: RwSignal<Filters>, uploaded: RwSignal<Option<String>>) -> impl IntoView {
+pub(super) fn Runs(chosen: RwSignal<Filters>) -> impl IntoView {
     let loaded = RwSignal::new(None::<Result<Listed, Refusal>>);
     let request = StoredValue::new(0_u32);
     // Responses may arrive out of order, or after the user switched tables; only the last request counts.
@@ -61,10 +61,7 @@ pub(super) fn Runs(chosen: RwSignal<Filters>, uploaded: RwSignal<Option<String>>
         });
     };
     let query = Memo::new(move |_| chosen.with(run_query));
-    Effect::new(move |_| {
-        uploaded.track();
-        ask(ListRuns { limit: Some(ROWS), ..query.get() });
-    });
+    Effect::new(move |_| ask(ListRuns { limit: Some(ROWS), ..query.get() }));
     let more = move |_| {
         let next = loaded.with_untracked(|loaded| {
             let listed = loaded.as_ref()?.as_ref().ok()?;
@@ -86,9 +83,7 @@ pub(super) fn Runs(chosen: RwSignal<Filters>, uploaded: RwSignal<Option<String>>
         {answered(
             loaded,
             |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())),
-            move |listed| {
-                view! { <Shown listed own=uploaded.get() columns=columns.get() /> }.into_any()
-            },
+            move |listed| view! { <Shown listed columns=columns.get() /> }.into_any(),
         )}
         <Show when=move || has_more.get()>
             <div class="row">
@@ -103,7 +98,7 @@ pub(super) fn run_query(chosen: &Filters) -> ListRuns {
 }
 
 #[component]
-fn Shown(listed: Listed, own: Option<String>, columns: Columns) -> impl IntoView {
+fn Shown(listed: Listed, columns: Columns) -> impl IntoView {
     let Listed { list, query, looking } = listed;
     let of_network = query.workload.is_some();
     let by_default = if of_network { RunSort::Fastest } else { RunSort::Newest };
@@ -124,7 +119,7 @@ fn Shown(listed: Listed, own: Option<String>, columns: Columns) -> impl IntoView
     view! {
         <p class="note" aria-live="polite">{format!("{counted}. {order}.")}</p>
         {scatter}
-        <RunTable rows=list.rows first label=t!(common_leaderboard) own nothing columns />
+        <RunTable rows=list.rows first label=t!(common_leaderboard) nothing columns />
     }
 }
 
@@ -253,15 +248,15 @@ pub(super) fn RunTable(
     rows: Vec<RunRow>,
     first: First,
     label: &'static str,
-    #[prop(optional_no_strip)] own: Option<String>,
     #[prop(default = t!(leaderboard_none))] nothing: &'static str,
     #[prop(optional)] columns: Columns,
 ) -> impl IntoView {
     let width = first.columns().len() + columns.chosen().count();
     let empty = rows.is_empty();
     let nothing = empty.then_some(nothing);
+    let own_runs = platform::own_runs();
     let rows = rows.into_iter().map(|row| {
-        let own = own.as_ref() == Some(&row.run_id);
+        let own = own_runs.has_run(&row.run_id);
         view! { <Row row first own columns /> }
     });
     view! {
@@ -294,11 +289,11 @@ fn cell(cell: TableCell) -> impl IntoView {
     view! {
         <td class=class>
             {text}
-            {below.map(|below| view! { <span class="explain">{below}</span> })}
             {tier.map(|tier| {
                 let name = tier.name();
                 view! { <span class="tier" data-tier=name title=text::tier_meaning(tier)>{text::tier(tier)}</span> }
             })}
+            {below.map(|below| view! { <span class="explain">{below}</span> })}
         </td>
     }
 }
@@ -310,10 +305,9 @@ fn Row(row: RunRow, first: First, own: bool, columns: Columns) -> impl IntoView 
     let reported = reported.filter(|name| *name != device && first != First::Network);
     let network = text::workload_title(&row.workload);
     let name = if first == First::Network { network.clone() } else { device };
-    let software = row.adapter.software.then(|| t!(leaderboard_software).to_owned());
     let unusual =
         (!row.standard).then(|| t!(leaderboard_unusual, precision = row.precision.name(), batch = row.batch_size));
-    let notes: Vec<String> = [reported, software, unusual].into_iter().flatten().collect();
+    let notes: Vec<String> = reported.into_iter().chain(unusual).collect();
     view! {
         <tr class:own=own data-run=row.run_id.clone() data-ranked=row.ranked.to_string()>
             <th scope="row">

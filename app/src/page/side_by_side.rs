@@ -7,12 +7,12 @@ use results::api::{
     StandingsQuery,
 };
 
-use super::leaderboard::STANDINGS;
 use super::parts::{MAX_ROWS, answered, load_kept, notice};
+use super::places::STANDINGS;
 use super::runs::RUNS;
 use crate::candidates::{self, Candidate, MAX_CHOSEN};
 use crate::platform::{self, Refusal};
-use crate::route::{SIDE_BY_SIDE, device_in, run_in, with_query};
+use crate::route::{LEADERBOARD, SIDE_BY_SIDE, device_in, run_in, with_query};
 use crate::words::leaderboard::{fact, fact_value};
 use crate::{t, text};
 
@@ -43,7 +43,7 @@ impl Compared {
 pub(super) fn SideBySidePage() -> impl IntoView {
     platform::set_title(t!(beside_title));
     let query = ComparingQuery { runs: platform::parameter("runs"), devices: platform::parameter("devices") };
-    let (address, link) = ("/#leaderboard", t!(common_all_results));
+    let (address, link) = (LEADERBOARD, t!(common_all_results));
     if query.runs.is_none() && query.devices.is_none() {
         return notice(t!(beside_title), t!(beside_choose).to_owned(), address, link);
     }

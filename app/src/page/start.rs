@@ -8,7 +8,7 @@ use leptos::task::spawn_local;
 
 use super::choices::Options;
 use super::language::kept;
-use super::leaderboard::Leaderboard;
+use super::leaderboard::TopFive;
 use super::miniature::Miniature;
 use super::parts::{Go, focus};
 use super::run::{FinishedRun, OwnRuns};
@@ -63,7 +63,7 @@ pub(super) fn Start() -> impl IntoView {
                 _ => None,
             }}
             <OwnRuns state />
-            <Leaderboard uploaded=state.uploaded />
+            <TopFive />
         </Show>
     }
 }

@@ -24,8 +24,6 @@ pub(super) struct StartState {
     pub(super) claimed: RwSignal<String>,
     /// Selected options, initially from the URL, or the error in the URL.
     pub(super) options: RwSignal<Result<RunOptions, String>>,
-    /// Id of the last uploaded run. Setting it makes the leaderboard reload and show the run.
-    pub(super) uploaded: RwSignal<Option<String>>,
     /// Names of settings that cannot be parsed, each with an error message.
     pub(super) wrong: RwSignal<Vec<(&'static str, String)>>,
     pub(super) own_runs: RwSignal<OwnRuns>,
@@ -44,7 +42,6 @@ impl StartState {
             gpu: RwSignal::new(Gpu::Asking),
             claimed: RwSignal::new(String::new()),
             options: RwSignal::new(platform::options_in_address()),
-            uploaded: RwSignal::new(None),
             wrong: RwSignal::new(Vec::new()),
             own_runs: RwSignal::new(platform::own_runs()),
             is_idle: Memo::new(move |_| !benchmark.is_running() && comparing.present().is_none()),
@@ -84,12 +81,11 @@ impl StartState {
         self.options.with(|options| options.as_ref().is_ok_and(is_chosen))
     }
 
-    /// Records in this browser that the run with this key was uploaded, and shows it on the leaderboard.
+    /// Records in this browser that the run with this key was uploaded.
     pub(super) fn is_uploaded(self, key: &str, accepted: &AcceptedRun) {
         platform::keep_secret(&accepted.run_id, &accepted.deletion_secret);
         let place = Uploaded { run_id: accepted.run_id.clone(), deletion_link: accepted.deletion_link.clone() };
         self.own_runs.set(platform::change_own_runs(|runs| runs.uploaded(key, place)));
-        self.uploaded.set(Some(accepted.run_id.clone()));
     }
 
     /// Starts once without a click if the URL requests it, when the GPU is known and `ready` returns true.

@@ -189,7 +189,7 @@ pub(crate) fn keep_filters(filters: &Filters) {
         return;
     }
     let query = if query.is_empty() { query } else { format!("?{query}") };
-    replace(&format!("{}{query}#leaderboard", path()));
+    replace(&format!("{}{query}", path()));
 }
 
 /// Replaces the URL. Browsers only refuse this if it is too frequent; the next change writes everything again.

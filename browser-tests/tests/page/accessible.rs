@@ -86,7 +86,7 @@ fn nothing_is_wrong(setup: Setup, body: impl AsyncFnOnce(&Browser, &mut Findings
 fn accessible_from_the_start_page_to_deletion() {
     nothing_is_wrong(Setup::USUAL, async |page, findings| {
         // Longer than a busy machine looks at it.
-        page.open_to("/?workload=keras-mnist-mlp&batch=32&seconds=120", "table", "Leaderboard").await;
+        page.open_to("/?workload=keras-mnist-mlp&batch=32&seconds=120", "table", "Published hardware").await;
         unfold(page).await;
         findings.look_at_all(page, "start").await;
         page.click("button", "Benchmark").await;
@@ -111,7 +111,7 @@ fn accessible_from_the_start_page_to_deletion() {
         page.click("link", "Delete this result").await;
         page.wait_for("button", "Delete this result").await;
         findings.look_at_all(page, "delete").await;
-        page.open_to("/", "table", "Leaderboard").await;
+        page.open_to("/", "table", "Published hardware").await;
         findings.look_at_all(page, "start with own runs").await;
     });
 }
@@ -143,9 +143,18 @@ fn nothing_is_wrong_where_there_is_little_to_show() {
         findings.look(page, "without WebGPU").await;
         // There is no such device, nor such a result.
         page.tolerate(&["devices/no-such-card", "runs/0123", "no-such-page"]);
-        for path in
-            ["/file", "/side-by-side", "/docs", "/moderation", "/devices/no-such-card", "/runs/0123", "/no-such-page"]
-        {
+        for path in [
+            "/leaderboard",
+            "/leaderboard?leaderboard=runs",
+            "/devices",
+            "/file",
+            "/side-by-side",
+            "/docs",
+            "/moderation",
+            "/devices/no-such-card",
+            "/runs/0123",
+            "/no-such-page",
+        ] {
             page.open(path).await;
             page.wait_until_it_says("main", PATIENCE, |text| !text.trim().is_empty()).await;
             findings.look(page, path).await;
@@ -161,7 +170,7 @@ fn nothing_is_wrong_in_firefox() {
         Err(why) => return skipped(why),
     };
     drive_firefox(Setup::USUAL, async |page| {
-        page.open_to(RUN, "table", "Leaderboard").await;
+        page.open_to(RUN, "table", "Published hardware").await;
         unfold(page).await;
         findings.look(page, "start").await;
         page.click("button", "Benchmark").await;

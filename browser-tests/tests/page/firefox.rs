@@ -28,6 +28,7 @@ fn one_click_trains_and_the_result_is_uploaded_and_found() {
         page.upload().await;
         // Weights may have gone before, which the leaderboard asked for.
         assert_eq!(page.sent_bodies("PUT").await.last(), Some(&json), "what was shown is what was sent");
+        page.open("/leaderboard?leaderboard=runs").await;
         let row = format!("table[aria-label=Leaderboard] tr[data-run='{}']", record["run_id"].as_str().unwrap());
         page.wait_for_text(&row, "yours").await;
     });
@@ -39,7 +40,7 @@ fn firefox_without_webgpu_shows_how_to_enable_it() {
     drive_firefox(Setup::NO_GPU, async |page| {
         page.open_to("/", "heading", "WebGPU is missing").await;
         page.wait_for_text(".advice", "Firefox").await;
-        page.wait_for("table", "Leaderboard").await;
+        page.wait_for("table", "Published hardware").await;
     });
 }
 

@@ -95,7 +95,7 @@ fn a_visitor_who_reads_german_finds_no_english() {
     drive(Setup::USUAL, async |page| {
         let english = English::new();
         page.open_to("/?language=de&workload=keras-mnist-mlp&batch=32&seconds=6", "button", "Benchmark starten").await;
-        page.wait_for("table", "Bestenliste").await;
+        page.wait_for("table", "Veröffentlichte Hardware").await;
         english.assert_none_in(page, "the start page").await;
         page.click("button", "Benchmark starten").await;
         page.wait_for_status(PATIENCE, |text| text == "Netz 1 von 1: Training").await;
@@ -114,8 +114,7 @@ fn a_visitor_who_reads_german_finds_no_english() {
         page.click("link", "Alle Läufe dieses Geräts").await;
         page.wait_for("table", "Neueste Ergebnisse").await;
         english.assert_none_in(page, "a device").await;
-        page.open_to("/?leaderboard=runs", "table", "Bestenliste").await;
-        page.wait_for("table", "Eigene Läufe").await;
+        page.open_to("/leaderboard?leaderboard=runs", "table", "Bestenliste").await;
         english.assert_none_in(page, "single runs").await;
     });
 }
@@ -126,12 +125,15 @@ fn every_other_page_is_german_as_well() {
     drive(Setup::NO_GPU, async |page| {
         let english = English::new();
         page.open_to("/?language=de&sede=1", "heading", "WebGPU fehlt").await;
-        page.wait_for("table", "Bestenliste").await;
+        page.wait_for("table", "Veröffentlichte Hardware").await;
         english.assert_none_in(page, "the start page without WebGPU").await;
         // An address of the page, and a heading of it. The language is stored.
         let pages = [
             ("/compare", "Frameworks vergleichen"),
             ("/compare?seeds=many", "Frameworks vergleichen"),
+            ("/leaderboard", "Bestenliste"),
+            ("/leaderboard?leaderboard-class=processor", "Bestenliste"),
+            ("/devices", "Welches Gerät trainiert ein Netz am schnellsten?"),
             ("/file", "Ergebnisdatei anzeigen"),
             ("/moderation", "Moderationsprotokoll"),
             ("/side-by-side?runs=a,b", "Das lässt sich nicht anzeigen"),
@@ -194,7 +196,7 @@ fn a_chosen_language_is_stored_and_keeps_the_run() {
 #[ignore = "all browser tests take ten minutes"]
 fn a_change_of_language_keeps_open_details_and_the_focus() {
     drive(Setup::NO_GPU, async |page| {
-        page.open_to("/?batch=32", "table", "Leaderboard").await;
+        page.open_to("/?batch=32", "table", "Published hardware").await;
         let summary = page.find(Locator::Css("details.options > summary")).await;
         summary.click().await.unwrap();
         page.choose("Language", "Deutsch").await;

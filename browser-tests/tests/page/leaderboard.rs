@@ -24,13 +24,15 @@ async fn chosen(page: &Browser) -> Value {
 
 async fn address(page: &Browser) -> String {
     let address = page.client().current_url().await.unwrap();
-    format!("{}#{}", address.query().unwrap_or_default(), address.fragment().unwrap_or_default())
+    address.query().unwrap_or_default().to_owned()
 }
 
 #[test]
 fn filters_are_kept_in_the_address() {
     drive(Setup::NO_GPU, async |page| {
-        page.open_to("/?workload=caffe-mnist", "table", "Leaderboard").await;
+        page.open("/leaderboard?leaderboard-class=processor").await;
+        page.wait_for_text("#leaderboard .callout", "No device has a place").await;
+        page.click_css("#leaderboard summary").await;
         choose(page, "Browser").await;
         choose(page, "f16").await;
         choose(page, "Runs").await;
@@ -43,15 +45,17 @@ fn filters_are_kept_in_the_address() {
         let sent = address(page).await;
         assert_eq!(
             sent,
-            "workload=caffe-mnist&leaderboard=runs&leaderboard-client=browser&leaderboard-precision=f16\
-             &leaderboard-network=caffe-mnist&leaderboard-backend=burn-wgpu#leaderboard"
+            "leaderboard=runs&leaderboard-class=processor&leaderboard-client=browser&leaderboard-precision=f16\
+             &leaderboard-network=caffe-mnist&leaderboard-backend=burn-wgpu"
         );
-        choose(page, "Devices").await;
-        page.wait_for_text("table[aria-label=Leaderboard] thead", "Finished").await;
-        assert_eq!(chosen(page).await, serde_json::json!(["Devices", "GPUs", "Browser", "f16", "Quick"]));
+        choose(page, "MNIST, LeNet (Caffe)").await;
+        page.wait_for_text("#leaderboard .callout", "No device has a place").await;
+        let places = ["MNIST, LeNet (Caffe)", "Processors", "Browser", "f16", "Quick"];
+        assert_eq!(chosen(page).await, serde_json::json!(places));
+        assert!(address(page).await.starts_with("leaderboard=caffe-mnist&"));
 
-        page.open_to("/", "table", "Leaderboard").await;
-        page.open(&format!("/?{sent}")).await;
+        page.open_to("/", "heading", "Leaderboard").await;
+        page.open(&format!("/leaderboard?{sent}")).await;
         page.wait_for_text("#leaderboard .note", "Fastest first.").await;
         let seen = chosen(page).await;
         let expected = ["Runs", "MNIST, LeNet (Caffe)", "burn-wgpu"].into_iter().chain(NOTHING_CHOSEN);
@@ -63,7 +67,7 @@ fn filters_are_kept_in_the_address() {
 #[ignore = "all browser tests take ten minutes"]
 fn filters_of_runs_are_in_the_address_and_take_keys() {
     drive(Setup::NO_GPU, async |page| {
-        page.open("/?leaderboard=runs").await;
+        page.open("/leaderboard?leaderboard=runs").await;
         page.wait_for_text("#leaderboard .note", "Newest first.").await;
         let summary = page.find(Locator::Css("#leaderboard summary")).await;
         summary.send_keys("\u{e007}").await.unwrap();
@@ -78,11 +82,11 @@ fn filters_of_runs_are_in_the_address_and_take_keys() {
         assert_eq!(
             sent,
             "leaderboard=runs&leaderboard-run-sort=oldest&leaderboard-run-browser=Firefox\
-             &leaderboard-run-system=macOS#leaderboard"
+             &leaderboard-run-system=macOS"
         );
-        page.open_to("/", "table", "Leaderboard").await;
+        page.open_to("/", "heading", "Leaderboard").await;
         let more = "&leaderboard-run-since=2026-11-01&leaderboard-run-device=reported-unheard-of";
-        page.open(&format!("/?{}", sent.replace('#', &format!("{more}#")))).await;
+        page.open(&format!("/leaderboard?{sent}{more}")).await;
         page.wait_for_text("#leaderboard", "Oldest first.").await;
         let seen = chosen(page).await;
         for choice in ["Oldest first", "Firefox", "macOS"] {
@@ -101,7 +105,7 @@ fn filters_of_runs_are_in_the_address_and_take_keys() {
 #[ignore = "all browser tests take ten minutes"]
 fn columns_are_chosen_and_kept_in_the_address() {
     drive(Setup::NO_GPU, async |page| {
-        page.open("/?leaderboard=runs").await;
+        page.open("/leaderboard?leaderboard=runs").await;
         let heads = "() => [...document.querySelectorAll('table[aria-label=Leaderboard] thead th')].map((of) => of.textContent)";
         page.wait_for_text("table[aria-label=Leaderboard]", "Time to accuracy").await;
         page.find(Locator::XPath("//summary[.='Columns']")).await.click().await.unwrap();
@@ -129,8 +133,8 @@ fn columns_are_chosen_and_kept_in_the_address() {
             ),
             "{sent}"
         );
-        page.open_to("/", "table", "Leaderboard").await;
-        page.open(&format!("/?{sent}")).await;
+        page.open_to("/", "heading", "Leaderboard").await;
+        page.open(&format!("/leaderboard?{sent}")).await;
         page.wait_for_text("table[aria-label=Leaderboard] thead", "Time per epoch").await;
         assert_eq!(page.ask(heads).await, expected);
     });
@@ -167,7 +171,7 @@ async fn import_two_accurate_results(page: &Browser) {
 fn results_of_a_network_are_points_with_links() {
     drive(Setup::USUAL, async |page| {
         import_two_accurate_results(page).await;
-        page.open("/?leaderboard=runs&leaderboard-network=keras-mnist-mlp").await;
+        page.open("/leaderboard?leaderboard=runs&leaderboard-network=keras-mnist-mlp").await;
         page.wait_for_text("table[aria-label=Leaderboard]", "Example A").await;
         page.click_css("[data-part=scatter] > summary").await;
         page.set_appearance(Setup::PHONE).await.unwrap();
@@ -205,10 +209,25 @@ fn results_of_a_network_are_points_with_links() {
 #[ignore = "all browser tests take ten minutes"]
 fn unknown_query_parameters_are_ignored() {
     drive(Setup::NO_GPU, async |page| {
-        page.open("/?leaderboard-suite=unheard-of&leaderboard-client=toaster&leaderboard-class=processor").await;
-        page.wait_for_text("table[aria-label=Leaderboard]", "No device has a place").await;
-        assert_eq!(chosen(page).await, serde_json::json!(["Devices", "Processors", "All", "f32", "Quick"]));
-        assert_eq!(address(page).await, "leaderboard-class=processor#leaderboard");
+        let wrong = "leaderboard=unheard-of&leaderboard-suite=unheard-of&leaderboard-client=toaster";
+        page.open(&format!("/leaderboard?{wrong}&leaderboard-class=processor")).await;
+        page.wait_for_text("#leaderboard .callout", "No device has a place").await;
+        assert_eq!(chosen(page).await, serde_json::json!(["Score", "Processors", "All", "f32", "Quick"]));
+        assert_eq!(address(page).await, "leaderboard-class=processor");
+    });
+}
+
+#[test]
+fn an_empty_leaderboard_shows_published_hardware_and_no_filters() {
+    drive(Setup { size: Setup::PHONE.size, ..Setup::NO_GPU }, async |page| {
+        page.open_to("/leaderboard", "table", "Published hardware").await;
+        page.wait_for("link", "Run the benchmark and upload").await;
+        assert_eq!(chosen(page).await, serde_json::json!(["Score"]));
+        assert!(page.by_role("button", "Filters: Quick, GPUs, f32").await.is_none());
+        page.assert_never_scrolls_sideways().await;
+        page.open_to("/devices?network=airbench94", "table", "Published hardware").await;
+        assert!(page.text("table").await.unwrap().contains("A100"));
+        page.assert_never_scrolls_sideways().await;
     });
 }
 
@@ -219,6 +238,6 @@ fn a_device_without_results_is_unknown() {
         page.tolerate(&["api/v1/devices/reported-unheard-of"]);
         page.open_to("/devices/reported-unheard-of", "heading", "This device cannot be shown").await;
         page.click("link", "All devices").await;
-        page.wait_for("table", "Leaderboard").await;
+        page.wait_for("heading", "Which device trains a network fastest?").await;
     });
 }

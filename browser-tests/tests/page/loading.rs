@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// From the end of the start page to the document on privacy, and to what it links to in another one.
 async fn follow_links<P: Page>(page: &P) {
-    page.open_to("/", "table", "Leaderboard").await;
+    page.open_to("/", "table", "Published hardware").await;
     page.click("link", "Privacy").await;
     page.wait_for("heading", "Privacy").await;
     let titles = "() => [document.title, document.querySelectorAll('h1').length]";
@@ -59,7 +59,7 @@ fn every_document_opens_and_fits_a_narrow_screen() {
 #[ignore = "all browser tests take ten minutes"]
 fn without_a_server_the_kept_documents_open() {
     drive_with_server(Setup::NO_GPU, async |page, server| {
-        page.open_to("/", "table", "Leaderboard").await;
+        page.open_to("/", "table", "Published hardware").await;
         let kept = "async () => {
             await navigator.serviceWorker.ready;
             const cache = await caches.open('gradmark-1');
@@ -173,7 +173,7 @@ const TRIES: usize = 4;
 fn the_start_page_asks_for_little() {
     drive(Setup::USUAL, async |page| {
         page.open_to("/", "button", "Benchmark").await;
-        page.wait_for("table", "Leaderboard").await;
+        page.wait_for("table", "Published hardware").await;
         let asked = "() => performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource'))
             .map((entry) => [new URL(entry.name).pathname, entry.transferSize])";
         let asked = page.ask(asked).await;

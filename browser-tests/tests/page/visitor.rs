@@ -22,7 +22,7 @@ fn failed_upload_is_kept_and_offered_again() {
         page.click("link", "Delete this result").await;
         page.click("button", "Delete this result").await;
         page.wait_for_status(PATIENCE, |text| text.contains("deleted")).await;
-        page.open_to("/", "table", "Leaderboard").await;
+        page.open_to("/", "table", "Published hardware").await;
         assert!(page.by_role("table", "Your runs").await.is_none(), "what was deleted there is forgotten here");
     });
 }
@@ -125,7 +125,7 @@ fn two_results_stand_side_by_side() {
 #[ignore = "all browser tests take ten minutes"]
 fn light_or_dark_is_chosen_by_hand_and_remembered() {
     drive(Setup::NO_GPU, async |page| {
-        page.open_to("/", "table", "Leaderboard").await;
+        page.open_to("/", "table", "Published hardware").await;
         let ground = "() => getComputedStyle(document.body).backgroundColor";
         let light = page.ask(ground).await;
         let choice = page.find(Locator::XPath("//label[span='Colors']/select")).await;

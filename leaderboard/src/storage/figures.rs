@@ -200,7 +200,7 @@ const PROVEN: &str = "SELECT runs.run_id, runs.suite_name, runs.suite_version, r
      results.backend, results.precision, runs.client_kind, runs.device_source, runs.inferred, \
      COALESCE(device_aliases.into_name, runs.device_name) AS device_name, \
      COALESCE(device_aliases.into_vendor, runs.vendor) AS vendor, \
-     results.rate, results.voice, runs.submitter, runs.submitter_day \
+     results.rate, results.voice, results.seconds_to_target, runs.submitter, runs.submitter_day \
      FROM runs JOIN results ON results.run_id = runs.run_id \
      LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
      WHERE runs.device_key = $1 AND results.ranked_as IS NOT NULL AND results.rate > 0 \
@@ -334,6 +334,7 @@ fn proven_result(device: &str, row: &AnyRow) -> Result<ProvenResult> {
             voice: row.try_get("voice")?,
             day: row.whole("submitter_day")?,
         },
+        seconds_to_target: row.try_get("seconds_to_target")?,
         submitter: row.try_get("submitter")?,
     })
 }

@@ -55,6 +55,7 @@ fn index_is_served_for_all_paths_and_404_where_they_lead_nowhere() {
         ("/index.html", 200),
         ("/docs/PRIVACY", 200),
         ("/devices/example-gpu", 200),
+        ("/leaderboard", 200),
         ("/side-by-side?runs=a,b", 200),
         ("/about", 404),
         ("/a/b/c?x=1", 404),

@@ -195,6 +195,8 @@ pub struct StandingsPlace {
     pub device_name: String,
     /// Source of the device's name.
     pub device_source: DeviceSource,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vendor: Option<String>,
     /// Devices that it may be by its measured peak: a guess without consequences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inferred: Option<String>,
@@ -202,6 +204,10 @@ pub struct StandingsPlace {
     pub client_kind: ClientKind,
     #[serde(flatten)]
     pub figure: FigureOfDevice,
+    /// Median of the training seconds until the target accuracy, over the same submitters. Runs that did not reach it
+    /// count as the slowest; absent if the median is one of them, and for scores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds_to_target: Option<f64>,
     /// Completion of the runs that these submitters registered for the suite; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion: Option<Completion>,

@@ -1,0 +1,372 @@
+//! Tables of places, and of published hardware while there are none.
+
+use leptos::prelude::*;
+use results::ClientKind;
+use results::api::{
+    DeviceSource, FigureOfDevice, RankedClass, Standings, StandingsPlace, StandingsQuery, voices_missing,
+};
+
+use super::marks::{bar, best_run, chip, client, own, vendor};
+use super::parts::{MAX_ROWS, ShowMore, answered, choice, load_latest, refusal, select};
+use crate::filters::{Filters, PRECISIONS, Shown, suite_networks};
+use crate::own_runs::OwnRuns;
+use crate::platform;
+use crate::published::{self, Published};
+use crate::route::with_query;
+use crate::{standing, t, text};
+
+pub(super) const STANDINGS: &str = "/api/v1/standings";
+const LINES: u32 = 50;
+
+/// The table of the chosen tab. One request gets the tables of all tabs.
+#[component]
+pub(super) fn Places(chosen: RwSignal<Filters>) -> impl IntoView {
+    let limit = RwSignal::new(LINES);
+    let sought = RwSignal::new(String::new());
+    let is_sought = Memo::new(move |_| sought.with(|sought| !sought.is_empty()));
+    let query = Memo::new(move |_| {
+        chosen.with(|chosen| StandingsQuery {
+            suite: chosen.suite.to_owned(),
+            precision: Some(chosen.precision),
+            backend: None,
+            client: chosen.client,
+            class: Some(chosen.class),
+            limit: Some(if is_sought.get() { MAX_ROWS } else { limit.get() }),
+        })
+    });
+    let loaded = load_latest::<Standings>(move || query.with(|query| with_query(STANDINGS, query)));
+    let tab = Memo::new(move |_| chosen.with(Filters::tab));
+    let lines = Memo::new(move |_| {
+        loaded.with(|loaded| match loaded {
+            Some(Ok(standings)) => lines(standings, tab.get()),
+            _ => (0, 0),
+        })
+    });
+    let more = Memo::new(move |_| {
+        let (here, total) = lines.get();
+        limit.get() < MAX_ROWS && !is_sought.get() && here < total
+    });
+    // Filters of an empty board would find nothing either. Once shown they stay.
+    let has_filters = Memo::new(move |before: Option<&bool>| {
+        before == Some(&true)
+            || chosen.with(Filters::any_of_places)
+            || loaded.with(|loaded| matches!(loaded, Some(Ok(standings)) if has_lines(standings)))
+    });
+    view! {
+        <Show when=move || has_filters.get()>
+            <PlaceFilters chosen />
+        </Show>
+        <Show when=move || { lines.get().1 > 0 }>
+            <Search sought />
+        </Show>
+        {answered(
+            loaded,
+            |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())),
+            move |standings| table(standings, tab.get(), chosen.with_untracked(Filters::any_of_places), sought),
+        )}
+        <ShowMore more limit />
+    }
+}
+
+fn has_lines(standings: &Standings) -> bool {
+    standings.scores.total > 0 || standings.tables.iter().any(|table| table.total > 0)
+}
+
+/// Numbers of lines of a tab's table: in the answer, and in all.
+fn lines(standings: &Standings, tab: Shown) -> (u64, u64) {
+    match tab {
+        Shown::Network(name) => {
+            let table = standings.tables.iter().find(|table| table.workload == name);
+            table.map_or((0, 0), |table| (table.places.len() as u64, table.total))
+        }
+        _ => (standings.scores.places.len() as u64, standings.scores.total),
+    }
+}
+
+#[component]
+fn Search(sought: RwSignal<String>) -> impl IntoView {
+    view! {
+        <label class="claim search">
+            <span>{t!(leaderboard_search)}</span>
+            <input
+                type="search"
+                autocomplete="off"
+                spellcheck="false"
+                prop:value=move || sought.get()
+                on:input=move |event| sought.set(event_target_value(&event).trim().to_lowercase())
+            />
+        </label>
+    }
+}
+
+#[component]
+fn PlaceFilters(chosen: RwSignal<Filters>) -> impl IntoView {
+    let classes = vec![(RankedClass::Gpu, "GPUs"), (RankedClass::Processor, t!(filters_processors))];
+    let clients = vec![
+        (None, t!(filters_all)),
+        (Some(ClientKind::Native), t!(common_program)),
+        (Some(ClientKind::Browser), t!(common_browser)),
+    ];
+    let precisions = PRECISIONS.map(|precision| (precision, precision.name())).to_vec();
+    let suites = engine::SUITES.iter().map(|suite| (suite.name, text::suite_title(suite.name))).collect();
+    let (class, client, precision) = (
+        move || chosen.with(|chosen| chosen.class),
+        move || chosen.with(|chosen| chosen.client),
+        move || chosen.with(|chosen| chosen.precision),
+    );
+    let suite = chosen.with_untracked(|chosen| chosen.suite);
+    let summary = move || {
+        chosen.with(|chosen| {
+            let class = if chosen.class == RankedClass::Gpu { "GPUs" } else { t!(filters_processors) };
+            let mut words = vec![text::suite_title(chosen.suite), class.to_owned(), chosen.precision.name().to_owned()];
+            words.extend(chosen.client.map(|client| text::client(client).to_owned()));
+            t!(leaderboard_filters, filters = words.join(", "))
+        })
+    };
+    view! {
+        <details class="more-filters">
+            <summary>{summary}</summary>
+            <div class="filters">
+                {choice(t!(filters_compute_on), "class", classes, class, move |class| {
+                    chosen.update(|chosen| chosen.class = class);
+                })}
+                {choice(t!(filters_run_in), "client", clients, client, move |client| {
+                    chosen.update(|chosen| chosen.client = client);
+                })}
+                {choice(t!(common_precision), "precision", precisions, precision, move |precision| {
+                    chosen.update(|chosen| chosen.precision = precision);
+                })}
+                {select(t!(common_suite), suites, suite, move |suite| chosen.update(|chosen| chosen.suite = suite))}
+            </div>
+        </details>
+    }
+}
+
+/// The table of a tab, or what an empty one says.
+fn table(standings: Standings, tab: Shown, is_filtered: bool, sought: RwSignal<String>) -> AnyView {
+    let (_, total) = lines(&standings, tab);
+    let Standings { suite, scores, tables } = standings;
+    let (head, meaning, figure_text, places): (_, _, fn(&FigureOfDevice) -> (String, String), _) = match tab {
+        Shown::Network(name) => {
+            let table = tables.into_iter().find(|table| table.workload == name);
+            (t!(common_rate), None, standing::rate, table.map(|table| table.places).unwrap_or_default())
+        }
+        _ => (standing::SCORE_TITLE, Some(t!(result_score_meaning)), standing::score, scores.places),
+    };
+    if places.is_empty() {
+        return match tab {
+            _ if is_filtered => view! { <p class="callout">{t!(leaderboard_no_places)}</p> }.into_any(),
+            Shown::Network(name) => view! { <Empty networks=vec![name] /> }.into_any(),
+            _ => view! { <Empty networks=suite_networks(&suite.name).to_vec() /> }.into_any(),
+        };
+    }
+    let counted = t!(leaderboard_lines, here = places.len(), total = total);
+    let names: Vec<String> = places.iter().map(|line| name_of(line).to_lowercase()).collect();
+    let finds_none = move || sought.with(|sought| !names.iter().any(|name| name.contains(sought)));
+    let largest = largest(&places);
+    let ranks = standing::ranks(&places, total);
+    let runs = platform::own_runs();
+    let rows = places.into_iter().zip(ranks).map(|(line, rank)| row(line, rank, figure_text, largest, &runs, sought));
+    view! {
+        <p class="note">{meaning}" "{counted}". "{t!(leaderboard_explanation)}</p>
+        <p class="note" aria-live="polite">{move || finds_none().then_some(t!(leaderboard_none_found))}</p>
+        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(common_leaderboard)) tabindex="0">
+            <table class="leaderboard placed" aria-label=t!(common_leaderboard)>
+                <thead>
+                    <tr>
+                        <th scope="col" class="number" title=t!(leaderboard_place)>"#"</th>
+                        <th scope="col">{t!(leaderboard_device)}</th>
+                        <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{head}</th>
+                        <th scope="col" class="number">{t!(leaderboard_runs)}</th>
+                        <th scope="col" class="number" title=t!(leaderboard_finished_meaning)>{t!(leaderboard_finished)}</th>
+                        <th scope="col">{t!(common_backend)}</th>
+                        <th scope="col">{t!(filters_run_in)}</th>
+                    </tr>
+                </thead>
+                <tbody>{rows.collect_view()}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+fn name_of(line: &StandingsPlace) -> String {
+    text::named_device(&line.device_name)
+}
+
+/// Largest value of a table, which the longest bar stands for.
+pub(super) fn largest(places: &[StandingsPlace]) -> f64 {
+    places.iter().map(|line| line.figure.upper_quartile).fold(f64::MIN_POSITIVE, f64::max)
+}
+
+/// The bar of a line, with its interval if it has one.
+pub(super) fn bar_of(figure: &FigureOfDevice, largest: f64) -> impl IntoView + use<> {
+    let (low, high) = (figure.lower_quartile / largest, figure.upper_quartile / largest);
+    bar(figure.median / largest, (low < high).then_some((low, high)))
+}
+
+/// A device's name with a link to its page, and a mark if it is the visitor's.
+pub(super) fn device(line: &StandingsPlace, runs: &OwnRuns, described_by: Option<String>) -> impl IntoView + use<> {
+    let name = name_of(line);
+    // A masked name stands for many devices.
+    let is_named = !matches!(line.device_source, DeviceSource::Masked);
+    let own = own(runs, &line.best_run_id, is_named.then_some(name.as_str()));
+    view! {
+        <a href=format!("/devices/{}", line.device_key) aria-describedby=described_by>{name}</a>
+        {own}
+    }
+}
+
+fn place(line: &StandingsPlace) -> String {
+    match voices_missing(line.figure.submitters, line.figure.days) {
+        0 => line.place.to_string(),
+        _ => "–".to_owned(),
+    }
+}
+
+/// `figure_text` returns a value and its interval.
+fn row(
+    line: StandingsPlace,
+    rank: Option<String>,
+    figure_text: fn(&FigureOfDevice) -> (String, String),
+    largest: f64,
+    runs: &OwnRuns,
+    sought: RwSignal<String>,
+) -> impl IntoView + use<> {
+    let figure = line.figure;
+    let (value, interval) = figure_text(&figure);
+    let completion = line.completion.map_or_else(
+        || "–".to_owned(),
+        |completion| t!(leaderboard_of, part = completion.finished, whole = completion.announced),
+    );
+    let apart = (line.outlier_runs > 0).then(|| t!(leaderboard_apart, number = line.outlier_runs));
+    let missing = voices_missing(figure.submitters, figure.days);
+    let waits = (missing > 0).then(|| t!(leaderboard_voices_missing, number = missing));
+    let guess = line.inferred.iter().map(|guess| t!(leaderboard_perhaps, device = guess));
+    let notes: Vec<String> = guess.chain(apart).chain(waits).collect();
+    let is_claimed = matches!(line.device_source, DeviceSource::Claimed);
+    let claimed = is_claimed.then(|| chip((t!(leaderboard_claimed), t!(device_source_claimed))));
+    let name = name_of(&line);
+    let best = best_run(&name, &line.backend, line.client_kind);
+    let id = format!("rank-{}-{}-{}", line.device_key, line.backend, line.client_kind.name());
+    let device = device(&line, runs, rank.is_some().then(|| id.clone()));
+    let vendor = vendor(line.vendor.as_deref(), &name);
+    let lower_case = name.to_lowercase();
+    let title = rank.clone();
+    let is_hidden = move || sought.with(|sought| !lower_case.contains(sought));
+    view! {
+        <tr data-device=line.device_key.clone() title=title hidden=is_hidden>
+            <td class="number">
+                {place(&line)}
+                {rank.map(|rank| view! { <span class="rank" id=id>{rank}</span> })}
+            </td>
+            <th scope="row">
+                {device}
+                {claimed}
+                <span class="explain">
+                    {vendor}
+                    <a href=format!("/runs/{}", line.best_run_id) aria-label=best>{t!(leaderboard_best)}</a>
+                    {notes.into_iter().map(|note| format!("; {note}")).collect::<String>()}
+                </span>
+            </th>
+            <td class="number">{value}{bar_of(&figure, largest)}<span class="explain">{interval}</span></td>
+            <td class="number">
+                {text::count(figure.runs)}
+                <span class="explain">{t!(common_submitters, number = figure.submitters)}</span>
+            </td>
+            <td class="number">{completion}</td>
+            <td class="program">{line.backend}</td>
+            <td class="program">{client(line.client_kind)}</td>
+        </tr>
+    }
+}
+
+/// The first places, without what takes room.
+#[component]
+pub(super) fn TopPlaces(places: Vec<StandingsPlace>) -> impl IntoView {
+    let runs = platform::own_runs();
+    let largest = largest(&places);
+    let rows = places.into_iter().map(|line| {
+        view! {
+            <tr>
+                <td class="number">{place(&line)}</td>
+                <th scope="row">
+                    {device(&line, &runs, None)}
+                    <span class="explain">{client(line.client_kind)}</span>
+                </th>
+                <td class="number">{standing::score(&line.figure).0}{bar_of(&line.figure, largest)}</td>
+            </tr>
+        }
+    });
+    view! {
+        <table class="leaderboard placed compact" aria-label=t!(common_leaderboard)>
+            <thead>
+                <tr>
+                    <th scope="col" class="number" title=t!(leaderboard_place)>"#"</th>
+                    <th scope="col">{t!(leaderboard_device)}</th>
+                    <th scope="col" class="number">{standing::SCORE_TITLE}</th>
+                </tr>
+            </thead>
+            <tbody>{rows.collect_view()}</tbody>
+        </table>
+    }
+}
+
+/// What is known before the first place, and how to get it.
+#[component]
+pub(super) fn Empty(networks: Vec<&'static str>) -> impl IntoView {
+    view! {
+        <p class="note">{t!(leaderboard_first)}" "{t!(leaderboard_explanation)}</p>
+        <p><a class="button quiet" href="/">{t!(leaderboard_be_first)}</a></p>
+        <PublishedTable networks=&networks />
+    }
+}
+
+const PUBLISHED: usize = 3;
+
+/// The fastest published hardware for some networks.
+#[component]
+pub(super) fn PublishedTable<'a>(networks: &'a [&'static str]) -> impl IntoView + use<> {
+    let bodies = networks.iter().filter_map(|network| {
+        let published = published::of_network(network);
+        let fastest = published.first()?.seconds_per_epoch;
+        let rows = published.into_iter().take(PUBLISHED).map(|of| published_row(of, fastest)).collect_view();
+        let title = text::workload_title(network);
+        Some(view! {
+            <tbody>
+                <tr class="group"><th scope="rowgroup" colspan="2">{title}</th></tr>
+                {rows}
+            </tbody>
+        })
+    });
+    let bodies = bodies.collect_view();
+    let time = results::metric("seconds_per_epoch").map(text::metric_title);
+    view! {
+        <table class="leaderboard compact" aria-label=t!(leaderboard_published)>
+            <thead>
+                <tr>
+                    <th scope="col">{t!(leaderboard_published)}</th>
+                    <th scope="col" class="number">{time}</th>
+                </tr>
+            </thead>
+            {bodies}
+        </table>
+    }
+}
+
+/// The bar is as long as the device is fast.
+fn published_row(of: &'static Published, fastest: f64) -> impl IntoView {
+    view! {
+        <tr>
+            <th scope="row">
+                {of.device.as_str()}
+                <span class="tier">{t!(chart_published)}</span>
+                <span class="explain">
+                    {vendor(None, &of.device)}
+                    {format!("{}; {}", of.framework, of.citation)}
+                </span>
+            </th>
+            <td class="number">{text::seconds(of.seconds_per_epoch)}{bar(fastest / of.seconds_per_epoch, None)}</td>
+        </tr>
+    }
+}
