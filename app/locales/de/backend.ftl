@@ -28,3 +28,4 @@ backend_obstacle = { $backend } { $why }.
 backend_obstacle_it = Es { $why }.
 backend_to_fetch = Download: { $size }.
 backend_cannot_train = { $backend } kann { $workload } nicht trainieren: { $reason }.
+backend_trains_some = Trainiert { $some } der { $all } gewählten Netze.

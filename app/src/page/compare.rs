@@ -8,7 +8,7 @@ use results::comparison::{self, Comparison, Refused, Row};
 use results::{Departure, RunRecord};
 
 use super::chart::{AccuracyCurves, LossCurves};
-use super::choices::{Contenders, Networks, Settings};
+use super::choices::{Contenders, LeftOut, Networks, Settings};
 use super::comparing::{Comparing, Task, USUAL_LENGTH};
 use super::language::kept;
 use super::parts::{Go, Sending, answered, focus, load_kept, notice};
@@ -129,6 +129,10 @@ fn Controls(state: StartState) -> impl IntoView {
         }
     };
     state.start_by_itself(move || reason().is_none(), compare);
+    let each = move || {
+        let options = state.options.get().ok();
+        options.map(|options| contenders(state).into_iter().map(|of| options.clone().with_backend(of)).collect())
+    };
     view! {
         <UnknownInAddress />
         <OnBattery />
@@ -138,6 +142,7 @@ fn Controls(state: StartState) -> impl IntoView {
         <Settings state />
         <MissingDataSets benchmark=state.benchmark />
         <BurnOnItsWay benchmark=state.benchmark />
+        <LeftOut chosen=move || each().unwrap_or_default() />
         <Go button note_id="compare-note" label=t!(common_compare) reason note go=compare />
     }
 }
