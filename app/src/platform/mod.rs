@@ -81,6 +81,11 @@ pub(crate) fn is_isolated() -> bool {
     property(&window(), "crossOriginIsolated").is_truthy()
 }
 
+/// True if the browser knows that it has no network.
+fn is_offline() -> bool {
+    property(&window().navigator(), "onLine") == JsValue::FALSE
+}
+
 /// A `data:` address of a file.
 pub(crate) fn data_address(kind: &str, bytes: &[u8]) -> String {
     // `btoa` reads one byte in each letter.
