@@ -8,6 +8,7 @@ use results::{FailureCause, Feature, Length, Positive, Precision, RunSpec, SeedS
 
 use crate::backend::PageBackend;
 use crate::filters::Filters;
+use crate::own_runs::OwnRuns;
 use crate::supplies::{Bundle, Supplies};
 use crate::words::language;
 use crate::words::remarks::failure_of_workload;
@@ -476,12 +477,12 @@ impl RunOptions {
         networks.iter().filter_map(of).max().filter(|_| self.backend.uses_webgpu())
     }
 
-    /// Cost of a run: its last duration in this browser, or else the maximum without checks and tests; its downloads;
-    /// and memory.
-    pub fn cost(&self, bundle: Option<&Bundle>, last_seconds: Option<f64>) -> String {
+    /// Cost of a run: its last duration in this browser, or else the maximum without checks and tests; the downloads
+    /// that this browser's runs have not made yet; and memory.
+    pub fn cost(&self, bundle: Option<&Bundle>, runs: &OwnRuns) -> String {
         let networks = self.networks();
         let minutes = (networks.len() as f64 * self.suite().training_seconds / 60.0).ceil();
-        let time = if let Some(seconds) = last_seconds {
+        let time = if let Some(seconds) = runs.seconds(&networks, &self.pace()) {
             t!(settings_last_time, time = text::about(seconds))
         } else if minutes <= 1.0 {
             t!(settings_a_minute).to_owned()
@@ -495,7 +496,7 @@ impl RunOptions {
         // As the server compresses them.
         let mut fetched: Vec<String> = [("mnist", "11 MB"), ("cifar10", "170 MB")]
             .into_iter()
-            .filter(|(set, _)| uses(set))
+            .filter(|(set, _)| uses(set) && !runs.has_fetched(set))
             .map(|(set, size)| format!("{size} ({})", text::data_set_title(set)))
             .collect();
         let of = |of: &str| Some(format!("{} ({of})", text::megabytes(bundle?.compressed_bytes)));
@@ -513,7 +514,7 @@ impl RunOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::supplies;
+    use crate::{own_runs, supplies};
 
     /// Reads the query of a URL.
     fn read(query: &str) -> Result<RunOptions, String> {
@@ -647,22 +648,24 @@ mod tests {
         let quick = RunOptions::default();
         assert_eq!(quick.summary(), "Quick (2)");
         let cost = "About a minute; downloads 11 MB (MNIST) the first time. Takes about 80 MB of the GPU's memory.";
-        assert_eq!(quick.cost(None, None), cost);
-        let cost = quick.cost(None, Some(71.0));
-        assert!(cost.starts_with("About 75 s, as last time; downloads 11 MB"), "{cost}");
-        let cost = options("suite=complete").cost(None, None);
+        let none = OwnRuns::default();
+        assert_eq!(quick.cost(None, &none), cost);
+        let last = own_runs::tests::runs_that_took(&quick.networks(), 35.5);
+        let cost = quick.cost(None, &last);
+        assert_eq!(cost, "About 75 s, as last time. Takes about 80 MB of the GPU's memory.");
+        let cost = options("suite=complete").cost(None, &none);
         assert!(cost.starts_with("At most 8 minutes") && cost.contains(" + 170 MB (CIFAR-10)"), "{cost}");
         assert_eq!(quick.with_network("keras-babi-rnn", true).summary(), "3");
         let stories = options("workload=keras-babi-rnn");
         assert_eq!(stories.summary(), text::workload_title("keras-babi-rnn"));
-        let cost = stories.cost(None, None);
+        let cost = stories.cost(None, &none);
         assert!(cost.starts_with("About a minute. Takes about "), "{cost}");
         assert!(cost.ends_with(" MB of the GPU's memory."), "{cost}");
         let burn = r#"{"state":"ready","folder":"burn-1","compressed_bytes":3440000,"bytes":12000000}"#;
         let supplies = supplies::tests::with_burn(burn);
         let burn = supplies.bundle(PageBackend::BurnFlex);
-        assert_eq!(stories.cost(burn, None), cost);
-        let by_burn = stories.with_backend(PageBackend::BurnFlex).cost(burn, None);
+        assert_eq!(stories.cost(burn, &none), cost);
+        let by_burn = stories.with_backend(PageBackend::BurnFlex).cost(burn, &none);
         assert_eq!(by_burn, "About a minute; downloads 3.4 MB (Burn) the first time.");
     }
 

@@ -112,8 +112,8 @@ fn StartControls(state: StartState) -> impl IntoView {
     state.start_by_itself(move || reason().is_none(), start);
     let cost = move || {
         let Ok(options) = state.options.get() else { return String::new() };
-        let last = state.own_runs.with(|runs| runs.seconds(&options.networks(), &options.pace()));
-        state.benchmark.supplies.with(|supplies| options.cost(supplies.bundle(options.backend), last))
+        let bundle = state.benchmark.supplies.with(|supplies| supplies.bundle(options.backend).cloned());
+        state.own_runs.with(|runs| options.cost(bundle.as_ref(), runs))
     };
     let consequence =
         Memo::new(move |_| state.options.with(|options| options.as_ref().ok().and_then(RunOptions::consequence)));
