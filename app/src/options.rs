@@ -77,6 +77,18 @@ impl RunOptions {
         Ok(options)
     }
 
+    /// Reads the settings that can be parsed, and ignores the others. The run does not start by itself.
+    pub fn from_right_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut options = Self::default();
+        for (name, value) in pairs {
+            let before = options.clone();
+            if options.read(name, value).is_err() {
+                options = before;
+            }
+        }
+        Self { autostart: false, ..options }
+    }
+
     fn read(&mut self, name: &str, value: &str) -> Result<(), String> {
         match name {
             "suite" => self.suite = Some(parse_suite(name, value)?),
@@ -618,6 +630,13 @@ mod tests {
                 "{sentence}"
             );
         }
+    }
+
+    #[test]
+    fn right_settings_survive_wrong_ones() {
+        let pairs = [("workload", "foo"), ("steps", "-1"), ("batch", "32"), ("autostart", "1"), ("seconds", "5")];
+        assert_eq!(RunOptions::from_right_pairs(pairs).query(), "?batch=32&seconds=5");
+        assert_eq!(RunOptions::from_right_pairs([("workload", "foo")]), RunOptions::default());
     }
 
     #[test]

@@ -11,7 +11,17 @@ use super::state::{BurnOnItsWay, MISSING_DATA, StartState};
 use crate::backend::PageBackend;
 use crate::options::RunOptions;
 use crate::route::COMPARE;
-use crate::{t, text};
+use crate::{platform, t, text};
+
+/// A way on from an address that cannot be read, which the note of the main button explains.
+#[component]
+pub(super) fn WrongAddress(state: StartState) -> impl IntoView {
+    view! {
+        <Show when=move || state.options.with(Result::is_err)>
+            <p><a class="button quiet" href=platform::address_of_right_settings()>{t!(settings_use_default)}</a></p>
+        </Show>
+    }
+}
 
 /// Closed at first, as the networks are.
 #[component]

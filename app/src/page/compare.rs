@@ -8,7 +8,7 @@ use results::comparison::{self, Comparison, Refused, Row};
 use results::{Departure, RunRecord};
 
 use super::chart::{AccuracyCurves, LossCurves};
-use super::choices::{Contenders, LeftOut, Networks, Settings};
+use super::choices::{Contenders, LeftOut, Networks, Settings, WrongAddress};
 use super::comparing::{Comparing, Task, USUAL_LENGTH};
 use super::language::kept;
 use super::parts::{Go, Sending, answered, focus, load_kept, notice};
@@ -144,6 +144,7 @@ fn Controls(state: StartState) -> impl IntoView {
         <BurnOnItsWay benchmark=state.benchmark />
         <LeftOut chosen=move || each().unwrap_or_default() />
         <Go button note_id="compare-note" label=t!(common_compare) reason note go=compare />
+        <WrongAddress state />
     }
 }
 

@@ -6,7 +6,7 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::choices::{Engines, Networks, Settings};
+use super::choices::{Engines, Networks, Settings, WrongAddress};
 use super::language::kept;
 use super::leaderboard::Leaderboard;
 use super::parts::{Go, focus};
@@ -119,6 +119,7 @@ fn StartControls(state: StartState) -> impl IntoView {
         Memo::new(move |_| state.options.with(|options| options.as_ref().ok().and_then(RunOptions::consequence)));
     view! {
         <Go button note_id="benchmark-note" label=t!(start_benchmark) reason note=cost go=start />
+        <WrongAddress state />
         {move || consequence.get().map(|sentence| view! { <p class="callout">{sentence}</p> })}
         <UnknownInAddress />
         <OnBattery />

@@ -142,6 +142,13 @@ pub(crate) fn options_in_address() -> Result<RunOptions, String> {
     RunOptions::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())))
 }
 
+/// Address of this page with the settings that can be parsed.
+pub(crate) fn address_of_right_settings() -> String {
+    let pairs = pairs(RunOptions::NAMES);
+    let options = RunOptions::from_right_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())));
+    format!("{}{}", path(), options.query())
+}
+
 /// Unknown names in the address.
 pub(crate) fn unknown_in_address() -> Vec<String> {
     let search = window().location().search().unwrap_or_default();
