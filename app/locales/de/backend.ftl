@@ -1,6 +1,6 @@
 ### Backends und was dafür geladen werden muss.
 
-backend_wgsl = Unsere WGSL-Kernel
+backend_wgsl = WGSL (Gradmark)
 backend_burn_wgpu = Burn auf WebGPU
 backend_burn_flex = Burn auf dem Prozessor
 backend_tfjs_webgpu = TensorFlow.js auf WebGPU

@@ -1,6 +1,6 @@
 ### Backends, and what has to be fetched for them.
 
-backend_wgsl = Our WGSL kernels
+backend_wgsl = WGSL (Gradmark)
 backend_burn_wgpu = Burn on WebGPU
 backend_burn_flex = Burn on the processor
 backend_tfjs_webgpu = TensorFlow.js on WebGPU

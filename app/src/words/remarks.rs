@@ -1,5 +1,5 @@
 //! Remarks of the crates `engine` and `results` on a run: agreement, departures, failures and warnings. Their English is the
-//! crates' own; tests compare them.
+//! crates' own, with titles for names; tests compare them.
 
 use results::comparison::{Agreement, Basis, Evidence, Obstacle, Pair};
 use results::software::program_of_architecture;
@@ -7,6 +7,7 @@ use results::{Departure, FailureCause, Length, Warning};
 use training_worker::Trouble;
 
 use super::language;
+use crate::side_by_side::title;
 use crate::t;
 use crate::text::{number, percent, workload_title};
 
@@ -27,7 +28,7 @@ pub fn agreement(of: &Agreement) -> String {
 }
 
 fn pair(of: &Pair) -> String {
-    t!(agreement_pair, higher = of.higher.to_string(), difference = points(of.difference), lower = of.lower.to_string())
+    t!(agreement_pair, higher = title(&of.higher), difference = points(of.difference), lower = title(&of.lower))
 }
 
 fn why_not(obstacle: Obstacle) -> &'static str {
@@ -262,7 +263,8 @@ mod tests {
     #[test]
     fn every_verdict_has_the_english_of_results_and_german() {
         for of in all_agreements() {
-            assert_eq!(agreement(&of), of.to_string());
+            let expected = of.to_string().replace("burn-wgpu", "Burn on WebGPU").replace("wgsl", "WGSL (Gradmark)");
+            assert_eq!(agreement(&of), expected);
             speak(Language::German);
             assert_ne!(agreement(&of), of.to_string());
             assert!(!agreement(&of).contains("1.23 "), "{}", agreement(&of));

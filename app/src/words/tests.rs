@@ -105,7 +105,7 @@ fn what_is_alike_in_both_languages_is_alike_on_purpose() {
 }
 
 /// Of more than one word, and the same in English and German.
-const ALIKE: [&str; 2] = ["network_caffe_mnist", "network_theano_mnist"];
+const ALIKE: [&str; 3] = ["backend_wgsl", "network_caffe_mnist", "network_theano_mnist"];
 
 /// True for more than one word, if one is not an argument.
 fn has_words(text: &str) -> bool {
