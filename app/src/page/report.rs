@@ -6,16 +6,17 @@ use results::{Metric, Outcome, RunRecord, WorkloadRecord, metrics_of};
 
 use super::chart::{AccuracyChart, LossChart};
 use crate::headline::{self, Figure};
+use crate::words::remarks::Reader;
 use crate::{published, t, text, words};
 
 /// The most important facts.
 #[component]
-pub(super) fn Overview(record: RunRecord) -> impl IntoView {
+pub(super) fn Overview(record: RunRecord, #[prop(optional)] reader: Reader) -> impl IntoView {
     view! {
         {engine::score(&record).map(|score| view! { <Score score /> })}
         <Cards record=record.clone() />
         <OfItsTime record=record.clone() />
-        <Caveats record />
+        <Caveats record reader />
     }
 }
 
@@ -67,19 +68,21 @@ fn OfItsTime(record: RunRecord) -> impl IntoView {
 }
 
 #[component]
-fn Caveats(record: RunRecord) -> impl IntoView {
+fn Caveats(record: RunRecord, reader: Reader) -> impl IntoView {
     let standard = record.is_standard();
     let reasons = record.departures.iter().map(words::remarks::departure).collect::<Vec<_>>().join(", ");
-    let warnings = record.warnings;
+    let warnings: Vec<String> = record.warnings.iter().map(|of| words::remarks::warning(of, reader)).collect();
     let count = warnings.len() + usize::from(!standard);
-    (count > 0).then(|| view! {
-        <section class="caveats" aria-labelledby="caveats-title">
-            <h3 id="caveats-title">{t!(result_worth_knowing)}</h3>
-            <ul class="plain">
-                {(!standard).then(|| view! { <li>{t!(result_non_standard, reasons = reasons)}</li> })}
-                {warnings.into_iter().map(|warning| view! { <li>{words::remarks::warning(&warning)}</li> }).collect_view()}
-            </ul>
-        </section>
+    (count > 0).then(|| {
+        view! {
+            <section class="caveats" aria-labelledby="caveats-title">
+                <h3 id="caveats-title">{t!(result_worth_knowing)}</h3>
+                <ul class="plain">
+                    {(!standard).then(|| view! { <li>{t!(result_non_standard, reasons = reasons)}</li> })}
+                    {warnings.into_iter().map(|warning| view! { <li>{warning}</li> }).collect_view()}
+                </ul>
+            </section>
+        }
     })
 }
 

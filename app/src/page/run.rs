@@ -22,6 +22,7 @@ use crate::live::{Example, Examples, LiveWorkload};
 use crate::options::RunOptions;
 use crate::own_runs::{OwnRun, Record, Took, Uploaded};
 use crate::words::Said;
+use crate::words::remarks::Reader;
 use crate::{platform, t, text};
 
 #[component]
@@ -196,7 +197,7 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
             <h2 id="result-title" tabindex="-1" node_ref=heading>
                 {t!(result_yours)}
             </h2>
-            <Overview record=shown.clone() />
+            <Overview record=shown.clone() reader=Reader::Runner />
             {(kind == RunKind::Benchmark).then(|| view! { <PassOn text=copied address=format!("{}/", platform::origin()) /> })}
             {bundle.map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
             {match kind {
