@@ -281,9 +281,13 @@ pub fn metric_text(metric: &Metric, value: f64) -> String {
     language().number(&text)
 }
 
-/// Value of a metric in `summary`, or a dash.
+/// Value of a metric in `summary`, or a dash. A run that trained and has no throughput says why, once.
 pub fn metric_or_dash(metric: &Metric, summary: &Summary) -> String {
-    (metric.value)(summary).map_or_else(|| "–".to_owned(), |value| metric_text(metric, value))
+    match (metric.value)(summary) {
+        Some(value) => metric_text(metric, value),
+        None if metric.id == "samples_per_second" && summary.samples > 0 => t!(common_too_short).to_owned(),
+        None => "–".to_owned(),
+    }
 }
 
 /// Unit at the end of throughputs.
@@ -311,6 +315,14 @@ mod tests {
         let text = |id: &str, value: f64| metric_text(results::metric(id).unwrap(), value);
         assert_eq!(text("accuracy", 0.9785), "97,85 %");
         assert_eq!(text("samples_per_second", 12_345.0), "12,35 k Beispiele/s");
+    }
+
+    #[test]
+    fn a_short_run_says_once_that_it_is_too_short() {
+        let short = Summary { samples: 640, ..Summary::default() };
+        let of = |id: &str, summary: &Summary| metric_or_dash(results::metric(id).unwrap(), summary);
+        assert_eq!(of("samples_per_second", &short), "too short to measure");
+        assert_eq!([of("step_seconds_p50", &short), of("samples_per_second", &Summary::default())], ["–"; 2]);
     }
 
     #[test]
