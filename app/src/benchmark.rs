@@ -61,11 +61,12 @@ pub(crate) struct Finished {
 #[derive(Clone, Copy)]
 pub(crate) struct Benchmark {
     pub(crate) stage: RwSignal<Stage>,
-    /// Drawn state; follows the events at most four times a second.
+    /// State of the run. It changes with every event, and notifies at most four times a second.
     pub(crate) live: RwSignal<Live>,
     pub(crate) finished: RwSignal<Option<Finished>>,
     pub(crate) supplies: RwSignal<Supplies>,
-    latest: StoredValue<Live>,
+    /// True if `live` changed since it last notified.
+    changed: StoredValue<bool>,
     session: StoredValue<Option<RunSession>, LocalStorage>,
     /// Start of the run, seconds since 1970 UTC.
     began: StoredValue<f64>,
@@ -104,7 +105,7 @@ impl Benchmark {
             live: RwSignal::new(Live::default()),
             finished: RwSignal::new(None),
             supplies: RwSignal::new(Supplies::default()),
-            latest: StoredValue::new(Live::default()),
+            changed: StoredValue::new(false),
             session: StoredValue::new_local(None),
             began: StoredValue::new(0.0),
             attempt: StoredValue::new(0),
@@ -135,7 +136,6 @@ impl Benchmark {
         let fetched = options.backend.maker().fetched();
         let live = Live::new(bundle.as_ref().and_then(|bundle| Some(Arrival::begin(fetched?, bundle.bytes))));
         self.began.set_value(platform::unix_seconds());
-        self.latest.set_value(live.clone());
         self.live.set(live);
         self.finished.set(None);
         self.stage.set(Stage::Running);
@@ -212,9 +212,9 @@ impl Benchmark {
 
     /// Gives up on a worker that does not start in time, but waits for one whose bundle is still arriving.
     fn expect_a_sign(self, attempt: u32) {
-        let known = self.latest.with_value(|live| live.bundle);
+        let known = self.live.with_untracked(|live| live.bundle);
         let look = move || {
-            let (started, bundle) = self.latest.with_value(|live| (live.adapter.is_some(), live.bundle));
+            let (started, bundle) = self.live.with_untracked(|live| (live.adapter.is_some(), live.bundle));
             if !self.goes_on(attempt) || started {
                 return;
             }
@@ -233,8 +233,8 @@ impl Benchmark {
 
     fn receive(self, message: FromWorker) {
         match message {
-            FromWorker::Arriving { bytes } => self.latest.update_value(|live| live.arriving(bytes)),
-            FromWorker::Loaded(loaded) => self.latest.update_value(|live| live.loaded(loaded)),
+            FromWorker::Arriving { bytes } => self.change(|live| live.arriving(bytes)),
+            FromWorker::Loaded(loaded) => self.change(|live| live.loaded(loaded)),
             // Messages sent before it listened are lost.
             FromWorker::Ready => self.session.with_value(|session| {
                 if let Some(session) = session.as_ref().filter(|session| session.hidden.is_hidden()) {
@@ -243,10 +243,10 @@ impl Benchmark {
             }),
             FromWorker::NotLoaded(reason) => self.end(Stage::Failed(Failure::NotLoaded { reason })),
             FromWorker::Loading { loaded_bytes, total_bytes, .. } => {
-                self.latest.update_value(|live| live.loading(loaded_bytes, total_bytes));
+                self.change(|live| live.loading(loaded_bytes, total_bytes));
             }
             FromWorker::Keep { key, text } => platform::keep_tuning(key, text),
-            FromWorker::Event(event) => self.latest.update_value(|live| live.event(&event)),
+            FromWorker::Event(event) => self.change(|live| live.event(&event)),
             FromWorker::Finished(record) => self.finish(*record),
             FromWorker::Failed { trouble, sentence, so_far } => {
                 if let Some(record) = so_far {
@@ -258,10 +258,15 @@ impl Benchmark {
         }
     }
 
+    fn change(self, change: impl FnOnce(&mut Live)) {
+        self.live.update_untracked(change);
+        self.changed.set_value(true);
+    }
+
     fn draw(self) {
-        let latest = self.latest.get_value();
-        if self.live.with_untracked(|shown| *shown != latest) {
-            self.live.set(latest);
+        if self.changed.get_value() {
+            self.changed.set_value(false);
+            self.live.notify();
         }
     }
 
@@ -273,7 +278,7 @@ impl Benchmark {
             let trouble = Trouble::Workload(cause);
             return self.end(Stage::Failed(Failure::Failed { trouble, reason }));
         }
-        self.latest.update_value(Live::finish);
+        self.change(Live::finish);
         self.keep(record);
         self.end(Stage::Finished);
     }
@@ -288,7 +293,7 @@ impl Benchmark {
                 session.kind
             })
         });
-        let bundle = self.latest.with_value(|live| live.bundle);
+        let bundle = self.live.with_untracked(|live| live.bundle);
         self.finished.set(kind.map(|kind| Finished { record, kind, bundle }));
     }
 

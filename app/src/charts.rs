@@ -1,5 +1,7 @@
 //! Charts of curves: scales, ticks and paths as plain numbers, and their files.
 
+use std::fmt::Write;
+
 use results::{CurvePoint, csv};
 
 /// A range of values with round marks.
@@ -68,7 +70,8 @@ impl Frame {
         let mut path = String::new();
         for (i, &(px, py)) in points.iter().enumerate() {
             let command = if i == 0 { 'M' } else { 'L' };
-            path.push_str(&format!("{command}{:.1} {:.1}", self.x(x, px), self.y(y, py)));
+            // A text takes everything.
+            let _ = write!(path, "{command}{:.1} {:.1}", self.x(x, px), self.y(y, py));
         }
         path
     }

@@ -207,7 +207,7 @@ fn Large(figure: Figure) -> impl IntoView {
 pub(super) fn ResultsTable(record: RunRecord) -> impl IntoView {
     let titles: Vec<String> = record.workloads.iter().map(|w| text::workload_title(&w.workload)).collect();
     let rows = metrics_of(record.workloads.iter().map(|w| &w.summary)).into_iter().map(|metric| {
-        let cells = record.workloads.iter().map(|workload| view! { <Cell metric workload=workload.clone() /> });
+        let cells = record.workloads.iter().map(|workload| cell(metric, workload));
         view! {
             <tr data-metric=metric.id>
                 <th scope="row">
@@ -233,15 +233,14 @@ pub(super) fn ResultsTable(record: RunRecord) -> impl IntoView {
     }
 }
 
-#[component]
-fn Cell(metric: &'static Metric, workload: WorkloadRecord) -> impl IntoView {
-    let summary = workload.summary;
+fn cell(metric: &'static Metric, workload: &WorkloadRecord) -> impl IntoView + use<> {
+    let summary = &workload.summary;
     let half_width = (metric.id == "samples_per_second" && summary.measured_windows > 1)
         .then(|| summary.relative_half_width())
         .flatten();
     view! {
-        <td data-workload=workload.workload>
-            {text::metric_or_dash(metric, &summary)}
+        <td data-workload=workload.workload.clone()>
+            {text::metric_or_dash(metric, summary)}
             {half_width.map(|share| view! { <span class="explain">{format!("± {} %", text::number(share * 100.0, 1))}</span> })}
         </td>
     }
