@@ -158,6 +158,8 @@ fn a_comparison_of_several_seeds_has_ratios_and_a_verdict() {
         let accuracies = rows.each_ref().map(|row| row[4].1.unwrap());
         // Twenty steps of 32 samples are enough to do better than one in ten by far.
         assert!(accuracies.iter().all(|accuracy| *accuracy > 0.3), "{accuracies:?}");
+        let winner = page.text(".winner").await.unwrap();
+        assert_eq!(winner, "Too short to measure a difference. Train for longer.");
         let verdict = page.text(".verdict").await.unwrap();
         assert!(verdict.starts_with("Final accuracies: no difference found; "), "{verdict}");
         let apart = format!("differ by up to {:.2} points", 100.0 * (accuracies[0] - accuracies[1]).abs());
