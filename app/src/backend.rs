@@ -1,5 +1,7 @@
 //! Backends that the page trains with.
 
+use engine::{Layer, Rule, Workload};
+
 use crate::words;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,6 +85,50 @@ impl PageBackend {
     pub const fn is_provable(self) -> bool {
         !matches!(self.maker(), Maker::Framework(_))
     }
+
+    /// Returns the reason why a backend cannot train a network as it is defined, without opening the backend.
+    pub fn unsupported(self, workload: &Workload) -> Option<String> {
+        match self.maker() {
+            Maker::Framework(_) => self.lacks(workload).map(|what| format!("it has no {what}")),
+            Maker::Ours | Maker::Burn => {
+                engine::backends::unsupported(self.name(), &workload.model).map(|reason| reason.to_string())
+            }
+        }
+    }
+
+    /// Returns what a framework's program lacks for a network, as in `app/frameworks/src`.
+    fn lacks(self, workload: &Workload) -> Option<&'static str> {
+        let Workload { model, input, optimizer, average, .. } = workload;
+        let rule = match optimizer.rule {
+            Rule::Nesterov { .. } => Some("Nesterov momentum"),
+            Rule::Adam { decoupled: true, .. } => Some("decoupled weight decay"),
+            _ => None,
+        };
+        let layer = model.nodes.iter().find_map(|node| {
+            let shared = node.shares.map(|_| "layers that share weights");
+            shared.or_else(|| self.lacks_layer(&node.layer))
+        });
+        layer
+            .or(rule)
+            .or(optimizer.largest_gradient.map(|_| "limit on the length of all gradients"))
+            .or(average.as_ref().map(|_| "averages of weights"))
+            .or((input.test_views.len() > 1).then_some("tests over several views of an image"))
+    }
+
+    fn lacks_layer(self, layer: &Layer) -> Option<&'static str> {
+        let on_wasm = self == Self::TfjsWasm;
+        let of_jax = matches!(self, Self::JaxJsWebgpu | Self::JaxJsWasm);
+        match layer {
+            Layer::Dense { .. } | Layer::Dropout { .. } | Layer::LocalResponseNorm { .. } | Layer::Add { .. } => None,
+            Layer::Conv2d { .. } => on_wasm.then_some("gradients of convolutions"),
+            Layer::Pool { padding, .. } => (*padding > 0).then_some("pooling with a border"),
+            Layer::Embedding { zero_padding: true, .. } => Some("padding that has no vector"),
+            Layer::Embedding { .. } if on_wasm => Some("gradients of word vectors"),
+            Layer::Embedding { .. } => of_jax.then_some("word vectors"),
+            Layer::Lstm { .. } => of_jax.then_some("LSTM layers"),
+            _ => Some("layers of one of its kinds"),
+        }
+    }
 }
 
 impl Maker {
@@ -118,6 +164,22 @@ mod tests {
             }
         }
         assert!(PageBackend::COMPARED.iter().all(|backend| backend.uses_webgpu()));
+    }
+
+    #[test]
+    fn frameworks_cannot_train_every_network() {
+        let lacks = |backend: PageBackend, network: &str| backend.unsupported(&engine::workload(network).unwrap());
+        let wasm = |network: &str| lacks(PageBackend::TfjsWasm, network);
+        assert_eq!([wasm("keras-mnist-mlp"), wasm("keras-mnist-hrnn")], [None, None]);
+        assert_eq!(wasm("caffe-mnist").as_deref(), Some("it has no gradients of convolutions"));
+        assert_eq!(lacks(PageBackend::TfjsWebgpu, "caffe-mnist"), None);
+        assert_eq!(lacks(PageBackend::JaxJsWasm, "keras-mnist-hrnn").as_deref(), Some("it has no LSTM layers"));
+        for framework in PageBackend::ALL.into_iter().filter(|backend| !backend.is_provable()) {
+            assert!(lacks(framework, "resnet20-cifar10").is_some(), "{framework:?} has no batch normalization");
+        }
+        for make in engine::WORKLOADS {
+            assert_eq!(PageBackend::Wgsl.unsupported(&make()), None);
+        }
     }
 
     #[test]

@@ -70,13 +70,12 @@ impl Finished {
 #[derive(Clone, Copy)]
 pub(crate) struct Benchmark {
     pub(crate) stage: RwSignal<Stage>,
-    /// Displayed state, updated from the events at most four times a second.
+    /// State of the run, updated with every event. Notifies at most four times a second.
     pub(crate) live: RwSignal<Live>,
     pub(crate) finished: RwSignal<Option<Finished>>,
     pub(crate) supplies: RwSignal<Supplies>,
     /// The finished run's best network.
     pub(crate) classifier: Classifier,
-    latest: StoredValue<Live>,
     session: StoredValue<Option<RunSession>, LocalStorage>,
     /// Start of the run, seconds since 1970 UTC.
     began: StoredValue<f64>,
@@ -116,7 +115,6 @@ impl Benchmark {
             finished: RwSignal::new(None),
             supplies: RwSignal::new(Supplies::default()),
             classifier: Classifier::new(),
-            latest: StoredValue::new(Live::default()),
             session: StoredValue::new_local(None),
             began: StoredValue::new(0.0),
             attempt: StoredValue::new(0),
@@ -151,7 +149,6 @@ impl Benchmark {
         let forecast = Forecast::new(networks, options.limits(), durations);
         let live = Live::new(bundle.as_ref().and_then(|bundle| Some(Arrival::begin(fetched?, bundle.bytes))), forecast);
         self.began.set_value(platform::unix_seconds());
-        self.latest.set_value(live.clone());
         self.live.set(live);
         self.finished.set(None);
         self.stage.set(Stage::Running);
@@ -230,9 +227,9 @@ impl Benchmark {
 
     /// Ends the run if its worker does not start in time, but keeps waiting while its bundle is still downloading.
     fn watch_for_start(self, attempt: u32) {
-        let known = self.latest.with_value(|live| live.bundle);
+        let known = self.live.with_untracked(|live| live.bundle);
         let look = move || {
-            let (started, bundle) = self.latest.with_value(|live| (live.adapter.is_some(), live.bundle));
+            let (started, bundle) = self.live.with_untracked(|live| (live.adapter.is_some(), live.bundle));
             if !self.is_current(attempt) || started {
                 return;
             }
@@ -251,8 +248,8 @@ impl Benchmark {
 
     fn receive(self, message: FromWorker) {
         match message {
-            FromWorker::Arriving { bytes } => self.latest.update_value(|live| live.arriving(bytes)),
-            FromWorker::Loaded(loaded) => self.latest.update_value(|live| live.loaded(loaded)),
+            FromWorker::Arriving { bytes } => self.change(|live| live.arriving(bytes)),
+            FromWorker::Loaded(loaded) => self.change(|live| live.loaded(loaded)),
             // Messages sent before the worker was listening are lost.
             FromWorker::Ready => self.session.with_value(|session| {
                 if let Some(session) = session.as_ref().filter(|session| session.hidden.is_hidden()) {
@@ -264,7 +261,7 @@ impl Benchmark {
             FromWorker::Keep { key, text } => platform::keep_tuning(key, text),
             FromWorker::Event(event) => {
                 let seconds = self.seconds();
-                self.latest.update_value(|live| {
+                self.change(|live| {
                     live.tick(seconds);
                     live.event(&event);
                 });
@@ -281,13 +278,13 @@ impl Benchmark {
         }
     }
 
+    fn change(self, change: impl FnOnce(&mut Live)) {
+        self.live.update_untracked(change);
+    }
+
     fn draw(self) {
         let seconds = self.seconds();
-        self.latest.update_value(|live| live.tick(seconds));
-        let latest = self.latest.get_value();
-        if self.live.with_untracked(|shown| *shown != latest) {
-            self.live.set(latest);
-        }
+        self.live.update(|live| live.tick(seconds));
     }
 
     fn finish(self, record: RunRecord) {
@@ -298,7 +295,7 @@ impl Benchmark {
             let trouble = Trouble::Workload(cause);
             return self.end(Stage::Failed(Failure::Failed { trouble, reason }));
         }
-        self.latest.update_value(Live::finish);
+        self.change(Live::finish);
         self.keep(record);
         self.end(Stage::Finished);
     }
@@ -313,7 +310,7 @@ impl Benchmark {
                 session.kind
             })
         });
-        let bundle = self.latest.with_value(|live| live.bundle);
+        let bundle = self.live.with_untracked(|live| live.bundle);
         self.finished.set(kind.map(|kind| Finished { record, kind, bundle }));
     }
 
@@ -338,7 +335,7 @@ impl Benchmark {
             is_ours && !matches!(finished.kind, RunKind::Comparison { .. })
         };
         let is_asked = self.finished.with_untracked(|finished| finished.as_ref().is_some_and(is_asked));
-        self.latest.with_value(|live| live.best_network().filter(|_| is_asked).cloned())
+        self.live.with_untracked(|live| live.best_network().filter(|_| is_asked).cloned())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Geometry of line charts: scales, ticks and paths as plain numbers, and file export.
 
+use std::fmt::Write;
+
 use results::{CurvePoint, csv};
 
 /// Range of values with round ticks.
@@ -68,7 +70,8 @@ impl Frame {
         let mut path = String::new();
         for (i, &(px, py)) in points.iter().enumerate() {
             let command = if i == 0 { 'M' } else { 'L' };
-            path.push_str(&format!("{command}{:.1} {:.1}", self.x(x, px), self.y(y, py)));
+            // A text takes everything.
+            let _ = write!(path, "{command}{:.1} {:.1}", self.x(x, px), self.y(y, py));
         }
         path
     }

@@ -8,6 +8,7 @@ use results::{FailureCause, Feature, Length, Positive, Precision, RunSpec, SeedS
 
 use crate::backend::PageBackend;
 use crate::forecast::Limits;
+use crate::own_runs::OwnRuns;
 use crate::supplies::{Bundle, Supplies};
 use crate::words::language;
 use crate::words::remarks::failure_of_workload;
@@ -74,6 +75,18 @@ impl RunOptions {
             options.read(name, value)?;
         }
         Ok(options)
+    }
+
+    /// Reads the settings that can be parsed, and ignores the others. The run does not start by itself.
+    pub fn from_right_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut options = Self::default();
+        for (name, value) in pairs {
+            let before = options.clone();
+            if options.read(name, value).is_err() {
+                options = before;
+            }
+        }
+        Self { autostart: false, ..options }
     }
 
     fn read(&mut self, name: &str, value: &str) -> Result<(), String> {
@@ -214,17 +227,34 @@ impl RunOptions {
     /// Selected networks that the backend cannot train as defined, with the reasons.
     pub fn left_out(&self) -> Vec<(String, String)> {
         let reason = |name: &String| {
-            let model = engine::workload(name)?.model;
-            let reason = engine::backends::unsupported(self.backend.name(), &model)?.to_string();
+            let reason = self.backend.unsupported(&engine::workload(name)?)?;
             Some(failure_of_workload(FailureCause::Unsupported, &reason))
         };
         self.networks().into_iter().filter_map(|name| Some((name.clone(), reason(&name)?))).collect()
     }
 
+    /// [`Self::left_out`] as sentences, one for each reason.
+    pub fn left_out_sentences(&self) -> Vec<String> {
+        let mut by_reason: Vec<(String, Vec<String>)> = Vec::new();
+        for (name, reason) in self.left_out() {
+            let title = text::workload_title(&name);
+            match by_reason.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, titles)) => titles.push(title),
+                None => by_reason.push((reason, vec![title])),
+            }
+        }
+        let backend = self.backend.title();
+        let sentence = |(reason, titles): (String, Vec<String>)| {
+            t!(backend_cannot_train, backend = backend, workload = titles.join("; "), reason = reason)
+        };
+        by_reason.into_iter().map(sentence).collect()
+    }
+
     /// Names of the workloads to train; empty for all of the suite.
     pub fn trained(&self) -> Vec<String> {
         let left_out = self.left_out();
-        if left_out.is_empty() {
+        // A framework's program refuses the others itself, so that they are in the record with its reasons.
+        if left_out.is_empty() || !self.backend.is_provable() {
             return self.workloads.clone();
         }
         self.networks().into_iter().filter(|name| left_out.iter().all(|(other, _)| other != name)).collect()
@@ -470,12 +500,12 @@ impl RunOptions {
         networks.iter().filter_map(of).max().filter(|_| self.backend.uses_webgpu())
     }
 
-    /// Cost of a run: its last duration in this browser, or else the maximum excluding checks and tests; downloads; and
-    /// memory.
-    pub fn cost(&self, bundle: Option<&Bundle>, last_seconds: Option<f64>) -> String {
+    /// Cost of a run: its last duration in this browser, or else the maximum excluding checks and tests; downloads that
+    /// no run in this browser has made; and memory.
+    pub fn cost(&self, bundle: Option<&Bundle>, runs: &OwnRuns) -> String {
         let networks = self.networks();
         let minutes = (networks.len() as f64 * self.suite().training_seconds / 60.0).ceil();
-        let time = if let Some(seconds) = last_seconds {
+        let time = if let Some(seconds) = runs.seconds(&networks, &self.pace()) {
             t!(settings_last_time, time = text::about(seconds))
         } else if minutes <= 1.0 {
             t!(settings_a_minute).to_owned()
@@ -489,7 +519,7 @@ impl RunOptions {
         // Size as compressed by the server.
         let mut fetched: Vec<String> = [("mnist", "11 MB"), ("cifar10", "170 MB")]
             .into_iter()
-            .filter(|(set, _)| uses(set))
+            .filter(|(set, _)| uses(set) && !runs.has_fetched(set))
             .map(|(set, size)| format!("{size} ({})", text::data_set_title(set)))
             .collect();
         let of = |of: &str| Some(format!("{} ({of})", text::megabytes(bundle?.compressed_bytes)));
@@ -507,7 +537,7 @@ impl RunOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::supplies;
+    use crate::{own_runs, supplies};
 
     /// Parses the query of a URL.
     fn read(query: &str) -> Result<RunOptions, String> {
@@ -614,6 +644,13 @@ mod tests {
     }
 
     #[test]
+    fn right_settings_survive_wrong_ones() {
+        let pairs = [("workload", "foo"), ("steps", "-1"), ("batch", "32"), ("autostart", "1"), ("seconds", "5")];
+        assert_eq!(RunOptions::from_right_pairs(pairs).query(), "?batch=32&seconds=5");
+        assert_eq!(RunOptions::from_right_pairs([("workload", "foo")]), RunOptions::default());
+    }
+
+    #[test]
     fn pace_ignores_only_seed_and_networks() {
         let pace = |query: &str| options(query).pace();
         assert_eq!(pace("workload=caffe-mnist&seed=7&suite=complete"), pace(""));
@@ -641,22 +678,24 @@ mod tests {
         let quick = RunOptions::default();
         assert_eq!(quick.summary(), "Quick (2)");
         let cost = "About a minute; downloads 11 MB (MNIST) the first time. Takes about 80 MB of the GPU's memory.";
-        assert_eq!(quick.cost(None, None), cost);
-        let cost = quick.cost(None, Some(71.0));
-        assert!(cost.starts_with("About 75 s, as last time; downloads 11 MB"), "{cost}");
-        let cost = options("suite=complete").cost(None, None);
+        let none = OwnRuns::default();
+        assert_eq!(quick.cost(None, &none), cost);
+        let last = own_runs::tests::runs_that_took(&quick.networks(), 35.5);
+        let cost = quick.cost(None, &last);
+        assert_eq!(cost, "About 75 s, as last time. Takes about 80 MB of the GPU's memory.");
+        let cost = options("suite=complete").cost(None, &none);
         assert!(cost.starts_with("At most 8 minutes") && cost.contains(" + 170 MB (CIFAR-10)"), "{cost}");
         assert_eq!(quick.with_network("keras-babi-rnn", true).summary(), "3");
         let stories = options("workload=keras-babi-rnn");
         assert_eq!(stories.summary(), text::workload_title("keras-babi-rnn"));
-        let cost = stories.cost(None, None);
+        let cost = stories.cost(None, &none);
         assert!(cost.starts_with("About a minute. Takes about "), "{cost}");
         assert!(cost.ends_with(" MB of the GPU's memory."), "{cost}");
         let burn = r#"{"state":"ready","folder":"burn-1","compressed_bytes":3440000,"bytes":12000000}"#;
         let supplies = supplies::tests::with_burn(burn);
         let burn = supplies.bundle(PageBackend::BurnFlex);
-        assert_eq!(stories.cost(burn, None), cost);
-        let by_burn = stories.with_backend(PageBackend::BurnFlex).cost(burn, None);
+        assert_eq!(stories.cost(burn, &none), cost);
+        let by_burn = stories.with_backend(PageBackend::BurnFlex).cost(burn, &none);
         assert_eq!(by_burn, "About a minute; downloads 3.4 MB (Burn) the first time.");
     }
 
@@ -721,10 +760,25 @@ mod tests {
     }
 
     #[test]
-    fn every_backend_trains_every_listed_network() {
-        for backend in PageBackend::ALL {
-            assert_eq!(options("suite=complete").with_backend(backend).left_out(), Vec::new(), "{backend:?}");
+    fn backends_say_in_advance_what_they_cannot_train() {
+        let complete = |backend| options("suite=complete").with_backend(backend);
+        for backend in PageBackend::ALL.into_iter().filter(|backend| backend.is_provable()) {
+            assert_eq!(complete(backend).left_out(), Vec::new(), "{backend:?}");
         }
+        let on_wasm = complete(PageBackend::TfjsWasm);
+        assert!(on_wasm.left_out().len() > on_wasm.networks().len() / 2, "{:?}", on_wasm.left_out());
+        assert_eq!(on_wasm.trained(), Vec::<String>::new(), "its program says it for the record");
+        let mnist = options("workload=keras-mnist-mlp,caffe-mnist,keras-mnist-cnn&backend=tfjs-wasm");
+        let titles = ["keras-mnist-cnn", "caffe-mnist"].map(text::workload_title);
+        let sentences = mnist.left_out_sentences();
+        assert_eq!(sentences.len(), 1, "{sentences:?}");
+        assert!(titles.iter().all(|title| sentences[0].contains(title)), "{sentences:?}");
+        let sentence = options("workload=caffe-mnist&backend=tfjs-wasm").left_out_sentences();
+        let title = &titles[1];
+        assert_eq!(
+            sentence,
+            [format!("TensorFlow.js on the processor cannot train {title}: it has no gradients of convolutions.")]
+        );
     }
 
     #[test]

@@ -99,6 +99,12 @@ impl OwnRuns {
         (known.len() == networks.len()).then(|| known.values().map(Parts::total).sum())
     }
 
+    /// True if a completed run had this data set, which this browser has stored since.
+    pub fn has_fetched(&self, data_set: &str) -> bool {
+        let mut took = self.0.iter().flat_map(|run| &run.took);
+        took.any(|took| engine::workload(&took.workload).is_some_and(|workload| workload.data_set == data_set))
+    }
+
     /// Adds a run, or replaces the one with its key.
     pub fn note(&mut self, run: OwnRun) {
         match self.0.iter_mut().find(|known| known.key == run.key) {
@@ -134,7 +140,7 @@ impl OwnRuns {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     fn run(number: usize) -> OwnRun {
@@ -148,6 +154,12 @@ mod tests {
             pace: "backend=wgsl".to_owned(),
             took: Vec::new(),
         }
+    }
+
+    /// A standard run of these networks, with seconds for each.
+    pub(crate) fn runs_that_took(networks: &[String], seconds: f64) -> OwnRuns {
+        let took = networks.iter().map(|workload| Took { workload: workload.clone(), seconds }).collect();
+        OwnRuns(vec![OwnRun { took, ..run(0) }])
     }
 
     fn runs(count: usize) -> OwnRuns {
@@ -182,6 +194,15 @@ mod tests {
         assert_eq!(seconds(&["a", "b"], "backend=wgsl"), Some(47.0));
         assert_eq!(seconds(&["a", "c"], "backend=wgsl"), None);
         assert_eq!(seconds(&["b"], "backend=wgsl&steps=3"), None);
+    }
+
+    #[test]
+    fn completed_runs_have_fetched_their_data() {
+        let took = vec![Took { workload: "caffe-mnist".to_owned(), parts: Parts::default() }];
+        let mut runs = runs(1);
+        assert!(!runs.has_fetched("mnist"), "a run without a completed network");
+        runs.note(OwnRun { took, ..run(1) });
+        assert!(runs.has_fetched("mnist") && !runs.has_fetched("cifar10"));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Text and file formats of a comparison of backends: table cells, CSV, and JSON.
 
 use results::api::SideVerdict;
-use results::comparison::{Comparison, Contender, Figures, Refused, Row, RowOutcome, Timing};
-use results::estimate::Estimate;
+use results::comparison::{Comparison, Contender, Figures, Lead, Refused, Row, RowOutcome, Timing, lead};
+use results::estimate::{Estimate, Interval};
 use results::{RunRecord, csv};
 use serde::Serialize;
 
@@ -47,18 +47,83 @@ impl FigureCell {
     }
 }
 
+/// Names the fastest backend over all of these networks. `None` if fewer than two have results to compare.
+pub fn winner(comparisons: &[Comparison], records: &[RunRecord]) -> Option<String> {
+    let has_results = |of: &Comparison| of.rows.iter().filter(|row| row.figures.is_some()).count() > 1;
+    if !comparisons.iter().any(has_results) {
+        return None;
+    }
+    Some(lead(comparisons, records).map_or_else(|| t!(compare_too_short).to_owned(), |lead| words_of(&lead)))
+}
+
+fn words_of(Lead { fastest, next, ratio }: &Lead) -> String {
+    let (fastest, next) = (title(fastest), title(next));
+    match ratio.interval.map(Interval::verdict) {
+        Some(SideVerdict::Faster) => {
+            // Two digits at least: 1.04 is not 1.0.
+            let times = text::number(ratio.value, if ratio.value < 1.95 { 2 } else { 1 });
+            t!(compare_faster, fastest = fastest, times = times, next = next)
+        }
+        Some(_) => t!(compare_equal, fastest = fastest, next = next),
+        None => t!(compare_too_short).to_owned(),
+    }
+}
+
+/// Throughput of a backend as a bar. Lengths are shares of the longest bar or interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RateBar {
+    pub title: String,
+    pub rate: String,
+    /// Ratio to the fastest, in words.
+    pub ratio: Option<String>,
+    pub length: f64,
+    /// Ends of the 95 % interval of the ratio to the fastest, which has none itself.
+    pub interval: Option<[f64; 2]>,
+}
+
+/// Bars of the backends with results, in the order of the rows; none unless two rates can be compared.
+pub fn bars(rows: &[Row]) -> Vec<RateBar> {
+    let ratio = |figures: &Figures| figures.rate_to_fastest;
+    let ratios: Vec<Estimate> = rows.iter().filter_map(|row| row.figures.as_ref().and_then(ratio)).collect();
+    if ratios.len() < 2 {
+        return Vec::new();
+    }
+    let longest = ratios.iter().map(|ratio| ratio.interval.map_or(ratio.value, |of| of.high)).fold(1.0, f64::max);
+    let bar = |row: &Row| {
+        let figures = row.figures.as_ref()?;
+        let ratio = ratio(figures);
+        Some(RateBar {
+            title: title(&row.contender),
+            rate: rate(figures),
+            ratio: ratio.map(rate_ratio),
+            length: ratio.map_or(0.0, |ratio| ratio.value / longest),
+            interval: ratio.and_then(|ratio| ratio.interval).map(|of| [of.low / longest, of.high / longest]),
+        })
+    };
+    rows.iter().filter_map(bar).collect()
+}
+
+/// Throughput with its unit.
+fn rate(figures: &Figures) -> String {
+    figures
+        .samples_per_second
+        .map_or_else(|| t!(common_too_short).to_owned(), |rate| text::rate(rate) + &text::rate_unit())
+}
+
 /// In the order of [`COLUMNS`].
 pub fn cells(figures: Option<&Figures>) -> [FigureCell; 7] {
     let projected =
         figures.filter(|of| of.epoch.is_some() && of.epoch_is_projected).map(|_| t!(compare_projected).to_owned());
     let memory = figures.and_then(|of| of.device_memory_bytes);
     let deviation = figures.and_then(|of| of.accuracy_deviation).map(|of| format!("± {}", text::percent(of)));
+    let rate = FigureCell::new(
+        figures.and_then(|of| of.samples_per_second),
+        text::rate,
+        figures.and_then(|of| of.rate_to_fastest).map(rate_ratio),
+    );
+    let is_too_short = rate.value.is_none() && figures.is_some();
     [
-        FigureCell::new(
-            figures.and_then(|of| of.samples_per_second),
-            text::rate,
-            figures.and_then(|of| of.rate_to_fastest).map(rate_ratio),
-        ),
+        if is_too_short { FigureCell { figure: t!(common_too_short).to_owned(), ..rate } } else { rate },
         FigureCell::time(figures.and_then(|of| of.epoch), projected),
         FigureCell::time(figures.and_then(|of| of.training), None),
         FigureCell::time(figures.and_then(|of| of.testing), None),
@@ -84,9 +149,14 @@ fn rate_ratio(ratio: Estimate) -> String {
     }
 }
 
-/// Title of a backend in a comparison.
+/// Title of a backend in tables, sentences and charts.
 pub fn title(contender: &Contender) -> String {
-    PageBackend::named(&contender.backend).map_or_else(|| contender.to_string(), |backend| backend.title().to_owned())
+    PageBackend::named(&contender.backend).map_or_else(|| contender.to_string(), |known| known.title().to_owned())
+}
+
+/// As [`title`], for the name of a backend.
+pub fn title_of(backend: &str) -> String {
+    PageBackend::named(backend).map_or_else(|| backend.to_owned(), |known| known.title().to_owned())
 }
 
 /// Reason a row has no metrics.
@@ -259,6 +329,39 @@ mod tests {
         assert_eq!(rate_ratio(tied), "0.97 × (0.90 – 1.05, tied)");
         let wide = Estimate { value: 0.6, interval: Some(Interval { low: 0.01, high: 2.5 }) };
         assert_eq!(rate_ratio(wide), "0.60 × (0.01 – 2.50, undecided)");
+    }
+
+    #[test]
+    fn the_winner_is_named_unless_intervals_overlap() {
+        let contender = |name: &str| Contender { backend: name.to_owned(), precision: Precision::F32 };
+        let of = |value, interval: Option<[f64; 2]>| {
+            let interval = interval.map(|[low, high]| Interval { low, high });
+            let ratio = Estimate { value, interval };
+            words_of(&Lead { fastest: contender("wgsl"), next: contender("jax-js-webgpu"), ratio })
+        };
+        assert_eq!(of(2.03, Some([1.9, 2.1])), "WGSL (Gradmark) is 2.0× as fast as jax-js on WebGPU here.");
+        assert!(of(1.04, Some([1.01, 1.07])).contains("1.04×"));
+        let equal = "WGSL (Gradmark) is as fast as jax-js on WebGPU here: their intervals overlap.";
+        assert_eq!([of(1.04, Some([0.99, 1.07])), of(1.5, Some([0.2, 9.0]))], [equal; 2]);
+        assert_eq!(of(2.0, None), "Too short to measure a difference. Train for longer.");
+        assert_eq!(winner(&[], &[]), None);
+    }
+
+    #[test]
+    fn bars_reach_the_longest_interval() {
+        let fastest = Figures { rate_to_fastest: Some(Estimate { value: 1.0, interval: None }), ..figures() };
+        let wide = Estimate { value: 0.9, interval: Some(Interval { low: 0.8, high: 1.25 }) };
+        let close = Figures { rate_to_fastest: Some(wide), ..figures() };
+        let short = Figures { samples_per_second: None, rate_to_fastest: None, ..figures() };
+        let completed = |name, figures| row(name, RowOutcome::Completed, Some(figures));
+        let rows = [completed("wgsl", fastest), completed("burn-wgpu", close), completed("burn-flex", short.clone())];
+        let drawn = bars(&rows);
+        assert_eq!(drawn.iter().map(|bar| bar.length).collect::<Vec<_>>(), [0.8, 0.9 / 1.25, 0.0]);
+        assert_eq!(drawn.iter().map(|bar| bar.interval).collect::<Vec<_>>(), [None, Some([0.8 / 1.25, 1.0]), None]);
+        assert_eq!((drawn[0].rate.as_str(), drawn[2].rate.as_str()), ("1000 samples/s", "too short to measure"));
+        assert_eq!(bars(&rows[..1]), [], "one bar compares nothing");
+        assert_eq!(cells(Some(&short))[0].figure, "too short to measure");
+        assert_eq!(cells(None)[0].figure, "–");
     }
 
     #[test]

@@ -4,8 +4,8 @@ use engine::SuiteDefinition;
 use results::api::Tier;
 use results::software::program_of_architecture;
 use results::{
-    Adapter, ClientKind, Date, FailureCause, HiddenDevice, Metric, Outcome, RunRecord, Summary, UNNAMED_ADAPTER, Unit,
-    WorkloadRecord, metric,
+    Adapter, ClientKind, Date, FailureCause, HIDDEN_SOFTWARE, HiddenDevice, Metric, Outcome, RunRecord, Summary,
+    UNNAMED_ADAPTER, Unit, WorkloadRecord, metric,
 };
 
 use crate::headline;
@@ -95,7 +95,7 @@ pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
         None if ["", UNNAMED_ADAPTER, &format!("{} {}", adapter.vendor, adapter.architecture)]
             .contains(&adapter.name.as_str()) =>
         {
-            gpu_name(&adapter.vendor, &adapter.architecture, "")
+            gpu_name(&adapter.vendor, &adapter.architecture, "", adapter.software)
         }
         None => adapter.name.clone(),
     }
@@ -104,14 +104,15 @@ pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
 /// Name of a device from the leaderboard, which has placeholders for hidden names.
 pub fn named_device(name: &str) -> String {
     match HiddenDevice::called(name) {
+        None if name == HIDDEN_SOFTWARE => t!(device_software).to_owned(),
         Some(HiddenDevice { told }) if told.is_empty() => t!(device_masked).to_owned(),
         Some(HiddenDevice { told }) => t!(device_masked_but_for, told = told),
         None => name.to_owned(),
     }
 }
 
-/// Name of a GPU from WebGPU's vendor and architecture: `NVIDIA, ampere`.
-pub fn gpu_name(vendor: &str, architecture: &str, description: &str) -> String {
+/// Name of a GPU, or of a software adapter, from the words of WebGPU: `NVIDIA, ampere`. Firefox has none of them.
+pub fn gpu_name(vendor: &str, architecture: &str, description: &str, software: bool) -> String {
     if !description.is_empty() {
         return description.to_owned();
     }
@@ -119,6 +120,7 @@ pub fn gpu_name(vendor: &str, architecture: &str, description: &str) -> String {
         return program.to_owned();
     }
     let vendor = match vendor {
+        "" if software => return t!(device_software).to_owned(),
         "" => return t!(device_masked).to_owned(),
         "amd" => "AMD",
         "apple" => "Apple",
@@ -281,9 +283,13 @@ pub fn metric_text(metric: &Metric, value: f64) -> String {
     language().number(&text)
 }
 
-/// Formats a metric of `summary`, or a dash.
+/// Formats a metric of `summary`, or a dash. A run that trained and has no throughput says why, once.
 pub fn metric_or_dash(metric: &Metric, summary: &Summary) -> String {
-    (metric.value)(summary).map_or_else(|| "–".to_owned(), |value| metric_text(metric, value))
+    match (metric.value)(summary) {
+        Some(value) => metric_text(metric, value),
+        None if metric.id == "samples_per_second" && summary.samples > 0 => t!(common_too_short).to_owned(),
+        None => "–".to_owned(),
+    }
 }
 
 /// Unit at the end of throughputs.
@@ -314,17 +320,29 @@ mod tests {
     }
 
     #[test]
+    fn a_short_run_says_once_that_it_is_too_short() {
+        let short = Summary { samples: 640, ..Summary::default() };
+        let of = |id: &str, summary: &Summary| metric_or_dash(results::metric(id).unwrap(), summary);
+        assert_eq!(of("samples_per_second", &short), "too short to measure");
+        assert_eq!([of("step_seconds_p50", &short), of("samples_per_second", &Summary::default())], ["–"; 2]);
+    }
+
+    #[test]
     fn describes_masked_gpu_as_far_as_known() {
-        assert_eq!(gpu_name("nvidia", "ampere", ""), "NVIDIA, ampere");
-        assert_eq!(gpu_name("apple", "", ""), "Apple GPU");
-        assert_eq!(gpu_name("google", "swiftshader", ""), "SwiftShader");
-        assert_eq!(gpu_name("nvidia", "ampere", "NVIDIA GeForce RTX 3080"), "NVIDIA GeForce RTX 3080");
-        assert_eq!(gpu_name("", "", ""), "A GPU that its browser hides");
+        assert_eq!(gpu_name("nvidia", "ampere", "", false), "NVIDIA, ampere");
+        assert_eq!(gpu_name("apple", "", "", false), "Apple GPU");
+        assert_eq!(gpu_name("google", "swiftshader", "", true), "SwiftShader");
+        assert_eq!(gpu_name("nvidia", "ampere", "NVIDIA GeForce RTX 3080", false), "NVIDIA GeForce RTX 3080");
+        assert_eq!(gpu_name("", "", "", false), "A GPU that its browser hides");
+        assert_eq!(gpu_name("", "", "", true), "A software adapter");
+        let unnamed = Adapter { name: UNNAMED_ADAPTER.to_owned(), software: true, ..Adapter::default() };
+        assert_eq!(device_name(&unnamed, Some("RTX 4070")), "A software adapter");
         let hidden = |told: &str| named_device(&HiddenDevice { told: told.to_owned() }.to_string());
         assert_eq!([hidden(""), hidden("Apple")], ["A GPU that its browser hides", "Apple (the browser hides which)"]);
         speak(Language::German);
         assert_eq!(hidden(""), "Eine GPU, die der Browser verbirgt");
         assert_eq!(hidden("Apple"), "Apple (der Browser verbirgt, welche)");
+        assert_eq!(named_device(HIDDEN_SOFTWARE), "Ein Software-Adapter");
         assert_eq!(named_device("NVIDIA GeForce RTX 4090"), "NVIDIA GeForce RTX 4090");
     }
 

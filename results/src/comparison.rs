@@ -3,6 +3,7 @@
 //! [`compare`] computes all of it from records alone.
 
 mod agreement;
+mod lead;
 
 use std::fmt;
 
@@ -10,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use agreement::{AccuracyGap, Agreement, Basis, Evidence, MAX_AGREEMENT_WIDTH, Obstacle, Pair, accuracies_by_seed};
+pub use lead::{Lead, lead};
 
 use crate::estimate::Estimate;
 use crate::statistics::{mean, median, variance};

@@ -146,8 +146,8 @@ impl fmt::Display for Warning {
         match self {
             Self::SoftwareAdapter { name } => write!(
                 f,
-                "{name} is a software adapter: the processor did the work. The result is shown but never ranked; \
-                 install a GPU driver or turn on hardware acceleration to measure a GPU."
+                "{name} is a software adapter: the processor did the work. The result is shown but never ranked. \
+                 Install a GPU driver or turn on hardware acceleration to measure a GPU."
             ),
             Self::PerhapsSoftware { flops_per_second, processors } => write!(
                 f,
@@ -243,7 +243,7 @@ impl fmt::Display for Warning {
             Self::SmallerBatch { workload, asked, used, needed_bytes, allowed_bytes } => write!(
                 f,
                 "{workload}: batches of {used} samples, because the recipe's {asked} need {} MiB where {} MiB are to be had. \
-                 Figures of other batch sizes do not compare; whoever names a batch size gets that one or a refusal.",
+                 Figures of other batch sizes do not compare. Whoever names a batch size gets that one or a refusal.",
                 needed_bytes >> 20,
                 allowed_bytes >> 20
             ),

@@ -1,6 +1,6 @@
 ### Backends und was dafür geladen werden muss.
 
-backend_wgsl = Unsere WGSL-Kernel
+backend_wgsl = WGSL (Gradmark)
 backend_burn_wgpu = Burn auf WebGPU
 backend_burn_flex = Burn auf dem Prozessor
 backend_tfjs_webgpu = TensorFlow.js auf WebGPU
@@ -28,3 +28,4 @@ backend_obstacle = { $backend } { $why }.
 backend_obstacle_it = Es { $why }.
 backend_to_fetch = Download: { $size }.
 backend_cannot_train = { $backend } kann { $workload } nicht trainieren: { $reason }.
+backend_trains_some = Trainiert { $some } der { $all } gewählten Netze.

@@ -93,4 +93,5 @@ common_program = Programm
 common_rate = Beispiele pro Sekunde
 common_seed = Seed
 common_suite = Suite
+common_too_short = zu kurz für eine Messung
 common_training = Training

@@ -1,6 +1,7 @@
 ### Was der Server ablehnt, nach seinen Codes. Was hier keinen Text hat, steht in den Worten des Servers da.
 
-refusal_unreachable = die Bestenliste ist nicht erreichbar: { $reason }
+refusal_offline = es besteht keine Netzwerkverbindung
+refusal_unreachable = der Server ist nicht erreichbar
 refusal_unexpected = die Antwort des Servers stammt nicht von der Bestenliste (Status { $status })
 refusal_busy = Der Server ist ausgelastet. Bitte in einer Minute noch einmal versuchen.
 refusal_read_only = Die Bestenliste nimmt zurzeit keine Ergebnisse an. Bitte später noch einmal versuchen.

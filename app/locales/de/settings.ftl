@@ -10,6 +10,7 @@ settings_whole_number = eine ganze Zahl von { $least } bis { $most }
 settings_positive = eine Zahl größer als 0
 settings_positive_up_to = eine Zahl größer als 0 und höchstens { $most }
 settings_unknown = Unbekannte Einstellungen in der Adresse: { $names }. Bekannt sind: { $known }.
+settings_use_default = Standardeinstellungen verwenden
 
 ## Was gewählt ist, und was es kostet
 

@@ -1,6 +1,6 @@
 ### Backends, and what has to be fetched for them.
 
-backend_wgsl = Our WGSL kernels
+backend_wgsl = WGSL (Gradmark)
 backend_burn_wgpu = Burn on WebGPU
 backend_burn_flex = Burn on the processor
 backend_tfjs_webgpu = TensorFlow.js on WebGPU
@@ -27,3 +27,4 @@ backend_obstacle = { $backend } { $why }.
 backend_obstacle_it = It { $why }.
 backend_to_fetch = { $size } to fetch.
 backend_cannot_train = { $backend } cannot train { $workload }: { $reason }.
+backend_trains_some = Trains { $some } of the { $all } chosen networks.

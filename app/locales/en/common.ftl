@@ -92,4 +92,5 @@ common_program = Program
 common_rate = Samples per second
 common_seed = Seed
 common_suite = Suite
+common_too_short = too short to measure
 common_training = Training

@@ -1,6 +1,7 @@
 ### What the leaderboard refuses, by its codes. What has no text here is shown in the words of the server.
 
-refusal_unreachable = the leaderboard cannot be reached: { $reason }
+refusal_offline = you are offline
+refusal_unreachable = the server cannot be reached
 refusal_unexpected = the server's response is not from the leaderboard (status { $status })
 refusal_busy = The leaderboard is busy. Try again in a minute.
 refusal_read_only = The leaderboard accepts no uploads at the moment. Try again later.

@@ -10,6 +10,7 @@ settings_whole_number = a whole number from { $least } to { $most }
 settings_positive = a number above 0
 settings_positive_up_to = a number above 0 and at most { $most }
 settings_unknown = Unknown settings in the address: { $names }. Known settings: { $known }.
+settings_use_default = Use the default settings
 
 ## Summary of the settings, and their cost
 

@@ -10,6 +10,7 @@ use web_sys::{ResizeObserver, ResizeObserverEntry};
 
 use crate::charts::{self, Axis, Frame, NamedCurve, curve, spread};
 use crate::live::Beside;
+use crate::side_by_side::title_of;
 use crate::words::{self, Plain, messages};
 use crate::{platform, t, text};
 
@@ -19,6 +20,11 @@ const LABEL_GAP: f64 = 10.0;
 /// Width of one letter of a label, pixels. Digits are wider than the average letter, hence the margin.
 const LABEL_LETTER: f64 = 7.8;
 const LABEL_MARGIN: f64 = 8.0;
+/// Largest share of a chart's width for labels beside the curves of several backends.
+const MAX_LABEL_SHARE: f64 = 0.35;
+/// Height of a line below such a chart, and width of its sample, pixels.
+const LEGEND_LINE: f64 = 20.0;
+const LEGEND_SAMPLE: f64 = 28.0;
 /// Width before the first measurement, pixels.
 const FIRST_WIDTH: f64 = 480.0;
 
@@ -188,8 +194,8 @@ fn series(curves: &[NamedCurve], dots: bool) -> Vec<Curve> {
     let curve = |((name, points), class): (&NamedCurve, &&'static str)| Curve {
         class,
         name: name.clone(),
-        title: name.clone(),
-        label: name.clone(),
+        title: title_of(name),
+        label: title_of(name),
         points: points.clone(),
         dots,
     };
@@ -199,7 +205,7 @@ fn series(curves: &[NamedCurve], dots: bool) -> Vec<Curve> {
 /// Describes the last point of each curve.
 fn ends_of(curves: &[NamedCurve], value: impl Fn(f64) -> String) -> String {
     let end = |(name, points): &NamedCurve| {
-        points.last().map(|last| format!("{name}: {} ({} s)", value(last.1), text::number(last.0, 1)))
+        points.last().map(|last| format!("{}: {} ({} s)", title_of(name), value(last.1), text::number(last.0, 1)))
     };
     format!("{}.", curves.iter().filter_map(end).collect::<Vec<_>>().join("; "))
 }
@@ -246,8 +252,11 @@ fn csv(title: Plain, drawing: &Drawing) -> String {
 
 fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + use<> {
     let labels = labels(drawing);
-    let longest = labels.iter().map(|label| label.text.chars().count()).max().unwrap_or(0);
-    let right = width - LABEL_GAP - longest as f64 * LABEL_LETTER - LABEL_MARGIN;
+    let longest = labels.iter().map(|label| label.text.chars().count()).max().unwrap_or(0) as f64 * LABEL_LETTER;
+    // The names of backends are long, and a phone has no room for them beside the curves.
+    let below = longest > width * MAX_LABEL_SHARE && labels.iter().any(|label| SERIES.contains(&label.class));
+    let height = if below { HEIGHT + LEGEND_LINE * labels.len() as f64 } else { HEIGHT };
+    let right = width - LABEL_GAP - if below { 0.0 } else { longest + LABEL_MARGIN };
     let frame = Frame { left: 52.0, right: right.max(80.0), top: 14.0, bottom: HEIGHT - 34.0 };
     let seconds = drawing.curves.iter().flat_map(|c| c.points.iter().map(|p| p.0)).fold(0.0, f64::max);
     let x = Axis::spanning(0.0, seconds, if width < 420.0 { 3 } else { 5 });
@@ -275,8 +284,8 @@ fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + u
             role="img"
             aria-label=format!("{title}. {}", drawing.description)
             width=width
-            height=HEIGHT
-            viewBox=format!("0 0 {width} {HEIGHT}")
+            height=height
+            viewBox=format!("0 0 {width} {height}")
         >
             <desc>{drawing.description.clone()}</desc>
             {marks.collect_view()}
@@ -285,7 +294,7 @@ fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + u
             {published}
             {curves.collect_view()}
             {drawing.reached.map(|of| reached(of, drawing.target, &frame, &x, y))}
-            {legend(labels, y, &frame)}
+            {if below { legend_below(labels, &frame).into_any() } else { legend(labels, y, &frame).into_any() }}
         </svg>
     }
 }
@@ -346,6 +355,19 @@ fn legend(labels: Vec<Label>, y: &Axis, frame: &Frame) -> impl IntoView + use<> 
         .zip(heights)
         .map(|(label, height)| view! { <text class=format!("label {}", label.class) x=place y=height>{label.text}</text> })
         .collect_view()
+}
+
+/// A line for each curve, with a sample of its dashes.
+fn legend_below(labels: Vec<Label>, frame: &Frame) -> impl IntoView + use<> {
+    let (left, names) = (frame.left, frame.left + LEGEND_SAMPLE + LABEL_GAP);
+    let line = |(place, label): (usize, Label)| {
+        let y = HEIGHT + LEGEND_LINE * place as f64;
+        view! {
+            <g class=label.class><path d=format!("M{left} {y}h{LEGEND_SAMPLE}") /></g>
+            <text class=format!("label {}", label.class) x=names y=y + 4.0>{label.text}</text>
+        }
+    };
+    labels.into_iter().enumerate().map(line).collect_view()
 }
 
 /// Watches the width of an element until dropped.

@@ -13,7 +13,17 @@ use crate::backend::PageBackend;
 use crate::options::RunOptions;
 use crate::platform::Gpu;
 use crate::route::COMPARE;
-use crate::{t, text};
+use crate::{platform, t, text};
+
+/// A way on from an address that cannot be read, which the note of the main button explains.
+#[component]
+pub(super) fn WrongAddress(state: StartState) -> impl IntoView {
+    view! {
+        <Show when=move || state.options.with(Result::is_err)>
+            <p><a class="button quiet" href=platform::address_of_right_settings()>{t!(settings_use_default)}</a></p>
+        </Show>
+    }
+}
 
 /// Every choice of a run, closed at first: one click on the main button is enough for most people.
 #[component]
@@ -45,7 +55,7 @@ pub(super) fn Options(
                 </Show>
             </details>
             {(!compares).then(|| view! { <BurnProgress benchmark=state.benchmark /> })}
-            {move || state.options.get().ok().filter(|_| !compares).map(|options| view! { <LeftOut options /> })}
+            {(!compares).then(|| view! { <LeftOut chosen=move || state.options.get().ok().into_iter().collect() /> })}
             <p class="refusal" role="alert">
                 {move || state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()))}
             </p>
@@ -76,12 +86,7 @@ fn EngineChoice(state: StartState, backend: PageBackend) -> impl IntoView {
     let chosen = move || state.chosen(|options| options.backend == backend);
     let choose = move |_| state.change(|options| options.with_backend(backend));
     let obstacle = Memo::new(move |_| supplies.read().obstacle(backend));
-    let size = Memo::new(move |_| supplies.read().bundle(backend).map(|bundle| bundle.compressed_bytes));
-    let more = move || match (obstacle.get(), size.get()) {
-        (Some(why), _) => t!(backend_obstacle_it, why = why),
-        (None, Some(bytes)) => t!(backend_to_fetch, size = text::megabytes(bytes)),
-        (None, None) => String::new(),
-    };
+    let more = remark(state, backend, obstacle);
     view! {
         <label>
             <input
@@ -97,16 +102,33 @@ fn EngineChoice(state: StartState, backend: PageBackend) -> impl IntoView {
     }
 }
 
-/// Selected networks that this backend cannot train.
+/// Selected networks that the selected backends cannot train. `chosen` has options for each of these backends.
 #[component]
-fn LeftOut(options: RunOptions) -> impl IntoView {
-    let left_out = options.left_out();
-    let backend = options.backend.title();
-    let lines = left_out.iter().map(|(name, reason)| {
-        let title = text::workload_title(name);
-        view! { <li>{t!(backend_cannot_train, backend = backend, workload = title, reason = reason)}</li> }
+pub(super) fn LeftOut(chosen: impl Fn() -> Vec<RunOptions> + Send + Sync + 'static) -> impl IntoView {
+    let sentences =
+        Memo::new(move |_| chosen().iter().flat_map(RunOptions::left_out_sentences).collect::<Vec<String>>());
+    let lines = move || sentences.get().into_iter().map(|sentence| view! { <li>{sentence}</li> }).collect_view();
+    view! {
+        <Show when=move || !sentences.with(Vec::is_empty)>
+            <ul class="plain note" data-figure="left-out">{lines}</ul>
+        </Show>
+    }
+}
+
+/// Remark on a backend in a list: why it cannot be chosen, or what it fetches, and how much it can train.
+fn remark(state: StartState, backend: PageBackend, obstacle: Memo<Option<String>>) -> impl Fn() -> String + Send {
+    let size =
+        Memo::new(move |_| state.benchmark.supplies.read().bundle(backend).map(|bundle| bundle.compressed_bytes));
+    let trains = Memo::new(move |_| {
+        let options = state.options.get().ok()?.with_backend(backend);
+        let (all, left_out) = (options.networks().len(), options.left_out().len());
+        (left_out > 0).then(|| t!(backend_trains_some, some = all - left_out, all = all))
     });
-    (!left_out.is_empty()).then(|| view! { <ul class="plain note">{lines.collect_view()}</ul> })
+    move || {
+        let fetched = || size.get().map(|bytes| t!(backend_to_fetch, size = text::megabytes(bytes)));
+        let first = obstacle.get().map(|why| t!(backend_obstacle_it, why = why)).or_else(fetched);
+        [first, trains.get()].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
 }
 
 #[component]
@@ -285,13 +307,7 @@ fn Contender(state: StartState, backend: PageBackend) -> impl IntoView {
         let (checked, before) = (event_target_checked(&event), untrack(|| contenders(state)));
         state.change(|options| options.with_contender(backend, checked, &before));
     };
-    let size =
-        Memo::new(move |_| state.benchmark.supplies.read().bundle(backend).map(|bundle| bundle.compressed_bytes));
-    let more = move || match (obstacle.get(), size.get()) {
-        (Some(why), _) => t!(backend_obstacle_it, why = why),
-        (None, Some(bytes)) => t!(backend_to_fetch, size = text::megabytes(bytes)),
-        (None, None) => String::new(),
-    };
+    let more = remark(state, backend, obstacle);
     view! {
         <label>
             <input

@@ -8,7 +8,7 @@ use results::comparison::{self, Comparison, Refused, Row};
 use results::{Departure, RunRecord};
 
 use super::chart::{AccuracyCurves, LossCurves};
-use super::choices::{Contenders, Options};
+use super::choices::{Contenders, LeftOut, Options, WrongAddress};
 use super::comparing::{Comparing, Task, USUAL_LENGTH};
 use super::language::kept;
 use super::parts::{Go, Sending, answered, focus, load_kept, notice};
@@ -19,6 +19,7 @@ use crate::backend::PageBackend;
 use crate::benchmark::Stage;
 use crate::platform::{self, Automation, Gpu, TaskReport, TaskState};
 use crate::route::COMPARE;
+use crate::side_by_side::RateBar;
 use crate::{side_by_side, t, text, words};
 
 #[component]
@@ -129,6 +130,10 @@ fn Controls(state: StartState) -> impl IntoView {
         }
     };
     state.start_from_link(move || reason().is_none(), compare);
+    let each = move || {
+        let options = state.options.get().ok();
+        options.map(|options| contenders(state).into_iter().map(|of| options.clone().with_backend(of)).collect())
+    };
     view! {
         <UnknownInAddress />
         <OnBattery />
@@ -137,7 +142,9 @@ fn Controls(state: StartState) -> impl IntoView {
         <Options state compares=true />
         <MissingDataSets benchmark=state.benchmark />
         <BurnProgress benchmark=state.benchmark />
+        <LeftOut chosen=move || each().unwrap_or_default() />
         <Go button note_id="compare-note" label=t!(common_compare) reason note go=compare />
+        <WrongAddress state />
     }
 }
 
@@ -162,11 +169,8 @@ pub(super) fn Results(state: StartState) -> impl IntoView {
         <Show when=move || begun.get()>
             <section class="sheet" aria-labelledby="comparison-title">
                 <h2 id="comparison-title" tabindex="-1" node_ref=heading>{t!(compare_comparison)}</h2>
+                {move || of_networks(&Gathered::of(state.comparing), state.comparing.present().is_none())}
                 <p class="note">{move || task.get().map(|task| explanation(&task.seeds))}</p>
-                {move || {
-                    let Gathered { compared, records, .. } = Gathered::of(state.comparing);
-                    compared.into_iter().map(|comparison| of_workload(comparison, &records)).collect_view()
-                }}
                 <ul class="plain note" data-figure="fetched">{fetched}</ul>
                 <Takeaway state />
                 <Show when=move || state.comparing.present().is_none()>
@@ -188,9 +192,46 @@ fn explanation(seeds: &[u32]) -> String {
     format!("{of_seeds} {}", t!(compare_explanation))
 }
 
-/// Table and curves of one network.
-fn of_workload(comparison: Comparison, records: &[RunRecord]) -> impl IntoView + use<> {
+/// The winner over all networks, and each network. Before the comparison is done, nobody has won.
+fn of_networks(Gathered { compared, records, .. }: &Gathered, done: bool) -> impl IntoView + use<> {
+    let several = done && compared.len() > 1;
+    let overall = several.then(|| side_by_side::winner(compared, records)).flatten();
+    let overall = overall.map(|winner| {
+        view! { <p class="winner" data-figure="winner">{format!("{}: {winner}", t!(common_all_networks))}</p> }
+    });
+    view! {
+        {overall}
+        {compared.iter().map(|comparison| of_workload(comparison.clone(), records, done)).collect_view()}
+    }
+}
+
+/// Bar of each backend, with the ends of its interval.
+fn rate_bars(rows: &[Row]) -> Option<impl IntoView + use<>> {
+    let percent = |share: f64| format!("{:.2}%", share * 100.0);
+    let bar = |bar: RateBar| {
+        let interval = bar.interval.map(|[low, high]| {
+            view! { <span class="interval" style:left=percent(low) style:width=percent(high - low)></span> }
+        });
+        view! {
+            <li>
+                <span>{bar.title}</span>
+                <span class="track" aria-hidden="true">
+                    <span class="fill" style:width=percent(bar.length)></span>
+                    {interval}
+                </span>
+                <span>{bar.rate}{bar.ratio.map(|ratio| view! { <span class="explain">{ratio}</span> })}</span>
+            </li>
+        }
+    };
+    let bars = side_by_side::bars(rows);
+    (!bars.is_empty()).then(|| view! { <ul class="race">{bars.into_iter().map(bar).collect_view()}</ul> })
+}
+
+/// Winner, bars, table and curves of one network.
+fn of_workload(comparison: Comparison, records: &[RunRecord], done: bool) -> impl IntoView + use<> {
     let title = text::workload_title(&comparison.workload);
+    let winner = done.then(|| side_by_side::winner(std::slice::from_ref(&comparison), records)).flatten();
+    let bars = rate_bars(&comparison.rows);
     let label = format!("{}: {title}", t!(compare_comparison));
     let region = t!(common_scrollable, what = label);
     let accuracies = side_by_side::accuracy_curves(&comparison.workload, records);
@@ -200,6 +241,8 @@ fn of_workload(comparison: Comparison, records: &[RunRecord]) -> impl IntoView +
     });
     view! {
         <h3>{title}</h3>
+        {winner.map(|winner| view! { <p class="winner">{winner}</p> })}
+        {bars}
         <div class="scroll" role="region" aria-label=region tabindex="0">
             <table class="results compared" aria-label=label>
                 <thead>
@@ -402,15 +445,15 @@ fn Shown(stored: StoredComparison, deletion: Option<String>) -> impl IntoView {
     let networks = side_by_side::networks(&records);
     let said = RwSignal::new(String::new());
     let shown = Gathered::new(&networks, records.clone(), side_by_side::quoted(&refused));
-    let tables = shown.compared.into_iter().map(|of| of_workload(of, &records)).collect_view();
+    let tables = of_networks(&shown, true);
     let explanation = explanation(&side_by_side::seeds(&records));
     let gathered = move || Gathered::new(&networks, records.clone(), refused.clone());
     view! {
         <section class="sheet" aria-labelledby="comparison-title">
             <h1 id="comparison-title">{t!(comparison_title)}</h1>
             <p class="lead small">{lead}</p>
-            <p class="note">{explanation}</p>
             {tables}
+            <p class="note">{explanation}</p>
             <div class="row">
                 {files(gathered, said)}
                 <span class="note" aria-live="polite">{said}</span>

@@ -10,7 +10,7 @@ use web_sys::HtmlElement;
 
 use super::language::kept;
 use crate::platform::{self, Refusal};
-use crate::t;
+use crate::{t, text};
 
 /// Response to a request; `None` until it arrives.
 pub(super) type Answer<T> = RwSignal<Option<Result<T, Refusal>>>;
@@ -84,7 +84,7 @@ pub(super) fn notice(title: &'static str, why: String, address: &'static str, li
     view! {
         <section class="sheet narrow">
             <h1>{title}</h1>
-            <p>{why}</p>
+            <p>{text::capitalised(&why)}</p>
             <p><a class="button quiet" href=address>{link}</a></p>
         </section>
     }

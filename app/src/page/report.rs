@@ -10,6 +10,7 @@ use super::chart::{AccuracyChart, LossChart, RateChart};
 use super::places::STANDINGS;
 use crate::route::with_query;
 use crate::standing::Rank;
+use crate::words::remarks::Reader;
 use crate::{platform, published, standing, t, text, words};
 
 /// The score in a ring, the device, the position among others, and a sentence for each network.
@@ -135,10 +136,15 @@ fn OfItsTime(record: RunRecord) -> impl IntoView {
 
 /// Notes on a run: all of them, or as many as `most`.
 #[component]
-pub(super) fn Caveats(record: RunRecord, #[prop(default = usize::MAX)] most: usize) -> impl IntoView {
+pub(super) fn Caveats(
+    record: RunRecord,
+    #[prop(optional)] reader: Reader,
+    #[prop(default = usize::MAX)] most: usize,
+) -> impl IntoView {
     let reasons = record.departures.iter().map(words::remarks::departure).collect::<Vec<_>>().join(", ");
     let unusual = (!record.is_standard()).then(|| t!(result_non_standard, reasons = reasons));
-    let notes: Vec<_> = unusual.into_iter().chain(record.warnings.iter().map(words::remarks::warning)).collect();
+    let warnings = record.warnings.iter().map(|of| words::remarks::warning(of, reader));
+    let notes: Vec<_> = unusual.into_iter().chain(warnings).collect();
     (!notes.is_empty()).then(|| {
         view! {
             <section class="caveats" aria-label=t!(result_worth_knowing)>
@@ -246,7 +252,7 @@ fn evidence(workload: &WorkloadRecord) -> Option<String> {
 pub(super) fn ResultsTable(record: RunRecord) -> impl IntoView {
     let titles: Vec<String> = record.workloads.iter().map(|w| text::workload_title(&w.workload)).collect();
     let rows = metrics_of(record.workloads.iter().map(|w| &w.summary)).into_iter().map(|metric| {
-        let cells = record.workloads.iter().map(|workload| view! { <Cell metric workload=workload.clone() /> });
+        let cells = record.workloads.iter().map(|workload| cell(metric, workload));
         view! {
             <tr data-metric=metric.id>
                 <th scope="row">
@@ -272,15 +278,14 @@ pub(super) fn ResultsTable(record: RunRecord) -> impl IntoView {
     }
 }
 
-#[component]
-fn Cell(metric: &'static Metric, workload: WorkloadRecord) -> impl IntoView {
-    let summary = workload.summary;
+fn cell(metric: &'static Metric, workload: &WorkloadRecord) -> impl IntoView + use<> {
+    let summary = &workload.summary;
     let half_width = (metric.id == "samples_per_second" && summary.measured_windows > 1)
         .then(|| summary.relative_half_width())
         .flatten();
     view! {
-        <td data-workload=workload.workload>
-            {text::metric_or_dash(metric, &summary)}
+        <td data-workload=workload.workload.clone()>
+            {text::metric_or_dash(metric, summary)}
             {half_width.map(|share| view! { <span class="explain">{format!("± {} %", text::number(share * 100.0, 1))}</span> })}
         </td>
     }

@@ -20,6 +20,7 @@ use crate::benchmark::{Finished, RunKind};
 use crate::options::RunOptions;
 use crate::own_runs::{OwnRun, Record, Took, Uploaded};
 use crate::words::Said;
+use crate::words::remarks::Reader;
 use crate::{platform, t, text};
 
 #[component]
@@ -79,12 +80,12 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
             }}
             <DrawDigit benchmark=state.benchmark />
             </div>
-            <Caveats record=shown.clone() most=MAX_NOTES />
+            <Caveats record=shown.clone() reader=Reader::Runner most=MAX_NOTES />
             <details class="particulars">
                 <summary>{t!(result_details)}</summary>
                 <ExactJson json=json.into() file />
                 {bundle.map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
-                {(shown.warnings.len() >= MAX_NOTES).then(|| view! { <Caveats record=shown.clone() /> })}
+                {(shown.warnings.len() >= MAX_NOTES).then(|| view! { <Caveats record=shown.clone() reader=Reader::Runner /> })}
                 <Particulars record=shown />
             </details>
         </section>

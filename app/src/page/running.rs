@@ -20,7 +20,7 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
     let workload = Memo::new(move |_| live.with(|live| live.workload.clone()));
     let bundle = Memo::new(move |_| live.with(|live| live.bundle));
     let title =
-        move || workload.get().map_or_else(|| t!(running_getting_ready).to_owned(), |workload| workload.title());
+        move || workload.with(|w| w.as_ref().map_or_else(|| t!(running_getting_ready).to_owned(), LiveWorkload::title));
     let score = Memo::new(move |_| live.with(Live::score_so_far));
     let examples = Memo::new(move |_| workload.with(|w| w.as_ref().and_then(|w| w.examples.clone())));
     let answers = Memo::new(move |_| workload.with(|w| w.as_ref().map(|w| w.answers.clone()).unwrap_or_default()));
@@ -100,9 +100,9 @@ fn ProgressBar(benchmark: Benchmark) -> impl IntoView {
 /// Learning curves, from the first window on, with the published final accuracy and the moment of the target.
 #[component]
 fn LiveCharts(workload: Memo<Option<LiveWorkload>>) -> impl IntoView {
-    let training = Signal::derive(move || workload.get().map(|w| w.training).unwrap_or_default());
-    let tests = Signal::derive(move || workload.get().map(|w| w.tests).unwrap_or_default());
-    let target = Signal::derive(move || workload.get().map(|w| w.target_accuracy));
+    let training = Signal::derive(move || workload.with(|w| w.as_ref().map(|w| w.training.clone()).unwrap_or_default()));
+    let tests = Signal::derive(move || workload.with(|w| w.as_ref().map(|w| w.tests.clone()).unwrap_or_default()));
+    let target = Signal::derive(move || workload.with(|w| w.as_ref().map(|w| w.target_accuracy)));
     let published = Memo::new(move |_| workload.with(|w| w.as_ref().and_then(LiveWorkload::published)));
     let citation = Memo::new(move |_| published.with(|of| of.as_ref().map(|of| of.learning.sentence())));
     let has_curves = Memo::new(move |_| training.with(|points| !points.is_empty()));

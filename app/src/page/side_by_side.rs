@@ -139,7 +139,9 @@ fn OfWorkload(of: ComparedWorkload, columns: usize) -> impl IntoView {
 
 /// Throughput with its interval, its ratio to the first side's, and the verdict.
 fn rate(figure: &ComparedFigure) -> Option<Remarked> {
-    let rate = text::rate(figure.samples_per_second?);
+    let Some(rate) = figure.samples_per_second.map(text::rate) else {
+        return Some((t!(common_too_short).to_owned(), None));
+    };
     let interval = figure.samples_per_second_low.zip(figure.samples_per_second_high);
     let interval = interval.map(|(low, high)| format!("{} – {}", text::rate(low), text::rate(high)));
     let verdict = figure.verdict.map(|verdict| match verdict {

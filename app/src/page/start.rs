@@ -6,7 +6,7 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::choices::Options;
+use super::choices::{Options, WrongAddress};
 use super::language::kept;
 use super::leaderboard::TopFive;
 use super::miniature::Miniature;
@@ -126,13 +126,14 @@ fn StartControls(state: StartState) -> impl IntoView {
     state.start_from_link(move || reason().is_none(), start);
     let cost = move || {
         let Ok(options) = state.options.get() else { return String::new() };
-        let last = state.own_runs.with(|runs| runs.seconds(&options.networks(), &options.pace()));
-        state.benchmark.supplies.with(|supplies| options.cost(supplies.bundle(options.backend), last))
+        let bundle = state.benchmark.supplies.with(|supplies| supplies.bundle(options.backend).cloned());
+        state.own_runs.with(|runs| options.cost(bundle.as_ref(), runs))
     };
     let consequence =
         Memo::new(move |_| state.options.with(|options| options.as_ref().ok().and_then(RunOptions::consequence)));
     view! {
         <Go button note_id="benchmark-note" label=t!(start_benchmark) reason note=cost go=start />
+        <WrongAddress state />
         {move || consequence.get().map(|sentence| view! { <p class="callout">{sentence}</p> })}
         <UnknownInAddress />
         <OnBattery />

@@ -36,7 +36,7 @@ pub(crate) struct FoundGpu {
 impl FoundGpu {
     /// Name in the page's current language.
     pub(crate) fn name(&self) -> String {
-        text::gpu_name(&self.vendor, &self.architecture, &self.description)
+        text::gpu_name(&self.vendor, &self.architecture, &self.description, self.software)
     }
 }
 

@@ -8,7 +8,7 @@ use results::api::{AcceptedComparison, AcceptedRun, ErrorBody, IDEMPOTENCY_KEY, 
 use serde::de::DeserializeOwned;
 use web_sys::AbortSignal;
 
-use super::meta;
+use super::{is_offline, meta};
 use crate::documents::{self, Document};
 use crate::supplies::Availability;
 use crate::{t, words};
@@ -19,7 +19,12 @@ const TIMEOUT_MILLISECONDS: u32 = 15_000;
 /// Reason a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    Unreachable(String),
+    /// The browser has no network.
+    Offline,
+    /// The server does not answer.
+    Unreachable,
+    /// The page was not put together completely; a part of a sentence.
+    Incomplete(String),
     Refused(ErrorBody),
     /// Response from something other than the leaderboard.
     Unexpected {
@@ -30,7 +35,9 @@ pub(crate) enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unreachable(reason) => f.write_str(&t!(refusal_unreachable, reason = reason)),
+            Self::Offline => f.write_str(t!(refusal_offline)),
+            Self::Unreachable => f.write_str(t!(refusal_unreachable)),
+            Self::Incomplete(reason) => f.write_str(reason),
             Self::Refused(body) => f.write_str(&words::leaderboard::refusal(body)),
             Self::Unexpected { status } => f.write_str(&t!(refusal_unexpected, status = status.to_string())),
         }
@@ -74,13 +81,13 @@ pub(crate) async fn availability<T: DeserializeOwned>(file: &str, absent: &str) 
     match send(Method::GET, &format!("/{file}"), None, None).await {
         Ok(response) => Ok(Availability::parse(file, &text(&response).await?)),
         Err(Refusal::Unexpected { status: 404 }) => Ok(Availability::missing(absent)),
-        Err(refusal @ Refusal::Unreachable(_)) => Err(refusal),
+        Err(refusal @ (Refusal::Offline | Refusal::Unreachable)) => Err(refusal),
         Err(refusal) => Ok(Availability::missing(refusal.to_string())),
     }
 }
 
 pub(crate) async fn document(document: &Document) -> Result<String, Refusal> {
-    let address = document.fragment(meta(documents::META).as_deref()).map_err(Refusal::Unreachable)?;
+    let address = document.fragment(meta(documents::META).as_deref()).map_err(Refusal::Incomplete)?;
     text(&send(Method::GET, &address, None, None).await?).await
 }
 
@@ -124,9 +131,7 @@ async fn text(response: &Response) -> Result<String, Refusal> {
     response.text().await.map_err(unreachable)
 }
 
-fn unreachable(error: gloo_net::Error) -> Refusal {
-    Refusal::Unreachable(match error {
-        gloo_net::Error::JsError(error) => error.message,
-        other => other.to_string(),
-    })
+/// Browsers word a failed request as "Failed to fetch", whatever the cause.
+fn unreachable(_: gloo_net::Error) -> Refusal {
+    if is_offline() { Refusal::Offline } else { Refusal::Unreachable }
 }

@@ -81,6 +81,11 @@ pub(crate) fn is_isolated() -> bool {
     property(&window(), "crossOriginIsolated").is_truthy()
 }
 
+/// True if the browser knows that it has no network.
+fn is_offline() -> bool {
+    property(&window().navigator(), "onLine") == JsValue::FALSE
+}
+
 /// Creates a `data:` URL of a file.
 pub(crate) fn data_address(kind: &str, bytes: &[u8]) -> String {
     // `btoa` expects one byte per character.
@@ -143,6 +148,13 @@ pub(crate) fn origin() -> String {
 pub(crate) fn options_in_address() -> Result<RunOptions, String> {
     let pairs = pairs(RunOptions::NAMES);
     RunOptions::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())))
+}
+
+/// Address of this page with the settings that can be parsed.
+pub(crate) fn address_of_right_settings() -> String {
+    let pairs = pairs(RunOptions::NAMES);
+    let options = RunOptions::from_right_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())));
+    format!("{}{}", path(), options.query())
 }
 
 /// Unknown parameter names in the URL.

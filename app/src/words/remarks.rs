@@ -1,12 +1,13 @@
 //! Remarks of the crates `engine` and `results` about a run: agreement, departures, failures and warnings. The English
-//! texts match the crates, as tests verify.
+//! texts match the crates, with titles for names, as tests verify.
 
 use results::comparison::{Agreement, Basis, Evidence, Obstacle, Pair};
 use results::software::program_of_architecture;
-use results::{Departure, FailureCause, Length, Warning};
+use results::{Departure, FailureCause, Length, UNNAMED_ADAPTER, Warning};
 use training_worker::Trouble;
 
 use super::language;
+use crate::side_by_side::title;
 use crate::t;
 use crate::text::{number, percent, workload_title};
 
@@ -27,7 +28,7 @@ pub fn agreement(of: &Agreement) -> String {
 }
 
 fn pair(of: &Pair) -> String {
-    t!(agreement_pair, higher = of.higher.to_string(), difference = points(of.difference), lower = of.lower.to_string())
+    t!(agreement_pair, higher = title(&of.higher), difference = points(of.difference), lower = title(&of.lower))
 }
 
 fn why_not(obstacle: Obstacle) -> &'static str {
@@ -130,14 +131,38 @@ pub fn failure_of_run(trouble: Trouble, reason: &str) -> String {
 /// Reason in the record of a run that was not registered because its seed was fixed.
 pub const SEED_BY_HAND: &str = "the seed was chosen by hand";
 
-/// Formats a warning, with a workload's title instead of its name.
-pub fn warning(warning: &Warning) -> String {
+/// Audience of a warning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reader {
+    /// The person who has just run the benchmark, and can run it again.
+    Runner,
+    /// Anyone who reads a stored result.
+    #[default]
+    Anyone,
+}
+
+/// Separates the fact of a warning from the advice.
+const ADVICE: &str = " | ";
+
+/// A warning, with a workload's title instead of its name. Only the runner gets the advice.
+pub fn warning(warning: &Warning, reader: Reader) -> String {
+    let whole = fact_and_advice(warning);
+    match (whole.rsplit_once(ADVICE), reader) {
+        (Some((fact, advice)), Reader::Runner) => format!("{fact} {advice}"),
+        (Some((fact, _)), Reader::Anyone) => fact.to_owned(),
+        (None, _) => whole,
+    }
+}
+
+fn fact_and_advice(warning: &Warning) -> String {
     let title = warning.workload().map(workload_title).unwrap_or_default();
     match warning {
         Warning::SoftwareAdapter { name } => {
             // In a browser, the name consists of vendor and architecture.
             let program = name.split_once(' ').and_then(|(_, architecture)| program_of_architecture(architecture));
-            t!(warning_software_adapter, name = program.unwrap_or(name))
+            let hidden = name == UNNAMED_ADAPTER;
+            let name = if hidden { t!(warning_this_adapter) } else { program.unwrap_or(name) };
+            t!(warning_software_adapter, name = name)
         }
         Warning::PerhapsSoftware { flops_per_second, processors } => t!(
             warning_perhaps_software,
@@ -262,7 +287,8 @@ mod tests {
     #[test]
     fn verdicts_match_results_in_english_and_exist_in_german() {
         for of in all_agreements() {
-            assert_eq!(agreement(&of), of.to_string());
+            let expected = of.to_string().replace("burn-wgpu", "Burn on WebGPU").replace("wgsl", "WGSL (Gradmark)");
+            assert_eq!(agreement(&of), expected);
             speak(Language::German);
             assert_ne!(agreement(&of), of.to_string());
             assert!(!agreement(&of).contains("1.23 "), "{}", agreement(&of));
@@ -320,7 +346,7 @@ mod tests {
         }
     }
 
-    /// One warning of each kind. The compiler requires new ones in [`warning`].
+    /// One warning of each kind. The compiler requires new ones in [`fact_and_advice`].
     fn all_warnings() -> Vec<Warning> {
         let workload = || "theano-mnist".to_owned();
         let reason = || "the wire was cut".to_owned();
@@ -359,7 +385,26 @@ mod tests {
     fn warnings_match_results_in_english_with_title() {
         for of in all_warnings() {
             let expected = of.to_string().replace("theano-mnist", &workload_title("theano-mnist"));
-            assert_eq!(warning(&of), expected);
+            assert_eq!(warning(&of, Reader::Runner), expected);
+        }
+    }
+
+    #[test]
+    fn only_the_runner_gets_advice() {
+        let unnamed = Warning::SoftwareAdapter { name: UNNAMED_ADAPTER.to_owned() };
+        assert!(warning(&unnamed, Reader::Anyone).starts_with("This adapter is a software adapter: "));
+        let hidden = Warning::TabHidden { seconds: 3.0, paused_seconds: 0.0 };
+        let fact = "The page was hidden for 3 s, and browsers slow hidden pages down.";
+        assert_eq!(warning(&hidden, Reader::Anyone), fact);
+        for language in Language::ALL {
+            speak(language);
+            for of in all_warnings() {
+                let [whole, fact] = [Reader::Runner, Reader::Anyone].map(|reader| warning(&of, reader));
+                assert!(whole.starts_with(&fact) && !whole.contains(ADVICE.trim()), "{whole}");
+                assert!(fact.len() < whole.len() || !fact_and_advice(&of).contains(ADVICE), "{whole}");
+            }
+            let no_advice = |of: &Warning| !fact_and_advice(of).contains(ADVICE);
+            assert_eq!(all_warnings().iter().filter(|of| no_advice(of)).count(), 2, "{language:?}");
         }
     }
 
@@ -367,9 +412,10 @@ mod tests {
     fn german_warnings_contain_numbers() {
         speak(Language::German);
         for of in all_warnings() {
-            assert_ne!(warning(&of), of.to_string());
+            assert_ne!(warning(&of, Reader::Runner), of.to_string());
         }
-        let pressed = warning(&Warning::NotStabilised { workload: "unheard-of".to_owned(), half_width_percent: 3.25 });
+        let unstable = Warning::NotStabilised { workload: "unheard-of".to_owned(), half_width_percent: 3.25 };
+        let pressed = warning(&unstable, Reader::Anyone);
         assert!(pressed.starts_with("unheard-of: ") && pressed.contains("±3,2 %"), "{pressed}");
     }
 }

@@ -104,7 +104,7 @@ fn identical_translations_are_intentional() {
 }
 
 /// Texts of several words that are the same in English and German.
-const ALIKE: [&str; 2] = ["network_caffe_mnist", "network_theano_mnist"];
+const ALIKE: [&str; 3] = ["backend_wgsl", "network_caffe_mnist", "network_theano_mnist"];
 
 /// True for more than one word, if at least one is not an argument.
 fn has_words(text: &str) -> bool {

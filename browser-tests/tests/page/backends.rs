@@ -92,7 +92,7 @@ async fn compare(page: &Browser, path: &str) {
 fn a_cancelled_comparison_keeps_its_finished_backends() {
     drive_with_burn(Setup::USUAL, async |page| {
         compare(page, "/compare?workload=keras-mnist-mlp&batch=8&steps=6&compare=wgsl,burn-wgpu,burn-flex").await;
-        page.wait_for_status(RUN_PATIENCE, |text| text.starts_with("Our WGSL kernels (1 of 3)")).await;
+        page.wait_for_status(RUN_PATIENCE, |text| text.starts_with("WGSL (Gradmark) (1 of 3)")).await;
         // It trains once its first losses agree with the reference. The test set would take minutes on an emulated GPU.
         let trains = |text: &str| text.starts_with("Burn on WebGPU (2 of 3)") && text.ends_with(": training");
         page.wait_for_status(RUN_PATIENCE, trains).await;
@@ -134,7 +134,7 @@ fn a_comparison_of_several_seeds_has_ratios_and_a_verdict() {
         compare(page, &format!("/compare?workload=keras-mnist-mlp&batch=32&steps=20{compared}")).await;
         page.wait_for_status(RUN_PATIENCE, |text| text == "The comparison is below.").await;
         // They take turns in going first.
-        let (ours, burn) = ("Our WGSL kernels", "Burn on the processor");
+        let (ours, burn) = ("WGSL (Gradmark)", "Burn on the processor");
         let turn = |(backend, place)| format!("{backend} ({place} of 4)");
         assert_eq!(turns_of(page).await, [ours, burn, burn, ours].into_iter().zip(1..).map(turn).collect::<Vec<_>>());
 
@@ -158,6 +158,8 @@ fn a_comparison_of_several_seeds_has_ratios_and_a_verdict() {
         let accuracies = rows.each_ref().map(|row| row[4].1.unwrap());
         // Twenty steps of 32 samples are enough to do better than one in ten by far.
         assert!(accuracies.iter().all(|accuracy| *accuracy > 0.3), "{accuracies:?}");
+        let winner = page.text(".winner").await.unwrap();
+        assert_eq!(winner, "Too short to measure a difference. Train for longer.");
         let verdict = page.text(".verdict").await.unwrap();
         assert!(verdict.starts_with("Final accuracies: no difference found; "), "{verdict}");
         let apart = format!("differ by up to {:.2} points", 100.0 * (accuracies[0] - accuracies[1]).abs());
@@ -169,7 +171,7 @@ fn a_comparison_of_several_seeds_has_ratios_and_a_verdict() {
 /// Both curves are in one chart, and the metrics in files; a link repeats the comparison.
 async fn all_of_it_can_be_taken_along(page: &Browser) {
     let picture = page.attribute(".sheet figure.chart svg", "aria-label").await.unwrap();
-    assert!(picture.contains("wgsl: ") && picture.contains("burn-flex: "), "{picture}");
+    assert!(picture.contains("WGSL (Gradmark): ") && picture.contains("Burn on the processor: "), "{picture}");
     let catch = "() => {
         window.saved = [];
         const make = URL.createObjectURL;

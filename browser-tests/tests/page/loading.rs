@@ -111,7 +111,8 @@ fn once_loaded_the_page_opens_and_trains_without_a_server() {
         let warnings = page.text(".caveats").await.unwrap();
         assert!(warnings.contains("gave no seed"), "{warnings}");
         page.click("button", "Upload").await;
-        page.wait_for_text(".upload .refusal", "It is kept under “Your runs”").await;
+        let kept = "Not uploaded: the server cannot be reached. It is kept under “Your runs”";
+        page.wait_for_text(".upload .refusal", kept).await;
     });
 }
 

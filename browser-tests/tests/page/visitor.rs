@@ -57,6 +57,10 @@ fn script_learns_of_a_wrong_setting_in_the_address() {
             assert_eq!(finished["state"], "failed", "{finished}");
             assert!(finished["sentence"].as_str().unwrap().contains(part), "{finished}");
         }
+        page.open_to("/?workload=foo&batch=32", "link", "Use the default settings").await;
+        page.click("link", "Use the default settings").await;
+        page.wait_for_text(".controls .callout", "This run is never ranked: batch size 32").await;
+        assert!(page.is_enabled("Benchmark").await);
     });
 }
 

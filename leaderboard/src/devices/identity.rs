@@ -2,7 +2,7 @@
 
 use results::api::DeviceSource;
 use results::software::program_of_architecture;
-use results::{Adapter, Device, HiddenDevice, RunRecord};
+use results::{Adapter, Device, HIDDEN_SOFTWARE, HiddenDevice, RunRecord};
 
 use super::contradiction::misfit;
 use super::name::displayed;
@@ -75,7 +75,7 @@ impl Identity {
         let (source, group) = match named {
             Some(_) if misfit.is_some() => (DeviceSource::Masked, unknown_group(&reported)),
             Some((source, name)) => (source, named_group(source, name)),
-            None => (DeviceSource::Masked, masked_group(&reported)),
+            None => (DeviceSource::Masked, masked_group(&reported, record.device.adapter.software)),
         };
         Self { inferred: infer(record, &reported), reported, claimed, group, source, misfit, contradiction }
     }
@@ -126,10 +126,13 @@ fn unknown_group(reported: &Reported) -> DeviceGroup {
     }
 }
 
-fn masked_group(reported: &Reported) -> DeviceGroup {
+fn masked_group(reported: &Reported, software: bool) -> DeviceGroup {
     let vendor = reported.vendor.map(Vendor::name);
     let architecture = Some(reported.architecture.as_str()).filter(|word| !word.is_empty());
     let words: Vec<&str> = vendor.into_iter().chain(architecture).collect();
+    if software && words.is_empty() {
+        return DeviceGroup { key: "masked-software".to_owned(), label: HIDDEN_SOFTWARE.to_owned() };
+    }
     let key = slug(&format!("masked {}", words.join(" ")));
     let label = match program_of_architecture(&reported.architecture) {
         Some(program) => program.to_owned(),
@@ -215,6 +218,9 @@ mod tests {
             assert_eq!(Identity::of(&record).group.key, expected, "{:?}", record.device);
         }
         assert_eq!(Identity::of(&slow(native("RTX 4090", "NVIDIA"))).source, DeviceSource::Masked);
+        let mut software = in_browser("", "");
+        software.device.adapter.software = true;
+        assert_eq!(Identity::of(&software).group.key, "masked-software", "not with GPUs that their browser hides");
     }
 
     #[test]

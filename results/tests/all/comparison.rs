@@ -1,7 +1,7 @@
 //! Comparison of back ends: metrics, ratios and agreement of accuracies.
 
 use crate::support::{WORKLOAD, run};
-use results::comparison::{Agreement, Basis, Comparison, Contender, Obstacle, Refused, RowOutcome, compare};
+use results::comparison::{Agreement, Basis, Comparison, Contender, Obstacle, Refused, RowOutcome, compare, lead};
 use results::{Compared, Correctness, Disagreement, Outcome, Precision, RunRecord};
 
 /// Runs of back ends `a`, `b` and so on with these final accuracies, one for each seed.
@@ -65,6 +65,32 @@ fn throughputs_have_their_ratio_with_an_interval() {
     assert!((slow.value - expected).abs() < 1e-9, "{slow:?}");
     let interval = slow.interval.unwrap();
     assert!(interval.low < expected && expected < interval.high && interval.high < 1.0, "{slow:?}");
+}
+
+#[test]
+fn the_lead_is_over_the_second_fastest_of_all_networks() {
+    let records: Vec<RunRecord> = [("slow", 8.0), ("fast", 2.0), ("middle", 4.0)]
+        .into_iter()
+        .map(|(backend, seconds)| {
+            let mut record = run(backend, 1, seconds, 0.97);
+            let mut other = run(backend, 1, if backend == "slow" { 8.0 } else { 4.0 }, 0.97).workloads.remove(0);
+            other.workload = "other".to_owned();
+            record.workloads.push(other);
+            record
+        })
+        .collect();
+    let lead_of = |networks: &[&str]| {
+        let compared: Vec<Comparison> = networks.iter().map(|name| compare(name, &records, &[])).collect();
+        lead(&compared, &records).unwrap()
+    };
+    let one = lead_of(&[WORKLOAD]);
+    assert_eq!((one.fastest.backend.as_str(), one.next.backend.as_str()), ("fast", "middle"));
+    assert!((one.ratio.value - 2.0).abs() < 1e-9, "{one:?}");
+    let both = lead_of(&[WORKLOAD, "other"]);
+    assert_eq!((both.fastest.backend.as_str(), both.next.backend.as_str()), ("fast", "middle"));
+    assert!((both.ratio.value - 2.0_f64.sqrt()).abs() < 1e-9, "{both:?}");
+    assert_eq!(lead(&[compare(WORKLOAD, &records[..1], &[])], &records[..1]), None, "one back end leads nobody");
+    assert_eq!(lead(&[], &records), None);
 }
 
 #[test]
