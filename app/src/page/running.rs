@@ -100,7 +100,8 @@ fn ProgressBar(benchmark: Benchmark) -> impl IntoView {
 /// Learning curves, from the first window on, with the published final accuracy and the moment of the target.
 #[component]
 fn LiveCharts(workload: Memo<Option<LiveWorkload>>) -> impl IntoView {
-    let training = Signal::derive(move || workload.with(|w| w.as_ref().map(|w| w.training.clone()).unwrap_or_default()));
+    let training =
+        Signal::derive(move || workload.with(|w| w.as_ref().map(|w| w.training.clone()).unwrap_or_default()));
     let tests = Signal::derive(move || workload.with(|w| w.as_ref().map(|w| w.tests.clone()).unwrap_or_default()));
     let target = Signal::derive(move || workload.with(|w| w.as_ref().map(|w| w.target_accuracy)));
     let published = Memo::new(move |_| workload.with(|w| w.as_ref().and_then(LiveWorkload::published)));

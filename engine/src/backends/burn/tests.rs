@@ -13,7 +13,9 @@ use super::failure::guarded;
 use super::{FirstUse, TUNED, VERSION, is_untuned_gpu};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::segment_tests::{NORMALIZED, OF_EVERY_KIND, assert_close, repeated};
-use crate::backends::wgsl::workload_tests::{Standstill, calm_job, figures, job, narrow_job, tolerance_at_low_rates};
+use crate::backends::wgsl::workload_tests::{
+    Standstill, calm_job, job, narrow_job, tolerance_at_low_rates, train_and_evaluate,
+};
 use crate::backends::{AdapterChoice, open};
 use crate::data::{DataSet, Split};
 use crate::error::EngineError;
@@ -193,8 +195,8 @@ fn train_and_test_as_the_reference_does(job: fn(&Workload) -> TrainingJob) {
     let Some(backend) = flex() else { return };
     for workload in crate::testing::workloads() {
         let job = job(&workload);
-        let found = pollster::block_on(figures(backend.as_ref(), &job));
-        let expected = pollster::block_on(figures(&ReferenceBackend::<f64>::new(), &job));
+        let found = pollster::block_on(train_and_evaluate(backend.as_ref(), &job));
+        let expected = pollster::block_on(train_and_evaluate(&ReferenceBackend::<f64>::new(), &job));
         for (found, expected) in found.iter().zip(&expected) {
             let tolerance = workload.loss_tolerance.min(tolerance_at_low_rates(&workload, Precision::F32));
             let allowed = tolerance * expected.abs();

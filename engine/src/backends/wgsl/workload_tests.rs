@@ -1,4 +1,4 @@
-//! Every workload, with its own start, augmentation and dropout, on the kernels and on the plain loops.
+//! Compares the WGSL backend with the reference on every workload, including initialization, augmentation and dropout.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -31,7 +31,7 @@ impl Clock for Standstill {
     }
 }
 
-/// A clock whose every reading is a second later than the one before.
+/// Clock that advances by one second per reading.
 #[derive(Default)]
 pub(super) struct TickingClock(Cell<f64>);
 
@@ -42,7 +42,9 @@ impl Clock for TickingClock {
     }
 }
 
-/// Opens a device for f32; without one the test is skipped and says so, or fails when `REQUIRE_GPU` is 1.
+/// Opens any device for f32, ignoring the features in `without`.
+///
+/// Without a device, reports that the test is skipped, or fails if `REQUIRE_GPU` is 1.
 pub(super) fn any_device(without: &[Feature]) -> Option<Device> {
     let open = |choice| pollster::block_on(Device::open(&choice, Stored::F32, without)).ok();
     let device = [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(open);
@@ -52,7 +54,7 @@ pub(super) fn any_device(without: &[Feature]) -> Option<Device> {
     device
 }
 
-/// Samples of a set: random bytes, or random words where words are wanted.
+/// Returns random samples in the format of the workload's data set: bytes, or word ids for bAbI.
 fn random_split(workload: &Workload, samples: u32, stream: u32) -> Split {
     let definition = data_set(workload.data_set).unwrap();
     let bound = if workload.data_set.starts_with("babi") { definition.train.classes } else { 256 };
@@ -68,13 +70,13 @@ pub(in crate::backends) fn job(workload: &Workload) -> TrainingJob {
     job_with_test(workload, 5)
 }
 
-/// The same with another number of test samples.
+/// Like [`job`], with another number of test samples.
 pub(in crate::backends) fn job_with_test(workload: &Workload, test_samples: u32) -> TrainingJob {
     const SAMPLES: u32 = 10;
     workload.job(Training {
         data: Arc::new(DataSet::new(
             data_set(workload.data_set).unwrap(),
-            // Two are for early stopping.
+            // Two more samples are held out for early stopping.
             random_split(workload, SAMPLES + 2, 1),
             random_split(workload, test_samples, 2),
             true,
@@ -93,32 +95,34 @@ pub(in crate::backends) fn job_with_test(workload: &Workload, test_samples: u32)
     })
 }
 
-/// Losses of two steps, then losses and right answers of tests.
-pub(in crate::backends) async fn figures(backend: &dyn Backend, job: &TrainingJob) -> Vec<f64> {
+/// Trains two steps and evaluates the model. Returns the losses of the steps, then those of the evaluations.
+pub(in crate::backends) async fn train_and_evaluate(backend: &dyn Backend, job: &TrainingJob) -> Vec<f64> {
     let mut trainer = backend.build(job).await.unwrap();
-    let mut figures = trainer.train_steps(2).await.unwrap().losses;
+    let mut losses = trainer.train_steps(2).await.unwrap().losses;
     let mut sets = vec![(EvaluationSet::Test, 5)];
     sets.extend(job.early_stopping.map(|_| (EvaluationSet::HeldOut, 2)));
     for (set, samples) in sets {
         let report = trainer.evaluate(set, samples).await.unwrap();
         assert_eq!(report.samples, u64::from(samples));
-        figures.push(report.loss);
+        losses.push(report.loss);
     }
-    figures
+    losses
 }
 
-/// The backend on any adapter; without one the test is skipped and says so, or fails when `REQUIRE_GPU` is 1. The same goes
-/// for one that lacks f16, which fails only where CI's adapter, which has it, lacks it.
-fn gpu(precision: Precision) -> Option<Box<dyn Backend>> {
+/// Opens the backend on any adapter.
+///
+/// Without an adapter, reports that the test is skipped, or fails if `REQUIRE_GPU` is 1. An adapter may lack the
+/// precision, except for CI's llvmpipe, which supports all of them.
+fn open_gpu(precision: Precision) -> Option<Box<dyn Backend>> {
     let opened = [AdapterChoice::Any, AdapterChoice::Cpu].map(|choice| match precision {
-        Precision::F16Matrix => on_matrices(&choice),
+        Precision::F16Matrix => open_matrix_backend(&choice),
         _ => pollster::block_on(open_in(precision, NAME, &choice, Rc::new(Standstill))),
     });
-    let lacks_it = |opened: &Result<_, EngineError>| match opened {
+    let may_lack_precision = |opened: &Result<_, EngineError>| match opened {
         Err(EngineError::NoPrecision { whose, .. }) => !whose.contains("llvmpipe"),
         _ => false,
     };
-    let expected = !opened.iter().any(lacks_it);
+    let expected = !opened.iter().any(may_lack_precision);
     let gpu = opened.into_iter().find_map(Result::ok);
     if gpu.is_none() {
         skipped(expected, format!("there is no adapter that computes in {}", precision.name()));
@@ -126,15 +130,17 @@ fn gpu(precision: Precision) -> Option<Box<dyn Backend>> {
     gpu
 }
 
-/// In f16-matrix: on matrix units, or with loops in their place where the adapter lists none.
-fn on_matrices(choice: &AdapterChoice) -> Result<Box<dyn Backend>, EngineError> {
+/// Opens the backend for f16-matrix, on matrix units if the adapter has any, and otherwise on loops that emulate them.
+fn open_matrix_backend(choice: &AdapterChoice) -> Result<Box<dyn Backend>, EngineError> {
     let open = |kernels| pollster::block_on(Device::open(choice, kernels, &[]));
     let device = open(KernelSet::OnMatrixUnits).or_else(|_| open(KernelSet::WithPlainMatrices))?;
     eprintln!("matrices: {:?}", device.form.matrices);
     Ok(Box::new(WgslBackend::on(Rc::new(device), Rc::new(Standstill))))
 }
 
-/// A job whose rate is low: random images at the full rate are chaos, which magnifies rounding.
+/// Returns a job with a low learning rate.
+///
+/// At the full rate, training on random images is chaotic and magnifies rounding errors.
 pub(in crate::backends) fn calm_job(workload: &Workload) -> TrainingJob {
     let mut job = job(workload);
     job.optimizer.learning_rate *= 0.05;
@@ -147,17 +153,19 @@ pub(in crate::backends) fn narrow_job(workload: &Workload) -> TrainingJob {
     TrainingJob { model: narrow(job.model.clone()), ..job }
 }
 
-/// Returns true for twenty batch normalizations or more, each over a few images.
-fn is_deep(workload: &Workload) -> bool {
+/// Returns true if the model has at least twenty batch normalizations, which magnify rounding errors.
+fn has_many_batch_norms(workload: &Workload) -> bool {
     workload.model.nodes.iter().filter(|node| matches!(node.layer, Layer::BatchNorm { .. })).count() >= 20
 }
 
-/// At a twentieth of its rate a workload's losses hardly change, and an optimiser that does nothing may stay within a
-/// thousandth: of `theano-cifar10`, within 8e-5 in one step. Backends that are right are off by 3e-6 at most, but for batch
-/// normalisation over three random images in twenty and more layers, 2e-4.
+/// Upper bound on the tolerance for a [`calm_job`].
+///
+/// Losses hardly change at a twentieth of the learning rate, so a tolerance of 1e-3 would accept an optimizer that does
+/// nothing. After one step of `theano-cifar10`, such an optimizer is off by less than 8e-5. Correct backends are off by
+/// at most 3e-6, or 2e-4 with at least twenty batch normalizations over three random images.
 pub(crate) fn tolerance_at_low_rates(workload: &Workload, precision: Precision) -> f64 {
     match precision {
-        Precision::F32 | Precision::F64 if !is_deep(workload) => 1e-5,
+        Precision::F32 | Precision::F64 if !has_many_batch_norms(workload) => 1e-5,
         _ => f64::INFINITY,
     }
 }
@@ -167,11 +175,11 @@ fn compare_with_reference(
     workloads: impl IntoIterator<Item = Workload>,
     job: fn(&Workload) -> TrainingJob,
 ) {
-    let Some(gpu) = gpu(precision) else { return };
+    let Some(gpu) = open_gpu(precision) else { return };
     for workload in workloads {
         let job = job(&workload);
-        let found = pollster::block_on(figures(gpu.as_ref(), &job));
-        let expected = pollster::block_on(figures(&ReferenceBackend::<f64>::new(), &job));
+        let found = pollster::block_on(train_and_evaluate(gpu.as_ref(), &job));
+        let expected = pollster::block_on(train_and_evaluate(&ReferenceBackend::<f64>::new(), &job));
         let tolerance =
             tolerance(&workload, &job, precision).unwrap().min(tolerance_at_low_rates(&workload, precision));
         for (found, expected) in found.iter().zip(&expected) {
@@ -182,33 +190,33 @@ fn compare_with_reference(
     }
 }
 
-/// Not all workloads: loops in the place of matrix units are slow.
-fn workloads_of_each_kind_of_layer() -> impl Iterator<Item = Workload> {
+/// Returns workloads with different kinds of layers. All workloads would take too long if loops emulate matrix units.
+fn representative_workloads() -> impl Iterator<Item = Workload> {
     let names = ["keras-mnist-mlp", "keras-mnist-cnn", "keras-mnist-hrnn", "caffe-cifar10", "transformer-cifar10"];
     names.into_iter().map(|name| crate::workload(name).unwrap())
 }
 
-/// Every workload in f32 and f16, and some in f16-matrix.
+/// Compares every workload in f32 and f16, and some in f16-matrix.
 fn compare_all_precisions(job: fn(&Workload) -> TrainingJob) {
     compare_with_reference(Precision::F32, workloads(), job);
     compare_with_reference(Precision::F16, workloads(), job);
-    compare_with_reference(Precision::F16Matrix, workloads_of_each_kind_of_layer(), job);
+    compare_with_reference(Precision::F16Matrix, representative_workloads(), job);
 }
 
 #[test]
-fn narrow_workloads_train_as_the_reference_in_every_precision() {
+fn narrow_workloads_match_the_reference_in_every_precision() {
     compare_all_precisions(narrow_job);
 }
 
 #[test]
-#[ignore = "trains every network in its full width"]
-fn workloads_train_as_the_reference_in_every_precision() {
+#[ignore = "trains every network at full width"]
+fn workloads_match_the_reference_in_every_precision() {
     compare_all_precisions(calm_job);
 }
 
 #[test]
-fn in_f16_a_seed_gives_equal_bits_and_unscaled_gradients() {
-    let (Some(gpu), Some(single)) = (gpu(Precision::F16), gpu(Precision::F32)) else { return };
+fn f16_training_is_deterministic_with_unscaled_gradients() {
+    let (Some(gpu), Some(single)) = (open_gpu(Precision::F16), open_gpu(Precision::F32)) else { return };
     for name in ["keras-mnist-mlp", "keras-mnist-cnn", "keras-mnist-hrnn"] {
         let job = narrow_job(&crate::workload(name).unwrap());
         let trained = |backend: &dyn Backend| {
@@ -227,8 +235,8 @@ fn in_f16_a_seed_gives_equal_bits_and_unscaled_gradients() {
 }
 
 #[test]
-fn in_f16_overflow_makes_the_loss_of_the_step_nan() {
-    let Some(gpu) = gpu(Precision::F16) else { return };
+fn f16_overflow_makes_the_loss_nan() {
+    let Some(gpu) = open_gpu(Precision::F16) else { return };
     let mut job = calm_job(&crate::workload("keras-mnist-mlp").unwrap());
     job.optimizer.learning_rate = 1e9;
     let report = pollster::block_on(async { gpu.build(&job).await.unwrap().train_steps(1).await.unwrap() });
@@ -255,7 +263,7 @@ fn f16_matrix_without_kernels_is_refused_with_the_listed_shapes() {
         Err(error @ EngineError::NoPrecision { .. }) => {
             let said = error.to_string();
             assert!(said.contains("does not support f16-matrix: ") && said.ends_with("; use f16"), "{said}");
-            // An llvmpipe has f16 and subgroups, so that matrices are what it lacks.
+            // llvmpipe supports f16 and subgroups, so it can only lack matrices.
             assert!(!said.contains("llvmpipe") || said.contains("16 × 16 × 16 or 8 × 8 × 8 numbers of f16"), "{said}");
         }
         Err(EngineError::NoAdapter { .. }) => skipped(true, "there is no software adapter"),

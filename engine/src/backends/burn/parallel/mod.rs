@@ -1,13 +1,14 @@
 //! Synchronous data-parallel training with Burn.
 //!
-//! Each device differentiates the loss of its share of the batch. After the backward pass the concatenated gradients
-//! are read from each device, added on the host in device order, and sent to all devices. Then every device performs
-//! the same update, so the weights stay bitwise equal, which is checked before each test. Random numbers are indexed
-//! over the whole batch. At a batch normalization the devices also exchange the statistics of their shares and, in the
-//! backward pass, the sums of their gradients. The result equals a single device's, except for the order of additions.
+//! Each device differentiates the loss of its share of the batch. After the backward pass, the concatenated gradients
+//! are read from each device, added on the host in device order, and sent to all devices. Every device then performs
+//! the same update, so the weights stay bitwise equal, which is checked before each evaluation. Random numbers are
+//! indexed over the whole batch. In batch normalizations, the devices also exchange the statistics of their shares and,
+//! in the backward pass, the sums of their gradients. The result equals a single device's, except for the order of
+//! additions.
 //!
-//! Burn's own all-reduce (`burn::tensor::distributed`) uses NCCL, for CUDA devices of one process. This one works with
-//! all devices, including served devices in separate processes.
+//! Burn's own all-reduce (`burn::tensor::distributed`) uses NCCL and supports only CUDA devices of one process. This
+//! one supports all devices, including served devices in separate processes.
 
 #[cfg(all(test, feature = "burn-flex", feature = "wgsl"))]
 mod tests;
@@ -36,7 +37,10 @@ pub(super) struct ParallelBackend {
 }
 
 impl ParallelBackend {
-    /// Creates a backend of at least two devices, with their names for errors.
+    /// Creates a backend of at least two devices, with names for error messages.
+    ///
+    /// # Errors
+    /// Devices that differ. The message suggests `instead`, an example of equal devices.
     pub(super) fn new(
         devices: Vec<(BurnBackend, String)>,
         clock: Rc<dyn Clock>,
@@ -57,18 +61,18 @@ impl ParallelBackend {
 
     async fn trainer(&self, job: &TrainingJob) -> Result<ParallelTrainer, EngineError> {
         let devices = self.devices.iter().map(|backend| backend.opened.device.clone()).collect();
-        let party = Party::new(devices, self.names.clone(), Rc::clone(&self.clock));
+        let group = DeviceGroup::new(devices, self.names.clone(), Rc::clone(&self.clock));
         let mut replicas = Vec::new();
         for (place, backend) in self.devices.iter().enumerate() {
             let device = backend.opened.device.clone();
             // All replicas warm up together.
             let replica = BurnTrainer::new(device, job, backend.settings(), FirstUse::Ordinary, self.clock.as_ref());
-            replicas.push(replica.await.map_err(party.of_device(place))?);
+            replicas.push(replica.await.map_err(group.of_device(place))?);
         }
         let settings = replicas[0].variants();
         let (step, shares, preparation) = (0, Vec::new(), Preparation::default());
         let job = Rc::new(job.clone());
-        let mut trainer = ParallelTrainer { replicas, party, job, step, shares, preparation, settings };
+        let mut trainer = ParallelTrainer { replicas, group, job, step, shares, preparation, settings };
         warm_up(&mut trainer, self.devices[0].first_use, self.clock.as_ref()).await?;
         Ok(trainer)
     }
@@ -85,7 +89,7 @@ impl Backend for ParallelBackend {
     }
 
     fn devices(&self) -> u32 {
-        u32::try_from(self.devices.len()).expect("devices are few")
+        u32::try_from(self.devices.len()).expect("the device count fits into u32")
     }
 
     fn precision(&self) -> Precision {
@@ -101,40 +105,43 @@ impl Backend for ParallelBackend {
     }
 }
 
-struct Party {
+/// Devices that train together, and their communication.
+struct DeviceGroup {
     devices: Vec<Device>,
     names: Vec<String>,
     clock: Rc<dyn Clock>,
-    /// Result of the last exchange. Its memory is reused.
+    /// Result of the last exchange. Each exchange reuses its memory.
     combined: Vec<f32>,
     /// Transfers in progress and their start time.
     writing: Option<(f64, UnderWay<Vec<f32>>)>,
 }
 
+/// Way to combine the results of the devices.
 enum Combination {
     Sum,
-    /// Means and sums of squared deviations, with the number of values of each device that has samples.
+    /// Means and sums of squared deviations, given the number of values on each device that has samples.
     Moments {
         channels: usize,
         values: Vec<u64>,
     },
 }
 
-impl Party {
+impl DeviceGroup {
     fn new(devices: Vec<Device>, names: Vec<String>, clock: Rc<dyn Clock>) -> Self {
         Self { devices, names, clock, combined: Vec::new(), writing: None }
     }
 
     fn count(&self) -> u32 {
-        u32::try_from(self.devices.len()).expect("devices are few")
+        u32::try_from(self.devices.len()).expect("the device count fits into u32")
     }
 
     fn of_device(&self, place: usize) -> impl Fn(EngineError) -> EngineError + use<> {
         of_device(place, self.devices.len(), &self.names[place])
     }
 
-    /// Combines the results of the devices, each with its device index, and sends the combination to all devices
-    /// without waiting for its arrival.
+    /// Combines the results of the devices, and sends the combination to all devices without waiting for its arrival.
+    ///
+    /// Each result in `found` comes with the index of its device.
     async fn exchange(
         &mut self,
         found: Vec<(usize, Tensor<1>)>,
@@ -142,13 +149,13 @@ impl Party {
         communication: &mut Communication,
     ) -> Result<Vec<Tensor<1>>, EngineError> {
         let places: Vec<usize> = found.iter().map(|(place, _)| *place).collect();
-        // A device that can read one number has computed all of them.
+        // Once a device can read one number, it has computed all of them.
         let mut computing = UnderWay::new(found.iter().map(|(_, tensor)| read(tensor.clone().narrow(0, 0, 1))));
         let mut reading = UnderWay::new(found.into_iter().map(|(_, tensor)| read(tensor)));
         // Start both on all devices before waiting for one.
         computing.has_ended();
         reading.has_ended();
-        self.arrived(communication).await?;
+        self.wait_for_arrival(communication).await?;
         let failed = |(of, error): (usize, EngineError)| self.of_device(places[of])(error);
         computing.ended().await.map_err(failed)?;
         let computed = self.clock.now_seconds();
@@ -161,10 +168,10 @@ impl Party {
         communication.exchanges += 1;
         let values = found.iter().map(Vec::len).sum::<usize>() + self.combined.len() * self.devices.len();
         communication.bytes += (values * size_of::<f32>()) as u64;
-        Ok(self.hand_over(combined))
+        Ok(self.distribute(combined))
     }
 
-    fn hand_over(&mut self, since: f64) -> Vec<Tensor<1>> {
+    fn distribute(&mut self, since: f64) -> Vec<Tensor<1>> {
         let sums: Vec<Tensor<1>> = self.devices.iter().map(|device| list(self.combined.clone(), device)).collect();
         let mut arriving = UnderWay::new(sums.iter().map(|sum| read(sum.clone().narrow(0, 0, 1))));
         arriving.has_ended();
@@ -173,7 +180,7 @@ impl Party {
     }
 
     /// Waits until all devices have received the last combination.
-    async fn arrived(&mut self, communication: &mut Communication) -> Result<(), EngineError> {
+    async fn wait_for_arrival(&mut self, communication: &mut Communication) -> Result<(), EngineError> {
         let Some((since, arriving)) = self.writing.take() else { return Ok(()) };
         arriving.ended().await.map_err(|(place, error)| self.of_device(place)(error))?;
         communication.writing_seconds += self.clock.now_seconds() - since;
@@ -183,7 +190,7 @@ impl Party {
 
 impl Combination {
     fn of(&self, found: &[Vec<f32>], result: &mut Vec<f32>) {
-        assert!(found.windows(2).all(|pair| pair[0].len() == pair[1].len()), "every device finds as much");
+        assert!(found.windows(2).all(|pair| pair[0].len() == pair[1].len()), "the devices' results differ in length");
         match self {
             Self::Sum => sum(&found.iter().map(|values| bytemuck::cast_slice(values)).collect::<Vec<_>>(), result),
             Self::Moments { channels, values } => {
@@ -198,10 +205,10 @@ fn read(tensor: Tensor<1>) -> Ending<Vec<f32>> {
     Box::pin(async move { numbers(tensor.into_data_async().await.map_err(refused)?) })
 }
 
-/// Network replicated on several devices, each training on its share of every batch.
+/// Trainer of a network that is replicated on several devices, each with its share of every batch.
 struct ParallelTrainer {
     replicas: Vec<BurnTrainer>,
-    party: Party,
+    group: DeviceGroup,
     job: Rc<TrainingJob>,
     step: u64,
     shares: Vec<Share>,
@@ -210,22 +217,22 @@ struct ParallelTrainer {
 }
 
 impl ParallelTrainer {
-    /// Trains one step on all devices. Waits only for exchanges.
+    /// Runs one training step on all devices. Waits only for exchanges.
     async fn run_step(&mut self, communication: &mut Communication) -> Result<Vec<Pending>, EngineError> {
         let whole = self.job.step(self.step, 0);
-        self.shares = shares(whole.count, self.party.count()).collect();
+        self.shares = shares(whole.count, self.group.count()).collect();
         let mut passages: Vec<Option<Passage>> = Vec::new();
         for (replica, share) in self.replicas.iter_mut().zip(&self.shares) {
             passages.push((share.count > 0).then(|| replica.begin_share(share.of(whole))));
         }
-        let statistics = self.go_forwards(&whole, &mut passages, communication).await?;
-        self.go_backwards(&mut passages, statistics.len(), communication).await?;
+        let statistics = self.run_forward(&whole, &mut passages, communication).await?;
+        self.run_backward(&mut passages, statistics.len(), communication).await?;
         let found = passages.iter().flatten().next().map(Passage::found).unwrap_or_default();
         let gradients = self.each(&mut passages, |_, passage| passage.gradients());
-        let gradients = self.party.exchange(gradients, &Combination::Sum, communication).await?;
-        // Burn's client seems to spin (docs/SCALING.md) while a server has not received everything, on a core that the
+        let gradients = self.group.exchange(gradients, &Combination::Sum, communication).await?;
+        // Until a server has received everything, Burn's client seems to spin (docs/SCALING.md) on a core that the
         // devices may need.
-        self.party.arrived(communication).await?;
+        self.group.wait_for_arrival(communication).await?;
         let mut pending = Vec::new();
         for (place, (passage, gradients)) in passages.into_iter().zip(gradients).enumerate() {
             let replica = &mut self.replicas[place];
@@ -238,7 +245,7 @@ impl ParallelTrainer {
         Ok(pending)
     }
 
-    /// Calls `work` for each device that has samples, and returns the results with device indices.
+    /// Calls `work` for each device that has samples, and returns the results with their device indices.
     fn each<T>(
         &self,
         passages: &mut [Option<Passage>],
@@ -248,9 +255,10 @@ impl ParallelTrainer {
         parts.filter_map(|(place, (passage, replica))| Some((place, work(replica, passage.as_mut()?)))).collect()
     }
 
-    /// Computes all layers, and the gradients after the last batch normalization. Returns the statistics of each batch
-    /// normalization on each device.
-    async fn go_forwards(
+    /// Runs the forward pass, and the backward pass down to the last batch normalization.
+    ///
+    /// Returns the statistics of each batch normalization on each device.
+    async fn run_forward(
         &mut self,
         whole: &Step,
         passages: &mut [Option<Passage>],
@@ -263,7 +271,7 @@ impl ParallelTrainer {
             let values = with_samples.map(|count| u64::from(count) * u64::from(pixels)).collect();
             let found = self.each(passages, |replica, passage| replica.arrive(passage, layer));
             let combination = Combination::Moments { channels, values };
-            let statistics = self.party.exchange(found, &combination, communication).await?;
+            let statistics = self.group.exchange(found, &combination, communication).await?;
             for ((statistics, passage), replica) in statistics.iter().zip(&mut *passages).zip(&self.replicas) {
                 if let Some(passage) = passage {
                     replica.normalize(passage, statistics.clone(), whole.count);
@@ -275,7 +283,7 @@ impl ParallelTrainer {
         Ok(all)
     }
 
-    async fn go_backwards(
+    async fn run_backward(
         &mut self,
         passages: &mut [Option<Passage>],
         normalizations: usize,
@@ -283,7 +291,7 @@ impl ParallelTrainer {
     ) -> Result<(), EngineError> {
         for _ in 0..normalizations {
             let found = self.each(passages, |replica, passage| replica.come_back(passage));
-            let sums = self.party.exchange(found, &Combination::Sum, communication).await?;
+            let sums = self.group.exchange(found, &Combination::Sum, communication).await?;
             for ((sums, passage), replica) in sums.into_iter().zip(&mut *passages).zip(&self.replicas) {
                 if let Some(passage) = passage {
                     replica.go_back(passage, sums);
@@ -293,11 +301,11 @@ impl ParallelTrainer {
         Ok(())
     }
 
-    /// Adds up the pending results of the devices.
+    /// Adds the pending results of the devices to `report`.
     async fn collect(&self, pending: &mut [Vec<Pending>], report: &mut StepReport) -> Result<(), EngineError> {
         let mut losses = vec![0.0; pending[0].len()];
         for (place, (replica, pending)) in self.replicas.iter().zip(pending).enumerate() {
-            let results = replica.finish(pending).await.map_err(self.party.of_device(place))?;
+            let results = replica.finish(pending).await.map_err(self.group.of_device(place))?;
             for (sum, (loss, correct, samples)) in losses.iter_mut().zip(results) {
                 // Each loss is one device's part of the mean over the whole batch.
                 *sum += loss;
@@ -313,11 +321,11 @@ impl ParallelTrainer {
     async fn agreed_weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
         let mut weights = Vec::new();
         for (place, replica) in self.replicas.iter_mut().enumerate() {
-            weights.push(replica.weights().await.map_err(self.party.of_device(place))?);
+            weights.push(replica.weights().await.map_err(self.group.of_device(place))?);
         }
         let arenas: Vec<Vec<f32>> = weights.iter().map(|tensors| tensors.concat()).collect();
         let others = arenas.iter().skip(1).map(Vec::as_slice);
-        check_agreement(&arenas[0], others, |place, error| self.party.of_device(place)(error))?;
+        check_agreement(&arenas[0], others, |place, error| self.group.of_device(place)(error))?;
         Ok(weights.swap_remove(0))
     }
 }
@@ -352,7 +360,7 @@ impl Rehearsing for ParallelTrainer {
 impl Trainer for ParallelTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
         let mut report = StepReport::default();
-        let mut communication = Communication::among(self.party.count());
+        let mut communication = Communication::among(self.group.count());
         let mut pending: Vec<Vec<Pending>> = self.replicas.iter().map(|_| Vec::new()).collect();
         for left in (0..steps).rev() {
             let results = self.run_step(&mut communication).await?;
@@ -365,12 +373,12 @@ impl Trainer for ParallelTrainer {
         Ok(report)
     }
 
-    /// Tests on the first device. The time excludes comparing weights.
+    /// Evaluates the model on the first device. The time excludes the comparison of weights.
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
         self.agreed_weights().await?;
-        let started = self.party.clock.now_seconds();
-        let report = self.replicas[0].evaluate(set, samples).await.map_err(self.party.of_device(0))?;
-        Ok(TestReport { seconds: Some(self.party.clock.now_seconds() - started), ..report })
+        let started = self.group.clock.now_seconds();
+        let report = self.replicas[0].evaluate(set, samples).await.map_err(self.group.of_device(0))?;
+        Ok(TestReport { seconds: Some(self.group.clock.now_seconds() - started), ..report })
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
@@ -378,7 +386,7 @@ impl Trainer for ParallelTrainer {
     }
 
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
-        self.replicas[0].gradients().await.map_err(self.party.of_device(0))
+        self.replicas[0].gradients().await.map_err(self.group.of_device(0))
     }
 
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
@@ -386,7 +394,7 @@ impl Trainer for ParallelTrainer {
         for (place, share) in self.shares.iter().enumerate() {
             let wanted = share.count.min(rows.saturating_sub(share.first_row));
             if wanted > 0 {
-                logits.extend(self.replicas[place].logits(wanted).await.map_err(self.party.of_device(place))?);
+                logits.extend(self.replicas[place].logits(wanted).await.map_err(self.group.of_device(place))?);
             }
         }
         Ok(logits)

@@ -1,4 +1,4 @@
-//! The adapters of a machine before any is opened, and the kernels that they can run.
+//! Properties of adapters that are not open yet, and the kernels that they can run.
 
 #[cfg(not(target_arch = "wasm32"))]
 use std::sync::OnceLock;
@@ -21,14 +21,14 @@ pub async fn adapters() -> Vec<Adapter> {
 /// Optional WebGPU features that the kernels use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Features {
-    /// True if the adapter computes in f16.
+    /// True if the adapter supports f16 in kernels.
     pub f16: bool,
     /// Minimum number of lanes in a subgroup; 0 without subgroups.
     pub subgroup_lanes: u32,
-    /// True if the adapter measures the start and end of its work.
+    /// True if the adapter supports timestamp queries.
     pub timestamps: bool,
-    /// Rows and columns of the f16 matrices that the adapter's matrix units multiply with sums in f32; 0 if it lists no
-    /// shape that the kernels use.
+    /// Number of rows and columns of the f16 matrices that the adapter's matrix units multiply with f32 sums; 0 if it
+    /// lists no shape that the kernels support.
     pub matrix_side: u32,
 }
 
@@ -50,7 +50,7 @@ pub struct Details {
 /// System identity of an adapter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// PCI vendor number, or a number beyond that range for an adapter on no bus; 0 if the platform reports none.
+    /// PCI vendor number, or a larger number for an adapter that is not a PCI device; 0 if the platform reports none.
     pub vendor: u32,
     /// Model number assigned by the vendor.
     pub device: u32,
@@ -125,7 +125,7 @@ impl Features {
         }
     }
 
-    /// Removes these features.
+    /// Returns the features without these.
     pub(crate) fn without(self, features: &[Feature]) -> Self {
         Self {
             f16: self.f16 && !features.contains(&Feature::F16),
@@ -140,7 +140,7 @@ pub(crate) async fn enumerate() -> Result<Vec<wgpu::Adapter>, EngineError> {
     #[cfg(target_arch = "wasm32")]
     {
         let instance = new_instance();
-        // A browser offers one adapter. With two GPUs, this selects the fast one.
+        // A browser offers one adapter. On a machine with two GPUs, this requests the faster one.
         let options = wgpu::RequestAdapterOptions {
             power_preference: wgpu::PowerPreference::HighPerformance,
             ..wgpu::RequestAdapterOptions::default()
@@ -150,14 +150,14 @@ pub(crate) async fn enumerate() -> Result<Vec<wgpu::Adapter>, EngineError> {
     }
     #[cfg(not(target_arch = "wasm32"))]
     {
-        // A single instance for the whole program. Dropping the last of several would unload the driver, and NVIDIA's
-        // crashes when a thread that used it ends afterwards (gfx-rs/wgpu#8365).
+        // The program keeps one instance forever. Dropping the last instance would unload the driver, and NVIDIA's
+        // crashes if a thread that used it ends afterwards (gfx-rs/wgpu#8365).
         static INSTANCE: OnceLock<wgpu::Instance> = OnceLock::new();
         Ok(INSTANCE.get_or_init(new_instance).enumerate_adapters(wgpu::Backends::PRIMARY).await)
     }
 }
 
-/// Creates an instance without OpenGL, which lists the same devices again with fewer features.
+/// Creates an instance without OpenGL, which would list the same devices again with fewer features.
 fn new_instance() -> wgpu::Instance {
     wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends: wgpu::Backends::PRIMARY,
@@ -187,7 +187,7 @@ pub(crate) fn describe(info: &wgpu::AdapterInfo) -> Adapter {
         driver: driver.join(" ").trim().to_owned(),
         software: kind == DeviceKind::Cpu,
     };
-    // Some programs that emulate GPUs do not report it in the adapter's kind.
+    // Some software renderers do not report themselves as such in the adapter's kind.
     adapter.software |= program_of(&adapter).is_some();
     adapter
 }
@@ -227,7 +227,7 @@ impl From<Stored> for KernelSet {
     }
 }
 
-/// Reason that a device has no f16.
+/// Error message for an adapter without f16.
 const LACKS_F16: &str = if cfg!(target_arch = "wasm32") {
     "this browser does not support WebGPU's feature `shader-f16` here; Chrome disables it on NVIDIA's GPUs, but \
      native-runner supports it"
@@ -235,7 +235,7 @@ const LACKS_F16: &str = if cfg!(target_arch = "wasm32") {
     "this device or its driver lacks WebGPU's feature `shader-f16`"
 };
 
-/// Maximum number of subgroup lanes if each has a block of a tile.
+/// Maximum subgroup size of the matrix kernels, which assign a block of a tile to each lane.
 const MAX_SUBGROUP_LANES: u32 = 64;
 
 impl KernelSet {
@@ -247,12 +247,12 @@ impl KernelSet {
         }
     }
 
-    /// Returns the precision to use instead.
+    /// Returns the precision to suggest instead.
     pub(super) fn instead(self) -> &'static str {
         if self.precision() == Precision::F16Matrix { "f16" } else { "f32" }
     }
 
-    /// Returns the form of these kernels on `adapter` with these `features`, or the reason that it cannot run them.
+    /// Returns the form of these kernels on `adapter` with these `features`, or the reason why it cannot run them.
     pub(super) fn form_on(
         self,
         adapter: &wgpu::Adapter,
@@ -286,7 +286,7 @@ impl KernelSet {
     }
 }
 
-/// Returns the reason that `feature` is missing: an exclusion, or else `reason`.
+/// Returns the reason why `feature` is missing: `reason`, unless the user disabled the feature.
 fn missing_feature(feature: Feature, reason: &str, without: &[Feature]) -> String {
     if without.contains(&feature) { format!("{} was disabled", feature.name()) } else { reason.to_owned() }
 }
@@ -310,7 +310,7 @@ fn choose_shape(listed: &[wgpu::CooperativeMatrixProperties]) -> Option<Matrices
     [Matrices::Sixteen, Matrices::Eight].into_iter().find(fits)
 }
 
-/// Returns the reason that none of the `listed` shapes is used.
+/// Returns the reason why the kernels support none of the `listed` shapes.
 fn explain_no_shape(listed: &[wgpu::CooperativeMatrixProperties]) -> String {
     let needed =
         "the kernels multiply cooperative matrices of 16 × 16 × 16 or 8 × 8 × 8 numbers of f16, with sums in f32";
@@ -341,14 +341,14 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_f16_square_with_f32_sums_is_chosen() {
+    fn chooses_the_largest_f16_square_with_f32_sums() {
         let [eight, sixteen] = [8, 16].map(|side| shape([side; 3], F16, F32));
         assert_eq!(choose_shape(&[eight]), Some(Matrices::Eight));
         assert_eq!(choose_shape(&[shape([8; 3], F32, F32), eight, sixteen]), Some(Matrices::Sixteen));
     }
 
     #[test]
-    fn other_shapes_and_sums_are_named_and_not_chosen() {
+    fn unsupported_shapes_are_listed_but_not_chosen() {
         let others = [shape([16, 8, 16], F16, F32), shape([16; 3], F16, F16), shape([8; 3], I32, I32)];
         assert_eq!(choose_shape(&others), None);
         let reason = explain_no_shape(&others);

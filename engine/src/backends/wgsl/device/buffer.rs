@@ -13,21 +13,22 @@ use crate::error::EngineError;
 /// Device buffers of a plan, in the plan's order.
 pub(crate) struct Buffers {
     buffers: Vec<wgpu::Buffer>,
-    /// Preallocated staging buffers, each used by one read at a time.
+    /// Preallocated staging buffers, each for one read at a time.
     staging: Vec<wgpu::Buffer>,
 }
 
 impl Buffers {
-    /// Allocates all buffers and uploads their initial contents. A single read returns at most `staging_bytes`.
+    /// Allocates all buffers and uploads their initial contents. Reads of up to `staging_bytes` do not allocate.
     pub(crate) async fn new(device: &Device, plans: &[BufferPlan], staging_bytes: u64) -> Result<Self, EngineError> {
-        Self::filled(device, plans, &[staging_bytes], |_| unreachable!("this plan is none of a job")).await
+        Self::filled(device, plans, &[staging_bytes], |_| unreachable!("only plans of jobs have such buffers")).await
     }
 
-    /// The same for the plan of a job, with a staging buffer of each size. Parts of the data set are on the device once for
-    /// all trainers.
+    /// Allocates the buffers of a job's plan, with one staging buffer of each size.
+    ///
+    /// All trainers on the device share the buffers of the data set.
     ///
     /// # Errors
-    /// As [`Buffers::new`], and a model whose tensors do not fit together.
+    /// Those of [`Buffers::new`], and a model whose tensors do not fit together.
     pub(crate) async fn of_job(
         device: &Device,
         plans: &[BufferPlan],
@@ -35,7 +36,7 @@ impl Buffers {
         contents: &Contents<'_>,
     ) -> Result<Self, EngineError> {
         let built = Self::filled(device, plans, staging_bytes, |plan| {
-            let BufferContents::Job(part) = plan.contents else { unreachable!("all else needs no job") };
+            let BufferContents::Job(part) = plan.contents else { unreachable!("other contents need no job") };
             let make = || {
                 let buffer = create(device, plan);
                 device.queue.write_buffer(&buffer, 0, &contents.bytes(part)?);
@@ -63,7 +64,7 @@ impl Buffers {
             });
         }
         let buffer = |plan: &BufferPlan| match &plan.contents {
-            // A new buffer holds zeros, as WebGPU promises.
+            // WebGPU initializes new buffers with zeros.
             BufferContents::Zeros => Ok(create(device, plan)),
             BufferContents::Bytes(bytes) => {
                 let buffer = create(device, plan);
@@ -95,7 +96,7 @@ impl Buffers {
         self.read_at(device, index, 0, bytes).await
     }
 
-    /// Reads `bytes` of a buffer from `offset_bytes` on, after everything submitted so far. Both are multiples of four.
+    /// Reads `bytes` of a buffer at `offset_bytes`, after everything submitted so far. Both are multiples of four.
     pub(crate) async fn read_at(
         &self,
         device: &Device,
@@ -113,8 +114,9 @@ impl Buffers {
         Ok(map_through(device, &self.buffers[index], offset_bytes, staging, bytes).await?.to_vec())
     }
 
-    /// Begins to read part of a buffer that fits into the first staging buffer, after everything submitted so far. That
-    /// staging buffer is in use until the future ends.
+    /// Starts to read part of a buffer through the first staging buffer, after everything submitted so far.
+    ///
+    /// The part must fit into the staging buffer, which is in use until the future resolves.
     pub(crate) fn begin_to_read(
         &self,
         device: &Device,
@@ -124,7 +126,7 @@ impl Buffers {
         async move { Ok(reading.await?.to_vec()) }
     }
 
-    /// Like [`Self::begin_to_read`], through another staging buffer, which keeps the bytes.
+    /// Like [`Self::begin_to_read`], through another staging buffer, which holds the bytes until the result is dropped.
     pub(crate) fn begin_to_read_through(
         &self,
         device: &Device,
@@ -140,7 +142,7 @@ fn create_staging(device: &Device, label: &str, bytes: u64) -> wgpu::Buffer {
     create_buffer(device, label, bytes, wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ)
 }
 
-/// Allocates and counts device memory. No other function allocates it.
+/// Creates a buffer and counts it in the device's requests.
 fn create_buffer(device: &Device, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
     let buffer = device.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some(label),
@@ -176,7 +178,7 @@ impl Deref for ReadBack {
 
 impl Drop for ReadBack {
     fn drop(&mut self) {
-        // All views must be dropped before the buffer is unmapped.
+        // Views must be dropped before the buffer is unmapped.
         self.view = None;
         self.staging.unmap();
     }
@@ -194,7 +196,7 @@ fn map_through(
     map(device, encoder.finish(), staging, bytes)
 }
 
-/// Submits commands that fill `staging`, and returns a future that reads it.
+/// Submits commands that fill `staging`, and returns a future with its contents.
 pub(super) fn map(
     device: &Device,
     commands: wgpu::CommandBuffer,
@@ -224,20 +226,20 @@ pub(super) fn map(
     }
 }
 
-/// Buffers of the last data set used for training, uploaded once for all networks that train on it.
+/// Buffers of the most recent data set, uploaded once for all networks that train on it.
 #[derive(Default)]
 pub(crate) struct DataSets(RefCell<Vec<DataSetBuffer>>);
 
 struct DataSetBuffer {
-    /// Identifies the data set without keeping the host's copy.
+    /// Identifies the data set without keeping the host's copy alive.
     data: Weak<DataSet>,
     part: JobPart,
     buffer: wgpu::Buffer,
 }
 
 impl DataSets {
-    /// Returns the buffer with a part of `data`, creating it with `make` if necessary. Releases buffers of other data
-    /// sets, which trainers may still hold.
+    /// Returns the buffer with a part of `data`, creating it with `make` if necessary. Releases the buffers of other
+    /// data sets, which trainers may keep alive.
     pub(crate) fn get(
         &self,
         data: &Arc<DataSet>,
@@ -245,7 +247,7 @@ impl DataSets {
         make: impl FnOnce() -> Result<wgpu::Buffer, EngineError>,
     ) -> Result<wgpu::Buffer, EngineError> {
         let mut buffers = self.0.borrow_mut();
-        // As long as a weak reference exists, no other data set gets the same address.
+        // While a weak reference exists, no other data set can get the same address.
         buffers.retain(|one| std::ptr::eq(one.data.as_ptr(), Arc::as_ptr(data)));
         if let Some(found) = buffers.iter().find(|one| one.part == part) {
             return Ok(found.buffer.clone());

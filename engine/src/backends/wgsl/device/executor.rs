@@ -10,7 +10,7 @@ use super::buffer::{Buffers, map};
 use crate::backends::wgsl::recording::{Dispatch, Recording, STEP_STRIDE_BYTES};
 use crate::error::EngineError;
 
-/// A recording with its pipelines and bind groups, ready for repeated submission.
+/// Recording with its pipelines and bind groups, ready for repeated submission.
 pub(crate) struct Executor {
     launches: Vec<BoundLaunch>,
     step: wgpu::BindGroup,
@@ -24,8 +24,8 @@ struct BoundLaunch {
 }
 
 impl Executor {
-    /// Compiles new kernels of `recording` and binds its dispatches. `params` and `steps` are the plan's uniform
-    /// buffers.
+    /// Compiles new kernels of `recording` and binds its dispatches. `params` and `steps` are indices of the plan's
+    /// uniform buffers.
     pub(crate) async fn new(
         device: &Device,
         buffers: &Buffers,
@@ -60,13 +60,14 @@ impl Executor {
             .await
     }
 
-    /// Number of launches in the recording.
+    /// Returns the number of launches in the recording.
     pub(crate) fn launches(&self) -> usize {
         self.launches.len()
     }
 
-    /// Returns the launches from `first` on with at most `most` operations in total, and their sum. The first may
-    /// exceed the limit if it is `alone` in its submission.
+    /// Returns the launches from `first` on that have at most `most` operations in total, with that total.
+    ///
+    /// If nothing else is in the submission (`alone`), the first launch may exceed the limit.
     pub(crate) fn within(&self, first: usize, most: u64, alone: bool) -> (Range<usize>, u64) {
         let mut end = first;
         let mut operations = 0;
@@ -79,7 +80,7 @@ impl Executor {
         (first..end, operations)
     }
 
-    /// Encodes the recording once for each of these rows of the step table.
+    /// Encodes the recording once per row of the step table in `rows`.
     pub(crate) fn encode(&self, device: &Device, rows: Range<u32>) -> wgpu::CommandBuffer {
         let mut commands = Commands::new(device);
         for row in rows {
@@ -117,7 +118,7 @@ impl Commands {
         Self { encoder, pass }
     }
 
-    /// Adds launches of a recording, for the step in this row of the step table.
+    /// Adds launches of a recording, for the step in `row` of the step table.
     pub(crate) fn add(&mut self, executor: &Executor, row: u32, launches: Range<usize>) {
         self.pass.set_bind_group(1, &executor.step, &[row * STEP_STRIDE_BYTES]);
         for launch in &executor.launches[launches] {
@@ -131,7 +132,7 @@ impl Commands {
         self.end().finish()
     }
 
-    /// Ends the launches and returns the encoder for other commands of the same submission.
+    /// Ends the compute pass and returns the encoder for other commands of the same submission.
     pub(crate) fn end(self) -> wgpu::CommandEncoder {
         // The encoder is locked until the pass is dropped.
         drop(self.pass);
@@ -164,7 +165,7 @@ fn launch(device: &Device, buffers: &Buffers, dispatch: &Dispatch, params: usize
     }
 }
 
-/// Creates and counts bind groups. No other function creates them.
+/// Creates and counts a bind group. No other function creates bind groups.
 fn create_bind_group(device: &Device, descriptor: &wgpu::BindGroupDescriptor<'_>) -> wgpu::BindGroup {
     device.count(|counts| counts.bind_groups += 1);
     device.device.create_bind_group(descriptor)
@@ -191,7 +192,7 @@ impl Pipelines {
         Self { by_key: RefCell::default(), step_layout: device.create_bind_group_layout(&descriptor) }
     }
 
-    /// Compiles the kernels of a recording that are not compiled yet.
+    /// Compiles the kernels of a recording that are not in the cache.
     pub(crate) async fn compile(&self, device: &Device, recording: &Recording) -> Result<(), EngineError> {
         for dispatch in &recording.dispatches {
             let key = dispatch.pipeline_key();
@@ -210,13 +211,13 @@ impl Pipelines {
         self.by_key.borrow()[&dispatch.pipeline_key()].clone()
     }
 
-    /// Layout of the binding of the step table.
+    /// Returns the bind group layout of the step table.
     pub(crate) fn step_layout(&self) -> &wgpu::BindGroupLayout {
         &self.step_layout
     }
 }
 
-/// Prefixes a driver's message with the kernel's name.
+/// Prefixes the driver's message with the kernel's name.
 fn name_kernel(key: &str, error: EngineError) -> EngineError {
     let named = |message: String| format!("kernel {}: {message}", key.trim());
     match error {
@@ -264,8 +265,8 @@ fn compile(device: &Device, dispatch: &Dispatch, step_layout: &wgpu::BindGroupLa
     } else {
         wgpu::ShaderRuntimeChecks::checked()
     };
-    // SAFETY: Without checks, an index beyond its array and an infinite loop are undefined behavior. These kernels
-    // check their indices, their loops end, and tests compare each with its plain twin. Browsers check regardless.
+    // SAFETY: Without checks, out-of-bounds indices and infinite loops are undefined behavior. These kernels check
+    // their indices, their loops end, and tests compare each with its plain twin. Browsers check regardless.
     let module = unsafe { device.device.create_shader_module_trusted(descriptor, checks) };
     device.count(|counts| counts.pipelines += 1);
     let pipeline = device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
@@ -284,19 +285,19 @@ fn compile(device: &Device, dispatch: &Dispatch, step_layout: &wgpu::BindGroupLa
 
 /// Size of a timestamp, a 64-bit count.
 const TIMESTAMP_BYTES: u64 = 8;
-/// Number of timestamps: one before and one after the work.
+/// Number of timestamps: one before the work and one after.
 const TIMESTAMPS: u32 = 2;
 
-/// The device's clock, which measures work independently of notification latency.
+/// Device clock, which measures work without the notification latency.
 pub(crate) struct Timestamps {
     queries: wgpu::QuerySet,
-    /// Raw timestamps from the device.
+    /// Timestamps in device ticks.
     resolved: wgpu::Buffer,
     staging: wgpu::Buffer,
 }
 
 impl Timestamps {
-    /// Returns `None` on a device without timestamps.
+    /// Allocates the queries and buffers. Returns `None` on a device without timestamps.
     pub(crate) async fn new(device: &Device) -> Result<Option<Self>, EngineError> {
         if !device.has_timestamps {
             return Ok(None);
@@ -321,8 +322,9 @@ impl Timestamps {
         made.await.map(Some)
     }
 
-    /// Runs a recording once and returns its seconds, or `None` if the clock stood still or ran backwards, as with some
-    /// drivers.
+    /// Runs a recording once and returns its duration in seconds.
+    ///
+    /// Returns `None` if the clock stood still or ran backwards, as it does with some drivers.
     pub(crate) async fn seconds(&self, device: &Device, executor: &Executor) -> Result<Option<f64>, EngineError> {
         let mut commands = Commands::timed(device, &self.queries);
         commands.add(executor, 0, 0..executor.launches());

@@ -35,16 +35,16 @@ const MAX_TIMELY_SECONDS: f64 = 0.004;
 #[cfg(target_arch = "wasm32")]
 const SUBMITTING_MILLISECONDS: u32 = 4;
 
-/// An opened device with its queue and errors.
+/// Opened device with its queue and first error.
 pub(crate) struct Device {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     adapter: Adapter,
-    /// Abilities that decide between variants of kernels.
+    /// Abilities that determine which kernel variants run.
     pub(crate) abilities: Abilities,
-    /// True if the device measures the start and end of its work.
+    /// True if the device supports timestamp queries.
     pub(crate) has_timestamps: bool,
-    /// The form of the kernels on this device.
+    /// Form of the kernels on this device.
     pub(crate) form: Form,
     fault: Arc<Mutex<Option<DriverFault>>>,
     counts: Cell<Counts>,
@@ -54,10 +54,10 @@ pub(crate) struct Device {
     submits_while_waiting: Cell<bool>,
     #[cfg(not(target_arch = "wasm32"))]
     waiter: Waiter,
-    /// Launch that new trainers omit, as if the driver dropped it.
+    /// Launch that new trainers omit, to simulate a driver that drops work.
     #[cfg(test)]
     pub(crate) omission: Cell<Option<Omission>>,
-    /// Largest part of a buffer, to simulate a small device.
+    /// Overrides the largest binding in bytes, to simulate a small device.
     #[cfg(test)]
     pub(crate) allowed_bytes: Cell<Option<u64>>,
 }
@@ -74,7 +74,7 @@ impl Drop for Device {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) buffers: u64,
-    /// Bytes of all buffers created, as reported by the driver's buffers.
+    /// Total size of the created buffers in bytes.
     pub(crate) buffer_bytes: u64,
     pub(crate) bind_groups: u64,
     pub(crate) pipelines: u64,
@@ -85,7 +85,7 @@ pub(crate) struct Counts {
 }
 
 impl Device {
-    /// Opens the adapter that matches `choice` for these kernels, ignoring some features.
+    /// Opens the adapter that matches `choice` for these kernels, ignoring the features in `without`.
     pub(crate) async fn open(
         choice: &AdapterChoice,
         kernels: impl Into<KernelSet>,
@@ -105,7 +105,7 @@ impl Device {
             instead: kernels.instead(),
         })?;
         let Features { subgroup_lanes, timestamps, .. } = offered_features;
-        // Some kernels have variants with subgroups.
+        // Some kernel variants use subgroups.
         let subgroups = if subgroup_lanes > 0 { wgpu::Features::SUBGROUP } else { wgpu::Features::empty() };
         let half = if form.stored == Stored::F16 { wgpu::Features::SHADER_F16 } else { wgpu::Features::empty() };
         let timing = if timestamps { wgpu::Features::TIMESTAMP_QUERY } else { wgpu::Features::empty() };
@@ -151,7 +151,7 @@ impl Device {
             }
         };
         let note_error = note(&fault);
-        device.on_uncaptured_error(Arc::new(move |error| note_error(DriverFault::of(&error))));
+        device.on_uncaptured_error(Arc::new(move |error| note_error(DriverFault::from_error(&error))));
         let note_loss = note(&fault);
         device.set_device_lost_callback(move |reason, message| {
             if reason != wgpu::DeviceLostReason::Destroyed {
@@ -222,7 +222,7 @@ impl Device {
         }
     }
 
-    /// Returns the largest part of a buffer that can be bound, in bytes.
+    /// Returns the size in bytes of the largest part of a buffer that a kernel can bind.
     pub(crate) fn largest_binding_bytes(&self) -> u64 {
         #[cfg(test)]
         if let Some(bytes) = self.allowed_bytes.get() {
@@ -236,7 +236,7 @@ impl Device {
         self.device.limits().max_buffer_size
     }
 
-    /// Submits and returns a future that ends when the device has finished everything submitted so far.
+    /// Submits commands and returns a future that resolves when the device has finished everything submitted so far.
     pub(crate) fn submit(
         &self,
         commands: wgpu::CommandBuffer,
@@ -262,7 +262,7 @@ impl Device {
         }
     }
 
-    /// Releases the data set, clears the driver's error, and waits for an empty submission.
+    /// Releases the data set, clears the driver's error, and waits for an empty submission to finish.
     pub(crate) async fn recover(&self) -> Result<(), EngineError> {
         self.data.clear();
         if let Ok(mut fault) = self.fault.lock() {
@@ -275,10 +275,11 @@ impl Device {
         self.submit(nothing.finish()).await
     }
 
-    /// Returns the seconds from the end of work until the host is notified, measured once with empty submissions.
+    /// Returns the delay in seconds from the end of work until the host is notified.
     ///
-    /// A browser may report finished work from a slow timer unless there is something to submit: Firefox does so every
-    /// 100 ms. If empty submissions make it report earlier, the device keeps making them while it waits.
+    /// It is measured once, with empty submissions. Browsers may report finished work late if nothing is submitted
+    /// meanwhile: Firefox polls every 100 ms. If empty submissions reduce the delay, the device keeps making them while
+    /// it waits.
     pub(crate) async fn latency_seconds(&self, clock: &dyn Clock) -> Result<f64, EngineError> {
         if let Some(known) = self.latency_seconds.get() {
             return Ok(known);
@@ -304,7 +305,7 @@ impl Device {
             *seconds = now - last;
             last = now;
         }
-        // On a platform that polls periodically, the first may begin anywhere between two polls.
+        // If the platform polls periodically, the first sample may start anywhere between two polls.
         let others = &mut seconds[1..];
         others.sort_by(f64::total_cmp);
         Ok(others[others.len() / 2])
@@ -315,14 +316,14 @@ impl Device {
         self.submits_while_waiting.get()
     }
 
-    /// Returns the driver's result when work is finished.
+    /// Waits for a driver callback, with empty submissions in the meantime if they reduce its delay.
     pub(super) fn completion<T>(
         &self,
-        told: oneshot::Receiver<T>,
+        receiver: oneshot::Receiver<T>,
     ) -> impl Future<Output = Result<T, oneshot::Canceled>> + use<T> {
         #[cfg(not(target_arch = "wasm32"))]
         {
-            told
+            receiver
         }
         #[cfg(target_arch = "wasm32")]
         {
@@ -331,20 +332,20 @@ impl Device {
 
             let queue = self.submits_while_waiting.get().then(|| self.queue.clone());
             async move {
-                let mut told = told;
+                let mut receiver = receiver;
                 while let Some(queue) = &queue {
-                    match select(told, TimeoutFuture::new(SUBMITTING_MILLISECONDS)).await {
+                    match select(receiver, TimeoutFuture::new(SUBMITTING_MILLISECONDS)).await {
                         Either::Left((answer, _)) => return answer,
-                        Either::Right((_, waiting)) => told = waiting,
+                        Either::Right((_, waiting)) => receiver = waiting,
                     }
                     queue.submit([]);
                 }
-                told.await
+                receiver.await
             }
         }
     }
 
-    /// Triggers the callbacks of a submission. Browsers do so themselves; elsewhere the waiter does.
+    /// Makes the waiter poll for the callbacks of a submission. Browsers call them on their own.
     pub(crate) fn progress(&self, submission: wgpu::SubmissionIndex) {
         #[cfg(not(target_arch = "wasm32"))]
         self.waiter.wait_for(submission);
@@ -352,33 +353,33 @@ impl Device {
         let _ = submission;
     }
 
-    /// Runs `work` and returns the first error that the driver reports for it.
+    /// Runs `work` and returns its result, or the first error that the driver reports for it.
     pub(crate) async fn watched<T>(&self, work: impl FnOnce() -> T) -> Result<T, EngineError> {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let result = work();
-        let complaints =
+        let errors =
             answer("it was asked for buffers and kernels", async { [validation.pop().await, memory.pop().await] })
                 .await?;
-        match complaints.into_iter().flatten().next() {
-            Some(error) => Err(DriverFault::of(&error).into_error()),
+        match errors.into_iter().flatten().next() {
+            Some(error) => Err(DriverFault::from_error(&error).into_error()),
             None => Ok(result),
         }
     }
 }
 
-/// Maximum number of lanes in subgroups that share a large matrix tile (`shaders/shared/matrix_large.wgsl`).
+/// Maximum size of subgroups that share a large matrix tile (`shaders/shared/matrix_large.wgsl`).
 const MAX_LARGE_TILE_LANES: u32 = 32;
-/// Maximum workgroup memory of a large matrix tile.
+/// Workgroup memory that large matrix tiles require.
 const LARGE_TILE_BYTES: u32 = 32 << 10;
 
-/// Returns the features beyond WebGPU's that kernels of this form need.
+/// Returns the non-standard features that kernels of this form need.
 fn matrix_features(form: Form) -> (wgpu::Features, wgpu::ExperimentalFeatures) {
     if form.matrices.and_then(Matrices::side).is_none() {
         return (wgpu::Features::empty(), wgpu::ExperimentalFeatures::disabled());
     }
-    // SAFETY: experimental features may be wrong. They are enabled only for this precision, whose results are compared with
-    // the reference before they count.
+    // SAFETY: Experimental features may have bugs. They are enabled only for this precision, whose results are checked
+    // against the reference before they count.
     let granted = unsafe { wgpu::ExperimentalFeatures::enabled() };
     (wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX, granted)
 }
@@ -392,7 +393,7 @@ enum DriverFault {
 }
 
 impl DriverFault {
-    fn of(error: &wgpu::Error) -> Self {
+    fn from_error(error: &wgpu::Error) -> Self {
         match error {
             wgpu::Error::OutOfMemory { .. } => Self::OutOfMemory(error.to_string()),
             _ => Self::Refused(error.to_string()),
@@ -408,15 +409,16 @@ impl DriverFault {
     }
 }
 
-/// Time limit of a wait in a page: longer than any submission or kernel compilation.
+/// Timeout of a wait in browsers: longer than any submission or kernel compilation.
 #[cfg(target_arch = "wasm32")]
 const MAX_WAIT_SECONDS: u32 = 120;
 
-/// Waits for the device's answer to the request that `when` names. Only a page limits the wait, because its user could neither
-/// see nor end it.
+/// Waits for the device's answer to the request that `when` names.
+///
+/// The wait has a timeout only in browsers, where users could neither notice nor end it.
 ///
 /// # Errors
-/// In a page, a device that did not answer in two minutes.
+/// In browsers, no answer within two minutes.
 async fn answer<T>(when: &'static str, answer: impl Future<Output = T>) -> Result<T, EngineError> {
     #[cfg(not(target_arch = "wasm32"))]
     {
@@ -429,7 +431,7 @@ async fn answer<T>(when: &'static str, answer: impl Future<Output = T>) -> Resul
         use gloo_timers::future::TimeoutFuture;
 
         let limit = TimeoutFuture::new(MAX_WAIT_SECONDS * 1000);
-        // The answer is polled first, so that it is not lost if the machine slept meanwhile.
+        // The answer is polled first, so that it counts even if the machine slept past the timeout.
         match select(std::pin::pin!(answer), limit).await {
             Either::Left((answer, _)) => Ok(answer),
             Either::Right(_) => Err(EngineError::NoAnswer { when, seconds: MAX_WAIT_SECONDS }),
@@ -443,7 +445,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_that_refused_something_recovers() {
+    fn a_device_recovers_from_a_refused_request() {
         with_device(|device| {
             let ask = || {
                 let nothing = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -451,7 +453,7 @@ mod tests {
             };
             ask().unwrap();
             drop(device.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("larger than any"),
+                label: Some("too large"),
                 size: u64::MAX / 8 * 4,
                 usage: wgpu::BufferUsages::STORAGE,
                 mapped_at_creation: false,

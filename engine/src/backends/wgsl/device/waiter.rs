@@ -1,10 +1,10 @@
-//! A thread that polls the device to wake up futures, so that the engine never blocks. Browsers need none.
+//! A thread that polls the device and wakes futures, so that the engine never blocks. Browsers do not need it.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Maximum wait for the thread, so that a hanging device does not keep the program from ending.
+/// Maximum wait for the thread to end, so that a hung device does not keep the program from exiting.
 const MAX_WAIT: Duration = Duration::from_secs(5);
 
 pub(super) struct Waiter {
@@ -34,12 +34,12 @@ impl Waiter {
     }
 
     pub(super) fn wait_for(&self, submission: wgpu::SubmissionIndex) {
-        // The thread ends early only after the device failed, which its callbacks have reported.
+        // The thread ends early only after a device failure, which the callbacks have reported.
         let _ = self.submissions.as_ref().map(|submissions| submissions.send(submission));
     }
 }
 
-/// Waits for the thread. NVIDIA's driver crashes if a thread still frees a device while the program ends
+/// Waits for the thread to end. NVIDIA's driver crashes if a thread frees a device while the program exits
 /// (gfx-rs/wgpu#8365).
 impl Drop for Waiter {
     fn drop(&mut self) {
@@ -47,7 +47,7 @@ impl Drop for Waiter {
         if self.ended.recv_timeout(MAX_WAIT) == Err(RecvTimeoutError::Disconnected)
             && let Some(thread) = self.thread.take()
         {
-            // A panic of the thread was reported where it happened.
+            // The panic hook has reported any panic of the thread.
             let _ = thread.join();
         }
     }

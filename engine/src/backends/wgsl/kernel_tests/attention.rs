@@ -2,29 +2,29 @@ use proptest::prelude::*;
 use shaders::params::{Attention, Epilogue, MAX_HEAD_SIZE};
 use shaders::reference as twin;
 
-use super::{ACTIVATIONS, Case, dropout_behind, made_by, numbers, on_shapes, step, storable};
+use super::{ACTIVATIONS, Case, dropout_after, numbers, on_shapes, step, storable, with_epilogue};
 
-/// Tokens in fours and not, heads from the smallest to the largest, scores mild and steep.
+/// Generates any number of tokens, heads from the smallest to the largest size, and flat and steep scores.
 fn shapes() -> impl Strategy<Value = Attention> {
     let extents = (1u32..4, 1u32..20, 1u32..4, 1..=MAX_HEAD_SIZE / 4, 0.1f32..2.0);
     (extents, 0..ACTIVATIONS.len(), 0u32..2).prop_map(|((rows, tokens, heads, fours, scale), kind, accumulate)| {
         let head_size = 4 * fours;
-        let epilogue = Epilogue { accumulate, ..dropout_behind(ACTIVATIONS[kind], 3 * heads * head_size) };
+        let epilogue = Epilogue { accumulate, ..dropout_after(ACTIVATIONS[kind], 3 * heads * head_size) };
         Attention { rows, tokens, heads, head_size, scale, epilogue, ..Attention::default() }
     })
 }
 
-/// Values of the result, and queries of all heads.
+/// Returns the number of values in the result, and of queries in all heads.
 fn sizes(params: &Attention) -> (u32, u32) {
     let queries = params.rows * params.tokens * params.heads;
     (queries * params.head_size, queries)
 }
 
 fn queries_keys_and_values(params: &Attention) -> Vec<f32> {
-    made_by(&params.epilogue, &step(params.rows), numbers(3 * sizes(params).0, 1))
+    with_epilogue(&params.epilogue, &step(params.rows), numbers(3 * sizes(params).0, 1))
 }
 
-/// The result and the log-sum-exp, from the twin.
+/// Returns the twin's result and log-sum-exp.
 fn attended(params: &Attention, x: &[f32]) -> [Vec<f32>; 2] {
     let (results, queries) = sizes(params);
     let (mut y, mut log_sum_exp) = (vec![0.0; results as usize], vec![0.0; queries as usize]);

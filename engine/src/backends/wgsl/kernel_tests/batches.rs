@@ -1,4 +1,4 @@
-//! Kernels that make batches of samples, and the order of samples.
+//! Kernels that assemble, augment and normalize batches, and kernels that shuffle samples.
 
 use proptest::prelude::*;
 use shaders::params::{
@@ -28,7 +28,7 @@ fn gather_equals_its_twin_across_epochs_and_in_short_batches() {
         let params = Gather { divisor: 255.0, samples_in_first, streamed, ..sizes };
         let step = Step { offset, count: rows.saturating_sub(missing).max(1), ..step(rows) };
         let images = pixels_of_samples(samples, features);
-        // Any number of 16 bits.
+        // Labels spread over the range of u16.
         let labels: Vec<u16> = (0..10).map(|i| i * 6553).collect();
         let order: Vec<u32> = (0..samples).map(|i| i * 7 % samples).collect();
         let (batch, batch_labels) = (numbers(rows * params.stride, 1), vec![77u32; rows as usize]);
@@ -42,7 +42,7 @@ fn gather_equals_its_twin_across_epochs_and_in_short_batches() {
     });
 }
 
-/// Sources, images larger and smaller than them, and ways to store them: odd sizes, padded channels, tails.
+/// Generates images smaller and larger than their sources, with odd sizes, padded channels and padded rows.
 fn augmented() -> impl Strategy<Value = GatherAugmented> {
     let source = (3u32..9, 3u32..9, 1u32..5);
     let image = (1u32..12, 1u32..10, 1u32..10, -3i32..4, -3i32..4);
@@ -75,7 +75,7 @@ fn augmented() -> impl Strategy<Value = GatherAugmented> {
     })
 }
 
-/// Steps of training and of tests, in two epochs, with short batches and across the end of the set.
+/// Generates training and evaluation steps in two epochs, with short batches and batches that cross the end of the set.
 fn steps() -> impl Strategy<Value = Step> {
     (0u32..2, 0u32..2, 0u32..SAMPLES, 1u32..12).prop_map(|(training, epoch, offset, count)| Step {
         training,
@@ -86,22 +86,22 @@ fn steps() -> impl Strategy<Value = Step> {
     })
 }
 
-fn in_whole_words(sample: &[u8]) -> Vec<u8> {
+fn pad_to_words(sample: &[u8]) -> Vec<u8> {
     let mut stored = sample.to_vec();
     stored.resize(sample.len().next_multiple_of(4), 0);
     stored
 }
 
-/// Compares the kernel with its twin and returns its batch.
-fn gathered(device: &Device, params: &GatherAugmented, step: &Step) -> Vec<f32> {
+/// Compares the kernel with its twin and returns the batch.
+fn check_gather_augmented(device: &Device, params: &GatherAugmented, step: &Step) -> Vec<f32> {
     let features = params.source_height * params.source_width * params.channels;
     let images = pixels_of_samples(SAMPLES, features);
     let labels: Vec<u16> = (0..).map(|i: u16| i * 5461).take(SAMPLES as usize).collect();
     let order: Vec<u32> = (0..SAMPLES).map(|i| i * 7 % SAMPLES).collect();
     let mean_image = numbers(features, 2);
     let (batch, batch_labels) = (numbers(params.rows * params.row_stride, 1), vec![77u32; params.rows as usize]);
-    // On the device each sample is filled up to whole words.
-    let stored: Vec<u8> = images.chunks(features as usize).flat_map(in_whole_words).collect();
+    // The device stores each sample padded to whole words.
+    let stored: Vec<u8> = images.chunks(features as usize).flat_map(pad_to_words).collect();
     let (first, second) = stored.split_at((params.samples_in_first * features.next_multiple_of(4)) as usize);
     let buffers =
         [first, second, bytes(&labels), bytes(&order), bytes(&mean_image), bytes(&batch), bytes(&batch_labels)];
@@ -120,7 +120,7 @@ fn gather_augmented_equals_its_twin_for_every_edge_and_normalization() {
     for edge in [edge::ZERO, edge::NEAREST, edge::REFLECT] {
         for normalization in [normalization::NONE, normalization::CHANNELS, normalization::MEAN_IMAGE] {
             on_shapes((augmented(), steps()), |device, (shape, step)| {
-                gathered(device, &GatherAugmented { edge, normalization, ..shape }, &step);
+                check_gather_augmented(device, &GatherAugmented { edge, normalization, ..shape }, &step);
             });
         }
     }
@@ -131,7 +131,7 @@ fn gather_augmented_equals_its_twin_for_every_flip_and_shift() {
     for flip in [flip::NEVER, flip::RANDOM, flip::ALTERNATING, flip::ALWAYS] {
         for (shift, shift_range) in [(shift::NONE, 0), (shift::WHOLE, 2), (shift::REAL, 2253)] {
             on_shapes((augmented(), steps(), 0u32..3), |device, (shape, step, edge)| {
-                gathered(device, &GatherAugmented { flip, shift, shift_range, edge, ..shape }, &step);
+                check_gather_augmented(device, &GatherAugmented { flip, shift, shift_range, edge, ..shape }, &step);
             });
         }
     }
@@ -140,12 +140,12 @@ fn gather_augmented_equals_its_twin_for_every_flip_and_shift() {
 #[test]
 fn gather_augmented_equals_its_twin_in_grey() {
     on_shapes((augmented(), steps(), 0u32..2), |device, (shape, step, normalization)| {
-        gathered(device, &GatherAugmented { grey: 1, normalization, ..shape }, &step);
+        check_gather_augmented(device, &GatherAugmented { grey: 1, normalization, ..shape }, &step);
     });
 }
 
 #[test]
-fn shifts_and_flips_are_random_and_only_in_training() {
+fn shifts_and_flips_are_random_and_training_only() {
     with_device(|device| {
         let source = GatherAugmented { source_height: 8, source_width: 8, ..GatherAugmented::default() };
         let image = GatherAugmented { height: 8, width: 8, channels: 1, channel_stride: 1, row_stride: 64, ..source };
@@ -154,12 +154,12 @@ fn shifts_and_flips_are_random_and_only_in_training() {
         let changes = |flip, shift, training, number| {
             let step = Step { training, step: number, count: 12, ..step(12) };
             let augmented = GatherAugmented { flip, shift, shift_range: 2, ..plain };
-            let (before, after) = (gathered(device, &plain, &step), gathered(device, &augmented, &step));
+            let [before, after] = [plain, augmented].map(|params| check_gather_augmented(device, &params, &step));
             let rows = before.chunks(64).zip(after.chunks(64));
             rows.map(|(before, after)| before != after).collect::<Vec<bool>>()
         };
         for (flip, shift) in [(flip::RANDOM, shift::NONE), (flip::ALTERNATING, shift::NONE), (0, shift::WHOLE)] {
-            assert!(!changes(flip, shift, 0, 0).contains(&true), "flip {flip}, shift {shift}, in a test");
+            assert!(!changes(flip, shift, 0, 0).contains(&true), "flip {flip}, shift {shift}, in an evaluation");
             let first = changes(flip, shift, 1, 0);
             assert!(first.contains(&true), "flip {flip}, shift {shift}: no row changes in training");
             if flip == flip::RANDOM {
@@ -196,13 +196,13 @@ fn mirror_order_equals_its_twin() {
     });
 }
 
-/// Values between 0 and 255, different in each channel.
+/// Returns values between 0 and 255, with different means for the three channels.
 fn pixels(count: u32) -> Vec<f32> {
     storable(numbers(count, 1).iter().zip(0u16..).map(|(v, i)| (v + 1.0) * 100.0 + 20.0 * f32::from(i % 3)).collect())
 }
 
 #[test]
-fn standardize_equals_its_twin_in_training_and_in_tests() {
+fn standardize_equals_its_twin_in_training_and_evaluation() {
     let shapes = (1u32..9, 1u32..300, 1u32..5, 0u32..3, 0u32..2, 0u32..3);
     on_shapes(shapes, |device, (rows, pixel_count, channels, tail, training, missing)| {
         let params = Standardize {
@@ -223,7 +223,7 @@ fn standardize_equals_its_twin_in_training_and_in_tests() {
 }
 
 #[test]
-fn standardize_makes_an_image_of_one_colour_zero() {
+fn standardize_maps_a_uniform_image_to_zero() {
     with_device(|device| {
         let sizes = Standardize { rows: 2, pixels: 5, channels: 3, row_stride: 16, ..Standardize::default() };
         let params = Standardize { lowest_contrast: 1.0, highest_contrast: 1.0, stream: 5002, ..sizes };
@@ -231,7 +231,7 @@ fn standardize_makes_an_image_of_one_colour_zero() {
         let found = floats(&launch(device, "standardize", &params, &step(2), &[bytes(&batch)], 128)[0]);
         let (image, tail) = found[..16].split_at(15);
         assert!(image.iter().all(|value| value.abs() < 1e-5), "{image:?}");
-        assert_eq!(tail, [7.0], "the tail stays");
+        assert_eq!(tail, [7.0], "the tail changed");
     });
 }
 
@@ -256,13 +256,13 @@ fn check_local_contrast(device: &Device, (rows, height, width, tail, missing): (
 
 #[test]
 fn local_contrast_equals_its_twin_up_to_the_edges() {
-    // A single pixel is its own local mean up to rounding, which the threshold then magnifies.
+    // A single pixel equals its local mean except for rounding, which the threshold would magnify.
     on_shapes((1u32..4, 2u32..20, 2u32..20, 0u32..3, 0u32..2), check_local_contrast);
     with_device(|device| check_local_contrast(device, (1, 32, LOCAL_CONTRAST_PIXELS / 32, 0, 0)));
 }
 
-/// Parameters of one image that leave its colours as they are.
-fn colourless(height: u32, width: u32, row_stride: u32, threshold: f32) -> LocalContrast {
+/// Returns parameters for one image that do not normalize U and V.
+fn without_chroma_scaling(height: u32, width: u32, row_stride: u32, threshold: f32) -> LocalContrast {
     let sizes = LocalContrast { rows: 1, height, width, row_stride, ..LocalContrast::default() };
     LocalContrast { scale_u: 1.0, scale_v: 1.0, threshold, ..sizes }
 }
@@ -270,26 +270,26 @@ fn colourless(height: u32, width: u32, row_stride: u32, threshold: f32) -> Local
 #[test]
 fn local_contrast_of_a_uniform_image_is_zero() {
     with_device(|device| {
-        let (params, batch) = (colourless(9, 13, 352, 1e-4), vec![251.0f32; 352]);
+        let (params, batch) = (without_chroma_scaling(9, 13, 352, 1e-4), vec![251.0f32; 352]);
         let found = floats(&launch(device, "local_contrast", &params, &step(1), &[bytes(&batch)], 256)[0]);
         let (image, tail) = found.split_at(351);
         assert!(image.iter().step_by(3).all(|&y| y == 0.0), "{image:?}");
-        assert_eq!(tail, [251.0], "the tail stays");
+        assert_eq!(tail, [251.0], "the tail changed");
     });
 }
 
 #[test]
-fn local_contrast_divides_even_parts_by_the_threshold() {
+fn local_contrast_divides_small_deviations_by_the_threshold() {
     with_device(|device| {
-        let (params, step) = (colourless(16, 16, 768, 50.0), step(1));
-        // Black but for one grey pixel: its deviation is below the threshold.
+        let (params, step) = (without_chroma_scaling(16, 16, 768, 50.0), step(1));
+        // Black except for one gray pixel, whose deviation is below the threshold.
         let mut batch = vec![0.0f32; 768];
         batch[3 * (8 * 16 + 8)..][..3].fill(100.0);
         let case = Case::new([], [&batch], |[], [batch]| twin::local_contrast(&params, &step, batch));
         let found = case.launch(device, "local_contrast", &params, &step, 256).swap_remove(0);
         assert_close("one grey pixel", &found, &case.expected[0], stored_on_the_way(3.0, 1e-5));
-        let centre = (100.0 - 100.0 * 0.238_108_59f32.powi(2)) / 50.0;
-        let difference = f64::from(found[3 * (8 * 16 + 8)] - centre).abs();
+        let center = (100.0 - 100.0 * 0.238_108_59f32.powi(2)) / 50.0;
+        let difference = f64::from(found[3 * (8 * 16 + 8)] - center).abs();
         assert!(difference < stored_on_the_way(4.0, 1e-4), "the threshold replaces the deviation");
     });
 }

@@ -1,4 +1,4 @@
-//! Kernels that take values one by one.
+//! Element-wise kernels, position embeddings and word embeddings.
 
 use proptest::prelude::*;
 use shaders::Stored;
@@ -6,10 +6,11 @@ use shaders::params::{Add, Blend, Elementwise, Embedding, Epilogue, Position, ac
 use shaders::reference as twin;
 
 use super::{
-    ACTIVATIONS, Case, bytes, dropout_behind, floats, launch, made_by, numbers, on_shapes, step, storable, with_device,
+    ACTIVATIONS, Case, bytes, dropout_after, floats, launch, numbers, on_shapes, step, storable, with_device,
+    with_epilogue,
 };
 
-/// Pixels of the second summand, the number of uses of each, channels in fours, activation.
+/// Generates sums that use each pixel of the second summand once or several times.
 fn sums() -> impl Strategy<Value = Add> {
     let repeats = prop_oneof![Just(1u32), 2u32..30];
     (1u32..20, repeats, 1u32..5, 0u32..3).prop_map(|(pixels, repeats, fours, kind)| Add {
@@ -51,7 +52,7 @@ fn add_gradient_equals_its_twin_for_both_summands() {
         let elements = params.pixels * params.channels;
         for repeats in [1, params.repeats] {
             let params = Add { repeats, ..params };
-            let x = made_by(&params.epilogue, &step(1), numbers(elements / repeats, 2));
+            let x = with_epilogue(&params.epilogue, &step(1), numbers(elements / repeats, 2));
             let (dy, dx) = (numbers(elements, 1), numbers(elements / repeats, 3));
             Case::new([&dy, &x], [&dx], |[dy, x], [dx]| twin::add_gradient(&params, &step(1), dy, x, dx)).check(
                 device,
@@ -92,7 +93,7 @@ fn elementwise(fours: u32, epilogue: Epilogue) -> Elementwise {
     Elementwise { elements: 4 * fours, epilogue, ..Elementwise::default() }
 }
 
-/// Arguments from where GELU is nearly zero to where it is nearly the identity.
+/// Returns arguments in -7..7, where GELU goes from nearly zero to nearly the identity.
 fn spread(count: u32, stream: u32) -> Vec<f32> {
     storable(numbers(count, stream).iter().map(|x| 7.0 * x).collect())
 }
@@ -101,7 +102,7 @@ fn spread(count: u32, stream: u32) -> Vec<f32> {
 fn gelu_forward_equals_its_twin() {
     on_shapes(1u32..200, |device, fours| {
         // Dropout comes after the activation.
-        let params = elementwise(fours, dropout_behind(activation::IDENTITY, 4 * fours));
+        let params = elementwise(fours, dropout_after(activation::IDENTITY, 4 * fours));
         let x = spread(params.elements, 1);
         let y = vec![9.0; x.len()];
         let case = Case::new([&x], [&y], |[x], [y]| twin::gelu_forward(&params, &step(1), x, y));
@@ -110,7 +111,7 @@ fn gelu_forward_equals_its_twin() {
 }
 
 #[test]
-fn far_from_zero_gelu_is_zero_or_the_identity() {
+fn gelu_far_from_zero_is_zero_or_the_identity() {
     with_device(|device| {
         let params = elementwise(1, Epilogue { channels: 4, stored_channels: 4, ..Epilogue::default() });
         let x = [-400.0f32, -40.0, 40.0, 400.0];
@@ -125,12 +126,12 @@ fn far_from_zero_gelu_is_zero_or_the_identity() {
 #[test]
 fn gelu_backward_and_pass_gradient_equal_their_twins() {
     on_shapes((1u32..200, 0..ACTIVATIONS.len(), 0u32..2), |device, (fours, kind, accumulate)| {
-        let params = elementwise(fours, Epilogue { accumulate, ..dropout_behind(ACTIVATIONS[kind], 4 * fours) });
+        let params = elementwise(fours, Epilogue { accumulate, ..dropout_after(ACTIVATIONS[kind], 4 * fours) });
         let (dy, dx) = (numbers(params.elements, 1), numbers(params.elements, 3));
-        let x = made_by(&params.epilogue, &step(1), spread(params.elements, 2));
+        let x = with_epilogue(&params.epilogue, &step(1), spread(params.elements, 2));
         let case = Case::new([&dy, &x], [&dx], |[dy, x], [dx]| twin::gelu_backward(&params, &step(1), dy, x, dx));
         case.check(device, "gelu_backward", (&params, &step(1)), fours, 2e-6);
-        let x = made_by(&params.epilogue, &step(1), numbers(params.elements, 2));
+        let x = with_epilogue(&params.epilogue, &step(1), numbers(params.elements, 2));
         let case = Case::new([&dy, &x], [&dx], |[dy, x], [dx]| twin::pass_gradient(&params, &step(1), dy, x, dx));
         case.check(device, "pass_gradient", (&params, &step(1)), fours, 1e-6);
     });
@@ -142,7 +143,7 @@ fn positions() -> impl Strategy<Value = Position> {
         values: 4 * fours,
         rows_per_part,
         part_stride: 4 * fours + 8,
-        epilogue: dropout_behind(activation::IDENTITY, 4 * fours),
+        epilogue: dropout_after(activation::IDENTITY, 4 * fours),
     })
 }
 
@@ -169,7 +170,7 @@ fn position_gradient_equals_its_twin_part_by_part() {
     });
 }
 
-/// Words from the middle of each row of numbers, of vocabularies with words that never come up and with only one.
+/// Generates embeddings of the ids in the middle of each row, with vocabularies that have unused words or only one.
 fn embeddings() -> impl Strategy<Value = Embedding> {
     let sizes = (1u32..6, 1u32..30, 0u32..4, 0u32..4, 1u32..40, 1u32..5, 0u32..2);
     sizes.prop_map(|(rows, tokens, before, after, words, fours, zero_padding)| {
@@ -196,7 +197,7 @@ fn embeddings() -> impl Strategy<Value = Embedding> {
     })
 }
 
-/// Word numbers in the used places; elsewhere numbers beyond every vocabulary.
+/// Returns rows with word ids at the used positions and ids outside the vocabulary elsewhere.
 fn ids(params: &Embedding) -> Vec<f32> {
     let used = params.id_offset..params.id_offset + params.tokens;
     let words = numbers(params.rows * params.id_stride, 1);
@@ -229,7 +230,7 @@ fn embedding_weight_gradient_equals_its_twin_part_by_part() {
         let tokens = params.rows * params.tokens;
         let (ids, dy) = (ids(&params), numbers(tokens * params.channels, 2));
         let parts = tokens.div_ceil(params.tokens_per_part);
-        // Sums begin at zero, not at the buffer's contents.
+        // The kernel must overwrite the buffer's contents, not add to them.
         let stride = params.part_stride as usize;
         let mut gradient = vec![3.0; parts as usize * stride];
         gradient.chunks_exact_mut(stride).for_each(|part| part[stride - 8..].fill(0.0));

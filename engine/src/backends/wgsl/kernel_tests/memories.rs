@@ -4,16 +4,16 @@ use proptest::prelude::*;
 use shaders::params::{ChannelSoftmax, Concatenate, Epilogue, PixelProducts, SentenceSum, Step, Transpose, activation};
 use shaders::reference as twin;
 
-use super::{ACTIVATIONS, Case, dropout_behind, made_by, on_shapes, padded, step};
+use super::{ACTIVATIONS, Case, dropout_after, on_shapes, padded, step, with_epilogue};
 
-/// Channels rounded up to fours.
+/// Rounds the number of channels up to a multiple of four.
 fn stored(channels: u32) -> u32 {
     channels.next_multiple_of(4)
 }
 
-/// An activation and dropout behind a value.
+/// Returns an epilogue of an activation and dropout.
 fn epilogue(activation: u32, channels: u32) -> Epilogue {
-    Epilogue { channels, stored_channels: stored(channels), ..dropout_behind(activation, stored(channels)) }
+    Epilogue { channels, stored_channels: stored(channels), ..dropout_after(activation, stored(channels)) }
 }
 
 fn activations() -> impl Strategy<Value = u32> {
@@ -32,7 +32,7 @@ fn sentence_sums_equal_their_twins() {
         let epilogue = Epilogue { accumulate, ..epilogue(activation, channels) };
         let params = SentenceSum { sentences, words, channels, stored_channels, epilogue };
         let step = step(sentences);
-        let x = made_by(&epilogue, &step, padded(sentences * words, channels, stored_channels, 1));
+        let x = with_epilogue(&epilogue, &step, padded(sentences * words, channels, stored_channels, 1));
         let dy = padded(sentences, channels, stored_channels, 2);
         let case = Case::new([&x], [&dy], |[a], [y]| {
             twin::sentence_sum_forward(&params, &step, a, y);
@@ -60,9 +60,9 @@ fn pixel_products_equal_their_twins() {
             epilogue: epilogue(activation, second),
             ..PixelProducts::default()
         };
-        let of_factor = Epilogue { accumulate, ..epilogue(activation, channels) };
+        let factor_epilogue = Epilogue { accumulate, ..epilogue(activation, channels) };
         let factor = |pixels, stream| padded(rows * pixels, channels, stored(channels), stream);
-        let [a, b] = [factor(first, 1), factor(second, 2)].map(|values| made_by(&of_factor, &step, values));
+        let [a, b] = [factor(first, 1), factor(second, 2)].map(|values| with_epilogue(&factor_epilogue, &step, values));
         let dy = padded(rows * first, second, stored(second), 3);
         let y = vec![9.0; dy.len()];
         let case = Case::new([&a, &b], [&y], |[a, b], [y]| {
@@ -70,7 +70,7 @@ fn pixel_products_equal_their_twins() {
         });
         case.check(device, "pixel_products_forward", (&params, &step), quads(&y), 1e-5);
         for (of_second, other, x, stream) in [(0, &b, &a, 4), (1, &a, &b, 5)] {
-            let params = PixelProducts { of_second, epilogue: of_factor, ..params };
+            let params = PixelProducts { of_second, epilogue: factor_epilogue, ..params };
             let dx = factor(if of_second == 1 { second } else { first }, stream);
             let case = Case::new([&dy, other, x], [&dx], |[dy, other, x], [dx]| {
                 twin::pixel_products_gradient(&params, &step, dy, other, x, dx);
@@ -90,7 +90,7 @@ fn channel_softmaxes_equal_their_twins() {
         let params = ChannelSoftmax { pixels, channels, stored_channels, linear_start, epilogue: own };
         let below = Epilogue { accumulate, ..epilogue(activation, channels) };
         let values = |stream| padded(pixels, channels, stored_channels, stream);
-        let x = made_by(&below, &step, values(1));
+        let x = with_epilogue(&below, &step, values(1));
         let y = vec![9.0; x.len()];
         let case = Case::new([&x], [&y], |[a], [y]| {
             twin::channel_softmax_forward(&params, &step, a, y);
@@ -121,7 +121,7 @@ fn transposes_equal_their_twins() {
         };
         let below = Epilogue { accumulate, ..epilogue(activation, channels) };
         let values = |stream| padded(rows * pixels, channels, stored(channels), stream);
-        let x = made_by(&below, &step, values(1));
+        let x = with_epilogue(&below, &step, values(1));
         let dy = padded(rows * channels, pixels, stored(pixels), 2);
         let y = vec![9.0; dy.len()];
         let case = Case::new([&x], [&y], |[a], [y]| {
@@ -156,7 +156,7 @@ fn concatenations_equal_their_twins() {
         let values = |channels, stream| padded(pixels, channels, stored(channels), stream);
         let below = |channels| Epilogue { accumulate, ..epilogue(activation, channels) };
         let [a, b] = [(first, 1), (second, 2)]
-            .map(|(channels, stream)| made_by(&below(channels), &step, values(channels, stream)));
+            .map(|(channels, stream)| with_epilogue(&below(channels), &step, values(channels, stream)));
         let dy = values(channels, 3);
         let y = vec![9.0; dy.len()];
         let case = Case::new([&a, &b], [&y], |[a, b], [y]| {

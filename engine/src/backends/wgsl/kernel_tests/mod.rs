@@ -46,8 +46,8 @@ type Devices = (Rc<Device>, Option<Rc<Device>>);
 
 thread_local! {
     static STORED: Cell<Stored> = const { Cell::new(Stored::F32) };
-    /// True once this test has reported the variants that it skips.
-    static LEAVES_OUT: Cell<bool> = const { Cell::new(false) };
+    /// True once the current test has reported that it skips variants.
+    static REPORTED_SKIP: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs `test` with a device that stores f32, and with one that stores f16 if the adapter can. Without a device,
@@ -84,7 +84,7 @@ fn open() -> Option<Devices> {
 /// Selects which kernels of a product a test launches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Variants {
-    /// The default, and the one that the rule chooses for the product and device.
+    /// The default variant, and the one that the heuristic chooses for the product and device.
     Usual,
     /// All variants that the device runs. A driver without cached kernels compiles for minutes.
     Every,
@@ -126,7 +126,7 @@ fn variants(device: &Device, product: &Product, which: Variants) -> Vec<&'static
 fn every_variant(device: &Device, product: &Product) -> Vec<&'static Variant> {
     let variants: Vec<_> = product.variants_with(device.abilities).collect();
     let is_for_device = |variant: &&Variant| device.abilities.matrices || !variant.multiplies_blocks();
-    if variants.len() < product.variants().iter().filter(is_for_device).count() && !LEAVES_OUT.replace(true) {
+    if variants.len() < product.variants().iter().filter(is_for_device).count() && !REPORTED_SKIP.replace(true) {
         let lanes = device.abilities.subgroup_lanes;
         let why = format!("kernels for subgroups of eight lanes do not run, this adapter's subgroups have {lanes}");
         // Four lanes means that llvmpipe was configured with that width.
@@ -177,7 +177,7 @@ fn as_stored(stored: Stored, bytes: &[u8]) -> Vec<u8> {
         return bytes.to_vec();
     }
     let store = |value: f32| {
-        assert_eq!(f16::from_f32(value).to_f32(), value, "this cannot be stored as it is");
+        assert_eq!(f16::from_f32(value).to_f32(), value, "not representable in f16");
         f16::from_f32(value).to_le_bytes()
     };
     let mut stored: Vec<u8> = floats(bytes).into_iter().flat_map(store).collect();
@@ -194,7 +194,7 @@ fn step(rows: u32) -> Step {
 const ACTIVATIONS: [u32; 3] = [activation::IDENTITY, activation::RELU, activation::TANH];
 
 /// Returns an epilogue with dropout after an activation, for layers with padding in the last stored channel.
-fn dropout_behind(activation: u32, stored_channels: u32) -> Epilogue {
+fn dropout_after(activation: u32, stored_channels: u32) -> Epilogue {
     Epilogue {
         activation,
         dropout_stream: 1000,
@@ -304,7 +304,7 @@ fn launch<P: Pod>(
     launch_with(device, kernel, Vec::new(), (bytemuck::bytes_of(params), step), buffers, invocations)
 }
 
-/// Like [`launch`], with values of the kernel's constants.
+/// Like [`launch`], with values for the kernel's pipeline constants.
 fn launch_with(
     device: &Device,
     kernel: &str,
@@ -391,7 +391,7 @@ fn padded(pixels: u32, channels: u32, stored: u32, stream: u32) -> Vec<f32> {
 }
 
 /// Applies `epilogue` to the values of a batch.
-fn made_by(epilogue: &Epilogue, step: &Step, values: Vec<f32>) -> Vec<f32> {
+fn with_epilogue(epilogue: &Epilogue, step: &Step, values: Vec<f32>) -> Vec<f32> {
     let made = |(at, value)| shaders::reference::apply_epilogue(value, at, epilogue, step);
     storable((0..).zip(values).map(made).collect())
 }
@@ -410,7 +410,7 @@ fn chosen_lanes() -> Option<u32> {
 
 #[test]
 #[ignore = "tests every variant again for each subgroup size"]
-fn kernels_compute_the_same_with_every_size_of_subgroups() {
+fn kernels_match_their_twins_with_every_subgroup_size() {
     if env::var_os(VECTOR_WIDTH).is_some() {
         return;
     }
@@ -419,14 +419,14 @@ fn kernels_compute_the_same_with_every_size_of_subgroups() {
         native.set(has_everything(device.adapter()).then(|| 32 * device.abilities.subgroup_lanes));
     });
     let Some(native) = native.get() else {
-        return skipped(false, "only llvmpipe lets its vectors' width be chosen");
+        return skipped(false, "only llvmpipe has a configurable vector width");
     };
-    // The kernels' own tests use the native width.
+    // The regular tests cover the native width.
     for width in VECTOR_WIDTHS.into_iter().filter(|&width| width != native) {
         let output = Command::new(env::current_exe().unwrap())
             .arg("--include-ignored")
             .args(WITH_SUBGROUPS)
-            .arg("a_subgroup_has_a_lane_for_each_32_bits_of_a_vector")
+            .arg("subgroups_have_one_lane_per_32_vector_bits")
             .env(VECTOR_WIDTH, width.to_string())
             .output()
             .unwrap();
@@ -436,7 +436,7 @@ fn kernels_compute_the_same_with_every_size_of_subgroups() {
 }
 
 #[test]
-fn a_subgroup_has_a_lane_for_each_32_bits_of_a_vector() {
+fn subgroups_have_one_lane_per_32_vector_bits() {
     let Some(lanes) = chosen_lanes() else { return };
     with_device(|device| assert_eq!(device.abilities.subgroup_lanes, lanes));
 }

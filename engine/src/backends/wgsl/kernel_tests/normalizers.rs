@@ -3,10 +3,11 @@ use shaders::params::{BatchNorm, Epilogue, LayerNorm, LocalResponse, Step, activ
 use shaders::reference as twin;
 
 use super::{
-    ACTIVATIONS, Case, assert_close, dropout_behind, made_by, numbers, on_shapes, padded, step, storable, with_device,
+    ACTIVATIONS, Case, assert_close, dropout_after, numbers, on_shapes, padded, step, storable, with_device,
+    with_epilogue,
 };
 
-/// Radii below and above four channels and above all of them. The last channel is padding.
+/// Generates radii below and above four channels, up to more than all channels. The last channel is padding.
 fn local_responses() -> impl Strategy<Value = LocalResponse> {
     let extents = (1u32..4, 1u32..20, 1u32..7, 0u32..10, 0..ACTIVATIONS.len(), 0u32..2);
     extents.prop_map(|(rows, pixels, fours, radius, kind, accumulate)| LocalResponse {
@@ -17,7 +18,7 @@ fn local_responses() -> impl Strategy<Value = LocalResponse> {
         bias: 0.7,
         alpha: 0.4,
         beta: 0.75,
-        epilogue: Epilogue { accumulate, ..dropout_behind(ACTIVATIONS[kind], 4 * fours) },
+        epilogue: Epilogue { accumulate, ..dropout_after(ACTIVATIONS[kind], 4 * fours) },
         ..LocalResponse::default()
     })
 }
@@ -30,7 +31,7 @@ fn local_responses_equal_their_twins() {
         let (x, y) = (values(1), vec![9.0; (pixels * stored) as usize]);
         let case = Case::new([&x], [&y], |[x], [y]| twin::local_response_forward(&params, &step, x, y));
         case.check(device, "local_response_forward", (&params, &step), pixels * stored / 4, 2e-6);
-        let (dy, x, dx) = (values(1), made_by(&params.epilogue, &step, values(2)), values(3));
+        let (dy, x, dx) = (values(1), with_epilogue(&params.epilogue, &step, values(2)), values(3));
         let case = Case::new([&dy, &x], [&dx], |[dy, x], [dx]| {
             twin::local_response_backward(&params, &step, dy, x, dx);
         });
@@ -38,8 +39,8 @@ fn local_responses_equal_their_twins() {
     });
 }
 
-/// Parts that end inside rows, are longer and shorter than eight pixels, or are empty because the last rows are no samples;
-/// the last channel is padding.
+/// Generates parts that end inside rows, have more or fewer than eight pixels, or are empty because the last rows hold
+/// no samples. The last channel is padding.
 fn batch_norms() -> impl Strategy<Value = (BatchNorm, Step)> {
     let own = [activation::IDENTITY, activation::RELU, activation::TANH, activation::GELU];
     let extents = (1u32..6, 1u32..30, 1u32..6, 1u32..40, 0u32..3);
@@ -56,7 +57,7 @@ fn batch_norms() -> impl Strategy<Value = (BatchNorm, Step)> {
             activation: own[kind],
             epsilon: 1e-3,
             keep: 0.6,
-            epilogue: Epilogue { accumulate, ..dropout_behind(ACTIVATIONS[below], 4 * fours) },
+            epilogue: Epilogue { accumulate, ..dropout_after(ACTIVATIONS[below], 4 * fours) },
             ..BatchNorm::default()
         };
         (params, Step { count: rows.saturating_sub(missing).max(1), elsewhere: missing, ..step(rows) })
@@ -67,7 +68,7 @@ fn batch_values(params: &BatchNorm, stream: u32) -> Vec<f32> {
     padded(params.rows * params.pixels, params.stored_channels - 1, params.stored_channels, stream)
 }
 
-/// For each channel, a mean with a variance or its inverse deviation, then gamma, and beta.
+/// Returns per-channel statistics (means, then variances or inverse deviations), gamma and beta.
 fn channels(params: &BatchNorm) -> [Vec<f32>; 3] {
     let channel = |stream| padded(1, params.stored_channels - 1, params.stored_channels, stream);
     let saved = [channel(10), channel(11).iter().map(|v| v + 1.5).collect()].concat();
@@ -109,13 +110,13 @@ fn batch_norm_finish_equals_its_twin() {
         let invocations = 64 * u64::from(params.stored_channels / 4);
         let found = case.launch(device, "batch_norm_finish", &params, &step, invocations);
         assert_close(&format!("{params:?}, {step:?}"), &found[0], &case.expected[0], 1e-6);
-        // A pixel alone has no variance, and its inverse deviation is far above one: the error is relative.
+        // A single pixel has zero variance, so its inverse deviation and the rounding error are large.
         assert_close(&format!("{params:?}, {step:?}"), &found[1], &case.expected[1], 1e-5);
     });
 }
 
 #[test]
-fn a_variance_far_from_zero_survives_many_parts() {
+fn small_variance_around_a_large_mean_survives_many_parts() {
     with_device(|device| {
         let sizes = BatchNorm { rows: 100, pixels: 97, stored_channels: 8, ..BatchNorm::default() };
         let parts = BatchNorm { pixels_per_part: 61, parts: 160, part_stride: 16, bias_offset: 8, ..sizes };
@@ -164,7 +165,7 @@ fn batch_norm_gradient_sums_equal_their_twin_part_by_part() {
 #[test]
 fn batch_norm_input_gradient_equals_its_twin() {
     on_shapes(batch_norms(), |device, (params, step)| {
-        let x = made_by(&params.epilogue, &step, batch_values(&params, 2));
+        let x = with_epilogue(&params.epilogue, &step, batch_values(&params, 2));
         let (dy, [saved, gamma, beta]) = (output_gradients(&params, &step), channels(&params));
         let sums = padded(1, params.part_stride, params.part_stride, 4);
         let dx = batch_values(&params, 3);
@@ -178,7 +179,7 @@ fn batch_norm_input_gradient_equals_its_twin() {
     });
 }
 
-/// Two channels to many, up to three of them padding.
+/// Generates two or more channels, followed by up to three channels of padding.
 fn layer_norms() -> impl Strategy<Value = LayerNorm> {
     let extents = (1u32..5, 1u32..20, 2u32..40, 1u32..30, 0..ACTIVATIONS.len(), 0u32..2);
     extents.prop_map(|(rows, tokens, channels, tokens_per_part, kind, accumulate)| {
@@ -192,7 +193,7 @@ fn layer_norms() -> impl Strategy<Value = LayerNorm> {
             part_stride: 2 * stored_channels + 12,
             bias_offset: stored_channels + 8,
             epsilon: 1e-3,
-            epilogue: Epilogue { accumulate, channels, ..dropout_behind(ACTIVATIONS[kind], stored_channels) },
+            epilogue: Epilogue { accumulate, channels, ..dropout_after(ACTIVATIONS[kind], stored_channels) },
         }
     })
 }
@@ -205,7 +206,7 @@ fn channel_values(params: &LayerNorm, stream: u32) -> Vec<f32> {
     padded(1, params.channels, params.stored_channels, stream)
 }
 
-/// Mean and 1 / √(variance + epsilon) of each token of `x`.
+/// Returns the mean and 1 / √(variance + epsilon) of each token of `x`.
 fn saved_of_tokens(params: &LayerNorm, x: &[f32]) -> Vec<f32> {
     let ones = vec![1.0; params.stored_channels as usize];
     let (mut y, mut saved) = (x.to_vec(), vec![0.0; 2 * (params.rows * params.tokens) as usize]);
@@ -216,7 +217,7 @@ fn saved_of_tokens(params: &LayerNorm, x: &[f32]) -> Vec<f32> {
 #[test]
 fn layer_norm_forward_equals_its_twin() {
     on_shapes(layer_norms(), |device, params| {
-        // Values far from zero, so that their variance is easily lost.
+        // Values far from zero, where a naive variance loses precision.
         let x = token_values(&params, 1).iter().map(|&v| if v == 0.0 { v } else { v + 10.0 }).collect();
         let x = storable(x);
         let (gamma, beta) = (channel_values(&params, 2), channel_values(&params, 3));
@@ -233,7 +234,7 @@ fn layer_norm_forward_equals_its_twin() {
 fn layer_norm_input_gradient_equals_its_twin() {
     on_shapes(layer_norms(), |device, params| {
         let step = step(params.rows);
-        let x = made_by(&params.epilogue, &step, token_values(&params, 1));
+        let x = with_epilogue(&params.epilogue, &step, token_values(&params, 1));
         let (dy, gamma, dx) = (token_values(&params, 2), channel_values(&params, 3), token_values(&params, 4));
         let saved = saved_of_tokens(&params, &x);
         let case = Case::new([&x, &dy, &saved, &gamma], [&dx], |[x, dy, saved, gamma], [dx]| {

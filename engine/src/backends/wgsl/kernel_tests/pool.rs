@@ -4,7 +4,7 @@ use shaders::reference as twin;
 
 use super::{Case, assert_close, bytes, double, floats, launch, numbers, on_shapes, step};
 
-/// Windows that overlap, touch, leave pixels out, and extend over the edges.
+/// Generates windows that overlap, touch, skip pixels, or extend past the edges.
 fn shapes() -> impl Strategy<Value = Pool> {
     let extents = (1u32..4, 3u32..9, 3u32..9, 1u32..4, 1u32..4, 1u32..4, 0u32..2, any::<bool>());
     extents.prop_map(|(rows, input_height, input_width, fours, side, stride, padding, ceil)| {
@@ -42,7 +42,7 @@ fn outputs(params: &Pool) -> u32 {
 #[test]
 fn max_pool_forward_equals_its_twin() {
     on_shapes(shapes(), |device, params| {
-        // Few different values, so that ties happen.
+        // Few distinct values, so that ties occur.
         let x: Vec<f32> = numbers(inputs(&params), 1).iter().map(|v| (v * 3.0).round()).collect();
         let (y, taps) = (vec![0.0f32; outputs(&params) as usize], vec![0u32; outputs(&params) as usize]);
         let (buffers, step) = ([bytes(&x), bytes(&y), bytes(&taps)], step(params.rows));

@@ -7,15 +7,15 @@ use shaders::reference as twin;
 use super::super::plan::weight_gradient::tiles;
 use super::super::products::{Pass, Product};
 use super::{
-    ACTIVATIONS, Case, Variants, bytes, dropout_behind, floats, launch, made_by, numbers, on_shapes, step,
-    test_variants, with_device,
+    ACTIVATIONS, Case, Variants, bytes, dropout_after, floats, launch, numbers, on_shapes, step, test_variants,
+    with_device, with_epilogue,
 };
 use crate::backends::wgsl::device::Device;
 
-/// Rows, inputs and outputs in fours.
+/// Rows, then inputs and outputs in units of four.
 type DenseShape = (u32, u32, u32);
 
-/// Odd sizes, edges of tiles, and single rows.
+/// Generates odd sizes, partial tiles and single rows.
 fn dense_shapes() -> impl Strategy<Value = DenseShape> {
     (1u32..80, 1u32..20, 1u32..20)
 }
@@ -34,12 +34,12 @@ fn dense(rows: u32, inputs: u32, outputs: u32, epilogue: Epilogue) -> Dense {
     }
 }
 
-/// Tolerance of sums of `terms` products: longer ones are rounded more.
+/// Returns the tolerance for a sum of `terms` products. Longer sums accumulate more rounding errors.
 fn tolerance(terms: u32) -> f64 {
     1e-5 * (f64::from(terms) / 80.0).max(1.0)
 }
 
-/// Checks random shapes, and then these.
+/// Checks random shapes, then `others`.
 fn check_shapes<S: Strategy>(
     shapes: S,
     others: impl IntoIterator<Item = S::Value> + Clone,
@@ -50,10 +50,11 @@ fn check_shapes<S: Strategy>(
 }
 
 fn check_dense_forward(which: Variants) {
-    // Sums so long that tiles come in bands, the last of them lower; and more than two of the largest tiles each way.
+    // Sums long enough to arrange tiles in bands, with a lower last band, and more than two of the largest tiles in
+    // each direction.
     let others = [((170, 256, 19), 1), ((170, 5, 45), 1)];
     check_shapes((dense_shapes(), 0..ACTIVATIONS.len()), others, |device, ((rows, inputs, outputs), kind)| {
-        let epilogue = dropout_behind(ACTIVATIONS[kind], 4 * outputs);
+        let epilogue = dropout_after(ACTIVATIONS[kind], 4 * outputs);
         let (params, step) = (dense(rows, 4 * inputs, 4 * outputs, epilogue), step(rows));
         let x = numbers(rows * params.inputs, 1);
         let (weights, bias) = (numbers(params.inputs * params.outputs, 2), numbers(params.outputs, 3));
@@ -69,10 +70,10 @@ fn check_dense_forward(which: Variants) {
 fn check_dense_input_gradient(which: Variants) {
     let others = [((170, 19, 256), 1), ((170, 45, 5), 1)];
     check_shapes((dense_shapes(), 0..ACTIVATIONS.len()), others, |device, ((rows, inputs, outputs), kind)| {
-        let epilogue = Epilogue { accumulate: rows % 2, ..dropout_behind(ACTIVATIONS[kind], 4 * inputs) };
+        let epilogue = Epilogue { accumulate: rows % 2, ..dropout_after(ACTIVATIONS[kind], 4 * inputs) };
         let (params, step) = (dense(rows, 4 * inputs, 4 * outputs, epilogue), step(rows));
         let dy = numbers(rows * params.outputs, 1);
-        let x = made_by(&epilogue, &step, numbers(rows * params.inputs, 2));
+        let x = with_epilogue(&epilogue, &step, numbers(rows * params.inputs, 2));
         let weights = numbers(params.inputs * params.outputs, 3);
         let dx = numbers(rows * params.inputs, 4);
         let case = Case::new([&dy, &weights, &x], [&dx], |[dy, weights, x], [dx]| {
@@ -99,9 +100,9 @@ fn check_dense_weight_gradient(which: Variants) {
 }
 
 #[test]
-fn dropout_follows_the_generator_and_only_in_training() {
+fn dropout_matches_the_generator_and_only_in_training() {
     with_device(|device| {
-        let params = dense(3, 4, 8, dropout_behind(activation::RELU, 8));
+        let params = dense(3, 4, 8, dropout_after(activation::RELU, 8));
         let buffers = [vec![1.0f32; 12], vec![1.0f32; 32], vec![0.0; 8], vec![0.0; 24]];
         let run = |training: u32| {
             let step = Step { training, ..step(3) };
@@ -112,7 +113,7 @@ fn dropout_follows_the_generator_and_only_in_training() {
         let dropped = run(1);
         for (i, &y) in (0u32..).zip(&dropped) {
             let (row, unit) = (i / 8, i % 8);
-            // Numbers are counted over the whole batch, whose first rows are on other devices.
+            // Random numbers are indexed over the whole batch, whose first rows are on other devices.
             let elsewhere = step(3).first_row * params.epilogue.features;
             let number = twin::pcg4d::uniform(elsewhere + row * params.units + unit, 1000, 3, 11);
             assert_eq!(y == 0.0, number < 0.2, "row {row}, unit {unit}");
@@ -120,8 +121,9 @@ fn dropout_follows_the_generator_and_only_in_training() {
     });
 }
 
-/// Rows, height, width, channels, filters in fours, window, padding: padded and not, narrower than a tile and wider; strides,
-/// and no bias. Windows are squares and rectangles, and padding of rows and columns may differ.
+/// Generates convolutions with and without padding, strides and bias, narrower and wider than a tile.
+///
+/// Windows may be rectangular, and rows and columns may be padded differently.
 fn convolutions(channels: impl Strategy<Value = u32>) -> impl Strategy<Value = Conv2d> {
     let extents = (1u32..4, 3u32..9, 3u32..9, channels, 1u32..20);
     let windows = ([1u32..4, 1u32..4], [0u32..2, 0u32..2], 1u32..4, any::<bool>());
@@ -155,14 +157,14 @@ fn convolution(
         part_stride: kernel.next_multiple_of(4) + 4 + output_channels,
         bias_offset: if bias { kernel.next_multiple_of(4) + 4 } else { NO_BIAS },
         stride,
-        // As the data is stored.
+        // Samples are padded to a multiple of four, as in a data set.
         input_spare: features.next_multiple_of(4) - features,
         epilogue: Epilogue { activation: activation::RELU, ..Epilogue::default() },
     }
 }
 
-/// More than two of the largest tiles in each direction, in every pass; and the windows of Inception-v3: a row of seven taps,
-/// and a column of them.
+/// Returns convolutions of more than two of the largest tiles in each direction in every pass, and with the windows of
+/// Inception-v3: a row and a column of seven taps.
 fn large_convolutions() -> [Conv2d; 3] {
     let [row, column] = [([1, 7], [0, 3]), ([7, 1], [3, 0])]
         .map(|(window, padding)| convolution([2, 9, 8], [20, 24], (window, padding, 1), false));
@@ -177,7 +179,7 @@ fn narrow_convolutions() -> impl Strategy<Value = Conv2d> {
     convolutions(prop_oneof![Just(1u32), Just(2), Just(3), Just(5)])
 }
 
-/// Elements of the input, of the kernel, and of the output.
+/// Returns the number of elements in the input, the kernel and the output.
 fn convolution_sizes(params: &Conv2d) -> [u32; 3] {
     [
         params.rows * (params.input_height * params.input_width * params.input_channels + params.input_spare),

@@ -19,7 +19,7 @@ const CELLS: [Cell; 5] = [
     Cell::SimpleRnn(Activation::Relu),
 ];
 
-/// Sequences, steps and units: workgroups with sequences to spare, single steps, units with padding.
+/// Generates numbers of sequences, steps and units, including partial workgroups, single steps and padded units.
 fn shapes() -> impl Strategy<Value = (u32, u32, u32)> {
     (1u32..70, 1u32..6, 1u32..40)
 }
@@ -37,7 +37,7 @@ fn layer(cell: Cell, (sequences, steps, units): (u32, u32, u32)) -> Recurrent {
     Recurrent { activation, epilogue: epilogue.stored(4), ..recurrent(sequences, steps, units) }
 }
 
-/// Rows of `blocks` times the stored units, each block with its padding of zeros; numbers in `-limit..limit`.
+/// Returns rows of `blocks` blocks of units, with numbers in `-limit..limit` and zeros as padding of each block.
 fn padded(params: &Recurrent, rows: u32, blocks: u32, stream: u32, limit: f32) -> Vec<f32> {
     let values = numbers(rows * blocks * params.stored_units, stream);
     let known = |at: u32| at % params.stored_units < params.units;
@@ -57,14 +57,14 @@ fn padding_is_zero(params: &Recurrent, values: &[f32]) -> bool {
     (0..).zip(values).all(|(at, &value): (u32, _)| at % params.stored_units < params.units || value == 0.0)
 }
 
-/// A pass of a layer, with names of the buffers that it writes.
+/// One pass of a layer, with names of the buffers that it writes.
 struct RecurrentCase {
     case: Case,
     names: Vec<&'static str>,
 }
 
 impl RecurrentCase {
-    /// `written` are names and twin's results of the last buffers.
+    /// Creates a case. `written` has the names of the last buffers and the twin's results for them.
     fn new(buffers: Vec<Vec<f32>>, written: Vec<(&'static str, Vec<f64>)>) -> Self {
         let (names, expected) = written.into_iter().unzip();
         Self { case: Case { buffers, expected }, names }
@@ -102,8 +102,9 @@ impl ForwardInputs {
         }
     }
 
-    /// The twin's gates, the values that only this kind of cell keeps, previous states and the last ones.
-    fn advanced(&self, cell: Cell, params: &Recurrent) -> [Vec<f64>; 4] {
+    /// Runs the twin and returns the gates, the values that only this kind of cell keeps, the previous states and the
+    /// last states.
+    fn run_twin(&self, cell: Cell, params: &Recurrent) -> [Vec<f64>; 4] {
         let states = (params.sequences * params.steps * params.stored_units) as usize;
         let (mut gates, mut previous) = (double(&self.gates), vec![0.0; states]);
         let mut y = vec![0.0; (params.sequences * params.stored_units) as usize];
@@ -127,8 +128,8 @@ impl ForwardInputs {
 
 fn forward(cell: Cell, params: &Recurrent) -> RecurrentCase {
     let inputs = ForwardInputs::new(cell, params);
-    let [gates, own, previous, y] = inputs.advanced(cell, params);
-    // Earlier contents must not matter.
+    let [gates, own, previous, y] = inputs.run_twin(cell, params);
+    // The kernel must ignore earlier contents.
     let old = |count: usize, stream| numbers(u32::try_from(count).unwrap(), stream);
     let [old_own, old_previous, old_y] = [old(own.len(), 3), old(previous.len(), 4), old(y.len(), 5)];
     let ForwardInputs { weights, recurrent_bias, gates: input } = inputs;
@@ -146,13 +147,13 @@ fn forward(cell: Cell, params: &Recurrent) -> RecurrentCase {
     }
 }
 
-/// The backward pass, with a gradient for `with_gradient` sequences only.
+/// Creates a backward pass in which only the first `with_gradient` sequences have a gradient.
 fn backward(cell: Cell, params: &Recurrent, with_gradient: u32) -> RecurrentCase {
     let inputs = ForwardInputs::new(cell, params);
-    let [gates, own, previous, _] = inputs.advanced(cell, params);
+    let [gates, own, previous, _] = inputs.run_twin(cell, params);
     #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
     let single = |values: Vec<f64>| -> Vec<f32> { values.into_iter().map(|v| v as f32).collect() };
-    // Cells are the only ones that are never stored in fewer bits.
+    // Of these, only the cell states of an LSTM are always stored in f32.
     let (gates, previous) = (storable(single(gates)), storable(single(previous)));
     let own = if cell == Cell::Lstm { single(own) } else { storable(single(own)) };
     let mut dy = padded(params, params.sequences, 1, 7, 1.0);
@@ -212,17 +213,17 @@ fn check_wide_layers(which: Variants) {
 
 fn check_sequences_without_a_gradient(which: Variants) {
     with_device(|device| {
-        let empty = 5;
+        let with_gradient = 5;
         for cell in CELLS {
             let params = layer(cell, (9, 4, 6));
             let product = Product::new(Pass::InputGradient, (cell, params));
-            let case = backward(cell, &params, empty);
+            let case = backward(cell, &params, with_gradient);
             for variant in variants(device, &product, which) {
                 let found = case.case.launch_variant(device, variant, &product, &step(params.sequences));
                 for (what, gradient) in case.names.iter().zip(found) {
-                    let some = gradient.len() / 9 * empty as usize;
-                    assert!(gradient[..some].iter().any(|&value| value != 0.0), "{what} of {}", variant.kernel);
-                    assert!(gradient[some..].iter().all(|&value| value == 0.0), "{what} of {}", variant.kernel);
+                    let end = gradient.len() / 9 * with_gradient as usize;
+                    assert!(gradient[..end].iter().any(|&value| value != 0.0), "{what} of {}", variant.kernel);
+                    assert!(gradient[end..].iter().all(|&value| value == 0.0), "{what} of {}", variant.kernel);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! The loss, the update of the weights, and kernels that measure peaks.
+//! The loss, weight updates, and kernels that measure peaks.
 
 use half::f16;
 use proptest::prelude::*;
@@ -50,15 +50,15 @@ fn softmax_cross_entropy_equals_its_twin() {
     });
 }
 
-/// The twin's update of weights and states.
+/// Twin that updates weights and states.
 type Twin = fn(&twin::Update<f64>, &[twin::Block<f64>], &[f64], &mut [f64], &mut [Vec<f64>]);
 
-/// A training step whose rates differ, so that one taken for the other shows.
+/// Returns a training step with two different rates, so that confusing them changes the result.
 fn rates() -> Step {
     Step { decay_rate: 0.5, ..step(1) }
 }
 
-/// Blocks with their own multipliers, as tensors have. Some are frozen at the step of [`rates`], some will be.
+/// Returns different multipliers for each block. Some blocks are frozen at the step of [`rates`], some later or never.
 fn multipliers(blocks: u32) -> Vec<BlockMultipliers> {
     let frozen_from = [u32::MAX, 0, rates().step + 1, rates().step, u32::MAX];
     (0..blocks)
@@ -71,7 +71,7 @@ fn multipliers(blocks: u32) -> Vec<BlockMultipliers> {
         .collect()
 }
 
-/// The twin's form of the kernel's parameters.
+/// Converts the kernel's parameters to the twin's.
 fn update(params: &Optimizer, step: &Step) -> twin::Update<f64> {
     twin::Update {
         step: step.step,
@@ -86,7 +86,7 @@ fn update(params: &Optimizer, step: &Step) -> twin::Update<f64> {
     }
 }
 
-/// Compares `kernel` with its twin; `rule` is its parameters without the size of the arenas.
+/// Compares `kernel` with its twin. `rule` has its parameters except for the size of the arenas.
 fn check(kernel: &str, rule: Optimizer, states: u32, twin: Twin) {
     on_shapes(1u32..9, |device, blocks| {
         let params = Optimizer { elements: blocks * BLOCK_ELEMENTS, gradient_scale: 0.25, ..rule };
@@ -160,7 +160,7 @@ fn average_equals_its_twin_and_only_acts_on_request() {
             twin::average(mode, f64::from(keep), weights, shadow);
         });
         case.check(device, "average", (&params, &step), params.elements / 4, 1e-6);
-        // Lookahead copies, and without an order nothing changes: no rounding is allowed for that.
+        // Lookahead (2) copies the average and mode 0 changes nothing, so these must be exact.
         let found = case.launch(device, "average", &params, &step, u64::from(params.elements / 4));
         assert_eq!(mode == 2, found[0] == found[1], "mode {mode}: the weights are the average");
         assert_eq!(mode != 0, found[1] != shadow, "mode {mode}: the average moves");
@@ -182,7 +182,7 @@ fn sums_of_parts_equal_their_twin() {
 }
 
 #[test]
-fn gradients_are_shortened_to_the_limit_together() {
+fn gradients_are_clipped_by_their_global_norm() {
     on_shapes((1u32..900, 0.5f32..40.0), |device, (fours, limit)| {
         let params = GradientLimit { elements: 4 * fours, limit, ..GradientLimit::default() };
         let gradients = numbers(params.elements, 1);
@@ -201,8 +201,8 @@ fn round_params(device: &Device, elements: u32) -> RoundWeights {
     RoundWeights { elements, largest: device.stored().largest(), ..RoundWeights::default() }
 }
 
-/// Rounded `weights`, and the results of three steps after the second of them.
-fn rounded(device: &Device, weights: &[f32]) -> (Vec<f32>, Vec<StepResult>) {
+/// Rounds `weights` after the second of three steps, and returns them with the results of the steps.
+fn launch_round_weights(device: &Device, weights: &[f32]) -> (Vec<f32>, Vec<StepResult>) {
     let elements = u32::try_from(weights.len()).unwrap();
     let stored = vec![9.0f32; weights.len()];
     let buffers = [bytes(weights), bytes(&stored), bytes(&RESULTS)];
@@ -213,33 +213,33 @@ fn rounded(device: &Device, weights: &[f32]) -> (Vec<f32>, Vec<StepResult>) {
 }
 
 #[test]
-fn round_weights_rounds_to_the_nearest_as_its_twin_does() {
+fn round_weights_equals_its_twin() {
     on_shapes(1u32..300, |device, fours| {
-        // Not rounded before, and some so small that f16 has few digits left.
+        // Weights that f16 cannot represent exactly, some of them so small that they are subnormal.
         let weight = |i| (2.0 * uniform(i, 1, 0, 7) - 1.0) * 0.5f32.powi((i % 24).cast_signed());
         let weights: Vec<f32> = (0..4 * fours).map(weight).collect();
         let mut expected = double(&weights);
-        #[expect(clippy::cast_possible_truncation, reason = "the weights are of float32")]
+        #[expect(clippy::cast_possible_truncation, reason = "the weights are float32")]
         let round = |value: f64| match STORED.get() {
             Stored::F32 => value,
             Stored::F16 => f64::from(f16::from_f32(value as f32)),
         };
         let params = round_params(device, 4 * fours);
         assert!(twin::round_weights(&params, &double(&weights), &mut expected, round));
-        let (found, results) = rounded(device, &weights);
+        let (found, results) = launch_round_weights(device, &weights);
         assert_eq!(double(&found), expected);
         assert_eq!(results, RESULTS);
     });
 }
 
 #[test]
-fn a_weight_that_cannot_be_stored_makes_the_loss_nan() {
+fn unstorable_weights_make_the_loss_nan() {
     with_device(|device| {
         let largest = device.stored().largest();
         for weight in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, largest * 1.001] {
             let mut weights = [0.5f32; 12];
             weights[6] = weight;
-            let (found, results) = rounded(device, &weights);
+            let (found, results) = launch_round_weights(device, &weights);
             assert!(!found[6].is_finite(), "{weight} became {}", found[6]);
             assert!(
                 results[1].loss.is_nan() && (results[1].correct, results[1].mark) == (3, 7),
@@ -247,7 +247,7 @@ fn a_weight_that_cannot_be_stored_makes_the_loss_nan() {
             );
             assert_eq!([results[0], results[2]], [RESULTS[0]; 2]);
         }
-        let (found, results) = rounded(device, &[-largest; 4]);
+        let (found, results) = launch_round_weights(device, &[-largest; 4]);
         assert_eq!((found, results), (vec![-largest; 4], RESULTS.to_vec()));
     });
 }
@@ -265,7 +265,7 @@ fn chains_of_multiply_adds_equal_their_twin() {
 }
 
 #[test]
-fn streams_reach_every_number_once_with_any_invocations() {
+fn streams_access_every_number_once_for_any_invocation_count() {
     on_shapes((1u32..3000, 1u32..1000), |device, (quads, invocations)| {
         let params = PeakStream { quads, invocations, ..PeakStream::default() };
         let (x, y, sums) = (numbers(4 * quads, 1), numbers(4 * quads, 2), numbers(4 * invocations, 3));

@@ -21,19 +21,20 @@ use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::measure::{Contest, Event, Gauge, Length, Observer, Participant, Repeatable, Rules, Window};
 
-/// Duration of a window, long enough that clock readings and the last wait cost little.
+/// Duration of a window, long enough that the cost of clock readings and the final wait is negligible.
 const WINDOW_SECONDS: f64 = 0.1;
-/// Duration of a trial that selects the variant to measure.
+/// Duration of a trial, which selects the variant to measure.
 const TRIAL_SECONDS: f64 = 0.02;
-/// Minimum window duration in latencies of the device. Every window is too long by up to one latency, here at most a
-/// tenth of a window, as in Firefox.
+/// Minimum duration of a window as a multiple of the device latency.
+///
+/// Each window is too long by up to one latency, so this limits the error to a tenth, which matters in Firefox.
 const LATENCIES_PER_WINDOW: f64 = 10.0;
 const LATENCIES_PER_TRIAL: f64 = 4.0;
 const WINDOWS: usize = 5;
-/// Minimum number of windows, at any cost.
+/// Minimum number of windows, even if they exceed the budget.
 pub(super) const MIN_WINDOWS: usize = 3;
 
-/// An open device and a clock.
+/// Open device with a clock.
 #[derive(Clone)]
 pub(super) struct Lab {
     pub(super) device: Rc<Device>,
@@ -65,7 +66,7 @@ impl Lab {
     }
 }
 
-/// Size of the value read back.
+/// Size of the value that is read back.
 const READ_BYTES: u64 = 4;
 
 /// Work ready for repetition.
@@ -86,9 +87,9 @@ impl Bench {
         Ok(bytemuck::pod_read_unaligned(&bytes))
     }
 
-    /// Repeats the work and measures the time until a value has come back.
+    /// Repeats the work and measures the time until a value has been read back.
     ///
-    /// Several submissions are in flight, each with as many repetitions as the pace allows.
+    /// Keeps several submissions in flight, each with as many repetitions as the pace allows.
     pub(super) async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError> {
         let Lab { device, clock } = &self.lab.clone();
         let start = clock.now_seconds();
@@ -103,7 +104,7 @@ impl Bench {
                 left -= count;
             }
             if left == 0 && reading.is_none() {
-                // A request after the last submission has finished would cost another latency.
+                // Requesting the value after the last submission has finished would cost another latency.
                 reading = Some(self.buffers.begin_to_read(device, BufferRange { bytes: READ_BYTES, ..self.output }));
             }
             if let Some((count, finished)) = under_way.pop_front() {
@@ -133,15 +134,16 @@ impl Bench {
         }
     }
 
-    /// Measures windows after some that warm up.
+    /// Measures windows after warming up.
     pub(super) async fn timing(&mut self) -> Result<Timing, EngineError> {
-        let timing = self.timing_beside(f64::INFINITY, &mut None, &mut Unobserved).await?;
+        let timing = self.timing_with_gauge(f64::INFINITY, &mut None, &mut Unobserved).await?;
         Ok(timing.expect("an unobserved measurement is never canceled"))
     }
 
-    /// Like [`Self::timing`], with the arithmetic peak after each window if there is a gauge. Omits some windows when
-    /// the budget is spent. Returns `None` if `observer` cancelled before the first.
-    pub(super) async fn timing_beside(
+    /// Like [`Self::timing`], and also measures the arithmetic peak after each window if there is a gauge.
+    ///
+    /// Measures fewer windows if they would exceed the budget. Returns `None` if `observer` cancels before the first.
+    pub(super) async fn timing_with_gauge(
         &mut self,
         budget_seconds: f64,
         gauge: &mut Option<Box<dyn Gauge>>,
@@ -159,7 +161,7 @@ impl Bench {
         }
     }
 
-    /// Measures windows of submissions that each wait for the previous one: the cost of a round trip.
+    /// Measures round trips: windows of submissions that each wait for the previous one.
     pub(super) async fn round_trips(&mut self) -> Result<Timing, EngineError> {
         let Lab { device, clock } = &self.lab.clone();
         let mut windows = Vec::new();
@@ -196,10 +198,10 @@ impl Observer<Event> for Unobserved {
 /// Maximum number of repetitions per submission.
 const SLOTS: u32 = 256;
 
-/// Repeatable work as data: buffers, preparatory launches, and launches of every repetition.
+/// Repeatable work as data: buffers, preparatory launches, and the launches of a repetition.
 pub(super) struct Work {
     builder: Builder,
-    /// Place of the step table.
+    /// Buffer index of the step table.
     steps: usize,
     /// Launched once, before anything is timed.
     preparation: Recording,
@@ -238,7 +240,7 @@ impl Work {
         self.builder.product(variant, product, bindings);
     }
 
-    /// Adds up partial gradients in every repetition, if there are several. Returns the location of the sum.
+    /// Adds up partial gradients in every repetition, if there are several. Returns the buffer of the sum.
     pub(super) fn sum(&mut self, partial: BufferRange, product: &Product, emulated: bool) -> BufferRange {
         let Some(params) = product.sum_of_parts() else { return partial };
         let sum = self.zeros("gradient", u64::from(params.elements));

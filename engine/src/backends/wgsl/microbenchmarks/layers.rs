@@ -1,4 +1,4 @@
-//! Dense layers and convolutions on the sizes of DeepBench.
+//! Dense layers and convolutions in DeepBench's sizes.
 
 use results::kernels::{Pass, Suite};
 use shaders::params::{Conv2d, Dense};
@@ -13,7 +13,7 @@ use super::product::LayerPass;
 
 const SEED: u32 = 7;
 
-/// A row-major matrix of numbers in -1..1 that is zero from column `known` on, where a layout has padding.
+/// Row-major matrix of random numbers in -1..1, with zeros as padding from column `known` on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operand {
     /// Stream of random numbers, different for each operand.
@@ -24,7 +24,7 @@ pub(super) struct Operand {
 }
 
 impl Operand {
-    /// A matrix without padding.
+    /// Creates a matrix without padding.
     pub(super) fn full(stream: u32, rows: u32, columns: u32) -> Self {
         Self { stream, rows, columns, known: columns }
     }
@@ -37,7 +37,7 @@ impl Operand {
         if column >= self.known {
             return 0.0;
         }
-        // Operands of more than four billion numbers fit into no buffer.
+        // The index never wraps in practice: no buffer holds four billion numbers.
         let index = row.wrapping_mul(self.columns).wrapping_add(column);
         2.0 * uniform(index, self.stream, 0, SEED) - 1.0
     }
@@ -47,7 +47,7 @@ impl Operand {
     }
 }
 
-/// A sum of products in double precision, and the sum of their magnitudes, which bounds the rounding.
+/// Sum of products in double precision, with the sum of their magnitudes, which bounds the rounding error.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct PlainSum {
     pub(super) value: f64,
@@ -63,8 +63,9 @@ impl PlainSum {
     }
 }
 
-/// Operands of a layer y = x ∘ weights + bias, where ∘ is a matrix product or a convolution. The kernels of all such layers
-/// take the same buffers in the same order.
+/// Operands of a layer y = x ∘ weights + bias, where ∘ is a matrix product or a convolution.
+///
+/// The kernels of all such layers bind the same buffers in the same order.
 struct LayerOperands {
     x: Operand,
     weights: Operand,
@@ -72,7 +73,7 @@ struct LayerOperands {
 }
 
 impl LayerOperands {
-    /// Elements of the result.
+    /// Returns the number of elements in the result.
     fn results(&self, pass: Pass) -> u64 {
         match pass {
             Pass::Forward => self.dy.elements(),
@@ -81,7 +82,7 @@ impl LayerOperands {
         }
     }
 
-    /// One pass with a variant of its kernel.
+    /// Creates the work of one pass with `variant`.
     fn work(&self, product: &Product, variant: &Variant, rows: u32, emulated: bool) -> Work {
         let mut work = Work::new(rows);
         let output = match product.pass {
@@ -114,7 +115,7 @@ impl LayerOperands {
     }
 }
 
-/// (M, N, K) of matrix products: three squares to begin with, then a selection of DeepBench's 160, by their operations.
+/// Sizes (M, N, K) of matrix products: three squares, then a selection of DeepBench's 160, sorted by operations.
 const MATRIX_SIZES: [(u32, u32, u32); 13] = [
     (512, 512, 512),
     (1024, 1024, 1024),
@@ -140,9 +141,9 @@ pub(super) fn matrix_products(emulated: bool) -> Vec<Box<dyn LayerPass>> {
 
 /// One of the three products of a dense layer.
 ///
-/// DeepBench writes C = A·B with A of M × K and B of K × N in columns; in rows that is a layer with M units and K inputs on a
-/// batch of N. Each size is measured in all three passes, which read their operands in place: as they are, or transposed on
-/// the left or on the right.
+/// DeepBench computes C = A·B in column-major order, with an M × K matrix A and a K × N matrix B. In row-major order,
+/// this is a layer with M units and K inputs on a batch of N samples. Each size is measured in all three passes, which
+/// read their operands in place: without transposition, or with the left or right operand transposed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MatrixProduct {
     /// M.
@@ -157,7 +158,7 @@ pub(super) struct MatrixProduct {
 }
 
 impl MatrixProduct {
-    /// Stored outputs.
+    /// Returns the number of stored outputs, including padding.
     fn outputs(&self) -> u32 {
         self.units.next_multiple_of(CHANNEL_ALIGNMENT)
     }
@@ -215,7 +216,7 @@ impl LayerPass for MatrixProduct {
 
     fn plain(&self, at: u64) -> PlainSum {
         let columns = u64::from(if self.pass == Pass::InputGradient { self.inputs } else { self.outputs() });
-        let place = |number: u64| u32::try_from(number).expect("a place in a buffer");
+        let place = |number: u64| u32::try_from(number).expect("indices fit into u32");
         let (row, column) = (place(at / columns), place(at % columns));
         let LayerOperands { x, weights, dy } = self.operands();
         match self.pass {
@@ -226,42 +227,42 @@ impl LayerPass for MatrixProduct {
     }
 }
 
-/// Convolutions of DeepBench, a selection of its 94: input width, height and channels; samples; filters; kernel width and
-/// height; padding; stride.
+/// Input width, height and channels; samples; filters; kernel width and height; padding; stride.
 type ConvolutionSize = ([u32; 3], u32, u32, [u32; 2], u32, u32);
 
+/// Selection of DeepBench's 94 convolutions.
 #[rustfmt::skip]
 const CONVOLUTION_SIZES: [ConvolutionSize; 26] = [
-    // Lines of text.
+    // OCR.
     ([480, 48, 1], 16, 16, [3, 3], 1, 1),
     ([240, 24, 16], 16, 32, [3, 3], 1, 1),
     ([120, 12, 32], 16, 64, [3, 3], 1, 1),
     ([60, 6, 64], 16, 128, [3, 3], 1, 1),
-    // Faces.
+    // Face recognition.
     ([108, 108, 3], 8, 64, [3, 3], 1, 2),
     ([54, 54, 64], 8, 64, [3, 3], 1, 1),
     ([27, 27, 128], 8, 128, [3, 3], 1, 1),
     ([14, 14, 128], 8, 256, [3, 3], 1, 1),
     ([7, 7, 256], 8, 512, [3, 3], 1, 1),
-    // As in VGG.
+    // VGG.
     ([224, 224, 3], 8, 64, [3, 3], 1, 1),
     ([112, 112, 64], 8, 128, [3, 3], 1, 1),
     ([28, 28, 256], 8, 512, [3, 3], 1, 1),
     ([7, 7, 512], 8, 512, [3, 3], 1, 1),
-    // As in GoogLeNet.
+    // GoogLeNet.
     ([224, 224, 3], 16, 64, [7, 7], 3, 2),
     ([28, 28, 192], 16, 32, [5, 5], 2, 1),
     ([28, 28, 192], 16, 64, [1, 1], 0, 1),
     ([14, 14, 512], 16, 192, [1, 1], 0, 1),
     ([7, 7, 832], 16, 256, [1, 1], 0, 1),
     ([7, 7, 832], 16, 128, [5, 5], 2, 1),
-    // As in ResNet.
+    // ResNet.
     ([56, 56, 64], 8, 64, [3, 3], 1, 1),
     ([56, 56, 64], 8, 256, [1, 1], 0, 1),
     ([56, 56, 256], 8, 128, [1, 1], 0, 2),
     ([28, 28, 128], 8, 128, [3, 3], 1, 1),
     ([14, 14, 256], 8, 1024, [1, 1], 0, 1),
-    // Speech.
+    // Speech recognition.
     ([700, 161, 1], 4, 32, [20, 5], 0, 2),
     ([350, 80, 64], 16, 64, [3, 3], 1, 1),
 ];
@@ -310,7 +311,7 @@ impl Convolution {
         self.samples * self.output_height() * self.output_width()
     }
 
-    /// Returns true if the input has too few channels to be read four at a time.
+    /// Returns true if the input's channels cannot be read four at a time.
     fn is_narrow(&self) -> bool {
         !self.channels.is_multiple_of(4)
     }
@@ -345,7 +346,7 @@ impl Convolution {
         Conv2d { pixels_per_part: pixels_per_part(&params, self.emulated), ..params }
     }
 
-    /// Pixel of the input, if there is one, under each tap of the window that gives this pixel of the output.
+    /// Returns the taps of the window of an output pixel, each with its input pixel unless it is in the padding.
     fn window(&self, output_pixel: u32) -> impl Iterator<Item = (u32, Option<u32>)> + use<> {
         let this = *self;
         let (width, height) = (self.output_width(), self.output_height());
@@ -395,7 +396,7 @@ impl LayerPass for Convolution {
     }
 
     fn plain(&self, at: u64) -> PlainSum {
-        let at = u32::try_from(at).expect("a place in a buffer");
+        let at = u32::try_from(at).expect("indices fit into u32");
         let LayerOperands { x, weights, dy } = self.operands();
         match self.pass {
             Pass::Forward => {
@@ -417,7 +418,7 @@ impl LayerPass for Convolution {
                 let (pixel, channel) = (at / self.channels, at % self.channels);
                 let area = self.output_width() * self.output_height();
                 let sample = pixel / (self.width * self.height);
-                // Every window of the sample that has this pixel under one of its taps.
+                // All windows of the sample with a tap on this pixel.
                 let windows = (sample * area..(sample + 1) * area).flat_map(|output| {
                     let taps = self.window(output).filter(move |(_, input)| *input == Some(pixel));
                     taps.map(move |(tap, _)| (output, tap))
@@ -436,7 +437,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn padding_is_zero_and_everything_else_is_not() {
+    fn only_padding_is_zero() {
         let operand = Operand { stream: 1, rows: 3, columns: 4, known: 3 };
         let numbers = operand.numbers();
         assert_eq!(numbers.len() as u64, operand.elements());

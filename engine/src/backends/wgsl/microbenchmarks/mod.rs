@@ -1,8 +1,8 @@
-//! Measured peaks of a device, and the rates that our kernels reach on the sizes of DeepBench (baidu-research/DeepBench,
+//! Measured peaks of a device, and the throughput of our kernels on DeepBench's sizes (baidu-research/DeepBench,
 //! `code/kernels`).
 //!
-//! Timed work is repeated until a window is long enough for any clock, and a window ends when the device has finished and a
-//! value has come back. A kernel's results are compared with plain sums before it is timed.
+//! Work is repeated until a window is long enough for any clock. A window ends when the device has finished and a value
+//! has been read back. Each kernel's results are compared with plain sums before it is timed.
 
 mod lab;
 mod layers;
@@ -29,22 +29,22 @@ pub use results::kernels::{
     Difference, Entry, Figures, KernelReport, Outcome, Pass, Peak, Peaks, Suite, Timing, Tried, Unit,
 };
 
-/// Suites to measure, and the budget per entry.
+/// Suites to measure, with the budget per entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// Suites to measure. Products also measure the peak of arithmetic, which they need.
+    /// Suites to measure. Suites of products include the arithmetic peak, which they need.
     pub suites: Vec<Suite>,
-    /// Time limit per entry. An entry that would exceed it in its few repetitions is skipped.
+    /// Time limit per entry. Entries whose minimum number of repetitions would exceed it are skipped.
     pub budget_seconds: f64,
-    /// Memory limit per entry. An entry that would exceed it is skipped.
+    /// Memory limit per entry. Entries that would exceed it are skipped.
     pub budget_bytes: u64,
 }
 
-/// Measures peaks and kernels on the adapter that fits `choice`.
+/// Measures peaks and kernels on the adapter that matches `choice`.
 ///
 /// # Errors
-/// No such adapter, and a device that refuses or is lost. An entry that is too large, takes too long or computes a
-/// wrong result is no error but says so in its outcome.
+/// No matching adapter, and a device that refuses a request or is lost. An entry that is too large, takes too long or
+/// computes a wrong result is not an error: its outcome says which.
 #[async_recursion(?Send)]
 pub async fn measure(
     choice: &AdapterChoice,
@@ -100,7 +100,7 @@ struct Announcer<'a> {
 }
 
 impl Announcer<'_> {
-    /// Announces the next measurement; returns false if the observer canceled.
+    /// Announces the next measurement. Returns false if the observer canceled the run.
     fn start(&mut self, what: &str) -> bool {
         if self.observer.cancelled() {
             return false;
@@ -121,20 +121,21 @@ fn products(suite: Suite, emulated: bool) -> Vec<Box<dyn LayerPass>> {
     }
 }
 
-/// Extent of a suite, as predicted from sizes alone, and its memory.
+/// Number of measurements and memory use of a suite, predicted from the sizes alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outline {
-    /// Peaks of the device, which have no budget.
+    /// Number of device peaks, which have no budget.
     pub peaks: usize,
-    /// Entries that a kernel supports and that fit into the memory budget. Only a run shows which take too long.
+    /// Number of entries that a kernel supports and that fit into the memory budget. Some of them may exceed the time
+    /// limit.
     pub entries: usize,
-    /// Every size once, in the order of measurement.
+    /// Distinct sizes, in the order of measurement.
     pub sizes: Vec<String>,
-    /// Largest total size of the buffers of any single measurement.
+    /// Largest total size of the buffers of a single measurement.
     pub most_bytes: u64,
 }
 
-/// Returns the extent of `suite` with this memory budget per entry.
+/// Predicts the measurements of `suite` with this memory budget per entry.
 pub fn outline(suite: Suite, budget_bytes: u64) -> Outline {
     let products = products(suite, false);
     let mut sizes: Vec<String> = products.iter().map(|product| product.size()).collect();

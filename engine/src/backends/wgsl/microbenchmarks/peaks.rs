@@ -13,21 +13,21 @@ use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::measure::{self, Window};
 
-/// Independent chains of the kernels, and their names.
+/// Number of independent chains and name of each kernel.
 const CHAINS: [(u32, &str); 3] = [(2, "peak_fma_2"), (4, "peak_fma_4"), (8, "peak_fma_8")];
-/// Iterations per invocation, enough to make the start-up cost small.
+/// Iterations per invocation, enough to make the start-up cost negligible.
 const ITERATIONS: u32 = 256;
-/// Invocation counts to try, in this order, until a launch takes so long that more cannot help.
+/// Invocation counts to try, in this order, until a launch is so long that more invocations cannot help.
 const FMA_INVOCATIONS: [u32; 5] = [1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20];
 const LONG_LAUNCH_SECONDS: f64 = 0.05;
 
-/// Invocations that share an array.
+/// Invocation counts to try for reading or copying an array.
 const STREAM_INVOCATIONS: [u32; 4] = [1 << 14, 1 << 16, 1 << 18, 1 << 20];
-/// Array size that exceeds the cache of any GPU or processor on sale.
+/// Array size that exceeds the cache of every GPU and CPU on the market.
 const ARRAY_BYTES: u64 = 512 << 20;
 const ARRAY_BYTES_ON_SOFTWARE: u64 = 128 << 20;
-/// Size of the array copied during a run, when a network also needs memory. It exceeds the caches of nearly all GPUs
-/// and fits into one binding on every WebGPU device.
+/// Size of the array that is copied during a run, when a network needs memory too. It exceeds the caches of nearly all
+/// GPUs and fits into one binding on every WebGPU device.
 const GAUGED_ARRAY_BYTES: u64 = 128 << 20;
 const GAUGED_INVOCATIONS: u32 = 1 << 18;
 /// Minimum array size. A device that cannot hold two such arrays is not measured.
@@ -62,7 +62,7 @@ pub(super) fn wanted(suites: &[Suite]) -> Vec<PeakKind> {
 }
 
 impl PeakKind {
-    /// Puts a measured peak into its field.
+    /// Stores a measured peak in its field.
     pub(super) fn put(self, peak: Peak, peaks: &mut Peaks) {
         let place = match self {
             Self::Arithmetic => &mut peaks.arithmetic,
@@ -74,7 +74,7 @@ impl PeakKind {
         *place = Some(peak);
     }
 
-    /// Returns the maximum total size of its buffers. The best variant so far stays allocated while another is tried.
+    /// Returns the maximum total size of the buffers. The best variant so far stays allocated while another is tried.
     pub(super) fn most_bytes(self) -> u64 {
         match self {
             Self::Arithmetic => 2 * 16 * FMA_INVOCATIONS.iter().copied().map(u64::from).max().unwrap_or(0),
@@ -116,7 +116,7 @@ impl PeakKind {
         Peak { title: self.title().to_owned(), unit, value, variant, work_per_repetition: work, timing, tried }
     }
 
-    /// Copies or reads arrays of the largest size that the device can hold, shared by the best number of invocations.
+    /// Copies or reads arrays of the largest size that the device can hold, with the best number of invocations.
     async fn stream(self, lab: &Lab) -> Result<Peak, EngineError> {
         let wished = if lab.device.adapter().software { ARRAY_BYTES_ON_SOFTWARE } else { ARRAY_BYTES };
         let mut bytes = wished.min(lab.device.largest_binding_bytes()).next_power_of_two();
@@ -126,7 +126,6 @@ impl PeakKind {
         let mut best: Option<Best> = None;
         let mut tried = Vec::new();
         for invocations in STREAM_INVOCATIONS {
-            // Two arrays at a time fit into any memory.
             let variant = format!("{invocations} invocations, arrays of {} MiB", bytes >> 20);
             let bench = loop {
                 match lab.set_up(self.stream_work(bytes, invocations)).await {
@@ -143,7 +142,7 @@ impl PeakKind {
         best.expect("there are candidates").measure(self, Unit::BytesPerSecond, tried).await
     }
 
-    /// Bytes that one pass over an array of `bytes` moves.
+    /// Returns the number of bytes that one pass over an array of `bytes` moves.
     fn stream_bytes(self, bytes: u64) -> f64 {
         (if self == Self::Copy { 2 * bytes } else { bytes }) as f64
     }
@@ -152,7 +151,7 @@ impl PeakKind {
         let mut work = Work::new(1);
         let x = work.zeros("array", bytes / 4);
         let quads = u32::try_from(bytes / 16).expect("arrays are smaller than 64 GiB");
-        // Memory full of zeros may be compressed.
+        // Fill the array, because the device may compress zeros.
         let fill = PeakFma { iterations: 0, invocations: quads, multiplier: 1.0, addend: 0.0 };
         work.prepare(FILL, &fill, &[x], u64::from(quads));
         let params = PeakStream { quads, invocations, ..PeakStream::default() };
@@ -167,7 +166,7 @@ impl PeakKind {
     }
 }
 
-/// Kernel that fills an array, or does nearly no work.
+/// Kernel that fills arrays, and that serves as a launch with almost no work.
 const FILL: &str = "peak_fma_2";
 
 fn launches(count: u32) -> Work {
@@ -181,7 +180,7 @@ fn launches(count: u32) -> Work {
     work
 }
 
-/// Arithmetic peak, and the kernel that measured it.
+/// Arithmetic peak with the kernel that measured it.
 pub(super) struct Arithmetic {
     pub(super) peak: Peak,
     bench: Bench,
@@ -217,8 +216,10 @@ pub(super) async fn arithmetic(lab: &Lab) -> Result<Arithmetic, EngineError> {
     Ok(Arithmetic { peak, bench, flops: work, repetitions })
 }
 
-/// An array that a gauge copies, and the bytes of a repetition; `None` where the device has no room for it.
-pub(super) async fn copying(lab: &Lab) -> Result<Option<(Bench, f64)>, EngineError> {
+/// Sets up the copying of an array, and returns it with the bytes moved per repetition.
+///
+/// Returns `None` if the device runs out of memory.
+pub(super) async fn set_up_copying(lab: &Lab) -> Result<Option<(Bench, f64)>, EngineError> {
     let bytes = GAUGED_ARRAY_BYTES;
     match lab.set_up(PeakKind::Copy.stream_work(bytes, GAUGED_INVOCATIONS)).await {
         Ok(bench) => Ok(Some((bench, PeakKind::Copy.stream_bytes(bytes)))),
@@ -236,7 +237,7 @@ struct Best {
 }
 
 impl Best {
-    /// Tries a variant whose repetition does `work`, and keeps it if it is faster than `best`.
+    /// Tries a variant that does `work` per repetition, and keeps it if it is faster than `best`.
     async fn consider(
         best: &mut Option<Self>,
         tried: &mut Vec<Tried>,
@@ -259,7 +260,7 @@ impl Best {
     }
 }
 
-/// The best of the kernels of fused multiply-adds, ready to be timed at any moment.
+/// Fastest kernel of fused multiply-adds, ready to be timed at any moment.
 pub struct Gauge {
     bench: Bench,
     /// Operations per repetition.
@@ -268,7 +269,7 @@ pub struct Gauge {
     copying: Option<Copying>,
 }
 
-/// An array to copy.
+/// Copying of an array.
 struct Copying {
     bench: Bench,
     /// Bytes read and written per repetition.
@@ -280,18 +281,18 @@ impl Gauge {
         Self { bench, flops, repetitions, copying: None }
     }
 
-    /// Finds the kernel that is best on an open device, and makes room for what is copied if there is room.
+    /// Finds the fastest kernel on an open device, and allocates the arrays to copy if they fit.
     pub(crate) async fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
         let lab = Lab::new(device, clock);
         let gauge = Self::new(arithmetic(&lab).await?);
-        let copying = copying(&lab).await?.map(|(bench, bytes)| Copying { bench, bytes });
+        let copying = set_up_copying(&lab).await?.map(|(bench, bytes)| Copying { bench, bytes });
         Ok(Self { copying, ..gauge })
     }
 
-    /// Opens the adapter once more and finds the kernel that is best on it.
+    /// Opens the adapter again and finds its fastest kernel.
     ///
     /// # Errors
-    /// No such adapter, and a device that refuses or is lost.
+    /// No matching adapter, and a device that refuses a request or is lost.
     pub async fn open(choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
         let device = Device::open(choice, shaders::Stored::F32, &[]).await?;
         Ok(Self::new(arithmetic(&Lab::new(Rc::new(device), clock)).await?))
@@ -317,7 +318,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn products_need_the_peak_of_arithmetic_and_launches_do_not() {
+    fn products_need_the_arithmetic_peak_but_launches_do_not() {
         assert_eq!(wanted(&[Suite::Gemm]), [PeakKind::Arithmetic]);
         assert_eq!(wanted(&[Suite::Rnn]), [PeakKind::Arithmetic]);
         assert_eq!(wanted(&[Suite::Launch]), [PeakKind::Launches, PeakKind::RoundTrip]);

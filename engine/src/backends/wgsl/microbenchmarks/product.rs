@@ -1,4 +1,4 @@
-//! Check and timing of one pass of a layer.
+//! Checks and times one pass of a layer.
 
 use std::collections::HashMap;
 
@@ -17,54 +17,54 @@ use crate::random::Generator;
 
 /// Number of results that are compared with plain sums.
 const CHECKED_RESULTS: u32 = 16;
-/// Maximum difference, as a share of the sum of the terms' magnitudes: many times the rounding error.
+/// Maximum difference as a share of the sum of magnitudes, many times the rounding error.
 const TOLERANCE: f64 = 1e-5;
 /// Expected share of the peak before a kernel of the same kind has been measured.
 const EXPECTED_SHARE: f64 = 0.2;
 /// Reason for skipping a product if its buffers can be bound but do not fit into memory.
 const OUT_OF_MEMORY: &str = "the device ran out of memory";
-/// Share of an entry's budget for a repetition: it is run to check, to warm up twice, and measured.
+/// Share of an entry's budget per repetition: one for the check, two for the warm-up, and one per window.
 const BUDGET_SHARE: f64 = 1.0 / (3 + MIN_WINDOWS) as f64;
 
-/// One pass of one size of a layer.
+/// One pass of a layer with one size.
 pub(super) trait LayerPass {
     fn suite(&self) -> Suite;
     fn size(&self) -> String;
     fn flops(&self) -> u64;
     fn product(&self) -> Product;
-    /// Returns true for a product that is planned for an emulated GPU.
+    /// Returns true if the product is planned for a GPU that a CPU emulates.
     fn is_emulated(&self) -> bool;
     fn work(&self, variant: &Variant) -> Work;
-    /// Elements of the result.
+    /// Returns the number of elements in the result.
     fn results(&self) -> u64;
-    /// Returns a result as a plain sum.
+    /// Computes the result at an index as a plain sum.
     fn plain(&self, at: u64) -> PlainSum;
 
     fn pass(&self) -> Pass {
         self.product().pass
     }
 
-    /// Names of the kernels of a repetition, in order.
+    /// Returns the names of the kernels of a repetition, in order.
     fn kernels(&self, variant: &Variant) -> Vec<&'static str> {
         let sum = self.product().sum_of_parts().map(|sum| sum_of_parts(&sum, self.is_emulated()).0);
         [variant.kernel].into_iter().chain(sum).collect()
     }
 
-    /// Elements of each buffer.
+    /// Returns the number of elements in each buffer.
     fn buffers(&self) -> Vec<u64> {
         let product = self.product();
         let sum = product.sum_of_parts().map(|sum| u64::from(sum.elements));
         product.elements().into_iter().chain(sum).collect()
     }
 
-    /// Returns the reason that no kernel can compute it, if any.
+    /// Returns the reason why no kernel can compute it, if any.
     fn impossible(&self) -> Option<&'static str> {
         None
     }
 
-    /// Results that are compared with plain sums.
+    /// Returns the indices of the results to compare with plain sums.
     fn checked(&self) -> Vec<u64> {
-        checked_places(self.results())
+        choose_indices(self.results())
     }
 
     fn title(&self) -> String {
@@ -72,7 +72,7 @@ pub(super) trait LayerPass {
     }
 }
 
-/// The peak, and the best rate so far of each kind of product, to predict the time of the next one.
+/// Arithmetic peak and the best rate so far of each kind of product, which predict the time of the next one.
 pub(super) struct ProductRates {
     peak: Option<f64>,
     gauge: Option<Box<dyn Gauge>>,
@@ -174,7 +174,7 @@ async fn attempt(
             return Ok(Outcome::Wrong(Difference { at, found, expected: expected.value }));
         }
     }
-    let Some(timing) = bench.timing_beside(budget_seconds, gauge, observer).await? else {
+    let Some(timing) = bench.timing_with_gauge(budget_seconds, gauge, observer).await? else {
         return Ok(Outcome::Cancelled);
     };
     let flops = product.flops() as f64;
@@ -183,8 +183,8 @@ async fn attempt(
     Ok(Outcome::Measured(Figures { flops_per_second, peak_flops_per_second, peak_share, timing }))
 }
 
-/// The first and the last result, and some between them.
-pub(super) fn checked_places(results: u64) -> Vec<u64> {
+/// Returns the indices of the first and last result, and of random ones in between.
+pub(super) fn choose_indices(results: u64) -> Vec<u64> {
     let generator = Generator { stream: 0, step: 0, seed: 0 };
     let bound = u32::try_from(results).unwrap_or(u32::MAX);
     let between = (0..CHECKED_RESULTS - 2).map(|i| u64::from(generator.below(i, bound)));
@@ -196,10 +196,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_corners_of_a_result_are_always_checked() {
-        let places = checked_places(1000);
-        assert_eq!(places.len(), CHECKED_RESULTS as usize);
-        assert!(places.contains(&0) && places.contains(&999) && places.iter().all(|&place| place < 1000));
-        assert!(checked_places(1).iter().all(|&place| place == 0));
+    fn first_and_last_results_are_always_checked() {
+        let indices = choose_indices(1000);
+        assert_eq!(indices.len(), CHECKED_RESULTS as usize);
+        assert!(indices.contains(&0) && indices.contains(&999) && indices.iter().all(|&index| index < 1000));
+        assert!(choose_indices(1).iter().all(|&index| index == 0));
     }
 }

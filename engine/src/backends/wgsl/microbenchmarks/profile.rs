@@ -1,4 +1,4 @@
-//! Time of each launch of a training step, each repeated separately.
+//! Cost of each launch of a training step, measured by repeating it alone.
 
 use async_recursion::async_recursion;
 use results::Adapter;
@@ -33,7 +33,7 @@ pub struct Profile {
     pub schema_version: u32,
     pub adapter: Adapter,
     pub batch_size: u32,
-    /// A whole step, with its launches in sequence.
+    /// Cost of a whole step, with its launches in sequence.
     pub step: Cost,
     /// Launches in step order.
     pub launches: Vec<Launch>,
@@ -50,7 +50,7 @@ pub struct Launch {
     /// Size of the bound buffers in bytes. The launch may access only part of them.
     pub bytes: u64,
     pub workgroups: u64,
-    /// Cost of separate repetitions, with operands possibly already in caches.
+    /// Cost when repeated alone, possibly with operands in caches.
     pub cost: Cost,
 }
 
@@ -58,15 +58,15 @@ pub struct Launch {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cost {
     pub seconds: f64,
-    /// Processor time of the whole program. On an emulated GPU this is the computing time, unaffected by other
+    /// CPU time of the whole program. With a software renderer, this is the computing time, unaffected by other
     /// programs.
     pub processor_seconds: Option<f64>,
 }
 
-/// Times the launches of a step of `job`, for `launch_seconds` each. `processor` is a clock of the program's processor time.
+/// Times the launches of a step of `job`, for `launch_seconds` each. `processor` reads the program's CPU time.
 ///
 /// # Errors
-/// No such adapter, and a device that refuses, is full or lost.
+/// No matching adapter, and a device that refuses a request, runs out of memory or is lost.
 #[async_recursion(?Send)]
 pub async fn profile(
     choice: &AdapterChoice,
@@ -86,10 +86,10 @@ pub async fn profile(
     buffers.write(&device, plan.places.steps, 0, &step_table(job));
     let profiler = Profiler { device: &device, clock, processor, buffers: &buffers, plan: &plan };
     if let Some(shuffle) = &plan.shuffle {
-        // The shuffle runs only once per epoch, so it is not part of a step.
+        // The shuffle runs once per epoch, so it is not part of a step.
         profiler.run(shuffle).await?;
     }
-    // The launches then find the results of those before them.
+    // Running whole steps first also fills the inputs of the individual launches.
     let step = profiler.cost(&plan.training, 4.0 * launch_seconds).await?;
     let mut launches = Vec::with_capacity(plan.training.dispatches.len());
     let mut products = plan.products.iter();
@@ -102,7 +102,7 @@ pub async fn profile(
     Ok(Profile { schema_version: SCHEMA_VERSION, adapter, batch_size, step, launches })
 }
 
-/// Returns the first steps of an epoch.
+/// Returns a table of the first steps of an epoch.
 fn step_table(job: &TrainingJob) -> Vec<u8> {
     let stride = STEP_STRIDE_BYTES as usize;
     let mut table = vec![0; MAX_REPETITIONS as usize * stride];
@@ -113,7 +113,7 @@ fn step_table(job: &TrainingJob) -> Vec<u8> {
     table
 }
 
-/// Describes a launch, with its product if it has one. `products` belong to the following launches, in order.
+/// Describes a launch, with its product if it has one. `products` are the remaining products, in launch order.
 fn launch<'a>(dispatch: &Dispatch, products: &mut (impl Iterator<Item = &'a Product> + Clone), cost: Cost) -> Launch {
     let kernel = dispatch.kernel.name;
     let product = products.clone().next();
@@ -136,7 +136,7 @@ fn launch<'a>(dispatch: &Dispatch, products: &mut (impl Iterator<Item = &'a Prod
     launch
 }
 
-/// Timer of launches.
+/// Timer for launches.
 struct Profiler<'a> {
     device: &'a Device,
     clock: &'a dyn Clock,
@@ -146,7 +146,7 @@ struct Profiler<'a> {
 }
 
 impl Profiler<'_> {
-    /// Measures the cost of one repetition of `recording`. The first window warms up.
+    /// Measures the cost of one repetition of `recording`, after a warm-up window.
     async fn cost(&self, recording: &Recording, seconds: f64) -> Result<Cost, EngineError> {
         let Places { params, steps, .. } = self.plan.places;
         let executor = Executor::new(self.device, self.buffers, recording, params, steps).await?;

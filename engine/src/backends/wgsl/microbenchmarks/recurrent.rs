@@ -1,10 +1,10 @@
 //! Recurrent layers: DeepBench's training list, and the layers of `keras-mnist-hrnn`.
 //!
-//! As in DeepBench (its cuDNN runs skip the input's weights), a layer is measured without the products with its input, which
-//! are ordinary matrix products for all steps at once; its input is the gates' input. Vanilla layers and GRUs have
-//! ReLU, as there; the gates of LSTMs follow Keras 2.0.8, with hard sigmoids.
+//! As in DeepBench, whose cuDNN runs skip the input weights, a layer is measured without the products with its input.
+//! These are ordinary matrix products over all steps, so a layer starts from the input of its gates. Vanilla layers and
+//! GRUs use ReLU, as in DeepBench. LSTMs follow Keras 2.0.8, with hard sigmoids.
 //!
-//! Kernels replace the gates by their results, so each repetition starts from the results of the previous one.
+//! Kernels overwrite the gates with their results, so each repetition starts from the results of the previous one.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,12 +19,12 @@ use super::super::products::Product;
 use super::super::variants::Variant;
 use super::lab::Work;
 use super::layers::{MatrixProduct, Operand, PlainSum};
-use super::product::{LayerPass, checked_places};
+use super::product::{LayerPass, choose_indices};
 use crate::model::{Activation, Cell};
 
-/// Maximum number of multiplications and additions per sequence. Plain loops take a few seconds for them.
+/// Maximum number of multiply-adds per sequence in plain loops, which takes a few seconds.
 const MAX_PLAIN_PRODUCTS: u64 = 1 << 31;
-/// Steps that are compared with plain loops if all of them would take longer.
+/// Number of steps to compare with plain loops if all steps would exceed [`MAX_PLAIN_PRODUCTS`].
 const MIN_CHECKED_STEPS: u32 = 8;
 
 pub(super) fn products(emulated: bool) -> Vec<Box<dyn LayerPass>> {
@@ -45,7 +45,7 @@ pub(super) struct RecurrentPass {
     pass: Pass,
     /// True if a CPU emulates the GPU, which sums gradients in fewer parts.
     emulated: bool,
-    /// Sequences computed by plain loops, which return all values of a sequence together.
+    /// Cache of plain loops' results, by sequence.
     plain: RefCell<HashMap<u32, Rc<PlainSequence>>>,
 }
 
@@ -67,12 +67,12 @@ impl RecurrentPass {
         }
     }
 
-    /// Values of a step of a sequence that gates are made from.
+    /// Returns the number of gate values per step of a sequence, including padding.
     fn gate_columns(&self) -> u32 {
         self.cell.gates() * self.params().stored_units
     }
 
-    /// Gradient of the recurrent weights: the previous states of all steps with what went into the gates.
+    /// Returns the gradient of the recurrent weights as a matrix product over all steps.
     fn weight_gradient(&self) -> MatrixProduct {
         MatrixProduct {
             units: self.gate_columns(),
@@ -83,10 +83,10 @@ impl RecurrentPass {
         }
     }
 
-    /// Small enough that states neither explode nor vanish.
+    /// Returns weights that are small enough that states neither explode nor vanish.
     ///
-    /// With ReLU, whose results have no bound, none is positive: a repetition adds its products to what the one before has
-    /// left, and so makes it smaller.
+    /// ReLU is unbounded, so its weights are never positive: each repetition adds its products to the results of the
+    /// previous one and thereby shrinks them.
     fn weights(&self) -> Vec<f32> {
         let stored = self.params().stored_units;
         let operand = Operand::full(1, stored, self.gate_columns());
@@ -125,26 +125,26 @@ impl RecurrentPass {
         Operand::full(6, self.sequences * self.steps, self.params().stored_units)
     }
 
-    /// Returns the number of compared steps: the first ones of a forward pass, the last ones of a backward pass.
+    /// Returns the number of steps to check: the first steps of a forward pass, the last steps of a backward pass.
     fn checked_steps(&self) -> u32 {
-        let of_a_step = u64::from(self.gate_columns()) * u64::from(self.params().stored_units);
-        let affordable = of_a_step * u64::from(self.steps) <= MAX_PLAIN_PRODUCTS;
-        // The gradients of an LSTM also need the cell before the step; no sequence of the list is too long.
+        let per_step = u64::from(self.gate_columns()) * u64::from(self.params().stored_units);
+        let affordable = per_step * u64::from(self.steps) <= MAX_PLAIN_PRODUCTS;
+        // The gradients of an LSTM also depend on the previous cell state. No LSTM in the list has too many steps.
         if affordable || self.cell == Cell::Lstm { self.steps } else { self.steps.min(MIN_CHECKED_STEPS) }
     }
 
-    /// Returns true if a forward pass is compared by its last hidden states, and not by its gates.
+    /// Returns true if a forward pass is checked by its last hidden states instead of its gates.
     fn compares_states(&self) -> bool {
         self.pass == Pass::Forward && self.checked_steps() == self.steps
     }
 
-    /// Returns the number of values per sequence in the result of this pass.
-    fn results_of_a_sequence(&self) -> u64 {
+    /// Returns the number of values per sequence in the pass's result.
+    fn results_per_sequence(&self) -> u64 {
         self.results() / u64::from(self.sequences)
     }
 
     fn plain_sequence(&self, sequence: u32) -> Rc<PlainSequence> {
-        let compute = || Rc::new(self.computed_plainly(sequence));
+        let compute = || Rc::new(self.compute_plainly(sequence));
         Rc::clone(self.plain.borrow_mut().entry(sequence).or_insert_with(compute))
     }
 
@@ -165,7 +165,7 @@ impl RecurrentPass {
         work.output = Some(if self.compares_states() { y } else { gates });
     }
 
-    /// From states that no forward pass has made, so that plain loops can begin at any step: gates from 0 to 1.
+    /// Adds a backward pass from random states, with gates in 0..1, so that plain loops can start at any step.
     fn backward_work(&self, variant: &Variant, work: &mut Work) {
         let recurrent = work.floats("recurrent weights", &self.weights());
         let dy = work.floats("gradient", &self.dy().numbers());
@@ -204,10 +204,10 @@ impl LayerPass for RecurrentPass {
         format!("{name}, {} units, {} × {} steps", self.units, self.sequences, self.steps)
     }
 
-    /// The first step has no state before it.
+    /// Returns the operations of all steps but the first, which has no previous state.
     fn flops(&self) -> u64 {
-        let of_a_step = 2 * u64::from(self.cell.gates()) * u64::from(self.units).pow(2);
-        of_a_step * u64::from(self.sequences) * u64::from(self.steps - 1)
+        let per_step = 2 * u64::from(self.cell.gates()) * u64::from(self.units).pow(2);
+        per_step * u64::from(self.sequences) * u64::from(self.steps - 1)
     }
 
     fn impossible(&self) -> Option<&'static str> {
@@ -241,13 +241,13 @@ impl LayerPass for RecurrentPass {
         }
     }
 
-    /// Values of the first and of the last sequence, because plain loops are slow; only a few steps of long sequences.
+    /// Returns results of the first and last sequence only, and of a few steps of long sequences: plain loops are slow.
     fn checked(&self) -> Vec<u64> {
-        let places = checked_places(self.results());
+        let indices = choose_indices(self.results());
         if self.pass == Pass::WeightGradient {
-            return places;
+            return indices;
         }
-        let one = self.results_of_a_sequence();
+        let one = self.results_per_sequence();
         let last = one * u64::from(self.sequences - 1);
         let checked = if self.compares_states() {
             0..one
@@ -255,7 +255,7 @@ impl LayerPass for RecurrentPass {
             let checked = u64::from(self.checked_steps()) * u64::from(self.gate_columns());
             if self.pass == Pass::Forward { 0..checked } else { one - checked..one }
         };
-        places
+        indices
             .into_iter()
             .map(|at| {
                 let sequence = if (at / one).is_multiple_of(2) && at < last { 0 } else { last };
@@ -268,8 +268,8 @@ impl LayerPass for RecurrentPass {
         if self.pass == Pass::WeightGradient {
             return self.weight_gradient().plain(at);
         }
-        let place = |number: u64| u32::try_from(number).expect("a place in a buffer");
-        let one = self.results_of_a_sequence();
+        let place = |number: u64| u32::try_from(number).expect("indices fit into u32");
+        let one = self.results_per_sequence();
         let sequence = self.plain_sequence(place(at / one));
         let value = if self.compares_states() {
             sequence.y[place(at % one) as usize]
@@ -286,7 +286,7 @@ struct PlainSequence {
     y: Vec<f64>,
     /// Gates of these steps, or gradients of their input.
     gates: Vec<f64>,
-    /// Index of the first of them in the whole sequence.
+    /// Index of the first gate in the whole sequence.
     first_gate: usize,
 }
 
@@ -295,7 +295,7 @@ fn rows(operand: Operand, steps: std::ops::Range<u32>) -> Vec<f64> {
 }
 
 impl RecurrentPass {
-    fn computed_plainly(&self, sequence: u32) -> PlainSequence {
+    fn compute_plainly(&self, sequence: u32) -> PlainSequence {
         let count = self.checked_steps();
         let first = if self.pass == Pass::Forward { 0 } else { self.steps - count };
         let start = sequence * self.steps + first;
@@ -356,15 +356,15 @@ impl RecurrentPass {
 /// Units, sequences, steps.
 type RecurrentSize = [u32; 3];
 
-/// The two layers of `keras-mnist-hrnn` in batches of 32.
+/// Layers of `keras-mnist-hrnn` with batches of 32.
 const OWN_LSTMS: [RecurrentSize; 2] = [[128, 896, 28], [128, 32, 28]];
 
-/// Every cell with its sizes, our own first, then DeepBench's by their operations.
+/// Returns each cell with its sizes: our own first, then DeepBench's, sorted by operations.
 fn cells() -> [(Cell, Vec<RecurrentSize>); 3] {
     [
-        (Cell::Lstm, [OWN_LSTMS.to_vec(), by_operations(deepbench_lstms())].concat()),
-        (Cell::SimpleRnn(Activation::Relu), by_operations(deepbench_vanilla())),
-        (Cell::Gru(Activation::Relu), by_operations(deepbench_grus())),
+        (Cell::Lstm, [OWN_LSTMS.to_vec(), sort_by_operations(deepbench_lstms())].concat()),
+        (Cell::SimpleRnn(Activation::Relu), sort_by_operations(deepbench_vanilla())),
+        (Cell::Gru(Activation::Relu), sort_by_operations(deepbench_grus())),
     ]
 }
 
@@ -390,8 +390,8 @@ fn every(units: &[u32], sequences: &[u32], steps: &[u32]) -> Vec<RecurrentSize> 
     units.iter().flat_map(with).collect()
 }
 
-/// Sorted by `units² × sequences × steps`.
-fn by_operations(mut sizes: Vec<RecurrentSize>) -> Vec<RecurrentSize> {
+/// Sorts sizes by `units² × sequences × steps`.
+fn sort_by_operations(mut sizes: Vec<RecurrentSize>) -> Vec<RecurrentSize> {
     sizes.sort_by_key(|&[units, sequences, steps]| {
         [units, units, sequences, steps].map(u64::from).iter().product::<u64>()
     });
@@ -407,10 +407,10 @@ mod tests {
     }
 
     #[test]
-    fn the_first_and_the_last_sequence_are_checked() {
+    fn first_and_last_sequences_are_checked() {
         for pass in [Pass::Forward, Pass::InputGradient] {
             for layer in layers(pass, 3) {
-                let one = layer.results_of_a_sequence();
+                let one = layer.results_per_sequence();
                 let sequences: Vec<u64> = layer.checked().iter().map(|place| place / one).collect();
                 assert!(sequences.contains(&0) && sequences.contains(&4), "{sequences:?}");
                 assert!(sequences.iter().all(|&sequence| sequence == 0 || sequence == 4), "{sequences:?}");
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn some_steps_of_long_sequences_are_checked() {
+    fn few_steps_of_long_sequences_are_checked() {
         let gru = |pass| RecurrentPass::new(Cell::Gru(Activation::Relu), [2816, 32, 1500], pass, true);
         let steps =
             |pass| -> Vec<u64> { gru(pass).checked().into_iter().map(|place| place / (3 * 2816) % 1500).collect() };
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn layers_of_a_single_step_are_not_measured() {
+    fn single_step_layers_are_not_measured() {
         for layer in layers(Pass::Forward, 1) {
             assert_eq!(layer.flops(), 0);
             assert!(layer.impossible().is_some());
@@ -446,7 +446,6 @@ mod tests {
             sizes.dedup();
             assert_eq!(sizes.len(), count, "{sizes:?}");
         }
-        // The first and the last sizes.
         let [(_, lstms), (_, vanilla), (_, grus)] = cells();
         assert_eq!((lstms[2], lstms[23]), ([512, 16, 25], [4096, 128, 25]));
         assert_eq!((vanilla[0], vanilla[11]), ([1760, 16, 50], [2560, 128, 50]));

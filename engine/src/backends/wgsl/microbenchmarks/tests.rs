@@ -1,4 +1,4 @@
-//! On a real adapter, small.
+//! Small measurements on a real adapter.
 
 use std::time::Instant;
 
@@ -22,18 +22,18 @@ impl Clock for RealClock {
     }
 }
 
-/// A clock whose every reading is a tenth of a second later than the one before.
+/// Clock that advances by a tenth of a second per reading.
 #[derive(Default)]
-struct PretendedClock(std::cell::Cell<f64>);
+struct SteppingClock(std::cell::Cell<f64>);
 
-impl Clock for PretendedClock {
+impl Clock for SteppingClock {
     fn now_seconds(&self) -> f64 {
         self.0.set(self.0.get() + 0.1);
         self.0.get()
     }
 }
 
-/// A gauge that reports a GFLOP/s for any device.
+/// Gauge that always reports 1 GFLOP/s.
 struct GigaflopGauge;
 
 #[async_trait(?Send)]
@@ -53,7 +53,7 @@ fn request(budget_seconds: f64) -> Request {
 
 fn outcome(device: &Rc<Device>, product: &dyn LayerPass, budget_seconds: f64) -> Outcome {
     let entry = pollster::block_on(async {
-        let lab = Lab::new(Rc::clone(device), Rc::new(PretendedClock::default()));
+        let lab = Lab::new(Rc::clone(device), Rc::new(SteppingClock::default()));
         let mut rates = ProductRates::new(Some(1e9), Some(Box::new(GigaflopGauge)));
         let mut choices = Choices::new(device.abilities);
         let mut observer = Listener { started: 0, cancel_after: usize::MAX };
@@ -62,7 +62,7 @@ fn outcome(device: &Rc<Device>, product: &dyn LayerPass, budget_seconds: f64) ->
     entry.unwrap().outcome
 }
 
-/// Small products of every kind, with odd edges and several parts.
+/// Returns small products of every kind, with partial tiles and several parts.
 fn small_products() -> Vec<Box<dyn LayerPass>> {
     let mut all: Vec<Box<dyn LayerPass>> = Vec::new();
     for pass in Pass::ALL {
@@ -90,11 +90,11 @@ fn small_products() -> Vec<Box<dyn LayerPass>> {
 }
 
 #[test]
-fn right_products_are_timed() {
+fn correct_products_are_timed() {
     let Some(device) = device() else { return };
     for product in small_products() {
-        // The fewest windows are already longer than this. They are an odd number, so that the median of the rates belongs to
-        // the median of the times.
+        // The minimum number of windows already exceeds this budget. It is odd, so that the median rate belongs to the
+        // median time.
         match outcome(&device, product.as_ref(), 0.05) {
             Outcome::Measured(Figures { flops_per_second, peak_flops_per_second, peak_share, timing }) => {
                 assert_eq!(timing.windows.len(), 3, "{}: {timing:?}", product.title());
@@ -112,10 +112,10 @@ fn right_products_are_timed() {
     }
 }
 
-/// A correct product whose plain sum is wrong, as if the kernel were wrong.
-struct Disbelieved(MatrixProduct);
+/// Correct product with a wrong plain sum, to simulate a wrong kernel.
+struct WrongPlainSum(MatrixProduct);
 
-impl LayerPass for Disbelieved {
+impl LayerPass for WrongPlainSum {
     fn suite(&self) -> Suite {
         self.0.suite()
     }
@@ -153,7 +153,7 @@ impl LayerPass for Disbelieved {
 #[test]
 fn a_wrong_result_is_reported_instead_of_a_rate() {
     let product = MatrixProduct { units: 8, rows: 8, inputs: 8, pass: Pass::Forward, emulated: true };
-    let product = Disbelieved(product);
+    let product = WrongPlainSum(product);
     let Some(device) = device() else { return };
     let outcome = outcome(&device, &product, 1.0);
     let Outcome::Wrong(Difference { at: 0, found, expected }) = outcome else { panic!("{outcome:?}") };
@@ -163,7 +163,7 @@ fn a_wrong_result_is_reported_instead_of_a_rate() {
 #[test]
 fn products_over_budget_are_skipped_with_both_numbers() {
     let product = MatrixProduct { units: 512, rows: 512, inputs: 512, pass: Pass::Forward, emulated: true };
-    // A fifth of 1 GFLOP/s.
+    // The prediction assumes a fifth of 1 GFLOP/s.
     let Some(device) = device() else { return };
     let slow = outcome(&device, &product, 0.1);
     let Outcome::TooSlow { predicted_seconds, allowed_seconds } = slow else { panic!("{slow:?}") };
@@ -174,7 +174,7 @@ fn products_over_budget_are_skipped_with_both_numbers() {
     assert!(needed_bytes > allowed_bytes && allowed_bytes <= 64 << 20, "{needed_bytes} of {allowed_bytes}");
 }
 
-/// Cancels when a number of measurements has begun.
+/// Observer that cancels once a number of measurements have started.
 struct Listener {
     started: usize,
     cancel_after: usize,
@@ -194,7 +194,7 @@ impl Observer<Event> for Listener {
 }
 
 #[test]
-fn a_cancelled_run_keeps_what_it_has() {
+fn cancelled_runs_keep_finished_measurements() {
     let Some(device) = device() else { return };
     let choice = if device.adapter().software { AdapterChoice::Cpu } else { AdapterChoice::Any };
     let request = Request { suites: vec![Suite::Launch], ..request(1.0) };
@@ -207,7 +207,7 @@ fn a_cancelled_run_keeps_what_it_has() {
 }
 
 #[test]
-fn memory_budget_skips_larger_sizes_and_names_them() {
+fn memory_budget_skips_larger_sizes_but_lists_them() {
     let (all, some) = (outline(Suite::Gemm, u64::MAX), outline(Suite::Gemm, 100 << 20));
     assert_eq!((all.entries, all.sizes.len(), all.peaks), (3 * 13, 13, 1));
     assert_eq!(some.sizes, all.sizes);
