@@ -223,7 +223,7 @@ fn Choice(picture: RwSignal<Picture>, shown: Shown) -> impl IntoView {
                 aria-pressed=move || is_chosen().to_string()
                 on:click=move |_| picture.set(Picture::Example(place))
             >
-                <img src=address alt=label width="40" height="40" />
+                <img src=address alt=label width="28" height="28" />
             </button>
         }
     };
