@@ -22,7 +22,7 @@ const SPRITE: &str = "() => {
 }";
 /// Each digit's label and answer, from the words for screen readers.
 const ANSWERS: &str =
-    "() => [...document.querySelectorAll('.examples img')].map((image) => image.alt.match(/\\\\d/g).map(Number))";
+    "() => [...document.querySelectorAll('.examples img')].map((image) => image.alt.match(/\\d/g).map(Number))";
 
 fn main() {
     let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("../app");

@@ -100,7 +100,7 @@ fn a_visitor_who_reads_german_finds_no_english() {
         page.click("button", "Benchmark starten").await;
         page.wait_for_status(PATIENCE, |text| text == "Netz 1 von 1: Training").await;
         english.assert_none_in(page, "a run").await;
-        page.wait_until_it_says("table[aria-label=Ergebnisse]", RUN_PATIENCE, |text| !text.is_empty()).await;
+        page.wait_until_it_says("#result-title", RUN_PATIENCE, |text| !text.is_empty()).await;
         english.assert_none_in(page, "a finished run").await;
         let accuracy = page.text("[data-metric=accuracy] td").await.unwrap();
         assert!(accuracy.contains(',') && !accuracy.contains('.'), "a decimal comma: {accuracy}");
@@ -174,9 +174,9 @@ fn a_chosen_language_is_stored_and_keeps_the_run() {
         page.set_appearance(Setup::USUAL).await.unwrap();
         let state = page.ask("async () => (await window.gradmark.finished).state").await;
         assert_eq!(state, "finished", "the run went on");
-        page.wait_for("table", "Ergebnisse").await;
+        page.wait_for("heading", "Ergebnis dieses Laufs").await;
         page.choose("Sprache", "English").await;
-        page.wait_for("table", "Results").await;
+        page.wait_for("heading", "Your result").await;
         page.wait_for("table", "Your runs").await;
         let noted = page.text("#own-runs tbody th").await.unwrap();
         assert!(noted.contains("test accuracy"), "what was noted in German is said in English, too: {noted}");

@@ -1,0 +1,65 @@
+//! Measures a run as the person in front of the page sees it: `cargo run --release -p browser-tests --example waiting --
+//! [ADDRESS]`, in Chromium. It prints the predicted time left over the run, its largest rise, the long tasks of the page's
+//! thread and the longest gap between two frames.
+
+use browser_tests::{Page, Setup, drive};
+use serde_json::Value;
+
+/// Collects the texts of the time left, with the seconds since the start, and what holds the page up.
+const WATCH: &str = "() => {
+    const seen = window.waiting = { left: [], tasks: [], gap: 0, start: performance.now() };
+    const seconds = () => (performance.now() - seen.start) / 1000;
+    new PerformanceObserver((list) => seen.tasks.push(...list.getEntries().map((task) => Math.round(task.duration))))
+        .observe({ type: 'longtask' });
+    let last = performance.now();
+    const frame = (now) => {
+        seen.gap = Math.max(seen.gap, now - last);
+        last = now;
+        if (!document.querySelector('#result-title')) requestAnimationFrame(frame);
+        else seen.end = seconds();
+    };
+    requestAnimationFrame(frame);
+    setInterval(() => {
+        const text = document.querySelector('[data-figure=left]')?.textContent ?? '';
+        const found = /(\\d+) (s|min)/.exec(text);
+        const percent = Number(document.querySelector('[role=progressbar]')?.ariaValueNow ?? NaN);
+        if (found) seen.left.push([seconds(), found[1] * (found[2] === 'min' ? 60 : 1), percent]);
+    }, 250);
+}";
+
+fn main() {
+    let address = std::env::args().nth(1).unwrap_or_else(|| "/".to_owned());
+    drive(Setup::USUAL, async |page| {
+        for visit in ["first", "second"] {
+            page.open_to(&address, "button", "Benchmark").await;
+            page.ask(WATCH).await;
+            page.click("button", "Benchmark").await;
+            page.watch_to_the_end().await;
+            let seen = page.ask("() => window.waiting").await;
+            report(visit, &seen);
+        }
+    });
+}
+
+fn report(visit: &str, seen: &Value) {
+    let end = seen["end"].as_f64().unwrap_or_default();
+    let left: Vec<[f64; 3]> = serde_json::from_value(seen["left"].clone()).unwrap_or_default();
+    println!("{visit} run: {end:.0} s");
+    let (mut lowest, mut rise, mut printed) = (f64::INFINITY, 1.0_f64, None);
+    for [seconds, predicted, percent] in left {
+        rise = rise.max(predicted / lowest);
+        lowest = lowest.min(predicted);
+        if printed != Some(predicted) {
+            println!(
+                "  after {seconds:5.1} s: {predicted:4.0} s left, {:4.0} s really, {percent:4.1} %",
+                end - seconds
+            );
+            printed = Some(predicted);
+        }
+    }
+    println!("  largest rise: {:.0} %", 100.0 * (rise - 1.0));
+    let tasks: Vec<f64> = serde_json::from_value(seen["tasks"].clone()).unwrap_or_default();
+    let longest = tasks.iter().copied().fold(0.0, f64::max);
+    println!("  long tasks: {}, the longest {longest:.0} ms", tasks.len());
+    println!("  longest gap between frames: {:.0} ms", seen["gap"].as_f64().unwrap_or_default());
+}
