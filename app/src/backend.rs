@@ -42,7 +42,7 @@ impl PageBackend {
     /// Backends compared by default: our kernels and each framework, all on WebGPU.
     pub const COMPARED: [Self; 4] = [Self::Wgsl, Self::BurnWgpu, Self::TfjsWebgpu, Self::JaxJsWebgpu];
 
-    /// Name in the engine, or of a program in `app/frameworks`.
+    /// Name of the backend in the engine, or of a program in `app/frameworks`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Wgsl => "wgsl",
@@ -64,7 +64,7 @@ impl PageBackend {
         words::named("backend", self.name()).unwrap_or_default()
     }
 
-    /// Description, which is empty for further backends of the same framework.
+    /// Description. Only the first backend of each framework has one; it is empty for the others.
     pub fn description(self) -> &'static str {
         words::named("backend", &format!("{}_description", self.name())).unwrap_or_default()
     }
@@ -86,7 +86,7 @@ impl PageBackend {
         !matches!(self.maker(), Maker::Framework(_))
     }
 
-    /// Returns the reason why a backend cannot train a network as it is defined, without opening the backend.
+    /// Returns why the backend cannot train a network exactly as defined. Does not open the backend.
     pub fn unsupported(self, workload: &Workload) -> Option<String> {
         match self.maker() {
             Maker::Framework(_) => self.lacks(workload).map(|what| format!("it has no {what}")),
@@ -96,7 +96,7 @@ impl PageBackend {
         }
     }
 
-    /// Returns what a framework's program lacks for a network, as in `app/frameworks/src`.
+    /// Returns a feature that a network needs and the framework's program in `app/frameworks/src` lacks.
     fn lacks(self, workload: &Workload) -> Option<&'static str> {
         let Workload { model, input, optimizer, average, .. } = workload;
         let rule = match optimizer.rule {
@@ -126,7 +126,7 @@ impl PageBackend {
             Layer::Embedding { .. } if on_wasm => Some("gradients of word vectors"),
             Layer::Embedding { .. } => of_jax.then_some("word vectors"),
             Layer::Lstm { .. } => of_jax.then_some("LSTM layers"),
-            _ => Some("layers of one of its kinds"),
+            _ => Some("support for one of the layers"),
         }
     }
 }

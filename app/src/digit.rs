@@ -1,28 +1,28 @@
-//! Drawn digits as images of MNIST.
+//! Conversion of drawn digits to MNIST images.
 
-/// A place on the drawing board, from its left and from its top.
+/// Point on the drawing board, measured from its top left corner.
 pub type Point = (f32, f32);
 
 /// Side of the square drawing board.
 pub const BOARD: f32 = 100.0;
-/// Width of the pen on it.
+/// Width of the pen, in the same unit.
 pub const PEN: f32 = 11.0;
 
-/// Side of an image, pixels.
+/// Side of an image, in pixels.
 const SIDE: usize = 28;
-/// Side of the box that a digit fits into, pixels.
+/// Side of the box that a digit fits into, in pixels.
 const BOX: usize = 20;
-/// Rows and columns of samples in a pixel of the box.
+/// Rows and columns of samples per pixel of the box.
 const SAMPLES: usize = 4;
 const GRID: usize = BOX * SAMPLES;
 
-/// Returns a drawing as an image of MNIST: one byte per pixel, white on black. Returns `None` for an empty drawing.
+/// Converts a drawing to an MNIST image: one byte per pixel, white on black. Returns `None` for an empty drawing.
 ///
-/// It is prepared as MNIST's digits were: scaled to a box of 20 × 20 pixels with its aspect ratio kept, with gray levels
-/// by area, and placed with its center of mass in the center of 28 × 28 pixels. Source: LeCun, Bottou, Bengio and
-/// Haffner (1998), Gradient-Based Learning Applied to Document Recognition, section III A.
+/// The drawing is prepared like the digits of MNIST: scaled to fit a box of 20 × 20 pixels without changing its aspect
+/// ratio, antialiased to gray levels, and placed with its center of mass at the center of 28 × 28 pixels. Source:
+/// LeCun, Bottou, Bengio and Haffner (1998), Gradient-Based Learning Applied to Document Recognition, section III A.
 pub fn image(strokes: &[Vec<Point>]) -> Option<Vec<u8>> {
-    let ink = scaled(strokes)?;
+    let ink = rasterize(strokes)?;
     let mut levels = [[0; BOX]; BOX];
     for (y, row) in levels.iter_mut().enumerate() {
         for (x, level) in row.iter_mut().enumerate() {
@@ -42,25 +42,26 @@ pub fn image(strokes: &[Vec<Point>]) -> Option<Vec<u8>> {
     Some(image)
 }
 
-/// Pixels before the box along one axis, in which `mass` returns the ink of a row or column. All ink stays in the image.
+/// Returns the margin before the box along one axis that centers the ink without cutting any off, in pixels. `mass`
+/// returns the ink of a row or column.
 fn margin(mass: impl Fn(usize) -> usize) -> usize {
     let masses = (0..BOX).map(mass);
     let (mut sum, mut moment, mut extent) = (0, 0, 0);
     for (place, mass) in masses.enumerate().filter(|(_, mass)| *mass > 0) {
         sum += mass;
-        // The middle of a pixel, in halves.
+        // Twice the position of the pixel's center, which is an integer.
         moment += mass * (2 * place + 1);
         extent = place + 1;
     }
-    // The nearest whole pixel to `SIDE / 2 - moment / sum / 2`.
+    // `SIDE / 2 - moment / sum / 2`, rounded to a whole pixel.
     let margin = ((SIDE + 1) * sum).saturating_sub(moment) / (2 * sum).max(1);
     margin.min(SIDE - extent)
 }
 
 type Ink = [[bool; GRID]; GRID];
 
-/// Samples the drawing, enlarged to fill the box along its longer side.
-fn scaled(strokes: &[Vec<Point>]) -> Option<Box<Ink>> {
+/// Rasterizes the drawing, scaled so that its longer side fills the box.
+fn rasterize(strokes: &[Vec<Point>]) -> Option<Box<Ink>> {
     let points = || strokes.iter().flatten();
     points().next()?;
     let bounds = |of: fn(&Point) -> f32| {
@@ -74,14 +75,14 @@ fn scaled(strokes: &[Vec<Point>]) -> Option<Box<Ink>> {
     for stroke in strokes {
         // A dot is a line from a point to itself.
         for (from, to) in stroke.first().into_iter().chain(stroke).zip(stroke) {
-            draw(&mut ink, place(from), place(to), PEN / 2.0 * scale);
+            draw_line(&mut ink, place(from), place(to), PEN / 2.0 * scale);
         }
     }
     Some(ink)
 }
 
-/// Draws a line with round ends.
-fn draw(ink: &mut Ink, from: Point, to: Point, radius: f32) {
+/// Draws a line with round caps.
+fn draw_line(ink: &mut Ink, from: Point, to: Point, radius: f32) {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let squared = (dx * dx + dy * dy).max(f32::MIN_POSITIVE);
     let (top, bottom) = (from.1.min(to.1) - radius, from.1.max(to.1) + radius);
@@ -107,7 +108,7 @@ mod tests {
         image(strokes).unwrap().chunks_exact(SIDE).map(<[u8]>::to_vec).collect()
     }
 
-    /// First and last place with ink, of rows or of columns.
+    /// Returns the first and last row or column with ink.
     fn extent(is_ink: impl Fn(usize) -> bool) -> (usize, usize) {
         let places: Vec<usize> = (0..SIDE).filter(|&place| is_ink(place)).collect();
         (places[0], places[places.len() - 1])
@@ -122,13 +123,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_drawn_is_no_image() {
+    fn empty_drawing_has_no_image() {
         assert_eq!(image(&[]), None);
         assert_eq!(image(&[Vec::new()]), None);
     }
 
     #[test]
-    fn a_stroke_in_the_corner_is_centered_and_fills_the_box() {
+    fn centers_stroke_in_corner_and_fills_box() {
         let image = drawn(&[vec![(5.0, 5.0), (5.0, 20.0), (5.0, 35.0)]]);
         assert_eq!(rows(&image), (4, 23));
         let (first, last) = columns(&image);
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_drawing_keeps_its_aspect_ratio() {
+    fn wide_drawing_keeps_aspect_ratio() {
         let image = drawn(&[vec![(10.0, 50.0), (90.0, 50.0)]]);
         assert_eq!(columns(&image), (4, 23));
         let (first, last) = rows(&image);
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_center_of_mass_is_in_the_middle() {
+    fn center_of_mass_is_centered() {
         // A seven has most of its ink at the top.
         let image = drawn(&[vec![(30.0, 20.0), (70.0, 20.0), (45.0, 80.0)]]);
         let mut sums = [0.0; 3];
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_are_gray_and_the_inside_is_white() {
+    fn edges_are_gray_and_interior_is_white() {
         let image = image(&[vec![(20.0, 20.0), (80.0, 80.0)], vec![(80.0, 20.0)]]).unwrap();
         assert!(image.contains(&255) && image.contains(&0));
         assert!(image.iter().any(|level| (64..192).contains(level)));

@@ -1,24 +1,24 @@
-//! Prediction of the time that a run still takes: from the last run on this device, or else from the speed that its first
-//! seconds show.
+//! Prediction of a run's remaining time, from the last run on this device or else from the throughput of the first
+//! seconds.
 
 use std::collections::BTreeMap;
 
 use engine::{Event, Phase};
 use serde::{Deserialize, Serialize};
 
-/// Seconds until a network is built, checked and warm, before any was.
+/// Setup time assumed until one network has finished, in seconds: building, checking and warming up.
 const SETUP_SECONDS: f64 = 4.0;
-/// Time of a test relative to that of training on as many samples: a forward pass of three passes.
+/// Time of an evaluation relative to training on the same number of samples: one forward pass instead of three passes.
 const TEST_SHARE: f64 = 1.0 / 3.0;
-/// Time of the proof relative to the training's, and its minimum in seconds.
+/// Time of the proof relative to training, and its minimum in seconds.
 const PROOF_SHARE: f64 = 0.12;
 const PROOF_SECONDS: f64 = 2.0;
-/// Remaining share of a part that takes longer than predicted.
+/// Share of a part that counts as remaining when it takes longer than predicted.
 const OVERTIME_SHARE: f64 = 0.05;
-/// Maximum rise of the shown time at each update. A prediction that was wrong is corrected slowly.
+/// Maximum factor by which the displayed time rises per update, so that wrong predictions are corrected slowly.
 const MAX_RISE: f64 = 1.005;
 
-/// Seconds of a network's parts.
+/// Seconds that each part of a network takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Parts {
@@ -34,7 +34,7 @@ impl Parts {
         self.setup + self.training + self.testing + self.proving
     }
 
-    /// Adds the time of a phase. Loading and waiting are nobody's part.
+    /// Adds the time of a phase to its part. Loading and pausing belong to no part.
     pub fn add(&mut self, phase: Phase, seconds: f64) {
         if let Some(part) = self.part(phase) {
             *part += seconds;
@@ -52,14 +52,14 @@ impl Parts {
     }
 }
 
-/// Length of each network's training.
+/// Limits of each network's training.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits {
     pub seconds: f64,
     pub epochs: f64,
 }
 
-/// Speed of the present network.
+/// Speed and progress of the current network.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Speed {
     samples_per_second: f64,
@@ -70,15 +70,15 @@ struct Speed {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Forecast {
     limits: Limits,
-    /// What the networks took the last time.
+    /// Parts of each network in the last run.
     known: BTreeMap<String, Parts>,
     networks: Vec<String>,
-    /// Place of the present network.
-    present: usize,
+    /// Index of the current network.
+    current: usize,
     spent: Parts,
-    /// Parts of the network before the present one.
+    /// Parts of the previous network.
     last: Option<Parts>,
-    /// Present phase and its start.
+    /// Current phase and its start time.
     phase: Option<(Phase, f64)>,
     speed: Option<Speed>,
     now: f64,
@@ -90,7 +90,7 @@ impl Forecast {
         Self { networks, limits, known, ..Self::default() }
     }
 
-    /// Sets the time since the start of the run, without the time while the page was hidden.
+    /// Sets the time since the start of the run, excluding the time that the page was hidden.
     pub fn tick(&mut self, now: f64) {
         self.now = now;
         let remaining = self.remaining();
@@ -103,7 +103,7 @@ impl Forecast {
         self.shown
     }
 
-    /// Share of the whole time that has passed.
+    /// Elapsed share of the predicted total time.
     pub fn fraction(&self) -> f64 {
         self.now / (self.now + self.remaining()).max(f64::MIN_POSITIVE)
     }
@@ -113,17 +113,17 @@ impl Forecast {
             Event::RunStarted { workloads, .. } => self.networks.clone_from(workloads),
             Event::WorkloadStarted { index, .. } => {
                 self.end_phase();
-                if self.present < *index as usize {
+                if self.current < *index as usize {
                     self.last = Some(self.spent);
                 }
-                (self.present, self.spent, self.speed) = (*index as usize, Parts::default(), None);
+                (self.current, self.spent, self.speed) = (*index as usize, Parts::default(), None);
             }
             Event::PhaseStarted { phase, .. } => {
                 self.end_phase();
                 self.phase = Some((*phase, self.now));
             }
             Event::Progress { run_fraction, samples_per_second, .. } => {
-                let share = run_fraction * self.networks.len() as f64 - self.present as f64;
+                let share = run_fraction * self.networks.len() as f64 - self.current as f64;
                 self.speed = Some(Speed { samples_per_second: *samples_per_second, share: share.clamp(0.0, 1.0) });
             }
             _ => {}
@@ -137,12 +137,12 @@ impl Forecast {
     }
 
     fn remaining(&self) -> f64 {
-        let after = (self.present + 1..self.networks.len()).map(|place| self.predicted(place).total());
-        self.remaining_of_present() + after.sum::<f64>()
+        let after = (self.current + 1..self.networks.len()).map(|place| self.predict(place).total());
+        self.remaining_of_current() + after.sum::<f64>()
     }
 
-    fn remaining_of_present(&self) -> f64 {
-        let (expected, mut spent) = (self.predicted(self.present), self.spent);
+    fn remaining_of_current(&self) -> f64 {
+        let (expected, mut spent) = (self.predict(self.current), self.spent);
         if let Some((phase, began)) = self.phase {
             spent.add(phase, self.now - began);
         }
@@ -161,8 +161,8 @@ impl Forecast {
         setup + training + testing + proving
     }
 
-    /// Parts of a network as far as anything is known of it.
-    fn predicted(&self, place: usize) -> Parts {
+    /// Predicts the parts of a network, from the last run or else from the current throughput.
+    fn predict(&self, place: usize) -> Parts {
         let name = self.networks.get(place).map_or("", String::as_str);
         if let Some(known) = self.known.get(name) {
             return *known;
@@ -181,14 +181,14 @@ impl Forecast {
         }
     }
 
-    /// Samples per second of a network, from its own speed or the arithmetic of the present one.
+    /// Estimates the throughput of a network from the current one, scaled by their FLOPs per sample.
     fn rate(&self, place: usize) -> Option<f64> {
         let rate = self.speed?.samples_per_second;
         let flops = |place: usize| {
             let network = engine::workload(self.networks.get(place)?)?;
             Some(network.model.operations().ok()?.training_flops() as f64)
         };
-        let rate = if place == self.present { rate } else { rate * flops(self.present)? / flops(place)? };
+        let rate = if place == self.current { rate } else { rate * flops(self.current)? / flops(place)? };
         (rate > 0.0).then_some(rate)
     }
 }
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_run_is_predicted_from_the_first() {
+    fn predicts_second_run_from_first() {
         let parts = Parts { setup: 2.0, training: 30.0, testing: 20.0, proving: 8.0 };
         let mut forecast = forecast(NETWORKS.map(|name| (name.to_owned(), parts)).into());
         forecast.tick(0.0);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_run_is_predicted_from_its_speed() {
+    fn predicts_first_run_from_its_throughput() {
         let mut forecast = forecast(BTreeMap::new());
         begin(&mut forecast, 0);
         phase(&mut forecast, Phase::Training);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_prediction_is_corrected_slowly() {
+    fn corrects_wrong_prediction_slowly() {
         let parts = Parts { setup: 0.0, training: 10.0, testing: 0.0, proving: 0.0 };
         let mut forecast = forecast(NETWORKS.map(|name| (name.to_owned(), parts)).into());
         begin(&mut forecast, 0);

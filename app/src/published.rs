@@ -1,6 +1,7 @@
-//! Published results of the same networks on the hardware of their time: the fastest of each device and batch
-//! size in `reference/published-results.json`, as `html-report` reads it, and how well they learned; tests there hold
-//! `published.json` and `published-accuracies.json` to it.
+//! Published results of the same networks on the hardware of their time.
+//!
+//! `published.json` has the fastest result for each device and batch size, and `published-accuracies.json` has the
+//! accuracies. Tests of `html-report` compare both files with `reference/published-results.json`.
 
 use std::sync::LazyLock;
 
@@ -23,22 +24,22 @@ pub struct Published {
 static ALL: LazyLock<Vec<Published>> =
     LazyLock::new(|| serde_json::from_str(include_str!("../published.json")).expect("the file is checked in"));
 
-/// Published results of a network at the batch size of its recipe, the fastest first.
+/// Returns the published results of a network at the batch size of its recipe, fastest first.
 pub fn of_network(workload: &str) -> Vec<&'static Published> {
     let batch_size = engine::workload(workload).map(|recipe| recipe.batch_size);
     ALL.iter().filter(|of| of.workload == workload && Some(of.batch_size) == batch_size).collect()
 }
 
-/// Published results of a network at the same batch size: one sentence per device, the fastest first. Empty if the run
-/// has no time per epoch.
+/// Describes the published results of a network at the same batch size, in one sentence per device, fastest first.
+/// Empty if the run has no time per epoch.
 pub fn sentences(record: &WorkloadRecord) -> Vec<String> {
     let settings = &record.settings;
     let Some(own) = epoch_seconds(record) else { return Vec::new() };
     let same = |of: &&Published| of.workload == record.workload && of.batch_size == settings.batch_size;
-    ALL.iter().filter(same).map(|of| of.beside(own)).collect()
+    ALL.iter().filter(same).map(|of| of.describe_time(own)).collect()
 }
 
-/// The published results next to a run, one faster and one slower, as sentences: of its first network that has any.
+/// Describes the closest faster and the closest slower published result, for the first network of a run that has any.
 pub fn nearest(record: &RunRecord) -> Vec<String> {
     let of = |workload: &WorkloadRecord| {
         let own = epoch_seconds(workload)?;
@@ -48,21 +49,22 @@ pub fn nearest(record: &RunRecord) -> Vec<String> {
         let faster = same().filter(|of| seconds(of) < own).max_by(|a, b| seconds(a).total_cmp(&seconds(b)));
         let slower = same().filter(|of| seconds(of) >= own).min_by(|a, b| seconds(a).total_cmp(&seconds(b)));
         let title = text::workload_title(&workload.workload);
-        let sentences: Vec<_> = [faster, slower].into_iter().flatten().map(|of| of.speed_of(&title, own)).collect();
+        let sentences: Vec<_> =
+            [faster, slower].into_iter().flatten().map(|of| of.describe_speed(&title, own)).collect();
         (!sentences.is_empty()).then_some(sentences)
     };
     record.workloads.iter().find_map(of).unwrap_or_default()
 }
 
-/// Time of an epoch, measured or from the measured throughput.
+/// Returns the seconds per epoch, measured or derived from the throughput.
 fn epoch_seconds(record: &WorkloadRecord) -> Option<f64> {
     let projected = || Some(f64::from(record.settings.training_samples) / record.summary.samples_per_second?);
     record.summary.seconds_per_epoch.or_else(projected).filter(|seconds| *seconds > 0.0)
 }
 
 impl Published {
-    /// Speed of a run relative to this one: "1/46 the speed of …", "3.2 times the speed of …".
-    fn speed_of(&self, title: &str, own_seconds: f64) -> String {
+    /// Describes the speed of a run relative to this result: "1/46 the speed of …", "3.2 times the speed of …".
+    fn describe_speed(&self, title: &str, own_seconds: f64) -> String {
         let ratio = self.seconds_per_epoch / own_seconds;
         let (of, framework, citation) = (&self.device, &self.framework, &self.citation);
         if ratio < 0.5 {
@@ -87,7 +89,7 @@ impl Published {
         )
     }
 
-    fn beside(&self, own_seconds: f64) -> String {
+    fn describe_time(&self, own_seconds: f64) -> String {
         let ratio = self.seconds_per_epoch / own_seconds;
         let decimals = if ratio >= 10.0 { 0 } else { 2 };
         t!(
@@ -121,7 +123,7 @@ static LEARNING: LazyLock<Vec<PublishedLearning>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../published-accuracies.json")).expect("the file is checked in")
 });
 
-/// Returns the published learning curve of this network with its own recipe; `None` for another batch size.
+/// Returns the published accuracies of a network with its own recipe; `None` for a different batch size.
 pub fn learning(workload: &str, batch_size: u32) -> Option<&'static PublishedLearning> {
     let recipe = engine::workload(workload).filter(|recipe| recipe.batch_size == batch_size)?;
     let rate = recipe.optimizer.learning_rate;
@@ -134,7 +136,8 @@ pub fn learning(workload: &str, batch_size: u32) -> Option<&'static PublishedLea
 }
 
 impl PublishedLearning {
-    /// Published training accuracies over the seconds at which this run reaches the same epochs, up to one epoch ahead.
+    /// Returns the published training accuracies over the seconds at which this run reaches the same epochs, up to one
+    /// epoch ahead.
     pub fn curve_beside(&self, training_seconds: f64, epochs: f64) -> Vec<(f64, f64)> {
         let Some(curve) = self.curve.as_ref().filter(|_| epochs > 0.0) else { return Vec::new() };
         let near = (1..).map(f64::from).zip(curve).take_while(|(epoch, _)| *epoch < epochs + 1.0);
@@ -169,7 +172,7 @@ mod tests {
     use crate::headline::tests::record;
 
     #[test]
-    fn every_published_result_is_of_a_known_network() {
+    fn published_results_are_of_known_networks() {
         assert!(ALL.len() > 40);
         for of in ALL.iter() {
             assert!(engine::workload(&of.workload).is_some() && of.seconds_per_epoch > 0.0, "{of:?}");
@@ -183,9 +186,9 @@ mod tests {
         let lenet = learning("caffe-mnist", 64).unwrap();
         assert_eq!((lenet.accuracy, &lenet.curve), (Some(0.9918), &None));
         assert_eq!(lenet.curve_beside(30.0, 4.0), []);
-        assert!(lenet.sentence().contains("99.18 % after 10.7 passes"), "{}", lenet.sentence());
-        assert_eq!(learning("caffe-mnist", 32), None, "that is another recipe");
-        assert_eq!(learning("resnet20-cifar10", 128), None, "nobody published anything of it");
+        assert!(lenet.sentence().contains("99.18 % after 10.7 epochs"), "{}", lenet.sentence());
+        assert_eq!(learning("caffe-mnist", 32), None, "a different recipe");
+        assert_eq!(learning("resnet20-cifar10", 128), None, "it has no published results");
         let known = LEARNING.iter().filter(|of| engine::workload(&of.workload).is_some());
         assert_eq!(known.count(), LEARNING.len());
     }
@@ -206,11 +209,11 @@ mod tests {
         let fast = record([0.9, 0.9], None, summary);
         let found = sentences(&fast);
         assert!(found[0].starts_with("NVIDIA Tesla K80 GPU with Keras/MXNet took 1.4"), "{found:?}");
-        assert!(found[0].contains("14 times the time of this device. Published: Bhatia, article, 2017."), "{found:?}");
+        assert!(found[0].contains("14 times as long as this device. Published: Bhatia, article, 2017."), "{found:?}");
         let mut slow = record([0.9, 0.9], None, Summary { seconds_per_epoch: Some(14.0), ..Summary::default() });
-        assert!(sentences(&slow)[0].contains("0.10 times the time of this device."), "{:?}", sentences(&slow));
+        assert!(sentences(&slow)[0].contains("0.10 times as long as this device."), "{:?}", sentences(&slow));
         slow.settings.batch_size = 17;
-        assert_eq!(sentences(&slow), Vec::<String>::new(), "other batches are other work");
+        assert_eq!(sentences(&slow), Vec::<String>::new(), "batch sizes must match");
         assert_eq!(sentences(&record([0.9, 0.9], None, Summary::default())), Vec::<String>::new());
     }
 }

@@ -47,20 +47,20 @@ impl FigureCell {
     }
 }
 
-/// Names the fastest backend over all of these networks. `None` if fewer than two have results to compare.
+/// Names the fastest backend over all of these networks. `None` if fewer than two backends have results.
 pub fn winner(comparisons: &[Comparison], records: &[RunRecord]) -> Option<String> {
     let has_results = |of: &Comparison| of.rows.iter().filter(|row| row.figures.is_some()).count() > 1;
     if !comparisons.iter().any(has_results) {
         return None;
     }
-    Some(lead(comparisons, records).map_or_else(|| t!(compare_too_short).to_owned(), |lead| words_of(&lead)))
+    Some(lead(comparisons, records).map_or_else(|| t!(compare_too_short).to_owned(), |lead| describe_lead(&lead)))
 }
 
-fn words_of(Lead { fastest, next, ratio }: &Lead) -> String {
+fn describe_lead(Lead { fastest, next, ratio }: &Lead) -> String {
     let (fastest, next) = (title(fastest), title(next));
     match ratio.interval.map(Interval::verdict) {
         Some(SideVerdict::Faster) => {
-            // Two digits at least: 1.04 is not 1.0.
+            // Near 1, one decimal is not enough: 1.04 would be shown as 1.0.
             let times = text::number(ratio.value, if ratio.value < 1.95 { 2 } else { 1 });
             t!(compare_faster, fastest = fastest, times = times, next = next)
         }
@@ -69,19 +69,19 @@ fn words_of(Lead { fastest, next, ratio }: &Lead) -> String {
     }
 }
 
-/// Throughput of a backend as a bar. Lengths are shares of the longest bar or interval.
+/// Bar for the throughput of a backend. Lengths are relative to the longest bar or interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RateBar {
     pub title: String,
     pub rate: String,
-    /// Ratio to the fastest, in words.
+    /// Formatted ratio to the fastest backend.
     pub ratio: Option<String>,
     pub length: f64,
-    /// Ends of the 95 % interval of the ratio to the fastest, which has none itself.
+    /// Ends of the 95 % interval of the ratio. The fastest backend has none.
     pub interval: Option<[f64; 2]>,
 }
 
-/// Bars of the backends with results, in the order of the rows; none unless two rates can be compared.
+/// Returns the bars of all backends with results, in row order. Empty unless at least two rates can be compared.
 pub fn bars(rows: &[Row]) -> Vec<RateBar> {
     let ratio = |figures: &Figures| figures.rate_to_fastest;
     let ratios: Vec<Estimate> = rows.iter().filter_map(|row| row.figures.as_ref().and_then(ratio)).collect();
@@ -103,14 +103,14 @@ pub fn bars(rows: &[Row]) -> Vec<RateBar> {
     rows.iter().filter_map(bar).collect()
 }
 
-/// Throughput with its unit.
+/// Formats the throughput with its unit.
 fn rate(figures: &Figures) -> String {
     figures
         .samples_per_second
         .map_or_else(|| t!(common_too_short).to_owned(), |rate| text::rate(rate) + &text::rate_unit())
 }
 
-/// In the order of [`COLUMNS`].
+/// Formats the metrics in the order of [`COLUMNS`].
 pub fn cells(figures: Option<&Figures>) -> [FigureCell; 7] {
     let projected =
         figures.filter(|of| of.epoch.is_some() && of.epoch_is_projected).map(|_| t!(compare_projected).to_owned());
@@ -154,12 +154,12 @@ pub fn title(contender: &Contender) -> String {
     PageBackend::named(&contender.backend).map_or_else(|| contender.to_string(), |known| known.title().to_owned())
 }
 
-/// As [`title`], for the name of a backend.
+/// Like [`title`], for the name of a backend.
 pub fn title_of(backend: &str) -> String {
     PageBackend::named(backend).map_or_else(|| backend.to_owned(), |known| known.title().to_owned())
 }
 
-/// Reason a row has no metrics.
+/// Returns the reason a row has no metrics.
 pub fn remark(outcome: &RowOutcome) -> Option<String> {
     match outcome {
         RowOutcome::Completed => None,
@@ -332,23 +332,23 @@ mod tests {
     }
 
     #[test]
-    fn the_winner_is_named_unless_intervals_overlap() {
+    fn names_winner_unless_intervals_overlap() {
         let contender = |name: &str| Contender { backend: name.to_owned(), precision: Precision::F32 };
         let of = |value, interval: Option<[f64; 2]>| {
             let interval = interval.map(|[low, high]| Interval { low, high });
             let ratio = Estimate { value, interval };
-            words_of(&Lead { fastest: contender("wgsl"), next: contender("jax-js-webgpu"), ratio })
+            describe_lead(&Lead { fastest: contender("wgsl"), next: contender("jax-js-webgpu"), ratio })
         };
         assert_eq!(of(2.03, Some([1.9, 2.1])), "WGSL (Gradmark) is 2.0× as fast as jax-js on WebGPU here.");
         assert!(of(1.04, Some([1.01, 1.07])).contains("1.04×"));
-        let equal = "WGSL (Gradmark) is as fast as jax-js on WebGPU here: their intervals overlap.";
+        let equal = "No clear winner: the intervals of WGSL (Gradmark) and jax-js on WebGPU overlap.";
         assert_eq!([of(1.04, Some([0.99, 1.07])), of(1.5, Some([0.2, 9.0]))], [equal; 2]);
         assert_eq!(of(2.0, None), "Too short to measure a difference. Train for longer.");
         assert_eq!(winner(&[], &[]), None);
     }
 
     #[test]
-    fn bars_reach_the_longest_interval() {
+    fn bars_scale_to_longest_interval() {
         let fastest = Figures { rate_to_fastest: Some(Estimate { value: 1.0, interval: None }), ..figures() };
         let wide = Estimate { value: 0.9, interval: Some(Interval { low: 0.8, high: 1.25 }) };
         let close = Figures { rate_to_fastest: Some(wide), ..figures() };
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(drawn.iter().map(|bar| bar.length).collect::<Vec<_>>(), [0.8, 0.9 / 1.25, 0.0]);
         assert_eq!(drawn.iter().map(|bar| bar.interval).collect::<Vec<_>>(), [None, Some([0.8 / 1.25, 1.0]), None]);
         assert_eq!((drawn[0].rate.as_str(), drawn[2].rate.as_str()), ("1000 samples/s", "too short to measure"));
-        assert_eq!(bars(&rows[..1]), [], "one bar compares nothing");
+        assert_eq!(bars(&rows[..1]), [], "a single bar has no comparison");
         assert_eq!(cells(Some(&short))[0].figure, "too short to measure");
         assert_eq!(cells(None)[0].figure, "–");
     }

@@ -13,8 +13,8 @@ use results::{DeviceKind, RunRecord, WorkloadRecord};
 use crate::t;
 use crate::text;
 
-/// Describes the rank of a run in one network; `None` if no run is proven yet. `counts` is true if the run is among the
-/// ranked runs.
+/// Describes the rank of a run in one network; `None` if no run is proven yet. `counts` is true if the run itself is
+/// ranked.
 pub fn sentence(standing: &WorkloadStanding, counts: bool) -> Option<String> {
     let [all, device, vendor] = standing.runs;
     if all == 1 {
@@ -34,10 +34,10 @@ pub fn sentence(standing: &WorkloadStanding, counts: bool) -> Option<String> {
     Some(sentence)
 }
 
-/// Maximum number of lines that a run is ranked among; all slower lines beyond them count too.
+/// Maximum number of leaderboard lines to request for a rank. Lines beyond it count as slower.
 const MAX_RANKED: u32 = 200;
 
-/// Query for the scores that a run is compared with.
+/// Returns the query for the scores that a run is compared with.
 pub fn scores_query(record: &RunRecord) -> StandingsQuery {
     let adapter = &record.device.adapter;
     StandingsQuery {
@@ -59,16 +59,16 @@ pub enum Rank {
     Published(Vec<String>),
 }
 
-/// A line next to a run's.
+/// Line next to a run on the leaderboard.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Neighbor {
-    /// Name on the leaderboard; `None` for the run.
+    /// Name on the leaderboard; `None` for the run itself.
     pub device: Option<String>,
     pub score: f64,
 }
 
 impl Rank {
-    /// Ranks a score among the best of each device. `None` if there are none.
+    /// Ranks a score among the best score of each device. `None` if there are no devices.
     pub fn among(table: &ScoreTable, score: f64) -> Option<Self> {
         let mut best: Vec<(&str, &str, f64)> = Vec::new();
         for place in &table.places {
@@ -89,7 +89,7 @@ impl Rank {
         (devices > 0).then(|| Self::Among { slower: devices - faster as u64, devices, neighbors })
     }
 
-    /// Share of slower devices, if any are known.
+    /// Returns the share of slower devices, if any devices are known.
     pub fn share(&self) -> Option<f64> {
         match self {
             Self::Among { slower, devices, .. } => Some(*slower as f64 / *devices as f64),
@@ -98,15 +98,14 @@ impl Rank {
     }
 }
 
-/// A share in whole percent. Only the fastest run gets 100 %, and only the slowest 0 %.
+/// Formats a share in whole percent. Only the fastest run gets 100 %, and only the slowest 0 %.
 pub fn percent(share: f64) -> String {
     let whole = (share * 100.0).round();
     let inside = share > 0.0 && share < 1.0;
     format!("{:.0} %", if inside { whole.clamp(1.0, 99.0) } else { whole })
 }
 
-/// Returns the query for the throughput distribution around a run; `None` if the server has another version of its
-/// suite.
+/// Returns the query for the throughput distribution around a run; `None` if its suite has changed since.
 pub fn distribution_query(record: &RunRecord, workload: &WorkloadRecord) -> Option<DistributionQuery> {
     let suite = engine::suite(&record.suite.name).filter(|suite| suite.version == record.suite.version)?;
     suite.workloads.contains(&workload.workload.as_str()).then(|| DistributionQuery {
@@ -119,7 +118,7 @@ pub fn distribution_query(record: &RunRecord, workload: &WorkloadRecord) -> Opti
     })
 }
 
-/// Class in which runs on the device are ranked.
+/// Returns the class in which runs on a device are ranked.
 fn class_of(backend: &str, kind: DeviceKind, api: &str) -> RankedClass {
     let is_processor = if backend == BURN_REMOTE {
         // The remote device reports its own kind.
@@ -130,7 +129,7 @@ fn class_of(backend: &str, kind: DeviceKind, api: &str) -> RankedClass {
     if is_processor { RankedClass::Processor } else { RankedClass::Gpu }
 }
 
-/// Where a result is ranked, or why it is not, if its tier does not say so.
+/// Explains why a result is not ranked among the GPUs; `None` if it is, or if its tier already says so.
 pub fn ranking(row: &RunRow) -> Option<&'static str> {
     let class = class_of(&row.backend, row.adapter.kind, &row.adapter.api);
     match () {
@@ -141,8 +140,9 @@ pub fn ranking(row: &RunRow) -> Option<&'static str> {
     }
 }
 
-/// For each line of a table of `total` lines, the share of the lines with a place that are slower; `None` for those
-/// without a place, and if none is slower.
+/// Describes the share of slower lines for each line of a table, which has `total` lines with those not loaded.
+///
+/// Only lines with a place count. `None` for lines without a place, and if no line is slower.
 pub fn ranks(places: &[StandingsPlace], total: u64) -> Vec<Option<String>> {
     let has_place = |line: &StandingsPlace| voices_missing(line.figure.submitters, line.figure.days) == 0;
     let placed = places.iter().filter(|line| has_place(line)).count();
@@ -157,7 +157,7 @@ pub fn ranks(places: &[StandingsPlace], total: u64) -> Vec<Option<String>> {
     places.iter().map(rank).collect()
 }
 
-/// The best line of each device: the shortest time to accuracy, then the highest rate.
+/// Keeps the best line of each device, sorted by time to accuracy and then by throughput.
 pub fn soonest(mut places: Vec<StandingsPlace>) -> Vec<StandingsPlace> {
     let seconds = |line: &StandingsPlace| line.seconds_to_target.unwrap_or(f64::INFINITY);
     places.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)).then(b.figure.median.total_cmp(&a.figure.median)));
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_counts_lines_with_a_place_that_are_slower() {
+    fn rank_counts_slower_lines_with_a_place() {
         let tied = [line("a", 1, 3, None), line("b", 1, 3, None), line("c", 3, 3, None)];
         let said = |of: &[StandingsPlace], total| {
             ranks(of, total).into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>()
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_ordered_by_their_shortest_time_to_accuracy() {
+    fn orders_devices_by_shortest_time_to_accuracy() {
         let lines = vec![
             line("fast", 1, 3, None),
             line("soon", 2, 3, Some(4.0)),
@@ -278,10 +278,10 @@ mod tests {
     }
 
     #[test]
-    fn a_proven_result_without_a_place_has_a_reason() {
+    fn unranked_proven_result_has_a_reason() {
         let row = row("a", "Example GPU", Some(900.0), None);
         let unranked = RunRow { ranked: false, ..row.clone() };
-        assert!(ranking(&unranked).unwrap().contains("unsteady"));
+        assert!(ranking(&unranked).unwrap().contains("unstable"));
         assert_eq!(ranking(&RunRow { tier: Tier::Checked, ..unranked.clone() }), None, "its tier says so");
         let mut software = RunRow { standard: false, ..unranked };
         software.adapter.software = true;

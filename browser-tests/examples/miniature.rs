@@ -1,6 +1,8 @@
-//! Records the loop of the start page from real runs in Chromium: `cargo run --release -p browser-tests --example miniature`
-//! writes `app/miniature.png`, test digits side by side, and `app/miniature.json`, their labels, a small network's answers
-//! while it learns, and the score of a standard run. The network learns slowly, with a low rate, so that the eye can follow.
+//! Recorder for the animation on the start page, from real runs in Chromium.
+//!
+//! `cargo run --release -p browser-tests --example miniature` writes two files. `app/miniature.png` has test digits
+//! side by side. `app/miniature.json` has their labels, the answers of a small network while it learns, and the score
+//! of a standard run. The learning rate is low, so that people can watch the network learn.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +14,7 @@ use serde_json::{Value, json};
 
 const SLOW_RUN: &str = "/?workload=keras-mnist-mlp&batch=16&learning-rate=0.01&seconds=60";
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
-/// The digits side by side, as the data of a PNG file.
+/// Script that returns the digits side by side, as a PNG in base64.
 const SPRITE: &str = "() => {
     const images = [...document.querySelectorAll('.examples img')];
     const canvas = document.createElement('canvas');
@@ -20,7 +22,7 @@ const SPRITE: &str = "() => {
     images.forEach((image, place) => canvas.getContext('2d').drawImage(image, 28 * place, 0, 28, 28));
     return canvas.toDataURL('image/png').split(',')[1];
 }";
-/// Each digit's label and answer, from the words for screen readers.
+/// Script that returns each digit's label and answer, from its text for screen readers.
 const ANSWERS: &str =
     "() => [...document.querySelectorAll('.examples img')].map((image) => image.alt.match(/\\d/g).map(Number))";
 
@@ -44,13 +46,13 @@ fn main() {
     });
 }
 
-/// Returns the picture, the labels and the distinct answers of a slow run.
+/// Returns the sprite, the labels and the answers of a slow run, without repeated answers.
 async fn record(page: &impl Page) -> (Vec<u8>, Value, Vec<Value>) {
     page.open_to(SLOW_RUN, "button", "Benchmark").await;
     page.click("button", "Benchmark").await;
     page.wait_for_step(1.0).await;
     let sprite = page.ask(SPRITE).await;
-    let sprite = STANDARD.decode(sprite.as_str().expect("a text")).expect("base64");
+    let sprite = STANDARD.decode(sprite.as_str().expect("a string")).expect("base64");
     let (mut labels, mut answers) = (Value::Null, Vec::new());
     loop {
         let shown = page.ask(ANSWERS).await;
@@ -58,7 +60,7 @@ async fn record(page: &impl Page) -> (Vec<u8>, Value, Vec<Value>) {
         if pairs.is_empty() {
             return (sprite, labels, answers);
         }
-        // A right answer is its label.
+        // The text of a correct answer has only the label.
         labels = json!(pairs.iter().map(|pair| pair[0]).collect::<Vec<_>>());
         let now = json!(pairs.iter().map(|pair| pair[pair.len() - 1]).collect::<Vec<_>>());
         if answers.last() != Some(&now) {

@@ -1,4 +1,4 @@
-//! A result as a small page that other sites show in an `<iframe>`. It has no scripts and loads nothing.
+//! Small page with a result, which other sites show in an `<iframe>`. It has no scripts and loads no resources.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -21,15 +21,15 @@ use crate::pages::ASK_EACH_TIME;
 
 const STYLE: &str = include_str!("embed.css");
 
-/// Width and height of a curve in its own units. The page stretches it.
+/// Width and height of a curve's view box. The page stretches the curve.
 const CURVE: (f32, f32) = (300.0, 60.0);
 
-/// The page's mark (`app/icon.svg`).
+/// Logo (`app/icon.svg`).
 const MARK: &str = "<svg viewBox=\"0 0 32 32\" aria-hidden=\"true\"><rect width=\"32\" height=\"32\" rx=\"8\" fill=\"#2742d6\"/>\
     <path d=\"M7 7.5C9.5 20.5 14 23 25 24\" fill=\"none\" stroke=\"#fff\" stroke-width=\"3\" stroke-linecap=\"round\"/>\
     <circle cx=\"25\" cy=\"24\" r=\"2.8\" fill=\"#ffb454\"/></svg>";
 
-/// Policy of an embed: only its own style, in frames of any site.
+/// Content security policy of an embed: only its own style, in frames of any site.
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     let hash = STANDARD.encode(Sha256::digest(STYLE));
     let policy = format!(
@@ -63,7 +63,7 @@ fn answer(status: StatusCode, html: String) -> Response {
     (status, headers, Html(html)).into_response()
 }
 
-/// Returns the theme of a query as an attribute. Without one, the reader's setting applies.
+/// Returns the theme in a query as an HTML attribute. Without one, the reader's setting applies.
 fn theme(query: &str) -> &'static str {
     let theme = query.split('&').find_map(|part| match part {
         "theme=light" => Some(" data-theme=\"light\""),
@@ -73,7 +73,7 @@ fn theme(query: &str) -> &'static str {
     theme.unwrap_or_default()
 }
 
-/// Returns a document with this title and content, which are HTML.
+/// Returns a document. The title and the content are HTML, not plain text.
 fn document(theme: &str, title: &str, content: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"{theme}>\n<head>\n<meta charset=\"utf-8\">\n\
@@ -122,7 +122,7 @@ fn page(theme: &str, run: &StoredRun, score: Option<(Estimate, Option<ScoreRank>
 }
 
 fn push(content: &mut String, line: std::fmt::Arguments<'_>) {
-    writeln!(content, "{line}").expect("a string takes everything");
+    writeln!(content, "{line}").expect("writing to a string never fails");
 }
 
 fn push_score(content: &mut String, score: Estimate) {
@@ -206,13 +206,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_name_is_markup() {
+    fn escapes_device_name() {
         let html = shown(&named("</title><script>\"&'"), None);
         assert!(html.contains("&lt;/title&gt;&lt;script&gt;&quot;&amp;&#39;") && !html.contains("<script"), "{html}");
     }
 
     #[test]
-    fn theme_is_light_dark_or_the_readers() {
+    fn ignores_unknown_theme() {
         for (query, expected) in [
             ("theme=dark", " data-theme=\"dark\""),
             ("a=b&theme=light", " data-theme=\"light\""),

@@ -151,10 +151,10 @@ impl fmt::Display for Warning {
             ),
             Self::PerhapsSoftware { flops_per_second, processors } => write!(
                 f,
-                "The browser does not say what this adapter is, and it multiplies no faster than a processor may: {:.0} GFLOP/s \
-                 beside {processors} logical processors. So nothing tells it from a program, and the result is shown and not \
-                 ranked. If there is a GPU, use a browser that names its maker (Chrome, Edge), or native-runner; if it should \
-                 be faster, turn on hardware acceleration or update its driver.",
+                "The browser does not identify this adapter, and software on {processors} logical processors could reach its \
+                 {:.0} GFLOP/s. It may be a software adapter, so the result is shown but not ranked. If there is a GPU, use a \
+                 browser that names its vendor (Chrome, Edge), or native-runner; if it should be faster, turn on hardware \
+                 acceleration or update its driver.",
                 flops_per_second / 1e9
             ),
             Self::NotStabilised { workload, half_width_percent } => write!(
@@ -165,32 +165,31 @@ impl fmt::Display for Warning {
             Self::TooFewWindows { workload, windows } => {
                 write!(
                     f,
-                    "{workload}: windows long enough to count: {windows}, and a result of fewer than five is not ranked. \
-                     Train for longer."
+                    "{workload}: too few windows are long enough to count ({windows}); a ranked result needs five. Train \
+                     for longer."
                 )
             }
             Self::NotLearned { workload, accuracy, chance } => write!(
                 f,
-                "{workload}: {:.2} % of the test set were classified correctly, which is no better than always \
-                 answering the most frequent class ({:.2} %), so this result is not ranked. Train for longer or with \
-                 a smaller learning rate.",
+                "{workload}: a test accuracy of {:.2} % is no better than always predicting the most frequent class \
+                 ({:.2} %), so this result is not ranked. Train for longer or with a smaller learning rate.",
                 accuracy * 100.0,
                 chance * 100.0
             ),
             Self::CheckpointMissed { workload, reason } => write!(
                 f,
                 "{workload}: the leaderboard could not follow the run ({reason}), so it will not be proven or ranked. \
-                 If the connection was lost, run again where it holds."
+                 If the connection was lost, run again on a stable one."
             ),
             Self::StoppedByBudget { workload, budget_seconds } => write!(
                 f,
-                "{workload}: the time budget of {budget_seconds:.0} s ended training early, so the accuracy is that of a \
-                 shorter run. Ask for a number of epochs to train to the end."
+                "{workload}: the time budget of {budget_seconds:.0} s ended training early, so the accuracy comes from \
+                 a shorter run. Set a number of epochs to train to the end."
             ),
             Self::TabHidden { seconds, paused_seconds } if *paused_seconds > 0.0 => write!(
                 f,
-                "The page was hidden for {seconds:.0} s, and the run waited for {paused_seconds:.0} s, in which the device \
-                 cooled down. Keep the tab in front and run again."
+                "The page was hidden for {seconds:.0} s, and the run waited for {paused_seconds:.0} s, during which the \
+                 device cooled down. Keep the tab in front and run again."
             ),
             Self::TabHidden { seconds, .. } => write!(
                 f,
@@ -204,13 +203,13 @@ impl fmt::Display for Warning {
             ),
             Self::Untuned { backend } => write!(
                 f,
-                "{backend}: the program that computes has Burn without fusion and autotune, so Burn is slower than it can \
-                 be on this device. Build that program with `burn-tuned` as well: `--features burn-wgpu,burn-tuned`."
+                "{backend}: the program that trains was built without Burn's fusion and autotune, so Burn is slower than it \
+                 could be on this device. Add `burn-tuned` when building that program: `--features burn-wgpu,burn-tuned`."
             ),
             Self::TuningNotSettled { workload, steps } => write!(
                 f,
-                "{workload}: after {steps} steps of choosing among kernels the time of a step had not settled, so the first \
-                 windows may hold some of it. Close other programs and run again."
+                "{workload}: the step time was still changing after {steps} steps of tuning, so the first windows may \
+                 include some tuning. Close other programs and run again."
             ),
             Self::NoWakeLock => {
                 write!(
@@ -218,13 +217,13 @@ impl fmt::Display for Warning {
                     "The browser did not keep the screen on. Touch the screen now and then, or plug the device in."
                 )
             }
-            Self::OnBattery => {
-                f.write_str("This device ran on its battery, on which many are slower. Plug it in and run again.")
-            }
+            Self::OnBattery => f.write_str(
+                "This device ran on battery power, which makes many devices slower. Plug it in and run again.",
+            ),
             Self::ProcessorPressed { share } => write!(
                 f,
-                "The processor was hard-pressed or hot for {:.0} % of the run, by other programs or tabs perhaps. Close \
-                 them, let the device cool and run again.",
+                "The processor was overloaded or hot for {:.0} % of the run, possibly because of other programs or tabs. \
+                 Close them, let the device cool and run again.",
                 share * 100.0
             ),
             Self::NotIsolated => write!(
@@ -238,20 +237,24 @@ impl fmt::Display for Warning {
                  while the leaderboard can be reached."
             ),
             Self::StoppedEarly { workload } => {
-                write!(f, "{workload}: training stopped, because held-out samples were no longer classified better")
+                write!(
+                    f,
+                    "{workload}: training stopped early because the accuracy on held-out samples no longer improved"
+                )
             }
             Self::SmallerBatch { workload, asked, used, needed_bytes, allowed_bytes } => write!(
                 f,
-                "{workload}: batches of {used} samples, because the recipe's {asked} need {} MiB where {} MiB are to be had. \
-                 Figures of other batch sizes do not compare. Whoever names a batch size gets that one or a refusal.",
+                "{workload}: trained at batch size {used}, because the recipe's {asked} needs {} MiB but only {} MiB are \
+                 available. Results at different batch sizes are not comparable. A batch size that you set yourself is never \
+                 reduced.",
                 needed_bytes >> 20,
                 allowed_bytes >> 20
             ),
             Self::GeneratedData { workload } => write!(
                 f,
-                "{workload}: the samples are generated, not the published ones, so the accuracy does not compare with \
-                 published figures; speed does. Of stories, the native runner reads the published ones from the folder that \
-                 --babi names."
+                "{workload}: the samples are generated, not the published ones. Compare only the speed with published \
+                 results, not the accuracy. To train on the published bAbI stories, run native-runner with --babi and their \
+                 folder."
             ),
         }
     }

@@ -6,7 +6,7 @@ compare_column_memory = Gerätespeicher
 compare_column_start = Start, einmalig
 compare_projected = aus dem Durchsatz
 compare_faster = { $fastest } ist hier { $times }-mal so schnell wie { $next }.
-compare_equal = { $fastest } ist hier so schnell wie { $next }: Die Intervalle überlappen sich.
+compare_equal = Kein klarer Sieger: Die Intervalle von { $fastest } und { $next } überlappen sich.
 compare_too_short = Zu kurz, um einen Unterschied zu messen. Länger trainieren.
 
 ## Die Seite

@@ -27,4 +27,4 @@ backend_obstacle = { $backend } { $why }.
 backend_obstacle_it = It { $why }.
 backend_to_fetch = { $size } to fetch.
 backend_cannot_train = { $backend } cannot train { $workload }: { $reason }.
-backend_trains_some = Trains { $some } of the { $all } chosen networks.
+backend_trains_some = Trains { $some } of the { $all } selected networks.

@@ -6,7 +6,7 @@ compare_column_memory = Device memory
 compare_column_start = Start, once
 compare_projected = from its throughput
 compare_faster = { $fastest } is { $times }× as fast as { $next } here.
-compare_equal = { $fastest } is as fast as { $next } here: their intervals overlap.
+compare_equal = No clear winner: the intervals of { $fastest } and { $next } overlap.
 compare_too_short = Too short to measure a difference. Train for longer.
 
 ## The page

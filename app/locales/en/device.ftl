@@ -1,4 +1,4 @@
-### What is said of devices, and the page of one.
+### Names of devices, and the page of a device.
 
 ## Names
 
@@ -24,7 +24,7 @@ device_tax_title = Cost of the browser
 device_tax_note = Compares the same kernels from the command line and in browsers. With few submitters, the
     difference may come from their machines.
 device_no_place = This device has no proven run yet, so it has no place.
-device_not_ranked = This device has proven runs, but no place. { $reason }.
+device_not_ranked = This device has proven runs but no place. { $reason }.
 device_figures = Metrics
 device_figures_note = Medians of proven runs; each submitter counts once a day. Places compare devices, backends and
     kinds of client in the same suite, network and precision.
@@ -37,5 +37,5 @@ device_month = Month
 ## Devices for one network
 
 device_which = Which device trains a network fastest?
-device_which_note = The best entry of each GPU in f32, by time to accuracy, then by speed. Few runs are long enough to
-    reach the accuracy of some networks.
+device_which_note = Best f32 entry of each GPU, sorted by time to accuracy, then by speed. For some networks, few runs
+    are long enough to reach the target accuracy.

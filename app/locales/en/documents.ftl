@@ -1,4 +1,4 @@
-### The documents of the repository as pages. What each is called stands in app/documents.json.
+### Documents of the repository as pages. Their titles are in app/documents.json.
 
 documents_title = Documents
 documents_api_about = All calls of the leaderboard, for people and programs.

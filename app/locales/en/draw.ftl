@@ -2,9 +2,9 @@
 
 draw_title = Draw a digit
 draw_title_images = Try the network
-draw_network = { $network } answers, trained just now in this tab.
+draw_network = Try { $network }, which you just trained in this tab.
 draw_here = Draw here
 draw_clear = Clear
-draw_answer = The network sees: { $class } ({ $percent }).
+draw_answer = Prediction: { $class } ({ $percent })
 draw_probabilities = Probabilities
 draw_examples = Test images

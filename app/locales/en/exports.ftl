@@ -1,4 +1,4 @@
-### What is chosen on the leaderboard as files.
+### Downloads of leaderboard data.
 
 exports_label = Files
 exports_of_runs = Download the results behind this table:

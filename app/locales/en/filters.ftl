@@ -1,4 +1,4 @@
-### By what lists are chosen.
+### Filters and order of lists.
 
 filters_all = All
 filters_other = Other

@@ -2,10 +2,10 @@
 
 leaderboard_not_shown = This cannot be shown: { $reason }.
 leaderboard_figure_meaning = Median over submitters, each counted once a day; the interval contains half of the values
-leaderboard_finished_meaning = Finished runs of all runs that these submitters announced. If few finished, they may be
-    a lucky selection
+leaderboard_finished_meaning = Finished runs out of all that these submitters started. If few finished, the results
+    may be cherry-picked
 leaderboard_explanation = A place is based on all proven runs of a device; each submitter counts once a day.
-    Statistically tied devices share a place. A device needs runs of three submitters on two days for a place.
+    Statistically tied devices share a place. To get a place, a device needs runs from three submitters on two days.
 leaderboard_each_network = Each network
 leaderboard_whole_suite = Whole suite
 leaderboard_device = Device
@@ -32,10 +32,10 @@ leaderboard_none_looked = No result found so far. Show more, or use fewer filter
 leaderboard_none = No results yet. Use fewer filters, or run the benchmark and upload your result.
 leaderboard_day = Day
 leaderboard_place = Place
-leaderboard_among_processors = Ranked in the processors' own table
+leaderboard_among_processors = Ranked in the separate table for processors
 leaderboard_software = Not ranked: a software adapter is not a GPU
 leaderboard_not_standard = Not ranked: non-standard settings
-leaderboard_not_comparable = Not ranked: unsteady, untrained, or perhaps a software adapter
+leaderboard_not_comparable = Not ranked: unstable speed, no learning, or possibly a software adapter
 leaderboard_unusual = { $precision }, batch size { $batch }
 leaderboard_yours = yours
 leaderboard_you = you
@@ -44,9 +44,9 @@ leaderboard_native = native
 leaderboard_score = Score
 leaderboard_rank = Faster than { $share } of { $number } entries
 leaderboard_search = Search devices
-leaderboard_none_found = No device's name contains this.
+leaderboard_none_found = No matching devices.
 leaderboard_filters = Filters: { $filters }
-leaderboard_first = Nothing is ranked here yet. These devices trained the same networks in publications.
-leaderboard_be_first = Run the benchmark and upload
+leaderboard_first = No ranked results yet. Here are published results for the same networks.
+leaderboard_be_first = Run the benchmark and upload your result
 leaderboard_published = Published hardware
 leaderboard_see = See the leaderboard

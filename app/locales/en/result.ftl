@@ -9,15 +9,15 @@ result_target_missed = target of { $target } not reached in { $seconds }
 result_published_part = { $workload }: { $part } the speed of { $device } with { $framework } (published: { $citation })
 result_published_times = { $workload }: { $times } times the speed of { $device } with { $framework } (published:
     { $citation })
-result_published_time = { $device } with { $framework } took { $seconds } for a pass over the data: { $times } times
-    the time of this device. Published: { $citation }.
+result_published_time = { $device } with { $framework } took { $seconds } per epoch: { $times } times as long as
+    this device. Published: { $citation }.
 
 ## The page
 
 result_rank = Faster than { $share } of { $devices } devices
 result_this_run = This run
 result_details = Details
-result_score_meaning = Arithmetic per second that training needed: the geometric mean over the networks of the suite.
+result_score_meaning = Training arithmetic per second: the geometric mean over the suite's networks.
 result_as_listed = The leaderboard's clock limits the speed. For proven runs, the leaderboard also measured the
     accuracy.
 result_all_figures = Results

@@ -27,14 +27,14 @@ running_crashed = The training worker stopped working: { $reason }. Reload the p
 running_getting_ready = Getting ready
 running_left = about { $time } left
 running_progress = Progress of the benchmark
-running_score = Gradmark so far
+running_score = Score so far
 running_loss = Loss
 running_step = Step
 running_epochs = Epochs
 running_examples = Test images and the network's answers
 running_example_right = { $label }, answered correctly
 running_example_wrong = { $label }, incorrectly answered { $answer }
-running_published_curve = Dashed: training accuracy of { $framework } on { $device }, pass for pass
+running_published_curve = Dashed: training accuracy of { $framework } on { $device }, epoch by epoch
     ({ $citation }).
-running_published_end = Dashed: test accuracy of { $accuracy } after { $epochs } passes, with { $framework } on
+running_published_end = Dashed: test accuracy of { $accuracy } after { $epochs } epochs, with { $framework } on
     { $device } ({ $citation }).

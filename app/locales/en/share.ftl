@@ -1,10 +1,10 @@
-### An uploaded run, passed on.
+### Sharing an uploaded run.
 
 share_title = Share this result
-share_card = Card with the score, the device and the learning curve of this result
+share_card = Card with the score, device and learning curve of this result
 share_now = Share …
 share_link = Copy link
 share_image = Copy image
 share_badge = Copy badge (Markdown)
 share_embed = Copy embed code
-share_failed = Not shared: { $reason }.
+share_failed = Could not share: { $reason }.

@@ -12,11 +12,11 @@ use crate::platform;
 use crate::route::{LEADERBOARD, with_query};
 use crate::{standing, t, text};
 
-/// Parameter of the address.
+/// URL parameter that selects the network.
 const NETWORK: &str = "network";
-const LINES: u32 = 200;
+const MAX_LINES: u32 = 200;
 
-/// The suite whose runs count for a network.
+/// Returns the suite whose runs count for a network.
 fn suite_of(network: &str) -> Option<&'static engine::SuiteDefinition> {
     engine::SUITES.iter().find(|suite| suite.workloads.contains(&network))
 }
@@ -25,8 +25,8 @@ fn suite_of(network: &str) -> Option<&'static engine::SuiteDefinition> {
 pub(super) fn DevicesPage() -> impl IntoView {
     platform::set_title(t!(device_which));
     let ranked = |name: &&'static str| suite_of(name).is_some();
-    let asked = platform::parameter(NETWORK).and_then(|name| network(&name)).filter(ranked);
-    let first = asked.unwrap_or(engine::SUITES[0].workloads[0]);
+    let requested = platform::parameter(NETWORK).and_then(|name| network(&name)).filter(ranked);
+    let first = requested.unwrap_or(engine::SUITES[0].workloads[0]);
     let chosen = RwSignal::new(first);
     let options = networks().filter(ranked).map(|name| (name, text::workload_title(name))).collect();
     let choose = move |name| {
@@ -36,7 +36,7 @@ pub(super) fn DevicesPage() -> impl IntoView {
     let suite = Memo::new(move |_| suite_of(chosen.get()).map(|suite| suite.name).unwrap_or_default());
     let loaded = load_latest::<Standings>(move || {
         let suite = suite.get().to_owned();
-        with_query(STANDINGS, &StandingsQuery { suite, limit: Some(LINES), ..StandingsQuery::default() })
+        with_query(STANDINGS, &StandingsQuery { suite, limit: Some(MAX_LINES), ..StandingsQuery::default() })
     });
     view! {
         <section class="sheet" aria-labelledby="devices-title">
@@ -49,7 +49,7 @@ pub(super) fn DevicesPage() -> impl IntoView {
                     let mut tables = standings.tables.into_iter();
                     let table = tables.find(|table| table.workload == chosen.get());
                     match table.map(|table| standing::soonest(table.places)) {
-                        // The answer for another suite is on its way.
+                        // The selected suite is still loading.
                         None if standings.suite.name != suite.get() => ().into_any(),
                         Some(places) if !places.is_empty() => view! { <Devices places /> }.into_any(),
                         _ => view! { <Empty networks=vec![chosen.get()] /> }.into_any(),

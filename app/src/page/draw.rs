@@ -1,4 +1,4 @@
-//! A drawing board, and the network of the finished run that reads what is drawn.
+//! Drawing board for trying the network of the finished run.
 
 use leptos::ev::PointerEvent;
 use leptos::html;
@@ -11,17 +11,17 @@ use crate::digit::{self, BOARD, PEN, Point};
 use crate::live::Trained;
 use crate::{platform, t, text};
 
-/// Shows the best network of the finished run at work, while its worker lives.
+/// Lets visitors try the best network of the finished run while its worker is alive.
 #[component]
 pub(super) fn DrawDigit(benchmark: Benchmark) -> impl IntoView {
     let classifier = benchmark.classifier;
     move || classifier.network.get().map(|network| view! { <TryNetwork classifier network /> })
 }
 
-/// What the network is asked about.
+/// Input of the network.
 enum Picture {
     Strokes(Vec<Vec<Point>>),
-    /// The test image at this place.
+    /// Test image with this index.
     Example(usize),
 }
 
@@ -59,7 +59,7 @@ impl Picture {
         }
     }
 
-    /// The strokes as an SVG path.
+    /// Returns the strokes as an SVG path.
     fn path(&self) -> String {
         let Self::Strokes(strokes) = self else { return String::new() };
         let mut path = String::new();
@@ -67,14 +67,14 @@ impl Picture {
             for (command, (x, y)) in std::iter::once('M').chain(std::iter::repeat('L')).zip(stroke) {
                 path += &format!("{command}{x:.1} {y:.1}");
             }
-            // A line of no length, with round ends, is a dot.
+            // A zero-length line with round caps is a dot.
             path += "h0";
         }
         path
     }
 }
 
-/// Addresses of the test images, and what they show.
+/// URLs and labels of the test images.
 type Shown = StoredValue<Vec<(String, String)>>;
 
 #[component]
@@ -89,19 +89,20 @@ fn TryNetwork(classifier: Classifier, network: Trained) -> impl IntoView {
     });
     let drawing = RwSignal::new(false);
     let image = Memo::new(move |_| picture.with(|picture| picture.image(&network)));
-    // The answer to an image is followed by a question about the latest one.
+    // Reruns after each answer, because the worker ignores images while it is busy.
     Effect::new(move |_| {
-        let is_answered = classifier.answer.with(|answer| image.with(|image| is_to(answer.as_ref(), image)));
+        let is_answered = classifier.answer.with(|answer| image.with(|image| is_answer_to(answer.as_ref(), image)));
         if let Some(image) = image.get().filter(|_| !is_answered) {
             classifier.classify(image);
         }
     });
     let answer = Memo::new(move |_| classifier.answer.get().filter(|_| image.with(Option::is_some)));
     let names = classes.clone();
-    // Said once for each drawing, not all the time.
+    // Announced once per drawing, not while it changes.
     let sentence = move || {
-        let answer = answer.get().filter(|answer| !drawing.get() && image.with(|image| is_to(Some(answer), image)))?;
-        let (class, probability) = best(&answer)?;
+        let answer =
+            answer.get().filter(|answer| !drawing.get() && image.with(|image| is_answer_to(Some(answer), image)))?;
+        let (class, probability) = most_probable(&answer)?;
         Some(t!(draw_answer, class = names.get(class)?, percent = text::whole_percent(probability)))
     };
     let clear = move |_| picture.set(Picture::Strokes(Vec::new()));
@@ -124,21 +125,20 @@ fn TryNetwork(classifier: Classifier, network: Trained) -> impl IntoView {
     }
 }
 
-/// Number of classes of every data set with examples.
+/// Number of classes in every data set that has examples.
 const CLASSES: u16 = 10;
 
-/// True if an answer is to this image.
-fn is_to(answer: Option<&Answer>, image: &Option<Vec<u8>>) -> bool {
+/// Returns true if this is the answer to this image.
+fn is_answer_to(answer: Option<&Answer>, image: &Option<Vec<u8>>) -> bool {
     answer.map(|answer| &answer.image) == image.as_ref()
 }
 
-/// The most probable class, with its probability.
-fn best(answer: &Answer) -> Option<(usize, f64)> {
+/// Returns the most probable class and its probability.
+fn most_probable(answer: &Answer) -> Option<(usize, f64)> {
     answer.probabilities.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// The drawing, or the chosen test image. It is not a `<canvas>`, because some browsers return noise to scripts that
-/// read one.
+/// Drawing or selected test image. It is not a `<canvas>`, because some browsers add noise when scripts read one.
 #[component]
 fn Board(picture: RwSignal<Picture>, drawing: RwSignal<bool>, shown: Shown, draws: bool) -> impl IntoView {
     let board = NodeRef::<html::Div>::new();
@@ -152,7 +152,7 @@ fn Board(picture: RwSignal<Picture>, drawing: RwSignal<bool>, shown: Shown, draw
             return;
         }
         if let Some(board) = board.get_untracked() {
-            // A stroke may leave the board and return. A pointer that is gone cannot be captured.
+            // A stroke may leave the board and return. Capture fails if the pointer is already gone.
             drop(board.set_pointer_capture(event.pointer_id()));
         }
         drawing.set(true);
@@ -192,13 +192,14 @@ fn Board(picture: RwSignal<Picture>, drawing: RwSignal<bool>, shown: Shown, draw
     }
 }
 
-/// The probability of each class.
+/// Bar chart of the class probabilities.
 #[component]
 fn Bars(classes: Vec<String>, answer: Memo<Option<Answer>>) -> impl IntoView {
     let bar = |(class, name): (usize, String)| {
         let probability = move || answer.with(|answer| answer.as_ref()?.probabilities.get(class).copied());
-        let is_best =
-            move || answer.with(|answer| answer.as_ref().and_then(best)).is_some_and(|(best, _)| best == class);
+        let is_best = move || {
+            answer.with(|answer| answer.as_ref().and_then(most_probable)).is_some_and(|(best, _)| best == class)
+        };
         view! {
             <li class:best=is_best>
                 <span>{name}</span>
@@ -212,7 +213,7 @@ fn Bars(classes: Vec<String>, answer: Memo<Option<Answer>>) -> impl IntoView {
     view! { <ol aria-label=t!(draw_probabilities)>{classes.into_iter().enumerate().map(bar).collect_view()}</ol> }
 }
 
-/// Test images to choose from, also without a pointer.
+/// Buttons that select a test image, usable without a pointer.
 #[component]
 fn Choice(picture: RwSignal<Picture>, shown: Shown) -> impl IntoView {
     let button = |(place, (address, label)): (usize, (String, String))| {

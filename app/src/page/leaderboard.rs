@@ -1,4 +1,4 @@
-//! Leaderboard: a tab of places by score, one for each network of the suite, and one of single runs.
+//! Leaderboard: a tab for the score, one for each network of the suite, and one for single runs.
 
 use leptos::prelude::*;
 use results::api::{ListRuns, Standings, StandingsQuery};
@@ -13,7 +13,7 @@ use crate::platform;
 use crate::route::{DEVICES, LEADERBOARD, export, with_query};
 use crate::{t, words};
 
-/// Page with all tabs. They share their filters.
+/// Page with all tabs, which share their filters.
 #[component]
 pub(super) fn LeaderboardPage() -> impl IntoView {
     platform::set_title(t!(common_leaderboard));
@@ -93,13 +93,13 @@ fn Exports(chosen: RwSignal<Filters>) -> impl IntoView {
     }
 }
 
-const TOP: u32 = 5;
+const TOP_PLACES: u32 = 5;
 
-/// The first places of the leaderboard for the start page; while there are none, published hardware.
+/// Top places for the start page, or published hardware while there are none.
 #[component]
 pub(super) fn TopFive() -> impl IntoView {
     let suite = engine::SUITES[0].name;
-    let query = StandingsQuery { suite: suite.to_owned(), limit: Some(TOP), ..StandingsQuery::default() };
+    let query = StandingsQuery { suite: suite.to_owned(), limit: Some(TOP_PLACES), ..StandingsQuery::default() };
     let shown = move |standings: Standings| {
         let places = standings.scores.places;
         if places.is_empty() {

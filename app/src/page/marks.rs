@@ -1,4 +1,4 @@
-//! Small marks in rows of devices: bars, vendors, kinds of client.
+//! Small elements of device tables: chips, bars, and icons of vendors and clients.
 
 use leptos::prelude::*;
 use results::{ClientKind, VENDORS};
@@ -7,12 +7,12 @@ use crate::own_runs::OwnRuns;
 use crate::t;
 use crate::text;
 
-/// A word that shows its meaning when it is pointed at.
+/// Word with its meaning as a tooltip.
 pub(super) fn chip((word, meaning): (&'static str, &'static str)) -> impl IntoView {
     view! { <span class="tier" title=meaning>{word}</span> }
 }
 
-/// A bar for a value of a table, with a line over its interval; both as shares of the table's largest.
+/// Bar for a value, with a line over its interval. Both are shares of the largest value in the table.
 pub(super) fn bar(value: f64, interval: Option<(f64, f64)>) -> impl IntoView {
     let percent = |share: f64| format!("{:.2}%", 100.0 * share.clamp(0.0, 1.0));
     let line = interval.map(|(low, high)| view! { <line x1=percent(low) x2=percent(high) y1="4" y2="4" /> });
@@ -24,7 +24,7 @@ pub(super) fn bar(value: f64, interval: Option<(f64, f64)>) -> impl IntoView {
     }
 }
 
-/// Outlines of 12 × 12 for [`VENDORS`], in their order.
+/// SVG paths in a 12 × 12 view box, in the order of [`VENDORS`].
 const OUTLINES: [&str; VENDORS.len()] = [
     "M6 1 11 11H1z",
     "M6 1a5 5 0 1 0 .01 0z",
@@ -36,7 +36,7 @@ const OUTLINES: [&str; VENDORS.len()] = [
     "M1 1h10L6 11z",
 ];
 
-/// The vendor that the API names, or that is part of a device's name, as a shape and a word.
+/// Icon and name of the vendor that the API reports or, without one, that the device's name contains.
 pub(super) fn vendor(named: Option<&str>, device: &str) -> impl IntoView + use<> {
     let is_word_of = |vendor: &str| device.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == vendor);
     let place = VENDORS.iter().position(|vendor| named.map_or_else(|| is_word_of(vendor), |named| named == *vendor));
@@ -50,7 +50,7 @@ pub(super) fn vendor(named: Option<&str>, device: &str) -> impl IntoView + use<>
     })
 }
 
-/// Where a program runs, as a picture and a word.
+/// Icon and name of a kind of client.
 pub(super) fn client(kind: ClientKind) -> impl IntoView {
     let (outline, word) = match kind {
         ClientKind::Browser => ("M1 2h10v8H1zM1 4.5h10", t!(leaderboard_in_browser)),
@@ -64,13 +64,13 @@ pub(super) fn client(kind: ClientKind) -> impl IntoView {
     }
 }
 
-/// A mark on a device with a run from this browser.
+/// Marks a device with a run from this browser.
 pub(super) fn own(runs: &OwnRuns, best_run_id: &str, name: Option<&str>) -> Option<impl IntoView + use<>> {
     let is_own = runs.has_run(best_run_id) || name.is_some_and(|name| runs.has_device(name));
     is_own.then(|| view! { <span class="tier">{t!(leaderboard_you)}</span> })
 }
 
-/// Label of a link to the best run of a device, or of a network.
+/// Label of a link to the best run of a device or network.
 pub(super) fn best_run(of: &str, backend: &str, client: ClientKind) -> String {
     format!("{}: {of}, {backend}, {}", t!(leaderboard_best), text::client(client))
 }

@@ -1,4 +1,4 @@
-//! A loop of a network that learns, recorded from a real run (`browser-tests/examples/miniature.rs`).
+//! Animation of a network that learns, recorded from a real run by `browser-tests/examples/miniature.rs`.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -8,16 +8,16 @@ use serde::Deserialize;
 
 use crate::{platform, t, text};
 
-/// Test digits side by side.
+/// Sprite with the test digits side by side.
 const DIGITS: &[u8] = include_bytes!("../../miniature.png");
 const FRAME: Duration = Duration::from_millis(450);
-/// Number of frames for which the loop stays at its end.
-const REST: usize = 8;
+/// Number of extra frames that show the last answers before the animation repeats.
+const REST_FRAMES: usize = 8;
 
 #[derive(Deserialize)]
 struct Recording {
     labels: Vec<u16>,
-    /// Answers to all digits, moment after moment.
+    /// Answers to all digits, one list per frame.
     answers: Vec<Vec<u16>>,
     /// Score of a standard run, in GFLOP/s.
     score: f64,
@@ -27,7 +27,7 @@ struct Recording {
 static RECORDING: LazyLock<Recording> =
     LazyLock::new(|| serde_json::from_str(include_str!("../../miniature.json")).expect("the file is checked in"));
 
-/// The loop; its end where people prefer less motion.
+/// Animation, or its last frame for visitors who prefer reduced motion.
 #[component]
 pub(super) fn Miniature() -> impl IntoView {
     let Recording { labels, answers, score, device } = &*RECORDING;
@@ -35,9 +35,9 @@ pub(super) fn Miniature() -> impl IntoView {
     let frame = RwSignal::new(last);
     if !platform::prefers_less_motion() {
         frame.set(0);
-        let next = move || frame.update(|frame| *frame = (*frame + 1) % (answers.len() + REST));
-        if let Ok(ticking) = set_interval_with_handle(next, FRAME) {
-            on_cleanup(move || ticking.clear());
+        let next = move || frame.update(|frame| *frame = (*frame + 1) % (answers.len() + REST_FRAMES));
+        if let Ok(interval) = set_interval_with_handle(next, FRAME) {
+            on_cleanup(move || interval.clear());
         }
     }
     let now = move || &answers[frame.get().min(last)];

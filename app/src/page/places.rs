@@ -1,4 +1,4 @@
-//! Tables of places, and of published hardware while there are none.
+//! Leaderboard tables of devices, with published hardware as a placeholder.
 
 use leptos::prelude::*;
 use results::ClientKind;
@@ -18,12 +18,12 @@ use crate::{standing, t, text};
 pub(super) const STANDINGS: &str = "/api/v1/standings";
 const LINES: u32 = 50;
 
-/// The table of the chosen tab. One request gets the tables of all tabs.
+/// Table of the selected tab. One request fetches the tables of all tabs.
 #[component]
 pub(super) fn Places(chosen: RwSignal<Filters>) -> impl IntoView {
     let limit = RwSignal::new(LINES);
-    let sought = RwSignal::new(String::new());
-    let is_sought = Memo::new(move |_| sought.with(|sought| !sought.is_empty()));
+    let search = RwSignal::new(String::new());
+    let is_searching = Memo::new(move |_| search.with(|search| !search.is_empty()));
     let query = Memo::new(move |_| {
         chosen.with(|chosen| StandingsQuery {
             suite: chosen.suite.to_owned(),
@@ -31,7 +31,7 @@ pub(super) fn Places(chosen: RwSignal<Filters>) -> impl IntoView {
             backend: None,
             client: chosen.client,
             class: Some(chosen.class),
-            limit: Some(if is_sought.get() { MAX_ROWS } else { limit.get() }),
+            limit: Some(if is_searching.get() { MAX_ROWS } else { limit.get() }),
         })
     });
     let loaded = load_latest::<Standings>(move || query.with(|query| with_query(STANDINGS, query)));
@@ -44,9 +44,9 @@ pub(super) fn Places(chosen: RwSignal<Filters>) -> impl IntoView {
     });
     let more = Memo::new(move |_| {
         let (here, total) = lines.get();
-        limit.get() < MAX_ROWS && !is_sought.get() && here < total
+        limit.get() < MAX_ROWS && !is_searching.get() && here < total
     });
-    // Filters of an empty board would find nothing either. Once shown they stay.
+    // On an empty leaderboard, filters are useless. Once shown, they stay.
     let has_filters = Memo::new(move |before: Option<&bool>| {
         before == Some(&true)
             || chosen.with(Filters::any_of_places)
@@ -57,12 +57,12 @@ pub(super) fn Places(chosen: RwSignal<Filters>) -> impl IntoView {
             <PlaceFilters chosen />
         </Show>
         <Show when=move || { lines.get().1 > 0 }>
-            <Search sought />
+            <Search search />
         </Show>
         {answered(
             loaded,
             |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())),
-            move |standings| table(standings, tab.get(), chosen.with_untracked(Filters::any_of_places), sought),
+            move |standings| table(standings, tab.get(), chosen.with_untracked(Filters::any_of_places), search),
         )}
         <ShowMore more limit />
     }
@@ -72,7 +72,7 @@ fn has_lines(standings: &Standings) -> bool {
     standings.scores.total > 0 || standings.tables.iter().any(|table| table.total > 0)
 }
 
-/// Numbers of lines of a tab's table: in the answer, and in all.
+/// Returns the number of lines in a tab's table: loaded, and in total.
 fn lines(standings: &Standings, tab: Shown) -> (u64, u64) {
     match tab {
         Shown::Network(name) => {
@@ -84,7 +84,7 @@ fn lines(standings: &Standings, tab: Shown) -> (u64, u64) {
 }
 
 #[component]
-fn Search(sought: RwSignal<String>) -> impl IntoView {
+fn Search(search: RwSignal<String>) -> impl IntoView {
     view! {
         <label class="claim search">
             <span>{t!(leaderboard_search)}</span>
@@ -92,8 +92,8 @@ fn Search(sought: RwSignal<String>) -> impl IntoView {
                 type="search"
                 autocomplete="off"
                 spellcheck="false"
-                prop:value=move || sought.get()
-                on:input=move |event| sought.set(event_target_value(&event).trim().to_lowercase())
+                prop:value=move || search.get()
+                on:input=move |event| search.set(event_target_value(&event).trim().to_lowercase())
             />
         </label>
     }
@@ -142,8 +142,8 @@ fn PlaceFilters(chosen: RwSignal<Filters>) -> impl IntoView {
     }
 }
 
-/// The table of a tab, or what an empty one says.
-fn table(standings: Standings, tab: Shown, is_filtered: bool, sought: RwSignal<String>) -> AnyView {
+/// Renders the table of a tab, or a placeholder if it is empty.
+fn table(standings: Standings, tab: Shown, is_filtered: bool, search: RwSignal<String>) -> AnyView {
     let (_, total) = lines(&standings, tab);
     let Standings { suite, scores, tables } = standings;
     let (head, meaning, figure_text, places): (_, _, fn(&FigureOfDevice) -> (String, String), _) = match tab {
@@ -162,11 +162,11 @@ fn table(standings: Standings, tab: Shown, is_filtered: bool, sought: RwSignal<S
     }
     let counted = t!(leaderboard_lines, here = places.len(), total = total);
     let names: Vec<String> = places.iter().map(|line| name_of(line).to_lowercase()).collect();
-    let finds_none = move || sought.with(|sought| !names.iter().any(|name| name.contains(sought)));
+    let finds_none = move || search.with(|search| !names.iter().any(|name| name.contains(search)));
     let largest = largest(&places);
     let ranks = standing::ranks(&places, total);
     let runs = platform::own_runs();
-    let rows = places.into_iter().zip(ranks).map(|(line, rank)| row(line, rank, figure_text, largest, &runs, sought));
+    let rows = places.into_iter().zip(ranks).map(|(line, rank)| row(line, rank, figure_text, largest, &runs, search));
     view! {
         <p class="note">{meaning}" "{counted}". "{t!(leaderboard_explanation)}</p>
         <p class="note" aria-live="polite">{move || finds_none().then_some(t!(leaderboard_none_found))}</p>
@@ -194,21 +194,21 @@ fn name_of(line: &StandingsPlace) -> String {
     text::named_device(&line.device_name)
 }
 
-/// Largest value of a table, which the longest bar stands for.
+/// Returns the largest value of a table, which gets the longest bar.
 pub(super) fn largest(places: &[StandingsPlace]) -> f64 {
     places.iter().map(|line| line.figure.upper_quartile).fold(f64::MIN_POSITIVE, f64::max)
 }
 
-/// The bar of a line, with its interval if it has one.
+/// Bar of a line, with its interval if it has one.
 pub(super) fn bar_of(figure: &FigureOfDevice, largest: f64) -> impl IntoView + use<> {
     let (low, high) = (figure.lower_quartile / largest, figure.upper_quartile / largest);
     bar(figure.median / largest, (low < high).then_some((low, high)))
 }
 
-/// A device's name with a link to its page, and a mark if it is the visitor's.
+/// Name of a device, linked to its page and marked if it is the visitor's.
 pub(super) fn device(line: &StandingsPlace, runs: &OwnRuns, described_by: Option<String>) -> impl IntoView + use<> {
     let name = name_of(line);
-    // A masked name stands for many devices.
+    // Many devices share a masked name.
     let is_named = !matches!(line.device_source, DeviceSource::Masked);
     let own = own(runs, &line.best_run_id, is_named.then_some(name.as_str()));
     view! {
@@ -224,14 +224,14 @@ fn place(line: &StandingsPlace) -> String {
     }
 }
 
-/// `figure_text` returns a value and its interval.
+/// Row of a line. `figure_text` returns a value and its interval.
 fn row(
     line: StandingsPlace,
     rank: Option<String>,
     figure_text: fn(&FigureOfDevice) -> (String, String),
     largest: f64,
     runs: &OwnRuns,
-    sought: RwSignal<String>,
+    search: RwSignal<String>,
 ) -> impl IntoView + use<> {
     let figure = line.figure;
     let (value, interval) = figure_text(&figure);
@@ -239,11 +239,11 @@ fn row(
         || "–".to_owned(),
         |completion| t!(leaderboard_of, part = completion.finished, whole = completion.announced),
     );
-    let apart = (line.outlier_runs > 0).then(|| t!(leaderboard_apart, number = line.outlier_runs));
+    let outliers = (line.outlier_runs > 0).then(|| t!(leaderboard_apart, number = line.outlier_runs));
     let missing = voices_missing(figure.submitters, figure.days);
     let waits = (missing > 0).then(|| t!(leaderboard_voices_missing, number = missing));
     let guess = line.inferred.iter().map(|guess| t!(leaderboard_perhaps, device = guess));
-    let notes: Vec<String> = guess.chain(apart).chain(waits).collect();
+    let notes: Vec<String> = guess.chain(outliers).chain(waits).collect();
     let is_claimed = matches!(line.device_source, DeviceSource::Claimed);
     let claimed = is_claimed.then(|| chip((t!(leaderboard_claimed), t!(device_source_claimed))));
     let name = name_of(&line);
@@ -253,7 +253,7 @@ fn row(
     let vendor = vendor(line.vendor.as_deref(), &name);
     let lower_case = name.to_lowercase();
     let title = rank.clone();
-    let is_hidden = move || sought.with(|sought| !lower_case.contains(sought));
+    let is_hidden = move || search.with(|search| !lower_case.contains(search));
     view! {
         <tr data-device=line.device_key.clone() title=title hidden=is_hidden>
             <td class="number">
@@ -281,7 +281,7 @@ fn row(
     }
 }
 
-/// The first places, without what takes room.
+/// Compact table of the top places.
 #[component]
 pub(super) fn TopPlaces(places: Vec<StandingsPlace>) -> impl IntoView {
     let runs = platform::own_runs();
@@ -312,7 +312,7 @@ pub(super) fn TopPlaces(places: Vec<StandingsPlace>) -> impl IntoView {
     }
 }
 
-/// What is known before the first place, and how to get it.
+/// Placeholder of an empty table: published hardware, and a link to the benchmark.
 #[component]
 pub(super) fn Empty(networks: Vec<&'static str>) -> impl IntoView {
     view! {
@@ -322,15 +322,16 @@ pub(super) fn Empty(networks: Vec<&'static str>) -> impl IntoView {
     }
 }
 
-const PUBLISHED: usize = 3;
+/// Maximum number of published devices per network.
+const MAX_PUBLISHED: usize = 3;
 
-/// The fastest published hardware for some networks.
+/// Fastest published hardware for each of these networks.
 #[component]
 pub(super) fn PublishedTable<'a>(networks: &'a [&'static str]) -> impl IntoView + use<> {
     let bodies = networks.iter().filter_map(|network| {
         let published = published::of_network(network);
         let fastest = published.first()?.seconds_per_epoch;
-        let rows = published.into_iter().take(PUBLISHED).map(|of| published_row(of, fastest)).collect_view();
+        let rows = published.into_iter().take(MAX_PUBLISHED).map(|of| published_row(of, fastest)).collect_view();
         let title = text::workload_title(network);
         Some(view! {
             <tbody>
@@ -354,7 +355,7 @@ pub(super) fn PublishedTable<'a>(networks: &'a [&'static str]) -> impl IntoView 
     }
 }
 
-/// The bar is as long as the device is fast.
+/// Row of a published result, with its speed relative to the fastest as a bar.
 fn published_row(of: &'static Published, fastest: f64) -> impl IntoView {
     view! {
         <tr>

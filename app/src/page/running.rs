@@ -15,7 +15,7 @@ use crate::{platform, t, text};
 pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
     let live = benchmark.live;
     let cancel = NodeRef::<html::Button>::new();
-    // The button that started the run is gone; the keyboard goes to the one that took its place.
+    // This button replaces the one that started the run, so it takes over the keyboard focus.
     focus(cancel, || true);
     let workload = Memo::new(move |_| live.with(|live| live.workload.clone()));
     let bundle = Memo::new(move |_| live.with(|live| live.bundle));
@@ -97,7 +97,7 @@ fn ProgressBar(benchmark: Benchmark) -> impl IntoView {
     }
 }
 
-/// Learning curves, from the first window on, with the published final accuracy and the moment of the target.
+/// Learning curves from the first window on, with the target and published results.
 #[component]
 fn LiveCharts(workload: Memo<Option<LiveWorkload>>) -> impl IntoView {
     let training =
@@ -118,7 +118,7 @@ fn LiveCharts(workload: Memo<Option<LiveWorkload>>) -> impl IntoView {
     }
 }
 
-/// One number that changes during the run; `data-value` has it unrounded.
+/// Live metric. The attribute `data-value` has its unrounded value.
 fn figure(
     name: &'static str,
     title: &'static str,
@@ -137,7 +137,7 @@ fn figure(
     }
 }
 
-/// Test images with the network's answers. Not a live region, because it changes all the time.
+/// Test images with the network's answers. Not a live region, because it changes constantly.
 #[component]
 fn ExampleStrip(examples: Arc<Examples>, #[prop(into)] answers: Signal<Vec<u16>>) -> impl IntoView {
     let addresses: Vec<String> =

@@ -1,4 +1,4 @@
-//! The share card of an uploaded run, and ways to pass the run on.
+//! Share card of an uploaded run, with buttons to share and copy it.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -6,18 +6,18 @@ use leptos::task::spawn_local;
 use super::parts::copy;
 use crate::{platform, t};
 
-/// Width and height of the card, pixels (`leaderboard::card::SIZE`).
+/// Width and height of the card, in pixels (`leaderboard::card::SIZE`).
 const CARD: (u32, u32) = (1200, 630);
-/// Width and height of the embedded page.
+/// Width and height of the embedded page, in CSS pixels.
 const EMBED: (u32, u32) = (480, 320);
 
 #[component]
 pub(super) fn Share(
     run_id: String,
-    /// The result in words, without its address.
+    /// The result in words, without its URL.
     text: String,
 ) -> impl IntoView {
-    let said = RwSignal::new(String::new());
+    let status = RwSignal::new(String::new());
     let origin = platform::origin();
     let address = format!("{origin}/runs/{run_id}");
     let card = format!("/api/v1/runs/{run_id}/card.png");
@@ -33,7 +33,7 @@ pub(super) fn Share(
             let (text, address) = (text.clone(), address.clone());
             spawn_local(async move {
                 if let Err(reason) = platform::share(&text, &address).await {
-                    said.set(t!(share_failed, reason = reason));
+                    status.set(t!(share_failed, reason = reason));
                 }
             });
         };
@@ -43,15 +43,15 @@ pub(super) fn Share(
     let copy_image = move |_| {
         let image = image.clone();
         spawn_local(async move {
-            said.set(match platform::copy_image(&image).await {
+            status.set(match platform::copy_image(&image).await {
                 Ok(()) => t!(common_copied).to_owned(),
                 Err(reason) => t!(common_not_saved, reason = reason),
             });
         });
     };
-    let copying = move |label: &'static str, text: String| {
+    let copy_button = move |label: &'static str, text: String| {
         view! {
-            <button class="button small" type="button" on:click=move |_| copy(text.clone(), said)>{label}</button>
+            <button class="button small" type="button" on:click=move |_| copy(text.clone(), status)>{label}</button>
         }
     };
     view! {
@@ -61,11 +61,11 @@ pub(super) fn Share(
             </a>
             <div class="row">
                 {share}
-                {copying(t!(share_link), address)}
+                {copy_button(t!(share_link), address)}
                 <button class="button small" type="button" on:click=copy_image>{t!(share_image)}</button>
-                {copying(t!(share_badge), badge)}
-                {copying(t!(share_embed), embed)}
-                <span class="note" aria-live="polite">{said}</span>
+                {copy_button(t!(share_badge), badge)}
+                {copy_button(t!(share_embed), embed)}
+                <span class="note" aria-live="polite">{status}</span>
             </div>
         </section>
     }

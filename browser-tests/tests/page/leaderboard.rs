@@ -221,7 +221,7 @@ fn unknown_query_parameters_are_ignored() {
 fn an_empty_leaderboard_shows_published_hardware_and_no_filters() {
     drive(Setup { size: Setup::PHONE.size, ..Setup::NO_GPU }, async |page| {
         page.open_to("/leaderboard", "table", "Published hardware").await;
-        page.wait_for("link", "Run the benchmark and upload").await;
+        page.wait_for("link", "Run the benchmark and upload your result").await;
         assert_eq!(chosen(page).await, serde_json::json!(["Score"]));
         assert!(page.by_role("button", "Filters: Quick, GPUs, f32").await.is_none());
         page.assert_never_scrolls_sideways().await;

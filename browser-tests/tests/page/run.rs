@@ -64,7 +64,7 @@ async fn a_drawn_digit_is_recognized(page: &Browser) {
         .then(PointerAction::MoveBy { duration, x: -65.0, y: 140.0 })
         .then(PointerAction::Up { button: MOUSE_BUTTON_LEFT });
     page.client().perform_actions(stroke).await.unwrap();
-    page.wait_for_text(".draw-answer", "sees: 7").await;
+    page.wait_for_text(".draw-answer", "Prediction: 7").await;
     let best = page.text(".draw .best").await.unwrap();
     assert!(best.starts_with('7') && best.ends_with('%'), "{best}");
     page.click("button", "Clear").await;
@@ -427,7 +427,7 @@ fn published_learning_of_the_same_recipe_is_shown() {
     drive(Setup::USUAL, async |page| {
         page.start_training("/?workload=keras-mnist-mlp&seconds=600").await;
         let published = page.text("[data-figure=published]").await.unwrap();
-        assert!(published.contains("98.46 % after 20 passes") && published.contains("Bhatia"), "{published}");
+        assert!(published.contains("98.46 % after 20 epochs") && published.contains("Bhatia"), "{published}");
         assert!(page.text("line.published").await.is_some(), "no line in the chart");
         page.cancel().await;
         // Batches of another size are another recipe.

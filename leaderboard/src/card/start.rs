@@ -1,17 +1,17 @@
-//! Card of the start page: the question, and a loss that falls.
+//! Share card of the start page: its headline, and a falling loss curve.
 
 use super::layout::{ACCENT, GLOW, GROUND, INK, MARGIN, SIZE, SOFT, WASH};
 use super::pen::{Area, Letters, Pen, Style};
 
-/// Top and bottom of the curve, and the number of its points.
+/// Top and bottom of the curve, and its number of segments.
 const TOP: f32 = 424.0;
 const BOTTOM: f32 = 574.0;
-const POINTS: u16 = 120;
+const SEGMENTS: u16 = 120;
 
 pub(super) fn svg() -> String {
     let mut pen = Pen::new(Letters::OfOurFont, SIZE, "Gradmark: How fast does your GPU learn?");
     pen.area(Area { x: 0.0, y: 0.0, width: 1200.0, height: 630.0 }, 0.0, GROUND);
-    let points: Vec<(f32, f32)> = (0..=POINTS).map(|step| point(f32::from(step) / f32::from(POINTS))).collect();
+    let points: Vec<(f32, f32)> = (0..=SEGMENTS).map(|step| point(f32::from(step) / f32::from(SEGMENTS))).collect();
     pen.below(&points, 630.0, WASH);
     pen.line(&points, 7.0, ACCENT);
     if let Some(last) = points.last() {
@@ -27,7 +27,7 @@ pub(super) fn svg() -> String {
     pen.finish()
 }
 
-/// Returns a point of the curve: a loss that falls quickly at first, and less and less noisily.
+/// Returns a point of a loss curve that falls quickly at first, with decreasing noise.
 fn point(share: f32) -> (f32, f32) {
     let noise = 9.0 * (-3.0 * share).exp() * ((47.0 * share).sin() + (113.0 * share).sin());
     (share * (1200.0 - MARGIN), BOTTOM - (BOTTOM - TOP) * (-4.5 * share).exp() + noise * share.min(0.1) * 10.0)

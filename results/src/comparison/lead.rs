@@ -1,4 +1,4 @@
-//! The fastest back end of a comparison, and its lead over the next one.
+//! Fastest backend of a comparison, and its lead over the next one.
 
 use super::{Comparison, Contender, rates};
 use crate::RunRecord;
@@ -6,19 +6,19 @@ use crate::estimate::{Estimate, Interval};
 use crate::regression;
 use crate::summary::MeasuredWorkload;
 
-/// Lead of the fastest back end.
+/// Lead of the fastest backend over the next one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lead {
     pub fastest: Contender,
     pub next: Contender,
-    /// Throughput of the fastest divided by that of the next; over several networks, the geometric mean of these ratios.
+    /// Throughput of `fastest` divided by the throughput of `next`, as a geometric mean over the networks.
     pub ratio: Estimate,
 }
 
-/// Finds the two fastest of the back ends that have a throughput for every one of these networks. `None` if there are
-/// fewer than two.
+/// Returns the lead of the fastest backend. Only backends with a throughput for every network count. `None` if there
+/// are fewer than two, or if a ratio cannot be estimated.
 ///
-/// The interval over several networks adds their relative half-widths, which are independent, in squares.
+/// With several networks, the half-widths of the intervals of the logarithms are independent and add in quadrature.
 pub fn lead(comparisons: &[Comparison], records: &[RunRecord]) -> Option<Lead> {
     let logarithm = |of: &Comparison, contender: &Contender| {
         let row = of.rows.iter().find(|row| row.contender == *contender)?;
@@ -39,7 +39,7 @@ pub fn lead(comparisons: &[Comparison], records: &[RunRecord]) -> Option<Lead> {
     Some(Lead { fastest: fastest.clone(), next: next.clone(), ratio })
 }
 
-/// Returns the geometric mean of positive ratios, unchanged if there is one.
+/// Returns the geometric mean of positive ratios. A single ratio is returned unchanged.
 fn geometric_mean(ratios: &[Estimate]) -> Estimate {
     if let [ratio] = ratios {
         return *ratio;
