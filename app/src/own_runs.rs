@@ -158,7 +158,10 @@ pub(crate) mod tests {
 
     /// A standard run of these networks, with seconds for each.
     pub(crate) fn runs_that_took(networks: &[String], seconds: f64) -> OwnRuns {
-        let took = networks.iter().map(|workload| Took { workload: workload.clone(), seconds }).collect();
+        let took = networks
+            .iter()
+            .map(|workload| Took { workload: workload.clone(), parts: Parts { training: seconds, ..Parts::default() } })
+            .collect();
         OwnRuns(vec![OwnRun { took, ..run(0) }])
     }
 
