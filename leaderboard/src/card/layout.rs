@@ -1,5 +1,7 @@
 //! Layout of a card.
 
+use results::score_digits;
+
 use super::pen::{Area, BOX, Letters, Pen, Style, Weight, path};
 use super::words::{Card, Device, Figures, Workload};
 use crate::badge::colour;
@@ -59,30 +61,42 @@ fn head(pen: &mut Pen, card: &Card) -> f32 {
     let name = pen.drawable(name);
     let unreadable = name.chars().all(|letter| letter == BOX || letter == ' ');
     let name = if unreadable { "A device with a name in other letters" } else { &name };
-    let room = WIDTH - card.score.as_ref().map_or(0.0, |score| draw_score(pen, y + 74.0, score) + 40.0);
-    let (name, size) = Weight::SemiBold.fitted(name, 34..=62, room);
+    let (score_width, score_end) = draw_score(pen, card);
+    let (name, size) = Weight::SemiBold.fitted(name, 34..=62, WIDTH - score_width);
     y += 12.0 + size;
     pen.text(MARGIN, y, Style::new(size, INK).bold(), &name);
-    y += 41.0;
-    let fits = |text: &str| Weight::Regular.cut(text, 23.0, WIDTH);
-    pen.text(MARGIN, y, Style::new(23.0, SOFT), &fits(&card.how));
-    let reason = card.reason.as_deref();
-    for (line, colour) in
-        beside.as_deref().map(|line| (line, SOFT)).into_iter().chain(reason.map(|line| (line, TROUBLE)))
-    {
+    y += 10.0;
+    let beside = beside.as_deref().map(|line| (line, SOFT));
+    let reason = card.reason.as_deref().map(|line| (line, TROUBLE));
+    for (line, colour) in [Some((card.how.as_str(), SOFT)), beside, reason].into_iter().flatten() {
         y += 31.0;
-        pen.text(MARGIN, y, Style::new(23.0, colour), &fits(line));
+        // Lines beside the score end before it.
+        let room = if y < score_end + 24.0 { WIDTH - score_width } else { WIDTH };
+        let (line, size) = Weight::Regular.fitted(line, 19..=23, room);
+        pen.text(MARGIN, y, Style::new(size, colour), &line);
     }
-    y + 28.0
+    y.max(score_end) + 28.0
 }
 
-/// Draws the score at the right of the device, on a base line. Returns its width.
-fn draw_score(pen: &mut Pen, base: f32, score: &str) -> f32 {
-    let (number, unit) = (Style::new(76.0, ACCENT).bold(), Style::new(24.0, SOFT));
-    let unit_width = Weight::Regular.width("GFLOP/s", unit.size) + 14.0;
-    pen.text(RIGHT, base, unit.right(), "GFLOP/s");
-    pen.text(RIGHT - unit_width, base, number.right(), score);
-    unit_width + Weight::SemiBold.width(score, number.size)
+/// Draws the score and its rank at the right of the device. Returns the width that the device has to leave free, and the
+/// last base line.
+fn draw_score(pen: &mut Pen, card: &Card) -> (f32, f32) {
+    let Some(score) = card.score.map(|score| score_digits(score.value)) else { return (0.0, 0.0) };
+    let (number, small) = (Style::new(76.0, ACCENT).bold().right(), Style::new(24.0, SOFT).right());
+    let unit_width = Weight::Regular.width("GFLOP/s", small.size) + 14.0;
+    // The base line of a device's name in its largest size.
+    let mut base = 172.0;
+    pen.text(RIGHT, base, small, "GFLOP/s");
+    pen.text(RIGHT - unit_width, base, number, &score);
+    let mut width = unit_width + Weight::SemiBold.width(&score, number.size);
+    if let Some([share, devices]) = card.rank_in_words() {
+        let style = Style::new(40.0, INK).bold().right();
+        pen.text(RIGHT, base + 50.0, style, &share);
+        base += 82.0;
+        pen.text(RIGHT, base, small, &devices);
+        width = width.max(Weight::SemiBold.width(&share, style.size));
+    }
+    (width + 40.0, base)
 }
 
 fn foot(pen: &mut Pen, card: &Card) {
@@ -168,7 +182,7 @@ fn large(pen: &mut Pen, area: Area, workload: &Workload) {
 /// Draws the rate as large as possible, and the curve to its right, below it or nowhere, depending on the space.
 fn rate(pen: &mut Pen, area: Area, figures: &Figures, curve: &[(f64, f64)]) {
     let beside = area.width > 700.0;
-    let size = if beside { 92.0_f32 } else { 68.0 }.min(area.height - 16.0);
+    let size = if beside { 92.0_f32 } else { 56.0 }.min(area.height - 16.0);
     let below = area.height - size - 24.0;
     let beneath = !beside && below > 28.0;
     // Capitals and digits have a height of 0.73 times the font size.

@@ -1,6 +1,7 @@
 //! Texts of a card: names and metrics of a run, each short enough to be drawn.
 
-use results::api::{StoredRun, Tier};
+use results::api::{ScoreRank, StoredRun, Tier};
+use results::estimate::Estimate;
 use results::{ClientKind, CurvePoint, Date, Outcome, RunRecord, WorkloadRecord, metric, score_digits, summary};
 
 use crate::badge::grouped;
@@ -19,7 +20,9 @@ pub(crate) struct Card {
     /// Client, backend and precision.
     pub(crate) how: String,
     /// Score of the suite in GFLOP/s.
-    pub(super) score: Option<String>,
+    pub(crate) score: Option<Estimate>,
+    /// Position of the score, if it is compared with others.
+    pub(crate) rank: Option<ScoreRank>,
     pub(crate) tier: Tier,
     pub(super) being_verified: bool,
     /// Reason why a run is flagged.
@@ -63,6 +66,7 @@ pub(crate) struct Figures {
 }
 
 impl Card {
+    /// Returns the card of a run without a rank.
     pub(crate) fn of(run: &StoredRun) -> Self {
         let record = &run.record;
         let standard = if record.is_standard() { "" } else { ", with other settings: not ranked" };
@@ -71,7 +75,8 @@ impl Card {
         Self {
             device: Device::of(record),
             how: how(record),
-            score: engine::score(record).map(|score| score_digits(score.value)),
+            score: engine::score(record),
+            rank: None,
             tier: run.tier,
             being_verified: run.being_verified,
             reason,
@@ -93,11 +98,19 @@ impl Card {
         lead.map_or_else(|| name.clone(), |lead| format!("{lead} {name}"))
     }
 
-    /// Returns the content in one or two sentences, for readers without the picture.
+    /// Returns the share of slower devices, and the number of all.
+    pub(crate) fn rank_in_words(&self) -> Option<[String; 2]> {
+        self.rank.map(|rank| [format!("Faster than {}", rank.percent()), format!("of {} devices", rank.devices)])
+    }
+
+    /// Returns the content in a few sentences, for readers without the picture.
     pub(crate) fn description(&self) -> String {
-        let score = self.score.iter().map(|score| format!("Gradmark {score} GFLOP/s"));
-        let facts: Vec<String> = score.chain(self.workloads.iter().map(Workload::sentence)).collect();
-        format!("{}. {}. {}", facts.join("; "), self.tier_in_words(), self.how)
+        let score = self.score.map(|score| format!("Gradmark {} GFLOP/s", score_digits(score.value)));
+        let rank = self.rank_in_words().map(|words| words.join(" "));
+        let workloads: Vec<String> = self.workloads.iter().map(Workload::sentence).collect();
+        let workloads = Some(workloads.join("; ")).filter(|workloads| !workloads.is_empty());
+        let sentences = [score, rank, workloads, Some(self.tier_in_words()), Some(self.how.clone())];
+        sentences.into_iter().flatten().collect::<Vec<_>>().join(". ")
     }
 }
 
