@@ -128,8 +128,7 @@ fn push_score(content: &mut String, score: Estimate) {
 
 /// Adds a network with its training loss, throughput and time to accuracy.
 fn push_network(content: &mut String, workload: &Workload) {
-    let title = if workload.title.is_empty() { &workload.name } else { &workload.title };
-    push(content, format_args!("<section>\n<h2>{}</h2>", escaped(title)));
+    push(content, format_args!("<section>\n<h2>{}</h2>", escaped(&workload.title)));
     let path = curve_path(&workload.curve, CURVE);
     if !path.is_empty() {
         let (width, height) = CURVE;
@@ -162,7 +161,7 @@ mod tests {
     use results::api::StoredRun;
 
     use super::*;
-    use crate::card::testing::{named, ranked, run, said_to_be, without_figures};
+    use crate::card::testing::{named, ranked, run, said_to_be, too_short, without_figures};
 
     fn shown(run: &StoredRun) -> String {
         page("", &run.run_id, &Card::of(run))
@@ -194,6 +193,8 @@ mod tests {
     fn run_without_score_has_only_its_networks() {
         let html = shown(&without_figures());
         assert!(!html.contains("GFLOP/s") && html.contains("It disagreed with the reference."), "{html}");
+        let html = shown(&too_short());
+        assert!(html.contains("It was too short to measure.") && !html.contains("samples/s"), "{html}");
     }
 
     #[test]

@@ -162,19 +162,18 @@ fn large(pen: &mut Pen, area: Area, workload: &Workload) {
     pen.sheet(area, RADIUS, SHEET, EDGE);
     let (left, width) = (area.x + PADDING, area.width - 2.0 * PADDING);
     let fitted = |text: &str, size, weight: Weight| weight.cut(text, size, width);
-    pen.text(left, area.y + 42.0, Style::new(24.0, INK).bold(), &fitted(&workload.name, 24.0, Weight::SemiBold));
-    pen.text(left, area.y + 69.0, Style::new(19.0, SOFT), &fitted(&workload.title, 19.0, Weight::Regular));
+    pen.text(left, area.y + 42.0, Style::new(24.0, INK).bold(), &fitted(&workload.title, 24.0, Weight::SemiBold));
     let figures = match &workload.figures {
         Ok(figures) => figures,
         Err(outcome) => {
-            pen.text(left, area.y + 136.0, Style::new(38.0, TROUBLE).bold(), "Not completed");
+            pen.text(left, area.y + 110.0, Style::new(38.0, TROUBLE).bold(), "No result");
             let sentence = fitted(&format!("It {outcome}."), 20.0, Weight::Regular);
-            pen.text(left, area.y + 172.0, Style::new(20.0, SOFT), &sentence);
+            pen.text(left, area.y + 146.0, Style::new(20.0, SOFT), &sentence);
             return;
         }
     };
     let foot = area.y + area.height - FACTS;
-    let middle = Area { x: left, y: area.y + 84.0, width, height: foot - area.y - 84.0 };
+    let middle = Area { x: left, y: area.y + 58.0, width, height: foot - area.y - 58.0 };
     rate(pen, middle, figures, &workload.curve);
     facts(pen, Area { x: left, y: foot, width, height: FACTS }, figures);
 }
@@ -247,11 +246,11 @@ fn facts(pen: &mut Pen, area: Area, figures: &Figures) {
         (Some(target), None) => ("not yet", format!("at {target}")),
         (None, _) => ("–", "no target".to_owned()),
     };
-    let kept = if figures.sustained { "sustained" } else { "not sustained" };
-    let facts =
-        [(figures.accuracy.as_str(), "accuracy".to_owned()), to_target, (figures.kept.as_str(), kept.to_owned())];
+    let sustained = if figures.sustained { "sustained" } else { "not sustained" };
+    let kept = figures.kept.as_deref().map(|kept| (kept, sustained.to_owned()));
+    let facts = [Some((figures.accuracy.as_str(), "accuracy".to_owned())), Some(to_target), kept];
     let mut x = area.x;
-    for ((figure, label), share) in facts.into_iter().zip([0.34, 0.33, 0.33]) {
+    for ((figure, label), share) in facts.into_iter().flatten().zip([0.34, 0.33, 0.33]) {
         pen.text(x, area.y + 38.0, Style::new(24.0, INK).bold(), figure);
         pen.text(x, area.y + 63.0, Style::new(18.0, SOFT), &label);
         x += share * area.width;
@@ -292,15 +291,20 @@ struct Form {
 /// Layout over the whole width.
 const WIDE: Form = Form {
     columns: &[
-        Column { end: 450.0, head: "samples/s", figure: RATE, colour: INK },
-        Column { end: 550.0, head: "", figure: WITHIN, colour: SOFT },
-        Column { end: 685.0, head: "accuracy", figure: ACCURACY, colour: INK },
+        Column { end: 475.0, head: "samples/s", figure: RATE, colour: INK },
+        Column { end: 575.0, head: "", figure: WITHIN, colour: SOFT },
+        Column { end: 690.0, head: "accuracy", figure: ACCURACY, colour: INK },
         Column { end: 815.0, head: "", figure: TO_TARGET, colour: INK },
         Column { end: 905.0, head: "time to accuracy", figure: TARGET, colour: SOFT },
-        Column { end: 1060.0, head: "pace kept", figure: |figures| figures.kept.clone(), colour: INK },
+        Column {
+            end: 1060.0,
+            head: "pace kept",
+            figure: |figures| figures.kept.clone().unwrap_or_default(),
+            colour: INK,
+        },
     ],
     padding: PADDING,
-    name_end: 320.0,
+    name_end: 365.0,
     head_size: 18.0,
     sizes: (17.0, 20.0),
 };
@@ -308,13 +312,12 @@ const WIDE: Form = Form {
 /// Layout of one of two columns.
 const NARROW: Form = Form {
     columns: &[
-        Column { end: 270.0, head: "samples/s", figure: RATE, colour: INK },
-        Column { end: 345.0, head: "", figure: WITHIN, colour: SOFT },
+        Column { end: 350.0, head: "samples/s", figure: RATE, colour: INK },
         Column { end: 430.0, head: "accuracy", figure: ACCURACY, colour: INK },
         Column { end: 522.0, head: "to target", figure: TO_TARGET, colour: INK },
     ],
     padding: 34.0,
-    name_end: 186.0,
+    name_end: 280.0,
     head_size: 14.0,
     sizes: (13.0, 15.0),
 };
@@ -346,7 +349,7 @@ fn table_line(pen: &mut Pen, area: Area, size: f32, form: &Form, workload: &Work
     let (left, end) = (area.x + form.padding, area.x + form.columns.last().map_or(0.0, |column| column.end));
     pen.line(&[(left, area.y), (end, area.y)], 1.0, EDGE);
     let base = area.y + area.height / 2.0 + 0.36 * size;
-    let name = Weight::SemiBold.cut(&workload.name, size, form.name_end - form.padding);
+    let name = Weight::SemiBold.cut(&workload.title, size, form.name_end - form.padding);
     pen.text(left, base, Style::new(size, INK).bold(), &name);
     match &workload.figures {
         Ok(figures) => {

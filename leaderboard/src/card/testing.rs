@@ -57,6 +57,16 @@ pub(crate) fn without_figures() -> StoredRun {
     run
 }
 
+/// Returns a run that ended before its first counted window.
+pub(crate) fn too_short() -> StoredRun {
+    let mut run = run();
+    for workload in &mut run.record.workloads {
+        workload.windows.clear();
+        workload.summary = summary::summarise(workload);
+    }
+    run
+}
+
 fn stored(record: RunRecord) -> StoredRun {
     StoredRun {
         run_id: "0123456789abcdef".to_owned(),

@@ -4,7 +4,7 @@ use axum::body::Bytes;
 use lru::LruCache;
 use results::api::{StoredRun, Tier};
 
-use super::testing::{card, flagged, named, of_networks, ranked, run, said_to_be, without_figures};
+use super::testing::{card, flagged, named, of_networks, ranked, run, said_to_be, too_short, without_figures};
 use super::{Cards, Drawn, KEPT_BYTES, SIZE};
 use crate::badge::colour;
 
@@ -30,7 +30,7 @@ fn a_card_says_score_rank_device_figures_and_tier() {
         ">of 214 devices<",
         ">NVIDIA GeForce RTX 4090<",
         ">Native: native-runner 0.1.0 on Linux · backend wgsl · f32<",
-        ">keras-mnist-mlp<",
+        ">MNIST, multilayer perceptron (Keras)<",
         ">MNIST, LeNet (Caffe)<",
         ">98.41 %<",
         ">3.618 s<",
@@ -42,6 +42,9 @@ fn a_card_says_score_rank_device_figures_and_tier() {
         colour(Tier::Proven),
     ] {
         assert!(picture.contains(part), "{part} is missing in {picture}");
+    }
+    for hidden in ["keras-mnist-mlp", "caffe-mnist", &run().run_id] {
+        assert!(!picture.contains(hidden), "{hidden} is in {picture}");
     }
     assert!(!svg(&run()).contains("Faster than"));
 }
@@ -89,7 +92,7 @@ fn missing_glyphs_are_boxes_only_in_the_png() {
 #[test]
 fn more_networks_than_fit_are_counted() {
     let all = svg(&of_networks(16));
-    assert!(all.contains(">airbench94<") && !all.contains(" more<"), "{all}");
+    assert!(all.contains(">CIFAR-10 to 94 % (airbench94)<") && !all.contains(" more<"), "{all}");
     let mut many = of_networks(16);
     let again = many.record.workloads.clone();
     many.record.workloads.extend(again);
@@ -101,6 +104,8 @@ fn what_failed_says_so() {
     let failed = svg(&without_figures());
     assert!(failed.contains(">It disagreed with the reference.<") && failed.contains(">It was cancelled.<"));
     assert!(svg(&of_networks(8)).contains(">diverged at step 12,345<"));
+    let short = svg(&too_short());
+    assert!(short.contains(">It was too short to measure.<") && !short.contains("samples/s"), "{short}");
     let flagged = svg(&flagged());
     assert!(flagged.contains(">flagged<") && flagged.contains(">keras-mnist-mlp: recomputed from step 120 to 140"));
     assert!(flagged.contains(colour(Tier::Flagged)));
@@ -117,9 +122,9 @@ fn the_description_has_the_figures_in_words() {
     let description = ranked(&run()).description();
     assert!(description.starts_with("Gradmark "), "{description}");
     for part in [
-        " GFLOP/s. Faster than 73 % of 214 devices. keras-mnist-mlp: ",
+        " GFLOP/s. Faster than 73 % of 214 devices. MNIST, multilayer perceptron (Keras): ",
         " samples/s ± ",
-        ", 97 % after 3.618 s; caffe-mnist: ",
+        ", 97 % after 3.618 s; MNIST, LeNet (Caffe): ",
     ] {
         assert!(description.contains(part), "{part} is missing in {description}");
     }
@@ -146,6 +151,7 @@ async fn every_kind_of_card_becomes_a_picture() {
         ("said", said_to_be("RTX 3090")),
         ("flagged", flagged()),
         ("failed", without_figures()),
+        ("too-short", too_short()),
         ("short", named("M4")),
         ("long", named(&"AMD Radeon RX 7900 XTX (RADV NAVI31) ".repeat(4))),
         ("chinese", named("显卡 4090")),

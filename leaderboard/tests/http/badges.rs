@@ -107,7 +107,7 @@ fn card_has_preview_size_and_may_be_embedded() {
 
     let drawing = card(&server, &run.run_id, "svg");
     assert_eq!((drawing.status.as_u16(), drawing.header("content-type")), (200, "image/svg+xml"));
-    for part in [">Example GPU 9000<", ">keras-mnist-mlp<", ">caffe-mnist<", ">proven<"] {
+    for part in [">Example GPU 9000<", ">MNIST, multilayer perceptron (Keras)<", ">MNIST, LeNet (Caffe)<", ">proven<"] {
         assert!(drawing.text().contains(part), "{part}: {}", drawing.text());
     }
     assert_ne!(card(&server, &server.accepted(|_| {}).run_id, "png").body, picture.body);
