@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use engine::KNOWN_BACKENDS;
 use engine::backends::{BURN_REMOTE, Devices};
 use results::api::{
-    BrowserTaxOfDevice, DeviceSource, DistributionQuery, FigureOfDevice, RankedClass, RunRow, ScoreTable,
+    BrowserTaxOfDevice, DeviceSource, DistributionQuery, FigureOfDevice, RankedClass, RunRow, ScoreRank, ScoreTable,
     StandingsPlace, StandingsQuery, Tier, WorkloadStanding, voices_missing,
 };
 use results::{DeviceKind, RunRecord, WorkloadRecord};
@@ -54,7 +54,7 @@ pub fn scores_query(record: &RunRecord) -> StandingsQuery {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rank {
     /// Among the devices of the leaderboard.
-    Among { slower: u64, devices: u64, neighbors: Vec<Neighbor> },
+    Among { rank: ScoreRank, neighbors: Vec<Neighbor> },
     /// Next to published results, as sentences.
     Published(Vec<String>),
 }
@@ -68,38 +68,30 @@ pub struct Neighbor {
 }
 
 impl Rank {
-    /// Ranks a score among the best score of each device. `None` if there are no devices.
-    pub fn among(table: &ScoreTable, score: f64) -> Option<Self> {
-        let mut best: Vec<(&str, &str, f64)> = Vec::new();
-        for place in &table.places {
-            let (key, median) = (place.device_key.as_str(), place.figure.median);
-            match best.iter_mut().find(|(known, _, _)| *known == key) {
-                Some((_, _, known)) => *known = known.max(median),
-                None => best.push((key, &place.device_name, median)),
-            }
-        }
-        best.sort_by(|one, other| other.2.total_cmp(&one.2));
-        let faster = best.iter().filter(|(_, _, median)| *median > score).count();
-        let unlisted = table.total.saturating_sub(table.places.len() as u64);
-        let devices = best.len() as u64 + unlisted;
-        let of = |(_, name, median): &(&str, &str, f64)| Neighbor { device: Some((*name).to_owned()), score: *median };
-        let above = faster.checked_sub(1).map(|place| of(&best[place]));
-        let below = best.get(faster).map(of);
+    /// Ranks a score among the best of each device. `None` if the table has fewer than two devices.
+    pub fn among(table: ScoreTable, score: f64) -> Option<Self> {
+        let rank = ScoreRank::among(&table, score)?;
+        let best = soonest(table.places);
+        let faster = best.partition_point(|line| line.figure.median > score);
+        let neighbor =
+            |line: &StandingsPlace| Neighbor { device: Some(line.device_name.clone()), score: line.figure.median };
+        let above = best[..faster].last().map(neighbor);
+        let below = best.get(faster).map(neighbor);
         let neighbors = [above, Some(Neighbor { device: None, score }), below].into_iter().flatten().collect();
-        (devices > 0).then(|| Self::Among { slower: devices - faster as u64, devices, neighbors })
+        Some(Self::Among { rank, neighbors })
     }
 
     /// Returns the share of slower devices, if any devices are known.
     pub fn share(&self) -> Option<f64> {
         match self {
-            Self::Among { slower, devices, .. } => Some(*slower as f64 / *devices as f64),
+            Self::Among { rank, .. } => Some(rank.slower as f64 / rank.devices as f64),
             Self::Published(_) => None,
         }
     }
 }
 
 /// Formats a share in whole percent. Only the fastest run gets 100 %, and only the slowest 0 %.
-pub fn percent(share: f64) -> String {
+fn percent(share: f64) -> String {
     let whole = (share * 100.0).round();
     let inside = share > 0.0 && share < 1.0;
     format!("{:.0} %", if inside { whole.clamp(1.0, 99.0) } else { whole })
@@ -263,6 +255,29 @@ mod tests {
         let without_place = [line("a", 1, 3, None), line("b", 2, 3, None), line("c", 101, 2, None)];
         assert_eq!(said(&without_place, 9), ["Faster than 50 % of 2 entries", "", ""]);
         assert_eq!(said(&tied[..1], 1), [""]);
+    }
+
+    #[test]
+    fn ranks_score_between_neighbors() {
+        let ranked = |places: &[StandingsPlace], score| {
+            let table = ScoreTable { total: places.len() as u64, places: places.to_vec() };
+            Rank::among(table, score).map(|rank| match rank {
+                Rank::Among { rank, neighbors } => {
+                    let of = |neighbor: Neighbor| (neighbor.device.unwrap_or_default(), neighbor.score);
+                    ((rank.slower, rank.devices), neighbors.into_iter().map(of).collect::<Vec<_>>())
+                }
+                Rank::Published(_) => unreachable!("it is ranked among devices"),
+            })
+        };
+        let named =
+            |names: &[(&str, f64)]| names.iter().map(|(name, of)| ((*name).to_owned(), *of)).collect::<Vec<_>>();
+        // Only the best line of each device counts, wherever it is in the table.
+        let lines = [line("b", 4, 3, None), line("a", 1, 3, None), line("b", 2, 3, None), line("c", 10, 1, None)];
+        let between = named(&[("b", 500.0), ("", 400.0), ("c", 100.0)]);
+        assert_eq!(ranked(&lines, 400.0), Some(((1, 3), between)));
+        assert_eq!(ranked(&lines, 2000.0), Some(((3, 3), named(&[("", 2000.0), ("a", 1000.0)]))));
+        assert_eq!(ranked(&lines, 1.0), Some(((0, 3), named(&[("c", 100.0), ("", 1.0)]))));
+        assert_eq!((ranked(&lines[1..2], 400.0), ranked(&[], 400.0)), (None, None));
     }
 
     #[test]

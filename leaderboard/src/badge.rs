@@ -19,7 +19,7 @@ pub(crate) fn of_score(device: &Device, score: f64, tier: Tier) -> Badge {
 pub(crate) fn of_workload(device: &Device, workload: &WorkloadRecord, tier: Tier) -> Badge {
     let speed = match (&workload.outcome, workload.summary.samples_per_second) {
         (Outcome::Completed, Some(speed)) => format!("{} samples/s", grouped(speed)),
-        (Outcome::Completed, None) => "no speed".to_owned(),
+        (Outcome::Completed, None) => "too short to measure".to_owned(),
         _ => "not completed".to_owned(),
     };
     made(format!("Gradmark {}", workload.workload), device, &speed, tier)

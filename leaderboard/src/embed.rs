@@ -8,12 +8,11 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use results::api::{ScoreRank, StoredRun};
 use results::estimate::Estimate;
 use results::score_digits;
 use sha2::{Digest, Sha256};
 
-use crate::api::{Leaderboard, RunId, rank_score};
+use crate::api::{Leaderboard, RunId, visible_card};
 use crate::badge::escaped;
 use crate::card::{Card, Workload, curve_path};
 use crate::error::Result;
@@ -45,17 +44,12 @@ pub(crate) async fn show(
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
     let theme = theme(query.as_deref().unwrap_or_default());
-    let run = match id {
-        Ok(RunId(id)) => leaderboard.storage.visible_run(&id).await?,
-        Err(_) => None,
-    };
-    let Some(run) = run else { return Ok(answer(StatusCode::NOT_FOUND, missing(theme))) };
-    let score = engine::score(&run.record);
-    let rank = match score {
-        Some(score) => rank_score(&leaderboard, &run.run_id, score.value).await?,
-        None => None,
-    };
-    Ok(answer(StatusCode::OK, page(theme, &run, score.map(|score| (score, rank)))))
+    if let Ok(RunId(id)) = id
+        && let Some(card) = visible_card(&leaderboard.storage, &id).await?
+    {
+        return Ok(answer(StatusCode::OK, page(theme, &id, &card)));
+    }
+    Ok(answer(StatusCode::NOT_FOUND, missing(theme)))
 }
 
 fn answer(status: StatusCode, html: String) -> Response {
@@ -91,8 +85,7 @@ fn missing(theme: &str) -> String {
     document(theme, "Result not available – Gradmark", &content)
 }
 
-fn page(theme: &str, run: &StoredRun, score: Option<(Estimate, Option<ScoreRank>)>) -> String {
-    let card = Card::of(run);
+fn page(theme: &str, id: &str, card: &Card) -> String {
     let name = escaped(&card.device.name);
     let claimed = if card.device.lead.is_some() { " <small>(claimed)</small>" } else { "" };
     let mut content = format!(
@@ -102,12 +95,12 @@ fn page(theme: &str, run: &StoredRun, score: Option<(Estimate, Option<ScoreRank>
         escaped(&card.tier_in_words()),
         escaped(&card.how),
     );
-    if let Some((score, _)) = score {
+    if let Some(score) = card.score {
         push_score(&mut content, score);
     }
     content.push_str("</div>\n");
-    if let Some((_, Some(rank))) = score {
-        push(&mut content, format_args!("<p class=\"rank\">{}</p>", rank_in_words(rank)));
+    if let Some(rank) = card.rank_in_words() {
+        push(&mut content, format_args!("<p class=\"rank\">{}</p>", rank.join(" ")));
     }
     content.push_str("<div class=\"networks\">\n");
     card.workloads.iter().for_each(|workload| push_network(&mut content, workload));
@@ -115,7 +108,7 @@ fn page(theme: &str, run: &StoredRun, score: Option<(Estimate, Option<ScoreRank>
         &mut content,
         format_args!(
             "</div>\n<p><a href=\"/runs/{}\" target=\"_blank\" rel=\"noopener\">Full result on Gradmark</a></p>",
-            escaped(&run.run_id)
+            escaped(id)
         ),
     );
     document(theme, &format!("{name} – Gradmark"), &content)
@@ -133,15 +126,9 @@ fn push_score(content: &mut String, score: Estimate) {
     push(content, format_args!("<p class=\"score\"><strong>{digits}</strong> GFLOP/s{interval}</p>"));
 }
 
-fn rank_in_words(rank: ScoreRank) -> String {
-    let devices = if rank.devices == 1 { "device" } else { "devices" };
-    format!("Faster than {} of {} {devices}", rank.percent(), rank.devices)
-}
-
 /// Adds a network with its training loss, throughput and time to accuracy.
 fn push_network(content: &mut String, workload: &Workload) {
-    let title = if workload.title.is_empty() { &workload.name } else { &workload.title };
-    push(content, format_args!("<section>\n<h2>{}</h2>", escaped(title)));
+    push(content, format_args!("<section>\n<h2>{}</h2>", escaped(&workload.title)));
     let path = curve_path(&workload.curve, CURVE);
     if !path.is_empty() {
         let (width, height) = CURVE;
@@ -171,18 +158,21 @@ fn push_network(content: &mut String, workload: &Workload) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::card::testing::{named, run, said_to_be, without_figures};
+    use results::api::StoredRun;
 
-    fn shown(run: &StoredRun, rank: Option<ScoreRank>) -> String {
-        page("", run, engine::score(&run.record).map(|score| (score, rank)))
+    use super::*;
+    use crate::card::testing::{named, ranked, run, said_to_be, too_short, without_figures};
+
+    fn shown(run: &StoredRun) -> String {
+        page("", &run.run_id, &Card::of(run))
     }
 
     #[test]
     fn has_score_rank_device_networks_and_link() {
         let run = run();
-        let html = shown(&run, Some(ScoreRank { slower: 156, devices: 214 }));
-        let score = score_digits(engine::score(&run.record).unwrap().value);
+        let card = ranked(&run);
+        let html = page("", &run.run_id, &card);
+        let score = score_digits(card.score.unwrap().value);
         for part in [
             &format!("<strong>{score}</strong> GFLOP/s<br>"),
             "Faster than 73 % of 214 devices",
@@ -196,18 +186,20 @@ mod tests {
             assert!(html.contains(part), "{part} is missing in {html}");
         }
         assert_eq!(html.matches("class=\"curve\"").count(), 2);
-        assert!(shown(&said_to_be("RTX 3090"), None).contains("RTX 3090 <small>(claimed)</small>"));
+        assert!(shown(&said_to_be("RTX 3090")).contains("RTX 3090 <small>(claimed)</small>"));
     }
 
     #[test]
     fn run_without_score_has_only_its_networks() {
-        let html = shown(&without_figures(), None);
+        let html = shown(&without_figures());
         assert!(!html.contains("GFLOP/s") && html.contains("It disagreed with the reference."), "{html}");
+        let html = shown(&too_short());
+        assert!(html.contains("It was too short to measure.") && !html.contains("samples/s"), "{html}");
     }
 
     #[test]
     fn escapes_device_name() {
-        let html = shown(&named("</title><script>\"&'"), None);
+        let html = shown(&named("</title><script>\"&'"));
         assert!(html.contains("&lt;/title&gt;&lt;script&gt;&quot;&amp;&#39;") && !html.contains("<script"), "{html}");
     }
 

@@ -19,7 +19,7 @@ use tower::ServiceExt;
 use tower_http::services::ServeDir;
 
 use crate::StartError;
-use crate::api::RunId;
+use crate::api::{RunId, visible_card};
 use crate::badge::escaped;
 use crate::card::{Card, SIZE};
 use crate::error::ApiError;
@@ -301,15 +301,15 @@ impl Previews {
     /// Returns the status of the answer and the index with the tags of a run. The status is 404 if there is no visible
     /// run. If the database fails, the index has its general tags.
     pub(super) async fn index_of(&self, id: &str, headers: &HeaderMap, html: &Bytes) -> (StatusCode, Bytes) {
-        let run = match self.storage.visible_run(id).await {
-            Ok(Some(run)) => run,
+        let card = match visible_card(&self.storage, id).await {
+            Ok(Some(card)) => card,
             Ok(None) => return (StatusCode::NOT_FOUND, html.clone()),
             Err(cause) => {
                 tracing::warn!(cause = &cause as &dyn std::error::Error, "cannot create the preview of a run");
                 return (StatusCode::OK, html.clone());
             }
         };
-        let tags = tags(&Card::of(&run), id, self.address.of(headers).as_ref());
+        let tags = tags(&card, id, self.address.of(headers).as_ref());
         (StatusCode::OK, with_tags(html, &tags, without_general_tags))
     }
 

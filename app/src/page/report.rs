@@ -63,7 +63,7 @@ fn rank(record: &RunRecord, score: Option<f64>) -> RwSignal<Option<Rank>> {
     let query = standing::scores_query(record);
     spawn_local(async move {
         let answer = platform::get::<Standings>(&with_query(STANDINGS, &query)).await;
-        let among = answer.ok().and_then(|standings| Rank::among(&standings.scores, score));
+        let among = answer.ok().and_then(|standings| Rank::among(standings.scores, score));
         // The page may show something else by now.
         let _ = rank.try_set(among.or((!published.is_empty()).then_some(Rank::Published(published))));
     });
@@ -74,7 +74,7 @@ fn rank(record: &RunRecord, score: Option<f64>) -> RwSignal<Option<Rank>> {
 #[component]
 fn RankOf(rank: Rank) -> impl IntoView {
     match rank {
-        Rank::Among { slower, devices, neighbors } => {
+        Rank::Among { rank, neighbors } => {
             let neighbors = neighbors.into_iter().map(|neighbor| {
                 let is_own = neighbor.device.is_none();
                 let name = neighbor.device.map(|name| text::named_device(&name));
@@ -87,9 +87,7 @@ fn RankOf(rank: Rank) -> impl IntoView {
                 }
             });
             view! {
-                <p class="rank">
-                    {t!(result_rank, share = standing::percent(slower as f64 / devices as f64), devices = devices)}
-                </p>
+                <p class="rank">{t!(result_rank, share = rank.percent(), devices = rank.devices)}</p>
                 <ol class="neighbors">{neighbors.collect_view()}</ol>
             }
             .into_any()

@@ -33,7 +33,7 @@ use crate::verification::Verifiers;
 pub(crate) use export::{ExportPlaces, PARQUET};
 pub(crate) use extract::RunId;
 pub(crate) use list::{list_query, next_page};
-pub(crate) use standings::rank_score;
+pub(crate) use pictures::visible_card;
 
 #[derive(Clone)]
 pub(crate) struct Leaderboard {

@@ -6,14 +6,17 @@ use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use results::Outcome;
+use results::api::Tier;
 use results::badge::{Badge, BadgeQuery};
 
 use super::Leaderboard;
 use super::extract::RunId;
 use super::runs::{bad_query_of, read_query};
+use super::standings::rank_score;
 use crate::badge;
 use crate::card::{Card, Cards};
 use crate::error::{ApiError, Result};
+use crate::storage::{Storage, StorageError};
 use crate::validation::FieldPath;
 
 pub(crate) async fn badge_svg(
@@ -68,6 +71,16 @@ pub(crate) async fn start_card(State(leaderboard): State<Leaderboard>) -> Result
 }
 
 async fn card_of(leaderboard: &Leaderboard, id: &str) -> Result<Card> {
-    let run = leaderboard.storage.visible_run(id).await?.ok_or_else(ApiError::unknown_run)?;
-    Ok(Card::of(&run))
+    visible_card(&leaderboard.storage, id).await?.ok_or_else(ApiError::unknown_run)
+}
+
+/// Returns the card of a visible run with its rank, or `None` if there is no such run.
+pub(crate) async fn visible_card(storage: &Storage, id: &str) -> Result<Option<Card>, StorageError> {
+    let Some(run) = storage.visible_run(id).await? else { return Ok(None) };
+    let mut card = Card::of(&run);
+    let is_comparable = run.tier != Tier::Flagged && run.record.is_standard();
+    if let Some(score) = card.score.filter(|_| is_comparable) {
+        card.rank = rank_score(storage, id, score.value).await?;
+    }
+    Ok(Some(card))
 }

@@ -20,7 +20,7 @@ use super::runs::{bad_query, bad_query_of, read_query};
 use crate::error::{ApiError, Result};
 use crate::figures::DeviceFigure;
 use crate::ranking::{Bin, Figure, Histogram, Placed, places};
-use crate::storage::{FastLine, RatesOfDevice, StandingRun, StorageError, TableQuery, WorkloadRate};
+use crate::storage::{FastLine, RatesOfDevice, StandingRun, Storage, StorageError, TableQuery, WorkloadRate};
 use crate::validation::FieldPath;
 
 const DEFAULT_LINES: u32 = 50;
@@ -194,16 +194,12 @@ pub(crate) async fn of_run(State(leaderboard): State<Leaderboard>, RunId(id): Ru
 const MAX_RANKED: u32 = 200;
 
 /// Ranks the score of a visible run among all devices of its class, suite and precision. Returns `None` for a run that
-/// has no class or a table without devices.
-pub(crate) async fn rank_score(
-    leaderboard: &Leaderboard,
-    id: &str,
-    score: f64,
-) -> Result<Option<ScoreRank>, StorageError> {
-    let Some(run) = leaderboard.storage.standing_run(id).await? else { return Ok(None) };
+/// has no class or a table without other devices.
+pub(super) async fn rank_score(storage: &Storage, id: &str, score: f64) -> Result<Option<ScoreRank>, StorageError> {
+    let Some(run) = storage.standing_run(id).await? else { return Ok(None) };
     let (Some(class), Some(rate)) = (run.class, run.rates.first()) else { return Ok(None) };
     let wanted = TableQuery { suite: &run.suite, class, precision: rate.precision, backend: None, client: None };
-    let (figures, total) = leaderboard.storage.fastest(&wanted, &[SCORES], MAX_RANKED).await?.pop().unwrap_or_default();
+    let (figures, total) = storage.fastest(&wanted, &[SCORES], MAX_RANKED).await?.pop().unwrap_or_default();
     Ok(ScoreRank::among(&ScoreTable { total, places: lines(figures) }, score))
 }
 

@@ -1,5 +1,7 @@
 //! Layout of a card.
 
+use results::score_digits;
+
 use super::pen::{Area, BOX, Letters, Pen, Style, Weight, path};
 use super::words::{Card, Device, Figures, Workload};
 use crate::badge::colour;
@@ -59,30 +61,42 @@ fn head(pen: &mut Pen, card: &Card) -> f32 {
     let name = pen.drawable(name);
     let unreadable = name.chars().all(|letter| letter == BOX || letter == ' ');
     let name = if unreadable { "A device with a name in other letters" } else { &name };
-    let room = WIDTH - card.score.as_ref().map_or(0.0, |score| draw_score(pen, y + 74.0, score) + 40.0);
-    let (name, size) = Weight::SemiBold.fitted(name, 34..=62, room);
+    let (score_width, score_end) = draw_score(pen, card);
+    let (name, size) = Weight::SemiBold.fitted(name, 34..=62, WIDTH - score_width);
     y += 12.0 + size;
     pen.text(MARGIN, y, Style::new(size, INK).bold(), &name);
-    y += 41.0;
-    let fits = |text: &str| Weight::Regular.cut(text, 23.0, WIDTH);
-    pen.text(MARGIN, y, Style::new(23.0, SOFT), &fits(&card.how));
-    let reason = card.reason.as_deref();
-    for (line, colour) in
-        beside.as_deref().map(|line| (line, SOFT)).into_iter().chain(reason.map(|line| (line, TROUBLE)))
-    {
+    y += 10.0;
+    let beside = beside.as_deref().map(|line| (line, SOFT));
+    let reason = card.reason.as_deref().map(|line| (line, TROUBLE));
+    for (line, colour) in [Some((card.how.as_str(), SOFT)), beside, reason].into_iter().flatten() {
         y += 31.0;
-        pen.text(MARGIN, y, Style::new(23.0, colour), &fits(line));
+        // Lines beside the score end before it.
+        let room = if y < score_end + 24.0 { WIDTH - score_width } else { WIDTH };
+        let (line, size) = Weight::Regular.fitted(line, 19..=23, room);
+        pen.text(MARGIN, y, Style::new(size, colour), &line);
     }
-    y + 28.0
+    y.max(score_end) + 28.0
 }
 
-/// Draws the score at the right of the device, on a base line. Returns its width.
-fn draw_score(pen: &mut Pen, base: f32, score: &str) -> f32 {
-    let (number, unit) = (Style::new(76.0, ACCENT).bold(), Style::new(24.0, SOFT));
-    let unit_width = Weight::Regular.width("GFLOP/s", unit.size) + 14.0;
-    pen.text(RIGHT, base, unit.right(), "GFLOP/s");
-    pen.text(RIGHT - unit_width, base, number.right(), score);
-    unit_width + Weight::SemiBold.width(score, number.size)
+/// Draws the score and its rank at the right of the device. Returns the width that the device has to leave free, and the
+/// last base line.
+fn draw_score(pen: &mut Pen, card: &Card) -> (f32, f32) {
+    let Some(score) = card.score.map(|score| score_digits(score.value)) else { return (0.0, 0.0) };
+    let (number, small) = (Style::new(76.0, ACCENT).bold().right(), Style::new(24.0, SOFT).right());
+    let unit_width = Weight::Regular.width("GFLOP/s", small.size) + 14.0;
+    // The base line of a device's name in its largest size.
+    let mut base = 172.0;
+    pen.text(RIGHT, base, small, "GFLOP/s");
+    pen.text(RIGHT - unit_width, base, number, &score);
+    let mut width = unit_width + Weight::SemiBold.width(&score, number.size);
+    if let Some([share, devices]) = card.rank_in_words() {
+        let style = Style::new(40.0, INK).bold().right();
+        pen.text(RIGHT, base + 50.0, style, &share);
+        base += 82.0;
+        pen.text(RIGHT, base, small, &devices);
+        width = width.max(Weight::SemiBold.width(&share, style.size));
+    }
+    (width + 40.0, base)
 }
 
 fn foot(pen: &mut Pen, card: &Card) {
@@ -148,19 +162,18 @@ fn large(pen: &mut Pen, area: Area, workload: &Workload) {
     pen.sheet(area, RADIUS, SHEET, EDGE);
     let (left, width) = (area.x + PADDING, area.width - 2.0 * PADDING);
     let fitted = |text: &str, size, weight: Weight| weight.cut(text, size, width);
-    pen.text(left, area.y + 42.0, Style::new(24.0, INK).bold(), &fitted(&workload.name, 24.0, Weight::SemiBold));
-    pen.text(left, area.y + 69.0, Style::new(19.0, SOFT), &fitted(&workload.title, 19.0, Weight::Regular));
+    pen.text(left, area.y + 42.0, Style::new(24.0, INK).bold(), &fitted(&workload.title, 24.0, Weight::SemiBold));
     let figures = match &workload.figures {
         Ok(figures) => figures,
         Err(outcome) => {
-            pen.text(left, area.y + 136.0, Style::new(38.0, TROUBLE).bold(), "Not completed");
+            pen.text(left, area.y + 110.0, Style::new(38.0, TROUBLE).bold(), "No result");
             let sentence = fitted(&format!("It {outcome}."), 20.0, Weight::Regular);
-            pen.text(left, area.y + 172.0, Style::new(20.0, SOFT), &sentence);
+            pen.text(left, area.y + 146.0, Style::new(20.0, SOFT), &sentence);
             return;
         }
     };
     let foot = area.y + area.height - FACTS;
-    let middle = Area { x: left, y: area.y + 84.0, width, height: foot - area.y - 84.0 };
+    let middle = Area { x: left, y: area.y + 58.0, width, height: foot - area.y - 58.0 };
     rate(pen, middle, figures, &workload.curve);
     facts(pen, Area { x: left, y: foot, width, height: FACTS }, figures);
 }
@@ -168,7 +181,7 @@ fn large(pen: &mut Pen, area: Area, workload: &Workload) {
 /// Draws the rate as large as possible, and the curve to its right, below it or nowhere, depending on the space.
 fn rate(pen: &mut Pen, area: Area, figures: &Figures, curve: &[(f64, f64)]) {
     let beside = area.width > 700.0;
-    let size = if beside { 92.0_f32 } else { 68.0 }.min(area.height - 16.0);
+    let size = if beside { 92.0_f32 } else { 56.0 }.min(area.height - 16.0);
     let below = area.height - size - 24.0;
     let beneath = !beside && below > 28.0;
     // Capitals and digits have a height of 0.73 times the font size.
@@ -233,11 +246,11 @@ fn facts(pen: &mut Pen, area: Area, figures: &Figures) {
         (Some(target), None) => ("not yet", format!("at {target}")),
         (None, _) => ("–", "no target".to_owned()),
     };
-    let kept = if figures.sustained { "sustained" } else { "not sustained" };
-    let facts =
-        [(figures.accuracy.as_str(), "accuracy".to_owned()), to_target, (figures.kept.as_str(), kept.to_owned())];
+    let sustained = if figures.sustained { "sustained" } else { "not sustained" };
+    let kept = figures.kept.as_deref().map(|kept| (kept, sustained.to_owned()));
+    let facts = [Some((figures.accuracy.as_str(), "accuracy".to_owned())), Some(to_target), kept];
     let mut x = area.x;
-    for ((figure, label), share) in facts.into_iter().zip([0.34, 0.33, 0.33]) {
+    for ((figure, label), share) in facts.into_iter().flatten().zip([0.34, 0.33, 0.33]) {
         pen.text(x, area.y + 38.0, Style::new(24.0, INK).bold(), figure);
         pen.text(x, area.y + 63.0, Style::new(18.0, SOFT), &label);
         x += share * area.width;
@@ -278,15 +291,20 @@ struct Form {
 /// Layout over the whole width.
 const WIDE: Form = Form {
     columns: &[
-        Column { end: 450.0, head: "samples/s", figure: RATE, colour: INK },
-        Column { end: 550.0, head: "", figure: WITHIN, colour: SOFT },
-        Column { end: 685.0, head: "accuracy", figure: ACCURACY, colour: INK },
+        Column { end: 475.0, head: "samples/s", figure: RATE, colour: INK },
+        Column { end: 575.0, head: "", figure: WITHIN, colour: SOFT },
+        Column { end: 690.0, head: "accuracy", figure: ACCURACY, colour: INK },
         Column { end: 815.0, head: "", figure: TO_TARGET, colour: INK },
         Column { end: 905.0, head: "time to accuracy", figure: TARGET, colour: SOFT },
-        Column { end: 1060.0, head: "pace kept", figure: |figures| figures.kept.clone(), colour: INK },
+        Column {
+            end: 1060.0,
+            head: "pace kept",
+            figure: |figures| figures.kept.clone().unwrap_or_default(),
+            colour: INK,
+        },
     ],
     padding: PADDING,
-    name_end: 320.0,
+    name_end: 365.0,
     head_size: 18.0,
     sizes: (17.0, 20.0),
 };
@@ -294,13 +312,12 @@ const WIDE: Form = Form {
 /// Layout of one of two columns.
 const NARROW: Form = Form {
     columns: &[
-        Column { end: 270.0, head: "samples/s", figure: RATE, colour: INK },
-        Column { end: 345.0, head: "", figure: WITHIN, colour: SOFT },
+        Column { end: 350.0, head: "samples/s", figure: RATE, colour: INK },
         Column { end: 430.0, head: "accuracy", figure: ACCURACY, colour: INK },
         Column { end: 522.0, head: "to target", figure: TO_TARGET, colour: INK },
     ],
     padding: 34.0,
-    name_end: 186.0,
+    name_end: 280.0,
     head_size: 14.0,
     sizes: (13.0, 15.0),
 };
@@ -332,7 +349,7 @@ fn table_line(pen: &mut Pen, area: Area, size: f32, form: &Form, workload: &Work
     let (left, end) = (area.x + form.padding, area.x + form.columns.last().map_or(0.0, |column| column.end));
     pen.line(&[(left, area.y), (end, area.y)], 1.0, EDGE);
     let base = area.y + area.height / 2.0 + 0.36 * size;
-    let name = Weight::SemiBold.cut(&workload.name, size, form.name_end - form.padding);
+    let name = Weight::SemiBold.cut(&workload.title, size, form.name_end - form.padding);
     pen.text(left, base, Style::new(size, INK).bold(), &name);
     match &workload.figures {
         Ok(figures) => {

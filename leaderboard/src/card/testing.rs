@@ -1,6 +1,6 @@
 //! Runs of every kind that a card may have to show.
 
-use results::api::{Note, StoredRun, Tier};
+use results::api::{Note, ScoreRank, StoredRun, Tier};
 use results::{CurvePoint, Outcome, PeakSample, RunRecord, Target, Window, WorkloadRecord, summary};
 
 use super::Card;
@@ -8,6 +8,11 @@ use crate::devices::testing::{claimed, in_browser, native};
 
 pub(super) fn card(run: &StoredRun) -> Card {
     Card::of(run)
+}
+
+/// Returns a card with a rank.
+pub(crate) fn ranked(run: &StoredRun) -> Card {
+    Card { rank: Some(ScoreRank { slower: 156, devices: 214 }), ..card(run) }
 }
 
 /// Returns a run of the quick suite on a GPU that its platform names.
@@ -49,6 +54,16 @@ pub(crate) fn without_figures() -> StoredRun {
     run.tier = Tier::Checked;
     run.record.workloads[0].outcome = Outcome::Incorrect;
     run.record.workloads[1].outcome = Outcome::Cancelled;
+    run
+}
+
+/// Returns a run that ended before its first counted window.
+pub(crate) fn too_short() -> StoredRun {
+    let mut run = run();
+    for workload in &mut run.record.workloads {
+        workload.windows.clear();
+        workload.summary = summary::summarise(workload);
+    }
     run
 }
 

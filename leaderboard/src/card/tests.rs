@@ -4,8 +4,8 @@ use axum::body::Bytes;
 use lru::LruCache;
 use results::api::{StoredRun, Tier};
 
-use super::testing::{card, flagged, named, of_networks, run, said_to_be, without_figures};
-use super::{Card, Cards, Drawn, KEPT_BYTES, SIZE};
+use super::testing::{card, flagged, named, of_networks, ranked, run, said_to_be, too_short, without_figures};
+use super::{Cards, Drawn, KEPT_BYTES, SIZE};
 use crate::badge::colour;
 
 fn svg(run: &StoredRun) -> String {
@@ -20,15 +20,17 @@ fn numbers(svg: &str, attribute: &str) -> Vec<f32> {
 }
 
 #[test]
-fn a_card_says_score_device_figures_and_tier() {
-    let picture = svg(&run());
+fn a_card_says_score_rank_device_figures_and_tier() {
+    let picture = Cards::svg(&ranked(&run()));
     let score = results::score_digits(engine::score(&run().record).unwrap().value);
     for part in [
         &format!(">{score}<"),
         ">GFLOP/s<",
+        ">Faster than 73 %<",
+        ">of 214 devices<",
         ">NVIDIA GeForce RTX 4090<",
         ">Native: native-runner 0.1.0 on Linux · backend wgsl · f32<",
-        ">keras-mnist-mlp<",
+        ">MNIST, multilayer perceptron (Keras)<",
         ">MNIST, LeNet (Caffe)<",
         ">98.41 %<",
         ">3.618 s<",
@@ -41,6 +43,10 @@ fn a_card_says_score_device_figures_and_tier() {
     ] {
         assert!(picture.contains(part), "{part} is missing in {picture}");
     }
+    for hidden in ["keras-mnist-mlp", "caffe-mnist", &run().run_id] {
+        assert!(!picture.contains(hidden), "{hidden} is in {picture}");
+    }
+    assert!(!svg(&run()).contains("Faster than"));
 }
 
 #[test]
@@ -86,7 +92,7 @@ fn missing_glyphs_are_boxes_only_in_the_png() {
 #[test]
 fn more_networks_than_fit_are_counted() {
     let all = svg(&of_networks(16));
-    assert!(all.contains(">airbench94<") && !all.contains(" more<"), "{all}");
+    assert!(all.contains(">CIFAR-10 to 94 % (airbench94)<") && !all.contains(" more<"), "{all}");
     let mut many = of_networks(16);
     let again = many.record.workloads.clone();
     many.record.workloads.extend(again);
@@ -98,6 +104,8 @@ fn what_failed_says_so() {
     let failed = svg(&without_figures());
     assert!(failed.contains(">It disagreed with the reference.<") && failed.contains(">It was cancelled.<"));
     assert!(svg(&of_networks(8)).contains(">diverged at step 12,345<"));
+    let short = svg(&too_short());
+    assert!(short.contains(">It was too short to measure.<") && !short.contains("samples/s"), "{short}");
     let flagged = svg(&flagged());
     assert!(flagged.contains(">flagged<") && flagged.contains(">keras-mnist-mlp: recomputed from step 120 to 140"));
     assert!(flagged.contains(colour(Tier::Flagged)));
@@ -111,12 +119,15 @@ fn what_failed_says_so() {
 
 #[test]
 fn the_description_has_the_figures_in_words() {
-    let description = card(&run()).description();
-    assert!(
-        description.starts_with("Gradmark ") && description.contains(" GFLOP/s; keras-mnist-mlp: "),
-        "{description}"
-    );
-    assert!(description.contains(" samples/s ± ") && description.contains(", 97 % after 3.618 s; caffe-mnist: "));
+    let description = ranked(&run()).description();
+    assert!(description.starts_with("Gradmark "), "{description}");
+    for part in [
+        " GFLOP/s. Faster than 73 % of 214 devices. MNIST, multilayer perceptron (Keras): ",
+        " samples/s ± ",
+        ", 97 % after 3.618 s; MNIST, LeNet (Caffe): ",
+    ] {
+        assert!(description.contains(part), "{part} is missing in {description}");
+    }
     assert!(description.contains(". proven. Native: native-runner"), "{description}");
 }
 
@@ -125,7 +136,12 @@ fn the_description_has_the_figures_in_words() {
 async fn every_kind_of_card_becomes_a_picture() {
     let cards = Cards::default();
     let folder = std::env::var_os("GRADMARK_CARDS");
-    let kinds: [(&str, StoredRun); 15] = [
+    let kinds = [
+        ("ranked", ranked(&run())),
+        ("ranked-claim", ranked(&said_to_be("RTX 3090"))),
+        ("ranked-long", ranked(&named(&"AMD Radeon RX 7900 XTX (RADV NAVI31) ".repeat(4)))),
+    ];
+    let unranked = [
         ("two", run()),
         ("one", of_networks(1)),
         ("three", of_networks(3)),
@@ -135,6 +151,7 @@ async fn every_kind_of_card_becomes_a_picture() {
         ("said", said_to_be("RTX 3090")),
         ("flagged", flagged()),
         ("failed", without_figures()),
+        ("too-short", too_short()),
         ("short", named("M4")),
         ("long", named(&"AMD Radeon RX 7900 XTX (RADV NAVI31) ".repeat(4))),
         ("chinese", named("显卡 4090")),
@@ -143,15 +160,14 @@ async fn every_kind_of_card_becomes_a_picture() {
         ("contradicted", said_to_be("Radeon RX 7900 XTX")),
     ];
     let mut different = std::collections::HashSet::new();
-    for (name, run) in kinds {
-        let png = cards.png(&Card::of(&run)).await.unwrap();
+    for (name, card) in kinds.into_iter().chain(unranked.map(|(name, run)| (name, card(&run)))) {
+        let png = cards.png(&card).await.unwrap();
         assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"), "{name}");
         let size = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
         assert_eq!((size(16), size(20)), SIZE, "{name}");
         if let Some(folder) = &folder {
             std::fs::write(std::path::Path::new(folder).join(format!("{name}.png")), &png).unwrap();
-            std::fs::write(std::path::Path::new(folder).join(format!("{name}.svg")), Cards::svg(&Card::of(&run)))
-                .unwrap();
+            std::fs::write(std::path::Path::new(folder).join(format!("{name}.svg")), Cards::svg(&card)).unwrap();
         }
         assert!(different.insert(png), "{name} looks like another one");
     }

@@ -1,6 +1,7 @@
 //! Texts of a card: names and metrics of a run, each short enough to be drawn.
 
-use results::api::{StoredRun, Tier};
+use results::api::{ScoreRank, StoredRun, Tier};
+use results::estimate::Estimate;
 use results::{ClientKind, CurvePoint, Date, Outcome, RunRecord, WorkloadRecord, metric, score_digits, summary};
 
 use crate::badge::grouped;
@@ -19,7 +20,9 @@ pub(crate) struct Card {
     /// Client, backend and precision.
     pub(crate) how: String,
     /// Score of the suite in GFLOP/s.
-    pub(super) score: Option<String>,
+    pub(crate) score: Option<Estimate>,
+    /// Position of the score, if it is compared with others.
+    pub(crate) rank: Option<ScoreRank>,
     pub(crate) tier: Tier,
     pub(super) being_verified: bool,
     /// Reason why a run is flagged.
@@ -41,14 +44,14 @@ pub(crate) struct Device {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Workload {
-    pub(crate) name: String,
     pub(crate) title: String,
+    /// Metrics, or the end of a sentence on why there are none.
     pub(crate) figures: Result<Figures, String>,
     /// Training loss over training seconds.
     pub(crate) curve: Vec<(f64, f64)>,
 }
 
-/// Metrics of a completed workload, with a dash for missing ones.
+/// Metrics of a completed workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Figures {
     pub(crate) rate: String,
@@ -58,11 +61,13 @@ pub(crate) struct Figures {
     pub(crate) target: Option<String>,
     /// Absent if the target was not reached.
     pub(crate) seconds_to_target: Option<String>,
-    pub(super) kept: String,
+    /// Speed of the slowest window as a share of the fastest; absent for one window.
+    pub(super) kept: Option<String>,
     pub(super) sustained: bool,
 }
 
 impl Card {
+    /// Returns the card of a run without a rank.
     pub(crate) fn of(run: &StoredRun) -> Self {
         let record = &run.record;
         let standard = if record.is_standard() { "" } else { ", with other settings: not ranked" };
@@ -71,7 +76,8 @@ impl Card {
         Self {
             device: Device::of(record),
             how: how(record),
-            score: engine::score(record).map(|score| score_digits(score.value)),
+            score: engine::score(record),
+            rank: None,
             tier: run.tier,
             being_verified: run.being_verified,
             reason,
@@ -93,11 +99,19 @@ impl Card {
         lead.map_or_else(|| name.clone(), |lead| format!("{lead} {name}"))
     }
 
-    /// Returns the content in one or two sentences, for readers without the picture.
+    /// Returns the share of slower devices, and the number of all.
+    pub(crate) fn rank_in_words(&self) -> Option<[String; 2]> {
+        self.rank.map(|rank| [format!("Faster than {}", rank.percent()), format!("of {} devices", rank.devices)])
+    }
+
+    /// Returns the content in a few sentences, for readers without the picture.
     pub(crate) fn description(&self) -> String {
-        let score = self.score.iter().map(|score| format!("Gradmark {score} GFLOP/s"));
-        let facts: Vec<String> = score.chain(self.workloads.iter().map(Workload::sentence)).collect();
-        format!("{}. {}. {}", facts.join("; "), self.tier_in_words(), self.how)
+        let score = self.score.map(|score| format!("Gradmark {} GFLOP/s", score_digits(score.value)));
+        let rank = self.rank_in_words().map(|words| words.join(" "));
+        let workloads: Vec<String> = self.workloads.iter().map(Workload::sentence).collect();
+        let workloads = Some(workloads.join("; ")).filter(|workloads| !workloads.is_empty());
+        let sentences = [score, rank, workloads, Some(self.tier_in_words()), Some(self.how.clone())];
+        sentences.into_iter().flatten().collect::<Vec<_>>().join(". ")
     }
 }
 
@@ -149,22 +163,22 @@ fn how(record: &RunRecord) -> String {
 
 impl Workload {
     fn of(record: &WorkloadRecord) -> Self {
-        let name = plain(&record.workload);
-        let title = engine::workload(&record.workload).map_or_else(String::new, |workload| workload.title.to_owned());
+        let title = engine::workload(&record.workload).map(|workload| workload.title).filter(|title| !title.is_empty());
+        let title = title.map_or_else(|| plain(&record.workload), str::to_owned);
         let figures = match &record.outcome {
-            Outcome::Completed => Ok(Figures::of(record)),
+            Outcome::Completed => Figures::of(record).ok_or_else(|| "was too short to measure".to_owned()),
             Outcome::Diverged { step } => Err(format!("diverged at step {}", grouped(*step as f64))),
             Outcome::Incorrect => Err("disagreed with the reference".to_owned()),
             Outcome::Cancelled => Err("was cancelled".to_owned()),
             Outcome::Failed { .. } => Err("could not be trained there".to_owned()),
         };
-        Self { name, title, figures, curve: curve(&record.curve) }
+        Self { title, figures, curve: curve(&record.curve) }
     }
 
-    /// Returns a text such as `caffe-mnist: 937 samples/s ± 1.4 %, 98.41 % right, 98 % after 94.30 s`.
+    /// Returns a text such as `MNIST, LeNet (Caffe): 937 samples/s ± 1.4 %, accuracy 98.41 %, 98 % after 94.30 s`.
     fn sentence(&self) -> String {
         let figures = match &self.figures {
-            Err(outcome) => return format!("{} {outcome}", self.name),
+            Err(outcome) => return format!("{} {outcome}", self.title),
             Ok(figures) => figures,
         };
         let within = figures.within.as_ref().map_or_else(String::new, |within| format!(" {within}"));
@@ -173,25 +187,25 @@ impl Workload {
             (Some(target), None) => format!(", {target} not reached"),
             (None, _) => String::new(),
         };
-        format!("{}: {} samples/s{within}, accuracy {}{target}", self.name, figures.rate, figures.accuracy)
+        format!("{}: {} samples/s{within}, accuracy {}{target}", self.title, figures.rate, figures.accuracy)
     }
 }
 
 impl Figures {
-    fn of(record: &WorkloadRecord) -> Self {
+    /// Returns the metrics, or `None` without a throughput.
+    fn of(record: &WorkloadRecord) -> Option<Self> {
         let figures = &record.summary;
-        let dash = || "–".to_owned();
         let seconds = metric("seconds_to_target").filter(|_| record.target.is_some());
         let within = figures.relative_half_width().filter(|share| share.is_finite());
-        Self {
-            rate: figures.samples_per_second.map_or_else(dash, grouped),
+        Some(Self {
+            rate: grouped(figures.samples_per_second?),
             within: within.map(|share| format!("± {:.1} %", 100.0 * share)),
-            accuracy: figures.accuracy.map_or_else(dash, |share| format!("{:.2} %", 100.0 * share)),
+            accuracy: figures.accuracy.map_or_else(|| "–".to_owned(), |share| format!("{:.2} %", 100.0 * share)),
             target: record.target.map(|target| percent(target.accuracy)),
             seconds_to_target: seconds.and_then(|metric| figures.seconds_to_target.map(|value| metric.text(value))),
-            kept: figures.sustained_ratio.map_or_else(dash, |ratio| format!("{:.1} %", 100.0 * ratio)),
+            kept: figures.sustained_ratio.map(|ratio| format!("{:.1} %", 100.0 * ratio)),
             sustained: figures.sustained_ratio.is_some_and(|ratio| ratio >= summary::SUSTAINED_RATIO),
-        }
+        })
     }
 }
 

@@ -10,6 +10,7 @@ use results::badge::Badge;
 use resvg::tiny_skia::Pixmap;
 use sha2::{Digest, Sha256};
 
+use crate::support::people::on;
 use crate::support::{Answer, TestServer, record};
 
 #[test]
@@ -106,10 +107,21 @@ fn card_has_preview_size_and_may_be_embedded() {
 
     let drawing = card(&server, &run.run_id, "svg");
     assert_eq!((drawing.status.as_u16(), drawing.header("content-type")), (200, "image/svg+xml"));
-    for part in [">Example GPU 9000<", ">keras-mnist-mlp<", ">caffe-mnist<", ">proven<"] {
+    for part in [">Example GPU 9000<", ">MNIST, multilayer perceptron (Keras)<", ">MNIST, LeNet (Caffe)<", ">proven<"] {
         assert!(drawing.text().contains(part), "{part}: {}", drawing.text());
     }
     assert_ne!(card(&server, &server.accepted(|_| {}).run_id, "png").body, picture.body);
+}
+
+#[test]
+fn a_card_has_a_rank_among_other_devices() {
+    let server = TestServer::start();
+    let run = server.proven(|_| {});
+    let drawing = || card(&server, &run.run_id, "svg").text();
+    assert!(!drawing().contains("Faster than"), "there is no other device");
+    server.proven(on("Example GPU B", 2));
+    let drawing = drawing();
+    assert!(drawing.contains(">Faster than ") && drawing.contains(">of 2 devices<"), "{drawing}");
 }
 
 #[test]
@@ -249,11 +261,13 @@ fn the_start_page_names_an_image_of_the_declared_size() {
 fn an_embed_shows_a_run_in_frames_of_any_site() {
     let server = TestServer::start();
     let run = server.proven(|_| {});
+    server.proven(on("Example GPU B", 2));
     let path = format!("/embed/runs/{}?theme=dark", run.run_id);
     let page = server.get(&path);
     assert_eq!((page.status.as_u16(), page.header("content-type")), (200, "text/html; charset=utf-8"));
     let html = page.text();
-    for part in ["<html lang=\"en\" data-theme=\"dark\">", ">Example GPU 9000<", " GFLOP/s", "Faster than ", ">proven<"]
+    for part in
+        ["<html lang=\"en\" data-theme=\"dark\">", ">Example GPU 9000<", " GFLOP/s", "% of 2 devices<", ">proven<"]
     {
         assert!(html.contains(part), "{part}: {html}");
     }

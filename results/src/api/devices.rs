@@ -243,15 +243,15 @@ pub struct ScoreRank {
 }
 
 impl ScoreRank {
-    /// Returns the position of a score, or `None` if the table is empty. Lines beyond the table's limit count as slower
-    /// devices.
+    /// Returns the position of a score, or `None` if the table has fewer than two devices: one may be the score's own.
+    /// Lines beyond the table's limit count as slower devices.
     pub fn among(table: &ScoreTable, score: f64) -> Option<Self> {
         let lines = table.places.iter();
         let all: BTreeSet<&str> = lines.clone().map(|line| line.device_key.as_str()).collect();
         let faster = lines.filter(|line| line.figure.median > score).map(|line| line.device_key.as_str());
         let faster = faster.collect::<BTreeSet<_>>().len() as u64;
         let devices = all.len() as u64 + table.total.saturating_sub(table.places.len() as u64);
-        (devices > 0).then(|| Self { slower: devices - faster, devices })
+        (devices > 1).then(|| Self { slower: devices - faster, devices })
     }
 
     /// Returns the share of slower devices: `73 %`. Only the fastest has 100 %, and only the slowest 0 %.
@@ -382,6 +382,7 @@ mod tests {
         assert_eq!(rank(&lines, 4, 1000.0), Some((3, 3, "100 %".to_owned())));
         assert_eq!(rank(&lines, 4, 1.0), Some((0, 3, "0 %".to_owned())));
         assert_eq!(rank(&lines, 1004, 600.0), Some((1002, 1003, "99 %".to_owned())));
+        assert_eq!(rank(&lines[..1], 1, 1.0), None);
         assert_eq!(rank(&[], 0, 1.0), None);
     }
 }
