@@ -229,8 +229,7 @@ fn Choice(picture: RwSignal<Picture>, shown: Shown) -> impl IntoView {
         }
     };
     view! {
-        <div class="draw-choice" role="group" aria-labelledby="draw-choice">
-            <span class="note" id="draw-choice">{t!(draw_examples)}</span>
+        <div class="draw-choice" role="group" aria-label=t!(draw_examples)>
             {shown.get_value().into_iter().enumerate().map(button).collect_view()}
         </div>
     }
