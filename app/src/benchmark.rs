@@ -60,7 +60,7 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
-    /// True for a run with a result of its own. Runs of a comparison are rows of its table.
+    /// True unless the run belongs to a comparison, whose table shows it.
     pub(crate) fn is_shown(&self) -> bool {
         !matches!(self.kind, RunKind::Comparison { .. })
     }

@@ -10,7 +10,7 @@ use training_worker::Loaded;
 use crate::forecast::Forecast;
 use crate::published::{self, PublishedLearning};
 use crate::supplies::{Arrival, ArrivalState};
-use crate::t;
+use crate::{t, text};
 
 /// Maximum number of points kept for drawing. Beyond it, every other point is dropped.
 const MAX_POINTS: usize = 600;
@@ -221,24 +221,29 @@ impl Live {
                 None => t!(running_getting_ready).to_owned(),
             };
         };
-        let phase = phase(self.phase.unwrap_or(Phase::LoadingData));
+        let phase = phase(self.phase.unwrap_or(Phase::LoadingData), &workload.name);
         // The heading below already names the network.
         t!(running_status, number = workload.index + 1, count = workload.count, phase = phase)
     }
 }
 
-fn phase(of: Phase) -> &'static str {
-    match of {
+fn phase(of: Phase, workload: &str) -> String {
+    let words = match of {
         Phase::LoadingData => t!(running_phase_loading),
         Phase::Building => t!(running_phase_building),
         Phase::Checking => t!(running_phase_checking),
         Phase::WarmingUp => t!(running_phase_warming_up),
         Phase::Training => t!(chart_training),
-        Phase::Testing => t!(running_phase_testing),
+        Phase::Testing => {
+            let data = engine::workload(workload).and_then(|of| engine::data_set(of.data_set));
+            let samples = data.map_or(0, |data| data.test.samples);
+            return t!(running_phase_testing, samples = text::count(samples.into()));
+        }
         Phase::Measuring | Phase::MeasuringPeak => t!(running_phase_measuring),
         Phase::Proving => t!(running_phase_proving),
         Phase::Paused => t!(running_phase_paused),
-    }
+    };
+    words.to_owned()
 }
 
 const HEADERS: u32 = 14 + 40;
@@ -289,7 +294,7 @@ impl Examples {
         self.images.get(place).map(|image| image.pixels.as_slice())
     }
 
-    /// What each image shows.
+    /// Label of each image, in words.
     pub fn labels(&self) -> impl Iterator<Item = String> {
         self.images.iter().map(|image| self.class(image.label))
     }

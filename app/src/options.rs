@@ -77,7 +77,7 @@ impl RunOptions {
         Ok(options)
     }
 
-    /// Reads the settings that can be parsed, and ignores the others. The run does not start by itself.
+    /// Reads the settings that can be parsed, and ignores the others. The run does not start automatically.
     pub fn from_right_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut options = Self::default();
         for (name, value) in pairs {

@@ -110,7 +110,7 @@ pub(crate) async fn security(State(pages): State<Pages>, request: Request, next:
     for (name, value) in FIXED {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // Only an embed has a policy of its own. Any site may frame it, also an isolated one.
+    // Only an embed has another policy: any site may frame it, even an isolated one.
     let is_embed = headers.contains_key(header::CONTENT_SECURITY_POLICY);
     if is_embed {
         headers.remove(header::X_FRAME_OPTIONS);

@@ -164,7 +164,7 @@ names!(ClientKind { Browser = "browser", Native = "native" });
 /// Name of an adapter without a name, which many browsers hide.
 pub const UNNAMED_ADAPTER: &str = "unnamed adapter";
 
-/// What a leaderboard calls a software adapter whose name the browser hides. Pages in other languages translate it.
+/// Name on the leaderboard of a software adapter whose name the browser hides. Pages in other languages translate it.
 pub const HIDDEN_SOFTWARE: &str = "A software adapter";
 
 const HIDDEN: &str = "A GPU that its browser hides";

@@ -20,7 +20,7 @@ const LABEL_GAP: f64 = 10.0;
 /// Width of one letter of a label, pixels. Digits are wider than the average letter, hence the margin.
 const LABEL_LETTER: f64 = 7.8;
 const LABEL_MARGIN: f64 = 8.0;
-/// Largest share of a chart's width for labels beside the curves of several backends.
+/// Largest share of a chart's width for labels to the right of several curves.
 const MAX_LABEL_SHARE: f64 = 0.35;
 /// Height of a line below such a chart, and width of its sample, pixels.
 const LEGEND_LINE: f64 = 20.0;
@@ -253,7 +253,7 @@ fn csv(title: Plain, drawing: &Drawing) -> String {
 fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + use<> {
     let labels = labels(drawing);
     let longest = labels.iter().map(|label| label.text.chars().count()).max().unwrap_or(0) as f64 * LABEL_LETTER;
-    // The names of backends are long, and a phone has no room for them beside the curves.
+    // The names of backends are long, and a phone has no room for them next to the curves.
     let below = longest > width * MAX_LABEL_SHARE && labels.iter().any(|label| SERIES.contains(&label.class));
     let height = if below { HEIGHT + LEGEND_LINE * labels.len() as f64 } else { HEIGHT };
     let right = width - LABEL_GAP - if below { 0.0 } else { longest + LABEL_MARGIN };

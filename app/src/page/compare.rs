@@ -192,7 +192,7 @@ fn explanation(seeds: &[u32]) -> String {
     format!("{of_seeds} {}", t!(compare_explanation))
 }
 
-/// The winner over all networks, and each network. Before the comparison is done, nobody has won.
+/// The winner over all networks, and each network. Shown once the comparison is done.
 fn of_networks(Gathered { compared, records, .. }: &Gathered, done: bool) -> impl IntoView + use<> {
     let several = done && compared.len() > 1;
     let overall = several.then(|| side_by_side::winner(compared, records)).flatten();

@@ -70,7 +70,7 @@ fn head(pen: &mut Pen, card: &Card) -> f32 {
     let reason = card.reason.as_deref().map(|line| (line, TROUBLE));
     for (line, colour) in [Some((card.how.as_str(), SOFT)), beside, reason].into_iter().flatten() {
         y += 31.0;
-        // Lines beside the score end before it.
+        // Lines to the left of the score end before it.
         let room = if y < score_end + 24.0 { WIDTH - score_width } else { WIDTH };
         let (line, size) = Weight::Regular.fitted(line, 19..=23, room);
         pen.text(MARGIN, y, Style::new(size, colour), &line);
