@@ -41,21 +41,22 @@ pub(super) fn Miniature() -> impl IntoView {
         }
     }
     let now = move || &answers[frame.get().min(last)];
+    // Set by script: the page's policy forbids style attributes.
+    let sprite = format!("url({})", platform::data_address("image/png", DIGITS));
     let digit = |(place, label): (usize, &'static u16)| {
         let is_right = move || now()[place] == *label;
         let offset = format!("{}%", 100 * place / (labels.len() - 1).max(1));
         view! {
             <li class:right=is_right class:wrong=move || !is_right()>
-                <span class="digit" style:background-position-x=offset></span>
+                <span class="digit" style:background-image=sprite.clone() style:background-position-x=offset></span>
                 <span><b>{move || if is_right() { "✓" } else { "✗" }}</b>" "{move || now()[place]}</span>
             </li>
         }
     };
     let count = move || now().iter().zip(labels).filter(|(answer, label)| answer == label).count();
-    let picture = format!("--digits: url({})", platform::data_address("image/png", DIGITS));
     view! {
         <figure class="miniature examples">
-            <ul aria-hidden="true" style=picture>{labels.iter().enumerate().map(digit).collect_view()}</ul>
+            <ul aria-hidden="true">{labels.iter().enumerate().map(digit).collect_view()}</ul>
             <figcaption>
                 <span aria-hidden="true">{move || t!(start_right, right = count(), all = labels.len())}</span>
                 <span class="note">{t!(start_sample, score = text::score(*score), device = device)}</span>
