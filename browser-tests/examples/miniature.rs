@@ -1,6 +1,11 @@
-//! Records the loop of the start page from real runs in Chromium: `cargo run --release -p browser-tests --example miniature`
-//! writes `app/miniature.png`, test digits side by side, and `app/miniature.json`, their labels, a small network's answers
-//! while it learns, and the score of a standard run. The network learns slowly, with a low rate, so that the eye can follow.
+//! Records the animation of the start page from real runs in Chromium:
+//!
+//! ```sh
+//! cargo run --release -p browser-tests --example miniature
+//! ```
+//!
+//! Writes `app/miniature.png`, a strip of test digits, and `app/miniature.json` with their labels, a small network's
+//! predictions during training, and the score of a standard run. A low learning rate keeps the changes easy to follow.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,15 +17,15 @@ use serde_json::{Value, json};
 
 const SLOW_RUN: &str = "/?workload=keras-mnist-mlp&batch=16&learning-rate=0.01&seconds=60";
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
-/// The digits side by side, as the data of a PNG file.
+/// Script that returns the digits side by side as a PNG file in base64.
 const SPRITE: &str = "() => {
     const images = [...document.querySelectorAll('.examples img')];
     const canvas = document.createElement('canvas');
     [canvas.width, canvas.height] = [28 * images.length, 28];
-    images.forEach((image, place) => canvas.getContext('2d').drawImage(image, 28 * place, 0, 28, 28));
+    images.forEach((image, index) => canvas.getContext('2d').drawImage(image, 28 * index, 0, 28, 28));
     return canvas.toDataURL('image/png').split(',')[1];
 }";
-/// Each digit's label and answer, from the words for screen readers.
+/// Script that returns each digit's label and prediction, read from the alternative text.
 const ANSWERS: &str =
     "() => [...document.querySelectorAll('.examples img')].map((image) => image.alt.match(/\\\\d/g).map(Number))";
 
@@ -28,7 +33,7 @@ fn main() {
     let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("../app");
     drive(Setup::USUAL, async |page| {
         let (sprite, labels, answers) = record(page).await;
-        std::fs::write(app.join("miniature.png"), sprite).expect("it can be saved");
+        std::fs::write(app.join("miniature.png"), sprite).expect("the file can be written");
         page.open_to("/", "button", "Benchmark").await;
         page.click("button", "Benchmark").await;
         page.watch_to_the_end().await;
@@ -40,11 +45,11 @@ fn main() {
             "score": score,
             "device": "SwiftShader",
         });
-        std::fs::write(app.join("miniature.json"), recording.to_string() + "\n").expect("it can be saved");
+        std::fs::write(app.join("miniature.json"), recording.to_string() + "\n").expect("the file can be written");
     });
 }
 
-/// Returns the picture, the labels and the distinct answers of a slow run.
+/// Returns the image, the labels and the predictions of a slow run, without consecutive duplicates.
 async fn record(page: &impl Page) -> (Vec<u8>, Value, Vec<Value>) {
     page.open_to(SLOW_RUN, "button", "Benchmark").await;
     page.click("button", "Benchmark").await;
@@ -58,7 +63,7 @@ async fn record(page: &impl Page) -> (Vec<u8>, Value, Vec<Value>) {
         if pairs.is_empty() {
             return (sprite, labels, answers);
         }
-        // A right answer is its label.
+        // The text of a correct prediction has one number.
         labels = json!(pairs.iter().map(|pair| pair[0]).collect::<Vec<_>>());
         let now = json!(pairs.iter().map(|pair| pair[pair.len() - 1]).collect::<Vec<_>>());
         if answers.last() != Some(&now) {
