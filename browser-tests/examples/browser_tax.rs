@@ -1,12 +1,12 @@
-//! Compares training in a browser with the command line, on the same adapter:
+//! Compares training throughput in a browser with `native-runner` on the same adapter:
 //!
 //! ```sh
 //! cargo run --release -p browser-tests --example browser_tax -- firefox keras-mnist-mlp,keras-babi-rnn
 //! ```
 //!
-//! The browser (`firefox` or `chromium`) and `native-runner` train each network for twelve seconds, in turns, three turns
-//! each, and neither uses subgroups, which not every browser has. Needs what `cargo xtask test browser-tests` has built.
-//! `chromium` computes on SwiftShader and `native-runner` on llvmpipe, so only Firefox' share is one of the same adapter.
+//! The browser (`firefox` or `chromium`) and `native-runner` take turns. Each trains every network three times for
+//! twelve seconds, without subgroups, which some browsers lack. Requires the build of `cargo xtask test browser-tests`.
+//! `chromium` runs on SwiftShader and `native-runner` on llvmpipe, so only Firefox is measured on the same adapter.
 
 use std::cell::RefCell;
 use std::env;
@@ -20,30 +20,30 @@ const TURNS: u32 = 3;
 const SECONDS: u32 = 12;
 
 fn main() {
-    let words: Vec<String> = env::args().skip(1).collect();
-    let [browser, workloads] = &words[..] else { panic!("name a browser, `firefox` or `chromium`, and workloads") };
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let [browser, workloads] = &arguments[..] else { panic!("name a browser, `firefox` or `chromium`, and workloads") };
     for workload in workloads.split(',') {
-        let mut shares = Vec::new();
+        let mut ratios = Vec::new();
         for turn in 1..=TURNS {
             let native = train_natively(workload);
             let page = train_in_browser(browser, workload);
             let (native_rate, page_rate) = (samples_per_second(&native), samples_per_second(&page));
-            shares.push(page_rate / native_rate);
+            ratios.push(page_rate / native_rate);
             println!(
-                "{workload}, turn {turn}: native-runner {native_rate:.0} samples/s, {browser} {page_rate:.0}, a share of {:.2}",
+                "{workload}, turn {turn}: native {native_rate:.0} samples/s, {browser} {page_rate:.0}, ratio {:.2}",
                 page_rate / native_rate
             );
             for (name, record) in [("native-runner", &native), (browser.as_str(), &page)] {
                 println!("    {name}: {}; {}", record["device"]["adapter"]["driver"], variants(record));
             }
         }
-        shares.sort_by(f64::total_cmp);
-        println!("{workload}: the median share is {:.2}", shares[shares.len() / 2]);
+        ratios.sort_by(f64::total_cmp);
+        println!("{workload}: the median ratio is {:.2}", ratios[ratios.len() / 2]);
     }
 }
 
 fn train_natively(workload: &str) -> Value {
-    let program = env::var_os("GRADMARK_NATIVE_RUNNER").map_or_else(beside_the_examples, PathBuf::from);
+    let program = env::var_os("GRADMARK_NATIVE_RUNNER").map_or_else(default_native_runner, PathBuf::from);
     let seconds = SECONDS.to_string();
     let output = Command::new(&program)
         .args(["--adapter", "cpu", "--without", "subgroups", "--seed", "1", "--json", "-"])
@@ -54,12 +54,12 @@ fn train_natively(workload: &str) -> Value {
     serde_json::from_slice(&output.stdout).expect("a record")
 }
 
-fn beside_the_examples() -> PathBuf {
+fn default_native_runner() -> PathBuf {
     env::current_exe()
-        .expect("this program has a place")
+        .expect("the path of this program")
         .parent()
         .and_then(std::path::Path::parent)
-        .expect("examples are in a folder next to programs")
+        .expect("examples are in a subfolder of the folder of programs")
         .join("native-runner")
 }
 
@@ -80,7 +80,7 @@ async fn train(page: &impl Page, path: &str) -> Value {
 }
 
 fn samples_per_second(record: &Value) -> f64 {
-    record["workloads"][0]["summary"]["samples_per_second"].as_f64().expect("a figure")
+    record["workloads"][0]["summary"]["samples_per_second"].as_f64().expect("a number")
 }
 
 fn variants(record: &Value) -> String {

@@ -19,7 +19,7 @@ const SPRITE: &str = "() => {
     const images = [...document.querySelectorAll('.examples img')];
     const canvas = document.createElement('canvas');
     [canvas.width, canvas.height] = [28 * images.length, 28];
-    images.forEach((image, place) => canvas.getContext('2d').drawImage(image, 28 * place, 0, 28, 28));
+    images.forEach((image, index) => canvas.getContext('2d').drawImage(image, 28 * index, 0, 28, 28));
     return canvas.toDataURL('image/png').split(',')[1];
 }";
 /// Script that returns each digit's label and answer, from its text for screen readers.
@@ -30,7 +30,7 @@ fn main() {
     let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("../app");
     drive(Setup::USUAL, async |page| {
         let (sprite, labels, answers) = record(page).await;
-        std::fs::write(app.join("miniature.png"), sprite).expect("it can be saved");
+        std::fs::write(app.join("miniature.png"), sprite).expect("the file can be written");
         page.open_to("/", "button", "Benchmark").await;
         page.click("button", "Benchmark").await;
         page.watch_to_the_end().await;
@@ -42,7 +42,7 @@ fn main() {
             "score": score,
             "device": "SwiftShader",
         });
-        std::fs::write(app.join("miniature.json"), recording.to_string() + "\n").expect("it can be saved");
+        std::fs::write(app.join("miniature.json"), recording.to_string() + "\n").expect("the file can be written");
     });
 }
 

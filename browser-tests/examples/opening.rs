@@ -1,17 +1,18 @@
-//! Measures the requests of an opening page, and the time until a run can be started:
+//! Measures the requests of the page while it opens, and the time until a run can be started:
 //!
 //! ```sh
 //! cargo run --release -p browser-tests --example opening -- chromium / /
 //! ```
 //!
-//! The browser (`firefox` or `chromium`) opens each address; one that comes again finds what the browser kept of it. Needs
-//! what `cargo xtask test browser-tests` has built.
+//! The browser (`firefox` or `chromium`) opens each address. A repeated address measures the page with a warm cache.
+//! Requires the build of `cargo xtask test browser-tests`.
 
 use std::env;
 
 use browser_tests::{Page, Setup, drive, drive_firefox};
 
-/// Start and end of each request, in milliseconds after the start of the page, and its bytes over the network.
+/// Script that returns the URL, start, end and transferred bytes of each request. Times are in milliseconds after
+/// navigation started.
 const TIMINGS: &str =
     "() => performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource'))
     .map(entry => [entry.name.replace(location.origin, ''), Math.round(entry.startTime), Math.round(entry.responseEnd),
@@ -19,8 +20,8 @@ const TIMINGS: &str =
 const NOW: &str = "() => Math.round(performance.now())";
 
 fn main() {
-    let words: Vec<String> = env::args().skip(1).collect();
-    let [browser, addresses @ ..] = &words[..] else {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let [browser, addresses @ ..] = &arguments[..] else {
         panic!("name a browser, `firefox` or `chromium`, and addresses")
     };
     match browser.as_str() {
@@ -37,12 +38,12 @@ async fn open_all(page: &impl Page, addresses: &[String]) {
         let ready = page.ask(NOW).await;
         let timings = page.ask(TIMINGS).await;
         let timings = timings.as_array().expect("a list");
-        let of_api = timings.iter().filter(|entry| entry[0].as_str().is_some_and(|name| name.starts_with("/api/")));
+        let to_api = timings.iter().filter(|entry| entry[0].as_str().is_some_and(|name| name.starts_with("/api/")));
         let bytes: f64 = timings.iter().filter_map(|entry| entry[3].as_f64()).sum();
         println!(
-            "{address}: button and leaderboard after {ready} ms; {} requests, {} of the API; {:.0} kB",
+            "{address}: button and leaderboard after {ready} ms; {} requests, {} to the API; {:.0} kB",
             timings.len(),
-            of_api.count(),
+            to_api.count(),
             bytes / 1e3
         );
         for entry in timings {

@@ -1,6 +1,11 @@
-//! Saves pictures of the page: `cargo run --release -p browser-tests --example screenshots -- FOLDER`. Words after the
-//! folder, `run`, `comparison`, `absent` or `no-webgpu`, take only those; `firefox` takes the first two in Firefox instead of
-//! Chromium.
+//! Saves screenshots of the page:
+//!
+//! ```sh
+//! cargo run --release -p browser-tests --example screenshots -- FOLDER
+//! ```
+//!
+//! Further arguments select parts: `run`, `comparison`, `absent` and `no-webgpu`. With `firefox`, Firefox replaces
+//! Chromium, and only `run` and `comparison` are available.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,39 +13,39 @@ use std::time::Duration;
 use browser_tests::{Page, Setup, drive, drive_firefox};
 use fantoccini::Locator;
 
-const PATIENCE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 fn main() {
-    let mut words = std::env::args().skip(1);
-    let folder = PathBuf::from(words.next().unwrap_or_else(|| "screenshots".to_owned()));
-    std::fs::create_dir_all(&folder).expect("the folder can be made");
-    let (browsers, parts): (Vec<String>, Vec<String>) = words.partition(|word| word == "firefox");
+    let mut arguments = std::env::args().skip(1);
+    let folder = PathBuf::from(arguments.next().unwrap_or_else(|| "screenshots".to_owned()));
+    std::fs::create_dir_all(&folder).expect("the folder can be created");
+    let (browsers, parts): (Vec<String>, Vec<String>) = arguments.partition(|argument| argument == "firefox");
     let wants = |part: &str| parts.is_empty() || parts.iter().any(|wanted| wanted == part);
     if browsers.is_empty() {
         if wants("run") {
-            drive(Setup::USUAL, async |page| a_run(page, &folder).await);
+            drive(Setup::USUAL, async |page| capture_run(page, &folder).await);
         }
         if wants("comparison") {
-            drive(Setup::USUAL, async |page| a_comparison(page, &folder).await);
+            drive(Setup::USUAL, async |page| capture_comparison(page, &folder).await);
         }
         if wants("absent") {
-            what_is_absent(&folder);
+            capture_missing_parts(&folder);
         }
         if wants("no-webgpu") {
-            no_webgpu(&folder);
+            capture_no_webgpu(&folder);
         }
     } else {
         if wants("run") {
-            drive_firefox(Setup::USUAL, async |page| a_run(page, &folder).await);
+            drive_firefox(Setup::USUAL, async |page| capture_run(page, &folder).await);
         }
         if wants("comparison") {
-            drive_firefox(Setup::USUAL, async |page| a_comparison(page, &folder).await);
+            drive_firefox(Setup::USUAL, async |page| capture_comparison(page, &folder).await);
         }
     }
 }
 
-/// From the start page to a result, on the leaderboard too, and its deletion.
-async fn a_run(page: &impl Page, folder: &Path) {
+/// Captures a run from the start page to the deletion of its result.
+async fn capture_run(page: &impl Page, folder: &Path) {
     page.open_to("/?batch=32&seconds=12", "button", "Benchmark").await;
     take(page, folder, "start").await;
     page.click("button", "Benchmark").await;
@@ -72,8 +77,8 @@ async fn a_run(page: &impl Page, folder: &Path) {
     take(page, folder, "delete").await;
 }
 
-/// From the choice of backends to the page of a shared comparison.
-async fn a_comparison(page: &impl Page, folder: &Path) {
+/// Captures a comparison from the choice of backends to its shared page.
+async fn capture_comparison(page: &impl Page, folder: &Path) {
     page.open(
         "/compare?workload=keras-mnist-mlp&batch=8&steps=6&seeds=2&compare=wgsl,burn-flex,tfjs-webgl,jax-js-wasm",
     )
@@ -81,9 +86,9 @@ async fn a_comparison(page: &impl Page, folder: &Path) {
     page.wait_for("button", "Compare").await;
     take(page, folder, "compare").await;
     page.click("button", "Compare").await;
-    page.wait_for_status(PATIENCE, |text| text.ends_with(": training")).await;
+    page.wait_for_status(TIMEOUT, |text| text.ends_with(": training")).await;
     take(page, folder, "comparing").await;
-    page.wait_for_status(PATIENCE, |text| text == "The comparison is below.").await;
+    page.wait_for_status(TIMEOUT, |text| text == "The comparison is below.").await;
     take(page, folder, "compared").await;
     page.click("button", "Upload").await;
     follow(page, "Permalink").await;
@@ -91,8 +96,8 @@ async fn a_comparison(page: &impl Page, folder: &Path) {
     take(page, folder, "shared").await;
 }
 
-/// Missing optional parts, with both lists of choices open.
-fn what_is_absent(folder: &Path) {
+/// Captures the start page with missing optional parts, with its options closed and open.
+fn capture_missing_parts(folder: &Path) {
     let burn = |burn| Setup { burn: Some(burn), ..Setup::USUAL };
     let states = [
         ("burn-building", burn(r#"{"state":"building","note":"compiling Burn for the page"}"#)),
@@ -108,21 +113,21 @@ fn what_is_absent(folder: &Path) {
         drive(setup, async |page| {
             page.open_to("/", "table", "Published hardware").await;
             take(page, folder, &format!("{name}-closed")).await;
-            let summary = page.client().find(Locator::Css("details.options > summary")).await.expect("the options");
-            summary.click().await.expect("it opens");
+            let summary = page.client().find(Locator::Css("details.options > summary")).await.expect("page options");
+            summary.click().await.expect("the options open");
             take(page, folder, name).await;
         });
     }
 }
 
-fn no_webgpu(folder: &Path) {
+fn capture_no_webgpu(folder: &Path) {
     drive(Setup { webgpu: false, ..Setup::USUAL }, async |page| {
         page.open_to("/", "heading", "WebGPU is missing").await;
         take(page, folder, "no-webgpu").await;
     });
 }
 
-/// Opens the page that a link leads to. Firefox finds no roles in a page that a click has led to.
+/// Opens the target of a link without a click, after which Firefox would find no elements by role.
 async fn follow(page: &impl Page, link: &str) {
     page.wait_for("link", link).await;
     let address = "(name) => {
@@ -133,20 +138,20 @@ async fn follow(page: &impl Page, link: &str) {
     page.open(address.as_str().expect("an address")).await;
 }
 
-/// Wide and phone, light and dark, English and German.
+/// Takes screenshots of the current state for each language, screen size and theme.
 async fn take(page: &impl Page, folder: &Path, name: &str) {
     for language in ["en", "de"] {
-        page.speak(language).await;
+        page.set_language(language).await;
         for (kind, size, scale) in [("wide", (1280, 900), 1), ("phone", (360, 740), 2)] {
             for (scheme, dark) in [("light", false), ("dark", true)] {
                 page.set_appearance(Setup { dark, size, scale, ..Setup::USUAL }).await.expect("the appearance changes");
                 tokio::time::sleep(Duration::from_millis(400)).await;
-                let picture = page.screenshot().await.expect("a picture");
+                let image = page.screenshot().await.expect("a screenshot");
                 let file = folder.join(format!("{name}-{kind}-{scheme}-{language}.png"));
-                std::fs::write(file, picture).expect("it can be saved");
+                std::fs::write(file, image).expect("the file can be written");
             }
         }
     }
-    page.speak("en").await;
+    page.set_language("en").await;
     page.set_appearance(Setup::USUAL).await.expect("the appearance changes");
 }

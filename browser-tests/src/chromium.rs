@@ -1,4 +1,4 @@
-//! Chromium, driven by chromedriver.
+//! Chromium, controlled through chromedriver.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -16,23 +16,23 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use url::{ParseError, Url};
 
-use crate::drive::{Driven, assert_own, on_the_path};
-use crate::page::{PATIENCE, selector};
+use crate::drive::{Driven, assert_same_origin, find_on_path};
+use crate::page::{TIMEOUT, selector};
 use crate::{Page, Server, Setup};
 
-/// Chromium with one tab on a server's page.
+/// Chromium with one tab that shows a server's page.
 pub struct Browser {
     client: Client,
     driver: Child,
     origin: String,
-    /// Parts of console lines that a test expects.
+    /// Substrings of console lines that a test expects.
     tolerated: Mutex<&'static [&'static str]>,
-    /// Network events so far; chromedriver returns each of them once.
+    /// Network events so far. Chromedriver returns each of them only once.
     network: Mutex<Vec<Value>>,
     _profile: TempDir,
 }
 
-/// Flags with which a headless Chromium stays on this machine, and offers WebGPU without a GPU.
+/// Returns flags for a headless Chromium without background requests that offers WebGPU without a GPU.
 fn flags(setup: Setup, profile: &Path) -> Vec<String> {
     let mut flags = vec![
         "--headless=new".to_owned(),
@@ -43,10 +43,10 @@ fn flags(setup: Setup, profile: &Path) -> Vec<String> {
         "--disable-sync".to_owned(),
         "--disable-quic".to_owned(),
         "--disable-dev-shm-usage".to_owned(),
-        // Independent of the machine's language.
+        // Do not depend on the machine's language.
         "--accept-lang=en-US".to_owned(),
         "--hide-scrollbars".to_owned(),
-        // WebGL without a GPU, which one framework trains on.
+        // WebGL without a GPU, for TensorFlow.js.
         "--enable-unsafe-swiftshader".to_owned(),
         format!("--user-data-dir={}", profile.display()),
         format!("--window-size={},{}", setup.size.0, setup.size.1),
@@ -63,7 +63,7 @@ impl Driven for Browser {
     const MISSING: &'static str = "chromedriver is not on the PATH (Debian: apt-get install chromium chromium-driver)";
 
     fn find() -> Option<PathBuf> {
-        on_the_path(&["chromedriver"])
+        find_on_path(&["chromedriver"])
     }
 
     async fn start(chromedriver: &Path, server: &Server, setup: Setup) -> Result<Self> {
@@ -77,10 +77,10 @@ impl Driven for Browser {
             .context("chromedriver cannot be started")?;
         let mut lines = BufReader::new(driver.stdout.take().context("stdout is piped")?).lines();
         let port = lines.find_map(|line| Some(line.ok()?.split_once("successfully on port ")?.1.to_owned()));
-        let Some(port) = port else { bail!("chromedriver ended before it listened") };
+        let Some(port) = port else { bail!("chromedriver exited before it listened") };
         let capabilities = json!({
             "goog:chromeOptions": { "args": flags(setup, profile.path()) },
-            // A kernel on an emulated GPU is compiled first, which may take long on a busy machine.
+            // Compiling a kernel for an emulated GPU may take long on a busy machine.
             "timeouts": { "script": 300_000 },
             "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
         });
@@ -119,7 +119,7 @@ impl Driven for Browser {
             .filter(|line| line.starts_with("SEVERE") || line.contains("Content Security Policy"))
             .collect();
         assert!(bad.is_empty(), "the console says: {bad:#?}");
-        assert_own(&self.requests().await, &self.origin);
+        assert_same_origin(&self.requests().await, &self.origin);
     }
 
     async fn describe(&self) -> String {
@@ -128,7 +128,7 @@ impl Driven for Browser {
     }
 
     async fn close(mut self) {
-        // A browser that has crashed cannot be closed; its driver is ended all the same.
+        // Closing a crashed browser fails. Its driver still has to be killed.
         drop(self.client.clone().close().await);
         drop(self.driver.kill());
         drop(self.driver.wait());
@@ -144,13 +144,13 @@ impl Page for Browser {
 
     async fn by_role(&self, role: &str, name: &str) -> Option<Element> {
         for element in self.client.find_all(Locator::Css(selector(role))).await.ok()? {
-            let asked = |command: DriverCommand| async { self.client.issue_cmd(command).await.ok() };
-            let is = async |command, expected: &str| {
-                expected.is_empty() || asked(command).await.is_some_and(|value| value.as_str() == Some(expected))
+            let query = |command: DriverCommand| async { self.client.issue_cmd(command).await.ok() };
+            let matches = async |command, expected: &str| {
+                expected.is_empty() || query(command).await.is_some_and(|value| value.as_str() == Some(expected))
             };
             if element.is_displayed().await.unwrap_or(false)
-                && is(DriverCommand::ComputedRole(element.element_id()), role).await
-                && is(DriverCommand::ComputedLabel(element.element_id()), name).await
+                && matches(DriverCommand::ComputedRole(element.element_id()), role).await
+                && matches(DriverCommand::ComputedLabel(element.element_id()), name).await
             {
                 return Some(element);
             }
@@ -178,8 +178,8 @@ impl Page for Browser {
             (async () => ({function})(argument))()
                 .then((value) => done({{ value }}), (error) => done({{ error: String(error) }}));"
         );
-        let mut answer = self.client.execute_async(&script, vec![argument]).await.expect("the script ends");
-        assert!(answer["error"].is_null(), "the script says: {}", answer["error"]);
+        let mut answer = self.client.execute_async(&script, vec![argument]).await.expect("the script finishes");
+        assert!(answer["error"].is_null(), "the script failed: {}", answer["error"]);
         answer["value"].take()
     }
 
@@ -213,7 +213,7 @@ impl Page for Browser {
 }
 
 impl Browser {
-    /// Makes requests to addresses of these patterns fail, such as `*/api/*`; an empty list ends it.
+    /// Blocks requests to URLs that match these patterns, such as `*/api/*`. An empty list unblocks all.
     pub async fn block(&self, patterns: &[&str]) {
         let issue = async |command, parameters| {
             self.client
@@ -226,59 +226,59 @@ impl Browser {
         self.tolerate(&["net::ERR_BLOCKED_BY_CLIENT"]);
     }
 
-    /// Wide tables scroll inside their own frames.
+    /// Fails if the page scrolls sideways. Wide tables must scroll inside their own frames.
     pub async fn assert_never_scrolls_sideways(&self) {
-        // A phone's window grows with what does not fit; its page stays as wide as the screen.
+        // On a phone, content that does not fit widens the window, but the root element stays as wide as the screen.
         let widths = "() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]";
         let widths = self.ask(widths).await;
         assert_eq!(widths[0].as_u64(), widths[1].as_u64(), "{widths}");
     }
 
-    /// Chooses an option of the list with this label.
+    /// Selects an option in the list with this label.
     pub async fn choose(&self, label: &str, option: &str) {
         let list = self.find(Locator::XPath(&format!("//label[span='{label}']/select"))).await;
         list.select_by_label(option).await.expect("the option is in the list");
     }
 
-    /// Waits for an element.
+    /// Waits for an element, and returns it.
     pub async fn find(&self, locator: Locator<'_>) -> Element {
-        self.client.wait().at_most(PATIENCE).for_element(locator).await.expect("the element appears")
+        self.client.wait().at_most(TIMEOUT).for_element(locator).await.expect("the element appears")
     }
 
-    /// Waits for the element of a CSS selector, and clicks it.
+    /// Waits for an element that matches a CSS selector, and clicks it.
     pub async fn click_css(&self, css: &str) {
         self.find(Locator::Css(css)).await.click().await.expect("it can be clicked");
     }
 
-    /// Waits for a button, and returns true if it can be pressed.
+    /// Waits for a button, and returns true if it is enabled.
     pub async fn is_enabled(&self, button: &str) -> bool {
-        self.wait_for("button", button).await.is_enabled().await.expect("a button can be asked")
+        self.wait_for("button", button).await.is_enabled().await.expect("the button has a state")
     }
 
-    /// Runs a script at the beginning of every page that is opened from now on, as if the browser itself were so.
-    pub async fn pretend(&self, script: &str) {
+    /// Runs a script at the start of every page opened from now on, such as one that simulates a browser fault.
+    pub async fn add_init_script(&self, script: &str) {
         let parameters = json!({ "source": script });
         let command = DriverCommand::DevTools("Page.addScriptToEvaluateOnNewDocument", parameters);
         self.client.issue_cmd(command).await.expect("the browser takes a script");
     }
 
-    /// Ends the GPU process.
+    /// Crashes the GPU process.
     pub async fn crash_gpu(&self) {
         let command = DriverCommand::DevTools("Browser.crashGpuProcess", json!({}));
-        self.client.issue_cmd(command).await.expect("the browser ends it");
+        self.client.issue_cmd(command).await.expect("the browser crashes its GPU process");
     }
 
-    /// Tolerates console lines with one of these parts from now on.
+    /// Tolerates console lines that contain one of these substrings, instead of the ones given earlier.
     pub fn tolerate(&self, parts: &'static [&'static str]) {
         *self.tolerated.lock().unwrap_or_else(PoisonError::into_inner) = parts;
     }
 
-    /// The driver's client, for everything else.
+    /// Returns chromedriver's client, for everything else.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Lines logged by the page since the last call.
+    /// Returns the lines that the page has logged since the last call.
     async fn console(&self) -> Vec<String> {
         let entries = self.client.issue_cmd(DriverCommand::Log("browser")).await.unwrap_or_default();
         let line = |entry: &Value| {
@@ -287,7 +287,7 @@ impl Browser {
         entries.as_array().map(|entries| entries.iter().map(line).collect()).unwrap_or_default()
     }
 
-    /// Addresses requested by the page.
+    /// Returns the URLs that the page has requested.
     async fn requests(&self) -> Vec<String> {
         self.collect_network_events().await;
         let events = self.network.lock().unwrap_or_else(PoisonError::into_inner);
@@ -295,7 +295,7 @@ impl Browser {
     }
 
     async fn collect_network_events(&self) {
-        let entries = self.client.issue_cmd(DriverCommand::Log("performance")).await.expect("the network's log");
+        let entries = self.client.issue_cmd(DriverCommand::Log("performance")).await.expect("a network log");
         let message = |entry: &Value| -> Option<Value> {
             let mut message: Value = serde_json::from_str(entry["message"].as_str()?).ok()?;
             (message["message"]["method"] == "Network.requestWillBeSent").then(|| message["message"].take())
@@ -311,7 +311,7 @@ pub(crate) enum DriverCommand {
     ComputedRole(ElementRef),
     /// Accessible name of an element.
     ComputedLabel(ElementRef),
-    /// New entries of a log: `browser` (its console) or `performance` (its network events).
+    /// New entries of a log: `browser` (console lines) or `performance` (network events).
     Log(&'static str),
     /// A command of the Chrome DevTools Protocol.
     DevTools(&'static str, Value),

@@ -1,4 +1,4 @@
-//! Tests with a fresh server and a fresh browser.
+//! Test harness with a fresh server and a fresh browser.
 
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -9,31 +9,32 @@ use anyhow::Result;
 
 use crate::{Browser, Firefox, Server, Setup, skipped};
 
-/// One browser at a time: two emulated GPUs on one processor would wait for each other.
-static TURN: Mutex<()> = Mutex::new(());
+/// Lock that admits one browser at a time in this process, because two emulated GPUs would compete for the CPU.
+static BROWSER_LOCK: Mutex<()> = Mutex::new(());
 
-/// Runs `body` with a fresh server and a fresh Chromium. Without a browser the test is skipped, or fails if
-/// `REQUIRE_GPU=1`.
+/// Runs `body` with a fresh server and a fresh Chromium.
+///
+/// Without a browser, the test is skipped, or fails if `REQUIRE_GPU=1`.
 ///
 /// # Panics
-/// The body panics, the page logged an error or broke its content security policy, or it sent a request to another
+/// If `body` panics, or if the page logs an error, violates its content security policy or sends a request to another
 /// server.
 pub fn drive(setup: Setup, body: impl AsyncFnOnce(&Browser)) {
     drive_with_server(setup, async |page, _| body(page).await);
 }
 
-/// As [`drive`], with access to the server.
+/// Like [`drive`], with access to the server.
 pub fn drive_with_server(setup: Setup, body: impl AsyncFnOnce(&Browser, &Server)) {
     drive_any::<Browser>(setup, body);
 }
 
-/// As [`drive`], in Firefox.
+/// Like [`drive`], in Firefox.
 pub fn drive_firefox(setup: Setup, body: impl AsyncFnOnce(&Firefox)) {
     drive_any::<Firefox>(setup, async |page, _| body(page).await);
 }
 
 fn drive_any<B: Driven>(setup: Setup, body: impl AsyncFnOnce(&B, &Server)) {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _guard = BROWSER_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(program) = B::find() else {
         let required = env::var("REQUIRE_GPU").is_ok_and(|value| value == "1");
         assert!(!required, "{}", B::MISSING);
@@ -57,9 +58,9 @@ fn drive_any<B: Driven>(setup: Setup, body: impl AsyncFnOnce(&B, &Server)) {
     }
 }
 
-/// A browser from its start to its end.
+/// Life cycle of a browser.
 pub(crate) trait Driven: Sized {
-    /// Message if [`Self::find`] finds nothing.
+    /// Message for machines on which [`Self::find`] finds nothing.
     const MISSING: &'static str;
 
     fn find() -> Option<PathBuf>;
@@ -67,29 +68,29 @@ pub(crate) trait Driven: Sized {
     /// Starts the browser with a new profile and one tab.
     async fn start(program: &Path, server: &Server, setup: Setup) -> Result<Self>;
 
-    /// Fails if the console has an error or reports a broken content security policy, or the page sent a request to
-    /// another server.
+    /// Fails if the console has an error or a violation of the content security policy, or if the page sent a request
+    /// to another server.
     async fn assert_well_behaved(&self);
 
-    /// State after a failure, for people.
+    /// Describes the page and its console after a failure.
     async fn describe(&self) -> String;
 
-    /// Ends the browser and its driver.
+    /// Closes the browser and ends its driver.
     async fn close(self);
 }
 
-/// The first of these programs that is on the PATH.
-pub(crate) fn on_the_path(names: &[&str]) -> Option<PathBuf> {
+/// Finds the first of these programs that is on the PATH.
+pub(crate) fn find_on_path(names: &[&str]) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     let folders: Vec<PathBuf> = env::split_paths(&path).collect();
     let mut programs = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     programs.find(|program| program.is_file())
 }
 
-/// Fails if the page sent a request to another server, or if the log of its requests is missing.
-pub(crate) fn assert_own(addresses: &[String], origin: &str) {
+/// Fails if the page sent a request to another server, or if none of its requests was logged.
+pub(crate) fn assert_same_origin(addresses: &[String], origin: &str) {
     let addresses = addresses.iter().filter(|address| address.starts_with("http"));
     let (own, foreign): (Vec<_>, Vec<_>) = addresses.partition(|address| address.starts_with(origin));
-    assert!(!own.is_empty(), "the network's log is empty, so nothing is known about the page's requests");
-    assert!(foreign.is_empty(), "the page asked other servers: {foreign:#?}");
+    assert!(!own.is_empty(), "the network log is empty, so requests to other servers would go unnoticed");
+    assert!(foreign.is_empty(), "the page sent requests to other servers: {foreign:#?}");
 }

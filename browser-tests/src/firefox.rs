@@ -1,5 +1,5 @@
-//! Firefox, driven over WebDriver BiDi, which it speaks without a driver: commands, answers and events, each a JSON text
-//! over one WebSocket. <https://w3c.github.io/webdriver-bidi/>
+//! Firefox, controlled over WebDriver BiDi, which needs no driver: commands, responses and events are JSON messages on
+//! one WebSocket. <https://w3c.github.io/webdriver-bidi/>
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -18,31 +18,31 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-use crate::drive::{Driven, assert_own, on_the_path};
-use crate::page::{PATIENCE, selector};
+use crate::drive::{Driven, assert_same_origin, find_on_path};
+use crate::page::{TIMEOUT, selector};
 use crate::{Page, Server, Setup};
 
-/// Firefox with one tab on a server's page.
+/// Firefox with one tab that shows a server's page.
 pub struct Firefox {
     session: Mutex<BidiSession>,
-    /// Its port.
+    /// Port of Firefox's BiDi server.
     port: u16,
     setup: Setup,
-    /// The tab's name in the commands of the present session.
+    /// ID of the tab in the current session.
     tab: Lock<String>,
     origin: String,
     process: Process,
 }
 
-/// Preferences with which Firefox offers WebGPU on Linux, also on a software adapter, and prefers dark pages.
+/// Returns a `user.js` that enables WebGPU on Linux, also on software adapters, and sets the preferred theme.
 fn preferences(setup: Setup) -> String {
     let preferences = [
         ("dom.webgpu.enabled", json!(setup.webgpu)),
-        // Software adapters are on the list of those that are not to be used.
+        // Firefox's blocklist includes software adapters.
         ("gfx.webgpu.ignore-blocklist", json!(true)),
-        // Independent of the machine's language.
+        // Do not depend on the machine's language.
         ("intl.accept_languages", json!("en-US")),
-        // 0 is dark.
+        // 0 is dark, and 1 is light.
         ("layout.css.prefers-color-scheme.content-override", json!(u8::from(!setup.dark))),
     ];
     preferences.iter().map(|(name, value)| format!("user_pref(\"{name}\", {value});\n")).collect()
@@ -53,7 +53,7 @@ fn viewport(tab: &str, setup: Setup) -> Value {
     json!({ "context": tab, "viewport": { "width": width, "height": height }, "devicePixelRatio": setup.scale })
 }
 
-/// Begins a session, and gives the name of the only tab.
+/// Begins a session, and returns it with the ID of the only tab.
 async fn attach(port: u16, setup: Setup) -> Result<(BidiSession, String)> {
     let mut session = BidiSession::begin(port).await?;
     let tabs = session.issue("browsingContext.getTree", json!({ "maxDepth": 0 })).await?;
@@ -70,13 +70,13 @@ impl Driven for Firefox {
 
     fn find() -> Option<PathBuf> {
         let on_a_mac = PathBuf::from("/Applications/Firefox.app/Contents/MacOS/firefox");
-        on_the_path(&["firefox-esr", "firefox"]).or_else(|| on_a_mac.is_file().then_some(on_a_mac))
+        find_on_path(&["firefox-esr", "firefox"]).or_else(|| on_a_mac.is_file().then_some(on_a_mac))
     }
 
     async fn start(program: &Path, server: &Server, setup: Setup) -> Result<Self> {
         let mut process = Process::start(program, &preferences(setup))?;
         let port = process.port().await?;
-        let (session, tab) = attach(port, setup).await.context("Firefox gives no session")?;
+        let (session, tab) = attach(port, setup).await.context("Firefox cannot begin a session")?;
         Ok(Self {
             session: Mutex::new(session),
             port,
@@ -88,12 +88,12 @@ impl Driven for Firefox {
     }
 
     async fn assert_well_behaved(&self) {
-        self.issue("session.status", json!({})).await.expect("Firefox is still there");
+        self.issue("session.status", json!({})).await.expect("Firefox is still running");
         let bad: Vec<String> = self.console().await.into_iter().filter(|line| line.starts_with("error")).collect();
         assert!(bad.is_empty(), "the console says: {bad:#?}");
         let requests = self.events(REQUESTS).await;
         let address = |event: &Value| event["request"]["url"].as_str().unwrap_or_default().to_owned();
-        assert_own(&requests.iter().map(address).collect::<Vec<_>>(), &self.origin);
+        assert_same_origin(&requests.iter().map(address).collect::<Vec<_>>(), &self.origin);
     }
 
     async fn describe(&self) -> String {
@@ -102,7 +102,7 @@ impl Driven for Firefox {
     }
 
     async fn close(mut self) {
-        // A browser that has crashed cannot be closed; its process is ended all the same.
+        // Closing a crashed browser fails. Dropping its process kills it.
         if self.issue("browser.close", json!({})).await.is_ok() {
             self.process.finish().await;
         }
@@ -110,7 +110,7 @@ impl Driven for Firefox {
 }
 
 impl Page for Firefox {
-    /// A reference for commands.
+    /// Reference to an element, as BiDi commands take it.
     type Element = Value;
 
     async fn open(&self, path: &str) {
@@ -124,13 +124,13 @@ impl Page for Firefox {
         if !name.is_empty() {
             wanted["name"] = name.into();
         }
-        // Only those that may have the role are asked for it: to ask every element takes a fifth of a second.
+        // Computing the role of every element would take a fifth of a second.
         let candidates = self.locate(json!({ "type": "css", "value": selector(role) }), &[]).await.ok()?;
         if candidates.is_empty() {
             return None;
         }
-        let fitting = self.locate(json!({ "type": "accessibility", "value": wanted }), &candidates).await.ok()?;
-        fitting.into_iter().next()
+        let matching = self.locate(json!({ "type": "accessibility", "value": wanted }), &candidates).await.ok()?;
+        matching.into_iter().next()
     }
 
     async fn click(&self, role: &str, name: &str) {
@@ -158,7 +158,7 @@ impl Page for Firefox {
     }
 
     async fn call(&self, function: &str, argument: Value) -> Value {
-        self.try_call(function, argument).await.expect("the script ends well")
+        self.try_call(function, argument).await.expect("the script succeeds")
     }
 
     async fn set_appearance(&self, setup: Setup) -> Result<()> {
@@ -183,8 +183,8 @@ impl Page for Firefox {
         let mut session = self.session.lock().await;
         session.issue("session.end", json!({})).await.expect("the session ends");
         tokio::time::sleep(time).await;
-        let (mut next, tab) = attach(self.port, self.setup).await.expect("Firefox gives another session");
-        next.follow(&mut session);
+        let (mut next, tab) = attach(self.port, self.setup).await.expect("Firefox begins another session");
+        next.take_events(&mut session);
         *session = next;
         *self.tab.lock().expect("lock is not poisoned") = tab;
     }
@@ -202,7 +202,7 @@ impl Page for Firefox {
 
 const CONSOLE: &str = "log.entryAdded";
 const REQUESTS: &str = "network.beforeRequestSent";
-/// Maximum of the bodies that Firefox stores, bytes.
+/// Maximum size of the request bodies that Firefox stores, in bytes.
 const MAX_BODY_BYTES: u32 = 10_000_000;
 
 impl Firefox {
@@ -214,7 +214,7 @@ impl Firefox {
         self.session.lock().await.issue(command, parameters).await
     }
 
-    /// References to all elements that a locator finds, inside these elements or in the whole page.
+    /// Returns references to all elements that match a locator, within `among` or, if that is empty, in the whole page.
     async fn locate(&self, locator: Value, among: &[Value]) -> Result<Vec<Value>> {
         let mut parameters = json!({ "context": self.tab(), "locator": locator });
         if !among.is_empty() {
@@ -232,7 +232,7 @@ impl Firefox {
         Ok(serde_json::from_str(text["value"].as_str().context("a text")?)?)
     }
 
-    /// Calls a function; argument and result are in BiDi's own form.
+    /// Calls a function whose argument and result are BiDi values.
     async fn call_with(&self, function: &str, argument: Value) -> Result<Value> {
         let parameters = json!({
             "functionDeclaration": function, "arguments": [argument], "target": { "context": self.tab() },
@@ -240,20 +240,20 @@ impl Firefox {
         });
         let mut outcome = self.issue("script.callFunction", parameters).await?;
         if outcome["type"] != "success" {
-            bail!("the script ended with {}", outcome["exceptionDetails"]["text"]);
+            bail!("the script failed: {}", outcome["exceptionDetails"]["text"]);
         }
         Ok(outcome["result"].take())
     }
 
-    /// Parameters of all events with this name so far.
+    /// Returns the parameters of all events with this name so far.
     async fn events(&self, name: &str) -> Vec<Value> {
         let mut session = self.session.lock().await;
-        // Earlier events arrive before this answer. A crashed browser sends nothing.
+        // Earlier events arrive before this response. After a crash, the command fails.
         drop(session.issue("session.status", json!({})).await);
         session.events(name).cloned().collect()
     }
 
-    /// Lines logged by the page, each with its level.
+    /// Returns the lines that the page has logged, each with its level.
     async fn console(&self) -> Vec<String> {
         let line = |entry: &Value| {
             format!("{} {}", entry["level"].as_str().unwrap_or_default(), entry["text"].as_str().unwrap_or_default())
@@ -262,7 +262,7 @@ impl Firefox {
     }
 }
 
-/// A running Firefox, and its files.
+/// Process of Firefox, and its temporary folder.
 struct Process {
     child: Child,
     folder: TempDir,
@@ -277,7 +277,7 @@ impl Process {
         let child = Program::new(program)
             .args(["--headless", "--new-instance", "--remote-debugging-port=0", "--profile"])
             .arg(profile)
-            // It writes there, too; and as root it refuses to start in the home of another user.
+            // Firefox writes to HOME, too. As root, it refuses to start in another user's HOME.
             .env("HOME", folder.path())
             .env("TMPDIR", folder.path())
             .stdin(Stdio::null())
@@ -288,25 +288,25 @@ impl Process {
         Ok(Self { child, folder })
     }
 
-    /// Reads its port from its profile.
+    /// Waits until Firefox listens, and returns its port.
     async fn port(&mut self) -> Result<u16> {
         let file = self.folder.path().join("profile/WebDriverBiDiServer.json");
         let start = Instant::now();
         loop {
-            let told = fs::read_to_string(&file).unwrap_or_default();
-            // An incomplete file is not JSON.
-            if let Ok(told) = serde_json::from_str::<Value>(&told) {
-                return Ok(u16::try_from(told["ws_port"].as_u64().context("Firefox tells no port")?)?);
+            let text = fs::read_to_string(&file).unwrap_or_default();
+            // A file that is still being written is not valid JSON.
+            if let Ok(server) = serde_json::from_str::<Value>(&text) {
+                return Ok(u16::try_from(server["ws_port"].as_u64().context("Firefox wrote no port")?)?);
             }
-            if self.child.try_wait()?.is_some() || start.elapsed() > PATIENCE {
+            if self.child.try_wait()?.is_some() || start.elapsed() > TIMEOUT {
                 let log = fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
-                bail!("Firefox does not listen (a snap's cannot: it sees no temporary folder of ours). It says: {log}");
+                bail!("Firefox does not listen (a snap cannot, because it has no access to /tmp). Its log: {log}");
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
 
-    /// Waits a few seconds until it has ended.
+    /// Waits up to ten seconds until the process has exited.
     async fn finish(&mut self) {
         let start = Instant::now();
         while start.elapsed() < Duration::from_secs(10) && matches!(self.child.try_wait(), Ok(None)) {
@@ -317,27 +317,27 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // One that has ended already is what is wanted. The processes that it has started end without it, in seconds;
-        // in another process group they would outlive a test that is ended with Ctrl-C.
+        // This fails if Firefox has already exited. Its child processes exit within seconds after it. They share the
+        // test's process group, so that Ctrl-C ends them, too.
         drop(self.child.kill());
         drop(self.child.wait());
     }
 }
 
-/// Limit of a command. Compiling a kernel for an emulated GPU may take long on a busy machine.
+/// Timeout of a command. Compiling a kernel for an emulated GPU may take long on a busy machine.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// A session with a browser, which executes one command after another.
+/// BiDi session, which runs one command at a time.
 pub(crate) struct BidiSession {
     socket: WebSocketStream<TcpStream>,
-    /// The number of the latest command; its answer has the same.
+    /// ID of the latest command, which its response repeats.
     command: u64,
     /// Received events, oldest first.
     events: Vec<Value>,
 }
 
 impl BidiSession {
-    /// Begins a session with the browser that listens on this port of this machine.
+    /// Begins a session with the browser that listens on this local port.
     pub(crate) async fn begin(port: u16) -> Result<Self> {
         let stream = TcpStream::connect(("127.0.0.1", port)).await?;
         let (socket, _) = client_async(format!("ws://127.0.0.1:{port}/session"), stream).await?;
@@ -346,23 +346,24 @@ impl BidiSession {
         Ok(session)
     }
 
-    /// Gives a command, such as `browsingContext.navigate`, and waits for its result.
+    /// Sends a command, such as `browsingContext.navigate`, and waits for its result.
     pub(crate) async fn issue(&mut self, method: &str, parameters: Value) -> Result<Value> {
         self.command += 1;
         let command = json!({ "id": self.command, "method": method, "params": parameters });
         self.socket.send(Message::text(command.to_string())).await?;
-        let answer = timeout(COMMAND_TIMEOUT, self.answer()).await.with_context(|| format!("{method}: no answer"))?;
-        let mut answer = answer.with_context(|| format!("{method}: the browser has gone"))?;
+        let answer =
+            timeout(COMMAND_TIMEOUT, self.receive()).await.with_context(|| format!("{method}: no response"))?;
+        let mut answer = answer.with_context(|| format!("{method}: the connection to the browser failed"))?;
         if answer["type"] != "success" {
             bail!("{method}: {}: {}", answer["error"], answer["message"]);
         }
         Ok(answer["result"].take())
     }
 
-    /// Receives the answer to the latest command, and keeps events that come before it.
-    async fn answer(&mut self) -> Result<Value> {
+    /// Receives the response to the latest command, and stores the events that arrive before it.
+    async fn receive(&mut self) -> Result<Value> {
         while let Some(message) = self.socket.next().await {
-            // Pings are not text; the library answers them while it reads.
+            // The library answers pings while it reads.
             let Message::Text(text) = message? else { continue };
             let message: Value = serde_json::from_str(&text)?;
             if message["type"] == "event" {
@@ -374,12 +375,12 @@ impl BidiSession {
         bail!("it closed the connection");
     }
 
-    /// Takes over the events of an earlier session.
-    pub(crate) fn follow(&mut self, earlier: &mut Self) {
+    /// Moves the events of an earlier session to the front.
+    pub(crate) fn take_events(&mut self, earlier: &mut Self) {
         self.events.splice(..0, earlier.events.drain(..));
     }
 
-    /// Parameters of all events with this name so far, oldest first.
+    /// Returns the parameters of all events with this name so far, oldest first.
     pub(crate) fn events(&self, name: &str) -> impl Iterator<Item = &Value> {
         self.events.iter().filter(move |event| event["method"] == name).map(|event| &event["params"])
     }

@@ -1,5 +1,4 @@
-//! Tools of tests that use the page as a stranger would: a server, a browser, and elements found by role and accessible
-//! name.
+//! Test tools that use the page as a visitor does: a server, browsers, and elements found by role and accessible name.
 
 mod chromium;
 mod drive;
@@ -10,8 +9,8 @@ mod server;
 pub use chromium::Browser;
 pub use drive::{drive, drive_firefox, drive_with_server};
 pub use firefox::Firefox;
-pub use page::{MAX_CANCEL_TIME_AT_START, PATIENCE, Page, RUN_PATIENCE, Seen, Setup};
-pub use server::{Server, file_of_page};
+pub use page::{MAX_CANCEL_TIME_AT_START, Page, RUN_TIMEOUT, Seen, Setup, TIMEOUT};
+pub use server::{Server, read_page_json};
 
 #[path = "../../engine/src/testing/skipped.rs"]
 mod skipping;

@@ -1,29 +1,29 @@
-//! The page in a browser's tab: what a person does and sees there, in any browser.
+//! Operations on the page in any browser: a person's actions, waits and queries.
 
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use serde_json::Value;
 
-/// Setup of browser and server.
+/// Configuration of the browser and the server.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     /// True if the browser offers WebGPU: Chromium on SwiftShader, Firefox on the machine's Vulkan driver.
     pub webgpu: bool,
-    /// True if its owner prefers dark pages.
+    /// True if the user prefers dark pages.
     pub dark: bool,
-    /// Width and height of the page, CSS pixels.
+    /// Width and height of the viewport in CSS pixels.
     pub size: (u32, u32),
     /// Device pixels per CSS pixel.
     pub scale: u32,
-    /// Files of the page that the server does not have.
+    /// Page files to omit from the server.
     pub missing: &'static [&'static str],
-    /// Data files that the server does not have.
+    /// Data files to omit from the server.
     pub missing_data: &'static [&'static str],
-    /// Content of `burn.json`, if not the built page's.
+    /// Replacement for the content of `burn.json`.
     pub burn: Option<&'static str>,
-    /// A script that the training worker runs first, as if the browser itself were so.
-    pub in_worker: Option<&'static str>,
+    /// Script that runs first in the training worker, such as one that simulates a device fault.
+    pub worker_script: Option<&'static str>,
 }
 
 impl Setup {
@@ -35,108 +35,112 @@ impl Setup {
         missing: &[],
         missing_data: &[],
         burn: None,
-        in_worker: None,
+        worker_script: None,
     };
-    /// Without WebGPU, for tests that train nothing.
+    /// Browser without WebGPU.
     pub const NO_GPU: Self = Self { webgpu: false, ..Self::USUAL };
-    /// As narrow as phones come, and as WCAG asks for (1.4.10), which is 400 % of a screen.
+    /// Phone, with the narrowest width that WCAG requires (1.4.10): 1280 pixels at 400 % zoom.
     pub const PHONE: Self = Self { size: (320, 640), ..Self::USUAL };
 }
 
-/// Limit for what a page shows at once on an idle machine.
-pub const PATIENCE: Duration = Duration::from_secs(60);
-/// Limit for a cancelled run to end while it trains: its worker has three seconds to stop.
+/// Timeout for updates that the page shows at once on an idle machine.
+pub const TIMEOUT: Duration = Duration::from_secs(60);
+/// Timeout for cancelling a run during training. The page gives its worker three seconds to stop.
 const MAX_CANCEL_TIME: Duration = Duration::from_secs(5);
-/// Limit for a run that is cancelled before it trains: its worker is still starting and does not hear of it, so the page
-/// waits the three seconds and then stops it.
+/// Timeout for cancelling a run before training starts. A worker that is still starting cannot respond, so the page
+/// terminates it after three seconds.
 pub const MAX_CANCEL_TIME_AT_START: Duration = Duration::from_secs(20);
-/// Limit for a small run on an emulated GPU, which takes half a minute on an idle machine.
-pub const RUN_PATIENCE: Duration = Duration::from_secs(600);
+/// Timeout for a small run on an emulated GPU, which takes half a minute on an idle machine.
+pub const RUN_TIMEOUT: Duration = Duration::from_secs(600);
 
-const PAUSE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The page in a browser's tab.
+/// A browser tab that shows the page.
 #[expect(async_fn_in_trait, reason = "tests have one thread, so the futures need not be `Send`")]
 pub trait Page {
-    /// A reference to an element of the page.
+    /// Reference to an element of the page.
     type Element;
 
     /// Opens a path of the server, such as `/?steps=5`.
     async fn open(&self, path: &str);
 
-    /// Returns the visible element with this role and accessible name; any name when empty.
+    /// Returns the visible element with this role and accessible name, or with any name if `name` is empty.
     async fn by_role(&self, role: &str, name: &str) -> Option<Self::Element>;
 
-    /// Clicks a button or follows a link as soon as it exists.
+    /// Waits for an element with this role and accessible name, and clicks it.
     async fn click(&self, role: &str, name: &str);
 
-    /// Text of the first element that fits a CSS selector, hidden parts included.
+    /// Returns the text of the first element that matches a CSS selector, including hidden parts.
     async fn text(&self, css: &str) -> Option<String>;
 
-    /// An attribute of the first element that fits a CSS selector.
+    /// Returns an attribute of the first element that matches a CSS selector.
     async fn attribute(&self, css: &str, attribute: &str) -> Option<String>;
 
-    /// Calls a function of JavaScript, which may be `async`, in the page, and returns its result.
+    /// Calls a JavaScript function in the page, which may be `async`, and returns its result.
     async fn call(&self, function: &str, argument: Value) -> Value;
 
-    /// Sets the size of the page, and its owner's preference for dark pages. Firefox takes no preference while it runs:
-    /// there the page's own choice is made, which the browser keeps.
+    /// Applies the size, scale and theme of `setup`.
+    ///
+    /// Firefox cannot change its preferred theme while it runs, so there the page's theme setting changes. The browser
+    /// stores it.
     async fn set_appearance(&self, setup: Setup) -> Result<()>;
 
-    /// The whole page as PNG, as far as it can be scrolled.
+    /// Takes a PNG screenshot of the whole page, not only of its visible part.
     async fn screenshot(&self) -> Result<Vec<u8>>;
 
-    /// Waits without looking. Firefox has no session meanwhile: while it has one, `new Worker` in a worker may never return
-    /// (docs/BROWSERS.md). The bodies that the page has sent are forgotten.
+    /// Sleeps without sending commands to the browser.
+    ///
+    /// Firefox has no session meanwhile, because `new Worker` in a worker may never return during a session
+    /// (docs/BROWSERS.md). The bodies of earlier requests are no longer available afterwards.
     async fn leave_alone(&self, time: Duration) {
         tokio::time::sleep(time).await;
     }
 
-    /// Bodies of all requests that the page has sent with `method`.
+    /// Returns the bodies of all requests that the page has sent with `method`.
     async fn sent_bodies(&self, method: &str) -> Vec<String>;
 
-    /// The number in an attribute of the first element that fits a CSS selector.
+    /// Returns a numeric attribute of the first element that matches a CSS selector.
     async fn number(&self, css: &str, attribute: &str) -> Option<f64> {
         self.attribute(css, attribute).await?.parse().ok()
     }
 
-    /// Calls a function of JavaScript without an argument.
+    /// Calls a JavaScript function without an argument.
     async fn ask(&self, function: &str) -> Value {
         self.call(function, Value::Null).await
     }
 
-    /// Waits for an element with this role and accessible name.
+    /// Waits for an element with this role and accessible name, and returns it.
     async fn wait_for(&self, role: &str, name: &str) -> Self::Element {
         let start = Instant::now();
         loop {
             if let Some(element) = self.by_role(role, name).await {
                 return element;
             }
-            assert!(start.elapsed() < PATIENCE, "no {role} “{name}” within {PATIENCE:?}");
-            tokio::time::sleep(PAUSE).await;
+            assert!(start.elapsed() < TIMEOUT, "no {role} “{name}” within {TIMEOUT:?}");
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// Waits until the first element that fits `css` contains `part`, and returns its text.
+    /// Waits until the first element that matches `css` contains `part`, and returns its text.
     async fn wait_for_text(&self, css: &str, part: &str) -> String {
-        self.wait_until_it_says(css, PATIENCE, |text| text.contains(part)).await
+        self.wait_until_text(css, TIMEOUT, |text| text.contains(part)).await
     }
 
-    /// Waits until the text of the status region fulfills `expected`, and returns it.
-    async fn wait_for_status(&self, patience: Duration, expected: impl Fn(&str) -> bool) -> String {
-        self.wait_until_it_says("[role=status]", patience, expected).await
+    /// Waits until the text of the status region satisfies `expected`, and returns it.
+    async fn wait_for_status(&self, timeout: Duration, expected: impl Fn(&str) -> bool) -> String {
+        self.wait_until_text("[role=status]", timeout, expected).await
     }
 
-    /// Waits until the text of the first element that fits `css` fulfills `expected`, and returns it.
-    async fn wait_until_it_says(&self, css: &str, patience: Duration, expected: impl Fn(&str) -> bool) -> String {
+    /// Waits until the text of the first element that matches `css` satisfies `expected`, and returns it.
+    async fn wait_until_text(&self, css: &str, timeout: Duration, expected: impl Fn(&str) -> bool) -> String {
         let start = Instant::now();
         loop {
             let text = self.text(css).await.unwrap_or_default();
             if expected(&text) {
                 return text;
             }
-            assert!(start.elapsed() < patience, "{css} still says “{text}” after {patience:?}");
-            tokio::time::sleep(PAUSE).await;
+            assert!(start.elapsed() < timeout, "{css} still says “{text}” after {timeout:?}");
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -146,51 +150,51 @@ pub trait Page {
         self.click("button", "Benchmark").await;
     }
 
-    /// Opens a path, and waits for an element there.
+    /// Opens a path and waits for an element.
     async fn open_to(&self, path: &str, role: &str, name: &str) {
         self.open(path).await;
         self.wait_for(role, name).await;
     }
 
-    /// Starts a run, and waits until it trains.
+    /// Starts a run and waits until it trains.
     async fn start_training(&self, path: &str) {
         self.start(path).await;
         self.wait_for_training().await;
     }
 
-    /// Uploads the result.
+    /// Uploads the result and waits for its permalink.
     async fn upload(&self) {
         self.click("button", "Upload").await;
         self.wait_for("link", "Permalink").await;
     }
 
-    /// Starts a run and watches it to its end.
+    /// Starts a run and watches it until its results appear.
     async fn train(&self, path: &str) -> Seen {
         self.start(path).await;
         self.watch_to_the_end().await
     }
 
-    /// Watches a run until its results are there, and opens their details.
+    /// Watches a run until its results appear, and expands their details.
     async fn watch_to_the_end(&self) -> Seen {
         let start = Instant::now();
         let mut seen = Seen::default();
         while self.text("#result-title").await.is_none() {
-            Seen::note(&mut seen.progress, self.number("[role=progressbar]", "aria-valuenow").await);
-            Seen::note(&mut seen.losses, self.number("[data-figure=loss]", "data-value").await);
+            Seen::push_change(&mut seen.progress, self.number("[role=progressbar]", "aria-valuenow").await);
+            Seen::push_change(&mut seen.losses, self.number("[data-figure=loss]", "data-value").await);
             let status = self.text("[role=status]").await.unwrap_or_default();
-            assert!(start.elapsed() < RUN_PATIENCE, "no results after {RUN_PATIENCE:?}; the status is “{status}”");
-            tokio::time::sleep(PAUSE).await;
+            assert!(start.elapsed() < RUN_TIMEOUT, "no results after {RUN_TIMEOUT:?}; the status is “{status}”");
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         self.ask("() => { document.querySelector('.particulars').open = true; }").await;
         seen
     }
 
-    /// Waits until a run shows this step, or a later one.
+    /// Waits until a run shows this step or a later one.
     async fn wait_for_step(&self, step: f64) {
         let start = Instant::now();
         while self.number("[data-figure=step]", "data-value").await.is_none_or(|now| now < step) {
-            assert!(start.elapsed() < RUN_PATIENCE, "step {step} is not trained after {RUN_PATIENCE:?}");
-            tokio::time::sleep(PAUSE).await;
+            assert!(start.elapsed() < RUN_TIMEOUT, "step {step} was not reached within {RUN_TIMEOUT:?}");
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -198,25 +202,25 @@ pub trait Page {
     async fn wait_for_training(&self) {
         let start = Instant::now();
         while self.number("[data-figure=loss]", "data-value").await.is_none() {
-            assert!(start.elapsed() < RUN_PATIENCE, "nothing is trained after {RUN_PATIENCE:?}");
-            tokio::time::sleep(PAUSE).await;
+            assert!(start.elapsed() < RUN_TIMEOUT, "training did not start within {RUN_TIMEOUT:?}");
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// Cancels a run that trains.
+    /// Cancels a run during training, and waits until it has ended.
     async fn cancel(&self) {
         self.click("button", "Cancel").await;
         self.wait_for_status(MAX_CANCEL_TIME, |text| text.starts_with("Cancelled")).await;
     }
 
-    /// The record that the page shows.
+    /// Returns the record that the page shows.
     async fn record(&self) -> Value {
         let json = self.text("details.json pre").await.expect("the page shows a record");
         serde_json::from_str(&json).expect("a record is JSON")
     }
 
-    /// Chooses a language, such as `de`, as a visitor does.
-    async fn speak(&self, code: &str) {
+    /// Selects a language, such as `de`, as a visitor does.
+    async fn set_language(&self, code: &str) {
         let choose = "async (code) => {
             const choice = document.querySelector('select#language');
             choice.value = code;
@@ -227,7 +231,7 @@ pub trait Page {
     }
 }
 
-/// Selector of the elements that may have a role; the browser is asked which of them do.
+/// Returns a selector of all elements that may have a role. The browser computes their actual roles.
 pub(crate) fn selector(role: &str) -> &'static str {
     match role {
         "button" => "button, [role=button], summary",
@@ -236,21 +240,21 @@ pub(crate) fn selector(role: &str) -> &'static str {
         "progressbar" => "progress, [role=progressbar]",
         "checkbox" => "input[type=checkbox]",
         "heading" => "h1, h2, h3",
-        other => panic!("add the elements that may be a {other}"),
+        other => panic!("add a selector for the role {other}"),
     }
 }
 
 /// Observations during a run.
 #[derive(Debug, Default)]
 pub struct Seen {
-    /// Percent, each once.
+    /// Progress in percent, without consecutive duplicates.
     pub progress: Vec<f64>,
-    /// Training losses, each once.
+    /// Training losses, without consecutive duplicates.
     pub losses: Vec<f64>,
 }
 
 impl Seen {
-    fn note(list: &mut Vec<f64>, value: Option<f64>) {
+    fn push_change(list: &mut Vec<f64>, value: Option<f64>) {
         if let Some(value) = value.filter(|value| list.last() != Some(value)) {
             list.push(value);
         }

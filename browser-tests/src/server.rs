@@ -11,12 +11,12 @@ use tempfile::TempDir;
 
 use crate::Setup;
 
-/// The real leaderboard on a free port, with its own database.
+/// Leaderboard server on a free port, with a new database.
 pub struct Server {
     process: Child,
     address: String,
     original: PathBuf,
-    /// Served page: the built one, or a modified copy.
+    /// Folder of the served page: the built one, or a modified copy.
     page: PathBuf,
     original_data: PathBuf,
     data: PathBuf,
@@ -26,23 +26,23 @@ pub struct Server {
 impl Server {
     /// Starts the server with the built page and the data sets, modified by `setup`.
     pub fn start(setup: &Setup) -> Result<Self> {
-        let binary = place("GRADMARK_LEADERBOARD", beside_the_tests()?.join("leaderboard"));
-        let (original, original_data) = (built_page()?, place("GRADMARK_DATA", top()?.join("data")));
+        let binary = path_from("GRADMARK_LEADERBOARD", binary_folder()?.join("leaderboard"));
+        let (original, original_data) = (built_page()?, path_from("GRADMARK_DATA", workspace_root()?.join("data")));
         if !original.join("index.html").is_file() {
-            bail!("{} holds no page; `cargo xtask test` builds it", original.display());
+            bail!("{} has no page; `cargo xtask test` builds it", original.display());
         }
         let folder = tempfile::tempdir()?;
-        let is_as_built = setup.missing.is_empty() && setup.burn.is_none() && setup.in_worker.is_none();
+        let is_as_built = setup.missing.is_empty() && setup.burn.is_none() && setup.worker_script.is_none();
         let page = if is_as_built {
             original.clone()
         } else {
             copy_without(&original, folder.path().join("page"), setup.missing)?
         };
-        if let Some(said) = setup.burn {
-            replace_burn(&page, said)?;
+        if let Some(state) = setup.burn {
+            replace_burn_state(&page, state)?;
         }
-        if let Some(script) = setup.in_worker {
-            begin_worker_with(script, &page)?;
+        if let Some(script) = setup.worker_script {
+            prepend_to_worker(script, &page)?;
         }
         let data = if setup.missing_data.is_empty() {
             original_data.clone()
@@ -64,12 +64,12 @@ impl Server {
         let mut lines = BufReader::new(process.stdout.take().context("stdout is piped")?).lines();
         let address = lines.find_map(|line| Some(line.ok()?.strip_prefix("listening on ")?.trim().to_owned()));
         let Some(address) = address else {
-            bail!("{} ended with {} before it listened", binary.display(), process.wait()?);
+            bail!("{} exited with {} before it listened", binary.display(), process.wait()?);
         };
         Ok(Self { process, address, original, page, original_data, data, _folder: folder })
     }
 
-    /// Gives the running server the files that it was started without.
+    /// Restores the files that the running server was started without.
     pub fn restore_missing(&self) -> Result<()> {
         for (original, copy) in [(&self.original, &self.page), (&self.original_data, &self.data)] {
             if copy != original {
@@ -80,21 +80,21 @@ impl Server {
     }
 
     /// Replaces the running server's `burn.json` in one step, as `cargo xtask run` does.
-    pub fn say_of_burn(&self, said: &str) -> Result<()> {
+    pub fn set_burn_state(&self, state: &str) -> Result<()> {
         if self.page == self.original {
-            bail!("the built page stays unchanged: start the server with its own `burn`");
+            bail!("the built page must not change: start the server with `Setup::burn`");
         }
-        replace_burn(&self.page, said)
+        replace_burn_state(&self.page, state)
     }
 
-    /// Ends the server while the browser goes on, as if the network were lost.
+    /// Kills the server while the browser goes on, to simulate a lost network.
     pub fn stop(&self) -> Result<()> {
         let id = self.process.id().to_string();
-        let ended = Command::new("kill").args(["-KILL", &id]).status().context("cannot start `kill`")?;
-        if ended.success() { Ok(()) } else { bail!("the server {id} cannot be ended") }
+        let status = Command::new("kill").args(["-KILL", &id]).status().context("cannot start `kill`")?;
+        if status.success() { Ok(()) } else { bail!("the server {id} cannot be ended") }
     }
 
-    /// Such as `http://127.0.0.1:40123`.
+    /// Returns the server's origin, such as `http://127.0.0.1:40123`.
     pub fn address(&self) -> &str {
         &self.address
     }
@@ -102,55 +102,55 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // A server that has ended already cannot be killed.
+        // This fails for a server that has already exited.
         drop(self.process.kill());
         drop(self.process.wait());
     }
 }
 
-/// The file of the page that says whether the worker with Burn is there.
-const BURN: &str = "burn.json";
+/// Page file with the state of the worker with Burn.
+const BURN_STATE: &str = "burn.json";
 
 /// Reads a JSON file of the built page.
-pub fn file_of_page(name: &str) -> Result<Value> {
+pub fn read_page_json(name: &str) -> Result<Value> {
     let file = built_page()?.join(name);
     let text = fs::read_to_string(&file).with_context(|| format!("{} cannot be read", file.display()))?;
     serde_json::from_str(&text).with_context(|| format!("{} is not JSON", file.display()))
 }
 
-/// Replaces burn.json; the old file may be a hard link to the built page's.
-fn replace_burn(page: &Path, said: &str) -> Result<()> {
-    let aside = page.join(format!("{BURN}.new"));
-    fs::write(&aside, said)?;
-    Ok(fs::rename(aside, page.join(BURN))?)
+/// Replaces burn.json without writing to the old file, which may be a hard link to the built page's.
+fn replace_burn_state(page: &Path, state: &str) -> Result<()> {
+    let new = page.join(format!("{BURN_STATE}.new"));
+    fs::write(&new, state)?;
+    Ok(fs::rename(new, page.join(BURN_STATE))?)
 }
 
-/// Makes the training worker of a copied page run a script first.
-fn begin_worker_with(script: &str, page: &Path) -> Result<()> {
+/// Prepends a script to the training worker of a copied page.
+fn prepend_to_worker(script: &str, page: &Path) -> Result<()> {
     let is_worker = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with("worker-");
     let folder = fs::read_dir(page)?.filter_map(Result::ok).find(is_worker).context("the page has no worker")?.path();
     let loader = folder.join("loader.js");
     let own = fs::read_to_string(&loader)?;
     for ending in ["", ".br", ".gz"] {
-        // A hard link to the built page's file, which stays as it is.
+        // Writing to the file would change the built page, because it may be a hard link.
         fs::remove_file(folder.join(format!("loader.js{ending}")))?;
     }
     Ok(fs::write(loader, format!("{script}\n{own}"))?)
 }
 
 fn built_page() -> Result<PathBuf> {
-    Ok(place("GRADMARK_PAGE", top()?.join("dist")))
+    Ok(path_from("GRADMARK_PAGE", workspace_root()?.join("dist")))
 }
 
-fn place(variable: &str, default: PathBuf) -> PathBuf {
+fn path_from(variable: &str, default: PathBuf) -> PathBuf {
     env::var_os(variable).map_or(default, PathBuf::from)
 }
 
-fn top() -> Result<&'static Path> {
+fn workspace_root() -> Result<&'static Path> {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the crate is in a workspace")
 }
 
-/// Copies a folder without some of its files, as hard links where that is possible.
+/// Copies a folder without some of its files, as hard links if possible.
 fn copy_without(from: &Path, to: PathBuf, missing: &[&str]) -> Result<PathBuf> {
     fs::create_dir_all(&to)?;
     for entry in fs::read_dir(from)? {
@@ -158,22 +158,22 @@ fn copy_without(from: &Path, to: PathBuf, missing: &[&str]) -> Result<PathBuf> {
         let (path, name) = (entry.path(), entry.file_name());
         if path.is_dir() {
             copy_without(&path, to.join(name), missing)?;
-        } else if !missing.iter().any(|file| is_form_of(&name, file)) && !to.join(&name).exists() {
+        } else if !missing.iter().any(|file| matches_file(&name, file)) && !to.join(&name).exists() {
             let copy = to.join(name);
-            // A temporary folder may be on another disk.
+            // Hard links fail if the temporary folder is on another file system.
             fs::hard_link(&path, &copy).or_else(|_| fs::copy(&path, &copy).map(drop))?;
         }
     }
     Ok(to)
 }
 
-/// True for `wanted` and its compressed forms, which the server would send in its place.
-fn is_form_of(name: &OsStr, wanted: &str) -> bool {
+/// Returns true for `wanted` and its compressed variants, which the server would send instead.
+fn matches_file(name: &OsStr, wanted: &str) -> bool {
     ["", ".br", ".gz"].iter().any(|ending| name == format!("{wanted}{ending}").as_str())
 }
 
-/// Cargo's folder of binaries; tests are in `deps` below it, and examples in `examples`.
-fn beside_the_tests() -> Result<PathBuf> {
+/// Returns Cargo's folder of binaries. Tests are in its subfolder `deps`, and examples in `examples`.
+fn binary_folder() -> Result<PathBuf> {
     let here = env::current_exe()?;
-    here.ancestors().nth(2).map(Path::to_path_buf).context("a test lies two folders deep in the target folder")
+    here.ancestors().nth(2).map(Path::to_path_buf).context("tests are in a subfolder of the folder of binaries")
 }

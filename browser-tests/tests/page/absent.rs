@@ -1,8 +1,8 @@
-//! Optional parts that are missing, or not ready: the page says so, and the rest of it works.
+//! Missing or unfinished optional parts: the page reports them, and everything else works.
 
 use std::time::Duration;
 
-use browser_tests::{Browser, Page, RUN_PATIENCE, Setup, drive, drive_with_server};
+use browser_tests::{Browser, Page, RUN_TIMEOUT, Setup, drive, drive_with_server};
 use fantoccini::Locator;
 use fantoccini::elements::Element;
 
@@ -12,12 +12,12 @@ const MISSING: &str = r#"{"state":"missing","note":"the page was built without B
 const CIFAR10: &[&str] = &["cifar10-train.bin", "cifar10-test.bin"];
 const LINK_TO_BURN: &str = "/?workload=keras-mnist-mlp&batch=8&steps=3&backend=burn-flex";
 
-/// The choice of a backend, once its list is open.
-async fn engine(page: &Browser, backend: &str) -> Element {
+/// Waits for a backend's radio button or checkbox.
+async fn backend_input(page: &Browser, backend: &str) -> Element {
     page.find(Locator::Css(&format!("input[value={backend}]"))).await
 }
 
-/// Text of a choice.
+/// Returns the label of a radio button or checkbox.
 async fn label_of(page: &Browser, choice: &Element) -> String {
     let script = "return arguments[0].closest('label').textContent";
     let text = page.client().execute(script, vec![serde_json::to_value(choice).unwrap()]).await.unwrap();
@@ -26,30 +26,30 @@ async fn label_of(page: &Browser, choice: &Element) -> String {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn burn_can_be_chosen_without_a_reload_once_built() {
+fn burn_can_be_selected_without_a_reload_once_built() {
     drive_with_server(Setup { burn: Some(BUILDING), ..Setup::USUAL }, async |page, server| {
         page.open_to("/?workload=keras-mnist-mlp&batch=8&steps=3", "button", "Benchmark").await;
         page.ask("() => { window.marked = true; }").await;
         page.wait_for_text("[data-burn=building]", "Burn is being built: compiling Burn for the page").await;
-        assert!(page.is_enabled("Benchmark").await, "our kernels need no Burn");
+        assert!(page.is_enabled("Benchmark").await, "our kernels do not need Burn");
         page.click_css("details.options > summary").await;
         for backend in ["burn-wgpu", "burn-flex"] {
-            let choice = engine(page, backend).await;
+            let choice = backend_input(page, backend).await;
             assert!(!choice.is_enabled().await.unwrap());
             let label = label_of(page, &choice).await;
             assert!(label.contains("It is being built: compiling Burn for the page."), "{label}");
         }
 
-        server.say_of_burn(&BUILDING.replace("compiling", "compressing")).unwrap();
+        server.set_burn_state(&BUILDING.replace("compiling", "compressing")).unwrap();
         page.wait_for_text("[data-burn=building]", "compressing Burn for the page").await;
-        server.say_of_burn(READY).unwrap();
+        server.set_burn_state(READY).unwrap();
         page.wait_for_text(".engines", "3.4 MB to fetch").await;
         page.wait_for_text(".controls", "Burn is ready.").await;
-        let choice = engine(page, "burn-flex").await;
+        let choice = backend_input(page, "burn-flex").await;
         assert!(choice.is_enabled().await.unwrap());
         choice.click().await.unwrap();
         page.wait_for_text("#benchmark-note", "3.4 MB (Burn)").await;
-        assert_eq!(page.ask("() => window.marked").await, true, "the page was loaded again");
+        assert_eq!(page.ask("() => window.marked").await, true, "the page was reloaded");
     });
 }
 
@@ -60,7 +60,7 @@ fn a_link_to_burn_waits_until_it_is_built() {
         page.open(LINK_TO_BURN).await;
         page.wait_for_text("#benchmark-note", "Burn on the processor is being built: compiling Burn").await;
         assert!(!page.is_enabled("Benchmark").await);
-        server.say_of_burn(READY).unwrap();
+        server.set_burn_state(READY).unwrap();
         page.wait_for_text("#benchmark-note", "3.4 MB (Burn)").await;
         assert!(page.is_enabled("Benchmark").await);
     });
@@ -72,7 +72,9 @@ fn a_failed_build_of_burn_is_reported_with_its_reason() {
     drive_with_server(Setup { burn: Some(BUILDING), ..Setup::USUAL }, async |page, server| {
         page.open("/?workload=keras-mnist-mlp&batch=8&steps=3").await;
         page.wait_for_text("[data-burn=building]", "Burn is being built").await;
-        server.say_of_burn(r#"{"state":"missing","note":"building Burn failed: no space left on the disk"}"#).unwrap();
+        server
+            .set_burn_state(r#"{"state":"missing","note":"building Burn failed: no space left on the disk"}"#)
+            .unwrap();
         let reason = "Burn is not on this server: building Burn failed: no space left on the disk.";
         page.wait_for_text(".controls", reason).await;
         assert!(page.is_enabled("Benchmark").await);
@@ -81,34 +83,34 @@ fn a_failed_build_of_burn_is_reported_with_its_reason() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn a_page_without_burn_says_why_at_every_choice() {
+fn a_page_without_burn_gives_the_reason_everywhere() {
     drive(Setup { burn: Some(MISSING), ..Setup::USUAL }, async |page| {
         page.open(LINK_TO_BURN).await;
         let reason = "is not on this server: the page was built without Burn (--no-burn-page).";
         let note = page.wait_for_text("#benchmark-note", reason).await;
         assert!(note.starts_with("Burn on the processor"), "{note}");
         page.click_css("details.options > summary").await;
-        let choice = engine(page, "burn-wgpu").await;
+        let choice = backend_input(page, "burn-wgpu").await;
         assert!(!choice.is_enabled().await.unwrap());
         let label = label_of(page, &choice).await;
         assert!(label.contains(reason), "{label}");
-        // The other backend is there all the same.
-        engine(page, "wgsl").await.click().await.unwrap();
+        // The other backend is still available.
+        backend_input(page, "wgsl").await.click().await.unwrap();
         assert!(page.is_enabled("Benchmark").await);
 
         page.click("link", "Compare backends").await;
         page.wait_for("heading", "Compare frameworks").await;
         page.wait_for_text(".networks", "It is not on this server: the page was built without Burn").await;
-        let choice = engine(page, "burn-wgpu").await;
+        let choice = backend_input(page, "burn-wgpu").await;
         assert!(!choice.is_enabled().await.unwrap() && !choice.is_selected().await.unwrap());
-        let ours = engine(page, "wgsl").await;
+        let ours = backend_input(page, "wgsl").await;
         assert!(ours.is_enabled().await.unwrap() && ours.is_selected().await.unwrap());
     });
 }
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn a_page_that_says_nothing_of_burn_has_none() {
+fn without_burn_json_the_page_reports_burn_as_missing() {
     drive(Setup { missing: &["burn.json"], ..Setup::USUAL }, async |page| {
         page.open(LINK_TO_BURN).await;
         page.wait_for_text("#benchmark-note", "Burn on the processor is not on this server").await;
@@ -117,17 +119,17 @@ fn a_page_that_says_nothing_of_burn_has_none() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn nothing_is_asked_while_a_run_goes_on() {
+fn burn_is_not_polled_during_a_run() {
     drive_with_server(Setup { burn: Some(BUILDING), ..Setup::USUAL }, async |page, server| {
         page.start("/?workload=keras-mnist-mlp&batch=32&seconds=600").await;
-        page.wait_for_status(RUN_PATIENCE, |text| text.ends_with(": training")).await;
-        let questions = "() => performance.getEntriesByName(location.origin + '/burn.json').length";
-        let before = page.ask(questions).await;
-        assert_ne!(before, 0, "it asked when it was opened");
-        // Twice as long as it waits otherwise, and more.
+        page.wait_for_status(RUN_TIMEOUT, |text| text.ends_with(": training")).await;
+        let requests = "() => performance.getEntriesByName(location.origin + '/burn.json').length";
+        let before = page.ask(requests).await;
+        assert_ne!(before, 0, "the page requested it on opening");
+        // More than two polling intervals.
         tokio::time::sleep(Duration::from_secs(7)).await;
-        assert_eq!(page.ask(questions).await, before);
-        server.say_of_burn(READY).unwrap();
+        assert_eq!(page.ask(requests).await, before);
+        server.set_burn_state(READY).unwrap();
         page.click("button", "Cancel").await;
         page.wait_for_text(".controls", "Burn is ready").await;
     });
@@ -135,12 +137,12 @@ fn nothing_is_asked_while_a_run_goes_on() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn without_cifar10_the_page_disables_its_networks_only() {
+fn without_cifar10_only_its_networks_are_disabled() {
     drive_with_server(Setup { missing_data: CIFAR10, ..Setup::USUAL }, async |page, server| {
         page.open("/?workload=keras-mnist-mlp&batch=32&steps=3").await;
-        let said = page.wait_for_text("#missing-data", "CIFAR-10 is not on this server").await;
-        assert!(said.contains("cifar10-train.bin is missing in its data folder"), "{said}");
-        assert!(said.contains("8 of the 20 networks"), "{said}");
+        let notice = page.wait_for_text("#missing-data", "CIFAR-10 is not on this server").await;
+        assert!(notice.contains("cifar10-train.bin is missing in its data folder"), "{notice}");
+        assert!(notice.contains("8 of the 20 networks"), "{notice}");
         page.click_css("details.options > summary").await;
         let complete = page.find(Locator::Css("input[name=suite][value=complete]")).await;
         assert!(!complete.is_enabled().await.unwrap());
@@ -158,7 +160,7 @@ fn without_cifar10_the_page_disables_its_networks_only() {
         let record = page.record().await;
         assert_eq!(record["workloads"][0]["outcome"]["kind"], "completed", "{record}");
 
-        // Data that comes later is found, here after a reload.
+        // The page finds data that is added later, here after a reload.
         server.restore_missing().unwrap();
         page.open("/?suite=complete").await;
         page.wait_for_text("#benchmark-note", "170 MB (CIFAR-10)").await;
@@ -180,7 +182,7 @@ fn a_link_to_missing_data_gives_the_reason() {
         page.click_css("details.options > summary").await;
         let chosen = page.find(Locator::Css("input[type=checkbox][value=theano-cifar10]")).await;
         chosen.click().await.unwrap();
-        assert!(!chosen.is_enabled().await.unwrap(), "it can be taken away, and not be taken back");
+        assert!(!chosen.is_enabled().await.unwrap(), "a missing network can be deselected, but not selected again");
         assert!(page.is_enabled("Benchmark").await);
     });
 }

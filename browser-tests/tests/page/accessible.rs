@@ -2,77 +2,82 @@
 
 use std::{env, fs};
 
-use browser_tests::{Browser, PATIENCE, Page, RUN_PATIENCE, Setup, drive, drive_firefox, skipped};
+use browser_tests::{Browser, Page, RUN_TIMEOUT, Setup, TIMEOUT, drive, drive_firefox, skipped};
 
 const RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=5";
-/// All rules that are on by default, best practices included, and the size of targets (WCAG 2.2, 2.5.8), which is not.
-const OPTIONS: &str = "{ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } }";
-/// Wide and dark, wide and light, and as narrow as WCAG asks for (1.4.10), which is 400 % of a screen.
+/// Options for all default rules, including best practices, and for the target size (WCAG 2.2, 2.5.8), which is off by
+/// default.
+const AXE_OPTIONS: &str = "{ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } }";
+/// Screens and themes to check.
 const APPEARANCES: [Setup; 3] = [
     Setup { dark: true, ..Setup::USUAL },
     Setup::PHONE,
-    // The last is how the next state begins.
+    // The default is last, so that the next state begins with it.
     Setup::USUAL,
 ];
 
-/// Findings of axe-core, by the state of the page.
+/// Checker that collects the violations found by axe-core.
 struct Findings {
-    /// Script of axe-core.
+    /// Source code of axe-core.
     axe: String,
+    /// Violations, each with the state of the page.
     lines: Vec<String>,
 }
 
 impl Findings {
-    /// Prepares axe-core; `cargo xtask test` fetches it, and names its script in `GRADMARK_AXE`.
+    /// Loads axe-core from the path in `GRADMARK_AXE`. `cargo xtask test` downloads it and sets the variable.
     fn new() -> Result<Self, &'static str> {
-        let path =
-            env::var_os("GRADMARK_AXE").ok_or("axe-core could not be fetched, or GRADMARK_AXE does not name it")?;
-        Ok(Self { axe: fs::read_to_string(path).expect("GRADMARK_AXE names a script"), lines: Vec::new() })
+        let path = env::var_os("GRADMARK_AXE").ok_or("axe-core could not be downloaded, or GRADMARK_AXE is not set")?;
+        Ok(Self { axe: fs::read_to_string(path).expect("GRADMARK_AXE is the path of a script"), lines: Vec::new() })
     }
 
-    async fn look(&mut self, page: &impl Page, state: &str) {
-        // The page's policy forbids scripts from elsewhere, but not the driver's.
+    /// Checks the page once, in its current appearance and language.
+    async fn check(&mut self, page: &impl Page, state: &str) {
+        // The content security policy does not apply to the driver's scripts.
         let script = &self.axe;
-        let look = format!(
+        let check = format!(
             "async () => {{
                 if (!window.axe) {{ {script} }}
-                // Colors in transition from one theme to the other do not count.
-                const finite = (of) => Number.isFinite(of.effect?.getComputedTiming().endTime);
-                await Promise.all(document.getAnimations().filter(finite).map((of) => of.finished.catch(() => {{}})));
-                const found = await window.axe.run(document, {OPTIONS});
-                const said = (node) => `${{node.target.join(' ')}}: ${{node.failureSummary.replace(/\\s+/g, ' ')}}`;
+                // Let theme transitions finish, because their colors do not count.
+                const isFinite = (animation) => Number.isFinite(animation.effect?.getComputedTiming().endTime);
+                const animations = document.getAnimations().filter(isFinite);
+                await Promise.all(animations.map((animation) => animation.finished.catch(() => {{}})));
+                const found = await window.axe.run(document, {AXE_OPTIONS});
+                const describe = (node) => `${{node.target.join(' ')}}: ${{node.failureSummary.replace(/\\s+/g, ' ')}}`;
                 return {{
                     engine: found.testEngine.version,
-                    violations: found.violations.flatMap((of) => of.nodes.map((node) => `${{of.id}}: ${{said(node)}}`)),
+                    violations: found.violations.flatMap(({{ id, nodes }}) =>
+                        nodes.map((node) => `${{id}}: ${{describe(node)}}`)),
                 }};
             }}"
         );
-        let found = page.ask(&look).await;
+        let found = page.ask(&check).await;
         assert!(found["engine"].is_string(), "{found}");
         let violations = found["violations"].as_array().expect("a list");
         self.lines.extend(violations.iter().map(|line| format!("{state}: {}", line.as_str().expect("a line"))));
     }
 
-    /// In each appearance, and in German.
-    async fn look_at_all(&mut self, page: &Browser, state: &str) {
+    /// Checks the page in each appearance, and in German.
+    async fn check_variants(&mut self, page: &Browser, state: &str) {
         for setup in APPEARANCES {
             page.set_appearance(setup).await.expect("the appearance changes");
             let (width, theme) = (setup.size.0, if setup.dark { "dark" } else { "light" });
-            self.look(page, &format!("{state}, {width} wide, {theme}")).await;
+            self.check(page, &format!("{state}, {width} wide, {theme}")).await;
         }
-        page.speak("de").await;
-        self.look(page, &format!("{state}, German")).await;
-        page.speak("en").await;
+        page.set_language("de").await;
+        self.check(page, &format!("{state}, German")).await;
+        page.set_language("en").await;
     }
 }
 
-/// Opens everything that can be opened, because what is closed is not looked at.
+/// Expands all details, because axe-core skips hidden content.
 async fn unfold(page: &impl Page) {
     let open = "() => document.querySelectorAll('details').forEach((details) => { details.open = true; })";
     page.ask(open).await;
 }
 
-fn nothing_is_wrong(setup: Setup, body: impl AsyncFnOnce(&Browser, &mut Findings)) {
+/// Runs `body` in Chromium, and fails if it found violations.
+fn assert_accessible(setup: Setup, body: impl AsyncFnOnce(&Browser, &mut Findings)) {
     let mut findings = match Findings::new() {
         Ok(findings) => findings,
         Err(why) => return skipped(why),
@@ -82,66 +87,66 @@ fn nothing_is_wrong(setup: Setup, body: impl AsyncFnOnce(&Browser, &mut Findings
 }
 
 #[test]
-#[ignore = "axe looks at every state"]
-fn accessible_from_the_start_page_to_deletion() {
-    nothing_is_wrong(Setup::USUAL, async |page, findings| {
-        // Longer than a busy machine looks at it.
+#[ignore = "axe checks every state"]
+fn pages_are_accessible_from_start_to_deletion() {
+    assert_accessible(Setup::USUAL, async |page, findings| {
+        // Long enough for the checks on a busy machine.
         page.open_to("/?workload=keras-mnist-mlp&batch=32&seconds=120", "table", "Published hardware").await;
         unfold(page).await;
-        findings.look_at_all(page, "start").await;
+        findings.check_variants(page, "start").await;
         page.click("button", "Benchmark").await;
         page.wait_for_step(5.0).await;
-        findings.look_at_all(page, "running").await;
+        findings.check_variants(page, "running").await;
         page.cancel().await;
-        findings.look_at_all(page, "cancelled").await;
+        findings.check_variants(page, "cancelled").await;
 
         page.train(RUN).await;
         unfold(page).await;
-        findings.look_at_all(page, "finished").await;
+        findings.check_variants(page, "finished").await;
         page.upload().await;
-        findings.look_at_all(page, "uploaded").await;
+        findings.check_variants(page, "uploaded").await;
         page.click("link", "Permalink").await;
         page.wait_for("table", "Results").await;
         unfold(page).await;
-        findings.look_at_all(page, "result").await;
+        findings.check_variants(page, "result").await;
         page.click("link", "All runs of this device").await;
         page.wait_for("table", "Latest results").await;
-        findings.look_at_all(page, "device").await;
-        page.client().back().await.expect("the result is still there");
+        findings.check_variants(page, "device").await;
+        page.client().back().await.expect("the browser goes back");
         page.click("link", "Delete this result").await;
         page.wait_for("button", "Delete this result").await;
-        findings.look_at_all(page, "delete").await;
+        findings.check_variants(page, "delete").await;
         page.open_to("/", "table", "Published hardware").await;
-        findings.look_at_all(page, "start with own runs").await;
+        findings.check_variants(page, "start with own runs").await;
     });
 }
 
 #[test]
-#[ignore = "axe looks at every state"]
-fn nothing_is_wrong_with_a_comparison() {
-    nothing_is_wrong(Setup::USUAL, async |page, findings| {
+#[ignore = "axe checks every state"]
+fn a_comparison_is_accessible() {
+    assert_accessible(Setup::USUAL, async |page, findings| {
         page.open_to("/compare?workload=keras-mnist-mlp&batch=8&steps=4&compare=wgsl,jax-js-wasm", "button", "Compare")
             .await;
         unfold(page).await;
-        findings.look_at_all(page, "comparison").await;
+        findings.check_variants(page, "comparison").await;
         page.click("button", "Compare").await;
         page.wait_for("button", "Cancel").await;
-        findings.look_at_all(page, "comparing").await;
-        page.wait_for_status(RUN_PATIENCE, |text| text == "The comparison is below.").await;
+        findings.check_variants(page, "comparing").await;
+        page.wait_for_status(RUN_TIMEOUT, |text| text == "The comparison is below.").await;
         unfold(page).await;
-        findings.look_at_all(page, "compared").await;
+        findings.check_variants(page, "compared").await;
     });
 }
 
 #[test]
-#[ignore = "axe looks at every state"]
-fn nothing_is_wrong_where_there_is_little_to_show() {
-    nothing_is_wrong(Setup::NO_GPU, async |page, findings| {
+#[ignore = "axe checks every state"]
+fn empty_and_missing_pages_are_accessible() {
+    assert_accessible(Setup::NO_GPU, async |page, findings| {
         page.open_to("/", "heading", "WebGPU is missing").await;
         page.wait_for("heading", "Leaderboard").await;
         unfold(page).await;
-        findings.look(page, "without WebGPU").await;
-        // There is no such device, nor such a result.
+        findings.check(page, "without WebGPU").await;
+        // These paths do not exist.
         page.tolerate(&["devices/no-such-card", "runs/0123", "no-such-page"]);
         for path in [
             "/leaderboard",
@@ -156,15 +161,15 @@ fn nothing_is_wrong_where_there_is_little_to_show() {
             "/no-such-page",
         ] {
             page.open(path).await;
-            page.wait_until_it_says("main", PATIENCE, |text| !text.trim().is_empty()).await;
-            findings.look(page, path).await;
+            page.wait_until_text("main", TIMEOUT, |text| !text.trim().is_empty()).await;
+            findings.check(page, path).await;
         }
     });
 }
 
 #[test]
 #[ignore = "needs Firefox"]
-fn nothing_is_wrong_in_firefox() {
+fn a_run_is_accessible_in_firefox() {
     let mut findings = match Findings::new() {
         Ok(findings) => findings,
         Err(why) => return skipped(why),
@@ -172,11 +177,11 @@ fn nothing_is_wrong_in_firefox() {
     drive_firefox(Setup::USUAL, async |page| {
         page.open_to(RUN, "table", "Published hardware").await;
         unfold(page).await;
-        findings.look(page, "start").await;
+        findings.check(page, "start").await;
         page.click("button", "Benchmark").await;
         page.watch_to_the_end().await;
         unfold(page).await;
-        findings.look(page, "finished").await;
+        findings.check(page, "finished").await;
     });
     assert!(findings.lines.is_empty(), "{}", findings.lines.join("\n"));
 }

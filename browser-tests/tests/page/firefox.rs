@@ -1,20 +1,20 @@
-//! Firefox, whose WebGPU is another implementation than Chromium's (Mozilla's, on wgpu and naga), and the shader compilers
-//! of both browsers, which are stricter than the native one.
+//! Firefox, whose WebGPU implementation is based on wgpu and naga, unlike Chromium's, and the shader compilers of both
+//! browsers, which are stricter than the native one.
 
 use std::time::{Duration, Instant};
 
-use browser_tests::{Page, RUN_PATIENCE, Setup, drive, drive_firefox, file_of_page, skipped};
+use browser_tests::{Page, RUN_TIMEOUT, Setup, drive, drive_firefox, read_page_json, skipped};
 use serde_json::{Value, json};
 use shaders::{Access, Form, KERNELS, Kernel, Matrices, Stored};
 
 #[test]
 #[ignore = "needs Firefox"]
-fn one_click_trains_and_the_result_is_uploaded_and_found() {
+fn a_run_is_trained_uploaded_and_found() {
     drive_firefox(Setup::USUAL, async |page| {
         page.start("/?workload=keras-mnist-mlp&batch=32&steps=40").await;
         page.wait_for("progressbar", "Progress of the benchmark").await;
         let seen = page.watch_to_the_end().await;
-        assert!(seen.losses.last() < seen.losses.first(), "the loss falls: {seen:?}");
+        assert!(seen.losses.last() < seen.losses.first(), "the loss does not fall: {seen:?}");
 
         let json = page.text("details pre").await.unwrap();
         let record: Value = serde_json::from_str(&json).unwrap();
@@ -22,12 +22,12 @@ fn one_click_trains_and_the_result_is_uploaded_and_found() {
         let workload = &record["workloads"][0];
         assert_eq!(workload["outcome"]["kind"], "completed");
         assert_eq!(workload["correctness"]["passed"], true, "{json}");
-        // Forty steps of 32 samples are enough to do better than one in ten by far.
+        // Forty steps of 32 samples do much better than chance, which is 0.1.
         assert!(workload["evaluations"][0]["accuracy"].as_f64().unwrap() > 0.3, "{json}");
 
         page.upload().await;
-        // Weights may have gone before, which the leaderboard asked for.
-        assert_eq!(page.sent_bodies("PUT").await.last(), Some(&json), "what was shown is what was sent");
+        // The page may have uploaded weights before, at the leaderboard's request.
+        assert_eq!(page.sent_bodies("PUT").await.last(), Some(&json), "the uploaded record differs from the one shown");
         page.open("/leaderboard?leaderboard=runs").await;
         let row = format!("table[aria-label=Leaderboard] tr[data-run='{}']", record["run_id"].as_str().unwrap());
         page.wait_for_text(&row, "yours").await;
@@ -44,10 +44,10 @@ fn firefox_without_webgpu_shows_how_to_enable_it() {
     });
 }
 
-/// Firefox tells up to a tenth of a second late that work is done, which must not count as work.
+/// Firefox reports completed work up to 0.1 s late. This delay must not count as computing time.
 #[test]
 #[ignore = "needs Firefox"]
-fn the_share_of_peak_is_below_one_in_firefox() {
+fn the_share_of_peak_is_below_one() {
     drive_firefox(Setup::USUAL, async |page| {
         page.train("/?workload=keras-mnist-mlp&batch=128&seconds=6").await;
         let record = page.record().await;
@@ -57,11 +57,11 @@ fn the_share_of_peak_is_below_one_in_firefox() {
     });
 }
 
-/// Headless Firefox has no WebGL. The worker of a framework starts threads, so the session ends meanwhile.
+/// Headless Firefox has no WebGL. The test ends the session during training, because framework workers start threads.
 #[test]
 #[ignore = "needs Firefox"]
-fn frameworks_train_in_firefox_after_one_without_webgl() {
-    if file_of_page("frameworks.json").unwrap()["state"] != "ready" {
+fn other_frameworks_train_after_one_fails_without_webgl() {
+    if read_page_json("frameworks.json").unwrap()["state"] != "ready" {
         return skipped("the page has no TensorFlow.js and no jax-js");
     }
     drive_firefox(Setup::USUAL, async |page| {
@@ -69,31 +69,31 @@ fn frameworks_train_in_firefox_after_one_without_webgl() {
         page.open(&format!("/compare?workload=keras-mnist-mlp&batch=8&steps=4&{compared}&autostart=1")).await;
         let start = Instant::now();
         while page.ask("() => window.gradmark?.state ?? null").await != "finished" {
-            assert!(start.elapsed() < RUN_PATIENCE, "it says: {:?}", page.text("[role=status]").await);
+            assert!(start.elapsed() < RUN_TIMEOUT, "the status is {:?}", page.text("[role=status]").await);
             page.leave_alone(Duration::from_secs(5)).await;
         }
         page.wait_for_text("tr[data-backend=tfjs-webgl]", "cannot open its back end webgl here").await;
         page.set_appearance(Setup { size: (360, 780), ..Setup::USUAL }).await.unwrap();
-        let on_a_phone = "() => document.querySelector('tr[data-backend=tfjs-webgl]').innerText";
-        let on_a_phone = page.ask(on_a_phone).await;
-        assert!(on_a_phone.as_str().unwrap().contains("cannot open its back end webgl here"), "{on_a_phone}");
+        let row = "() => document.querySelector('tr[data-backend=tfjs-webgl]').innerText";
+        let row = page.ask(row).await;
+        assert!(row.as_str().unwrap().contains("cannot open its back end webgl here"), "{row}");
         for backend in ["tfjs-wasm", "jax-js-wasm"] {
             let accuracy = format!("tr[data-backend={backend}] td:nth-of-type(5)");
-            assert!(page.number(&accuracy, "data-value").await.is_some(), "{backend} has an accuracy");
+            assert!(page.number(&accuracy, "data-value").await.is_some(), "{backend} has no accuracy");
         }
     });
 }
 
-/// Opens a device with the optional features that kernels may need, and returns those that the adapter has.
-const OPEN: &str = r#"async () => {
+/// Script that opens a device with the optional features of kernels, and returns the ones that the adapter supports.
+const OPEN_DEVICE: &str = r#"async () => {
     const adapter = await navigator.gpu.requestAdapter();
     const requiredFeatures = ["subgroups", "shader-f16"].filter((feature) => adapter.features.has(feature));
     window.testDevice = await adapter.requestDevice({ requiredFeatures });
     return requiredFeatures;
 }"#;
 
-/// Compiles a kernel and makes a pipeline of it, because some drivers report errors only then. Returns `null`, or the
-/// error.
+/// Script that compiles a kernel and creates a pipeline with it, because some drivers report errors only then. Returns
+/// `null` or the errors.
 const COMPILE: &str = r#"async (kernel) => {
     const device = window.testDevice;
     const buffer = (binding, type, hasDynamicOffset) =>
@@ -117,7 +117,7 @@ const COMPILE: &str = r#"async (kernel) => {
     return messages.length ? messages.join("; ") : null;
 }"#;
 
-/// Data of a kernel for the script.
+/// Returns the argument of [`COMPILE`] for a kernel.
 fn describe(kernel: &Kernel, form: Form) -> Value {
     let storage = kernel.storage.iter().map(|access| match access {
         Access::Read => "read-only-storage",
@@ -126,42 +126,42 @@ fn describe(kernel: &Kernel, form: Form) -> Value {
     json!({ "source": kernel.source_for_browsers(form), "storage": storage.collect::<Vec<_>>() })
 }
 
-/// Matrix units are wgpu's alone: no browser has a word for them yet, so that none could compile such a form. The form
-/// with plain loops takes its place.
+/// Returns false for forms with matrix units, which browsers do not support yet. They use the forms with plain loops
+/// instead.
 fn is_for_browsers(form: &Form) -> bool {
     form.matrices.and_then(Matrices::side).is_none()
 }
 
-/// Compiles every kernel in every form that the browser's device supports; `expected` are the forms that it always
-/// supports.
+/// Compiles every kernel in every form that the browser's device supports. The device must have the feature
+/// `expected`.
 async fn assert_compiles_all(page: &impl Page, expected: &str) {
     page.open("/").await;
-    let features = page.ask(OPEN).await;
-    let has = |feature: &str| features.as_array().is_some_and(|all| all.iter().any(|one| one == feature));
-    assert!(has(expected), "this browser has only {features}");
-    let mut complaints = Vec::new();
+    let features = page.ask(OPEN_DEVICE).await;
+    let has = |feature: &str| features.as_array().is_some_and(|all| all.iter().any(|other| other == feature));
+    assert!(has(expected), "{expected} is not among {features}");
+    let mut errors = Vec::new();
     for kernel in KERNELS.iter().filter(|kernel| has("subgroups") || !kernel.needs_subgroups()) {
-        let has_numbers = |form: &Form| has("shader-f16") || form.stored == Stored::F32;
-        for form in kernel.forms().into_iter().filter(has_numbers).filter(is_for_browsers) {
+        let has_type = |form: &Form| has("shader-f16") || form.stored == Stored::F32;
+        for form in kernel.forms().into_iter().filter(has_type).filter(is_for_browsers) {
             let answer = page.call(COMPILE, describe(kernel, form)).await;
             if !answer.is_null() {
-                complaints.push(format!("{} as {form:?}: {answer}", kernel.name));
+                errors.push(format!("{} as {form:?}: {answer}", kernel.name));
             }
         }
     }
-    assert!(complaints.is_empty(), "{complaints:#?}");
+    assert!(errors.is_empty(), "{errors:#?}");
 }
 
-// SwiftShader has no f16 and Firefox no subgroups, so that kernels with both are compiled by neither.
+// SwiftShader has no f16 and Firefox has no subgroups, so neither compiles kernels with both.
 
 #[test]
 #[ignore = "compiles every kernel in browsers"]
-fn chromium_compiles_every_kernel_without_a_complaint() {
+fn chromium_compiles_every_kernel_without_f16() {
     drive(Setup::USUAL, async |page| assert_compiles_all(page, "subgroups").await);
 }
 
 #[test]
 #[ignore = "needs Firefox"]
-fn firefox_compiles_every_kernel_without_subgroups_and_f16_as_well() {
+fn firefox_compiles_every_kernel_without_subgroups() {
     drive_firefox(Setup::USUAL, async |page| assert_compiles_all(page, "shader-f16").await);
 }

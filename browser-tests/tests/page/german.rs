@@ -1,18 +1,18 @@
-//! The page in another language than English: nothing of it stays behind, and a choice is remembered.
+//! The page in German: no English remains, and the choice of language is stored.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use browser_tests::{Browser, PATIENCE, Page, RUN_PATIENCE, Setup, drive};
+use browser_tests::{Browser, Page, RUN_TIMEOUT, Setup, TIMEOUT, drive};
 use fantoccini::Locator;
 use serde_json::Value;
 
-/// Minimum length of a part of a sentence that identifies it; shorter ones may be names.
+/// Minimum length of a fragment that identifies its text. Shorter ones may be names.
 const MIN_PART_LENGTH: usize = 12;
 
-/// All that stands in the page, seen or not, and what is read out: each text of an element, and each such attribute. What
-/// says of itself that it is in another language is left out, and so is what machines read.
+/// Script that returns all texts of the page, visible or not, including attributes that screen readers read. It skips
+/// elements that are marked as English, and code.
 const TEXTS: &str = "() => {
     const found = [];
     const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
@@ -28,16 +28,16 @@ const TEXTS: &str = "() => {
     return found.map((text) => text.trim()).filter((text) => text !== '');
 }";
 
-/// The texts of a language by name, from the files of the page.
-fn texts(language: &str) -> BTreeMap<String, String> {
+/// Reads the texts of a language, by message name.
+fn read_texts(language: &str) -> BTreeMap<String, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../app/locales").join(language);
     let mut texts = BTreeMap::new();
     for file in std::fs::read_dir(folder).unwrap() {
         let mut name = String::new();
         for line in std::fs::read_to_string(file.unwrap().path()).unwrap().lines() {
             match line.split_once(" = ") {
-                Some((of, text)) if !line.starts_with([' ', '#']) => {
-                    of.clone_into(&mut name);
+                Some((key, text)) if !line.starts_with([' ', '#']) => {
+                    key.clone_into(&mut name);
                     texts.insert(name.clone(), text.to_owned());
                 }
                 _ if line.starts_with(' ') => {
@@ -52,7 +52,7 @@ fn texts(language: &str) -> BTreeMap<String, String> {
     texts
 }
 
-/// English texts that German does not contain: whole ones, and parts of those with arguments.
+/// English texts that do not occur in German: whole texts, and fragments of texts with arguments.
 struct English {
     whole: Vec<String>,
     parts: Vec<String>,
@@ -60,50 +60,51 @@ struct English {
 
 impl English {
     fn new() -> Self {
-        let (english, german) = (texts("en"), texts("de"));
-        let said_in_german = |text: &str| german.values().any(|of| of.contains(text));
+        let (english, german) = (read_texts("en"), read_texts("de"));
+        let occurs_in_german = |text: &str| german.values().any(|translation| translation.contains(text));
         let (mut whole, mut parts) = (Vec::new(), Vec::new());
         for text in english.values() {
-            if !text.contains('{') && !said_in_german(text) {
+            if !text.contains('{') && !occurs_in_german(text) {
                 whole.push(text.clone());
             }
             let split = text.split(['{', '}', '[', ']', '*']).map(str::trim);
-            let telling = |part: &&str| part.len() >= MIN_PART_LENGTH && part.contains(' ') && !part.starts_with('$');
-            parts.extend(split.filter(telling).filter(|part| !said_in_german(part)).map(str::to_owned));
+            let is_distinctive =
+                |part: &&str| part.len() >= MIN_PART_LENGTH && part.contains(' ') && !part.starts_with('$');
+            parts.extend(split.filter(is_distinctive).filter(|part| !occurs_in_german(part)).map(str::to_owned));
         }
         assert!(whole.len() > 300 && parts.len() > 300, "{} and {}", whole.len(), parts.len());
         Self { whole, parts }
     }
 
-    /// Fails where English is left in the page.
+    /// Fails if the page contains English, declares another language than German, or scrolls sideways.
     async fn assert_none_in(&self, page: &Browser, place: &str) {
         let texts = page.ask(TEXTS).await;
         let texts: Vec<&str> = texts.as_array().unwrap().iter().filter_map(Value::as_str).collect();
         assert!(texts.len() > 10, "{place}: {texts:?}");
         let is_english = |text: &&&str| {
-            self.whole.iter().any(|of| of == *text) || self.parts.iter().any(|part| text.contains(part.as_str()))
+            self.whole.iter().any(|whole| whole == *text) || self.parts.iter().any(|part| text.contains(part.as_str()))
         };
         let left: Vec<_> = texts.iter().filter(is_english).collect();
-        assert!(left.is_empty(), "{place} still says {left:#?}");
+        assert!(left.is_empty(), "{place} still contains {left:#?}");
         assert_eq!(page.attribute("html", "lang").await.as_deref(), Some("de"), "{place}");
         page.assert_never_scrolls_sideways().await;
     }
 }
 
 #[test]
-fn a_visitor_who_reads_german_finds_no_english() {
+fn a_run_in_german_shows_no_english() {
     drive(Setup::USUAL, async |page| {
         let english = English::new();
         page.open_to("/?language=de&workload=keras-mnist-mlp&batch=32&seconds=6", "button", "Benchmark starten").await;
         page.wait_for("table", "Veröffentlichte Hardware").await;
         english.assert_none_in(page, "the start page").await;
         page.click("button", "Benchmark starten").await;
-        page.wait_for_status(PATIENCE, |text| text == "Netz 1 von 1: Training").await;
+        page.wait_for_status(TIMEOUT, |text| text == "Netz 1 von 1: Training").await;
         english.assert_none_in(page, "a run").await;
-        page.wait_until_it_says("#result-title", RUN_PATIENCE, |text| !text.is_empty()).await;
+        page.wait_until_text("#result-title", RUN_TIMEOUT, |text| !text.is_empty()).await;
         english.assert_none_in(page, "a finished run").await;
         let accuracy = page.text("[data-metric=accuracy] td").await.unwrap();
-        assert!(accuracy.contains(',') && !accuracy.contains('.'), "a decimal comma: {accuracy}");
+        assert!(accuracy.contains(',') && !accuracy.contains('.'), "no decimal comma: {accuracy}");
         page.click("button", "Hochladen").await;
         page.wait_for("link", "Dauerlink").await;
         english.assert_none_in(page, "an upload").await;
@@ -121,13 +122,13 @@ fn a_visitor_who_reads_german_finds_no_english() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn every_other_page_is_german_as_well() {
+fn other_pages_in_german_show_no_english() {
     drive(Setup::NO_GPU, async |page| {
         let english = English::new();
         page.open_to("/?language=de&sede=1", "heading", "WebGPU fehlt").await;
         page.wait_for("table", "Veröffentlichte Hardware").await;
         english.assert_none_in(page, "the start page without WebGPU").await;
-        // An address of the page, and a heading of it. The language is stored.
+        // Paths and headings. The language is stored by now.
         let pages = [
             ("/compare", "Frameworks vergleichen"),
             ("/compare?seeds=many", "Frameworks vergleichen"),
@@ -159,16 +160,16 @@ fn every_other_page_is_german_as_well() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn a_chosen_language_is_stored_and_keeps_the_run() {
+fn a_language_change_is_stored_and_keeps_the_run() {
     drive(Setup::USUAL, async |page| {
         page.start("/?workload=keras-mnist-mlp&batch=32&seconds=8").await;
-        page.wait_for_status(PATIENCE, |text| text == "Network 1 of 1: training").await;
+        page.wait_for_status(TIMEOUT, |text| text == "Network 1 of 1: training").await;
         let before = page.ask("() => window.gradmark.finished === undefined").await;
         assert_eq!(before, false);
         page.choose("Language", "Deutsch").await;
-        page.wait_for_status(PATIENCE, |text| text == "Netz 1 von 1: Training").await;
+        page.wait_for_status(TIMEOUT, |text| text == "Netz 1 von 1: Training").await;
         assert_eq!(page.attribute("html", "lang").await.as_deref(), Some("de"));
-        // A long title next to the button.
+        // The long title has to fit next to the button.
         page.set_appearance(Setup { size: (360, 740), ..Setup::USUAL }).await.unwrap();
         page.assert_never_scrolls_sideways().await;
         page.set_appearance(Setup::USUAL).await.unwrap();
@@ -179,13 +180,13 @@ fn a_chosen_language_is_stored_and_keeps_the_run() {
         page.wait_for("heading", "Your result").await;
         page.wait_for("table", "Your runs").await;
         let noted = page.text("#own-runs tbody th").await.unwrap();
-        assert!(noted.contains("test accuracy"), "what was noted in German is said in English, too: {noted}");
+        assert!(noted.contains("test accuracy"), "the stored run is not in English: {noted}");
         page.choose("Language", "Deutsch").await;
         page.wait_for("table", "Eigene Läufe").await;
         let noted = page.text("#own-runs tbody th").await.unwrap();
         assert!(noted.contains("Testgenauigkeit"), "{noted}");
         let own_runs = page.client().find_all(Locator::Css("#own-runs tbody tr")).await.unwrap();
-        assert_eq!(own_runs.len(), 1, "it is noted once, however often it is shown");
+        assert_eq!(own_runs.len(), 1, "the run is stored more than once");
         page.open_to("/compare", "heading", "Frameworks vergleichen").await;
         page.choose("Sprache", "English").await;
         page.open_to("/", "heading", "How fast does your GPU learn?").await;
@@ -194,7 +195,7 @@ fn a_chosen_language_is_stored_and_keeps_the_run() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn a_change_of_language_keeps_open_details_and_the_focus() {
+fn a_language_change_keeps_open_details_and_focus() {
     drive(Setup::NO_GPU, async |page| {
         page.open_to("/?batch=32", "table", "Published hardware").await;
         let summary = page.find(Locator::Css("details.options > summary")).await;
@@ -202,7 +203,7 @@ fn a_change_of_language_keeps_open_details_and_the_focus() {
         page.choose("Language", "Deutsch").await;
         page.wait_for("heading", "Wie schnell lernt diese GPU?").await;
         tokio::time::sleep(Duration::from_millis(100)).await;
-        assert!(page.attribute("details.options", "open").await.is_some(), "the settings are still open");
+        assert!(page.attribute("details.options", "open").await.is_some(), "the settings are closed");
         assert_eq!(page.ask("() => document.activeElement.id").await, "language");
         assert_eq!(page.ask("() => document.querySelector('input[name=batch]').value").await, "32");
     });
@@ -210,14 +211,15 @@ fn a_change_of_language_keeps_open_details_and_the_focus() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn the_browsers_language_is_the_pages_until_somebody_chooses() {
+fn the_page_follows_the_browser_language_until_one_is_chosen() {
     drive(Setup::NO_GPU, async |page| {
-        page.pretend("Object.defineProperty(navigator, 'languages', { get: () => ['fr', 'de-AT', 'en'] });").await;
+        page.add_init_script("Object.defineProperty(navigator, 'languages', { get: () => ['fr', 'de-AT', 'en'] });")
+            .await;
         page.open_to("/", "heading", "Wie schnell lernt diese GPU?").await;
         page.open_to("/?language=en", "heading", "How fast does your GPU learn?").await;
         page.choose("Language", "Deutsch").await;
         page.wait_for("heading", "Wie schnell lernt diese GPU?").await;
-        let asked = page.ask("() => location.search").await;
-        assert_eq!(asked, "?language=de", "the address follows the choice");
+        let query = page.ask("() => location.search").await;
+        assert_eq!(query, "?language=de", "the URL follows the choice");
     });
 }

@@ -1,34 +1,35 @@
-//! The leaderboard: its filters, and the results of others.
+//! The leaderboard: its filters, columns and results.
 
-use browser_tests::{Browser, PATIENCE, Page, Setup, drive};
+use browser_tests::{Browser, Page, Setup, TIMEOUT, drive};
 use fantoccini::Locator;
 use serde_json::Value;
 
-/// Initial values of the lists of the runs' filters.
-const NOTHING_CHOSEN: [&str; 8] = ["Default", "All", "All", "All", "All", "All", "All", "All"];
+/// Default options of the remaining run filters.
+const DEFAULT_RUN_FILTERS: [&str; 8] = ["Default", "All", "All", "All", "All", "All", "All", "All"];
 
-/// Chooses among the buttons that look like one. They are transparent themselves, so that no role finds them.
+/// Clicks a filter's radio button. It is transparent, so it cannot be found by role.
 async fn choose(page: &Browser, title: &str) {
     let button = format!("//section[@id='leaderboard']//label[span='{title}']/input");
     let wait = page.client().wait();
-    wait.at_most(PATIENCE).for_element(Locator::XPath(&button)).await.unwrap().click().await.unwrap();
+    wait.at_most(TIMEOUT).for_element(Locator::XPath(&button)).await.unwrap().click().await.unwrap();
 }
 
-/// The titles of what is chosen, in the order of the page.
-async fn chosen(page: &Browser) -> Value {
+/// Returns the labels of the selected filters, in page order.
+async fn selected_filters(page: &Browser) -> Value {
     let titles =
         "() => [...document.querySelectorAll('#leaderboard input[type=radio]:checked + span, #leaderboard option:checked')]
         .map((choice) => choice.textContent)";
     page.ask(titles).await
 }
 
-async fn address(page: &Browser) -> String {
-    let address = page.client().current_url().await.unwrap();
-    address.query().unwrap_or_default().to_owned()
+/// Returns the query string of the page's URL.
+async fn query(page: &Browser) -> String {
+    let url = page.client().current_url().await.unwrap();
+    url.query().unwrap_or_default().to_owned()
 }
 
 #[test]
-fn filters_are_kept_in_the_address() {
+fn filters_are_kept_in_the_url() {
     drive(Setup::NO_GPU, async |page| {
         page.open("/leaderboard?leaderboard-class=processor").await;
         page.wait_for_text("#leaderboard .callout", "No device has a place").await;
@@ -42,7 +43,7 @@ fn filters_are_kept_in_the_address() {
         page.wait_for_text("#leaderboard .note", "Fastest first.").await;
         let backend = page.find(Locator::XPath("//label[span='Backend']/select")).await;
         backend.select_by_label("burn-wgpu").await.unwrap();
-        let sent = address(page).await;
+        let sent = query(page).await;
         assert_eq!(
             sent,
             "leaderboard=runs&leaderboard-class=processor&leaderboard-client=browser&leaderboard-precision=f16\
@@ -51,21 +52,21 @@ fn filters_are_kept_in_the_address() {
         choose(page, "MNIST, LeNet (Caffe)").await;
         page.wait_for_text("#leaderboard .callout", "No device has a place").await;
         let places = ["MNIST, LeNet (Caffe)", "Processors", "Browser", "f16", "Quick"];
-        assert_eq!(chosen(page).await, serde_json::json!(places));
-        assert!(address(page).await.starts_with("leaderboard=caffe-mnist&"));
+        assert_eq!(selected_filters(page).await, serde_json::json!(places));
+        assert!(query(page).await.starts_with("leaderboard=caffe-mnist&"));
 
         page.open_to("/", "heading", "Leaderboard").await;
         page.open(&format!("/leaderboard?{sent}")).await;
         page.wait_for_text("#leaderboard .note", "Fastest first.").await;
-        let seen = chosen(page).await;
-        let expected = ["Runs", "MNIST, LeNet (Caffe)", "burn-wgpu"].into_iter().chain(NOTHING_CHOSEN);
+        let seen = selected_filters(page).await;
+        let expected = ["Runs", "MNIST, LeNet (Caffe)", "burn-wgpu"].into_iter().chain(DEFAULT_RUN_FILTERS);
         assert_eq!(seen, serde_json::json!(expected.collect::<Vec<_>>()));
     });
 }
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn filters_of_runs_are_in_the_address_and_take_keys() {
+fn run_filters_work_with_keys_and_are_kept_in_the_url() {
     drive(Setup::NO_GPU, async |page| {
         page.open("/leaderboard?leaderboard=runs").await;
         page.wait_for_text("#leaderboard .note", "Newest first.").await;
@@ -78,7 +79,7 @@ fn filters_of_runs_are_in_the_address_and_take_keys() {
         }
         page.wait_for_text("#leaderboard .note", "Oldest first.").await;
         page.wait_for_text("table[aria-label=Leaderboard]", "No results yet").await;
-        let sent = address(page).await;
+        let sent = query(page).await;
         assert_eq!(
             sent,
             "leaderboard=runs&leaderboard-run-sort=oldest&leaderboard-run-browser=Firefox\
@@ -88,7 +89,7 @@ fn filters_of_runs_are_in_the_address_and_take_keys() {
         let more = "&leaderboard-run-since=2026-11-01&leaderboard-run-device=reported-unheard-of";
         page.open(&format!("/leaderboard?{sent}{more}")).await;
         page.wait_for_text("#leaderboard", "Oldest first.").await;
-        let seen = chosen(page).await;
+        let seen = selected_filters(page).await;
         for choice in ["Oldest first", "Firefox", "macOS"] {
             assert!(seen.as_array().unwrap().contains(&choice.into()), "{seen}");
         }
@@ -97,16 +98,17 @@ fn filters_of_runs_are_in_the_address_and_take_keys() {
         page.wait_for("link", "reported-unheard-of").await;
         page.click("button", "All devices").await;
         page.wait_for_text("#leaderboard .note", "Oldest first.").await;
-        assert!(!address(page).await.contains("leaderboard-run-device"));
+        assert!(!query(page).await.contains("leaderboard-run-device"));
     });
 }
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn columns_are_chosen_and_kept_in_the_address() {
+fn chosen_columns_are_kept_in_the_url() {
     drive(Setup::NO_GPU, async |page| {
         page.open("/leaderboard?leaderboard=runs").await;
-        let heads = "() => [...document.querySelectorAll('table[aria-label=Leaderboard] thead th')].map((of) => of.textContent)";
+        let heads = "() => [...document.querySelectorAll('table[aria-label=Leaderboard] thead th')]
+            .map((head) => head.textContent)";
         page.wait_for_text("table[aria-label=Leaderboard]", "Time to accuracy").await;
         page.find(Locator::XPath("//summary[.='Columns']")).await.click().await.unwrap();
         for column in ["Time to accuracy", "Time per epoch", "Batch size"] {
@@ -126,7 +128,7 @@ fn columns_are_chosen_and_kept_in_the_address() {
             "Day"
         ]);
         assert_eq!(shown, expected);
-        let sent = address(page).await;
+        let sent = query(page).await;
         assert!(
             sent.contains(
                 "leaderboard-columns=samples_per_second%2Caccuracy%2Cseconds_per_epoch%2Cbatch_size%2Cprogram"
@@ -140,18 +142,20 @@ fn columns_are_chosen_and_kept_in_the_address() {
     });
 }
 
-/// Two results of one network that were accurate, made from one that was trained here: a test cannot wait until a
-/// emulated GPU has learned so much. The leaderboard sees that they were not registered.
+/// Imports two accurate results of one network, derived from a short run here.
+///
+/// Reaching the target accuracy on an emulated GPU would take too long. The results have no run ID, so the leaderboard
+/// treats them as unregistered.
 async fn import_two_accurate_results(page: &Browser) {
     page.train("/?workload=keras-mnist-mlp&batch=32&seconds=15").await;
     let mut record = page.record().await;
-    assert!(record["workloads"][0]["summary"]["samples_per_second"].is_f64(), "trained for too short a time: {record}");
+    assert!(record["workloads"][0]["summary"]["samples_per_second"].is_f64(), "the run was too short: {record}");
     record["run_id"] = Value::Null;
     record["nonce"] = Value::Null;
     let workload = &mut record["workloads"][0];
-    let test = workload["evaluations"].as_array_mut().unwrap().last_mut().unwrap();
-    test["accuracy"] = 0.98.into();
-    let (step, seconds) = (test["step"].clone(), test["training_seconds"].clone());
+    let evaluation = workload["evaluations"].as_array_mut().unwrap().last_mut().unwrap();
+    evaluation["accuracy"] = 0.98.into();
+    let (step, seconds) = (evaluation["step"].clone(), evaluation["training_seconds"].clone());
     (workload["target"]["reached_step"], workload["target"]["reached_seconds"]) = (step, seconds.clone());
     (workload["summary"]["accuracy"], workload["summary"]["seconds_to_target"]) = (0.98.into(), seconds);
     for name in ["Example A", "Example B"] {
@@ -168,7 +172,7 @@ async fn import_two_accurate_results(page: &Browser) {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn results_of_a_network_are_points_with_links() {
+fn scatter_chart_links_to_the_results_of_a_network() {
     drive(Setup::USUAL, async |page| {
         import_two_accurate_results(page).await;
         page.open("/leaderboard?leaderboard=runs&leaderboard-network=keras-mnist-mlp").await;
@@ -176,7 +180,8 @@ fn results_of_a_network_are_points_with_links() {
         page.click_css("[data-part=scatter] > summary").await;
         page.set_appearance(Setup::PHONE).await.unwrap();
         page.assert_never_scrolls_sideways().await;
-        let names = "() => [...document.querySelectorAll('a.point')].map((of) => of.getAttribute('aria-label')).sort()";
+        let names = "() => [...document.querySelectorAll('a.point')]
+            .map((point) => point.getAttribute('aria-label')).sort()";
         let names = page.ask(names).await;
         assert_eq!(names.as_array().unwrap().len(), 2, "{names}");
         assert!(names[0].as_str().unwrap().starts_with("Example A, wgsl: "), "{names}");
@@ -191,10 +196,10 @@ fn results_of_a_network_are_points_with_links() {
             return [links.map((link) => link.getAttribute('href')), await text(links[0]), await text(links[2])];
         }";
         let files = page.ask(files).await;
-        let [links, csv, lines] = [0, 1, 2].map(|place| &files[place]);
+        let [links, csv, lines] = [0, 1, 2].map(|index| &files[index]);
         assert_eq!(links[2], "/api/v1/export?format=jsonl&workload=keras-mnist-mlp");
         let rows = csv.as_str().unwrap().lines().count() - 1;
-        assert_eq!((rows, lines.as_str().unwrap().lines().count()), (2, 2), "what is chosen, and nothing else");
+        assert_eq!((rows, lines.as_str().unwrap().lines().count()), (2, 2), "only the filtered results are exported");
 
         page.call(
             "() => document.querySelector('a.point').dispatchEvent(new MouseEvent('click', { bubbles: true }))",
@@ -212,8 +217,8 @@ fn unknown_query_parameters_are_ignored() {
         let wrong = "leaderboard=unheard-of&leaderboard-suite=unheard-of&leaderboard-client=toaster";
         page.open(&format!("/leaderboard?{wrong}&leaderboard-class=processor")).await;
         page.wait_for_text("#leaderboard .callout", "No device has a place").await;
-        assert_eq!(chosen(page).await, serde_json::json!(["Score", "Processors", "All", "f32", "Quick"]));
-        assert_eq!(address(page).await, "leaderboard-class=processor");
+        assert_eq!(selected_filters(page).await, serde_json::json!(["Score", "Processors", "All", "f32", "Quick"]));
+        assert_eq!(query(page).await, "leaderboard-class=processor");
     });
 }
 
@@ -222,7 +227,7 @@ fn an_empty_leaderboard_shows_published_hardware_and_no_filters() {
     drive(Setup { size: Setup::PHONE.size, ..Setup::NO_GPU }, async |page| {
         page.open_to("/leaderboard", "table", "Published hardware").await;
         page.wait_for("link", "Run the benchmark and upload your result").await;
-        assert_eq!(chosen(page).await, serde_json::json!(["Score"]));
+        assert_eq!(selected_filters(page).await, serde_json::json!(["Score"]));
         assert!(page.by_role("button", "Filters: Quick, GPUs, f32").await.is_none());
         page.assert_never_scrolls_sideways().await;
         page.open_to("/devices?network=airbench94", "table", "Published hardware").await;
@@ -233,7 +238,7 @@ fn an_empty_leaderboard_shows_published_hardware_and_no_filters() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn a_device_without_results_is_unknown() {
+fn an_unknown_device_has_an_error_page() {
     drive(Setup::NO_GPU, async |page| {
         page.tolerate(&["api/v1/devices/reported-unheard-of"]);
         page.open_to("/devices/reported-unheard-of", "heading", "This device cannot be shown").await;

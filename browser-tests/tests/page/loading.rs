@@ -1,9 +1,9 @@
-//! Loading the page: its documents, its size and speed, and its use without a network.
+//! Loading the page: documents, size, speed and offline use.
 
-use browser_tests::{Browser, PATIENCE, Page, Setup, drive, drive_firefox, drive_with_server};
+use browser_tests::{Browser, Page, Setup, TIMEOUT, drive, drive_firefox, drive_with_server};
 use serde_json::Value;
 
-/// From the end of the start page to the document on privacy, and to what it links to in another one.
+/// Follows a link from the start page to the privacy document, and from there to a section of another document.
 async fn follow_links<P: Page>(page: &P) {
     page.open_to("/", "table", "Published hardware").await;
     page.click("link", "Privacy").await;
@@ -11,12 +11,15 @@ async fn follow_links<P: Page>(page: &P) {
     let titles = "() => [document.title, document.querySelectorAll('h1').length]";
     assert_eq!(page.ask(titles).await, serde_json::json!(["Privacy – Gradmark", 1]));
     page.click("link", "how").await;
-    // By its text: on a busy machine Firefox was not done with the roles of so long a document within a minute.
+    // By text, because on a busy machine Firefox needs more than a minute for the roles of such a long document.
     page.wait_for_text("h1", "Ranking").await;
     let place = "async () => {
         const heading = document.getElementById('the-value-of-a-device');
-        const isSeen = () => { const { top } = heading.getBoundingClientRect(); return top >= 0 && top < innerHeight; };
-        while (!isSeen()) await new Promise((later) => setTimeout(later, 50));
+        const isVisible = () => {
+            const { top } = heading.getBoundingClientRect();
+            return top >= 0 && top < innerHeight;
+        };
+        while (!isVisible()) await new Promise((resolve) => setTimeout(resolve, 50));
         return location.pathname + location.hash;
     }";
     assert_eq!(page.ask(place).await, "/docs/ranking#the-value-of-a-device");
@@ -24,13 +27,13 @@ async fn follow_links<P: Page>(page: &P) {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn documents_are_linked_from_every_page_and_to_each_other() {
+fn documents_are_reached_by_links() {
     drive(Setup::NO_GPU, async |page| follow_links(page).await);
 }
 
 #[test]
 #[ignore = "needs Firefox"]
-fn documents_are_linked_in_firefox_too() {
+fn documents_are_reached_by_links_in_firefox() {
     drive_firefox(Setup::NO_GPU, async |page| follow_links(page).await);
 }
 
@@ -44,64 +47,64 @@ fn every_document_opens_and_fits_a_narrow_screen() {
         assert!(paths.len() > 10 && paths.contains(&"/api"), "{paths:?}");
         for path in paths.iter().filter(|path| path.starts_with("/docs/")) {
             page.open(path).await;
-            page.wait_until_it_says(".document", PATIENCE, |text| text.len() > 500).await;
+            page.wait_until_text(".document", TIMEOUT, |text| text.len() > 500).await;
             page.assert_never_scrolls_sideways().await;
         }
-        let right = "() => getComputedStyle(document.querySelector('.document td.number')).textAlign";
+        let alignment = "() => getComputedStyle(document.querySelector('.document td.number')).textAlign";
         page.open("/docs/performance").await;
         page.wait_for_text(".document", "samples").await;
-        assert_eq!(page.ask(right).await, "right");
+        assert_eq!(page.ask(alignment).await, "right");
         page.open_to("/docs/unheard-of", "heading", "No such document").await;
     });
 }
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn without_a_server_the_kept_documents_open() {
+fn cached_documents_open_without_a_server() {
     drive_with_server(Setup::NO_GPU, async |page, server| {
         page.open_to("/", "table", "Published hardware").await;
-        let kept = "async () => {
+        let cached = "async () => {
             await navigator.serviceWorker.ready;
             const cache = await caches.open('gradmark-1');
-            while (!(await cache.match('/'))) await new Promise((later) => setTimeout(later, 50));
+            while (!(await cache.match('/'))) await new Promise((resolve) => setTimeout(resolve, 50));
             return (await cache.keys()).filter((request) => request.url.includes('/documents-')).length;
         }";
-        assert!(page.ask(kept).await.as_u64().unwrap() > 10);
+        assert!(page.ask(cached).await.as_u64().unwrap() > 10);
         server.stop().unwrap();
-        page.tolerate(&["net::ERR_CONNECTION_REFUSED", "net::ERR_FAILED"]);
+        page.tolerate(NO_SERVER_MESSAGES);
         page.open_to("/docs/hosting", "heading", "Host your own leaderboard").await;
     });
 }
 
 const RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=5";
-/// Console messages without a server.
+/// Console messages that are expected without a server.
 const NO_SERVER_MESSAGES: &[&str] = &["net::ERR_CONNECTION_REFUSED", "net::ERR_FAILED"];
 
-/// Opens the page and waits until the browser has kept it.
-async fn keep(page: &Browser, path: &str) {
+/// Opens the page and waits until its service worker has cached it.
+async fn cache_page(page: &Browser, path: &str) {
     page.open_to(path, "button", "Benchmark").await;
-    let kept = "async () => {
+    let cached = "async () => {
         await navigator.serviceWorker.ready;
-        while (!navigator.serviceWorker.controller) await new Promise((later) => setTimeout(later, 50));
+        while (!navigator.serviceWorker.controller) await new Promise((resolve) => setTimeout(resolve, 50));
         return (await (await caches.open('gradmark-1')).keys()).map((request) => new URL(request.url).pathname);
     }";
-    let kept = page.ask(kept).await;
+    let cached = page.ask(cached).await;
     let has = |start: &str, end: &str| {
-        let paths = kept.as_array().unwrap().iter().map(|path| path.as_str().unwrap());
+        let paths = cached.as_array().unwrap().iter().map(|path| path.as_str().unwrap());
         paths.into_iter().any(|path| path.starts_with(start) && path.ends_with(end))
     };
     let page = [("/page-", ".js"), ("/page-", "_bg.wasm"), ("/style-", ".css")];
     let worker = [("/worker-", "/loader.js"), ("/worker-", "/worker_bg.wasm")];
     for (start, end) in page.into_iter().chain(worker) {
-        assert!(has(start, end), "{start}…{end} is not among {kept}");
+        assert!(has(start, end), "{start}…{end} is not among {cached}");
     }
 }
 
 #[test]
 fn once_loaded_the_page_opens_and_trains_without_a_server() {
     drive_with_server(Setup::USUAL, async |page, server| {
-        keep(page, RUN).await;
-        // The data comes with the first run.
+        cache_page(page, RUN).await;
+        // The first run downloads the data.
         page.click("button", "Benchmark").await;
         page.watch_to_the_end().await;
         server.stop().unwrap();
@@ -111,16 +114,16 @@ fn once_loaded_the_page_opens_and_trains_without_a_server() {
         let warnings = page.text(".caveats").await.unwrap();
         assert!(warnings.contains("gave no seed"), "{warnings}");
         page.click("button", "Upload").await;
-        let kept = "Not uploaded: the server cannot be reached. It is kept under “Your runs”";
-        page.wait_for_text(".upload .refusal", kept).await;
+        let refusal = "Not uploaded: the server cannot be reached. It is kept under “Your runs”";
+        page.wait_for_text(".upload .refusal", refusal).await;
     });
 }
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn files_of_an_older_page_are_forgotten() {
+fn cached_files_of_an_older_page_are_removed() {
     drive_with_server(Setup::USUAL, async |page, _| {
-        keep(page, "/").await;
+        cache_page(page, "/").await;
         let stale = "async () => {
             const cache = await caches.open('gradmark-1');
             await cache.put('/page-0123456789abcdef.js', new Response('old'));
@@ -128,23 +131,24 @@ fn files_of_an_older_page_are_forgotten() {
         }";
         page.ask(stale).await;
         page.open_to("/", "button", "Benchmark").await;
-        let gone = "async () => {
+        let is_data_cached = "async () => {
             const cache = await caches.open('gradmark-1');
-            while (await cache.match('/page-0123456789abcdef.js')) await new Promise((later) => setTimeout(later, 50));
+            const stale = '/page-0123456789abcdef.js';
+            while (await cache.match(stale)) await new Promise((resolve) => setTimeout(resolve, 50));
             return Boolean(await cache.match('/data/mnist-train.bin?v=0123456789abcdef'));
         }";
-        assert_eq!(page.ask(gone).await, true, "data is no part of a version");
+        assert_eq!(page.ask(is_data_cached).await, true, "data outlives versions of the page");
     });
 }
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn data_spoiled_in_the_cache_is_fetched_again() {
+fn corrupt_cached_data_is_fetched_again() {
     drive_with_server(Setup::USUAL, async |page, _| {
-        keep(page, RUN).await;
+        cache_page(page, RUN).await;
         page.click("button", "Benchmark").await;
         page.watch_to_the_end().await;
-        let spoil = "async () => {
+        let corrupt = "async () => {
             const cache = await caches.open('gradmark-1');
             const [request] = (await cache.keys()).filter(({ url }) => url.includes('/data/mnist-train.bin'));
             const bytes = new Uint8Array(await (await cache.match(request)).arrayBuffer());
@@ -152,37 +156,38 @@ fn data_spoiled_in_the_cache_is_fetched_again() {
             await cache.put(request, new Response(bytes));
             return bytes.length;
         }";
-        assert_ne!(page.ask(spoil).await, 0, "there is a file to spoil");
+        assert_ne!(page.ask(corrupt).await, 0, "the cached file is empty");
         for _ in 0..2 {
-            // The second time it is right again in what is kept.
+            // The second run uses the repaired cache.
             page.train(RUN).await;
         }
     });
 }
 
-/// Requests of the API for the start page.
+/// Maximum API requests of the start page.
 const MAX_REQUESTS: usize = 3;
-/// Compressed, before anything is clicked.
+/// Maximum transferred bytes of the start page, compressed, before the first click.
 const MAX_BYTES: f64 = 860_000.0;
-const FIRST_PAINT_MILLISECONDS: f64 = 1500.0;
-const INTERACTIVE_MILLISECONDS: f64 = 2500.0;
-/// A machine that does other things may be slow once, and not each time.
-const TRIES: usize = 4;
+const MAX_FIRST_PAINT_MILLISECONDS: f64 = 1500.0;
+const MAX_INTERACTIVE_MILLISECONDS: f64 = 2500.0;
+/// Attempts to meet a time limit, because other programs may slow down some of them.
+const ATTEMPTS: usize = 4;
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn the_start_page_asks_for_little() {
+fn the_start_page_needs_few_requests_and_bytes() {
     drive(Setup::USUAL, async |page| {
         page.open_to("/", "button", "Benchmark").await;
         page.wait_for("table", "Published hardware").await;
-        let asked = "() => performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource'))
+        let requests =
+            "() => performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource'))
             .map((entry) => [new URL(entry.name).pathname, entry.transferSize])";
-        let asked = page.ask(asked).await;
-        let asked = asked.as_array().unwrap();
-        let of_api: Vec<_> = asked.iter().filter(|entry| entry[0].as_str().unwrap().starts_with("/api/")).collect();
-        assert!(of_api.len() <= MAX_REQUESTS, "{of_api:?}");
-        let bytes: f64 = asked.iter().filter_map(|entry| entry[1].as_f64()).sum();
-        assert!(bytes > 100_000.0 && bytes <= MAX_BYTES, "{bytes} bytes: {asked:?}");
+        let requests = page.ask(requests).await;
+        let requests = requests.as_array().unwrap();
+        let to_api: Vec<_> = requests.iter().filter(|entry| entry[0].as_str().unwrap().starts_with("/api/")).collect();
+        assert!(to_api.len() <= MAX_REQUESTS, "{to_api:?}");
+        let bytes: f64 = requests.iter().filter_map(|entry| entry[1].as_f64()).sum();
+        assert!(bytes > 100_000.0 && bytes <= MAX_BYTES, "{bytes} bytes: {requests:?}");
     });
 }
 
@@ -191,23 +196,24 @@ fn the_start_page_asks_for_little() {
 fn the_start_page_is_painted_and_can_be_used_soon() {
     drive(Setup::USUAL, async |page| {
         let mut measured = Vec::new();
-        for _ in 0..TRIES {
+        for _ in 0..ATTEMPTS {
             page.open("/").await;
             let times = "async () => {
-                const ready = () => [...document.querySelectorAll('button')].some((of) => of.textContent === 'Benchmark' && !of.disabled);
-                while (!ready()) await new Promise((later) => setTimeout(later, 5));
+                const isStart = (button) => button.textContent === 'Benchmark' && !button.disabled;
+                const ready = () => [...document.querySelectorAll('button')].some(isStart);
+                while (!ready()) await new Promise((resolve) => setTimeout(resolve, 5));
                 const now = performance.now();
                 const paint = performance.getEntriesByName('first-contentful-paint')[0];
                 return [paint?.startTime ?? now, now];
             }";
             let times = page.ask(times).await;
-            let [paint, interactive] = [0, 1].map(|place| times[place].as_f64().unwrap());
-            if paint <= FIRST_PAINT_MILLISECONDS && interactive <= INTERACTIVE_MILLISECONDS {
+            let [paint, interactive] = [0, 1].map(|index| times[index].as_f64().unwrap());
+            if paint <= MAX_FIRST_PAINT_MILLISECONDS && interactive <= MAX_INTERACTIVE_MILLISECONDS {
                 return;
             }
             measured.push((paint, interactive));
         }
-        panic!("first paint and first use, in milliseconds: {measured:?}");
+        panic!("first paint and time to interactive, in milliseconds: {measured:?}");
     });
 }
 
@@ -217,24 +223,24 @@ fn the_page_stays_responsive_while_it_trains() {
     const MAX_TASK_MILLISECONDS: f64 = 100.0;
     drive(Setup::USUAL, async |page| {
         let mut measured = Vec::new();
-        // The emulated GPU takes both processors of a small machine, so that a task may lose its turn once.
-        for _ in 0..TRIES {
+        // The emulated GPU may occupy all cores of a small machine and delay a task.
+        for _ in 0..ATTEMPTS {
             page.open_to("/?workload=keras-mnist-mlp&batch=32&steps=60", "button", "Benchmark").await;
             let watch = "() => {
-                window.long = [];
-                const note = (list) => window.long.push(...list.getEntries().map((entry) => entry.duration));
+                window.longTasks = [];
+                const note = (list) => window.longTasks.push(...list.getEntries().map((entry) => entry.duration));
                 new PerformanceObserver(note).observe({ type: 'longtask' });
             }";
             page.ask(watch).await;
             page.click("button", "Benchmark").await;
             page.watch_to_the_end().await;
-            let long = page.ask("() => window.long").await;
-            let long: Vec<f64> = long.as_array().unwrap().iter().filter_map(Value::as_f64).collect();
-            if long.iter().all(|task| *task <= MAX_TASK_MILLISECONDS) {
+            let durations = page.ask("() => window.longTasks").await;
+            let durations: Vec<f64> = durations.as_array().unwrap().iter().filter_map(Value::as_f64).collect();
+            if durations.iter().all(|duration| *duration <= MAX_TASK_MILLISECONDS) {
                 return;
             }
-            measured.push(long);
+            measured.push(durations);
         }
-        panic!("tasks of the page's thread, in milliseconds: {measured:?}");
+        panic!("long tasks of the page's thread, in milliseconds: {measured:?}");
     });
 }

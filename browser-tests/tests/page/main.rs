@@ -1,4 +1,4 @@
-//! The page in real browsers, with the real server.
+//! Tests of the page in real browsers with a real server.
 
 mod absent;
 mod accessible;

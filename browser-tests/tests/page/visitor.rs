@@ -1,12 +1,12 @@
-//! Other actions of visitors: settings, stored runs, files, results side by side, and scripts.
+//! Other visitor actions: settings, stored runs, files, side-by-side results and scripts.
 
-use browser_tests::{PATIENCE, Page, Setup, drive};
+use browser_tests::{Page, Setup, TIMEOUT, drive};
 use fantoccini::Locator;
 use serde_json::Value;
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn failed_upload_is_kept_and_offered_again() {
+fn a_failed_upload_is_kept_and_offered_again() {
     drive(Setup::USUAL, async |page| {
         page.train("/?workload=keras-mnist-mlp&batch=32&steps=5").await;
         page.block(&["*/api/*"]).await;
@@ -21,9 +21,9 @@ fn failed_upload_is_kept_and_offered_again() {
         page.wait_for("table", "Results").await;
         page.click("link", "Delete this result").await;
         page.click("button", "Delete this result").await;
-        page.wait_for_status(PATIENCE, |text| text.contains("deleted")).await;
+        page.wait_for_status(TIMEOUT, |text| text.contains("deleted")).await;
         page.open_to("/", "table", "Published hardware").await;
-        assert!(page.by_role("table", "Your runs").await.is_none(), "what was deleted there is forgotten here");
+        assert!(page.by_role("table", "Your runs").await.is_none(), "the deleted run is still listed");
     });
 }
 
@@ -37,17 +37,17 @@ fn a_script_starts_a_run_and_waits_for_its_record() {
         assert_eq!(finished["state"], "finished", "{finished}");
         let record = &finished["record"];
         assert_eq!(record["requested"]["seed"], 7);
-        assert_eq!(record["run_id"], Value::Null, "the leaderboard gives seeds itself");
+        assert_eq!(record["run_id"], Value::Null, "the leaderboard registers only runs with its own seeds");
         let settings = &record["workloads"][0]["settings"];
         assert_eq!((&settings["learning_rate"], &settings["batch_size"]), (&0.05.into(), &32.into()), "{settings}");
-        let marks = record["departures"].to_string();
-        assert!(marks.contains("learning_rate") && marks.contains("batch_size"), "{marks}");
+        let departures = record["departures"].to_string();
+        assert!(departures.contains("learning_rate") && departures.contains("batch_size"), "{departures}");
     });
 }
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn script_learns_of_a_wrong_setting_in_the_address() {
+fn invalid_settings_in_the_url_are_reported_to_scripts() {
     drive(Setup::USUAL, async |page| {
         for (settings, part) in
             [("batch=many", "batch must be a whole number"), ("seed=1&seed=2", "seed can be given only once")]
@@ -66,7 +66,7 @@ fn script_learns_of_a_wrong_setting_in_the_address() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn settings_are_editable_and_errors_name_them() {
+fn invalid_settings_are_named_until_corrected() {
     drive(Setup::USUAL, async |page| {
         page.open_to("/", "button", "Benchmark").await;
         page.click_css("details.options > summary").await;
@@ -83,7 +83,7 @@ fn settings_are_editable_and_errors_name_them() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn two_results_stand_side_by_side() {
+fn two_results_are_shown_side_by_side() {
     drive(Setup::USUAL, async |page| {
         let mut ids = Vec::new();
         for batch in [32, 64] {
@@ -105,9 +105,9 @@ fn two_results_stand_side_by_side() {
         page.click("button", "Compare").await;
         page.wait_for("table", "Side by side").await;
         page.open_to(&format!("/runs/{}", ids[1]), "table", "Results").await;
-        // By a word of its name, and with the keyboard: the only other result here.
-        let words = page.find(Locator::Css(".compare-with input")).await;
-        words.send_keys("WGSL").await.unwrap();
+        // Search by name and select with the keyboard. Only one other result exists.
+        let search = page.find(Locator::Css(".compare-with input")).await;
+        search.send_keys("WGSL").await.unwrap();
         page.wait_for_text(".found", "wgsl").await;
         page.find(Locator::Css(".found input")).await.send_keys(" ").await.unwrap();
         page.click("button", "Compare").await;
@@ -115,11 +115,11 @@ fn two_results_stand_side_by_side() {
         let text = table.text().await.unwrap();
         assert!(text.contains("Test accuracy") && text.contains("Batch size"), "{text}");
         let head = page.client().find_all(Locator::Css("table[aria-label='Side by side'] thead a")).await.unwrap();
-        let mut beside = Vec::new();
+        let mut shown = Vec::new();
         for link in head {
-            beside.push(link.attr("href").await.unwrap().unwrap());
+            shown.push(link.attr("href").await.unwrap().unwrap());
         }
-        assert_eq!(beside, [format!("/runs/{}", ids[1]), format!("/runs/{}", ids[0])]);
+        assert_eq!(shown, [format!("/runs/{}", ids[1]), format!("/runs/{}", ids[0])]);
         page.set_appearance(Setup::PHONE).await.unwrap();
         page.assert_never_scrolls_sideways().await;
     });
@@ -127,21 +127,21 @@ fn two_results_stand_side_by_side() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn light_or_dark_is_chosen_by_hand_and_remembered() {
+fn a_chosen_theme_is_stored_and_overrides_the_system() {
     drive(Setup::NO_GPU, async |page| {
         page.open_to("/", "table", "Published hardware").await;
-        let ground = "() => getComputedStyle(document.body).backgroundColor";
-        let light = page.ask(ground).await;
+        let background = "() => getComputedStyle(document.body).backgroundColor";
+        let light = page.ask(background).await;
         let choice = page.find(Locator::XPath("//label[span='Colors']/select")).await;
         choice.select_by_label("Dark").await.unwrap();
-        let dark = page.ask(ground).await;
+        let dark = page.ask(background).await;
         assert_ne!(dark, light);
         page.open_to("/compare", "heading", "Compare frameworks").await;
-        assert_eq!(page.ask(ground).await, dark, "another page is dark, too");
+        assert_eq!(page.ask(background).await, dark, "the theme is not stored");
         page.set_appearance(Setup { dark: true, ..Setup::NO_GPU }).await.unwrap();
         let choice = page.find(Locator::XPath("//label[span='Colors']/select")).await;
         choice.select_by_label("Light").await.unwrap();
-        assert_eq!(page.ask(ground).await, light, "whatever the system likes");
+        assert_eq!(page.ask(background).await, light, "the system overrides the theme");
     });
 }
 
