@@ -1,4 +1,4 @@
-//! The fastest back end of a comparison, and its lead over the next one.
+//! Fastest backend of a comparison and its lead over the next one.
 
 use super::{Comparison, Contender, rates};
 use crate::RunRecord;
@@ -6,19 +6,18 @@ use crate::estimate::{Estimate, Interval};
 use crate::regression;
 use crate::summary::MeasuredWorkload;
 
-/// Lead of the fastest back end.
+/// Lead of the fastest backend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lead {
     pub fastest: Contender,
     pub next: Contender,
-    /// Throughput of the fastest divided by that of the next; over several networks, the geometric mean of these ratios.
+    /// Throughput ratio of the fastest to the next; over several networks, the geometric mean of the ratios.
     pub ratio: Estimate,
 }
 
-/// Finds the two fastest of the back ends that have a throughput for every one of these networks. `None` if there are
-/// fewer than two.
+/// Finds the two fastest backends among those with a throughput for every network. `None` if there are fewer than two.
 ///
-/// The interval over several networks adds their relative half-widths, which are independent, in squares.
+/// Over several networks, the relative half-widths are independent, so the interval adds them in quadrature.
 pub fn lead(comparisons: &[Comparison], records: &[RunRecord]) -> Option<Lead> {
     let logarithm = |of: &Comparison, contender: &Contender| {
         let row = of.rows.iter().find(|row| row.contender == *contender)?;
@@ -39,7 +38,7 @@ pub fn lead(comparisons: &[Comparison], records: &[RunRecord]) -> Option<Lead> {
     Some(Lead { fastest: fastest.clone(), next: next.clone(), ratio })
 }
 
-/// Returns the geometric mean of positive ratios, unchanged if there is one.
+/// Returns the geometric mean of positive ratios, or the ratio itself if there is only one.
 fn geometric_mean(ratios: &[Estimate]) -> Estimate {
     if let [ratio] = ratios {
         return *ratio;
