@@ -1,11 +1,11 @@
-//! Columns and cells.
+//! Table columns and cells.
 
 use std::borrow::Cow;
 
 use results::WorkloadRecord;
 use results::open_data::ExportColumn;
 
-/// Column of a table. Published names never change.
+/// Table column. Published names never change.
 pub struct Column<R> {
     pub name: &'static str,
     pub unit: Option<&'static str>,
@@ -14,7 +14,7 @@ pub struct Column<R> {
 }
 
 impl<R> Column<R> {
-    /// Creates a column of words or plain numbers.
+    /// Creates a column without a unit.
     pub const fn of(name: &'static str, meaning: &'static str, values: Values<R>) -> Self {
         Self { name, unit: None, meaning, values }
     }
@@ -24,7 +24,7 @@ impl<R> Column<R> {
         Self { name, unit: Some(unit), meaning, values }
     }
 
-    /// Returns the description for readers of the table.
+    /// Returns the column's description for readers of the table.
     pub fn described(&self) -> ExportColumn {
         ExportColumn {
             name: self.name.to_owned(),
@@ -34,26 +34,27 @@ impl<R> Column<R> {
     }
 }
 
-type Always<R, T> = fn(&R, &WorkloadRecord) -> T;
-type Perhaps<R, T> = fn(&R, &WorkloadRecord) -> Option<T>;
+type Required<R, T> = fn(&R, &WorkloadRecord) -> T;
+type Optional<R, T> = fn(&R, &WorkloadRecord) -> Option<T>;
 
-/// Function that returns a column's cell for a workload of a run. The variant is the type of the column, so that files
-/// can declare types before they have rows.
+/// Function that returns a column's cell for a workload of a run.
+///
+/// The variant determines the column type, so that files can declare types before they have rows.
 pub enum Values<R> {
     Text(for<'a> fn(&'a R, &'a WorkloadRecord) -> &'a str),
     OptionalText(for<'a> fn(&'a R, &'a WorkloadRecord) -> Option<&'a str>),
-    /// Text that is derived from the record.
-    OptionalWords(Perhaps<R, String>),
-    Whole(Always<R, u64>),
-    OptionalWhole(Perhaps<R, u64>),
-    Number(Always<R, f64>),
-    OptionalNumber(Perhaps<R, f64>),
-    Flag(Always<R, bool>),
+    /// Text computed from the record.
+    OptionalWords(Optional<R, String>),
+    Whole(Required<R, u64>),
+    OptionalWhole(Optional<R, u64>),
+    Number(Required<R, f64>),
+    OptionalNumber(Optional<R, f64>),
+    Flag(Required<R, bool>),
     /// Seconds since 1970 UTC.
-    Moment(Always<R, f64>),
+    Moment(Required<R, f64>),
 }
 
-/// Value in a row.
+/// Value in a table row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell<'a> {
     Empty,
@@ -66,7 +67,7 @@ pub(crate) enum Cell<'a> {
 }
 
 impl<R> Values<R> {
-    /// Returns true if some runs lack the value.
+    /// Returns true if some runs may lack the value.
     pub(crate) fn may_be_absent(&self) -> bool {
         matches!(
             self,

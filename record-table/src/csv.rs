@@ -1,9 +1,9 @@
-//! Lines of the table as in RFC 4180, except that they end with a line feed.
+//! Table lines as in RFC 4180, except that they end with a line feed.
 
 use crate::Run;
 use crate::column::{Cell, Column};
 
-/// Writes the header line with the names.
+/// Writes the header line with the column names.
 pub fn write_header<R>(text: &mut String, columns: &[Column<R>]) {
     write_line(text, columns.iter().map(|column| Cell::Text(column.name.into())));
 }
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_quoted_and_never_formulas() {
+    fn text_is_quoted_and_never_a_formula() {
         for (text, expected) in [
             ("plain", "plain"),
             ("a,b", "\"a,b\""),

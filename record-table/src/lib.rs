@@ -1,8 +1,8 @@
 //! Records as tables with typed columns, for spreadsheets and programs: the leaderboard's open data, and the output of
-//! `native-runner export`. Uses no files and no clock.
+//! `native-runner export`. Does not access files or the clock.
 //!
-//! Each row is a workload of a run, regardless of its outcome. Callers with more data about runs ([`Run`]) add their
-//! own columns to [`record_columns`].
+//! Each row is a workload of a run, regardless of its outcome. Callers with more data about runs ([`Run`]) can add
+//! their own columns to [`record_columns`].
 
 #![cfg_attr(
     not(test),
@@ -21,7 +21,7 @@ pub use record_columns::record_columns;
 use results::RunRecord;
 use results::api::StoredRun;
 
-/// Run with its record and the other data that its columns show.
+/// Run with a record and any other data that columns show.
 pub trait Run {
     fn record(&self) -> &RunRecord;
 }

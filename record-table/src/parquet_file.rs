@@ -1,4 +1,4 @@
-//! Tables as Parquet files: typed columns, in row groups that are written once they are full.
+//! Parquet export: typed columns in row groups, each written once it is full.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use results::open_data::ExportColumn;
 use crate::Run;
 use crate::column::{Cell, Column, Values};
 
-/// Rows per group. A group is kept in memory until it is written: a few megabytes.
+/// Rows per group. A group stays in memory until it is written, which takes a few megabytes.
 pub const ROWS_IN_GROUP: usize = 10_000;
 
-/// Parquet file that is written in parts.
+/// Parquet file that is written incrementally.
 pub struct ParquetFile<R> {
     columns: Vec<Column<R>>,
     writer: SerializedFileWriter<Vec<u8>>,
@@ -28,7 +28,7 @@ pub struct ParquetFile<R> {
 }
 
 impl<R: Run> ParquetFile<R> {
-    /// Creates a file with these columns. Its metadata contain `about` and, as JSON, the meaning of the columns.
+    /// Creates a file with these columns. Its metadata contains `about` and, as JSON, the column descriptions.
     ///
     /// # Errors
     /// If the format does not support the columns, such as two with the same name.
@@ -67,7 +67,7 @@ impl<R: Run> ParquetFile<R> {
         Ok(())
     }
 
-    /// Writes the remaining rows and the end of the file.
+    /// Writes the remaining rows and the file footer.
     ///
     /// # Errors
     /// Same as [`ParquetFile::write_run`].
@@ -78,25 +78,25 @@ impl<R: Run> ParquetFile<R> {
         self.writer.finish().map(|_metadata| ())
     }
 
-    /// Returns the bytes since the last call.
+    /// Takes the bytes written since the last call.
     ///
     /// # Errors
-    /// Never, because the file is in memory.
+    /// Never in practice, because the file is in memory.
     pub fn take(&mut self) -> Result<Vec<u8>, ParquetError> {
         self.writer.flush()?;
-        // The writer only counts written bytes.
+        // Safe because the writer only counts bytes and never reads them back.
         Ok(std::mem::take(self.writer.inner_mut()))
     }
 }
 
-/// Cells of a column that wait for their row group to fill.
+/// Buffered cells of a column, until the row group is full.
 struct Buffer {
-    values: Waiting,
+    values: BufferedValues,
     /// 1 for each present value and 0 for each absent one; `None` if every value is present.
     present: Option<Vec<i16>>,
 }
 
-enum Waiting {
+enum BufferedValues {
     Texts(Vec<ByteArray>),
     Wholes(Vec<i64>),
     Numbers(Vec<f64>),
@@ -107,14 +107,14 @@ enum Waiting {
 
 impl Buffer {
     fn new<R>(values: &Values<R>) -> Self {
-        let waiting = match values {
-            Values::Text(_) | Values::OptionalText(_) | Values::OptionalWords(_) => Waiting::Texts(Vec::new()),
-            Values::Whole(_) | Values::OptionalWhole(_) => Waiting::Wholes(Vec::new()),
-            Values::Number(_) | Values::OptionalNumber(_) => Waiting::Numbers(Vec::new()),
-            Values::Flag(_) => Waiting::Flags(Vec::new()),
-            Values::Moment(_) => Waiting::Moments(Vec::new()),
+        let buffered = match values {
+            Values::Text(_) | Values::OptionalText(_) | Values::OptionalWords(_) => BufferedValues::Texts(Vec::new()),
+            Values::Whole(_) | Values::OptionalWhole(_) => BufferedValues::Wholes(Vec::new()),
+            Values::Number(_) | Values::OptionalNumber(_) => BufferedValues::Numbers(Vec::new()),
+            Values::Flag(_) => BufferedValues::Flags(Vec::new()),
+            Values::Moment(_) => BufferedValues::Moments(Vec::new()),
         };
-        Self { values: waiting, present: values.may_be_absent().then(Vec::new) }
+        Self { values: buffered, present: values.may_be_absent().then(Vec::new) }
     }
 
     fn push(&mut self, cell: Cell) -> Result<(), ParquetError> {
@@ -123,33 +123,33 @@ impl Buffer {
         }
         match (&mut self.values, cell) {
             (_, Cell::Empty) if self.present.is_some() => {}
-            (Waiting::Texts(values), Cell::Text(text)) => values.push(ByteArray::from(&*text)),
-            (Waiting::Wholes(values), Cell::Whole(whole)) => values.push(signed(whole)),
-            (Waiting::Numbers(values), Cell::Number(number)) => values.push(number),
-            (Waiting::Flags(values), Cell::Flag(flag)) => values.push(flag),
-            (Waiting::Moments(values), Cell::Moment(unix_seconds)) => values.push(microseconds(unix_seconds)),
+            (BufferedValues::Texts(values), Cell::Text(text)) => values.push(ByteArray::from(&*text)),
+            (BufferedValues::Wholes(values), Cell::Whole(whole)) => values.push(saturate_to_i64(whole)),
+            (BufferedValues::Numbers(values), Cell::Number(number)) => values.push(number),
+            (BufferedValues::Flags(values), Cell::Flag(flag)) => values.push(flag),
+            (BufferedValues::Moments(values), Cell::Moment(unix_seconds)) => values.push(to_microseconds(unix_seconds)),
             (_, cell) => return Err(ParquetError::General(format!("{cell:?} is not of its column's type"))),
         }
         Ok(())
     }
 
-    /// Writes all cells and clears the buffer.
+    /// Writes all buffered cells and clears the buffer.
     fn write(&mut self, mut column: SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
         let present = self.present.as_deref();
         match &mut self.values {
-            Waiting::Texts(values) => {
+            BufferedValues::Texts(values) => {
                 column.typed::<ByteArrayType>().write_batch(values, present, None)?;
                 values.clear();
             }
-            Waiting::Wholes(values) | Waiting::Moments(values) => {
+            BufferedValues::Wholes(values) | BufferedValues::Moments(values) => {
                 column.typed::<Int64Type>().write_batch(values, present, None)?;
                 values.clear();
             }
-            Waiting::Numbers(values) => {
+            BufferedValues::Numbers(values) => {
                 column.typed::<DoubleType>().write_batch(values, present, None)?;
                 values.clear();
             }
-            Waiting::Flags(values) => {
+            BufferedValues::Flags(values) => {
                 column.typed::<BoolType>().write_batch(values, present, None)?;
                 values.clear();
             }
@@ -161,14 +161,15 @@ impl Buffer {
     }
 }
 
-/// Saturates instead of failing: validation rejects numbers near the limit, but an import by the host must not break
-/// the file.
-fn signed(whole: u64) -> i64 {
+/// Converts to a signed number, saturating at the maximum.
+///
+/// Validation rejects numbers near the limit, but an import by the host must not break the file.
+fn saturate_to_i64(whole: u64) -> i64 {
     i64::try_from(whole).unwrap_or(i64::MAX)
 }
 
-fn microseconds(unix_seconds: f64) -> i64 {
-    #[expect(clippy::cast_possible_truncation, reason = "whole numbers, and the cast keeps within what fits")]
+fn to_microseconds(unix_seconds: f64) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "whole numbers; out of range it saturates")]
     let whole = (unix_seconds * 1e6).round() as i64;
     whole
 }
@@ -193,23 +194,23 @@ fn field<R>(column: &Column<R>) -> Result<Type, ParquetError> {
     Type::primitive_type_builder(column.name, stored).with_repetition(repetition).with_logical_type(logical).build()
 }
 
-/// Returns the file properties, which every reader supports: the first version of the format, and gzip.
+/// Returns file properties that every reader supports: the first version of the format, and gzip.
 fn properties<R>(columns: &[Column<R>], about: &[(&str, &str)]) -> Result<WriterProperties, ParquetError> {
     let is_number = |column: &&Column<R>| matches!(column.values, Values::Number(_) | Values::OptionalNumber(_));
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::GZIP(GzipLevel::default()))
-        // Readers can skip whole groups. A page index would stay in memory until the end.
+        // Chunk statistics let readers skip whole groups. A page index would stay in memory until the end.
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
         .set_key_value_metadata(Some(metadata(columns, about)?));
-    // Measurements rarely repeat, so a dictionary does not help.
+    // Measurements rarely repeat, so a dictionary would not help.
     for column in columns.iter().filter(is_number) {
         properties = properties.set_column_dictionary_enabled(ColumnPath::from(column.name), false);
     }
     Ok(properties.build())
 }
 
-/// Returns the metadata: `about`, versions and the meaning of the columns.
+/// Returns the metadata: `about`, versions and column descriptions.
 fn metadata<R>(columns: &[Column<R>], about: &[(&str, &str)]) -> Result<Vec<KeyValue>, ParquetError> {
     let described: Vec<ExportColumn> = columns.iter().map(Column::described).collect();
     let described = serde_json::to_string(&described).map_err(|cause| ParquetError::External(Box::new(cause)))?;
@@ -228,15 +229,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_have_microseconds_and_numbers_saturate() {
-        assert_eq!(microseconds(1_800_000_000.123_456), 1_800_000_000_123_456);
-        assert_eq!(microseconds(-0.000_001_4), -1);
-        assert_eq!(microseconds(f64::MAX), i64::MAX);
-        assert_eq!((signed(7), signed(u64::MAX)), (7, i64::MAX));
+    fn moments_are_in_microseconds_and_numbers_saturate() {
+        assert_eq!(to_microseconds(1_800_000_000.123_456), 1_800_000_000_123_456);
+        assert_eq!(to_microseconds(-0.000_001_4), -1);
+        assert_eq!(to_microseconds(f64::MAX), i64::MAX);
+        assert_eq!((saturate_to_i64(7), saturate_to_i64(u64::MAX)), (7, i64::MAX));
     }
 
     #[test]
-    fn cells_of_other_types_are_refused() {
+    fn cells_of_the_wrong_type_are_rejected() {
         let mut always = Buffer::new(&Values::<()>::Whole(|_, _| 1));
         assert!(always.push(Cell::Whole(1)).is_ok());
         assert!(always.push(Cell::Number(1.0)).is_err());

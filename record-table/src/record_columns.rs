@@ -1,4 +1,4 @@
-//! Columns of every table of records. New ones are added at the end.
+//! Columns shared by all record tables. Add new ones at the end.
 
 use results::Layout;
 
@@ -6,7 +6,7 @@ use crate::Run;
 use crate::column::Column;
 use crate::column::Values::{Flag, Number, OptionalNumber, OptionalText, OptionalWhole, Text, Whole};
 
-/// Returns the columns about each workload of a record, in the published order.
+/// Returns the columns that describe a record's workload, in published order.
 pub fn record_columns<R: Run>() -> Vec<Column<R>> {
     vec![
         Column::of("suite", "list of workloads that was run", Text(|run, _| &run.record().suite.name)),

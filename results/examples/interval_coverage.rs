@@ -1,17 +1,18 @@
-//! Simulated coverage of the 95 % interval of a run's throughput: the share of runs whose interval contains the true median.
+//! Simulated coverage of the 95 % throughput interval: the share of runs whose interval contains the true median.
 //!
-//! Window rates are log-normal around a median of 1, with a correlation from each window to the next (a first-order
-//! autoregression). A run takes twenty windows, or ends by the rule of `engine/src/train/learning.rs`, which looks at the
-//! interval. `cargo run --release -p results --example interval_coverage` prints the same table everywhere.
+//! Window rates are log-normal around a median of 1, and consecutive windows are correlated (first-order
+//! autoregression). A run takes twenty windows or stops by the rule in `engine/src/train/learning.rs`, which depends on
+//! the interval. `cargo run --release -p results --example interval_coverage` prints the same table on every machine.
 
 use results::statistics::{median, median_interval};
 use results::summary::{MINIMUM_WINDOWS, STABLE_HALF_WIDTH};
 
 const RUNS: u32 = 4000;
-/// As in `engine/src/train/learning.rs`.
+/// Maximum number of windows, as in `engine/src/train/learning.rs`.
 const MAXIMUM_WINDOWS: usize = 4 * MINIMUM_WINDOWS;
 
-/// Sums of twelve numbers of a linear congruential generator (Knuth's constants), which are nearly normal.
+/// Generator of roughly normal numbers: sums of twelve numbers from a linear congruential generator (Knuth's
+/// constants).
 struct Normal(u64);
 
 impl Normal {
@@ -30,26 +31,26 @@ fn main() {
         for deviation in [0.01, 0.05] {
             for (rule, is_stopped) in [("after twenty", false), ("when they agree", true)] {
                 let mut normal = Normal(1);
-                let (mut windows, mut held) = (0, 0);
+                let (mut windows, mut covered) = (0, 0);
                 for _ in 0..RUNS {
-                    let rates = run(correlation, deviation, is_stopped, &mut normal);
+                    let rates = simulate_run(correlation, deviation, is_stopped, &mut normal);
                     let (low, high) = median_interval(&rates, 0.95).expect("a run has windows");
                     windows += rates.len();
-                    held += u32::from(low <= 1.0 && 1.0 <= high);
+                    covered += u32::from(low <= 1.0 && 1.0 <= high);
                 }
                 println!(
                     "{correlation:>11}  {:>7} %  {rule:<20}  {:>12.1}  {:>23.1} %",
                     100.0 * deviation,
                     windows as f64 / f64::from(RUNS),
-                    100.0 * f64::from(held) / f64::from(RUNS)
+                    100.0 * f64::from(covered) / f64::from(RUNS)
                 );
             }
         }
     }
 }
 
-/// Rates of the counted windows of a run.
-fn run(correlation: f64, deviation: f64, is_stopped: bool, normal: &mut Normal) -> Vec<f64> {
+/// Simulates the rates of a run's counted windows.
+fn simulate_run(correlation: f64, deviation: f64, is_stopped: bool, normal: &mut Normal) -> Vec<f64> {
     let mut deviate = normal.next();
     let mut rates = Vec::new();
     while rates.len() < MAXIMUM_WINDOWS && !(is_stopped && is_stable(&rates)) {
@@ -59,7 +60,7 @@ fn run(correlation: f64, deviation: f64, is_stopped: bool, normal: &mut Normal) 
     rates
 }
 
-/// As `results::summary::summarise` decides it.
+/// Returns true if the rates are stable by the rule of `results::summary::summarise`.
 fn is_stable(rates: &[f64]) -> bool {
     let interval = median_interval(rates, 0.95).zip(median(rates));
     rates.len() >= MINIMUM_WINDOWS

@@ -1,4 +1,4 @@
-//! The leaderboard's wire format, version 1, as both sides speak it.
+//! Wire format of the leaderboard, version 1, shared by server and clients.
 //!
 //! | call | request | answer |
 //! |---|---|---|
@@ -34,11 +34,10 @@
 //! | `GET /api/v1/export/about` | – | [`ExportAbout`](crate::open_data::ExportAbout) |
 //! | `GET /api/v1/snapshots` | – | [`SnapshotList`](crate::open_data::SnapshotList) |
 //!
-//! An accepted record is answered with 201. The same record with the same nonce, sent again within
-//! ten minutes because the answer was lost, is answered with 200 and a further deletion secret; any
-//! other second record of a run is refused as `already_submitted`. An import may name itself with the header
-//! [`IDEMPOTENCY_KEY`]: the same record with the same key, sent again at any time, is answered with 200 and the secret that
-//! was lost.
+//! An accepted record returns 201. A client that lost the response can resend the same record with the same nonce
+//! within ten minutes, which returns 200 and another deletion secret. Any other second record of a run is refused as
+//! `already_submitted`. An import can set the header [`IDEMPOTENCY_KEY`]: resending the same record with the same key
+//! at any time returns 200 and the lost secret.
 //!
 //! Every refusal is an [`ErrorBody`] with an HTTP status of 4xx or 5xx.
 
@@ -67,9 +66,9 @@ pub use proof::{
 
 use crate::{Adapter, ClientKind, Precision, RunRecord, Suite, Summary};
 
-/// Header of an import, with a random word that its client keeps secret until the answer.
+/// Idempotency header of an import: a random word that the client keeps secret until the response.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
-/// Allowed lengths of that word, in ASCII characters.
+/// Allowed lengths of the idempotency key, in ASCII characters.
 pub const IDEMPOTENCY_KEY_LENGTHS: std::ops::RangeInclusive<usize> = 32..=128;
 
 /// Registers a run before it starts.
@@ -182,7 +181,7 @@ pub struct StoredRun {
 }
 
 impl StoredRun {
-    /// Returns the run with the listed metrics in its record.
+    /// Replaces the metrics in the record with the listed ones.
     #[must_use]
     pub fn into_listed(mut self) -> Self {
         for (workload, listed) in self.record.workloads.iter_mut().zip(self.listed.drain(..)) {
@@ -191,7 +190,7 @@ impl StoredRun {
         self
     }
 
-    /// Returns the run with the listed metrics in its record, without copying it if they are the record's own.
+    /// Returns the run with the listed metrics in its record, without a copy if they are the record's own.
     pub fn as_listed(&self) -> Cow<'_, Self> {
         if self.listed.is_empty() { Cow::Borrowed(self) } else { Cow::Owned(self.clone().into_listed()) }
     }
@@ -289,7 +288,7 @@ pub enum RunSort {
 names!(RunSort { Fastest = "fastest", Newest = "newest", Oldest = "oldest", Accuracy = "accuracy", TimeToAccuracy = "time_to_accuracy" });
 
 impl RunSort {
-    /// Returns true if it compares metrics, which requires results of one workload.
+    /// Returns true if the order compares metrics, which requires results of one workload.
     pub fn needs_workload(self) -> bool {
         !matches!(self, Self::Newest | Self::Oldest)
     }
@@ -404,7 +403,7 @@ pub enum Note {
 }
 
 impl Note {
-    /// Returns a finding of a check.
+    /// Creates a note about the finding of a check.
     pub fn finding(sentence: impl Into<String>) -> Self {
         Self::Finding { sentence: sentence.into() }
     }

@@ -1,4 +1,4 @@
-//! Badges: a result in one line, for other pages.
+//! Badges: one-line results to embed in other pages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,9 @@
-//! Days of the calendar, without a clock and without time zones: everything is UTC.
+//! Calendar dates in UTC, without a clock or time zones.
 
-/// Largest number of days before and after 1970 that is converted.
+/// Maximum distance from 1970 in days; later and earlier times are clamped to it.
 const MAX_DAYS: i64 = 1_000_000_000;
 
-/// A day of the Gregorian calendar.
+/// Day in the Gregorian calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Date {
     pub year: i64,
@@ -14,12 +14,12 @@ pub struct Date {
 }
 
 impl Date {
-    /// Returns the day of a moment in seconds since 1970, limited to the range of the calendar.
+    /// Converts seconds since 1970 to a date, clamped to the supported range.
     pub fn of(unix_seconds: f64) -> Self {
         #[expect(clippy::cast_possible_truncation, reason = "a number of days; out of range it saturates")]
         let days = (unix_seconds / 86_400.0).floor() as i64;
-        // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days: years begin in March, so that a
-        // leap day is the last.
+        // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days: years begin in March, so a
+        // leap day comes last.
         let shifted = days.clamp(-MAX_DAYS, MAX_DAYS) + 719_468;
         let era = shifted.div_euclid(146_097);
         let day_of_era = shifted.rem_euclid(146_097);
@@ -32,7 +32,7 @@ impl Date {
         Self { year: year_of_era + era * 400 + i64::from(month <= 2), month: small(month), day: small(day) }
     }
 
-    /// Parses a day such as `2026-11-23`; `None` if it is invalid.
+    /// Parses a date such as `2026-11-23`; `None` if it is invalid.
     pub fn from_iso(text: &str) -> Option<Self> {
         let digits = |part: &str, length: usize| {
             let only_digits = part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -42,13 +42,13 @@ impl Date {
         let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
         let small = |number: i64| u8::try_from(number).ok();
         let date = Self { year: digits(year, 4)?, month: small(digits(month, 2)?)?, day: small(digits(day, 2)?)? };
-        // An invalid day, such as the 30th of February, converts to another one.
+        // An invalid date, such as February 30, converts back to a different one.
         (parts.next().is_none() && Self::of(date.unix_seconds()) == date).then_some(date)
     }
 
-    /// Returns the beginning of the day in seconds since 1970.
+    /// Returns the start of the day in seconds since 1970.
     pub fn unix_seconds(self) -> f64 {
-        // The same algorithms, days_from_civil.
+        // days_from_civil, from the same source.
         let Self { year, month, day } = self;
         let (month, day) = (i64::from(month), i64::from(day));
         let year = if month <= 2 { year - 1 } else { year };
@@ -59,7 +59,7 @@ impl Date {
         (era * 146_097 + day_of_era - 719_468) as f64 * 86_400.0
     }
 
-    /// Returns the day in the form `2026-11-23`.
+    /// Formats the date as `2026-11-23`.
     pub fn iso(self) -> String {
         let Self { year, month, day } = self;
         format!("{year:04}-{month:02}-{day:02}")

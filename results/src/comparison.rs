@@ -1,6 +1,6 @@
-//! Comparison of back ends on one workload: metrics, ratios to the fastest, and agreement of accuracies.
+//! Comparison of backends on one workload: metrics, ratios to the fastest, and agreement in accuracy.
 //!
-//! [`compare`] computes all of it from records alone.
+//! [`compare`] computes everything from records alone.
 
 mod agreement;
 mod lead;
@@ -27,7 +27,7 @@ pub struct Contender {
 }
 
 impl fmt::Display for Contender {
-    /// Writes only the name if the precision is f32.
+    /// Writes the name, followed by the precision unless it is f32.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.precision {
             Precision::F32 => write!(f, "{}", self.backend),
@@ -44,45 +44,45 @@ pub struct Refused {
     pub reason: String,
 }
 
-/// Comparison of the back ends that trained one workload, or should have.
+/// Comparison of the backends that trained one workload, or failed to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     pub workload: String,
-    /// One for each back end and precision, in order of first appearance.
+    /// One row per backend and precision, in order of first appearance.
     pub rows: Vec<Row>,
     pub agreement: Agreement,
 }
 
-/// Results of one back end.
+/// Results of one backend.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     pub contender: Contender,
     /// Absent if nothing ran.
     pub adapter: Option<Adapter>,
-    /// Compiler, kernel variants and other settings that the back end reports.
+    /// Compiler, kernel variants and other settings that the backend reports.
     pub settings: Vec<String>,
     pub outcome: RowOutcome,
     /// Absent if no run was completed, or a run computed incorrect results.
     pub figures: Option<Figures>,
 }
 
-/// Worst outcome of the runs of a back end.
+/// Worst outcome among a backend's runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum RowOutcome {
     Completed,
     /// A run was cancelled; metrics are from the others.
     Cancelled,
-    /// It does not fit or failed; metrics are from the runs before.
+    /// A run did not fit or failed; metrics are from the others.
     Refused {
         reason: String,
     },
-    /// The loss was no finite number, or a thousand times the first one; metrics are from the other seeds.
+    /// The loss was not finite, or above a thousand times the first one; metrics are from the other seeds.
     Diverged {
         seed: u32,
         step: u64,
     },
-    /// It disagrees with the reference, so it has no metrics.
+    /// A run disagreed with the reference, so there are no metrics.
     Incorrect {
         seed: u32,
         disagreement: Option<Disagreement>,
@@ -103,7 +103,7 @@ impl RowOutcome {
         }
     }
 
-    /// Rank of the outcome: the highest of several is shown.
+    /// Returns the severity of the outcome. Of several, the most severe is shown.
     pub(crate) fn severity(&self) -> u8 {
         match self {
             Self::Completed => 0,
@@ -114,7 +114,7 @@ impl RowOutcome {
         }
     }
 
-    /// Returns the reason for missing metrics, as a part of a sentence.
+    /// Returns the reason for missing metrics, as a sentence fragment.
     pub fn reason(&self) -> Option<String> {
         match self {
             Self::Completed => None,
@@ -132,56 +132,55 @@ impl RowOutcome {
     }
 }
 
-/// Seconds, and their ratio to the fastest row's: 1 for the fastest, more for all others.
+/// Time in seconds and its ratio to the fastest row: 1 for the fastest, more for all others.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
     pub seconds: f64,
-    /// Absent if the rows did not do the same work, or no other row has such a time.
+    /// Absent if the rows did different work, or no other row has this time.
     pub to_fastest: Option<f64>,
 }
 
-/// Metrics of the completed runs of one back end. Times are medians over the runs.
+/// Metrics of the completed runs of one backend. Times are medians over the runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
-    /// Seeds of the completed runs, in their order.
+    /// Seeds of the completed runs, in run order.
     pub seeds: Vec<u32>,
-    /// Steps until the last test, if all runs made the same number.
+    /// Steps until the last evaluation, if equal in all runs.
     pub steps: Option<u64>,
     /// Time of one pass over the training set.
     pub epoch: Option<Timing>,
-    /// True if no epoch finished, so that its time is extrapolated from `samples_per_second`.
+    /// True if no epoch finished and its time is extrapolated from `samples_per_second`.
     pub epoch_is_projected: bool,
-    /// Time of training until the last test, without tests and without windows that are trained after it only to be
-    /// measured.
+    /// Training time until the last evaluation, without evaluations, and without windows trained afterwards only for
+    /// measurement.
     pub training: Option<Timing>,
     /// Time of the last pass over the test set.
     pub testing: Option<Timing>,
-    /// Throughput over the counted windows; absent unless every run has some.
+    /// Throughput over the counted windows; absent unless every run has counted windows.
     pub samples_per_second: Option<f64>,
-    /// All samples over all seconds of timed training, warm-up included; shown with a mark if `samples_per_second` is
-    /// absent.
+    /// Throughput over all timed training, warm-up included; shown with a mark if `samples_per_second` is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples_per_second_of_all_training: Option<f64>,
-    /// Ratio of `samples_per_second` to the highest of all rows: 1 for the fastest, less for all others. Absent if fewer
-    /// than two rows have one.
+    /// Ratio of `samples_per_second` to the highest of all rows: 1 for the fastest, less for all others. Absent if
+    /// fewer than two rows have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_to_fastest: Option<Estimate>,
     /// Mean accuracy of the last pass over the test set, 0 to 1.
     pub accuracy: Option<f64>,
     /// Standard deviation of that accuracy over the runs; absent with one run.
     pub accuracy_deviation: Option<f64>,
-    /// Time of building, compiling, tuning and the first step of the first run; later runs may find compiled kernels.
+    /// Time to build, compile, tune and take the first step in the first run; later runs may find compiled kernels.
     pub cold_start: Option<Timing>,
-    /// Memory that the back end had allocated on its device when the first run was built.
+    /// Device memory that the backend had allocated when the first run was built.
     pub device_memory_bytes: Option<u64>,
-    /// Largest memory of the process during the first run, earlier back ends included.
+    /// Peak memory of the process during the first run, including earlier backends.
     pub host_memory_bytes: Option<u64>,
 }
 
-/// Compares the runs of `workload` in `records`, and back ends that were refused.
+/// Compares the runs of `workload` in `records`, including backends that were refused.
 ///
-/// Records of the same back end and precision make one row, regardless of their seeds. They must come from one device
-/// with the same settings, otherwise their metrics are not comparable.
+/// Records with the same backend and precision form one row, regardless of their seeds. All records must come from the
+/// same device and settings; otherwise, their metrics are not comparable.
 pub fn compare(workload: &str, records: &[RunRecord], refused: &[Refused]) -> Comparison {
     let all = records.iter().flat_map(MeasuredWorkload::all);
     let runs: Vec<MeasuredWorkload<'_>> = all.filter(|run| run.workload.workload == workload).collect();
@@ -195,9 +194,9 @@ pub fn compare(workload: &str, records: &[RunRecord], refused: &[Refused]) -> Co
             contenders.push(contender);
         }
     }
-    let mut rows: Vec<Row> = contenders.into_iter().map(|contender| row(contender, &runs, refused)).collect();
-    relate(&mut rows);
-    relate_rates(&mut rows, &runs);
+    let mut rows: Vec<Row> = contenders.into_iter().map(|contender| build_row(contender, &runs, refused)).collect();
+    set_time_ratios(&mut rows);
+    set_rate_ratios(&mut rows, &runs);
     let counted = rows.iter().filter(|row| row.figures.is_some());
     let counted: Vec<(&Contender, Vec<&MeasuredWorkload<'_>>)> =
         counted.map(|row| (&row.contender, completed(&row.contender, &runs))).collect();
@@ -205,16 +204,16 @@ pub fn compare(workload: &str, records: &[RunRecord], refused: &[Refused]) -> Co
     Comparison { workload: workload.to_owned(), rows, agreement }
 }
 
-fn is_of(run: &MeasuredWorkload<'_>, contender: &Contender) -> bool {
+fn belongs_to(run: &MeasuredWorkload<'_>, contender: &Contender) -> bool {
     run.record.device.backend == contender.backend && run.workload.settings.precision == contender.precision
 }
 
 fn completed<'a, 'b>(contender: &Contender, runs: &'b [MeasuredWorkload<'a>]) -> Vec<&'b MeasuredWorkload<'a>> {
-    runs.iter().filter(|run| is_of(run, contender) && run.is_completed()).collect()
+    runs.iter().filter(|run| belongs_to(run, contender) && run.is_completed()).collect()
 }
 
-fn row(contender: Contender, runs: &[MeasuredWorkload<'_>], refused: &[Refused]) -> Row {
-    let own = || runs.iter().filter(|run| is_of(run, &contender));
+fn build_row(contender: Contender, runs: &[MeasuredWorkload<'_>], refused: &[Refused]) -> Row {
+    let own = || runs.iter().filter(|run| belongs_to(run, &contender));
     let refusal = refused.iter().find(|refused| refused.contender == contender);
     let refusal = refusal.map(|refused| RowOutcome::Refused { reason: refused.reason.clone() });
     let outcomes = own().map(|run| RowOutcome::of(run.seed(), run.workload));
@@ -232,8 +231,9 @@ fn row(contender: Contender, runs: &[MeasuredWorkload<'_>], refused: &[Refused])
 }
 
 impl Figures {
-    /// Computes the metrics of one back end's completed runs, without ratios to others. The terminal, the report and the
-    /// page all show these. `None` without runs.
+    /// Computes the metrics of one backend's completed runs, without ratios to others. `None` without runs.
+    ///
+    /// The terminal, the report and the page all show these.
     pub fn of(runs: &[&MeasuredWorkload<'_>]) -> Option<Self> {
         let first = runs.first()?.workload;
         let over = |metric: &dyn Fn(&WorkloadRecord, &Summary) -> Option<f64>| {
@@ -268,29 +268,29 @@ impl Figures {
         })
     }
 
-    /// Throughput to show, and true if it is measured over counted windows rather than all training.
+    /// Returns the throughput to show, and true if it covers counted windows rather than all training.
     pub fn throughput(&self) -> Option<(f64, bool)> {
         let counted = self.samples_per_second.map(|rate| (rate, true));
         counted.or_else(|| self.samples_per_second_of_all_training.map(|rate| (rate, false)))
     }
 }
 
-/// Sets the ratio of every time to the fastest row's.
-fn relate(rows: &mut [Row]) {
+/// Sets the ratio of every time to the fastest row.
+fn set_time_ratios(rows: &mut [Row]) {
     let steps: Vec<Option<u64>> = rows.iter().filter_map(|row| row.figures.as_ref()).map(|of| of.steps).collect();
-    // Training times are comparable only if the numbers of steps are known and equal.
+    // Training times are comparable only if step counts are known and equal.
     let same_work = steps.first().is_some_and(|first| first.is_some() && steps.iter().all(|steps| steps == first));
     let always: [fn(&mut Figures) -> &mut Option<Timing>; 3] =
         [|of| &mut of.epoch, |of| &mut of.testing, |of| &mut of.cold_start];
     for part in always {
-        relate_part(rows, part);
+        set_ratios(rows, part);
     }
     if same_work {
-        relate_part(rows, |of| &mut of.training);
+        set_ratios(rows, |of| &mut of.training);
     }
 }
 
-fn relate_part(rows: &mut [Row], part: fn(&mut Figures) -> &mut Option<Timing>) {
+fn set_ratios(rows: &mut [Row], part: fn(&mut Figures) -> &mut Option<Timing>) {
     let figures = rows.iter_mut().filter_map(|row| row.figures.as_mut());
     let mut timings: Vec<&mut Timing> = figures.filter_map(|figures| part(figures).as_mut()).collect();
     if timings.len() < 2 {
@@ -298,13 +298,13 @@ fn relate_part(rows: &mut [Row], part: fn(&mut Figures) -> &mut Option<Timing>) 
     }
     let fastest = timings.iter().map(|timing| timing.seconds).fold(f64::INFINITY, f64::min);
     for timing in &mut timings {
-        // A clock too coarse for a time says nothing about ratios.
+        // A time below the clock's resolution has no ratio.
         timing.to_fastest = (fastest > 0.0).then(|| timing.seconds / fastest);
     }
 }
 
-/// Sets the ratio of every throughput to the fastest row's, with an interval ([`regression::ratio`]).
-fn relate_rates(rows: &mut [Row], runs: &[MeasuredWorkload<'_>]) {
+/// Sets the ratio of every throughput to the fastest row, with an interval ([`regression::ratio`]).
+fn set_rate_ratios(rows: &mut [Row], runs: &[MeasuredWorkload<'_>]) {
     let rate = |row: &Row| row.figures.as_ref().and_then(|figures| figures.samples_per_second);
     let mut by_rate: Vec<(f64, &Contender)> =
         rows.iter().filter_map(|row| Some((rate(row)?, &row.contender))).collect();
@@ -324,7 +324,7 @@ fn relate_rates(rows: &mut [Row], runs: &[MeasuredWorkload<'_>]) {
     }
 }
 
-/// Returns the throughputs of the completed runs of a back end.
+/// Returns the throughputs of a backend's completed runs.
 fn rates(contender: &Contender, runs: &[MeasuredWorkload<'_>]) -> Vec<Estimate> {
     completed(contender, runs).into_iter().filter_map(|run| run.summary.throughput()).collect()
 }

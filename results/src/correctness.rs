@@ -1,4 +1,4 @@
-//! Comparison of a back end with the plain reference.
+//! Comparison of a backend with the reference.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -61,12 +61,13 @@ pub struct WholeBatch {
 }
 
 impl Correctness {
-    /// Largest number of times that samples and weights are drawn again. One draw in some dozens needs it with
-    /// `airbench94`, and hardly any with other networks.
+    /// Maximum number of redraws. With `airbench94`, one draw in a few dozen needs a redraw; with other networks,
+    /// almost none does.
     pub const MAX_REDRAWS: u32 = 2;
 
-    /// Largest `|loss - reference| / |reference|`; the largest finite number if a loss is missing, infinite or not a number
-    /// on either side.
+    /// Returns the largest `|loss - reference| / |reference|`.
+    ///
+    /// Returns `f64::MAX` if a loss on either side is missing or not finite.
     pub fn largest_difference_of(losses: &[f64], reference_losses: &[f64]) -> f64 {
         let is_number = |loss: &f64| loss.abs() < f64::MAX;
         let comparable = losses.len() == reference_losses.len() && !losses.is_empty();
@@ -80,38 +81,38 @@ impl Correctness {
         losses.iter().zip(reference_losses).map(relative).fold(0.0, f64::max)
     }
 
-    /// Returns true if the numbers are within their tolerances.
+    /// Returns true if every difference is within its tolerance.
     pub fn should_pass(&self) -> bool {
         self.disagreement().is_none()
     }
 
-    /// Returns the first difference above its tolerance, the losses first.
+    /// Returns the first difference above its tolerance, starting with the losses.
     pub fn disagreement(&self) -> Option<Disagreement> {
-        let losses = Disagreement::found(Compared::Losses, self.largest_difference, self.tolerance);
+        let losses = Disagreement::check(Compared::Losses, self.largest_difference, self.tolerance);
         let mut others = self.differences.iter();
-        let other = || others.find_map(|of| Disagreement::found(of.compared, of.largest_difference, of.tolerance));
+        let other = || others.find_map(|of| Disagreement::check(of.compared, of.largest_difference, of.tolerance));
         let whole_batch = || self.whole_batch.as_ref()?.disagreement(self.tolerance);
         losses.or_else(other).or_else(whole_batch)
     }
 
-    /// Returns true if every quantity of a comparison was compared.
+    /// Returns true if every quantity in [`Compared::OF_FIRST_STEPS`] was compared.
     pub fn is_complete(&self) -> bool {
         Compared::OF_FIRST_STEPS.iter().all(|wanted| self.differences.iter().any(|found| found.compared == *wanted))
     }
 }
 
 impl WholeBatch {
-    /// `|loss - loss_of_parts| / |loss_of_parts|`.
+    /// Returns `|loss - loss_of_parts| / |loss_of_parts|`.
     pub fn loss_difference(&self) -> f64 {
         Correctness::largest_difference_of(&[self.loss], &[self.loss_of_parts])
     }
 
     /// Returns the first difference above its tolerance, given the `tolerance` of a loss.
     pub fn disagreement(&self, tolerance: f64) -> Option<Disagreement> {
-        let loss = Disagreement::found(Compared::WholeBatchLoss, self.loss_difference(), tolerance);
+        let loss = Disagreement::check(Compared::WholeBatchLoss, self.loss_difference(), tolerance);
         let gradient = || {
             let (difference, tolerance) = (self.gradient_difference, self.gradient_tolerance);
-            Disagreement::found(Compared::WholeBatchGradient, difference, tolerance)
+            Disagreement::check(Compared::WholeBatchGradient, difference, tolerance)
         };
         loss.or_else(gradient)
     }
@@ -153,8 +154,8 @@ pub enum Compared {
 }
 
 impl Disagreement {
-    fn found(compared: Compared, largest_difference: f64, tolerance: f64) -> Option<Self> {
-        // A difference that is not a number is not allowed either.
+    fn check(compared: Compared, largest_difference: f64, tolerance: f64) -> Option<Self> {
+        // NaN is never within the tolerance.
         let allowed = largest_difference.partial_cmp(&tolerance).is_some_and(Ordering::is_le);
         (!allowed).then_some(Self { compared, largest_difference, tolerance })
     }
@@ -184,16 +185,16 @@ impl fmt::Display for Disagreement {
 }
 
 impl Compared {
-    /// Quantities that every comparison of first steps includes, in addition to their losses.
+    /// Quantities compared over the first steps, in addition to the losses.
     pub const OF_FIRST_STEPS: [Self; 5] =
         [Self::UntrainedTest, Self::Logits, Self::Gradient, Self::Update, Self::TrainedTest];
 
-    /// Largest tolerance of a comparison of first steps, relative to the expected value.
+    /// Returns the widest allowed tolerance for the first steps, relative to the expected value.
     ///
-    /// A value within rounding of an edge of a ReLU or of a maximum may fall on its other side, which changes gradients by
-    /// up to 0.05 in f32, and in f16, where many more do, by up to 0.2 (batch normalisation of three random images). Small
-    /// updates of weights are rounded by as much, and rules that divide by the size of a gradient make whole updates of
-    /// rounding: in f16 these are off by up to 0.6.
+    /// Rounding can push an activation across the kink of a ReLU or swap the two largest values of a maximum. That
+    /// changes gradients by up to 0.05 in f32 and, because it is far more common there, by up to 0.2 in f16 (batch
+    /// normalization of three random images). Small weight updates lose as much to rounding, and optimizers that divide
+    /// by the size of a gradient turn rounding errors into full-size updates: in f16, these are off by up to 0.6.
     pub fn widest_tolerance(self, precision: Precision) -> f64 {
         let half = precision.stores_f16();
         match self {
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_difference_is_relative_to_the_reference() {
+    fn largest_difference_is_relative_to_reference() {
         let difference = Correctness::largest_difference_of(&[2.0, 2.0, 2.0], &[2.0, 2.5, 2.1]);
         assert!((difference - 0.2).abs() < 1e-12, "{difference}");
         assert_eq!(Correctness::largest_difference_of(&[2.0, 2.0], &[2.0, 0.0]), f64::MAX);

@@ -1,4 +1,4 @@
-//! The device and the program of a run, and their names.
+//! Device and program of a run, and their names.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// Returns the name that a person gave the device. A software adapter has none, because it is no GPU.
+    /// Returns the name that a person gave the device; `None` for software adapters, which are not GPUs.
     pub fn claimed(&self) -> Option<&str> {
         self.claimed_name.as_deref().filter(|_| !self.adapter.software)
     }
@@ -84,7 +84,7 @@ pub enum Precision {
 names!(Precision { F16 = "f16", F16Matrix = "f16-matrix", F32 = "f32", F64 = "f64" });
 
 impl Precision {
-    /// Returns true if values are stored in f16. Rounding, and with it the tolerances, depends on this alone.
+    /// Returns true if values are stored in f16. Rounding, and therefore tolerances, depend only on this.
     pub fn stores_f16(self) -> bool {
         matches!(self, Self::F16 | Self::F16Matrix)
     }
@@ -106,11 +106,11 @@ pub struct Provenance {
     pub client: Client,
 }
 
-/// Families of browsers that records name; others are [`UNKNOWN`].
+/// Browser families that records name; others are [`UNKNOWN`].
 pub const BROWSERS: [&str; 6] = ["Chrome", "Edge", "Firefox", "Opera", "Safari", "Samsung Internet"];
-/// Families of operating systems that records name; others are [`UNKNOWN`].
+/// Operating-system families that records name; others are [`UNKNOWN`].
 pub const SYSTEMS: [&str; 5] = ["Android", "Linux", "Windows", "iOS", "macOS"];
-/// Vendors of GPUs that the leaderboard tells apart.
+/// GPU vendors that the leaderboard distinguishes.
 pub const VENDORS: [&str; 8] = ["AMD", "Apple", "Arm", "Imagination", "Intel", "NVIDIA", "Qualcomm", "Samsung"];
 /// Family of other browsers and systems.
 pub const UNKNOWN: &str = "unknown";
@@ -132,18 +132,18 @@ pub struct Client {
 }
 
 impl Client {
-    /// Returns the family of the browser, or `None` for a program that is not one.
+    /// Returns the browser family, or `None` for a program that is not a browser.
     pub fn browser(&self) -> Option<&'static str> {
         (self.kind == ClientKind::Browser).then(|| known(&BROWSERS, &self.name).unwrap_or(UNKNOWN))
     }
 
-    /// Returns the family of the operating system.
+    /// Returns the operating-system family.
     pub fn system(&self) -> &'static str {
         known(&SYSTEMS, &self.operating_system).unwrap_or(UNKNOWN)
     }
 }
 
-/// Returns the known word that `word` is, in whatever case it is written.
+/// Returns the known spelling of `word`, ignoring case.
 fn known(words: &[&'static str], word: &str) -> Option<&'static str> {
     words.iter().copied().find(|known| known.eq_ignore_ascii_case(word.trim()))
 }
@@ -161,17 +161,16 @@ pub enum ClientKind {
 
 names!(ClientKind { Browser = "browser", Native = "native" });
 
-/// Name of an adapter without a name, which many browsers hide.
+/// Name shown for adapters without one; many browsers hide it.
 pub const UNNAMED_ADAPTER: &str = "unnamed adapter";
 
 /// Name on the leaderboard of a software adapter whose name the browser hides. Pages in other languages translate it.
 pub const HIDDEN_SOFTWARE: &str = "A software adapter";
 
 const HIDDEN: &str = "A GPU that its browser hides";
-const HIDES_WHICH: &str = " (the browser hides which)";
+const HIDDEN_SUFFIX: &str = " (the browser hides which)";
 
-/// A device whose name its browser hides, as a leaderboard calls it. Pages in other languages recognize and translate such
-/// names.
+/// Leaderboard name of a device that its browser hides. Pages in other languages recognize and translate such names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HiddenDevice {
     /// Vendor and architecture, such as `NVIDIA, ampere`; empty if the browser hides them as well.
@@ -180,14 +179,14 @@ pub struct HiddenDevice {
 
 impl fmt::Display for HiddenDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.told.is_empty() { f.write_str(HIDDEN) } else { write!(f, "{}{HIDES_WHICH}", self.told) }
+        if self.told.is_empty() { f.write_str(HIDDEN) } else { write!(f, "{}{HIDDEN_SUFFIX}", self.told) }
     }
 }
 
 impl HiddenDevice {
-    /// Returns the hidden device that a leaderboard calls `name`; `None` if it is a name.
+    /// Parses the leaderboard name of a hidden device; `None` if `name` is the name of a known device.
     pub fn called(name: &str) -> Option<Self> {
-        let told = if name == HIDDEN { "" } else { name.strip_suffix(HIDES_WHICH)? };
+        let told = if name == HIDDEN { "" } else { name.strip_suffix(HIDDEN_SUFFIX)? };
         Some(Self { told: told.to_owned() })
     }
 }

@@ -1,16 +1,16 @@
-//! Machine and programs around a run, whose differences may explain different metrics.
+//! Properties of a run's machine and software that may explain different metrics.
 
 use crate::RunRecord;
 use crate::api::SideDifference;
 
-/// A property of the machine and the programs that made a record.
+/// Property of the machine or software that made a record.
 pub struct Fact {
-    /// Id in documents.
+    /// Identifier in serialized output.
     pub id: &'static str,
     value: fn(&RunRecord) -> Option<String>,
 }
 
-/// Properties of runs that the leaderboard compares, in its order.
+/// Properties that the leaderboard compares, in display order.
 pub const FACTS: &[Fact] = &[
     Fact { id: "suite", value: |record| Some(format!("{} {}", record.suite.name, record.suite.version)) },
     Fact { id: "adapter", value: |record| text(&record.device.adapter.name) },
@@ -30,7 +30,7 @@ pub const FACTS: &[Fact] = &[
     Fact { id: "departures", value: |record| text(&record.departures_text("; ")) },
 ];
 
-/// More properties, for a person who looks for a regression.
+/// Additional properties for tracking down a regression.
 pub const FURTHER_FACTS: &[Fact] = &[
     Fact { id: "commit", value: |record| text(&record.provenance.commit) },
     Fact {
@@ -49,8 +49,8 @@ fn text(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// Returns the `facts` that differ between sides, each with a value for every side. If the records of one side differ, its
-/// value lists all of theirs.
+/// Returns the `facts` that differ between sides, with one value per side. If the records of a side differ, its value
+/// lists all of theirs.
 pub fn differences<'a>(facts: impl IntoIterator<Item = &'a Fact>, sides: &[Vec<&RunRecord>]) -> Vec<SideDifference> {
     let of_side = |fact: &Fact, side: &Vec<&RunRecord>| {
         let mut values: Vec<String> = side.iter().filter_map(|record| (fact.value)(record)).collect();
@@ -65,7 +65,7 @@ pub fn differences<'a>(facts: impl IntoIterator<Item = &'a Fact>, sides: &[Vec<&
     found.collect()
 }
 
-/// Returns the difference of values; `None` if all are the same. An empty value is absent.
+/// Returns the values if they differ, or `None` if all are equal. Empty values count as absent.
 pub fn difference(what: &str, values: Vec<Option<String>>) -> Option<SideDifference> {
     let values: Vec<Option<String>> = values.into_iter().map(|value| value.filter(|text| !text.is_empty())).collect();
     let differ = values.windows(2).any(|pair| pair[0] != pair[1]);

@@ -1,13 +1,13 @@
-//! Estimates with their intervals, and ratios of them.
+//! Estimates with intervals, and ratios of estimates.
 
 use serde::{Deserialize, Serialize};
 
 use crate::api::SideVerdict;
 
-/// Lowest ratio that is close enough to 1 for a tie; the highest is its inverse.
+/// Minimum ratio for a tie; the maximum is its inverse.
 pub const MIN_TIE_RATIO: f64 = 0.9;
 
-/// A 95 % interval.
+/// 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     pub low: f64,
@@ -29,7 +29,7 @@ impl Interval {
     }
 }
 
-/// A value with its interval, if that is known.
+/// Value with its interval, if known.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     pub value: f64,
@@ -37,7 +37,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Makes an estimate from the optional fields of records. The interval needs both ends.
+    /// Creates an estimate from optional record fields. The interval needs both ends.
     pub fn new(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> Option<Self> {
         let interval = low.zip(high).map(|(low, high)| Interval { low, high });
         Some(Self { value: value?, interval })
@@ -45,8 +45,9 @@ impl Estimate {
 
     /// Divides by `base`; `None` unless both are positive.
     ///
-    /// The interval is from this low end over the other high end to the reverse, so it excludes 1 exactly if the two
-    /// intervals do not overlap. That is wider than 95 %: both ends would have to be wrong at once.
+    /// The interval runs from this low end over the other high end to this high end over the other low end, so it
+    /// excludes 1 exactly if the two intervals do not overlap. It covers more than 95 %, because both ends would have
+    /// to be wrong at once.
     pub fn over(self, base: Self) -> Option<Self> {
         let is_positive = |figure: Self| figure.value > 0.0 && figure.interval.is_none_or(|of| of.low > 0.0);
         (is_positive(self) && is_positive(base)).then(|| Self {

@@ -1,4 +1,4 @@
-//! Results of `native-runner kernels`: peaks of the device and kernels without a network, with every raw sample.
+//! Results of `native-runner kernels`: device peaks and standalone kernels, with all raw samples.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::device::{Adapter, Provenance};
 use crate::measured::{self, Window};
 use crate::statistics::quantile;
 
-/// Version of the layout of a [`KernelReport`].
+/// Version of the layout of [`KernelReport`].
 pub const KERNELS_SCHEMA_VERSION: u32 = 1;
 
 /// A group of measurements.
@@ -33,7 +33,7 @@ pub enum Suite {
 names!(Suite { Arithmetic = "arithmetic", Memory = "memory", Launch = "launch", Gemm = "gemm", Conv = "conv", Rnn = "rnn" });
 
 impl Suite {
-    /// Returns the words for people.
+    /// Returns the display name.
     pub fn title(self) -> &'static str {
         match self {
             Self::Arithmetic => "Arithmetic",
@@ -46,7 +46,7 @@ impl Suite {
     }
 }
 
-/// One of the three products of a layer.
+/// Forward or backward product of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pass {
@@ -58,7 +58,7 @@ pub enum Pass {
 impl Pass {
     pub const ALL: [Self; 3] = [Self::Forward, Self::WeightGradient, Self::InputGradient];
 
-    /// Returns the words for people.
+    /// Returns the display name.
     pub fn title(self) -> &'static str {
         match self {
             Self::Forward => "forward",
@@ -68,14 +68,14 @@ impl Pass {
     }
 }
 
-/// Results of all measurements on a device.
+/// Results of all kernel measurements on a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelReport {
     pub schema_version: u32,
     pub adapter: Adapter,
     pub peaks: Peaks,
     pub entries: Vec<Entry>,
-    /// True if it was stopped before its end.
+    /// True if the measurements were cancelled before the end.
     pub cancelled: bool,
 }
 
@@ -87,18 +87,18 @@ impl KernelReport {
     }
 }
 
-/// Peaks of the device; absent if not requested.
+/// Device peaks; absent if not requested.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Peaks {
-    /// Operations per second of fused multiply-adds in registers, two operations each.
+    /// FLOP/s of fused multiply-adds in registers, counted as two operations each.
     pub arithmetic: Option<Peak>,
-    /// Bytes read and written per second when copying an array larger than caches.
+    /// Bytes read and written per second when copying an array larger than the caches.
     pub copy: Option<Peak>,
     /// Bytes read per second when reading such an array.
     pub read: Option<Peak>,
-    /// Launches per second, each waiting for the one before, as in a training step.
+    /// Dependent launches per second, each waiting for the previous one as in a training step.
     pub launches: Option<Peak>,
-    /// Seconds from submitting one launch to knowing that it is done.
+    /// Seconds from submitting one launch to its completion being known on the host.
     pub round_trip: Option<Peak>,
 }
 
@@ -119,65 +119,65 @@ pub enum Unit {
     Seconds,
 }
 
-/// A peak of the device.
+/// Peak of the device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Peak {
     pub title: String,
     pub unit: Unit,
-    /// Value that follows from the median of the windows.
+    /// Value at the median window.
     pub value: f64,
     /// Variant that reached it.
     pub variant: String,
-    /// Work of a repetition in operations, bytes or launches.
+    /// Work per repetition, in operations, bytes or launches.
     pub work_per_repetition: f64,
     pub timing: Timing,
-    /// Variants that were tried in short windows; the best was measured.
+    /// Variants tried in short windows, of which the best was measured.
     pub tried: Vec<Tried>,
 }
 
-/// A variant's value from one short window.
+/// Value of one variant from a short window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tried {
     pub variant: String,
     pub value: f64,
 }
 
-/// Time of a repetition, over several windows.
+/// Time per repetition over several windows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
     /// Median over the windows, in seconds.
     pub seconds: f64,
-    /// Seconds in the fastest window.
+    /// Seconds per repetition in the fastest window.
     pub seconds_lowest: f64,
-    /// Seconds in the slowest window.
+    /// Seconds per repetition in the slowest window.
     pub seconds_highest: f64,
     pub windows: Vec<Window>,
 }
 
 impl Timing {
-    /// `None` without windows.
+    /// Computes the timing of windows; `None` without windows.
     pub fn of(windows: Vec<Window>) -> Option<Self> {
         let each: Vec<f64> = windows.iter().map(Window::seconds_each).collect();
         let (seconds, seconds_lowest) = (quantile(&each, 0.5)?, quantile(&each, 0.0)?);
         Some(Self { seconds, seconds_lowest, seconds_highest: quantile(&each, 1.0)?, windows })
     }
 
-    /// Half the difference of the slowest and the fastest window, as a share of the median.
+    /// Returns half the difference between the slowest and fastest windows, relative to the median.
     pub fn relative_spread(&self) -> f64 {
         (self.seconds_highest - self.seconds_lowest) / 2.0 / self.seconds
     }
 }
 
-/// One pass of one size.
+/// Measurement of one pass at one size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     pub suite: Suite,
     /// Size, as shown in tables.
     pub size: String,
     pub pass: Pass,
-    /// Floating-point operations of a repetition, counted from the size.
+    /// Floating-point operations per repetition, computed from the size.
     pub flops: u64,
-    /// Bytes of all buffers.
+    /// Total bytes of all buffers.
     pub bytes: u64,
     /// Names of the kernels that a repetition launches.
     pub kernels: Vec<String>,
@@ -185,16 +185,16 @@ pub struct Entry {
     pub outcome: Outcome,
 }
 
-/// Outcome of an entry. It is wrong if a result differs from a plain sum.
+/// Outcome of an entry, which is wrong if a result differs from a plain sum.
 pub type Outcome = measured::Outcome<Figures, Difference>;
 
 /// Metrics of an entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     pub flops_per_second: f64,
-    /// Median peak of arithmetic, measured in turns with the windows.
+    /// Median arithmetic peak, measured in turns with the windows.
     pub peak_flops_per_second: Option<f64>,
-    /// Median share of the peak over the windows, each with its own peak.
+    /// Median share of the peak over the windows, each relative to its own peak.
     pub peak_share: Option<f64>,
     pub timing: Timing,
 }
@@ -213,7 +213,7 @@ pub struct KernelRecord {
     pub provenance: Provenance,
 }
 
-/// A wrong value.
+/// Wrong value in a result.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
     /// Index of the value in the result.
@@ -234,11 +234,11 @@ pub struct KernelSummary {
     pub entries: usize,
     /// Entries with metrics.
     pub measured: usize,
-    /// Median of their shares of the measured peak of arithmetic; absent without any.
+    /// Median share of the measured arithmetic peak; absent if no entry has one.
     pub peak_share: Option<f64>,
     pub peak_share_lowest: Option<f64>,
     pub peak_share_highest: Option<f64>,
-    /// Highest rate of any of them.
+    /// Highest rate of any entry.
     pub flops_per_second: Option<f64>,
 }
 

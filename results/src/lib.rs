@@ -1,9 +1,9 @@
-//! The contract between everything that measures and everything that shows measurements.
+//! Data format shared by the code that measures and the code that shows measurements.
 //!
-//! A [`RunRecord`] holds the raw samples of one run and can always be summarized again ([`summary::summarise`]);
-//! [`METRICS`] lists every metric with its unit and direction; [`Warning`] says what was not ideal and what to do about it;
-//! [`comparison`] puts back ends side by side, and [`regression`] the runs before and after a change; [`api`] is the wire
-//! format of the leaderboard. Nothing here does I/O or reads a clock. Time is in seconds and memory in bytes.
+//! A [`RunRecord`] holds the raw samples of one run and can always be summarized again ([`summary::summarise`]).
+//! [`METRICS`] lists every metric with its unit and direction. A [`Warning`] says what was not ideal and what to do
+//! about it. [`comparison`] compares backends, and [`regression`] compares runs before and after a change. [`api`] is
+//! the wire format of the leaderboard. Nothing here does I/O or reads a clock. Time is in seconds and memory in bytes.
 
 // The lints of clippy.toml apply outside tests.
 #![cfg_attr(
@@ -11,22 +11,23 @@
     warn(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stderr, clippy::print_stdout)
 )]
 
-/// Defines the words for the variants of an enum, as records, addresses and command lines have them. With words for the
-/// enum itself, the error of a wrong word lists the right ones.
+/// Defines the names of an enum's variants in records, URLs and command lines.
+///
+/// With a name for the enum itself, also implements `FromStr`, whose error lists the valid names.
 macro_rules! names {
     ($type:ident { $($variant:ident = $name:literal),+ }) => {
         impl $type {
             /// Every variant.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
-            /// Returns the word that records, addresses and command lines use.
+            /// Returns the name used in records, URLs and command lines.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name),+
                 }
             }
 
-            /// Returns the variant of this name.
+            /// Returns the variant with this name.
             pub fn named(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|variant| variant.name() == name)
             }
@@ -91,8 +92,9 @@ pub use text::{NotText, check_name, decode, is_plain, skip_mark};
 pub use transfer::{Communication, ExchangeSeconds, InputMode, InputPipeline, Layout};
 pub use warning::Warning;
 
-/// Nearly normal numbers with deviation 1, the same in each test: sums of twelve numbers of a linear congruential generator
-/// (Knuth's constants).
+/// Generator of roughly normal numbers with standard deviation 1, the same in every test.
+///
+/// Each is the sum of twelve numbers from a linear congruential generator (Knuth's constants).
 #[cfg(test)]
 struct Normal(u64);
 
@@ -112,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variants_have_the_names_of_their_json() {
+    fn variant_names_match_their_json() {
         macro_rules! check {
             ($($type:ty),+) => {
                 $(for variant in <$type>::ALL {

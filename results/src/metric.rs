@@ -9,16 +9,16 @@ pub enum Unit {
     SamplesPerSecond,
     FlopsPerSecond,
     Seconds,
-    /// A share from 0 to 1, shown in percent.
+    /// Share from 0 to 1, shown as a percentage.
     Share,
     Joules,
-    /// Samples per second for each watt, which is samples for each joule.
+    /// Samples per second per watt, which is samples per joule.
     SamplesPerJoule,
-    /// A number without a unit.
+    /// Dimensionless number.
     One,
 }
 
-/// Better direction of a metric.
+/// Direction in which a metric improves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
@@ -26,48 +26,49 @@ pub enum Better {
     Lower,
 }
 
-/// A metric of a workload: the terminal, the page and the server all render from this.
+/// Metric of a workload. The terminal, the page and the server all render from this definition.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Metric {
     pub id: &'static str,
     pub title: &'static str,
     pub unit: Unit,
     pub better: Better,
-    /// One sentence for a person who has not read the methodology.
+    /// One sentence for readers who have not read the methodology.
     pub description: &'static str,
     #[serde(skip)]
     pub value: fn(&Summary) -> Option<f64>,
 }
 
 impl Metric {
-    /// Returns the text of a value with four significant digits and its unit.
+    /// Formats a value with its unit, with four significant digits.
     pub fn text(&self, value: f64) -> String {
         match self.unit {
             Unit::SamplesPerSecond => format!("{} samples/s", with_si_prefix(value)),
             Unit::FlopsPerSecond => format!("{}FLOP/s", with_si_prefix(value)),
-            Unit::Seconds => seconds(value),
+            Unit::Seconds => format_seconds(value),
             Unit::Share => format!("{:.2} %", value * 100.0),
-            Unit::Joules => joules(value),
+            Unit::Joules => format_joules(value),
             Unit::SamplesPerJoule => format!("{} samples/J", with_si_prefix(value)),
-            Unit::One => significant(value),
+            Unit::One => format_significant(value),
         }
     }
 
-    /// Returns the text of the metric of `summary`, or a dash if it is absent.
+    /// Formats the metric of `summary`, or returns a dash if it is absent.
     pub fn text_of(&self, summary: &Summary) -> String {
         (self.value)(summary).map_or_else(|| "–".to_owned(), |value| self.text(value))
     }
 }
 
-/// Returns the metrics for a table of these summaries: energy, which few machines report, only if one has it.
+/// Returns the metrics for a table of these summaries. Few machines report energy, so it is left out unless a summary
+/// has it.
 pub fn metrics_of<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> Vec<&'static Metric> {
     let summaries: Vec<&Summary> = summaries.into_iter().collect();
-    let is_of_energy = |metric: &Metric| matches!(metric.unit, Unit::Joules | Unit::SamplesPerJoule);
-    let is_there = |metric: &Metric| summaries.iter().any(|summary| (metric.value)(summary).is_some());
-    METRICS.iter().filter(|metric| !is_of_energy(metric) || is_there(metric)).collect()
+    let is_energy = |metric: &Metric| matches!(metric.unit, Unit::Joules | Unit::SamplesPerJoule);
+    let is_present = |metric: &Metric| summaries.iter().any(|summary| (metric.value)(summary).is_some());
+    METRICS.iter().filter(|metric| !is_energy(metric) || is_present(metric)).collect()
 }
 
-/// Every metric, in the order of tables.
+/// All metrics, in table order.
 pub const METRICS: &[Metric] = &[
     Metric {
         id: "samples_per_second",
@@ -189,27 +190,27 @@ pub fn metric(id: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|m| m.id == id)
 }
 
-/// Returns the text of a score, in GFLOP/s, with three significant digits: `0.873`, `15.3`, `4210`.
+/// Formats a score in GFLOP/s with three significant digits: `0.873`, `15.3`, `4210`.
 pub fn score_digits(score: f64) -> String {
-    // The exponent of the rounded number: 9.996 is 10.0.
+    // Take the exponent after rounding: 9.996 becomes 10.0.
     let rounded = format!("{score:.2e}");
     let exponent: i32 = rounded.rsplit_once('e').and_then(|(_, digits)| digits.parse().ok()).unwrap_or(0);
     let decimals = usize::try_from(2 - exponent).unwrap_or(0);
     rounded.parse().map_or(rounded, |rounded: f64| format!("{rounded:.decimals$}"))
 }
 
-/// Returns four significant digits with a decimal prefix: `12.34 k`, `1.5 G`.
+/// Formats four significant digits with an SI prefix: `12.34 k`, `1.5 G`.
 fn with_si_prefix(value: f64) -> String {
     for (factor, prefix) in [(1e12, " T"), (1e9, " G"), (1e6, " M"), (1e4, " k")] {
         if value.abs() >= factor {
             let divisor = if factor == 1e4 { 1e3 } else { factor };
-            return format!("{}{prefix}", significant(value / divisor));
+            return format!("{}{prefix}", format_significant(value / divisor));
         }
     }
-    significant(value)
+    format_significant(value)
 }
 
-fn significant(value: f64) -> String {
+fn format_significant(value: f64) -> String {
     let magnitude = value.abs();
     let decimals = if magnitude >= 1000.0 {
         0
@@ -223,27 +224,27 @@ fn significant(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-fn joules(value: f64) -> String {
+fn format_joules(value: f64) -> String {
     if value < 1e-3 {
-        format!("{} µJ", significant(value * 1e6))
+        format!("{} µJ", format_significant(value * 1e6))
     } else if value < 1.0 {
-        format!("{} mJ", significant(value * 1e3))
+        format!("{} mJ", format_significant(value * 1e3))
     } else if value < 1e4 {
-        format!("{} J", significant(value))
+        format!("{} J", format_significant(value))
     } else {
         format!("{}J", with_si_prefix(value))
     }
 }
 
-fn seconds(value: f64) -> String {
+fn format_seconds(value: f64) -> String {
     if value < 1e-3 {
-        format!("{} µs", significant(value * 1e6))
+        format!("{} µs", format_significant(value * 1e6))
     } else if value < 1.0 {
-        format!("{} ms", significant(value * 1e3))
+        format!("{} ms", format_significant(value * 1e3))
     } else if value < 600.0 {
-        format!("{} s", significant(value))
+        format!("{} s", format_significant(value))
     } else {
-        format!("{} min", significant(value / 60.0))
+        format!("{} min", format_significant(value / 60.0))
     }
 }
 
@@ -276,8 +277,8 @@ mod tests {
     #[test]
     fn energy_is_shown_if_one_summary_has_it() {
         let has_energy = |summaries: &[Summary]| metrics_of(summaries).iter().any(|of| of.unit == Unit::Joules);
-        let told = Summary { joules_per_sample: Some(1.0), ..Summary::default() };
-        assert!(!has_energy(&[Summary::default()]) && has_energy(&[Summary::default(), told]));
+        let with_energy = Summary { joules_per_sample: Some(1.0), ..Summary::default() };
+        assert!(!has_energy(&[Summary::default()]) && has_energy(&[Summary::default(), with_energy]));
         assert_eq!(metrics_of(&[Summary::default()]).len(), METRICS.len() - 3);
     }
 

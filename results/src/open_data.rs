@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::ListRuns;
 
-/// SPDX name of the license of all exports, which allows everything.
+/// SPDX identifier of the license of all exports, a public-domain dedication.
 pub const LICENCE: &str = "CC0-1.0";
-/// Address of the license.
+/// URL of the license.
 pub const LICENCE_ADDRESS: &str = "https://creativecommons.org/publicdomain/zero/1.0/";
 
 /// Format of an export.

@@ -1,4 +1,4 @@
-//! The record of a run.
+//! Record of a run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::{
     Segment, Stretch, Warning,
 };
 
-/// Version of the layout of [`RunRecord`]. A reader refuses versions that it does not know.
+/// Version of the layout of [`RunRecord`]. Readers reject unknown versions.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// One run of a suite on one device with one back end, as it is saved, shown and uploaded. Times are in seconds, memory
@@ -48,7 +48,7 @@ impl RunRecord {
         self.departures.is_empty()
     }
 
-    /// Returns the departures, separated by `separator`.
+    /// Joins the departures with `separator`.
     pub fn departures_text(&self, separator: &str) -> String {
         self.departures.iter().map(ToString::to_string).collect::<Vec<_>>().join(separator)
     }
@@ -175,26 +175,27 @@ pub struct Summary {
 }
 
 impl WorkloadRecord {
-    /// Seconds of training until the last evaluation, without evaluations and without windows that are trained after it
-    /// only to be measured. Absent if nothing was tested.
+    /// Returns the training time until the last evaluation, in seconds; `None` if nothing was evaluated.
+    ///
+    /// Excludes evaluations, and windows trained after the last one only for measurement.
     pub fn training_seconds(&self) -> Option<f64> {
         self.evaluations.last().map(|last| last.training_seconds)
     }
 }
 
 impl Summary {
-    /// Samples per second over the counted windows. Its interval needs [`MINIMUM_WINDOWS`] of them.
+    /// Returns samples per second over the counted windows. Fewer than [`MINIMUM_WINDOWS`] give no interval.
     pub fn throughput(&self) -> Option<Estimate> {
         let low = self.samples_per_second_low.filter(|_| self.measured_windows as usize >= MINIMUM_WINDOWS);
         Estimate::new(self.samples_per_second, low, self.samples_per_second_high)
     }
 
-    /// Samples over seconds of all timed training, warm-up included.
+    /// Returns samples per second over all timed training, warm-up included.
     pub fn samples_per_second_of_all_training(&self) -> Option<f64> {
         (self.samples > 0 && self.training_seconds > 0.0).then(|| self.samples as f64 / self.training_seconds)
     }
 
-    /// Half-width of the throughput's interval over its median; absent without a throughput.
+    /// Returns the half-width of the throughput's interval, relative to the median.
     pub fn relative_half_width(&self) -> Option<f64> {
         let (low, high) = (self.samples_per_second_low?, self.samples_per_second_high?);
         Some((high - low) / 2.0 / self.samples_per_second?)
@@ -258,7 +259,7 @@ pub struct ColdStart {
 }
 
 impl ColdStart {
-    /// Seconds of all parts but loading the data, which no back end makes faster.
+    /// Returns the total without data loading, which does not depend on the backend.
     pub fn seconds(&self) -> Option<f64> {
         let parts = [self.build_seconds, self.compiling_seconds, self.tuning_seconds, self.first_step_seconds];
         let parts: Vec<f64> = parts.into_iter().flatten().collect();
@@ -386,10 +387,10 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Largest number of characters in a reason. Longer ones are cut.
+    /// Maximum length of a reason in characters; longer ones are truncated.
     pub const MAX_REASON_CHARACTERS: usize = 300;
 
-    /// Returns the word that tables show.
+    /// Returns the name shown in tables.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -400,8 +401,8 @@ impl Outcome {
         }
     }
 
-    /// Returns the outcome of a workload that could not be trained. Drivers explain themselves at length and in several
-    /// lines; a record keeps the beginning of that, in one line.
+    /// Creates the outcome of a workload that could not be trained. Driver messages are long and span several lines, so
+    /// the record keeps only the beginning, on one line.
     pub fn failed(cause: FailureCause, message: &str) -> Self {
         let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let plain: String = message.chars().map(|c| if is_plain(c) { c } else { ' ' }).collect();
@@ -456,7 +457,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Returns the words for people.
+    /// Returns the display name.
     pub fn title(self) -> &'static str {
         match self {
             Self::LoadingData => "loading the data",
@@ -471,14 +472,14 @@ impl Phase {
         }
     }
 
-    /// Returns true if windows of training are timed in it, and little else is done.
+    /// Returns true if the phase consists mainly of timed training windows.
     pub fn is_timed(self) -> bool {
         matches!(self, Self::Training | Self::Measuring)
     }
 }
 
 impl RunRecord {
-    /// Returns the seconds that the run waited with nothing timed, over all workloads.
+    /// Returns the seconds that the run was paused, over all workloads.
     pub fn paused_seconds(&self) -> f64 {
         let stretches = self.workloads.iter().flat_map(|workload| &workload.timeline);
         stretches.filter(|stretch| stretch.phase == Phase::Paused).map(|stretch| stretch.seconds).sum()

@@ -1,6 +1,6 @@
-//! Regressions: comparison of a candidate's runs with a baseline's.
+//! Regressions: comparison of candidate runs with baseline runs.
 //!
-//! [`compare`] computes all of it from records alone.
+//! [`compare`] computes everything from records alone.
 
 mod mismatch;
 mod speed;
@@ -19,12 +19,12 @@ use crate::estimate::{Estimate, Interval};
 use crate::summary::MeasuredWorkload;
 use crate::{Better, Precision, RunRecord, metric};
 
-/// Reasons to fail a candidate, in addition to workloads that only the baseline could train.
+/// Rules for failing a candidate, besides workloads that only the baseline could train.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Rules {
-    /// Tolerated loss of speed, as a share of the baseline's throughput; absent if no speed fails.
+    /// Tolerated slowdown, as a share of the baseline throughput; absent if speed never fails a candidate.
     pub fail_if_slower: Option<f64>,
-    /// True if the candidate must have everything that the baseline has.
+    /// True if the candidate fails when it lacks anything that the baseline has.
     pub fail_if_missing: bool,
 }
 
@@ -38,7 +38,7 @@ pub struct Key {
 }
 
 impl Key {
-    fn of(run: &MeasuredWorkload<'_>) -> Self {
+    fn from_run(run: &MeasuredWorkload<'_>) -> Self {
         let settings = &run.workload.settings;
         Self {
             workload: run.workload.workload.clone(),
@@ -48,7 +48,7 @@ impl Key {
         }
     }
 
-    /// Returns the back end and its precision.
+    /// Returns the backend and precision.
     pub fn contender(&self) -> Contender {
         Contender { backend: self.backend.clone(), precision: self.precision }
     }
@@ -64,9 +64,9 @@ impl fmt::Display for Key {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Regressions {
     pub rules: Rules,
-    /// Everything that either side trained, in order of first appearance.
+    /// One line for each combination that either side trained, in order of first appearance.
     pub lines: Vec<Line>,
-    /// Differences of the machines and programs of both sides, with the baseline's value first.
+    /// Differences between the machines and software of both sides, with the baseline value first.
     pub differences: Vec<SideDifference>,
     /// Reasons to doubt the verdicts.
     pub mismatches: Vec<Mismatch>,
@@ -84,12 +84,12 @@ impl Regressions {
     }
 }
 
-/// Compares the runs of two sides, for each workload, back end, precision and batch size.
+/// Compares the runs of two sides for each workload, backend, precision and batch size.
 pub fn compare(baseline: &[RunRecord], candidate: &[RunRecord], rules: Rules) -> Regressions {
     let sides = [baseline, candidate]
         .map(|records| records.iter().flat_map(MeasuredWorkload::all).collect::<Vec<MeasuredWorkload<'_>>>());
     let mut keys: Vec<Key> = Vec::new();
-    for key in sides.iter().flatten().map(Key::of) {
+    for key in sides.iter().flatten().map(Key::from_run) {
         if !keys.contains(&key) {
             keys.push(key);
         }
@@ -99,7 +99,7 @@ pub fn compare(baseline: &[RunRecord], candidate: &[RunRecord], rules: Rules) ->
     let mut mismatches = Vec::new();
     for key in keys {
         let [before, after] =
-            sides.each_ref().map(|side| side.iter().filter(|run| Key::of(run) == key).collect::<Vec<_>>());
+            sides.each_ref().map(|side| side.iter().filter(|run| Key::from_run(run) == key).collect::<Vec<_>>());
         for mismatch in mismatch::find(&before, &after) {
             if !mismatches.contains(&mismatch) {
                 mismatches.push(mismatch);
@@ -107,7 +107,7 @@ pub fn compare(baseline: &[RunRecord], candidate: &[RunRecord], rules: Rules) ->
         }
         lines.push(Line::compare(key, &before, &after, tolerance));
     }
-    // These are the same in all runs that are compared.
+    // Compared runs always share these.
     let facts = FACTS.iter().filter(|fact| !["backend", "precision"].contains(&fact.id)).chain(FURTHER_FACTS);
     let differences = differences(facts, &[baseline, candidate].map(|side| side.iter().collect::<Vec<_>>()));
     Regressions { rules, lines, differences, mismatches }
@@ -119,21 +119,21 @@ pub fn compare(baseline: &[RunRecord], candidate: &[RunRecord], rules: Rules) ->
 pub enum Verdict {
     /// The whole interval of the ratio is above 1.
     Faster,
-    /// The interval contains 1 and stays above the tolerance; without a tolerance, within a tenth of 1.
+    /// The interval contains 1 and is within the tolerance; without a tolerance, within a tenth of 1.
     Tied,
-    /// Nothing is tolerated, and the interval contains 1 and ratios further away: too little is known.
+    /// Without a tolerance, the interval contains 1 but is too wide to decide.
     Undecided,
-    /// The whole interval is below 1, and none of it below the tolerance.
+    /// The whole interval is below 1 but within the tolerance.
     SlightlySlower,
-    /// A part of the interval is below the tolerance: too little is known.
+    /// Part of the interval is beyond the tolerance: too wide to decide.
     PerhapsSlower,
-    /// The whole interval is below the tolerance.
+    /// The whole interval is beyond the tolerance.
     Slower,
-    /// The candidate could not train it, and the baseline could.
+    /// The baseline could train the workload, but the candidate could not.
     Broken {
         reason: String,
     },
-    /// Both sides have it, but no metric can be compared.
+    /// Both sides have runs, but no metric can be compared.
     Untold {
         reason: String,
     },
@@ -142,7 +142,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Returns the verdict on the interval of a ratio if a share of `tolerance` may be lost.
+    /// Returns the verdict on the interval of a speed ratio, given the tolerated slowdown.
     fn of_speed(ratio: Interval, tolerance: f64) -> Self {
         let limit = 1.0 - tolerance;
         if ratio.high < limit {
@@ -160,7 +160,7 @@ impl Verdict {
         }
     }
 
-    /// Returns the text for messages and tables.
+    /// Returns the text shown in messages and tables.
     pub fn words(&self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -176,7 +176,7 @@ impl Verdict {
         }
     }
 
-    /// Returns true if a candidate with it fails.
+    /// Returns true if this verdict fails the candidate.
     pub fn fails(&self, rules: &Rules) -> bool {
         match self {
             Self::Slower => rules.fail_if_slower.is_some(),
@@ -192,52 +192,52 @@ impl Verdict {
     }
 }
 
-/// One workload on one back end, of both sides.
+/// Comparison of one workload on one backend.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line {
     pub key: Key,
-    /// Absent if that side has no run of it.
+    /// Absent if this side has no run.
     pub baseline: Option<Side>,
     pub candidate: Option<Side>,
     pub verdict: Verdict,
     /// Basis of the verdict; absent if a side has no throughput.
     pub throughput: Option<Throughput>,
-    /// Other quantities; empty unless both sides have completed runs.
+    /// Changes in other quantities; empty unless both sides have completed runs.
     pub changes: Vec<Change>,
     pub accuracy: Option<Accuracy>,
-    /// Kernels and settings of the back end that only runs of the baseline have.
+    /// Kernel variants and backend settings that only the baseline has.
     pub variants_only_in_baseline: Vec<String>,
     pub variants_only_in_candidate: Vec<String>,
 }
 
-/// The runs of one side.
+/// Runs of one side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Side {
     pub runs: usize,
     /// Runs that metrics are computed from.
     pub completed: usize,
-    /// Completed runs with too few windows, or windows that did not agree.
+    /// Completed runs with too few windows or windows that do not agree.
     pub unsteady: usize,
     /// Completed runs that reached the target accuracy.
     pub reached_target: usize,
-    /// Of all runs, in their order.
+    /// Seeds of all runs, in run order.
     pub seeds: Vec<u32>,
-    /// The worst of them.
+    /// Worst outcome of the runs.
     pub outcome: RowOutcome,
 }
 
 /// Samples per second of both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Throughput {
-    /// The geometric mean of the runs' medians.
+    /// Geometric mean of the runs' medians.
     pub baseline: f64,
     pub candidate: f64,
-    /// Ratio of the candidate's to the baseline's, with its 95 % interval.
+    /// Ratio of candidate to baseline, with its 95 % interval.
     pub ratio: Estimate,
 }
 
 impl Side {
-    fn of(runs: &[&MeasuredWorkload<'_>]) -> Option<Self> {
+    fn from_runs(runs: &[&MeasuredWorkload<'_>]) -> Option<Self> {
         let completed = completed(runs);
         let outcomes = runs.iter().map(|run| RowOutcome::of(run.seed(), run.workload));
         Some(Self {
@@ -250,7 +250,7 @@ impl Side {
         })
     }
 
-    /// Returns the reason if it could not be trained.
+    /// Returns the reason if the workload could not be trained.
     pub fn trouble(&self) -> Option<String> {
         match self.outcome {
             RowOutcome::Completed | RowOutcome::Cancelled => None,
@@ -270,12 +270,12 @@ impl Line {
         candidate: &[&MeasuredWorkload<'_>],
         tolerance: f64,
     ) -> Self {
-        let sides = [Side::of(baseline), Side::of(candidate)];
+        let sides = [Side::from_runs(baseline), Side::from_runs(candidate)];
         let (before, after) = (&completed(baseline), &completed(candidate));
-        let network = network_difference(before, after);
+        let network = describe_network_difference(before, after);
         let is_comparable = !before.is_empty() && !after.is_empty() && network.is_none();
         let throughput = if network.is_none() { compare_throughputs(before, after) } else { None };
-        let verdict = verdict(&sides, network, throughput.as_ref(), tolerance);
+        let verdict = decide_verdict(&sides, network, throughput.as_ref(), tolerance);
         let [baseline, candidate] = sides;
         let mut line = Self {
             key,
@@ -289,16 +289,16 @@ impl Line {
             variants_only_in_candidate: Vec::new(),
         };
         if is_comparable {
-            line.changes = changes(before, after);
+            line.changes = compare_quantities(before, after);
             line.accuracy = compare_accuracies(before, after);
-            line.variants_only_in_baseline = variants_only(before, after);
-            line.variants_only_in_candidate = variants_only(after, before);
+            line.variants_only_in_baseline = find_exclusive_variants(before, after);
+            line.variants_only_in_candidate = find_exclusive_variants(after, before);
         }
         line
     }
 }
 
-fn verdict(
+fn decide_verdict(
     sides: &[Option<Side>; 2],
     network: Option<String>,
     throughput: Option<&Throughput>,
@@ -339,13 +339,16 @@ fn compare_throughputs(baseline: &[&MeasuredWorkload<'_>], candidate: &[&Measure
     })
 }
 
-/// Returns the throughputs of runs; `None` if one of them has none.
+/// Returns the throughput of every run; `None` if any run lacks one.
 fn rates(runs: &[&MeasuredWorkload<'_>]) -> Option<Vec<Estimate>> {
     runs.iter().map(|run| run.summary.throughput()).collect()
 }
 
-/// Returns the difference of both networks, if any.
-fn network_difference(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWorkload<'_>]) -> Option<String> {
+/// Describes how the networks of the two sides differ, if they do.
+fn describe_network_difference(
+    baseline: &[&MeasuredWorkload<'_>],
+    candidate: &[&MeasuredWorkload<'_>],
+) -> Option<String> {
     let [before, after] = [baseline.first()?, candidate.first()?].map(|run| &run.workload.settings);
     let differs = |what: &str, one: u64, other: u64| {
         (one != other).then(|| format!("the networks differ: {other} {what}, and {one} in the baseline"))
@@ -356,8 +359,8 @@ fn network_difference(baseline: &[&MeasuredWorkload<'_>], candidate: &[&Measured
     })
 }
 
-/// Returns the variants that all of `own` have and none of `others`.
-fn variants_only(own: &[&MeasuredWorkload<'_>], others: &[&MeasuredWorkload<'_>]) -> Vec<String> {
+/// Returns the variants that all runs of `own` have and no run of `others` has.
+fn find_exclusive_variants(own: &[&MeasuredWorkload<'_>], others: &[&MeasuredWorkload<'_>]) -> Vec<String> {
     let has = |run: &MeasuredWorkload<'_>, variant: &String| run.workload.settings.variants.contains(variant);
     let Some((first, rest)) = own.split_first() else { return Vec::new() };
     let mut found: Vec<String> = Vec::new();
@@ -370,20 +373,20 @@ fn variants_only(own: &[&MeasuredWorkload<'_>], others: &[&MeasuredWorkload<'_>]
     found
 }
 
-/// The final accuracies of both sides; shares from 0 to 1.
+/// Final accuracies of both sides, as shares from 0 to 1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Accuracy {
-    /// The mean over the seeds.
+    /// Mean over the seeds.
     pub baseline: f64,
     pub candidate: f64,
-    /// Difference of the candidate's from the baseline's: candidate minus baseline.
+    /// Candidate minus baseline.
     pub difference: f64,
     pub verdict: AccuracyVerdict,
-    /// Largest difference that chance explains; absent if the numbers of steps differ.
+    /// Largest difference that chance explains; absent if step counts differ.
     pub allowance: Option<Allowance>,
 }
 
-/// Largest difference of accuracies that chance explains.
+/// Largest difference in accuracy that chance explains.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Allowance {
     pub difference: f64,
@@ -394,15 +397,15 @@ pub struct Allowance {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccuracyVerdict {
-    /// No further apart than chance explains.
+    /// The difference is within what chance explains.
     Alike,
     Lower,
     Higher,
-    /// They were not trained for the same number of steps.
+    /// The runs were not all trained for the same number of steps.
     OtherSteps,
 }
 
-/// Compares the final accuracies of completed runs; `None` if a side was never tested.
+/// Compares the final accuracies of completed runs; `None` if any run has no accuracy.
 fn compare_accuracies(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWorkload<'_>]) -> Option<Accuracy> {
     let all = || baseline.iter().chain(candidate);
     if all().any(|run| run.summary.accuracy.is_none()) {
@@ -435,22 +438,22 @@ pub enum QuantityUnit {
     Bytes,
 }
 
-/// A quantity that is compared in addition to the throughput, if all runs have it.
+/// Quantity that is compared besides throughput, if all runs have it.
 pub struct Quantity {
-    /// Id in documents; for a metric, its id.
+    /// Identifier in serialized output; for a metric, the metric's id.
     pub id: &'static str,
-    /// A word or two.
+    /// Title of one or two words.
     pub title: &'static str,
     pub unit: QuantityUnit,
     pub better: Better,
     value: fn(&MeasuredWorkload<'_>) -> Option<f64>,
 }
 
-/// Every quantity, in the order of tables.
+/// All quantities, in table order.
 pub const QUANTITIES: &[Quantity] = &[
-    quantity("step_seconds_p50", "step", QuantityUnit::Seconds, |run| metric_of(run, "step_seconds_p50")),
-    quantity("seconds_to_target", "to target", QuantityUnit::Seconds, |run| metric_of(run, "seconds_to_target")),
-    quantity("testing_seconds", "testing", QuantityUnit::Seconds, |run| metric_of(run, "testing_seconds")),
+    quantity("step_seconds_p50", "step", QuantityUnit::Seconds, |run| read_metric(run, "step_seconds_p50")),
+    quantity("seconds_to_target", "to target", QuantityUnit::Seconds, |run| read_metric(run, "seconds_to_target")),
+    quantity("testing_seconds", "testing", QuantityUnit::Seconds, |run| read_metric(run, "testing_seconds")),
     quantity("cold_start_seconds", "start", QuantityUnit::Seconds, |run| run.workload.cold_start.seconds()),
     quantity("device_memory_bytes", "device memory", QuantityUnit::Bytes, |run| {
         Some(run.workload.settings.device_memory_bytes as f64).filter(|bytes| *bytes > 0.0)
@@ -469,31 +472,31 @@ const fn quantity(
     Quantity { id, title, unit, better: Better::Lower, value }
 }
 
-fn metric_of(run: &MeasuredWorkload<'_>, id: &str) -> Option<f64> {
+fn read_metric(run: &MeasuredWorkload<'_>, id: &str) -> Option<f64> {
     metric(id).and_then(|metric| (metric.value)(&run.summary))
 }
 
-/// One quantity of both sides.
+/// Change in one quantity.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
     /// Id in [`QUANTITIES`].
     pub id: String,
-    /// Geometric mean over the runs; absent unless all of them have it.
+    /// Geometric mean over the runs; absent unless all runs have the quantity.
     pub baseline: Option<f64>,
     pub candidate: Option<f64>,
-    /// Ratio of the candidate's to the baseline's. It has no interval with a single run on each side.
+    /// Ratio of candidate to baseline, without an interval if each side has a single run.
     pub ratio: Option<Estimate>,
 }
 
 impl Change {
-    /// Returns true if the difference is more than chance explains.
+    /// Returns true if the change exceeds what chance explains.
     pub fn is_certain(&self) -> bool {
         self.ratio.and_then(|ratio| ratio.interval).is_some_and(|interval| interval.low > 1.0 || interval.high < 1.0)
     }
 }
 
-/// Returns every quantity of the completed runs of both sides.
-fn changes(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWorkload<'_>]) -> Vec<Change> {
+/// Compares all quantities between the completed runs of both sides.
+fn compare_quantities(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWorkload<'_>]) -> Vec<Change> {
     let change = |quantity: &Quantity| {
         let of = |runs: &[&MeasuredWorkload<'_>]| -> Option<Vec<Estimate>> {
             let bare = |run: &&MeasuredWorkload<'_>| Some(Estimate { value: (quantity.value)(run)?, interval: None });

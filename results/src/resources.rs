@@ -1,4 +1,4 @@
-//! Use of the machine during a training, and the energy that follows from it.
+//! Resource usage of the machine during training, and energy computed from it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// Largest number of samples in a record.
+    /// Maximum number of samples in a record.
     pub const MAX_SAMPLES: usize = 128;
 }
 
@@ -77,13 +77,13 @@ pub struct ResourceSample {
     pub processor_energy_joules: Option<f64>,
 }
 
-/// Fewest samples from which energy is computed: two seconds of training have these.
+/// Minimum number of samples for computing energy, which two seconds of training provide.
 const MIN_ENERGY_SAMPLES: usize = 8;
 
-/// Joules that the device used while windows were timed; `None` unless every sample has a reading.
+/// Returns the joules that the device used while windows were timed; `None` unless every sample has a reading.
 pub(crate) fn energy_of_timed_training(record: &WorkloadRecord) -> Option<f64> {
-    let curve = EnergyCurve::of(&record.resources)?;
-    // Samples count from the end of the check, before which nothing is trained.
+    let curve = EnergyCurve::from_resources(&record.resources)?;
+    // Sampling starts after the correctness check, when training begins.
     let is_preparation = |phase| matches!(phase, Phase::LoadingData | Phase::Building | Phase::Checking);
     let mut start = 0.0;
     let mut joules = 0.0;
@@ -96,11 +96,11 @@ pub(crate) fn energy_of_timed_training(record: &WorkloadRecord) -> Option<f64> {
     (joules > 0.0).then_some(joules)
 }
 
-/// Joules used until each sample, by its seconds.
+/// Cumulative energy: seconds and joules of each sample.
 struct EnergyCurve(Vec<(f64, f64)>);
 
 impl EnergyCurve {
-    fn of(resources: &Resources) -> Option<Self> {
+    fn from_resources(resources: &Resources) -> Option<Self> {
         let samples = &resources.samples;
         let counted = |value: fn(&ResourceSample) -> Option<f64>| {
             samples.iter().map(|sample| Some((sample.seconds, value(sample)?))).collect::<Option<Vec<_>>>()
@@ -108,12 +108,12 @@ impl EnergyCurve {
         let points = match resources.energy_source? {
             EnergySource::GpuCounter => counted(|sample| sample.gpu_energy_joules)?,
             EnergySource::ProcessorCounter => counted(|sample| sample.processor_energy_joules)?,
-            EnergySource::GpuPower => sum_samples(&counted(|sample| sample.gpu_power_watts)?),
+            EnergySource::GpuPower => integrate_power(&counted(|sample| sample.gpu_power_watts)?),
         };
         (points.len() >= MIN_ENERGY_SAMPLES).then_some(Self(points))
     }
 
-    /// Interpolates between two samples; constant before the first and after the last.
+    /// Interpolates between samples; constant before the first and after the last.
     fn at(&self, seconds: f64) -> f64 {
         let next = self.0.partition_point(|point| point.0 <= seconds);
         match (next.checked_sub(1).map(|last| self.0[last]), self.0.get(next)) {
@@ -125,8 +125,8 @@ impl EnergyCurve {
     }
 }
 
-/// Integrates power by trapezoids: joules until each sample.
-fn sum_samples(watts: &[(f64, f64)]) -> Vec<(f64, f64)> {
+/// Integrates power with the trapezoidal rule, into cumulative joules at each sample.
+fn integrate_power(watts: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut joules = 0.0;
     let mut points = Vec::with_capacity(watts.len());
     for (place, &(seconds, power)) in watts.iter().enumerate() {
@@ -144,11 +144,11 @@ mod tests {
 
     fn curve(source: EnergySource, sample: fn(f64) -> ResourceSample) -> Option<EnergyCurve> {
         let samples = (0..MIN_ENERGY_SAMPLES).map(|place| sample(place as f64 / 2.0)).collect();
-        EnergyCurve::of(&Resources { energy_source: Some(source), samples, ..Resources::default() })
+        EnergyCurve::from_resources(&Resources { energy_source: Some(source), samples, ..Resources::default() })
     }
 
     #[test]
-    fn energy_is_read_between_samples_and_power_is_summed() {
+    fn energy_is_interpolated_and_power_integrated() {
         let counter = curve(EnergySource::GpuCounter, |seconds| ResourceSample {
             seconds,
             gpu_energy_joules: Some(100.0 * seconds),
@@ -180,6 +180,6 @@ mod tests {
             samples: vec![sample; 3],
             ..Resources::default()
         };
-        assert!(EnergyCurve::of(&few).is_none());
+        assert!(EnergyCurve::from_resources(&few).is_none());
     }
 }

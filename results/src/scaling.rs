@@ -1,40 +1,41 @@
-//! Time of a step of synchronous data-parallel training on many devices, from measurements on few: the model of
-//! `docs/SCALING.md`.
+//! Scaling model of `docs/SCALING.md`: predicts step times of synchronous data-parallel training on many devices from
+//! measurements on a few.
 //!
-//! A message of n bytes takes α + n·β (Hockney, "The communication challenge for MPP: Intel Paragon and Meiko CS-2", 1994), and
-//! adding n bytes n·γ. The parts of an all-reduce follow from that: Thakur, Rabenseifner and Gropp, "Optimization of
-//! Collective Communication Operations in MPICH", 2005; that no all-reduce moves fewer bytes than the ring does: Patarasuk
-//! and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", 2009.
+//! A message of n bytes takes α + n·β (Hockney, "The communication challenge for MPP: Intel Paragon and Meiko CS-2",
+//! 1994), and adding n bytes takes n·γ. For the resulting cost of an all-reduce, see Thakur, Rabenseifner and Gropp,
+//! "Optimization of Collective Communication Operations in MPICH", 2005. No all-reduce moves fewer bytes than the ring:
+//! Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", 2009.
 
 use serde::Serialize;
 
 use crate::WorkloadRecord;
 
-/// Costs of moving and adding numbers.
+/// Cost of moving and adding bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Transport {
-    /// α: latency of a message.
+    /// α: latency per message.
     pub latency_seconds: f64,
     /// 1/β.
     pub bytes_per_second: f64,
-    /// 1/γ; absent if adding is not counted.
+    /// 1/γ; absent if the cost of adding is ignored.
     pub added_bytes_per_second: Option<f64>,
 }
 
-/// Algorithm that gives all devices the sum of their values.
+/// All-reduce algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AllReduce {
-    /// One host reads from all devices, adds, and writes to all, through one memory, as our kernels do.
+    /// The host reads from all devices, adds, and writes back to all of them through one memory, as in our kernels.
     ThroughHost,
-    /// Each device sends to the next one: a reduce-scatter and an allgather of p - 1 messages each, of 1/p of the bytes.
+    /// Each device sends to the next one: a reduce-scatter and an allgather, each with p - 1 messages of 1/p of the
+    /// bytes.
     Ring,
 }
 
 impl AllReduce {
     pub const ALL: [Self; 2] = [Self::ThroughHost, Self::Ring];
 
-    /// Returns the words for people.
+    /// Returns the display name.
     pub fn name(self) -> &'static str {
         match self {
             Self::ThroughHost => "through one host",
@@ -42,14 +43,14 @@ impl AllReduce {
         }
     }
 
-    /// Seconds until all `devices` have the sum of their `bytes`.
+    /// Returns the time of an all-reduce of `bytes` across `devices`.
     pub fn seconds(self, devices: u32, bytes: f64, by: &Transport) -> f64 {
         if devices < 2 {
             return 0.0;
         }
         let p = f64::from(devices);
         let (messages, moved, added) = match self {
-            // Both waits are for all devices at once, and one memory moves all bytes.
+            // One latency to read from all devices, one to write to all; a single memory moves all bytes.
             Self::ThroughHost => (2.0, 2.0 * p * bytes, (p - 1.0) * bytes),
             Self::Ring => (2.0 * (p - 1.0), 2.0 * (p - 1.0) / p * bytes, (p - 1.0) / p * bytes),
         };
@@ -58,7 +59,7 @@ impl AllReduce {
     }
 }
 
-/// Time of a step on one device: a fixed part, and a part for each sample.
+/// Step time on one device: a fixed cost plus a cost per sample.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Compute {
     pub fixed_seconds: f64,
@@ -66,8 +67,8 @@ pub struct Compute {
 }
 
 impl Compute {
-    /// Fits samples of a batch and seconds of a step; the fixed part is 0 for a single batch size. `None` without
-    /// measurements.
+    /// Fits the model to pairs of batch size and step seconds. The fixed cost is 0 for a single batch size. `None`
+    /// without measurements.
     pub fn of(measured: &[(f64, f64)]) -> Option<Self> {
         let [fixed_seconds, seconds_per_sample] =
             least_squares(measured.iter().map(|&(samples, seconds)| ([1.0, samples], seconds)))?;
@@ -79,11 +80,11 @@ impl Compute {
     }
 }
 
-/// Data that a device sends in a step.
+/// Data that each device sends per step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Exchanged {
     pub exchanges: f64,
-    /// Bytes of all exchanges in one direction.
+    /// Total bytes of all exchanges in one direction.
     pub bytes: f64,
 }
 
@@ -93,7 +94,7 @@ impl Exchanged {
     }
 }
 
-/// Times of moving and adding in a step of a record, overlapped or not.
+/// Mean times per step of moving and adding data in a recorded run, overlapped or not.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Observed {
     pub devices: u32,
@@ -103,27 +104,28 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Returns the times of a record; `None` for one device, or if nothing was timed.
+    /// Computes the times of a record; `None` if nothing was exchanged.
     pub fn of(record: &WorkloadRecord) -> Option<Self> {
-        let told = record.communication.filter(|told| told.exchanges > 0)?;
+        let communication = record.communication.filter(|of| of.exchanges > 0)?;
         let steps = record.windows.iter().map(|window| f64::from(window.steps)).sum::<f64>();
-        let both_ways = 2.0 * f64::from(told.devices);
-        let overlapped = told.overlapped.unwrap_or_default();
-        let transfers = told.reading_seconds + told.writing_seconds;
+        let both_ways = 2.0 * f64::from(communication.devices);
+        let overlapped = communication.overlapped.unwrap_or_default();
+        let transfers = communication.reading_seconds + communication.writing_seconds;
         Some(Self {
-            devices: told.devices,
+            devices: communication.devices,
             exchanged: Exchanged {
-                exchanges: told.exchanges as f64 / steps,
-                bytes: told.bytes as f64 / both_ways / steps,
+                exchanges: communication.exchanges as f64 / steps,
+                bytes: communication.bytes as f64 / both_ways / steps,
             },
             transfer_seconds: (transfers + overlapped.reading_seconds + overlapped.writing_seconds) / steps,
-            adding_seconds: (told.summing_seconds + overlapped.summing_seconds) / steps,
+            adding_seconds: (communication.summing_seconds + overlapped.summing_seconds) / steps,
         })
     }
 }
 
 impl Transport {
-    /// Fits steps through one host by least squares. Latency is 0 if all steps move as many bytes. `None` without steps.
+    /// Fits exchanges through the host by least squares. Latency is 0 if every exchange moves the same number of bytes.
+    /// `None` without steps.
     pub fn of(observed: &[Observed]) -> Option<Self> {
         let transfers = observed.iter().map(|step| {
             let Exchanged { exchanges, bytes } = step.exchanged;
@@ -139,8 +141,10 @@ impl Transport {
         })
     }
 
-    /// Fits a bandwidth without latency to steps on several devices with as many samples each: numbers of devices with
-    /// seconds of a step, and the bytes of each. `None` unless one device and a longer step are among them.
+    /// Fits a bandwidth, without latency, to pairs of device count and step seconds with equal samples per device.
+    ///
+    /// `bytes` is the data that each device exchanges per step. `None` without a step on one device, or if the others
+    /// are not slower.
     pub fn of_steps(measured: &[(u32, f64)], bytes: f64, all_reduce: AllReduce) -> Option<Self> {
         let alone = measured.iter().find(|(devices, _)| *devices == 1)?.1;
         let unit = Self { latency_seconds: 0.0, bytes_per_second: 1.0, added_bytes_per_second: None };
@@ -154,7 +158,7 @@ impl Transport {
     }
 }
 
-/// Times of a step in the model.
+/// Step time predicted by the model.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ModelledStep {
     pub compute_seconds: f64,
@@ -162,18 +166,18 @@ pub struct ModelledStep {
 }
 
 impl ModelledStep {
-    /// Total without overlap, as on software adapters.
+    /// Returns the total without overlap, as on software adapters.
     pub fn seconds(&self) -> f64 {
         self.compute_seconds + self.communication_seconds
     }
 
-    /// Total with complete overlap.
+    /// Returns the total with complete overlap.
     pub fn overlapped_seconds(&self) -> f64 {
         self.compute_seconds.max(self.communication_seconds)
     }
 }
 
-/// A network on devices of one kind.
+/// Scaling model of one network on identical devices.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Model {
     pub compute: Compute,
@@ -182,7 +186,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Returns the step of a batch that is divided as evenly as possible; the largest share counts.
+    /// Predicts the step time of a batch that is split as evenly as possible; the largest share sets the pace.
     pub fn step(&self, devices: u32, batch: u32, all_reduce: AllReduce) -> ModelledStep {
         ModelledStep {
             compute_seconds: self.compute.seconds(f64::from(batch.div_ceil(devices))),
@@ -190,7 +194,7 @@ impl Model {
         }
     }
 
-    /// Returns the step on logical devices of one processor, which computes one share after the other.
+    /// Predicts the step time on logical devices of one processor, which computes one share after another.
     pub fn step_on_one_processor(&self, devices: u32, batch: u32) -> ModelledStep {
         let step = self.step(devices, batch, AllReduce::ThroughHost);
         let share = f64::from(batch) / f64::from(devices);
@@ -198,8 +202,9 @@ impl Model {
     }
 }
 
-/// Fits two factors, neither negative, of columns to values, with relative errors. If the columns are proportional, or one
-/// factor would be negative, the other one explains everything. `None` without rows.
+/// Fits non-negative coefficients of two columns to values, minimizing relative errors.
+///
+/// Drops one column if both are proportional or its coefficient would be negative. `None` without rows.
 fn least_squares(rows: impl Iterator<Item = ([f64; 2], f64)>) -> Option<[f64; 2]> {
     let rows: Vec<[f64; 2]> = rows.filter(|(_, value)| *value > 0.0).map(|([a, b], v)| [a / v, b / v]).collect();
     let sum = |of: &dyn Fn(&[f64; 2]) -> f64| rows.iter().map(of).sum::<f64>();
@@ -228,30 +233,30 @@ mod tests {
     const LINK: Transport =
         Transport { latency_seconds: 1e-3, bytes_per_second: 1e9, added_bytes_per_second: Some(4e9) };
 
-    fn close(found: f64, expected: f64) {
+    fn assert_close(found: f64, expected: f64) {
         assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{found} instead of {expected}");
     }
 
     #[test]
     fn one_device_exchanges_nothing() {
         for all_reduce in AllReduce::ALL {
-            close(all_reduce.seconds(1, 1e6, &LINK), 0.0);
+            assert_close(all_reduce.seconds(1, 1e6, &LINK), 0.0);
         }
     }
 
     #[test]
     fn rings_send_the_published_bytes() {
         // 2(p - 1)α + 2(p - 1)/p·nβ + (p - 1)/p·nγ
-        close(AllReduce::Ring.seconds(4, 1e6, &LINK), 6e-3 + 1.5e-3 + 0.75 * 0.25e-3);
+        assert_close(AllReduce::Ring.seconds(4, 1e6, &LINK), 6e-3 + 1.5e-3 + 0.75 * 0.25e-3);
         let many = AllReduce::Ring.seconds(1024, 1e9, &Transport { latency_seconds: 0.0, ..LINK });
-        // Twice the bytes, and once added, for any number of devices.
+        // Bytes move twice and are added once, for any number of devices.
         assert!((many / (2.0 + 0.25) - 1.0).abs() < 2e-3, "{many}");
     }
 
     #[test]
     fn hosts_move_all_bytes_both_ways() {
-        close(AllReduce::ThroughHost.seconds(4, 1e6, &LINK), 2e-3 + 8e-3 + 0.75e-3);
-        // Of large messages among many devices a ring is faster, of short ones slower.
+        assert_close(AllReduce::ThroughHost.seconds(4, 1e6, &LINK), 2e-3 + 8e-3 + 0.75e-3);
+        // Across many devices, a ring is faster for large messages and slower for small ones.
         for (bytes, is_faster) in [(1e8, true), (1e3, false)] {
             let [host, ring] = AllReduce::ALL.map(|all_reduce| all_reduce.seconds(64, bytes, &LINK));
             assert_eq!(ring < host, is_faster, "{bytes} bytes: ring {ring}, host {host}");
@@ -263,12 +268,12 @@ mod tests {
         let compute = Compute { fixed_seconds: 2e-3, seconds_per_sample: 1e-4 };
         let measured: Vec<(f64, f64)> = [8.0, 64.0, 512.0].map(|n| (n, compute.seconds(n))).to_vec();
         let found = Compute::of(&measured).unwrap();
-        close(found.fixed_seconds, 2e-3);
-        close(found.seconds_per_sample, 1e-4);
+        assert_close(found.fixed_seconds, 2e-3);
+        assert_close(found.seconds_per_sample, 1e-4);
         let alone = Compute::of(&measured[..1]).unwrap();
         assert_eq!((alone.fixed_seconds, alone.seconds(16.0)), (0.0, 2.0 * measured[0].1));
         assert_eq!(Compute::of(&[]), None);
-        // A larger batch that is faster than proportional has no negative part.
+        // Step times that grow faster than the batch size do not give a negative fixed cost.
         assert_eq!(Compute::of(&[(10.0, 1.0), (20.0, 4.0)]).unwrap().fixed_seconds, 0.0);
     }
 
@@ -283,22 +288,22 @@ mod tests {
         };
         let all = [observed(2, 1.0, 4e5), observed(2, 1.0, 3e6), observed(4, 39.0, 1e6)];
         let found = Transport::of(&all).unwrap();
-        close(found.latency_seconds, LINK.latency_seconds);
-        close(found.bytes_per_second / 1e9, 1.0);
-        close(found.added_bytes_per_second.unwrap() / 4e9, 1.0);
-        // A single step tells no latency from its bytes.
+        assert_close(found.latency_seconds, LINK.latency_seconds);
+        assert_close(found.bytes_per_second / 1e9, 1.0);
+        assert_close(found.added_bytes_per_second.unwrap() / 4e9, 1.0);
+        // A single step cannot separate latency from bandwidth.
         let single = Transport::of(&all[..1]).unwrap();
         assert_eq!(single.latency_seconds, 0.0);
-        close(AllReduce::ThroughHost.seconds(2, 4e5, &single), all[0].transfer_seconds + all[0].adding_seconds);
+        assert_close(AllReduce::ThroughHost.seconds(2, 4e5, &single), all[0].transfer_seconds + all[0].adding_seconds);
         assert_eq!(Transport::of(&[]), None);
     }
 
     #[test]
-    fn published_steps_have_a_bandwidth() {
+    fn bandwidth_is_fitted_to_published_steps() {
         for all_reduce in AllReduce::ALL {
             let link = Transport { latency_seconds: 0.0, bytes_per_second: 2e9, added_bytes_per_second: None };
             let steps = [1, 2, 4].map(|devices| (devices, 0.5 + all_reduce.seconds(devices, 1e8, &link)));
-            close(Transport::of_steps(&steps, 1e8, all_reduce).unwrap().bytes_per_second / 2e9, 1.0);
+            assert_close(Transport::of_steps(&steps, 1e8, all_reduce).unwrap().bytes_per_second / 2e9, 1.0);
         }
         assert_eq!(Transport::of_steps(&[(2, 1.0)], 1.0, AllReduce::Ring), None);
         assert_eq!(Transport::of_steps(&[(1, 1.0), (2, 0.9)], 1.0, AllReduce::Ring), None);
@@ -312,10 +317,10 @@ mod tests {
             transport: LINK,
         };
         let step = model.step(4, 65, AllReduce::Ring);
-        close(step.compute_seconds, 1e-3 + 17e-4);
-        close(step.seconds(), step.compute_seconds + step.communication_seconds);
-        close(step.overlapped_seconds(), step.communication_seconds);
-        close(model.step_on_one_processor(4, 64).compute_seconds, 4e-3 + 64e-4);
-        close(model.step(1, 65, AllReduce::ThroughHost).communication_seconds, 0.0);
+        assert_close(step.compute_seconds, 1e-3 + 17e-4);
+        assert_close(step.seconds(), step.compute_seconds + step.communication_seconds);
+        assert_close(step.overlapped_seconds(), step.communication_seconds);
+        assert_close(model.step_on_one_processor(4, 64).compute_seconds, 4e-3 + 64e-4);
+        assert_close(model.step(1, 65, AllReduce::ThroughHost).communication_seconds, 0.0);
     }
 }

@@ -1,4 +1,4 @@
-//! Data that the leaderboard receives from a run while it trains, so that it cannot be invented afterwards.
+//! Data that a run sends to the leaderboard while it trains, so that it cannot be made up afterwards.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub struct Segment {
 pub struct Beacon(pub [u8; 16]);
 
 impl Beacon {
-    /// Returns the bytes as four numbers, each little-endian.
+    /// Returns the bytes as four little-endian words.
     pub fn words(self) -> [u32; 4] {
         std::array::from_fn(|i| u32::from_le_bytes(std::array::from_fn(|byte| self.0[4 * i + byte])))
     }
@@ -56,30 +56,32 @@ impl TryFrom<String> for Beacon {
     }
 }
 
-/// Everything that training changes, as the bytes that are hashed and sent. Each value is a little-endian float32;
-/// tensors are in layer order, row-major.
+/// Training state in the form that is hashed and uploaded.
+///
+/// Values are little-endian float32; tensors are in layer order, row-major.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateBytes {
     /// All tensors of the network.
     pub weights: Vec<u8>,
-    /// Memories of the optimizer: all tensors of its first memory, then of its second, then averages of the weights.
+    /// Optimizer state: all tensors of the first buffer, then of the second, then averages of the weights.
     pub memory: Vec<u8>,
 }
 
 impl StateBytes {
-    /// Returns the number of bytes.
+    /// Returns the total size in bytes.
     #[expect(clippy::len_without_is_empty, reason = "no state is empty")]
     pub fn len(&self) -> usize {
         self.weights.len() + self.memory.len()
     }
 
-    /// Returns the SHA-256, in hex, of the SHA-256 of the weights followed by the SHA-256 of the memory. So weights can
-    /// be checked without the memory.
+    /// Returns the hex SHA-256 of the SHA-256 of the weights followed by the SHA-256 of the memory.
+    ///
+    /// Hashing the two separately lets the leaderboard check weights without the memory.
     pub fn sha256(&self) -> String {
         Self::joined_sha256(&self.weights, Sha256::digest(&self.memory).as_slice())
     }
 
-    /// Returns [`Self::sha256`] of a state from its weights and the SHA-256 of its memory.
+    /// Computes [`Self::sha256`] from the weights and the SHA-256 of the memory.
     pub fn joined_sha256(weights: &[u8], memory_sha256: &[u8]) -> String {
         let mut digest = Sha256::new();
         digest.update(Sha256::digest(weights));
@@ -87,7 +89,7 @@ impl StateBytes {
         hex(digest.finalize().as_slice())
     }
 
-    /// Returns the bytes to send: the whole state, or the weights and the SHA-256 of the memory.
+    /// Returns the upload body: the whole state, or the weights followed by the SHA-256 of the memory.
     pub fn body(&self, weights_only: bool) -> Vec<u8> {
         let mut body = self.weights.clone();
         match weights_only {
@@ -98,14 +100,14 @@ impl StateBytes {
     }
 }
 
-/// Returns the SHA-256, in hex, of the losses of a segment's steps, each as a little-endian float32.
+/// Returns the hex SHA-256 of the losses of a segment's steps, each as a little-endian float32.
 pub fn losses_sha256(losses: &[f32]) -> String {
     let mut digest = Sha256::new();
     losses.iter().for_each(|loss| digest.update(loss.to_le_bytes()));
     hex(digest.finalize().as_slice())
 }
 
-/// Returns the weights as bytes: every tensor in layer order, row-major, each value as a little-endian float32.
+/// Serializes the weights: tensors in layer order, row-major, each value as a little-endian float32.
 pub fn weights_bytes(tensors: &[Vec<f32>]) -> Vec<u8> {
     tensors.iter().flatten().flat_map(|value| value.to_le_bytes()).collect()
 }

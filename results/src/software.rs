@@ -1,33 +1,39 @@
-//! Recognition of software adapters, which act as a GPU.
+//! Detection of software adapters, which emulate a GPU on the processor.
 
 use crate::{Adapter, RunRecord, Warning};
 
-/// Parts of the names of software adapters.
-const PROGRAMS: [&str; 6] = ["llvmpipe", "lavapipe", "softpipe", "swiftshader", "microsoft basic render", "warp"];
-/// Largest speed of a software adapter for each logical processor. It uses vector units: llvmpipe, with 256 bits at once, reaches 123 GFLOP/s on one
-/// core of an EPYC at 3.7 GHz; a logical processor is a core, or less.
+/// Words that identify software adapters.
+const SOFTWARE_ADAPTERS: [&str; 6] =
+    ["llvmpipe", "lavapipe", "softpipe", "swiftshader", "microsoft basic render", "warp"];
+/// Maximum FLOP/s of a software adapter per logical processor.
+///
+/// With 256-bit vectors, llvmpipe reaches 123 GFLOP/s on one core of an EPYC at 3.7 GHz. A logical processor is at most
+/// one core.
 pub const SOFTWARE_FLOPS_PER_PROCESSOR: f64 = 128e9;
-/// Assumed number of processors if the browser hides it.
+/// Number of processors to assume if the browser hides it.
 const ASSUMED_PROCESSORS: u32 = 16;
-/// Vendors of hardware in WebGPU. Software adapters have others: `google` is SwiftShader, `microsoft` WARP, and `mesa`
-/// llvmpipe.
+/// Hardware vendors in WebGPU. Software adapters have other vendors: `google` is SwiftShader, `microsoft` is WARP, and
+/// `mesa` is llvmpipe.
 const HARDWARE_VENDORS: [&str; 9] =
     ["amd", "apple", "arm", "broadcom", "img-tec", "intel", "nvidia", "qualcomm", "samsung"];
-/// Systems on which browsers have no software adapter, except Chromium's, which has a name. A phone's GPU may be slower than
-/// a software adapter on a larger machine.
+/// Systems whose browsers have no software adapter other than Chromium's, which can be recognized by name.
+///
+/// They are listed because a phone's GPU may be slower than a software adapter on a larger machine.
 const SYSTEMS_WITHOUT_SOFTWARE: [&str; 3] = ["Android", "iOS", "macOS"];
 
-/// Returns the software adapter that an adapter is by its name, architecture or driver: `llvmpipe`, `swiftshader`, …
+/// Returns the software adapter that the name, architecture or driver of an adapter reveals: `llvmpipe`,
+/// `swiftshader`, …
 ///
-/// WebGPU calls Mesa's llvmpipe `mesa`, `software`, and Microsoft's WARP `microsoft`, `warp`.
+/// WebGPU reports Mesa's llvmpipe as `mesa`, `software`, and Microsoft's WARP as `microsoft`, `warp`.
 pub fn program_of(adapter: &Adapter) -> Option<&'static str> {
     let texts = [&adapter.name, &adapter.architecture, &adapter.driver].map(|text| text.to_lowercase());
-    let named = PROGRAMS.into_iter().find(|program| texts.iter().any(|text| has_word(text, program)));
-    let of_mesa = adapter.vendor.eq_ignore_ascii_case("mesa") && adapter.architecture.eq_ignore_ascii_case("software");
-    named.or(of_mesa.then_some("llvmpipe"))
+    let named = SOFTWARE_ADAPTERS.into_iter().find(|program| texts.iter().any(|text| has_word(text, program)));
+    let from_mesa =
+        adapter.vendor.eq_ignore_ascii_case("mesa") && adapter.architecture.eq_ignore_ascii_case("software");
+    named.or(from_mesa.then_some("llvmpipe"))
 }
 
-/// Returns the name of a software adapter that a browser names by its architecture alone.
+/// Returns the display name of a software adapter that a browser identifies only by its architecture.
 pub fn program_of_architecture(architecture: &str) -> Option<&'static str> {
     match architecture {
         "swiftshader" => Some("SwiftShader"),
@@ -36,7 +42,8 @@ pub fn program_of_architecture(architecture: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns true if `text` has `word` without adjacent letters: `warp` is a program, `Warpspeed` may be a GPU.
+/// Returns true if `text` contains `word` without adjacent letters: `warp` is a software adapter, but `Warpspeed` may
+/// be a GPU.
 fn has_word(text: &str, word: &str) -> bool {
     let letter = |c: char| c.is_alphabetic();
     text.match_indices(word).any(|(start, _)| {
@@ -47,8 +54,9 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// Returns true if a browser hides its adapter, and the speed is one that a software adapter could reach. False if the
-/// client reports a software adapter, or the name shows it.
+/// Returns true if a browser hides its adapter and a software adapter could reach its speed.
+///
+/// Returns false for adapters that are known to be software.
 pub fn may_be_a_program(record: &RunRecord) -> bool {
     let adapter = &record.device.adapter;
     let client = &record.provenance.client;
@@ -58,17 +66,18 @@ pub fn may_be_a_program(record: &RunRecord) -> bool {
     is_hidden
         && !is_known
         && !SYSTEMS_WITHOUT_SOFTWARE.contains(&client.operating_system.as_str())
-        && fastest(record).is_none_or(|flops| flops < fastest_program(client.logical_processors))
+        && max_measured_flops(record).is_none_or(|flops| flops < max_software_flops(client.logical_processors))
 }
 
-/// Largest speed of a software adapter on these processors, in operations per second.
-fn fastest_program(processors: Option<u32>) -> f64 {
+/// Returns the maximum FLOP/s of a software adapter on this many processors.
+fn max_software_flops(processors: Option<u32>) -> f64 {
     SOFTWARE_FLOPS_PER_PROCESSOR * f64::from(processors.unwrap_or(ASSUMED_PROCESSORS))
 }
 
-/// Highest measured speed of the adapter in operations per second: its peak, or training, because some back ends measure no
-/// peak.
-fn fastest(record: &RunRecord) -> Option<f64> {
+/// Returns the highest measured FLOP/s of the adapter.
+///
+/// Includes training throughput, because some backends do not measure the peak.
+fn max_measured_flops(record: &RunRecord) -> Option<f64> {
     let peaks = record.workloads.iter().flat_map(|workload| &workload.peaks).map(|peak| peak.flops_per_second);
     let trained = record.workloads.iter().filter_map(|workload| workload.summary.flops_per_second);
     peaks.chain(trained).max_by(f64::total_cmp)
@@ -77,7 +86,7 @@ fn fastest(record: &RunRecord) -> Option<f64> {
 /// Returns the warning for a hidden adapter that may be software; `None` if nothing was measured.
 pub fn perhaps_software(record: &RunRecord) -> Option<Warning> {
     let processors = record.provenance.client.logical_processors?;
-    let flops_per_second = fastest(record)?;
+    let flops_per_second = max_measured_flops(record)?;
     may_be_a_program(record).then_some(Warning::PerhapsSoftware { flops_per_second, processors })
 }
 

@@ -1,4 +1,4 @@
-//! The requested run, and its departures from the suite.
+//! Requested run and its departures from the suite.
 
 use std::fmt;
 use std::num::NonZero;
@@ -95,7 +95,7 @@ impl fmt::Display for Length {
     }
 }
 
-/// A finite number above 0.
+/// Finite number above 0.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64")]
 pub struct Positive(f64);

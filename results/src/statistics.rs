@@ -1,10 +1,10 @@
 //! Means, medians, quantiles and intervals, without random numbers.
 
-/// Maximum number of values with exact weights of every resampled median; above it, only the ranks of the interval's
-/// ends are computed.
-const WEIGHED_VALUES: usize = 64;
+/// Maximum sample size for which the probability of every resampled median is computed. Above it, only the ranks of the
+/// interval's ends are computed.
+const MAX_ENUMERATED_VALUES: usize = 64;
 
-/// The `q`-quantile (0 to 1) of `values`, linear between order statistics; `None` when empty.
+/// Returns the `q`-quantile (0 to 1) of `values`, linear between order statistics; `None` when empty.
 ///
 /// This is definition 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages" (1996).
 pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
@@ -18,31 +18,32 @@ pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
     Some(sorted[index] + (above - sorted[index]) * (position - below))
 }
 
-/// The median of `values`; `None` when empty.
+/// Returns the median of `values`; `None` when empty.
 pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
-/// The mean of `values`; `None` when empty.
+/// Returns the mean of `values`; `None` when empty.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The unbiased estimate of the variance from a sample; `None` with fewer than two values.
+/// Returns the unbiased sample variance; `None` with fewer than two values.
 pub fn variance(values: &[f64]) -> Option<f64> {
     let mean = mean(values).filter(|_| values.len() > 1)?;
     Some(values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (values.len() - 1) as f64)
 }
 
-/// The chance that a variable of Student's distribution lies between `-t` and `t`, for `t` of at least 0.
+/// Returns the probability that a Student's t variable is between `-t` and `t`, for `t` of at least 0.
 ///
-/// The finite sums are formulas 26.7.3 and 26.7.4 of Abramowitz and Stegun, *Handbook of Mathematical Functions* (1964).
+/// The finite sums are formulas 26.7.3 and 26.7.4 of Abramowitz and Stegun, *Handbook of Mathematical Functions*
+/// (1964).
 pub fn student_within(t: f64, degrees_of_freedom: u32) -> f64 {
     let degrees = degrees_of_freedom.max(1);
     let angle = (t / f64::from(degrees).sqrt()).atan();
     let (sine, cosine) = angle.sin_cos();
     let odd = degrees % 2 == 1;
-    // Each term is the one before times the square of the cosine and a fraction: 2/3, 4/5, … or 1/2, 3/4, …
+    // Each term is the previous one times the squared cosine and a fraction: 2/3, 4/5, … or 1/2, 3/4, …
     let mut term = if odd { cosine } else { 1.0 };
     let mut sum = if degrees == 1 { 0.0 } else { term };
     let first = if odd { 3 } else { 2 };
@@ -53,13 +54,13 @@ pub fn student_within(t: f64, degrees_of_freedom: u32) -> f64 {
     if odd { (angle + sine * sum) * std::f64::consts::FRAC_2_PI } else { sine * sum }
 }
 
-/// Distance from 0 within which a variable of Student's distribution is with a chance of `level` (0.95 for 95 %).
+/// Returns the `t` for which a Student's t variable is between `-t` and `t` with probability `level` (0.95 for 95 %).
 pub fn student_bound(level: f64, degrees_of_freedom: u32) -> f64 {
     let (mut below, mut above) = (0.0, 1.0);
     while student_within(above, degrees_of_freedom) < level && above < 1e12 {
         above *= 2.0;
     }
-    // Halved until two neighbouring numbers are left.
+    // Bisect until two adjacent floats are left.
     loop {
         let middle = f64::midpoint(below, above);
         if middle <= below || middle >= above {
@@ -69,22 +70,21 @@ pub fn student_bound(level: f64, degrees_of_freedom: u32) -> f64 {
     }
 }
 
-/// The bootstrap percentile interval of the median at `level` (0.95 for 95 %), as (low, high).
+/// Returns the bootstrap percentile interval of the median at `level` (0.95 for 95 %), as (low, high).
 ///
-/// Resampling is not simulated: the chance that the median of a resample equals each value (or the
-/// mean of each pair of values) is a binomial sum, so the interval is exact and the same everywhere.
-/// The idea is Maritz and Jarrett, "A note on estimating the variance of the sample median" (1978);
-/// here it covers even sample sizes as well. With more than 64 values, an even sample's interval may
-/// reach one value further, because the mean of the two middle values is replaced by the outer one.
-/// `None` when empty.
+/// Resampling is not simulated: the probability that the median of a resample equals each value (or the mean of each
+/// pair of values) is a binomial sum, so the interval is exact and the same everywhere. The method is from Maritz and
+/// Jarrett, "A note on estimating the variance of the sample median" (1978); here it also covers even sample sizes.
+/// With more than 64 values, an even sample's interval may reach one value further, because the mean of the two middle
+/// values is replaced by the outer one. `None` when empty.
 pub fn median_interval(values: &[f64], level: f64) -> Option<(f64, f64)> {
     let sorted = sort_values(values);
     if sorted.is_empty() {
         return None;
     }
     let tail = (1.0 - level) / 2.0;
-    if sorted.len() > WEIGHED_VALUES {
-        return Some(interval_of_many(&sorted, tail));
+    if sorted.len() > MAX_ENUMERATED_VALUES {
+        return Some(bisect_interval(&sorted, tail));
     }
     let mut outcomes = resampled_medians(&sorted);
     outcomes.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -99,12 +99,12 @@ pub fn median_interval(values: &[f64], level: f64) -> Option<(f64, f64)> {
             return Some((low?, value));
         }
     }
-    // Rounding kept the sum a hair under the level: the interval then reaches the largest value.
+    // Rounding left the sum just short of the level, so the interval ends at the largest value.
     Some((low?, outcomes.last()?.0))
 }
 
-/// The same interval for many values: powers become logarithms, and the ends are found by bisection.
-fn interval_of_many(sorted: &[f64], tail: f64) -> (f64, f64) {
+/// Computes the same interval for large samples, with logarithms instead of powers and bisection for the ends.
+fn bisect_interval(sorted: &[f64], tail: f64) -> (f64, f64) {
     let n = sorted.len();
     let mut sum = 0.0;
     let ln_factorials: Vec<f64> = std::iter::once(0.0)
@@ -113,7 +113,7 @@ fn interval_of_many(sorted: &[f64], tail: f64) -> (f64, f64) {
             sum
         }))
         .collect();
-    // Chance that the value of this rank in a resample is at most the i-th value of the sample.
+    // Probability that the value of this rank in a resample is at most the i-th value of the sample.
     let at_most = |rank: usize, i: usize| -> f64 {
         if i == n {
             return 1.0;
@@ -133,7 +133,7 @@ fn interval_of_many(sorted: &[f64], tail: f64) -> (f64, f64) {
     (smallest(n.div_ceil(2), tail), smallest(n / 2 + 1, 1.0 - tail))
 }
 
-/// Every possible median of a resample of `sorted` with its chance.
+/// Returns every possible median of a resample of `sorted` with its probability.
 fn resampled_medians(sorted: &[f64]) -> Vec<(f64, f64)> {
     let n = sorted.len();
     let upper = n / 2 + 1; // rank of the upper middle value, from 1
@@ -161,7 +161,7 @@ fn resampled_medians(sorted: &[f64]) -> Vec<(f64, f64)> {
     outcomes
 }
 
-/// Chance of at least `k` successes in `n` trials with chance `p` each.
+/// Returns the probability of at least `k` successes in `n` trials with probability `p` each.
 fn binomial_at_least(n: usize, k: usize, p: f64) -> f64 {
     (k..=n).map(|s| choose(n, s) * p.powi(power(s)) * (1.0 - p).powi(power(n - s))).sum()
 }
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn chances_of_resampled_medians_sum_to_one() {
+    fn probabilities_of_resampled_medians_sum_to_one() {
         for n in 1..=40 {
             let values: Vec<f64> = (0..n).map(f64::from).collect();
             let outcomes = resampled_medians(&values);
@@ -209,9 +209,9 @@ mod tests {
         }
     }
 
-    /// Enumerating all 3^3 and 4^4 resamples checks the binomial sums.
+    /// Checks the binomial sums against all 3^3 and 4^4 resamples.
     #[test]
-    fn intervals_agree_with_counting_resamples() {
+    fn intervals_match_enumerated_resamples() {
         for values in [vec![1.0, 2.0, 10.0], vec![1.0, 2.0, 10.0, 11.0]] {
             let n = values.len();
             let mut medians: Vec<f64> = (0..n.pow(power(n).unsigned_abs()))
@@ -237,12 +237,12 @@ mod tests {
         }
     }
 
-    /// An odd sample's interval must not depend on which of the two ways is taken.
+    /// For odd sample sizes, both algorithms must give the same interval.
     #[test]
     fn both_interval_algorithms_agree() {
         for n in (5..=63).step_by(2) {
             let values: Vec<f64> = (0..n).map(|i| f64::from(i * i)).collect();
-            assert_eq!(median_interval(&values, 0.95), Some(interval_of_many(&values, 0.025)), "n = {n}");
+            assert_eq!(median_interval(&values, 0.95), Some(bisect_interval(&values, 0.025)), "n = {n}");
         }
     }
 
@@ -257,7 +257,7 @@ mod tests {
         }
     }
 
-    /// The tables of Abramowitz and Stegun (26.10) and of every textbook, to the digits that they print.
+    /// Compares bounds with Abramowitz and Stegun (26.10), to the printed digits.
     #[test]
     fn student_bounds_match_the_tables() {
         for (level, degrees, expected) in [

@@ -1,4 +1,4 @@
-//! Metrics of one workload, computed from its raw samples and from nothing else.
+//! Metrics of one workload, computed from its raw samples alone.
 
 use std::fmt;
 
@@ -8,18 +8,18 @@ use crate::resources::energy_of_timed_training;
 use crate::software::may_be_a_program;
 use crate::statistics::{median, median_interval, quantile};
 
-/// Timed training before the first window that counts: caches fill and clocks rise.
+/// Seconds of timed training before the first counted window, while caches fill and clocks ramp up.
 pub const WARM_UP_SECONDS: f64 = 1.0;
-/// Least time that the steps of a counted window take at the speed of the window before it.
+/// Minimum expected duration of a counted window, at the speed of the window before it.
 pub const MINIMUM_WINDOW_SECONDS: f64 = 1.0;
-/// Fewest counted windows of a metric that ranks.
+/// Minimum number of counted windows for a ranked metric.
 pub const MINIMUM_WINDOWS: usize = 5;
-/// Largest half-width of a stable run's interval, as a share of the median.
+/// Maximum half-width of a stable run's interval, as a share of the median.
 pub const STABLE_HALF_WIDTH: f64 = 0.025;
-/// Least share of its best window that the worst window of a sustained run reaches.
+/// Minimum ratio of the worst to the best window of a sustained run.
 pub const SUSTAINED_RATIO: f64 = 0.97;
 
-/// One workload of a record, with its summary computed again: the record's own is not read.
+/// Workload of a record with a recomputed summary. The summary stored in the record is not read.
 #[derive(Clone, Debug)]
 pub struct MeasuredWorkload<'a> {
     pub record: &'a RunRecord,
@@ -28,7 +28,7 @@ pub struct MeasuredWorkload<'a> {
 }
 
 impl<'a> MeasuredWorkload<'a> {
-    /// Returns the workloads of a record.
+    /// Summarizes all workloads of a record.
     pub fn all(record: &'a RunRecord) -> impl Iterator<Item = Self> {
         record.workloads.iter().map(move |workload| Self { record, workload, summary: summarise(workload) })
     }
@@ -41,12 +41,12 @@ impl<'a> MeasuredWorkload<'a> {
         self.workload.outcome == Outcome::Completed
     }
 
-    /// Steps until the last test, without those that are trained after it only to be measured.
+    /// Returns the steps until the last evaluation, without steps trained afterwards only for measurement.
     pub fn steps(&self) -> u64 {
         self.workload.evaluations.last().map_or(self.summary.steps, |last| last.step)
     }
 
-    /// Passes over the training set until the last test.
+    /// Returns the passes over the training set until the last evaluation.
     pub fn epochs(&self) -> f64 {
         self.epochs_of(self.steps())
     }
@@ -62,15 +62,16 @@ impl<'a> MeasuredWorkload<'a> {
             f64::from(settings.batch_size)
         };
         let epochs = steps as f64 * mean / f64::from(settings.training_samples.max(1));
-        // The mean is over all steps, but the end of an epoch is a whole number.
+        // The mean over all steps is approximate, but finished epochs are whole numbers.
         let finished = self.workload.epochs.iter().filter(|epoch| steps > 0 && epoch.epoch > 0);
         let nearest = finished.map(|epoch| f64::from(epoch.epoch)).find(|whole| (whole / epochs - 1.0).abs() < 0.005);
         nearest.unwrap_or(epochs)
     }
 }
 
-/// Returns the windows that count: those after the warm-up that are long enough. Both follow from what was known before a
-/// window began, so its own speed does not decide.
+/// Returns the windows that count: those after the warm-up that are long enough.
+///
+/// Both criteria use only what was known before a window began, so its own speed does not matter.
 pub fn counted_windows(windows: &[Window]) -> impl Iterator<Item = &Window> {
     let mut seconds_before = 0.0;
     let mut step_seconds_before = None;
@@ -85,8 +86,8 @@ pub fn counted_windows(windows: &[Window]) -> impl Iterator<Item = &Window> {
     })
 }
 
-/// Returns true if the accuracy of the last test exceeds the share of the most frequent class by more than three standard
-/// deviations of such a share on as many samples.
+/// Returns true if the last accuracy exceeds the share of the most frequent class by more than three standard
+/// deviations of the sampling error.
 pub fn has_learned(record: &WorkloadRecord) -> bool {
     let settings = &record.settings;
     let (Some(last), Some(chance)) = (record.evaluations.last(), settings.chance_accuracy) else { return false };
@@ -94,7 +95,7 @@ pub fn has_learned(record: &WorkloadRecord) -> bool {
     last.accuracy > chance + 3.0 * deviation
 }
 
-/// Operations per second in windows over the peaks that were measured after them.
+/// Returns the operations per second of windows, as shares of the peaks measured after them.
 fn shares_of_peak(record: &WorkloadRecord) -> Vec<f64> {
     let share = |peak: &PeakSample| {
         let window = record.windows.get(peak.window as usize).filter(|window| window.seconds > 0.0)?;
@@ -104,13 +105,13 @@ fn shares_of_peak(record: &WorkloadRecord) -> Vec<f64> {
     record.peaks.iter().filter_map(share).collect()
 }
 
-/// Summarizes the raw samples of `record`; its own `summary` field is not read.
+/// Summarizes the raw samples of `record`, ignoring its `summary` field.
 pub fn summarise(record: &WorkloadRecord) -> Summary {
     let counted: Vec<&Window> = counted_windows(&record.windows).collect();
     let rates: Vec<f64> = counted.iter().map(|w| w.samples as f64 / w.seconds).collect();
     let steps: Vec<f64> = counted.iter().map(|w| w.seconds / f64::from(w.steps)).collect();
     let epochs: Vec<f64> = record.epochs.iter().map(|e| e.seconds).collect();
-    // One window says nothing about how much they vary.
+    // A single window says nothing about variation.
     let several = rates.len() > 1;
     let interval = median_interval(&rates, 0.95).filter(|_| several);
     let samples_per_second = median(&rates);
@@ -124,7 +125,7 @@ pub fn summarise(record: &WorkloadRecord) -> Summary {
         flops_per_second: samples_per_second.map(|rate| rate * record.settings.training_flops_per_sample as f64),
         share_of_peak: median(&shares_of_peak(record)),
         seconds_per_epoch: median(&epochs),
-        // A sum of nothing is -0.
+        // An empty sum is -0.
         training_seconds: record.windows.iter().map(|w| w.seconds).sum::<f64>() + 0.0,
         testing_seconds: last.map(|e| e.seconds),
         accuracy: last.map(|e| e.accuracy),
@@ -156,17 +157,17 @@ pub fn summarise(record: &WorkloadRecord) -> Summary {
 /// Reason not to rank a completed workload of a standard run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// There are too few windows, or they do not agree.
+    /// Too few windows, or windows that do not agree.
     NotSteady,
     NotLearned,
     TabHidden,
     CoarseTimer,
     GeneratedData,
-    /// The browser hides what the adapter is, and its speed is one that a software adapter reaches.
+    /// The browser hides the adapter, and a software adapter could reach its speed.
     PerhapsSoftware,
     /// Several devices trained together; rankings compare single devices.
     SeveralDevices,
-    /// Batches came from the host; in rankings the data set is on the device.
+    /// Batches were streamed from the host; rankings require the data set on the device.
     StreamedInput,
 }
 

@@ -1,8 +1,8 @@
-//! Checks of text from people and files.
+//! Validation of text from users and files.
 
 use std::str;
 
-/// Reason why the content of a file is no text.
+/// Reason why a file is not UTF-8 text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotText {
     #[error("it is compressed with gzip; unpack it first")]
@@ -13,10 +13,10 @@ pub enum NotText {
     Line(usize),
 }
 
-/// Returns the content of a text file without its byte-order mark.
+/// Strips the byte-order mark from the content of a text file.
 ///
 /// # Errors
-/// A beginning of gzip or UTF-16.
+/// If the content starts like gzip or UTF-16.
 pub fn skip_mark(content: &[u8]) -> Result<&[u8], NotText> {
     match content {
         [0xef, 0xbb, 0xbf, rest @ ..] => Ok(rest),
@@ -26,10 +26,10 @@ pub fn skip_mark(content: &[u8]) -> Result<&[u8], NotText> {
     }
 }
 
-/// Returns the text of a file without its byte-order mark.
+/// Decodes the content of a text file and strips its byte-order mark.
 ///
 /// # Errors
-/// Content that is not UTF-8.
+/// If the content is not UTF-8.
 pub fn decode(content: &[u8]) -> Result<&str, NotText> {
     let text = skip_mark(content)?;
     str::from_utf8(text).map_err(|error| {
@@ -38,16 +38,16 @@ pub fn decode(content: &[u8]) -> Result<&str, NotText> {
     })
 }
 
-/// Returns true for a character that neither controls nor reorders the text around it.
+/// Returns true unless a character controls or reorders the text around it.
 pub fn is_plain(c: char) -> bool {
     let turns = matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}');
     !(c.is_control() || turns)
 }
 
-/// Checks a name of a device or program as a leaderboard does.
+/// Validates the name of a device or program by the leaderboard's rules.
 ///
 /// # Errors
-/// The problem, as the end of a sentence about the text.
+/// Returns the problem, worded to follow the name of the text in a sentence.
 pub fn check_name(text: &str, most_characters: usize) -> Result<(), String> {
     if text.trim().is_empty() || text.chars().count() > most_characters {
         return Err(format!("it must be 1 to {most_characters} visible characters"));
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_loses_its_mark_and_other_content_is_refused() {
+    fn decode_strips_mark_and_rejects_other_encodings() {
         assert_eq!(decode(b"\xef\xbb\xbf{}"), Ok("{}"));
         assert_eq!(decode("a\nb".as_bytes()), Ok("a\nb"));
         for (content, error) in [

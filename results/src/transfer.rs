@@ -1,4 +1,4 @@
-//! Data that devices exchange, and the way in which the samples of each batch reach them.
+//! Data exchange between devices, and delivery of batches to them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,14 +47,14 @@ impl ExchangeSeconds {
         self.writing_seconds += later.writing_seconds;
     }
 
-    /// Sum of all stages.
+    /// Returns the total over all stages.
     pub fn seconds(&self) -> f64 {
         self.reading_seconds + self.summing_seconds + self.writing_seconds
     }
 }
 
 impl Communication {
-    /// Creates the record of devices that have exchanged nothing yet.
+    /// Creates a record without exchanges.
     pub fn among(devices: u32) -> Self {
         Self {
             devices,
@@ -79,7 +79,7 @@ impl Communication {
         }
     }
 
-    /// Adds the seconds of an exchange, or of a part of it.
+    /// Adds the seconds of an exchange or part of one.
     pub fn spend(&mut self, seconds: ExchangeSeconds, overlapped: bool) {
         if overlapped {
             self.overlapped.get_or_insert_default().add(&seconds);
@@ -90,7 +90,7 @@ impl Communication {
         }
     }
 
-    /// Seconds that devices waited for, which are a part of the seconds of training.
+    /// Returns the seconds that devices spent waiting, which are part of the training time.
     pub fn seconds(&self) -> f64 {
         self.reading_seconds + self.summing_seconds + self.writing_seconds
     }
@@ -111,7 +111,7 @@ pub enum InputMode {
 names!(InputMode, "input mode", { Resident = "resident", Prefetch = "prefetch", Stream = "stream" });
 
 impl InputMode {
-    /// Returns the words that follow "input".
+    /// Returns the text that follows "input" in messages.
     pub fn text(self) -> &'static str {
         match self {
             Self::Resident => "resident on the device",
@@ -142,7 +142,7 @@ pub struct InputPipeline {
 }
 
 impl InputPipeline {
-    /// Creates the record of an input that has brought nothing yet.
+    /// Creates a record without batches.
     pub fn new(mode: InputMode) -> Self {
         Self { mode, batches: 0, bytes: 0, preparing_seconds: 0.0, uploading_seconds: 0.0, waiting_seconds: 0.0 }
     }
@@ -158,19 +158,20 @@ impl InputPipeline {
 }
 
 impl WorkloadRecord {
-    /// Share of the timed seconds that `waited` is of; absent if nothing was timed.
+    /// Returns `waited` as a share of the timed seconds; `None` if nothing was timed.
     fn share_of_timed(&self, waited: Option<f64>) -> Option<f64> {
         let timed: f64 = self.windows.iter().map(|window| window.seconds).sum();
         waited.filter(|_| timed > 0.0).map(|seconds| seconds / timed)
     }
 
-    /// Share of the timed seconds that devices spent waiting for their exchanges; absent if one device trained, or
+    /// Returns the share of the timed seconds that devices spent waiting for exchanges; `None` if one device trained or
     /// nothing was timed.
     pub fn communication_share(&self) -> Option<f64> {
         self.share_of_timed(self.communication.map(|communication| communication.seconds()))
     }
 
-    /// Share of the timed seconds that the device spent waiting for its input; absent if nothing was streamed or timed.
+    /// Returns the share of the timed seconds that the device spent waiting for input; `None` if nothing was streamed
+    /// or timed.
     pub fn input_share(&self) -> Option<f64> {
         self.share_of_timed(self.input.map(|input| input.waiting_seconds))
     }
@@ -182,7 +183,7 @@ impl RunRecord {
         self.workloads.iter().filter_map(|workload| Some(workload.communication?.devices)).max().unwrap_or(1)
     }
 
-    /// Returns the path of batches to the device.
+    /// Returns the input mode of the run.
     pub fn input_mode(&self) -> InputMode {
         self.workloads.iter().find_map(|workload| Some(workload.input?.mode)).unwrap_or(InputMode::Resident)
     }

@@ -124,7 +124,7 @@ pub enum Warning {
 }
 
 impl Warning {
-    /// Returns the name of the workload that it is about, with which its text begins.
+    /// Returns the workload that the warning is about. The text of such a warning starts with its name.
     pub fn workload(&self) -> Option<&str> {
         match self {
             Self::NotStabilised { workload, .. }

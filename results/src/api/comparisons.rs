@@ -1,4 +1,4 @@
-//! Runs or devices side by side, and shared comparisons of back ends.
+//! Side-by-side comparisons of runs or devices, and shared comparisons of backends.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

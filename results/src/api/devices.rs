@@ -1,4 +1,4 @@
-//! Devices: their pages, histories and places, made from all their proven runs.
+//! Device pages, histories and rankings, computed from all proven runs.
 
 use std::collections::BTreeSet;
 
@@ -120,10 +120,10 @@ pub struct HistoryLine {
     pub last_unix_seconds: f64,
 }
 
-/// Networks of submitters that a device needs for a place, each counted once a day.
-const VOICES_FOR_A_PLACE: u64 = 3;
-/// Days with a proven run that a device needs for a place.
-const DAYS_FOR_A_PLACE: u64 = 2;
+/// Minimum number of voices for a place: submitter networks, each counted once a day.
+const MIN_VOICES: u64 = 3;
+/// Minimum number of days with a proven run for a place.
+const MIN_DAYS: u64 = 2;
 
 /// Query of the places; only the suite is required.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -234,7 +234,7 @@ pub struct FigureOfDevice {
     pub days: u64,
 }
 
-/// Position of a score among the devices of a table, each with its best line.
+/// Rank of a score among the devices of a table, each represented by its best line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScoreRank {
     /// Devices that are not faster.
@@ -254,7 +254,7 @@ impl ScoreRank {
         (devices > 1).then(|| Self { slower: devices - faster, devices })
     }
 
-    /// Returns the share of slower devices: `73 %`. Only the fastest has 100 %, and only the slowest 0 %.
+    /// Formats the share of slower devices, such as `73 %`. Only the fastest gets 100 %, and only the slowest 0 %.
     pub fn percent(self) -> String {
         let whole = (100.0 * self.slower as f64 / self.devices as f64).round();
         let inside = self.slower > 0 && self.slower < self.devices;
@@ -262,9 +262,9 @@ impl ScoreRank {
     }
 }
 
-/// Returns the number of voices that a device with `voices` voices on `days` days still needs for a place.
+/// Returns the number of voices that a device still needs for a place.
 pub fn voices_missing(voices: u64, days: u64) -> u64 {
-    VOICES_FOR_A_PLACE.saturating_sub(voices).max(DAYS_FOR_A_PLACE.saturating_sub(days))
+    MIN_VOICES.saturating_sub(voices).max(MIN_DAYS.saturating_sub(days))
 }
 
 /// Completed share of registered runs. A small share suggests that the completed runs are a selection.
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_score_is_ranked_among_devices_by_their_best_lines() {
+    fn scores_rank_against_the_best_line_of_each_device() {
         let rank = |lines: &[(&str, f64)], total, score| {
             ScoreRank::among(&table(lines, total), score).map(|rank| (rank.slower, rank.devices, rank.percent()))
         };

@@ -1,4 +1,4 @@
-//! Requests of a client while it trains and right after, so that the leaderboard can prove the run.
+//! Requests during and right after training that let the leaderboard prove a run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Agreement of the accuracies of back ends that trained from the same seeds.
+//! Agreement in accuracy between backends that trained from the same seeds.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use crate::WorkloadRecord;
 use crate::statistics::{mean, student_bound, variance};
 use crate::summary::MeasuredWorkload;
 
-/// Share of a test sample below which a difference of accuracies is rounding.
-const MIN_SAMPLE_SHARE: f64 = 1e-3;
+/// Slack for rounding errors in accuracies, as a share of one test sample.
+const ROUNDING_SLACK: f64 = 1e-3;
 
-/// Variation of the accuracy of one run by chance.
+/// Random variation of a run's accuracy.
 struct Spread {
     basis: Basis,
     /// Variance of one run's accuracy.
@@ -24,10 +24,10 @@ struct Spread {
 impl Spread {
     /// Computes the spread from the accuracies of each contender's runs, each run from a different seed.
     ///
-    /// If no contender has two runs, the standard deviation is the one of a share `p` of `m` test samples, `√(p (1 − p) / m)`, as in
-    /// the test for the difference of two proportions in Dietterich, "Approximate Statistical Tests for Comparing
-    /// Supervised Classification Learning Algorithms", Neural Computation 10, 1998.
-    fn of(accuracies: &[Vec<f64>], test_samples: u32) -> Self {
+    /// If no contender has two runs, the standard deviation is the sampling error of a share `p` of `m` test samples,
+    /// `√(p (1 − p) / m)`, as in the test for the difference of two proportions in Dietterich, "Approximate Statistical
+    /// Tests for Comparing Supervised Classification Learning Algorithms", Neural Computation 10, 1998.
+    fn unpaired(accuracies: &[Vec<f64>], test_samples: u32) -> Self {
         let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         let test_samples = test_samples.max(1);
         let samples = f64::from(test_samples);
@@ -49,13 +49,13 @@ impl Spread {
         Self { basis: Basis::Seeds, variance, degrees_of_freedom: degrees, test_samples: samples }
     }
 
-    /// Computes the spread from paired runs: every contender has the same seeds, in the same order.
+    /// Computes the spread from paired runs, in which all contenders have the same seeds in the same order.
     ///
-    /// With several seeds this is the residual variance of randomized blocks (Fisher, *The Design of Experiments*, 1935),
-    /// with (contenders - 1) · (seeds - 1) degrees of freedom; for two contenders, the variance of Student's
-    /// test of paired differences. With one seed it is the same as [`Spread::of`].
+    /// With several seeds this is the residual variance of randomized blocks (Fisher, *The Design of Experiments*,
+    /// 1935), with (contenders - 1) · (seeds - 1) degrees of freedom; for two contenders, the variance of Student's
+    /// test of paired differences. With one seed it equals [`Spread::unpaired`].
     fn paired(accuracies: &[Vec<f64>], test_samples: u32) -> Self {
-        let unpaired = Self::of(accuracies, test_samples);
+        let unpaired = Self::unpaired(accuracies, test_samples);
         let (contenders, seeds) = (accuracies.len(), accuracies.first().map_or(0, Vec::len));
         if contenders < 2 || seeds < 2 {
             return unpaired;
@@ -73,29 +73,29 @@ impl Spread {
         }
     }
 
-    /// Largest difference of the means of these numbers of runs that chance explains, except for a share of `false_alarms`.
+    /// Returns the largest difference in means that chance explains, at a false-alarm rate of `false_alarms`.
     ///
-    /// Two such means are further apart than `t · s · √(1/n + 1/m)` as rarely as Student's distribution says ("The
-    /// probable error of a mean", Biometrika 6, 1908), where `s` is the standard deviation of one run. The bound is never less
-    /// than one sample of the test set: accuracies are no finer.
-    fn explains(&self, false_alarms: f64, runs: [usize; 2]) -> f64 {
+    /// The difference between the means of `n` and `m` runs exceeds `t · s · √(1/n + 1/m)` with the probability given
+    /// by Student's t-distribution ("The probable error of a mean", Biometrika 6, 1908), where `s` is the standard
+    /// deviation of one run. The bound is at least one test sample, the resolution of an accuracy.
+    fn max_difference(&self, false_alarms: f64, runs: [usize; 2]) -> f64 {
         let bound = student_bound(1.0 - false_alarms, self.degrees_of_freedom);
         let [one, other] = runs.map(|runs| runs.max(1) as f64);
         let explained = bound * self.variance.sqrt() * (1.0 / one + 1.0 / other).sqrt();
-        explained.max((1.0 + MIN_SAMPLE_SHARE) / self.test_samples)
+        explained.max((1.0 + ROUNDING_SLACK) / self.test_samples)
     }
 }
 
-/// Chance that equal back ends are called different, over all their pairs.
+/// Probability that equivalent backends are reported as different, over all pairs.
 const FALSE_ALARM_RATE: f64 = 0.05;
-/// Largest undetected difference of accuracies that are said to agree.
+/// Widest bound at which accuracies are said to agree; above it, the verdict is unclear.
 pub const MAX_AGREEMENT_WIDTH: f64 = 0.02;
 
-/// Difference of the mean accuracies of two sides, with the bound that it is compared with.
+/// Difference in mean accuracy between two sides, and its bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AccuracyGap {
     pub means: [f64; 2],
-    /// The second mean minus the first.
+    /// Second mean minus the first.
     pub difference: f64,
     /// Largest difference that chance explains.
     pub allowed: f64,
@@ -103,19 +103,19 @@ pub struct AccuracyGap {
 }
 
 impl AccuracyGap {
-    /// Compares accuracies, one for each seed; paired ones are from the same seeds in the same order. `None` if a side has
-    /// none.
+    /// Compares accuracies, one per seed; paired ones are from the same seeds in the same order. `None` if a side is
+    /// empty.
     pub fn between(base: &[f64], other: &[f64], test_samples: u32, is_paired: bool) -> Option<Self> {
         let means = [mean(base)?, mean(other)?];
         let both = [base.to_vec(), other.to_vec()];
-        let spread = if is_paired { Spread::paired(&both, test_samples) } else { Spread::of(&both, test_samples) };
-        let allowed = spread.explains(FALSE_ALARM_RATE, [base.len(), other.len()]);
+        let spread =
+            if is_paired { Spread::paired(&both, test_samples) } else { Spread::unpaired(&both, test_samples) };
+        let allowed = spread.max_difference(FALSE_ALARM_RATE, [base.len(), other.len()]);
         Some(Self { means, difference: means[1] - means[0], allowed, basis: spread.basis })
     }
 }
 
-/// Returns each seed of tested runs with its accuracy, in order of the seeds. Several runs from one seed count once, with
-/// their mean.
+/// Returns the accuracy of each seed, sorted by seed. Several runs from one seed count once, with their mean.
 pub fn accuracies_by_seed(runs: &[&MeasuredWorkload<'_>]) -> Vec<(u32, f64)> {
     let mut seeds: Vec<u32> = runs.iter().map(|run| run.seed()).collect();
     seeds.sort_unstable();
@@ -127,19 +127,19 @@ pub fn accuracies_by_seed(runs: &[&MeasuredWorkload<'_>]) -> Vec<(u32, f64)> {
     seeds.into_iter().filter_map(of_seed).collect()
 }
 
-/// Agreement of the accuracies.
+/// Verdict on the agreement of accuracies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Agreement {
-    /// The spread explains the differences of the means, and it explains little.
+    /// The differences are within the spread, and the spread is narrow.
     Agree { evidence: Evidence },
-    /// The spread does not explain some differences.
+    /// Some differences exceed the spread.
     Disagree {
         evidence: Evidence,
-        /// Pairs with a difference that the spread does not explain.
+        /// Pairs whose difference exceeds the spread.
         pairs: Vec<Pair>,
     },
-    /// The spread explains the differences, but it is too wide to decide anything.
+    /// The differences are within the spread, but the spread is too wide to decide anything.
     Unclear { evidence: Evidence },
     /// No accuracies could be compared.
     NotCompared { obstacle: Obstacle },
@@ -149,20 +149,21 @@ pub enum Agreement {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     pub basis: Basis,
-    /// Seeds that every back end finished.
+    /// Seeds that every backend finished.
     pub seeds: Vec<u32>,
-    /// The last step after which every one of these runs was tested.
+    /// Last step at which all of these runs were evaluated.
     pub step: u64,
-    /// True if that was the end of all of them.
+    /// True if this was the last evaluation of all of them.
     pub is_final: bool,
     pub test_samples: u32,
-    /// Standard deviation of the accuracy of one run, with several seeds without what its seed does to all back ends.
+    /// Standard deviation of one run's accuracy; with several seeds, without the effect that a seed has on all
+    /// backends.
     pub spread: f64,
-    /// Largest difference of the means of two back ends.
+    /// Largest difference in mean accuracy between two backends.
     pub largest_difference: f64,
     /// Largest difference that the spread explains.
     pub allowed_difference: f64,
-    /// Largest difference of two back ends from the same seed, which began as rounding.
+    /// Largest difference between two backends with the same seed, which started as rounding errors.
     pub largest_same_seed_difference: f64,
 }
 
@@ -170,14 +171,14 @@ pub struct Evidence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// Differences between runs from the same seed if runs are paired, otherwise the variance over the seeds, averaged
-    /// over the contenders.
+    /// Differences between runs with the same seed if runs are paired; otherwise, the variance over seeds, averaged
+    /// over contenders.
     Seeds,
-    /// Binomial sampling error of the test set, with one seed.
+    /// Binomial sampling error of the test set, used if each backend has a single seed.
     TestSamples,
 }
 
-/// Two back ends whose accuracies differ.
+/// Two backends whose accuracies differ.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
     /// Contender with the higher mean.
@@ -190,15 +191,15 @@ pub struct Pair {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Obstacle {
-    /// Fewer than two back ends finished.
+    /// Fewer than two backends finished.
     TooFewBackEnds,
-    /// No seed was finished by all of them.
+    /// No seed was finished by every backend.
     NoCommonSeed,
-    /// All of them were tested after no common step, for example because each trained for the same time.
+    /// No step at which all of them were evaluated, for example because each trained for the same time.
     NoCommonStep,
 }
 
-/// Compares the accuracies of the completed runs of each back end.
+/// Compares the accuracies of the completed runs of each backend.
 pub(super) fn compare(contenders: &[(&Contender, Vec<&MeasuredWorkload<'_>>)]) -> Agreement {
     match gather(contenders) {
         Ok(found) => judge(&found),
@@ -206,10 +207,10 @@ pub(super) fn compare(contenders: &[(&Contender, Vec<&MeasuredWorkload<'_>>)]) -
     }
 }
 
-/// Accuracies after the same step of the same seeds.
+/// Accuracies of the common seeds at their last common step.
 struct Gathered<'a> {
     contenders: Vec<&'a Contender>,
-    /// For each contender, in the order of the seeds.
+    /// For each contender, in seed order.
     accuracies: Vec<Vec<f64>>,
     seeds: Vec<u32>,
     step: u64,
@@ -217,7 +218,7 @@ struct Gathered<'a> {
     test_samples: u32,
 }
 
-/// Gathers the latest accuracies from the same seeds after the same step.
+/// Gathers the accuracies of the common seeds at their last common step.
 fn gather<'a>(contenders: &[(&'a Contender, Vec<&MeasuredWorkload<'_>>)]) -> Result<Gathered<'a>, Obstacle> {
     let [(_, first), _, ..] = contenders else { return Err(Obstacle::TooFewBackEnds) };
     let everywhere = |seed: &u32| contenders.iter().all(|(_, runs)| runs.iter().any(|run| run.seed() == *seed));
@@ -251,13 +252,13 @@ fn accuracy_after(record: &WorkloadRecord, step: u64) -> Option<f64> {
     record.evaluations.iter().find(|evaluation| evaluation.step == step).map(|evaluation| evaluation.accuracy)
 }
 
-/// Compares the means. Each of several pairs gets a part of the false alarms, after Bonferroni.
+/// Compares the means, with a Bonferroni correction for the number of pairs.
 fn judge(found: &Gathered<'_>) -> Agreement {
     let means: Vec<f64> = found.accuracies.iter().filter_map(|of| mean(of)).collect();
     let spread = Spread::paired(&found.accuracies, found.test_samples);
     let pairs = (found.contenders.len() * (found.contenders.len() - 1)) as f64 / 2.0;
-    let allowed = spread.explains(FALSE_ALARM_RATE / pairs, [found.seeds.len(); 2]);
-    let all_pairs = pairs_of(found, &means);
+    let allowed = spread.max_difference(FALSE_ALARM_RATE / pairs, [found.seeds.len(); 2]);
+    let all_pairs = rank_pairs(found, &means);
     let largest_difference = all_pairs.iter().map(|pair| pair.difference).fold(0.0, f64::max);
     let evidence = Evidence {
         basis: spread.basis,
@@ -280,7 +281,7 @@ fn judge(found: &Gathered<'_>) -> Agreement {
     }
 }
 
-fn pairs_of(found: &Gathered<'_>, means: &[f64]) -> Vec<Pair> {
+fn rank_pairs(found: &Gathered<'_>, means: &[f64]) -> Vec<Pair> {
     let named: Vec<(&Contender, f64)> = found.contenders.iter().copied().zip(means.iter().copied()).collect();
     let mut pairs = Vec::new();
     for (index, &one) in named.iter().enumerate() {
@@ -304,20 +305,20 @@ fn largest_same_seed_difference(accuracies: &[Vec<f64>]) -> f64 {
 impl fmt::Display for Agreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Agree { evidence } => f.write_str(&nothing_found(evidence)),
+            Self::Agree { evidence } => f.write_str(&describe_no_difference(evidence)),
             Self::Disagree { evidence, pairs } => {
                 let named: Vec<String> = pairs.iter().map(Pair::to_string).collect();
                 write!(
                     f,
                     "{} disagree: {}; {} explain {}",
-                    subject(evidence),
+                    describe_subject(evidence),
                     named.join(", "),
-                    spread(evidence),
-                    points(evidence.allowed_difference)
+                    describe_spread(evidence),
+                    format_points(evidence.allowed_difference)
                 )
             }
             Self::Unclear { evidence } => {
-                write!(f, "{}; that is undecided, and more seeds would decide it", nothing_found(evidence))
+                write!(f, "{}; that is undecided, and more seeds would decide it", describe_no_difference(evidence))
             }
             Self::NotCompared { obstacle } => write!(f, "Accuracies were not compared: {obstacle}"),
         }
@@ -326,7 +327,7 @@ impl fmt::Display for Agreement {
 
 impl fmt::Display for Pair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is {} above {}", self.higher, points(self.difference), self.lower)
+        write!(f, "{} is {} above {}", self.higher, format_points(self.difference), self.lower)
     }
 }
 
@@ -342,7 +343,7 @@ impl fmt::Display for Obstacle {
     }
 }
 
-fn subject(evidence: &Evidence) -> String {
+fn describe_subject(evidence: &Evidence) -> String {
     if evidence.is_final {
         "Final accuracies".to_owned()
     } else {
@@ -350,25 +351,25 @@ fn subject(evidence: &Evidence) -> String {
     }
 }
 
-fn spread(evidence: &Evidence) -> String {
+fn describe_spread(evidence: &Evidence) -> String {
     match evidence.basis {
         Basis::Seeds => format!("the paired differences of {} seeds", evidence.seeds.len()),
         Basis::TestSamples => format!("sampling errors of {} test samples (one seed)", evidence.test_samples),
     }
 }
 
-fn nothing_found(evidence: &Evidence) -> String {
+fn describe_no_difference(evidence: &Evidence) -> String {
     format!(
         "{}: no difference found; they differ by up to {}, and {} are expected by chance ({})",
-        subject(evidence),
-        points(evidence.largest_difference),
-        points(evidence.allowed_difference),
-        spread(evidence)
+        describe_subject(evidence),
+        format_points(evidence.largest_difference),
+        format_points(evidence.allowed_difference),
+        describe_spread(evidence)
     )
 }
 
-/// Difference of shares in percentage points.
-fn points(difference: f64) -> String {
+/// Formats a difference of shares in percentage points.
+fn format_points(difference: f64) -> String {
     format!("{:.2} points", difference * 100.0)
 }
 
@@ -378,38 +379,40 @@ mod tests {
 
     #[test]
     fn variances_are_weighted_by_degrees_of_freedom() {
-        let spread = Spread::of(&[vec![0.90, 0.92], vec![0.5], vec![0.80, 0.80, 0.80]], 10_000);
+        let spread = Spread::unpaired(&[vec![0.90, 0.92], vec![0.5], vec![0.80, 0.80, 0.80]], 10_000);
         assert_eq!(spread.basis, Basis::Seeds);
         assert!((spread.variance - 0.0002 / 3.0).abs() < 1e-12, "{}", spread.variance);
         // Student's bound for three degrees of freedom is 3.182.
         let expected = 3.182 * spread.variance.sqrt() * (0.5_f64 + 1.0).sqrt();
-        assert!((spread.explains(0.05, [2, 1]) / expected - 1.0).abs() < 1e-3);
+        assert!((spread.max_difference(0.05, [2, 1]) / expected - 1.0).abs() < 1e-3);
     }
 
     #[test]
-    fn paired_runs_vary_as_their_differences_do() {
+    fn paired_spread_follows_from_differences() {
         // Differences of 1, 2 and 3 thousandths: their standard deviation is 1 thousandth.
         let pair = [vec![0.90, 0.95, 0.85], vec![0.901, 0.952, 0.853]];
         let expected = 4.303 * 0.001 / 3.0_f64.sqrt();
-        assert!((Spread::paired(&pair, 10_000).explains(0.05, [3; 2]) / expected - 1.0).abs() < 1e-3);
-        assert!(Spread::of(&pair, 10_000).explains(0.05, [3; 2]) > 0.1);
+        assert!((Spread::paired(&pair, 10_000).max_difference(0.05, [3; 2]) / expected - 1.0).abs() < 1e-3);
+        assert!(Spread::unpaired(&pair, 10_000).max_difference(0.05, [3; 2]) > 0.1);
         let single = [vec![0.9], vec![0.9]];
         assert_eq!(Spread::paired(&single, 10_000).basis, Basis::TestSamples);
     }
 
     #[test]
-    fn single_runs_vary_as_samples_do() {
-        let spread = Spread::of(&[vec![0.9], vec![0.9]], 10_000);
+    fn single_runs_have_binomial_spread() {
+        let spread = Spread::unpaired(&[vec![0.9], vec![0.9]], 10_000);
         assert_eq!((spread.basis, spread.variance), (Basis::TestSamples, 0.9 * (1.0 - 0.9) / 10_000.0));
-        let exact = Spread::of(&[vec![1.0], vec![1.0]], 100);
-        assert!((exact.explains(0.05, [1, 1]) - 0.01001).abs() < 1e-9);
+        let exact = Spread::unpaired(&[vec![1.0], vec![1.0]], 100);
+        assert!((exact.max_difference(0.05, [1, 1]) - 0.01001).abs() < 1e-9);
     }
 
     use crate::{Normal, Precision};
 
-    /// Share of experiments in which back ends disagree if the last of them is shifted. Accuracies are the sum of a part
-    /// that depends on the seed, with the standard deviation `of_seed`, and of another part.
-    fn alarms(contenders: usize, runs: u32, of_seed: f64, shift: f64) -> f64 {
+    /// Returns the share of experiments in which backends disagree when the last one is shifted.
+    ///
+    /// Accuracies are the sum of a part that depends on the seed, with standard deviation `of_seed`, and independent
+    /// noise.
+    fn disagreement_rate(contenders: usize, runs: u32, of_seed: f64, shift: f64) -> f64 {
         let deviation = 0.002;
         let named = Contender { backend: "any".to_owned(), precision: Precision::F32 };
         let mut normal = Normal(1);
@@ -436,11 +439,11 @@ mod tests {
     #[test]
     fn false_alarms_are_rare_and_real_differences_found() {
         for (contenders, runs, of_seed) in [(2, 2, 0.0), (2, 3, 0.02), (3, 3, 0.0), (5, 3, 0.02), (2, 10, 0.02)] {
-            let rate = alarms(contenders, runs, of_seed, 0.0);
+            let rate = disagreement_rate(contenders, runs, of_seed, 0.0);
             assert!((0.005..0.065).contains(&rate), "{contenders} back ends, {runs} runs: {rate}");
         }
         for contenders in [2, 3] {
-            let rate = alarms(contenders, 3, 0.02, 0.014);
+            let rate = disagreement_rate(contenders, 3, 0.02, 0.014);
             assert!(rate > 0.9, "{contenders} back ends: {rate}");
         }
     }

@@ -1,4 +1,4 @@
-//! Differences of two sides that make a comparison doubtful.
+//! Differences between two sides that make a comparison doubtful.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use crate::software::program_of;
 use crate::summary::MeasuredWorkload;
 use crate::{DeviceKind, InputMode, RunRecord};
 
-/// A difference between the sides, or between the runs of one side.
+/// Difference between the sides, or between the runs of one side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mismatch {
     pub kind: MismatchKind,
-    /// Values, with ` | ` between them.
+    /// Distinct values, separated by ` | `.
     pub baseline: String,
     pub candidate: String,
 }
@@ -25,7 +25,7 @@ pub enum MismatchKind {
     Devices,
     /// The runs of a side were measured on different devices.
     MixedDevices,
-    /// The recipes of a suite may change with its version.
+    /// The sides used different versions of a suite, whose recipes may differ.
     SuiteVersions,
 }
 
@@ -46,12 +46,14 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Name of the device of a record as a person or the platform calls it, without additions of the driver. Several devices
-/// that shared each batch are another one: `2 × NAME`; so is one with streamed input: `NAME, input streamed with prefetch`.
+/// Returns the device name that the user or the platform gave, without driver details.
+///
+/// Several devices that share each batch count as a different device, `2 × NAME`. So does a device with streamed input:
+/// `NAME, input streamed with prefetch`.
 pub fn device(record: &RunRecord) -> String {
     let adapter = &record.device.adapter;
     let name: &str = match adapter.name.split_once(" (") {
-        // A processor has the number of its cores there.
+        // For a processor, the parentheses contain the number of cores.
         Some((name, _)) if adapter.kind != DeviceKind::Cpu => name,
         _ => &adapter.name,
     };
@@ -70,13 +72,13 @@ pub fn device(record: &RunRecord) -> String {
     }
 }
 
-/// Returns the mismatches of the runs of one workload on one back end.
+/// Finds the mismatches between the runs of one workload on one backend.
 pub(super) fn find(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWorkload<'_>]) -> Vec<Mismatch> {
     if baseline.is_empty() || candidate.is_empty() {
         return Vec::new();
     }
     let devices = [baseline, candidate].map(|side| distinct(side.iter().map(|run| device(run.record))));
-    // A workload may be in several suites; only versions of the same one are compared.
+    // A workload may be in several suites, so only versions of the same suite are compared.
     let of_shared = |own: &[&MeasuredWorkload<'_>], other: &[&MeasuredWorkload<'_>]| {
         let shared = own
             .iter()

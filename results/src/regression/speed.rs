@@ -1,54 +1,55 @@
-//! Ratios of the speeds of two sides.
+//! Speed ratios of two sides.
 
 use crate::estimate::{Estimate, Interval};
 use crate::statistics::{mean, student_bound, variance};
 
 /// Confidence level of intervals.
 const LEVEL: f64 = 0.95;
-/// Half-width of a 95 % interval in standard deviations.
+/// Half-width of a 95 % interval of a normal distribution, in standard deviations.
 const DEVIATIONS: f64 = 1.96;
 
-/// Returns the geometric mean of the runs of a side; `None` without runs, or if one is not positive.
+/// Returns the geometric mean of a side's runs; `None` without runs, or if any run is not positive.
 pub(super) fn geometric_mean(runs: &[Estimate]) -> Option<f64> {
     let first = runs.first()?.value;
     let is_positive = runs.iter().all(|run| run.value > 0.0);
-    // Relative to the first, so that the mean of equal values is that value to the last digit.
+    // Relative to the first, so that the mean of equal values is exact.
     let logarithms: Vec<f64> = runs.iter().map(|run| (run.value / first).ln()).collect();
     mean(&logarithms).filter(|_| is_positive).map(|mean| first * mean.exp())
 }
 
-/// Ratio of the geometric means of `candidate` and `baseline`, with its 95 % interval.
+/// Returns the ratio of the geometric means of `candidate` and `baseline`, with its 95 % interval.
 ///
 /// With a single run on each side, the interval follows from the intervals of both runs ([`Estimate::over`]).
 ///
-/// With several, the variation from run to run counts: windows inside one run share its memory layout, clocks and heat, so
-/// they agree with each other more than with windows of the next run, however many there are (Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013: repeat at the level that varies, and
-/// give the ratio of means with an interval). Each run is one observation. Ratios are differences of logarithms, and two
-/// means of logarithms are compared as Welch does, "The generalization of Student's problem when several different
-/// population variances are involved", Biometrika 34, 1947. Two or three runs can agree by luck: their variance is
-/// never less than the intervals of the runs themselves say. A side of one run has the variance of the other.
+/// With several, the variation between runs decides. Windows in one run share its memory layout, clocks and heat, so
+/// they agree with each other more than with windows of the next run, no matter how many there are (Kalibera and Jones,
+/// "Rigorous Benchmarking in Reasonable Time", ISMM 2013: repeat at the level that varies, and report the ratio of
+/// means with an interval). Each run is one observation. Ratios are differences of logarithms, so the mean logarithms
+/// are compared with Welch's test, "The generalization of Student's problem when several different population variances
+/// are involved", Biometrika 34, 1947. Two or three runs can agree by luck, so their variance is at least what the
+/// intervals of the runs imply. A side with one run takes the variance of the other.
 pub fn ratio(baseline: &[Estimate], candidate: &[Estimate]) -> Option<Estimate> {
     if let ([base], [other]) = (baseline, candidate) {
         return other.over(*base);
     }
     let value = geometric_mean(candidate)? / geometric_mean(baseline)?;
-    let half_width = half_width([LogRates::of(baseline), LogRates::of(candidate)]);
+    let half_width = half_width([LogRates::from_runs(baseline), LogRates::from_runs(candidate)]);
     let interval = Interval { low: value * (-half_width).exp(), high: value * half_width.exp() };
     Some(Estimate { value, interval: Some(interval) })
 }
 
-/// Logarithms of the runs of a side.
+/// Statistics of the logarithms of a side's runs.
 #[derive(Clone, Copy)]
 struct LogRates {
     runs: f64,
-    /// Variance between runs; absent with a single one.
+    /// Variance between runs; absent for a single run.
     variance: Option<f64>,
-    /// Mean variance that follows from the intervals of the runs.
+    /// Mean variance implied by the intervals of the runs.
     variance_inside: f64,
 }
 
 impl LogRates {
-    fn of(runs: &[Estimate]) -> Self {
+    fn from_runs(runs: &[Estimate]) -> Self {
         let half_width = |interval: Interval| (interval.high / interval.low).ln() / 2.0;
         let inside: Vec<f64> = runs
             .iter()
@@ -64,22 +65,24 @@ impl LogRates {
     }
 }
 
-/// Half of the interval of the difference of two means of logarithms, at least one of several runs.
+/// Computes the half-width of the interval of the difference between two mean logarithms.
+///
+/// At least one side must have several runs.
 fn half_width(sides: [LogRates; 2]) -> f64 {
     let [one, other] = sides;
-    let among = |own: &LogRates, beside: &LogRates| {
-        own.variance.or(beside.variance).unwrap_or_default().max(own.variance_inside)
+    let variance_of = |own: &LogRates, other_side: &LogRates| {
+        own.variance.or(other_side.variance).unwrap_or_default().max(own.variance_inside)
     };
     // Variance of the mean of each side.
-    let parts = [among(&one, &other) / one.runs, among(&other, &one) / other.runs];
+    let parts = [variance_of(&one, &other) / one.runs, variance_of(&other, &one) / other.runs];
     let squared = parts[0] + parts[1];
     let degrees = match (one.variance, other.variance) {
         (Some(_), Some(_)) => {
             let weighed: f64 = parts.iter().zip(sides).map(|(part, side)| part * part / (side.runs - 1.0)).sum();
-            // Equal values have no variance, and then the bound is multiplied by 0.
+            // Equal values have no variance, so the bound is multiplied by 0 anyway.
             if weighed > 0.0 { squared * squared / weighed } else { one.runs + other.runs - 2.0 }
         }
-        // Both have the variance of the side with several runs.
+        // Both sides use the variance of the side with several runs.
         _ => one.runs.max(other.runs) - 1.0,
     };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "fewer than the runs, which is safe")]
@@ -101,14 +104,16 @@ mod tests {
         values.iter().map(|value| Estimate { value: *value, interval: Some(interval(*value)) }).collect()
     }
 
-    /// By hand, from logarithms: means ln 100 and ln 90, variances 0.0001 and 0.0004, three runs each.
+    /// Expected values are worked out from logarithms: means ln 100 and ln 90, variances 0.0001 and 0.0004, three runs
+    /// each.
     #[test]
     fn several_runs_are_compared_by_welch() {
         let side =
             |middle: f64, deviation: f64| runs(&[-1.0_f64, 0.0, 1.0].map(|step| middle * (deviation * step).exp()));
         let found = ratio(&side(100.0, 0.01), &side(90.0, 0.02)).unwrap();
         assert!((found.value - 0.9).abs() < 1e-12);
-        // (1e-4/3 + 4e-4/3)² / ((1e-4/3)²/2 + (4e-4/3)²/2) = 25 · 2 / 17 = 2.94: two degrees of freedom, a bound of 4.303.
+        // (1e-4/3 + 4e-4/3)² / ((1e-4/3)²/2 + (4e-4/3)²/2) = 25 · 2 / 17 = 2.94: two degrees of freedom, a bound of
+        // 4.303.
         let half_width = 4.303 * (5e-4_f64 / 3.0).sqrt();
         let interval = found.interval.unwrap();
         assert!((interval.low.ln() - (0.9_f64.ln() - half_width)).abs() < 1e-4, "{interval:?}");
@@ -125,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn single_runs_have_the_variance_of_several() {
+    fn single_runs_take_the_variance_of_the_other_side() {
         let several = runs(&[-1.0_f64, 0.0, 1.0].map(|step| 100.0 * (0.01 * step).exp()));
         let half_width = 4.303 * 0.01 * (1.0_f64 / 3.0 + 1.0).sqrt();
         for found in [ratio(&several, &runs(&[100.0])), ratio(&runs(&[100.0]), &several)] {
@@ -142,15 +147,15 @@ mod tests {
         assert_eq!((ratio(&[], &base), ratio(&base, &[]), geometric_mean(&[])), (None, None, None));
     }
 
-    /// 95 % is promised, and a difference of four standard deviations must be found.
+    /// Intervals must cover the true ratio in 95 % of experiments, and large differences must be detected.
     #[test]
-    fn intervals_contain_the_true_ratio_as_promised() {
+    fn intervals_cover_the_true_ratio() {
         let mut normal = Normal(1);
         for (runs_of_each, deviations) in
             [([2, 2], [0.01, 0.01]), ([3, 3], [0.01, 0.03]), ([5, 3], [0.02, 0.01]), ([4, 1], [0.02; 2])]
         {
             let experiments = 4000;
-            let (mut held, mut told) = (0, 0);
+            let (mut covered, mut detected) = (0, 0);
             for _ in 0..experiments {
                 let mut side = |factor: f64, which: usize| -> Vec<Estimate> {
                     let values: Vec<f64> =
@@ -158,13 +163,13 @@ mod tests {
                     runs(&values)
                 };
                 let interval = ratio(&side(1.0, 0), &side(1.0, 1)).unwrap().interval.unwrap();
-                held += u32::from(interval.low <= 1.0 && 1.0 <= interval.high);
+                covered += u32::from(interval.low <= 1.0 && 1.0 <= interval.high);
                 let slowed = ratio(&side(1.0, 0), &side(0.5, 1)).unwrap().interval.unwrap();
-                told += u32::from(slowed.high < 0.95);
+                detected += u32::from(slowed.high < 0.95);
             }
             let share = |count: u32| f64::from(count) / f64::from(experiments);
-            assert!(share(held) > 0.94, "{runs_of_each:?}: {}", share(held));
-            assert!(share(told) > 0.9, "{runs_of_each:?}: {}", share(told));
+            assert!(share(covered) > 0.94, "{runs_of_each:?}: {}", share(covered));
+            assert!(share(detected) > 0.9, "{runs_of_each:?}: {}", share(detected));
         }
     }
 }

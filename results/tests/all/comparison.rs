@@ -1,10 +1,10 @@
-//! Comparison of back ends: metrics, ratios and agreement of accuracies.
+//! Comparison of backends: metrics, ratios and agreement in accuracy.
 
 use crate::support::{WORKLOAD, run};
 use results::comparison::{Agreement, Basis, Comparison, Contender, Obstacle, Refused, RowOutcome, compare, lead};
 use results::{Compared, Correctness, Disagreement, Outcome, Precision, RunRecord};
 
-/// Runs of back ends `a`, `b` and so on with these final accuracies, one for each seed.
+/// Creates runs of backends `a`, `b`, … with these final accuracies, one per seed.
 fn with_accuracies(accuracies: &[&[f64]]) -> Vec<RunRecord> {
     let named = accuracies.iter().zip(["a", "b", "c"]);
     named.flat_map(|(of, name)| (1..).zip(*of).map(move |(seed, accuracy)| run(name, seed, 2.0, *accuracy))).collect()
@@ -19,7 +19,7 @@ fn figures(comparison: &Comparison, row: usize) -> &results::comparison::Figures
 }
 
 #[test]
-fn times_have_their_ratio_to_the_fastest() {
+fn times_have_ratios_to_the_fastest() {
     let records = [
         run("slow", 1, 6.0, 0.97),
         run("fast", 1, 2.0, 0.97),
@@ -34,10 +34,10 @@ fn times_have_their_ratio_to_the_fastest() {
     let timing =
         |timing: Option<results::comparison::Timing>| timing.map(|t| (t.seconds, t.to_fastest.unwrap())).unwrap();
     assert_eq!((timing(slow.epoch), timing(fast.epoch)), ((6.0, 3.0), (2.0, 1.0)));
-    // Two epochs; the third window is no part of the work.
+    // Two epochs; the third window is trained only for measurement.
     assert_eq!((timing(slow.training), timing(fast.training)), ((12.0, 3.0), (4.0, 1.0)));
     assert_eq!((timing(slow.testing).1, timing(fast.testing)), (3.0, (0.25, 1.0)));
-    // Of the first run, without loading the data.
+    // Cold start is from the first run, without data loading.
     assert_eq!((timing(slow.cold_start), timing(fast.cold_start)), ((18.0, 3.0), (6.0, 1.0)));
     assert_eq!(fast.accuracy, Some(0.975));
     assert!((fast.accuracy_deviation.unwrap() - 0.01 / 2.0_f64.sqrt()).abs() < 1e-12);
@@ -47,7 +47,7 @@ fn times_have_their_ratio_to_the_fastest() {
 }
 
 #[test]
-fn throughputs_have_their_ratio_with_an_interval() {
+fn throughputs_have_ratios_with_intervals() {
     let records = [
         run("slow", 1, 6.0, 0.97),
         run("fast", 1, 2.0, 0.97),
@@ -59,7 +59,7 @@ fn throughputs_have_their_ratio_with_an_interval() {
     let comparison = compare(WORKLOAD, &records, &[]);
     let ratio = |row| figures(&comparison, row).rate_to_fastest.unwrap();
     assert_eq!((ratio(1).value, ratio(1).interval), (1.0, None));
-    // The geometric mean of three runs.
+    // Geometric means of three runs.
     let expected = (2.0 * 2.5 * 2.0_f64).cbrt() / (6.0 * 5.0 * 6.0_f64).cbrt();
     let slow = ratio(0);
     assert!((slow.value - expected).abs() < 1e-9, "{slow:?}");
@@ -68,7 +68,7 @@ fn throughputs_have_their_ratio_with_an_interval() {
 }
 
 #[test]
-fn the_lead_is_over_the_second_fastest_of_all_networks() {
+fn lead_is_over_the_second_fastest_across_networks() {
     let records: Vec<RunRecord> = [("slow", 8.0), ("fast", 2.0), ("middle", 4.0)]
         .into_iter()
         .map(|(backend, seconds)| {
@@ -89,7 +89,7 @@ fn the_lead_is_over_the_second_fastest_of_all_networks() {
     let both = lead_of(&[WORKLOAD, "other"]);
     assert_eq!((both.fastest.backend.as_str(), both.next.backend.as_str()), ("fast", "middle"));
     assert!((both.ratio.value - 2.0_f64.sqrt()).abs() < 1e-9, "{both:?}");
-    assert_eq!(lead(&[compare(WORKLOAD, &records[..1], &[])], &records[..1]), None, "one back end leads nobody");
+    assert_eq!(lead(&[compare(WORKLOAD, &records[..1], &[])], &records[..1]), None, "a single backend has no lead");
     assert_eq!(lead(&[], &records), None);
 }
 
@@ -106,7 +106,7 @@ fn a_metric_of_one_row_has_no_ratio() {
 }
 
 #[test]
-fn accuracies_within_their_paired_spread_agree() {
+fn accuracies_within_paired_spread_agree() {
     let found = agreement(&[&[0.970, 0.972, 0.974], &[0.971, 0.972, 0.973]]);
     let Agreement::Agree { evidence } = &found else { panic!("{found:?}") };
     assert_eq!((evidence.basis, evidence.step, evidence.is_final), (Basis::Seeds, 20, true));
@@ -145,11 +145,11 @@ fn verdicts_depend_on_seeds_and_test_samples() {
         (&good[..1], &chance[..1], "disagree"),
         (&good[..2], &chance[..2], "disagree"),
         (&good[..], &chance[..], "disagree"),
-        // One test sample is no disagreement, even if seeds do not spread.
+        // A difference of one test sample is no disagreement, even if the spread over seeds is zero.
         (&[0.9700, 0.9700], &[0.9701, 0.9701], "agree"),
         (&[0.9700, 0.9700], &[0.9702, 0.9702], "disagree"),
         (&[0.970], &[0.976], "disagree"),
-        // The means are close, but no difference below 64 points would be found.
+        // The means are close, but differences below 64 points could not be detected.
         (&[0.3, 0.5], &[0.35, 0.45], "unclear"),
     ] {
         assert_eq!(verdict(one, other), expected, "{one:?} and {other:?}");

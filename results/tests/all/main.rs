@@ -1,4 +1,4 @@
-//! The crate as other crates use it.
+//! Tests of the public API.
 
 mod comparison;
 mod record;

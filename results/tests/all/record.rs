@@ -1,4 +1,4 @@
-//! The JSON of records.
+//! JSON format of records.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -7,12 +7,12 @@ use results::{Beacon, FailureCause, Outcome, RunRecord, Segment, summary, weight
 use schemars::schema_for;
 use serde_json::{Value, json};
 
-/// A record of version 0.1.0, as a leaderboard stored it.
+/// Record of version 0.1.0, as stored by a leaderboard.
 const STORED: &str = include_str!("stored/0.1.0.json");
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/run-record.schema.json");
 
 #[test]
-fn the_schema_file_is_up_to_date() {
+fn schema_file_is_up_to_date() {
     let mut schema = serde_json::to_string_pretty(&schema_for!(RunRecord)).unwrap();
     schema.push('\n');
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
@@ -26,7 +26,7 @@ fn the_schema_file_is_up_to_date() {
 }
 
 #[test]
-fn every_property_and_variant_of_the_record_is_described() {
+fn every_property_and_variant_has_a_description() {
     let schema = serde_json::to_value(schema_for!(RunRecord)).unwrap();
     let types = schema["$defs"].as_object().unwrap().iter().map(|(name, of)| (name.as_str(), of));
     for (name, of) in types.chain([("RunRecord", &schema)]) {
@@ -39,12 +39,12 @@ fn assert_described(place: &str, schema: &Value) {
     assert!(schema["description"].as_str().is_some_and(|text| !text.is_empty()), "{place} has no description");
 }
 
-/// Asserts that the properties and variants of a schema, and those inside them, have a description.
+/// Asserts recursively that the properties and variants of a schema have a description.
 fn assert_parts_described(place: &str, schema: &Value) {
     assert!(schema["enum"].is_null(), "{place} has variants without a description: {}", schema["enum"]);
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
         let place = format!("{place}.{name}");
-        // A constant is the tag of a variant, which has the description.
+        // A constant is the tag of a variant, and the variant has the description.
         if property["const"].is_null() {
             assert_described(&place, property);
         }
@@ -53,7 +53,7 @@ fn assert_parts_described(place: &str, schema: &Value) {
     for variant in schema["oneOf"].as_array().into_iter().flatten() {
         let place = format!("{place}, in variant {variant}");
         assert_described(&place, variant);
-        // A variant's only property is its name and value, which its description covers.
+        // An only property is the variant's name and value, which the variant's description covers.
         let properties = variant["properties"].as_object();
         match properties.filter(|properties| properties.len() == 1).and_then(|properties| properties.values().next()) {
             Some(value) => assert_parts_described(&place, value),
@@ -65,7 +65,7 @@ fn assert_parts_described(place: &str, schema: &Value) {
     }
 }
 
-/// Documents of a schema, with any text and every finite number.
+/// Generates documents that match a schema, with arbitrary text and finite numbers.
 fn documents(schema: &Value, types: &Value) -> BoxedStrategy<Value> {
     if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
         return match name {
@@ -134,7 +134,7 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn every_record_of_the_schema_survives_json() {
+fn records_round_trip_through_json() {
     let schema = serde_json::to_value(schema_for!(RunRecord)).unwrap();
     proptest!(|(document in documents(&schema, &schema["$defs"]))| {
         let record: RunRecord = serde_json::from_value(document).unwrap();
@@ -143,9 +143,9 @@ fn every_record_of_the_schema_survives_json() {
     });
 }
 
-/// Leaderboards recognize a record by the hash of its JSON, so a record must be written again exactly as it was.
+/// Leaderboards identify a record by the hash of its JSON, so reading and writing must not change it.
 #[test]
-fn a_record_of_0_1_0_is_read_and_written_unchanged() {
+fn record_of_0_1_0_round_trips_unchanged() {
     let record: RunRecord = serde_json::from_str(STORED).unwrap();
     assert_eq!(serde_json::to_string(&record).unwrap(), STORED.trim_end());
     for workload in &record.workloads {

@@ -5,7 +5,7 @@ use results::comparison::Basis;
 use results::regression::{AccuracyVerdict, Line, MismatchKind, Regressions, Rules, Verdict, compare, device};
 use results::{Communication, DeviceKind, FailureCause, InputMode, InputPipeline, Outcome, RunRecord, Window};
 
-/// A run of twelve windows of a second at about this many samples a second, after a second of warm-up.
+/// Creates a run of twelve windows of 1,000 samples at about `rate` samples per second; the first is the warm-up.
 fn run_at(rate: f64, seed: u32) -> RunRecord {
     let mut record = run("wgsl", seed, 2.0, 0.97);
     let windows = (0..12).map(|number| {
@@ -30,7 +30,7 @@ fn only_line(found: &Regressions) -> &Line {
 }
 
 #[test]
-fn equal_runs_are_tied_and_slowed_ones_slower() {
+fn equal_runs_are_tied_and_slowed_runs_slower() {
     let base = [run_at(1000.0 / 1.1, 1)];
     let found = compare(&base, &base, with_tolerance(0.05));
     let line = only_line(&found);
@@ -51,7 +51,7 @@ fn equal_runs_are_tied_and_slowed_ones_slower() {
 
 #[test]
 fn several_runs_are_compared_by_their_variation() {
-    // The interval of each run is half a percent, and the next run is five percent away.
+    // Each run's interval is about half a percent wide, but runs differ by five percent.
     let base = runs_at(&[880.0, 930.0, 980.0], 1);
     let candidate = runs_at(&[840.0, 880.0, 920.0], 4);
     let alone = compare(&base[1..2], &candidate[1..2], with_tolerance(0.02));
@@ -66,7 +66,7 @@ fn several_runs_are_compared_by_their_variation() {
 }
 
 #[test]
-fn settings_are_never_mixed_and_missing_runs_listed() {
+fn settings_are_not_mixed_and_missing_runs_are_listed() {
     let base = run_at(900.0, 1);
     let mut other = run_at(100.0, 1);
     other.workloads[0].settings.batch_size *= 2;
@@ -94,7 +94,7 @@ fn workloads_that_break_fail_at_any_speed() {
         let found = compare(&base, &candidate, Rules::default());
         assert!(matches!(only_line(&found).verdict, Verdict::Broken { .. }), "{found:?}");
         assert_eq!(found.failures().count(), 1);
-        // A baseline that could not train it either gives no verdict.
+        // There is no verdict if the baseline could not train the workload either.
         for baseline in [&candidate, &base] {
             let found = compare(&candidate, baseline, Rules::default());
             assert!(matches!(only_line(&found).verdict, Verdict::Untold { .. }), "{found:?}");
@@ -149,7 +149,7 @@ fn times_and_memory_need_all_runs() {
     candidate[2].workloads[0].resources.resident_memory_maximum_bytes = None;
     let found = compare(&base, &candidate, Rules::default());
     let change = |id: &str| only_line(&found).changes.iter().find(|change| change.id == id).unwrap();
-    // Building 4 s and a first step of 2 s, against 10 s and 2 s.
+    // 4 s of building plus a first step of 2 s, against 10 s plus 2 s.
     let start = change("cold_start_seconds");
     assert!((start.ratio.unwrap().value - 2.0).abs() < 1e-9 && start.is_certain(), "{start:?}");
     assert!((change("device_memory_bytes").ratio.unwrap().value - 2.0).abs() < 1e-9);
@@ -174,12 +174,12 @@ fn accuracies_are_compared_by_the_spread_of_seeds() {
     let base = with(&[0.970, 0.971, 0.972], &[1, 2, 3]);
     let lower = accuracy(&base, &with(&[0.960, 0.961, 0.962], &[4, 5, 6]));
     let allowance = lower.allowance.unwrap();
-    // Student's bound for four degrees of freedom is 2.776, the standard deviation 0.001.
+    // Student's bound for four degrees of freedom is 2.776, and the standard deviation is 0.001.
     assert_eq!((lower.verdict, allowance.basis), (AccuracyVerdict::Lower, Basis::Seeds));
     assert!((allowance.difference / (2.776 * 0.001 * (2.0_f64 / 3.0).sqrt()) - 1.0).abs() < 1e-3, "{allowance:?}");
     assert_eq!(accuracy(&base, &with(&[0.970, 0.971], &[1, 2])).verdict, AccuracyVerdict::Alike);
     assert_eq!(accuracy(&base, &with(&[0.98, 0.981], &[1, 2])).verdict, AccuracyVerdict::Higher);
-    // Three times the same run has no spread, and what is a thousandth apart is explained by ten thousand samples.
+    // Three runs with the same seed have no spread; sampling error of 10,000 test samples explains a thousandth.
     let once = [with(&[0.970; 3], &[7; 3]), with(&[0.969; 3], &[7; 3])];
     let found = accuracy(&once[0], &once[1]);
     assert_eq!((found.verdict, found.allowance.unwrap().basis), (AccuracyVerdict::Alike, Basis::TestSamples));
@@ -239,25 +239,26 @@ fn differences_of_machines_and_variants_are_listed() {
     candidate.iter_mut().for_each(|record| record.provenance.commit = "abcdef0".to_owned());
     candidate.iter_mut().for_each(|record| record.workloads[0].settings.variants.push("dense: tile".to_owned()));
     let found = compare(&base, &candidate, Rules::default());
-    let told: Vec<(&str, Vec<Option<&str>>)> = found
+    let listed: Vec<(&str, Vec<Option<&str>>)> = found
         .differences
         .iter()
         .map(|difference| (difference.what.as_str(), difference.values.iter().map(Option::as_deref).collect()))
         .collect();
     let expected =
         [("driver", vec![None, Some("Mesa 25 | Mesa 26")]), ("commit", vec![Some("unknown"), Some("abcdef0")])];
-    assert_eq!(told, expected);
+    assert_eq!(listed, expected);
     let line = only_line(&found);
     assert_eq!(line.key.workload, WORKLOAD);
     assert_eq!(line.variants_only_in_candidate, ["dense: tile"]);
     assert!(line.variants_only_in_baseline.is_empty());
 }
 
-/// Standard deviations between runs of one program, and between windows of one run.
-const BETWEEN_RUNS: f64 = 0.01;
-const BETWEEN_WINDOWS: f64 = 0.005;
+/// Relative standard deviation between runs of one program.
+const RUN_DEVIATION: f64 = 0.01;
+/// Relative standard deviation between windows of one run.
+const WINDOW_DEVIATION: f64 = 0.005;
 
-/// Pseudorandom numbers (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+/// Pseudorandom number generator (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 struct Noise(u64);
 
 impl Noise {
@@ -268,19 +269,19 @@ impl Noise {
         ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Nearly normal with deviation 1: the sum of twelve uniform numbers has that variance.
+    /// Returns a roughly normal number: the sum of twelve uniform numbers has variance 1.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 
     fn run(&mut self, samples_per_second: f64, seed: u32) -> RunRecord {
         let mut record = run("wgsl", seed, 2.0, 0.97);
-        let rate = samples_per_second * (1.0 + BETWEEN_RUNS * self.normal());
-        // Windows of a second and a half count.
+        let rate = samples_per_second * (1.0 + RUN_DEVIATION * self.normal());
+        // At 1,000 samples per second, windows take 1.5 s and count.
         let window = |noise: f64| Window {
             steps: 10,
             samples: 1500,
-            seconds: 1500.0 / (rate * (1.0 + BETWEEN_WINDOWS * noise)),
+            seconds: 1500.0 / (rate * (1.0 + WINDOW_DEVIATION * noise)),
         };
         record.workloads[0].windows = (0..12).map(|_| window(self.normal())).collect();
         record

@@ -1,4 +1,4 @@
-//! Summaries follow from raw samples, and only from those that count.
+//! Summaries of raw samples.
 
 use crate::support::settings;
 use results::summary::{counted_windows, has_learned, summarise};
@@ -12,7 +12,7 @@ fn workload(windows: Vec<Window>) -> WorkloadRecord {
     WorkloadRecord { settings, windows, ..WorkloadRecord::default() }
 }
 
-/// A window at `rate` samples a second.
+/// Creates a window at `rate` samples per second.
 fn window(rate: u32, seconds: f64) -> Window {
     let samples = f64::from(rate) * seconds;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small whole numbers")]
@@ -21,7 +21,7 @@ fn window(rate: u32, seconds: f64) -> Window {
 }
 
 #[test]
-fn throughput_is_the_median_of_the_windows_that_count() {
+fn throughput_is_the_median_of_counted_windows() {
     let summary = summarise(&workload(vec![
         window(1000, 2.0), // warm-up
         window(1000, 0.5), // too short
@@ -34,7 +34,7 @@ fn throughput_is_the_median_of_the_windows_that_count() {
     assert_eq!(summary.measured_windows, 3);
     assert_eq!(summary.sustained_ratio, Some(1000.0 / 1300.0));
     assert_eq!(summary.step_seconds_p50, Some(2.0 / 22.0));
-    // Everything that was trained counts as trained.
+    // Totals include the windows that do not count.
     assert_eq!((summary.training_seconds, summary.samples, summary.steps), (8.5, 9300, 93));
 }
 
@@ -44,13 +44,13 @@ fn windows_count_regardless_of_their_own_speed() {
     for seconds in [0.1, 0.9, 1.1, 5.0] {
         let odd = Window { seconds, ..usual };
         let windows = [usual, usual, odd, usual];
-        // The window after it was planned for a slower or a faster device.
+        // A window after a fast one is expected to be too short, so it does not count.
         let counted = if seconds < 1.0 { 2 } else { 3 };
         assert_eq!(counted_windows(&windows).count(), counted, "{seconds} s");
         assert!(counted_windows(&windows).any(|window| window.seconds == seconds), "{seconds} s");
     }
     let too_few = Window { steps: 9, ..usual };
-    assert_eq!(counted_windows(&[usual, too_few]).count(), 0, "nine steps take 0.9 seconds, as was known before");
+    assert_eq!(counted_windows(&[usual, too_few]).count(), 0, "nine steps are expected to take 0.9 seconds");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn thousands_of_windows_have_an_interval() {
     assert!(summary.stable);
 }
 
-/// Ten samples, half a second apart, of a GPU that draws `watts` at each moment.
+/// Creates ten samples, half a second apart, of a GPU that draws `watts` at each time.
 fn sampled(watts: fn(f64) -> f64) -> Resources {
     let sample = |place: u32| {
         let seconds = f64::from(place) / 2.0;
@@ -139,14 +139,14 @@ fn sampled(watts: fn(f64) -> f64) -> Resources {
 }
 
 #[test]
-fn energy_counts_timed_training_alone() {
+fn energy_counts_only_timed_training() {
     let stretch = |phase, seconds| Stretch { phase, seconds };
     let record = WorkloadRecord {
         resources: sampled(|seconds| if seconds < 2.0 { 100.0 } else { 500.0 }),
         timeline: vec![
             stretch(Phase::LoadingData, 7.0),
             stretch(Phase::Checking, 3.0),
-            // Samples count from here.
+            // Sampling starts here.
             stretch(Phase::Training, 1.0),
             stretch(Phase::MeasuringPeak, 1.5),
             stretch(Phase::Measuring, 1.0),
@@ -154,14 +154,14 @@ fn energy_counts_timed_training_alone() {
         ..workload(vec![window(1000, 1.0), window(1000, 1.0)])
     };
     let summary = summarise(&record);
-    // A second at 100 W, and one at 500 W, for 2,000 samples.
+    // One second at 100 W and one at 500 W, for 2,000 samples.
     assert_eq!(summary.joules_per_sample, Some(600.0 / 2000.0));
     assert_eq!(summary.joules_per_epoch, Some(300.0));
     assert_eq!(summary.samples_per_joule, Some(1.0 / 0.3));
 }
 
 #[test]
-fn without_samples_or_phases_there_is_no_energy() {
+fn energy_needs_samples_and_phases() {
     let windows = || vec![window(1000, 1.0)];
     let without_phases = WorkloadRecord { resources: sampled(|_| 100.0), ..workload(windows()) };
     let timeline = vec![Stretch { phase: Phase::Training, seconds: 1.0 }];

@@ -1,4 +1,4 @@
-//! Records to compare.
+//! Example records.
 
 use results::{
     Adapter, ColdStart, Device, DeviceKind, Epoch, Evaluation, Provenance, Resources, RunRecord, RunSpec,
@@ -20,7 +20,9 @@ pub(crate) fn settings() -> Settings {
     }
 }
 
-/// A run of two epochs of `epoch_seconds`, tested after each; half of the final accuracy after the first.
+/// Creates a run of two epochs of `epoch_seconds`, evaluated after each.
+///
+/// The first evaluation has half of the final accuracy.
 pub(crate) fn run(backend: &str, seed: u32, epoch_seconds: f64, accuracy: f64) -> RunRecord {
     let evaluation = |epoch: u32, accuracy: f64| Evaluation {
         step: 10 * u64::from(epoch),
@@ -45,7 +47,7 @@ pub(crate) fn run(backend: &str, seed: u32, epoch_seconds: f64, accuracy: f64) -
         },
         evaluations: vec![evaluation(1, accuracy / 2.0), evaluation(2, accuracy)],
         epochs: vec![epoch(1), epoch(2)],
-        // The last window is trained only to be measured.
+        // The last window is trained only for measurement.
         windows: vec![Window { steps: 10, samples: 1000, seconds: epoch_seconds }; 3],
         resources: Resources { resident_memory_maximum_bytes: Some(5 << 20), ..Resources::default() },
         ..WorkloadRecord::default()
