@@ -102,7 +102,7 @@ pub(crate) mod tests {
             ..Summary::default()
         };
         let sentence = sentence(&record([0.97, 0.9812], target(Some(2.5)), summary));
-        assert!(sentence.starts_with("98 % after 2.5") && sentence.ends_with("51,230 samples/s"), "{sentence}");
+        assert!(sentence.starts_with("98 % after 2.5") && sentence.ends_with("51.23 k samples/s"), "{sentence}");
     }
 
     #[test]

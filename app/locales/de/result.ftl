@@ -2,7 +2,6 @@
 
 ## Der Ausgang eines Netzes
 
-result_too_short = in { $seconds }: zu kurz, um den Durchsatz zu messen
 result_test_accuracy = { $accuracy } Testgenauigkeit
 result_target_reached = { $target } nach { $seconds } Training
 result_target_missed = Ziel von { $target } in { $seconds } nicht erreicht

@@ -2,7 +2,6 @@
 
 ## The outcome of a network
 
-result_too_short = in { $seconds }: too short to measure a rate
 result_test_accuracy = { $accuracy } test accuracy
 result_target_reached = { $target } after { $seconds } of training
 result_target_missed = target of { $target } not reached in { $seconds }
