@@ -1,8 +1,8 @@
 // adadelta: g += decay·w; a = rho·a + (1 - rho)·g²; u = g·sqrt(d + epsilon) / sqrt(a + epsilon);
 // w -= rate·u; d = rho·d + (1 - rho)·u². Zeiler, "ADADELTA: An Adaptive Learning Rate Method", 2012, with a rate
 // as in Keras 2.
-// The arenas hold all tensors; 256 consecutive elements, one workgroup's share, have the same multipliers.
-// A block is left alone, state and all, from step `frozen_from` on.
+// The arenas hold all tensors. Each workgroup updates a block of 256 consecutive elements with the same multipliers.
+// A block's weights and state are frozen from step `frozen_from` on.
 //
 // params: Optimizer; elements is a multiple of 256. blocks: (elements / 256).
 // gradients, weights, mean_square, mean_square_update: (elements) f32.

@@ -1,7 +1,7 @@
 // adam: g += decay·w; m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; w -= rate·m / (sqrt(v) + epsilon).
-// The step's rate contains the bias correction sqrt(1 - beta2^t) / (1 - beta1^t). Kingma and Ba, "Adam", 2015.
-// The arenas hold all tensors; 256 consecutive elements, one workgroup's share, have the same multipliers.
-// A block is left alone, state and all, from step `frozen_from` on.
+// The step's rate includes the bias correction sqrt(1 - beta2^t) / (1 - beta1^t). Kingma and Ba, "Adam", 2015.
+// The arenas hold all tensors. Each workgroup updates a block of 256 consecutive elements with the same multipliers.
+// A block's weights and state are frozen from step `frozen_from` on.
 //
 // params: Optimizer; elements is a multiple of 256. blocks: (elements / 256).
 // gradients, weights, mean, mean_square: (elements) f32.

@@ -1,9 +1,9 @@
 // adamw: w -= decay_rate·decay·w; then Adam without a penalty: m = beta1·m + (1 - beta1)·g;
-// v = beta2·v + (1 - beta2)·g²; w -= rate·m / (sqrt(v) + epsilon). The step's rate contains the bias correction
-// sqrt(1 - beta2^t) / (1 - beta1^t), its decay_rate does not.
+// v = beta2·v + (1 - beta2)·g²; w -= rate·m / (sqrt(v) + epsilon). The step's rate includes the bias correction
+// sqrt(1 - beta2^t) / (1 - beta1^t); its decay_rate does not.
 // Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019.
-// The arenas hold all tensors; 256 consecutive elements, one workgroup's share, have the same multipliers.
-// A block is left alone, state and all, from step `frozen_from` on.
+// The arenas hold all tensors. Each workgroup updates a block of 256 consecutive elements with the same multipliers.
+// A block's weights and state are frozen from step `frozen_from` on.
 //
 // params: Optimizer; elements is a multiple of 256. blocks: (elements / 256).
 // gradients, weights, mean, mean_square: (elements) f32.

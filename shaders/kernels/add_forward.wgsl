@@ -1,5 +1,5 @@
-// add_forward: y[p] = epilogue(a[p] + b[p / R]): each pixel of b is added to R pixels of a that follow each other.
-// R is 1 for equal shapes, and the pixels of a sample where one vector is added to all of them.
+// add_forward: y[p] = epilogue(a[p] + b[p / R]): each pixel of b is added to R consecutive pixels of a.
+// R is 1 for equal shapes, or the number of pixels of a sample if one vector is added to all of them.
 //
 // P pixels over the whole batch, C stored channels, a multiple of 4.
 // params: Add. a: (P, C). b: (P / R, C). y: (P, C). All row-major Stored.

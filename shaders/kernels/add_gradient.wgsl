@@ -1,5 +1,6 @@
-// add_gradient: dx[q] = (Σ dy[p]) ⊙ slope(x[q]) over the R pixels p that x[q] was added to, where the epilogue of the
-// layer below made the summand x. R is 1 for the first summand, and for the second one of the same shape.
+// add_gradient: dx[q] = (Σ dy[p]) ⊙ slope(x[q]) over the R pixels p that x[q] was added to, where slope is the
+// derivative of the epilogue that produced the summand x. R is 1 for the first summand and for a second one of the
+// same shape.
 //
 // P pixels over the whole batch, C stored channels, a multiple of 4.
 // params: Add. dy: (P, C). x, dx: (P / R, C). All row-major Stored.

@@ -1,6 +1,6 @@
 // attention_forward: y = softmax(scale·q·kᵀ)·v of each head, and the log-sum-exp of each query's scores.
-// One invocation for each query goes over the keys once: when a larger score appears, what was summed so far is scaled
-// down. Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018; Dao, Fu, Ermon, Rudra and Ré,
+// One invocation per query makes a single pass over the keys; a new largest score scales down the sums so far.
+// Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018; Dao, Fu, Ermon, Rudra and Ré,
 // "FlashAttention", 2022.
 //
 // B rows of T tokens, heads of size D, a multiple of 4, at most 64.

@@ -1,10 +1,10 @@
 // attention_key_value_gradient: dk_j = scale·Σ_i s_ij·q_i ⊙ slope(k) and dv_j = Σ_i p_ij·dy_i ⊙ slope(v), where
-// s_ij = p_ij·(dy_i·v_j - mean_i), the probability p_ij = exp(scale·q_i·k_j - log_sum_exp_i) is computed again, and
-// attention_query_gradient has left the means. The epilogue of the layer below made q, k and v. One invocation for
-// each key. Dao, Fu, Ermon, Rudra and Ré, "FlashAttention", 2022, appendix B.2.
+// s_ij = p_ij·(dy_i·v_j - mean_i), the probability p_ij = exp(scale·q_i·k_j - log_sum_exp_i) is recomputed, the means
+// come from attention_query_gradient, and slope is the derivative of the epilogue that produced q, k and v. One
+// invocation per key. Dao, Fu, Ermon, Rudra and Ré, "FlashAttention", 2022, appendix B.2.
 //
 // B rows of T tokens, heads of size D, a multiple of 4, at most 64.
-// params: Attention. x, dx: (B, T, 3, heads, D): queries, keys, values, of which dx gets the last two thirds.
+// params: Attention. x, dx: (B, T, 3, heads, D): queries, keys, values; the keys and values of dx are stored.
 // dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). log_sum_exp, means f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;

@@ -1,10 +1,10 @@
 // attention_query_gradient: dq_i = scale·Σ_j s_ij·k_j ⊙ slope(q), where s_ij = p_ij·(dy_i·v_j - mean_i), the
-// probability p_ij = exp(scale·q_i·k_j - log_sum_exp_i) is computed again, and mean_i = dy_i·y_i = Σ_j p_ij·dy_i·v_j,
-// which attention_key_value_gradient needs too. The epilogue of the layer below made q, k and v. One invocation for
-// each query. Dao, Fu, Ermon, Rudra and Ré, "FlashAttention", 2022, appendix B.2.
+// probability p_ij = exp(scale·q_i·k_j - log_sum_exp_i) is recomputed, mean_i = dy_i·y_i = Σ_j p_ij·dy_i·v_j is kept
+// for attention_key_value_gradient, and slope is the derivative of the epilogue that produced q, k and v. One
+// invocation per query. Dao, Fu, Ermon, Rudra and Ré, "FlashAttention", 2022, appendix B.2.
 //
 // B rows of T tokens, heads of size D, a multiple of 4, at most 64.
-// params: Attention. x, dx: (B, T, 3, heads, D): queries, keys, values, of which dx gets the first third.
+// params: Attention. x, dx: (B, T, 3, heads, D): queries, keys, values; the queries of dx are stored.
 // y, dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). log_sum_exp, means f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;

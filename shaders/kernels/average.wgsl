@@ -1,5 +1,5 @@
-// average: an exponential moving average of the weights, s = keep·s + (1 - keep)·w, where step.average says so:
-// 0 nothing, 1 the average follows the weights, 2 and the weights jump to it afterwards, which is Lookahead
+// average: exponential moving average of the weights, s = keep·s + (1 - keep)·w, as selected by step.average:
+// 0 does nothing, 1 updates the average, 2 also sets the weights to the average, which is Lookahead
 // (Zhang et al., "Lookahead Optimizer: k steps forward, 1 step back", 2019).
 //
 // params: Optimizer; elements is a multiple of 256. weights, shadow: (elements) f32.

@@ -1,5 +1,5 @@
-// average_pool_backward: each gradient is shared equally among its window's pixels, times slope(x), where the
-// epilogue of the layer below made x. Every input pixel looks at the windows that cover it.
+// average_pool_backward: each gradient is divided equally among its window's pixels, times slope(x), where slope is
+// the derivative of the epilogue that produced x. Each input pixel sums over the windows that cover it.
 //
 // B samples, H × W × C stored input, H' × W' × C output; C is a multiple of 4.
 // params: Pool. dy: (B, H', W', C) Stored. x, dx: (B, H, W, C) Stored.

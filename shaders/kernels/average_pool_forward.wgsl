@@ -1,4 +1,4 @@
-// average_pool_forward: y = epilogue(mean of the window's pixels that are in the image).
+// average_pool_forward: y = epilogue(mean of the window's pixels inside the image).
 //
 // B samples, H × W × C stored input, H' × W' × C output; C is a multiple of 4.
 // params: Pool. x: (B, H, W, C) Stored. y: (B, H', W', C) Stored.

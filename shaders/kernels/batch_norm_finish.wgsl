@@ -1,11 +1,11 @@
-// batch_norm_finish: what each channel is normalised with, its mean and 1 / √(variance + epsilon).
-// In training these are the batch's: the mean of all parts first, then the squared deviations about it. The running
-// averages follow, running = keep·running + (1 - keep)·batch, with the variance's unbiased estimate (divided by the
-// number of values less one). In tests the running averages are used instead and stay. Ioffe and Szegedy, "Batch
-// Normalization", 2015.
+// batch_norm_finish: mean and 1 / √(variance + epsilon) of each channel, for its normalisation.
+// In training, these are the batch's: first the mean of all parts, then the squared deviations from it. The running
+// averages are updated, running = keep·running + (1 - keep)·batch, with the unbiased estimate of the variance (divided
+// by the number of values minus one). In tests, the running averages are used and not updated. Ioffe and Szegedy,
+// "Batch Normalization", 2015.
 //
-// C stored channels, a multiple of 4. One workgroup for each four channels.
-// Where several devices share a batch, their parts were made one before.
+// C stored channels, a multiple of 4. One workgroup per four channels.
+// If several devices share a batch, their parts have been combined into one.
 // params: BatchNorm. parts: (parts, 2, C): means, sums of squared deviations. running: (2, C): mean, variance.
 // saved: (2, C): mean, 1 / √(variance + epsilon). All f32.
 @group(0) @binding(0) var<uniform> params: Params;
@@ -15,7 +15,7 @@
 
 var<workgroup> shares: array<vec4<f32>, WORKGROUP_SIZE>;
 
-// Sum of one value of each invocation.
+// Sum of `value` over the workgroup.
 fn total(value: vec4<f32>, local: u32) -> vec4<f32> {
     shares[local] = value;
     workgroupBarrier();
@@ -26,7 +26,7 @@ fn total(value: vec4<f32>, local: u32) -> vec4<f32> {
         workgroupBarrier();
     }
     let sum = shares[0];
-    // Nobody begins the next sum before everybody has read this one.
+    // All invocations load the sum before the next call overwrites it.
     workgroupBarrier();
     return sum;
 }

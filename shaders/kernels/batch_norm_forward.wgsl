@@ -1,4 +1,4 @@
-// batch_norm_forward: y = epilogue(activation((x - mean) / √(variance + epsilon)·gamma + beta)), channel by channel.
+// batch_norm_forward: y = epilogue(activation((x - mean) / √(variance + epsilon)·gamma + beta)), per channel.
 // Ioffe and Szegedy, "Batch Normalization", 2015.
 //
 // B rows of P pixels, C stored channels, a multiple of 4.

@@ -1,7 +1,8 @@
 // batch_norm_gradient_sums: dgamma = Σ g·x̂ and dbeta = Σ g over one part of the samples' pixels, where
-// x̂ = (x - mean) / √(variance + epsilon) and g = dy ⊙ activation'(gamma·x̂ + beta). dy is the gradient of y itself.
+// x̂ = (x - mean) / √(variance + epsilon), g = dy ⊙ activation'(gamma·x̂ + beta), and dy is the gradient of the
+// activation's result.
 //
-// B rows of P pixels, C stored channels, a multiple of 4. One invocation for each four channels of a part.
+// B rows of P pixels, C stored channels, a multiple of 4. One invocation per four channels of a part.
 // params: BatchNorm. x, dy: (B, P, C). saved: (2, C): mean, 1 / √(variance + epsilon). gamma, beta: (C).
 // parts: (parts, part_stride): dgamma (C), and dbeta (C) from bias_offset on.
 // saved, gamma, beta, parts f32, the others Stored.

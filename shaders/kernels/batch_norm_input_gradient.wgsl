@@ -1,10 +1,11 @@
-// batch_norm_input_gradient: dx = gamma / √(variance + epsilon)·(g - dbeta / n - x̂·dgamma / n) ⊙ slope(x), where n
-// pixels made the statistics, x̂ = (x - mean) / √(variance + epsilon), g = dy ⊙ activation'(gamma·x̂ + beta), and the
-// epilogue of the layer below made x. Rows that are no samples had no part in the statistics and get gradient zero.
+// batch_norm_input_gradient: dx = gamma / √(variance + epsilon)·(g - dbeta / n - x̂·dgamma / n) ⊙ slope(x), where n is
+// the number of pixels in the statistics, x̂ = (x - mean) / √(variance + epsilon),
+// g = dy ⊙ activation'(gamma·x̂ + beta), and slope is the derivative of the epilogue that produced x. Padding rows are
+// not part of the statistics and get gradient zero.
 //
 // B rows of P pixels, C stored channels, a multiple of 4.
 // params: BatchNorm. x, dy, dx: (B, P, C). saved: (2, C): mean, 1 / √(variance + epsilon). gamma, beta: (C).
-// sums: (part_stride): dgamma (C), and dbeta (C) from bias_offset on, of all parts.
+// sums: (part_stride): dgamma (C), and dbeta (C) from bias_offset on, summed over all parts.
 // saved, gamma, beta, sums f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;

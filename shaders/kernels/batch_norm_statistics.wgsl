@@ -1,8 +1,9 @@
 // batch_norm_statistics: mean and sum of squared deviations of each channel, over one part of the samples' pixels.
-// Eight pixels at a time are summed in registers about their own mean and merged with those before; so the values
-// are read once and nothing cancels. Chan, Golub and LeVeque, "Algorithms for Computing the Sample Variance", 1983.
+// Groups of eight pixels are summed in registers about their mean and merged into the statistics so far, which loads
+// each value once and avoids cancellation. Chan, Golub and LeVeque, "Algorithms for Computing the Sample Variance",
+// 1983.
 //
-// B rows of P pixels, C stored channels, a multiple of 4. One invocation for each four channels of a part.
+// B rows of P pixels, C stored channels, a multiple of 4. One invocation per four channels of a part.
 // params: BatchNorm. x: (B, P, C). parts: (parts, 2, C): means, sums of squared deviations.
 // parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;

@@ -1,4 +1,4 @@
-// blend: sum = weight·x at first, and sum = sum + weight·x from then on: a weighted mean, one part after the other.
+// blend: sum = weight·x for the first part, and sum = sum + weight·x for the others: a weighted mean.
 //
 // params: Blend; elements is a multiple of 4. x, sum: (elements) Stored.
 struct Params {

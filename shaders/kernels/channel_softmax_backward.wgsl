@@ -1,8 +1,8 @@
-// channel_softmax_backward: dx = y ⊙ (dy - Σ dy·y) ⊙ slope(x) with y = exp(x) / Σ exp(x) over the channels of a pixel, or
-// dy ⊙ slope(x) while the step is linear; the epilogue of the layer below made x. One invocation for each pixel. What the
-// forward pass made may have been dropped since, so y is computed once more.
+// channel_softmax_backward: dx = y ⊙ (dy - Σ dy·y) ⊙ slope(x) with y = exp(x) / Σ exp(x) over the channels of a pixel,
+// or dy ⊙ slope(x) while the step is linear, where slope is the derivative of the epilogue that produced x. One
+// invocation per pixel. Recomputes y, because the epilogue may have dropped values of the stored result.
 //
-// P pixels over the whole batch, C stored channels, a multiple of 4, of which `channels` count.
+// P pixels over the whole batch, C stored channels, a multiple of 4; the first `channels` are in use.
 // params: ChannelSoftmax. dy, x, dx: (P, C) row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;

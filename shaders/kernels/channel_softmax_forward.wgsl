@@ -1,7 +1,7 @@
-// channel_softmax_forward: y = epilogue(exp(x) / Σ exp(x)) over the channels of a pixel, or epilogue(x) while the step is
-// linear: the linear start of Sukhbaatar et al., "End-To-End Memory Networks", 2015. One invocation for each pixel.
+// channel_softmax_forward: y = epilogue(exp(x) / Σ exp(x)) over the channels of a pixel, or epilogue(x) while the step
+// is linear: the linear start of Sukhbaatar et al., "End-To-End Memory Networks", 2015. One invocation per pixel.
 //
-// P pixels over the whole batch, C stored channels, a multiple of 4, of which `channels` count; the others stay zero.
+// P pixels over the whole batch, C stored channels, a multiple of 4; those from `channels` on are zero padding.
 // params: ChannelSoftmax. x, y: (P, C) row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;

@@ -1,7 +1,7 @@
-// concatenate_forward: y[p] = epilogue((a[p], b[p])), the channels of both, one behind the other. An invocation makes four
-// of them.
+// concatenate_forward: y[p] = epilogue((a[p], b[p])), the channels of a followed by the channels of b. Each invocation
+// stores four channels.
 //
-// P pixels over the whole batch; each has channels stored as fours, filled up with zeros.
+// P pixels over the whole batch; stored channels are padded with zeros to multiples of 4.
 // params: Concatenate. a: (P, stored first). b: (P, stored second). y: (P, stored channels). All row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> a: array<Stored>;

@@ -1,7 +1,7 @@
-// concatenate_gradient: dx = the channels of dy that are those of the input x, ⊙ slope(x), where the epilogue of the layer
-// below made x, the first input or the second. An invocation makes four of them.
+// concatenate_gradient: dx = the channels of dy that came from the input x, ⊙ slope(x), where slope is the derivative
+// of the epilogue that produced x, the first input or the second. Each invocation stores four channels.
 //
-// P pixels over the whole batch; each has channels stored as fours, filled up with zeros.
+// P pixels over the whole batch; stored channels are padded with zeros to multiples of 4.
 // params: Concatenate. dy: (P, stored channels). x, dx: (P, stored first) or (P, stored second). All row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored>;

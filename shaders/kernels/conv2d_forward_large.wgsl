@@ -1,10 +1,10 @@
-// conv2d_forward_large: y = epilogue(x ⋆ W + b), cross-correlation, a tile of 128 pixels × 64 channels of y for each
-// workgroup, its operands in two buffers of workgroup memory each. conv2d_forward_matrix: the same with the tiles of
+// conv2d_forward_large: y = epilogue(x ⋆ W + b), cross-correlation; each workgroup computes 128 pixels × 64 channels
+// of y, with each operand double-buffered in workgroup memory. conv2d_forward_matrix is the same with the tiles of
 // matrix_tile.wgsl.
-// An implicit matrix product: pixels × (taps × channels) times (taps × channels) × filters.
+// Implicit matrix product: pixels × (taps × channels) times (taps × channels) × filters.
 //
-// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup for
-// each tile.
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
+// One workgroup per tile.
 // params: Conv2d. x: (B, H, W, C). weights: (KH, KW, C, F). bias: (F). y: (B, H', W', F).
 // bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
@@ -13,36 +13,36 @@
 @group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> y: array<Stored4>;
 
-// The sum goes along channels, which lie side by side in x.
+// The summed dimension, channels of taps, is contiguous in x and strided in the weights.
 const LEFT_TURNED: bool = true;
 const RIGHT_TURNED: bool = false;
 
-// Row and column of the tile's first result; the column counts fours.
+// Row and column of the tile's first result; the column is a vec4 index.
 var<private> first_row: u32;
 var<private> first_column: u32;
 
 struct LeftSource {
-    // Of an output pixel.
+    // Window of an output pixel.
     origin: Window,
-    // Row, column and four of channels of a tap of its window, and how far it is to those of the next step.
+    // Row, column and group of four channels of a tap in the window, and their increments per step.
     tap: vec3<u32>,
     tap_step: vec3<u32>,
 }
 
-// Row of the kernel, which is a channel of a tap, and a four of filters.
+// Row of the kernel (a channel of a tap) and vec4 index of four filters.
 struct RightSource {
     row: u32,
     column: u32,
 }
 
-// What the digits of a tap are below.
+// Radices of the last two digits of a tap.
 fn tap_radices() -> vec2<u32> {
     return vec2<u32>(params.window_width, params.input_channels / 4u);
 }
 
 fn left_source(share: Share) -> LeftSource {
     let pixels = params.rows * params.output_height * params.output_width;
-    // Pixels beyond the last one repeat it; they are not stored.
+    // Out-of-bounds pixels are clamped to the last one and not stored.
     let origin = window(min(first_row + share.line, pixels - 1u));
     return LeftSource(origin, digits(share.depth, tap_radices()), digits(DEPTH / 4u, tap_radices()));
 }
@@ -51,7 +51,7 @@ fn right_source(share: Share) -> RightSource {
     return RightSource(share.depth, first_column + share.line);
 }
 
-// Nothing outside the image and beyond the last tap.
+// Four channels of x under a tap; zero outside the image and past the last tap.
 fn left_at(source: LeftSource) -> Fetched {
     let tap = source.tap;
     let inside = (tap.x < params.window_height) & tap_inside(source.origin, tap.x, tap.y);
@@ -75,7 +75,7 @@ fn advance_right(source: ptr<function, RightSource>) {
     (*source).row += DEPTH;
 }
 
-// Stores four values of one row, if they exist. `column` counts fours.
+// Stores four values of a row, unless they are out of bounds. `column` is a vec4 index.
 fn store(row: u32, column: u32, sum: vec4<f32>) {
     let outputs = params.output_channels / 4u;
     if row < params.rows * params.output_height * params.output_width && column < outputs {
@@ -94,7 +94,7 @@ fn main(
     let row_tiles = (pixels + TILE - 1u) / TILE;
     let column_tiles = (params.output_channels / 4u + COLUMN_QUADS - 1u) / COLUMN_QUADS;
     let number = workgroup_number(workgroup, workgroups);
-    // The same for the whole workgroup, so that barriers are met by all.
+    // Uniform across the workgroup, so all invocations reach the barriers.
     if number >= row_tiles * column_tiles {
         return;
     }

@@ -1,6 +1,6 @@
-// conv2d_forward_narrow: y = epilogue(x ⋆ W + b), cross-correlation, an 8 pixels × 8 channels tile per
-// invocation. Channels are read one by one: for inputs of few channels, such as the image itself, and for devices that
-// like it better.
+// conv2d_forward_narrow: y = epilogue(x ⋆ W + b), cross-correlation; each invocation computes 8 pixels × 8 channels
+// of y. Input channels are loaded one at a time: for inputs of few channels, such as the image, and for devices
+// on which this is faster.
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; F is a multiple of 4.
 // params: Conv2d. x: (B, H·W·C + input_spare). weights: (KH, KW, C, F). bias: (F). y: (B, H', W', F).
@@ -16,7 +16,7 @@ fn input_at(origin: Window, inside: bool, tap: i32, channel: u32) -> f32 {
     return select(0.0, f32(x[at]), inside);
 }
 
-// Stores eight channels of one pixel, those that exist. `column` counts fours.
+// Stores eight channels of a pixel, except those out of bounds. `column` is a vec4 index.
 fn store(pixel: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
     let outputs = params.output_channels / 4u;
     if pixel >= params.rows * params.output_height * params.output_width {
@@ -45,7 +45,7 @@ fn main(
         return;
     }
     let column = number % column_tiles * 2u;
-    // Pixels and channels beyond the edge repeat the last one; they are not stored.
+    // Out-of-bounds pixels and channels are clamped to the last one and not stored.
     let next_column = min(column + 1u, outputs - 1u);
     let w0 = window(min(row, pixels - 1u));
     let w1 = window(min(row + 1u, pixels - 1u));

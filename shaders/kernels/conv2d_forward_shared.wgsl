@@ -1,9 +1,9 @@
-// conv2d_forward_shared: y = epilogue(x ⋆ W + b), cross-correlation, a tile of 64 pixels × 64 channels of y for each
-// workgroup, its operands in workgroup memory.
-// An implicit matrix product: pixels × (taps × channels) times (taps × channels) × filters.
+// conv2d_forward_shared: y = epilogue(x ⋆ W + b), cross-correlation; each workgroup computes 64 pixels × 64 channels
+// of y, with the operands in workgroup memory.
+// Implicit matrix product: pixels × (taps × channels) times (taps × channels) × filters.
 //
-// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 64 for
-// each tile.
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
+// One workgroup of 64 invocations per tile.
 // params: Conv2d. x: (B, H, W, C). weights: (KH, KW, C, F). bias: (F). y: (B, H', W', F).
 // bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
@@ -12,7 +12,7 @@
 @group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> y: array<Stored4>;
 
-// Four channels under a tap of a window; zero outside the image and beyond the last tap.
+// Four channels of x under a tap of a window; zero outside the image and past the last tap.
 fn left_at(origin: Window, tap: u32, channel: u32) -> vec4<f32> {
     let ky = tap / params.window_width;
     let kx = tap % params.window_width;
@@ -22,14 +22,14 @@ fn left_at(origin: Window, tap: u32, channel: u32) -> vec4<f32> {
     return select(vec4<f32>(0.0), vec4<f32>(x[at]), inside);
 }
 
-// Four filters of a row of the kernel; zero beyond the edges.
+// Four filters of a kernel row; zero out of bounds.
 fn right_at(row: u32, column: u32) -> vec4<f32> {
     let inside = (row < params.window_height * params.window_width * params.input_channels) & (column < params.output_channels / 4u);
     let at = select(0u, row * (params.output_channels / 4u) + column, inside);
     return select(vec4<f32>(0.0), vec4<f32>(weights[at]), inside);
 }
 
-// Stores four values of one row, if they exist. `column` counts fours.
+// Stores four values of a row, unless they are out of bounds. `column` is a vec4 index.
 fn store(row: u32, column: u32, sum: vec4<f32>) {
     let outputs = params.output_channels / 4u;
     if row < params.rows * params.output_height * params.output_width && column < outputs {
@@ -49,13 +49,13 @@ fn main(
     let row_tiles = (pixels + TILE - 1u) / TILE;
     let column_tiles = (params.output_channels / 4u + TILE_QUADS - 1u) / TILE_QUADS;
     let number = workgroup_number(workgroup, workgroups);
-    // The same for the whole workgroup, so that barriers are met by all.
+    // Uniform across the workgroup, so all invocations reach the barriers.
     if number >= row_tiles * column_tiles {
         return;
     }
     let first_row = number / column_tiles * TILE;
     let first_column = number % column_tiles * TILE_QUADS;
-    // Pixels beyond the last one repeat it; they are not stored.
+    // Out-of-bounds pixels are clamped to the last one and not stored.
     let read_row = first_row + 4u * turned_rows(local);
     let w0 = window(min(read_row, pixels - 1u));
     let w1 = window(min(read_row + 1u, pixels - 1u));
@@ -86,7 +86,7 @@ fn main(
     }
     let row = first_row + 4u * (local / 8u);
     let column = first_column + local % 8u;
-    // Rows 0..3 and 32..35.
+    // Rows 0..3 and 32..35 from `row` on.
     var quads = tile_quads(tile);
     for (var i = 0u; i < 8u; i++) {
         let at = row + (i & 3u) + 8u * (i & 4u);

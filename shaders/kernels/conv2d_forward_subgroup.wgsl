@@ -1,9 +1,9 @@
-// conv2d_forward_subgroup: y = epilogue(x ⋆ W + b), cross-correlation, a tile of 32 pixels × 32 channels of y in the
-// registers of eight lanes of a subgroup.
-// An implicit matrix product: pixels × (taps × channels) times (taps × channels) × filters.
+// conv2d_forward_subgroup: y = epilogue(x ⋆ W + b), cross-correlation; a tile of 32 pixels × 32 channels of y is held
+// in the registers of eight lanes of a subgroup.
+// Implicit matrix product: pixels × (taps × channels) times (taps × channels) × filters.
 //
-// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup for each
-// tile.
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
+// One workgroup per tile.
 // params: Conv2d. x: (B, H, W, C). weights: (KH, KW, C, F). bias: (F). y: (B, H', W', F).
 // bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
@@ -12,7 +12,7 @@
 @group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> y: array<Stored4>;
 
-// Where the channels under a tap begin; anywhere if it lies outside the image.
+// Vec4 index of the first channels under a tap; 0 outside the image.
 fn input_start(origin: Window, inside: bool, tap: i32) -> u32 {
     return select(0u, u32(origin.first + tap) * (params.input_channels / 4u), inside);
 }
@@ -36,7 +36,7 @@ fn main(
     if row >= pixels {
         return;
     }
-    // Pixels and channels beyond the edge repeat the last one; they are not stored.
+    // Out-of-bounds pixels and channels are clamped to the last one and not stored.
     let column = number % column_tiles * LANES + lane;
     let known_column = min(column, outputs - 1u);
     let w0 = window(min(row + lane, pixels - 1u));

@@ -1,6 +1,6 @@
-// conv2d_input_gradient: dx = (dy ⋆ᵀ W) ⊙ slope(x), where the epilogue of the layer below made x.
-// Each invocation holds 8 input pixels × 8 input channels and sums over taps and filters.
-// Both operands are read number by number, as in dense_input_gradient.
+// conv2d_input_gradient: dx = (dy ⋆ᵀ W) ⊙ slope(x), where slope is the derivative of the epilogue that produced x.
+// Each invocation computes 8 input pixels × 8 input channels, summed over taps and filters.
+// Both operands are loaded one number at a time, as in dense_input_gradient.
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
 // params: Conv2d. dy: (B, H', W', F). weights: (KH, KW, C, F). x, dx: (B, H, W, C). All Stored.
@@ -15,7 +15,7 @@ fn gradient_at(pixel: u32, channel: u32) -> f32 {
     return select(0.0, f32(dy[select(0u, pixel * params.output_channels + channel, inside)]), inside);
 }
 
-// Stores eight channels of one pixel, those that exist. `column` counts fours.
+// Stores eight channels of a pixel, except those out of bounds. `column` is a vec4 index.
 fn store(pixel: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
     let channels = params.input_channels / 4u;
     if pixel >= params.rows * params.input_height * params.input_width {
@@ -44,7 +44,7 @@ fn main(
         return;
     }
     let column = number % column_tiles * 2u;
-    // Pixels and channels beyond the edge repeat the last one; they are not stored.
+    // Out-of-bounds pixels and channels are clamped to the last one and not stored.
     let last_channel = params.input_channels - 1u;
     let w0 = window(min(row, pixels - 1u));
     let w1 = window(min(row + 1u, pixels - 1u));

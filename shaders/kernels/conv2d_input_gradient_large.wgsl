@@ -1,9 +1,9 @@
-// conv2d_input_gradient_large: dx = (dy ⋆ᵀ W) ⊙ slope(x), where the epilogue of the layer below made x; a tile of 128
-// input pixels × 64 input channels for each workgroup, its operands in two buffers of workgroup memory each, summed
-// over taps and filters. conv2d_input_gradient_matrix: the same with the tiles of matrix_tile.wgsl.
+// conv2d_input_gradient_large: dx = (dy ⋆ᵀ W) ⊙ slope(x), where slope is the derivative of the epilogue that produced
+// x; each workgroup computes 128 input pixels × 64 input channels, summed over taps and filters, with each operand
+// double-buffered in workgroup memory. conv2d_input_gradient_matrix is the same with the tiles of matrix_tile.wgsl.
 //
-// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup for
-// each tile.
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
+// One workgroup per tile.
 // params: Conv2d. dy: (B, H', W', F). weights: (KH, KW, C, F). x, dx: (B, H, W, C). All Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
@@ -11,38 +11,38 @@
 @group(0) @binding(3) var<storage, read> x: array<Stored4>;
 @group(0) @binding(4) var<storage, read_write> dx: array<Stored4>;
 
-// The sum goes along filters, which lie side by side in both.
+// The summed dimension, filters of taps, is contiguous in both operands.
 const LEFT_TURNED: bool = true;
 const RIGHT_TURNED: bool = true;
 
-// Row and column of the tile's first result; the column counts fours.
+// Row and column of the tile's first result; the column is a vec4 index.
 var<private> first_row: u32;
 var<private> first_column: u32;
 
 struct LeftSource {
-    // Of an input pixel.
+    // Position of an input pixel among the windows.
     origin: Window,
-    // Row, column and four of filters of a tap, and how far it is to those of the next step.
+    // Row, column and group of four filters of a tap, and their increments per step.
     tap: vec3<u32>,
     tap_step: vec3<u32>,
 }
 
 struct RightSource {
-    // An input channel.
+    // Input channel.
     channel: u32,
-    // As in LeftSource.
+    // Same as in LeftSource.
     tap: vec3<u32>,
     tap_step: vec3<u32>,
 }
 
-// What the digits of a tap are below.
+// Radices of the last two digits of a tap.
 fn tap_radices() -> vec2<u32> {
     return vec2<u32>(params.window_width, params.output_channels / 4u);
 }
 
 fn left_source(share: Share) -> LeftSource {
     let pixels = params.rows * params.input_height * params.input_width;
-    // Pixels beyond the last one repeat it; they are not stored.
+    // Out-of-bounds pixels are clamped to the last one and not stored.
     let origin = window(min(first_row + share.line, pixels - 1u));
     return LeftSource(origin, digits(share.depth, tap_radices()), digits(DEPTH / 4u, tap_radices()));
 }
@@ -52,7 +52,7 @@ fn right_source(share: Share) -> RightSource {
     return RightSource(channel, digits(share.depth, tap_radices()), digits(DEPTH / 4u, tap_radices()));
 }
 
-// Nothing where no window has this tap on the pixel.
+// Four filters of dy under a tap; zero past the last tap and if no window has this tap on the pixel.
 fn left_at(source: LeftSource) -> Fetched {
     let tap = source.tap;
     let pixel = output_under(source.origin, tap.x, tap.y);
@@ -77,7 +77,7 @@ fn advance_right(source: ptr<function, RightSource>) {
     (*source).tap = sum_of_digits((*source).tap, (*source).tap_step, tap_radices());
 }
 
-// Stores four values of one row, if they exist. `column` counts fours.
+// Stores four values of a row, unless they are out of bounds. `column` is a vec4 index.
 fn store(row: u32, column: u32, sum: vec4<f32>) {
     let inputs = params.input_channels / 4u;
     if row < params.rows * params.input_height * params.input_width && column < inputs {
@@ -95,7 +95,7 @@ fn main(
     let row_tiles = (pixels + TILE - 1u) / TILE;
     let column_tiles = (params.input_channels / 4u + COLUMN_QUADS - 1u) / COLUMN_QUADS;
     let number = workgroup_number(workgroup, workgroups);
-    // The same for the whole workgroup, so that barriers are met by all.
+    // Uniform across the workgroup, so all invocations reach the barriers.
     if number >= row_tiles * column_tiles {
         return;
     }

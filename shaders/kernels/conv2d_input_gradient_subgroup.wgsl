@@ -1,8 +1,9 @@
-// conv2d_input_gradient_subgroup: dx = (dy ⋆ᵀ W) ⊙ slope(x), where the epilogue of the layer below made x; a tile of
-// 32 input pixels × 32 input channels in the registers of eight lanes of a subgroup, summed over taps and filters.
+// conv2d_input_gradient_subgroup: dx = (dy ⋆ᵀ W) ⊙ slope(x), where slope is the derivative of the epilogue that
+// produced x; a tile of 32 input pixels × 32 input channels, summed over taps and filters, is held in the registers of
+// eight lanes of a subgroup.
 //
-// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup for each
-// tile.
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
+// One workgroup per tile.
 // params: Conv2d. dy: (B, H', W', F). weights: (KH, KW, C, F). x, dx: (B, H, W, C). All Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
@@ -10,7 +11,7 @@
 @group(0) @binding(3) var<storage, read> x: array<Stored4>;
 @group(0) @binding(4) var<storage, read_write> dx: array<Stored4>;
 
-// The gradient under a tap; zero where no window has this tap on the pixel.
+// Four filters of dy at an output pixel; zero for NOWHERE.
 fn gradient_at(pixel: u32, filter_quad: u32) -> vec4<f32> {
     let inside = pixel != NOWHERE;
     let at = select(0u, pixel * (params.output_channels / 4u) + filter_quad, inside);
@@ -32,7 +33,7 @@ fn main(
     if row >= pixels {
         return;
     }
-    // Pixels and channels beyond the edge repeat the last one; they are not stored.
+    // Out-of-bounds pixels and channels are clamped to the last one and not stored.
     let column = number % column_tiles * LANES + lane;
     let known_column = min(column, channels - 1u);
     let w0 = window(min(row + lane, pixels - 1u));

@@ -1,5 +1,5 @@
 // conv2d_weight_gradient: dW = Σ x ⊗ dy and db = Σ dy over one part of the batch's output pixels.
-// The tile's rows are (tap, channel) pairs, its columns filters, and the sum runs over the pixels.
+// Each invocation computes a tile of dW, 8 (tap, channel) rows × 8 filters, summed over the pixels.
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
 // params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
@@ -12,7 +12,7 @@
 
 var<private> part_start: u32;
 
-// Stores eight values of one row of dW, those that exist. `column` counts fours.
+// Stores eight values of a row of dW, except those out of bounds. `column` is a vec4 index.
 fn store(row: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
     let outputs = params.output_channels / 4u;
     if row >= params.window_height * params.window_width * params.input_channels {
@@ -25,17 +25,17 @@ fn store(row: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
     }
 }
 
-// Row and column of the tap, and the four channels, of one row of the kernel.
+// Tap row, tap column and group of four channels of group `row` of four kernel rows.
 fn kernel_row(row: u32) -> vec3<u32> {
     let tap = row / (params.input_channels / 4u);
     return vec3<u32>(tap / params.window_width, tap % params.window_width, row % (params.input_channels / 4u));
 }
 
-// Input value under a tap of the window at `pixel` = (sample, row, column); zero outside the image.
+// Input under a tap of the window at `pixel` = (sample, row, column); zero outside the image.
 fn input_at(pixel: vec3<u32>, tap: vec3<u32>) -> vec4<f32> {
     let row = pixel.y * STRIDE + tap.x - params.padding_rows;
     let column = pixel.z * STRIDE + tap.y - params.padding_columns;
-    // A negative coordinate wraps to a huge one.
+    // Negative coordinates wrap to large values, which are out of bounds.
     let inside = (row < params.input_height) & (column < params.input_width);
     let at = ((pixel.x * params.input_height + row) * params.input_width + column) * (params.input_channels / 4u) + tap.z;
     return select(vec4<f32>(0.0), vec4<f32>(x[select(0u, at, inside)]), inside);
@@ -60,7 +60,7 @@ fn main(
     }
     let row = number / column_tiles % row_tiles * 2u;
     let column = number % column_tiles * 2u;
-    // Rows and columns beyond the edge repeat the last one; they are not stored.
+    // Out-of-bounds rows and columns are clamped to the last one and not stored.
     let next_column = min(column + 1u, outputs - 1u);
     let t0 = kernel_row(row);
     let t1 = kernel_row(min(row + 1u, kernel_rows - 1u));
@@ -77,7 +77,7 @@ fn main(
         add_outer_product(&tile, input_at(at, t0), input_at(at, t1), left, right);
         bias_left += left;
         bias_right += right;
-        // Counting is cheaper than dividing for every pixel.
+        // Incrementing is cheaper than dividing for every pixel.
         at.z += 1u;
         if at.z == params.output_width {
             at.z = 0u;

@@ -1,9 +1,9 @@
-// conv2d_weight_gradient_large: dW = Σ x ⊗ dy and db = Σ dy over one part of the batch's output pixels; a 128 × 64
-// tile of dW, (tap, channel) pairs × filters, for each workgroup, its operands in two buffers of workgroup memory each.
-// conv2d_weight_gradient_matrix: the same with the tiles of matrix_tile.wgsl.
+// conv2d_weight_gradient_large: dW = Σ x ⊗ dy and db = Σ dy over one part of the batch's output pixels; each workgroup
+// computes a tile of dW, 128 (tap, channel) rows × 64 filters, with each operand double-buffered in workgroup memory.
+// conv2d_weight_gradient_matrix is the same with the tiles of matrix_tile.wgsl.
 //
-// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup for
-// each tile of each part.
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
+// One workgroup per tile of each part.
 // params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
 // parts: (parts, part_stride): dW (KH, KW, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
 // parts f32, the others Stored.
@@ -12,35 +12,35 @@
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
 
-// Rows of both are pixels, along which the sum goes.
+// The summed dimension, pixels, is strided in both operands.
 const LEFT_TURNED: bool = false;
 const RIGHT_TURNED: bool = false;
 
-// Row and column of the tile's first result; the column counts fours.
+// Row and column of the tile's first result; the column is a vec4 index.
 var<private> first_row: u32;
 var<private> first_column: u32;
 
-// The output pixels of the part: the first, and the one after the last.
+// First and end (exclusive) of the part's output pixels.
 var<private> first_pixel: u32;
 var<private> end_pixel: u32;
 
 struct LeftSource {
-    // An output pixel.
+    // Index of an output pixel in the batch.
     pixel: u32,
-    // The same as sample, row and column, and how far it is to that of the next step.
+    // Sample, row and column of the same pixel, and their increments per step.
     at: vec3<u32>,
     at_step: vec3<u32>,
-    // Row, column and four of channels of a tap.
+    // Row, column and group of four channels of a tap.
     tap: vec3<u32>,
 }
 
-// An output pixel and a four of filters.
+// Index of an output pixel in the batch and vec4 index of four filters.
 struct RightSource {
     pixel: u32,
     filters: u32,
 }
 
-// What the digits of an output pixel are below.
+// Radices of the last two digits of an output pixel.
 fn pixel_radices() -> vec2<u32> {
     return vec2<u32>(params.output_height, params.output_width);
 }
@@ -48,7 +48,7 @@ fn pixel_radices() -> vec2<u32> {
 fn left_source(share: Share) -> LeftSource {
     let channels = params.input_channels / 4u;
     let kernel_rows = params.window_height * params.window_width * channels;
-    // Rows beyond the last one repeat it; they are not stored.
+    // Out-of-bounds rows are clamped to the last one and not stored.
     let tap = digits(min(first_row / 4u + share.line, kernel_rows - 1u), vec2<u32>(params.window_width, channels));
     let pixel = first_pixel + share.depth;
     return LeftSource(pixel, digits(pixel, pixel_radices()), digits(DEPTH, pixel_radices()), tap);
@@ -58,11 +58,11 @@ fn right_source(share: Share) -> RightSource {
     return RightSource(first_pixel + share.depth, first_column + share.line);
 }
 
-// Nothing outside the image.
+// Four channels of x under a tap; zero outside the image and past the part.
 fn left_at(source: LeftSource) -> Fetched {
     let row = source.at.y * STRIDE + source.tap.x - params.padding_rows;
     let column = source.at.z * STRIDE + source.tap.y - params.padding_columns;
-    // A negative coordinate wraps to a huge one.
+    // Negative coordinates wrap to large values, which are out of bounds.
     let inside = (source.pixel < end_pixel) & (row < params.input_height) & (column < params.input_width);
     let input = (source.at.x * params.input_height + row) * params.input_width + column;
     let at = select(0u, input * (params.input_channels / 4u) + source.tap.z, inside);
@@ -86,7 +86,7 @@ fn advance_right(source: ptr<function, RightSource>) {
 
 var<private> part_start: u32;
 
-// Stores four values of one row of dW, if they exist. `column` counts fours.
+// Stores four values of a row of dW, unless they are out of bounds. `column` is a vec4 index.
 fn store(row: u32, column: u32, sum: vec4<f32>) {
     let outputs = params.output_channels / 4u;
     if row < params.window_height * params.window_width * params.input_channels && column < outputs {
@@ -107,7 +107,7 @@ fn main(
     let number = workgroup_number(workgroup, workgroups);
     let part = number / (row_tiles * column_tiles);
     let first = part * params.pixels_per_part;
-    // The same for the whole workgroup, so that barriers are met by all.
+    // Uniform across the workgroup, so all invocations reach the barriers.
     if first >= pixels {
         return;
     }

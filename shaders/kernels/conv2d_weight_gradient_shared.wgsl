@@ -1,8 +1,8 @@
-// conv2d_weight_gradient_shared: dW = Σ x ⊗ dy and db = Σ dy over one part of the batch's output pixels; a 64 × 64
-// tile of dW, (tap, channel) pairs × filters, for each workgroup, its operands in workgroup memory.
+// conv2d_weight_gradient_shared: dW = Σ x ⊗ dy and db = Σ dy over one part of the batch's output pixels; each workgroup
+// computes a tile of dW, 64 (tap, channel) rows × 64 filters, with the operands in workgroup memory.
 //
-// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 64 for
-// each tile of each part.
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
+// One workgroup of 64 invocations per tile of each part.
 // params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
 // parts: (parts, part_stride): dW (KH, KW, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
 // parts f32, the others Stored.
@@ -11,19 +11,19 @@
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
 
-// Four channels under a tap (row, column, fours of channels) of the window at a pixel; zero outside the image.
+// Four channels of x under a tap (row, column, group of channels) of the window at a pixel; zero out of bounds.
 fn left_at(pixel: u32, end: u32, tap: vec3<u32>) -> vec4<f32> {
     let at = place(pixel);
     let row = at.y * STRIDE + tap.x - params.padding_rows;
     let column = at.z * STRIDE + tap.y - params.padding_columns;
-    // A negative coordinate wraps to a huge one.
+    // Negative coordinates wrap to large values, which are out of bounds.
     let inside = (pixel < end) & (row < params.input_height) & (column < params.input_width);
     let input = (at.x * params.input_height + row) * params.input_width + column;
     let quad = input * (params.input_channels / 4u) + tap.z;
     return select(vec4<f32>(0.0), vec4<f32>(x[select(0u, quad, inside)]), inside);
 }
 
-// Four filters of a pixel; zero beyond the edges.
+// Four filters of dy at a pixel; zero out of bounds.
 fn right_at(pixel: u32, end: u32, column: u32) -> vec4<f32> {
     let inside = (pixel < end) & (column < params.output_channels / 4u);
     let at = select(0u, pixel * (params.output_channels / 4u) + column, inside);
@@ -32,7 +32,7 @@ fn right_at(pixel: u32, end: u32, column: u32) -> vec4<f32> {
 
 var<private> part_start: u32;
 
-// Stores four values of one row of dW, if they exist. `column` counts fours.
+// Stores four values of a row of dW, unless they are out of bounds. `column` is a vec4 index.
 fn store(row: u32, column: u32, sum: vec4<f32>) {
     let outputs = params.output_channels / 4u;
     if row < params.window_height * params.window_width * params.input_channels && column < outputs {
@@ -54,14 +54,14 @@ fn main(
     let number = workgroup_number(workgroup, workgroups);
     let part = number / (row_tiles * column_tiles);
     let first = part * params.pixels_per_part;
-    // The same for the whole workgroup, so that barriers are met by all.
+    // Uniform across the workgroup, so all invocations reach the barriers.
     if first >= pixels {
         return;
     }
     let end = min(first + params.pixels_per_part, pixels);
     let first_row = number / column_tiles % row_tiles * TILE;
     let first_column = number % column_tiles * TILE_QUADS;
-    // Rows beyond the last one repeat it; they are not stored.
+    // Out-of-bounds rows are clamped to the last one and not stored.
     let read_row = min(first_row / 4u + plain_columns(local), kernel_rows - 1u);
     let tap = read_row / channels;
     let read_tap = vec3<u32>(tap / params.window_width, tap % params.window_width, read_row % channels);
@@ -89,7 +89,7 @@ fn main(
     part_start = part * params.part_stride / 4u;
     let row = first_row + 4u * (local / 8u);
     let column = first_column + local % 8u;
-    // Rows 0..3 and 32..35.
+    // Rows 0..3 and 32..35 from `row` on.
     var quads = tile_quads(tile);
     for (var i = 0u; i < 8u; i++) {
         let at = row + (i & 3u) + 8u * (i & 4u);

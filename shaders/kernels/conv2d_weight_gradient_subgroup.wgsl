@@ -1,8 +1,8 @@
-// conv2d_weight_gradient_subgroup: dW = Σ x ⊗ dy and db = Σ dy over one part of the batch's output pixels; a 32 × 32
-// tile of dW, (tap, channel) pairs × filters, in the registers of eight lanes of a subgroup.
+// conv2d_weight_gradient_subgroup: dW = Σ x ⊗ dy and db = Σ dy over one part of the batch's output pixels; a tile of
+// dW, 32 (tap, channel) rows × 32 filters, is held in the registers of eight lanes of a subgroup.
 //
-// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup for each
-// tile of each part.
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
+// One workgroup per tile of each part.
 // params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
 // parts: (parts, part_stride): dW (KH, KW, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
 // parts f32, the others Stored.
@@ -11,36 +11,36 @@
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
 
-// Row and column of the tap, and the four channels, of one row of the kernel.
+// Tap row, tap column and group of four channels of group `row` of four kernel rows.
 fn kernel_row(row: u32) -> vec3<u32> {
     let tap = row / (params.input_channels / 4u);
     return vec3<u32>(tap / params.window_width, tap % params.window_width, row % (params.input_channels / 4u));
 }
 
-// Input value under a tap of the window at `pixel` = (sample, row, column); zero outside the image.
+// Input under a tap of the window at `pixel` = (sample, row, column); zero outside the image.
 fn input_at(pixel: vec3<u32>, tap: vec3<u32>) -> vec4<f32> {
     let row = pixel.y * STRIDE + tap.x - params.padding_rows;
     let column = pixel.z * STRIDE + tap.y - params.padding_columns;
-    // A negative coordinate wraps to a huge one.
+    // Negative coordinates wrap to large values, which are out of bounds.
     let inside = (row < params.input_height) & (column < params.input_width);
     let input = (pixel.x * params.input_height + row) * params.input_width + column;
     let at = input * (params.input_channels / 4u) + tap.z;
     return select(vec4<f32>(0.0), vec4<f32>(x[select(0u, at, inside)]), inside);
 }
 
-// Four filters of dy of a pixel; zero from `end` on, so that what is not summed adds nothing.
+// Four filters of dy at a pixel; zero from `end` on, so pixels past the part add nothing.
 fn gradient_at(pixel: u32, end: u32, column: u32) -> vec4<f32> {
     let inside = pixel < end;
     let at = select(0u, pixel, inside) * (params.output_channels / 4u) + column;
     return select(vec4<f32>(0.0), vec4<f32>(dy[at]), inside);
 }
 
-// The next pixel. Counting is cheaper than dividing for every pixel.
+// Next pixel in row-major order. Incrementing is cheaper than dividing for every pixel.
 fn next(pixel: vec3<u32>) -> vec3<u32> {
     let row_ends = pixel.z + 1u == params.output_width;
     let sample_ends = row_ends && pixel.y + 1u == params.output_height;
     return vec3<u32>(
-        // Stays within the batch: what is read behind its end is multiplied by zero.
+        // Clamped to the batch; values loaded past its end are multiplied by zero.
         min(pixel.x + select(0u, 1u, sample_ends), params.rows - 1u),
         select(pixel.y + select(0u, 1u, row_ends), 0u, sample_ends),
         select(pixel.z + 1u, 0u, row_ends),
@@ -64,7 +64,7 @@ fn main(
     if first >= pixels {
         return;
     }
-    // Rows of dW are counted in fours. Those beyond the edge repeat the last ones; they are not stored.
+    // `row` counts groups of four rows of dW. Out-of-bounds rows and columns are clamped and not stored.
     let row = number / column_tiles % row_tiles * LANES;
     let column = number % column_tiles * LANES + lane;
     let known_column = min(column, outputs - 1u);

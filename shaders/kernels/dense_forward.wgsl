@@ -1,4 +1,4 @@
-// dense_forward: y = epilogue(x·W + b), an 8 × 8 tile of y in the registers of each invocation.
+// dense_forward: y = epilogue(x·W + b); each invocation computes an 8 × 8 tile of y in registers.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4.
 // params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). Row-major; bias f32, the others Stored.
@@ -8,7 +8,7 @@
 @group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> y: array<Stored4>;
 
-// Stores eight values of one row, those that exist. `column` counts fours.
+// Stores eight values of a row of y, except those out of bounds. `column` is a vec4 index.
 fn store(row: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
     let outputs = params.outputs / 4u;
     if row >= params.rows {
@@ -36,7 +36,7 @@ fn main(
         return;
     }
     let column = number % column_tiles * 2u;
-    // Rows and columns beyond the edge repeat the last one; they are not stored.
+    // Out-of-bounds rows and columns are clamped to the last one and not stored.
     let next_column = min(column + 1u, outputs - 1u);
     let last_row = params.rows - 1u;
     let x0 = min(row, last_row) * inputs;

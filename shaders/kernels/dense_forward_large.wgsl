@@ -1,7 +1,7 @@
-// dense_forward_large: y = epilogue(x·W + b), a 128 × 64 tile of y for each workgroup, its operands in two buffers of
-// workgroup memory each. dense_forward_matrix: the same with the tiles of matrix_tile.wgsl.
+// dense_forward_large: y = epilogue(x·W + b); each workgroup computes a 128 × 64 tile of y, with each operand
+// double-buffered in workgroup memory. dense_forward_matrix is the same with the tiles of matrix_tile.wgsl.
 //
-// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile.
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile.
 // params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). Row-major; bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
@@ -9,22 +9,22 @@
 @group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> y: array<Stored4>;
 
-// x is turned: its rows have the inputs side by side, along which the sum goes.
+// The summed dimension, inputs, is contiguous in x and strided in W.
 const LEFT_TURNED: bool = true;
 const RIGHT_TURNED: bool = false;
 
-// Row and column of the tile's first result; the column counts fours.
+// Row and column of the tile's first result; the column is a vec4 index.
 var<private> first_row: u32;
 var<private> first_column: u32;
 
-// A four of inputs of a row of x: its place, and whether there is such a row.
+// Four inputs of a row of x: vec4 index within the row, vec4 index in x, and a flag that is false past the last row.
 struct LeftSource {
     inputs: u32,
     at: u32,
     is_row: bool,
 }
 
-// A four of columns of a row of W: its place, and whether there are such columns.
+// Four columns of a row of W: row, vec4 index in W, and a flag that is false past the last column.
 struct RightSource {
     input: u32,
     at: u32,
@@ -62,7 +62,7 @@ fn advance_right(source: ptr<function, RightSource>) {
     (*source).at += DEPTH * (params.outputs / 4u);
 }
 
-// Stores four values of one row, if they exist. `column` counts fours.
+// Stores four values of a row, unless they are out of bounds. `column` is a vec4 index.
 fn store(row: u32, column: u32, sum: vec4<f32>) {
     let outputs = params.outputs / 4u;
     if row < params.rows && column < outputs {
@@ -80,7 +80,7 @@ fn main(
     let row_tiles = (params.rows + TILE - 1u) / TILE;
     let column_tiles = (params.outputs / 4u + COLUMN_QUADS - 1u) / COLUMN_QUADS;
     let number = workgroup_number(workgroup, workgroups);
-    // The same for the whole workgroup, so that barriers are met by all.
+    // Uniform across the workgroup, so all invocations reach the barriers.
     if number >= row_tiles * column_tiles {
         return;
     }

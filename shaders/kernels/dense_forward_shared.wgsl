@@ -1,7 +1,7 @@
-// dense_forward_shared: y = epilogue(x·W + b), a 64 × 64 tile of y for each workgroup, its operands in workgroup
-// memory.
+// dense_forward_shared: y = epilogue(x·W + b); each workgroup computes a 64 × 64 tile of y, with the operands in
+// workgroup memory.
 //
-// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 64 for each tile.
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 64 invocations per tile.
 // params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). Row-major; bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
@@ -9,19 +9,19 @@
 @group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> y: array<Stored4>;
 
-// Four inputs of a row; zero beyond the edges.
+// Four inputs of a row of x; zero out of bounds.
 fn left_at(row: u32, k: u32) -> vec4<f32> {
     let inside = (row < params.rows) & (k < params.inputs / 4u);
     return select(vec4<f32>(0.0), vec4<f32>(x[select(0u, row * (params.inputs / 4u) + k, inside)]), inside);
 }
 
-// Four columns of a row of W; zero beyond the edges.
+// Four columns of a row of W; zero out of bounds.
 fn right_at(k: u32, column: u32) -> vec4<f32> {
     let inside = (k < params.inputs) & (column < params.outputs / 4u);
     return select(vec4<f32>(0.0), vec4<f32>(weights[select(0u, k * (params.outputs / 4u) + column, inside)]), inside);
 }
 
-// Stores four values of one row, if they exist. `column` counts fours.
+// Stores four values of a row, unless they are out of bounds. `column` is a vec4 index.
 fn store(row: u32, column: u32, sum: vec4<f32>) {
     let outputs = params.outputs / 4u;
     if row < params.rows && column < outputs {
@@ -39,7 +39,7 @@ fn main(
     let row_tiles = (params.rows + TILE - 1u) / TILE;
     let column_tiles = (params.outputs / 4u + TILE_QUADS - 1u) / TILE_QUADS;
     let number = workgroup_number(workgroup, workgroups);
-    // The same for the whole workgroup, so that barriers are met by all.
+    // Uniform across the workgroup, so all invocations reach the barriers.
     if number >= row_tiles * column_tiles {
         return;
     }
@@ -69,7 +69,7 @@ fn main(
     }
     let row = first_row + 4u * (local / 8u);
     let column = first_column + local % 8u;
-    // Rows 0..3 and 32..35.
+    // Rows 0..3 and 32..35 from `row` on.
     var quads = tile_quads(tile);
     for (var i = 0u; i < 8u; i++) {
         let at = row + (i & 3u) + 8u * (i & 4u);

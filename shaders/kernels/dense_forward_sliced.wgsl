@@ -1,7 +1,7 @@
-// dense_forward_sliced: y = epilogue(x·W + b), a 16 × 16 tile of y for each workgroup, whose invocations divide the sum
-// over the inputs among them.
+// dense_forward_sliced: y = epilogue(x·W + b); each workgroup computes a 16 × 16 tile of y, with the sum over the
+// inputs divided among its invocations.
 //
-// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 256 for each tile.
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 256 invocations per tile.
 // params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). Row-major; bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
@@ -20,13 +20,13 @@ fn main(
     let row_tiles = (params.rows + TILE - 1u) / TILE;
     let column_tiles = (outputs + TILE_QUADS - 1u) / TILE_QUADS;
     let number = workgroup_number(workgroup, workgroups);
-    // The same for the whole workgroup, so that the barrier is met by all.
+    // Uniform across the workgroup, so all invocations reach the barrier.
     if number >= row_tiles * column_tiles {
         return;
     }
     let first_row = number / column_tiles * TILE;
     let first_column = number % column_tiles * TILE_QUADS;
-    // Rows and columns beyond the edge repeat the last one; they are not stored.
+    // Out-of-bounds rows and columns are clamped to the last one and not stored.
     let row = first_row + block_row(local);
     let column = min(first_column + block_column(local), outputs - 1u);
     let last_row = params.rows - 1u;

@@ -1,6 +1,7 @@
-// dense_forward_subgroup: y = epilogue(x·W + b), a 32 × 32 tile of y in the registers of eight lanes of a subgroup.
+// dense_forward_subgroup: y = epilogue(x·W + b); a 32 × 32 tile of y is held in the registers of eight lanes of a
+// subgroup.
 //
-// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile.
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile.
 // params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). Row-major; bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
@@ -8,7 +9,7 @@
 @group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> y: array<Stored4>;
 
-// Where a row of x begins; rows beyond the last one repeat it and are not stored.
+// Vec4 index of the start of a row of x. Out-of-bounds rows are clamped to the last one and not stored.
 fn row_start(row: u32) -> u32 {
     return min(row, params.rows - 1u) * (params.inputs / 4u);
 }

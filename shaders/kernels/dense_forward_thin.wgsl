@@ -1,7 +1,7 @@
-// dense_forward_thin: y = epilogue(x·W + b) for few rows, a tile of 8 rows × 32 columns of y in the registers of eight
-// lanes of a subgroup.
+// dense_forward_thin: y = epilogue(x·W + b) for few rows; a tile of 8 rows × 32 columns of y is held in the registers
+// of eight lanes of a subgroup.
 //
-// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile.
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile.
 // params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). Row-major; bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
@@ -19,14 +19,14 @@ fn main(
     let outputs = params.outputs / 4u;
     let row_tiles = (params.rows + LANES - 1u) / LANES;
     let number = workgroup_number(workgroup, workgroups);
-    // Tiles of the same columns follow each other: W is large, and few rows share it.
+    // Consecutive tiles share their part of W, which is large and reused by few rows.
     let row = number % row_tiles * LANES;
     let first_column = number / row_tiles * LANES;
     if first_column >= outputs {
         return;
     }
     let column = first_column + lane;
-    // Rows and columns beyond the edge repeat the last one; they are not stored.
+    // Out-of-bounds rows and columns are clamped to the last one and not stored.
     let known_column = min(column, outputs - 1u);
     let x0 = min(row + lane, params.rows - 1u) * inputs;
     var block: Block;

@@ -1,6 +1,6 @@
-// dense_input_gradient: dx = (dy·Wᵀ) ⊙ slope(x), where the epilogue of the layer below made x.
-// W is read as it lies. Both operands are read number by number: reading fours would need four times the code in the
-// loop, which on emulated GPUs does not fit into caches, and registers for four columns of both.
+// dense_input_gradient: dx = (dy·Wᵀ) ⊙ slope(x), where slope is the derivative of the epilogue that produced x.
+// W is loaded without transposition. Both operands are loaded one number at a time: vec4 loads would need four times
+// the code in the loop, which does not fit into caches on emulated GPUs, and registers for four columns of both.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4.
 // params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major Stored.
@@ -10,7 +10,7 @@
 @group(0) @binding(3) var<storage, read> x: array<Stored4>;
 @group(0) @binding(4) var<storage, read_write> dx: array<Stored4>;
 
-// Stores eight values of one row, those that exist. `column` counts fours of inputs.
+// Stores eight values of a row of dx, except those out of bounds. `column` is a vec4 index.
 fn store(row: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
     let inputs = params.inputs / 4u;
     if row >= params.rows {
@@ -38,7 +38,7 @@ fn main(
         return;
     }
     let column = number % column_tiles * 2u;
-    // Rows and columns beyond the edge repeat the last one; they are not stored.
+    // Out-of-bounds rows and columns are clamped to the last one and not stored.
     let last_row = params.rows - 1u;
     let last_input = params.inputs - 1u;
     let dy0 = min(row, last_row) * outputs;

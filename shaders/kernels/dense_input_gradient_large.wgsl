@@ -1,8 +1,8 @@
-// dense_input_gradient_large: dx = (dy·Wᵀ) ⊙ slope(x), where the epilogue of the layer below made x; a 128 × 64 tile
-// of dx for each workgroup, its operands in two buffers of workgroup memory each. dense_input_gradient_matrix: the same
-// with the tiles of matrix_tile.wgsl.
+// dense_input_gradient_large: dx = (dy·Wᵀ) ⊙ slope(x), where slope is the derivative of the epilogue that produced x;
+// each workgroup computes a 128 × 64 tile of dx, with each operand double-buffered in workgroup memory.
+// dense_input_gradient_matrix is the same with the tiles of matrix_tile.wgsl.
 //
-// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile.
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile.
 // params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
@@ -10,22 +10,22 @@
 @group(0) @binding(3) var<storage, read> x: array<Stored4>;
 @group(0) @binding(4) var<storage, read_write> dx: array<Stored4>;
 
-// Rows of both have the outputs side by side, along which the sum goes.
+// The summed dimension, outputs, is contiguous in both operands.
 const LEFT_TURNED: bool = true;
 const RIGHT_TURNED: bool = true;
 
-// Row and column of the tile's first result; the column counts fours.
+// Row and column of the tile's first result; the column is a vec4 index.
 var<private> first_row: u32;
 var<private> first_column: u32;
 
-// A four of outputs of a row of dy: its place, and whether there is such a row.
+// Four outputs of a row of dy: vec4 index within the row, vec4 index in dy, and a flag that is false past the last row.
 struct LeftSource {
     outputs: u32,
     at: u32,
     is_row: bool,
 }
 
-// The same of W.
+// Four outputs of a row of W, with the same fields.
 struct RightSource {
     outputs: u32,
     at: u32,
@@ -62,7 +62,7 @@ fn advance_right(source: ptr<function, RightSource>) {
     (*source).at += DEPTH / 4u;
 }
 
-// Stores four values of one row, if they exist. `column` counts fours.
+// Stores four values of a row, unless they are out of bounds. `column` is a vec4 index.
 fn store(row: u32, column: u32, sum: vec4<f32>) {
     let inputs = params.inputs / 4u;
     if row < params.rows && column < inputs {
@@ -79,7 +79,7 @@ fn main(
     let row_tiles = (params.rows + TILE - 1u) / TILE;
     let column_tiles = (params.inputs / 4u + COLUMN_QUADS - 1u) / COLUMN_QUADS;
     let number = workgroup_number(workgroup, workgroups);
-    // The same for the whole workgroup, so that barriers are met by all.
+    // Uniform across the workgroup, so all invocations reach the barriers.
     if number >= row_tiles * column_tiles {
         return;
     }

@@ -1,7 +1,7 @@
-// dense_input_gradient_sliced: dx = (dy·Wᵀ) ⊙ slope(x), where the epilogue of the layer below made x; a 16 × 16 tile of
-// dx for each workgroup, whose invocations divide the sum over the outputs among them.
+// dense_input_gradient_sliced: dx = (dy·Wᵀ) ⊙ slope(x), where slope is the derivative of the epilogue that produced x;
+// each workgroup computes a 16 × 16 tile of dx, with the sum over the outputs divided among its invocations.
 //
-// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 256 for each tile.
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 256 invocations per tile.
 // params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
@@ -20,20 +20,20 @@ fn main(
     let row_tiles = (params.rows + TILE - 1u) / TILE;
     let column_tiles = (inputs + TILE_QUADS - 1u) / TILE_QUADS;
     let number = workgroup_number(workgroup, workgroups);
-    // The same for the whole workgroup, so that the barrier is met by all.
+    // Uniform across the workgroup, so all invocations reach the barrier.
     if number >= row_tiles * column_tiles {
         return;
     }
     let first_row = number / column_tiles * TILE;
     let first_column = number % column_tiles * TILE_QUADS;
-    // Rows and columns beyond the edge repeat the last one; they are not stored.
+    // Out-of-bounds rows and columns are clamped to the last one and not stored.
     let row = first_row + block_row(local);
     let last_row = params.rows - 1u;
     let dy0 = min(row, last_row) * outputs;
     let dy1 = min(row + 1u, last_row) * outputs;
     let dy2 = min(row + 2u, last_row) * outputs;
     let dy3 = min(row + 3u, last_row) * outputs;
-    // Four rows of W, which are columns of dx.
+    // Vec4 indices of the starts of four rows of W, which are columns of dx.
     let w0 = 4u * min(first_column + block_column(local), inputs - 1u) * outputs;
     let w1 = w0 + outputs;
     let w2 = w1 + outputs;

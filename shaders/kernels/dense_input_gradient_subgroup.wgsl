@@ -1,7 +1,7 @@
-// dense_input_gradient_subgroup: dx = (dy·Wᵀ) ⊙ slope(x), where the epilogue of the layer below made x; a 32 × 32 tile
-// of dx in the registers of eight lanes of a subgroup. W is read as it lies; the transposition happens in registers.
+// dense_input_gradient_subgroup: dx = (dy·Wᵀ) ⊙ slope(x), where slope is the derivative of the epilogue that produced
+// x; a 32 × 32 tile of dx is held in the registers of eight lanes of a subgroup. W is transposed in registers.
 //
-// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile.
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile.
 // params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
@@ -9,7 +9,7 @@
 @group(0) @binding(3) var<storage, read> x: array<Stored4>;
 @group(0) @binding(4) var<storage, read_write> dx: array<Stored4>;
 
-// Where a row of dy begins; rows beyond the last one repeat it and are not stored.
+// Vec4 index of the start of a row of dy. Out-of-bounds rows are clamped to the last one and not stored.
 fn row_start(row: u32) -> u32 {
     return min(row, params.rows - 1u) * (params.outputs / 4u);
 }

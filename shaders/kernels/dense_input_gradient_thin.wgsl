@@ -1,7 +1,8 @@
-// dense_input_gradient_thin: dx = (dy·Wᵀ) ⊙ slope(x) for few rows, where the epilogue of the layer below made x; a tile
-// of 8 rows × 32 columns of dx in the registers of eight lanes of a subgroup. W is read as it lies.
+// dense_input_gradient_thin: dx = (dy·Wᵀ) ⊙ slope(x) for few rows, where slope is the derivative of the epilogue that
+// produced x; a tile of 8 rows × 32 columns of dx is held in the registers of eight lanes of a subgroup. W is
+// transposed in registers.
 //
-// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile.
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile.
 // params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
@@ -19,14 +20,14 @@ fn main(
     let outputs = params.outputs / 4u;
     let row_tiles = (params.rows + LANES - 1u) / LANES;
     let number = workgroup_number(workgroup, workgroups);
-    // Tiles of the same columns follow each other: W is large, and few rows share it.
+    // Consecutive tiles share their part of W, which is large and reused by few rows.
     let row = number % row_tiles * LANES;
     let first_column = number / row_tiles * LANES;
     if first_column >= inputs {
         return;
     }
     let column = first_column + lane;
-    // Rows and columns beyond the edge repeat the last one; they are not stored.
+    // Out-of-bounds rows and columns are clamped to the last one and not stored.
     let w0 = 4u * min(column, inputs - 1u) * outputs;
     let dy0 = min(row + lane, params.rows - 1u) * outputs;
     var block: Block;

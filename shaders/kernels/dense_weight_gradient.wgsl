@@ -1,5 +1,5 @@
 // dense_weight_gradient: dW = xᵀ·dy and db = Σ dy, summed over one part of the batch's rows.
-// x is read as it lies: the tile's rows are inputs, its columns outputs, and the sum runs over the batch.
+// Each invocation computes a tile of dW, 8 inputs × 8 outputs. x is loaded without transposition.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4.
 // params: Dense. x: (B, K). dy: (B, N). parts: (parts, part_stride): dW (K, N), and db (N) from bias_offset on.
@@ -11,7 +11,7 @@
 
 var<private> part_start: u32;
 
-// Stores eight values of one row of dW, those that exist. `column` counts fours.
+// Stores eight values of a row of dW, except those out of bounds. `column` is a vec4 index.
 fn store(row: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
     let outputs = params.outputs / 4u;
     if row >= params.inputs {
@@ -42,7 +42,7 @@ fn main(
     }
     let row = number / column_tiles % row_tiles * 2u;
     let column = number % column_tiles * 2u;
-    // Rows and columns beyond the edge repeat the last one; they are not stored.
+    // Out-of-bounds rows and columns are clamped to the last one and not stored.
     let next_row = min(row + 1u, inputs - 1u);
     let next_column = min(column + 1u, outputs - 1u);
     let end = min(first + params.rows_per_part, params.rows);

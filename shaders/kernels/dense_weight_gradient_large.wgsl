@@ -1,8 +1,8 @@
-// dense_weight_gradient_large: dW = xᵀ·dy and db = Σ dy, summed over one part of the batch's rows; a 128 × 64 tile of
-// dW for each workgroup, its operands in two buffers of workgroup memory each. dense_weight_gradient_matrix: the same
-// with the tiles of matrix_tile.wgsl.
+// dense_weight_gradient_large: dW = xᵀ·dy and db = Σ dy, summed over one part of the batch's rows; each workgroup
+// computes a 128 × 64 tile of dW, with each operand double-buffered in workgroup memory. dense_weight_gradient_matrix
+// is the same with the tiles of matrix_tile.wgsl.
 //
-// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile of each part.
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile of each part.
 // params: Dense. x: (B, K). dy: (B, N). parts: (parts, part_stride): dW (K, N), and db (N) from bias_offset on.
 // parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
@@ -10,26 +10,26 @@
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
 
-// Rows of both are samples, along which the sum goes.
+// The summed dimension, samples, is strided in both operands.
 const LEFT_TURNED: bool = false;
 const RIGHT_TURNED: bool = false;
 
-// Row and column of the tile's first result; the column counts fours.
+// Row and column of the tile's first result; the column is a vec4 index.
 var<private> first_row: u32;
 var<private> first_column: u32;
 
-// The samples of the part: the first, and the one after the last.
+// First and end (exclusive) of the part's samples.
 var<private> first_sample: u32;
 var<private> end_sample: u32;
 
-// A four of inputs of a sample: its place, and whether there are such inputs.
+// Four inputs of a sample: sample, vec4 index in x, and a flag that is false past the last input.
 struct LeftSource {
     sample: u32,
     at: u32,
     is_input: bool,
 }
 
-// A four of outputs of a sample: its place, and whether there are such outputs.
+// Four outputs of a sample: sample, vec4 index in dy, and a flag that is false past the last output.
 struct RightSource {
     sample: u32,
     at: u32,
@@ -70,7 +70,7 @@ fn advance_right(source: ptr<function, RightSource>) {
 
 var<private> part_start: u32;
 
-// Stores four values of one row of dW, if they exist. `column` counts fours.
+// Stores four values of a row of dW, unless they are out of bounds. `column` is a vec4 index.
 fn store(row: u32, column: u32, sum: vec4<f32>) {
     let outputs = params.outputs / 4u;
     if row < params.inputs && column < outputs {
@@ -89,7 +89,7 @@ fn main(
     let number = workgroup_number(workgroup, workgroups);
     let part = number / (row_tiles * column_tiles);
     let first = part * params.rows_per_part;
-    // The same for the whole workgroup, so that barriers are met by all.
+    // Uniform across the workgroup, so all invocations reach the barriers.
     if first >= params.rows {
         return;
     }

@@ -1,8 +1,8 @@
-// dense_weight_gradient_shared: dW = xᵀ·dy and db = Σ dy, summed over one part of the batch's rows; a 64 × 64 tile of
-// dW for each workgroup, its operands in workgroup memory.
+// dense_weight_gradient_shared: dW = xᵀ·dy and db = Σ dy, summed over one part of the batch's rows; each workgroup
+// computes a 64 × 64 tile of dW, with the operands in workgroup memory.
 //
-// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 64 for each tile of each
-// part.
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4.
+// One workgroup of 64 invocations per tile of each part.
 // params: Dense. x: (B, K). dy: (B, N). parts: (parts, part_stride): dW (K, N), and db (N) from bias_offset on.
 // parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
@@ -10,13 +10,13 @@
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
 
-// Four inputs of a sample; zero beyond the edges.
+// Four inputs of a sample; zero out of bounds.
 fn left_at(sample: u32, end: u32, k: u32) -> vec4<f32> {
     let inside = (sample < end) & (k < params.inputs / 4u);
     return select(vec4<f32>(0.0), vec4<f32>(x[select(0u, sample * (params.inputs / 4u) + k, inside)]), inside);
 }
 
-// Four outputs of a sample; zero beyond the edges.
+// Four outputs of a sample; zero out of bounds.
 fn right_at(sample: u32, end: u32, n: u32) -> vec4<f32> {
     let inside = (sample < end) & (n < params.outputs / 4u);
     return select(vec4<f32>(0.0), vec4<f32>(dy[select(0u, sample * (params.outputs / 4u) + n, inside)]), inside);
@@ -24,7 +24,7 @@ fn right_at(sample: u32, end: u32, n: u32) -> vec4<f32> {
 
 var<private> part_start: u32;
 
-// Stores four values of one row of dW, if they exist. `column` counts fours.
+// Stores four values of a row of dW, unless they are out of bounds. `column` is a vec4 index.
 fn store(row: u32, column: u32, sum: vec4<f32>) {
     let outputs = params.outputs / 4u;
     if row < params.inputs && column < outputs {
@@ -43,7 +43,7 @@ fn main(
     let number = workgroup_number(workgroup, workgroups);
     let part = number / (row_tiles * column_tiles);
     let first = part * params.rows_per_part;
-    // The same for the whole workgroup, so that barriers are met by all.
+    // Uniform across the workgroup, so all invocations reach the barriers.
     if first >= params.rows {
         return;
     }
@@ -75,7 +75,7 @@ fn main(
     part_start = part * params.part_stride / 4u;
     let row = first_row + 4u * (local / 8u);
     let column = first_column + local % 8u;
-    // Rows 0..3 and 32..35.
+    // Rows 0..3 and 32..35 from `row` on.
     var quads = tile_quads(tile);
     for (var i = 0u; i < 8u; i++) {
         let at = row + (i & 3u) + 8u * (i & 4u);

@@ -1,7 +1,7 @@
 // dense_weight_gradient_subgroup: dW = xᵀ·dy and db = Σ dy, summed over one part of the batch's rows; a 32 × 32 tile
-// of dW in the registers of eight lanes of a subgroup.
+// of dW is held in the registers of eight lanes of a subgroup.
 //
-// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile of each part.
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile of each part.
 // params: Dense. x: (B, K). dy: (B, N). parts: (parts, part_stride): dW (K, N), and db (N) from bias_offset on.
 // parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
@@ -9,7 +9,7 @@
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
 
-// Four columns of dy of a sample; zero from `end` on, so that what is not summed adds nothing.
+// Four columns of dy of a sample; zero from `end` on, so samples past the part add nothing.
 fn gradient_at(sample: u32, end: u32, column: u32) -> vec4<f32> {
     let inside = sample < end;
     return select(vec4<f32>(0.0), vec4<f32>(dy[select(0u, sample, inside) * (params.outputs / 4u) + column]), inside);
@@ -31,7 +31,7 @@ fn main(
     if first >= params.rows {
         return;
     }
-    // Rows of dW are counted in fours. Those beyond the edge repeat the last ones; they are not stored.
+    // `row` counts groups of four rows of dW. Out-of-bounds rows and columns are clamped and not stored.
     let place = tile_place(number % (row_tiles * column_tiles), row_tiles, column_tiles, params.rows_per_part);
     let row = place.x * LANES;
     let column = place.y * LANES + lane;

@@ -1,7 +1,7 @@
-// embedding_forward: y[b, p] = epilogue(weights[ids[b, p]]), the vector of each word; that of padding is zero.
+// embedding_forward: y[b, p] = epilogue(weights[ids[b, p]]), the vector of each word; zero for padding.
 //
-// B samples, P word numbers of each, V words, S stored channels, a multiple of 4.
-// params: Embedding. ids: (B, id_stride) whole numbers below V, of which P from id_offset on are used.
+// B samples, P word numbers per sample, V words, S stored channels, a multiple of 4.
+// params: Embedding. ids: (B, id_stride): integers below V; the P from id_offset on are used.
 // weights: (V, S). y: (B, P, S). Row-major; weights f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> ids: array<Stored>;

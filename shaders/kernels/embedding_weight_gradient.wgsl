@@ -1,9 +1,9 @@
-// embedding_weight_gradient: dW[v] = Σ dy[b, p] over all places of word v, summed over one part of the batch's words.
-// An invocation owns four channels of all words of its part and takes the places in their order, so nothing is added
-// atomically and the result is the same bits every time.
+// embedding_weight_gradient: dW[v] = Σ dy[b, p] over all positions of word v, summed over one part of the batch's
+// words. Each invocation sums four channels of all words of its part in order of position, without atomics, so the
+// result is reproducible bit for bit.
 //
-// B samples, P word numbers of each, V words, S stored channels, a multiple of 4.
-// params: Embedding. ids: (B, id_stride) whole numbers below V, of which P from id_offset on are used.
+// B samples, P word numbers per sample, V words, S stored channels, a multiple of 4.
+// params: Embedding. ids: (B, id_stride): integers below V; the P from id_offset on are used.
 // dy: (B, P, S). parts: (parts, part_stride): dW (V, S). Row-major; parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> ids: array<Stored>;

@@ -1,10 +1,10 @@
-// gather: the bytes of a batch's samples become numbers, y = byte / divisor; their labels are gathered too.
-// Rows from step.count on become zero, so that the padding of a short batch adds nothing anywhere.
-// A set may be larger than what one binding can hold, so its samples come in two: see `samples_in_first`.
-// Where streamed == 1, images and labels are not those of the whole set, but lie in the order of `order`.
+// gather: converts the bytes of a batch's samples to numbers, y = byte / divisor, and gathers their labels.
+// Rows from step.count on become zero, so the padding of a short batch contributes nothing.
+// A set may exceed the size limit of one binding, so its samples are split over two: see `samples_in_first`.
+// If streamed == 1, images and labels hold samples in the order of `order` instead of the whole set.
 //
 // params: Gather. first_images, second_images: (samples, features) bytes, four to a word, features a multiple of 4.
-// labels: (samples) numbers of 16 bits, two to a word. order: (samples) sample numbers.
+// labels: (samples) 16-bit integers, two to a word. order: (samples) sample indices.
 // batch: (rows, stride) Stored, stride a multiple of 4. batch_labels: (rows) u32.
 struct Params {
     rows: u32,
@@ -25,7 +25,7 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> batch: array<Stored4>;
 @group(0) @binding(6) var<storage, read_write> batch_labels: array<u32>;
 
-// Four neighbouring bytes of the sample that lies at this place.
+// Word `place`, four consecutive bytes, of the sample at index `lies_at`.
 fn image_word(lies_at: u32, place: u32) -> u32 {
     let words = params.features / 4u;
     if lies_at < params.samples_in_first {

@@ -1,20 +1,21 @@
-// gather_augmented: like gather, with the images cropped or padded, shifted, mirrored and normalised on the way.
+// gather_augmented: gather with cropping or padding, shifts, mirroring and normalisation of the images.
 //   batch[row, y, x, c] = normal(source[y + offset_y + shift_y, x' + offset_x + shift_x, c]),
-// where x' is x, or width - 1 - x in a mirrored image. Outside of the source lies black, the nearest pixel, or the
-// source mirrored without its edge repeated. Where it is black, a mean image is black too.
+// where x' is x, or width - 1 - x in a mirrored image. Pixels outside the source are black, the nearest pixel, or the
+// source reflected without repeating its edge. For black pixels, the mean image is zero too.
 //   normal(byte) = byte / divisor, or (byte / divisor - mean[c]) · inverse_deviation[c], or byte / divisor - mean image.
-// Where grey == 1 there is one channel, which has the mean of all the source's bytes for its byte.
-// Where streamed == 1, images and labels are not those of the whole set, but lie in the order of `order`, which still
-// says the sample numbers.
-// Shifts and random flips happen in training only. pcg4d(row of the whole batch, stream, step) decides about them (lane x: rows, y:
-// columns, z: flip), and pcg4d(sample, stream + 1, 0) about the flip that a sample begins with.
+// If grey == 1, there is one channel, and byte is the mean over the channels of the source pixel.
+// If streamed == 1, images and labels hold samples in the order of `order` instead of the whole set; `order` still
+// holds the sample indices.
+// Shifts and flips other than FLIP_ALWAYS are applied in training only. They are drawn by
+// pcg4d(row of the whole batch, stream, step) (lane x: rows, y: columns, z: flip); pcg4d(sample, stream + 1, 0) draws
+// a sample's first flip if flips alternate.
 //
 // params: GatherAugmented. first_images, second_images: (samples, source_height, source_width, channels) bytes, four
-// to a word, each sample filled up to whole words. labels: (samples) numbers of 16 bits, two to a word.
-// order: (samples) sample numbers. mean_image: (source_height, source_width, channels) f32, not read unless the
-// normalisation is by it.
-// batch: (rows, row_stride) Stored, of which (height, width, channel_stride) are in use and as many of the latter real
-// as there are channels; the rest becomes zero. batch_labels: (rows) u32. Rows from step.count on become zero.
+// to a word, each sample padded to whole words. labels: (samples) 16-bit integers, two to a word.
+// order: (samples) sample indices. mean_image: (source_height, source_width, channels) f32, loaded only for
+// NORMALIZATION_MEAN_IMAGE.
+// batch: (rows, row_stride) Stored, of which (height, width, channel_stride) are in use; padding channels and the
+// rest of a row become zero. batch_labels: (rows) u32. Rows from step.count on become zero.
 struct Params {
     rows: u32,
     samples: u32,
@@ -63,21 +64,22 @@ const NORMALIZATION_MEAN_IMAGE: u32 = 2u;
 @group(0) @binding(6) var<storage, read_write> batch: array<Stored4>;
 @group(0) @binding(7) var<storage, read_write> batch_labels: array<u32>;
 
-// How an image lies over its source.
+// Offset and mirroring of an image relative to its source.
 struct Placement {
     y: i32,
     x: i32,
     mirrored: bool,
 }
 
-// A shift from a random number. All in integers, so that every device shifts by the same.
+// Shift derived from a random number, in integer arithmetic so that all devices agree.
 fn shift(number: u32) -> i32 {
     let bits = number >> 16u;
     if params.shift == SHIFT_WHOLE {
         return i32((bits * (2u * params.shift_range + 1u)) >> 16u) - i32(params.shift_range);
     }
     if params.shift == SHIFT_REAL {
-        // The nearest pixel to u · range is floor(u · range + 1/2). Here u counts 2^-16, from -1 to 1, and the range 2^-10.
+        // Nearest pixel to u · range, floor(u · range + 1/2), with u in units of 2^-16 between -1 and 1 and the range
+        // in units of 2^-10.
         return ((2 * i32(bits) + 1 - 65536) * i32(params.shift_range) + 33554432) >> 26u;
     }
     return 0;
@@ -99,7 +101,7 @@ fn placement(row: u32, sample: u32) -> Placement {
     return result;
 }
 
-// Where `at` falls on a side of the source; negative where there is nothing.
+// Source coordinate of `at` along one axis; negative for black.
 fn on_source(at: i32, extent: u32) -> i32 {
     let last = i32(extent) - 1;
     if at >= 0 && at <= last {
@@ -121,7 +123,7 @@ fn image_byte(lies_at: u32, place: u32) -> u32 {
     return extractBits(second_images[(lies_at - params.samples_in_first) * words + place / 4u], bit, 8u);
 }
 
-// One value of the batch, given where its sample lies and where its pixel lies on the source.
+// Normalised value of the sample at index `lies_at`, at source pixel (y, x); black if y or x is negative.
 fn normal(lies_at: u32, y: i32, x: i32, channel: u32) -> f32 {
     var bytes = 0u;
     var divisor = params.divisor;

@@ -1,5 +1,5 @@
-// gelu_backward: dx = dy ⊙ (Φ(x) + x·φ(x)) ⊙ slope(x), Φ and φ the normal distribution and its density, where the
-// epilogue of the layer below made x.
+// gelu_backward: dx = dy ⊙ (Φ(x) + x·φ(x)) ⊙ slope(x), where Φ and φ are the normal distribution and its density, and
+// slope is the derivative of the epilogue that produced x.
 //
 // params: Elementwise; elements is a multiple of 4. dy, x, dx: (elements) Stored.
 @group(0) @binding(0) var<uniform> params: Params;

@@ -1,4 +1,4 @@
-// gelu_forward: y = epilogue(x·Φ(x)), Φ the normal distribution.
+// gelu_forward: y = epilogue(x·Φ(x)), where Φ is the normal distribution.
 //
 // params: Elementwise; elements is a multiple of 4. x, y: (elements) Stored.
 @group(0) @binding(0) var<uniform> params: Params;

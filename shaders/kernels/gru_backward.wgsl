@@ -1,7 +1,7 @@
-// gru_backward: the gradients of what gru_forward computed; one dispatch runs all steps t, last first:
+// gru_backward: gradients of gru_forward; one dispatch runs all steps t, last first:
 //     dh = dq[t+1]·Rᵀ + dh[t+1] ⊙ z[t+1], at the last step dy        da = dh ⊙ (1 - z) ⊙ activation'(g)
 //     dz = dh ⊙ (h[t-1] - g) ⊙ z ⊙ (1 - z)        dr = da ⊙ q_g ⊙ r ⊙ (1 - r)
-// Gradients of x·W + b are dx = (dz, dr, da), those of q = h[t-1]·R + b' are dq = (dz, dr, da ⊙ r).
+// The gradient of x·W + b is dx = (dz, dr, da), and the gradient of q = h[t-1]·R + b' is dq = (dz, dr, da ⊙ r).
 //
 // N sequences, T steps, S stored units, a multiple of 4. Gates are three blocks of S: z, r, g.
 // params: Recurrent. recurrent: (S, 3S). dy: (N, S), gradient of the last hidden state. previous: (N, T, S), h[t-1].
@@ -21,7 +21,7 @@ fn recurrent_gradient(at: u32) -> vec4<f32> {
     return vec4<f32>(products[at]);
 }
 
-// Gradients of four units of a sequence at step t, given what products with R add to that of their hidden states.
+// Stores the gradients of four units of a sequence at step t; `from_products` is dq[t+1]·Rᵀ, or dy at the last step.
 fn retreat(sequence: u32, t: u32, quad: u32, from_products: vec4<f32>) {
     let quads = params.stored_units / 4u;
     let place = (sequence * params.steps + t) * quads + quad;
@@ -30,7 +30,7 @@ fn retreat(sequence: u32, t: u32, quad: u32, from_products: vec4<f32>) {
     let r = vec4<f32>(gates[gate + quads]);
     let g = vec4<f32>(gates[gate + 2u * quads]);
     let q_g = vec4<f32>(products[gate + 2u * quads]);
-    // What this invocation itself has left there, one step later.
+    // Index of dh ⊙ z from step t + 1, stored by the same invocation.
     let kept_place = sequence * quads + quad;
     var dh = from_products;
     if t + 1u < params.steps {

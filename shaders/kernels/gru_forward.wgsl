@@ -3,10 +3,10 @@
 //     z = sigmoid(x_z + q_z)        r = sigmoid(x_r + q_r)        g = activation(x_g + r ⊙ q_g)
 //     h[t] = z ⊙ h[t-1] + (1 - z) ⊙ g        y = epilogue(h[T-1])
 // Cho et al., "Learning Phrase Representations using RNN Encoder–Decoder for Statistical Machine Translation", EMNLP
-// 2014; the reset gate behind the product and two biases as in cuDNN and in Keras, whose default this is
-// (`reset_after`). The activation is tanh or ReLU.
+// 2014; with the reset gate after the product and two biases as in cuDNN and as by default in Keras (`reset_after`).
+// The activation is tanh or ReLU.
 //
-// An invocation computes the three gates of four units of all eight sequences, held in registers.
+// Each invocation accumulates the three gates of four units of all eight sequences in registers.
 //
 // N sequences, T steps, S stored units, a multiple of 4. Gates are three blocks of S: z, r, g.
 // params: Recurrent. recurrent: (S, 3S). recurrent_bias: (3S), f32. gates: (N, T, 3S), in: x·W + b, out: z, r, g.
@@ -21,7 +21,7 @@
 
 const QUADS_AT_ONCE: u32 = 1u;
 
-// Ends step t of four units of a sequence, of which h[t-1]·R is given, gate by gate.
+// Completes step t for four units of a sequence, given h[t-1]·R for each gate.
 fn advance(sequence: u32, t: u32, quad: u32, update: vec4<f32>, reset: vec4<f32>, candidate: vec4<f32>) {
     if sequence >= params.sequences {
         return;
@@ -54,7 +54,7 @@ fn step_units(first: u32, t: u32, quad: u32) {
     let stride = 3u * quads;
     var update_reset: Tile;
     var candidate: HalfTile;
-    // Nothing comes from before the first step.
+    // The state before the first step is zero.
     let depth = select(0u, quads, t > 0u);
     for (var k = 0u; k < depth; k++) {
         let low = states_before(first, 0u, t, k);

@@ -1,4 +1,4 @@
-// gru_forward_subgroup: as gru_forward, by eight lanes of a subgroup, for drivers that emulate a GPU on a CPU.
+// gru_forward_subgroup: gru_forward with eight lanes of a subgroup, for drivers that emulate a GPU on a CPU.
 //
 // N sequences, T steps, S stored units, a multiple of 4. Gates are three blocks of S: z, r, g.
 // params: Recurrent. recurrent: (S, 3S). recurrent_bias: (3S), f32. gates: (N, T, 3S), in: x·W + b, out: z, r, g.
@@ -12,7 +12,7 @@
 @group(0) @binding(6) var<storage, read_write> y: array<Stored4>;
 
 const GATES: u32 = 3u;
-// Gates are made in this order, so that each finds what it needs: r, g, z.
+// Gates are computed in order of dependency: r, g, z.
 const CANDIDATE: u32 = 1u;
 const UPDATE: u32 = 2u;
 
@@ -20,8 +20,8 @@ fn block_of(turn: u32) -> u32 {
     return select(turn + 1u, 0u, turn == UPDATE);
 }
 
-// Ends one gate of four units of a sequence at step t, given its share of h[t-1]·R; `carry` goes from gate to gate:
-// r, then g, then h[t].
+// Completes one gate of four units of a sequence at step t, given its part of h[t-1]·R. `carry` is the previous gate's
+// result; the results are r, then g, then h[t].
 fn end_turn(sequence: u32, t: u32, quad: u32, turn: u32, sum: vec4<f32>, carry: vec4<f32>) -> vec4<f32> {
     let quads = params.stored_units / 4u;
     let place = (sequence * params.steps + t) * quads + quad;

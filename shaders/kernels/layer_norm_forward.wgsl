@@ -1,7 +1,7 @@
-// layer_norm_forward: y = epilogue((x - mean) / √(variance + epsilon)·gamma + beta), mean and variance over the
-// channels of each token. Ba, Kiros and Hinton, "Layer Normalization", 2016. One invocation for each token.
+// layer_norm_forward: y = epilogue((x - mean) / √(variance + epsilon)·gamma + beta), with mean and variance over the
+// channels of each token. Ba, Kiros and Hinton, "Layer Normalization", 2016. One invocation per token.
 //
-// B rows of T tokens, C stored channels, a multiple of 4, of which `channels` count.
+// B rows of T tokens, C stored channels, a multiple of 4; the first `channels` are in use.
 // params: LayerNorm. x, y: (B, T, C). gamma, beta: (C). saved: (B, T) of mean and 1 / √(variance + epsilon).
 // gamma, beta, saved f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;

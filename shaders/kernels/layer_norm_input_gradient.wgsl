@@ -1,8 +1,8 @@
 // layer_norm_input_gradient: dx = 1 / √(variance + epsilon)·(g - mean(g) - x̂·mean(g·x̂)) ⊙ slope(x), where
-// x̂ = (x - mean) / √(variance + epsilon), g = dy ⊙ gamma, the means run over the channels of each token, and the
-// epilogue of the layer below made x. One invocation for each token.
+// x̂ = (x - mean) / √(variance + epsilon), g = dy ⊙ gamma, the means are over the channels of each token, and slope is
+// the derivative of the epilogue that produced x. One invocation per token.
 //
-// B rows of T tokens, C stored channels, a multiple of 4, of which `channels` count.
+// B rows of T tokens, C stored channels, a multiple of 4; the first `channels` are in use.
 // params: LayerNorm. x, dy, dx: (B, T, C). saved: (B, T) of mean and 1 / √(variance + epsilon). gamma: (C).
 // saved, gamma f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;

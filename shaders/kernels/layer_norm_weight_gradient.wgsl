@@ -1,7 +1,7 @@
 // layer_norm_weight_gradient: dgamma = Σ dy·x̂ and dbeta = Σ dy over one part of the batch's tokens, where
-// x̂ = (x - mean) / √(variance + epsilon). One invocation for each four channels of a part.
+// x̂ = (x - mean) / √(variance + epsilon). One invocation per four channels of a part.
 //
-// B rows of T tokens, C stored channels, a multiple of 4, of which `channels` count.
+// B rows of T tokens, C stored channels, a multiple of 4; the first `channels` are in use.
 // params: LayerNorm. x, dy: (B, T, C). saved: (B, T) of mean and 1 / √(variance + epsilon).
 // parts: (parts, part_stride): dgamma (C), and dbeta (C) from bias_offset on. saved, parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;

@@ -1,6 +1,6 @@
-// limit_gradients: limited = g·min(1, limit / ‖g‖), where ‖g‖ is the length of all gradients together: Pascanu, Mikolov
-// and Bengio, "On the difficulty of training recurrent neural networks", 2013, algorithm 1. One workgroup, which adds up
-// all squares and then writes: for networks of some thousand weights.
+// limit_gradients: limited = g·min(1, limit / ‖g‖), where ‖g‖ is the norm over all gradients: Pascanu, Mikolov and
+// Bengio, "On the difficulty of training recurrent neural networks", 2013, algorithm 1. A single workgroup sums all
+// squares and then stores the result, which suits networks of a few thousand weights.
 //
 // params: GradientLimit; elements is a multiple of 4. gradients, limited: (elements) f32.
 struct Params {

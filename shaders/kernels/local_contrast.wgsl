@@ -1,15 +1,15 @@
-// local_contrast: RGB becomes YUV, in place; Y loses its local mean and is divided by its local deviation, U and V are
-// normalised by statistics of the training set:
+// local_contrast: converts RGB to YUV in place, subtracts Y's local mean and divides by its local deviation, and
+// normalises U and V by statistics of the training set:
 //   d = y - blur(y) / blur(1);  Y = d / s, with s = sqrt(blur(d²)) / blur(1), or the threshold if s is not larger;
-//   U = (u - mean_u)·scale_u, and V alike.
-// d is summed from differences of pixels, so that it is exactly zero where an image is even: the threshold would
-// blow up the rounding of a difference of means.
-// blur is a convolution with the 7 × 7 Gaussian of sigma 0.25·7 and sum 1, zeros outside of the image.
+//   U = (u - mean_u)·scale_u, and V likewise.
+// d is summed from pixel differences, so it is exactly zero in uniform regions; division by the threshold would
+// amplify the rounding error of a difference of means.
+// blur is a convolution with the 7 × 7 Gaussian of sigma 0.25·7 and sum 1, with zero padding.
 // This is Torch's image.rgb2yuv and nn.SpatialContrastiveNormalization(1, image.gaussian1D(7)), which divides by
-// blur(1) outside of the root. One workgroup an image, at most 2048 pixels.
+// blur(1) outside the root. One workgroup per image of at most 2048 pixels.
 //
 // params: LocalContrast. batch: (rows, row_stride) Stored, of which (height, width, 3) are in use; the rest, and rows
-// from step.count on, stay.
+// from step.count on, are unchanged.
 struct Params {
     rows: u32,
     height: u32,
@@ -30,12 +30,12 @@ struct Params {
 
 const INVOCATIONS: u32 = 256u;
 const PIXELS: u32 = 2048u;
-// Pixels to each side that the Gaussian reaches.
+// Radius of the Gaussian in pixels.
 const REACH: i32 = 3;
 
-// Y, then its distance d from the local mean.
+// Y, later its difference d from the local mean.
 var<workgroup> light: array<f32, PIXELS>;
-// What the first half of a blur, along the rows, leaves for the second, along the columns.
+// Result of a blur along the rows, before the blur along the columns.
 var<workgroup> blurred: array<f32, PIXELS>;
 
 // exp(-(distance / 1.75)² / 2), divided by the sum over the seven taps.
@@ -56,7 +56,7 @@ fn weight(distance: i32) -> f32 {
     }
 }
 
-// What the image covers of the Gaussian's weights along one side.
+// Sum of the Gaussian's weights inside the image along one axis.
 fn coverage(at: u32, extent: u32) -> f32 {
     var sum = 0.0;
     for (var tap = -REACH; tap <= REACH; tap++) {
@@ -68,7 +68,7 @@ fn coverage(at: u32, extent: u32) -> f32 {
     return sum;
 }
 
-// Blurs along the rows how much the neighbours differ from each pixel.
+// Blurs along the rows the differences of the neighbours from each pixel.
 fn blur_differences(local: u32) {
     for (var pixel = local; pixel < params.height * params.width; pixel += INVOCATIONS) {
         let column = i32(pixel % params.width);
@@ -82,8 +82,8 @@ fn blur_differences(local: u32) {
     }
 }
 
-// Finishes the blur of the differences along the column of a pixel: -d. A neighbour above or below differs from the
-// pixel by what its own neighbours differ from it and by what it differs itself.
+// Completes the blur of the differences along the column of a pixel: -d. The differences of a row's pixels from this
+// pixel are their differences from the pixel at `place` plus its difference from this pixel.
 fn mean_difference(pixel: u32) -> f32 {
     let row = i32(pixel / params.width);
     let covered = coverage(pixel % params.width, params.width);
@@ -112,7 +112,7 @@ fn blur_squares(local: u32) {
     }
 }
 
-// Finishes the blur of the squares along the column of a pixel: s.
+// Completes the blur of the squares along the column of a pixel: s.
 fn local_deviation(pixel: u32) -> f32 {
     let row = i32(pixel / params.width);
     var sum = 0.0;
@@ -148,7 +148,7 @@ fn main(
     workgroupBarrier();
     blur_differences(local);
     workgroupBarrier();
-    // Others still read `light`, so d waits in the batch, each where its own invocation finds it again.
+    // Other invocations still load from `light`, so d is kept in the batch until the barrier.
     for (var pixel = local; pixel < pixels; pixel += INVOCATIONS) {
         batch[start + 3u * pixel] = rounded_number(-mean_difference(pixel));
     }

@@ -1,6 +1,6 @@
-// local_response_backward: the gradient of y = x / d^beta with d = bias + alpha·Σ x_j²,
-// dx = (dy / d^beta - 2·alpha·beta·x·Σ dy_j·x_j / d_j^(beta + 1)) ⊙ slope(x), where the epilogue of the layer below
-// made x. Both sums run over the channels j within `radius`. The denominators are computed again.
+// local_response_backward: gradient of y = x / d^beta with d = bias + alpha·Σ x_j²,
+// dx = (dy / d^beta - 2·alpha·beta·x·Σ dy_j·x_j / d_j^(beta + 1)) ⊙ slope(x), where slope is the derivative of the
+// epilogue that produced x. Both sums are over the channels j within `radius`. The denominators are recomputed.
 //
 // B rows of P pixels, C stored channels, a multiple of 4.
 // params: LocalResponse. dy, x, dx: (B, P, C) Stored.

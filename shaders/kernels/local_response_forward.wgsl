@@ -1,8 +1,8 @@
-// local_response_forward: y = epilogue(x / (bias + alpha·Σ x_j²)^beta), the sum running over the channels j within
+// local_response_forward: y = epilogue(x / (bias + alpha·Σ x_j²)^beta), with the sum over the channels j within
 // `radius` of the channel. Krizhevsky, Sutskever and Hinton, "ImageNet Classification with Deep Convolutional
 // Neural Networks", 2012, section 3.3.
 //
-// B rows of P pixels, C stored channels, a multiple of 4; zeros in the padding add nothing to a sum.
+// B rows of P pixels, C stored channels, a multiple of 4; padding channels are zero and do not change the sums.
 // params: LocalResponse. x, y: (B, P, C) Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;

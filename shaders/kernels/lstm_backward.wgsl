@@ -1,7 +1,7 @@
-// lstm_backward: the gradients of what lstm_forward computed; one dispatch runs all steps t, last first:
+// lstm_backward: gradients of lstm_forward; one dispatch runs all steps t, last first:
 //     dh = dz[t+1]·Rᵀ, at the last step dy        dc = dh ⊙ o ⊙ (1 - tanh²(c[t])) + dc[t+1] ⊙ f[t+1]
 //     dz = (dc ⊙ g ⊙ s(i), dc ⊙ c[t-1] ⊙ s(f), dc ⊙ i ⊙ (1 - g²), dh ⊙ tanh(c[t]) ⊙ s(o))
-// where s, the slope of the hard sigmoid, is 0.2 where its result lies between 0 and 1, and 0 elsewhere.
+// where s, the slope of the hard sigmoid, is 0.2 for results between 0 and 1, and 0 otherwise.
 //
 // N sequences, T steps, S stored units, a multiple of 4. Gates are four blocks of S: i, f, g, o.
 // params: Recurrent. recurrent: (S, 4S). dy: (N, S), gradient of the last hidden state. cells: (N, T, S), in: c[t],
@@ -23,7 +23,7 @@ fn hard_sigmoid_slope(result: vec4<f32>) -> vec4<f32> {
     return select(vec4<f32>(0.0), vec4<f32>(0.2), inside);
 }
 
-// Gradients of four units of a sequence at step t, given that of their hidden states.
+// Stores the gradients of four units of a sequence at step t, given the gradient of their hidden states.
 fn retreat(sequence: u32, t: u32, quad: u32, dh: vec4<f32>) {
     let quads = params.stored_units / 4u;
     let place = (sequence * params.steps + t) * quads + quad;

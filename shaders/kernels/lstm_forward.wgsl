@@ -4,7 +4,7 @@
 // Hochreiter and Schmidhuber, "Long Short-Term Memory", Neural Computation 9(8), 1997; with the forget gate of Gers,
 // Schmidhuber and Cummins, "Learning to Forget", Neural Computation 12(10), 2000; gates as in Keras 2.0.8.
 //
-// An invocation computes the four gates of four units of all eight sequences, held in registers.
+// Each invocation accumulates the four gates of four units of all eight sequences in registers.
 //
 // N sequences, T steps, S stored units, a multiple of 4. Gates are four blocks of S: i, f, g, o.
 // params: Recurrent. recurrent: (S, 4S). gates: (N, T, 4S), in: x·W + b, out: i, f, g, o. cells: (N, T, S), out: c[t].
@@ -22,7 +22,7 @@ fn hard_sigmoid(z: vec4<f32>) -> vec4<f32> {
     return clamp(fma(z, vec4<f32>(0.2), vec4<f32>(0.5)), vec4<f32>(0.0), vec4<f32>(1.0));
 }
 
-// Ends step t of four units of a sequence, of which h[t-1]·R is given, gate by gate.
+// Completes step t for four units of a sequence, given h[t-1]·R for each gate.
 fn advance(
     sequence: u32,
     t: u32,
@@ -60,7 +60,7 @@ fn step_units(first: u32, t: u32, quad: u32) {
     let stride = 4u * quads;
     var input_forget: Tile;
     var candidate_output: Tile;
-    // Nothing comes from before the first step.
+    // The state before the first step is zero.
     let products = select(0u, quads, t > 0u);
     for (var k = 0u; k < products; k++) {
         let low = states_before(first, 0u, t, k);

@@ -1,4 +1,4 @@
-// lstm_forward_subgroup: as lstm_forward, by eight lanes of a subgroup, for drivers that emulate a GPU on a CPU.
+// lstm_forward_subgroup: lstm_forward with eight lanes of a subgroup, for drivers that emulate a GPU on a CPU.
 //
 // N sequences, T steps, S stored units, a multiple of 4. Gates are four blocks of S: i, f, g, o.
 // params: Recurrent. recurrent: (S, 4S). gates: (N, T, 4S), in: x·W + b, out: i, f, g, o. cells: (N, T, S), out: c[t].
@@ -11,7 +11,7 @@
 @group(0) @binding(5) var<storage, read_write> y: array<Stored4>;
 
 const GATES: u32 = 4u;
-// Gates are made in this order, so that each finds what it needs: i, g, f, o.
+// Gates are computed in order of dependency: i, g, f, o.
 const CANDIDATE: u32 = 1u;
 const FORGET: u32 = 2u;
 const OUTPUT: u32 = 3u;
@@ -24,14 +24,14 @@ fn hard_sigmoid(z: vec4<f32>) -> vec4<f32> {
     return clamp(fma(z, vec4<f32>(0.2), vec4<f32>(0.5)), vec4<f32>(0.0), vec4<f32>(1.0));
 }
 
-// Ends one gate of four units of a sequence at step t, given its share of h[t-1]·R; `carry` goes from gate to gate:
-// i, then i ⊙ g, then c[t], then h[t].
+// Completes one gate of four units of a sequence at step t, given its part of h[t-1]·R. `carry` is the previous gate's
+// result; the results are i, then i ⊙ g, then c[t], then h[t].
 fn end_turn(sequence: u32, t: u32, quad: u32, turn: u32, sum: vec4<f32>, carry: vec4<f32>) -> vec4<f32> {
     let quads = params.stored_units / 4u;
     let place = (sequence * params.steps + t) * quads + quad;
     let gate = 4u * (place - quad) + block_of(turn) * quads + quad;
     let z = vec4<f32>(gates[gate]) + sum;
-    // The one hyperbolic tangent that this gate needs, if it needs one.
+    // tanh(z) for g and tanh(c[t]) for o; unused for i and f.
     let squashed = accurate_tanh(select(z, carry, turn == OUTPUT));
     let value = select(hard_sigmoid(z), squashed, turn == CANDIDATE);
     gates[gate] = rounded(value);

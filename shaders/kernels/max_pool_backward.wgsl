@@ -1,6 +1,6 @@
-// max_pool_backward: each gradient goes to the tap that won, times slope(x), where the epilogue of the layer
-// below made x. Every input pixel looks at the windows that cover it, so nothing is added atomically and the
-// result is the same bits every time.
+// max_pool_backward: each gradient is added to its window's largest tap, times slope(x), where slope is the derivative
+// of the epilogue that produced x. Each input pixel sums over the windows that cover it, without atomics, so the
+// result is reproducible bit for bit.
 //
 // B samples, H × W × C stored input, H' × W' × C output; C is a multiple of 4.
 // params: Pool. dy: (B, H', W', C) Stored. taps: (B, H', W', C) u32. x, dx: (B, H, W, C) Stored.

@@ -1,5 +1,5 @@
-// max_pool_forward: y = epilogue(largest value of each window), and which tap of the window it was.
-// The first of equal values in row-major order wins; what lies outside the image never does.
+// max_pool_forward: y = epilogue(largest value of each window), and the index of its tap in the window.
+// Of equal values, the first in row-major order is selected; taps outside the image are skipped.
 //
 // B samples, H × W × C stored input, H' × W' × C output; C is a multiple of 4.
 // params: Pool. x: (B, H, W, C) Stored. y: (B, H', W', C) Stored. taps: (B, H', W', C) u32.
@@ -24,7 +24,7 @@ fn main(
     let row = number / (channels * params.output_width) % params.output_height;
     let sample = number / (channels * params.output_width * params.output_height);
     let inside = window(vec2<u32>(row, column));
-    // Tap numbers count from the window's own corner, which may lie outside.
+    // Tap indices are relative to the window's corner in padded coordinates, which may be outside the image.
     let corner = vec2<u32>(row, column) * params.stride;
     var best = vec4<f32>(0.0);
     var best_tap = vec4<u32>(0u);

@@ -1,9 +1,8 @@
-// mirror_order: the rest of an epoch, from the step's place on, in another order, which follows from the step's seed. What
-// comes before that place is put into another order too: where the file is read in its order, a segment goes on there once
-// it has reached the end. Places change in pairs, as in a mirror at a random place of a circle, so that it needs no second
-// buffer.
+// mirror_order: reorders the rest of an epoch, from step.offset on, by the step's seed. The part before that offset is
+// reordered too, because a segment continues there after the end if the file is read in order. Indices are swapped in
+// pairs, mirrored at a random point of a circle, so no second buffer is needed.
 //
-// params: MirrorOrder. order: (samples) sample numbers.
+// params: MirrorOrder. order: (samples) sample indices.
 struct Params {
     samples: u32,
     stream: u32,
@@ -30,7 +29,7 @@ fn main(
     let length = select(step.offset, params.samples - step.offset, is_rest);
     let sum = select(random.y, random.x, is_rest) % length;
     let partner = first + (sum + length - (place - first)) % length;
-    // One of a pair changes both.
+    // The lower index of a pair swaps both.
     if place < partner {
         let sample = order[place];
         order[place] = order[partner];

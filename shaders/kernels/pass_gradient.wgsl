@@ -1,5 +1,5 @@
-// pass_gradient: dx = dy ⊙ slope(x), where the epilogue of the layer below made x: the gradient of a layer that adds
-// something to its input.
+// pass_gradient: dx = dy ⊙ slope(x), where slope is the derivative of the epilogue that produced x: the gradient of a
+// layer that adds something to its input.
 //
 // params: Elementwise; elements is a multiple of 4. dy, x, dx: (elements) Stored.
 @group(0) @binding(0) var<uniform> params: Params;

@@ -1,4 +1,5 @@
-// peak_copy: y = x, as fast as the memory allows. Neighbours copy neighbours, and each goes on where the last one ended.
+// peak_copy: y = x, limited by memory bandwidth. Consecutive invocations copy consecutive elements, in a grid-stride
+// loop.
 //
 // params: PeakStream. x, y: (quads, 4) f32.
 @group(0) @binding(0) var<uniform> params: Params;

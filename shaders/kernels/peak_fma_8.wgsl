@@ -1,7 +1,7 @@
-// peak_fma_8: the fastest arithmetic there is: x ← x·m + a, over and over, in 8 independent chains of four numbers.
-// An iteration is 4 rounds of each chain, 32 fused multiply-adds of four numbers whatever the chains, so that
-// counting the loop costs little. The sum of the chains is stored, so that nothing may be left out.
-// Method: as clpeak and other measurements of peak arithmetic do; variants differ in how much may be under way at once.
+// peak_fma_8: peak arithmetic, x ← x·m + a, repeated in 8 independent chains of four-component vectors.
+// An iteration is 4 rounds of each chain, 32 vector fused multiply-adds in every variant, so the loop overhead is
+// small. The sum of the chains is stored, so the compiler cannot remove any of them.
+// Method: as in clpeak and other measurements of peak arithmetic; the variants differ in instruction-level parallelism.
 //
 // params: PeakFma. result: (invocations, 4) f32.
 @group(0) @binding(0) var<uniform> params: Params;

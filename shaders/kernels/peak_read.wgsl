@@ -1,4 +1,4 @@
-// peak_read: sums[j] = Σ x[j + i·invocations], to read x as fast as the memory allows.
+// peak_read: sums[j] = Σ x[j + i·invocations], limited by the memory bandwidth of loading x.
 //
 // params: PeakStream. x: (quads, 4). sums: (invocations, 4). All f32.
 @group(0) @binding(0) var<uniform> params: Params;

@@ -1,7 +1,8 @@
-// pixel_products_forward: y[b, p, q] = epilogue(Σ a[b, p, c]·b[b, q, c]), each pixel of a with each of b. An invocation
-// makes four products of one pixel of a.
+// pixel_products_forward: y[b, p, q] = epilogue(Σ a[b, p, c]·b[b, q, c]), the dot product of each pixel of a with each
+// pixel of b. Each invocation stores four products of one pixel of a.
 //
-// B samples, P and Q pixels of each, C stored channels, a multiple of 4; the products of a pixel are filled up with zeros.
+// B samples, P pixels of a and Q pixels of b per sample, C stored channels, a multiple of 4; the products of a pixel
+// are padded with zeros to a multiple of 4.
 // params: PixelProducts. a: (B, P, C). b: (B, Q, C). y: (B, P, stored products). All row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> a: array<Stored4>;

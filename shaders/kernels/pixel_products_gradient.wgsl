@@ -1,8 +1,9 @@
-// pixel_products_gradient: the gradient of a factor x of a product of pixels, the first:
-// dx[b, p] = Σ dy[b, p, q]·other[b, q] ⊙ slope(x[b, p]); or the second: dx[b, q] = Σ dy[b, p, q]·other[b, p] ⊙ slope(x[b, q]).
-// An invocation owns four channels of one pixel.
+// pixel_products_gradient: gradient of one factor x of pixel_products_forward; for the first factor
+// dx[b, p] = Σ dy[b, p, q]·other[b, q] ⊙ slope(x[b, p]), and for the second
+// dx[b, q] = Σ dy[b, p, q]·other[b, p] ⊙ slope(x[b, q]), where slope is the derivative of the epilogue that produced x.
+// Each invocation stores four channels of one pixel.
 //
-// B samples, P and Q pixels of each, C stored channels, a multiple of 4.
+// B samples, P and Q pixels per sample of the two factors, C stored channels, a multiple of 4.
 // params: PixelProducts. dy: (B, P, stored products). other: the other factor. x, dx: (B, P, C) or (B, Q, C).
 // All row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
@@ -27,7 +28,7 @@ fn main(
     if row >= params.rows {
         return;
     }
-    // From one pixel to the next of either factor, in the products of a sample.
+    // Strides between pixels of each factor in the products of a sample.
     let own_stride = select(params.stored_products, 1u, of_second);
     let other_stride = select(1u, params.stored_products, of_second);
     let start = row * params.first_pixels * params.stored_products + pixel % own * own_stride;

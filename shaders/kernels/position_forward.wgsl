@@ -1,4 +1,4 @@
-// position_forward: y = epilogue(x + e), the same learned e for every row.
+// position_forward: y = epilogue(x + e), with the same learned e for all rows.
 //
 // B rows of V values (positions times stored channels), a multiple of 4.
 // params: Position. x, y: (B, V). embedding: (V). embedding f32, the others Stored.

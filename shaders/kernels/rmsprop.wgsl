@@ -1,7 +1,7 @@
 // rmsprop: g += decay·w; a = rho·a + (1 - rho)·g²; w -= rate·g / (sqrt(a) + epsilon).
 // Epsilon is outside the root, as in Keras 2.
-// The arenas hold all tensors; 256 consecutive elements, one workgroup's share, have the same multipliers.
-// A block is left alone, state and all, from step `frozen_from` on.
+// The arenas hold all tensors. Each workgroup updates a block of 256 consecutive elements with the same multipliers.
+// A block's weights and state are frozen from step `frozen_from` on.
 //
 // params: Optimizer; elements is a multiple of 256. blocks: (elements / 256).
 // gradients, weights, mean_square: (elements) f32.

@@ -1,9 +1,9 @@
-// round_weights: what products read of the weights: stored = weights, rounded to what is stored. The weights themselves
-// stay as they are, and are what is trained: Micikevicius et al., "Mixed Precision Training", ICLR 2018.
-// A weight that is not a number, or too large to be stored, makes the step's loss not a number either: so overflow
-// anywhere in a step, which makes gradients and then weights infinite, is seen at once.
+// round_weights: stored = weights rounded to the storage format, as operands of matrix products. Training updates the
+// unrounded weights: Micikevicius et al., "Mixed Precision Training", ICLR 2018.
+// If a weight is NaN or exceeds the storage format, the step's loss becomes NaN. This detects overflow anywhere in a
+// step, because it makes gradients and then weights infinite.
 //
-// One invocation for each four weights. elements is a multiple of 4.
+// One invocation per four weights. elements is a multiple of 4.
 // params: RoundWeights. weights: (elements) f32. stored: (elements) Stored. results: (slots) of loss, count and
 // mark.
 struct Params {
@@ -33,7 +33,7 @@ fn main(
     }
     let weight = weights[number];
     stored[number] = rounded(weight);
-    // Compared as whole numbers, which order sizes as well: compilers may take it that all floats are finite.
+    // Integer comparison orders absolute values too; compilers may assume that all floats are finite.
     let sizes = bitcast<vec4<u32>>(weight) & vec4<u32>(~SIGN);
     if any(sizes > vec4<u32>(bitcast<u32>(params.largest))) {
         atomicStore(&results[3u * step.slot], NOT_A_NUMBER);

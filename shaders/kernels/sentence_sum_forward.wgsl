@@ -1,7 +1,7 @@
 // sentence_sum_forward: y[s, k] = epilogue(Σ weight(j, k)·x[s, j, k]) over the words j of a sentence: the position
 // encoding of Sukhbaatar, Szlam, Weston and Fergus, "End-To-End Memory Networks", 2015, section 4.1.
 //
-// S sentences over the whole batch of J words, C stored channels, a multiple of 4.
+// S sentences of J words over the whole batch, C stored channels, a multiple of 4.
 // params: SentenceSum. x: (S, J, C). y: (S, C). All row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;

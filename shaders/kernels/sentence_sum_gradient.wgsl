@@ -1,7 +1,7 @@
-// sentence_sum_gradient: dx[s, j, k] = weight(j, k)·dy[s, k] ⊙ slope(x[s, j, k]), where the epilogue of the layer below
-// made x.
+// sentence_sum_gradient: dx[s, j, k] = weight(j, k)·dy[s, k] ⊙ slope(x[s, j, k]), where slope is the derivative of the
+// epilogue that produced x.
 //
-// S sentences over the whole batch of J words, C stored channels, a multiple of 4.
+// S sentences of J words over the whole batch, C stored channels, a multiple of 4.
 // params: SentenceSum. dy: (S, C). x, dx: (S, J, C). All row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;

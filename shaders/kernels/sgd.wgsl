@@ -1,9 +1,9 @@
 // sgd: g += decay·w; v = momentum·v + rate·g; w -= v. The rate is inside the velocity, as in Caffe.
 // With rate_outside == 1, as in PyTorch: v = momentum·v + g; w -= rate·v.
-// With nesterov == 1 the weights move by rate·g + momentum·v (Keras), or by rate·(g + momentum·v) (PyTorch):
+// With nesterov == 1, w is decremented by rate·g + momentum·v (Keras), or by rate·(g + momentum·v) (PyTorch):
 // Sutskever et al., "On the importance of initialization and momentum in deep learning", 2013.
-// The arenas hold all tensors; 256 consecutive elements, one workgroup's share, have the same multipliers.
-// A block is left alone, state and all, from step `frozen_from` on.
+// The arenas hold all tensors. Each workgroup updates a block of 256 consecutive elements with the same multipliers.
+// A block's weights and state are frozen from step `frozen_from` on.
 //
 // params: Optimizer; elements is a multiple of 256. blocks: (elements / 256).
 // gradients, weights, velocity: (elements) f32.

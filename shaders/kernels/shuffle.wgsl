@@ -1,9 +1,9 @@
-// shuffle: the order in which an epoch goes through its samples. Each place is computed by itself, so that nothing has to
-// be drawn one after the other on the host. A Feistel network (Luby and Rackoff, "How to construct pseudorandom
-// permutations from pseudorandom functions", 1988) permutes 0..2^bits; what falls outside of 0..samples goes through it
-// again (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002).
+// shuffle: random order of an epoch's samples. Each element is computed independently, without sequential draws on the
+// host. A Feistel network (Luby and Rackoff, "How to construct pseudorandom permutations from pseudorandom functions",
+// 1988) permutes 0..2^bits; results outside 0..samples are permuted again (Black and Rogaway, "Ciphers with arbitrary
+// finite domains", 2002).
 //
-// params: Shuffle. order: (samples) sample numbers, from `first` on.
+// params: Shuffle. order: (samples) sample indices, from `first` on.
 struct Params {
     samples: u32,
     first: u32,
@@ -16,7 +16,7 @@ struct Params {
 
 const ROUNDS: u32 = 8u;
 
-// Sixteen bits, the halves of a number have no more.
+// Sixteen bits, the largest size of half a number.
 fn round_hash(half: u32, round: u32) -> u32 {
     return pcg4d(vec4<u32>(half, params.stream + round, step.epoch, step.seed)).x >> 16u;
 }
@@ -31,13 +31,13 @@ fn main(
     if place >= params.samples {
         return;
     }
-    // Each half has a bit at least.
+    // At least one bit per half.
     let bits = max(32u - countLeadingZeros(params.samples - 1u), 2u);
     let low_bits = bits / 2u;
     let low_mask = (1u << low_bits) - 1u;
     let high_mask = (1u << (bits - low_bits)) - 1u;
     var number = place;
-    // It ends: the numbers that follow on each other are a circle, in which `place` is.
+    // Terminates: repeated permutation follows a cycle through `place`, which is below `samples`.
     loop {
         var high = number >> low_bits;
         var low = number & low_mask;

@@ -1,4 +1,4 @@
-// simple_rnn_backward: the gradients of what simple_rnn_forward computed; one dispatch runs all steps t, last first:
+// simple_rnn_backward: gradients of simple_rnn_forward; one dispatch runs all steps t, last first:
 //     dh = dz[t+1]·Rᵀ, at the last step dy        dz = dh ⊙ activation'(h[t])
 //
 // N sequences, T steps, S stored units, a multiple of 4.
@@ -15,7 +15,7 @@ fn recurrent_gradient(at: u32) -> vec4<f32> {
     return vec4<f32>(states[at]);
 }
 
-// Gradients of four units of a sequence at step t, given that of their hidden states.
+// Stores the gradients of four units of a sequence at step t, given the gradient of their hidden states.
 fn retreat(sequence: u32, t: u32, quad: u32, dh: vec4<f32>) {
     let place = (sequence * params.steps + t) * (params.stored_units / 4u) + quad;
     states[place] = rounded(dh * activation_slope(vec4<f32>(states[place])));

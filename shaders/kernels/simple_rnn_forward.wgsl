@@ -2,7 +2,7 @@
 //     h[t] = activation(x·W + b + h[t-1]·R)        y = epilogue(h[T-1])
 // Elman, "Finding Structure in Time", Cognitive Science 14(2), 1990. The activation is tanh, as in Keras, or ReLU.
 //
-// An invocation computes eight units of all eight sequences, held in registers.
+// Each invocation accumulates eight units of all eight sequences in registers.
 //
 // N sequences, T steps, S stored units, a multiple of 4.
 // params: Recurrent. recurrent: (S, S). states: (N, T, S), in: x·W + b, out: h[t]. previous: (N, T, S), out: h[t-1].
@@ -15,7 +15,7 @@
 
 const QUADS_AT_ONCE: u32 = 2u;
 
-// Ends step t of two fours of units of a sequence, of which h[t-1]·R is given.
+// Completes step t for two groups of four units of a sequence, given h[t-1]·R for each group.
 fn advance(sequence: u32, t: u32, quad: u32, near: vec4<f32>, far: vec4<f32>) {
     let quads = params.stored_units / 4u;
     if sequence >= params.sequences {
@@ -32,13 +32,13 @@ fn advance(sequence: u32, t: u32, quad: u32, near: vec4<f32>, far: vec4<f32>) {
     }
 }
 
-// Step t of the eight sequences from `first` on, for the four units of `quad` and of that WORKGROUP_SIZE behind it.
+// Step t of the eight sequences from `first` on, for the four units of each of `quad` and `quad + WORKGROUP_SIZE`.
 fn step_units(first: u32, t: u32, quad: u32) {
     let quads = params.stored_units / 4u;
-    // Units beyond the last ones repeat them and are not stored.
+    // Clamped to the last four units; the results of out-of-bounds units are not stored.
     let other = min(quad + WORKGROUP_SIZE, quads - 1u);
     var sums: Tile;
-    // Nothing comes from before the first step.
+    // The state before the first step is zero.
     let products = select(0u, quads, t > 0u);
     for (var k = 0u; k < products; k++) {
         let low = states_before(first, 0u, t, k);

@@ -1,4 +1,4 @@
-// simple_rnn_forward_subgroup: as simple_rnn_forward, by eight lanes of a subgroup, for drivers that emulate a GPU on a
+// simple_rnn_forward_subgroup: simple_rnn_forward with eight lanes of a subgroup, for drivers that emulate a GPU on a
 // CPU.
 //
 // N sequences, T steps, S stored units, a multiple of 4.
@@ -16,7 +16,7 @@ fn block_of(turn: u32) -> u32 {
     return turn;
 }
 
-// Ends step t of four units of a sequence, of which h[t-1]·R is given.
+// Completes step t for four units of a sequence, given h[t-1]·R.
 fn end_turn(sequence: u32, t: u32, quad: u32, turn: u32, sum: vec4<f32>, carry: vec4<f32>) -> vec4<f32> {
     let place = (sequence * params.steps + t) * (params.stored_units / 4u) + quad;
     let h = activated(vec4<f32>(states[place]) + sum);

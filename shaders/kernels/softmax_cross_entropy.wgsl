@@ -1,10 +1,10 @@
-// softmax_cross_entropy: mean loss, count of right answers, and in training the logits' gradient
-// scale·(softmax(scale·logits) - target), divided by the samples of the whole batch unless summed, in one pass. The target is
-// 1 - smoothing on the label and smoothing / classes on all. One workgroup; each invocation takes every 256th row.
-// The first of equal logits is the answer.
+// softmax_cross_entropy: mean loss, count of correct answers, and in training the logits' gradient
+// scale·(softmax(scale·logits) - target), divided by the number of samples of the whole batch unless summed, and
+// multiplied by gradient_scale. The target is smoothing / classes for all classes, plus 1 - smoothing for the label.
+// One workgroup; each invocation processes every 256th row. The answer is the first of the largest logits.
 //
-// params: Softmax. logits, gradient: (B, stride) Stored, of which `classes` are real. labels: (B) u32.
-// results: (slots) of loss, count and mark. Rows from step.count on and padding get gradient zero.
+// params: Softmax. logits, gradient: (B, stride) Stored; the first `classes` are in use. labels: (B) u32.
+// results: (slots) of loss, count and mark. In training, rows from step.count on and padding get gradient zero.
 struct Params {
     rows: u32,
     classes: u32,

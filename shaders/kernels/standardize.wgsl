@@ -1,13 +1,13 @@
-// standardize: each image of the batch gets mean 0 and deviation 1; in place. In training its brightness and contrast
-// are changed at random before:
+// standardize: scales each image of the batch to mean 0 and deviation 1, in place. In training, random changes of
+// brightness and contrast come first:
 //   x = (x - mean_c)·contrast + mean_c + brightness, with the mean of each channel c;
 //   y = (x - mean) / max(deviation, 1 / sqrt(N)), over all N values of the image.
-// This is TensorFlow's random_brightness, random_contrast and per_image_standardization. One workgroup an image;
+// This is TensorFlow's random_brightness, random_contrast and per_image_standardization. One workgroup per image;
 // pcg4d(row, stream, step) draws the brightness (lane x) and the contrast (lane y).
 //
 // params: Standardize; at most four channels.
 // batch: (rows, row_stride) Stored, of which (pixels, channels) are in use; the rest, and rows from step.count on,
-// stay.
+// are unchanged.
 struct Params {
     rows: u32,
     pixels: u32,
@@ -26,7 +26,7 @@ const INVOCATIONS: u32 = 64u;
 
 var<workgroup> parts: array<vec4<f32>, INVOCATIONS>;
 
-// Sum over all invocations, in their order, for each of them. A barrier is dearer than a few sums.
+// Sum of `part` over the workgroup, in order. Each invocation adds all parts, which is cheaper than more barriers.
 fn total(local: u32, part: vec4<f32>) -> vec4<f32> {
     workgroupBarrier();
     parts[local] = part;
@@ -63,7 +63,7 @@ fn main(
         brightness = params.brightness * (2.0 * numbers.x - 1.0);
         contrast = params.lowest_contrast + (params.highest_contrast - params.lowest_contrast) * numbers.y;
     }
-    // Channels that are not there have mean zero, and as many pixels as the others.
+    // Absent channels have mean zero, and all channels have the same number of pixels.
     let mean = (means.x + means.y + means.z + means.w) / f32(params.channels) + brightness;
     var squares = 0.0;
     for (var pixel = local; pixel < params.pixels; pixel += INVOCATIONS) {

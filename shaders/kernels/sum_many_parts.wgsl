@@ -1,9 +1,9 @@
-// sum_many_parts: sum[i] = Σ parts[p, i], added to what is there where `accumulate` is 1. As sum_parts, but for few
-// elements and many parts: a workgroup sums four neighbouring fours of elements, each by 64 invocations that take every
-// 64th part.
+// sum_many_parts: sum[i] = Σ parts[p, i], added to the previous sum if `accumulate` is 1. Variant of sum_parts for few
+// elements and many parts: each workgroup sums four consecutive groups of four elements, with 64 invocations per group
+// that each sum every 64th part.
 //
 // params: SumParts; elements is a multiple of 4. parts: (parts, elements). sum: (elements). All f32.
-// One workgroup of 256 for every 16 elements.
+// One workgroup of 256 invocations per 16 elements.
 struct Params {
     elements: u32,
     parts: u32,
@@ -16,7 +16,7 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> sum: array<vec4<f32>>;
 
 const INVOCATIONS: u32 = 256u;
-// Fours of elements that a workgroup sums.
+// Groups of four elements per workgroup.
 const QUADS: u32 = 4u;
 
 var<workgroup> shares: array<vec4<f32>, INVOCATIONS>;
@@ -29,12 +29,12 @@ fn main(
 ) {
     let quads = params.elements / 4u;
     let first = workgroup_number(workgroup, workgroups) * QUADS;
-    // The same for the whole workgroup, so that barriers are met by all.
+    // Uniform across the workgroup, so all invocations reach the barriers.
     if first >= quads {
         return;
     }
     let quad = first + local % QUADS;
-    // Fours beyond the last one repeat it; they are not stored.
+    // Clamped to the last group; the results of out-of-bounds groups are not stored.
     let known = min(quad, quads - 1u);
     var total = vec4<f32>(0.0);
     for (var part = local / QUADS; part < params.parts; part += INVOCATIONS / QUADS) {

@@ -1,4 +1,4 @@
-// sum_parts: sum[i] = Σ parts[p, i], in the order of the parts, added to what is there where `accumulate` is 1.
+// sum_parts: sum[i] = Σ parts[p, i], in the order of the parts, added to the previous sum if `accumulate` is 1.
 //
 // params: SumParts; elements is a multiple of 4. parts: (parts, elements). sum: (elements). All f32.
 struct Params {

@@ -1,7 +1,7 @@
-// transpose_forward: y[b, q, p] = epilogue(x[b, p, q]): pixels become channels, and channels pixels. An invocation makes
-// four channels of a pixel.
+// transpose_forward: y[b, q, p] = epilogue(x[b, p, q]): swaps pixels and channels. Each invocation stores four channels
+// of a pixel of y.
 //
-// B samples of P pixels with Q channels, stored as fours and filled up with zeros in both.
+// B samples of P pixels with Q channels; the stored channels of x and y are padded with zeros to multiples of 4.
 // params: Transpose. x: (B, P, stored channels). y: (B, Q, stored pixels). All row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored>;

@@ -1,7 +1,7 @@
-// transpose_gradient: dx[b, p, q] = dy[b, q, p] ⊙ slope(x[b, p, q]), where the epilogue of the layer below made x. An
-// invocation makes the gradients of four channels of a pixel.
+// transpose_gradient: dx[b, p, q] = dy[b, q, p] ⊙ slope(x[b, p, q]), where slope is the derivative of the epilogue that
+// produced x. Each invocation stores four channels of a pixel of dx.
 //
-// B samples of P pixels with Q channels, stored as fours and filled up with zeros in both.
+// B samples of P pixels with Q channels; the stored channels of x and y are padded with zeros to multiples of 4.
 // params: Transpose. dy: (B, Q, stored pixels). x, dx: (B, P, stored channels). All row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored>;
