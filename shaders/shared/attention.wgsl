@@ -1,5 +1,5 @@
-// The parameter block that `params::Attention` describes, and how queries and keys meet, four keys (or queries) at a
-// time. Needs epilogue.wgsl and the kernel's `params`. All places are counted in fours of values.
+// The parameter block that `params::Attention` describes, and products of queries and keys, four keys (or queries) at a
+// time. Needs epilogue.wgsl and the kernel's `params`. All offsets are in quads (groups of four values).
 struct Params {
     rows: u32,
     tokens: u32,
@@ -12,14 +12,14 @@ struct Params {
     epilogue: Epilogue,
 }
 
-// The largest head, in fours. What is summed over all keys for each value of a head is an array of this many; it is
-// loaded and stored once for every four keys, so that it costs little where a driver keeps it in memory.
+// Largest head size in quads, and size of the arrays of sums over all keys. Such an array is loaded and stored once per
+// four keys, so it costs little on drivers that keep it in memory.
 const HEAD_QUADS: u32 = 16u;
 
-// Lower than any score, and exp of it less any score is zero.
+// Lower than any score; exp(LOWEST - score) is zero.
 const LOWEST: f32 = -3.0e38;
 
-// Row, head and token of an invocation, one for each token of each head; neighbours share their head.
+// Row, head and token of an invocation; one invocation per token and head, with the tokens of a head contiguous.
 struct Place {
     row: u32,
     head: u32,
@@ -31,27 +31,27 @@ fn place(number: u32) -> Place {
     return Place(head / params.heads, head % params.heads, number % params.tokens);
 }
 
-// Quads from one token's queries (or results) to the next token's results.
+// Quads of queries, keys, values or results per token.
 fn width() -> u32 {
     return params.heads * params.head_size / 4u;
 }
 
-// Where a head's query of a token lies among queries | keys | values; its key is one width further, its value two.
+// Offset of a head's query of a token in queries | keys | values; the key is `width()` later, the value 2·`width()`.
 fn query_of(row: u32, head: u32, token: u32) -> u32 {
     return (row * params.tokens + token) * 3u * width() + head * params.head_size / 4u;
 }
 
-// Where a head's result of a token lies.
+// Offset of a head's result of a token.
 fn result_of(row: u32, head: u32, token: u32) -> u32 {
     return (row * params.tokens + token) * width() + head * params.head_size / 4u;
 }
 
-// Four tokens from `first` on; beyond the last one it is repeated.
+// Four tokens from `first` on; out-of-bounds tokens are clamped to the last one.
 fn four_tokens(first: u32) -> vec4<u32> {
     return min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(params.tokens - 1u));
 }
 
-// Which of them exist.
+// Mask of the tokens from `first` on that are in bounds.
 fn existing(first: u32) -> vec4<bool> {
     return first + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(params.tokens);
 }

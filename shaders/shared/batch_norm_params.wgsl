@@ -15,17 +15,17 @@ struct Params {
     epilogue: Epilogue,
 }
 
-// Pixels of the batch that belong to samples; what lies behind them counts nowhere.
+// Number of pixels of this device's samples; later pixels are padding.
 fn real_pixels() -> u32 {
     return min(step.count, params.rows) * params.pixels;
 }
 
-// Pixels that made the statistics: those of the batch's samples, on whatever device they are.
+// Number of pixels in the statistics: the batch's samples on all devices.
 fn pixels_of_batch() -> u32 {
     return real_pixels() + step.elsewhere * params.pixels;
 }
 
-// First pixel of a part; that of the next part is its end.
+// First pixel of a part; the part ends at `first_pixel(part + 1)`.
 fn first_pixel(part: u32) -> u32 {
     return min(part * params.pixels_per_part, real_pixels());
 }

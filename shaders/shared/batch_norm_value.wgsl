@@ -1,5 +1,5 @@
-// The normalised value of four channels and its activation. Needs gelu.wgsl, batch_norm_params.wgsl and the kernel's
-// `params`, `saved`, `gamma` and `beta`. Channels are counted in fours.
+// Normalized value and activation of four channels. Needs gelu.wgsl, batch_norm_params.wgsl and the kernel's
+// `params`, `saved`, `gamma` and `beta`. Channel offsets are in quads.
 struct Normalizer {
     mean: vec4<f32>,
     // 1 / √(variance + epsilon)
@@ -33,7 +33,7 @@ fn activate(value: vec4<f32>) -> vec4<f32> {
     }
 }
 
-// Slope of the activation at its argument.
+// Derivative of the activation at its argument.
 fn activation_slope(value: vec4<f32>) -> vec4<f32> {
     switch params.activation {
         case RELU: {

@@ -1,4 +1,5 @@
-// The parameter block that `params::ChannelSoftmax` describes. Needs epilogue.wgsl, step.wgsl and the kernel's `params`, `x`.
+// The parameter block that `params::ChannelSoftmax` describes. Needs epilogue.wgsl, step.wgsl and the kernel's
+// `params`, `x`.
 struct Params {
     pixels: u32,
     channels: u32,
@@ -7,7 +8,7 @@ struct Params {
     epilogue: Epilogue,
 }
 
-// The largest of a pixel's channels, of which the first four are x[start].
+// Largest of a pixel's channels; the first four are x[start].
 fn largest_channel(start: u32) -> f32 {
     var largest = f32(x[start].x);
     for (var channel = 1u; channel < params.channels; channel++) {
@@ -16,7 +17,7 @@ fn largest_channel(start: u32) -> f32 {
     return largest;
 }
 
-// Whether there is no softmax in this step yet.
+// True if this step passes its input without softmax (linear start).
 fn is_linear() -> bool {
     return params.linear_start == 1u && step.linear == 1u;
 }

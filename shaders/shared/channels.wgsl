@@ -1,7 +1,6 @@
-// What kernels that go through the channels of a pixel share. Needs the kernel's `params`.
+// Functions for loops over the channels of a pixel. Needs the kernel's `params`.
 
-// The values of channels that the network knows of, of the four from four `quad` on; zero in the padding, where
-// params.channels leaves that out.
+// Values of channel quad `quad`, with zeros from channel params.channels on.
 fn known(quad: u32, values: vec4<f32>) -> vec4<f32> {
     let channel = 4u * quad + vec4<u32>(0u, 1u, 2u, 3u);
     return select(vec4<f32>(0.0), values, channel < vec4<u32>(params.channels));

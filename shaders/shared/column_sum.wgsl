@@ -1,10 +1,9 @@
-// Sums of the right operand's columns, for the gradient of a bias. Needs large_tile.wgsl, and that the right operand is
-// not turned.
+// Column sums of the right operand, for bias gradients. Needs large_tile.wgsl and a right operand that is not turned.
 
-// The four columns number `local` of the tile, for the first COLUMN_QUADS invocations. After all products were added;
-// the whole workgroup has to call this.
+// Sums of column quad `local` of the tile, in the first COLUMN_QUADS invocations. The whole workgroup has to call this
+// after all products are added.
 fn column_sum(local: u32) -> vec4<f32> {
-    // Of every eighth depth.
+    // Partial sum over every eighth depth.
     let place = right_share(local);
     right_operand[0][place.depth][place.line] = sum_of_kept;
     workgroupBarrier();

@@ -19,5 +19,5 @@ struct Params {
     epilogue: Epilogue,
 }
 
-// Pixels from one window to the next. A constant, so that the usual 1 costs nothing.
+// Distance between windows in pixels. A constant, so that the usual 1 costs nothing.
 override STRIDE: u32 = 1u;

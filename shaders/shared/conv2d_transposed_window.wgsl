@@ -1,5 +1,5 @@
-// Where the taps of a convolution's input gradient fall. Needs conv2d_params.wgsl and the kernel's `params`.
-// Where an input pixel lies in the windows: its row and column in the padded image, and its sample's first output.
+// Output pixels of the taps of a convolution's input gradient. Needs conv2d_params.wgsl and the kernel's `params`.
+// Row and column of an input pixel in the padded image, and the first output pixel of its sample.
 struct Window {
     first: u32,
     row: i32,
@@ -18,14 +18,14 @@ fn window(pixel: u32) -> Window {
 
 const NOWHERE: u32 = 0xffffffffu;
 
-// The output pixel whose window has tap (ky, kx) on this input pixel.
+// Output pixel whose window has tap (ky, kx) on this input pixel, or NOWHERE.
 fn output_under(origin: Window, ky: u32, kx: u32) -> u32 {
-    // A negative coordinate becomes a huge one, which lies outside after any division.
+    // A negative coordinate wraps to a huge one, which is out of bounds after any division.
     let row = u32(origin.row - i32(ky));
     let column = u32(origin.column - i32(kx));
     let out_row = row / STRIDE;
     let out_column = column / STRIDE;
-    // Not &&: in loops like these, a software adapter took twenty times as long to compile what may branch.
+    // & instead of &&: in loops like these, a software adapter took twenty times as long to compile branches.
     let inside = (out_row * STRIDE == row) & (out_column * STRIDE == column)
         & (out_row < params.output_height) & (out_column < params.output_width);
     return select(NOWHERE, origin.first + out_row * params.output_width + out_column, inside);

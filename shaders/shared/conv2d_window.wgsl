@@ -1,17 +1,17 @@
-// Where the taps of a forward convolution fall. Needs conv2d_params.wgsl and the kernel's `params`.
-// Sample, row and column of an output pixel counted over the whole batch.
+// Input pixels of the taps of a forward convolution. Needs conv2d_params.wgsl and the kernel's `params`.
+// Sample, row and column of an output pixel; `pixel` counts over the whole batch.
 fn place(pixel: u32) -> vec3<u32> {
     let area = params.output_height * params.output_width;
     let within = pixel % area;
     return vec3<u32>(pixel / area, within / params.output_width, within % params.output_width);
 }
 
-// First input pixel of an output pixel's window; it may lie outside the image.
+// First input pixel of an output pixel's window; may be out of bounds.
 struct Window {
     first: i32,
     row: i32,
     column: i32,
-    // Values that are stored behind the samples before.
+    // Number of spare values stored after the previous samples.
     spare: u32,
 }
 
@@ -23,8 +23,8 @@ fn window(pixel: u32) -> Window {
     return Window(first, row, column, at.x * params.input_spare);
 }
 
-// Whether tap (ky, kx) of a window lies inside the image.
+// True if tap (ky, kx) of a window is inside the image.
 fn tap_inside(origin: Window, ky: u32, kx: u32) -> bool {
-    // A negative coordinate becomes a huge unsigned one.
+    // A negative coordinate wraps to a huge unsigned one.
     return (u32(origin.row + i32(ky)) < params.input_height) & (u32(origin.column + i32(kx)) < params.input_width);
 }

@@ -15,13 +15,13 @@ struct Params {
     epilogue: Epilogue,
 }
 
-// Word number of a token, counted over the whole batch.
+// Word index of a token; `token` counts over the whole batch.
 fn word(token: u32) -> u32 {
     let at = token / params.tokens * params.id_stride + params.id_offset + token % params.tokens;
     return u32(f32(ids[at]));
 }
 
-// Whether a word number is padding, which has a vector of zeros.
+// True if a word index is padding, which has a vector of zeros.
 fn is_padding(word: u32) -> bool {
     return params.zero_padding == 1u && word == 0u;
 }

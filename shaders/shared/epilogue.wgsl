@@ -13,9 +13,9 @@ struct Epilogue {
 const RELU: u32 = 1u;
 const TANH: u32 = 2u;
 
-// Which of four neighbours survive the dropout; `at` is the place of the first in the stored values of the batch, or of
-// this device's part of it. Random numbers are counted without the padding of the channels, so that they do not depend
-// on it, and over the whole batch.
+// Mask of the four consecutive values that survive dropout. `at` is the offset of the first among the stored values of
+// the batch, or of this device's part of it. Random numbers are indexed over the whole batch and without channel
+// padding, so they do not depend on padding or devices.
 fn dropout_survivors(at: u32, epilogue: Epilogue) -> vec4<bool> {
     let place = at / epilogue.stored_channels * epilogue.channels + at % epilogue.stored_channels;
     let index = step.first_row * epilogue.features + place;
@@ -28,7 +28,7 @@ fn dropout_survivors(at: u32, epilogue: Epilogue) -> vec4<bool> {
     return numbers >= vec4<f32>(epilogue.dropout_rate);
 }
 
-// Activation, then inverted dropout, of four neighbours of which the first is stored at `at`.
+// Activation, then inverted dropout, of four consecutive values; the first is stored at `at`.
 fn apply_epilogue(value: vec4<f32>, at: u32, epilogue: Epilogue) -> vec4<f32> {
     var result = value;
     if epilogue.activation == RELU {
@@ -43,12 +43,12 @@ fn apply_epilogue(value: vec4<f32>, at: u32, epilogue: Epilogue) -> vec4<f32> {
     return result;
 }
 
-// Slope of the epilogue at its results, of which the first is stored at `at`: dropped values let nothing through.
+// Derivative of the epilogue at four results, the first stored at `at`; zero for dropped values.
 fn epilogue_slope(result: vec4<f32>, at: u32, epilogue: Epilogue) -> vec4<f32> {
     let drops = epilogue.dropout_stream != 0u;
     let scale = select(1.0, 1.0 / (1.0 - epilogue.dropout_rate), drops);
     if epilogue.activation == RELU {
-        // A dropped value is zero as well.
+        // Dropped values are zero and get a slope of zero as well.
         return select(vec4<f32>(0.0), vec4<f32>(scale), result > vec4<f32>(0.0));
     }
     var slope = vec4<f32>(scale);

@@ -1,4 +1,4 @@
-// Eight rows and four columns of a product, held in registers: half a tile of tile.wgsl.
+// Eight rows and four columns of a product in the registers of an invocation: half a tile of tile.wgsl.
 struct HalfTile {
     row0: vec4<f32>,
     row1: vec4<f32>,
@@ -29,7 +29,7 @@ fn add_four_half_products(
     high: mat4x4<f32>,
     rows: mat4x4<f32>,
 ) {
-    // Written out, as those of tile.wgsl.
+    // Unrolled, as in tile.wgsl.
     add_half_product(tile, low[0], high[0], rows[0]);
     add_half_product(tile, low[1], high[1], rows[1]);
     add_half_product(tile, low[2], high[2], rows[2]);

@@ -1,16 +1,17 @@
-// A tile of 128 rows and 64 columns of a product, computed by the 128 invocations of a workgroup in steps of a depth of
-// 8: both operands' share of a step is in workgroup memory, and each invocation has 8 × 8 results in registers.
+// A product tile of 128 rows and 64 columns, computed by a workgroup of 128 invocations in steps of depth 8. Each step
+// has a slice of both operands in workgroup memory; each invocation accumulates 8 × 8 results in registers.
 //
-// Each operand has two buffers. What the next step needs is on its way from memory into registers while the products of
-// this step are added, and goes into the other buffer after them. So a step waits for no memory, and for one barrier.
-// The buffers take 12 of the 16 KiB that every WebGPU device has.
+// Each operand has two buffers. The values of the next step are loaded into registers while the products of this step
+// are added, and stored to the other buffer afterwards. A step thus has one barrier and does not wait for memory.
+// The buffers use 12 of the 16 KiB of workgroup memory that every WebGPU device has.
 //
-// Needs tile.wgsl, and of the kernel:
-// - LEFT_TURNED, RIGHT_TURNED: whether the depth is along columns of an operand, as in x of x·W, or along rows, as in W;
-// - LeftSource, RightSource: the part of an operand that an invocation reads in a step, with `left_source` and
-//   `right_source` for the first step, `left_at` and `right_at` to fetch it, and `advance_left` and `advance_right` for
+// Needs tile.wgsl, and from the kernel:
+// - LEFT_TURNED, RIGHT_TURNED: true if the depth is along columns of an operand, as in x of x·W; false if along rows,
+//   as in W;
+// - LeftSource, RightSource: the part of an operand that an invocation loads in a step, with `left_source` and
+//   `right_source` for the first step, `left_at` and `right_at` to load it, and `advance_left` and `advance_right` for
 //   the next step;
-// - store: stores four columns of a row of the result, if they exist.
+// - store: stores four columns of a row of the result, if they are in bounds.
 //
 // Method: blocking for shared memory and for registers, as in Volkov and Demmel, "Benchmarking GPUs to Tune Dense
 // Linear Algebra", SC 2008; two buffers as in NVIDIA's CUTLASS, "Efficient GEMM in CUDA", section "Pipelining".
@@ -20,46 +21,45 @@ const TILE_QUADS: u32 = 32u;
 const COLUMN_QUADS: u32 = 16u;
 const DEPTH: u32 = 8u;
 
-// Lines are rows of the left operand and columns of the right one. A buffer has a row for each depth, with fours of
-// lines side by side. What is read of a turned operand, four depths of a line, goes to four rows; the last four of them
-// have each two groups of four fours exchanged, because invocations that write at the same time would otherwise meet in
-// the same memory banks.
+// A line is a row of the left operand or a column of the right one. A buffer has a row of line quads for each depth.
+// An invocation loads four depths of a line of a turned operand and stores them to four rows. The last four rows of a
+// turned operand have adjacent groups of four quads swapped, which avoids bank conflicts between concurrent stores.
 var<workgroup> left_operand: array<array<array<vec4<f32>, TILE_QUADS>, DEPTH>, 2>;
 var<workgroup> right_operand: array<array<array<vec4<f32>, COLUMN_QUADS>, DEPTH>, 2>;
 
-// Place of a four of lines of an operand in the row of a depth.
+// Index of a line quad in the row of a depth.
 fn quad_place(depth: u32, quad: u32, turned: bool) -> u32 {
     return select(quad, quad ^ (depth & 4u), turned);
 }
 
-// Four numbers of an operand that an invocation reads in each step.
+// Four values of an operand that an invocation loads in each step.
 struct Share {
-    // Turned: a line and a four of depths. Otherwise: a four of lines and a depth.
+    // Turned: a line and a depth quad. Otherwise: a line quad and a depth.
     line: u32,
     depth: u32,
 }
 
-// Share `number` of an operand that has `quads` fours of lines.
+// Share `number` of an operand that has `quads` line quads.
 fn share(number: u32, quads: u32, turned: bool) -> Share {
     if turned {
-        // Two neighbors read the eight depths of a line, which are side by side.
+        // Two adjacent invocations load the eight contiguous depths of a line.
         return Share(number / 2u, number % 2u);
     }
     return Share(number % quads, number / quads);
 }
 
-// An invocation reads two shares of the left operand, its own and the one WORKGROUP_SIZE further on ...
+// Share of the left operand; each invocation loads two, WORKGROUP_SIZE apart.
 fn left_share(number: u32) -> Share {
     return share(number, TILE_QUADS, LEFT_TURNED);
 }
 
-// ... and one of the right operand.
+// Share of the right operand; each invocation loads one.
 fn right_share(number: u32) -> Share {
     return share(number, COLUMN_QUADS, RIGHT_TURNED);
 }
 
-// A value read from memory, or zero where `inside` is false. Nothing uses the value before it is kept, because using it is
-// waiting for it.
+// A loaded value, or zero if `inside` is false. The value is not used before its store to a buffer, because a use waits
+// for the load.
 struct Fetched {
     value: Stored4,
     inside: bool,
@@ -95,8 +95,8 @@ fn keep_right(buffer: u32, place: Share, value: vec4<f32>) {
     }
 }
 
-// The sum of all that this invocation has kept of the right operand. Only gradients of biases use it; elsewhere compilers
-// leave it out.
+// Sum of all values of the right operand that this invocation stored to buffers, for bias gradients. Compilers remove
+// it where it is unused.
 var<private> sum_of_kept: vec4<f32>;
 
 fn keep(buffer: u32, local: u32, left: Fetched, next_left: Fetched, right: Fetched) {
@@ -107,18 +107,18 @@ fn keep(buffer: u32, local: u32, left: Fetched, next_left: Fetched, right: Fetch
     sum_of_kept += value;
 }
 
-// An invocation computes the rows of this four, and of the four sixteen places further on ...
+// First row quad of an invocation; the second is 16 quads later.
 fn tile_row(local: u32) -> u32 {
     return local / 8u;
 }
 
-// ... and the columns of this one and of the four eight places further on. Subgroups of 32 so have 4 × 8 fours and those
-// of 64 have 8 × 8, so that their invocations read the same fours as often as possible.
+// First column quad of an invocation; the second is 8 quads later. A subgroup of 32 covers 4 × 8 quads and a subgroup
+// of 64 covers 8 × 8, so its invocations load the same quads as often as possible.
 fn tile_column(local: u32) -> u32 {
     return local % 8u;
 }
 
-// Places of an invocation's two fours of lines: in the rows of the first four depths, and in the last four rows.
+// Indices of an invocation's two line quads: in the rows of the first four depths, and in the last four rows.
 struct Places {
     low: u32,
     high: u32,
@@ -150,7 +150,7 @@ fn add_last_depth(tile: ptr<function, Tile>, buffer: u32, depth: u32, row: Place
     );
 }
 
-// The tile as a sum over `steps`, the same number for the whole workgroup, so that barriers are met by all.
+// The tile as a sum over `steps`, which is uniform across the workgroup, so all invocations reach the barriers.
 fn sum_of_products(local: u32, steps: u32) -> Tile {
     let row = places(tile_row(local), tile_row(local) + 16u, LEFT_TURNED);
     let column = places(tile_column(local), tile_column(local) + 8u, RIGHT_TURNED);
@@ -162,14 +162,14 @@ fn sum_of_products(local: u32, steps: u32) -> Tile {
     keep(buffer, local, left_at(left_from), left_at(next_left_from), right_at(right_from));
     workgroupBarrier();
     for (var done = 0u; done < steps; done++) {
-        // The last time, this is beyond the end.
+        // Past the end in the last iteration.
         advance_left(&left_from);
         advance_left(&next_left_from);
         advance_right(&right_from);
         let left = left_at(left_from);
         let next_left = left_at(next_left_from);
         let right = right_at(right_from);
-        // Written out, so that depths are constants.
+        // Unrolled, so that depths are constants.
         add_first_depth(&tile, buffer, 0u, row, column);
         add_first_depth(&tile, buffer, 1u, row, column);
         add_first_depth(&tile, buffer, 2u, row, column);
@@ -185,7 +185,7 @@ fn sum_of_products(local: u32, steps: u32) -> Tile {
     return tile;
 }
 
-// `first_column` counts fours.
+// `first_column` is in quads.
 fn store_tile(tile: Tile, local: u32, first_row: u32, first_column: u32) {
     let row = first_row + 4u * tile_row(local);
     let column = first_column + tile_column(local);

@@ -1,5 +1,5 @@
 // The parameter block that `params::LocalResponse` describes, and the denominators. Needs epilogue.wgsl and the
-// kernel's `params` and `x`. Channels are counted in fours.
+// kernel's `params` and `x`. Channel offsets are in quads.
 struct Params {
     rows: u32,
     pixels: u32,
@@ -12,17 +12,17 @@ struct Params {
     epilogue: Epilogue,
 }
 
-// First four of channels that has one within the radius of four `quad`.
+// First channel quad with a channel within the radius of quad `quad`.
 fn first_neighbour(quad: u32) -> u32 {
     return (max(4u * quad, params.radius) - params.radius) / 4u;
 }
 
-// End of the fours of channels that have one within the radius of four `quad`.
+// End of the channel quads with a channel within the radius of quad `quad`.
 fn end_neighbour(quad: u32) -> u32 {
     return min((4u * quad + 3u + params.radius) / 4u + 1u, params.stored_channels / 4u);
 }
 
-// For each channel of four `quad`: the sum of those of the `values` of four `other` that lie within the radius.
+// For each channel of quad `quad`: the sum of the `values` of quad `other` within the radius.
 fn sum_within_radius(quad: u32, other: u32, values: vec4<f32>) -> vec4<f32> {
     let distance = vec4<i32>(0, 1, 2, 3) + 4 * (i32(quad) - i32(other));
     let radius = vec4<i32>(i32(params.radius));
@@ -34,7 +34,7 @@ fn sum_within_radius(quad: u32, other: u32, values: vec4<f32>) -> vec4<f32> {
     return sum;
 }
 
-// alpha·Σ x² around each channel of four `quad` of the pixel whose channels begin at `start`.
+// alpha·Σ x² around each channel of quad `quad`; the channels of the pixel begin at `start`.
 fn excesses(start: u32, quad: u32) -> vec4<f32> {
     var squares = vec4<f32>(0.0);
     for (var other = first_neighbour(quad); other < end_neighbour(quad); other++) {
@@ -49,7 +49,7 @@ fn denominators(start: u32, quad: u32) -> vec4<f32> {
     return params.bias + excesses(start, quad);
 }
 
-// denominator^beta. Drivers compute powers by logarithms and lose digits; the usual 3/4 is two square roots.
+// denominator^beta. Drivers compute powers with logarithms and lose precision; the usual 3/4 takes two square roots.
 fn power(denominator: vec4<f32>) -> vec4<f32> {
     if params.beta == 0.75 {
         let root = sqrt(denominator);
@@ -58,8 +58,8 @@ fn power(denominator: vec4<f32>) -> vec4<f32> {
     return pow(denominator, vec4<f32>(params.beta));
 }
 
-// value / (bias + excess)^beta, to half a unit in the last place where the bias is 1 and the excess small, as they
-// mostly are: what is taken away from the value is small, and is known to as many digits.
+// value / (bias + excess)^beta, to half a unit in the last place in the usual case of bias 1 and a small excess: the
+// term subtracted from the value is small and has the same relative precision.
 fn divided(value: vec4<f32>, excess: vec4<f32>) -> vec4<f32> {
     if params.beta == 0.75 && params.bias == 1.0 {
         let root = sqrt(1.0 + excess);

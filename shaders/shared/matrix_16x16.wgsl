@@ -1,15 +1,16 @@
-// Blocks of matrix_tile.wgsl, multiplied by the device's matrix units for 16 × 16 numbers. The twin is matrix_plain.wgsl.
+// Blocks of matrix_tile.wgsl, multiplied by the device's matrix units for 16 × 16 values. Plain twin:
+// matrix_plain.wgsl.
 alias Left = coop_mat16x16<f16, A>;
 alias Right = coop_mat16x16<f16, B>;
 alias Sum = coop_mat16x16<f32, C>;
 
-// From results, which are zero in the beginning: not every platform makes a matrix of zeros.
+// Loaded from `results`, initially zero: not every platform can construct a zero matrix.
 fn zero_sum() -> Sum {
     return coopLoadT<Sum>(&results[0], RESULT_STRIDE);
 }
 
-// With T, rows of the matrix are rows in memory: in a turned left operand, and in a right one that is not turned.
-// `row` and `column` count blocks.
+// The T variants load row-major memory: a turned left operand, and a right operand that is not turned.
+// `row` and `column` are in blocks.
 fn left_block(buffer: u32, row: u32) -> Left {
     let at = buffer * BUFFER + operand_place(BLOCK * row, 0u, LEFT_TURNED);
     if LEFT_TURNED {
@@ -31,7 +32,7 @@ fn with_product(sum: Sum, left: Left, right: Right) -> Sum {
     return coopMultiplyAdd(left, right, sum);
 }
 
-// Puts a block into the rows of results; `column` counts blocks.
+// Stores a block to the rows of `results`; `column` is in blocks.
 fn share_block(sum: Sum, column: u32) {
     coopStoreT(sum, &results[BLOCK * column], RESULT_STRIDE);
 }

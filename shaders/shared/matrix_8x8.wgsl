@@ -1,10 +1,10 @@
-// Blocks of matrix_tile.wgsl, multiplied by the device's matrix units for 8 × 8 numbers, four to a block. The twin is
-// matrix_plain.wgsl.
+// Blocks of matrix_tile.wgsl, multiplied by the device's matrix units for 8 × 8 values, four parts per block. Plain
+// twin: matrix_plain.wgsl.
 alias LeftPart = coop_mat8x8<f16, A>;
 alias RightPart = coop_mat8x8<f16, B>;
 alias SumPart = coop_mat8x8<f32, C>;
 
-// Part `rc` is row r and column c of its parts.
+// `partRC` is the part in row R and column C of a block.
 struct Left {
     part00: LeftPart,
     part01: LeftPart,
@@ -26,13 +26,13 @@ struct Sum {
     part11: SumPart,
 }
 
-// From results, which are zero in the beginning: not every platform makes a matrix of zeros.
+// Loaded from `results`, initially zero: not every platform can construct a zero matrix.
 fn zero_sum() -> Sum {
     let zero = coopLoadT<SumPart>(&results[0], RESULT_STRIDE);
     return Sum(zero, zero, zero, zero);
 }
 
-// With T, rows of the matrix are rows in memory: in a turned left operand, and in a right one that is not turned.
+// The T variants load row-major memory: a turned left operand, and a right operand that is not turned.
 fn left_part(buffer: u32, row: u32, depth: u32) -> LeftPart {
     let at = buffer * BUFFER + operand_place(row, depth, LEFT_TURNED);
     if LEFT_TURNED {
@@ -59,7 +59,7 @@ fn right_block(buffer: u32, column: u32) -> Right {
     );
 }
 
-// `row` and `column` count blocks.
+// `row` and `column` are in blocks.
 fn left_block(buffer: u32, row: u32) -> Left {
     let first = BLOCK * row;
     return Left(
@@ -80,7 +80,7 @@ fn with_product(sum: Sum, left: Left, right: Right) -> Sum {
     );
 }
 
-// Puts a block into the rows of results; `column` counts blocks.
+// Stores a block to the rows of `results`; `column` is in blocks.
 fn share_block(sum: Sum, column: u32) {
     let first = BLOCK * column;
     coopStoreT(sum.part00, &results[first], RESULT_STRIDE);

@@ -1,14 +1,14 @@
-// The blocks of a matrix tile of 128 × 128, for subgroups of at most 32 lanes and 32 KiB of workgroup memory: it reads half
-// as much for each product as a small tile. Needs matrix_tile.wgsl.
+// Blocks of a 128 × 128 matrix tile, for subgroups of at most 32 lanes and 32 KiB of workgroup memory: half the loads
+// per product of the small tile. Needs matrix_tile.wgsl.
 const TILE: u32 = 128u;
 const TWO_SHARES: bool = true;
-// Eight more than there are depths put neighboring lines into different memory banks. The last line does without.
+// Padding of eight values puts adjacent lines into different memory banks. The last line has none.
 const LINE_STRIDE: u32 = DEPTH + 8u;
 const BUFFER: u32 = TILE * LINE_STRIDE - 8u;
 const RESULT_STRIDE: u32 = TILE;
 
-// The blocks of the tile that a subgroup computes: four rows of two. Subgroups of 32 have one such group each. If they
-// are smaller there are more than eight, and several compute and store the same.
+// First of the 4 × 2 blocks of the tile that a subgroup computes. The eight subgroups of 32 have one group each. With
+// smaller subgroups there are more than eight, and several compute and store the same group.
 struct Tile {
     row: u32,
     column: u32,
@@ -18,7 +18,7 @@ fn blocks_of_subgroup(number: u32, subgroups: u32) -> Tile {
     return Tile(4u * (number / 4u % 2u), 2u * (number % 4u));
 }
 
-// A subgroup's sums: row and column of its group.
+// A subgroup's sums, named by row and column in its group of blocks.
 struct Sums {
     sum00: Sum,
     sum01: Sum,
@@ -52,7 +52,7 @@ fn add_products(sums: ptr<function, Sums>, tile: Tile, buffer: u32) {
     (*sums).sum31 = with_product((*sums).sum31, left3, right1);
 }
 
-// Copies this subgroup's blocks of a row of blocks to `results`.
+// Stores this subgroup's blocks of block row `row` to `results`.
 fn share_blocks(sums: ptr<function, Sums>, tile: Tile, row: u32) {
     if tile.row == row {
         share_block((*sums).sum00, tile.column);

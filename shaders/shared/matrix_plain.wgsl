@@ -1,9 +1,9 @@
-// Blocks of matrix_tile.wgsl, multiplied by loops: the plain twin of matrix_8x8.wgsl and matrix_16x16.wgsl. Lanes of a
-// subgroup, at least four, take turns with a block's rows.
+// Blocks of matrix_tile.wgsl, multiplied with loops: the plain twin of matrix_8x8.wgsl and matrix_16x16.wgsl. The lanes
+// of a subgroup, at least four, take the rows of a block in turn.
 
-// Of each of its rows, a lane has four fours of columns.
+// Four column quads for each row of a lane.
 alias Sum = array<vec4<f32>, 16>;
-// Place in its operand at which a block begins.
+// Offset of a block in its operand.
 alias Left = u32;
 alias Right = u32;
 
@@ -15,7 +15,7 @@ fn right_block(buffer: u32, column: u32) -> Right {
     return buffer * BUFFER + operand_place(BLOCK * column, 0u, RIGHT_TURNED);
 }
 
-// `row` and `column` count blocks.
+// `row` and `column` are in blocks.
 fn left_block(buffer: u32, row: u32) -> Left {
     return buffer * BUFFER + operand_place(BLOCK * row, 0u, LEFT_TURNED);
 }
@@ -43,7 +43,7 @@ fn with_product(sum: Sum, left: Left, right: Right) -> Sum {
     return result;
 }
 
-// Puts a block into the rows of results; `column` counts blocks.
+// Stores a block to the rows of `results`; `column` is in blocks.
 fn share_block(sum: Sum, column: u32) {
     var block = sum;
     let lanes = subgroupAdd(1u);

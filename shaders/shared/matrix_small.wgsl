@@ -1,22 +1,22 @@
-// The blocks of a matrix tile of 64 × 64, for every size of subgroup and the 16 KiB of workgroup memory that every WebGPU
-// device has. Needs matrix_tile.wgsl.
+// Blocks of a 64 × 64 matrix tile, for every subgroup size and the 16 KiB of workgroup memory that every WebGPU device
+// has. Needs matrix_tile.wgsl.
 const TILE: u32 = 64u;
 const TWO_SHARES: bool = false;
 const LINE_STRIDE: u32 = 16u;
 const BUFFER: u32 = DEPTH * DEPTH_STRIDE;
-// Four numbers more than a row has put neighboring rows into different memory banks.
+// Padding of four values puts adjacent rows into different memory banks.
 const RESULT_STRIDE: u32 = TILE + 4u;
 
-// The blocks of the tile that a subgroup computes: in a column of blocks, this row and every `rows_apart`th one below it.
-// A subgroup of 32 computes two blocks and one of 64 four. If there are more subgroups than blocks, the rest have rows
-// beyond the tile, and only read and write memory.
+// Blocks of the tile that a subgroup computes: in a column of blocks, every `rows_apart`th row from `row` on. A
+// subgroup of 32 computes two blocks and a subgroup of 64 four. With more subgroups than blocks, the rest have rows out
+// of bounds and only load and store.
 struct Tile {
     column: u32,
     row: u32,
     rows_apart: u32,
 }
 
-// Sums of a subgroup's blocks, in the order of their rows.
+// Sums of a subgroup's blocks, in row order.
 struct Sums {
     sum0: Sum,
     sum1: Sum,
@@ -32,7 +32,7 @@ fn blocks_of_subgroup(number: u32, subgroups: u32) -> Tile {
     return Tile(number % BLOCKS, number / BLOCKS, subgroups / BLOCKS);
 }
 
-// All lanes of a subgroup take the same branches, as matrix units require. Naga cannot prove that and rejects matrix
+// All lanes of a subgroup take the same branches, as matrix units require. Naga cannot prove this and rejects matrix
 // operations inside a branch, so they are in functions.
 fn add_products(sums: ptr<function, Sums>, tile: Tile, buffer: u32) {
     let right = right_block(buffer, tile.column);
@@ -54,7 +54,7 @@ fn add_products(sums: ptr<function, Sums>, tile: Tile, buffer: u32) {
     }
 }
 
-// Copies this subgroup's blocks of a row of blocks to `results`.
+// Stores this subgroup's blocks of block row `row` to `results`.
 fn share_blocks(sums: ptr<function, Sums>, tile: Tile, row: u32) {
     if tile.row == row {
         share_block((*sums).sum0, tile.column);

@@ -1,28 +1,28 @@
-// A tile of TILE rows and columns of a product, computed by the 256 invocations of a workgroup in steps of a depth of 16:
-// both operands' share of a step is in workgroup memory as f16, and subgroups multiply it in blocks of 16 × 16, whose sums
-// are f32. matrix_8x8.wgsl and matrix_16x16.wgsl multiply a block with the device's matrix units, and matrix_plain.wgsl,
-// their plain twin, with loops. matrix_small.wgsl and matrix_large.wgsl assign blocks to subgroups. Results pass through
-// workgroup memory, 16 rows at a time, because only the driver knows which lane has which result.
+// A product tile of TILE rows and columns, computed by a workgroup of 256 invocations in steps of depth 16. Each step
+// has a slice of both operands in workgroup memory as f16; subgroups multiply it in blocks of 16 × 16 with f32 sums.
+// matrix_8x8.wgsl and matrix_16x16.wgsl multiply a block with the device's matrix units, and matrix_plain.wgsl, their
+// plain twin, with loops. matrix_small.wgsl and matrix_large.wgsl assign blocks to subgroups. Results pass through
+// workgroup memory, 16 rows at a time, because only the driver knows the lane of each result.
 //
-// Each operand has two buffers. A kernel defines the same as for large_tile.wgsl.
+// Each operand has two buffers. A kernel defines the same items as for large_tile.wgsl.
 //
 // Method: Markidis et al., "NVIDIA Tensor Core Programmability, Performance & Precision", IPDPSW 2018.
 const WORKGROUP_SIZE: u32 = 256u;
 const TILE_QUADS: u32 = TILE / 4u;
 const COLUMN_QUADS: u32 = TILE / 4u;
 const DEPTH: u32 = 16u;
-// Rows, columns and depth of a block, and blocks side by side in a tile.
+// Rows, columns and depth of a block, and blocks per row of the tile.
 const BLOCK: u32 = 16u;
 const BLOCKS: u32 = TILE / BLOCK;
 
-// Lines are rows of the left operand and columns of the right one. A turned operand has its depths side by side, as in
-// memory, and LINE_STRIDE from line to line; others have their lines side by side, and DEPTH_STRIDE from depth to depth.
-// Eight more than there are lines put neighboring depths into different memory banks.
+// A line is a row of the left operand or a column of the right one. A turned operand has contiguous depths, as in
+// storage, and LINE_STRIDE between lines; others have contiguous lines and DEPTH_STRIDE between depths. Padding of
+// eight values puts adjacent depths into different memory banks.
 const DEPTH_STRIDE: u32 = TILE + 8u;
 var<workgroup> left_operand: array<Stored, 2u * BUFFER>;
 var<workgroup> right_operand: array<Stored, 2u * BUFFER>;
 
-// Sixteen rows of results. Zero in the beginning.
+// Sixteen rows of results, initially zero.
 var<workgroup> results: array<f32, BLOCK * RESULT_STRIDE>;
 
 fn keep_result(row: u32, quad: u32, value: vec4<f32>) {
@@ -38,14 +38,14 @@ fn kept_result(row: u32, quad: u32) -> vec4<f32> {
     return vec4<f32>(results[at], results[at + 1u], results[at + 2u], results[at + 3u]);
 }
 
-// Place of a line and depth of an operand in a buffer.
+// Offset of a line and depth of an operand in a buffer.
 fn operand_place(line: u32, depth: u32, turned: bool) -> u32 {
     return select(depth * DEPTH_STRIDE + line, line * LINE_STRIDE + depth, turned);
 }
 
-// Four numbers of an operand that an invocation reads in each step: of a turned one a line and a four of depths, otherwise
-// a four of lines and a depth; and where they are kept. In a large tile it reads two such shares, its own and the one
-// WORKGROUP_SIZE further on.
+// Four values of an operand that an invocation loads in each step, and their offset in a buffer. Turned: a line and a
+// depth quad. Otherwise: a line quad and a depth. In a large tile each invocation loads two shares, WORKGROUP_SIZE
+// apart.
 struct Share {
     line: u32,
     depth: u32,
@@ -54,7 +54,7 @@ struct Share {
 
 fn share(number: u32, turned: bool) -> Share {
     if turned {
-        // Four neighbors read the sixteen depths of a line, which are side by side.
+        // Four adjacent invocations load the sixteen contiguous depths of a line.
         let line = number / 4u;
         let depth = number % 4u;
         return Share(line, depth, operand_place(line, 4u * depth, true));
@@ -72,13 +72,13 @@ fn right_share(number: u32) -> Share {
     return share(number, RIGHT_TURNED);
 }
 
-// A value read from memory, or zero where `inside` is false.
+// A loaded value, or zero if `inside` is false.
 struct Fetched {
     value: Stored4,
     inside: bool,
 }
 
-// The sum of all that this invocation has kept of the right operand, for gradients of biases.
+// Sum of all values of the right operand that this invocation stored to buffers, for bias gradients.
 var<private> sum_of_kept: vec4<f32>;
 
 fn keep_left(place: u32, fetched: Fetched) {
@@ -98,7 +98,7 @@ fn keep_right(place: u32, fetched: Fetched) {
     sum_of_kept += vec4<f32>(value);
 }
 
-// All that an invocation reads in a step.
+// All values that an invocation loads in a step.
 struct FetchedStep {
     left: Fetched,
     right: Fetched,
@@ -116,12 +116,12 @@ fn keep(buffer: u32, local: u32, step: FetchedStep) {
     }
 }
 
-// Number of subgroups that have a number so far: not every WGSL compiler knows a built-in for it, so each takes the next.
-// Only the first of four elements is used. Matrix units load from multiples of 16 bytes, and NVIDIA's driver places this
-// array before the operands: with a single element, all results were wrong.
+// Number of subgroups counted so far. Not every WGSL compiler has a built-in subgroup index, so each takes the next
+// one. Only the first of four elements is used. Matrix units load from multiples of 16 bytes, and NVIDIA's driver
+// places this array before the operands: with a single element, all results were wrong.
 var<workgroup> counted_subgroups: array<atomic<u32>, 4>;
 
-// Takes a number for this subgroup.
+// Assigns an index to this subgroup.
 fn number_of_subgroup(local: u32) -> u32 {
     var number = 0u;
     if local == subgroupBroadcastFirst(local) {
@@ -138,7 +138,7 @@ struct Product {
     sums: Sums,
 }
 
-// The tile as a sum over `steps`, the same number for the whole workgroup, so that barriers are met by all.
+// The tile as a sum over `steps`, which is uniform across the workgroup, so all invocations reach the barriers.
 fn sum_of_products(local: u32, steps: u32) -> Product {
     let tile = blocks_of_subgroup(number_of_subgroup(local), atomicLoad(&counted_subgroups[0]));
     var sums = zero_sums();
@@ -157,7 +157,7 @@ fn sum_of_products(local: u32, steps: u32) -> Product {
     keep(buffer, local, fetched);
     workgroupBarrier();
     for (var done = 0u; done < steps; done++) {
-        // The last time, this is beyond the end.
+        // Past the end in the last iteration.
         advance_left(&left_from);
         advance_right(&right_from);
         fetched.left = left_at(left_from);
@@ -176,7 +176,7 @@ fn sum_of_products(local: u32, steps: u32) -> Product {
     return Product(tile, sums);
 }
 
-// `first_column` counts fours.
+// `first_column` is in quads.
 fn store_tile(product: Product, local: u32, first_row: u32, first_column: u32) {
     var sums = product.sums;
     let column = local % COLUMN_QUADS;

@@ -1,2 +1,2 @@
-// A bias_offset that says: there is no bias. The same as `params::NO_BIAS`.
+// The bias_offset of a layer without bias. Same as `params::NO_BIAS`.
 const NO_BIAS: u32 = 0xffffffffu;

@@ -6,7 +6,7 @@ struct Params {
     addend: f32,
 }
 
-// Where a chain begins: somewhere between 0 and 2, elsewhere for each chain, so that no two can be merged.
+// Start of a chain, between 0 and 2 and different for each chain, so that compilers cannot merge chains.
 fn chain_start(number: u32, chain: u32) -> vec4<f32> {
     return vec4<f32>(f32(number % 1024u) / 1024.0) + vec4<f32>(0.0, 0.03, 0.06, 0.09) + f32(chain) * 0.1;
 }

@@ -1,5 +1,5 @@
-// Where the windows of a pooling layer lie. Needs pool_params.wgsl and the kernel's `params`.
-// The taps of an output's window that are in the image: rows and columns from `first` up to `end`, in the image.
+// Windows of a pooling layer. Needs pool_params.wgsl and the kernel's `params`.
+// Taps of an output's window inside the image: rows and columns from `first` up to `end`, in image coordinates.
 struct Window {
     first: vec2<u32>,
     end: vec2<u32>,
@@ -12,7 +12,7 @@ fn window(output: vec2<u32>) -> Window {
     return Window(max(start, padding) - padding, min(start + params.side - padding, extent));
 }
 
-// The outputs whose windows cover an input pixel: from `first` up to `end`.
+// Outputs whose windows cover an input pixel: from `first` up to `end`.
 fn windows_over(input: vec2<u32>) -> Window {
     let at = input + params.padding;
     let first = select((at - params.side) / params.stride + 1u, vec2<u32>(0u), at < vec2<u32>(params.side));

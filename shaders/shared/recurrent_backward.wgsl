@@ -1,20 +1,20 @@
-// Back-propagation through time of a recurrent layer, one dispatch for all steps: a workgroup keeps eight sequences for
-// all steps. For 128 units at a time, half of its invocations multiply a quarter of dz[t+1] with sixteen rows of R each,
-// the more in registers the fewer reads; the sums of the four quarters meet in workgroup memory.
+// Back-propagation through time of a recurrent layer in one dispatch: each workgroup handles eight sequences over all
+// steps. For each tile of 128 units, half of the invocations each multiply a quarter of dz[t+1] with sixteen rows of R,
+// because more results in registers need fewer loads; the four quarters are added in workgroup memory.
 // Werbos, "Backpropagation through time: what it does and how to do it", Proceedings of the IEEE 78(10), 1990.
 //
-// Needs recurrent_params.wgsl and tile.wgsl, and of the kernel:
+// Needs recurrent_params.wgsl and tile.wgsl, and from the kernel:
 // - recurrent: (S, GATES × S), dy: (N, S), its bindings;
-// - recurrent_gradient: four values of dz, (N, T, GATES × S), which dh is made from;
-// - retreat: gradients of four units at step t, dz among them, given dh.
+// - recurrent_gradient: four values of dz, (N, T, GATES × S), from which dh is computed;
+// - retreat: gradients of four units at step t, including dz, given dh.
 const WORKGROUP_SIZE: u32 = 64u;
-// Sequences that a workgroup keeps.
+// Sequences per workgroup.
 const SEQUENCES: u32 = 8u;
-// Fours of units that a workgroup works on at a time: an invocation for four of them and each quarter.
+// Unit quads per tile; an invocation handles four of them in one quarter.
 const TILE_QUADS: u32 = 32u;
 const QUARTERS: u32 = 4u;
 
-// Each quarter's share of dh, (4, 8, 32 fours of units): as much as the smallest workgroup memory holds.
+// Each quarter's share of dh, (4, 8, 32 unit quads): the 16 KiB of the smallest workgroup memory.
 var<workgroup> shares: array<vec4<f32>, 1024>;
 
 fn store_share(at: u32, first: vec4<f32>, second: vec4<f32>, third: vec4<f32>, fourth: vec4<f32>) {
@@ -24,7 +24,7 @@ fn store_share(at: u32, first: vec4<f32>, second: vec4<f32>, third: vec4<f32>, f
     shares[at + 3u] = fourth;
 }
 
-// Four values of four rows of R, of which the first lies at `at`: column j holds the values j of all rows.
+// Four values of four rows of R, the first at `at`: column j holds value j of all rows.
 fn recurrent_columns(at: u32, stride: u32) -> mat4x4<f32> {
     return transpose(
         mat4x4<f32>(
@@ -36,16 +36,17 @@ fn recurrent_columns(at: u32, stride: u32) -> mat4x4<f32> {
     );
 }
 
-// What a quarter of dz at step t adds to dh of sixteen units before it, for the eight sequences from `first` on.
+// Stores the share of a quarter of dz at step t in dh at step t - 1, for sixteen units of the eight sequences from
+// `first` on.
 fn propagate(first: u32, t: u32, quarter: u32, quad: u32, share: u32) {
     let quads = params.stored_units / 4u;
-    // Fours of a row of R, and of the gates of a step.
+    // Quads of a row of R, and of the gates of a step.
     let stride = GATES * quads;
     let begin = quarter * stride / QUARTERS;
     let end = (quarter + 1u) * stride / QUARTERS;
     let start = t * stride;
     let sequence_stride = params.steps * stride;
-    // Sequences and units beyond the edge repeat the last one; nobody reads their shares.
+    // Out-of-bounds sequences and units are clamped to the last one; their shares are not loaded.
     let last_sequence = params.sequences - 1u;
     let last_quad = quads - 1u;
     let dz0 = min(first, last_sequence) * sequence_stride + start;
@@ -88,7 +89,7 @@ fn propagate(first: u32, t: u32, quarter: u32, quad: u32, share: u32) {
     store_share(share + 7u * TILE_QUADS, near.left7, near.right7, far.left7, far.right7);
 }
 
-// dh of four units of a sequence at step t: the sum of its shares, at the last step dy.
+// dh of four units of a sequence at step t: the sum of its shares, or dy at the last step.
 fn state_gradient(sequence: u32, t: u32, quad: u32, share: u32) -> vec4<f32> {
     if t + 1u < params.steps {
         let next = SEQUENCES * TILE_QUADS;
@@ -107,7 +108,7 @@ fn main(
     let first = workgroup_number(workgroup, workgroups) * SEQUENCES;
     let sequences = min(SEQUENCES, params.sequences - min(first, params.sequences));
     let quarter = local % QUARTERS;
-    // Of the fours of units of a tile, the first that this invocation multiplies.
+    // First of the unit quads of a tile that this invocation multiplies.
     let offset = local / QUARTERS * 4u;
     for (var done = 0u; done < params.steps; done++) {
         let t = params.steps - 1u - done;
@@ -123,7 +124,7 @@ fn main(
                 let dh = state_gradient(first + row, t, start + column, row * TILE_QUADS + column);
                 retreat(first + row, t, start + column, dh);
             }
-            // The next tile writes the shares anew, and the next step reads all of this step's dz.
+            // The next tile overwrites the shares, and the next iteration loads all dz of this step.
             workgroupBarrier();
             storageBarrier();
         }

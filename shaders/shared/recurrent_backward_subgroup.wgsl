@@ -1,14 +1,14 @@
-// As recurrent_backward.wgsl, by eight lanes of a subgroup, for drivers that emulate a GPU on a CPU.
+// Variant of recurrent_backward.wgsl with eight lanes of a subgroup, for drivers that emulate a GPU on a CPU.
 //
-// A workgroup keeps 32 sequences for all steps, and makes dh in tiles of 32 sequences × 32 units in the registers of its
-// lanes. Each lane keeps dz[t+1] of four sequences, 256 of its values at a time, and hands it out by subgroupBroadcast:
-// up to four tiles add the products with these values to their sums before the next ones are read.
+// Each workgroup handles 32 sequences over all steps, and computes dh in tiles of 32 sequences × 32 units in registers.
+// Each lane keeps 256 values at a time of dz[t+1] of each of four sequences, and shares them with subgroupBroadcast:
+// up to four tiles accumulate the products with these values before the next ones are loaded.
 //
-// Needs recurrent_params.wgsl and subgroup_tile.wgsl, and of the kernel what recurrent_backward.wgsl needs.
+// Needs recurrent_params.wgsl and subgroup_tile.wgsl, and from the kernel the same items as recurrent_backward.wgsl.
 
-// Fours of dz that a lane keeps of each of its four sequences.
+// Quads of dz that a lane keeps for each of its four sequences.
 const KEPT: u32 = 64u;
-// Fours of units of the tiles that share what is kept.
+// Unit quads of the tiles that share the kept values.
 const SHARING: u32 = 32u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -18,13 +18,13 @@ fn main(
     @builtin(subgroup_invocation_id) lane: u32,
 ) {
     let quads = params.stored_units / 4u;
-    // Fours of a row of R, and of the gates of a step.
+    // Quads of a row of R, and of the gates of a step.
     let depth = GATES * quads;
     let first = workgroup_number(workgroup, workgroups) * TILE;
     if first >= params.sequences {
         return;
     }
-    // Sequences beyond the last one repeat it and are not stored.
+    // Out-of-bounds sequences are clamped to the last one and not stored.
     let last = params.sequences - 1u;
     let stride = params.steps * depth;
     let s0 = min(first + lane, last) * stride;
@@ -32,11 +32,11 @@ fn main(
     let s2 = min(first + lane + 16u, last) * stride;
     let s3 = min(first + lane + 24u, last) * stride;
     var kept: array<vec4<f32>, 256>;
-    // Of each of the tiles that share what is kept, its 32 rows.
+    // The 32 rows of each tile that shares the kept values.
     var sums: array<vec4<f32>, 128>;
     for (var done = 0u; done < params.steps; done++) {
         let t = params.steps - 1u - done;
-        // Nothing comes from after the last step.
+        // The last step has no gradient from a later step.
         let products = select(0u, depth, done > 0u);
         for (var share = 0u; share < quads; share += SHARING) {
             let share_end = min(share + SHARING, quads);
@@ -88,7 +88,7 @@ fn main(
                 }
             }
         }
-        // The step before reads the dz of all lanes.
+        // The next iteration loads dz of all lanes.
         storageBarrier();
     }
 }

@@ -1,30 +1,30 @@
-// How one dispatch runs all steps of the sequences of a recurrent layer: a workgroup keeps eight sequences for all steps
-// and their hidden states in its memory. States of more than 512 units stay in storage.
+// All steps of a recurrent layer in one dispatch: each workgroup handles eight sequences over all steps, with their
+// hidden states in workgroup memory. States of more than 512 units stay in storage.
 //
-// Needs recurrent_params.wgsl and recurrent_state.wgsl, and of the kernel:
+// Needs recurrent_params.wgsl and recurrent_state.wgsl, and from the kernel:
 // - recurrent: (S, gates × S), previous: (N, T, S), y: (N, S), its bindings;
-// - step_units: computes step t for the units of its four, and for those of the next QUADS_AT_ONCE - 1 fours, each
-//   WORKGROUP_SIZE behind the one before; and ends with store_state.
+// - step_units: computes step t for the units of its quad and of the next QUADS_AT_ONCE - 1 quads, WORKGROUP_SIZE
+//   apart; ends with store_state.
 const WORKGROUP_SIZE: u32 = 64u;
-// Sequences that a workgroup keeps.
+// Sequences per workgroup.
 const SEQUENCES: u32 = 8u;
 
-// Hidden states before the step, (8, S), if they fit: as much as the smallest workgroup memory holds.
+// Hidden states before the step, (8, S), if they fit: the 16 KiB of the smallest workgroup memory.
 var<workgroup> hidden: array<vec4<f32>, 1024>;
 const LARGEST_QUADS: u32 = 128u;
 
-// Four hidden states before step t of a sequence, the `row`-th of those from `first` on.
+// Four hidden states before step t of sequence `first` + `row`.
 fn state_before(first: u32, row: u32, t: u32, k: u32) -> vec4<f32> {
     let quads = params.stored_units / 4u;
     if quads <= LARGEST_QUADS {
         return hidden[row * quads + k];
     }
-    // Sequences beyond the last one repeat it; their results are not stored.
+    // Out-of-bounds sequences are clamped to the last one and not stored.
     let sequence = min(first + row, params.sequences - 1u);
     return vec4<f32>(previous[(sequence * params.steps + t) * quads + k]);
 }
 
-// The same of four sequences from the `row`-th on: a column for each unit.
+// The same for four sequences from `row` on, with a column for each unit.
 fn states_before(first: u32, row: u32, t: u32, k: u32) -> mat4x4<f32> {
     return transpose(mat4x4<f32>(
         state_before(first, row, t, k),
@@ -34,7 +34,7 @@ fn states_before(first: u32, row: u32, t: u32, k: u32) -> mat4x4<f32> {
     ));
 }
 
-// Four columns of four rows of R, of which the first lies at `at`; a row is `stride` fours.
+// Four columns of four rows of R, the first at `at`; a row has `stride` quads.
 fn recurrent_rows(at: u32, stride: u32) -> mat4x4<f32> {
     return mat4x4<f32>(
         vec4<f32>(recurrent[at]),
@@ -57,13 +57,13 @@ fn main(
         for (var quad = local; quad < quads; quad += QUADS_AT_ONCE * WORKGROUP_SIZE) {
             step_units(first, t, quad);
         }
-        // The states before the step are read by all until here, and replaced only then.
+        // Waits for all loads of the states before the step, which are replaced below.
         workgroupBarrier();
         storageBarrier();
         if t + 1u < params.steps && quads <= LARGEST_QUADS {
             for (var quad = local; quad < quads; quad += WORKGROUP_SIZE) {
                 for (var row = 0u; row < sequences; row++) {
-                    // What this invocation itself has stored.
+                    // Stored by this invocation in step_units.
                     let at = ((first + row) * params.steps + t + 1u) * quads + quad;
                     hidden[row * quads + quad] = vec4<f32>(previous[at]);
                 }
@@ -71,7 +71,7 @@ fn main(
         }
         workgroupBarrier();
     }
-    // Not where h[T-1] is computed, because devices that run both sides of a branch would do this in every step.
+    // Outside the loop over steps, because devices that run both sides of a branch would do this in every step.
     for (var quad = local; quad < quads; quad += WORKGROUP_SIZE) {
         for (var row = 0u; row < sequences; row++) {
             let at = (first + row) * quads + quad;

@@ -1,17 +1,17 @@
-// As recurrent_forward.wgsl, by eight lanes of a subgroup, for drivers that emulate a GPU on a CPU.
+// Variant of recurrent_forward.wgsl with eight lanes of a subgroup, for drivers that emulate a GPU on a CPU.
 //
-// A workgroup keeps 32 sequences for all steps. For 32 units at a time it makes a tile of 32 × 32 products with one gate
-// after the other, in the registers of its lanes: a single tile, because a loop over more does not fit into the
-// instruction cache of a CPU. Each lane keeps the states before the step of four sequences, because every tile needs
-// them all, and hands them out by subgroupBroadcast; a driver's own checks make reading storage dear.
+// Each workgroup handles 32 sequences over all steps. For each 32 units it computes a tile of 32 × 32 products per
+// gate, one gate after the other, in registers: a single tile, because a loop over more exceeds the instruction cache
+// of a CPU. Each lane keeps the states before the step of four sequences, because every tile needs them all, and shares
+// them with subgroupBroadcast; storage loads are expensive because of the driver's own checks.
 //
-// Needs recurrent_params.wgsl, recurrent_state.wgsl and subgroup_tile.wgsl, and of the kernel:
+// Needs recurrent_params.wgsl, recurrent_state.wgsl and subgroup_tile.wgsl, and from the kernel:
 // - recurrent: (S, GATES × S), previous: (N, T, S), y: (N, S), its bindings;
-// - block_of: which block of columns of R a turn multiplies;
-// - end_turn: ends that gate of four units of a sequence at step t, given its share of h[t-1]·R. It hands something to the
-//   next turn; what it hands on in the last one is the hidden state after the step.
+// - block_of: the block of columns of R that a turn multiplies;
+// - end_turn: finishes one gate of four units of a sequence at step t, given its share of h[t-1]·R. Its result is
+//   passed to the next turn; the result of the last turn is the hidden state after the step.
 
-// Fours of units of which a lane keeps the states of its four sequences.
+// Unit quads whose states a lane keeps for each of its four sequences.
 const KEPT: u32 = 64u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -21,13 +21,13 @@ fn main(
     @builtin(subgroup_invocation_id) lane: u32,
 ) {
     let quads = params.stored_units / 4u;
-    // Fours of a row of R.
+    // Quads of a row of R.
     let row_stride = GATES * quads;
     let first = workgroup_number(workgroup, workgroups) * TILE;
     if first >= params.sequences {
         return;
     }
-    // Sequences beyond the last one repeat it and are not stored.
+    // Out-of-bounds sequences are clamped to the last one and not stored.
     let last = params.sequences - 1u;
     let stride = params.steps * quads;
     let s0 = min(first + lane, last) * stride;
@@ -37,7 +37,7 @@ fn main(
     var kept: array<vec4<f32>, 256>;
     var carry: array<vec4<f32>, 32>;
     for (var t = 0u; t < params.steps; t++) {
-        // Nothing comes from before the first step.
+        // The state before the first step is zero.
         let products = select(0u, quads, t > 0u);
         for (var item = 0u; item < (quads + LANES - 1u) / LANES * GATES; item++) {
             let turn = item % GATES;
@@ -50,7 +50,7 @@ fn main(
             var b3 = Block();
             for (var start = 0u; start < products; start += KEPT) {
                 let width = min(KEPT, products - start);
-                // All that there is was kept for the first tile already.
+                // If all states fit, the first tile has loaded them.
                 let missing = select(width, 0u, item > 0u && products <= KEPT);
                 for (var k = 0u; k < missing; k++) {
                     let h = t * quads + start + k;
@@ -83,10 +83,10 @@ fn main(
                 }
             }
         }
-        // The next step reads what all lanes have left.
+        // The next step loads the states stored by all lanes.
         storageBarrier();
     }
-    // Not where h[T-1] is computed, because devices that run both sides of a branch would do this in every step.
+    // Outside the loop over steps, because devices that run both sides of a branch would do this in every step.
     for (var quad = lane; quad < quads; quad += LANES) {
         for (var row = 0u; row < TILE; row++) {
             if first + row < params.sequences {

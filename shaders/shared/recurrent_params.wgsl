@@ -11,7 +11,7 @@ struct Params {
     epilogue: Epilogue,
 }
 
-// What a step makes of a candidate for the hidden state: ReLU or the hyperbolic tangent.
+// Activation of a candidate for the hidden state: ReLU or the hyperbolic tangent.
 fn activated(z: vec4<f32>) -> vec4<f32> {
     if params.activation == RELU {
         return max(z, vec4<f32>(0.0));
@@ -19,7 +19,7 @@ fn activated(z: vec4<f32>) -> vec4<f32> {
     return accurate_tanh(z);
 }
 
-// Slope of `activated` where its result is `result`; that of ReLU is 0 at 0.
+// Derivative of `activated`, given its result; the derivative of ReLU is 0 at 0.
 fn activation_slope(result: vec4<f32>) -> vec4<f32> {
     if params.activation == RELU {
         return select(vec4<f32>(0.0), vec4<f32>(1.0), result > vec4<f32>(0.0));
@@ -27,7 +27,7 @@ fn activation_slope(result: vec4<f32>) -> vec4<f32> {
     return 1.0 - result * result;
 }
 
-// 1 / (1 + exp(-z)); below -80 the exponential would overflow.
+// 1 / (1 + exp(-z)); clamped at -80, below which the exponential could overflow.
 fn sigmoid(z: vec4<f32>) -> vec4<f32> {
     return 1.0 / (1.0 + exp(-max(z, vec4<f32>(-80.0))));
 }

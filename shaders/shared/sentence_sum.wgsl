@@ -7,7 +7,7 @@ struct Params {
     epilogue: Epilogue,
 }
 
-// How much the four values of a word from four `quad` on count in their sentence, by the places of both, counted from 1:
+// Weights of four values, from quad `quad` on, of a word in its sentence, with word and value indices counted from 1:
 // (1 - j/J) - (k/d)·(1 - 2j/J).
 fn weights(word: u32, quad: u32) -> vec4<f32> {
     let place = f32(word + 1u) / f32(params.words);

@@ -1,4 +1,4 @@
-// What changes from one step to the next; written once for many steps, chosen by a dynamic offset.
+// Values that change in every step; written once for many steps and selected by a dynamic offset.
 struct Step {
     step: u32,
     seed: u32,

@@ -1,5 +1,5 @@
-// Finishes the gradient of a value that an epilogue made. Needs epilogue.wgsl and the kernel's `params`, `x`, `dx`.
-// Four neighbours at place `quad`, counted in fours: dx = sum ⊙ slope(x), added to what is there if it is used twice.
+// Final store of the gradient of an epilogue's result. Needs epilogue.wgsl and the kernel's `params`, `x`, `dx`.
+// Four consecutive values at quad offset `quad`: dx = sum ⊙ slope(x), added to the stored gradient if accumulate is 1.
 fn store_gradient(quad: u32, sum: vec4<f32>) {
     var gradient = sum * epilogue_slope(vec4<f32>(x[quad]), 4u * quad, params.epilogue);
     if params.epilogue.accumulate == 1u {

@@ -1,5 +1,5 @@
-// What activations, their gradients and the weights that products read are stored as: f32.
-// Kernels compute in f32, whatever is stored: they widen what they read and round what they store.
+// Storage type of activations, their gradients and the weights of products: f32.
+// Kernels compute in f32 for every storage type: loads widen and stores round.
 alias Stored = f32;
 alias Stored4 = vec4<f32>;
 

@@ -1,5 +1,5 @@
-// Eight rows and eight columns of a product, held in registers: one invocation's share.
-// Row r has columns 0..3 in its `left` and columns 4..7 in its `right`.
+// Eight rows and eight columns of a product in the registers of an invocation.
+// Row r has columns 0..3 in `left` and columns 4..7 in `right`.
 struct Tile {
     left0: vec4<f32>,
     right0: vec4<f32>,
@@ -54,14 +54,14 @@ fn add_four_outer_products(
     left: mat4x4<f32>,
     right: mat4x4<f32>,
 ) {
-    // Written out, because drivers that keep an indexed matrix in memory lose its registers.
+    // Unrolled, because drivers that keep an indexed matrix in memory lose its registers.
     add_outer_product(tile, low[0], high[0], left[0], right[0]);
     add_outer_product(tile, low[1], high[1], left[1], right[1]);
     add_outer_product(tile, low[2], high[2], left[2], right[2]);
     add_outer_product(tile, low[3], high[3], left[3], right[3]);
 }
 
-// The rows of a tile, left and right by turns, for a loop that stores them: one copy of its code is compiled, not eight.
+// Rows of a tile, alternating left and right, for a loop that stores them: one compiled copy of the store instead of 8.
 fn tile_quads(tile: Tile) -> array<vec4<f32>, 16> {
     return array<vec4<f32>, 16>(
         tile.left0, tile.right0, tile.left1, tile.right1, tile.left2, tile.right2, tile.left3, tile.right3,

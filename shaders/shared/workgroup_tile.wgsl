@@ -1,20 +1,20 @@
-// A tile of 64 rows and 64 columns of a product, computed by the 64 invocations of a workgroup in steps of a depth of
-// 16: both operands' share of a step lies in workgroup memory, and each invocation has 8 × 8 results in registers.
+// A product tile of 64 rows and 64 columns, computed by a workgroup of 64 invocations in steps of depth 16. Each step
+// has a slice of both operands in workgroup memory; each invocation accumulates 8 × 8 results in registers.
 // Needs tile.wgsl and invocation.wgsl.
 // Method: blocking for shared memory and for registers, as in Volkov and Demmel, "Benchmarking GPUs to Tune Dense
 // Linear Algebra", SC 2008.
 const TILE: u32 = 64u;
 const TILE_QUADS: u32 = 16u;
 const DEPTH: u32 = 16u;
-// Fours from one row of an operand to the next; one more than there are, so that columns lie in different banks.
+// Quads between rows of an operand; one quad of padding puts columns into different memory banks.
 const PITCH: u32 = 17u;
 
-// Both operands with the depth as rows: the left one's rows, and the right one's columns, are side by side in fours.
+// Both operands with a row per depth: quads of rows of the left operand, and quads of columns of the right one.
 var<workgroup> left_operand: array<vec4<f32>, 272>;
 var<workgroup> right_operand: array<vec4<f32>, 272>;
 
-// tile += one step: invocation `local` has rows 4i and 32 + 4i of the fours i = local / 8, columns likewise of local %
-// 8.
+// tile += one step. Invocation `local` has row quads i and i + 8, with i = local / 8, and column quads j and j + 8,
+// with j = local % 8.
 fn add_step(tile: ptr<function, Tile>, local: u32) {
     let row = local / 8u;
     let column = local % 8u;
@@ -30,8 +30,8 @@ fn add_step(tile: ptr<function, Tile>, local: u32) {
     }
 }
 
-// Invocations share the reading of an operand that has its depth in columns as 16 fours of rows × 4 fours of depth,
-// and turn what they read ...
+// Loads of an operand with the depth in columns: 16 row quads × 4 depth quads. Each invocation transposes a block of
+// 4 × 4 values.
 fn turned_rows(local: u32) -> u32 {
     return local / 4u;
 }
@@ -58,7 +58,7 @@ fn keep_right_turned(local: u32, values: mat4x4<f32>) {
     right_operand[at + 3u * PITCH] = turned[3];
 }
 
-// ... and that of one that has its depth in rows as 16 fours of columns × 4 rows, four times.
+// Loads of an operand with the depth in rows: 16 column quads × 4 rows, four times.
 fn plain_columns(local: u32) -> u32 {
     return local % TILE_QUADS;
 }
