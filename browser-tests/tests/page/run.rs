@@ -176,7 +176,7 @@ fn the_record_includes_the_time_spent_hidden() {
         driver.close_window().await.unwrap();
         driver.switch_to_window(benchmark).await.unwrap();
         page.watch_to_the_end().await;
-        let warnings = page.text(".caveats").await.unwrap();
+        let warnings = page.text(".particulars .caveats").await.unwrap();
         assert!(warnings.contains("The page was hidden for") && warnings.contains("the run waited for"), "{warnings}");
         let record = page.record().await;
         let timeline = record["workloads"][0]["timeline"].as_array().unwrap();
@@ -258,7 +258,7 @@ fn a_run_without_a_server_is_uploaded_later_as_unverified() {
         page.block(&["*/api/*"]).await;
         page.click("button", "Benchmark").await;
         page.watch_to_the_end().await;
-        let warnings = page.text(".caveats").await.unwrap();
+        let warnings = page.text(".particulars .caveats").await.unwrap();
         assert!(warnings.contains("gave no seed"), "{warnings}");
         page.block(&[]).await;
         page.upload().await;
