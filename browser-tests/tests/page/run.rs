@@ -95,7 +95,7 @@ async fn assert_shows_result(page: &Browser, record: &Value) {
 
 /// Follows the link to the device's page, which shows the emulated device without a rank, and goes back.
 async fn assert_device_has_page(page: &Browser, run_id: &str) {
-    page.wait_for_text(".standing", "not ranked").await;
+    page.wait_for_text(".standing", "Not ranked").await;
     page.click("link", "All runs of this device").await;
     let table = page.wait_for("table", "Latest results").await;
     assert!(table.html(false).await.unwrap().contains(run_id));
