@@ -167,7 +167,7 @@ impl Forecast {
         if let Some(known) = self.known.get(name) {
             return *known;
         }
-        let data = engine::workload(name).and_then(|of| engine::data_set(&of.data_set));
+        let data = engine::workload(name).and_then(|of| engine::data_set(of.data_set));
         let [samples, test_samples] = data.map_or([0, 0], |of| [of.train.samples, of.test.samples]).map(f64::from);
         let epoch_seconds = self.rate(place).map(|rate| samples / rate);
         let training = epoch_seconds.map_or(self.limits.seconds, |of| self.limits.seconds.min(self.limits.epochs * of));

@@ -475,7 +475,7 @@ fn the_page_warns_of_cpu_load_and_integrated_gpus() {
         )
         .await;
         page.open("/").await;
-        page.wait_for_text("[data-figure=pressed]", "use the processor").await;
+        page.wait_for_text("[data-figure=pressed]", "using the processor").await;
         page.find(details).await.click().await.unwrap();
         let advice = page.text("details[data-figure=integrated] .advice").await.unwrap();
         assert!(advice.contains("DRI_PRIME=1") && advice.contains("Force High Performance GPU"), "{advice}");
