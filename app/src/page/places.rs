@@ -142,11 +142,14 @@ fn PlaceFilters(chosen: RwSignal<Filters>) -> impl IntoView {
     }
 }
 
+/// Formats the metric of a device, and its interval.
+type FigureText = fn(&FigureOfDevice) -> (String, String);
+
 /// Renders the table of a tab, or a placeholder if it is empty.
 fn table(standings: Standings, tab: Shown, is_filtered: bool, search: RwSignal<String>) -> AnyView {
     let (_, total) = lines(&standings, tab);
     let Standings { suite, scores, tables } = standings;
-    let (head, meaning, figure_text, places): (_, _, fn(&FigureOfDevice) -> (String, String), _) = match tab {
+    let (head, meaning, figure_text, places): (_, _, FigureText, _) = match tab {
         Shown::Network(name) => {
             let table = tables.into_iter().find(|table| table.workload == name);
             (t!(common_rate), None, standing::rate, table.map(|table| table.places).unwrap_or_default())
@@ -228,7 +231,7 @@ fn place(line: &StandingsPlace) -> String {
 fn row(
     line: StandingsPlace,
     rank: Option<String>,
-    figure_text: fn(&FigureOfDevice) -> (String, String),
+    figure_text: FigureText,
     largest: f64,
     runs: &OwnRuns,
     search: RwSignal<String>,
