@@ -39,8 +39,8 @@ impl Findings {
             "async () => {{
                 if (!window.axe) {{ {script} }}
                 // Let theme transitions finish, because their colors do not count.
-                const isFinite = (animation) => Number.isFinite(animation.effect?.getComputedTiming().endTime);
-                const animations = document.getAnimations().filter(isFinite);
+                const ends = (animation) => Number.isFinite(animation.effect?.getComputedTiming().endTime);
+                const animations = document.getAnimations().filter(ends);
                 await Promise.all(animations.map((animation) => animation.finished.catch(() => {{}})));
                 const found = await window.axe.run(document, {AXE_OPTIONS});
                 const describe = (node) => `${{node.target.join(' ')}}: ${{node.failureSummary.replace(/\\s+/g, ' ')}}`;
