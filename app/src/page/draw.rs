@@ -108,7 +108,7 @@ fn TryNetwork(classifier: Classifier, network: Trained) -> impl IntoView {
     let clear = move |_| picture.set(Picture::Strokes(Vec::new()));
     view! {
         <section class="draw" aria-labelledby="draw-title">
-            <h3 id="draw-title">{if digits { t!(draw_title) } else { t!(draw_title_images) }}</h3>
+            <h2 class="minor" id="draw-title">{if digits { t!(draw_title) } else { t!(draw_title_images) }}</h2>
             <p class="note">{t!(draw_network, network = name)}</p>
             <div class="draw-parts">
                 <Board picture drawing shown draws=digits />

@@ -101,12 +101,12 @@ fn RankOf(rank: Rank) -> impl IntoView {
 #[component]
 pub(super) fn Particulars(record: RunRecord) -> impl IntoView {
     view! {
-        <h3>{t!(result_all_figures)}</h3>
+        <h2 class="minor">{t!(result_all_figures)}</h2>
         <p class="note">{t!(result_score_meaning)}</p>
         <ResultsTable record=record.clone() />
         {record.workloads.iter().cloned().map(|workload| view! { <Curves workload /> }).collect_view()}
         <OfItsTime record=record.clone() />
-        <h3>{t!(result_how_made)}</h3>
+        <h2 class="minor">{t!(result_how_made)}</h2>
         <Facts record />
     }
 }
@@ -117,7 +117,7 @@ fn OfItsTime(record: RunRecord) -> impl IntoView {
     let parts: Vec<_> = completed.map(|workload| (workload, published::sentences(workload))).collect();
     let parts = parts.into_iter().filter(|(_, sentences)| !sentences.is_empty()).map(|(workload, sentences)| {
         view! {
-            <h4>{text::workload_title(&workload.workload)}</h4>
+            <h3>{text::workload_title(&workload.workload)}</h3>
             <ul class="plain">{sentences.into_iter().map(|of| view! { <li>{of}</li> }).collect_view()}</ul>
         }
     });
@@ -145,11 +145,11 @@ pub(super) fn Caveats(
     let notes: Vec<_> = unusual.into_iter().chain(warnings).collect();
     (!notes.is_empty()).then(|| {
         view! {
-            <section class="caveats" aria-label=t!(result_worth_knowing)>
-                <ul class="plain">
+            <div class="caveats">
+                <ul class="plain" aria-label=t!(result_worth_knowing)>
                     {notes.into_iter().take(most).map(|note| view! { <li>{note}</li> }).collect_view()}
                 </ul>
-            </section>
+            </div>
         }
     })
 }

@@ -158,7 +158,7 @@ fn Standing(run_id: String, record: RunRecord, verdict: RwSignal<Verdict>) -> im
     let record = StoredValue::new(record);
     view! {
         <section class="standing" aria-labelledby="standing-title">
-            <h3 id="standing-title">{t!(standing_title)}</h3>
+            <h2 class="minor" id="standing-title">{t!(standing_title)}</h2>
             {answered(
                 loaded,
                 |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())),

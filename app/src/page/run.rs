@@ -166,7 +166,7 @@ fn Offer(
     };
     view! {
         <section class="upload" aria-labelledby="upload-title">
-            <h3 id="upload-title">{t!(upload_title)}</h3>
+            <h2 class="minor" id="upload-title">{t!(upload_title)}</h2>
             {unregistered.map(|sentence| view! { <p class="callout">{sentence}</p> })}
             // A software adapter has no GPU for its owner to name.
             {(!software).then(|| view! { <ClaimedName claimed=state.claimed /> })}
@@ -188,7 +188,7 @@ fn Accepted(
     /// The result in words, without its address.
     text: String,
 ) -> impl IntoView {
-    let heading = NodeRef::<html::H3>::new();
+    let heading = NodeRef::<html::H2>::new();
     focus(heading, || true);
     let deletion = accepted.deletion_link.clone();
     let AcceptedRun { tier, notes, being_verified, .. } = accepted.clone();
@@ -197,7 +197,7 @@ fn Accepted(
     let said = RwSignal::new(String::new());
     view! {
         <section class="upload" aria-labelledby="upload-title">
-            <h3 id="upload-title" tabindex="-1" node_ref=heading>{t!(common_uploaded)}</h3>
+            <h2 class="minor" id="upload-title" tabindex="-1" node_ref=heading>{t!(common_uploaded)}</h2>
             <VerdictOnRun run_id=accepted.run_id.clone() shown=verdict />
             <Share run_id=accepted.run_id.clone() text />
             <div class="row">
