@@ -111,7 +111,7 @@ fn once_loaded_the_page_opens_and_trains_without_a_server() {
         page.tolerate(NO_SERVER_MESSAGES);
 
         page.train(RUN).await;
-        let warnings = page.text(".caveats").await.unwrap();
+        let warnings = page.text(".particulars .caveats").await.unwrap();
         assert!(warnings.contains("gave no seed"), "{warnings}");
         page.click("button", "Upload").await;
         let refusal = "Not uploaded: the server cannot be reached. It is kept under “Your runs”";

@@ -45,7 +45,7 @@ fn an_incompatible_server_is_reported_and_the_run_kept() {
         page.wait_for_text("#leaderboard .refusal", "not from the leaderboard").await;
         page.click("button", "Benchmark").await;
         page.watch_to_the_end().await;
-        assert!(page.text(".caveats").await.unwrap().contains("gave no seed"));
+        assert!(page.text(".particulars .caveats").await.unwrap().contains("gave no seed"));
         page.click("button", "Upload").await;
         page.wait_for_text(".upload .refusal", "It is kept under “Your runs”").await;
     });
@@ -86,7 +86,7 @@ fn battery_power_causes_warnings_before_and_after_a_run() {
         page.wait_for_text("[data-figure=battery]", "Plug it in first").await;
         page.click("button", "Benchmark").await;
         page.watch_to_the_end().await;
-        assert!(page.text(".caveats").await.unwrap().contains("battery"));
+        assert!(page.text(".particulars .caveats").await.unwrap().contains("battery"));
     });
 }
 
