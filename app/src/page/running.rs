@@ -77,7 +77,8 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
 #[component]
 fn ProgressBar(benchmark: Benchmark) -> impl IntoView {
     let live = benchmark.live;
-    let percent = Memo::new(move |_| live.with(|live| (live.fraction() * 1000.0).floor() / 10.0));
+    // Whole percents: each change is drawn, which takes time from the training on a small device.
+    let percent = Memo::new(move |_| live.with(|live| (live.fraction() * 100.0).floor()));
     let left = Memo::new(move |_| live.with(Live::seconds_left).map(|left| t!(running_left, time = text::about(left))));
     view! {
         <div class="bar-line">
