@@ -15,8 +15,8 @@ const PROOF_SHARE: f64 = 0.12;
 const PROOF_SECONDS: f64 = 2.0;
 /// Share of a part that counts as remaining when it takes longer than predicted.
 const OVERTIME_SHARE: f64 = 0.05;
-/// Maximum factor by which the displayed time rises per update, so that wrong predictions are corrected slowly.
-const MAX_RISE: f64 = 1.005;
+/// Maximum rise of the predicted time over its lowest value so far.
+const MAX_RISE: f64 = 1.1;
 
 /// Seconds that each part of a network takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -59,14 +59,6 @@ pub struct Limits {
     pub epochs: f64,
 }
 
-/// Speed and progress of the current network.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Speed {
-    samples_per_second: f64,
-    /// Completed share of the training.
-    share: f64,
-}
-
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Forecast {
     limits: Limits,
@@ -80,8 +72,13 @@ pub struct Forecast {
     last: Option<Parts>,
     /// Current phase and its start time.
     phase: Option<(Phase, f64)>,
-    speed: Option<Speed>,
+    /// Index of the network measured last, and its samples per second.
+    measured: Option<(usize, f64)>,
+    /// Completed share of the current network's training.
+    share: Option<f64>,
     now: f64,
+    /// Lowest prediction so far. Smaller rises are not shown, because they would make the time jump.
+    lowest: Option<f64>,
     shown: Option<f64>,
 }
 
@@ -94,8 +91,11 @@ impl Forecast {
     pub fn tick(&mut self, now: f64) {
         self.now = now;
         let remaining = self.remaining();
-        let is_predicted = self.speed.is_some() || self.known.len() >= self.networks.len();
-        self.shown = is_predicted.then(|| self.shown.map_or(remaining, |shown| remaining.min(shown * MAX_RISE)));
+        if self.measured.is_some() || self.known.len() >= self.networks.len() {
+            let lowest = self.lowest.map_or(remaining, |lowest| lowest.min(remaining));
+            self.lowest = Some(lowest);
+            self.shown = Some(if remaining <= MAX_RISE * lowest { lowest } else { MAX_RISE * lowest });
+        }
     }
 
     /// Seconds left, once they can be predicted.
@@ -116,7 +116,7 @@ impl Forecast {
                 if self.current < *index as usize {
                     self.last = Some(self.spent);
                 }
-                (self.current, self.spent, self.speed) = (*index as usize, Parts::default(), None);
+                (self.current, self.spent, self.share) = (*index as usize, Parts::default(), None);
             }
             Event::PhaseStarted { phase, .. } => {
                 self.end_phase();
@@ -124,7 +124,8 @@ impl Forecast {
             }
             Event::Progress { run_fraction, samples_per_second, .. } => {
                 let share = run_fraction * self.networks.len() as f64 - self.current as f64;
-                self.speed = Some(Speed { samples_per_second: *samples_per_second, share: share.clamp(0.0, 1.0) });
+                self.share = Some(share.clamp(0.0, 1.0));
+                self.measured = Some((self.current, *samples_per_second));
             }
             _ => {}
         }
@@ -150,11 +151,12 @@ impl Forecast {
         let left = |expected: f64, spent: f64, is_now: bool| {
             (expected - spent).max(if is_now { expected.max(spent) * OVERTIME_SHARE } else { 0.0 })
         };
-        let is_past_setup = self.speed.is_some() || spent.training > 0.0;
+        let is_past_setup = self.share.is_some() || spent.training > 0.0;
         let setup = if is_past_setup { 0.0 } else { left(expected.setup, spent.setup, true) };
-        let training = match self.speed.filter(|speed| speed.share > 0.0) {
-            Some(Speed { share, .. }) => spent.training * (1.0 - share) / share,
-            None => left(expected.training, spent.training, true),
+        let is_known = self.networks.get(self.current).is_some_and(|name| self.known.contains_key(name));
+        let training = match self.share.filter(|share| *share > 0.0 && !is_known) {
+            Some(share) => spent.training * (1.0 - share) / share,
+            None => left(expected.training, spent.training, phase == Some(Phase::Training) || !is_past_setup),
         };
         let testing = left(expected.testing, spent.testing, phase == Some(Phase::Testing));
         let proving = left(expected.proving, spent.proving, phase == Some(Phase::Proving));
@@ -181,14 +183,14 @@ impl Forecast {
         }
     }
 
-    /// Estimates the throughput of a network from the current one, scaled by their FLOPs per sample.
+    /// Estimates the throughput of a network from the one measured last, scaled by their FLOPs per sample.
     fn rate(&self, place: usize) -> Option<f64> {
-        let rate = self.speed?.samples_per_second;
+        let (measured, rate) = self.measured?;
         let flops = |place: usize| {
             let network = engine::workload(self.networks.get(place)?)?;
             Some(network.model.operations().ok()?.training_flops() as f64)
         };
-        let rate = if place == self.current { rate } else { rate * flops(self.current)? / flops(place)? };
+        let rate = if place == measured { rate } else { rate * flops(measured)? / flops(place)? };
         (rate > 0.0).then_some(rate)
     }
 }
@@ -264,15 +266,16 @@ mod tests {
     }
 
     #[test]
-    fn corrects_wrong_prediction_slowly() {
-        let parts = Parts { setup: 0.0, training: 10.0, testing: 0.0, proving: 0.0 };
-        let mut forecast = forecast(NETWORKS.map(|name| (name.to_owned(), parts)).into());
+    fn predicted_time_rises_by_a_tenth_at_most() {
+        let mut forecast = forecast(BTreeMap::new());
         begin(&mut forecast, 0);
         phase(&mut forecast, Phase::Training);
-        forecast.tick(1.0);
+        forecast.tick(10.0);
+        progress(&mut forecast, 0.25);
+        forecast.tick(10.0);
         let before = forecast.seconds_left().unwrap();
-        progress(&mut forecast, 0.001);
-        forecast.tick(1.25);
+        progress(&mut forecast, 0.01);
+        forecast.tick(10.25);
         let after = forecast.seconds_left().unwrap();
         assert!(after > before && after <= before * MAX_RISE, "{before} {after}");
     }
