@@ -184,10 +184,11 @@ pub fn seconds(seconds: f64) -> String {
 
 /// Formats a coarse estimate of a time: `20 s`, `3 min`.
 pub fn about(seconds: f64) -> String {
-    if seconds < 90.0 {
-        format!("{:.0} s", ((seconds / 5.0).ceil() * 5.0).max(5.0))
-    } else {
-        format!("{:.0} min", (seconds / 60.0).round())
+    match seconds {
+        ..90.0 => format!("{:.0} s", ((seconds / 5.0).ceil() * 5.0).max(5.0)),
+        // Whole minutes would make a small change look large.
+        ..180.0 => format!("{:.0} s", (seconds / 10.0).ceil() * 10.0),
+        _ => format!("{:.0} min", (seconds / 60.0).round()),
     }
 }
 
@@ -307,7 +308,7 @@ mod tests {
     #[test]
     fn formats_numbers_and_days_by_language() {
         assert_eq!([0.0, 951_782_400.0, 1_795_219_199.0].map(day), ["1 Jan 1970", "29 Feb 2000", "20 Nov 2026"]);
-        assert_eq!([0.2, 17.0, 88.0, 100.0, 600.0].map(about), ["5 s", "20 s", "90 s", "2 min", "10 min"]);
+        assert_eq!([0.2, 17.0, 88.0, 100.0, 600.0].map(about), ["5 s", "20 s", "90 s", "100 s", "10 min"]);
         assert_eq!(results_listed(1, false), "1 result");
         assert_eq!(results_listed(10_000, true), "More than 10,000 results");
         speak(Language::German);
