@@ -257,7 +257,9 @@ impl Benchmark {
                 }
             }),
             FromWorker::NotLoaded(reason) => self.end(Stage::Failed(Failure::NotLoaded { reason })),
-            FromWorker::Loading { .. } => {}
+            FromWorker::Loading { loaded_bytes, total_bytes, .. } => {
+                self.change(|live| live.loading(loaded_bytes, total_bytes));
+            }
             FromWorker::Keep { key, text } => platform::keep_tuning(key, text),
             FromWorker::Event(event) => {
                 let seconds = self.seconds();

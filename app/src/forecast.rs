@@ -74,6 +74,8 @@ pub struct Forecast {
     phase: Option<(Phase, f64)>,
     /// Index of the network measured last, and its samples per second.
     measured: Option<(usize, f64)>,
+    /// Downloaded share of the data that the current network needs, while it downloads.
+    loaded: Option<f64>,
     /// Completed share of the current network's training.
     share: Option<f64>,
     now: f64,
@@ -108,6 +110,11 @@ impl Forecast {
         self.now / (self.now + self.remaining()).max(f64::MIN_POSITIVE)
     }
 
+    /// Sets the downloaded share of the data.
+    pub fn load(&mut self, share: f64) {
+        self.loaded = Some(share);
+    }
+
     pub fn event(&mut self, event: &Event) {
         match event {
             Event::RunStarted { workloads, .. } => self.networks.clone_from(workloads),
@@ -121,6 +128,7 @@ impl Forecast {
             Event::PhaseStarted { phase, .. } => {
                 self.end_phase();
                 self.phase = Some((*phase, self.now));
+                self.loaded = None;
             }
             Event::Progress { run_fraction, samples_per_second, .. } => {
                 let share = run_fraction * self.networks.len() as f64 - self.current as f64;
@@ -139,7 +147,14 @@ impl Forecast {
 
     fn remaining(&self) -> f64 {
         let after = (self.current + 1..self.networks.len()).map(|place| self.predict(place).total());
-        self.remaining_of_current() + after.sum::<f64>()
+        self.remaining_of_download() + self.remaining_of_current() + after.sum::<f64>()
+    }
+
+    /// Predicts the rest of a download from its speed so far.
+    fn remaining_of_download(&self) -> f64 {
+        let began = self.phase.map_or(0.0, |(_, began)| began);
+        let share = self.loaded.filter(|share| *share > 0.0 && *share < 1.0);
+        share.map_or(0.0, |share| (self.now - began) * (1.0 - share) / share)
     }
 
     fn remaining_of_current(&self) -> f64 {
@@ -263,6 +278,19 @@ mod tests {
         let left = forecast.seconds_left().unwrap();
         // 27 s of training, a test of 10,000 samples in a third of 100 s, the proof, and the next network.
         assert!(left > 27.0 + 33.0 + 30.0 && left < 300.0, "{left}");
+    }
+
+    #[test]
+    fn progress_follows_a_slow_download() {
+        let mut forecast = forecast(BTreeMap::new());
+        begin(&mut forecast, 0);
+        phase(&mut forecast, Phase::LoadingData);
+        let before = forecast.remaining();
+        forecast.load(0.25);
+        forecast.tick(50.0);
+        assert!((forecast.remaining() - before - 150.0).abs() < 1e-9, "three quarters take three times as long");
+        phase(&mut forecast, Phase::Building);
+        assert!((forecast.remaining() - before).abs() < 1e-9);
     }
 
     #[test]

@@ -167,6 +167,11 @@ impl Live {
         self.bundle = self.bundle.map(|bundle| Arrival { state: ArrivalState::Started(loaded), ..bundle });
     }
 
+    /// Notes the bytes of the data received so far.
+    pub fn loading(&mut self, loaded_bytes: u64, total_bytes: u64) {
+        self.forecast.load(loaded_bytes as f64 / total_bytes.max(1) as f64);
+    }
+
     pub fn finish(&mut self) {
         self.fraction = 1.0;
     }
