@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::json;
 use crate::words;
 
 /// Name of the page's `<meta>` with the URL of the list of fragments, which are in the same folder.
@@ -21,9 +22,8 @@ pub struct Document {
     about: BTreeMap<String, String>,
 }
 
-static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("../documents.json")).expect("a test reads the list of documents")
-});
+static DOCUMENTS: LazyLock<Vec<Document>> =
+    LazyLock::new(|| json::parse(include_str!("../documents.json")).expect("a test reads the list of documents"));
 
 pub fn documents() -> &'static [Document] {
     &DOCUMENTS

@@ -16,6 +16,7 @@ pub mod documents;
 pub mod filters;
 pub mod forecast;
 pub mod headline;
+pub mod json;
 pub mod live;
 pub mod options;
 pub mod own_runs;

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use results::{RunRecord, WorkloadRecord};
 use serde::Deserialize;
 
+use crate::json;
 use crate::t;
 use crate::text;
 
@@ -22,7 +23,7 @@ pub struct Published {
 }
 
 static ALL: LazyLock<Vec<Published>> =
-    LazyLock::new(|| serde_json::from_str(include_str!("../published.json")).expect("the file is checked in"));
+    LazyLock::new(|| json::parse(include_str!("../published.json")).expect("the file is checked in"));
 
 /// Returns the published results of a network at the batch size of its recipe, fastest first.
 pub fn of_network(workload: &str) -> Vec<&'static Published> {
@@ -119,9 +120,8 @@ pub struct PublishedLearning {
     citation: String,
 }
 
-static LEARNING: LazyLock<Vec<PublishedLearning>> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("../published-accuracies.json")).expect("the file is checked in")
-});
+static LEARNING: LazyLock<Vec<PublishedLearning>> =
+    LazyLock::new(|| json::parse(include_str!("../published-accuracies.json")).expect("the file is checked in"));
 
 /// Returns the published accuracies of a network with its own recipe; `None` for a different batch size.
 pub fn learning(workload: &str, batch_size: u32) -> Option<&'static PublishedLearning> {

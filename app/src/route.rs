@@ -5,6 +5,8 @@ use results::open_data::ExportFormat;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::json;
+
 /// Page that compares backends.
 pub const COMPARE: &str = "/compare";
 
@@ -129,7 +131,7 @@ fn is_key(text: &str) -> bool {
 /// Returns an API path with the fields that have a value as its query.
 pub fn with_query(path: &str, query: &impl Serialize) -> String {
     let mut address = path.to_owned();
-    let fields = serde_json::to_value(query).expect("every query can be written as JSON");
+    let fields = json::parse::<Value>(&json::compact(query)).expect("every query is an object");
     for (name, value) in fields.as_object().into_iter().flatten() {
         let value = match value {
             Value::Null | Value::Bool(false) => continue,

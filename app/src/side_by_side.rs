@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::backend::PageBackend;
 use crate::charts::NamedCurve;
 use crate::words::{self, Plain, messages};
-use crate::{t, text};
+use crate::{json, t, text};
 
 /// Schema version of [`document`], the same as in `native-runner --backend all --json`.
 const DOCUMENT_VERSION: u32 = 1;
@@ -279,7 +279,7 @@ pub fn document(comparisons: &[Comparison], records: &[RunRecord], refused: &[Re
     let unavailable =
         refused.iter().map(|of| Unavailable { backend: &of.contender.backend, reason: &of.reason }).collect();
     let document = Document { schema_version: DOCUMENT_VERSION, comparisons, records, unavailable };
-    serde_json::to_string_pretty(&document).expect("every comparison can be written as JSON")
+    json::pretty(&document)
 }
 
 #[cfg(test)]

@@ -68,9 +68,10 @@ pub struct Neighbor {
 }
 
 impl Rank {
-    /// Ranks a score among the best of each device. `None` if the table has fewer than two devices.
-    pub fn among(table: ScoreTable, score: f64) -> Option<Self> {
-        let rank = ScoreRank::among(&table, score)?;
+    /// Ranks a score among the best of each device other than `own`. `None` with fewer than two such devices.
+    pub fn among(mut table: ScoreTable, score: f64, own: &str) -> Option<Self> {
+        let rank = ScoreRank::among(&table, score, |line| line.device_name == own)?;
+        table.places.retain(|line| line.device_name != own);
         let best = soonest(table.places);
         let faster = best.partition_point(|line| line.figure.median > score);
         let neighbor =
@@ -261,7 +262,7 @@ mod tests {
     fn ranks_score_between_neighbors() {
         let ranked = |places: &[StandingsPlace], score| {
             let table = ScoreTable { total: places.len() as u64, places: places.to_vec() };
-            Rank::among(table, score).map(|rank| match rank {
+            Rank::among(table, score, "own").map(|rank| match rank {
                 Rank::Among { rank, neighbors } => {
                     let of = |neighbor: Neighbor| (neighbor.device.unwrap_or_default(), neighbor.score);
                     ((rank.slower, rank.devices), neighbors.into_iter().map(of).collect::<Vec<_>>())

@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer};
 use training_worker::Loaded;
 
 use crate::backend::{Maker, PageBackend};
-use crate::{t, text};
+use crate::{json, t, text};
 
 /// Name of the page's `<meta>` with the URL of the plain worker's loader.
 pub const WORKER_META: &str = "gradmark-worker";
@@ -51,7 +51,7 @@ pub enum Availability<T> {
 impl<T: DeserializeOwned> Availability<T> {
     /// Parses a file. An invalid one counts as missing.
     pub fn parse(file: &str, text: &str) -> Self {
-        serde_json::from_str(text)
+        json::parse(text)
             .unwrap_or_else(|error| Self::missing(t!(backend_unreadable, file = file, why = error.to_string())))
     }
 }

@@ -1,8 +1,9 @@
 //! Measures a run as the person in front of the page sees it: `cargo run --release -p browser-tests --example waiting --
-//! [ADDRESS]`, in Chromium. It prints the predicted time left over the run, its largest rise, the long tasks of the page's
-//! thread and the longest gap between two frames.
+//! [ADDRESS] [firefox]`, in Chromium unless Firefox is named. It prints the predicted time left over the run, its largest
+//! rise, the duration of each part, the long tasks of the page's thread (Chromium only) and the longest gap between two
+//! frames. The first run's parts are the prediction for the second one.
 
-use browser_tests::{Page, Setup, drive};
+use browser_tests::{Page, Setup, drive, drive_firefox};
 use serde_json::Value;
 
 /// Collects the texts of the time left, with the seconds since the start, and what holds the page up.
@@ -27,18 +28,31 @@ const WATCH: &str = "() => {
     }, 250);
 }";
 
+/// Network and duration of each part of the last run, as the page keeps them for its next prediction.
+const PARTS: &str = "() => JSON.parse(localStorage.getItem('gradmark.runs'))[0].took";
+
 fn main() {
-    let address = std::env::args().nth(1).unwrap_or_else(|| "/".to_owned());
-    drive(Setup::USUAL, async |page| {
-        for visit in ["first", "second"] {
-            page.open_to(&address, "button", "Benchmark").await;
-            page.ask(WATCH).await;
-            page.click("button", "Benchmark").await;
-            page.watch_to_the_end().await;
-            let seen = page.ask("() => window.waiting").await;
-            report(visit, &seen);
+    let (browsers, addresses): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|of| of == "firefox");
+    let address = addresses.first().map_or("/", String::as_str);
+    if browsers.is_empty() {
+        drive(Setup::USUAL, async |page| measure(page, address).await);
+    } else {
+        drive_firefox(Setup::USUAL, async |page| measure(page, address).await);
+    }
+}
+
+async fn measure(page: &impl Page, address: &str) {
+    for visit in ["first", "second"] {
+        page.open_to(address, "button", "Benchmark").await;
+        page.ask(WATCH).await;
+        page.click("button", "Benchmark").await;
+        page.watch_to_the_end().await;
+        let seen = page.ask("() => window.waiting").await;
+        report(visit, &seen);
+        for took in page.ask(PARTS).await.as_array().into_iter().flatten() {
+            println!("  {}: {}", took["workload"], took["parts"]);
         }
-    });
+    }
 }
 
 fn report(visit: &str, seen: &Value) {

@@ -178,7 +178,7 @@ mod tests {
             "Faster than 73 % of 214 devices",
             "<h1>NVIDIA GeForce RTX 4090</h1>",
             ">proven<",
-            "backend wgsl",
+            "on Linux · Vulkan · f32",
             "<h2>MNIST, LeNet (Caffe)</h2>",
             "97 % after <b>3.618 s</b>",
             "<a href=\"/runs/0123456789abcdef\" target=\"_blank\" rel=\"noopener\">",

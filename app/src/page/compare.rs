@@ -20,7 +20,7 @@ use crate::benchmark::Stage;
 use crate::platform::{self, Automation, Gpu, TaskReport, TaskState};
 use crate::route::COMPARE;
 use crate::side_by_side::RateBar;
-use crate::{side_by_side, t, text, words};
+use crate::{json, side_by_side, t, text, words};
 
 #[component]
 pub(super) fn ComparePage() -> impl IntoView {
@@ -363,7 +363,7 @@ pub(super) fn ShareComparison(comparing: Comparing) -> impl IntoView {
         // Shared comparisons are always in English.
         let refused = untrack(|| words::in_english(|| comparing.refused()));
         let shared = SharedComparison { records: comparing.records.get_untracked(), refused };
-        let text = serde_json::to_string(&shared).expect("every comparison can be written as JSON");
+        let text = json::compact(&shared);
         sharing.set(Sending::Now);
         spawn_local(async move {
             sharing.set(match platform::share_comparison(&text, &key.get_value()).await {

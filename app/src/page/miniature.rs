@@ -6,7 +6,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use serde::Deserialize;
 
-use crate::{platform, t, text};
+use crate::{json, platform, t, text};
 
 /// Sprite with the test digits side by side.
 const DIGITS: &[u8] = include_bytes!("../../miniature.png");
@@ -25,7 +25,7 @@ struct Recording {
 }
 
 static RECORDING: LazyLock<Recording> =
-    LazyLock::new(|| serde_json::from_str(include_str!("../../miniature.json")).expect("the file is checked in"));
+    LazyLock::new(|| json::parse(include_str!("../../miniature.json")).expect("the file is checked in"));
 
 /// Animation, or its last frame for visitors who prefer reduced motion.
 #[component]

@@ -61,9 +61,10 @@ fn rank(record: &RunRecord, score: Option<f64>) -> RwSignal<Option<Rank>> {
     let published = published::nearest(record);
     let Some(score) = score else { return rank };
     let query = standing::scores_query(record);
+    let device = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
     spawn_local(async move {
         let answer = platform::get::<Standings>(&with_query(STANDINGS, &query)).await;
-        let among = answer.ok().and_then(|standings| Rank::among(standings.scores, score));
+        let among = answer.ok().and_then(|standings| Rank::among(standings.scores, score, &device));
         // The page may show something else by now.
         let _ = rank.try_set(among.or((!published.is_empty()).then_some(Rank::Published(published))));
     });
@@ -142,7 +143,8 @@ pub(super) fn Caveats(
     let reasons = record.departures.iter().map(words::remarks::departure).collect::<Vec<_>>().join(", ");
     let unusual = (!record.is_standard()).then(|| t!(result_non_standard, reasons = reasons));
     let warnings = record.warnings.iter().map(|of| words::remarks::warning(of, reader));
-    let notes: Vec<_> = unusual.into_iter().chain(warnings).collect();
+    // The settings were chosen, so they are the least surprising.
+    let notes: Vec<_> = warnings.chain(unusual).collect();
     (!notes.is_empty()).then(|| {
         view! {
             <div class="caveats">

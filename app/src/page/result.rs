@@ -14,7 +14,7 @@ use super::report::{Caveats, Overview, Particulars};
 use super::share::Share;
 use super::side_by_side::{CompareWith, Compared};
 use crate::platform::{self, Refusal};
-use crate::{standing, t, text, words};
+use crate::{json, standing, t, text, words};
 
 #[component]
 pub(super) fn ResultPage(run_id: String) -> impl IntoView {
@@ -31,7 +31,7 @@ pub(super) fn ResultPage(run_id: String) -> impl IntoView {
 
 #[component]
 fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
-    let json = serde_json::to_string_pretty(&run.record).expect("every record can be written as JSON");
+    let json = json::pretty(&run.record);
     let listed = (!run.listed.is_empty()).then(|| view! { <p class="note">{t!(result_as_listed)}</p> });
     let run = run.into_listed();
     let record = run.record;
@@ -219,7 +219,7 @@ pub(super) fn FilePage() -> impl IntoView {
         spawn_local(async move {
             let mut read = Vec::new();
             for (name, text) in platform::texts_of(&files).await {
-                let record = text.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()));
+                let record = text.and_then(|text| json::parse(&text).map_err(|error| error.to_string()));
                 read.push((name, record));
             }
             drop(shown.try_set(read));
@@ -255,7 +255,7 @@ fn Shown(name: String, record: Result<RunRecord, String>) -> impl IntoView {
     match record {
         Ok(record) => {
             let device = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
-            let json = serde_json::to_string_pretty(&record).expect("every record can be written as JSON");
+            let json = json::pretty(&record);
             let shown_as = name.clone();
             let origin = t!(result_of_file, name = name);
             view! {

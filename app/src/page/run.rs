@@ -21,7 +21,7 @@ use crate::options::RunOptions;
 use crate::own_runs::{OwnRun, Record, Took, Uploaded};
 use crate::words::Said;
 use crate::words::remarks::Reader;
-use crate::{platform, t, text};
+use crate::{json, platform, t, text};
 
 #[component]
 pub(super) fn FinishedRun(state: StartState) -> impl IntoView {
@@ -42,7 +42,7 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
     // The displayed JSON is exactly what is uploaded, including the claimed name.
     let json = Memo::new(move |_| {
         let record = RunRecord { device: claimed(&record, &state.claimed.get()), ..record.clone() };
-        serde_json::to_string_pretty(&record).expect("every record can be written as JSON")
+        json::pretty(&record)
     });
     // Stored once, even if the result is rendered again.
     let began = shown.provenance.started_unix_seconds;

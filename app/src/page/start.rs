@@ -18,7 +18,7 @@ use crate::benchmark::{Finished, RunKind, Stage};
 use crate::browser::{Obstacle, advice, advice_on_integrated, advice_on_software, is_integrated};
 use crate::options::RunOptions;
 use crate::platform::{self, Automation, Gpu, PressureWatch, TaskReport, TaskState};
-use crate::{t, text, words};
+use crate::{json, t, text, words};
 
 #[component]
 pub(super) fn Start() -> impl IntoView {
@@ -82,9 +82,8 @@ fn task_report(state: StartState) -> TaskReport {
         Stage::Cancelled => (TaskState::Cancelled, String::new()),
         Stage::Failed(failure) => (TaskState::Failed, words::in_english(|| failure.sentence())),
     };
-    let record = benchmark
-        .finished
-        .with_untracked(|finished| finished.as_ref().and_then(|finished| serde_json::to_string(&finished.record).ok()));
+    let record =
+        benchmark.finished.with_untracked(|finished| finished.as_ref().map(|finished| json::compact(&finished.record)));
     TaskReport { state, sentence, outcome: record }
 }
 

@@ -11,7 +11,7 @@ use web_sys::AbortSignal;
 use super::{is_offline, meta};
 use crate::documents::{self, Document};
 use crate::supplies::Availability;
-use crate::{t, words};
+use crate::{json, t, words};
 
 /// Time limit of a request.
 const TIMEOUT_MILLISECONDS: u32 = 15_000;
@@ -46,7 +46,7 @@ impl fmt::Display for Refusal {
 
 pub(crate) async fn register(suite: Suite) -> Result<StartedRun, Refusal> {
     let start = StartRun { suite, engine_version: env!("CARGO_PKG_VERSION").to_owned() };
-    let body = serde_json::to_string(&start).expect("every request can be written as JSON");
+    let body = json::compact(&start);
     answer(&send(Method::POST, "/api/v1/runs", Some(&body), None).await?).await
 }
 
@@ -116,7 +116,7 @@ async fn send(
         return Ok(response);
     }
     let status = response.status();
-    Err(match response.text().await.map(|text| serde_json::from_str(&text)) {
+    Err(match response.text().await.map(|text| json::parse(&text)) {
         Ok(Ok(body)) => Refusal::Refused(body),
         _ => Refusal::Unexpected { status },
     })
@@ -124,7 +124,7 @@ async fn send(
 
 async fn answer<T: DeserializeOwned>(response: &Response) -> Result<T, Refusal> {
     let text = text(response).await?;
-    serde_json::from_str(&text).map_err(|_| Refusal::Unexpected { status: response.status() })
+    json::parse(&text).map_err(|_| Refusal::Unexpected { status: response.status() })
 }
 
 async fn text(response: &Response) -> Result<String, Refusal> {

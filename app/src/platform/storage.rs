@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use gloo_storage::{LocalStorage, Storage};
 use js_sys::{Array, Function};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -10,29 +9,26 @@ use wasm_bindgen::prelude::*;
 
 use super::{parameter, property, put_in_address, window};
 use crate::own_runs::OwnRuns;
-use crate::t;
 use crate::words::Language;
+use crate::{json, t};
 
-/// True if the browser stores data for this page. Browsers that block cookies throw an error, on which `gloo_storage`
-/// would panic.
-fn keeps_something() -> bool {
-    matches!(window().local_storage(), Ok(Some(_)))
+/// Storage of this page; `None` in a browser that blocks it.
+fn storage() -> Option<web_sys::Storage> {
+    window().local_storage().ok().flatten()
 }
 
 /// Reads a stored value; `None` if it is unreadable.
 pub(super) fn kept<T: DeserializeOwned>(name: &str) -> Option<T> {
-    if keeps_something() { LocalStorage::get(name).ok() } else { None }
+    json::parse(&storage()?.get_item(name).ok()??).ok()
 }
 
 /// Stores a value, and returns true if there was enough space.
 pub(super) fn keep(name: &str, value: &impl Serialize) -> bool {
-    keeps_something() && LocalStorage::set(name, value).is_ok()
+    storage().is_some_and(|storage| storage.set_item(name, &json::compact(value)).is_ok())
 }
 
 fn forget(name: &str) {
-    if keeps_something() {
-        LocalStorage::delete(name);
-    }
+    let _ = storage().map(|storage| storage.remove_item(name));
 }
 
 /// Stores the deletion secret of an upload. The page shows the deletion link, too.

@@ -8,6 +8,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, MessageChannel, MessageEvent, MessagePort, Worker};
 
 use super::{describe, meta, property};
+use crate::json;
 use crate::supplies;
 
 /// URL of the loader of the plain training worker.
@@ -58,7 +59,7 @@ impl TrainingWorker {
         let (line, heard) = (worker.clone(), handle.clone());
         let message = move |data: JsValue| {
             let text = data.as_string().unwrap_or_default();
-            let message = serde_json::from_str(&text).unwrap_or_else(|error| {
+            let message = json::parse(&text).unwrap_or_else(|error| {
                 FromWorker::Crashed(format!("it sent a message that this page does not know ({error})"))
             });
             // The loader of the Burn bundle sends its progress first.
@@ -119,7 +120,7 @@ fn start_framework(
     let (worker, port) = start().map_err(|error| describe(&error))?;
     let message = move |data: JsValue| {
         let text = JSON::stringify(&data).map(String::from).unwrap_or_default();
-        if let Ok(Says { loaded }) = serde_json::from_str(&text) {
+        if let Ok(Says { loaded }) = json::parse(&text) {
             (handle.borrow_mut())(FromWorker::Loaded(loaded));
         }
     };
@@ -170,7 +171,7 @@ fn said(event: &ErrorEvent) -> Option<String> {
 }
 
 fn post(worker: &Worker, message: &ToWorker, port: Option<MessagePort>) {
-    let text = serde_json::to_string(message).expect("every message can be written as JSON");
+    let text = json::compact(message);
     let ports: Array = port.into_iter().collect();
     let text = JsValue::from_str(&text);
     worker.post_message_with_transfer(&text, &ports).expect("a string and a port can always be posted");

@@ -193,14 +193,15 @@ pub(crate) async fn of_run(State(leaderboard): State<Leaderboard>, RunId(id): Ru
 /// Maximum number of lines of a table that a score is ranked among.
 const MAX_RANKED: u32 = 200;
 
-/// Ranks the score of a visible run among all devices of its class, suite and precision. Returns `None` for a run that
-/// has no class or a table without other devices.
+/// Ranks the score of a visible run among the other devices of its class, suite and precision. Returns `None` for a run
+/// that has no class, and with fewer than two other devices.
 pub(super) async fn rank_score(storage: &Storage, id: &str, score: f64) -> Result<Option<ScoreRank>, StorageError> {
     let Some(run) = storage.standing_run(id).await? else { return Ok(None) };
     let (Some(class), Some(rate)) = (run.class, run.rates.first()) else { return Ok(None) };
     let wanted = TableQuery { suite: &run.suite, class, precision: rate.precision, backend: None, client: None };
     let (figures, total) = storage.fastest(&wanted, &[SCORES], MAX_RANKED).await?.pop().unwrap_or_default();
-    Ok(ScoreRank::among(&ScoreTable { total, places: lines(figures) }, score))
+    let table = ScoreTable { total, places: lines(figures) };
+    Ok(ScoreRank::among(&table, score, |line| line.device_key == run.device_key))
 }
 
 async fn workload_standing(

@@ -29,7 +29,7 @@ fn a_card_says_score_rank_device_figures_and_tier() {
         ">Faster than 73 %<",
         ">of 214 devices<",
         ">NVIDIA GeForce RTX 4090<",
-        ">Native: native-runner 0.1.0 on Linux · backend wgsl · f32<",
+        ">Native: native-runner 0.1.0 on Linux · Vulkan · f32<",
         ">MNIST, multilayer perceptron (Keras)<",
         ">MNIST, LeNet (Caffe)<",
         ">98.41 %<",

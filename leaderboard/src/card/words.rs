@@ -1,5 +1,6 @@
 //! Texts of a card: names and metrics of a run, each short enough to be drawn.
 
+use engine::backends::WGSL;
 use results::api::{ScoreRank, StoredRun, Tier};
 use results::estimate::Estimate;
 use results::{ClientKind, CurvePoint, Date, Outcome, RunRecord, WorkloadRecord, metric, score_digits, summary};
@@ -145,20 +146,22 @@ impl Device {
     }
 }
 
-/// Returns a text such as `Native: native-runner 0.1.0 on Linux · backend wgsl · f32`.
+/// Returns a text such as `Native: native-runner 0.1.0 on Linux · Vulkan · f32`. The usual backend is not named.
 fn how(record: &RunRecord) -> String {
     let client = &record.provenance.client;
     let kind = match client.kind {
         ClientKind::Browser => "Browser",
         ClientKind::Native => "Native",
     };
-    let [name, version, system, backend] =
-        [&client.name, &client.version, &client.operating_system, &record.device.backend].map(|text| plain(text));
+    let (backend, api) = (&record.device.backend, &record.device.adapter.api);
+    let [name, version, system, backend, api] =
+        [&client.name, &client.version, &client.operating_system, backend, api].map(|text| plain(text));
+    let trained_by = if backend == WGSL { api } else { format!("{backend} · {api}") };
     let mut precisions: Vec<&str> =
         record.workloads.iter().map(|workload| workload.settings.precision.name()).collect();
     precisions.dedup();
     let precisions = precisions.join(", ");
-    format!("{kind}: {name} {version} on {system} · backend {backend} · {precisions}")
+    format!("{kind}: {name} {version} on {system} · {trained_by} · {precisions}")
 }
 
 impl Workload {

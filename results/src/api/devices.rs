@@ -243,14 +243,15 @@ pub struct ScoreRank {
 }
 
 impl ScoreRank {
-    /// Returns the position of a score, or `None` if the table has fewer than two devices: one may be the score's own.
+    /// Returns the position of a score among the devices that are not its own, or `None` if there are fewer than two.
     /// Lines beyond the table's limit count as slower devices.
-    pub fn among(table: &ScoreTable, score: f64) -> Option<Self> {
-        let lines = table.places.iter();
-        let all: BTreeSet<&str> = lines.clone().map(|line| line.device_key.as_str()).collect();
-        let faster = lines.filter(|line| line.figure.median > score).map(|line| line.device_key.as_str());
-        let faster = faster.collect::<BTreeSet<_>>().len() as u64;
-        let devices = all.len() as u64 + table.total.saturating_sub(table.places.len() as u64);
+    pub fn among(table: &ScoreTable, score: f64, is_own: impl Fn(&StandingsPlace) -> bool) -> Option<Self> {
+        let others: Vec<&StandingsPlace> = table.places.iter().filter(|line| !is_own(line)).collect();
+        let count = |lines: &mut dyn Iterator<Item = &&StandingsPlace>| {
+            lines.map(|line| line.device_key.as_str()).collect::<BTreeSet<_>>().len() as u64
+        };
+        let devices = count(&mut others.iter()) + table.total.saturating_sub(table.places.len() as u64);
+        let faster = count(&mut others.iter().filter(|line| line.figure.median > score));
         (devices > 1).then(|| Self { slower: devices - faster, devices })
     }
 
@@ -375,14 +376,16 @@ mod tests {
     #[test]
     fn scores_rank_against_the_best_line_of_each_device() {
         let rank = |lines: &[(&str, f64)], total, score| {
-            ScoreRank::among(&table(lines, total), score).map(|rank| (rank.slower, rank.devices, rank.percent()))
+            let rank = ScoreRank::among(&table(lines, total), score, |line| line.device_key == "own");
+            rank.map(|rank| (rank.slower, rank.devices, rank.percent()))
         };
         let lines = [("a", 900.0), ("b", 500.0), ("a", 400.0), ("c", 100.0)];
         assert_eq!(rank(&lines, 4, 500.0), Some((2, 3, "67 %".to_owned())));
         assert_eq!(rank(&lines, 4, 1000.0), Some((3, 3, "100 %".to_owned())));
         assert_eq!(rank(&lines, 4, 1.0), Some((0, 3, "0 %".to_owned())));
         assert_eq!(rank(&lines, 1004, 600.0), Some((1002, 1003, "99 %".to_owned())));
-        assert_eq!(rank(&lines[..1], 1, 1.0), None);
+        assert_eq!(rank(&[("own", 700.0), ("b", 500.0), ("c", 100.0)], 3, 400.0), Some((1, 2, "50 %".to_owned())));
+        assert_eq!(rank(&[("own", 700.0), ("b", 500.0)], 2, 1.0), None);
         assert_eq!(rank(&[], 0, 1.0), None);
     }
 }
