@@ -13,14 +13,13 @@ use super::failure::guarded;
 use super::{FirstUse, TUNED, VERSION, is_untuned_gpu};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::segment_tests::{NORMALIZED, OF_EVERY_KIND, assert_close, repeated};
-use crate::backends::wgsl::workload_tests::{
-    Standstill, calm_job, job, narrow_job, tolerance_at_low_rates, train_and_evaluate,
-};
+use crate::backends::wgsl::workload_tests::{calm_job, job, narrow_job, tolerance_at_low_rates, train_and_evaluate};
 use crate::backends::{AdapterChoice, open};
 use crate::data::{DataSet, Split};
 use crate::error::EngineError;
 use crate::model::{Activation, Initializer, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Weights};
 use crate::random::Generator;
+use crate::testing::Standstill;
 use crate::testing::models::{CLASSES, IMAGE, batch_norm, conv, dense, logits, small_models};
 use crate::train::check::against_reference;
 use crate::train::check::tests::whitened;

@@ -17,19 +17,11 @@ use crate::data::{DataSet, Split, data_set};
 use crate::error::EngineError;
 use crate::model::Layer;
 use crate::random::Generator;
-use crate::testing::{narrow, skipped, workloads};
+use crate::testing::{Standstill, narrow, skipped, workloads};
 use crate::train::check::tolerance;
 use crate::trainer::{Backend, EvaluationSet, TrainingJob};
 use crate::training::BatchPlan;
 use crate::workload::{Training, Workload};
-
-pub(in crate::backends) struct Standstill;
-
-impl Clock for Standstill {
-    fn now_seconds(&self) -> f64 {
-        0.0
-    }
-}
 
 /// Clock that advances by one second per reading.
 #[derive(Default)]

@@ -8,9 +8,10 @@ use crate::backends::burn::tests::{check, job_of};
 use crate::backends::sharing::comparison::{
     OF_EVERY_RULE, OF_OTHER_KINDS, ORDER_OF_ADDITIONS, THROUGH_NORMALIZATIONS, trains_as_one_does,
 };
-use crate::backends::wgsl::workload_tests::{Standstill, narrow_job};
+use crate::backends::wgsl::workload_tests::narrow_job;
 use crate::backends::{AdapterChoice, BURN_FLEX, Opening};
 use crate::model::{Activation, Layer, Model, Multipliers, TensorKind, TensorSpec};
+use crate::testing::Standstill;
 use crate::testing::models::{IMAGE, dense, logits, small_models};
 use crate::train::tests::{narrow_request, run};
 use crate::trainer::EvaluationSet;

@@ -126,7 +126,6 @@ impl PeakKind {
         let mut best: Option<Best> = None;
         let mut tried = Vec::new();
         for invocations in STREAM_INVOCATIONS {
-            let variant = format!("{invocations} invocations, arrays of {} MiB", bytes >> 20);
             let bench = loop {
                 match lab.set_up(self.stream_work(bytes, invocations)).await {
                     Err(EngineError::OutOfMemory { .. } | EngineError::DoesNotFit { .. })
@@ -137,6 +136,7 @@ impl PeakKind {
                     result => break result?,
                 }
             };
+            let variant = format!("{invocations} invocations, arrays of {} MiB", bytes >> 20);
             Best::consider(&mut best, &mut tried, bench, self.stream_bytes(bytes), variant).await?;
         }
         best.expect("there are candidates").measure(self, Unit::BytesPerSecond, tried).await

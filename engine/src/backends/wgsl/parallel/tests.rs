@@ -6,13 +6,13 @@ use results::Departure;
 use super::super::broken_tests::Judged;
 use super::super::plan::{Omission, Plan};
 use super::super::tuning::Choices;
-use super::super::workload_tests::{Standstill, narrow_job};
+use super::super::workload_tests::narrow_job;
 use super::*;
 use crate::backends::open_with;
 use crate::backends::sharing::comparison::{
     OF_EVERY_RULE, OF_OTHER_KINDS, ORDER_OF_ADDITIONS, THROUGH_NORMALIZATIONS, train, trains_as_one_does,
 };
-use crate::testing::skipped;
+use crate::testing::{Standstill, skipped};
 use crate::train::tests::{narrow_request, request, run};
 use crate::trainer::EvaluationSet;
 
