@@ -308,6 +308,7 @@ pub(crate) mod tests {
                 api: "Vulkan".to_owned(),
                 driver: String::new(),
                 software: false,
+                compatibility: false,
             },
             claimed_name: None,
             client_kind: ClientKind::Native,

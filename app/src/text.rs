@@ -4,8 +4,8 @@ use engine::SuiteDefinition;
 use results::api::Tier;
 use results::software::program_of_architecture;
 use results::{
-    Adapter, ClientKind, Date, FailureCause, HIDDEN_SOFTWARE, HiddenDevice, Metric, Outcome, RunRecord, Summary,
-    UNNAMED_ADAPTER, Unit, WorkloadRecord, metric,
+    Adapter, ClientKind, Date, FailureCause, HIDDEN_SOFTWARE, HiddenDevice, IN_COMPATIBILITY_MODE, Metric, Outcome,
+    RunRecord, Summary, UNNAMED_ADAPTER, Unit, WorkloadRecord, metric,
 };
 
 use crate::headline;
@@ -89,7 +89,7 @@ pub fn nothing_trained(record: &RunRecord) -> Option<(FailureCause, String)> {
 /// Name of a device as claimed by its owner, or else reported by the platform. Claims are ignored for a software
 /// adapter, because it is not a GPU.
 pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
-    match claimed.map(str::trim).filter(|name| !name.is_empty() && !adapter.software) {
+    let name = match claimed.map(str::trim).filter(|name| !name.is_empty() && !adapter.software) {
         Some(name) => name.to_owned(),
         // A browser's name consists of only these two words unless it has a description of the GPU.
         None if ["", UNNAMED_ADAPTER, &format!("{} {}", adapter.vendor, adapter.architecture)]
@@ -98,11 +98,20 @@ pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
             gpu_name(&adapter.vendor, &adapter.architecture, "", adapter.software)
         }
         None => adapter.name.clone(),
-    }
+    };
+    with_mode(name, adapter.compatibility)
+}
+
+/// Appends the mode of a device to its name, if it is WebGPU's compatibility mode.
+pub fn with_mode(name: String, compatibility: bool) -> String {
+    if compatibility { format!("{name}, {}", t!(device_compatibility)) } else { name }
 }
 
 /// Name of a device from the leaderboard, which has placeholders for hidden names.
 pub fn named_device(name: &str) -> String {
+    if let Some(name) = name.strip_suffix(IN_COMPATIBILITY_MODE) {
+        return with_mode(named_device(name), true);
+    }
     match HiddenDevice::called(name) {
         None if name == HIDDEN_SOFTWARE => t!(device_software).to_owned(),
         Some(HiddenDevice { told }) if told.is_empty() => t!(device_masked).to_owned(),
@@ -338,12 +347,18 @@ mod tests {
         assert_eq!(gpu_name("", "", "", true), "A software adapter");
         let unnamed = Adapter { name: UNNAMED_ADAPTER.to_owned(), software: true, ..Adapter::default() };
         assert_eq!(device_name(&unnamed, Some("RTX 4070")), "A software adapter");
+        let old = Adapter { vendor: "arm".to_owned(), compatibility: true, ..Adapter::default() };
+        assert_eq!(device_name(&old, None), "Arm GPU, compatibility mode");
         let hidden = |told: &str| named_device(&HiddenDevice { told: told.to_owned() }.to_string());
         assert_eq!([hidden(""), hidden("Apple")], ["A GPU that its browser hides", "Apple (the browser hides which)"]);
         speak(Language::German);
         assert_eq!(hidden(""), "Eine GPU, die der Browser verbirgt");
         assert_eq!(hidden("Apple"), "Apple (der Browser verbirgt, welche)");
         assert_eq!(named_device(HIDDEN_SOFTWARE), "Ein Software-Adapter");
+        assert_eq!(
+            named_device("Arm (the browser hides which), compatibility mode"),
+            "Arm (der Browser verbirgt, welche), Kompatibilitätsmodus"
+        );
         assert_eq!(named_device("NVIDIA GeForce RTX 4090"), "NVIDIA GeForce RTX 4090");
     }
 

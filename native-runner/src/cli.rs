@@ -400,8 +400,8 @@ pub(crate) struct PlaceArgs {
         requires = "remote"
     )]
     pub(crate) remote_timeout: f64,
-    /// Device features that `wgsl` does not use, separated by commas: `subgroups`, `f16`, `timestamps`. Shows the
-    /// effect of each feature; never ranked
+    /// Device features that `wgsl` does not use, separated by commas: `subgroups`, `f16`, `timestamps`, or `core` for
+    /// WebGPU's compatibility mode. Shows the effect of each feature; never ranked
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Device", value_parser = feature)]
     without: Vec<Feature>,
     /// Exchange finished gradients while several devices of `wgsl` compute the others: `on` or `off` [default: on, but

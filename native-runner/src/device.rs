@@ -322,10 +322,8 @@ mod tests {
     }
 
     fn adapter(name: &str) -> Adapter {
-        let text = String::new;
-        let kind = DeviceKind::Discrete;
-        let (vendor, architecture, driver) = (text(), text(), text());
-        Adapter { name: name.to_owned(), vendor, architecture, kind, api: "Vulkan".to_owned(), driver, software: false }
+        let (name, kind, api) = (name.to_owned(), DeviceKind::Discrete, "Vulkan".to_owned());
+        Adapter { name, kind, api, ..Adapter::default() }
     }
 
     #[test]

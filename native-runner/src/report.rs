@@ -3,8 +3,8 @@
 use results::estimate::Estimate;
 use results::statistics::median;
 use results::{
-    ColdStart, Correctness, FailureCause, Outcome, ResourceSample, RunRecord, WorkloadRecord, metrics_of, obstacle,
-    score_digits,
+    ColdStart, Correctness, FailureCause, IN_COMPATIBILITY_MODE, Outcome, ResourceSample, RunRecord, WorkloadRecord,
+    metrics_of, obstacle, score_digits,
 };
 
 use crate::failure::Failure;
@@ -165,11 +165,12 @@ fn verdict(record: &RunRecord) -> String {
         Some(name) => format!("{name} (reported as {adapter})"),
         None => adapter.clone(),
     };
+    let mode = if record.device.adapter.compatibility { IN_COMPATIBILITY_MODE } else { "" };
     let workloads: Vec<String> = record.workloads.iter().map(headline).collect();
     let reasons = unranked_because(record);
     let rank =
         if reasons.is_empty() { "can be ranked".to_owned() } else { format!("not ranked: {}", reasons.join(", ")) };
-    format!("{device} · {} · {} · {rank}", record.device.backend, workloads.join(" · "))
+    format!("{device}{mode} · {} · {} · {rank}", record.device.backend, workloads.join(" · "))
 }
 
 fn headline(record: &WorkloadRecord) -> String {
@@ -379,6 +380,14 @@ mod tests {
         record.run_id = None;
         let verdict = verdict(&record);
         assert!(verdict.ends_with("not ranked: software adapter, 2 epochs, seed not from a leaderboard"), "{verdict}");
+    }
+
+    #[test]
+    fn the_verdict_names_the_mode_of_the_device() {
+        let mut record = record(Outcome::Completed);
+        assert!(verdict(&record).starts_with("Some GPU · "));
+        record.device.adapter.compatibility = true;
+        assert!(verdict(&record).starts_with("Some GPU, compatibility mode · "));
     }
 
     #[test]

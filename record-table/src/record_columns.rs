@@ -213,5 +213,10 @@ pub fn record_columns<R: Run>() -> Vec<Column<R>> {
             "score of the run in each of its rows; empty unless the run completed its suite",
             OptionalNumber(|run, _| Some(engine::score(run.record())?.value)),
         ),
+        Column::of(
+            "compatibility",
+            "true if the device was in WebGPU's compatibility mode",
+            Flag(|run, _| run.record().device.adapter.compatibility),
+        ),
     ]
 }

@@ -44,6 +44,10 @@ pub struct Adapter {
     /// True for a software adapter, which acts as a GPU but computes on the processor. Its results are shown but never
     /// ranked.
     pub software: bool,
+    /// True for a device in WebGPU's compatibility mode, which older GPUs have instead of core WebGPU: its limits are
+    /// lower. Its results are ranked as those of a separate device.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub compatibility: bool,
 }
 
 /// Kind of device.
@@ -166,6 +170,9 @@ pub const UNNAMED_ADAPTER: &str = "unnamed adapter";
 
 /// Name on the leaderboard of a software adapter whose name the browser hides. Pages in other languages translate it.
 pub const HIDDEN_SOFTWARE: &str = "A software adapter";
+
+/// End of the leaderboard name of a device in WebGPU's compatibility mode. Pages in other languages translate it.
+pub const IN_COMPATIBILITY_MODE: &str = ", compatibility mode";
 
 const HIDDEN: &str = "A GPU that its browser hides";
 const HIDDEN_SUFFIX: &str = " (the browser hides which)";

@@ -76,8 +76,8 @@ mod warning;
 pub use calendar::Date;
 pub use correctness::{Compared, Correctness, Disagreement, WholeBatch};
 pub use device::{
-    Adapter, BROWSERS, Client, ClientKind, Device, DeviceKind, HIDDEN_SOFTWARE, HiddenDevice, Precision, Provenance,
-    SYSTEMS, UNKNOWN, UNNAMED_ADAPTER, VENDORS,
+    Adapter, BROWSERS, Client, ClientKind, Device, DeviceKind, HIDDEN_SOFTWARE, HiddenDevice, IN_COMPATIBILITY_MODE,
+    Precision, Provenance, SYSTEMS, UNKNOWN, UNNAMED_ADAPTER, VENDORS,
 };
 pub use metric::{Better, METRICS, Metric, Unit, metric, metrics_of, score_digits};
 pub use record::{

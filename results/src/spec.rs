@@ -144,7 +144,7 @@ impl JsonSchema for Positive {
     }
 }
 
-/// Optional feature of a device that our kernels use.
+/// Feature of a device that our kernels use where it exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Feature {
@@ -154,9 +154,11 @@ pub enum Feature {
     F16,
     /// Times of single dispatches.
     Timestamps,
+    /// Features and limits of core WebGPU. Without them, the device is in WebGPU's compatibility mode.
+    Core,
 }
 
-names!(Feature { Subgroups = "subgroups", F16 = "f16", Timestamps = "timestamps" });
+names!(Feature { Subgroups = "subgroups", F16 = "f16", Timestamps = "timestamps", Core = "core" });
 
 /// One departure of a run from its suite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -14,8 +14,6 @@ struct Params {
 @group(0) @binding(1) var<storage, read> gradients: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> limited: array<vec4<f32>>;
 
-const INVOCATIONS: u32 = 256u;
-
 var<workgroup> squares: array<f32, INVOCATIONS>;
 
 @compute @workgroup_size(INVOCATIONS)

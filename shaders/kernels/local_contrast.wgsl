@@ -28,7 +28,6 @@ struct Params {
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> batch: array<Stored>;
 
-const INVOCATIONS: u32 = 256u;
 const PIXELS: u32 = 2048u;
 // Radius of the Gaussian in pixels.
 const REACH: i32 = 3;

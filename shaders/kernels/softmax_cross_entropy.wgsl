@@ -1,7 +1,7 @@
 // softmax_cross_entropy: mean loss, count of correct answers, and in training the logits' gradient
 // scale·(softmax(scale·logits) - target), divided by the number of samples of the whole batch unless summed, and
 // multiplied by gradient_scale. The target is smoothing / classes for all classes, plus 1 - smoothing for the label.
-// One workgroup; each invocation processes every 256th row. The answer is the first of the largest logits.
+// One workgroup; each invocation processes every INVOCATIONS-th row. The answer is the first of the largest logits.
 //
 // params: Softmax. logits, gradient: (B, stride) Stored; the first `classes` are in use. labels: (B) u32.
 // results: (slots) of loss, count and mark. In training, rows from step.count on and padding get gradient zero.
@@ -27,8 +27,6 @@ struct StepResult {
 @group(0) @binding(2) var<storage, read> labels: array<u32>;
 @group(0) @binding(3) var<storage, read_write> gradient: array<Stored>;
 @group(0) @binding(4) var<storage, read_write> results: array<StepResult>;
-
-const INVOCATIONS: u32 = 256u;
 
 var<workgroup> losses: array<f32, INVOCATIONS>;
 var<workgroup> corrects: array<u32, INVOCATIONS>;

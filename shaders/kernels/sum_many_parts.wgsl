@@ -1,9 +1,9 @@
 // sum_many_parts: sum[i] = Σ parts[p, i], added to the previous sum if `accumulate` is 1. Variant of sum_parts for few
-// elements and many parts: each workgroup sums four consecutive groups of four elements, with 64 invocations per group
-// that each sum every 64th part.
+// elements and many parts: each workgroup sums four consecutive groups of four elements, and the invocations of a group
+// share its parts.
 //
 // params: SumParts; elements is a multiple of 4. parts: (parts, elements). sum: (elements). All f32.
-// One workgroup of 256 invocations per 16 elements.
+// One workgroup per 16 elements.
 struct Params {
     elements: u32,
     parts: u32,
@@ -15,7 +15,6 @@ struct Params {
 @group(0) @binding(1) var<storage, read> parts: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> sum: array<vec4<f32>>;
 
-const INVOCATIONS: u32 = 256u;
 // Groups of four elements per workgroup.
 const QUADS: u32 = 4u;
 

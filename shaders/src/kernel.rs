@@ -64,6 +64,15 @@ impl Kernel {
         parts.join("\n")
     }
 
+    /// Returns the kernel that computes the same in a workgroup of at most [`SMALL_WORKGROUP`] invocations: itself, if
+    /// it is small enough or has no such variant.
+    pub fn in_small_workgroups(&'static self) -> &'static Self {
+        if self.workgroup_size <= SMALL_WORKGROUP {
+            return self;
+        }
+        kernel(&format!("{}_{SMALL_WORKGROUP}", self.name)).unwrap_or(self)
+    }
+
     /// Returns true if the kernel requires subgroups of at least eight lanes or, if it multiplies blocks, of at most
     /// 64.
     pub fn needs_subgroups(&self) -> bool {
@@ -218,6 +227,10 @@ const SUBGROUP_TILE: &str = wgsl!("shared", "subgroup_tile");
 /// Shared part of kernels with subgroup block products.
 const MATRIX_TILE: &str = wgsl!("shared", "matrix_tile");
 
+/// Invocations of a workgroup on every device, also in WebGPU's compatibility mode:
+/// <https://gpuweb.github.io/gpuweb/#limits>.
+pub const SMALL_WORKGROUP: u32 = 128;
+
 /// Returns the kernel named `name`.
 pub fn kernel(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|k| k.name == name)
@@ -271,10 +284,13 @@ pub const KERNELS: &[Kernel] = kernels![
     "max_pool_backward", Pool, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "pool_params", "pool_window", "store_gradient"], [Read, Read, Read, ReadWrite];
     "average_pool_forward", Pool, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "pool_params", "pool_window"], [Read, ReadWrite];
     "average_pool_backward", Pool, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "pool_params", "pool_window", "store_gradient"], [Read, Read, ReadWrite];
-    "softmax_cross_entropy", Softmax, 256, ["step"], [Read, Read, ReadWrite, ReadWrite];
+    "softmax_cross_entropy", Softmax, 256, ["step", "workgroup_256"], [Read, Read, ReadWrite, ReadWrite];
+    "softmax_cross_entropy_128" from "softmax_cross_entropy", Softmax, 128, ["step", "workgroup_128"], [Read, Read, ReadWrite, ReadWrite];
     "sum_parts", SumParts, 64, ["step", "invocation"], [Read, ReadWrite];
-    "sum_many_parts", SumParts, 256, ["step", "workgroup_number"], [Read, ReadWrite];
-    "limit_gradients", GradientLimit, 256, ["step"], [Read, ReadWrite];
+    "sum_many_parts", SumParts, 256, ["step", "workgroup_number", "workgroup_256"], [Read, ReadWrite];
+    "sum_many_parts_128" from "sum_many_parts", SumParts, 128, ["step", "workgroup_number", "workgroup_128"], [Read, ReadWrite];
+    "limit_gradients", GradientLimit, 256, ["step", "workgroup_256"], [Read, ReadWrite];
+    "limit_gradients_128" from "limit_gradients", GradientLimit, 128, ["step", "workgroup_128"], [Read, ReadWrite];
     "sgd", Optimizer, 64, ["step", "invocation", "optimizer_params"], [Read, Read, ReadWrite, ReadWrite];
     "rmsprop", Optimizer, 64, ["step", "invocation", "optimizer_params"], [Read, Read, ReadWrite, ReadWrite];
     "adadelta", Optimizer, 64, ["step", "invocation", "optimizer_params"], [Read, Read, ReadWrite, ReadWrite, ReadWrite];
@@ -285,7 +301,8 @@ pub const KERNELS: &[Kernel] = kernels![
     "shuffle", Shuffle, 64, ["step", "invocation", "pcg4d"], [ReadWrite];
     "mirror_order", MirrorOrder, 64, ["step", "invocation", "pcg4d"], [ReadWrite];
     "standardize", Standardize, 64, ["step", "pcg4d"], [ReadWrite];
-    "local_contrast", LocalContrast, 256, ["step"], [ReadWrite];
+    "local_contrast", LocalContrast, 256, ["step", "workgroup_256"], [ReadWrite];
+    "local_contrast_128" from "local_contrast", LocalContrast, 128, ["step", "workgroup_128"], [ReadWrite];
     "peak_fma_2", PeakFma, 64, ["step", "invocation", "peak_fma"], [ReadWrite];
     "peak_fma_4", PeakFma, 64, ["step", "invocation", "peak_fma"], [ReadWrite];
     "peak_fma_8", PeakFma, 64, ["step", "invocation", "peak_fma"], [ReadWrite];

@@ -20,5 +20,5 @@ pub mod params;
 mod real;
 pub mod reference;
 
-pub use kernel::{Access, Form, KERNELS, Kernel, Matrices, Stored, kernel};
+pub use kernel::{Access, Form, KERNELS, Kernel, Matrices, SMALL_WORKGROUP, Stored, kernel};
 pub use real::Real;

@@ -9,7 +9,7 @@ use naga::proc::BoundsCheckPolicies;
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, ShaderStage, StorageAccess, TypeInner};
 use shaders::params::{BlockMultipliers, Epilogue, Field, Step};
-use shaders::{Access, Form, KERNELS, Kernel, Matrices, Stored};
+use shaders::{Access, Form, KERNELS, Kernel, Matrices, SMALL_WORKGROUP, Stored};
 
 /// The module of a kernel, which a browser has to accept unless it is for matrix units, which no browser offers yet; and
 /// what naga has found out about it.
@@ -88,7 +88,8 @@ fn every_kernel_is_valid_for_a_browser() {
     }
 }
 
-/// Bytes of workgroup memory, and invocations of a workgroup, that WebGPU grants on every device.
+/// Bytes of workgroup memory that WebGPU grants on every device, and invocations of a workgroup that it grants outside
+/// compatibility mode.
 const WORKGROUP_BYTES: u32 = 16_384;
 /// Bytes of workgroup memory that a large matrix tile may have: it is used only where a device has them.
 const MATRIX_TILE_BYTES: u32 = 32_768;
@@ -105,6 +106,16 @@ fn workgroups_ask_for_no_more_than_every_device_has() {
         let allowed = if kernel.name.ends_with("_matrix_large") { MATRIX_TILE_BYTES } else { WORKGROUP_BYTES };
         assert!(bytes <= allowed, "{}: {bytes} bytes of workgroup memory", kernel.name);
         assert!(kernel.workgroup_size <= WORKGROUP_INVOCATIONS, "{}: {}", kernel.name, kernel.workgroup_size);
+    }
+}
+
+#[test]
+fn every_kernel_but_optional_variants_fits_small_workgroups() {
+    let is_optional = |kernel: &Kernel| kernel.multiplies_blocks() || kernel.name.ends_with("_sliced");
+    for kernel in KERNELS.iter().filter(|kernel| !is_optional(kernel)) {
+        let small = kernel.in_small_workgroups();
+        assert!(small.workgroup_size <= SMALL_WORKGROUP, "{}: {}", small.name, small.workgroup_size);
+        assert_eq!((small.file, small.params, small.storage), (kernel.file, kernel.params, kernel.storage));
     }
 }
 

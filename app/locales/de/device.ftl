@@ -5,6 +5,7 @@
 device_masked = Eine GPU, die der Browser verbirgt
 device_masked_but_for = { $told } (der Browser verbirgt, welche)
 device_software = Ein Software-Adapter
+device_compatibility = Kompatibilitätsmodus
 device_unnamed = ohne Namen
 device_source_reported = Das System nennt den Namen.
 device_source_claimed = Browser verbergen den Namen. Besitzer haben ihn angegeben, und nichts widerspricht ihm.

@@ -11,6 +11,8 @@ start_battery = Dieses Gerät läuft im Akkubetrieb und ist dadurch womöglich l
     anschließen, sonst steht beim Ergebnis ein Hinweis.
 start_software = Das ist ein Software-Adapter: Der Prozessor ersetzt die GPU. Er trainiert richtig, aber langsam; das
     Ergebnis wird angezeigt, aber nicht gewertet.
+start_compatibility = Hier bietet der Browser WebGPU nur im Kompatibilitätsmodus, mit niedrigeren Grenzen. Das Ergebnis
+    wird wie das eines eigenen Geräts gewertet.
 start_no_webgpu = WebGPU fehlt
 start_demonstrate = Auf dem Prozessor vorführen
 start_demonstration = Trainiert dasselbe Netz einige Sekunden lang mit einfachen Schleifen auf einem Prozessorkern.

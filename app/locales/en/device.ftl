@@ -5,6 +5,7 @@
 device_masked = A GPU that its browser hides
 device_masked_but_for = { $told } (the browser hides which)
 device_software = A software adapter
+device_compatibility = compatibility mode
 device_unnamed = without a name
 device_source_reported = The platform reports the name.
 device_source_claimed = Browsers hide the name. Owners entered it, and nothing contradicts it.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use results::Feature;
 
 use super::choices::{Options, WrongAddress};
 use super::language::kept;
@@ -217,6 +218,10 @@ fn Device(state: StartState) -> impl IntoView {
         Gpu::Found(gpu) => gpu.name(),
     };
     let software = move || matches!(state.gpu.get(), Gpu::Found(gpu) if gpu.software);
+    let compatibility = move || {
+        let is_withheld = state.chosen(|options| options.without.contains(&Feature::Core));
+        !is_withheld && matches!(state.gpu.get(), Gpu::Found(gpu) if gpu.compatibility)
+    };
     // A device on battery power is a laptop.
     let is_laptop = on_battery();
     let integrated = Memo::new(move |_| match state.gpu.get() {
@@ -233,6 +238,7 @@ fn Device(state: StartState) -> impl IntoView {
                 <span data-figure="browser">{platform::browser().title()}</span>
             </p>
             {move || software().then(|| view! { <p class="note">{t!(start_software)}</p> })}
+            {move || compatibility().then(|| view! { <p class="note">{t!(start_compatibility)}</p> })}
             <Show when=move || software() || integrated.get()>
                 <details data-figure=move || integrated.get().then_some("integrated")>
                     <summary>{t!(start_integrated_question)}</summary>

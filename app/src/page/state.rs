@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use results::Feature;
 use results::api::AcceptedRun;
 
 use super::comparing::Comparing;
@@ -53,7 +54,8 @@ impl StartState {
             let frameworks = frameworks.unwrap_or_else(|refusal| Availability::missing(refusal.to_string()));
             benchmark.supplies.update(|supplies| supplies.frameworks = frameworks);
         });
-        spawn_local(async move { state.gpu.set(platform::probe().await) });
+        let without_core = state.chosen(|options| options.without.contains(&Feature::Core));
+        spawn_local(async move { state.gpu.set(platform::probe(without_core).await) });
         state
     }
 

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use gloo_events::{EventListener, EventListenerOptions};
 use gloo_timers::future::TimeoutFuture;
 use js_sys::{Array, Function, Object, Promise, Reflect};
+use training_worker::{Adapters, FoundAdapter};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -31,31 +32,26 @@ pub(crate) struct FoundGpu {
     description: String,
     /// True for a software adapter.
     pub(crate) software: bool,
+    /// True in WebGPU's compatibility mode.
+    pub(crate) compatibility: bool,
 }
 
 impl FoundGpu {
     /// Name in the page's current language.
     pub(crate) fn name(&self) -> String {
-        text::gpu_name(&self.vendor, &self.architecture, &self.description, self.software)
+        let name = text::gpu_name(&self.vendor, &self.architecture, &self.description, self.software);
+        text::with_mode(name, self.compatibility)
     }
 }
 
-/// Asks the browser for a GPU, as the worker will.
-pub(crate) async fn probe() -> Gpu {
-    let gpu = property(&window().navigator(), "gpu");
-    if gpu.is_undefined() || gpu.is_null() {
+/// Asks the browser for a GPU, as the worker will for a run with or without core WebGPU.
+pub(crate) async fn probe(without_core: bool) -> Gpu {
+    let Some(adapters) = Adapters::of_browser(without_core) else {
         let secure = window().is_secure_context();
         return Gpu::Missing(if secure { Obstacle::NoInterface } else { Obstacle::InsecurePage });
-    }
-    let options = js_sys::Object::new();
-    // If there are two GPUs, request the one that the worker will use.
-    let _ = Reflect::set(&options, &"powerPreference".into(), &"high-performance".into());
-    let Some(promise) = promise_of(&gpu, "requestAdapter", &options) else {
-        return Gpu::Missing(Obstacle::NoInterface);
     };
-    let adapter = match JsFuture::from(promise).await {
-        Ok(adapter) if adapter.is_object() => adapter,
-        _ => return Gpu::Missing(Obstacle::NoAdapter),
+    let Some(FoundAdapter { adapter, compatibility }) = adapters.find().await else {
+        return Gpu::Missing(Obstacle::NoAdapter);
     };
     let info = property(&adapter, "info");
     let word = |name: &str| property(&info, name).as_string().unwrap_or_default();
@@ -64,6 +60,7 @@ pub(crate) async fn probe() -> Gpu {
         architecture: word("architecture"),
         description: word("description"),
         software: is_true(&info, "isFallbackAdapter") || is_true(&adapter, "isFallbackAdapter"),
+        compatibility,
     })
 }
 

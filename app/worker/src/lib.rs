@@ -11,8 +11,12 @@ use results::{Client, FailureCause, RunRecord, RunSpec};
 use serde::{Deserialize, Serialize};
 
 #[cfg(all(target_arch = "wasm32", feature = "training"))]
+mod adapter;
+#[cfg(all(target_arch = "wasm32", feature = "training"))]
 mod training;
 
+#[cfg(all(target_arch = "wasm32", feature = "training"))]
+pub use adapter::{Adapters, FoundAdapter};
 #[cfg(all(target_arch = "wasm32", feature = "training"))]
 pub use training::start;
 

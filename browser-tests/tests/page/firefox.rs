@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use browser_tests::{Page, RUN_TIMEOUT, Setup, drive, drive_firefox, read_page_json, skipped};
 use serde_json::{Value, json};
-use shaders::{Access, Form, KERNELS, Kernel, Matrices, Stored};
+use shaders::{Access, Form, KERNELS, Kernel, Matrices, SMALL_WORKGROUP, Stored};
 
 #[test]
 #[ignore = "needs Firefox"]
@@ -84,9 +84,10 @@ fn other_frameworks_train_after_one_fails_without_webgl() {
     });
 }
 
-/// Script that opens a device with the optional features of kernels, and returns the ones that the adapter supports.
-const OPEN_DEVICE: &str = r#"async () => {
-    const adapter = await navigator.gpu.requestAdapter();
+/// Script that opens a device of a feature level with the optional features of kernels, and returns the ones that the
+/// adapter supports.
+const OPEN_DEVICE: &str = r#"async (featureLevel) => {
+    const adapter = await navigator.gpu.requestAdapter({ featureLevel });
     const requiredFeatures = ["subgroups", "shader-f16"].filter((feature) => adapter.features.has(feature));
     window.testDevice = await adapter.requestDevice({ requiredFeatures });
     return requiredFeatures;
@@ -132,15 +133,19 @@ fn is_for_browsers(form: &Form) -> bool {
     form.matrices.and_then(Matrices::side).is_none()
 }
 
-/// Compiles every kernel in every form that the browser's device supports. The device must have the feature
-/// `expected`.
-async fn assert_compiles_all(page: &impl Page, expected: &str) {
+const CORE: &str = "core";
+const COMPATIBILITY: &str = "compatibility";
+
+/// Compiles every kernel in every form that the browser's device of this feature level supports. The device must have
+/// the feature `expected`.
+async fn assert_compiles_all(page: &impl Page, expected: &str, feature_level: &str) {
     page.open("/").await;
-    let features = page.ask(OPEN_DEVICE).await;
+    let features = page.call(OPEN_DEVICE, feature_level.into()).await;
     let has = |feature: &str| features.as_array().is_some_and(|all| all.iter().any(|other| other == feature));
     assert!(has(expected), "{expected} is not among {features}");
     let mut errors = Vec::new();
-    for kernel in KERNELS.iter().filter(|kernel| has("subgroups") || !kernel.needs_subgroups()) {
+    let fits = |kernel: &&Kernel| feature_level == CORE || kernel.workgroup_size <= SMALL_WORKGROUP;
+    for kernel in KERNELS.iter().filter(fits).filter(|kernel| has("subgroups") || !kernel.needs_subgroups()) {
         let has_type = |form: &Form| has("shader-f16") || form.stored == Stored::F32;
         for form in kernel.forms().into_iter().filter(has_type).filter(is_for_browsers) {
             let answer = page.call(COMPILE, describe(kernel, form)).await;
@@ -157,11 +162,17 @@ async fn assert_compiles_all(page: &impl Page, expected: &str) {
 #[test]
 #[ignore = "compiles every kernel in browsers"]
 fn chromium_compiles_every_kernel_without_f16() {
-    drive(Setup::USUAL, async |page| assert_compiles_all(page, "subgroups").await);
+    drive(Setup::USUAL, async |page| assert_compiles_all(page, "subgroups", CORE).await);
+}
+
+#[test]
+#[ignore = "compiles every kernel in browsers"]
+fn chromium_compiles_every_small_kernel_in_compatibility_mode() {
+    drive(Setup::USUAL, async |page| assert_compiles_all(page, "subgroups", COMPATIBILITY).await);
 }
 
 #[test]
 #[ignore = "needs Firefox"]
 fn firefox_compiles_every_kernel_without_subgroups() {
-    drive_firefox(Setup::USUAL, async |page| assert_compiles_all(page, "shader-f16").await);
+    drive_firefox(Setup::USUAL, async |page| assert_compiles_all(page, "shader-f16", CORE).await);
 }

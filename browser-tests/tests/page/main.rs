@@ -3,6 +3,7 @@
 mod absent;
 mod accessible;
 mod backends;
+mod compatibility;
 mod firefox;
 mod german;
 mod leaderboard;

@@ -116,5 +116,6 @@ fn processor(name: String) -> Adapter {
         api: "CPU".to_owned(),
         driver: String::new(),
         software: false,
+        compatibility: false,
     }
 }

@@ -56,6 +56,7 @@ pub(crate) fn adapter(name: &str, kind: DeviceKind, api: &str) -> Adapter {
         api: api.to_owned(),
         driver: "1".to_owned(),
         software: kind == DeviceKind::Cpu,
+        compatibility: false,
     }
 }
 

@@ -11,7 +11,7 @@ use engine::{
     Activation, AdapterChoice, Backend, Initializer, Layer, Model, Trace, TraceRequest, Workload,
     backends::reference::ReferenceBackend,
 };
-use results::{InputMode, Precision};
+use results::{Feature, InputMode, Precision};
 use serde_json::Value;
 
 struct Golden {
@@ -313,6 +313,16 @@ fn two_devices_that_share_each_batch_reproduce_every_trace() {
     let Some(backend) = open_wgsl(&opening, "two logical devices") else { return };
     assert_eq!(backend.devices(), 2);
     reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
+}
+
+#[test]
+fn compatibility_mode_reproduces_a_trace() {
+    let opening = Opening { without: vec![Feature::Core], ..Opening::new(Precision::F32, &AdapterChoice::Cpu) };
+    let Some(backend) = open_wgsl(&opening, "compatibility mode") else { return };
+    assert!(backend.adapter().compatibility);
+    let traces = traces();
+    let golden = traces.iter().find(|golden| golden.name == "keras-mnist-mlp-small").unwrap();
+    compare(golden, &compute(golden, backend.as_ref()), 1e-5);
 }
 
 /// For the networks of costly traces, a test of the trainer compares streamed batches with resident data bit for bit.

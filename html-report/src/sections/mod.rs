@@ -6,7 +6,7 @@ mod sweeps;
 mod workload;
 
 use results::summary::MeasuredWorkload;
-use results::{Adapter, Layout, Outcome, Provenance};
+use results::{Adapter, IN_COMPATIBILITY_MODE, Layout, Outcome, Provenance};
 
 use crate::finding::{Finding, Kind};
 use crate::findings::{RULES, cautions};
@@ -117,10 +117,11 @@ type Machine = [String; 6];
 fn machine(name: &str, backend: &str, adapter: &Adapter, provenance: &Provenance) -> Machine {
     let client = &provenance.client;
     let software = if adapter.software { ", software" } else { "" };
+    let mode = if adapter.compatibility { IN_COMPATIBILITY_MODE } else { "" };
     let processors = client.logical_processors.map(|count| format!(", {count} logical processors")).unwrap_or_default();
     let (engine, commit) = (&provenance.engine_version, &provenance.commit);
     [
-        format!("{name}{software}"),
+        format!("{name}{software}{mode}"),
         backend.to_owned(),
         adapter.api.clone(),
         if adapter.driver.is_empty() { ABSENT.to_owned() } else { adapter.driver.clone() },

@@ -2,7 +2,7 @@
 
 use results::api::DeviceSource;
 use results::software::program_of_architecture;
-use results::{Adapter, Device, HIDDEN_SOFTWARE, HiddenDevice, RunRecord};
+use results::{Adapter, Device, HIDDEN_SOFTWARE, HiddenDevice, IN_COMPATIBILITY_MODE, RunRecord};
 
 use super::contradiction::misfit;
 use super::name::displayed;
@@ -77,6 +77,7 @@ impl Identity {
             Some((source, name)) => (source, named_group(source, name)),
             None => (DeviceSource::Masked, masked_group(&reported, record.device.adapter.software)),
         };
+        let group = if record.device.adapter.compatibility { in_compatibility_mode(group) } else { group };
         Self { inferred: infer(record, &reported), reported, claimed, group, source, misfit, contradiction }
     }
 }
@@ -139,6 +140,11 @@ fn masked_group(reported: &Reported, software: bool) -> DeviceGroup {
         None => HiddenDevice { told: words.join(", ") }.to_string(),
     };
     DeviceGroup { key, label }
+}
+
+/// Returns the separate group of the same devices in WebGPU's compatibility mode, in which they are slower.
+fn in_compatibility_mode(DeviceGroup { key, label }: DeviceGroup) -> DeviceGroup {
+    DeviceGroup { key: key + "-compatibility", label: label + IN_COMPATIBILITY_MODE }
 }
 
 /// Returns lower-case letters and digits, with a hyphen for everything else between them.
@@ -224,6 +230,15 @@ mod tests {
     }
 
     #[test]
+    fn compatibility_mode_is_a_separate_device() {
+        let mut record = in_browser("qualcomm", "adreno-5xx");
+        record.device.adapter.compatibility = true;
+        let DeviceGroup { key, label } = Identity::of(&record).group;
+        assert_eq!(key, "masked-qualcomm-adreno-5xx-compatibility");
+        assert_eq!(label, "Qualcomm, adreno-5xx (the browser hides which), compatibility mode");
+    }
+
+    #[test]
     fn the_three_stay_apart() {
         let identity =
             Identity::of(&claimed(with_peak(in_browser("nvidia", "blackwell"), 1.04e14), "RTX\u{200b} 5090"));
@@ -240,6 +255,7 @@ mod tests {
         assert_eq!(keys.len(), known_devices().len());
         let reserved = ["reported-", "claimed-", "masked", "unknown"];
         assert!(keys.iter().all(|key| reserved.iter().all(|word| !key.starts_with(word))));
+        assert!(keys.iter().all(|key| !key.ends_with("-compatibility")));
     }
 
     fn candidates(record: &RunRecord) -> Vec<&'static str> {

@@ -81,6 +81,7 @@ fn record(kind: ClientKind, api: &str, name: &str, vendor: &str, architecture: &
                 api: api.to_owned(),
                 driver: String::new(),
                 software: false,
+                compatibility: false,
             },
             claimed_name: None,
         },

@@ -61,6 +61,9 @@ pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
         if adapter.software {
             facts.push("software: used only with `--adapter cpu`, never ranked".to_owned());
         }
+        if adapter.compatibility {
+            facts.push("compatibility mode: its limits are below those of core WebGPU".to_owned());
+        }
         SCREEN.prose("    ", &facts.join(" · "), 4)?;
     }
     Ok(())

@@ -136,7 +136,10 @@ fn judge_adapter(index: usize, details: &Details, default: bool) -> Finding {
     let lacking = limits.into_iter().filter(|(_, has, needs)| has < needs);
     let too_small: Vec<String> = lacking.map(|(what, has, needs)| format!("{has} {what} of {needs}")).collect();
     let finding = if !too_small.is_empty() {
-        let below = format!("{sentence} It is below the minimum limits of WebGPU: {}.", too_small.join(", "));
+        let below = format!(
+            "{sentence} It is below the minimum limits of WebGPU, even in compatibility mode: {}.",
+            too_small.join(", ")
+        );
         Finding::problem("adapter", below)
             .with_advice("This program cannot open it; a newer driver may have higher limits.")
     } else if adapter.software {
@@ -564,6 +567,7 @@ mod tests {
                 api: "Vulkan".to_owned(),
                 driver: String::new(),
                 software,
+                compatibility: false,
             },
             identity: Identity { vendor: 0x10de, device: 0x2330, pci_bus_id: None },
             features: Features { f16: true, subgroup_lanes: 32, timestamps: true, matrix_side: 0 },

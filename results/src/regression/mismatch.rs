@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::software::program_of;
 use crate::summary::MeasuredWorkload;
-use crate::{DeviceKind, InputMode, RunRecord};
+use crate::{DeviceKind, IN_COMPATIBILITY_MODE, InputMode, RunRecord};
 
 /// Difference between the sides, or between the runs of one side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -48,8 +48,8 @@ impl fmt::Display for Mismatch {
 
 /// Returns the device name that the user or the platform gave, without driver details.
 ///
-/// Several devices that share each batch count as a different device, `2 × NAME`. So does a device with streamed input:
-/// `NAME, input streamed with prefetch`.
+/// Several devices that share each batch count as a different device, `2 × NAME`. So does a device with streamed input,
+/// `NAME, input streamed with prefetch`, and one in WebGPU's compatibility mode, `NAME, compatibility mode`.
 pub fn device(record: &RunRecord) -> String {
     let adapter = &record.device.adapter;
     let name: &str = match adapter.name.split_once(" (") {
@@ -63,6 +63,9 @@ pub fn device(record: &RunRecord) -> String {
         (None, None) if name.is_empty() => format!("{} {}", adapter.vendor, adapter.architecture).trim().to_owned(),
         (None, None) => name.to_owned(),
     };
+    if adapter.compatibility {
+        device.push_str(IN_COMPATIBILITY_MODE);
+    }
     if record.devices() != 1 {
         device = format!("{} × {device}", record.devices());
     }

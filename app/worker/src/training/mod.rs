@@ -14,12 +14,12 @@ use std::task::{Poll, Waker};
 
 use engine::backends::{Keeper, Opening};
 use engine::{AdapterChoice, Classifier, Clock, Edges, EngineError, Event, NoMeter, Observer, RunRequest, Witness};
-use js_sys::{Function, Object, Promise, Reflect};
-use results::{Provenance, RunRecord, Warning};
+use results::{Feature, Provenance, RunRecord, Warning};
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::{JsFuture, spawn_local};
+use wasm_bindgen_futures::spawn_local;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, MessagePort, Performance, PromiseRejectionEvent};
 
+use crate::adapter::{Adapters, FoundAdapter, property};
 use crate::{FromWorker, Order, ToWorker, Trouble};
 use data::ServedData;
 use framework::Waiting;
@@ -72,6 +72,10 @@ async fn train(
         ..Opening::new(spec.precision, &AdapterChoice::Browser)
     };
     let opening = opening.suited_to(&spec.backend);
+    let adapters = Adapters::of_browser(opening.without.contains(&Feature::Core)).map(Rc::new);
+    if let Some(adapters) = &adapters {
+        adapters.install();
+    }
     let backend = match framework {
         Some((port, waiting)) => framework::open(&spec.backend, port, waiting, clock.clone(), spec.precision).await?,
         None => engine::backends::open_with(&spec.backend, &opening, clock.clone()).await?,
@@ -86,10 +90,10 @@ async fn train(
         witness: witness.as_mut().map(|witness| witness as &mut dyn Witness),
     };
     Ok(match engine::run(&request, backend.as_ref(), &mut edges).await {
-        Ok(record) => FromWorker::Finished(Box::new(complete(record, resolution_seconds).await)),
+        Ok(record) => FromWorker::Finished(Box::new(complete(record, adapters.as_deref(), resolution_seconds).await)),
         Err(stopped) => {
             let so_far = match stopped.so_far {
-                Some(record) => Some(Box::new(complete(*record, resolution_seconds).await)),
+                Some(record) => Some(Box::new(complete(*record, adapters.as_deref(), resolution_seconds).await)),
                 None => None,
             };
             failed(&stopped.error, so_far)
@@ -102,8 +106,10 @@ fn failed(error: &EngineError, so_far: Option<Box<RunRecord>>) -> FromWorker {
 }
 
 /// Adds the information that only the worker has.
-async fn complete(mut record: RunRecord, resolution_seconds: f64) -> RunRecord {
-    name_adapter(&mut record).await;
+async fn complete(mut record: RunRecord, adapters: Option<&Adapters>, resolution_seconds: f64) -> RunRecord {
+    if let Some(adapters) = adapters.filter(|_| record.device.adapter.api == "WebGPU") {
+        describe_adapter(&mut record, adapters).await;
+    }
     if resolution_seconds > COARSE_SECONDS {
         record.warnings.push(Warning::CoarseTimer { resolution_seconds });
     }
@@ -186,13 +192,12 @@ impl Observer<Event> for Reporter {
 }
 
 /// Adds the browser's description of its GPU to the record, which wgpu does not pass on: usually only vendor and
-/// architecture, such as `nvidia` and `ampere`.
-async fn name_adapter(record: &mut RunRecord) {
+/// architecture, such as `nvidia` and `ampere`; and the mode of the device.
+async fn describe_adapter(record: &mut RunRecord, adapters: &Adapters) {
+    let Some(FoundAdapter { adapter: found, compatibility }) = adapters.find().await else { return };
     let adapter = &mut record.device.adapter;
-    if adapter.api != "WebGPU" {
-        return;
-    }
-    let Some(info) = info().await else { return };
+    adapter.compatibility = compatibility;
+    let info = property(&found, "info");
     let word = |name: &str| property(&info, name).as_string().unwrap_or_default();
     adapter.vendor = word("vendor");
     adapter.architecture = word("architecture");
@@ -208,21 +213,6 @@ async fn name_adapter(record: &mut RunRecord) {
             named.clone_from(&name);
         }
     }
-}
-
-/// `GPUAdapterInfo` of the adapter that the engine uses: the high-performance one.
-async fn info() -> Option<JsValue> {
-    let gpu = property(&property(&js_sys::global(), "navigator"), "gpu");
-    let request: Function = property(&gpu, "requestAdapter").dyn_into().ok()?;
-    let options = Object::new();
-    Reflect::set(&options, &"powerPreference".into(), &"high-performance".into()).ok()?;
-    let promise: Promise = request.call1(&gpu, &options).ok()?.dyn_into().ok()?;
-    let adapter = JsFuture::from(promise).await.ok().filter(JsValue::is_object)?;
-    Some(property(&adapter, "info"))
-}
-
-fn property(object: &JsValue, name: &str) -> JsValue {
-    Reflect::get(object, &JsValue::from_str(name)).unwrap_or(JsValue::UNDEFINED)
 }
 
 /// Monotonic clock of the browser, as seen by this worker.

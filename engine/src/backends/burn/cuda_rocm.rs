@@ -71,6 +71,7 @@ fn find(choice: &AdapterChoice, platform: Platform) -> Result<Opened, EngineErro
             api: api.to_owned(),
             driver: String::new(),
             software: false,
+            compatibility: false,
         }
     };
     let mut adapters: Vec<Adapter> = devices.iter().map(describe).collect();

@@ -79,6 +79,7 @@ impl ExternalBackend {
             api: text("framework")?,
             driver: text("version")?,
             software: false,
+            compatibility: false,
         };
         Ok(Self { conversation, adapter, layout, networks: Cell::new(0) })
     }

@@ -64,7 +64,8 @@ fn choices_key(device: &Device) -> String {
     shaders::KERNELS.iter().for_each(|kernel| digest.update(kernel.source(device.form)));
     let digest: String = digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     let lanes = device.abilities.subgroup_lanes;
-    format!("kernels {digest} of {name}, {vendor}, {api}, {driver}, {:?}, {lanes} lanes", device.form)
+    let small = if device.abilities.small_workgroups { ", small workgroups" } else { "" };
+    format!("kernels {digest} of {name}, {vendor}, {api}, {driver}, {:?}, {lanes} lanes{small}", device.form)
 }
 
 impl WgslBackend {

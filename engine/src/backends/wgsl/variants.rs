@@ -1,7 +1,7 @@
 //! Kernels that compute the same product, and the choice between them.
 
-use shaders::Stored;
 use shaders::params::Conv2d;
+use shaders::{SMALL_WORKGROUP, Stored};
 
 use super::layout::CHANNEL_ALIGNMENT;
 use super::products::{Extents, Params, Pass, Product};
@@ -16,6 +16,8 @@ pub(crate) struct Abilities {
     pub(super) subgroup_lanes: u32,
     /// Storage type of the kernels.
     pub(super) stored: Stored,
+    /// True if workgroups have fewer than 256 invocations, as in WebGPU's compatibility mode.
+    pub(super) small_workgroups: bool,
     /// True if subgroups multiply f16 blocks, with matrix units or, in tests, with loops that emulate them.
     pub(super) matrices: bool,
     /// True if large tiles of such blocks fit: subgroups are small enough and workgroup memory is large enough.
@@ -217,7 +219,9 @@ impl Product {
 
     /// Returns the variants that a device with these abilities runs, the default first.
     pub(super) fn variants_with(&self, abilities: Abilities) -> impl Iterator<Item = &'static Variant> + use<> {
-        self.variants().iter().filter(move |variant| match variant.needs {
+        let fits =
+            move |variant: &&Variant| !abilities.small_workgroups || variant.invocations_per_tile <= SMALL_WORKGROUP;
+        self.variants().iter().filter(fits).filter(move |variant| match variant.needs {
             Needs::Nothing => true,
             Needs::Subgroups => abilities.subgroup_lanes >= SUBGROUP_LANES,
             Needs::Matrices => abilities.matrices,
@@ -308,6 +312,7 @@ mod tests {
         software: true,
         subgroup_lanes: 8,
         stored: Stored::F32,
+        small_workgroups: false,
         matrices: false,
         large_matrix_tiles: false,
     };

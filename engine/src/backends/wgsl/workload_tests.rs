@@ -167,10 +167,20 @@ fn compare_with_reference(
     workloads: impl IntoIterator<Item = Workload>,
     job: fn(&Workload) -> TrainingJob,
 ) {
-    let Some(gpu) = open_gpu(precision) else { return };
+    if let Some(gpu) = open_gpu(precision) {
+        compare_backend_with_reference(gpu.as_ref(), workloads, job);
+    }
+}
+
+fn compare_backend_with_reference(
+    gpu: &dyn Backend,
+    workloads: impl IntoIterator<Item = Workload>,
+    job: fn(&Workload) -> TrainingJob,
+) {
+    let precision = gpu.precision();
     for workload in workloads {
         let job = job(&workload);
-        let found = pollster::block_on(train_and_evaluate(gpu.as_ref(), &job));
+        let found = pollster::block_on(train_and_evaluate(gpu, &job));
         let expected = pollster::block_on(train_and_evaluate(&ReferenceBackend::<f64>::new(), &job));
         let tolerance =
             tolerance(&workload, &job, precision).unwrap().min(tolerance_at_low_rates(&workload, precision));
@@ -204,6 +214,27 @@ fn narrow_workloads_match_the_reference_in_every_precision() {
 #[ignore = "trains every network at full width"]
 fn workloads_match_the_reference_in_every_precision() {
     compare_all_precisions(calm_job);
+}
+
+#[test]
+fn narrow_workloads_match_the_reference_in_compatibility_mode() {
+    let Some(device) = any_device(&[Feature::Core]) else { return };
+    assert!(device.adapter().compatibility && device.abilities.small_workgroups);
+    let gpu = WgslBackend::on(Rc::new(device), Rc::new(Standstill));
+    compare_backend_with_reference(&gpu, workloads(), narrow_job);
+}
+
+#[test]
+fn f16_matrix_is_refused_in_compatibility_mode() {
+    let open = |choice| pollster::block_on(Device::open(&choice, KernelSet::WithPlainMatrices, &[Feature::Core])).err();
+    let refused = [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(|choice| match open(choice)? {
+        EngineError::NoPrecision { reason, .. } => Some(reason),
+        _ => None,
+    });
+    match refused {
+        Some(reason) => assert_eq!(reason, "core was disabled"),
+        None => skipped(true, "there is no adapter"),
+    }
 }
 
 #[test]

@@ -75,6 +75,7 @@ pub(crate) fn of_suite(suite: &SuiteDefinition, seed: u32) -> RunRecord {
                 api: "Vulkan".to_owned(),
                 driver: "example 1.2.3".to_owned(),
                 software: false,
+                compatibility: false,
             },
             claimed_name: None,
         },

@@ -15,7 +15,7 @@ use crate::error::EngineError;
 
 /// Returns the adapters of this machine, in index order.
 pub async fn adapters() -> Vec<Adapter> {
-    enumerate().await.unwrap_or_default().iter().map(|adapter| describe(&adapter.get_info())).collect()
+    enumerate().await.unwrap_or_default().iter().map(describe).collect()
 }
 
 /// Optional WebGPU features that the kernels use.
@@ -71,10 +71,10 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Returns the limits that every WebGPU device grants, which suffice for the kernels except for the two buffer
-    /// sizes.
+    /// Returns the limits that every WebGPU device grants, also in compatibility mode. They suffice for the kernels
+    /// except for the two buffer sizes.
     pub fn needed() -> Self {
-        Self::of(&wgpu::Limits::default())
+        Self::of(&compatibility_limits())
     }
 
     fn of(limits: &wgpu::Limits) -> Self {
@@ -98,7 +98,7 @@ impl Details {
     fn of(adapter: &wgpu::Adapter) -> Self {
         let info = adapter.get_info();
         Self {
-            adapter: describe(&info),
+            adapter: describe(adapter),
             identity: Identity::of(&info),
             features: Features::of(adapter),
             limits: Limits::of(&adapter.limits()),
@@ -165,7 +165,23 @@ fn new_instance() -> wgpu::Instance {
     })
 }
 
-pub(crate) fn describe(info: &wgpu::AdapterInfo) -> Adapter {
+/// Returns the limits that WebGPU grants in compatibility mode: <https://gpuweb.github.io/gpuweb/#limits>.
+pub(super) fn compatibility_limits() -> wgpu::Limits {
+    wgpu::Limits {
+        max_texture_dimension_1d: 4096,
+        max_texture_dimension_2d: 4096,
+        max_uniform_buffer_binding_size: 16 << 10,
+        max_inter_stage_shader_variables: 15,
+        max_color_attachments: 4,
+        max_compute_invocations_per_workgroup: 128,
+        max_compute_workgroup_size_x: 128,
+        max_compute_workgroup_size_y: 128,
+        ..wgpu::Limits::default()
+    }
+}
+
+pub(crate) fn describe(adapter: &wgpu::Adapter) -> Adapter {
+    let info = adapter.get_info();
     let kind = match info.device_type {
         wgpu::DeviceType::DiscreteGpu => DeviceKind::Discrete,
         wgpu::DeviceType::IntegratedGpu => DeviceKind::Integrated,
@@ -186,6 +202,7 @@ pub(crate) fn describe(info: &wgpu::AdapterInfo) -> Adapter {
         },
         driver: driver.join(" ").trim().to_owned(),
         software: kind == DeviceKind::Cpu,
+        compatibility: !wgpu::Limits::default().check_limits(&adapter.limits()),
     };
     // Some software renderers do not report themselves as such in the adapter's kind.
     adapter.software |= program_of(&adapter).is_some();
@@ -252,11 +269,13 @@ impl KernelSet {
         if self.precision() == Precision::F16Matrix { "f16" } else { "f32" }
     }
 
-    /// Returns the form of these kernels on `adapter` with these `features`, or the reason why it cannot run them.
+    /// Returns the form of these kernels on `adapter` with these `features` and sizes of workgroups, or the reason why
+    /// it cannot run them.
     pub(super) fn form_on(
         self,
         adapter: &wgpu::Adapter,
         features: Features,
+        small_workgroups: bool,
         without: &[Feature],
     ) -> Result<Form, String> {
         if self == Self::Storing(Stored::F32) {
@@ -270,6 +289,10 @@ impl KernelSet {
         }
         if features.subgroup_lanes == 0 {
             return Err(missing_feature(Feature::Subgroups, "this device or its driver lacks subgroups", without));
+        }
+        if small_workgroups {
+            let reason = "its workgroups have fewer than 256 invocations, which share a tile";
+            return Err(missing_feature(Feature::Core, reason, without));
         }
         let lanes = adapter.get_info().subgroup_max_size;
         if lanes > MAX_SUBGROUP_LANES {

@@ -242,7 +242,9 @@ fn layout_entry(
 }
 
 fn compile(device: &Device, dispatch: &Dispatch, step_layout: &wgpu::BindGroupLayout) -> Pipeline {
-    let kernel = dispatch.kernel;
+    // The launch has as many workgroups, each of which does the same with fewer invocations.
+    let small = device.abilities.small_workgroups;
+    let kernel = if small { dispatch.kernel.in_small_workgroups() } else { dispatch.kernel };
     let params = layout_entry(0, wgpu::BufferBindingType::Uniform, false, None);
     let storage = (1..).zip(kernel.storage).map(|(binding, access)| {
         layout_entry(binding, wgpu::BufferBindingType::Storage { read_only: *access == Access::Read }, false, None)

@@ -21,7 +21,7 @@ use crate::backends::wgsl::plan::Omission;
 use crate::backends::wgsl::variants::Abilities;
 use crate::clock::Clock;
 use crate::error::EngineError;
-use adapters::{Features, KernelSet, describe, enumerate};
+use adapters::{Features, KernelSet, compatibility_limits, describe, enumerate};
 use buffer::DataSets;
 use executor::Pipelines;
 #[cfg(not(target_arch = "wasm32"))]
@@ -92,17 +92,20 @@ impl Device {
         without: &[Feature],
     ) -> Result<Self, EngineError> {
         let mut adapters = enumerate().await?;
-        let described: Vec<Adapter> = adapters.iter().map(|a| describe(&a.get_info())).collect();
+        let described: Vec<Adapter> = adapters.iter().map(describe).collect();
         let index = choice.choose(&described)?;
         let adapter = adapters.swap_remove(index);
-        let offered = adapter.limits();
         let offered_features = Features::of(&adapter).without(without);
+        let mut limits = required_limits(&adapter.limits(), without);
+        let small_workgroups = limits.max_compute_invocations_per_workgroup < LARGE_WORKGROUP;
         let kernels = kernels.into();
-        let form = kernels.form_on(&adapter, offered_features, without).map_err(|reason| EngineError::NoPrecision {
-            whose: format!("`{}`", described[index].name),
-            precision: kernels.precision().name(),
-            reason,
-            instead: kernels.instead(),
+        let form = kernels.form_on(&adapter, offered_features, small_workgroups, without).map_err(|reason| {
+            EngineError::NoPrecision {
+                whose: format!("`{}`", described[index].name),
+                precision: kernels.precision().name(),
+                reason,
+                instead: kernels.instead(),
+            }
         })?;
         let Features { subgroup_lanes, timestamps, .. } = offered_features;
         // Some kernel variants use subgroups.
@@ -112,31 +115,23 @@ impl Device {
         let (matrices, experimental_features) = matrix_features(form);
         let large_matrix_tiles = form.matrices.is_some()
             && adapter.get_info().subgroup_max_size <= MAX_LARGE_TILE_LANES
-            && offered.max_compute_workgroup_storage_size >= LARGE_TILE_BYTES;
+            && adapter.limits().max_compute_workgroup_storage_size >= LARGE_TILE_BYTES;
+        if large_matrix_tiles {
+            limits.max_compute_workgroup_storage_size = LARGE_TILE_BYTES;
+        }
         let abilities = Abilities {
             software: described[index].software,
             subgroup_lanes,
             stored: form.stored,
+            small_workgroups,
             matrices: form.matrices.is_some(),
             large_matrix_tiles,
         };
-        let usual = wgpu::Limits::default();
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("gradmark"),
             required_features: subgroups | half | timing | matrices,
             experimental_features,
-            // Only buffer sizes (because data sets are large) and the workgroup memory of large matrix tiles exceed the
-            // limits that every WebGPU device grants.
-            required_limits: wgpu::Limits {
-                max_buffer_size: offered.max_buffer_size,
-                max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
-                max_compute_workgroup_storage_size: if large_matrix_tiles {
-                    LARGE_TILE_BYTES
-                } else {
-                    usual.max_compute_workgroup_storage_size
-                },
-                ..usual
-            },
+            required_limits: limits,
             ..wgpu::DeviceDescriptor::default()
         };
         let opened = answer("it was to be opened", adapter.request_device(&descriptor)).await?;
@@ -165,7 +160,10 @@ impl Device {
             omission: Cell::default(),
             #[cfg(test)]
             allowed_bytes: Cell::default(),
-            adapter: described.into_iter().nth(index).expect("the index is in range"),
+            adapter: Adapter {
+                compatibility: described[index].compatibility || without.contains(&Feature::Core),
+                ..described.into_iter().nth(index).expect("the index is in range")
+            },
             abilities,
             has_timestamps: timestamps,
             form,
@@ -365,6 +363,23 @@ impl Device {
             Some(error) => Err(DriverFault::from_error(&error).into_error()),
             None => Ok(result),
         }
+    }
+}
+
+/// Invocations of a workgroup on a device of core WebGPU.
+const LARGE_WORKGROUP: u32 = 256;
+
+/// Returns the limits to request from an adapter that offers these: the limits of core WebGPU, or less if the adapter
+/// offers less or `without` withholds core WebGPU, but at least the limits of compatibility mode.
+///
+/// Only buffer sizes exceed the limits of core WebGPU, because data sets are large.
+fn required_limits(offered: &wgpu::Limits, without: &[Feature]) -> wgpu::Limits {
+    let least = compatibility_limits();
+    let core = if without.contains(&Feature::Core) { least.clone() } else { wgpu::Limits::default() };
+    wgpu::Limits {
+        max_buffer_size: offered.max_buffer_size,
+        max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
+        ..core.or_worse_values_from(offered).or_better_values_from(&least)
     }
 }
 

@@ -9,8 +9,8 @@ use shaders::reference as twin;
 
 use super::super::device::Device;
 use super::{
-    Case, assert_close, bytes, double, floats, launch, numbers, on_shapes, step, storable, stored_on_the_way,
-    with_device,
+    Case, assert_close, bytes, double, floats, launch, numbers, on_shapes, on_shapes_in_every_mode, step, storable,
+    stored_on_the_way, with_device,
 };
 
 const SAMPLES: u32 = 12;
@@ -257,7 +257,7 @@ fn check_local_contrast(device: &Device, (rows, height, width, tail, missing): (
 #[test]
 fn local_contrast_equals_its_twin_up_to_the_edges() {
     // A single pixel equals its local mean except for rounding, which the threshold would magnify.
-    on_shapes((1u32..4, 2u32..20, 2u32..20, 0u32..3, 0u32..2), check_local_contrast);
+    on_shapes_in_every_mode((1u32..4, 2u32..20, 2u32..20, 0u32..3, 0u32..2), check_local_contrast);
     with_device(|device| check_local_contrast(device, (1, 32, LOCAL_CONTRAST_PIXELS / 32, 0, 0)));
 }
 

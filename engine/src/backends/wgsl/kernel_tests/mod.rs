@@ -20,6 +20,7 @@ use bytemuck::Pod;
 use half::f16;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestRunner};
+use results::Feature;
 use shaders::params::{Epilogue, Step, activation};
 use shaders::reference::pcg4d::uniform;
 use shaders::{Access, Kernel, Stored};
@@ -31,6 +32,7 @@ use super::device::executor::Executor;
 use super::products::Product;
 use super::recording::{BufferContents, BufferPlan, BufferRange, Dispatch, Recording, workgroups};
 use super::variants::Variant;
+use super::workload_tests::any_device;
 use crate::backends::AdapterChoice;
 use crate::testing::{has_everything, skipped};
 
@@ -208,13 +210,24 @@ fn dropout_after(activation: u32, stored_channels: u32) -> Epilogue {
 
 /// Checks a kernel on random shapes with each device.
 fn on_shapes<S: Strategy>(shapes: S, check: impl Fn(&Device, S::Value)) {
-    with_device(|device| {
-        let check = |shape| {
-            check(device, shape);
-            Ok(())
-        };
-        runner().run(&shapes, check).unwrap();
-    });
+    with_device(|device| on_shapes_with(device, &shapes, &check));
+}
+
+/// Like [`on_shapes`], also with a device in compatibility mode, which runs another variant of the kernel.
+fn on_shapes_in_every_mode<S: Strategy>(shapes: S, check: impl Fn(&Device, S::Value)) {
+    with_device(|device| on_shapes_with(device, &shapes, &check));
+    if let Some(device) = any_device(&[Feature::Core]) {
+        STORED.set(Stored::F32);
+        on_shapes_with(&device, &shapes, &check);
+    }
+}
+
+fn on_shapes_with<S: Strategy>(device: &Device, shapes: &S, check: &impl Fn(&Device, S::Value)) {
+    let check = |shape| {
+        check(device, shape);
+        Ok(())
+    };
+    runner().run(shapes, check).unwrap();
 }
 
 /// Buffers of a kernel, and the twin's results for those that it writes, which come last.

@@ -11,13 +11,14 @@ use shaders::reference as twin;
 
 use super::super::device::Device;
 use super::{
-    Case, STORED, assert_close, bytes, double, floats, launch, numbers, on_shapes, step, storable, uniform, with_device,
+    Case, STORED, assert_close, bytes, double, floats, launch, numbers, on_shapes, on_shapes_in_every_mode, step,
+    storable, uniform, with_device,
 };
 
 #[test]
 fn softmax_cross_entropy_equals_its_twin() {
     let shapes = ((1u32..600, 2u32..40, 0u32..20), any::<bool>());
-    on_shapes(shapes, |device, ((rows, classes, missing), varied)| {
+    on_shapes_in_every_mode(shapes, |device, ((rows, classes, missing), varied)| {
         let params = Softmax {
             rows,
             classes,
@@ -170,7 +171,7 @@ fn average_equals_its_twin_and_only_acts_on_request() {
 
 #[test]
 fn sums_of_parts_equal_their_twin() {
-    on_shapes((1u32..100, 1u32..200, 0u32..2), |device, (fours, parts, accumulate)| {
+    on_shapes_in_every_mode((1u32..100, 1u32..200, 0u32..2), |device, (fours, parts, accumulate)| {
         let params = SumParts { elements: 4 * fours, parts, accumulate, ..SumParts::default() };
         let (values, sum) = (numbers(params.elements * parts, 1), numbers(params.elements, 2));
         let case = Case::new([&values], [&sum], |[values], [sum]| twin::sum_parts(&params, values, sum));
@@ -183,7 +184,7 @@ fn sums_of_parts_equal_their_twin() {
 
 #[test]
 fn gradients_are_clipped_by_their_global_norm() {
-    on_shapes((1u32..900, 0.5f32..40.0), |device, (fours, limit)| {
+    on_shapes_in_every_mode((1u32..900, 0.5f32..40.0), |device, (fours, limit)| {
         let params = GradientLimit { elements: 4 * fours, limit, ..GradientLimit::default() };
         let gradients = numbers(params.elements, 1);
         let limited = vec![9.0; gradients.len()];

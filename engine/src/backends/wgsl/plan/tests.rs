@@ -2,7 +2,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use results::InputMode;
-use shaders::Stored;
+use shaders::{SMALL_WORKGROUP, Stored};
 
 use super::super::variants::Abilities;
 use super::*;
@@ -85,6 +85,24 @@ fn workloads() -> impl Iterator<Item = &'static str> {
 
 fn launches(recording: &Recording) -> Vec<&'static str> {
     recording.dispatches.iter().map(|d| d.kernel.name).collect()
+}
+
+#[test]
+fn every_launch_fits_small_workgroups_in_compatibility_mode() {
+    for (name, software) in workloads().flat_map(|name| [(name, false), (name, true)]) {
+        let abilities = Abilities { software, subgroup_lanes: 8, small_workgroups: true, ..Abilities::default() };
+        let job = job(name, 64);
+        let plan = Plan::new(&job, TrainingSetup::STANDARD, MAX_BINDING_BYTES, &Choices::new(abilities)).unwrap();
+        for kernel in plan.training.dispatches.iter().chain(&plan.evaluation.dispatches).map(|launch| launch.kernel) {
+            assert!(kernel.in_small_workgroups().workgroup_size <= SMALL_WORKGROUP, "{name}: {}", kernel.name);
+        }
+        for product in &plan.products {
+            let large = product.variants_with(abilities).find(|variant| {
+                shaders::kernel(variant.kernel).is_some_and(|kernel| kernel.workgroup_size > SMALL_WORKGROUP)
+            });
+            assert_eq!(large, None, "{name}");
+        }
+    }
 }
 
 #[test]

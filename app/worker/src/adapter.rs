@@ -1,0 +1,75 @@
+//! Adapters of the browser, in WebGPU's compatibility mode where it refuses a core adapter.
+
+use std::rc::Rc;
+
+use js_sys::{Function, Object, Promise, Reflect};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::{JsFuture, future_to_promise};
+
+/// `GPUAdapter`, and the mode of its devices.
+pub struct FoundAdapter {
+    pub adapter: JsValue,
+    /// True if the adapter was requested for compatibility mode.
+    pub compatibility: bool,
+}
+
+/// Interface to the browser's adapters.
+pub struct Adapters {
+    /// `navigator.gpu`.
+    gpu: JsValue,
+    request: Function,
+    /// True to request compatibility mode even if the browser has a core adapter.
+    without_core: bool,
+}
+
+impl Adapters {
+    /// Returns `None` in a browser without WebGPU.
+    pub fn of_browser(without_core: bool) -> Option<Self> {
+        let gpu = property(&property(&js_sys::global(), "navigator"), "gpu");
+        let request = property(&gpu, "requestAdapter").dyn_into().ok()?;
+        Some(Self { gpu, request, without_core })
+    }
+
+    /// Returns the adapter that training uses: on a machine with two GPUs, the faster one.
+    pub async fn find(&self) -> Option<FoundAdapter> {
+        let options = Object::new();
+        Reflect::set(&options, &"powerPreference".into(), &"high-performance".into()).ok()?;
+        self.find_with(&options).await
+    }
+
+    async fn find_with(&self, options: &Object) -> Option<FoundAdapter> {
+        if !self.without_core
+            && let Some(adapter) = self.ask(options).await
+        {
+            return Some(FoundAdapter { adapter, compatibility: false });
+        }
+        let options = Object::assign(&Object::new(), options);
+        Reflect::set(&options, &"featureLevel".into(), &"compatibility".into()).ok()?;
+        let adapter = self.ask(&options).await?;
+        Some(FoundAdapter { adapter, compatibility: true })
+    }
+
+    async fn ask(&self, options: &Object) -> Option<JsValue> {
+        let promise: Promise = self.request.call1(&self.gpu, options).ok()?.dyn_into().ok()?;
+        JsFuture::from(promise).await.ok().filter(JsValue::is_object)
+    }
+
+    /// Replaces the function that wgpu calls for an adapter, because wgpu 30 only asks for core adapters.
+    pub(crate) fn install(self: &Rc<Self>) {
+        let adapters = Rc::clone(self);
+        let find = Closure::<dyn Fn(JsValue) -> Promise>::new(move |options: JsValue| {
+            let adapters = Rc::clone(&adapters);
+            future_to_promise(async move {
+                let options = options.dyn_into().unwrap_or_else(|_| Object::new());
+                Ok(adapters.find_with(&options).await.map_or(JsValue::NULL, |found| found.adapter))
+            })
+        });
+        // Without it, wgpu finds core adapters only.
+        let _ = Reflect::set(&self.gpu, &"requestAdapter".into(), &find.into_js_value());
+    }
+}
+
+/// Returns a property of a JavaScript object, or undefined.
+pub(crate) fn property(object: &JsValue, name: &str) -> JsValue {
+    Reflect::get(object, &JsValue::from_str(name)).unwrap_or(JsValue::UNDEFINED)
+}

@@ -1,0 +1,85 @@
+//! Training in WebGPU's compatibility mode, which every adapter of Chromium has.
+
+use browser_tests::{Browser, Page, Setup, drive};
+use serde_json::Value;
+
+/// Three small steps of each network of the quick suite.
+const RUN: &str = "/?batch=8&steps=3";
+
+/// Makes the browser refuse core adapters, as on a GPU with OpenGL ES 3.1 only.
+const REFUSE_CORE: &str = "{
+    const request = navigator.gpu.requestAdapter.bind(navigator.gpu);
+    navigator.gpu.requestAdapter = async (options) =>
+        options?.featureLevel === 'compatibility' ? request(options) : null;
+}";
+
+/// Refuses devices that are not in compatibility mode, or that exceed the workgroups of its limits.
+const REFUSE_CORE_DEVICES: &str = "{
+    const request = GPUAdapter.prototype.requestDevice;
+    GPUAdapter.prototype.requestDevice = async function (descriptor) {
+        const device = await request.call(this, descriptor);
+        if (device.features.has('core-features-and-limits')) throw new Error('a core device');
+        if (device.limits.maxComputeInvocationsPerWorkgroup > 128) throw new Error('large workgroups');
+        return device;
+    };
+}";
+
+/// Fails unless every network of the record was computed correctly in compatibility mode.
+fn assert_correct_in_compatibility_mode(record: &Value) {
+    assert_eq!(record["device"]["adapter"]["compatibility"], true, "{record}");
+    for workload in record["workloads"].as_array().unwrap() {
+        assert_eq!(workload["outcome"]["kind"], "completed", "{record}");
+        assert_eq!(workload["correctness"]["passed"], true, "{record}");
+    }
+}
+
+async fn assert_says_compatibility_mode(page: &Browser, css: &str) {
+    let text = page.wait_for_text(css, "compatibility mode").await;
+    assert!(text.contains("SwiftShader, compatibility mode"), "{css}: {text}");
+}
+
+#[test]
+#[ignore = "all browser tests take ten minutes"]
+fn a_browser_without_core_adapters_trains_in_compatibility_mode() {
+    drive(Setup { worker_script: Some(REFUSE_CORE), ..Setup::USUAL }, async |page| {
+        page.add_init_script(REFUSE_CORE).await;
+        page.open_to(RUN, "button", "Benchmark").await;
+        assert_says_compatibility_mode(page, "[data-figure=gpu]").await;
+        page.wait_for_text(".device", "ranked as that of a separate device").await;
+        page.train(RUN).await;
+        let record = page.record().await;
+        assert_eq!(record["workloads"].as_array().unwrap().len(), 2, "{record}");
+        assert_correct_in_compatibility_mode(&record);
+        let departures = record["departures"].as_array().unwrap();
+        assert!(departures.iter().all(|departure| departure["kind"] != "without"), "{record}");
+        assert_says_compatibility_mode(page, ".finish .lead").await;
+        page.upload().await;
+        let run_id = record["run_id"].as_str().unwrap();
+        page.open_to(&format!("/runs/{run_id}"), "link", "All runs of this device").await;
+        assert_says_compatibility_mode(page, "h1").await;
+        assert_says_compatibility_mode(page, ".facts").await;
+        page.open_to("/leaderboard?leaderboard=runs", "table", "Leaderboard").await;
+        assert_says_compatibility_mode(page, &format!("tr[data-run='{run_id}']")).await;
+        page.open(&format!("/runs/{run_id}")).await;
+        page.click("link", "All runs of this device").await;
+        page.wait_for("table", "Latest results").await;
+        assert_says_compatibility_mode(page, "h1").await;
+    });
+}
+
+#[test]
+#[ignore = "all browser tests take ten minutes"]
+fn withholding_core_webgpu_opens_a_compatibility_device_and_is_never_ranked() {
+    drive(Setup { worker_script: Some(REFUSE_CORE_DEVICES), ..Setup::USUAL }, async |page| {
+        page.open_to(&format!("{RUN}&without=core"), "button", "Benchmark").await;
+        assert_says_compatibility_mode(page, "[data-figure=gpu]").await;
+        page.click("button", "Benchmark").await;
+        page.watch_to_the_end().await;
+        let record = page.record().await;
+        assert_correct_in_compatibility_mode(&record);
+        let departures = record["departures"].as_array().unwrap();
+        assert!(departures.iter().any(|departure| departure["feature"] == "core"), "{record}");
+        let caveats = page.text(".particulars .caveats").await.unwrap();
+        assert!(caveats.contains("without core"), "{caveats}");
+    });
+}
