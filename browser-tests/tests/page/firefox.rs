@@ -134,7 +134,7 @@ fn is_for_browsers(form: &Form) -> bool {
 
 /// Compiles every kernel in every form that the browser's device supports. The device must have the feature
 /// `expected`.
-async fn assert_compiles_all(page: &impl Page, expected: &str) {
+pub(crate) async fn assert_compiles_all(page: &impl Page, expected: &str) {
     page.open("/").await;
     let features = page.ask(OPEN_DEVICE).await;
     let has = |feature: &str| features.as_array().is_some_and(|all| all.iter().any(|other| other == feature));

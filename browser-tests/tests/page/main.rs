@@ -5,6 +5,7 @@ mod accessible;
 mod backends;
 mod firefox;
 mod german;
+mod gpu;
 mod leaderboard;
 mod loading;
 mod robust;
