@@ -7,7 +7,6 @@ advice_open_securely = Diese Seite mit https:// davor öffnen, oder auf diesem R
     http://127.0.0.1.
 advice_native = Hilft das nicht? Das Programm native-runner trainiert dieselben Netze ohne Browser, mit
     --adapter discrete auf der Grafikkarte.
-# Der Monat, in dem der Rat zuletzt geprüft wurde.
 advice_dated = { $step } (Stand: { $month })
 advice_acceleration = Unter Einstellungen → System die Grafikbeschleunigung einschalten und den Browser neu starten.
 advice_driver_blocked = Den Grafiktreiber aktualisieren; chrome://gpu zeigt, ob der Browser den jetzigen sperrt.

@@ -7,7 +7,6 @@ advice_open_securely = Open this page with https:// in front, or on this machine
     http://127.0.0.1.
 advice_native = Still not working? The native-runner program trains the same networks without a browser; with
     --adapter discrete, it uses the graphics card.
-# The month in which the advice was last checked.
 advice_dated = { $step } (As of { $month })
 advice_acceleration = In Settings → System, turn on “Use graphics acceleration when available” and restart the
     browser.
