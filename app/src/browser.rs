@@ -147,29 +147,44 @@ impl Obstacle {
 /// Steps to try, in order; never empty.
 pub fn advice(browser: &Browser, obstacle: Obstacle) -> Vec<String> {
     if obstacle == Obstacle::InsecurePage {
-        return texts([t!(advice_open_securely)]);
+        return vec![t!(advice_open_securely).to_owned()];
     }
     let mut steps = particular(browser, obstacle);
     steps.push(t!(advice_native).to_owned());
     steps
 }
 
+/// Month in which all steps that depend on a browser, driver or system were last checked (docs/BROWSERS.md).
+const CHECKED: &str = "2026-11";
+/// Versions of Chrome that offer GPUs on Linux by default.
+const LINUX_VERSIONS: &str = "Chrome 144 (Intel Gen12+), Chrome 147 (NVIDIA 535.183.01+, Wayland)";
+
+fn dated(step: &str) -> String {
+    t!(advice_dated, step = step, month = CHECKED)
+}
+
 fn texts<const COUNT: usize>(steps: [&str; COUNT]) -> Vec<String> {
-    steps.map(str::to_owned).into()
+    steps.map(dated).into()
+}
+
+fn update(version: &str) -> String {
+    dated(&t!(advice_update, version = version))
 }
 
 /// Steps to try if the browser offers a software adapter although the device may have a GPU.
 pub fn advice_on_software(browser: &Browser) -> Vec<String> {
     let mut steps = match (browser.system, browser.family) {
         // Chrome falls back to this adapter if it does not trust the driver.
-        (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => texts([t!(advice_linux_unsafe)]),
+        (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => {
+            vec![update(LINUX_VERSIONS), dated(t!(advice_linux_unsafe))]
+        }
         (_, Family::Chrome | Family::Edge | Family::Opera) => {
             texts([t!(advice_acceleration), t!(advice_driver_blocked)])
         }
         (_, Family::Firefox) => texts([t!(advice_firefox_support)]),
-        _ => texts([t!(advice_update_system)]),
+        _ => vec![t!(advice_update_system).to_owned()],
     };
-    steps.extend(texts([t!(advice_two_gpus), t!(advice_native)]));
+    steps.extend([dated(t!(advice_two_gpus)), t!(advice_native).to_owned()]);
     steps
 }
 
@@ -200,31 +215,32 @@ pub fn advice_on_integrated(browser: &Browser) -> Vec<String> {
     };
     let is_chromium = matches!(browser.family, Family::Chrome | Family::Edge | Family::Opera);
     let of_browser = is_chromium.then(|| t!(advice_force_faster));
-    [of_system, of_browser, Some(t!(advice_native))].into_iter().flatten().map(str::to_owned).collect()
+    let steps = [of_system, of_browser].into_iter().flatten().map(dated);
+    steps.chain([t!(advice_native).to_owned()]).collect()
 }
 
 fn particular(browser: &Browser, obstacle: Obstacle) -> Vec<String> {
-    let update = |version: &str| t!(advice_update, version = version);
     let or_chrome = || t!(advice_chrome).to_owned();
     match (browser.system, browser.family) {
         // Every browser on these devices uses Safari's engine.
-        (System::Ios, _) => vec![update("iOS 26"), t!(advice_ios_18).to_owned()],
+        (System::Ios, _) => vec![update("iOS 26"), dated(t!(advice_ios_18))],
         (System::Android, Family::Chrome | Family::Edge | Family::Opera | Family::SamsungInternet) => {
             vec![update("Chrome 121, Android 12")]
         }
         (System::Android, _) => vec![or_chrome()],
         (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => {
-            texts([t!(advice_linux_unsafe), t!(advice_linux_vulkaninfo), t!(advice_acceleration)])
+            let others = texts([t!(advice_linux_unsafe), t!(advice_linux_vulkaninfo), t!(advice_acceleration)]);
+            [vec![update(LINUX_VERSIONS)], others].concat()
         }
-        (System::Linux, Family::Firefox) => vec![t!(advice_linux_firefox).to_owned(), or_chrome()],
+        (System::Linux, Family::Firefox) => vec![dated(t!(advice_linux_firefox)), or_chrome()],
         (_, Family::Chrome | Family::Edge | Family::Opera) if obstacle == Obstacle::NoAdapter => {
             texts([t!(advice_acceleration), t!(advice_driver_blocked)])
         }
         (_, Family::Chrome | Family::Edge | Family::Opera) => vec![update("Chrome 113")],
         (System::Windows, Family::Firefox) => vec![update("Firefox 141")],
-        (_, Family::Firefox) => vec![update("Firefox 145"), or_chrome()],
+        (_, Family::Firefox) => vec![update("Firefox 147"), or_chrome()],
         (_, Family::Safari) => vec![update("Safari 26"), or_chrome()],
-        _ => texts([t!(advice_current)]),
+        _ => vec![t!(advice_current).to_owned()],
     }
 }
 
@@ -292,6 +308,8 @@ mod tests {
         check(&no_webgpu, "Windows NT 10.0 Edg/110.0", "113");
         check(&insecure, "Windows NT 10.0 Edg/142.0", "https://");
         check(&advice_on_software, "X11; Linux x86_64 Chrome/142.0", "chrome://flags");
+        check(&advice_on_software, "X11; Linux x86_64 Chrome/142.0", "Chrome 147 (NVIDIA");
+        check(&no_webgpu, "X11; Linux x86_64 Chrome/142.0", "(As of 2026-11)");
         check(&advice_on_software, "Windows NT 10.0 Edg/142.0", "graphics acceleration");
         check(&advice_on_software, "X11; Linux x86_64 Firefox/145.0", "about:support");
         check(&advice_on_integrated, "Windows NT 10.0 Edg/142.0", "High performance");

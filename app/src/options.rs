@@ -366,11 +366,13 @@ fn parse_workloads(name: &str, value: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// Parses a precision. Browsers do not expose matrix units to pages, so only two are supported.
+/// Parses a precision. Matrix units are refused, because wgpu cannot request them from a browser (docs/BROWSERS.md).
 fn parse_precision(name: &str, value: &str) -> Result<Precision, String> {
-    let offered = [Precision::F16, Precision::F32];
-    let precision = Precision::named(value).filter(|precision| offered.contains(precision));
-    precision.ok_or_else(|| wrong(name, &one_of(&offered.map(Precision::name)), value))
+    match Precision::named(value) {
+        Some(precision @ (Precision::F16 | Precision::F32)) => Ok(precision),
+        Some(Precision::F16Matrix) => Err(t!(settings_no_matrices).to_owned()),
+        _ => Err(wrong(name, &one_of(&[Precision::F16, Precision::F32].map(Precision::name)), value)),
+    }
 }
 
 fn parse_features(name: &str, value: &str) -> Result<Vec<Feature>, String> {
@@ -583,7 +585,7 @@ mod tests {
             ("batch=0", "batch must be a whole number"),
             ("seconds=inf", "seconds must be a number above 0"),
             ("precision=f64", "precision must be one of f16, f32"),
-            ("precision=f16-matrix", "precision must be one of f16, f32"),
+            ("precision=f16-matrix", "native-runner"),
             ("without=subgroups,wings", "without must be one of subgroups, f16"),
             ("backend=burn-cuda", "wgsl, burn-wgpu, burn-flex"),
             ("workload=resnet", "keras-mnist-mlp, "),

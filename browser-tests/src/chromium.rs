@@ -32,10 +32,10 @@ pub struct Browser {
     _profile: TempDir,
 }
 
-/// Returns flags for a headless Chromium without background requests that offers WebGPU without a GPU.
+/// Returns flags for a Chromium without background requests. It is headless and offers WebGPU without a GPU, unless
+/// `setup` asks for one.
 fn flags(setup: Setup, profile: &Path) -> Vec<String> {
     let mut flags = vec![
-        "--headless=new".to_owned(),
         "--no-sandbox".to_owned(),
         "--no-first-run".to_owned(),
         "--disable-background-networking".to_owned(),
@@ -46,16 +46,22 @@ fn flags(setup: Setup, profile: &Path) -> Vec<String> {
         // Do not depend on the machine's language.
         "--accept-lang=en-US".to_owned(),
         "--hide-scrollbars".to_owned(),
-        // WebGL without a GPU, for TensorFlow.js.
-        "--enable-unsafe-swiftshader".to_owned(),
         format!("--user-data-dir={}", profile.display()),
         format!("--window-size={},{}", setup.size.0, setup.size.1),
     ];
-    if setup.webgpu {
-        flags.extend(["--enable-unsafe-webgpu".to_owned(), "--use-webgpu-adapter=swiftshader".to_owned()]);
-    } else {
-        flags.push("--disable-features=WebGPU".to_owned());
-    }
+    let more: &[&str] = match setup {
+        // Headless Chromium may ignore the GPU.
+        Setup { gpu: true, .. } => &[],
+        // The first one is for WebGL without a GPU, for TensorFlow.js.
+        Setup { webgpu: true, .. } => &[
+            "--enable-unsafe-swiftshader",
+            "--headless=new",
+            "--enable-unsafe-webgpu",
+            "--use-webgpu-adapter=swiftshader",
+        ],
+        _ => &["--enable-unsafe-swiftshader", "--headless=new", "--disable-features=WebGPU"],
+    };
+    flags.extend(more.iter().map(|&flag| flag.to_owned()));
     flags
 }
 

@@ -14,7 +14,8 @@ static BROWSER_LOCK: Mutex<()> = Mutex::new(());
 
 /// Runs `body` with a fresh server and a fresh Chromium.
 ///
-/// Without a browser, the test is skipped, or fails if `REQUIRE_GPU=1`.
+/// Without a browser, the test is skipped, or fails if `REQUIRE_GPU=1`. It is also skipped if the environment selects
+/// other tests (see [`Setup::gpu`]).
 ///
 /// # Panics
 /// If `body` panics, or if the page logs an error, violates its content security policy or sends a request to another
@@ -34,10 +35,13 @@ pub fn drive_firefox(setup: Setup, body: impl AsyncFnOnce(&Firefox)) {
 }
 
 fn drive_any<B: Driven>(setup: Setup, body: impl AsyncFnOnce(&B, &Server)) {
+    if setup.gpu != is_set("GRADMARK_TEST_GPU") {
+        let why = if setup.gpu { "GRADMARK_TEST_GPU is not 1" } else { "GRADMARK_TEST_GPU selects tests of a GPU" };
+        return skipped(why);
+    }
     let _guard = BROWSER_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(program) = B::find() else {
-        let required = env::var("REQUIRE_GPU").is_ok_and(|value| value == "1");
-        assert!(!required, "{}", B::MISSING);
+        assert!(!is_set("REQUIRE_GPU"), "{}", B::MISSING);
         return skipped(B::MISSING);
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -56,6 +60,10 @@ fn drive_any<B: Driven>(setup: Setup, body: impl AsyncFnOnce(&B, &Server)) {
     if let Err(panic) = outcome {
         resume_unwind(panic);
     }
+}
+
+fn is_set(variable: &str) -> bool {
+    env::var(variable).is_ok_and(|value| value == "1")
 }
 
 /// Life cycle of a browser.

@@ -10,6 +10,9 @@ use serde_json::Value;
 pub struct Setup {
     /// True if the browser offers WebGPU: Chromium on SwiftShader, Firefox on the machine's Vulkan driver.
     pub webgpu: bool,
+    /// True for a visible Chromium on the machine's GPU. Such a test runs only if `GRADMARK_TEST_GPU` is 1, and then no
+    /// others do.
+    pub gpu: bool,
     /// True if the user prefers dark pages.
     pub dark: bool,
     /// Width and height of the viewport in CSS pixels.
@@ -29,6 +32,7 @@ pub struct Setup {
 impl Setup {
     pub const USUAL: Self = Self {
         webgpu: true,
+        gpu: false,
         dark: false,
         size: (1280, 900),
         scale: 1,
@@ -39,6 +43,7 @@ impl Setup {
     };
     /// Browser without WebGPU.
     pub const NO_GPU: Self = Self { webgpu: false, ..Self::USUAL };
+    pub const GPU: Self = Self { gpu: true, ..Self::USUAL };
     /// Phone, with the narrowest width that WCAG requires (1.4.10): 1280 pixels at 400 % zoom.
     pub const PHONE: Self = Self { size: (320, 640), ..Self::USUAL };
 }

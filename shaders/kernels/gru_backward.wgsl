@@ -2,6 +2,7 @@
 //     dh = dq[t+1]·Rᵀ + dh[t+1] ⊙ z[t+1], at the last step dy        da = dh ⊙ (1 - z) ⊙ activation'(g)
 //     dz = dh ⊙ (h[t-1] - g) ⊙ z ⊙ (1 - z)        dr = da ⊙ q_g ⊙ r ⊙ (1 - r)
 // The gradient of x·W + b is dx = (dz, dr, da), and the gradient of q = h[t-1]·R + b' is dq = (dz, dr, da ⊙ r).
+// Tiny values of dh are zero (without_tiny).
 //
 // N sequences, T steps, S stored units, a multiple of 4. Gates are three blocks of S: z, r, g.
 // params: Recurrent. recurrent: (S, 3S). dy: (N, S), gradient of the last hidden state. previous: (N, T, S), h[t-1].
@@ -36,6 +37,7 @@ fn retreat(sequence: u32, t: u32, quad: u32, from_products: vec4<f32>) {
     if t + 1u < params.steps {
         dh += kept_gradient[kept_place];
     }
+    dh = without_tiny(dh);
     let dz = dh * (vec4<f32>(previous[place]) - g) * z * (1.0 - z);
     let da = dh * (1.0 - z) * activation_slope(g);
     let dr = da * q_g * r * (1.0 - r);

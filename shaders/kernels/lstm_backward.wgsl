@@ -1,7 +1,8 @@
 // lstm_backward: gradients of lstm_forward; one dispatch runs all steps t, last first:
 //     dh = dz[t+1]·Rᵀ, at the last step dy        dc = dh ⊙ o ⊙ (1 - tanh²(c[t])) + dc[t+1] ⊙ f[t+1]
 //     dz = (dc ⊙ g ⊙ s(i), dc ⊙ c[t-1] ⊙ s(f), dc ⊙ i ⊙ (1 - g²), dh ⊙ tanh(c[t]) ⊙ s(o))
-// where s, the slope of the hard sigmoid, is 0.2 for results between 0 and 1, and 0 otherwise.
+// where s, the slope of the hard sigmoid, is 0.2 for results between 0 and 1, and 0 otherwise. Tiny values of dh and dc
+// are zero (without_tiny).
 //
 // N sequences, T steps, S stored units, a multiple of 4. Gates are four blocks of S: i, f, g, o.
 // params: Recurrent. recurrent: (S, 4S). dy: (N, S), gradient of the last hidden state. cells: (N, T, S), in: c[t],
@@ -24,7 +25,8 @@ fn hard_sigmoid_slope(result: vec4<f32>) -> vec4<f32> {
 }
 
 // Stores the gradients of four units of a sequence at step t, given the gradient of their hidden states.
-fn retreat(sequence: u32, t: u32, quad: u32, dh: vec4<f32>) {
+fn retreat(sequence: u32, t: u32, quad: u32, gradient: vec4<f32>) {
+    let dh = without_tiny(gradient);
     let quads = params.stored_units / 4u;
     let place = (sequence * params.steps + t) * quads + quad;
     let gate = 4u * (place - quad) + quad;
@@ -37,7 +39,7 @@ fn retreat(sequence: u32, t: u32, quad: u32, dh: vec4<f32>) {
     if t + 1u < params.steps {
         dc = cells[place + quads];
     }
-    dc = fma(dh * o, 1.0 - squashed * squashed, dc);
+    dc = without_tiny(fma(dh * o, 1.0 - squashed * squashed, dc));
     var before = vec4<f32>(0.0);
     if t > 0u {
         before = cells[place - quads];

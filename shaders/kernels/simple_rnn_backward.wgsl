@@ -1,5 +1,6 @@
 // simple_rnn_backward: gradients of simple_rnn_forward; one dispatch runs all steps t, last first:
 //     dh = dz[t+1]·Rᵀ, at the last step dy        dz = dh ⊙ activation'(h[t])
+// Tiny values of dh are zero (without_tiny).
 //
 // N sequences, T steps, S stored units, a multiple of 4.
 // params: Recurrent. recurrent: (S, S). dy: (N, S), gradient of the last hidden state. states: (N, T, S), in: h[t],
@@ -16,7 +17,8 @@ fn recurrent_gradient(at: u32) -> vec4<f32> {
 }
 
 // Stores the gradients of four units of a sequence at step t, given the gradient of their hidden states.
-fn retreat(sequence: u32, t: u32, quad: u32, dh: vec4<f32>) {
+fn retreat(sequence: u32, t: u32, quad: u32, gradient: vec4<f32>) {
+    let dh = without_tiny(gradient);
     let place = (sequence * params.steps + t) * (params.stored_units / 4u) + quad;
     states[place] = rounded(dh * activation_slope(vec4<f32>(states[place])));
 }

@@ -27,6 +27,12 @@ fn activation_slope(result: vec4<f32>) -> vec4<f32> {
     return 1.0 - result * result;
 }
 
+// Gradients of states, zero below 1e-30 in magnitude: as they decay over the steps, they would become subnormal, and
+// some CPUs compute subnormal numbers many times as slowly. NaN stays.
+fn without_tiny(gradient: vec4<f32>) -> vec4<f32> {
+    return select(gradient, vec4<f32>(0.0), abs(gradient) < vec4<f32>(1e-30));
+}
+
 // 1 / (1 + exp(-z)); clamped at -80, below which the exponential could overflow.
 fn sigmoid(z: vec4<f32>) -> vec4<f32> {
     return 1.0 / (1.0 + exp(-max(z, vec4<f32>(-80.0))));

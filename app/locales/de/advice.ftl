@@ -7,6 +7,7 @@ advice_open_securely = Diese Seite mit https:// davor öffnen, oder auf diesem R
     http://127.0.0.1.
 advice_native = Hilft das nicht? Das Programm native-runner trainiert dieselben Netze ohne Browser, mit
     --adapter discrete auf der Grafikkarte.
+advice_dated = { $step } (Stand: { $month })
 advice_acceleration = Unter Einstellungen → System die Grafikbeschleunigung einschalten und den Browser neu starten.
 advice_driver_blocked = Den Grafiktreiber aktualisieren; chrome://gpu zeigt, ob der Browser den jetzigen sperrt.
 advice_firefox_support = Den Grafiktreiber aktualisieren; about:support zeigt, welche Adapter Firefox findet und
@@ -16,8 +17,8 @@ advice_two_gpus = Zwei GPUs? Ein Browser bietet Seiten nur eine davon an: In den
     sie sich wählen.
 advice_update = Browser und System aktualisieren: WebGPU ist ab { $version } eingeschaltet.
 advice_ios_18 = Unter iOS 18: Einstellungen → Apps → Safari → Erweitert → Feature-Flags → WebGPU.
-advice_linux_unsafe = chrome://flags öffnen, „Unsafe WebGPU Support“ und „Vulkan“ einschalten und den Browser neu
-    starten.
+advice_linux_unsafe = Andere GPU oder anderer Treiber? chrome://flags öffnen, „Unsafe WebGPU Support“ und „Vulkan“
+    einschalten und den Browser neu starten.
 advice_linux_vulkaninfo = Prüfen, ob ein Vulkan-Treiber installiert ist: Der Befehl vulkaninfo listet die GPU auf.
 advice_linux_firefox = about:config öffnen, dom.webgpu.enabled auf true setzen und neu starten; in Firefox Nightly
     ist WebGPU schon eingeschaltet.

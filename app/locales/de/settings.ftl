@@ -10,6 +10,8 @@ settings_whole_number = eine ganze Zahl von { $least } bis { $most }
 settings_positive = eine Zahl größer als 0
 settings_positive_up_to = eine Zahl größer als 0 und höchstens { $most }
 settings_unknown = Unbekannte Einstellungen in der Adresse: { $names }. Bekannt sind: { $known }.
+settings_no_matrices = Diese Seite kann f16-matrix nicht nutzen: wgpu, ihre Bibliothek für WebGPU, kann die
+    experimentellen Matrixeinheiten eines Browsers nicht anfordern. Das Programm native-runner kann sie nutzen.
 settings_use_default = Standardeinstellungen verwenden
 
 ## Was gewählt ist, und was es kostet

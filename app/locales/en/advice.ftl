@@ -7,6 +7,7 @@ advice_open_securely = Open this page with https:// in front, or on this machine
     http://127.0.0.1.
 advice_native = Still not working? The native-runner program trains the same networks without a browser; with
     --adapter discrete, it uses the graphics card.
+advice_dated = { $step } (As of { $month })
 advice_acceleration = In Settings → System, turn on “Use graphics acceleration when available” and restart the
     browser.
 advice_driver_blocked = Update the graphics driver; chrome://gpu shows whether the browser blocks the current one.
@@ -16,7 +17,8 @@ advice_update_system = Update the operating system, which includes the graphics 
 advice_two_gpus = Two GPUs? A browser offers only one of them to pages: choose it in the system's graphics settings.
 advice_update = Update the browser and the system: WebGPU is on by default since { $version }.
 advice_ios_18 = On iOS 18: Settings → Apps → Safari → Advanced → Feature Flags → WebGPU.
-advice_linux_unsafe = Open chrome://flags, turn on “Unsafe WebGPU Support” and “Vulkan”, and restart the browser.
+advice_linux_unsafe = Another GPU or driver? Open chrome://flags, turn on “Unsafe WebGPU Support” and “Vulkan”, and
+    restart the browser.
 advice_linux_vulkaninfo = Check that a Vulkan driver is installed: the command vulkaninfo lists your GPU.
 advice_linux_firefox = Open about:config, set dom.webgpu.enabled to true and restart; Firefox Nightly has it on by
     default.

@@ -10,6 +10,8 @@ settings_whole_number = a whole number from { $least } to { $most }
 settings_positive = a number above 0
 settings_positive_up_to = a number above 0 and at most { $most }
 settings_unknown = Unknown settings in the address: { $names }. Known settings: { $known }.
+settings_no_matrices = This page cannot use f16-matrix: wgpu, the library that it uses for WebGPU, cannot request a
+    browser's experimental matrix units. The native-runner program can use them.
 settings_use_default = Use the default settings
 
 ## Summary of the settings, and their cost

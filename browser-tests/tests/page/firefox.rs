@@ -133,12 +133,12 @@ fn is_for_browsers(form: &Form) -> bool {
     form.matrices.and_then(Matrices::side).is_none()
 }
 
-const CORE: &str = "core";
+pub(crate) const CORE: &str = "core";
 const COMPATIBILITY: &str = "compatibility";
 
 /// Compiles every kernel in every form that the browser's device of this feature level supports. The device must have
 /// the feature `expected`.
-async fn assert_compiles_all(page: &impl Page, expected: &str, feature_level: &str) {
+pub(crate) async fn assert_compiles_all(page: &impl Page, expected: &str, feature_level: &str) {
     page.open("/").await;
     let features = page.call(OPEN_DEVICE, feature_level.into()).await;
     let has = |feature: &str| features.as_array().is_some_and(|all| all.iter().any(|other| other == feature));

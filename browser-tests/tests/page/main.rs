@@ -6,6 +6,7 @@ mod backends;
 mod compatibility;
 mod firefox;
 mod german;
+mod gpu;
 mod leaderboard;
 mod loading;
 mod robust;

@@ -76,13 +76,14 @@ pub fn lstm_backward<T: Real>(params: &Recurrent, recurrent: &[T], dy: &[T], cel
             let dz = &mut gates[t * 4 * units..][..4 * units];
             for unit in 0..units {
                 let [i, f, g, o] = [0, 1, 2, 3].map(|block| dz[block * units + unit]);
+                let dh = without_tiny(dh[unit]);
                 let before = if t == 0 { T::ZERO } else { cells[(t - 1) * units + unit] };
                 let squashed = cells[t * units + unit].tanh();
-                let cell = dh[unit] * o * (T::ONE - squashed * squashed) + dc[unit];
+                let cell = without_tiny(dh * o * (T::ONE - squashed * squashed) + dc[unit]);
                 dz[unit] = cell * g * hard_sigmoid_slope(i);
                 dz[units + unit] = cell * before * hard_sigmoid_slope(f);
                 dz[2 * units + unit] = cell * i * (T::ONE - g * g);
-                dz[3 * units + unit] = dh[unit] * squashed * hard_sigmoid_slope(o);
+                dz[3 * units + unit] = dh * squashed * hard_sigmoid_slope(o);
                 dc[unit] = cell * f;
             }
             cells[t * units..][..units].copy_from_slice(&dc);
@@ -178,14 +179,15 @@ pub fn gru_backward<T: Real>(
             let products = &mut products[place * 3 * units..][..3 * units];
             for unit in 0..units {
                 let [z, r, g] = [0, 1, 2].map(|block| gates[block * units + unit]);
-                let da = dh[unit] * (T::ONE - z) * activation_slope(g, params);
-                let dz = dh[unit] * (previous[unit] - g) * z * (T::ONE - z);
+                let dh = without_tiny(dh[unit]);
+                let da = dh * (T::ONE - z) * activation_slope(g, params);
+                let dz = dh * (previous[unit] - g) * z * (T::ONE - z);
                 let dr = da * products[2 * units + unit] * r * (T::ONE - r);
                 for (block, [dx, dq]) in [[dz, dz], [dr, dr], [da, da * r]].into_iter().enumerate() {
                     gates[block * units + unit] = dx;
                     products[block * units + unit] = dq;
                 }
-                kept[unit] = dh[unit] * z;
+                kept[unit] = dh * z;
             }
             dh.copy_from_slice(kept);
             add_products(products, &recurrent, &mut dh);
@@ -233,12 +235,20 @@ pub fn simple_rnn_backward<T: Real>(params: &Recurrent, recurrent: &[T], dy: &[T
         let mut dh = dy.to_vec();
         for dz in states.chunks_exact_mut(units).rev() {
             for (dz, &dh) in dz.iter_mut().zip(&dh) {
-                *dz = dh * activation_slope(*dz, params);
+                *dz = without_tiny(dh) * activation_slope(*dz, params);
             }
             dh.fill(T::ZERO);
             add_products(dz, &recurrent, &mut dh);
         }
     }
+}
+
+/// Magnitude below which the gradient of a state counts as zero.
+const TINY: f32 = 1e-30;
+
+/// Twin of `without_tiny` in `shared/recurrent_params.wgsl`: prevents subnormal numbers, which some CPUs compute slowly.
+fn without_tiny<T: Real>(gradient: T) -> T {
+    if gradient.to_f64().abs() < f64::from(TINY) { T::ZERO } else { gradient }
 }
 
 /// Activation of a candidate for the hidden state.
@@ -311,6 +321,25 @@ mod tests {
         assert_gradient_within(TOLERANCE, &products, &gates, |moved| forward(&recurrent, moved).0);
         let gradient = weight_gradient(&previous, &gates, 4);
         assert_gradient_within(TOLERANCE, &recurrent, &gradient, |moved| forward(moved, &products).0);
+    }
+
+    #[test]
+    fn decaying_gradients_become_zero_and_not_subnormal() {
+        const STEPS: usize = 400;
+        let params = Recurrent { steps: 400, sequences: 1, ..params(activation::TANH) };
+        let (dy, recurrent) = ([1.0; UNITS], [0.01; UNITS * 4 * UNITS]);
+        let values = |blocks: usize| vec![0.5_f32; STEPS * blocks * UNITS];
+        let (mut dz, mut cells) = (values(4), values(1));
+        lstm_backward(&params, &recurrent, &dy, &mut cells, &mut dz);
+        let (mut dx, mut dq) = (values(3), values(3));
+        let steps = GruSteps { gates: &mut dx, products: &mut dq };
+        gru_backward(&params, &recurrent[..UNITS * 3 * UNITS], &dy, &values(1), steps, &mut [0.0; UNITS]);
+        let mut states = values(1);
+        simple_rnn_backward(&params, &recurrent[..UNITS * UNITS], &dy, &mut states);
+        for gradient in [dz, cells, dx, dq, states] {
+            assert!(gradient.iter().all(|value| *value == 0.0 || value.is_normal()));
+            assert!(gradient[..UNITS].iter().all(|&value| value == 0.0), "the gradient of the first step");
+        }
     }
 
     #[test]

@@ -246,8 +246,8 @@ impl From<Stored> for KernelSet {
 
 /// Error message for an adapter without f16.
 const LACKS_F16: &str = if cfg!(target_arch = "wasm32") {
-    "this browser does not support WebGPU's feature `shader-f16` here; Chrome disables it on NVIDIA's GPUs, but \
-     native-runner supports it"
+    "this browser does not support WebGPU's feature `shader-f16` here; on Linux, Chrome supports it on NVIDIA's GPUs \
+     with driver 615.71 or newer, and native-runner with older ones"
 } else {
     "this device or its driver lacks WebGPU's feature `shader-f16`"
 };
@@ -337,9 +337,6 @@ fn choose_shape(listed: &[wgpu::CooperativeMatrixProperties]) -> Option<Matrices
 fn explain_no_shape(listed: &[wgpu::CooperativeMatrixProperties]) -> String {
     let needed =
         "the kernels multiply cooperative matrices of 16 × 16 × 16 or 8 × 8 × 8 numbers of f16, with sums in f32";
-    if cfg!(target_arch = "wasm32") {
-        return format!("{needed}, which browsers do not support; native-runner does if the device lists them");
-    }
     let shape = |shape: &wgpu::CooperativeMatrixProperties| {
         let wgpu::CooperativeMatrixProperties { m_size, n_size, k_size, ab_type, cr_type, .. } = shape;
         format!("{m_size} × {n_size} × {k_size} of {ab_type:?} with sums in {cr_type:?}")

@@ -147,8 +147,8 @@ fn forward(cell: Cell, params: &Recurrent) -> RecurrentCase {
     }
 }
 
-/// Creates a backward pass in which only the first `with_gradient` sequences have a gradient.
-fn backward(cell: Cell, params: &Recurrent, with_gradient: u32) -> RecurrentCase {
+/// Creates a backward pass in which the sequences from `with_gradient` on have the gradient `rest`.
+fn backward(cell: Cell, params: &Recurrent, with_gradient: u32, rest: f32) -> RecurrentCase {
     let inputs = ForwardInputs::new(cell, params);
     let [gates, own, previous, _] = inputs.run_twin(cell, params);
     #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
@@ -157,7 +157,8 @@ fn backward(cell: Cell, params: &Recurrent, with_gradient: u32) -> RecurrentCase
     let (gates, previous) = (storable(single(gates)), storable(single(previous)));
     let own = if cell == Cell::Lstm { single(own) } else { storable(single(own)) };
     let mut dy = padded(params, params.sequences, 1, 7, 1.0);
-    dy[(with_gradient * params.stored_units) as usize..].fill(0.0);
+    dy[(with_gradient * params.stored_units) as usize..].fill(rest);
+    let dy = storable(dy);
     let weights = inputs.weights;
     let (mut dz, mut own_gradient) = (double(&gates), double(&own));
     let [wide_weights, wide_dy, wide_previous] = [&weights, &dy, &previous].map(|values| double(values));
@@ -189,7 +190,7 @@ fn check_forward(device: &Device, which: Variants, cell: Cell, params: &Recurren
 
 fn check_backward(device: &Device, which: Variants, cell: Cell, params: &Recurrent) {
     let product = Product::new(Pass::InputGradient, (cell, *params));
-    backward(cell, params, params.sequences).check(device, (&product, which), params);
+    backward(cell, params, params.sequences, 0.0).check(device, (&product, which), params);
 }
 
 type Check = fn(&Device, Variants, Cell, &Recurrent);
@@ -211,13 +212,13 @@ fn check_wide_layers(which: Variants) {
     });
 }
 
-fn check_sequences_without_a_gradient(which: Variants) {
+fn check_sequences_with_the_gradient(rest: f32, which: Variants) {
     with_device(|device| {
         let with_gradient = 5;
         for cell in CELLS {
             let params = layer(cell, (9, 4, 6));
             let product = Product::new(Pass::InputGradient, (cell, params));
-            let case = backward(cell, &params, with_gradient);
+            let case = backward(cell, &params, with_gradient, rest);
             for variant in variants(device, &product, which) {
                 let found = case.case.launch_variant(device, variant, &product, &step(params.sequences));
                 for (what, gradient) in case.names.iter().zip(found) {
@@ -234,5 +235,6 @@ test_variants! {
     forward_passes: |which| check_every_cell(which, check_forward);
     backward_passes: |which| check_every_cell(which, check_backward);
     wide_layers: check_wide_layers;
-    sequences_without_a_gradient: check_sequences_without_a_gradient;
+    sequences_without_a_gradient: |which| check_sequences_with_the_gradient(0.0, which);
+    sequences_with_a_tiny_gradient: |which| check_sequences_with_the_gradient(9e-31, which);
 }
