@@ -49,7 +49,7 @@ build() { # features
 
 first() { # features
   build "$1" || exit 1
-  tar -cf - -C "$bundle" . | xz -T0 >"$out/job1.tar.xz" || exit 1
+  tar -cf - -C "$bundle" . | xz -T0 -3 >"$out/job1.tar.xz" || exit 1
   fits "$out/job1.tar.xz"
 }
 

@@ -275,7 +275,8 @@ def main():
     found = [results.read(name).get("traces", []) for name in files if name.startswith("traces")]
     lines += traces([entry for entries in found for entry in entries])
     lines += every_network(list(dict.fromkeys(named)), ours, frameworks) + untimed(workloads, ours, frameworks)
-    for title, name in (("products", "kernels"), ("convolutions", "kernels-conv"), ("LSTMs", "kernels-rnn")):
+    for title, name in (("peaks", "kernels-peaks"), ("products", "kernels"), ("convolutions", "kernels-conv"),
+                        ("LSTMs", "kernels-rnn")):
         lines += kernels(title, results.read(f"{name}.json"))
     lines += airbench(runs) + browser(results.read("browser.json"))
     lines += [f"{name} is not whole, so that nothing of it is here." for name in results.broken]
