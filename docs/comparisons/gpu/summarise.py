@@ -109,7 +109,7 @@ def airbench_runs(results, names):
 
 
 def airbench_verdict(runs):
-    if not runs:
+    if not any(run["accuracy"] for run in runs):
         return "–", None
     reached = [run["reached"] for run in runs if run["reached"] is not None]
     if not reached:
