@@ -25,6 +25,8 @@ pub(crate) struct DataFolder {
     places: Vec<PathBuf>,
     /// Folder of the published stories; if absent, stories are generated.
     stories: Option<PathBuf>,
+    /// True if noise replaces the sets with files.
+    noise: bool,
     loaded: HashMap<String, Arc<DataSet>>,
     repairs: Vec<String>,
 }
@@ -54,7 +56,12 @@ impl DataFolder {
     /// Reads from the chosen folder alone, or from the usual places.
     pub(crate) fn new(chosen: &DataArgs) -> Self {
         let places = chosen.folder.as_ref().map_or_else(usual_places, |folder| vec![folder.clone()]);
-        Self { places, stories: chosen.babi.clone(), loaded: HashMap::new(), repairs: Vec::new() }
+        Self { places, stories: chosen.babi.clone(), noise: false, loaded: HashMap::new(), repairs: Vec::new() }
+    }
+
+    /// Generates noise instead of reading sets with files.
+    pub(crate) fn of_noise(chosen: &DataArgs) -> Self {
+        Self { noise: true, ..Self::new(chosen) }
     }
 
     /// Reads from the same places, but first fetches sets that these workloads need and no place has, unless a folder
@@ -74,6 +81,7 @@ impl DataFolder {
     /// Returns the source of this set without opening its files.
     pub(crate) fn availability(&self, definition: &DataSetDefinition) -> Availability {
         match (&definition.origin, &self.stories) {
+            (Origin::Files { .. }, _) if self.noise => Availability::AlwaysGenerated,
             (Origin::Files { .. }, _) => self
                 .folder_of(definition)
                 .map_or(Availability::Missing, |folder| Availability::Files { folder: folder.clone() }),
@@ -94,6 +102,7 @@ impl DataFolder {
 
     fn read(&self, definition: &'static DataSetDefinition) -> Result<DataSet, DataError> {
         match (&definition.origin, &self.stories) {
+            (Origin::Files { .. }, _) if self.noise => Ok(DataSet::noise(definition)),
             (Origin::Files { .. }, _) => {
                 let missing = |file, place| DataError::Missing { file, place };
                 let folder = self.folder_of(definition).ok_or_else(|| {
@@ -280,6 +289,13 @@ mod tests {
         fs::write(folder.path().join("mnist-train.bin"), b"GMDS").unwrap();
         let error = data(folder.path(), None).read(engine::data_set("mnist").unwrap()).unwrap_err();
         assert!(matches!(&error, DataError::Missing { file, .. } if file == "mnist-test.bin"), "{error}");
+    }
+
+    #[test]
+    fn noise_needs_no_files() {
+        let empty = tempfile::tempdir().unwrap();
+        let chosen = DataArgs { folder: Some(empty.path().to_owned()), babi: None };
+        assert!(DataFolder::of_noise(&chosen).read(engine::data_set("mnist").unwrap()).unwrap().generated);
     }
 
     #[test]

@@ -21,6 +21,10 @@ STRICT = 1e-5
 NOT_TRACED = ("reference", "burn-remote")
 
 
+class MissingData(Exception):
+    pass
+
+
 class Verdict:
     """How much of what is allowed the numbers of a trace are off by."""
 
@@ -69,8 +73,10 @@ def compare(golden, trace):
     return verdict
 
 
-def golden_traces(folder):
-    """Name and content of every trace, the cheap ones first."""
+def golden_traces(folder, runner):
+    """Name and content of every trace of a built-in workload, the cheap ones first."""
+    listed = subprocess.run([runner, "workloads", "--json"], capture_output=True, text=True, check=True)
+    workloads = {workload["name"] for workload in json.loads(listed.stdout)}
     traces = []
     for file in sorted(os.listdir(folder)):
         if not file.endswith(".json"):
@@ -78,7 +84,7 @@ def golden_traces(folder):
         with open(os.path.join(folder, file), encoding="utf-8") as opened:
             content = json.load(opened)
         # The vectors of the generator are no trace.
-        if isinstance(content, dict) and "workload" in content:
+        if isinstance(content, dict) and content.get("workload") in workloads:
             traces.append((file[:-len(".json")], content))
     if not traces:
         sys.exit(f"{folder} holds no golden trace")
@@ -103,6 +109,8 @@ def compute(options, golden, backend, adapter, seconds):
     if options.data:
         command += ["--data", options.data]
     finished = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
+    if " is missing in " in finished.stderr:
+        raise MissingData("its data set is not here")
     if finished.returncode not in (0, 3):
         raise RuntimeError(f"status {finished.returncode}: {finished.stderr.strip()}")
     return json.loads(finished.stdout)
@@ -114,6 +122,8 @@ def check(options, golden, backend, adapter, seconds):
         trace = compute(options, golden, backend, adapter, seconds)
     except subprocess.TimeoutExpired:
         return {"outcome": "left out", "reason": f"it was not done after the {seconds:.0f} s that were left"}
+    except MissingData as error:
+        return {"outcome": "left out", "reason": str(error)}
     except (OSError, ValueError, RuntimeError) as error:
         return {"outcome": "failed", "reason": str(error)}
     verdict = compare(golden, trace)
@@ -153,7 +163,7 @@ def arguments():
 def main():
     options = arguments()
     start, entries = time.monotonic(), []
-    traces = [trace for trace in golden_traces(options.golden) if options.trace in trace[0]]
+    traces = [trace for trace in golden_traces(options.golden, options.runner) if options.trace in trace[0]]
     for backend, adapter in backends(options):
         for name, golden in traces:
             left = options.time_limit - (time.monotonic() - start)
@@ -167,7 +177,7 @@ def main():
     counts = {outcome: sum(entry["outcome"] == outcome for entry in entries)
               for outcome in ("right", "wrong", "failed", "left out")}
     print(", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count) or "nothing was traced")
-    sys.exit(0 if entries and counts["right"] == len(entries) else 3 if counts["wrong"] else 1)
+    sys.exit(3 if counts["wrong"] else 1 if counts["failed"] or not counts["right"] else 0)
 
 
 if __name__ == "__main__":

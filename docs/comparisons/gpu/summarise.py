@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Turns what `measure-a-gpu.sh` left in a folder into one page: the targets first, then the tables behind them.
+"""Turns what `job.sh` left in a folder into one page: the targets first, then the tables behind them.
 
     python3 summarise.py FOLDER > summary.md
+    python3 summarise.py --slowest FOLDER      the network that a profile helps most
 
 What was not measured is named, never left blank without a word.
 """
@@ -13,6 +14,9 @@ from statistics import mean
 SQUARES = ("1024 × 1024 × 1024", "4096 × 4096 × 4096")
 PEAK_SHARE = 0.6
 AIRBENCH_SECONDS = 15.0
+MATRIX_FLOPS = 100e12
+# With fewer samples, launches take most of a step.
+SMALLEST_BATCH = 32
 
 
 class Results:
@@ -105,7 +109,7 @@ def airbench_runs(results, names):
 
 
 def airbench_verdict(runs):
-    if not runs:
+    if not any(run["accuracy"] for run in runs):
         return "–", None
     reached = [run["reached"] for run in runs if run["reached"] is not None]
     if not reached:
@@ -115,10 +119,31 @@ def airbench_verdict(runs):
     return text, min(reached) < AIRBENCH_SECONDS
 
 
+def matrix_units(ours):
+    """Whether a step with matrix units computes fast enough; only its counted operations count."""
+    rates = {name: entry["flops_per_second"] for (name, backend), entry in ours.items()
+             if backend == "wgsl f16-matrix" and entry["outcome"] == "measured"}
+    if not rates:
+        return "–", None
+    best = max(rates, key=rates.get)
+    return f"{rates[best] / 1e12:.1f} TFLOP/s in a step of {best}", rates[best] >= MATRIX_FLOPS
+
+
+def slowest(ours, eager):
+    """The network with the worst ratio to eager PyTorch, or else with the smallest share of the peak."""
+    measured = {name: entry for (name, backend), entry in ours.items()
+                if backend == "wgsl" and samples(entry) and entry["batch_size"] >= SMALLEST_BATCH}
+    ratios = {name: samples(entry) / samples(eager[name]) for name, entry in measured.items()
+              if samples(eager.get(name)) and eager[name]["batch_size"] == entry["batch_size"]}
+    ratios = ratios or {name: entry["peak_share"] for name, entry in measured.items() if entry.get("peak_share")}
+    return min(ratios, key=ratios.get) if ratios else None
+
+
 def targets(ours, eager, products, runs, software):
     lines = [("`keras-mnist-mlp` no slower than eager PyTorch", *beside_pytorch("keras-mnist-mlp", ours, eager, 1.0)),
              ("`keras-mnist-cnn` at most 1.5 times as slow", *beside_pytorch("keras-mnist-cnn", ours, eager, 1 / 1.5))]
     lines += [(f"{size} at {100 * PEAK_SHARE:.0f} % of the peak", *of_the_peak(size, products)) for size in SQUARES]
+    lines.append((f"f16-matrix at {MATRIX_FLOPS / 1e12:.0f} TFLOP/s or more on an H100", *matrix_units(ours)))
     lines.append((f"`airbench94` to 94 % in less than {AIRBENCH_SECONDS:.0f} s", *airbench_verdict(runs)))
     verdict = (lambda _: "a rehearsal") if software else judged
     return ["## Targets", "", *table(["Target", "Measured", ""], [(a, b, verdict(c)) for a, b, c in lines]), ""]
@@ -165,7 +190,7 @@ def untimed(workloads, ours, frameworks):
     return ["Without a figure, or with a caution:", "", *lines, ""] if lines else []
 
 
-def kernels(document):
+def kernels(title, document):
     entries = [entry for entry in document.get("entries", []) if entry["outcome"] == "measured"]
     peaks = [peak for peak in (document.get("peaks") or {}).values() if peak]
     lines = [f"- {peak['title']}: {peak['value']:.4g} {peak['unit'].replace('_', ' ')} ({peak['variant']})"
@@ -176,7 +201,8 @@ def kernels(document):
              for entry in document.get("entries", []) if entry["outcome"] == "wrong"]
     if not lines and not rows and not wrong:
         return []
-    return ["## Kernels in f32", "", *lines, *wrong, "", *table(["Product", "Rate", "Of the peak"], rows), ""]
+    rows = table(["Product", "Rate", "Of the peak"], rows) if rows else []
+    return [f"## Kernels in f32: {title}", "", *lines, *wrong, "", *rows, ""]
 
 
 def airbench(runs):
@@ -200,8 +226,7 @@ def browser(document):
     return [f"## {document['browser']}, window on: {document['window']}", "", *table(titles, rows), ""] if rows else []
 
 
-def traces(document):
-    entries = document.get("traces", [])
+def traces(entries):
     lines = [f"- {entry['trace']} on {entry['backend']}: {entry['outcome']}: "
              f"{(entry.get('wrong') or [entry.get('reason', '')])[0]}" for entry in entries
              if entry["outcome"] != "right"]
@@ -222,30 +247,37 @@ def devices(adapters, torch):
 
 
 def main():
-    if len(sys.argv) != 2 or not os.path.isdir(sys.argv[1]):
-        sys.exit("usage: summarise.py FOLDER, the folder that measure-a-gpu.sh wrote to")
-    results = Results(sys.argv[1])
-    files = sorted(os.listdir(sys.argv[1]))
-    ours = {}
-    for name in ("steps.json", "steps-f16.json", "steps-f16-matrix.json", "steps-others.json"):
-        ours.update(steps_of(results.read(name)))
+    if len(sys.argv) < 2 or not os.path.isdir(sys.argv[-1]):
+        sys.exit("usage: summarise.py [--slowest] FOLDER, the folder that job.sh wrote to")
+    results = Results(sys.argv[-1])
+    files = sorted(name for name in os.listdir(sys.argv[-1]) if name.endswith(".json"))
+    ours, software = {}, False
+    for name in (name for name in files if name.startswith("steps-")):
+        document = results.read(name)
+        software = software or any(one["adapter"]["software"] for one in document.get("contenders", []))
+        ours.update(steps_of(document))
     documents = {"PyTorch, eager": results.read("pytorch-eager.json"),
                  "PyTorch, compiled": results.read("pytorch-compiled.json"),
                  "PyTorch, CUDA graphs": results.read("pytorch-graphs.json")}
     frameworks = {title: pytorch_of(document) for title, document in documents.items() if document}
     eager = frameworks.get("PyTorch, eager", {})
+    if "--slowest" in sys.argv:
+        print(slowest(ours, eager) or "")
+        return
     products = results.read("kernels.json")
     workloads = {workload["name"]: workload["parameters"] for workload in results.read("workloads.json") or []}
     named = [*workloads, *(name for name, _ in ours), *(name for found in frameworks.values() for name in found)]
-    software = any(one["adapter"]["software"] for one in results.read("steps.json").get("contenders", []))
-    runs = airbench_runs(results, [name for name in files if name.startswith("airbench94-") and name.endswith(".json")])
+    runs = airbench_runs(results, [name for name in files if name.startswith("airbench94-")])
     lines = ["# What was measured", ""]
     lines += ["A rehearsal on a software adapter, which says nothing about a GPU.", ""] if software else []
     lines += targets(ours, eager, products.get("entries", []), runs, software)
     lines += devices(results.read("adapters.json") or [], documents["PyTorch, eager"])
-    lines += traces(results.read("traces.json"))
+    found = [results.read(name).get("traces", []) for name in files if name.startswith("traces")]
+    lines += traces([entry for entries in found for entry in entries])
     lines += every_network(list(dict.fromkeys(named)), ours, frameworks) + untimed(workloads, ours, frameworks)
-    lines += kernels(products) + kernels(results.read("kernels-more.json"))
+    for title, name in (("peaks", "kernels-peaks"), ("products", "kernels"), ("convolutions", "kernels-conv"),
+                        ("LSTMs", "kernels-rnn")):
+        lines += kernels(title, results.read(f"{name}.json"))
     lines += airbench(runs) + browser(results.read("browser.json"))
     lines += [f"{name} is not whole, so that nothing of it is here." for name in results.broken]
     print("\n".join(lines).rstrip())

@@ -81,9 +81,15 @@ impl DataSet {
         let [train, test] = match definition.origin {
             Origin::Files { .. } => return None,
             Origin::Stories(stories) => stories::generated(stories),
-            Origin::Images(images) => generate_images(images),
+            Origin::Images(_) => generate_images(definition),
         };
         Some(Self::new(definition, train, test, true))
+    }
+
+    /// Generates noise in the shape of any set, to measure the speed of training without its files.
+    pub fn noise(definition: &'static DataSetDefinition) -> Self {
+        let [train, test] = generate_images(definition);
+        Self::new(definition, train, test, true)
     }
 }
 
@@ -340,13 +346,13 @@ impl GeneratedImages {
 }
 
 /// Generates both splits with uniform bytes and independent uniform classes.
-fn generate_images(set: GeneratedImages) -> [Split; 2] {
-    [(0, TRAINING_IMAGES), (1, TEST_IMAGES)].map(|(half, samples)| {
-        let features = set.side * set.side * IMAGE_CHANNELS;
-        let labels = Generator { stream: stream::IMAGES + 2 + half, step: set.side, seed: SEED };
-        let label = |sample| u16::try_from(labels.below(sample, IMAGE_CLASSES)).expect("a thousand classes");
+fn generate_images(set: &DataSetDefinition) -> [Split; 2] {
+    [(0, set.train), (1, set.test)].map(|(half, split)| {
+        let SplitDefinition { samples, height, classes, .. } = split;
+        let labels = Generator { stream: stream::IMAGES + 2 + half, step: height, seed: SEED };
+        let label = |sample| u16::try_from(labels.below(sample, classes)).expect("a label has two bytes");
         Split {
-            images: random_bytes(stream::IMAGES + half, set.side, samples * features),
+            images: random_bytes(stream::IMAGES + half, height, samples * split.features()),
             labels: (0..samples).map(label).collect(),
         }
     })
@@ -457,8 +463,20 @@ mod tests {
     }
 
     #[test]
+    fn noise_has_the_shape_of_a_set_with_files() {
+        let definition = data_set("mnist").unwrap();
+        let noise = DataSet::noise(definition);
+        assert!(noise.generated, "a record must say so");
+        for (half, expected) in [(&noise.train, definition.train), (&noise.test, definition.test)] {
+            assert_eq!(half.samples(), expected.samples);
+            assert_eq!(half.images.len(), expected.samples as usize * expected.features() as usize);
+            assert_eq!(half.labels.iter().max(), Some(&9), "ten classes");
+        }
+    }
+
+    #[test]
     fn pixels_are_uniform_and_labels_exceed_a_byte() {
-        let [train, test] = generate_images(GeneratedImages { side: 224 });
+        let [train, test] = generate_images(data_set("generated-images-224").unwrap());
         let mean = train.images.iter().map(|&byte| f64::from(byte)).sum::<f64>() / train.images.len() as f64;
         assert!((mean - 127.5).abs() < 0.1, "{mean}");
         assert!(train.labels.iter().any(|&label| label > 900) && train.labels.iter().any(|&label| label < 100));

@@ -19,6 +19,7 @@ struct Document<'a> {
     workload: &'a str,
     #[serde(flatten)]
     profile: &'a Profile,
+    noise: bool,
     requested_adapter: &'a str,
     provenance: Provenance,
 }
@@ -29,7 +30,11 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
     let clock = MonotonicClock::start();
     let processor = ProcessorClock::new();
     let provenance = provenance();
-    let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
+    let mut data = if arguments.noise {
+        DataFolder::of_noise(&arguments.data)
+    } else {
+        DataFolder::with_data_of(&arguments.data, &workloads)?
+    };
     let profile = pollster::block_on(async {
         let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
         let data = data.load(definition).await?;
@@ -42,11 +47,14 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
     .map_err(|error| data.advised(error))?;
     let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(&clock), ..provenance };
     let requested_adapter = &arguments.adapter.adapter;
-    let json = to_json(&Document { workload: workload.name, profile: &profile, requested_adapter, provenance })?;
+    let document =
+        Document { workload: workload.name, profile: &profile, noise: arguments.noise, requested_adapter, provenance };
+    let json = to_json(&document)?;
     if arguments.json {
         return deliver(Ok(()), Some(&JsonTarget::StandardOutput), &json);
     }
-    let title = format!("{} in batches of {} on {}", workload.name, profile.batch_size, profile.adapter.name);
+    let of_noise = if arguments.noise { " of noise" } else { "" };
+    let title = format!("{} in batches of {}{of_noise} on {}", workload.name, profile.batch_size, profile.adapter.name);
     let shown = Screen::Output.line(&Screen::Output.bold(title)).and_then(|()| Screen::Output.table(&table(&profile)));
     deliver(shown, None, &json)
 }
@@ -123,6 +131,9 @@ pub(crate) struct ProfileArgs {
     /// Seconds to repeat each launch; the whole step is repeated four times as long
     #[arg(long, value_name = "X", default_value_t = 0.2, value_parser = positive_seconds)]
     seconds_per_launch: f64,
+    /// Train on noise in the shape of the data set, which then needs no files
+    #[arg(long, help_heading = "Data and output")]
+    noise: bool,
     #[command(flatten)]
     pub(crate) data: DataArgs,
     /// Print JSON

@@ -27,6 +27,7 @@ use crate::screen::{NONE, Screen, Table, TableColumn};
 struct Document<'a> {
     #[serde(flatten)]
     report: &'a StepsReport,
+    noise: bool,
     requested_adapter: &'a str,
     unavailable: &'a [Unavailable],
     provenance: Provenance,
@@ -43,7 +44,11 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let mut progress = ListProgress::new(Interrupt::default(), "window");
     let provenance = provenance();
     let (contenders, unavailable) = contenders(arguments, &clock)?;
-    let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
+    let mut data = if arguments.noise {
+        DataFolder::of_noise(&arguments.data)
+    } else {
+        DataFolder::with_data_of(&arguments.data, &workloads)?
+    };
     let batch_sizes = arguments.batch_sizes.iter().flat_map(|BatchSizes(sizes)| sizes).copied();
     let batch_sizes = BTreeSet::from_iter(batch_sizes).into_iter().collect();
     let request = Request {
@@ -61,9 +66,13 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
 
     let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(clock.as_ref()), ..provenance };
     let (requested_adapter, unavailable) = (arguments.adapter.adapter.as_str(), unavailable.as_slice());
-    let document = Document { report: &report, requested_adapter, unavailable, provenance };
+    let document = Document { report: &report, noise: arguments.noise, requested_adapter, unavailable, provenance };
     let target = arguments.json.then_some(JsonTarget::StandardOutput);
-    let shown = if arguments.json { Ok(()) } else { show(&report) };
+    let shown = match (arguments.json, arguments.noise) {
+        (true, _) => Ok(()),
+        (false, false) => show(&report),
+        (false, true) => show(&report).and_then(|()| SCREEN.caution("the samples were noise (--noise)")),
+    };
     deliver(shown, target.as_ref(), &to_json(&document)?)?;
     conclude(&report, arguments.json).map_err(|failure| data.advised(failure))
 }
@@ -344,6 +353,10 @@ pub(crate) struct StepsArgs {
     /// Skip the comparison of first losses with the plain reference
     #[arg(long)]
     unchecked: bool,
+    /// Train on noise in the shape of the data sets, which then need no files. Steps take as long, and nothing is
+    /// learned
+    #[arg(long, help_heading = "Data and output")]
+    noise: bool,
     #[command(flatten)]
     pub(crate) data: DataArgs,
     /// Print JSON, with every window

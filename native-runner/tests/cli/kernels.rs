@@ -139,11 +139,10 @@ fn profile_has_costs_of_launches_and_operations_of_products() {
 
 #[test]
 fn profile_table_follows_the_step() {
-    let Some(finished) = run("profile", "--workload caffe-mnist --batch-size 4 --seconds-per-launch 0.01") else {
-        return;
-    };
+    let arguments = "--workload caffe-mnist --batch-size 4 --seconds-per-launch 0.01 --noise --data no-such-folder";
+    let Some(finished) = run("profile", arguments) else { return };
     finished.expect_status(0).expect_output(&[
-        "caffe-mnist in batches of 4",
+        "caffe-mnist in batches of 4 of noise",
         "gather",
         "max_pool_backward",
         "sgd",
@@ -203,6 +202,14 @@ fn without_json_there_is_a_table_of_figures() {
         .expect_status(0)
         .expect_output(&["tiny wgsl 1 ", "tiny wgsl 2 ", "steps/s", "of peak", "MiB", "--unchecked"])
         .expect_errors(&["wgsl"]);
+}
+
+#[test]
+fn noise_needs_no_files() {
+    let arguments = "--workload keras-mnist-mlp --batch-sizes 2 --seconds-per-workload 0.1 --unchecked --noise \
+                     --data no-such-folder";
+    let Some(finished) = run_steps(arguments) else { return };
+    finished.expect_status(0).expect_output(&["keras-mnist-mlp wgsl", "--noise"]);
 }
 
 #[test]
