@@ -8,7 +8,7 @@ usage() {
 usage: job.sh NUMBER PACKS RESULTS [options]
 
   NUMBER             1, 2 or 3; they run in this order on the same machine
-  PACKS              folder of job1.tar.xz, job2.tar or job3.tar, as pack.sh writes them
+  PACKS              folder of job1.tar.xz, job2.tar.xz or job3.tar.xz, as pack.sh writes them
   RESULTS            folder to add to: NAME.json, NAME.txt and NAME.log of each stage, stages.tsv, and summary.md
 
   --adapter NAME     discrete, integrated, cpu, an index or a part of a name [default: discrete]
@@ -124,10 +124,10 @@ trap interrupted INT TERM
 # shellcheck disable=SC2329 # a stage calls it
 unpack() {
   local pack
-  pack=$(find "$packs" -maxdepth 1 -name "job$job.tar*" | head -n 1)
+  pack=$(find "$packs" -maxdepth 1 -name "job$job.tar.xz" | head -n 1)
   [[ -n $pack ]] || { echo "$packs has no archive of job $job" >&2; return 1; }
   tar -xf "$pack" -C "$bundle" 2>/dev/null || "$python" -m tarfile -e "$pack" "$bundle" || return 1
-  ((job < 3)) || { mkdir -p "$data" && "$bundle/programs/halves" unpack "$bundle" "$data"; }
+  ((job < 3)) || { mkdir -p "$data" && "$bundle/programs/halves" join "$bundle" "$data"; }
 }
 
 # Uses the packed Vulkan loader where there is none, and finds NVIDIA's driver where the loader would not look.
@@ -279,7 +279,7 @@ third() {
   airbench94 airbench94-seed3 3
 }
 
-# Restoring CIFAR-10 takes 17 seconds of one core.
+# xz and restoring CIFAR-10 take about ten seconds of one core.
 stage unpack 100 txt bash -c unpack
 [[ -x $runner ]] || { note "job $job" failed 0 1 'native-runner is missing: job 1 brings it'; exit 1; }
 find_vulkan

@@ -6,7 +6,7 @@ usage() {
   cat <<'TEXT'
 usage: pack.sh OUT [options], in a checkout
 
-  OUT              folder to write job.sh, job1.tar.xz, job2.tar and job3.tar to; it is made
+  OUT              folder to write job.sh, job1.tar.xz to job3.tar.xz to; it is made
 
   --features A,B   build native-runner with these features too, such as burn-cuda, if it then still fits
   --data DIR       converted data sets [default: data/ of the checkout; missing ones are fetched]
@@ -81,9 +81,9 @@ if ! first "$features"; then
   first '' || exit 1
 fi
 mkdir "$bundle/halves"
-"$bundle/programs/halves" pack "$data" "$bundle/halves"
+"$bundle/programs/halves" split "$data" "$bundle/halves"
 for half in 1 2; do
-  tar -cf "$out/job$((half + 1)).tar" -C "$bundle/halves" "cifar10-half-$half"
-  fits "$out/job$((half + 1)).tar" || { echo "job$((half + 1)).tar has more than $limit MiB." >&2; exit 1; }
+  tar -cf - -C "$bundle/halves" "cifar10-half-$half" | xz -T0 >"$out/job$((half + 1)).tar.xz"
+  fits "$out/job$((half + 1)).tar.xz" || { echo "job$((half + 1)).tar.xz has more than $limit MiB." >&2; exit 1; }
 done
 cp "$here/job.sh" "$out/"
