@@ -15,8 +15,6 @@ const PROOF_SHARE: f64 = 0.12;
 const PROOF_SECONDS: f64 = 2.0;
 /// Share of a part that counts as remaining when it takes longer than predicted.
 const OVERTIME_SHARE: f64 = 0.05;
-/// Maximum rise of the predicted time over its lowest value so far.
-const MAX_RISE: f64 = 1.1;
 
 /// Seconds that each part of a network takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -79,9 +77,8 @@ pub struct Forecast {
     /// Completed share of the current network's training.
     share: Option<f64>,
     now: f64,
-    /// Lowest prediction so far. Smaller rises are not shown, because they would make the time jump.
+    /// Lowest prediction so far. Rises are not shown, because the rounded time would jump.
     lowest: Option<f64>,
-    shown: Option<f64>,
 }
 
 impl Forecast {
@@ -94,15 +91,13 @@ impl Forecast {
         self.now = now;
         let remaining = self.remaining();
         if self.measured.is_some() || self.known.len() >= self.networks.len() {
-            let lowest = self.lowest.map_or(remaining, |lowest| lowest.min(remaining));
-            self.lowest = Some(lowest);
-            self.shown = Some(if remaining <= MAX_RISE * lowest { lowest } else { MAX_RISE * lowest });
+            self.lowest = Some(self.lowest.map_or(remaining, |lowest| lowest.min(remaining)));
         }
     }
 
-    /// Seconds left, once they can be predicted.
+    /// Seconds left, once they can be predicted. They never rise.
     pub fn seconds_left(&self) -> Option<f64> {
-        self.shown
+        self.lowest
     }
 
     /// Elapsed share of the predicted total time.
@@ -294,17 +289,17 @@ mod tests {
     }
 
     #[test]
-    fn predicted_time_rises_by_a_tenth_at_most() {
+    fn predicted_time_never_rises() {
         let mut forecast = forecast(BTreeMap::new());
         begin(&mut forecast, 0);
         phase(&mut forecast, Phase::Training);
         forecast.tick(10.0);
         progress(&mut forecast, 0.25);
         forecast.tick(10.0);
-        let before = forecast.seconds_left().unwrap();
+        let before = forecast.seconds_left();
         progress(&mut forecast, 0.01);
         forecast.tick(10.25);
-        let after = forecast.seconds_left().unwrap();
-        assert!(after > before && after <= before * MAX_RISE, "{before} {after}");
+        assert!(before.is_some() && forecast.remaining() > before.unwrap_or_default());
+        assert_eq!(forecast.seconds_left(), before);
     }
 }
