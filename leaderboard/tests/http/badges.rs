@@ -118,8 +118,9 @@ fn a_card_has_a_rank_among_other_devices() {
     let server = TestServer::start();
     let run = server.proven(|_| {});
     let drawing = || card(&server, &run.run_id, "svg").text();
-    assert!(!drawing().contains("Faster than"), "there is no other device");
     server.proven(on("Example GPU B", 2));
+    assert!(!drawing().contains("Faster than"), "there is only one other device");
+    server.proven(on("Example GPU C", 3));
     let drawing = drawing();
     assert!(drawing.contains(">Faster than ") && drawing.contains(">of 2 devices<"), "{drawing}");
 }
@@ -262,6 +263,7 @@ fn an_embed_shows_a_run_in_frames_of_any_site() {
     let server = TestServer::start();
     let run = server.proven(|_| {});
     server.proven(on("Example GPU B", 2));
+    server.proven(on("Example GPU C", 3));
     let path = format!("/embed/runs/{}?theme=dark", run.run_id);
     let page = server.get(&path);
     assert_eq!((page.status.as_u16(), page.header("content-type")), (200, "text/html; charset=utf-8"));
