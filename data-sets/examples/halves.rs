@@ -89,7 +89,7 @@ fn to_colors(image: &mut [u8]) {
 /// (ITU-T T.87, A.4.1).
 fn predict(plane: &[u8], at: usize) -> u8 {
     let value = |at: Option<usize>| at.map_or(0, |at| plane[at]);
-    let (left, up) = ((at % SIDE > 0).then(|| at - 1), at.checked_sub(SIDE));
+    let (left, up) = ((!at.is_multiple_of(SIDE)).then(|| at - 1), at.checked_sub(SIDE));
     let (west, north) = (value(left.or(up)), value(up.or(left)));
     let corner = value(left.and(up).map(|up| up - 1).or(left).or(up));
     let plane = i16::from(west) + i16::from(north) - i16::from(corner);

@@ -45,7 +45,7 @@ pub struct Adapter {
     /// ranked.
     pub software: bool,
     /// True for a device in WebGPU's compatibility mode, which older GPUs have instead of core WebGPU: its limits are
-    /// lower. Its results are ranked as those of a separate device.
+    /// lower. It is ranked as a separate device.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compatibility: bool,
 }

@@ -12,7 +12,7 @@ start_battery = This device is on battery power, which can slow it down. Plug it
 start_software = This is a software adapter: your processor acts as a GPU. It trains correctly but slowly,
     and its result is shown but not ranked.
 start_compatibility = Here, the browser offers WebGPU only in its compatibility mode, with lower limits. The result is
-    ranked as that of a separate device.
+    ranked as a separate device.
 start_no_webgpu = WebGPU is missing
 start_demonstrate = Demonstrate on the processor
 start_demonstration = Trains the same network with plain loops on one processor core for a few seconds. It is not a

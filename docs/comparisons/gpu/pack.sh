@@ -10,7 +10,7 @@ usage: pack.sh OUT [options], in a checkout
 
   --features A,B   build native-runner with these features too, such as burn-cuda, if it then still fits
   --data DIR       converted data sets [default: data/ of the checkout; missing ones are fetched]
-  --limit MIB      mebibytes that an archive may have [default: 56, which leaves 8 of 64 for a checkout beside it]
+  --limit MIB      mebibytes that an archive may have [default: 56, which leaves 8 of 64 for a checkout with it]
 
 If `cargo xtask run` has built the server and the page, job 3 also measures Chromium.
 TEXT

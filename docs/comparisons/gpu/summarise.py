@@ -120,7 +120,7 @@ def airbench_verdict(runs):
 
 
 def matrix_units(ours):
-    """Whether a step with matrix units computes fast enough; only its counted operations count."""
+    """Return whether a step with matrix units is fast enough, from its counted operations."""
     rates = {name: entry["flops_per_second"] for (name, backend), entry in ours.items()
              if backend == "wgsl f16-matrix" and entry["outcome"] == "measured"}
     if not rates:

@@ -142,7 +142,7 @@ fn masked_group(reported: &Reported, software: bool) -> DeviceGroup {
     DeviceGroup { key, label }
 }
 
-/// Returns the separate group of the same devices in WebGPU's compatibility mode, in which they are slower.
+/// Returns the separate group of the same devices in WebGPU's compatibility mode, where they are slower.
 fn in_compatibility_mode(DeviceGroup { key, label }: DeviceGroup) -> DeviceGroup {
     DeviceGroup { key: key + "-compatibility", label: label + IN_COMPATIBILITY_MODE }
 }
