@@ -1,6 +1,6 @@
 //! Device pages, histories and rankings, computed from all proven runs.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -246,12 +246,12 @@ impl ScoreRank {
     /// Returns the position of a score among the devices that are not its own, or `None` if there are fewer than two.
     /// Lines beyond the table's limit count as slower devices.
     pub fn among(table: &ScoreTable, score: f64, is_own: impl Fn(&StandingsPlace) -> bool) -> Option<Self> {
-        let others: Vec<&StandingsPlace> = table.places.iter().filter(|line| !is_own(line)).collect();
-        let count = |lines: &mut dyn Iterator<Item = &&StandingsPlace>| {
-            lines.map(|line| line.device_key.as_str()).collect::<BTreeSet<_>>().len() as u64
-        };
-        let devices = count(&mut others.iter()) + table.total.saturating_sub(table.places.len() as u64);
-        let faster = count(&mut others.iter().filter(|line| line.figure.median > score));
+        let mut is_faster = BTreeMap::new();
+        for line in table.places.iter().filter(|line| !is_own(line)) {
+            *is_faster.entry(&line.device_key).or_insert(false) |= line.figure.median > score;
+        }
+        let devices = is_faster.len() as u64 + table.total.saturating_sub(table.places.len() as u64);
+        let faster = is_faster.into_values().filter(|faster| *faster).count() as u64;
         (devices > 1).then(|| Self { slower: devices - faster, devices })
     }
 
