@@ -10,8 +10,7 @@ use serde_json::Value;
 pub struct Setup {
     /// True if the browser offers WebGPU: Chromium on SwiftShader, Firefox on the machine's Vulkan driver.
     pub webgpu: bool,
-    /// True for a visible Chromium on the machine's GPU. Such a test runs only if `GRADMARK_TEST_GPU` is 1, and then no
-    /// others do.
+    /// True for a visible Chromium on the machine's GPU. `GRADMARK_TEST_GPU=1` runs these tests and skips all others.
     pub gpu: bool,
     /// True if the user prefers dark pages.
     pub dark: bool,

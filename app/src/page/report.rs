@@ -143,7 +143,7 @@ pub(super) fn Caveats(
     let reasons = record.departures.iter().map(words::remarks::departure).collect::<Vec<_>>().join(", ");
     let unusual = (!record.is_standard()).then(|| t!(result_non_standard, reasons = reasons));
     let warnings = record.warnings.iter().map(|of| words::remarks::warning(of, reader));
-    // The settings were chosen, so they are the least surprising.
+    // Settings come last, because the person chose them.
     let notes: Vec<_> = warnings.chain(unusual).collect();
     (!notes.is_empty()).then(|| {
         view! {

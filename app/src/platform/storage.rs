@@ -28,7 +28,9 @@ pub(super) fn keep(name: &str, value: &impl Serialize) -> bool {
 }
 
 fn forget(name: &str) {
-    let _ = storage().map(|storage| storage.remove_item(name));
+    if let Some(storage) = storage() {
+        drop(storage.remove_item(name));
+    }
 }
 
 /// Stores the deletion secret of an upload. The page shows the deletion link, too.

@@ -1,4 +1,4 @@
-//! Adapters of the browser, in WebGPU's compatibility mode where it refuses a core adapter.
+//! WebGPU adapters of the browser: a core adapter, or else one in compatibility mode.
 
 use std::rc::Rc;
 
@@ -6,7 +6,7 @@ use js_sys::{Function, Object, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
 
-/// `GPUAdapter`, and the mode of its devices.
+/// A `GPUAdapter` and its mode.
 pub struct FoundAdapter {
     pub adapter: JsValue,
     /// True if the adapter was requested for compatibility mode.

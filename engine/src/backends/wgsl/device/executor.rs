@@ -242,7 +242,7 @@ fn layout_entry(
 }
 
 fn compile(device: &Device, dispatch: &Dispatch, step_layout: &wgpu::BindGroupLayout) -> Pipeline {
-    // The launch has as many workgroups, each of which does the same with fewer invocations.
+    // The number of workgroups stays the same. Each has fewer invocations, which do more.
     let small = device.abilities.small_workgroups;
     let kernel = if small { dispatch.kernel.in_small_workgroups() } else { dispatch.kernel };
     let params = layout_entry(0, wgpu::BufferBindingType::Uniform, false, None);
