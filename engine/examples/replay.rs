@@ -6,7 +6,9 @@
 //! change, the largest difference of any loss, and whether the backend reproduces its own bits. `GRADMARK_DATA` names
 //! the folder of the data sets, `data` by default.
 
-use std::path::PathBuf;
+#[path = "../src/testing/real_data.rs"]
+mod real_data;
+
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,6 +16,7 @@ use std::time::Instant;
 use engine::{
     AdapterChoice, Backend, Clock, DataSet, Examiner, SUITES, Segments, Standard, backends, data_set, segment_seed,
 };
+use real_data::real_data;
 use results::{Beacon, Precision};
 
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
@@ -58,8 +61,8 @@ fn main() -> Fallible<()> {
 
 /// Trains `count` segments of `steps` steps, and the first step of each again.
 async fn replay(backend: &dyn Backend, network: &str, count: u8, steps: u32) -> Fallible<()> {
-    let standard = Standard::of(&SUITES[1], network, SEED).ok_or("there is no such network")?;
-    let data = data(standard.workload.data_set)?;
+    let standard = Standard::of(&SUITES[1], network).ok_or("there is no such network")?;
+    let data = real_data(standard.workload.data_set);
     let job = standard.job(Arc::clone(&data), SEED);
     let (mut trainer, mut other) = (backend.build(&job).await?, backend.build(&job).await?);
     let examiner = || Examiner::new(&standard, Arc::clone(&data), SEED);
@@ -94,16 +97,4 @@ async fn replay(backend: &dyn Backend, network: &str, count: u8, steps: u32) -> 
 
 fn shown([state, loss]: [f64; 2]) -> String {
     format!("state {:.4} %, loss {:.5} % apart", 100.0 * state, 100.0 * loss)
-}
-
-fn data(name: &str) -> Fallible<Arc<DataSet>> {
-    let definition = data_set(name).ok_or("there is no such data set")?;
-    if let Some(generated) = DataSet::generated(definition) {
-        return Ok(Arc::new(generated));
-    }
-    let files = definition.file_names().ok_or("no files hold it")?;
-    let folder = std::env::var_os("GRADMARK_DATA")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data"), PathBuf::from);
-    let [train, test] = files.map(|file| std::fs::read(folder.join(file)));
-    Ok(Arc::new(DataSet::from_files(definition, train?, test?)?))
 }

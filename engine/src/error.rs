@@ -89,10 +89,8 @@ pub enum EngineError {
     UnlikeDevices { one: String, other: String, instead: &'static str },
     #[error("the backend `{backend}` trains on a single device: {reason}; `--backend wgsl` trains on several")]
     OneDevice { backend: String, reason: &'static str },
-    #[error("the backend `{backend}` does not support the input mode `{mode}`: {reason}")]
-    OwnInput { backend: String, mode: &'static str, reason: &'static str },
-    #[error("the backend `{backend}` does not support the layout `{layout}`: {reason}")]
-    OneLayout { backend: String, layout: &'static str, reason: &'static str },
+    #[error("the backend `{backend}` does not support the {what}: {reason}")]
+    Unsupported { backend: String, what: String, reason: &'static str },
     #[error("device {number} of {devices} ({name}): {error}")]
     OfDevice { number: usize, devices: usize, name: String, error: Box<Self> },
     #[error("Burn panicked, because of a bug in Burn, the driver or Gradmark: {message}")]

@@ -16,6 +16,7 @@ mod data;
 mod error;
 pub mod measure;
 mod model;
+mod norm;
 mod preprocessing;
 mod random;
 mod score;
@@ -49,7 +50,7 @@ pub use train::{
     Commitment, Edges, Event, NoMeter, PendingAnswer, Registration, ResourceMeter, RunRequest, Stopped, Witness,
     check_workload, departures, run,
 };
-pub use trainer::{Backend, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
+pub use trainer::{Backend, BackendFacts, EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 pub use training::{
     Augmentation, BatchPlan, BatchRange, Batching, EarlyStopping, Edge, Flip, InputRecipe, Loss, Normalization,
     Optimizer, Rule, SampleOrder, Schedule, Segments, Shift, TestView, WeightAverage, segment_seed,

@@ -54,8 +54,7 @@ impl GatherKind {
         }
     }
 
-    /// Returns the parameters for a batch of `rows` from a set of `samples`. Samples from `samples_in_first` on are in
-    /// the second binding.
+    /// Returns the parameters for `rows` of `samples`. Those from `samples_in_first` on are in the second binding.
     pub(crate) fn of(self, rows: u32, samples: u32, samples_in_first: u32) -> Self {
         match self {
             Self::Plain(params) => Self::Plain(Gather { rows, samples, samples_in_first, ..params }),
@@ -65,8 +64,7 @@ impl GatherKind {
 }
 
 impl Preprocessing {
-    /// Creates the preprocessing that writes to `data`, the first value of the job's stages. Row and sample counts are
-    /// 0 until a batch sets them.
+    /// Creates the preprocessing that writes to `data`, the job's first value. A batch sets row and sample counts.
     pub(crate) fn new(job: &TrainingJob, data: &Value, alignment: u32) -> Result<Self, EngineError> {
         let recipe = &job.input;
         let row_stride = data.stored_features(alignment);

@@ -20,8 +20,7 @@ pub mod stream {
     pub const LIGHT: u32 = 5002;
     /// Order of the workloads of a run. Uses this stream and the next seven.
     pub const SUITE_ORDER: u32 = 4000;
-    /// Generated stories of task `t` use stream `6000 + 2t` for training and the next one for testing; the step is the
-    /// story.
+    /// Generated stories of task `t` use stream `6000 + 2t` for training and the next for tests; the step is the story.
     pub const STORIES: u32 = 6000;
     /// Generated images: pixels of both splits, then classes of both.
     pub const IMAGES: u32 = 6500;

@@ -19,15 +19,14 @@ use crate::measure::{
 };
 use crate::train::check;
 use crate::trainer::{Backend, Trainer, TrainingJob};
-use crate::workload::{Training, Workload};
+use crate::workload::Workload;
 
 pub use report::{Cliff, Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
 use report::{Facts, MIN_CLIFF_RISE};
 
 /// Number of windows per backend within the budget, excluding one for warm-up.
 const WINDOWS: u32 = 5;
-/// Maximum window length. A larger budget adds windows instead, because cancellation waits for the current window to
-/// end.
+/// Maximum window length. A larger budget adds windows instead, because cancellation waits for their end.
 const MAX_WINDOW_SECONDS: f64 = 2.0;
 
 #[derive(Clone, Debug)]
@@ -216,17 +215,11 @@ impl<'a> StepsRun<'a> {
         let start = clock.now_seconds();
         let trainer = contender.backend.build(job).await?;
         let build_seconds = clock.now_seconds() - start;
-        let device_memory_bytes = trainer.device_memory_bytes();
+        let built = trainer.facts();
         // Not every backend can predict its memory.
-        self.check_budget("the built workload", Some(device_memory_bytes))?;
-        let facts = Facts {
-            flops_per_sample: job.model.operations().map_or(0, |operations| operations.training_flops()),
-            device_memory_bytes,
-            predicted_bytes,
-            build_seconds,
-            preparation: trainer.preparation(),
-            variants: trainer.variants(),
-        };
+        self.check_budget("the built workload", Some(built.device_memory_bytes))?;
+        let flops_per_sample = job.model.operations().map_or(0, |operations| operations.training_flops());
+        let facts = Facts { flops_per_sample, predicted_bytes, build_seconds, built };
         Ok((Steps { trainer, clock, losses_are_finite: true }, facts))
     }
 
@@ -270,17 +263,15 @@ impl<'a> StepsRun<'a> {
     }
 }
 
-/// Returns a job with the workload's recipe at this batch size. Fails if the batch size is 0 or exceeds the training
-/// set.
+/// Returns the workload's job at this batch size. Fails if it is 0 or exceeds the training set.
 pub fn job(
     workload: &Workload,
     batch_size: u32,
     seed: u32,
     data: std::sync::Arc<crate::data::DataSet>,
 ) -> Result<TrainingJob, EngineError> {
-    let batches = workload.batches(data.train.samples(), batch_size, seed)?;
-    let planned_steps = batches.steps_of_epochs(workload.published_epochs);
-    Ok(workload.job(Training { data, batches, planned_steps, seed, dropout: true }))
+    let batches = workload.batches(data.train.samples(), batch_size)?;
+    Ok(workload.job(data, batches, seed))
 }
 
 /// Finds batch sizes that take longer per sample than the previous size.

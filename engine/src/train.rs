@@ -24,9 +24,9 @@ use crate::data::{DataSource, data_set};
 use crate::error::EngineError;
 use crate::measure::{Observer, Peaks, Phase};
 use crate::random::{Generator, stream};
-use crate::trainer::{Backend, Preparation};
+use crate::trainer::{Backend, TrainerFacts, TrainingJob};
 use crate::training::{BatchPlan, Optimizer};
-use crate::workload::{SuiteDefinition, Training, Workload, random_order};
+use crate::workload::{SuiteDefinition, Workload, random_order};
 
 pub use check::check_workload;
 pub use departures::departures;
@@ -93,29 +93,27 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
         adapter: backend.adapter().clone(),
         seed: request.spec.seed,
     });
-    let mut warnings = Vec::new();
+    let mut run = Run { request, backend, peaks: Peaks::new(backend), edges, warnings: Vec::new() };
     if backend.adapter().software {
-        warn(&mut warnings, edges, Warning::SoftwareAdapter { name: backend.adapter().name.clone() });
+        run.warn(Warning::SoftwareAdapter { name: backend.adapter().name.clone() });
     }
-    for warning in backend.warnings() {
-        warn(&mut warnings, edges, warning);
+    for warning in backend.facts().warnings.clone() {
+        run.warn(warning);
     }
-    if edges.witness.is_some() {
+    if run.edges.witness.is_some() {
         for workload in &workloads {
             if let Some(reason) = proof::obstacle(workload, backend) {
                 let workload = workload.name.to_owned();
-                warn(&mut warnings, edges, Warning::CheckpointMissed { workload, reason: reason.to_owned() });
+                run.warn(Warning::CheckpointMissed { workload, reason: reason.to_owned() });
             }
         }
     }
     let mut records = Vec::new();
-    let mut peaks = Peaks::new(backend);
     let mut stopped = None;
     for (index, workload) in workloads.iter().enumerate() {
         let mut progress = Progress::new(workload.name, index, workloads.len());
-        let trained = run_workload(request, workload, &mut peaks, backend, edges, &mut progress, &mut warnings).await;
-        let record = match trained {
-            Err(error) => record_failure(error, request, workload, &mut peaks, backend, edges, &mut progress).await,
+        let record = match run.train(workload, &mut progress).await {
+            Err(error) => run.record_failure(error, workload, &mut progress).await,
             finished => finished,
         };
         let record = match record {
@@ -125,13 +123,14 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
                 break;
             }
         };
-        edges.observer.event(&Event::WorkloadFinished { record: Box::new(record.clone()) });
+        run.edges.observer.event(&Event::WorkloadFinished { record: Box::new(record.clone()) });
         let cancelled = record.outcome == Outcome::Cancelled;
         records.push(record);
         if cancelled {
             break;
         }
     }
+    let Run { warnings, edges, .. } = run;
     let mut record = RunRecord {
         schema_version: SCHEMA_VERSION,
         run_id: request.registration.as_ref().map(|r| r.run_id.clone()),
@@ -158,127 +157,180 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
     }
 }
 
-async fn run_workload(
-    request: &RunRequest,
-    workload: &Workload,
-    peaks: &mut Peaks<'_>,
-    backend: &dyn Backend,
-    edges: &mut Edges<'_>,
-    progress: &mut Progress,
-    warnings: &mut Vec<Warning>,
-) -> Result<WorkloadRecord, EngineError> {
-    let fitted = fitting::fitted(request, workload, backend, edges).await;
-    let workload = fitted.as_ref().map_or(workload, |(workload, _)| workload);
-    let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
-    let job_settings = job_settings(request, workload, definition.train.samples)?;
-    edges.observer.event(&Event::WorkloadStarted {
-        workload: workload.name.to_owned(),
-        index: progress.index,
-        count: progress.count,
-        batch_size: job_settings.batches.batch_size,
-        steps_per_epoch: job_settings.batches.steps_per_epoch(),
-        target_accuracy: job_settings.target_accuracy,
-    });
-    let (workload, smaller) = fitted?;
-    let workload = &workload;
-    if let Some(smaller) = smaller {
-        warn(warnings, edges, smaller);
-    }
+/// Run in progress.
+struct Run<'a, 'e> {
+    request: &'a RunRequest,
+    backend: &'a dyn Backend,
+    peaks: Peaks<'a>,
+    edges: &'a mut Edges<'e>,
+    warnings: Vec<Warning>,
+}
 
-    progress.pause(edges).await;
-    progress.phase(edges, Phase::LoadingData);
-    let load_start = edges.clock.now_seconds();
-    let data = edges.data.load(definition).await?;
-    if data.generated {
-        warn(warnings, edges, Warning::GeneratedData { workload: workload.name.to_owned() });
-    }
-    let loaded = edges.clock.now_seconds();
-    progress.pause(edges).await;
-    let build_start = edges.clock.now_seconds();
-    progress.phase(edges, Phase::Building);
-    let mut job = workload.job(Training {
-        data,
-        batches: job_settings.batches,
-        planned_steps: job_settings.planned_steps,
-        seed: request.spec.seed,
-        dropout: true,
-    });
-    job.optimizer = job_settings.optimizer.clone();
-    Room::of(backend, edges).holds(workload, &job)?;
-    let mut trainer = backend.build(&job).await?;
-    let built = edges.clock.now_seconds();
-
-    let mut record = empty_record(workload, backend, &job.batches, &job.optimizer, job_settings.target_accuracy)?;
-    record.settings.test_samples = job.data.test.samples();
-    record.settings.chance_accuracy = Some(job.data.test.chance_accuracy());
-    record.settings.device_memory_bytes = trainer.device_memory_bytes();
-    record.settings.layout = trainer.layout();
-    record.settings.variants = trainer.variants();
-    let preparation = trainer.preparation();
-    record.cold_start = cold_start(loaded - load_start, built - build_start, preparation);
-    if let Some(steps) = preparation.unsettled_after_steps {
-        warn(warnings, edges, Warning::TuningNotSettled { workload: workload.name.to_owned(), steps });
-    }
-
-    progress.pause(edges).await;
-    progress.phase(edges, Phase::Checking);
-    let correctness = check::against_reference(workload, &job, backend).await?;
-    let passed = correctness.passed;
-    record.correctness = Some(correctness);
-    if passed {
-        edges.meter.start();
-        let mut learning = Learning::new(&mut record, &job, trainer.as_mut(), progress);
-        learning.proof =
-            edges.witness.is_some().then(Proof::new).filter(|_| proof::obstacle(workload, backend).is_none());
-        let learned = learn(&mut learning, workload, &job_settings, peaks, edges).await;
-        let stopped_early = learning.stopped_early;
-        warnings.append(&mut learning.warnings);
-        let weights = learned?;
-        record.timeline = progress.timeline(edges);
-        record.resources = edges.meter.finish();
-        if record.outcome == Outcome::Completed && learning::examples(&job, edges)? > 0 {
-            edges.observer.trained(workload.name, Classifier::new(&job, weights)?);
+impl Run<'_, '_> {
+    async fn train(&mut self, workload: &Workload, progress: &mut Progress) -> Result<WorkloadRecord, EngineError> {
+        let (request, backend) = (self.request, self.backend);
+        let fitted = fitting::fitted(request, workload, backend, self.edges).await;
+        let workload = fitted.as_ref().map_or(workload, |(workload, _)| workload);
+        let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
+        let job_settings = job_settings(request, workload, definition.train.samples)?;
+        self.edges.observer.event(&Event::WorkloadStarted {
+            workload: workload.name.to_owned(),
+            index: progress.index,
+            count: progress.count,
+            batch_size: job_settings.batches.batch_size,
+            steps_per_epoch: job_settings.batches.steps_per_epoch(),
+            target_accuracy: job_settings.target_accuracy,
+        });
+        let (workload, smaller) = fitted?;
+        let workload = &workload;
+        if let Some(smaller) = smaller {
+            self.warn(smaller);
         }
-        if stopped_early {
-            warn(warnings, edges, Warning::StoppedEarly { workload: workload.name.to_owned() });
+
+        progress.pause(self.edges).await;
+        progress.phase(self.edges, Phase::LoadingData);
+        let load_start = self.edges.clock.now_seconds();
+        let data = self.edges.data.load(definition).await?;
+        if data.generated {
+            self.warn(Warning::GeneratedData { workload: workload.name.to_owned() });
         }
-    } else {
-        record.outcome = Outcome::Incorrect;
-        record.timeline = progress.timeline(edges);
+        let loaded = self.edges.clock.now_seconds();
+        progress.pause(self.edges).await;
+        let build_start = self.edges.clock.now_seconds();
+        progress.phase(self.edges, Phase::Building);
+        let job = TrainingJob {
+            planned_steps: job_settings.planned_steps,
+            optimizer: job_settings.optimizer.clone(),
+            ..workload.job(data, job_settings.batches, request.spec.seed)
+        };
+        Room::of(backend, self.edges).holds(workload, &job)?;
+        let mut trainer = backend.build(&job).await?;
+        let built = self.edges.clock.now_seconds();
+
+        let mut record = empty_record(workload, backend, &job.batches, &job.optimizer, job_settings.target_accuracy)?;
+        record.settings.test_samples = job.data.test.samples();
+        record.settings.chance_accuracy = Some(job.data.test.chance_accuracy());
+        let facts = trainer.facts();
+        record.cold_start = cold_start(loaded - load_start, built - build_start, &facts);
+        record.settings.device_memory_bytes = facts.device_memory_bytes;
+        record.settings.layout = facts.layout;
+        record.settings.variants = facts.variants;
+        if let Some(steps) = facts.unsettled_after_steps {
+            self.warn(Warning::TuningNotSettled { workload: workload.name.to_owned(), steps });
+        }
+
+        progress.pause(self.edges).await;
+        progress.phase(self.edges, Phase::Checking);
+        let correctness = check::against_reference(workload, &job, backend).await?;
+        let passed = correctness.passed;
+        record.correctness = Some(correctness);
+        if passed {
+            self.edges.meter.start();
+            let is_followed = self.edges.witness.is_some() && proof::obstacle(workload, backend).is_none();
+            let mut learning = Learning::new(&mut record, &job, trainer.as_mut(), progress, self.edges);
+            learning.proof = is_followed.then(Proof::new);
+            let learned = learn(&mut learning, workload, &job_settings, &mut self.peaks).await;
+            let stopped_early = learning.stopped_early;
+            self.warnings.append(&mut learning.warnings);
+            let weights = learned?;
+            record.timeline = progress.timeline(self.edges);
+            record.resources = self.edges.meter.finish();
+            if record.outcome == Outcome::Completed && learning::examples(&job, self.edges)? > 0 {
+                self.edges.observer.trained(workload.name, Classifier::new(&job, weights)?);
+            }
+            if stopped_early {
+                self.warn(Warning::StoppedEarly { workload: workload.name.to_owned() });
+            }
+        } else {
+            record.outcome = Outcome::Incorrect;
+            record.timeline = progress.timeline(self.edges);
+        }
+        record.summary = summary::summarise(&record);
+        self.add_warnings(&record, &job_settings.limits);
+        Ok(record)
     }
-    record.summary = summary::summarise(&record);
-    add_warnings(&record, &job_settings.limits, warnings, edges);
-    Ok(record)
+
+    /// Records a failed workload after freeing its memory. Returns `error` if no other workload can run after it.
+    async fn record_failure(
+        &mut self,
+        error: EngineError,
+        workload: &Workload,
+        progress: &mut Progress,
+    ) -> Result<WorkloadRecord, EngineError> {
+        let Some(cause) = error.failure_of_workload() else { return Err(error) };
+        // The meter may not have been started; its result is discarded.
+        let _unused = self.edges.meter.finish();
+        self.peaks.close();
+        // The original error is more informative than the recovery error.
+        if self.backend.recover().await.is_err() {
+            return Err(error);
+        }
+        self.edges.observer.event(&Event::WorkloadFailed { workload: progress.workload(), message: error.to_string() });
+        let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
+        let asked = job_settings(self.request, workload, definition.train.samples)?;
+        let mut record = empty_record(workload, self.backend, &asked.batches, &asked.optimizer, asked.target_accuracy)?;
+        record.outcome = Outcome::failed(cause, &error.for_a_record());
+        // The leaderboard checks that the times of all workloads add up.
+        record.timeline = progress.timeline(self.edges);
+        Ok(record)
+    }
+
+    fn warn(&mut self, warning: Warning) {
+        self.edges.observer.event(&Event::Warned { warning: warning.clone() });
+        self.warnings.push(warning);
+    }
+
+    fn add_warnings(&mut self, record: &WorkloadRecord, limits: &Limits) {
+        if record.outcome != Outcome::Completed {
+            return;
+        }
+        let workload = || record.workload.clone();
+        let summary = &record.summary;
+        if limits.seconds_are_budget && record.evaluations.last().is_some_and(|e| e.step < limits.steps) {
+            self.warn(Warning::StoppedByBudget { workload: workload(), budget_seconds: limits.seconds });
+        }
+        if let Some((last, chance)) = record.evaluations.last().zip(record.settings.chance_accuracy)
+            && !summary::has_learned(record)
+        {
+            self.warn(Warning::NotLearned { workload: workload(), accuracy: last.accuracy, chance });
+        }
+        let few = u32::try_from(summary::MINIMUM_WINDOWS).unwrap_or(u32::MAX);
+        if summary.measured_windows < few {
+            self.warn(Warning::TooFewWindows { workload: workload(), windows: summary.measured_windows });
+        } else if let Some(half_width) = summary.relative_half_width().filter(|_| !summary.stable) {
+            let half_width_percent = half_width * 100.0;
+            self.warn(Warning::NotStabilised { workload: workload(), half_width_percent });
+        }
+    }
 }
 
 /// Trains and measures a workload, and returns its weights.
 async fn learn(
-    learning: &mut Learning<'_>,
+    learning: &mut Learning<'_, '_>,
     workload: &Workload,
     settings: &JobSettings,
     peaks: &mut Peaks<'_>,
-    edges: &mut Edges<'_>,
 ) -> Result<Vec<Vec<f32>>, EngineError> {
-    learning.train(&settings.limits, workload.evaluations_per_epoch, edges).await?;
+    learning.train(&settings.limits, workload.evaluations_per_epoch).await?;
     if settings.measure_further {
-        learning.measure(peaks, edges).await?;
+        learning.measure(peaks).await?;
     } else {
-        learning.measure_after_training(peaks, edges).await?;
+        learning.measure_after_training(peaks).await?;
     }
-    learning.end_lap(edges).await?;
+    learning.end_lap().await?;
     let weights = learning.trainer.weights().await?;
     learning.record.weight_samples = choose_weights(&weights, learning.job.seed);
     // JSON cannot represent infinity, so non-finite weights are omitted.
     learning.record.weight_samples.retain(|sample| sample.value.is_finite());
     if learning.going() {
-        learning.prove(edges).await?;
+        learning.prove().await?;
     }
     Ok(weights)
 }
 
 /// Returns the times before the first timed step. The build time excludes times that the trainer reports separately.
-fn cold_start(data_seconds: f64, seconds_until_built: f64, preparation: Preparation) -> ColdStart {
-    let Preparation { compiling_seconds, tuning_seconds, .. } = preparation;
+fn cold_start(data_seconds: f64, seconds_until_built: f64, facts: &TrainerFacts) -> ColdStart {
+    let TrainerFacts { compiling_seconds, tuning_seconds, .. } = *facts;
     let told_apart: f64 = [compiling_seconds, tuning_seconds].into_iter().flatten().sum();
     ColdStart {
         data_seconds: Some(data_seconds),
@@ -310,7 +362,7 @@ fn empty_record(
             parameters: workload.model.parameters()?,
             training_flops_per_sample: workload.model.operations()?.training_flops(),
             device_memory_bytes: 0,
-            threads: backend.threads(),
+            threads: backend.facts().threads,
             layout: None,
             variants: Vec::new(),
         },
@@ -341,59 +393,25 @@ fn shuffle_workloads(request: &RunRequest) -> Vec<&Workload> {
         .collect()
 }
 
-fn warn(warnings: &mut Vec<Warning>, edges: &mut Edges<'_>, warning: Warning) {
-    edges.observer.event(&Event::Warned { warning: warning.clone() });
-    warnings.push(warning);
-}
-
-fn add_warnings(record: &WorkloadRecord, limits: &Limits, warnings: &mut Vec<Warning>, edges: &mut Edges<'_>) {
-    if record.outcome != Outcome::Completed {
-        return;
-    }
-    let workload = || record.workload.clone();
-    let summary = &record.summary;
-    if limits.seconds_are_budget && record.evaluations.last().is_some_and(|e| e.step < limits.steps) {
-        warn(warnings, edges, Warning::StoppedByBudget { workload: workload(), budget_seconds: limits.seconds });
-    }
-    if let Some((last, chance)) = record.evaluations.last().zip(record.settings.chance_accuracy)
-        && !summary::has_learned(record)
-    {
-        warn(warnings, edges, Warning::NotLearned { workload: workload(), accuracy: last.accuracy, chance });
-    }
-    let few = u32::try_from(summary::MINIMUM_WINDOWS).unwrap_or(u32::MAX);
-    if summary.measured_windows < few {
-        warn(warnings, edges, Warning::TooFewWindows { workload: workload(), windows: summary.measured_windows });
-    } else if let Some(half_width) = summary.relative_half_width().filter(|_| !summary.stable) {
-        let half_width_percent = half_width * 100.0;
-        warn(warnings, edges, Warning::NotStabilised { workload: workload(), half_width_percent });
-    }
-}
-
 /// Progress of a run. A worker can post it to its page.
 ///
 /// Externally tagged. An internal tag would add 190 kB to the page, because serde buffers the objects and compiles each
 /// type's deserializer again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
-    RunStarted {
-        workloads: Vec<String>,
-        backend: String,
-        adapter: Adapter,
-        seed: u32,
-    },
+    /// First event of a run.
+    RunStarted { workloads: Vec<String>, backend: String, adapter: Adapter, seed: u32 },
+    /// Start of workload `index` (zero-based) of `count`.
     WorkloadStarted {
         workload: String,
-        /// Zero-based index, out of `count`.
         index: u32,
         count: u32,
         batch_size: u32,
         steps_per_epoch: u32,
         target_accuracy: f64,
     },
-    PhaseStarted {
-        workload: String,
-        phase: Phase,
-    },
+    /// Start of a phase, which ends the one before.
+    PhaseStarted { workload: String, phase: Phase },
     /// Sent after every window, about once per second.
     Progress {
         workload: String,
@@ -409,10 +427,8 @@ pub enum Event {
         training_accuracy: f64,
         samples_per_second: f64,
     },
-    Evaluated {
-        workload: String,
-        evaluation: Evaluation,
-    },
+    /// Result on the test set.
+    Evaluated { workload: String, evaluation: Evaluation },
     /// A few test images, sent once before the first step if the observer shows answers.
     Examples {
         workload: String,
@@ -424,21 +440,13 @@ pub enum Event {
         labels: Vec<u16>,
     },
     /// Predicted classes of the examples, sent before the first step, at each evaluation, and at intervals in between.
-    Answered {
-        workload: String,
-        answers: Vec<u16>,
-    },
-    Warned {
-        warning: Warning,
-    },
-    WorkloadFailed {
-        workload: String,
-        /// Full error message. The record omits local folders because it may be published.
-        message: String,
-    },
-    WorkloadFinished {
-        record: Box<WorkloadRecord>,
-    },
+    Answered { workload: String, answers: Vec<u16> },
+    /// Warning that the record will have.
+    Warned { warning: Warning },
+    /// Full error message of a failed workload. The record omits local folders because it may be published.
+    WorkloadFailed { workload: String, message: String },
+    /// Record of a finished workload.
+    WorkloadFinished { record: Box<WorkloadRecord> },
 }
 
 pub trait ResourceMeter {
@@ -446,8 +454,7 @@ pub trait ResourceMeter {
     /// Called after every window.
     fn sample(&mut self);
     fn finish(&mut self) -> Resources;
-    /// Returns the machine's free memory for training on its processors, or `None` if it is unknown or training runs
-    /// elsewhere.
+    /// Returns the machine's free memory, or `None` if it is unknown or training runs elsewhere.
     fn free_memory_bytes(&self) -> Option<u64> {
         None
     }
@@ -479,33 +486,4 @@ fn choose_weights(weights: &[Vec<f32>], seed: u32) -> Vec<WeightSample> {
         }
     }
     samples
-}
-
-/// Records a workload that failed with `error`, after the backend has freed its memory. Returns `error` if no other
-/// workload can run after it.
-async fn record_failure(
-    error: EngineError,
-    request: &RunRequest,
-    workload: &Workload,
-    peaks: &mut Peaks<'_>,
-    backend: &dyn Backend,
-    edges: &mut Edges<'_>,
-    progress: &mut Progress,
-) -> Result<WorkloadRecord, EngineError> {
-    let Some(cause) = error.failure_of_workload() else { return Err(error) };
-    // The meter may not have been started; its result is discarded.
-    let _unused = edges.meter.finish();
-    peaks.close();
-    // The original error is more informative than the recovery error.
-    if backend.recover().await.is_err() {
-        return Err(error);
-    }
-    edges.observer.event(&Event::WorkloadFailed { workload: progress.workload(), message: error.to_string() });
-    let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
-    let asked = job_settings(request, workload, definition.train.samples)?;
-    let mut record = empty_record(workload, backend, &asked.batches, &asked.optimizer, asked.target_accuracy)?;
-    record.outcome = Outcome::failed(cause, &error.for_a_record());
-    // The leaderboard checks that the times of all workloads add up.
-    record.timeline = progress.timeline(edges);
-    Ok(record)
 }

@@ -89,6 +89,12 @@ impl TrainingJob {
         }
     }
 
+    /// Returns the batch size of evaluations that prepare their batches on the host.
+    pub(crate) fn test_batch(&self) -> u32 {
+        const MIN_BATCH: u32 = 100;
+        self.batches.batch_size.max(MIN_BATCH)
+    }
+
     /// Returns the first step at which a tensor with these multipliers is frozen.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     pub(crate) fn frozen_from(&self, multipliers: &Multipliers) -> u32 {
@@ -99,31 +105,20 @@ impl TrainingJob {
 
 #[async_trait(?Send)]
 pub trait Backend {
-    /// Name that selects this backend.
-    fn name(&self) -> &'static str;
-    fn adapter(&self) -> &Adapter;
-    /// Number of devices that share each batch.
+    fn facts(&self) -> &BackendFacts;
+    fn name(&self) -> &'static str {
+        self.facts().name
+    }
+    fn adapter(&self) -> &Adapter {
+        &self.facts().adapter
+    }
+    fn precision(&self) -> Precision {
+        self.facts().precision
+    }
     fn devices(&self) -> u32 {
-        1
+        self.facts().devices
     }
-    fn precision(&self) -> Precision;
-    /// Number of compute threads, for backends on the processor.
-    fn threads(&self) -> Option<u32> {
-        None
-    }
-    /// Input mode, resident unless the backend supports others.
-    fn input(&self) -> InputMode {
-        InputMode::Resident
-    }
-    /// Returns true if training again from a state gives bit-identical results. A leaderboard can prove only such runs.
-    fn repeats_itself(&self) -> bool {
-        false
-    }
-    fn warnings(&self) -> Vec<Warning> {
-        Vec::new()
-    }
-    /// Predicts the bytes that [`Backend::build`] will allocate, if possible. Fails if a layer is unsupported or the
-    /// job does not fit.
+    /// Predicts the bytes that [`Backend::build`] allocates, if possible. Fails if the job does not fit.
     fn predicted_bytes(&self, _job: &TrainingJob) -> Result<Option<u64>, EngineError> {
         Ok(None)
     }
@@ -137,6 +132,31 @@ pub trait Backend {
     }
     /// Compiles, allocates and uploads. Steps then allocate nothing.
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError>;
+}
+
+/// Constant properties of an opened backend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BackendFacts {
+    /// Name that selects the backend.
+    pub name: &'static str,
+    pub adapter: Adapter,
+    pub precision: Precision,
+    /// Number of devices that share each batch.
+    pub devices: u32,
+    /// Number of compute threads, for backends on the processor.
+    pub threads: Option<u32>,
+    pub input: InputMode,
+    /// True if training again from a state gives bit-identical results. A leaderboard can prove only such runs.
+    pub repeats_itself: bool,
+    pub warnings: Vec<Warning>,
+}
+
+impl BackendFacts {
+    /// Describes one device with resident data.
+    pub fn new(name: &'static str, adapter: Adapter, precision: Precision) -> Self {
+        let (devices, threads, input) = (1, None, InputMode::Resident);
+        Self { name, adapter, precision, devices, threads, input, repeats_itself: false, warnings: Vec::new() }
+    }
 }
 
 #[async_trait(?Send)]
@@ -162,8 +182,7 @@ pub trait Trainer {
     /// Starts a segment with this seed at the next step. Only for backends with repeatable training.
     fn begin_segment(&mut self, _seed: u32) {}
 
-    /// Returns all state that training changes, in the model's order and logical layout. Only for backends with
-    /// repeatable training.
+    /// Returns all state that training changes, laid out like weights. Only for backends with repeatable training.
     async fn state(&mut self) -> Result<StateBytes, EngineError> {
         Err(EngineError::NotRepeatable)
     }
@@ -174,59 +193,30 @@ pub trait Trainer {
         Err(EngineError::NotRepeatable)
     }
 
-    /// Returns build times that the backend reports separately.
-    fn preparation(&self) -> Preparation {
-        Preparation::default()
-    }
-
-    /// Delay in seconds from the end of the device's work to the return of [`Trainer::train_steps`], for platforms that
-    /// poll for completion.
+    /// Delay in seconds until the end of the device's work is noticed, for platforms that poll for completion.
     fn latency_seconds(&self) -> f64 {
         0.0
     }
 
-    fn device_memory_bytes(&self) -> u64;
-
-    /// Layout of images in memory, if the trainer reports it.
-    fn layout(&self) -> Option<Layout> {
-        None
-    }
-
-    /// `kernel: variant` for each kernel that has variants.
-    fn variants(&self) -> Vec<String> {
-        Vec::new()
+    fn facts(&self) -> TrainerFacts {
+        TrainerFacts::default()
     }
 }
 
 /// Constant properties of a built trainer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrainerFacts {
-    pub preparation: Preparation,
-    pub device_memory_bytes: u64,
-    pub layout: Option<Layout>,
-    pub variants: Vec<String>,
-}
-
-impl TrainerFacts {
-    pub fn of(trainer: &dyn Trainer) -> Self {
-        Self {
-            preparation: trainer.preparation(),
-            device_memory_bytes: trainer.device_memory_bytes(),
-            layout: trainer.layout(),
-            variants: trainer.variants(),
-        }
-    }
-}
-
-/// Build times that the record reports separately.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Preparation {
     /// Time for the first use of every operation, if that only compiles it.
     pub compiling_seconds: Option<f64>,
     /// Time for choosing kernels, including compilation if both happen at once.
     pub tuning_seconds: Option<f64>,
     /// Number of steps after which tuning stopped without settling.
     pub unsettled_after_steps: Option<u32>,
+    pub device_memory_bytes: u64,
+    /// Layout of images in memory, if the trainer reports it.
+    pub layout: Option<Layout>,
+    /// `kernel: variant` for each kernel that has variants.
+    pub variants: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -47,19 +47,16 @@ fn open_silently(
     place: &PlaceArgs,
     clock: Rc<dyn Clock>,
 ) -> Result<Box<dyn Backend>, EngineError> {
-    opening.check(&[name])?;
-    opening.check_devices(name)?;
-    opening.check_overlap()?;
-    opening.check_input(name)?;
-    opening.check_layout(name)?;
+    opening.check_for(name)?;
     if let Some(program) = place.external.named(name) {
         if opening.asks_for_several() {
             let reason = "an external program chooses its devices itself";
             return Err(EngineError::OneDevice { backend: name.to_owned(), reason });
         }
         if let Some(mode) = opening.input {
+            let what = format!("input mode `{}`", mode.name());
             let reason = "an external program receives its batches through a pipe, whose time is not measured";
-            return Err(EngineError::OwnInput { backend: name.to_owned(), mode: mode.name(), reason });
+            return Err(EngineError::Unsupported { backend: name.to_owned(), what, reason });
         }
         return open_program(program, opening, place.external.timeout.unwrap_or(PROGRAM_TIMEOUT_SECONDS), clock);
     }

@@ -134,8 +134,7 @@ fn engine_exit_code(error: &EngineError) -> u8 {
         | EngineError::TooFewDevices { .. }
         | EngineError::UnlikeDevices { .. }
         | EngineError::OneDevice { .. }
-        | EngineError::OwnInput { .. }
-        | EngineError::OneLayout { .. }
+        | EngineError::Unsupported { .. }
         | EngineError::IndexOfOthers { .. }
         | EngineError::NoPrecision { .. }
         | EngineError::Unsuited { .. }

@@ -18,9 +18,8 @@ use std::{io, thread};
 
 use async_trait::async_trait;
 use engine::{
-    Backend, EngineError, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob,
+    Backend, BackendFacts, EngineError, EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob,
 };
-use results::{Adapter, Precision, Warning};
 
 /// Opens the backend that computes at these addresses, in a separate thread.
 pub(crate) fn open(
@@ -33,24 +32,8 @@ pub(crate) fn open(
     let losses = addresses.iter().cloned().zip(watches.iter().map(|watch| watch.lost.clone())).collect();
     let open = || open().map(|backend| Held { backend, trainers: Vec::new() });
     let caller = Caller::start(watches, Losses(losses), open)?;
-    let facts = caller.call(|Held { backend, .. }| {
-        Ok(Facts {
-            name: backend.name(),
-            adapter: backend.adapter().clone(),
-            devices: backend.devices(),
-            precision: backend.precision(),
-            warnings: backend.warnings(),
-        })
-    })?;
+    let facts = caller.call(|Held { backend, .. }| Ok(backend.facts().clone()))?;
     Ok(Box::new(Linked { caller: Rc::new(caller), facts }))
-}
-
-struct Facts {
-    name: &'static str,
-    adapter: Adapter,
-    devices: u32,
-    precision: Precision,
-    warnings: Vec<Warning>,
 }
 
 /// State of the thread that calls the server.
@@ -62,29 +45,13 @@ struct Held {
 
 struct Linked {
     caller: Rc<Caller<Held>>,
-    facts: Facts,
+    facts: BackendFacts,
 }
 
 #[async_trait(?Send)]
 impl Backend for Linked {
-    fn name(&self) -> &'static str {
-        self.facts.name
-    }
-
-    fn adapter(&self) -> &Adapter {
-        &self.facts.adapter
-    }
-
-    fn devices(&self) -> u32 {
-        self.facts.devices
-    }
-
-    fn precision(&self) -> Precision {
-        self.facts.precision
-    }
-
-    fn warnings(&self) -> Vec<Warning> {
-        self.facts.warnings.clone()
+    fn facts(&self) -> &BackendFacts {
+        &self.facts
     }
 
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
@@ -100,7 +67,7 @@ impl Backend for Linked {
         let job = job.clone();
         let (number, facts) = self.caller.call(move |held| {
             let trainer = pollster::block_on(held.backend.build(&job))?;
-            let facts = TrainerFacts::of(trainer.as_ref());
+            let facts = trainer.facts();
             held.trainers.push(Some(trainer));
             Ok((held.trainers.len() - 1, facts))
         })?;
@@ -146,16 +113,8 @@ impl Trainer for LinkedTrainer {
         self.call(move |trainer| pollster::block_on(trainer.logits(rows)))
     }
 
-    fn preparation(&self) -> Preparation {
-        self.facts.preparation
-    }
-
-    fn device_memory_bytes(&self) -> u64 {
-        self.facts.device_memory_bytes
-    }
-
-    fn variants(&self) -> Vec<String> {
-        self.facts.variants.clone()
+    fn facts(&self) -> TrainerFacts {
+        self.facts.clone()
     }
 }
 

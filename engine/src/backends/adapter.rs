@@ -8,8 +8,9 @@ use results::{Adapter, DeviceKind};
 use crate::error::EngineError;
 
 /// Adapter request as typed by a user.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AdapterChoice {
+    #[default]
     Any,
     Discrete,
     Integrated,
@@ -37,13 +38,8 @@ impl FromStr for AdapterChoice {
             "browser" => Self::Browser,
             "all" => Self::All,
             word => match word.split(',').map(|index| index.trim().parse()).collect::<Result<Vec<usize>, _>>() {
-                Ok(indices) => {
-                    if let [index] = indices[..] {
-                        Self::Index(index)
-                    } else {
-                        Self::Indices(indices)
-                    }
-                }
+                Ok(indices) if indices.len() == 1 => Self::Index(indices[0]),
+                Ok(indices) => Self::Indices(indices),
                 Err(_) => Self::Name(word.to_owned()),
             },
         })
@@ -129,9 +125,7 @@ impl AdapterChoice {
         let found = adapters.iter().enumerate().map(line).collect();
         EngineError::NoAdapter { asked: self.to_string(), found }
     }
-}
 
-impl AdapterChoice {
     pub fn is_of_several(&self) -> bool {
         matches!(self, Self::All | Self::Indices(_))
     }

@@ -58,11 +58,7 @@ pub async fn open_in(
 /// Like [`open`], with all options. Fails if the backend would ignore one.
 #[async_recursion(?Send)]
 pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
-    opening.check(&[name])?;
-    opening.check_devices(name)?;
-    opening.check_overlap()?;
-    opening.check_input(name)?;
-    opening.check_layout(name)?;
+    opening.check_for(name)?;
     let Opening { precision, adapter: choice, .. } = opening;
     let precision = *precision;
     match name {

@@ -10,7 +10,7 @@ use crate::error::EngineError;
 pub(super) const REMOTES: &str = "the remote devices";
 pub(super) const DIFFERENT: &str = "distinct: each trains on its own share of every batch";
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Opening {
     pub precision: Precision,
     pub adapter: AdapterChoice,
@@ -36,32 +36,32 @@ pub struct Opening {
 
 impl Opening {
     pub fn new(precision: Precision, adapter: &AdapterChoice) -> Self {
-        Self {
-            precision,
-            adapter: adapter.clone(),
-            threads: None,
-            devices: None,
-            overlap: None,
-            input: None,
-            layout: None,
-            remote: Vec::new(),
-            without: Vec::new(),
-            processor: None,
-            keeper: None,
-        }
+        Self { precision, adapter: adapter.clone(), ..Self::default() }
     }
 
     pub fn asks_for_several(&self) -> bool {
         self.adapter.is_of_several() || self.devices.is_some_and(|devices| devices.get() > 1) || self.remote.len() > 1
     }
 
-    /// Checks that the backend can train on the requested devices.
-    pub fn check_devices(&self, name: &str) -> Result<(), EngineError> {
+    /// Checks that the backend supports these options, and that it would ignore none.
+    pub fn check_for(&self, name: &str) -> Result<(), EngineError> {
+        self.check(&[name])?;
         if name == BURN_REMOTE {
-            return self.check_remotes();
+            self.check_remotes()?;
+        } else if let Some(reason) = list::only_one_device(name).filter(|_| self.asks_for_several()) {
+            return Err(EngineError::OneDevice { backend: name.to_owned(), reason });
         }
-        match list::only_one_device(name) {
-            Some(reason) if self.asks_for_several() => Err(EngineError::OneDevice { backend: name.to_owned(), reason }),
+        self.check_overlap()?;
+        let unsupported = |what, reason| EngineError::Unsupported { backend: name.to_owned(), what, reason };
+        if let Some(mode) = self.input {
+            let streamed_to_several = mode != InputMode::Resident && self.asks_for_several();
+            let of_several = "several devices share each batch, and each has the data set";
+            if let Some(reason) = list::own_input(name).or(streamed_to_several.then_some(of_several)) {
+                return Err(unsupported(format!("input mode `{}`", mode.name()), reason));
+            }
+        }
+        match (self.layout, list::only_layout(name)) {
+            (Some(layout), Some(reason)) => Err(unsupported(format!("layout `{}`", layout.name()), reason)),
             _ => Ok(()),
         }
     }
@@ -100,26 +100,6 @@ impl Opening {
                 allowed: "omitted for a single device, which exchanges nothing (see --devices)".to_owned(),
                 value: if overlap { "on" } else { "off" }.to_owned(),
             }),
-            _ => Ok(()),
-        }
-    }
-
-    pub fn check_input(&self, name: &str) -> Result<(), EngineError> {
-        let Some(mode) = self.input else { return Ok(()) };
-        let streamed_to_several = mode != InputMode::Resident && self.asks_for_several();
-        let of_several = "several devices share each batch, and each has the data set";
-        let reason = list::own_input(name).or(streamed_to_several.then_some(of_several));
-        match reason {
-            Some(reason) => Err(EngineError::OwnInput { backend: name.to_owned(), mode: mode.name(), reason }),
-            None => Ok(()),
-        }
-    }
-
-    pub fn check_layout(&self, name: &str) -> Result<(), EngineError> {
-        match (self.layout, list::only_layout(name)) {
-            (Some(layout), Some(reason)) => {
-                Err(EngineError::OneLayout { backend: name.to_owned(), layout: layout.name(), reason })
-            }
             _ => Ok(()),
         }
     }
@@ -186,10 +166,10 @@ mod tests {
             ..Opening::new(Precision::F32, &adapter.parse().unwrap())
         };
         let two = asking("any", &["a:1", "a:2"]);
-        assert!(two.asks_for_several() && two.check_devices(BURN_REMOTE).is_ok());
+        assert!(two.asks_for_several() && two.check_for(BURN_REMOTE).is_ok());
         assert!(!asking("any", &["a:1"]).asks_for_several());
         let counted = |devices| Opening { devices: NonZero::new(devices), ..two.clone() };
-        assert!(counted(2).check_devices(BURN_REMOTE).is_ok());
+        assert!(counted(2).check_for(BURN_REMOTE).is_ok());
         let cases = [
             (counted(3), "the number of devices must be omitted, or 2, the number of addresses of --remote, but is 3"),
             (asking("all", &["a:1"]), "several served devices are selected by their addresses"),
@@ -200,7 +180,7 @@ mod tests {
             ),
         ];
         for (opening, part) in cases {
-            let error = opening.check_devices(BURN_REMOTE).unwrap_err().to_string();
+            let error = opening.check_for(BURN_REMOTE).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
     }
@@ -213,12 +193,12 @@ mod tests {
         };
         for mode in InputMode::ALL {
             for name in [BURN_FLEX, BURN_REMOTE, "burn-cuda", REFERENCE] {
-                let error = asking(mode, "any").check_input(name).unwrap_err().to_string();
+                let error = asking(mode, "any").check_for(name).unwrap_err().to_string();
                 let begin = format!("the backend `{name}` does not support the input mode `{}`: it ", mode.name());
                 assert!(error.starts_with(&begin), "{error}");
             }
-            assert!(asking(mode, "any").check_input(list::WGSL).is_ok());
-            let of_several = asking(mode, "0,1").check_input(list::WGSL);
+            assert!(asking(mode, "any").check_for(list::WGSL).is_ok());
+            let of_several = asking(mode, "0,1").check_for(list::WGSL);
             assert_eq!(of_several.is_ok(), mode == InputMode::Resident, "{of_several:?}");
         }
     }
@@ -232,12 +212,12 @@ mod tests {
             (REFERENCE, "as the reference, it computes with channels last"),
         ];
         for (name, reason) in cases {
-            let error = asking.check_layout(name).unwrap_err().to_string();
+            let error = asking.check_for(name).unwrap_err().to_string();
             let begin = format!("the backend `{name}` does not support the layout `nchw`: {reason}");
             assert!(error.starts_with(&begin), "{error}");
-            assert!(Opening::new(Precision::F32, &AdapterChoice::Any).check_layout(name).is_ok());
+            assert!(Opening::new(Precision::F32, &AdapterChoice::Any).check_for(name).is_ok());
         }
-        assert!(asking.check_layout("a-program").is_ok());
+        assert!(asking.check_for("a-program").is_ok());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use results::{StateBytes, weights_bytes};
 
 use super::reference::ReferenceBackend;
 use super::wgsl::workload_tests::narrow_job;
+use crate::norm::{doubles, norm};
 use crate::trainer::{Backend, EvaluationSet, Trainer, TrainingJob};
 use crate::training::Segments;
 
@@ -21,7 +22,7 @@ pub(super) const NORMALIZED: [&str; 2] = ["resnet20-cifar10", "airbench94"];
 /// Trains all segments with a test after each, then trains again from each state. Returns the states before the first
 /// segment and after each segment.
 pub(super) fn repeated(backend: &dyn Backend, job: &TrainingJob) -> Vec<StateBytes> {
-    assert!(backend.repeats_itself(), "{}", backend.name());
+    assert!(backend.facts().repeats_itself, "{}", backend.name());
     pollster::block_on(async {
         let mut trainer = backend.build(job).await.unwrap();
         let mut states = vec![trainer.state().await.unwrap()];
@@ -67,8 +68,7 @@ pub(super) fn assert_close(job: &TrainingJob, found: &[StateBytes], expected: &[
 }
 
 fn distance(a: &[Vec<f32>], b: &[Vec<f32>]) -> f64 {
-    let pairs = a.iter().flatten().zip(b.iter().flatten());
-    pairs.map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2)).sum::<f64>().sqrt()
+    norm(doubles(a.iter().flatten()).zip(doubles(b.iter().flatten())).map(|(a, b)| a - b))
 }
 
 #[test]

@@ -422,56 +422,45 @@ mod tests {
     }
 
     #[test]
-    fn truncated_file_error_reports_both_sizes() {
-        let (definition, bytes) = small();
-        let error = read_compact_file(&definition, bytes[..30].to_vec()).unwrap_err();
+    fn other_files_are_refused_with_the_reason() {
+        let (mut definition, bytes) = small();
+        let refused = |definition: &DataFile, bytes: &[u8]| read_compact_file(definition, bytes.to_vec()).unwrap_err();
+        let error = refused(&definition, &bytes[..30]);
         assert_eq!(error, DataError::WrongSize { file: "small-train.bin".to_owned(), expected: 38, found: 30 });
         assert!(error.to_string().contains("cargo xtask data"));
-    }
-
-    #[test]
-    fn altered_file_error_names_the_file() {
-        let (definition, mut bytes) = small();
-        bytes[33] ^= 1;
-        assert!(
-            matches!(read_compact_file(&definition, bytes), Err(DataError::Altered { file, .. }) if file == "small-train.bin")
-        );
-    }
-
-    #[test]
-    fn mismatched_header_is_rejected() {
-        let (mut definition, mut bytes) = small();
-        bytes[4] = 2;
-        definition.sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        let error = read_compact_file(&definition, bytes).unwrap_err();
+        let change = |place: usize| {
+            let mut changed = bytes.clone();
+            changed[place] ^= 3;
+            changed
+        };
+        let error = refused(&definition, &change(33));
+        assert!(matches!(&error, DataError::Altered { file, .. } if file == "small-train.bin"), "{error}");
+        let other_version = change(4);
+        definition.sha256 = Sha256::digest(&other_version).iter().map(|byte| format!("{byte:02x}")).collect();
+        let error = refused(&definition, &other_version);
         assert!(matches!(&error, DataError::NotADataFile { reason, .. } if reason.contains("header")), "{error}");
     }
 
     #[test]
-    fn generated_images_are_reproducible_with_the_defined_shape() {
-        for set in GeneratedImages::ALL {
-            let definition = data_set(&set.name()).unwrap();
-            let data = DataSet::generated(definition).unwrap();
-            assert!(data.generated, "a record must say so");
-            for (half, expected) in [(&data.train, definition.train), (&data.test, definition.test)] {
+    fn generated_sets_are_reproducible_with_the_defined_shape() {
+        let noise = DataSet::noise(data_set("mnist").unwrap());
+        let generated: Vec<DataSet> = DATA_SETS.iter().filter_map(DataSet::generated).collect();
+        assert_eq!(generated.len(), GeneratedImages::ALL.len() + StorySet::ALL.len());
+        for set in generated.iter().chain([&noise]) {
+            assert!(set.generated, "a record must say so");
+            for (half, expected) in [(&set.train, set.definition.train), (&set.test, set.definition.test)] {
                 assert_eq!(half.samples(), expected.samples);
                 assert_eq!(half.images.len(), expected.samples as usize * expected.features() as usize);
                 assert!(half.labels.iter().all(|&label| u32::from(label) < expected.classes));
+                // Padding is never the answer to a question.
+                let is_story = matches!(set.definition.origin, Origin::Stories(_));
+                assert!(!is_story || half.labels.iter().all(|&label| label > 0));
             }
-            assert_eq!(DataSet::generated(definition).unwrap().train, data.train);
         }
-    }
-
-    #[test]
-    fn noise_has_the_shape_of_a_set_with_files() {
-        let definition = data_set("mnist").unwrap();
-        let noise = DataSet::noise(definition);
-        assert!(noise.generated, "a record must say so");
-        for (half, expected) in [(&noise.train, definition.train), (&noise.test, definition.test)] {
-            assert_eq!(half.samples(), expected.samples);
-            assert_eq!(half.images.len(), expected.samples as usize * expected.features() as usize);
-            assert_eq!(half.labels.iter().max(), Some(&9), "ten classes");
+        for set in generated {
+            assert_eq!(DataSet::generated(set.definition).unwrap().train, set.train);
         }
+        assert_eq!(noise.train.labels.iter().max(), Some(&9), "ten classes");
     }
 
     #[test]

@@ -24,8 +24,7 @@ impl DataSet {
         self.statistics.mean_image.get_or_init(|| mean_image(&self.train))
     }
 
-    /// Returns the moments of all training values. `values_per_sample` exceeds the stored values if samples get a
-    /// border of zeros.
+    /// Returns the moments of all training values. `values_per_sample` includes a border of zeros, if any.
     pub fn moments(&self, values_per_sample: u32) -> Moments {
         let sums = self.statistics.sums.get_or_init(|| Sums::of(self.train.images.iter().copied()));
         sums.moments(u64::from(self.train.samples()) * u64::from(values_per_sample))

@@ -13,8 +13,7 @@ pub(crate) trait Repeatable {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub(crate) window_seconds: f64,
-    /// Time limit for warm-up and windows of all participants, excluding peak measurements. No round starts that would
-    /// exceed it.
+    /// Time limit for warm-up and windows of all participants, excluding peaks. No round starts that would exceed it.
     pub(crate) budget_seconds: f64,
     pub(crate) fewest_rounds: usize,
     pub(crate) most_rounds: usize,

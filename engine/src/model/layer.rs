@@ -17,110 +17,50 @@ pub enum Layer {
         activation: Activation,
         weights: Weights,
     },
-    /// Square windows. Padding never wins a maximum, and averages exclude it. In a tie, the first element gets the
-    /// whole gradient.
-    Pool {
-        kind: PoolKind,
-        side: u32,
-        stride: u32,
-        padding: u32,
-        rounding: Rounding,
-        activation: Activation,
-    },
+    /// Square windows. Padding never wins a maximum, and averages exclude it. In a tie, the first element wins.
+    Pool { kind: PoolKind, side: u32, stride: u32, padding: u32, rounding: Rounding, activation: Activation },
     /// `y = x·W + b` on the flattened input; kernel `[in, units]`, bias `[units]`.
-    Dense {
-        units: u32,
-        activation: Activation,
-        weights: Weights,
-    },
+    Dense { units: u32, activation: Activation, weights: Weights },
     /// Inverted dropout: kept values are divided by `1 - rate` in training. Evaluation is unaffected.
-    Dropout {
-        rate: f32,
-    },
+    Dropout { rate: f32 },
     /// `x / (bias + alpha·Σ x²)^beta`, summed over channels at most `radius` away.
-    LocalResponseNorm {
-        radius: u32,
-        bias: f32,
-        alpha: f32,
-        beta: f32,
-    },
+    LocalResponseNorm { radius: u32, bias: f32, alpha: f32, beta: f32 },
     /// Each row of the input is a sequence of its columns; the output is the last hidden state. Gates i, f, c, o with
     /// hard sigmoid, tanh on cell input and output (Keras 2); kernel `[in, 4·units]`, recurrent `[units, 4·units]`.
-    Lstm {
-        units: u32,
-        recurrent: Initializer,
-    },
+    Lstm { units: u32, recurrent: Initializer },
     /// Like `Lstm`, with the gates z, r, g of Keras 3, `reset_after`. With q = h·R + b': `z = sigmoid(x_z + q_z)`,
     /// `r = sigmoid(x_r + q_r)`, `g = activation(x_g + r ⊙ q_g)`, and the next state is `z ⊙ h + (1 - z) ⊙ g`; tanh or
     /// ReLU. Kernel `[in, 3·units]`, recurrent `[units, 3·units]`, bias and recurrent bias `[3·units]`.
-    Gru {
-        units: u32,
-        activation: Activation,
-        recurrent: Initializer,
-    },
-    /// Like `Lstm`, without gates: `activation(x·W + b + h·R)`, tanh or ReLU; kernel `[in, units]`, recurrent `[units,
-    /// units]`.
-    SimpleRnn {
-        units: u32,
-        activation: Activation,
-        recurrent: Initializer,
-    },
+    Gru { units: u32, activation: Activation, recurrent: Initializer },
+    /// Like `Lstm`, without gates: `activation(x·W + b + h·R)`, tanh or ReLU; `[in, units]` and `[units, units]`.
+    SimpleRnn { units: u32, activation: Activation, recurrent: Initializer },
     /// Word vectors of `count` numbers of the sample, starting at `first`; weights `[vocabulary, units]`. With zero
     /// padding, word 0 has an untrained vector of zeros.
-    Embedding {
-        vocabulary: u32,
-        units: u32,
-        first: u32,
-        count: u32,
-        zero_padding: bool,
-        initializer: Initializer,
-    },
-    /// Sum of each `words` consecutive pixels, weighted by position: the position encoding of Sukhbaatar et al. (2015),
-    /// section 4.1.
-    SentenceSum {
-        words: u32,
-    },
-    /// Products of the input with each word's vector; kernel `[vocabulary, channels]`, transposed compared with an
-    /// embedding.
-    WordScores {
-        vocabulary: u32,
-        initializer: Initializer,
-    },
+    Embedding { vocabulary: u32, units: u32, first: u32, count: u32, zero_padding: bool, initializer: Initializer },
+    /// Sum of each `words` consecutive pixels, weighted by position: Sukhbaatar et al. (2015), section 4.1.
+    SentenceSum { words: u32 },
+    /// Products of the input with each word's vector; kernel `[vocabulary, channels]`, an embedding's transposed.
+    WordScores { vocabulary: u32, initializer: Initializer },
     /// Products of each pixel of the first input with each pixel of the second; output pixels × pixels.
     PixelProducts,
     /// Softmax over the channels of each pixel. Until this share of training, it passes its input through: the linear
     /// start of Sukhbaatar et al. (2015), section 4.2. All softmax layers of a network start together.
-    Softmax {
-        linear_until: f64,
-    },
+    Softmax { linear_until: f64 },
     /// Swaps pixels and channels.
     Transpose,
+    /// Channels of both inputs, pixel by pixel.
     Concatenate,
     /// Sum of two inputs; a second input with one pixel is repeated.
-    Add {
-        activation: Activation,
-    },
+    Add { activation: Activation },
     /// Per channel over batch and pixels: `activation((x - mean) / √(variance + epsilon)·scale + bias)`. Running
     /// averages keep the share `keep` in every step and are used in evaluation. A fixed scale is 1.
-    BatchNorm {
-        epsilon: f32,
-        keep: f32,
-        trained_scale: bool,
-        bias: Multipliers,
-        activation: Activation,
-    },
+    BatchNorm { epsilon: f32, keep: f32, trained_scale: bool, bias: Multipliers, activation: Activation },
     /// Per pixel over channels: `(x - mean) / √(variance + epsilon)·scale + bias`.
-    LayerNorm {
-        epsilon: f32,
-    },
+    LayerNorm { epsilon: f32 },
     /// Adds a learned value to each pixel and channel; weights `[height·width, channels]`.
-    PositionEmbedding {
-        initializer: Initializer,
-    },
+    PositionEmbedding { initializer: Initializer },
     /// `softmax(q·kᵀ/√d)·v` among the pixels of a sample; the input's channels are q, k and v, each `heads × d`.
-    Attention {
-        heads: u32,
-    },
+    Attention { heads: u32 },
 }
 
 /// Height and width of a convolution's kernel. A square is serialized as one number.
@@ -187,6 +127,18 @@ pub enum Activation {
     Gelu,
 }
 
+impl Activation {
+    /// Returns the number in kernels.
+    pub(crate) fn number(self) -> u32 {
+        match self {
+            Self::Identity => activations::IDENTITY,
+            Self::Relu => activations::RELU,
+            Self::Tanh => activations::TANH,
+            Self::Gelu => activations::GELU,
+        }
+    }
+}
+
 impl Layer {
     /// Returns true if the gradient is discontinuous in the input, as with ReLU.
     pub(crate) fn has_edges(&self) -> bool {
@@ -215,6 +167,21 @@ impl Layer {
             _ => false,
         }
     }
+
+    /// Returns cell, units and initializer of the recurrent kernel, if the layer is recurrent.
+    pub(crate) fn recurrent(&self) -> Option<(Cell, u32, Initializer)> {
+        match *self {
+            Self::Lstm { units, recurrent } => Some((Cell::Lstm, units, recurrent)),
+            Self::Gru { units, activation, recurrent } => Some((Cell::Gru(activation), units, recurrent)),
+            Self::SimpleRnn { units, activation, recurrent } => Some((Cell::SimpleRnn(activation), units, recurrent)),
+            _ => None,
+        }
+    }
+
+    /// Returns true if each row of the input is a sequence of columns.
+    pub fn is_recurrent(&self) -> bool {
+        self.recurrent().is_some()
+    }
 }
 
 /// Initial weights of a tensor.
@@ -224,35 +191,24 @@ pub enum Initializer {
     /// Uniform within ±√(6 / (fan in + fan out)): Glorot and Bengio (2010), equation 16.
     GlorotUniform,
     /// Uniform within ±√(scale / fan in): scale 3 is what Caffe calls "xavier", 1 is Torch's default.
-    FanInUniform {
-        scale: f64,
-    },
-    Uniform {
-        limit: f64,
-    },
-    Normal {
-        deviation: f64,
-    },
+    FanInUniform { scale: f64 },
+    /// Uniform within ±limit.
+    Uniform { limit: f64 },
+    /// Normal with mean 0.
+    Normal { deviation: f64 },
     /// Normal with variance `scale / fan in`; scale 2 is He et al. (2015).
-    FanInNormal {
-        scale: f64,
-    },
+    FanInNormal { scale: f64 },
     /// Normal with mean 0, drawn again beyond two deviations.
-    TruncatedNormal {
-        deviation: f64,
-    },
-    Constant {
-        value: f64,
-    },
+    TruncatedNormal { deviation: f64 },
+    /// The same value everywhere.
+    Constant { value: f64 },
     /// Rows of length 1 at right angles to each other: Saxe et al. (2013).
     Orthogonal,
     /// The first filters copy one input channel each; the others as `FanInUniform { scale: 1 }`.
     Dirac,
     /// Eigenvectors of the covariance of the training images' patches, and their negatives, scaled so that their
     /// results have variance 1; the number is added to each eigenvalue. Fixed in training.
-    WhitenedPatches {
-        epsilon: f64,
-    },
+    WhitenedPatches { epsilon: f64 },
 }
 
 impl Initializer {
@@ -343,11 +299,6 @@ impl Cell {
         }
     }
 
-    /// Returns the activation's number in kernels.
-    pub(crate) fn activation_number(self) -> u32 {
-        if self.activation() == Activation::Relu { activations::RELU } else { activations::TANH }
-    }
-
     /// Returns true if the products with the hidden state have a separate bias.
     pub(crate) fn has_recurrent_bias(self) -> bool {
         matches!(self, Self::Gru(_))
@@ -359,29 +310,5 @@ impl Cell {
             Self::Gru(_) => "gru",
             Self::SimpleRnn(_) => "simple_rnn",
         }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct RecurrentLayer {
-    pub(crate) cell: Cell,
-    pub(crate) units: u32,
-    pub(crate) recurrent: Initializer,
-}
-
-impl Layer {
-    pub(crate) fn recurrent(&self) -> Option<RecurrentLayer> {
-        let (cell, units, recurrent) = match *self {
-            Self::Lstm { units, recurrent } => (Cell::Lstm, units, recurrent),
-            Self::Gru { units, activation, recurrent } => (Cell::Gru(activation), units, recurrent),
-            Self::SimpleRnn { units, activation, recurrent } => (Cell::SimpleRnn(activation), units, recurrent),
-            _ => return None,
-        };
-        Some(RecurrentLayer { cell, units, recurrent })
-    }
-
-    /// Returns true if each row of the input is a sequence of columns.
-    pub fn is_recurrent(&self) -> bool {
-        self.recurrent().is_some()
     }
 }

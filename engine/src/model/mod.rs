@@ -75,8 +75,7 @@ impl Model {
         self
     }
 
-    /// Returns the network with Glorot weights where the scale is fixed, and with distinct word vectors if it compares
-    /// words.
+    /// Returns the network with Glorot weights where the scale is fixed, and distinct word vectors if it compares them.
     #[must_use]
     pub(crate) fn with_lively_weights(mut self) -> Self {
         // Nearly equal word vectors would make the softmax uniform.
@@ -108,6 +107,14 @@ impl Model {
         self.nodes.iter().map(share).fold(0.0, f64::max)
     }
 
+    /// Returns the shape that a layer reads from `source`, given the output shapes of the nodes.
+    pub(crate) fn shape_of(&self, source: Source, shapes: &[Shape]) -> Shape {
+        match source {
+            Source::Data => self.input,
+            Source::Node(node) => shapes[node],
+        }
+    }
+
     pub(crate) fn owner(&self, node: usize) -> usize {
         self.nodes[node].shares.unwrap_or(node)
     }
@@ -121,6 +128,38 @@ impl Model {
     pub fn parameters(&self) -> Result<u64, ModelError> {
         let tensors = self.tensors()?;
         Ok(tensors.iter().filter(|t| t.kind != TensorKind::Statistic).map(|t| t.elements() as u64).sum())
+    }
+
+    pub fn operations(&self) -> Result<Operations, ModelError> {
+        let shapes = self.shapes()?;
+        let (mut forward, mut unneeded) = (0, 0);
+        for (node, output) in self.nodes.iter().zip(&shapes) {
+            let input = self.shape_of(node.inputs[0], &shapes);
+            let channels = u64::from(input.channels);
+            // Products with the data need no input gradient.
+            let (with_input, others) = match node.layer {
+                Layer::Conv2d { size, .. } => (u64::from(size.area()) * channels * u64::from(output.features()), 0),
+                Layer::Dense { units, .. } => (u64::from(input.features()) * u64::from(units), 0),
+                Layer::Lstm { units, .. } | Layer::Gru { units, .. } | Layer::SimpleRnn { units, .. } => {
+                    let gates = node.layer.recurrent().map_or(0, |(cell, ..)| cell.gates());
+                    let gates = u64::from(input.pixels()) * u64::from(gates) * u64::from(units);
+                    (gates * channels, gates * u64::from(units))
+                }
+                // Two products of tokens × tokens × channels, with two gradients each.
+                Layer::Attention { .. } => (0, 2 * u64::from(input.pixels()).pow(2) * u64::from(output.channels)),
+                Layer::WordScores { vocabulary, .. } => (u64::from(input.features()) * u64::from(vocabulary), 0),
+                Layer::PixelProducts => (0, channels * u64::from(output.features())),
+                _ => (0, 0),
+            };
+            forward += with_input + others;
+            unneeded += if node.inputs[0] == Source::Data { with_input } else { 0 };
+            unneeded += if node.layer.has_fixed_kernel() { with_input } else { 0 };
+        }
+        Ok(Operations {
+            forward_multiply_adds: forward,
+            forward_flops: 2 * forward,
+            backward_flops: 2 * (2 * forward - unneeded),
+        })
     }
 }
 
@@ -182,42 +221,5 @@ pub struct Operations {
 impl Operations {
     pub fn training_flops(&self) -> u64 {
         self.forward_flops + self.backward_flops
-    }
-}
-
-impl Model {
-    pub fn operations(&self) -> Result<Operations, ModelError> {
-        let shapes = self.shapes()?;
-        let (mut forward, mut unneeded) = (0, 0);
-        for (node, output) in self.nodes.iter().zip(&shapes) {
-            let (input, reads_data) = match node.inputs[0] {
-                Source::Data => (self.input, true),
-                Source::Node(node) => (shapes[node], false),
-            };
-            let channels = u64::from(input.channels);
-            // Products with the data need no input gradient.
-            let (with_input, others) = match node.layer {
-                Layer::Conv2d { size, .. } => (u64::from(size.area()) * channels * u64::from(output.features()), 0),
-                Layer::Dense { units, .. } => (u64::from(input.features()) * u64::from(units), 0),
-                Layer::Lstm { units, .. } | Layer::Gru { units, .. } | Layer::SimpleRnn { units, .. } => {
-                    let gates = node.layer.recurrent().map_or(0, |layer| layer.cell.gates());
-                    let gates = u64::from(input.pixels()) * u64::from(gates) * u64::from(units);
-                    (gates * channels, gates * u64::from(units))
-                }
-                // Two products of tokens × tokens × channels, with two gradients each.
-                Layer::Attention { .. } => (0, 2 * u64::from(input.pixels()).pow(2) * u64::from(output.channels)),
-                Layer::WordScores { vocabulary, .. } => (u64::from(input.features()) * u64::from(vocabulary), 0),
-                Layer::PixelProducts => (0, channels * u64::from(output.features())),
-                _ => (0, 0),
-            };
-            forward += with_input + others;
-            unneeded += if reads_data { with_input } else { 0 };
-            unneeded += if node.layer.has_fixed_kernel() { with_input } else { 0 };
-        }
-        Ok(Operations {
-            forward_multiply_adds: forward,
-            forward_flops: 2 * forward,
-            backward_flops: 2 * (2 * forward - unneeded),
-        })
     }
 }

@@ -1,4 +1,4 @@
-use shaders::params::{Epilogue, activation as activations};
+use shaders::params::Epilogue;
 
 use super::{Activation, Cell, KernelSize, Layer, Model, ModelError, Padding, PoolKind, Shape, Source};
 use crate::random::stream;
@@ -51,52 +51,26 @@ pub(crate) struct SlidingWindow {
     pub(crate) padding: [u32; 2],
 }
 
+/// Computation of a stage. A dense one reads all values of a sample or, `per_pixel`, the channels of each pixel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum StageKind {
-    Conv2d {
-        window: SlidingWindow,
-        bias: bool,
-    },
-    Pool {
-        kind: PoolKind,
-        window: SlidingWindow,
-    },
-    /// Reads all values of a sample, or the channels of each pixel.
-    Dense {
-        bias: bool,
-        per_pixel: bool,
-    },
-    LocalResponseNorm {
-        radius: u32,
-        bias: f32,
-        alpha: f32,
-        beta: f32,
-    },
+    Conv2d { window: SlidingWindow, bias: bool },
+    Pool { kind: PoolKind, window: SlidingWindow },
+    Dense { bias: bool, per_pixel: bool },
+    LocalResponseNorm { radius: u32, bias: f32, alpha: f32, beta: f32 },
     Recurrent(Cell),
     Embedding(Words),
-    SentenceSum {
-        words: u32,
-    },
+    SentenceSum { words: u32 },
     WordScores,
     PixelProducts,
-    Softmax {
-        linear_start: bool,
-    },
+    Softmax { linear_start: bool },
     Transpose,
     Concatenate,
     Add,
-    BatchNorm {
-        epsilon: f32,
-        keep: f32,
-        activation: Activation,
-    },
-    LayerNorm {
-        epsilon: f32,
-    },
+    BatchNorm { epsilon: f32, keep: f32, activation: Activation },
+    LayerNorm { epsilon: f32 },
     PositionEmbedding,
-    Attention {
-        heads: u32,
-    },
+    Attention { heads: u32 },
     Gelu,
 }
 
@@ -208,15 +182,12 @@ impl Lowering<'_> {
             StageKind::Recurrent(_) | StageKind::BatchNorm { .. } => Activation::Identity,
             _ => node.layer.activation(),
         };
-        let number = match activation {
-            Activation::Identity | Activation::Gelu => activations::IDENTITY,
-            Activation::Relu => activations::RELU,
-            Activation::Tanh => activations::TANH,
-        };
-        let mut made = self.stage(kind, inputs, output, number);
-        if activation == Activation::Gelu {
+        let is_gelu = activation == Activation::Gelu;
+        let activation = if is_gelu { Activation::Identity } else { activation };
+        let mut made = self.stage(kind, inputs, output, activation.number());
+        if is_gelu {
             // The slope of GELU does not follow from its output, so the input is kept.
-            made = self.stage(StageKind::Gelu, vec![made], output, activations::IDENTITY);
+            made = self.stage(StageKind::Gelu, vec![made], output, activation.number());
         }
         self.made.push(made);
         Ok(())

@@ -4,7 +4,6 @@
 use shaders::params::{
     Add, Attention, BatchNorm, ChannelSoftmax, Concatenate, Conv2d, Dense, Elementwise, Embedding, Epilogue, LayerNorm,
     LocalResponse, NO_BIAS, PixelProducts, Pool, Position, Recurrent, SentenceSum, Transpose,
-    activation as activations,
 };
 
 use super::stage::{SlidingWindow, Storage, Words};
@@ -108,10 +107,7 @@ impl Stages {
             epilogue: output.stored_epilogue(alignment),
         }
     }
-}
 
-/// Layers that are not products of the whole input.
-impl Stages {
     pub(crate) fn embedding_params(
         &self,
         stage: &Stage,
@@ -188,12 +184,7 @@ impl Stages {
             parts: 1,
             part_stride: 2 * channels,
             bias_offset: channels,
-            activation: match activation {
-                Activation::Identity => activations::IDENTITY,
-                Activation::Relu => activations::RELU,
-                Activation::Tanh => activations::TANH,
-                Activation::Gelu => activations::GELU,
-            },
+            activation: activation.number(),
             epsilon,
             keep,
             reserved: [0; 2],
@@ -247,9 +238,7 @@ impl Stages {
             epilogue: Epilogue::default(),
         }
     }
-}
 
-impl Stages {
     pub(crate) fn sentence_sum_params(&self, stage: &Stage, words: u32, rows: u32, alignment: u32) -> SentenceSum {
         let output = self.output(stage);
         SentenceSum {
@@ -276,8 +265,7 @@ impl Stages {
         }
     }
 
-    /// Returns the parameters of products with word vectors, which act as pixels of a second factor shared by the
-    /// batch.
+    /// Returns the parameters of products with word vectors: pixels of a second factor shared by the batch.
     pub(crate) fn word_scores_params(&self, stage: &Stage, rows: u32, alignment: u32) -> PixelProducts {
         PixelProducts { rows: 1, first_pixels: rows, ..self.pixel_products_params(stage, rows, alignment) }
     }
@@ -345,9 +333,7 @@ impl Stages {
             epilogue: output.stored_epilogue(alignment),
         }
     }
-}
 
-impl Stages {
     /// Returns the parameters of a recurrent layer. Each row of an image is a sequence of pixels.
     pub(crate) fn recurrent_params(&self, stage: &Stage, cell: Cell, rows: u32, alignment: u32) -> Recurrent {
         let (input, output) = (self.input(stage), self.output(stage));
@@ -356,7 +342,7 @@ impl Stages {
             steps: input.shape.width,
             units: output.shape.channels,
             stored_units: output.stored_channels(alignment),
-            activation: cell.activation_number(),
+            activation: cell.activation().number(),
             reserved: [0; 3],
             epilogue: output.stored_epilogue(alignment),
         }
@@ -368,8 +354,7 @@ impl Stages {
         gates_product(&self.recurrent_params(stage, cell, rows, alignment), cell, inputs, true)
     }
 
-    /// Returns the parameters of the products with the hidden states, for all steps at once. Used for the gradient of
-    /// the recurrent weights.
+    /// Returns the parameters of the products with all hidden states, for the gradient of the recurrent weights.
     pub(crate) fn recurrent_state_params(&self, stage: &Stage, cell: Cell, rows: u32, alignment: u32) -> Dense {
         let params = self.recurrent_params(stage, cell, rows, alignment);
         gates_product(&params, cell, params.stored_units, cell.has_recurrent_bias())

@@ -1,9 +1,10 @@
-#[cfg(not(target_arch = "wasm32"))]
+use std::collections::BTreeMap;
+
 use libm::{cos, log};
 use serde::Serialize;
 
-use super::layer::{Cell, RecurrentLayer};
-use super::{Initializer, Layer, Model, ModelError, Multipliers, Shape, Source, Weights};
+use super::layer::Cell;
+use super::{Initializer, Layer, Model, ModelError, Multipliers, Shape, Weights};
 use crate::data::Split;
 use crate::random::{Generator, stream};
 
@@ -34,239 +35,26 @@ pub enum TensorKind {
     Statistic,
 }
 
-/// Initial values of a tensor, as an [`Initializer`] with resolved fans.
+/// Initial values of a tensor, as an [`Initializer`] with resolved fans. A limit is symmetric about 0, and the bias of
+/// an LSTM is 1 for the forget gate and 0 elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Initial {
-    /// Uniform in ±limit.
-    Uniform {
-        limit: f64,
-    },
-    Normal {
-        deviation: f64,
-    },
-    TruncatedNormal {
-        deviation: f64,
-    },
-    Constant {
-        value: f64,
-    },
-    /// Ones for the forget gate, otherwise zeros.
+    Uniform { limit: f64 },
+    Normal { deviation: f64 },
+    TruncatedNormal { deviation: f64 },
+    Constant { value: f64 },
     LstmBias,
     Orthogonal,
-    /// Filter `i` copies channel `i` if it exists; the others are uniform in ±limit.
-    Dirac {
-        limit: f64,
-    },
-    WhitenedPatches {
-        epsilon: f64,
-    },
+    Dirac { limit: f64 },
+    WhitenedPatches { epsilon: f64 },
 }
 
 impl TensorSpec {
     pub fn elements(&self) -> usize {
         self.shape.iter().map(|&side| side as usize).product()
     }
-}
 
-impl Initial {
-    fn new(initializer: Initializer, fan_in: u32, fan_out: u32) -> Self {
-        let (fan_in, fan_out) = (f64::from(fan_in), f64::from(fan_out));
-        match initializer {
-            Initializer::GlorotUniform => Self::Uniform { limit: (6.0 / (fan_in + fan_out)).sqrt() },
-            Initializer::FanInUniform { scale } => Self::Uniform { limit: (scale / fan_in).sqrt() },
-            Initializer::Uniform { limit } => Self::Uniform { limit },
-            Initializer::Normal { deviation } => Self::Normal { deviation },
-            Initializer::FanInNormal { scale } => Self::Normal { deviation: (scale / fan_in).sqrt() },
-            Initializer::TruncatedNormal { deviation } => Self::TruncatedNormal { deviation },
-            Initializer::Constant { value } => Self::Constant { value },
-            Initializer::Orthogonal => Self::Orthogonal,
-            Initializer::Dirac => Self::Dirac { limit: (1.0 / fan_in).sqrt() },
-            Initializer::WhitenedPatches { epsilon } => Self::WhitenedPatches { epsilon },
-        }
-    }
-}
-
-struct Tensors {
-    list: Vec<TensorSpec>,
-    counts: Vec<(&'static str, u32)>,
-    layer: usize,
-}
-
-impl Tensors {
-    /// Returns a numbered name, such as `conv3` after two other convolutions.
-    fn name(&mut self, kind: &'static str) -> String {
-        let count = match self.counts.iter_mut().find(|(name, _)| *name == kind) {
-            Some((_, count)) => {
-                *count += 1;
-                *count
-            }
-            None => {
-                self.counts.push((kind, 1));
-                1
-            }
-        };
-        format!("{kind}{count}")
-    }
-
-    fn push(&mut self, name: String, shape: Vec<u32>, initial: Initial, kind: TensorKind, multipliers: Multipliers) {
-        let number = u32::try_from(self.list.len()).expect("a model has few tensors");
-        self.list.push(TensorSpec { number, name, layer: self.layer, shape, initial, kind, multipliers });
-    }
-
-    fn weights(&mut self, name: &str, shape: Vec<u32>, weights: &Weights, fan_in: u32, fan_out: u32) {
-        let columns = shape.last().copied().unwrap_or(0);
-        let kind = if matches!(weights.kernel, Initializer::WhitenedPatches { .. }) {
-            TensorKind::Fixed
-        } else {
-            TensorKind::Trained
-        };
-        let initial = Initial::new(weights.kernel, fan_in, fan_out);
-        self.push(format!("{name}/kernel"), shape, initial, kind, weights.kernel_multipliers);
-        if let Some(bias) = weights.bias {
-            // A bias uses its kernel's fan in, as in Torch.
-            let initial = Initial::new(bias, fan_in, fan_out);
-            let multipliers = weights.bias_multipliers;
-            self.push(format!("{name}/bias"), vec![columns], initial, TensorKind::Trained, multipliers);
-        }
-    }
-
-    fn of_layer(&mut self, layer: &Layer, input: Shape) {
-        match layer {
-            Layer::Conv2d { filters, size, weights, .. } => {
-                let name = self.name("conv");
-                let (area, [height, width]) = (size.area(), size.sides());
-                let shape = vec![height, width, input.channels, *filters];
-                self.weights(&name, shape, weights, area * input.channels, area * filters);
-            }
-            Layer::Dense { units, weights, .. } => {
-                let name = self.name("dense");
-                self.weights(&name, vec![input.features(), *units], weights, input.features(), *units);
-            }
-            Layer::Lstm { .. } | Layer::Gru { .. } | Layer::SimpleRnn { .. } => {
-                if let Some(recurrent) = layer.recurrent() {
-                    self.recurrent(recurrent, input.channels);
-                }
-            }
-            Layer::Embedding { vocabulary, units, initializer, .. } => {
-                let name = self.name("embedding");
-                self.trained(format!("{name}/kernel"), vec![*vocabulary, *units], *initializer);
-            }
-            Layer::WordScores { vocabulary, initializer } => {
-                let name = self.name("word_scores");
-                self.trained(format!("{name}/kernel"), vec![*vocabulary, input.channels], *initializer);
-            }
-            Layer::PositionEmbedding { initializer } => {
-                let name = self.name("position");
-                self.trained(format!("{name}/kernel"), vec![input.pixels(), input.channels], *initializer);
-            }
-            Layer::BatchNorm { trained_scale, bias, .. } => {
-                let name = self.name("batch_norm");
-                let kind = if *trained_scale { TensorKind::Trained } else { TensorKind::Fixed };
-                self.norm(&name, input.channels, kind, *bias);
-                for (statistic, value) in [("running_mean", 0.0), ("running_variance", 1.0)] {
-                    let initial = Initial::Constant { value };
-                    let name = format!("{name}/{statistic}");
-                    self.push(name, vec![input.channels], initial, TensorKind::Statistic, Multipliers::default());
-                }
-            }
-            Layer::LayerNorm { .. } => {
-                let name = self.name("layer_norm");
-                self.norm(&name, input.channels, TensorKind::Trained, Multipliers::default());
-            }
-            Layer::Pool { .. }
-            | Layer::Dropout { .. }
-            | Layer::LocalResponseNorm { .. }
-            | Layer::Add { .. }
-            | Layer::Attention { .. }
-            | Layer::SentenceSum { .. }
-            | Layer::PixelProducts
-            | Layer::Softmax { .. }
-            | Layer::Transpose
-            | Layer::Concatenate => {}
-        }
-    }
-
-    fn recurrent(&mut self, RecurrentLayer { cell, units, recurrent }: RecurrentLayer, inputs: u32) {
-        let name = self.name(cell.name());
-        let columns = cell.gates() * units;
-        let zeros = Initial::Constant { value: 0.0 };
-        let bias = if cell == Cell::Lstm { Initial::LstmBias } else { zeros };
-        let mut tensors = vec![
-            ("kernel", vec![inputs, columns], Initial::new(Initializer::GlorotUniform, inputs, columns)),
-            ("recurrent_kernel", vec![units, columns], Initial::new(recurrent, units, columns)),
-            ("bias", vec![columns], bias),
-        ];
-        if cell.has_recurrent_bias() {
-            tensors.push(("recurrent_bias", vec![columns], zeros));
-        }
-        for (part, shape, initial) in tensors {
-            self.push(format!("{name}/{part}"), shape, initial, TensorKind::Trained, Multipliers::default());
-        }
-    }
-
-    /// Adds a trained matrix with its sides as fans.
-    fn trained(&mut self, name: String, shape: Vec<u32>, initializer: Initializer) {
-        let initial = Initial::new(initializer, shape[0], shape[1]);
-        self.push(name, shape, initial, TensorKind::Trained, Multipliers::default());
-    }
-
-    fn norm(&mut self, name: &str, channels: u32, scale: TensorKind, bias: Multipliers) {
-        let one = Initial::Constant { value: 1.0 };
-        let zero = Initial::Constant { value: 0.0 };
-        self.push(format!("{name}/scale"), vec![channels], one, scale, Multipliers::default());
-        self.push(format!("{name}/bias"), vec![channels], zero, TensorKind::Trained, bias);
-    }
-}
-
-impl Model {
-    pub fn tensors(&self) -> Result<Vec<TensorSpec>, ModelError> {
-        let shapes = self.shapes()?;
-        let mut tensors = Tensors { list: Vec::new(), counts: Vec::new(), layer: 0 };
-        for (layer, node) in self.nodes.iter().enumerate() {
-            tensors.layer = layer;
-            let input = match node.inputs[0] {
-                Source::Data => self.input,
-                Source::Node(node) => shapes[node],
-            };
-            match node.shares {
-                None => tensors.of_layer(&node.layer, input),
-                Some(owner) => self.check_shared(layer, input, owner, &tensors.list)?,
-            }
-        }
-        Ok(tensors.list)
-    }
-
-    /// Checks that both layers have a single tensor of the same shape.
-    fn check_shared(&self, layer: usize, input: Shape, owner: usize, list: &[TensorSpec]) -> Result<(), ModelError> {
-        let mut own = Tensors { list: Vec::new(), counts: Vec::new(), layer };
-        own.of_layer(&self.nodes[layer].layer, input);
-        let shapes = |list: &mut dyn Iterator<Item = &TensorSpec>| -> Vec<Vec<u32>> {
-            list.map(|tensor| tensor.shape.clone()).collect()
-        };
-        let theirs = shapes(&mut list.iter().filter(|tensor| tensor.layer == owner));
-        let ours = shapes(&mut own.list.iter());
-        if ours.len() == 1 && ours == theirs {
-            return Ok(());
-        }
-        let reason = format!("it shares the tensors of layer {owner}, {theirs:?}, and needs {ours:?}");
-        Err(ModelError::Impossible { model: self.name, layer, reason })
-    }
-}
-
-// The leaderboard hashes initial weights, so logarithms and cosines must be bit-identical on every platform. On wasm32,
-// the standard library uses libm.
-#[cfg(target_arch = "wasm32")]
-fn log(x: f64) -> f64 {
-    x.ln()
-}
-
-#[cfg(target_arch = "wasm32")]
-fn cos(x: f64) -> f64 {
-    x.cos()
-}
-
-impl TensorSpec {
     /// Computes initial values in double precision and rounds them to float32. The order is row-major. Whitened patches
     /// are computed from the training images.
     #[expect(clippy::cast_possible_truncation, reason = "rounding to float32 is part of the definition")]
@@ -314,6 +102,180 @@ impl TensorSpec {
     }
 }
 
+impl Initial {
+    fn new(initializer: Initializer, fan_in: u32, fan_out: u32) -> Self {
+        let (fan_in, fan_out) = (f64::from(fan_in), f64::from(fan_out));
+        match initializer {
+            Initializer::GlorotUniform => Self::Uniform { limit: (6.0 / (fan_in + fan_out)).sqrt() },
+            Initializer::FanInUniform { scale } => Self::Uniform { limit: (scale / fan_in).sqrt() },
+            Initializer::Uniform { limit } => Self::Uniform { limit },
+            Initializer::Normal { deviation } => Self::Normal { deviation },
+            Initializer::FanInNormal { scale } => Self::Normal { deviation: (scale / fan_in).sqrt() },
+            Initializer::TruncatedNormal { deviation } => Self::TruncatedNormal { deviation },
+            Initializer::Constant { value } => Self::Constant { value },
+            Initializer::Orthogonal => Self::Orthogonal,
+            Initializer::Dirac => Self::Dirac { limit: (1.0 / fan_in).sqrt() },
+            Initializer::WhitenedPatches { epsilon } => Self::WhitenedPatches { epsilon },
+        }
+    }
+}
+
+struct Tensors {
+    list: Vec<TensorSpec>,
+    counts: BTreeMap<&'static str, u32>,
+    layer: usize,
+}
+
+impl Tensors {
+    /// Returns a numbered name, such as `conv3` after two other convolutions.
+    fn name(&mut self, kind: &'static str) -> String {
+        let count = self.counts.entry(kind).or_default();
+        *count += 1;
+        format!("{kind}{count}")
+    }
+
+    fn push(&mut self, name: String, shape: Vec<u32>, initial: Initial, kind: TensorKind, multipliers: Multipliers) {
+        let number = u32::try_from(self.list.len()).expect("a model has few tensors");
+        self.list.push(TensorSpec { number, name, layer: self.layer, shape, initial, kind, multipliers });
+    }
+
+    fn weights(&mut self, name: &str, shape: Vec<u32>, weights: &Weights, fan_in: u32, fan_out: u32) {
+        let columns = shape.last().copied().unwrap_or(0);
+        let kind = if matches!(weights.kernel, Initializer::WhitenedPatches { .. }) {
+            TensorKind::Fixed
+        } else {
+            TensorKind::Trained
+        };
+        let initial = Initial::new(weights.kernel, fan_in, fan_out);
+        self.push(format!("{name}/kernel"), shape, initial, kind, weights.kernel_multipliers);
+        if let Some(bias) = weights.bias {
+            // A bias uses its kernel's fan in, as in Torch.
+            let initial = Initial::new(bias, fan_in, fan_out);
+            let multipliers = weights.bias_multipliers;
+            self.push(format!("{name}/bias"), vec![columns], initial, TensorKind::Trained, multipliers);
+        }
+    }
+
+    fn of_layer(&mut self, layer: &Layer, input: Shape) {
+        match layer {
+            Layer::Conv2d { filters, size, weights, .. } => {
+                let name = self.name("conv");
+                let (area, [height, width]) = (size.area(), size.sides());
+                let shape = vec![height, width, input.channels, *filters];
+                self.weights(&name, shape, weights, area * input.channels, area * filters);
+            }
+            Layer::Dense { units, weights, .. } => {
+                let name = self.name("dense");
+                self.weights(&name, vec![input.features(), *units], weights, input.features(), *units);
+            }
+            Layer::Lstm { .. } | Layer::Gru { .. } | Layer::SimpleRnn { .. } => {
+                if let Some((cell, units, recurrent)) = layer.recurrent() {
+                    self.recurrent(cell, units, recurrent, input.channels);
+                }
+            }
+            Layer::Embedding { vocabulary, units, initializer, .. } => {
+                let name = self.name("embedding");
+                self.trained(format!("{name}/kernel"), vec![*vocabulary, *units], *initializer);
+            }
+            Layer::WordScores { vocabulary, initializer } => {
+                let name = self.name("word_scores");
+                self.trained(format!("{name}/kernel"), vec![*vocabulary, input.channels], *initializer);
+            }
+            Layer::PositionEmbedding { initializer } => {
+                let name = self.name("position");
+                self.trained(format!("{name}/kernel"), vec![input.pixels(), input.channels], *initializer);
+            }
+            Layer::BatchNorm { trained_scale, bias, .. } => {
+                let name = self.name("batch_norm");
+                let kind = if *trained_scale { TensorKind::Trained } else { TensorKind::Fixed };
+                self.norm(&name, input.channels, kind, *bias);
+                for (statistic, value) in [("running_mean", 0.0), ("running_variance", 1.0)] {
+                    let initial = Initial::Constant { value };
+                    let name = format!("{name}/{statistic}");
+                    self.push(name, vec![input.channels], initial, TensorKind::Statistic, Multipliers::default());
+                }
+            }
+            Layer::LayerNorm { .. } => {
+                let name = self.name("layer_norm");
+                self.norm(&name, input.channels, TensorKind::Trained, Multipliers::default());
+            }
+            Layer::Pool { .. }
+            | Layer::Dropout { .. }
+            | Layer::LocalResponseNorm { .. }
+            | Layer::Add { .. }
+            | Layer::Attention { .. }
+            | Layer::SentenceSum { .. }
+            | Layer::PixelProducts
+            | Layer::Softmax { .. }
+            | Layer::Transpose
+            | Layer::Concatenate => {}
+        }
+    }
+
+    fn recurrent(&mut self, cell: Cell, units: u32, recurrent: Initializer, inputs: u32) {
+        let name = self.name(cell.name());
+        let columns = cell.gates() * units;
+        let zeros = Initial::Constant { value: 0.0 };
+        let bias = if cell == Cell::Lstm { Initial::LstmBias } else { zeros };
+        let mut tensors = vec![
+            ("kernel", vec![inputs, columns], Initial::new(Initializer::GlorotUniform, inputs, columns)),
+            ("recurrent_kernel", vec![units, columns], Initial::new(recurrent, units, columns)),
+            ("bias", vec![columns], bias),
+        ];
+        if cell.has_recurrent_bias() {
+            tensors.push(("recurrent_bias", vec![columns], zeros));
+        }
+        for (part, shape, initial) in tensors {
+            self.push(format!("{name}/{part}"), shape, initial, TensorKind::Trained, Multipliers::default());
+        }
+    }
+
+    /// Adds a trained matrix with its sides as fans.
+    fn trained(&mut self, name: String, shape: Vec<u32>, initializer: Initializer) {
+        let initial = Initial::new(initializer, shape[0], shape[1]);
+        self.push(name, shape, initial, TensorKind::Trained, Multipliers::default());
+    }
+
+    fn norm(&mut self, name: &str, channels: u32, scale: TensorKind, bias: Multipliers) {
+        let one = Initial::Constant { value: 1.0 };
+        let zero = Initial::Constant { value: 0.0 };
+        self.push(format!("{name}/scale"), vec![channels], one, scale, Multipliers::default());
+        self.push(format!("{name}/bias"), vec![channels], zero, TensorKind::Trained, bias);
+    }
+}
+
+impl Model {
+    pub fn tensors(&self) -> Result<Vec<TensorSpec>, ModelError> {
+        let shapes = self.shapes()?;
+        let mut tensors = Tensors { list: Vec::new(), counts: BTreeMap::new(), layer: 0 };
+        for (layer, node) in self.nodes.iter().enumerate() {
+            tensors.layer = layer;
+            let input = self.shape_of(node.inputs[0], &shapes);
+            match node.shares {
+                None => tensors.of_layer(&node.layer, input),
+                Some(owner) => self.check_shared(layer, input, owner, &tensors.list)?,
+            }
+        }
+        Ok(tensors.list)
+    }
+
+    /// Checks that both layers have a single tensor of the same shape.
+    fn check_shared(&self, layer: usize, input: Shape, owner: usize, list: &[TensorSpec]) -> Result<(), ModelError> {
+        let mut own = Tensors { list: Vec::new(), counts: BTreeMap::new(), layer };
+        own.of_layer(&self.nodes[layer].layer, input);
+        let shapes = |list: &mut dyn Iterator<Item = &TensorSpec>| -> Vec<Vec<u32>> {
+            list.map(|tensor| tensor.shape.clone()).collect()
+        };
+        let theirs = shapes(&mut list.iter().filter(|tensor| tensor.layer == owner));
+        let ours = shapes(&mut own.list.iter());
+        if ours.len() == 1 && ours == theirs {
+            return Ok(());
+        }
+        let reason = format!("it shares the tensors of layer {owner}, {theirs:?}, and needs {ours:?}");
+        Err(ModelError::Impossible { model: self.name, layer, reason })
+    }
+}
+
 struct Draw {
     stream: u32,
     seed: u32,
@@ -330,6 +292,8 @@ impl Draw {
     }
 
     /// Draws from the standard normal distribution: Box and Muller (1958). `attempt` distinguishes draws for one index.
+    ///
+    /// The leaderboard hashes initial weights, so logarithm and cosine are those of libm on every platform.
     fn normal(&self, index: u32, attempt: u32) -> f64 {
         // 1 - u is never 0.
         let radius = (-2.0 * log(1.0 - self.number(index, 2 * attempt))).sqrt();

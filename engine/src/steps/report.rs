@@ -4,7 +4,7 @@ use serde::Serialize;
 use super::{Contender, Request};
 use crate::error::EngineError;
 use crate::measure::{self, Spread, Window, median_peaks};
-use crate::trainer::Preparation;
+use crate::trainer::TrainerFacts;
 use crate::workload::Workload;
 
 const SCHEMA_VERSION: u32 = 1;
@@ -37,7 +37,7 @@ impl StepsReport {
             adapter: contender.backend.adapter().clone(),
             precision: contender.backend.precision(),
             most_steps: contender.most_steps,
-            warnings: contender.backend.warnings(),
+            warnings: contender.backend.facts().warnings.clone(),
         });
         Self {
             schema_version: SCHEMA_VERSION,
@@ -74,8 +74,7 @@ pub struct Cliff {
     pub backend: &'static str,
     pub from_batch_size: u32,
     pub to_batch_size: u32,
-    /// Relative rise in time per sample between consecutive measurements of the two sizes. The machine may have slowed
-    /// down in between.
+    /// Relative rise in time per sample between consecutive measurements, during which the machine may slow down.
     pub rise: f64,
     /// Rise measured with alternating windows of both sizes. Absent if they do not fit together, the run was canceled,
     /// or the backend trains only a few steps.
@@ -142,11 +141,9 @@ pub struct Measured {
 /// Properties of an entry except its windows.
 pub(super) struct Facts {
     pub(super) flops_per_sample: u64,
-    pub(super) device_memory_bytes: u64,
     pub(super) predicted_bytes: Option<u64>,
     pub(super) build_seconds: f64,
-    pub(super) preparation: Preparation,
-    pub(super) variants: Vec<String>,
+    pub(super) built: TrainerFacts,
 }
 
 impl Measured {
@@ -163,12 +160,12 @@ impl Measured {
             peak_flops_per_second,
             peak_share,
             ratio_to_fastest: 1.0,
-            device_memory_bytes: facts.device_memory_bytes,
+            device_memory_bytes: facts.built.device_memory_bytes,
             predicted_bytes: facts.predicted_bytes,
             build_seconds: facts.build_seconds,
-            compiling_seconds: facts.preparation.compiling_seconds,
-            tuning_seconds: facts.preparation.tuning_seconds,
-            variants: facts.variants,
+            compiling_seconds: facts.built.compiling_seconds,
+            tuning_seconds: facts.built.tuning_seconds,
+            variants: facts.built.variants,
             losses_are_finite,
             windows,
         })

@@ -5,13 +5,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use results::{Adapter, Compared, Precision};
+use results::{Compared, DeviceKind, Precision};
 
 use super::*;
 use crate::backends::reference::ReferenceBackend;
-use crate::data::{DataError, DataSet, DataSetDefinition, Split};
+use crate::data::{DataError, DataSet, DataSetDefinition};
+use crate::testing::{adapter, samples};
 use crate::train::check::faulty::{Fault, Faulty};
-use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer};
+use crate::trainer::{BackendFacts, EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts};
 
 #[derive(Default)]
 struct World {
@@ -28,7 +29,7 @@ impl Clock for World {
 /// Fake backend that takes a fixed time per step and per sample.
 #[derive(Clone)]
 struct Fake {
-    name: &'static str,
+    facts: BackendFacts,
     world: Rc<World>,
     step_seconds: f64,
     sample_seconds: f64,
@@ -44,7 +45,7 @@ impl Fake {
     fn new(name: &'static str, world: &Rc<World>, step_seconds: f64) -> Self {
         let world = Rc::clone(world);
         Self {
-            name,
+            facts: BackendFacts::new(name, adapter(name, DeviceKind::Discrete, "Vulkan"), Precision::F32),
             world,
             step_seconds,
             sample_seconds: 0.0,
@@ -63,16 +64,8 @@ impl Fake {
 
 #[async_trait(?Send)]
 impl Backend for Fake {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn adapter(&self) -> &Adapter {
-        unreachable!("reports of fakes describe another adapter")
-    }
-
-    fn precision(&self) -> Precision {
-        Precision::F32
+    fn facts(&self) -> &BackendFacts {
+        &self.facts
     }
 
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
@@ -92,7 +85,7 @@ impl Trainer for Fake {
         let factor = f64::from((1 + u32::from(slow)) * (1 + u32::from(steep)));
         let seconds = factor * (self.step_seconds + self.sample_seconds * f64::from(self.batch_size));
         self.world.now.set(self.world.now.get() + f64::from(steps) * seconds);
-        self.world.log.borrow_mut().push((self.name, steps));
+        self.world.log.borrow_mut().push((self.facts.name, steps));
         let samples = u64::from(steps) * u64::from(self.batch_size);
         Ok(StepReport { losses: vec![1.0; steps as usize], correct: 0, samples, ..StepReport::default() })
     }
@@ -113,35 +106,27 @@ impl Trainer for Fake {
         Ok(Vec::new())
     }
 
-    fn preparation(&self) -> Preparation {
-        Preparation { compiling_seconds: Some(0.5), ..Preparation::default() }
-    }
-
-    fn variants(&self) -> Vec<String> {
-        vec!["compiler: none".to_owned()]
-    }
-
-    fn device_memory_bytes(&self) -> u64 {
-        self.bytes_per_sample * u64::from(self.batch_size)
+    fn facts(&self) -> TrainerFacts {
+        TrainerFacts {
+            compiling_seconds: Some(0.5),
+            variants: vec!["compiler: none".to_owned()],
+            device_memory_bytes: self.bytes_per_sample * u64::from(self.batch_size),
+            ..TrainerFacts::default()
+        }
     }
 }
 
-struct TeraflopGauge;
-
-#[async_trait(?Send)]
-impl Gauge for TeraflopGauge {
-    async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError> {
-        Ok(1e12)
-    }
+/// Gauge whose peak rises before each measurement.
+struct TestGauge {
+    peak: f64,
+    rise: f64,
 }
 
-struct RisingGauge(f64);
-
 #[async_trait(?Send)]
-impl Gauge for RisingGauge {
+impl Gauge for TestGauge {
     async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError> {
-        self.0 += 1.0;
-        Ok(self.0)
+        self.peak += self.rise;
+        Ok(self.peak)
     }
 }
 
@@ -150,9 +135,7 @@ struct Empty;
 #[async_trait(?Send)]
 impl DataSource for Empty {
     async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
-        let features = definition.train.features() as usize;
-        let split = |samples: usize| Split { images: vec![0; samples * features], labels: vec![0; samples] };
-        Ok(Arc::new(DataSet::new(definition, split(5000), split(10), false)))
+        Ok(samples(&definition.name, [5000, 10], |_| 0))
     }
 }
 
@@ -184,11 +167,21 @@ fn request(batch_sizes: &[u32]) -> Request {
 }
 
 fn measured(world: &Rc<World>, request: &Request, contenders: &[Contender], most_windows: u32) -> WorkloadSteps {
+    measured_with(TestGauge { peak: 1e12, rise: 0.0 }, world, request, contenders, most_windows)
+}
+
+fn measured_with(
+    gauge: TestGauge,
+    world: &Rc<World>,
+    request: &Request,
+    contenders: &[Contender],
+    most_windows: u32,
+) -> WorkloadSteps {
     let mut observer = Watch { windows_left: most_windows };
     let mut run = StepsRun {
         request,
         contenders,
-        gauge: Some(Box::new(TeraflopGauge)),
+        gauge: Some(Box::new(gauge)),
         clock: &**world,
         observer: &mut observer,
         number: 0,
@@ -233,18 +226,8 @@ fn each_window_keeps_the_peak_of_its_round() {
     let elsewhere = Contender { on_gauged_device: false, ..Fake::new("elsewhere", &world, 0.1).contender() };
     let few = Contender { most_steps: Some(2), ..Fake::new("few", &world, 0.1).contender() };
     let contenders = [few, elsewhere, Fake::new("many", &world, 0.1).contender()];
-    let mut observer = Watch { windows_left: u32::MAX };
-    let request = request(&[]);
-    let mut run = StepsRun {
-        request: &request,
-        contenders: &contenders,
-        gauge: Some(Box::new(RisingGauge(0.0))),
-        clock: &*world,
-        observer: &mut observer,
-        number: 0,
-        count: 1,
-    };
-    let steps = pollster::block_on(run.workload(&request.workloads[0], &mut Empty));
+    let rising = TestGauge { peak: 0.0, rise: 1.0 };
+    let steps = measured_with(rising, &world, &request(&[]), &contenders, u32::MAX);
     let [few, elsewhere, many] = [0, 1, 2].map(|index| metrics(&steps.sizes[0].entries[index]));
     let peaks = |of: &Measured| of.windows.iter().map(|window| window.peak_flops_per_second).collect::<Vec<_>>();
     assert_eq!(peaks(few), [Some(1.0), Some(2.0)]);

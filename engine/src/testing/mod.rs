@@ -1,13 +1,18 @@
 //! Test networks, and reports of missing hardware.
 
 pub(crate) mod models;
+mod real_data;
 mod skipped;
+
+use std::sync::Arc;
 
 use results::{Adapter, DeviceKind};
 
 use crate::clock::Clock;
+pub(crate) use real_data::real_data;
 pub(crate) use skipped::skipped;
 
+use crate::data::{DataSet, Split, data_set};
 use crate::model::{Layer, Model};
 use crate::training::{BatchPlan, Batching, SampleOrder};
 use crate::workload::Workload;
@@ -41,8 +46,7 @@ pub(crate) fn shallow(model: &Model) -> Model {
     Model::sequence(model.name, model.input, vec![logits])
 }
 
-/// Returns true for llvmpipe, the adapter of CI, which has f16 and, with AVX, subgroups of eight lanes. Other adapters
-/// may lack features.
+/// Returns true for llvmpipe, the adapter of CI, which has f16 and, with AVX, subgroups of eight lanes.
 pub(crate) fn has_everything(adapter: &Adapter) -> bool {
     adapter.api == "Vulkan" && adapter.name.contains("llvmpipe")
 }
@@ -60,6 +64,21 @@ pub(crate) fn adapter(name: &str, kind: DeviceKind, api: &str) -> Adapter {
     }
 }
 
+/// Returns a data set with these numbers of samples. `byte` gives their bytes by place, and labels count up to 9.
+pub(crate) fn samples(set: &str, [train, test]: [u32; 2], byte: impl Fn(u32) -> u8) -> Arc<DataSet> {
+    let definition = data_set(set).expect("a known data set");
+    let split = |samples: u32| Split {
+        images: (0..samples * definition.train.features()).map(&byte).collect(),
+        labels: (0..10).cycle().take(samples as usize).collect(),
+    };
+    Arc::new(DataSet::new(definition, split(train), split(test), false))
+}
+
+/// Byte of a sample that differs from its neighbors.
+pub(crate) fn remainder_byte(place: u32) -> u8 {
+    u8::try_from(place % 251).expect("a small remainder")
+}
+
 pub(crate) struct Standstill;
 
 impl Clock for Standstill {
@@ -70,5 +89,5 @@ impl Clock for Standstill {
 
 /// Plans batches of a file's first samples, in file order.
 pub(crate) fn file_batches(samples: u32, batch_size: u32) -> BatchPlan {
-    BatchPlan { first: 0, samples, batch_size, order: SampleOrder::File, batching: Batching::ShortLast, seed: 1 }
+    BatchPlan { first: 0, samples, batch_size, order: SampleOrder::File, batching: Batching::ShortLast }
 }

@@ -70,8 +70,7 @@ pub(crate) async fn against_reference(
     Ok(correctness)
 }
 
-/// Compares small batches. If a device disagrees but rounding alone could explain it, compares again with other samples
-/// and weights.
+/// Compares small batches, and again with other samples and weights if rounding alone could explain a disagreement.
 async fn first_steps_against_reference(
     workload: &Workload,
     job: &TrainingJob,
@@ -100,7 +99,7 @@ async fn first_steps_against_reference(
 
 fn redrawn(job: &TrainingJob, redraws: u32) -> TrainingJob {
     let seed = job.seed.wrapping_add(redraws);
-    TrainingJob { seed, batches: BatchPlan { seed, ..job.batches }, ..job.clone() }
+    TrainingJob { seed, ..job.clone() }
 }
 
 /// Returns the job without properties that hide a layer or the optimizer in the first steps: initial weights near zero
@@ -161,8 +160,7 @@ pub(crate) fn tolerance(workload: &Workload, job: &TrainingJob, precision: Preci
     })
 }
 
-/// Returns the job's batch size, or the number of samples that the reference can train in a short time, but at least
-/// `smallest`.
+/// Returns the job's batch size, or what the reference can train in a short time, but at least `smallest`.
 fn batch_size(job: &TrainingJob, model: &Model, smallest: u32) -> Result<u32, EngineError> {
     let flops = u64::from(STEPS) * model.operations()?.training_flops();
     let affordable = u32::try_from(MAX_FLOPS / flops.max(1)).unwrap_or(u32::MAX);

@@ -9,7 +9,7 @@ use super::{Edges, RunRequest};
 use crate::data::data_set;
 use crate::error::EngineError;
 use crate::trainer::{Backend, TrainingJob};
-use crate::workload::{Training, Workload};
+use crate::workload::Workload;
 
 /// Number of networks in memory at once. The check trains a second network while the first one keeps its memory.
 const NETWORKS_AT_ONCE: u64 = 2;
@@ -32,13 +32,7 @@ pub(super) async fn fitted(
     for batch_size in sizes(workload.batch_size, backend.devices()) {
         let trial = Workload { batch_size, ..workload.clone() };
         let settings = job_settings(request, &trial, definition.train.samples)?;
-        let job = trial.job(Training {
-            data: Arc::clone(&data),
-            batches: settings.batches,
-            planned_steps: settings.planned_steps,
-            seed: request.spec.seed,
-            dropout: true,
-        });
+        let job = trial.job(Arc::clone(&data), settings.batches, request.spec.seed);
         match room.holds(&trial, &job) {
             Ok(()) => {
                 let smaller = refused.first().map(|&(_, needed_bytes, allowed_bytes)| Warning::SmallerBatch {
@@ -80,8 +74,7 @@ impl<'a> Room<'a> {
         Self { backend, free_bytes: edges.meter.free_memory_bytes().filter(|_| shares_memory) }
     }
 
-    /// Returns an error if the job does not fit. The free memory of a GPU is unknown, but its binding limits are
-    /// checked.
+    /// Fails if the job does not fit. The free memory of a GPU is unknown, but its binding limits are checked.
     pub(super) fn holds(&self, workload: &Workload, job: &TrainingJob) -> Result<(), EngineError> {
         let predicted = self.backend.predicted_bytes(job)?;
         let Some(allowed_bytes) = self.free_bytes else { return Ok(()) };
@@ -105,14 +98,14 @@ mod tests {
     use std::rc::Rc;
 
     use async_trait::async_trait;
-    use results::{Adapter, Precision, Resources};
+    use results::Resources;
 
     use super::*;
     use crate::backends::reference::ReferenceBackend;
     use crate::data::{DataError, DataSet, DataSetDefinition, DataSource};
     use crate::train::tests::{FakeClock, Recorder, request};
     use crate::train::{Edges, ResourceMeter};
-    use crate::trainer::Trainer;
+    use crate::trainer::{BackendFacts, Trainer};
 
     const LARGE: &str = "resnet50-synthetic";
     const OF_A_SAMPLE: u64 = 100;
@@ -132,16 +125,8 @@ mod tests {
 
     #[async_trait(?Send)]
     impl Backend for Predicting {
-        fn name(&self) -> &'static str {
-            "predicting"
-        }
-
-        fn adapter(&self) -> &Adapter {
-            self.reference.adapter()
-        }
-
-        fn precision(&self) -> Precision {
-            Precision::F32
+        fn facts(&self) -> &BackendFacts {
+            self.reference.facts()
         }
 
         fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
@@ -203,28 +188,26 @@ mod tests {
     }
 
     #[test]
-    fn a_fitting_batch_is_kept_without_a_warning() {
-        assert_eq!(fit(LARGE, &Predicting::binding(1 << 20), None, None).unwrap(), (32, None));
-        assert_eq!(fit(LARGE, &Predicting::binding(1 << 20), Some(1 << 20), None).unwrap(), (32, None));
-    }
-
-    #[test]
     fn uses_the_largest_fitting_power_of_two_with_a_warning() {
-        let (used, said) = fit(LARGE, &Predicting::binding(900), None, None).unwrap();
-        let (workload, needed_bytes, allowed_bytes) = (LARGE.to_owned(), 3200, 900);
-        assert_eq!(used, 8);
-        assert_eq!(said, Some(Warning::SmallerBatch { workload, asked: 32, used, needed_bytes, allowed_bytes }));
-    }
-
-    #[test]
-    fn free_memory_includes_the_network_of_the_check() {
-        // Sixteen samples would fit without the second network.
-        let (used, said) = fit(LARGE, &Predicting::binding(1 << 20), Some(1700), None).unwrap();
-        assert_eq!(used, 8);
-        assert!(
-            matches!(said, Some(Warning::SmallerBatch { needed_bytes: 6400, allowed_bytes: 1700, .. })),
-            "{said:?}"
-        );
+        let smaller = |used, needed_bytes, allowed_bytes| {
+            let warning =
+                Warning::SmallerBatch { workload: LARGE.to_owned(), asked: 32, used, needed_bytes, allowed_bytes };
+            (used, Some(warning))
+        };
+        let cases = [
+            (LARGE, 1 << 20, None, None, (32, None)),
+            (LARGE, 1 << 20, Some(1 << 20), None, (32, None)),
+            (LARGE, 900, None, None, smaller(8, 3200, 900)),
+            // Sixteen samples would fit into the free memory without the second network, for the check.
+            (LARGE, 1 << 20, Some(1700), None, smaller(8, 6400, 1700)),
+            // Requested and ranked batches stay the same.
+            (LARGE, 900, None, Some(32), (32, None)),
+            ("keras-mnist-mlp", 900, None, None, (128, None)),
+        ];
+        for (workload, binds_bytes, free_bytes, named, expected) in cases {
+            let fitted = fit(workload, &Predicting::binding(binds_bytes), free_bytes, named).unwrap();
+            assert_eq!(fitted, expected, "{workload}, {binds_bytes}, {free_bytes:?}, {named:?}");
+        }
     }
 
     #[test]
@@ -242,12 +225,6 @@ mod tests {
         let EngineError::NoBatchFits { needed_bytes: 100, allowed_bytes: 90, .. } = error else { panic!("{error}") };
         let said = error.to_string();
         assert!(said.contains(LARGE) && said.contains("100 bytes") && said.contains("90 are available"), "{said}");
-    }
-
-    #[test]
-    fn requested_and_ranked_batches_stay_the_same() {
-        assert_eq!(fit(LARGE, &Predicting::binding(900), None, Some(32)).unwrap(), (32, None));
-        assert_eq!(fit("keras-mnist-mlp", &Predicting::binding(900), None, None).unwrap(), (128, None));
     }
 
     #[test]

@@ -30,11 +30,12 @@ const MAX_SEGMENT_STEPS: u32 = 60_000;
 pub(super) const TRAINING_SHARE: f64 = 0.85;
 
 /// Workload in training, with its trainer and the samples so far.
-pub(super) struct Learning<'a> {
+pub(super) struct Learning<'a, 'e> {
     pub(super) record: &'a mut WorkloadRecord,
     pub(super) job: &'a TrainingJob,
     pub(super) trainer: &'a mut dyn Trainer,
     pub(super) progress: &'a mut Progress,
+    pub(super) edges: &'a mut Edges<'e>,
     /// Proof of this training, present while a leaderboard follows it.
     pub(super) proof: Option<Proof>,
     pub(super) step: u64,
@@ -79,18 +80,20 @@ impl Repetition {
     }
 }
 
-impl<'a> Learning<'a> {
+impl<'a, 'e> Learning<'a, 'e> {
     pub(super) fn new(
         record: &'a mut WorkloadRecord,
         job: &'a TrainingJob,
         trainer: &'a mut dyn Trainer,
         progress: &'a mut Progress,
+        edges: &'a mut Edges<'e>,
     ) -> Self {
         Self {
             record,
             job,
             trainer,
             progress,
+            edges,
             proof: None,
             step: 0,
             training_seconds: 0.0,
@@ -110,47 +113,42 @@ impl<'a> Learning<'a> {
     }
 
     /// Trains to the limits, evaluating at fixed steps and at the end.
-    pub(super) async fn train(
-        &mut self,
-        limits: &Limits,
-        evaluations_per_epoch: u32,
-        edges: &mut Edges<'_>,
-    ) -> Result<(), EngineError> {
-        self.announce_examples(edges)?;
-        self.show_answers(edges).await?;
+    pub(super) async fn train(&mut self, limits: &Limits, evaluations_per_epoch: u32) -> Result<(), EngineError> {
+        self.announce_examples()?;
+        self.show_answers().await?;
         let mut mark = 1;
         let mut patience = self.job.early_stopping.map(Patience::new);
         while self.going() && !self.stopped_early && self.step < limits.steps && self.elapsed_seconds < limits.seconds {
-            self.progress.phase(edges, Phase::Training);
+            self.progress.phase(self.edges, Phase::Training);
             let next_mark = self.job.batches.step_of_mark(mark, evaluations_per_epoch);
             let boundary = next_mark.min(self.end_of_epoch()).min(limits.steps);
             let seconds_left = limits.seconds - self.elapsed_seconds;
             let done = (self.step as f64 / limits.steps as f64).max(self.elapsed_seconds / limits.seconds);
             let epoch_ends = boundary == self.end_of_epoch();
-            self.window(boundary, seconds_left, done * TRAINING_SHARE, edges).await?;
+            self.window(boundary, seconds_left, done * TRAINING_SHARE).await?;
             if let Some(patience) = patience.as_mut().filter(|_| epoch_ends && self.step == boundary) {
-                self.consult(patience, edges).await?;
+                self.consult(patience).await?;
             }
             if self.step == next_mark {
                 mark += 1;
-                self.evaluate(edges).await?;
+                self.evaluate().await?;
             } else {
-                self.show_answers_in_between(edges).await?;
+                self.show_answers_in_between().await?;
             }
         }
         if self.going() && self.record.evaluations.last().is_none_or(|e| e.step != self.step) {
-            self.evaluate(edges).await?;
+            self.evaluate().await?;
         }
         Ok(())
     }
 
-    async fn consult(&mut self, patience: &mut Patience, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+    async fn consult(&mut self, patience: &mut Patience) -> Result<(), EngineError> {
         let (held_out, _) = self.job.evaluated(EvaluationSet::HeldOut);
         let samples = u32::try_from(held_out.len()).unwrap_or(u32::MAX);
-        self.pause(edges).await;
+        self.pause().await;
         if samples > 0 && self.going() {
-            self.end_lap(edges).await?;
-            self.progress.phase(edges, Phase::Testing);
+            self.end_lap().await?;
+            self.progress.phase(self.edges, Phase::Testing);
             let report = self.trainer.evaluate(EvaluationSet::HeldOut, samples).await?;
             self.stopped_early = !patience.goes_on(self.step, 1.0 - report.accuracy());
         }
@@ -158,8 +156,8 @@ impl<'a> Learning<'a> {
     }
 
     /// Waits while the observer pauses the run, which may cancel it.
-    pub(super) async fn pause(&mut self, edges: &mut Edges<'_>) {
-        if self.progress.pause(edges).await && self.going() && edges.observer.cancelled() {
+    pub(super) async fn pause(&mut self) {
+        if self.progress.pause(self.edges).await && self.going() && self.edges.observer.cancelled() {
             self.record.outcome = Outcome::Cancelled;
         }
     }
@@ -170,19 +168,18 @@ impl<'a> Learning<'a> {
         boundary: u64,
         seconds_left: f64,
         workload_fraction: f64,
-        edges: &mut Edges<'_>,
     ) -> Result<(), EngineError> {
-        self.pause(edges).await;
+        self.pause().await;
         if !self.going() {
             return Ok(());
         }
         let steps = self.steps_of_window(boundary, seconds_left);
-        let beacon = self.begin_segment(edges).await?;
-        let start = edges.clock.now_seconds();
-        let (report, window) = timed_steps(self.trainer, steps, edges.clock).await?;
+        let beacon = self.begin_segment().await?;
+        let start = self.edges.clock.now_seconds();
+        let (report, window) = timed_steps(self.trainer, steps, self.edges.clock).await?;
         let seconds = window.seconds;
-        self.elapsed_seconds += seconds.max(edges.clock.now_seconds() - start);
-        edges.meter.sample();
+        self.elapsed_seconds += seconds.max(self.edges.clock.now_seconds() - start);
+        self.edges.meter.sample();
         if let (Some(sum), Some(told)) = (&mut self.record.communication, &report.communication) {
             sum.add(told);
         }
@@ -196,12 +193,12 @@ impl<'a> Learning<'a> {
         self.step += u64::from(steps);
         self.training_seconds += seconds;
         self.length.note(&window);
-        self.note_losses(&report, seconds, workload_fraction, edges);
+        self.note_losses(&report, seconds, workload_fraction);
         self.note_epoch(&report, seconds);
         if let Some(beacon) = beacon {
-            self.end_segment(beacon, &report.losses, edges).await?;
+            self.end_segment(beacon, &report.losses).await?;
         }
-        if self.going() && edges.observer.cancelled() {
+        if self.going() && self.edges.observer.cancelled() {
             self.record.outcome = Outcome::Cancelled;
         }
         Ok(())
@@ -218,7 +215,7 @@ impl<'a> Learning<'a> {
         self.length.repetitions(window_seconds.min(seconds_left * reported_share).max(0.0)).min(room)
     }
 
-    fn note_losses(&mut self, report: &StepReport, seconds: f64, workload_fraction: f64, edges: &mut Edges<'_>) {
+    fn note_losses(&mut self, report: &StepReport, seconds: f64, workload_fraction: f64) {
         let missing = FIRST_LOSSES.saturating_sub(self.record.first_losses.len());
         let first_step = self.step - report.losses.len() as u64;
         let first_loss = self.record.first_losses.first().map(|&loss| f64::from(loss));
@@ -242,7 +239,7 @@ impl<'a> Learning<'a> {
         let run_fraction = self.progress.advance(workload_fraction);
         // If the window has no finite loss, the previous one is shown.
         let loss = if finite.is_empty() { self.record.curve.last().map_or(0.0, |point| point.loss) } else { loss };
-        edges.observer.event(&Event::Progress {
+        self.edges.observer.event(&Event::Progress {
             workload: self.progress.workload(),
             run_fraction,
             step: self.step,
@@ -278,16 +275,16 @@ impl<'a> Learning<'a> {
     }
 
     /// Evaluates the whole test set, outside timed windows.
-    async fn evaluate(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
-        self.pause(edges).await;
+    async fn evaluate(&mut self) -> Result<(), EngineError> {
+        self.pause().await;
         if !self.going() {
             return Ok(());
         }
-        self.end_lap(edges).await?;
-        self.progress.phase(edges, Phase::Testing);
-        let start = edges.clock.now_seconds();
+        self.end_lap().await?;
+        self.progress.phase(self.edges, Phase::Testing);
+        let start = self.edges.clock.now_seconds();
         let report = self.trainer.evaluate(EvaluationSet::Test, self.job.data.test.samples()).await?;
-        let passed = edges.clock.now_seconds() - start;
+        let passed = self.edges.clock.now_seconds() - start;
         let evaluation = Evaluation {
             step: self.step,
             training_seconds: self.training_seconds,
@@ -313,8 +310,8 @@ impl<'a> Learning<'a> {
                 proof.pin(KeptReason::Target);
             }
         }
-        edges.observer.event(&Event::Evaluated { workload: self.progress.workload(), evaluation });
-        self.show_answers(edges).await
+        self.edges.observer.event(&Event::Evaluated { workload: self.progress.workload(), evaluation });
+        self.show_answers().await
     }
 
     /// Returns true once windows count for the throughput.
@@ -331,48 +328,44 @@ impl<'a> Learning<'a> {
 const MAXIMUM_WINDOWS: usize = 4 * MINIMUM_WINDOWS;
 const BUDGET_SECONDS: f64 = 30.0;
 
-impl Learning<'_> {
+impl Learning<'_, '_> {
     /// Continues training without evaluations until the throughput settles, and measures the device's peak in between.
     /// A fast device finishes its epochs before it has filled five one-second windows.
-    pub(super) async fn measure(&mut self, peaks: &mut Peaks<'_>, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+    pub(super) async fn measure(&mut self, peaks: &mut Peaks<'_>) -> Result<(), EngineError> {
         if !self.going() {
             return Ok(());
         }
-        self.end_lap(edges).await?;
-        self.progress.phase(edges, Phase::MeasuringPeak);
+        self.end_lap().await?;
+        self.progress.phase(self.edges, Phase::MeasuringPeak);
         peaks.open().await;
-        let start = edges.clock.now_seconds() - self.progress.paused_seconds;
+        let start = self.edges.clock.now_seconds() - self.progress.paused_seconds;
         let mut is_over = false;
         while self.going() && !is_over {
             // A leaderboard cannot distinguish peak measurements from training, so the peak is measured rarely.
             for _ in 0..MINIMUM_WINDOWS {
-                let elapsed = edges.clock.now_seconds() - self.progress.paused_seconds - start;
+                let elapsed = self.edges.clock.now_seconds() - self.progress.paused_seconds - start;
                 is_over = !self.going() || self.settled() || elapsed >= BUDGET_SECONDS;
                 if is_over {
                     break;
                 }
                 let windows = self.measured_windows() as f64 / MINIMUM_WINDOWS as f64;
                 let done = windows.min(1.0).max(elapsed / BUDGET_SECONDS);
-                self.progress.phase(edges, Phase::Measuring);
+                self.progress.phase(self.edges, Phase::Measuring);
                 // The end of an epoch only changes the order of the samples, so it need not end a window.
-                self.window(u64::MAX, f64::INFINITY, TRAINING_SHARE + (1.0 - TRAINING_SHARE) * done, edges).await?;
-                self.pause(edges).await;
+                self.window(u64::MAX, f64::INFINITY, TRAINING_SHARE + (1.0 - TRAINING_SHARE) * done).await?;
+                self.pause().await;
             }
-            self.end_lap(edges).await?;
-            self.progress.phase(edges, Phase::MeasuringPeak);
+            self.end_lap().await?;
+            self.progress.phase(self.edges, Phase::MeasuringPeak);
             self.measure_last_peak(peaks).await;
         }
         Ok(())
     }
 
-    pub(super) async fn measure_after_training(
-        &mut self,
-        peaks: &mut Peaks<'_>,
-        edges: &mut Edges<'_>,
-    ) -> Result<(), EngineError> {
+    pub(super) async fn measure_after_training(&mut self, peaks: &mut Peaks<'_>) -> Result<(), EngineError> {
         if self.going() && self.measured_windows() > 0 {
-            self.end_lap(edges).await?;
-            self.progress.phase(edges, Phase::MeasuringPeak);
+            self.end_lap().await?;
+            self.progress.phase(self.edges, Phase::MeasuringPeak);
             self.measure_last_peak(peaks).await;
         }
         Ok(())
@@ -395,6 +388,48 @@ impl Learning<'_> {
 
     fn settled(&self) -> bool {
         self.measured_windows() >= MAXIMUM_WINDOWS || summary::summarise(self.record).stable
+    }
+
+    pub(super) fn announce_examples(&mut self) -> Result<(), EngineError> {
+        let samples = examples(self.job, self.edges)? as usize;
+        if samples == 0 {
+            return Ok(());
+        }
+        let (shape, test) = (self.job.data.definition.test, &self.job.data.test);
+        self.edges.observer.event(&Event::Examples {
+            workload: self.progress.workload(),
+            height: shape.height,
+            width: shape.width,
+            channels: shape.channels,
+            images: test.images[..samples * shape.features() as usize].to_vec(),
+            labels: test.labels[..samples].to_vec(),
+        });
+        Ok(())
+    }
+
+    /// Announces the network's current answers, outside timed windows. The plain loops compute them, so that backends
+    /// need no second way to classify.
+    pub(super) async fn show_answers(&mut self) -> Result<(), EngineError> {
+        let samples = examples(self.job, self.edges)?;
+        if samples == 0 || !self.going() {
+            return Ok(());
+        }
+        self.progress.phase(self.edges, Phase::Testing);
+        let start = self.edges.clock.now_seconds();
+        let weights = self.trainer.weights().await?;
+        let answers = Classifier::<f32>::new(self.job, weights)?.answers(&self.job.data.test, samples);
+        self.edges.observer.event(&Event::Answered { workload: self.progress.workload(), answers });
+        let end = self.edges.clock.now_seconds();
+        self.next_answers_seconds = end + SECONDS_BETWEEN_ANSWERS.max((end - start) / MAX_ANSWERING_SHARE);
+        Ok(())
+    }
+
+    /// Announces answers if enough time has passed since the last ones.
+    pub(super) async fn show_answers_in_between(&mut self) -> Result<(), EngineError> {
+        if self.edges.clock.now_seconds() < self.next_answers_seconds {
+            return Ok(());
+        }
+        self.show_answers().await
     }
 }
 
@@ -420,48 +455,4 @@ pub(super) fn examples(job: &TrainingJob, edges: &Edges<'_>) -> Result<u32, Engi
     let affordable = u32::try_from(MAX_FLOPS / flops.max(1)).unwrap_or(u32::MAX);
     let samples = MAX_EXAMPLES.min(affordable).min(job.data.test.samples());
     Ok(if samples >= MIN_EXAMPLES { samples } else { 0 })
-}
-
-impl Learning<'_> {
-    pub(super) fn announce_examples(&self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
-        let samples = examples(self.job, edges)? as usize;
-        if samples == 0 {
-            return Ok(());
-        }
-        let (shape, test) = (self.job.data.definition.test, &self.job.data.test);
-        edges.observer.event(&Event::Examples {
-            workload: self.progress.workload(),
-            height: shape.height,
-            width: shape.width,
-            channels: shape.channels,
-            images: test.images[..samples * shape.features() as usize].to_vec(),
-            labels: test.labels[..samples].to_vec(),
-        });
-        Ok(())
-    }
-
-    /// Announces the network's current answers, outside timed windows. The plain loops compute them, so that backends
-    /// need no second way to classify.
-    pub(super) async fn show_answers(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
-        let samples = examples(self.job, edges)?;
-        if samples == 0 || !self.going() {
-            return Ok(());
-        }
-        self.progress.phase(edges, Phase::Testing);
-        let start = edges.clock.now_seconds();
-        let weights = self.trainer.weights().await?;
-        let answers = Classifier::<f32>::new(self.job, weights)?.answers(&self.job.data.test, samples);
-        edges.observer.event(&Event::Answered { workload: self.progress.workload(), answers });
-        let end = edges.clock.now_seconds();
-        self.next_answers_seconds = end + SECONDS_BETWEEN_ANSWERS.max((end - start) / MAX_ANSWERING_SHARE);
-        Ok(())
-    }
-
-    /// Announces answers if enough time has passed since the last ones.
-    pub(super) async fn show_answers_in_between(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
-        if edges.clock.now_seconds() < self.next_answers_seconds {
-            return Ok(());
-        }
-        self.show_answers(edges).await
-    }
 }

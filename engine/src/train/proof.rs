@@ -22,8 +22,7 @@ const STATES_UNTIL_ANSWER: usize = 3;
 const MAX_INSIDE_BYTES: usize = 64 << 20;
 /// Maximum number of leaderboard requests after a training.
 const MAX_REQUESTS: u32 = 100;
-/// Minimum window length as a multiple of the time to read and hash a state, which limits that time to 2.5 % of the
-/// total.
+/// Minimum window length as a multiple of the time to read and hash a state: 2.5 % of the total at most.
 pub(super) const COMMITMENTS_PER_WINDOW: f64 = 40.0;
 
 /// Commitments sent to a leaderboard, and states kept to retrain parts.
@@ -89,10 +88,9 @@ impl From<String> for Broken {
     }
 }
 
-/// Returns the reason that a training of `workload` on `backend` cannot be proven, as a sentence fragment, or `None` if
-/// it can be proven.
+/// Returns the reason that a training of `workload` on `backend` cannot be proven, if any, as a sentence fragment.
 pub(super) fn obstacle(workload: &Workload, backend: &dyn Backend) -> Option<&'static str> {
-    if !backend.repeats_itself() {
+    if !backend.facts().repeats_itself {
         Some("this backend does not train reproducibly to the bit")
     } else if !workload.is_provable() {
         Some("its images are mirrored in every other epoch, which does not depend on a single segment")
@@ -135,20 +133,20 @@ impl Kept {
     }
 }
 
-impl Learning<'_> {
+impl Learning<'_, '_> {
     /// Starts a segment and returns its beacon, if a leaderboard follows this training.
-    pub(super) async fn begin_segment(&mut self, edges: &mut Edges<'_>) -> Result<Option<Beacon>, EngineError> {
+    pub(super) async fn begin_segment(&mut self) -> Result<Option<Beacon>, EngineError> {
         let phase = self.progress.now();
         if self.proof.as_ref().is_some_and(|proof| proof.is_warming_up) && self.is_warm() {
-            self.end_lap(edges).await?;
+            self.end_lap().await?;
         }
         let Some(mut proof) = self.proof.take() else { return Ok(None) };
-        let begun = self.next_beacon(&mut proof, edges).await;
+        let begun = self.next_beacon(&mut proof).await;
         self.proof = Some(proof);
         if let Some(phase) = phase {
-            self.progress.phase(edges, phase);
+            self.progress.phase(self.edges, phase);
         }
-        let beacon = self.unless_broken(begun, edges)?;
+        let beacon = self.unless_broken(begun)?;
         if let (Some(beacon), Some(proof)) = (beacon, &mut self.proof) {
             let seed = segment_seed(beacon, self.job.seed);
             proof.segments.begin(self.step, seed);
@@ -157,13 +155,8 @@ impl Learning<'_> {
         Ok(beacon)
     }
 
-    pub(super) async fn end_segment(
-        &mut self,
-        beacon: Beacon,
-        losses: &[f64],
-        edges: &Edges<'_>,
-    ) -> Result<(), EngineError> {
-        let start = edges.clock.now_seconds();
+    pub(super) async fn end_segment(&mut self, beacon: Beacon, losses: &[f64]) -> Result<(), EngineError> {
+        let start = self.edges.clock.now_seconds();
         let state = self.trainer.state().await?;
         let state_sha256 = state.sha256();
         let step = self.step;
@@ -186,35 +179,35 @@ impl Learning<'_> {
         proof.losses.insert(begin, losses);
         proof.sent.insert(step, state_sha256.clone());
         proof.kept.push(step, state);
-        proof.commitment_seconds = edges.clock.now_seconds() - start;
+        proof.commitment_seconds = self.edges.clock.now_seconds() - start;
         self.record.segments.push(Segment { beacon, state_sha256 });
         Ok(())
     }
 
-    pub(super) async fn end_lap(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+    pub(super) async fn end_lap(&mut self) -> Result<(), EngineError> {
         let is_warm = self.is_warm();
         let Some(proof) = &mut self.proof else { return Ok(()) };
         proof.is_warming_up &= !is_warm;
         let Some(lap) = proof.lap.take() else { return Ok(()) };
-        self.progress.phase(edges, Phase::Proving);
-        let ended = lap.end(&mut proof.kept, edges).await;
-        self.unless_broken(ended.map(Some), edges).map(drop)
+        self.progress.phase(self.edges, Phase::Proving);
+        let ended = lap.end(&mut proof.kept, self.edges).await;
+        self.unless_broken(ended.map(Some)).map(drop)
     }
 
     /// Answers the leaderboard's requests for hashes and states after a training, retraining parts if necessary.
-    pub(super) async fn prove(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+    pub(super) async fn prove(&mut self) -> Result<(), EngineError> {
         let Some(mut proof) = self.proof.take() else { return Ok(()) };
         let Some(tested_step) = self.record.evaluations.last().map(|last| last.step) else { return Ok(()) };
-        self.progress.phase(edges, Phase::Proving);
-        match self.show_all(&mut proof, tested_step, edges).await {
+        self.progress.phase(self.edges, Phase::Proving);
+        match self.show_all(&mut proof, tested_step).await {
             // The next workload can still be proven.
-            Err(Broken::Witness(reason)) => self.warn_unproven(reason, edges),
-            shown => self.unless_broken(shown.map(Some), edges).map(drop)?,
+            Err(Broken::Witness(reason)) => self.warn_unproven(reason),
+            shown => self.unless_broken(shown.map(Some)).map(drop)?,
         }
         Ok(())
     }
 
-    async fn next_beacon(&mut self, proof: &mut Proof, edges: &mut Edges<'_>) -> Result<Option<Beacon>, Broken> {
+    async fn next_beacon(&mut self, proof: &mut Proof) -> Result<Option<Beacon>, Broken> {
         let segment = u32::try_from(self.record.segments.len()).unwrap_or(u32::MAX);
         let workload = &self.record.workload;
         if let Some(lap) = &mut proof.lap {
@@ -223,17 +216,17 @@ impl Learning<'_> {
                 proof.kept.pin_parts(&answer.draws, begin);
                 lap.beacons.extend(answer.beacon);
             }
-            let witness = witness(edges)?;
+            let witness = witness(self.edges)?;
             lap.pending = lap.unsent.take().map(|(begin, commitment)| (begin, witness.commit(commitment)));
         } else {
-            self.progress.phase(edges, Phase::Proving);
+            self.progress.phase(self.edges, Phase::Proving);
             if proof.sent.is_empty() {
                 let state = self.trainer.state().await?;
                 proof.sent.insert(self.step, state.sha256());
                 proof.kept.push(self.step, state);
             }
             let state_sha256 = &proof.sent[&self.step];
-            let beacons = witness(edges)?.open_lap(workload, segment, state_sha256).await?;
+            let beacons = witness(self.edges)?.open_lap(workload, segment, state_sha256).await?;
             proof.lap = Some(Lap { beacons: beacons.into(), pending: None, unsent: None });
         }
         let lap = proof.lap.as_mut();
@@ -241,37 +234,32 @@ impl Learning<'_> {
         beacon.map(Some).ok_or_else(|| Broken::Witness("the leaderboard gave no beacon".to_owned()))
     }
 
-    async fn show_all(&mut self, proof: &mut Proof, tested_step: u64, edges: &mut Edges<'_>) -> Result<(), Broken> {
+    async fn show_all(&mut self, proof: &mut Proof, tested_step: u64) -> Result<(), Broken> {
         let workload = self.record.workload.clone();
         let target_step = self.record.target.as_ref().and_then(|target| target.reached_step);
         let mut hashes = None;
         for _ in 0..MAX_REQUESTS {
-            let wanted = witness(edges)?.prove(&workload, tested_step, target_step, hashes.take()).await?;
+            let wanted = witness(self.edges)?.prove(&workload, tested_step, target_step, hashes.take()).await?;
             if let Some(wanted) = wanted.hashes {
-                hashes = Some(self.hashes_inside(proof, wanted, edges).await?);
+                hashes = Some(self.hashes_inside(proof, wanted).await?);
                 continue;
             }
             if wanted.states.is_empty() {
                 return Ok(());
             }
             for of in wanted.states {
-                let state = self.state_after(proof, of.step, edges).await?;
-                witness(edges)?.show(&workload, of.step, state.body(of.weights_only)).await?;
+                let state = self.state_after(proof, of.step).await?;
+                witness(self.edges)?.show(&workload, of.step, state.body(of.weights_only)).await?;
             }
         }
         Err(Broken::Witness("the leaderboard did not stop requesting hashes and states".to_owned()))
     }
 
     /// Retrains a part and hashes states inside it.
-    async fn hashes_inside(
-        &mut self,
-        proof: &mut Proof,
-        wanted: WantedHashes,
-        edges: &mut Edges<'_>,
-    ) -> Result<PartHashes, Broken> {
+    async fn hashes_inside(&mut self, proof: &mut Proof, wanted: WantedHashes) -> Result<PartHashes, Broken> {
         let WantedHashes { draw, steps, at, losses } = wanted;
         let losses = if losses { proof.losses.get(&steps[0]).cloned().unwrap_or_default() } else { Vec::new() };
-        let begin = self.state_after(proof, steps[0], edges).await?;
+        let begin = self.state_after(proof, steps[0]).await?;
         self.trainer.restore(&begin, steps[0], &proof.segments).await?;
         let stride = (at.len() * begin.len()).div_ceil(MAX_INSIDE_BYTES).max(1);
         proof.kept.pinned.insert(KeptReason::Part(draw), (steps[0], begin));
@@ -280,7 +268,7 @@ impl Learning<'_> {
         let mut state_sha256 = Vec::new();
         for (place, next) in at.into_iter().chain([steps[1]]).enumerate() {
             let more = next.checked_sub(step).filter(|&more| more > 0);
-            self.train_again(more.ok_or("the leaderboard requested steps out of order".to_owned())?, edges).await?;
+            self.train_again(more.ok_or("the leaderboard requested steps out of order".to_owned())?).await?;
             step = next;
             let state = self.trainer.state().await?;
             let sha256 = state.sha256();
@@ -298,7 +286,7 @@ impl Learning<'_> {
     }
 
     /// Returns the state after `step` steps, retrained from the nearest earlier kept state if necessary.
-    async fn state_after(&mut self, proof: &Proof, step: u64, edges: &mut Edges<'_>) -> Result<Rc<StateBytes>, Broken> {
+    async fn state_after(&mut self, proof: &Proof, step: u64) -> Result<Rc<StateBytes>, Broken> {
         if step > self.step {
             return Err(Broken::Witness("the leaderboard requested a step that was never trained".to_owned()));
         }
@@ -308,16 +296,16 @@ impl Learning<'_> {
             return Ok(state);
         }
         self.trainer.restore(&state, kept, &proof.segments).await?;
-        self.train_again(step - kept, edges).await?;
+        self.train_again(step - kept).await?;
         Ok(Rc::new(self.trainer.state().await?))
     }
 
     /// Retrains in windows, so that a run can be paused or canceled in between.
-    async fn train_again(&mut self, steps: u64, edges: &mut Edges<'_>) -> Result<(), Broken> {
+    async fn train_again(&mut self, steps: u64) -> Result<(), Broken> {
         let mut left = steps;
         while left > 0 {
-            self.pause(edges).await;
-            if edges.observer.cancelled() {
+            self.pause().await;
+            if self.edges.observer.cancelled() {
                 return Err(Broken::Witness("it was cancelled".to_owned()));
             }
             let steps = self.steps_of_window(self.step + left, f64::INFINITY);
@@ -328,26 +316,22 @@ impl Learning<'_> {
     }
 
     /// Continues without the leaderboard if the leaderboard caused the error.
-    fn unless_broken<T>(
-        &mut self,
-        result: Result<Option<T>, Broken>,
-        edges: &mut Edges<'_>,
-    ) -> Result<Option<T>, EngineError> {
+    fn unless_broken<T>(&mut self, result: Result<Option<T>, Broken>) -> Result<Option<T>, EngineError> {
         match result {
             Ok(value) => Ok(value),
             Err(Broken::Engine(error)) => Err(error),
             Err(Broken::Witness(reason)) => {
                 self.proof = None;
-                edges.witness = None;
-                self.warn_unproven(reason, edges);
+                self.edges.witness = None;
+                self.warn_unproven(reason);
                 Ok(None)
             }
         }
     }
 
-    fn warn_unproven(&mut self, reason: String, edges: &mut Edges<'_>) {
+    fn warn_unproven(&mut self, reason: String) {
         let warning = Warning::CheckpointMissed { workload: self.record.workload.clone(), reason };
-        edges.observer.event(&Event::Warned { warning: warning.clone() });
+        self.edges.observer.event(&Event::Warned { warning: warning.clone() });
         self.warnings.push(warning);
     }
 }

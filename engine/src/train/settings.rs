@@ -34,22 +34,15 @@ pub(super) fn job_settings(
 ) -> Result<JobSettings, EngineError> {
     let spec = &request.spec;
     let batch_size = spec.batch_size.unwrap_or(workload.batch_size);
-    let batches = workload.batches(file_samples, batch_size, spec.seed)?;
-    let limits = match spec.length {
-        None => Limits {
-            steps: batches.steps_of_epochs(request.suite.epochs),
-            seconds: request.suite.training_seconds,
-            seconds_are_budget: true,
-        },
-        Some(Length::Epochs(epochs)) => {
-            Limits { steps: batches.steps_of_epochs(epochs.get()), seconds: f64::INFINITY, seconds_are_budget: false }
-        }
-        Some(Length::Steps(steps)) => Limits { steps: steps.get(), seconds: f64::INFINITY, seconds_are_budget: false },
-        Some(Length::Seconds(seconds)) => Limits { steps: u64::MAX, seconds: seconds.get(), seconds_are_budget: false },
+    let batches = workload.batches(file_samples, batch_size)?;
+    let (steps, seconds) = match spec.length {
+        None => (batches.steps_of_epochs(request.suite.epochs), request.suite.training_seconds),
+        Some(Length::Epochs(epochs)) => (batches.steps_of_epochs(epochs.get()), f64::INFINITY),
+        Some(Length::Steps(steps)) => (steps.get(), f64::INFINITY),
+        Some(Length::Seconds(seconds)) => (u64::MAX, seconds.get()),
     };
     let planned_steps = match spec.length {
-        Some(Length::Epochs(epochs)) => batches.steps_of_epochs(epochs.get()),
-        Some(Length::Steps(steps)) => steps.get(),
+        Some(Length::Epochs(_) | Length::Steps(_)) => steps,
         None | Some(Length::Seconds(_)) => batches.steps_of_epochs(workload.published_epochs),
     };
     Ok(JobSettings {
@@ -60,7 +53,7 @@ pub(super) fn job_settings(
         },
         batches,
         target_accuracy: spec.target_accuracy.unwrap_or(workload.target_accuracy),
-        limits,
+        limits: Limits { steps, seconds, seconds_are_budget: spec.length.is_none() },
         measure_further: matches!(spec.length, None | Some(Length::Epochs(_))),
     })
 }
@@ -95,5 +88,5 @@ pub(super) fn communication(backend: &dyn Backend) -> Option<Communication> {
 
 /// Returns an empty input pipeline, or `None` if the data set is resident.
 pub(super) fn input(backend: &dyn Backend) -> Option<InputPipeline> {
-    Some(backend.input()).filter(|mode| *mode != InputMode::Resident).map(InputPipeline::new)
+    Some(backend.facts().input).filter(|mode| *mode != InputMode::Resident).map(InputPipeline::new)
 }

@@ -10,39 +10,31 @@ use results::{FailureCause, Outcome, Phase, Summary, Warning, WorkloadRecord};
 
 use super::check::faulty::{Fault, Faulty};
 use super::settings::Limits;
-use super::shuffle_workloads;
+use super::{Stopped, shuffle_workloads};
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource};
 use crate::error::EngineError;
 use crate::model::ModelError;
-use crate::trainer::Preparation;
+use crate::trainer::TrainerFacts;
 
 pub(crate) use fixtures::{
-    BreaksDown, FakeClock, Recorder, SmallData, device_lost, narrow_request, request, run, run_before, run_with, steps,
+    BreaksDown, FakeClock, Recorder, SmallData, device_lost, narrow_request, request, run, run_before, steps,
 };
 use fixtures::{Pause, TrainingTest};
 
 #[test]
-fn evaluations_happen_twice_an_epoch_outside_windows() {
+fn windows_evaluations_and_epochs_are_timed_apart() {
     let (record, _) = TrainingTest::new(0.1).run();
     assert_eq!(record.evaluations.iter().map(|e| e.step).collect::<Vec<_>>(), [50, 100, 150, 200]);
     assert!(record.evaluations.iter().all(|e| (e.seconds - 100.0).abs() < 1e-9));
     assert!((record.summary.training_seconds - 20.0).abs() < 1e-9, "{}", record.summary.training_seconds);
-}
-
-#[test]
-fn epochs_are_timed_without_their_evaluations() {
-    let (record, _) = TrainingTest::new(0.1).run();
     assert_eq!(record.epochs.iter().map(|e| e.epoch).collect::<Vec<_>>(), [1, 2]);
     assert!(record.epochs.iter().all(|e| (e.seconds - 10.0).abs() < 1e-9), "{:?}", record.epochs);
-}
-
-#[test]
-fn windows_grow_to_a_little_over_a_second() {
-    let (record, _) = TrainingTest::new(0.1).run();
+    // Windows grow to a little over a second. Evaluations happen every 50 steps.
     let steps: Vec<u32> = record.windows.iter().map(|window| window.steps).collect();
-    // Evaluations happen every 50 steps.
     assert_eq!(steps[..6], [1, 8, 11, 11, 11, 8]);
     assert!(record.summary.stable, "{:?}", record.summary);
+    let expected: Vec<f32> = (1..=20u8).map(|step| 1.0 / f32::from(step)).collect();
+    assert_eq!(record.first_losses, expected);
 }
 
 #[test]
@@ -59,13 +51,6 @@ fn a_fast_device_trains_on_until_five_windows_are_filled() {
     assert_eq!(record.evaluations.last().unwrap().step, 200);
     assert_eq!(record.summary.measured_windows, 5);
     assert!((record.summary.samples_per_second.unwrap() - 100_000.0).abs() < 1.0);
-}
-
-#[test]
-fn first_losses_are_recorded_one_by_one() {
-    let (record, _) = TrainingTest::new(0.1).run();
-    let expected: Vec<f32> = (1..=20u8).map(|step| 1.0 / f32::from(step)).collect();
-    assert_eq!(record.first_losses, expected);
 }
 
 #[test]
@@ -115,11 +100,13 @@ fn seconds_end_training_by_the_clock() {
 }
 
 #[test]
-fn cancelling_ends_the_run_after_the_window() {
-    let test = TrainingTest { cancel_after: Some(3), measure: true, ..TrainingTest::new(0.1) };
-    let (record, _) = test.run();
-    assert_eq!(record.outcome, Outcome::Cancelled);
-    assert_eq!(record.windows.len(), 3);
+fn cancelling_ends_the_run_after_the_window_or_while_it_waits() {
+    let canceled = || TrainingTest { measure: true, ..TrainingTest::new(0.1) };
+    let pause = Some(Pause { after: 3, seconds: 600.0, cancels: true });
+    for test in [TrainingTest { cancel_after: Some(3), ..canceled() }, TrainingTest { pause, ..canceled() }] {
+        let (record, _) = test.run();
+        assert_eq!((record.outcome, record.windows.len()), (Outcome::Cancelled, 3));
+    }
 }
 
 fn waits(record: &WorkloadRecord) -> Vec<f64> {
@@ -159,13 +146,6 @@ fn a_wait_stands_between_two_stretches_of_what_it_interrupts() {
 }
 
 #[test]
-fn cancelling_while_it_waits_ends_the_run_without_another_window() {
-    let pause = Some(Pause { after: 3, seconds: 600.0, cancels: true });
-    let (record, _) = TrainingTest { pause, measure: true, ..TrainingTest::new(0.1) }.run();
-    assert_eq!((record.outcome, record.windows.len()), (Outcome::Cancelled, 3));
-}
-
-#[test]
 fn progress_never_falls_and_stays_within_the_run() {
     let test = TrainingTest { measure: true, ..TrainingTest::new(0.001) };
     let (_, observer) = test.run();
@@ -176,11 +156,11 @@ fn progress_never_falls_and_stays_within_the_run() {
 
 #[test]
 fn separately_reported_times_do_not_count_as_building() {
-    let told = Preparation { compiling_seconds: Some(3.0), tuning_seconds: Some(1.5), ..Preparation::default() };
-    let cold = super::cold_start(0.25, 5.0, told);
+    let facts = TrainerFacts { compiling_seconds: Some(3.0), tuning_seconds: Some(1.5), ..TrainerFacts::default() };
+    let cold = super::cold_start(0.25, 5.0, &facts);
     assert_eq!((cold.data_seconds, cold.build_seconds), (Some(0.25), Some(0.5)));
     assert_eq!((cold.compiling_seconds, cold.tuning_seconds), (Some(3.0), Some(1.5)));
-    let cold = super::cold_start(0.25, 5.0, Preparation::default());
+    let cold = super::cold_start(0.25, 5.0, &TrainerFacts::default());
     assert_eq!((cold.build_seconds, cold.compiling_seconds, cold.tuning_seconds), (Some(5.0), None, None));
 }
 
@@ -240,19 +220,23 @@ fn a_network_that_learned_nothing_is_warned_of() {
 }
 
 #[test]
-fn a_lost_device_returns_the_finished_workloads() {
-    let request = request(&["keras-mnist-mlp", "caffe-mnist"]);
-    let order = super::shuffle_workloads(&request);
-    let (first, last) = (order[0].name, order[1].name);
-    let run = |name| run(&request, &BreaksDown::with(name, device_lost)).unwrap_err();
-    let stopped = run(last);
-    assert!(matches!(stopped.error, EngineError::DeviceLost { .. }), "{stopped}");
-    let so_far = stopped.so_far.expect("one workload was finished");
-    assert_eq!(so_far.workloads.iter().map(|w| w.workload.as_str()).collect::<Vec<_>>(), [first]);
-    assert_eq!(so_far.workloads[0].outcome, Outcome::Completed);
-    let untuned = so_far.warnings.iter().filter(|warning| matches!(warning, Warning::Untuned { .. }));
-    assert_eq!(untuned.count(), 1, "what a backend warns of is in the record once");
-    assert!(run(first).so_far.is_none());
+fn a_lost_or_unrecoverable_device_returns_the_finished_workloads() {
+    let request = request(&WORKLOADS);
+    let order = shuffle_workloads(&request);
+    let lost = |name| run(&request, &BreaksDown::with(name, device_lost)).unwrap_err();
+    let unrecoverable = |name| run(&request, &BreaksDown::with(name, out_of_memory).for_good()).unwrap_err();
+    let ends: [(&dyn Fn(&'static str) -> Stopped, fn() -> EngineError); 2] =
+        [(&lost, device_lost), (&unrecoverable, out_of_memory)];
+    for (run, error) in ends {
+        let stopped = run(order[1].name);
+        assert_eq!(stopped.error.to_string(), error().to_string());
+        let so_far = stopped.so_far.expect("one workload was finished");
+        assert_eq!(so_far.workloads.iter().map(|of| of.workload.as_str()).collect::<Vec<_>>(), [order[0].name]);
+        assert_eq!(so_far.workloads[0].outcome, Outcome::Completed);
+        let untuned = so_far.warnings.iter().filter(|warning| matches!(warning, Warning::Untuned { .. }));
+        assert_eq!(untuned.count(), 1, "what a backend warns of is in the record once");
+        assert!(run(order[0].name).so_far.is_none());
+    }
 }
 
 #[test]
@@ -327,18 +311,6 @@ fn a_failed_workload_has_settings_and_timeline_but_no_results() {
 }
 
 #[test]
-fn an_unrecoverable_device_ends_the_run_with_the_first_reason() {
-    let request = request(&WORKLOADS);
-    let order = shuffle_workloads(&request);
-    let broken = |name| run(&request, &BreaksDown::with(name, out_of_memory).for_good()).unwrap_err();
-    let stopped = broken(order[1].name);
-    assert!(matches!(stopped.error, EngineError::OutOfMemory { .. }), "{stopped}");
-    let so_far = stopped.so_far.expect("one workload was finished");
-    assert_eq!(so_far.workloads.iter().map(|of| of.workload.as_str()).collect::<Vec<_>>(), [order[0].name]);
-    assert!(broken(order[0].name).so_far.is_none());
-}
-
-#[test]
 fn errors_of_device_or_request_end_the_run() {
     let errors = [
         device_lost(),
@@ -369,7 +341,8 @@ impl DataSource for Lacking {
 #[test]
 fn a_missing_data_set_fails_only_its_workloads() {
     let request = request(&["keras-mnist-mlp", "theano-cifar10"]);
-    let record = run_with(&mut Lacking("cifar10"), &request, &BreaksDown::with("", device_lost)).unwrap();
+    let backend = BreaksDown::with("", device_lost);
+    let record = run_before(&mut Recorder::default(), &mut Lacking("cifar10"), &request, &backend).unwrap();
     assert_eq!(find_workload(&record.workloads, "keras-mnist-mlp").outcome, Outcome::Completed);
     let Outcome::Failed { cause, reason } = &find_workload(&record.workloads, "theano-cifar10").outcome else {
         panic!("{:?}", record.workloads)

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use crate::data::{DataSet, Split};
 use crate::error::EngineError;
 use crate::model::{Layer, Model};
+use crate::norm::norm;
 use crate::random::{Generator, stream};
 use crate::trainer::{Backend, Trainer, TrainingJob};
 use crate::training::{BatchPlan, Batching, Optimizer};
-use crate::workload::{Training, Workload};
+use crate::workload::Workload;
 
 const MAX_PARTS: u32 = 16;
 
@@ -106,22 +107,9 @@ fn plain_job(
     samples: u32,
 ) -> TrainingJob {
     let workload = workload.clone().with_trace_conventions();
-    let batches = BatchPlan {
-        first: 0,
-        samples,
-        batch_size,
-        order: workload.order,
-        batching: Batching::ShortLast,
-        seed: job.seed,
-    };
-    let plain = workload.job(Training {
-        data: Arc::clone(data),
-        batches,
-        planned_steps: u64::from(batches.steps_per_epoch()),
-        seed: job.seed,
-        dropout: false,
-    });
-    TrainingJob { optimizer: Optimizer { learning_rate: 0.0, ..plain.optimizer.clone() }, ..plain }
+    let batches = BatchPlan { first: 0, samples, batch_size, order: workload.order, batching: Batching::ShortLast };
+    let optimizer = Optimizer { learning_rate: 0.0, ..workload.optimizer.clone() };
+    TrainingJob { optimizer, dropout: false, ..workload.job(Arc::clone(data), batches, job.seed) }
 }
 
 /// Loss and gradients of a batch, added up from its parts.
@@ -181,11 +169,10 @@ pub(super) const GRADIENT_FLOOR: f64 = 0.01;
 /// Returns the largest distance between corresponding tensors, relative to the expected tensor's length plus `floor`
 /// times the length of all. Returns infinity if the lists cannot be compared.
 pub(super) fn largest_difference(found: &[Vec<f64>], expected: &[Vec<f64>], floor: f64) -> f64 {
-    let length = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
-    let whole = length(&mut expected.iter().flatten().copied());
+    let whole = norm(expected.iter().flatten().copied());
     let differences = found.iter().zip(expected).map(|(found, expected)| {
-        let distance = length(&mut found.iter().zip(expected).map(|(found, expected)| found - expected));
-        let length = length(&mut expected.iter().copied()) + floor * whole;
+        let distance = norm(found.iter().zip(expected).map(|(found, expected)| found - expected));
+        let length = norm(expected.iter().copied()) + floor * whole;
         let difference = if distance == 0.0 { 0.0 } else { distance / length };
         let comparable = found.len() == expected.len() && difference.is_finite();
         if comparable { difference } else { f64::INFINITY }

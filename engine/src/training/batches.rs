@@ -15,7 +15,6 @@ pub struct BatchPlan {
     pub batch_size: u32,
     pub order: SampleOrder,
     pub batching: Batching,
-    pub seed: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -131,8 +130,7 @@ impl TrainingJob {
         (self.batches.first..self.batches.first + self.batches.samples).collect()
     }
 
-    /// Changes the order at the start of a step: shuffles at a new epoch, or mirrors the rest of the order at a new
-    /// segment.
+    /// Changes the order at the start of a step: a new epoch shuffles it, and a new segment mirrors its rest.
     fn change_order(&self, number: u64, order: &mut [u32]) {
         let (batches, step) = (&self.batches, self.step(number, 0));
         let samples = batches.samples;
@@ -169,37 +167,26 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::data::{DataSet, Split, data_set};
-    use crate::training::{BatchPlan, Batching};
-    use crate::workload::Training;
+    use crate::testing::samples;
 
     fn plan(batching: Batching) -> BatchPlan {
-        BatchPlan { first: 0, samples: 10, batch_size: 4, order: SampleOrder::File, batching, seed: 1 }
+        BatchPlan { first: 0, samples: 10, batch_size: 4, order: SampleOrder::File, batching }
     }
 
     #[test]
-    fn last_batch_of_an_epoch_is_short() {
-        let plan = plan(Batching::ShortLast);
-        assert_eq!(plan.steps_per_epoch(), 3);
-        assert_eq!(plan.step(2), BatchRange { epoch: 0, offset: 8, count: 2 });
-        assert_eq!(plan.step(3), BatchRange { epoch: 1, offset: 0, count: 4 });
-        assert_eq!(plan.steps_of_epochs(2), 6);
-    }
-
-    #[test]
-    fn wrapped_batches_cross_the_end_of_the_set() {
-        let plan = plan(Batching::Wrap);
-        assert_eq!(plan.step(2), BatchRange { epoch: 0, offset: 8, count: 4 });
-        assert_eq!(plan.step(3), BatchRange { epoch: 1, offset: 2, count: 4 });
-        assert_eq!(plan.steps_of_epochs(1), 3);
-        assert_eq!(plan.steps_of_epochs(2), 5);
-    }
-
-    #[test]
-    fn incomplete_batches_can_be_dropped() {
-        let plan = plan(Batching::DropLast);
-        assert_eq!(plan.steps_per_epoch(), 2);
-        assert_eq!(plan.step(2), BatchRange { epoch: 1, offset: 0, count: 4 });
+    fn last_batches_of_an_epoch_are_short_wrapped_or_dropped() {
+        for (batching, per_epoch, of_two_epochs, steps) in [
+            (Batching::ShortLast, 3, 6, [(0, 8, 2), (1, 0, 4)]),
+            (Batching::Wrap, 3, 5, [(0, 8, 4), (1, 2, 4)]),
+            (Batching::DropLast, 2, 4, [(1, 0, 4), (1, 4, 4)]),
+        ] {
+            let plan = plan(batching);
+            assert_eq!(u64::from(plan.steps_per_epoch()), per_epoch, "{batching:?}");
+            assert_eq!([1, 2].map(|epochs| plan.steps_of_epochs(epochs)), [per_epoch, of_two_epochs], "{batching:?}");
+            for (step, (epoch, offset, count)) in (2..).zip(steps) {
+                assert_eq!(plan.step(step), BatchRange { epoch, offset, count }, "{batching:?}");
+            }
+        }
     }
 
     #[test]
@@ -220,13 +207,11 @@ mod tests {
         use Batching::{DropLast, ShortLast, Wrap};
         use SampleOrder::{File, Shuffled};
         let workload = crate::workload("keras-mnist-mlp").unwrap();
-        let split = Split { images: vec![0; 784 * 14], labels: vec![0; 14] };
-        let data = Arc::new(DataSet::new(data_set("mnist").unwrap(), split.clone(), split, false));
+        let data = samples("mnist", [14, 14], |_| 0);
         let kinds = [(File, ShortLast), (File, DropLast), (File, Wrap), (Shuffled, ShortLast), (Shuffled, DropLast)];
         let of_kind = |(order, batching)| {
-            let batches = BatchPlan { first: 3, samples: 10, batch_size: 4, order, batching, seed: 1 };
-            let data = Arc::clone(&data);
-            let job = workload.job(Training { data, batches, planned_steps: 60, seed: 1, dropout: true });
+            let batches = BatchPlan { first: 3, samples: 10, batch_size: 4, order, batching };
+            let job = workload.job(Arc::clone(&data), batches, 1);
             let mut in_segments = job.clone();
             (20..).zip([0, 2, 6, 7, 8, 14, 25]).for_each(|(seed, step)| in_segments.segments.begin(step, seed));
             [job, in_segments]

@@ -31,8 +31,7 @@ impl TestView {
     /// Unchanged sample.
     pub const PLAIN: &'static [Self] = &[Self { mirrored: false, down: 0, right: 0, weight: 1.0 }];
 
-    /// Sample and its mirror image with half of the weight, and both moved one pixel up-left and down-right with the
-    /// other half.
+    /// Sample and mirror image with half of the weight, and both moved one pixel up-left and down-right.
     pub const MIRROR_AND_SHIFT: &'static [Self] = &[
         Self { mirrored: false, down: 0, right: 0, weight: 0.25 },
         Self { mirrored: true, down: 0, right: 0, weight: 0.25 },

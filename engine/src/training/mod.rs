@@ -140,16 +140,10 @@ mod tests {
     }
 
     #[test]
-    fn training_continues_for_the_minimum_updates() {
+    fn only_a_real_improvement_extends_the_minimum_updates() {
         let mut patience = patience();
-        assert!(patience.goes_on(100, 0.1));
-        assert!(patience.goes_on(900, 0.2));
-        assert!(!patience.goes_on(1000, 0.2));
-    }
-
-    #[test]
-    fn only_a_real_improvement_extends_training() {
-        let mut patience = patience();
+        assert!(patience.goes_on(100, 0.1) && patience.goes_on(900, 0.2) && !patience.goes_on(1000, 0.2));
+        let mut patience = self::patience();
         assert!(patience.goes_on(800, 0.1));
         // The limit is now 1600 updates.
         assert!(patience.goes_on(1500, 0.0999));

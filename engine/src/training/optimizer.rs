@@ -106,8 +106,7 @@ pub enum Schedule {
     Drop { after: u64, factor: f64 },
     /// Straight lines between (share of the planned training, factor) points, constant beyond the ends.
     Linear { points: Vec<(f64, f64)> },
-    /// A linear warm-up over a share of the planned training, then half a cosine down to 0: Loshchilov and Hutter
-    /// (2016).
+    /// A linear warm-up over a share of the training, then half a cosine down to 0: Loshchilov and Hutter (2016).
     Cosine { warm_up: f64 },
 }
 
@@ -119,13 +118,8 @@ impl Schedule {
             Self::Constant => 1.0,
             Self::Inverse { gamma, power } => (1.0 + gamma * updates).powf(-power),
             Self::Staircase { every, factor } => factor.powf((t / (*every).max(1)) as f64),
-            Self::Drop { after, factor } => {
-                if t < *after {
-                    1.0
-                } else {
-                    *factor
-                }
-            }
+            Self::Drop { after, .. } if t < *after => 1.0,
+            Self::Drop { factor, .. } => *factor,
             Self::Linear { points } => interpolate(points, share),
             Self::Cosine { warm_up } if share < *warm_up => (updates + 1.0) / (warm_up * planned as f64).max(1.0),
             Self::Cosine { warm_up } => {
@@ -158,36 +152,24 @@ mod tests {
     }
 
     #[test]
-    fn inverse_schedule_matches_caffe() {
+    fn schedules_have_their_factors_at_each_update() {
+        let triangle = || Schedule::Linear { points: vec![(0.0, 0.2), (0.23, 1.0), (1.0, 0.07)] };
+        let staircase = || Schedule::Staircase { every: 10, factor: 0.1 };
+        let cases: [(Schedule, &[(u64, f64)]); 5] = [
+            // As in Caffe.
+            (Schedule::Inverse { gamma: 0.0001, power: 0.75 }, &[(9, 0.999_325_531_124_330_8)]),
+            (staircase(), &[(0, 1.0), (9, 1.0), (10, 0.1), (19, 0.1), (20, 0.01)]),
+            (Schedule::Drop { after: 10, factor: 0.1 }, &[(9, 1.0), (10, 0.1), (1000, 0.1)]),
+            (triangle(), &[(0, 0.2), (23, 1.0), (100, 0.07), (500, 0.07)]),
+            (Schedule::Cosine { warm_up: 0.1 }, &[(0, 0.1), (10, 1.0), (55, 0.5), (100, 0.0)]),
+        ];
+        for (schedule, factors) in cases {
+            for &(update, expected) in factors {
+                let found = schedule.factor(update, 100);
+                assert!((found - expected).abs() < 1e-12, "{schedule:?} at {update}: {found}");
+            }
+        }
         let inverse = Schedule::Inverse { gamma: 0.0001, power: 0.75 };
         assert!((0.01 * inverse.factor(10_000, 0) - 0.005_946).abs() < 1e-6);
-        assert!((0.01 * inverse.factor(9, 0) - 0.009_993_255_311_243_308).abs() < 1e-15);
-    }
-
-    #[test]
-    fn a_staircase_drops_repeatedly_and_a_drop_once() {
-        let staircase = Schedule::Staircase { every: 10, factor: 0.1 };
-        assert_eq!([0, 9, 10, 19].map(|t| staircase.factor(t, 100)), [1.0, 1.0, 0.1, 0.1]);
-        assert!((staircase.factor(20, 100) - 0.01).abs() < 1e-15);
-        let drop = Schedule::Drop { after: 10, factor: 0.1 };
-        assert_eq!([9, 10, 1000].map(|t| drop.factor(t, 100)), [1.0, 0.1, 0.1]);
-    }
-
-    #[test]
-    fn linear_schedule_hits_points_and_is_constant_beyond() {
-        let triangle = Schedule::Linear { points: vec![(0.0, 0.2), (0.23, 1.0), (1.0, 0.07)] };
-        assert!((triangle.factor(0, 100) - 0.2).abs() < 1e-12);
-        assert!((triangle.factor(23, 100) - 1.0).abs() < 1e-12);
-        assert!((triangle.factor(100, 100) - 0.07).abs() < 1e-12);
-        assert!((triangle.factor(500, 100) - 0.07).abs() < 1e-12);
-    }
-
-    #[test]
-    fn cosine_rises_in_its_warm_up_and_ends_at_zero() {
-        let cosine = Schedule::Cosine { warm_up: 0.1 };
-        assert!((cosine.factor(0, 100) - 0.1).abs() < 1e-12);
-        assert!((cosine.factor(10, 100) - 1.0).abs() < 1e-12);
-        assert!((cosine.factor(55, 100) - 0.5).abs() < 1e-12);
-        assert!(cosine.factor(100, 100).abs() < 1e-12);
     }
 }

@@ -49,8 +49,7 @@ pub fn segment_seed(beacon: Beacon, run_seed: u32) -> u32 {
 }
 
 impl TrainingJob {
-    /// Returns the state before the first step: initial weights, zeroed optimizer state, and averages equal to the
-    /// weights.
+    /// Returns the state before the first step: initial weights, no optimizer state, and averages equal to the weights.
     pub fn initial_state(&self) -> Result<StateBytes, ModelError> {
         let weights = weights_bytes(&self.initial_weights()?);
         let mut memory = vec![0; self.optimizer.rule.states() * weights.len()];

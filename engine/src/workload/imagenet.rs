@@ -119,8 +119,7 @@ pub(super) fn inception_v3() -> Workload {
                       which was for 50 replicas; L2 decay. Generated images of noise, 256 of them, so that only speed can be \
                       measured: it is in no suite and never ranked.",
         model: network(299, &[32, 64, 64], &[128, 160, 160, 192], 2),
-        // One block of each kind. Smaller images would shrink to a single pixel, which normalization reduces to its
-        // sign.
+        // One block of each kind. Normalization would reduce a single pixel of smaller images to its sign.
         reduced: Some(network(139, &[32], &[128], 1)),
         optimizer: Optimizer {
             schedule: Schedule::Staircase { every: EVERY, factor: 0.94 },
@@ -268,8 +267,7 @@ mod tests {
         let model = resnet50().model;
         let statistics = model.tensors().unwrap().into_iter().filter(|tensor| tensor.kind == TensorKind::Statistic);
         let statistics: u64 = statistics.map(|tensor| tensor.elements() as u64).sum();
-        // Keras also counts running averages and convolution biases, which normalization cancels. There are as many
-        // biases as scales.
+        // Keras also counts running averages, and convolution biases that normalization cancels: as many as scales.
         let keras = model.parameters().unwrap() + statistics + elements(&model, "/scale");
         assert_eq!((keras, statistics), (25_636_712, 53_120));
         let multiply_adds = model.operations().unwrap().forward_multiply_adds as f64;
@@ -280,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn inception_v3_has_the_published_parameters_and_operations() {
+    fn inception_v3_has_the_published_parameters_operations_and_grids() {
         let model = inception_v3().model;
         let tensors = model.tensors().unwrap();
         let elements = |kind| tensors.iter().filter(|of| of.kind == kind).map(|of| of.elements()).sum::<usize>();
@@ -290,12 +288,8 @@ mod tests {
         // Section 1 of the paper says 5 billion, rounded down.
         let multiply_adds = model.operations().unwrap().forward_multiply_adds;
         assert_eq!(multiply_adds / 1_000_000_000, 5);
-    }
-
-    #[test]
-    fn inception_v3_grids_match_the_paper() {
-        let shapes = inception_v3().model.shapes().unwrap();
         // Table 1: outputs of the blocks.
+        let shapes = model.shapes().unwrap();
         for grid in [Shape::new(35, 35, 288), Shape::new(17, 17, 768), Shape::new(8, 8, 1280), Shape::new(8, 8, 2048)] {
             assert!(shapes.contains(&grid), "{grid:?}");
         }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::{DataSet, DataSetDefinition, data_set};
 use crate::error::EngineError;
 use crate::model::{
-    Activation, KernelSize, Layer, Model, ModelError, Multipliers, Padding, PoolKind, Rounding, Shape, Source, Weights,
+    Activation, KernelSize, Layer, Model, ModelError, Multipliers, Padding, PoolKind, Rounding, Shape, Weights,
 };
 use crate::random::{Generator, stream};
 use crate::trainer::TrainingJob;
@@ -93,8 +93,7 @@ impl Workload {
         WORKLOADS.iter().any(|make| make().name == self.name)
     }
 
-    /// Returns true if a leaderboard can prove the training. This requires image augmentation to depend only on a
-    /// segment's seed.
+    /// Returns true if a leaderboard can prove the training: augmentation depends only on a segment's seed.
     pub fn is_provable(&self) -> bool {
         self.input.augmentation.flip != Flip::Alternating
     }
@@ -129,20 +128,9 @@ impl Workload {
         self.early_stopping = None;
         self
     }
-}
 
-/// Parameters of a training run that are not part of the recipe.
-pub(crate) struct Training {
-    pub(crate) data: Arc<DataSet>,
-    pub(crate) batches: BatchPlan,
-    pub(crate) planned_steps: u64,
-    pub(crate) seed: u32,
-    pub(crate) dropout: bool,
-}
-
-impl Workload {
-    pub(crate) fn job(&self, training: Training) -> TrainingJob {
-        let Training { data, batches, planned_steps, seed, dropout } = training;
+    /// Returns the job of the recipe, for as many epochs as were published.
+    pub(crate) fn job(&self, data: Arc<DataSet>, batches: BatchPlan, seed: u32) -> TrainingJob {
         TrainingJob {
             model: self.model.clone(),
             data,
@@ -152,11 +140,50 @@ impl Workload {
             average: self.average,
             early_stopping: self.early_stopping,
             batches,
-            planned_steps,
+            planned_steps: batches.steps_of_epochs(self.published_epochs),
             seed,
-            dropout,
+            dropout: true,
             segments: Segments::default(),
         }
+    }
+
+    /// Estimates the bytes of the network and the data set, for backends without predictions.
+    pub fn bytes_of_layers(&self, batch_size: u32) -> Result<u64, ModelError> {
+        Ok(self.bytes_of_network(batch_size)? + data_set(self.data_set).map_or(0, data_bytes))
+    }
+
+    /// Estimates the bytes of weights, optimizer state and a batch's activations, with the gradients of both.
+    pub fn bytes_of_network(&self, batch_size: u32) -> Result<u64, ModelError> {
+        let model = &self.model;
+        let shapes = model.shapes()?;
+        let made = model.nodes.iter().zip(&shapes).map(|(node, output)| {
+            let (units, numbers) = match node.layer {
+                Layer::Lstm { units, .. } => (units, NUMBERS_PER_LSTM_UNIT),
+                Layer::Gru { units, .. } => (units, NUMBERS_PER_GRU_UNIT),
+                Layer::SimpleRnn { units, .. } => (units, NUMBERS_PER_SIMPLE_UNIT),
+                _ => return u64::from(output.features()),
+            };
+            let steps = model.shape_of(node.inputs[0], &shapes).pixels();
+            u64::from(steps) * u64::from(units) * numbers
+        });
+        let activations: u64 = made.sum::<u64>() + u64::from(model.input.features());
+        let weights = model.parameters()?;
+        let batch = u64::from(batch_size) * activations * COPIES_PER_ACTIVATION;
+        Ok(BYTES_PER_NUMBER * (weights * COPIES_PER_WEIGHT + batch))
+    }
+
+    /// Assigns samples of the training file to steps. Fails if the batch is empty or larger than the training set.
+    pub fn batches(&self, file_samples: u32, batch_size: u32) -> Result<BatchPlan, EngineError> {
+        let all = TrainingRange { first: 0, samples: file_samples };
+        let TrainingRange { first, samples } = self.training.unwrap_or(all);
+        if batch_size == 0 || batch_size > samples {
+            return Err(EngineError::InvalidSetting {
+                what: "the batch size",
+                allowed: format!("from 1 to {samples}, the training samples of {}", self.data_set),
+                value: batch_size.to_string(),
+            });
+        }
+        Ok(BatchPlan { first, samples, batch_size, order: self.order, batching: self.batching })
     }
 }
 
@@ -284,37 +311,6 @@ const NUMBERS_PER_LSTM_UNIT: u64 = 6;
 const NUMBERS_PER_GRU_UNIT: u64 = 7;
 const NUMBERS_PER_SIMPLE_UNIT: u64 = 2;
 
-impl Workload {
-    /// Estimates the bytes of the network and the data set, for backends without predictions.
-    pub fn bytes_of_layers(&self, batch_size: u32) -> Result<u64, ModelError> {
-        Ok(self.bytes_of_network(batch_size)? + data_set(self.data_set).map_or(0, data_bytes))
-    }
-
-    /// Estimates the bytes of weights, their gradients and optimizer state, and of a batch's activations and their
-    /// gradients.
-    pub fn bytes_of_network(&self, batch_size: u32) -> Result<u64, ModelError> {
-        let model = &self.model;
-        let shapes = model.shapes()?;
-        let made = model.nodes.iter().zip(&shapes).map(|(node, output)| {
-            let (units, numbers) = match node.layer {
-                Layer::Lstm { units, .. } => (units, NUMBERS_PER_LSTM_UNIT),
-                Layer::Gru { units, .. } => (units, NUMBERS_PER_GRU_UNIT),
-                Layer::SimpleRnn { units, .. } => (units, NUMBERS_PER_SIMPLE_UNIT),
-                _ => return u64::from(output.features()),
-            };
-            let steps = match node.inputs.first() {
-                Some(Source::Node(node)) => shapes[*node].pixels(),
-                Some(Source::Data) | None => model.input.pixels(),
-            };
-            u64::from(steps) * u64::from(units) * numbers
-        });
-        let activations: u64 = made.sum::<u64>() + u64::from(model.input.features());
-        let weights = model.parameters()?;
-        let batch = u64::from(batch_size) * activations * COPIES_PER_ACTIVATION;
-        Ok(BYTES_PER_NUMBER * (weights * COPIES_PER_WEIGHT + batch))
-    }
-}
-
 fn data_bytes(data: &DataSetDefinition) -> u64 {
     [&data.train, &data.test].into_iter().map(|split| u64::from(split.samples) * u64::from(split.features())).sum()
 }
@@ -331,11 +327,11 @@ pub struct Standard {
 }
 
 impl Standard {
-    pub fn of(suite: &SuiteDefinition, name: &str, seed: u32) -> Option<Self> {
+    pub fn of(suite: &SuiteDefinition, name: &str) -> Option<Self> {
         let workload = workload(name)?;
         let sets = data_set(workload.data_set).expect("tests check that every workload has a known data set");
         let batches = workload
-            .batches(sets.train.samples, workload.batch_size, seed)
+            .batches(sets.train.samples, workload.batch_size)
             .expect("tests check that every batch fits its data set");
         let steps = batches.steps_of_epochs(suite.epochs);
         let (training_seconds, test_samples) = (suite.training_seconds, sets.test.samples);
@@ -343,8 +339,7 @@ impl Standard {
     }
 
     pub fn job(&self, data: Arc<DataSet>, seed: u32) -> TrainingJob {
-        let planned_steps = self.batches.steps_of_epochs(self.workload.published_epochs);
-        self.workload.job(Training { data, batches: self.batches, planned_steps, seed, dropout: true })
+        self.workload.job(data, self.batches, seed)
     }
 
     /// Returns the step of evaluation `number`, counted from 1.
@@ -353,34 +348,11 @@ impl Standard {
     }
 }
 
-impl SuiteDefinition {
-    /// Returns the workloads in the order in which a run with this seed trains them.
-    pub fn in_order_of(&self, seed: u32) -> Vec<&'static str> {
-        random_order(self.workloads.len(), seed).into_iter().map(|place| self.workloads[place]).collect()
-    }
-}
-
 /// Returns the order of a run's workloads. It depends on the seed, so that no workload always starts on a cool device.
 pub(crate) fn random_order(count: usize, seed: u32) -> Vec<usize> {
     let count = u32::try_from(count).expect("a suite has few workloads");
     let order = Generator { stream: stream::SUITE_ORDER, step: 0, seed }.permutation(count);
     order.into_iter().map(|place| place as usize).collect()
-}
-
-impl Workload {
-    /// Assigns samples of the training file to steps. Fails if the batch is empty or larger than the training set.
-    pub fn batches(&self, file_samples: u32, batch_size: u32, seed: u32) -> Result<BatchPlan, EngineError> {
-        let all = TrainingRange { first: 0, samples: file_samples };
-        let TrainingRange { first, samples } = self.training.unwrap_or(all);
-        if batch_size == 0 || batch_size > samples {
-            return Err(EngineError::InvalidSetting {
-                what: "the batch size",
-                allowed: format!("from 1 to {samples}, the training samples of {}", self.data_set),
-                value: batch_size.to_string(),
-            });
-        }
-        Ok(BatchPlan { first, samples, batch_size, order: self.order, batching: self.batching, seed })
-    }
 }
 
 #[cfg(test)]
@@ -439,15 +411,6 @@ mod tests {
     }
 
     #[test]
-    fn suites_name_existing_workloads() {
-        for suite in SUITES {
-            for name in suite.workloads {
-                assert!(workload(name).is_some(), "{} names {name}", suite.name);
-            }
-        }
-    }
-
-    #[test]
     fn complete_suite_has_every_earlier_workload_once() {
         /// Workloads added after the suite, which never changes.
         const LATER: [&str; 4] = ["keras-babi-memnn", "memn2n-babi", "resnet50-synthetic", "inception-v3-synthetic"];
@@ -457,14 +420,6 @@ mod tests {
         names.sort_unstable();
         all.sort_unstable();
         assert_eq!(names, all);
-    }
-
-    #[test]
-    fn suites_never_train_on_noise() {
-        for name in SUITES.iter().flat_map(|suite| suite.workloads) {
-            let set = crate::data_set(workload(name).unwrap().data_set).unwrap();
-            assert!(!set.origin.is_always_generated(), "{name}");
-        }
     }
 
     fn kind(layer: &Layer) -> String {
@@ -502,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn predicted_bytes_match_a_manual_sum() {
+    fn predicted_bytes_match_a_manual_sum_and_grow_with_batches() {
         let workload = crate::workload("keras-mnist-mlp").unwrap();
         let predicted = workload.bytes_of_layers(128).unwrap();
         let weights = 669_706 * 4 * 4;
@@ -510,24 +465,22 @@ mod tests {
         // 784 pixels, 512 and 512 units, each with a dropout, and 10 logits.
         let batch = 128 * (784 + 4 * 512 + 10) * 2 * 4;
         assert_eq!(predicted, weights + data + batch);
+        let recurrent = crate::workload("keras-mnist-hrnn").unwrap();
+        assert!(recurrent.bytes_of_layers(64).unwrap() > recurrent.bytes_of_layers(32).unwrap());
     }
 
     #[test]
-    fn larger_batches_need_more_bytes() {
-        let workload = crate::workload("keras-mnist-hrnn").unwrap();
-        assert!(workload.bytes_of_layers(64).unwrap() > workload.bytes_of_layers(32).unwrap());
-    }
-
-    #[test]
-    fn every_workload_of_a_suite_ends_with_an_evaluation() {
+    fn suites_train_on_data_and_end_with_an_evaluation() {
         for suite in SUITES {
             for name in suite.workloads {
-                let standard = Standard::of(suite, name, 1).unwrap();
+                let standard = Standard::of(suite, name).unwrap();
+                let set = data_set(standard.workload.data_set).unwrap();
+                assert!(!set.origin.is_always_generated(), "{name} trains on noise");
                 let evaluations = standard.workload.evaluations_per_epoch.max(1) * suite.epochs;
                 assert_eq!(standard.evaluation_step(evaluations), standard.steps, "{} of {}", name, suite.name);
                 assert!(standard.evaluation_step(1) > 0 && standard.test_samples > 0, "{name}");
             }
         }
-        assert!(Standard::of(&SUITES[0], "no-such-network", 1).is_none());
+        assert!(Standard::of(&SUITES[0], "no-such-network").is_none());
     }
 }

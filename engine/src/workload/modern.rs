@@ -76,8 +76,7 @@ pub(super) fn resnet20_cifar10() -> Workload {
     }
 }
 
-/// Small vision transformer: Dosovitskiy et al. (2020), with pre-normalization and the mean of all tokens instead of a
-/// class token.
+/// Small vision transformer: Dosovitskiy et al. (2020), with the mean of all tokens instead of a class token.
 pub(super) fn transformer_cifar10() -> Workload {
     const WIDTH: u32 = 96;
     const HEADS: u32 = 3;

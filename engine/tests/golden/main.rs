@@ -1,5 +1,7 @@
 //! Golden traces, and other tests that need whole networks.
 
+#[path = "../../src/testing/real_data.rs"]
+mod real_data;
 #[path = "../../src/testing/skipped.rs"]
 mod skipped;
 #[cfg(feature = "burn-flex")]
@@ -7,14 +9,12 @@ mod threads;
 mod traces;
 mod whole_runs;
 
-use std::env;
-use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Instant;
 
-use engine::backends;
-use engine::{AdapterChoice, Backend, DataSet, data_set};
+use engine::backends::{self, Opening};
+use engine::{AdapterChoice, Backend, DataSet, EngineError, data_set};
+use results::Precision;
 use skipped::skipped;
 
 struct Clock(Instant);
@@ -31,50 +31,33 @@ impl engine::Clock for Clock {
     }
 }
 
-/// Returns a data set from `GRADMARK_DATA` or the workspace's data folder.
-fn data(set: &str) -> Arc<DataSet> {
-    let folder = env::var_os("GRADMARK_DATA")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data"), PathBuf::from);
-    let definition = data_set(set).unwrap();
-    if let Some(generated) = DataSet::generated(definition) {
-        // The traces use the same generated stories.
-        return Arc::new(generated);
-    }
-    let read = |name: &str| {
-        std::fs::read(folder.join(name))
-            .unwrap_or_else(|error| panic!("{}: {error}; `cargo xtask data` fetches it", folder.join(name).display()))
-    };
-    let [train, test] = definition.file_names().expect("what is not generated has files").map(read);
-    Arc::new(DataSet::from_files(definition, train, test).unwrap())
-}
-
-/// Calls `compute` in a process that runs only `test`, the calling test, because a program creates its thread pool only
-/// once. Panics if that process fails, or if `test` is not the path of a test.
+/// Calls `compute` with each number in a process that runs only `test`, the calling test, because a program creates its
+/// thread pool only once. Panics if a process fails, or if `test` is not the path of a test.
 #[cfg(feature = "burn-flex")]
-fn alone(test: &str, compute: impl FnOnce()) {
-    const ALONE: &str = "GRADMARK_TEST_ALONE";
+fn alone(test: &str, numbers: &[usize], compute: impl FnOnce(usize)) {
+    const NUMBER: &str = "GRADMARK_TEST_ALONE";
 
-    if env::var(ALONE).as_deref() == Ok(test) {
-        return compute();
+    if let Ok(number) = std::env::var(NUMBER) {
+        return compute(number.parse().unwrap());
     }
-    let mut program = std::process::Command::new(env::current_exe().unwrap());
-    let output = program.args(["--exact", test, "--include-ignored", "--nocapture"]).env(ALONE, test).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    eprintln!("{said}");
-    assert!(output.status.success(), "{test} failed in a separate process:\n{said}");
-    assert!(said.contains("1 passed"), "no test has the name {test}");
+    for number in numbers.iter().map(usize::to_string) {
+        let mut program = std::process::Command::new(std::env::current_exe().unwrap());
+        program.args(["--exact", test, "--include-ignored", "--nocapture"]).env(NUMBER, &number);
+        let output = program.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        eprintln!("{said}");
+        assert!(output.status.success(), "{test} failed in a separate process with {number}:\n{said}");
+        assert!(said.contains("1 passed"), "no test has the name {test}");
+    }
 }
 
-/// Opens the `wgsl` backend on the best adapter, or on a software one. Skips the test if neither opens.
-fn gpu() -> Option<Box<dyn Backend>> {
-    opened("wgsl")
+fn open(name: &str, opening: &Opening) -> Result<Box<dyn Backend>, EngineError> {
+    pollster::block_on(backends::open_with(name, opening, Rc::new(Clock::default())))
 }
 
+/// Opens a backend on the best adapter, or on a software one. Skips the test if neither opens.
 fn opened(name: &str) -> Option<Box<dyn Backend>> {
-    let open = |choice| pollster::block_on(backends::open(name, &choice, Rc::new(Clock::default())));
+    let open = |choice| open(name, &Opening::new(Precision::F32, &choice));
     let opened = open(AdapterChoice::Any).or_else(|_| open(AdapterChoice::Cpu));
-    if let Err(error) = &opened {
-        skipped(true, format!("{name}: {error}"));
-    }
-    opened.ok()
+    opened.map_err(|error| skipped(true, format!("{name}: {error}"))).ok()
 }

@@ -1,41 +1,70 @@
 //! Golden traces from Keras, compared on every backend of this build.
 
 use std::path::Path;
-use std::rc::Rc;
 
-use crate::{Clock, data, gpu, skipped};
-#[cfg(feature = "burn-flex")]
-use engine::backends::BURN_FLEX;
-use engine::backends::{self, Opening, WGSL};
-use engine::{
-    Activation, AdapterChoice, Backend, Initializer, Layer, Model, Trace, TraceRequest, Workload,
-    backends::reference::ReferenceBackend,
-};
+use engine::backends::reference::ReferenceBackend;
+use engine::backends::{Opening, WGSL};
+use engine::{Activation, AdapterChoice, Backend, Initializer, Layer, Model, Trace, TraceRequest, Workload};
 use results::{Feature, InputMode, Precision};
 use serde_json::Value;
+
+use crate::real_data::real_data;
+use crate::{open, opened, skipped};
 
 struct Golden {
     name: String,
     json: Value,
+    workload: Workload,
 }
 
+/// All traces, in order.
+const TRACES: [&str; 17] = [
+    "caffe-cifar10",
+    "caffe-mnist",
+    "gru-rows",
+    "keras-babi-memnn",
+    "keras-cifar10-cnn",
+    "keras-cifar10-cnn-small",
+    "keras-mnist-cnn",
+    "keras-mnist-cnn-small",
+    "keras-mnist-hrnn",
+    "keras-mnist-hrnn-small",
+    "keras-mnist-mlp",
+    "keras-mnist-mlp-dropout",
+    "keras-mnist-mlp-small",
+    "memn2n-babi",
+    "simple-rnn-rows",
+    "tensorflow-cifar10",
+    "tensorflow-cifar10-small",
+];
+/// Maximum operations of a cheap trace, about three seconds of the plain loops in double precision.
+const CHEAP_TRACE_FLOPS: u64 = 15_000_000_000;
+/// Test samples that each backend classifies after a trace.
+const ALL: u32 = 1000;
+/// Test samples for another configuration of a backend, and for costly traces of the plain loops. Classifying all would
+/// take most of the time.
+const FEW: u32 = 100;
+
 impl Golden {
-    fn numbers(&self, path: &str) -> Vec<f64> {
-        let list = self.json.pointer(path).unwrap_or_else(|| panic!("{} has no {path}", self.name));
-        list.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+    fn at(&self, path: &str) -> &Value {
+        self.json.pointer(path).unwrap_or_else(|| panic!("{} has no {path}", self.name))
     }
 
-    fn number(&self, path: &str) -> f64 {
-        self.json.pointer(path).unwrap_or_else(|| panic!("{} has no {path}", self.name)).as_f64().unwrap()
+    fn numbers(&self, path: &str) -> Vec<f64> {
+        self.at(path).as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
     }
 
     fn integer(&self, path: &str) -> u32 {
-        self.json.pointer(path).unwrap().as_u64().unwrap().try_into().unwrap()
+        self.at(path).as_u64().unwrap().try_into().unwrap()
+    }
+
+    /// Returns true if the small size of tests computes this trace.
+    fn is_cheap(&self) -> bool {
+        let operations = self.workload.model.operations().unwrap();
+        let trained = u64::from(self.integer("/batch_size")) * u64::from(self.integer("/steps"));
+        trained * operations.training_flops() + u64::from(ALL) * operations.forward_flops <= CHEAP_TRACE_FLOPS
     }
 }
-
-/// Minimum number of traces, so that a missing one is noticed.
-const TRACES: usize = 17;
 
 /// Returns the workload of a trace. Some have layers that no published workload has.
 fn traced(name: &str) -> Option<Workload> {
@@ -66,70 +95,45 @@ fn traces() -> Vec<Golden> {
             let json: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
             // The generator's vectors have no workload.
             let workload = json["workload"].as_str()?;
-            assert!(traced(workload).is_some(), "{name}: the engine has no workload `{workload}`");
-            Some(Golden { name, json })
+            let workload = traced(workload).unwrap_or_else(|| panic!("{name}: the engine has no `{workload}`"));
+            Some(Golden { name, json, workload })
         })
         .collect();
     traces.sort_by(|a, b| a.name.cmp(&b.name));
-    assert!(traces.len() >= TRACES, "golden traces are missing from {}: {} are there", folder.display(), traces.len());
+    assert_eq!(traces.iter().map(|golden| golden.name.as_str()).collect::<Vec<_>>(), TRACES);
     traces
-}
-
-/// Returns every trace, or only those with `GRADMARK_TRACES` in their names if it is set.
-fn every_wanted_trace() -> Vec<Golden> {
-    let mut traces = traces();
-    if let Ok(part) = std::env::var("GRADMARK_TRACES") {
-        let all = std::env::var("REQUIRE_GPU").as_deref() == Ok("1");
-        assert!(!all, "GRADMARK_TRACES leaves traces out, and REQUIRE_GPU=1 asks for everything");
-        traces.retain(|golden| golden.name.contains(&part));
-        assert!(!traces.is_empty(), "GRADMARK_TRACES: no trace has `{part}` in its name");
-    }
-    traces
-}
-
-/// Maximum operations of a cheap trace, about three seconds of the plain loops in double precision.
-const CHEAP_TRACE_FLOPS: u64 = 15_000_000_000;
-
-impl Golden {
-    fn workload(&self) -> Workload {
-        traced(self.json["workload"].as_str().unwrap()).unwrap()
-    }
-
-    /// Returns true if the small size of tests computes this trace.
-    fn is_cheap(&self) -> bool {
-        const TEST_SAMPLES: u64 = 1000;
-        let operations = self.workload().model.operations().unwrap();
-        let trained = u64::from(self.integer("/batch_size")) * u64::from(self.integer("/steps"));
-        let flops = trained * operations.training_flops() + TEST_SAMPLES * operations.forward_flops;
-        flops <= CHEAP_TRACE_FLOPS
-    }
 }
 
 fn cheap_traces() -> Vec<Golden> {
-    every_wanted_trace().into_iter().filter(Golden::is_cheap).collect()
+    traces().into_iter().filter(Golden::is_cheap).collect()
 }
 
 fn costly_traces() -> Vec<Golden> {
-    every_wanted_trace().into_iter().filter(|golden| !golden.is_cheap()).collect()
+    traces().into_iter().filter(|golden| !golden.is_cheap()).collect()
+}
+
+fn small_perceptron() -> Golden {
+    traces().into_iter().find(|golden| golden.name == "keras-mnist-mlp-small").unwrap()
 }
 
 #[test]
 fn cheap_traces_have_most_kinds_of_layers() {
-    let cheap: Vec<String> = traces().into_iter().filter(Golden::is_cheap).map(|golden| golden.name).collect();
+    let cheap: Vec<String> = cheap_traces().into_iter().map(|golden| golden.name).collect();
     for name in ["caffe-mnist", "gru-rows", "keras-babi-memnn", "keras-mnist-mlp-dropout", "simple-rnn-rows"] {
         assert!(cheap.iter().any(|cheap| cheap == name), "{name} is none of {cheap:?}");
     }
 }
 
-fn compute(golden: &Golden, backend: &dyn Backend) -> Trace {
-    let workload = golden.workload();
+fn compute(golden: &Golden, backend: &dyn Backend, test_samples: u32) -> Trace {
     let request = TraceRequest {
         seed: golden.integer("/seed"),
         batch_size: golden.integer("/batch_size"),
         steps: golden.integer("/steps"),
         dropout: !golden.json["dropout"].is_null(),
+        test_samples,
     };
-    pollster::block_on(engine::trace(&workload, request, backend, data(workload.data_set))).unwrap()
+    let data = real_data(golden.workload.data_set);
+    pollster::block_on(engine::trace(&golden.workload, request, backend, data)).unwrap()
 }
 
 /// Deviations of a trace as shares of their tolerances.
@@ -141,78 +145,60 @@ struct Verdict {
 }
 
 impl Verdict {
-    fn hold(&mut self, what: String, found: &[f64], expected: &[f64], absolute: f64, relative: f64) {
-        assert_eq!(found.len(), expected.len(), "{what}");
-        let share = share(found, expected, absolute, relative);
+    /// Compares a number, with the tolerance `absolute + relative·|expected|`.
+    fn hold(&mut self, what: String, found: f64, expected: f64, absolute: f64, relative: f64) {
+        let share = (found - expected).abs() / (absolute + relative * expected.abs());
+        let share = if share.is_nan() && found != expected { f64::INFINITY } else { share };
         if share > 1.0 {
-            self.wrong
-                .push(format!("{what}: {found:?} instead of {expected:?} is off by {share:.2} of what is allowed"));
+            self.wrong.push(format!("{what}: {found} instead of {expected} is off by {share:.2} of what is allowed"));
         }
         if share > self.worst.0 {
             self.worst = (share, what);
         }
     }
-
-    fn finish(self, name: &str, backend: &str) {
-        let (share, what) = self.worst;
-        eprintln!("{name} on {backend}: {share:.3} of what is allowed at {what}");
-        assert!(self.wrong.is_empty(), "{name} on {backend}:\n{}", self.wrong.join("\n"));
-    }
-}
-
-/// Returns the largest `|found - expected|` as a share of `absolute + relative·|expected|`, or infinity for NaN.
-fn share(found: &[f64], expected: &[f64], absolute: f64, relative: f64) -> f64 {
-    let share = |(found, expected): (&f64, &f64)| {
-        let share = (found - expected).abs() / (absolute + relative * expected.abs());
-        if share.is_nan() && found != expected { f64::INFINITY } else { share }
-    };
-    found.iter().zip(expected).map(share).fold(0.0, f64::max)
 }
 
 /// Compares a trace with a golden one. `strict` limits the tolerances of the first step, and of the stable losses.
-fn compare(golden: &Golden, trace: &Trace, strict: f64) {
+fn compare(golden: &Golden, trace: &Trace, strict: f64, test_samples: u32) {
     let name = &golden.name;
     let mut verdict = Verdict::default();
-    let stable = golden.integer("/tolerance/stable_steps") as usize;
     let names: Vec<&str> = trace.tensors.iter().map(|t| t.name.as_str()).collect();
     let expected = golden.json["tensors"].as_array().unwrap();
     assert_eq!(names, expected.iter().map(|t| t["name"].as_str().unwrap()).collect::<Vec<_>>(), "{name}");
 
-    let losses = golden.numbers("/losses_f64");
-    let tolerances = golden.numbers("/tolerance/loss_rel");
-    assert_eq!(trace.losses.len(), losses.len(), "{name}");
-    for (step, ((loss, expected), tolerance)) in trace.losses.iter().zip(&losses).zip(tolerances).enumerate() {
-        let tolerance = if step < stable { tolerance.min(strict) } else { tolerance };
-        verdict.hold(format!("the loss of step {step}"), &[*loss], &[*expected], 0.0, tolerance);
-    }
+    let stable = golden.integer("/tolerance/stable_steps") as usize;
     // Weights are read in float32, so small updates are not exact to the strictest tolerance.
-    let strictest =
-        [("grad_norm", &trace.grad_norms, strict.max(1e-6)), ("first_update_norm", &trace.first_update_norms, 1.0)];
-    for (list, found, strict) in strictest {
-        let tolerances = golden.numbers(&format!("/tolerance/{list}_rel"));
-        let expected = golden.numbers(&format!("/{list}s"));
-        assert_eq!(found.len(), expected.len(), "{name}: {list}s");
-        for (tensor, tolerance) in tolerances.iter().enumerate() {
-            let what = format!("{list} of {}", names[tensor]);
-            let tolerance = tolerance.min(strict);
-            verdict.hold(what, &found[tensor..=tensor], &expected[tensor..=tensor], 1e-12, tolerance);
+    let lists = [
+        ("loss", "/losses_f64", &trace.losses, 0.0, strict),
+        ("grad_norm", "/grad_norms", &trace.grad_norms, 1e-12, strict.max(1e-6)),
+        ("first_update_norm", "/first_update_norms", &trace.first_update_norms, 1e-12, 1.0),
+        ("final_norm", "/final_norms", &trace.final_norms, 1e-12, f64::INFINITY),
+    ];
+    for (list, path, found, absolute, strict) in lists {
+        let (expected, tolerances) = (golden.numbers(path), golden.numbers(&format!("/tolerance/{list}_rel")));
+        assert_eq!([found.len(), tolerances.len()], [expected.len(); 2], "{name}: {list}");
+        for (place, tolerance) in tolerances.into_iter().enumerate() {
+            let (what, tolerance) = match list {
+                "loss" if place >= stable => (format!("the loss of step {place}"), tolerance),
+                "loss" => (format!("the loss of step {place}"), tolerance.min(strict)),
+                _ => (format!("{list} of {}", names[place]), tolerance.min(strict)),
+            };
+            verdict.hold(what, found[place], expected[place], absolute, tolerance);
         }
-    }
-    let final_norms = golden.numbers("/final_norms");
-    let tolerances = golden.numbers("/tolerance/final_norm_rel");
-    assert_eq!(trace.final_norms.len(), final_norms.len(), "{name}: final norms");
-    for (tensor, tolerance) in tolerances.into_iter().enumerate() {
-        let (found, expected) = (trace.final_norms[tensor], final_norms[tensor]);
-        verdict.hold(format!("the final norm of {}", names[tensor]), &[found], &[expected], 1e-12, tolerance);
     }
     for (row, logits) in trace.logits.iter().enumerate() {
         let expected = golden.numbers(&format!("/logits/{row}"));
-        verdict.hold(format!("logits of sample {row}"), logits, &expected, strict.min(1e-5), 0.0);
+        assert_eq!(logits.len(), expected.len(), "{name}: logits of sample {row}");
+        for (found, expected) in logits.iter().zip(expected) {
+            verdict.hold(format!("logits of sample {row}"), *found, expected, strict.min(1e-5), 0.0);
+        }
     }
-    let accuracy = golden.number("/test_accuracy/f64");
-    let tolerance = golden.number("/tolerance/accuracy_abs");
-    verdict.hold("the test accuracy".to_owned(), &[trace.test_accuracy], &[accuracy], tolerance, 0.0);
-    verdict.finish(name, &trace.backend);
+    let accuracy = if test_samples == ALL { "/test_accuracy/f64" } else { "/test_accuracy/first100_f64" };
+    let [expected, tolerance] = [accuracy, "/tolerance/accuracy_abs"].map(|path| golden.at(path).as_f64().unwrap());
+    verdict.hold("the test accuracy".to_owned(), trace.test_accuracy, expected, tolerance, 0.0);
+    let (share, what) = verdict.worst;
+    eprintln!("{name} on {}: {share:.3} of what is allowed at {what}", trace.backend);
+    assert!(verdict.wrong.is_empty(), "{name} on {}:\n{}", trace.backend, verdict.wrong.join("\n"));
 }
 
 /// Checks that a tolerance is three times the ensemble's deviation, or 1e-5.
@@ -230,32 +216,9 @@ fn is_from_the_ensemble(golden: &Golden, list: &str) {
     }
 }
 
-/// Traces of this repository. Others may be added for experiments.
-const OURS: [&str; TRACES] = [
-    "caffe-cifar10",
-    "caffe-mnist",
-    "gru-rows",
-    "keras-babi-memnn",
-    "keras-cifar10-cnn",
-    "keras-cifar10-cnn-small",
-    "keras-mnist-cnn",
-    "keras-mnist-cnn-small",
-    "keras-mnist-hrnn",
-    "keras-mnist-hrnn-small",
-    "keras-mnist-mlp",
-    "keras-mnist-mlp-dropout",
-    "keras-mnist-mlp-small",
-    "memn2n-babi",
-    "simple-rnn-rows",
-    "tensorflow-cifar10",
-    "tensorflow-cifar10-small",
-];
-
 #[test]
 fn every_trace_is_one_that_its_ensemble_agrees_on() {
-    let ours: Vec<Golden> = traces().into_iter().filter(|golden| OURS.contains(&golden.name.as_str())).collect();
-    assert_eq!(ours.len(), OURS.len(), "a trace is missing");
-    for golden in ours {
+    for golden in traces() {
         let name = &golden.name;
         assert!(golden.integer("/ensemble/runs") >= 16, "{name}: too few runs");
         for list in ["grad_norm", "first_update_norm", "final_norm"] {
@@ -269,60 +232,56 @@ fn every_trace_is_one_that_its_ensemble_agrees_on() {
     }
 }
 
-fn reproduces(backend: &dyn Backend, traces: Vec<Golden>, strict: f64) {
+fn reproduces(backend: &dyn Backend, traces: Vec<Golden>, strict: f64, test_samples: u32) {
     for golden in traces {
-        compare(&golden, &compute(&golden, backend), strict);
+        compare(&golden, &compute(&golden, backend, test_samples), strict, test_samples);
     }
 }
 
 #[test]
 fn the_reference_in_double_precision_reproduces_every_cheap_trace() {
-    reproduces(&ReferenceBackend::<f64>::new(), cheap_traces(), 1e-7);
+    reproduces(&ReferenceBackend::<f64>::new(), cheap_traces(), 1e-7, ALL);
 }
 
 #[test]
 #[ignore = "computes the costly golden traces"]
 fn the_reference_in_double_precision_reproduces_every_costly_trace() {
-    reproduces(&ReferenceBackend::<f64>::new(), costly_traces(), 1e-7);
+    reproduces(&ReferenceBackend::<f64>::new(), costly_traces(), 1e-7, FEW);
 }
 
 #[test]
 fn the_wgsl_back_end_reproduces_every_cheap_trace() {
-    let Some(backend) = gpu() else { return };
-    reproduces(backend.as_ref(), cheap_traces(), 1e-5);
+    let Some(backend) = opened(WGSL) else { return };
+    reproduces(backend.as_ref(), cheap_traces(), 1e-5, ALL);
 }
 
 #[test]
 #[ignore = "computes the costly golden traces"]
 fn the_wgsl_back_end_reproduces_every_costly_trace() {
-    let Some(backend) = gpu() else { return };
-    reproduces(backend.as_ref(), costly_traces(), 1e-5);
+    let Some(backend) = opened(WGSL) else { return };
+    reproduces(backend.as_ref(), costly_traces(), 1e-5, ALL);
 }
 
-/// Opens the `wgsl` backend. Skips the test if this machine cannot.
-fn open_wgsl(opening: &Opening, what: &str) -> Option<Box<dyn Backend>> {
-    let opened = pollster::block_on(backends::open_with(WGSL, opening, Rc::new(Clock::default())));
-    opened.map_err(|error| skipped(true, format!("{what}: {error}"))).ok()
+/// Opens the `wgsl` backend on a software adapter with other options. Skips the test if this machine cannot.
+fn open_wgsl(change: impl FnOnce(&mut Opening)) -> Option<Box<dyn Backend>> {
+    let mut opening = Opening::new(Precision::F32, &AdapterChoice::Cpu);
+    change(&mut opening);
+    open(WGSL, &opening).map_err(|error| skipped(true, format!("{opening:?}: {error}"))).ok()
 }
 
 #[test]
 #[ignore = "computes every golden trace"]
 fn two_devices_that_share_each_batch_reproduce_every_trace() {
-    let devices = std::num::NonZero::new(2);
-    let opening = Opening { devices, ..Opening::new(Precision::F32, &AdapterChoice::Cpu) };
-    let Some(backend) = open_wgsl(&opening, "two logical devices") else { return };
+    let Some(backend) = open_wgsl(|opening| opening.devices = std::num::NonZero::new(2)) else { return };
     assert_eq!(backend.devices(), 2);
-    reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
+    reproduces(backend.as_ref(), traces(), 1e-5, FEW);
 }
 
 #[test]
 fn compatibility_mode_reproduces_a_trace() {
-    let opening = Opening { without: vec![Feature::Core], ..Opening::new(Precision::F32, &AdapterChoice::Cpu) };
-    let Some(backend) = open_wgsl(&opening, "compatibility mode") else { return };
+    let Some(backend) = open_wgsl(|opening| opening.without = vec![Feature::Core]) else { return };
     assert!(backend.adapter().compatibility);
-    let traces = traces();
-    let golden = traces.iter().find(|golden| golden.name == "keras-mnist-mlp-small").unwrap();
-    compare(golden, &compute(golden, backend.as_ref()), 1e-5);
+    reproduces(backend.as_ref(), vec![small_perceptron()], 1e-5, ALL);
 }
 
 /// For the networks of costly traces, a test of the trainer compares streamed batches with resident data bit for bit.
@@ -330,44 +289,21 @@ fn compatibility_mode_reproduces_a_trace() {
 #[ignore = "computes the cheap golden traces twice more"]
 fn batches_from_the_host_reproduce_every_cheap_trace() {
     for mode in [InputMode::Prefetch, InputMode::Stream] {
-        let opening = Opening { input: Some(mode), ..Opening::new(Precision::F32, &AdapterChoice::Cpu) };
-        let Some(backend) = open_wgsl(&opening, "streamed batches") else { return };
-        assert_eq!(backend.input(), mode);
-        reproduces(backend.as_ref(), cheap_traces(), 1e-5);
+        let Some(backend) = open_wgsl(|opening| opening.input = Some(mode)) else { return };
+        assert_eq!(backend.facts().input, mode);
+        reproduces(backend.as_ref(), cheap_traces(), 1e-5, ALL);
     }
 }
 
-/// Computes every trace with `threads` threads, in a separate process. The number of threads changes the order of sums.
+/// The number of threads changes the order of sums.
 #[cfg(feature = "burn-flex")]
-fn burn_on_the_processor(test: &str, threads: usize) {
-    crate::alone(test, || {
-        let threads = std::num::NonZero::new(threads);
-        let opening = Opening { threads, ..Opening::new(Precision::F32, &AdapterChoice::Any) };
-        let clock = Rc::new(Clock::default());
-        let backend = pollster::block_on(backends::open_with(BURN_FLEX, &opening, clock)).unwrap();
-        reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
+#[test]
+#[ignore = "computes every golden trace"]
+fn burn_reproduces_every_trace_on_one_to_three_threads() {
+    crate::alone("traces::burn_reproduces_every_trace_on_one_to_three_threads", &[1, 2, 3], |threads| {
+        let backend = crate::threads::open(None, threads).unwrap();
+        reproduces(backend.as_ref(), traces(), 1e-5, if threads == 1 { ALL } else { FEW });
     });
-}
-
-#[cfg(feature = "burn-flex")]
-#[test]
-#[ignore = "computes every golden trace"]
-fn burn_on_one_thread_reproduces_every_trace() {
-    burn_on_the_processor("traces::burn_on_one_thread_reproduces_every_trace", 1);
-}
-
-#[cfg(feature = "burn-flex")]
-#[test]
-#[ignore = "computes every golden trace"]
-fn burn_on_two_threads_reproduces_every_trace() {
-    burn_on_the_processor("traces::burn_on_two_threads_reproduces_every_trace", 2);
-}
-
-#[cfg(feature = "burn-flex")]
-#[test]
-#[ignore = "computes every golden trace"]
-fn burn_on_three_threads_reproduces_every_trace() {
-    burn_on_the_processor("traces::burn_on_three_threads_reproduces_every_trace", 3);
 }
 
 /// Takes tens of minutes with llvmpipe, which compiles Burn's kernels slowly.
@@ -375,8 +311,8 @@ fn burn_on_three_threads_reproduces_every_trace() {
 #[test]
 #[ignore = "computes every golden trace"]
 fn burn_on_wgsl_reproduces_every_trace() {
-    let Some(backend) = crate::opened("burn-wgpu") else { return };
-    reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
+    let Some(backend) = opened("burn-wgpu") else { return };
+    reproduces(backend.as_ref(), traces(), 1e-5, ALL);
 }
 
 /// No software adapter runs these backends, so the machine determines the tested ones. `REQUIRE_GPU=1` requires at
@@ -388,9 +324,8 @@ fn burn_on_the_makers_platforms_reproduces_every_trace() {
     let mut refusals = Vec::new();
     let names = ["burn-vulkan", "burn-metal", "burn-cuda", "burn-rocm"];
     for name in names {
-        let clock = std::rc::Rc::new(crate::Clock::default());
-        match pollster::block_on(engine::backends::open(name, &engine::AdapterChoice::Any, clock)) {
-            Ok(backend) => reproduces(backend.as_ref(), every_wanted_trace(), 1e-5),
+        match open(name, &Opening::new(Precision::F32, &AdapterChoice::Any)) {
+            Ok(backend) => reproduces(backend.as_ref(), traces(), 1e-5, ALL),
             Err(error) => refusals.push(format!("{name}: {error}")),
         }
     }
@@ -402,8 +337,7 @@ fn burn_on_the_makers_platforms_reproduces_every_trace() {
 
 #[test]
 fn the_same_seed_gives_the_same_bits_run_after_run() {
-    let Some(backend) = gpu() else { return };
-    let traces = traces();
-    let golden = traces.iter().find(|t| t.name == "keras-mnist-mlp-small").unwrap();
-    assert_eq!(compute(golden, backend.as_ref()), compute(golden, backend.as_ref()));
+    let Some(backend) = opened(WGSL) else { return };
+    let [first, second] = [0, 1].map(|_| compute(&small_perceptron(), backend.as_ref(), ALL));
+    assert_eq!(first, second);
 }

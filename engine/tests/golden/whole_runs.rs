@@ -1,23 +1,18 @@
 //! Runs and checks of whole networks on real data.
 
 use std::num::NonZero;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use engine::backends::reference::ReferenceBackend;
+use engine::backends::{BURN_FLEX, Opening, WGSL};
 use engine::{
-    AdapterChoice, Backend, DataError, DataSet, DataSetDefinition, DataSource, Edges, EngineError, EvaluationSet,
-    Event, NoMeter, Observer, RunRequest, SUITES, StepReport, TestReport, Trainer, TrainingJob, Workload, backends,
-    check_workload,
+    AdapterChoice, Backend, DataError, DataSet, DataSetDefinition, DataSource, Edges, EngineError, Event, NoMeter,
+    Observer, RunRequest, SUITES, Workload, check_workload,
 };
-use results::{
-    Adapter, Client, ClientKind, Compared, Correctness, Departure, Length, Precision, Provenance, RunSpec,
-    WorkloadRecord,
-};
+use results::{Client, ClientKind, Departure, Length, Precision, Provenance, RunSpec, WorkloadRecord};
 
-use crate::skipped::skipped;
-use crate::{Clock, data, gpu};
+use crate::real_data::real_data;
+use crate::{Clock, open, opened, skipped};
 
 /// Number of steps, a third of an epoch: enough to see learning, and a few seconds on an emulated GPU.
 const STEPS: u64 = 150;
@@ -27,13 +22,11 @@ struct RealData;
 #[async_trait(?Send)]
 impl DataSource for RealData {
     async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
-        Ok(data(&definition.name))
+        Ok(real_data(&definition.name))
     }
 }
 
-struct Nobody;
-
-impl Observer<Event> for Nobody {
+impl Observer<Event> for RealData {
     fn event(&mut self, _event: &Event) {}
 }
 
@@ -71,7 +64,7 @@ fn trained(backend: &dyn Backend) -> (WorkloadRecord, Vec<Departure>) {
     };
     let clock = Clock::default();
     let mut edges =
-        Edges { data: &mut RealData, observer: &mut Nobody, clock: &clock, meter: &mut NoMeter, witness: None };
+        Edges { data: &mut RealData, observer: &mut RealData, clock: &clock, meter: &mut NoMeter, witness: None };
     let mut record = pollster::block_on(engine::run(&request, backend, &mut edges)).unwrap();
     (record.workloads.remove(0), record.departures)
 }
@@ -79,10 +72,9 @@ fn trained(backend: &dyn Backend) -> (WorkloadRecord, Vec<Departure>) {
 #[test]
 #[ignore = "trains a third of an epoch in each precision"]
 fn the_perceptron_learns_digits_in_f16_as_in_f32() {
-    let Some(single) = gpu() else { return };
-    let half = [AdapterChoice::Any, AdapterChoice::Cpu].map(|choice| {
-        pollster::block_on(backends::open_in(Precision::F16, "wgsl", &choice, Rc::new(Clock::default())))
-    });
+    let Some(single) = opened(WGSL) else { return };
+    let half =
+        [AdapterChoice::Any, AdapterChoice::Cpu].map(|choice| open(WGSL, &Opening::new(Precision::F16, &choice)));
     let without_f16 = half.iter().find_map(|opened| match opened {
         Err(EngineError::NoPrecision { whose, .. }) => Some(whose.clone()),
         _ => None,
@@ -101,20 +93,13 @@ fn the_perceptron_learns_digits_in_f16_as_in_f32() {
     assert!(half.correctness.unwrap().largest_difference > 0.0);
 }
 
-fn backends() -> impl Iterator<Item = Box<dyn Backend>> {
-    let mut all = vec![gpu()];
-    if cfg!(feature = "burn-flex") {
-        all.push(crate::opened("burn-flex"));
-    }
-    all.into_iter().flatten()
-}
-
 /// Compares losses, logits, gradients, updates, and evaluations before and after.
 fn is_computed_as_the_plain_loops_do(name: &str) {
     // The plain loops take a few seconds for batches of four images.
     let workload = Workload { batch_size: 4, ..engine::workload(name).unwrap() };
-    let data = data(workload.data_set);
-    for backend in backends() {
+    let data = real_data(workload.data_set);
+    let burn = cfg!(feature = "burn-flex").then_some(BURN_FLEX);
+    for backend in [WGSL].into_iter().chain(burn).filter_map(opened) {
         let found = pollster::block_on(check_workload(&workload, 3, data.clone(), backend.as_ref())).unwrap();
         let differences = found.differences.iter().map(|of| format!("{:?} {:.1e}", of.compared, of.largest_difference));
         let differences: Vec<String> = differences.collect();
@@ -134,82 +119,4 @@ fn resnet50_is_computed_as_the_plain_loops_do() {
 #[ignore = "computes networks of ImageNet's size"]
 fn inception_v3_is_computed_as_the_plain_loops_do() {
     is_computed_as_the_plain_loops_do("inception-v3-synthetic");
-}
-
-/// Seed of a first batch with a max-pool window that has two equal values in single precision, in a channel that
-/// normalization magnifies. In single precision, the plain loops have errors of 0.4 in the gradients.
-const SEED: u32 = 2_503_953_253;
-
-fn checked(backend: &dyn Backend) -> Correctness {
-    // Batch size of the check. The plain loops would take minutes for a batch of the recipe.
-    let workload = Workload { batch_size: 2, ..engine::workload("airbench94").unwrap() };
-    pollster::block_on(check_workload(&workload, SEED, data(workload.data_set), backend)).unwrap()
-}
-
-#[test]
-#[ignore = "trains airbench94 with plain loops"]
-fn a_correct_backend_is_compared_again_if_rounding_decides() {
-    let found = checked(&ReferenceBackend::<f32>::new());
-    assert!(found.passed, "{found:?}");
-    assert_eq!(found.redraws, 1);
-}
-
-#[test]
-#[ignore = "trains airbench94 with plain loops"]
-fn a_wrong_back_end_gains_nothing_by_it() {
-    let found = checked(&WithoutGradients(ReferenceBackend::new()));
-    assert_eq!(found.disagreement().map(|found| found.compared), Some(Compared::Gradient), "{found:?}");
-    assert_eq!(found.redraws, 1, "the other samples are well-conditioned");
-}
-
-/// Backend that is correct except for its gradients, which it does not compute.
-struct WithoutGradients(ReferenceBackend<f32>);
-
-#[async_trait(?Send)]
-impl Backend for WithoutGradients {
-    fn name(&self) -> &'static str {
-        "without gradients"
-    }
-
-    fn adapter(&self) -> &Adapter {
-        self.0.adapter()
-    }
-
-    fn precision(&self) -> Precision {
-        self.0.precision()
-    }
-
-    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
-        Ok(Box::new(TrainerWithoutGradients(self.0.build(job).await?)))
-    }
-}
-
-struct TrainerWithoutGradients(Box<dyn Trainer>);
-
-#[async_trait(?Send)]
-impl Trainer for TrainerWithoutGradients {
-    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
-        self.0.train_steps(steps).await
-    }
-
-    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
-        self.0.evaluate(set, samples).await
-    }
-
-    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
-        self.0.weights().await
-    }
-
-    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
-        let gradients = self.0.gradients().await?;
-        Ok(gradients.into_iter().map(|gradient| vec![0.0; gradient.len()]).collect())
-    }
-
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
-        self.0.logits(rows).await
-    }
-
-    fn device_memory_bytes(&self) -> u64 {
-        self.0.device_memory_bytes()
-    }
 }

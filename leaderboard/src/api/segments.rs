@@ -301,7 +301,7 @@ async fn check_room(leaderboard: &Leaderboard, started: &Started, more: u64) -> 
 
 fn provable(started: &Started, workload: &str) -> Result<Standard> {
     let suite = engine::suite(&started.suite.name).filter(|suite| suite.workloads.contains(&workload));
-    let known = suite.and_then(|suite| Standard::of(suite, workload, started.seed)).ok_or_else(|| {
+    let known = suite.and_then(|suite| Standard::of(suite, workload)).ok_or_else(|| {
         let message = format!("The suite of this run has no network named {workload}.");
         unprocessable("unknown_workload", message).at("workload")
     })?;

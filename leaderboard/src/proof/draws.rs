@@ -135,7 +135,7 @@ mod tests {
     use crate::proof::seen::tests::seen;
 
     fn known(name: &str) -> Standard {
-        Standard::of(engine::suite("complete").unwrap(), name, 1).unwrap()
+        Standard::of(engine::suite("complete").unwrap(), name).unwrap()
     }
 
     fn ended(laps: &[u32], steps: u64, word: &str) -> SeenWorkload {

@@ -27,7 +27,7 @@ pub(super) fn check(
         let seen = seen.iter().find(|seen| seen.workload == of.workload).unwrap_or(&nothing);
         check_segments(&workloads.item(i).field("segments"), of, seen)?;
         check_tests(&workloads.item(i), of, seen)?;
-        let known = Standard::of(suite, &of.workload, record.requested.seed);
+        let known = Standard::of(suite, &of.workload);
         // Networks that cannot be proven are not ranked, and do not prevent a proof of the others.
         let known = known.filter(|known| of.outcome == Outcome::Completed && known.workload.is_provable());
         is_any_provable |= known.is_some();
@@ -145,7 +145,7 @@ mod tests {
             }),
             ..SeenWorkload::default()
         };
-        let known = Standard::of(&engine::SUITES[0], &of.workload, 1).unwrap();
+        let known = Standard::of(&engine::SUITES[0], &of.workload).unwrap();
         while let Some(WantedHashes { draw, steps, .. }) = draws::next_wanted(&seen, &known).hashes {
             seen.hashes.push(PartHashes { draw, steps, state_sha256: Vec::new(), losses: vec![1.0] });
         }

@@ -40,12 +40,12 @@ pub(super) fn check_work(record: &RunRecord) -> Checked {
     let workloads = root.field("workloads");
     for (i, of) in record.workloads.iter().enumerate() {
         let path = workloads.item(i);
-        let Some(known) = Standard::of(suite, &of.workload, record.requested.seed) else {
+        let Some(known) = Standard::of(suite, &of.workload) else {
             let message = format!("This leaderboard has no network named {}.", of.workload);
             return path.field("workload").refuse("unknown_workload", message);
         };
         check_facts(&path.field("settings"), &of.settings, &known)?;
-        check_course(&path, of, &known.workload, record.requested.seed)?;
+        check_course(&path, of, &known.workload)?;
         if standard {
             check_recipe(&path, of, &known)?;
             check_evaluations(&path.field("evaluations"), of, &known)?;
@@ -92,9 +92,9 @@ fn check_facts(path: &FieldPath<'_>, settings: &Settings, known: &Standard) -> C
 }
 
 /// Checks that windows have the samples of whole steps, and that evaluations are between windows.
-fn check_course(path: &FieldPath<'_>, record: &WorkloadRecord, workload: &Workload, seed: u32) -> Checked {
+fn check_course(path: &FieldPath<'_>, record: &WorkloadRecord, workload: &Workload) -> Checked {
     let Settings { training_samples, batch_size, .. } = record.settings;
-    let Ok(batches) = workload.batches(training_samples, batch_size, seed) else {
+    let Ok(batches) = workload.batches(training_samples, batch_size) else {
         return path.field("settings").field("batch_size").refuse("out_of_range", "The batch size is out of range.");
     };
     let windows = path.field("windows");

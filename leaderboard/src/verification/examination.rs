@@ -122,7 +122,7 @@ impl Examination<'_> {
         workloads.sort_by_key(|of| flops_of_step(&of.settings));
         let mut measured = Vec::new();
         for of in workloads {
-            let Some(known) = Standard::of(suite, &of.workload, self.record.requested.seed) else { continue };
+            let Some(known) = Standard::of(suite, &of.workload) else { continue };
             match self.subject(of, &known).and_then(|subject| subject.examine()) {
                 Ok(accuracy) => measured.extend(accuracy.map(|accuracy| (of.workload.clone(), accuracy))),
                 Err(End::Doubt(doubt)) => return Ok(Found::Doubt(format!("{}: {doubt}.", of.workload))),

@@ -147,7 +147,7 @@ pub(crate) fn long_record(seed: u32) -> RunRecord {
     let window = workload.windows[workload.windows.len() - 1];
     let longer = (0..20_000_u32).map(|i| Window { seconds: window.seconds + f64::from(i % 97) * 1e-4, ..window });
     workload.windows.extend(longer);
-    record::count_samples(workload, seed);
+    record::count_samples(workload);
     record.provenance.wall_seconds = 30_000.0;
     record::summarise(&mut record);
     record::declare(&mut record);

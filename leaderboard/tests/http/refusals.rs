@@ -444,9 +444,8 @@ fn work_that_differs_from_the_network_is_refused() {
 fn undeclared_departures_from_the_suite_are_refused() {
     let bench = Bench::new();
     bench.refuses_forged("not_standard", "workloads[0].settings.batch_size", |r| {
-        let seed = r.requested.seed;
         r.workloads[0].settings.batch_size = 1024;
-        record::count_samples(&mut r.workloads[0], seed);
+        record::count_samples(&mut r.workloads[0]);
         r.workloads[0].epochs.clear();
     });
     bench.refuses_forged("not_standard", "workloads[0].settings.learning_rate", |r| {
@@ -470,16 +469,14 @@ fn courses_of_training_that_the_suite_lacks_are_refused() {
     let bench = Bench::new();
     // Ten times the steps in the same windows.
     bench.refuses_forged("inconsistent", "workloads[0].evaluations[0].step", |r| {
-        let seed = r.requested.seed;
         r.workloads[0].windows.iter_mut().for_each(|window| window.steps *= 10);
-        record::count_samples(&mut r.workloads[0], seed);
+        record::count_samples(&mut r.workloads[0]);
     });
     // The slowest windows of the training are missing.
     bench.refuses_forged("inconsistent", "workloads[0].evaluations[1].step", |r| {
-        let seed = r.requested.seed;
         r.workloads[0].windows.remove(1);
         r.workloads[0].peaks.clear();
-        record::count_samples(&mut r.workloads[0], seed);
+        record::count_samples(&mut r.workloads[0]);
     });
     // More samples than these steps have, because the last batch of an epoch is short.
     bench.refuses_forged("inconsistent", "workloads[0].windows[1].samples", |r| {

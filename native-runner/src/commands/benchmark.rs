@@ -57,7 +57,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     }
     if submission.is_some() {
         Submission::refuse_several(backend.devices())?;
-        Submission::refuse_streamed(backend.input())?;
+        Submission::refuse_streamed(backend.facts().input)?;
     }
     let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
     let seed = Seed::find(arguments.training.seed, suite, submission.as_ref())?;
@@ -150,7 +150,7 @@ fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Res
     screen.line(&format!("{title} {}, {} suite version {}", env!("CARGO_PKG_VERSION"), suite.name, suite.version))?;
     let times = if backend.devices() > 1 { format!("{} × ", backend.devices()) } else { String::new() };
     labelled("device", &format!("{times}{}", describe(backend.adapter())))?;
-    let input = match backend.input() {
+    let input = match backend.facts().input {
         InputMode::Resident => String::new(),
         streamed => format!(", input {}", streamed.text()),
     };

@@ -20,6 +20,7 @@ pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Failure> {
         batch_size: arguments.batch_size,
         steps: arguments.steps,
         dropout: arguments.dropout,
+        test_samples: 1000,
     };
     let definition = data_set(workload.data_set).expect("the engine's tests hold every workload to a known data set");
     let clock = Rc::new(MonotonicClock::start());
@@ -39,7 +40,8 @@ pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Failure> {
     if let JsonTarget::File(path) = &arguments.json {
         let (first, last) = (trace.losses.first(), trace.losses.last());
         let losses = first.zip(last).map_or_else(String::new, |(first, last)| format!("; loss {first:.4} → {last:.4}"));
-        let text = format!("{} steps on {}{losses}; written to {}", trace.steps, trace.adapter.name, path.display());
+        let text =
+            format!("{} steps on {}{losses}; written to {}", trace.request.steps, trace.adapter.name, path.display());
         Screen::Error.prose("", &text, 0)?;
     }
     Ok(())

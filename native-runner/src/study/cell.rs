@@ -377,7 +377,7 @@ pub(crate) mod tests {
         let steps = |count| Length::Steps(NonZero::new(count).unwrap());
         let seconds = |seconds| Length::Seconds(Positive::new(seconds).unwrap());
         let (order, batching) = (SampleOrder::File, Batching::ShortLast);
-        let plan = BatchPlan { first: 0, samples: 1000, batch_size: 10, order, batching, seed: 1 };
+        let plan = BatchPlan { first: 0, samples: 1000, batch_size: 10, order, batching };
         for (full, scale, scaled, text) in [
             (epochs(12), 1.0, epochs(12), "12 epochs"),
             (epochs(12), 0.3, epochs(4), "4 epochs"),

@@ -138,7 +138,7 @@ impl Estimator {
         let workload = settings.network().ok()?;
         let batch_size = settings.spec.batch_size.unwrap_or(workload.batch_size);
         let samples = engine::data_set(workload.data_set)?.train.samples;
-        let batches = workload.batches(samples, batch_size, settings.spec.seed).ok()?;
+        let batches = workload.batches(samples, batch_size).ok()?;
         let steps = match settings.spec.length {
             Some(Length::Epochs(epochs)) => Some(batches.steps_of_epochs(epochs.get())),
             Some(Length::Steps(steps)) => Some(steps.get()),

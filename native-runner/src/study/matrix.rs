@@ -127,7 +127,7 @@ fn scale_cell(cell: RunSettings, scale: f64) -> Result<Cell, String> {
     let workload = cell.network()?;
     let name = cell.workload();
     let samples = engine::data_set(workload.data_set).map_or(0, |data| data.train.samples);
-    let batches = workload.batches(samples, cell.spec.batch_size.unwrap_or(workload.batch_size), cell.spec.seed);
+    let batches = workload.batches(samples, cell.spec.batch_size.unwrap_or(workload.batch_size));
     let batches = batches.map_err(|error| format!("{name}: {error}"))?;
     if let Some(devices) = cell.spec.devices.filter(|devices| devices.get() > batches.batch_size) {
         return Err(format!("{name}: a batch of {} cannot be shared by {devices} devices", batches.batch_size));

@@ -17,7 +17,7 @@ use burn_tensor::ExecutionError;
 use results::StateBytes;
 
 use crate::error::EngineError;
-use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts};
+use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts};
 use crate::training::Segments;
 
 /// Phrases that indicate lack of memory, in lower case. The last three are driver error names.
@@ -60,13 +60,11 @@ pub(super) async fn guarded<T>(work: impl Future<Output = Result<T, EngineError>
     poll_fn(|context| {
         // State left inconsistent by a panic is not used again.
         let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
-        polled.unwrap_or_else(|panic| Poll::Ready(Err(panic_error(panic.as_ref()))))
+        polled.unwrap_or_else(|panic| {
+            Poll::Ready(Err(EngineError::Panicked { message: words(panic.as_ref()).to_owned() }))
+        })
     })
     .await
-}
-
-fn panic_error(panic: &(dyn Any + Send)) -> EngineError {
-    EngineError::Panicked { message: words(panic).to_owned() }
 }
 
 pub(super) fn words(panic: &(dyn Any + Send)) -> &str {
@@ -83,8 +81,7 @@ pub(super) struct Guarded<T> {
 
 impl<T: Trainer> Guarded<T> {
     pub(super) fn new(trainer: T) -> Self {
-        let facts = TrainerFacts::of(&trainer);
-        Self { trainer: Some(trainer), facts }
+        Self { facts: trainer.facts(), trainer: Some(trainer) }
     }
 
     async fn call<R>(&mut self, work: impl AsyncFnOnce(&mut T) -> Result<R, EngineError>) -> Result<R, EngineError> {
@@ -135,16 +132,8 @@ impl<T: Trainer> Trainer for Guarded<T> {
         self.call(async |trainer| trainer.restore(state, step, segments).await).await
     }
 
-    fn preparation(&self) -> Preparation {
-        self.facts.preparation
-    }
-
-    fn device_memory_bytes(&self) -> u64 {
-        self.facts.device_memory_bytes
-    }
-
-    fn variants(&self) -> Vec<String> {
-        self.facts.variants.clone()
+    fn facts(&self) -> TrainerFacts {
+        self.facts.clone()
     }
 }
 
@@ -153,15 +142,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_poisoned_device_is_lost_whatever_its_message() {
+    fn errors_are_told_apart_by_poison_and_by_words() {
         for reason in ["cuCtxSynchronize failed with status 700", "wgpu: Unknown: out of memory"] {
             let error = refused(ExecutionError::device_poisoned(reason));
             assert!(matches!(&error, EngineError::DeviceLost { message } if message.contains(reason)), "{error}");
         }
-    }
-
-    #[test]
-    fn a_device_that_is_full_says_so_in_many_words() {
         for reason in [
             // CubeCL's errors of allocations and launches, alone and as a cause.
             "out of device memory allocating 1099511627776 bytes\nBacktrace",
@@ -177,10 +162,6 @@ mod tests {
             let error = refused(ExecutionError::with_context(reason));
             assert!(matches!(&error, EngineError::OutOfMemory { message } if message.contains(reason)), "{error}");
         }
-    }
-
-    #[test]
-    fn anything_else_is_refused_work() {
         for error in [
             ExecutionError::generic("a kernel cannot be compiled"),
             ExecutionError::with_context("the device ran out of registers; memory is fine"),

@@ -60,7 +60,7 @@ use results::{Adapter, Precision, Warning};
 use super::{Opening, list};
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::trainer::{Backend, Trainer, TrainingJob};
+use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
 
 use failure::{Guarded, guarded};
 use trainer::BurnTrainer;
@@ -70,10 +70,10 @@ const VERSION: &str = "0.22.1";
 const TUNED: bool = cfg!(feature = "burn-tuned");
 
 pub(super) struct BurnBackend {
-    name: &'static str,
-    opened: Opened,
-    /// Settings reported by the server of a remote device.
-    reported: Vec<String>,
+    facts: BackendFacts,
+    device: Device,
+    /// Lines of the record on settings that affect Burn's speed.
+    settings: Vec<String>,
     first_use: FirstUse,
     clock: Rc<dyn Clock>,
 }
@@ -118,9 +118,7 @@ async fn open_one(name: &'static str, opening: &Opening, clock: Rc<dyn Clock>) -
             // Names without a feature in this build.
             _ => Err(list::not_built(name)),
         };
-        let opened = opened?;
-        let first_use = FirstUse::new(opened.compiles, TUNED);
-        Ok(BurnBackend { name, opened, reported: Vec::new(), first_use, clock })
+        Ok(BurnBackend::new(name, opened?, clock))
     };
     guarded(opening).await
 }
@@ -138,62 +136,47 @@ fn check_precision(name: &str, precision: Precision) -> Result<(), EngineError> 
 }
 
 impl BurnBackend {
-    /// Returns the record's lines on settings that affect Burn's speed.
-    fn settings(&self) -> Vec<String> {
-        if !self.reported.is_empty() {
-            return self.reported.clone();
-        }
-        let tuned = if self.first_use == FirstUse::CompilesAndTunes { "on" } else { "off" };
-        let ours = [
+    fn new(name: &'static str, opened: Opened, clock: Rc<dyn Clock>) -> Self {
+        let Opened { device, adapter, compiler, compiles } = opened;
+        let first_use = FirstUse::new(compiles, TUNED);
+        #[cfg(feature = "burn-flex")]
+        let threads = if name == list::BURN_FLEX { u32::try_from(processor::threads()).ok() } else { None };
+        #[cfg(not(feature = "burn-flex"))]
+        let threads: Option<u32> = None;
+        let tuned = if first_use == FirstUse::CompilesAndTunes { "on" } else { "off" };
+        let mut settings = vec![
             format!("burn: {VERSION}"),
-            format!("burn compiler: {}", self.opened.compiler),
+            format!("burn compiler: {compiler}"),
             format!("burn fusion: {tuned}"),
             format!("burn autotune: {tuned}"),
             "burn batches: prepared on the host".to_owned(),
         ];
-        ours.into_iter().chain(self.threads().map(|threads| format!("threads: {threads}"))).collect()
+        settings.extend(threads.map(|threads| format!("threads: {threads}")));
+        let facts = BackendFacts {
+            threads,
+            repeats_itself: name == list::BURN_FLEX,
+            warnings: untuned(name, first_use, &adapter),
+            ..BackendFacts::new(name, adapter, Precision::F32)
+        };
+        Self { facts, device, settings, first_use, clock }
     }
 }
 
-/// Returns true if this GPU could be tuned but the build lacks tuning.
-fn is_untuned_gpu(first_use: FirstUse, adapter: &Adapter) -> bool {
-    first_use == FirstUse::Compiles && !adapter.software
+/// Warns of a GPU that could be tuned if the build had tuning.
+fn untuned(backend: &str, first_use: FirstUse, adapter: &Adapter) -> Vec<Warning> {
+    let is_untuned = first_use == FirstUse::Compiles && !adapter.software;
+    is_untuned.then(|| Warning::Untuned { backend: backend.to_owned() }).into_iter().collect()
 }
 
 #[async_trait(?Send)]
 impl Backend for BurnBackend {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn adapter(&self) -> &Adapter {
-        &self.opened.adapter
-    }
-
-    fn precision(&self) -> Precision {
-        Precision::F32
-    }
-
-    fn threads(&self) -> Option<u32> {
-        #[cfg(feature = "burn-flex")]
-        if self.name == list::BURN_FLEX {
-            return u32::try_from(processor::threads()).ok();
-        }
-        None
-    }
-
-    fn repeats_itself(&self) -> bool {
-        self.name == list::BURN_FLEX
-    }
-
-    fn warnings(&self) -> Vec<Warning> {
-        let untuned = is_untuned_gpu(self.first_use, &self.opened.adapter);
-        untuned.then(|| Warning::Untuned { backend: self.name.to_owned() }).into_iter().collect()
+    fn facts(&self) -> &BackendFacts {
+        &self.facts
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
-        let (device, first_use) = (self.opened.device.clone(), self.first_use);
-        let trainer = BurnTrainer::new(device, job, self.settings(), first_use, self.clock.as_ref());
+        let (device, settings) = (self.device.clone(), self.settings.clone());
+        let trainer = BurnTrainer::new(device, job, settings, self.first_use, self.clock.as_ref());
         Ok(Box::new(Guarded::new(guarded(trainer).await?)))
     }
 }

@@ -110,8 +110,7 @@ impl Network {
         }
     }
 
-    /// Returns the layout of a tensor. Convolution kernels store filters first, and dense weights follow the layout of
-    /// their input.
+    /// Returns the layout of a tensor. Convolution kernels store filters first, and dense weights follow their input.
     fn arrangement(&self, spec: &TensorSpec) -> Arrangement {
         let layer = &self.layers[spec.layer];
         let shape: Vec<usize> = spec.shape.iter().map(|&side| side as usize).collect();
@@ -182,7 +181,7 @@ impl Network {
             Layer::Pool { .. } => layer.pool(input),
             Layer::Dense { units, activation, weights } => {
                 let sides = [layer.input.features() as usize, units as usize];
-                let kernel = pass.leaves.matrix(layer.tensor, sides);
+                let kernel = pass.leaves.shaped(layer.tensor, sides);
                 let bias = weights.bias.map(|_| pass.leaves.vector(layer.tensor + 1));
                 Value::Flat(module::linear(input.flat(), kernel, bias)).activated(activation, layer.functions)
             }
@@ -201,7 +200,7 @@ impl Network {
             Layer::SentenceSum { words } => layer.sentence_sum(input, words as usize, pass),
             Layer::WordScores { vocabulary, .. } => {
                 let sides = [vocabulary, layer.input.channels].map(|side| side as usize);
-                Value::Flat(input.flat().matmul(pass.leaves.matrix(layer.tensor, sides).transpose()))
+                Value::Flat(input.flat().matmul(pass.leaves.shaped(layer.tensor, sides).transpose()))
             }
             Layer::PixelProducts => {
                 let second = self.second(layer, inputs.next());
@@ -302,11 +301,7 @@ impl<'a> Leaves<'a> {
         self.leaf(tensor, self.plain(tensor))
     }
 
-    pub(super) fn matrix(&mut self, tensor: usize, sides: [usize; 2]) -> Tensor<2> {
-        self.leaf(tensor, self.plain(tensor).reshape(sides))
-    }
-
-    pub(super) fn kernel(&mut self, tensor: usize, sides: [usize; 4]) -> Tensor<4> {
+    pub(super) fn shaped<const D: usize>(&mut self, tensor: usize, sides: [usize; D]) -> Tensor<D> {
         self.leaf(tensor, self.plain(tensor).reshape(sides))
     }
 

@@ -28,19 +28,19 @@ use burn_tensor::Device;
 use burn_tensor::remote::{CustomOpClient, RemoteHost};
 pub use burn_tensor::server::WebSocketTransport;
 use burn_tensor::server::{AuthorizationRequest, CustomOpIr, RemoteServer};
-use results::{Adapter, DeviceKind};
+use results::{Adapter, DeviceKind, Precision};
 use serde::{Deserialize, Serialize};
 
 use super::FirstUse;
 use super::failure::is_broken_link;
 use super::parallel::ParallelBackend;
-use super::{BurnBackend, Opened, TUNED, check_precision};
+use super::{BurnBackend, TUNED, check_precision, untuned};
 use crate::backends::opening::{DIFFERENT, REMOTES};
 use crate::backends::sharing::of_device;
 use crate::backends::{AdapterChoice, BACKENDS, BURN_REMOTE, Opening, list};
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::trainer::Backend as _;
+use crate::trainer::{Backend as _, BackendFacts};
 
 const DESCRIBE: &str = "gradmark-describe-device";
 /// Size of its result in bytes, each sent as a float32. The client must know the shape before the call.
@@ -105,9 +105,10 @@ async fn connect(
     adapter.name = format!("remote {}", adapter.name);
     settings.push(format!("burn remote: {backend} through a WebSocket"));
     settings.push("burn remote: processor time and memory are the client's".to_owned());
-    let opened = Opened { device, adapter, compiler: "elsewhere", compiles };
     let first_use = FirstUse::new(compiles, tunes);
-    Ok((BurnBackend { name: BURN_REMOTE, opened, reported: settings, first_use, clock }, server))
+    let warnings = untuned(BURN_REMOTE, first_use, &adapter);
+    let facts = BackendFacts { warnings, ..BackendFacts::new(BURN_REMOTE, adapter, Precision::F32) };
+    Ok((BurnBackend { facts, device, settings, first_use, clock }, server))
 }
 
 /// Checks the server's adapter against the choice. `any` also accepts a software adapter.
@@ -186,16 +187,16 @@ impl DeviceServer {
             server: RandomState::new().build_hasher().finish(),
             backend: known.to_owned(),
             adapter: backend.adapter().clone(),
-            settings: backend.settings(),
-            compiles: backend.opened.compiles,
+            settings: backend.settings.clone(),
+            compiles: backend.first_use != FirstUse::Ordinary,
             tunes: TUNED,
         };
-        let server = server(backend.opened.device.clone(), description.write()?)?;
+        let server = server(backend.device.clone(), description.write()?)?;
         Ok(Self { backend, server })
     }
 
     pub fn name(&self) -> &'static str {
-        self.backend.name
+        self.backend.name()
     }
 
     pub fn adapter(&self) -> &Adapter {

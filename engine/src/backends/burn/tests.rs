@@ -10,9 +10,10 @@ use burn_tensor::{Device, Tensor, TensorData, module};
 use results::{Adapter, Precision};
 
 use super::failure::guarded;
-use super::{FirstUse, TUNED, VERSION, is_untuned_gpu};
+use super::{FirstUse, TUNED, VERSION, untuned};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::segment_tests::{NORMALIZED, OF_EVERY_KIND, assert_close, repeated};
+use crate::backends::sharing::comparison::{Trained, train_steps};
 use crate::backends::wgsl::workload_tests::{calm_job, job, narrow_job, tolerance_at_low_rates, train_and_evaluate};
 use crate::backends::{AdapterChoice, open};
 use crate::data::{DataSet, Split};
@@ -56,27 +57,6 @@ pub(super) fn job_of(model: Model) -> TrainingJob {
     TrainingJob { model, optimizer, loss, input, average: None, ..job(&workload) }
 }
 
-struct Readings {
-    losses: Vec<f64>,
-    gradients: Vec<Vec<f32>>,
-    logits: Vec<Vec<f64>>,
-    weights: Vec<Vec<f32>>,
-    test_loss: f64,
-    correct: u64,
-}
-
-fn readings(backend: &dyn Backend, job: &TrainingJob, steps: u32) -> Readings {
-    pollster::block_on(async {
-        let mut trainer = backend.build(job).await.unwrap();
-        let report = trainer.train_steps(steps).await.unwrap();
-        let (gradients, logits) = (trainer.gradients().await.unwrap(), trainer.logits(3).await.unwrap());
-        let test = trainer.evaluate(EvaluationSet::Test, 5).await.unwrap();
-        let weights = trainer.weights().await.unwrap();
-        let correct = report.correct + test.correct;
-        Readings { losses: report.losses, gradients, logits, weights, test_loss: test.loss, correct }
-    })
-}
-
 fn assert_values_close(what: &str, found: &[f64], expected: &[f64]) {
     assert_eq!(found.len(), expected.len(), "{what}");
     let scale = expected.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
@@ -87,7 +67,8 @@ fn assert_values_close(what: &str, found: &[f64], expected: &[f64]) {
 }
 
 pub(super) fn check(backend: &dyn Backend, job: &TrainingJob, steps: u32) {
-    let (found, expected) = (readings(backend, job, steps), readings(&ReferenceBackend::<f64>::new(), job, steps));
+    let [found, expected] =
+        [backend, &ReferenceBackend::<f64>::new()].map(|backend| train_steps(backend, job, steps, 0));
     let what = |part: &str| format!("{}: {}: {part}", backend.name(), job.model.name);
     let wide = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<_>>();
     assert_values_close(&what("losses"), &found.losses, &expected.losses);
@@ -103,8 +84,9 @@ pub(super) fn check(backend: &dyn Backend, job: &TrainingJob, steps: u32) {
             assert_values_close(&what(&format!("{part} of {}", spec.name)), &wide(found), &wide(expected));
         }
     }
-    assert_values_close(&what("loss of a test"), &[found.test_loss], &[expected.test_loss]);
-    assert_eq!(found.correct, expected.correct, "{}", what("right answers"));
+    assert_values_close(&what("loss of a test"), &[found.test.loss], &[expected.test.loss]);
+    let correct = |of: &Trained| (of.correct, of.test.correct);
+    assert_eq!(correct(&found), correct(&expected), "{}", what("right answers"));
 }
 
 #[test]
@@ -174,8 +156,11 @@ fn of_equal_logits_the_first_is_the_answer() {
         let weights = Weights::new(Initializer::Constant { value: 0.0 });
         let layers = vec![Layer::Dense { units: CLASSES, activation: Activation::Identity, weights }];
         let job = job_of(Model::sequence("nothing", IMAGE, layers));
-        let expected = readings(&ReferenceBackend::<f64>::new(), &job, 1).correct;
-        assert_eq!(readings(backend.as_ref(), &job, 1).correct, expected, "{}", backend.name());
+        let [found, expected] = [backend.as_ref(), &ReferenceBackend::<f64>::new()].map(|of| {
+            let trained = train_steps(of, &job, 1, 0);
+            (trained.correct, trained.test.correct)
+        });
+        assert_eq!(found, expected, "{}", backend.name());
     }
 }
 
@@ -202,15 +187,6 @@ fn train_and_test_as_the_reference_does(job: fn(&Workload) -> TrainingJob) {
             assert!((found - expected).abs() <= allowed, "{}: {found} instead of {expected}", workload.name);
         }
     }
-}
-
-#[test]
-fn the_same_seed_gives_the_same_bits_on_the_processor() {
-    let Some(backend) = flex() else { return };
-    let job = job_of(small_models().into_iter().find(|model| model.name == "normalizations").unwrap());
-    let [first, second] = [0, 1].map(|_| readings(backend.as_ref(), &job, 4));
-    assert_eq!(first.losses, second.losses);
-    assert_eq!(first.weights, second.weights);
 }
 
 #[test]
@@ -288,8 +264,7 @@ fn values(stream: u32, count: usize, limit: f64) -> Vec<f32> {
     (0u32..).take(count).map(|index| ((2.0 * generator.uniform(index) - 1.0) * limit) as f32).collect()
 }
 
-/// Returns the root mean square errors of a 5×5 convolution of 64 channels, with Burn's bias and with a bias added
-/// afterwards.
+/// Returns the RMS errors of a 5×5 convolution of 64 channels, with Burn's bias and with one added afterwards.
 fn off_by(device: &Device, bias: f32) -> [f64; 2] {
     const SAMPLES: usize = 32;
     const CHANNELS: usize = 64;
@@ -350,13 +325,14 @@ fn the_record_names_the_version_that_is_built_in() {
 #[test]
 fn only_an_untuned_gpu_is_warned_of() {
     let adapter = |software| Adapter { software, ..ReferenceBackend::<f32>::new().adapter().clone() };
-    assert!(is_untuned_gpu(FirstUse::Compiles, &adapter(false)));
-    assert!(!is_untuned_gpu(FirstUse::Compiles, &adapter(true)), "software adapters are not tuned");
-    assert!(!is_untuned_gpu(FirstUse::CompilesAndTunes, &adapter(false)));
-    assert!(!is_untuned_gpu(FirstUse::Ordinary, &adapter(false)), "the processor compiles nothing");
+    let is_warned_of = |first_use, software| !untuned("burn-wgpu", first_use, &adapter(software)).is_empty();
+    assert!(is_warned_of(FirstUse::Compiles, false));
+    assert!(!is_warned_of(FirstUse::Compiles, true), "software adapters are not tuned");
+    assert!(!is_warned_of(FirstUse::CompilesAndTunes, false));
+    assert!(!is_warned_of(FirstUse::Ordinary, false), "the processor compiles nothing");
     for backend in backends() {
         let gpu = backend.name() != "burn-flex" && !backend.adapter().software;
-        assert_eq!(backend.warnings().len(), usize::from(gpu && !TUNED), "{}", backend.name());
+        assert_eq!(backend.facts().warnings.len(), usize::from(gpu && !TUNED), "{}", backend.name());
     }
 }
 
@@ -372,14 +348,13 @@ fn the_record_says_what_is_fused_and_tuned() {
     for backend in backends() {
         let compiles = backend.name() != "burn-flex";
         let state = if compiles && TUNED { "on" } else { "off" };
-        let trainer = pollster::block_on(backend.build(&job)).unwrap();
+        let facts = pollster::block_on(backend.build(&job)).unwrap().facts();
         for part in ["fusion", "autotune"] {
-            assert!(trainer.variants().contains(&format!("burn {part}: {state}")), "{}", backend.name());
+            assert!(facts.variants.contains(&format!("burn {part}: {state}")), "{}", backend.name());
         }
-        let preparation = trainer.preparation();
-        assert_eq!(preparation.compiling_seconds.is_some(), compiles && !TUNED, "{preparation:?}");
-        assert_eq!(preparation.tuning_seconds.is_some(), compiles && TUNED, "{preparation:?}");
-        assert!(trainer.device_memory_bytes() > 0, "{}", backend.name());
+        assert_eq!(facts.compiling_seconds.is_some(), compiles && !TUNED, "{facts:?}");
+        assert_eq!(facts.tuning_seconds.is_some(), compiles && TUNED, "{facts:?}");
+        assert!(facts.device_memory_bytes > 0, "{}", backend.name());
     }
 }
 

@@ -19,12 +19,10 @@ use crate::data::Split;
 use crate::error::EngineError;
 use crate::model::TensorKind;
 use crate::preprocessing::{GatherKind, Preprocessing};
-use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
+use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 use crate::training::{Order, Segments};
 use warm_up::{Rehearsing, warm_up};
 
-/// Minimum number of test samples per batch.
-const TEST_BATCH: u32 = 100;
 /// Number of steps before their results are read from the device.
 pub(super) const STEPS_PER_READ_BACK: usize = 64;
 
@@ -42,9 +40,7 @@ pub(super) struct BurnTrainer {
     logits: Option<Tensor<2>>,
     order: Order,
     step: u64,
-    bytes: u64,
-    settings: Vec<String>,
-    preparation: Preparation,
+    facts: TrainerFacts,
 }
 
 #[derive(Clone)]
@@ -92,9 +88,7 @@ impl BurnTrainer {
             logits: None,
             order: Order::default(),
             step: 0,
-            bytes: 0,
-            settings,
-            preparation: Preparation::default(),
+            facts: TrainerFacts { variants: settings, ..TrainerFacts::default() },
             state: State { updater: Updater::new(job, &tensors, &device)?, tensors },
             network,
             device,
@@ -102,7 +96,8 @@ impl BurnTrainer {
         };
         warm_up(&mut trainer, first_use, clock).await?;
         // Some tensors may be in memory pages reserved by an earlier trainer.
-        trainer.bytes = reserved(&trainer.device).saturating_sub(reserved_by_others).max(trainer.kept_bytes());
+        trainer.facts.device_memory_bytes =
+            reserved(&trainer.device).saturating_sub(reserved_by_others).max(trainer.kept_bytes());
         Ok(trainer)
     }
 
@@ -245,8 +240,8 @@ impl Rehearsing for BurnTrainer {
         (self.step, self.logits) = (0, None);
     }
 
-    fn notes(&mut self) -> (&mut Preparation, &mut Vec<String>) {
-        (&mut self.preparation, &mut self.settings)
+    fn notes(&mut self) -> &mut TrainerFacts {
+        &mut self.facts
     }
 }
 
@@ -275,7 +270,7 @@ impl Trainer for BurnTrainer {
         self.state.updater.swap_average(&job, &mut self.state.tensors);
         let (mut offset, mut pending) = (0, Vec::new());
         while offset < samples {
-            let count = test_batch(&self.job).min(samples - offset);
+            let count = job.test_batch().min(samples - offset);
             let linear = job.linear(self.step);
             let step = Step { offset, count, seed: job.seed, linear, ..Step::default() };
             pending.push(self.test(split, &order, &step));
@@ -331,21 +326,9 @@ impl Trainer for BurnTrainer {
         Ok(())
     }
 
-    fn preparation(&self) -> Preparation {
-        self.preparation
+    fn facts(&self) -> TrainerFacts {
+        self.facts.clone()
     }
-
-    fn device_memory_bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    fn variants(&self) -> Vec<String> {
-        self.settings.clone()
-    }
-}
-
-pub(super) fn test_batch(job: &TrainingJob) -> u32 {
-    job.batches.batch_size.max(TEST_BATCH)
 }
 
 /// Returns the number of bytes reserved by Burn's allocator, or 0 if it does not report them.

@@ -19,7 +19,7 @@ use super::KNOWN_BACKENDS;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::model::{Model, Shape, TensorSpec};
-use crate::trainer::{Backend, Trainer, TrainingJob};
+use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
 use crate::training::{Loss, Optimizer};
 
 use trainer::ExternalTrainer;
@@ -41,7 +41,7 @@ pub struct Message {
 
 pub struct ExternalBackend {
     conversation: Conversation,
-    adapter: Adapter,
+    facts: BackendFacts,
     layout: Option<Layout>,
     networks: Cell<u32>,
 }
@@ -81,22 +81,15 @@ impl ExternalBackend {
             software: false,
             compatibility: false,
         };
-        Ok(Self { conversation, adapter, layout, networks: Cell::new(0) })
+        let facts = BackendFacts::new(name, adapter, precision);
+        Ok(Self { conversation, facts, layout, networks: Cell::new(0) })
     }
 }
 
 #[async_trait(?Send)]
 impl Backend for ExternalBackend {
-    fn name(&self) -> &'static str {
-        self.conversation.name
-    }
-
-    fn adapter(&self) -> &Adapter {
-        &self.adapter
-    }
-
-    fn precision(&self) -> Precision {
-        Precision::F32
+    fn facts(&self) -> &BackendFacts {
+        &self.facts
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
@@ -159,35 +152,18 @@ const MAX_TEXT_LENGTH: usize = 100;
 /// Three years. A longer time is in the wrong unit.
 const MAX_SECONDS: f64 = 1e8;
 
+/// Message to a program. `Forget`, which discards a network, has no answer.
 #[derive(Serialize)]
 #[serde(tag = "message", rename_all = "snake_case")]
 enum Question<'a> {
-    Hello {
-        protocol: u32,
-    },
+    Hello { protocol: u32 },
     Build(Build<'a>),
-    Train {
-        network: u32,
-        steps: Vec<StepToTrain>,
-    },
-    Evaluate {
-        network: u32,
-        rows: Vec<u32>,
-    },
-    Weights {
-        network: u32,
-    },
-    Gradients {
-        network: u32,
-    },
-    Logits {
-        network: u32,
-        rows: u32,
-    },
-    /// Discards a network. Has no answer.
-    Forget {
-        network: u32,
-    },
+    Train { network: u32, steps: Vec<StepToTrain> },
+    Evaluate { network: u32, rows: Vec<u32> },
+    Weights { network: u32 },
+    Gradients { network: u32 },
+    Logits { network: u32, rows: u32 },
+    Forget { network: u32 },
 }
 
 impl Question<'_> {
@@ -211,16 +187,18 @@ struct Build<'a> {
     batch_sizes: Vec<u32>,
     test_batch_sizes: Vec<u32>,
     /// Active dropout layers. Every training batch has a mask for each.
-    dropouts: Vec<DropoutPlace>,
+    dropouts: &'a [DropoutPlace],
     #[serde(skip_serializing_if = "Option::is_none")]
     layout: Option<Layout>,
 }
 
 /// Node of a dropout layer and its number of values per sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Serialize)]
 struct DropoutPlace {
     node: usize,
     features: u32,
+    #[serde(skip)]
+    rate: f32,
 }
 
 #[derive(Serialize)]

@@ -1,20 +1,17 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use serde_json::json;
 use shaders::reference::pcg4d::uniform;
 
 use super::*;
-use crate::data::{DataSet, Split, data_set};
 use crate::measure::timed_steps;
 use crate::model::{Activation, Initializer, Layer, Model, Weights};
 use crate::random::stream;
-use crate::testing::{Standstill, file_batches};
+use crate::testing::{Standstill, file_batches, remainder_byte, samples};
 use crate::train::tests::FakeClock;
 use crate::trainer::EvaluationSet;
 use crate::training::{Loss, Optimizer, Rule};
-use crate::workload::Training;
 use results::FailureCause;
 
 /// Marks a field missing from an answer.
@@ -70,18 +67,7 @@ impl Program for Fake {
 /// Batches have 10 of 25 samples, so the last batch of an epoch has 5.
 fn job(workload: &str) -> TrainingJob {
     let workload = crate::workload(workload).unwrap();
-    let definition = data_set(workload.data_set).unwrap();
-    let split = |samples: u32| Split {
-        images: (0..=250u8).cycle().take((samples * definition.train.features()) as usize).collect(),
-        labels: (0..10).cycle().take(samples as usize).collect(),
-    };
-    workload.job(Training {
-        data: Arc::new(DataSet::new(definition, split(25), split(120), false)),
-        batches: file_batches(25, 10),
-        planned_steps: 100,
-        seed: 7,
-        dropout: true,
-    })
+    workload.job(samples(workload.data_set, [25, 120], remainder_byte), file_batches(25, 10), 7)
 }
 
 fn build(program: &Rc<Fake>, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
@@ -332,7 +318,7 @@ fn a_program_must_confirm_the_requested_layout() {
         pollster::block_on(async {
             let backend = meet(program, Some(layout)).await?;
             let trainer = backend.build(&job).await?;
-            Ok::<_, EngineError>(trainer.layout())
+            Ok::<_, EngineError>(trainer.facts().layout)
         })
     };
     let program = Fake::new(vec![("build", json!({"layout": "nchw"}))]);
@@ -344,7 +330,7 @@ fn a_program_must_confirm_the_requested_layout() {
     let error = built(&Fake::new(vec![]), Layout::Nchw).unwrap_err().to_string();
     assert!(error.ends_with("nchw was requested, but it reports no layout"), "{error}");
     // Without a request, the program reports its layout.
-    let layout = build(&program, &job).unwrap().layout();
+    let layout = build(&program, &job).unwrap().facts().layout;
     assert_eq!(layout, Some(Layout::Nchw));
     assert!(program.asked("build").last().unwrap().header.get("layout").is_none());
 }

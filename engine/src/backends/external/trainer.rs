@@ -7,14 +7,12 @@ use shaders::reference::pcg4d::uniform;
 use super::{Build, Conversation, DropoutPlace, Message, PROTOCOL_VERSION, Question, StepToTrain, Timing, exceeds};
 use crate::data::Split;
 use crate::error::EngineError;
-use crate::model::{Layer, ModelError, Source};
+use crate::model::{Layer, ModelError, Node};
 use crate::preprocessing::{GatherKind, Preprocessing};
 use crate::random::stream;
-use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
+use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 use crate::training::{Order, TestView};
 
-/// Minimum number of test samples per batch.
-const TEST_BATCH: u32 = 100;
 /// Approximate size of a message in bytes, which a program must hold in memory.
 const MESSAGE_BYTES: usize = 32 << 20;
 
@@ -79,7 +77,7 @@ impl ExternalTrainer {
             shapes: job.model.shapes()?,
             batch_sizes: batch_sizes(job),
             test_batch_sizes: test_batch_sizes(job),
-            dropouts: feed.dropouts(),
+            dropouts: &feed.dropouts,
             layout,
         });
         let weights = job.initial_weights()?;
@@ -99,10 +97,11 @@ impl ExternalTrainer {
         let settings: Vec<String> = answer.optional("settings")?.unwrap_or_default();
         let settings = settings.iter().map(|setting| super::short(setting));
         let facts = TrainerFacts {
-            preparation: Preparation { compiling_seconds, ..Preparation::default() },
+            compiling_seconds,
             device_memory_bytes: answer.optional("memory_bytes")?.unwrap_or_default(),
             layout: has,
             variants: settings.collect(),
+            ..TrainerFacts::default()
         };
         Ok(Self {
             conversation,
@@ -179,7 +178,7 @@ impl Trainer for ExternalTrainer {
         let (order, split) = self.job.evaluated(set);
         let view = &self.job.input.test_views[0];
         let mut report = TestReport { samples: u64::from(samples), seconds: Some(0.0), ..TestReport::default() };
-        let batch = test_batch(&self.job);
+        let batch = self.job.test_batch();
         let mut offset = 0;
         while offset < samples {
             let (mut rows, mut payload) = (Vec::new(), Vec::new());
@@ -217,20 +216,8 @@ impl Trainer for ExternalTrainer {
         Ok(logits.chunks_exact(self.classes).map(|row| row.iter().map(|&logit| f64::from(logit)).collect()).collect())
     }
 
-    fn preparation(&self) -> Preparation {
-        self.facts.preparation
-    }
-
-    fn device_memory_bytes(&self) -> u64 {
-        self.facts.device_memory_bytes
-    }
-
-    fn layout(&self) -> Option<Layout> {
-        self.facts.layout
-    }
-
-    fn variants(&self) -> Vec<String> {
-        self.facts.variants.clone()
+    fn facts(&self) -> TrainerFacts {
+        self.facts.clone()
     }
 }
 
@@ -248,7 +235,7 @@ fn batch_sizes(job: &TrainingJob) -> Vec<u32> {
 }
 
 fn test_batch_sizes(job: &TrainingJob) -> Vec<u32> {
-    let (whole, samples) = (test_batch(job), job.evaluated_samples(EvaluationSet::Test));
+    let (whole, samples) = (job.test_batch(), job.evaluated_samples(EvaluationSet::Test));
     match samples % whole {
         0 => vec![whole],
         rest if samples < whole => vec![rest],
@@ -256,20 +243,11 @@ fn test_batch_sizes(job: &TrainingJob) -> Vec<u32> {
     }
 }
 
-fn test_batch(job: &TrainingJob) -> u32 {
-    job.batches.batch_size.max(TEST_BATCH)
-}
-
 pub(super) struct Feed {
     preprocessing: Preprocessing,
     features: u32,
-    dropouts: Vec<Dropout>,
+    dropouts: Vec<DropoutPlace>,
     order: Order,
-}
-
-struct Dropout {
-    place: DropoutPlace,
-    rate: f32,
 }
 
 impl Feed {
@@ -283,12 +261,8 @@ impl Feed {
         })
     }
 
-    pub(super) fn dropouts(&self) -> Vec<DropoutPlace> {
-        self.dropouts.iter().map(|dropout| dropout.place).collect()
-    }
-
     pub(super) fn bytes(&self, rows: u32) -> usize {
-        let masks = self.dropouts.iter().map(|dropout| dropout.place.features).sum::<u32>();
+        let masks = self.dropouts.iter().map(|dropout| dropout.features).sum::<u32>();
         rows as usize * (4 * self.features + 4 + masks) as usize
     }
 
@@ -301,7 +275,7 @@ impl Feed {
         for (layer, dropout) in (0..).zip(&self.dropouts) {
             let stream = stream::DROPOUT + layer;
             let survives = |index| u8::from(uniform(index, stream, step.step, step.seed) >= dropout.rate);
-            bytes.extend((0..step.count * dropout.place.features).map(survives));
+            bytes.extend((0..step.count * dropout.features).map(survives));
         }
     }
 
@@ -316,15 +290,11 @@ impl Feed {
     }
 }
 
-fn dropouts(job: &TrainingJob) -> Result<Vec<Dropout>, ModelError> {
+fn dropouts(job: &TrainingJob) -> Result<Vec<DropoutPlace>, ModelError> {
     let (model, shapes) = (&job.model, job.model.shapes()?);
-    let features = |source: Source| match source {
-        Source::Data => model.input.features(),
-        Source::Node(node) => shapes[node].features(),
-    };
-    let dropout = |(node, of): (usize, &crate::model::Node)| match of.layer {
+    let dropout = |(node, of): (usize, &Node)| match of.layer {
         Layer::Dropout { rate } => {
-            Some(Dropout { place: DropoutPlace { node, features: features(of.inputs[0]) }, rate })
+            Some(DropoutPlace { node, features: model.shape_of(of.inputs[0], &shapes).features(), rate })
         }
         _ => None,
     };

@@ -33,8 +33,7 @@ impl<T: Real> Classifier<T> {
         })
     }
 
-    /// Returns the probability of each class for an image: bytes of shape (rows, columns, channels), as in the data
-    /// set's files.
+    /// Returns the probability of each class for an image: bytes of shape (rows, columns, channels), as in files.
     pub fn probabilities(&mut self, image: Vec<u8>) -> Vec<f64> {
         let split = Split { images: image, labels: vec![0] };
         let (logits, _) = self.logits(&split, &[0], &Step { count: 1, ..Step::default() });

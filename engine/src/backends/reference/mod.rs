@@ -9,37 +9,36 @@ use std::marker::PhantomData;
 
 use async_trait::async_trait;
 use half::f16;
-use results::{Adapter, Precision};
+use results::Precision;
 use shaders::Real;
 
 use super::{REFERENCE, processor};
 use crate::error::EngineError;
-use crate::trainer::{Backend, Trainer, TrainingJob};
+use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
 pub use classifier::Classifier;
 pub use examiner::{Examiner, TrainedPart};
 use trainer::ReferenceTrainer;
 
 pub struct ReferenceBackend<T> {
-    adapter: Adapter,
-    weights: StartWeights,
+    facts: BackendFacts,
+    /// True if training starts from weights rounded to f16.
+    rounds_to_f16: bool,
     precision: PhantomData<T>,
-}
-
-#[derive(Clone, Copy)]
-enum StartWeights {
-    OfTheJob,
-    RoundedToF16,
 }
 
 impl<T: Real> ReferenceBackend<T> {
     pub fn new() -> Self {
         let adapter = processor("processor (plain loops, one core)".to_owned());
-        Self { adapter, weights: StartWeights::OfTheJob, precision: PhantomData }
+        let precision = if size_of::<T>() == size_of::<f64>() { Precision::F64 } else { Precision::F32 };
+        // A state has float32 numbers.
+        let repeats_itself = precision == Precision::F32;
+        let facts = BackendFacts { repeats_itself, ..BackendFacts::new(REFERENCE, adapter, precision) };
+        Self { facts, rounds_to_f16: false, precision: PhantomData }
     }
 
     /// Starts training with weights rounded to f16, to measure the effect of such rounding.
     pub(crate) fn from_weights_in_f16() -> Self {
-        Self { weights: StartWeights::RoundedToF16, ..Self::new() }
+        Self { rounds_to_f16: true, ..Self::new() }
     }
 }
 
@@ -51,26 +50,13 @@ impl<T: Real> Default for ReferenceBackend<T> {
 
 #[async_trait(?Send)]
 impl<T: Real> Backend for ReferenceBackend<T> {
-    fn name(&self) -> &'static str {
-        REFERENCE
-    }
-
-    fn adapter(&self) -> &Adapter {
-        &self.adapter
-    }
-
-    fn precision(&self) -> Precision {
-        if size_of::<T>() == size_of::<f64>() { Precision::F64 } else { Precision::F32 }
-    }
-
-    /// Returns false for float64, because a state has float32 numbers.
-    fn repeats_itself(&self) -> bool {
-        self.precision() == Precision::F32
+    fn facts(&self) -> &BackendFacts {
+        &self.facts
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
         let mut weights = job.initial_weights()?;
-        if matches!(self.weights, StartWeights::RoundedToF16) {
+        if self.rounds_to_f16 {
             weights.iter_mut().flatten().for_each(|weight| *weight = f16::from_f32(*weight).to_f32());
         }
         Ok(Box::new(ReferenceTrainer::<T>::from_weights(job, weights)?))

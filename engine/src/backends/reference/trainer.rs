@@ -5,10 +5,11 @@ use shaders::params::{BLOCK_ELEMENTS, Softmax, Step};
 use shaders::reference::{self as twin, Block, Update};
 
 use super::classifier::{Classifier, precise};
+use super::network::Network;
 use crate::data::Split;
 use crate::error::EngineError;
 use crate::model::{TensorKind, TensorSpec};
-use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
+use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 use crate::training::{Loss, Order, Rule, Segments};
 
 /// Maximum number of test samples per batch.
@@ -160,9 +161,12 @@ impl<T: Real> Trainer for ReferenceTrainer<T> {
         Ok(())
     }
 
-    fn device_memory_bytes(&self) -> u64 {
-        let tensors = self.classifier.network.tensors.iter().chain(&self.classifier.network.gradients);
-        tensors.map(|t| size_of_val(t.as_slice()) as u64).sum::<u64>() + self.updater.bytes()
+    fn facts(&self) -> TrainerFacts {
+        let Network { tensors, gradients, .. } = &self.classifier.network;
+        let lists =
+            tensors.iter().chain(gradients).chain(self.updater.states.iter().flatten()).chain(&self.updater.shadow);
+        let device_memory_bytes = lists.map(|list| size_of_val(list.as_slice()) as u64).sum();
+        TrainerFacts { device_memory_bytes, ..TrainerFacts::default() }
     }
 }
 
@@ -246,10 +250,5 @@ impl<T: Real> Updater<T> {
     pub(super) fn remember(&mut self, job: &TrainingJob, memories: impl Iterator<Item = Vec<Vec<T>>>) {
         let places = self.states.iter_mut().take(job.optimizer.rule.states()).chain([&mut self.shadow]);
         places.zip(memories).for_each(|(place, memory)| *place = memory);
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        let tensors = self.states.iter().flatten().chain(&self.shadow);
-        tensors.map(|t| size_of_val(t.as_slice()) as u64).sum()
     }
 }

@@ -1,39 +1,43 @@
-use crate::trainer::{Backend, EvaluationSet, TrainingJob};
+use crate::norm::norm;
+use crate::trainer::{Backend, EvaluationSet, StepReport, TestReport, TrainingJob};
 
 pub(crate) struct Trained {
     pub(crate) losses: Vec<f64>,
-    correct: u64,
+    pub(crate) correct: u64,
     samples: u64,
     pub(crate) gradients: Vec<Vec<f32>>,
     pub(crate) logits: Vec<Vec<f64>>,
     pub(crate) weights: Vec<Vec<f32>>,
+    pub(crate) test: TestReport,
 }
 
-/// Trains eight steps in two epochs. Batches of three samples do not divide evenly, and the last batch of an epoch has
-/// one sample.
+/// Trains eight steps in two epochs, in batches of three samples, and of one at the end of an epoch.
 pub(crate) fn train(backend: &dyn Backend, job: &TrainingJob) -> Trained {
+    train_steps(backend, job, 1, 7)
+}
+
+/// Trains `first` steps, reads gradients and logits, and trains `later` steps if there are any.
+pub(crate) fn train_steps(backend: &dyn Backend, job: &TrainingJob, first: u32, later: u32) -> Trained {
     pollster::block_on(async {
         let mut trainer = backend.build(job).await.unwrap();
-        let first = trainer.train_steps(1).await.unwrap();
+        let mut report = trainer.train_steps(first).await.unwrap();
         let (gradients, logits) = (trainer.gradients().await.unwrap(), trainer.logits(3).await.unwrap());
-        let later = trainer.train_steps(7).await.unwrap();
-        let test = trainer.evaluate(EvaluationSet::Test, 5).await.unwrap();
-        Trained {
-            losses: [first.losses, later.losses, vec![test.loss]].concat(),
-            correct: first.correct + later.correct,
-            samples: first.samples + later.samples,
-            gradients,
-            logits,
-            weights: trainer.weights().await.unwrap(),
+        if later > 0 {
+            let more = trainer.train_steps(later).await.unwrap();
+            report.losses.extend(more.losses);
+            report.correct += more.correct;
+            report.samples += more.samples;
         }
+        let test = trainer.evaluate(EvaluationSet::Test, 5).await.unwrap();
+        let StepReport { losses, correct, samples, .. } = report;
+        Trained { losses, correct, samples, gradients, logits, weights: trainer.weights().await.unwrap(), test }
     })
 }
 
 /// Returns the norm of the difference relative to the norm of the expected values.
 fn distance<T: Copy + Into<f64>>(found: &[Vec<T>], expected: &[Vec<T>]) -> f64 {
-    let length = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
     let pairs = found.iter().flatten().zip(expected.iter().flatten());
-    length(&mut pairs.map(|(&a, &b)| a.into() - b.into())) / length(&mut expected.iter().flatten().map(|&b| b.into()))
+    norm(pairs.map(|(&a, &b)| a.into() - b.into())) / norm(expected.iter().flatten().map(|&b| b.into()))
 }
 
 /// Tolerance for another order of additions. A sum of n numbers in float32 has a relative error of about 2⁻²⁴·√n:
@@ -52,7 +56,10 @@ pub(crate) const OF_OTHER_KINDS: [&str; 5] =
 
 pub(crate) fn trains_as_one_does(several: &dyn Backend, one: &dyn Backend, job: &TrainingJob, tolerance: f64) {
     let (name, devices) = (job.model.name, several.devices());
-    let (expected, found) = (train(one, job), train(several, job));
+    let (mut expected, mut found) = (train(one, job), train(several, job));
+    for trained in [&mut expected, &mut found] {
+        trained.losses.push(trained.test.loss);
+    }
     assert_eq!((found.losses.len(), found.samples), (expected.losses.len(), expected.samples), "{name}");
     assert!(found.correct.abs_diff(expected.correct) <= 1, "{name}: {} of {}", found.correct, expected.correct);
     assert_eq!(found.logits.len(), 3, "{name}");

@@ -1,5 +1,4 @@
-//! Data-parallel training of any backend: dividing a batch, combining the results of devices, and waiting for all
-//! devices at once.
+//! Data-parallel training of any backend: dividing batches, combining results, and waiting for all devices.
 
 #[cfg(all(test, feature = "wgsl"))]
 pub(super) mod comparison;

@@ -34,7 +34,7 @@ use super::{Keeper, Opening};
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::measure::Gauge;
-use crate::trainer::{Backend, Trainer, TrainingJob};
+use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
 use device::Device;
 use device::adapters::KernelSet;
 use plan::TrainingSetup;
@@ -53,8 +53,7 @@ pub struct WgslBackend {
     /// Fastest kernels found on this device.
     choices: RefCell<Choices>,
     keeper: Option<Arc<dyn Keeper>>,
-    /// Features of the device that are not used.
-    input: InputMode,
+    facts: BackendFacts,
 }
 
 /// Returns the key of a device's choices, which the same device, driver and kernels share.
@@ -92,41 +91,32 @@ impl WgslBackend {
         let device = Device::open(&adapter, kernels, &without).await?;
         let kept = keeper.as_ref().and_then(|keeper| keeper.recall(&choices_key(&device)));
         let choices = Choices::recalled(device.abilities, kept.as_deref().unwrap_or_default());
-        Ok(Self { choices: RefCell::new(choices), keeper, input, ..Self::on(Rc::new(device), clock) })
+        let backend = Self { choices: RefCell::new(choices), keeper, ..Self::on(Rc::new(device), clock) };
+        Ok(backend.with_input(input))
     }
 
     /// Creates a backend without known choices or storage.
     fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Self {
         let choices = RefCell::new(Choices::new(device.abilities));
-        Self { device, clock, choices, keeper: None, input: InputMode::Resident }
+        let facts = BackendFacts::new(NAME, device.adapter().clone(), device.precision());
+        Self { device, clock, choices, keeper: None, facts }.with_input(InputMode::Resident)
+    }
+
+    fn with_input(mut self, input: InputMode) -> Self {
+        (self.facts.input, self.facts.repeats_itself) = (input, input == InputMode::Resident);
+        self
     }
 }
 
 #[async_trait(?Send)]
 impl Backend for WgslBackend {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn adapter(&self) -> &Adapter {
-        self.device.adapter()
-    }
-
-    fn precision(&self) -> Precision {
-        self.device.precision()
-    }
-
-    fn input(&self) -> InputMode {
-        self.input
-    }
-
-    fn repeats_itself(&self) -> bool {
-        self.input == InputMode::Resident
+    fn facts(&self) -> &BackendFacts {
+        &self.facts
     }
 
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
-        WgslTrainer::predicted_bytes(&self.device, &self.choices.borrow(), job, TrainingSetup::of_input(self.input))
-            .map(Some)
+        let setup = TrainingSetup::of_input(self.facts.input);
+        WgslTrainer::predicted_bytes(&self.device, &self.choices.borrow(), job, setup).map(Some)
     }
 
     async fn gauge(&self) -> Result<Option<Box<dyn Gauge>>, EngineError> {
@@ -139,7 +129,7 @@ impl Backend for WgslBackend {
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
-        Ok(Box::new(self.build_with(job, TrainingSetup::of_input(self.input)).await?))
+        Ok(Box::new(self.build_with(job, TrainingSetup::of_input(self.facts.input)).await?))
     }
 }
 

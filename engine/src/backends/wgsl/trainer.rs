@@ -16,7 +16,7 @@ use super::recording::{JobPart, Recording};
 use super::tuning::Choices;
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
+use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 use crate::training::Segments;
 use streaming::Streaming;
 
@@ -33,8 +33,7 @@ pub(super) struct WgslTrainer {
     evaluation: Executor,
     held_out: Option<Executor>,
     pub(super) plan: Plan,
-    variants: Vec<String>,
-    preparation: Preparation,
+    facts: TrainerFacts,
     latency_seconds: f64,
     training_pace: Pace,
     evaluation_pace: Pace,
@@ -78,17 +77,20 @@ impl WgslTrainer {
         for recording in plan.recordings() {
             device.pipelines.compile(&device, recording).await?;
         }
-        let preparation = Preparation {
-            compiling_seconds: Some(clock.now_seconds() - tuned),
-            tuning_seconds: (timed > 0).then_some(tuned - planned),
-            unsettled_after_steps: None,
-        };
+        let compiled = clock.now_seconds();
         let mut variants: Vec<String> = plan.products.iter().map(|product| choices.describe(product)).collect();
         variants.sort();
         variants.dedup();
         if device.submits_while_waiting() {
             variants.push("waiting: with empty submissions".to_owned());
         }
+        let facts = TrainerFacts {
+            compiling_seconds: Some(compiled - tuned),
+            tuning_seconds: (timed > 0).then_some(tuned - planned),
+            device_memory_bytes: plan.bytes(),
+            variants,
+            ..TrainerFacts::default()
+        };
         let contents = Contents { job, tensors: &plan.tensors, stored: choices.stored() };
         let buffers = Buffers::of_job(&device, &plan.buffers, &plan.staging_bytes(), &contents).await?;
         let Places { params, steps, .. } = plan.places;
@@ -104,13 +106,12 @@ impl WgslTrainer {
             training: executor(&plan.training).await?,
             streaming: plan.streamed.map(|place| Streaming::new(setup.input, place)),
             evaluation: executor(&plan.evaluation).await?,
-            variants,
+            facts,
             plan,
             buffers,
             device,
             clock,
             job: Rc::new(job.clone()),
-            preparation,
             latency_seconds: latency,
             training_pace: Pace::new(FIRST_OPERATIONS, u64::MAX, latency),
             evaluation_pace: Pace::new(FIRST_OPERATIONS, u64::MAX, latency),
@@ -134,7 +135,7 @@ impl WgslTrainer {
 
     /// Seconds spent on timing kernels for this trainer, if any were timed.
     pub(super) fn tuning_seconds(&self) -> Option<f64> {
-        self.preparation.tuning_seconds
+        self.facts.tuning_seconds
     }
 
     pub(super) async fn read_arena(&self, arena: usize, stored: Stored) -> Result<Vec<f32>, EngineError> {
@@ -266,20 +267,12 @@ impl Trainer for WgslTrainer {
         Ok(rows.map(|row| row[..classes].iter().map(|&logit| f64::from(logit)).collect()).collect())
     }
 
-    fn preparation(&self) -> Preparation {
-        self.preparation
-    }
-
     fn latency_seconds(&self) -> f64 {
         self.latency_seconds
     }
 
-    fn device_memory_bytes(&self) -> u64 {
-        self.plan.bytes()
-    }
-
-    fn variants(&self) -> Vec<String> {
-        self.variants.clone()
+    fn facts(&self) -> TrainerFacts {
+        self.facts.clone()
     }
 }
 

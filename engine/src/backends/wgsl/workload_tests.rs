@@ -21,7 +21,7 @@ use crate::testing::{Standstill, narrow, skipped, workloads};
 use crate::train::check::tolerance;
 use crate::trainer::{Backend, EvaluationSet, TrainingJob};
 use crate::training::BatchPlan;
-use crate::workload::{Training, Workload};
+use crate::workload::Workload;
 
 /// Clock that advances by one second per reading.
 #[derive(Default)]
@@ -65,26 +65,16 @@ pub(in crate::backends) fn job(workload: &Workload) -> TrainingJob {
 /// Like [`job`], with another number of test samples.
 pub(in crate::backends) fn job_with_test(workload: &Workload, test_samples: u32) -> TrainingJob {
     const SAMPLES: u32 = 10;
-    workload.job(Training {
-        data: Arc::new(DataSet::new(
-            data_set(workload.data_set).unwrap(),
-            // Two more samples are held out for early stopping.
-            random_split(workload, SAMPLES + 2, 1),
-            random_split(workload, test_samples, 2),
-            true,
-        )),
-        batches: BatchPlan {
-            first: 1,
-            samples: SAMPLES,
-            batch_size: 3,
-            order: workload.order,
-            batching: workload.batching,
-            seed: 7,
-        },
-        planned_steps: 4,
-        seed: 7,
-        dropout: true,
-    })
+    let data = DataSet::new(
+        data_set(workload.data_set).unwrap(),
+        // Two more samples are held out for early stopping.
+        random_split(workload, SAMPLES + 2, 1),
+        random_split(workload, test_samples, 2),
+        true,
+    );
+    let (order, batching) = (workload.order, workload.batching);
+    let batches = BatchPlan { first: 1, samples: SAMPLES, batch_size: 3, order, batching };
+    TrainingJob { planned_steps: 4, ..workload.job(Arc::new(data), batches, 7) }
 }
 
 /// Trains two steps and evaluates the model. Returns the losses of the steps, then those of the evaluations.

@@ -45,15 +45,10 @@ struct Stay {
 enum Whereabouts {
     /// Not mentioned yet.
     Unknown,
-    Held {
-        person: usize,
-        line: u32,
-    },
+    /// Held by a person who took it at this line.
+    Held { person: usize, line: u32 },
     /// Dropped by a person who arrived at `stay.line`.
-    Lying {
-        stay: Stay,
-        line: u32,
-    },
+    Lying { stay: Stay, line: u32 },
 }
 
 struct Narrator {

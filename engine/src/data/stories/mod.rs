@@ -82,8 +82,7 @@ pub enum Reading {
     Words,
     /// Same as `Words`, with 10,000 training questions and lengths for task 1.
     ManyQuestions,
-    /// Sentences of fixed length, last one first, then the question, each padded at the end. Punctuation marks are
-    /// removed.
+    /// Sentences of fixed length, last one first, then the question, padded at their ends. No punctuation marks.
     Sentences,
 }
 

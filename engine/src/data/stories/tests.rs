@@ -125,21 +125,6 @@ fn training_and_test_stories_differ() {
     }
 }
 
-#[test]
-fn generated_sets_match_their_definition() {
-    for stories in StorySet::ALL {
-        let definition = data_set(&stories.name()).unwrap();
-        let set = DataSet::generated(definition).unwrap();
-        assert!(set.generated);
-        for (half, expected) in [(&set.train, set.definition.train), (&set.test, set.definition.test)] {
-            assert_eq!(half.samples(), expected.samples);
-            assert_eq!(half.images.len(), (expected.samples * expected.features()) as usize);
-            assert!(half.labels.iter().all(|&label| label > 0 && u32::from(label) < expected.classes));
-        }
-        assert_eq!(DataSet::generated(definition).unwrap().train, set.train);
-    }
-}
-
 const TWO_FACTS: StorySet = StorySet { task: StoryTask::TwoSupportingFacts, reading: Reading::Words };
 
 #[test]

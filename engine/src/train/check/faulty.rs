@@ -1,12 +1,11 @@
 //! Correct backend with one injected fault.
 
 use async_trait::async_trait;
-use results::{Adapter, Precision};
 
 use crate::backends::reference::ReferenceBackend;
 use crate::error::EngineError;
 use crate::model::TensorKind;
-use crate::trainer::{Backend, EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
+use crate::trainer::{Backend, BackendFacts, EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fault {
@@ -14,7 +13,7 @@ pub(crate) enum Fault {
     LossTooLarge,
     LossNotANumber,
     LossMissing,
-    /// Zero gradient, as if a kernel had not run.
+    /// Zero gradient of the first trained tensor, as if a kernel had not run.
     GradientMissing,
     /// Zero gradients of fixed tensors. Not a fault, because these gradients are not needed.
     FixedGradientsLeftOut,
@@ -26,28 +25,24 @@ pub(crate) enum Fault {
 
 pub(crate) struct Faulty {
     reference: ReferenceBackend<f32>,
+    facts: BackendFacts,
     fault: Fault,
     from_batch_size: u32,
 }
 
 impl Faulty {
     pub(crate) fn new(fault: Fault, from_batch_size: u32) -> Self {
-        Self { reference: ReferenceBackend::new(), fault, from_batch_size }
+        let reference = ReferenceBackend::new();
+        // The reference itself is not checked.
+        let facts = BackendFacts { name: "faulty", ..reference.facts().clone() };
+        Self { reference, facts, fault, from_batch_size }
     }
 }
 
 #[async_trait(?Send)]
 impl Backend for Faulty {
-    fn name(&self) -> &'static str {
-        "faulty"
-    }
-
-    fn adapter(&self) -> &Adapter {
-        self.reference.adapter()
-    }
-
-    fn precision(&self) -> Precision {
-        self.reference.precision()
+    fn facts(&self) -> &BackendFacts {
+        &self.facts
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
@@ -73,11 +68,7 @@ impl Trainer for FaultyTrainer {
             Fault::LossTooLarge => report.losses.iter_mut().for_each(|loss| *loss *= 1.01),
             Fault::LossNotANumber => report.losses.fill(f64::NAN),
             Fault::LossMissing => report.losses.clear(),
-            Fault::None
-            | Fault::GradientMissing
-            | Fault::FixedGradientsLeftOut
-            | Fault::NoUpdate
-            | Fault::TestOfNothing => {}
+            _ => {}
         }
         Ok(report)
     }
@@ -95,7 +86,10 @@ impl Trainer for FaultyTrainer {
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
         let mut gradients = self.trainer.gradients().await?;
         match self.fault {
-            Fault::GradientMissing => gradients[0].fill(0.0),
+            Fault::GradientMissing => {
+                let place = self.trained.iter().position(|trained| *trained).expect("something is trained");
+                gradients[place].fill(0.0);
+            }
             Fault::FixedGradientsLeftOut => {
                 let fixed = gradients.iter_mut().zip(&self.trained).filter(|(_, trained)| !**trained);
                 fixed.for_each(|(gradient, _)| gradient.fill(0.0));
@@ -107,9 +101,5 @@ impl Trainer for FaultyTrainer {
 
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
         self.trainer.logits(rows).await
-    }
-
-    fn device_memory_bytes(&self) -> u64 {
-        self.trainer.device_memory_bytes()
     }
 }

@@ -6,10 +6,9 @@ use results::{Compared, WholeBatch};
 
 use super::faulty::{Fault, Faulty};
 use super::*;
-use crate::data::{DataSet, Split, data_set};
 use crate::model::{Layer, Model, Node, TensorKind};
 use crate::random::Generator;
-use crate::workload::Training;
+use crate::testing::{real_data, samples};
 
 /// Batch size that the reference can train in a short time, unlike [`LARGE`].
 const SMALL: u32 = 8;
@@ -24,21 +23,10 @@ fn checked_of(workload: &Workload, batch_size: u32, backend: &dyn Backend) -> Co
 }
 
 fn job(workload: &Workload, batch_size: u32) -> TrainingJob {
-    let definition = data_set(workload.data_set).unwrap();
     let generator = Generator { stream: 1, step: 0, seed: 1 };
     let byte = |index| u8::try_from(generator.below(index, 256)).unwrap();
-    let split = |samples: u32| Split {
-        images: (0..samples * definition.train.features()).map(byte).collect(),
-        labels: (0..10).cycle().take(samples as usize).collect(),
-    };
-    let data = DataSet::new(definition, split(1000), split(10), false);
-    workload.job(Training {
-        data: Arc::new(data),
-        batches: workload.batches(1000, batch_size, 1).unwrap(),
-        planned_steps: 10,
-        seed: 1,
-        dropout: true,
-    })
+    let data = samples(workload.data_set, [1000, 10], byte);
+    workload.job(data, workload.batches(1000, batch_size).unwrap(), 1)
 }
 
 fn disagreeing_quantity(found: &Correctness) -> Option<Compared> {
@@ -50,7 +38,7 @@ fn disagreeing_quantity(found: &Correctness) -> Option<Compared> {
 fn small_batches_are_compared_with_the_reference() {
     let found = run_check(SMALL, &Faulty::new(Fault::None, 0));
     assert_eq!((found.batch_size, found.passed, &found.whole_batch), (SMALL, true, &None));
-    assert_eq!(found.losses.len(), STEPS as usize);
+    assert_eq!((found.losses.len(), found.differences.len()), (STEPS as usize, 5));
 }
 
 #[test]
@@ -65,26 +53,24 @@ fn a_separate_check_uses_the_recipes_batch_size() {
 }
 
 #[test]
-fn whatever_is_wrong_with_first_losses_is_found() {
-    for fault in [Fault::LossTooLarge, Fault::LossNotANumber, Fault::LossMissing] {
-        let found = run_check(SMALL, &Faulty::new(fault, 0));
-        assert_eq!(disagreeing_quantity(&found), Some(Compared::Losses), "{fault:?}");
-    }
-}
-
-#[test]
-fn faults_are_found_although_losses_are_right() {
-    for (fault, expected) in [
-        (Fault::GradientMissing, Compared::Gradient),
-        (Fault::NoUpdate, Compared::Update),
-        (Fault::TestOfNothing, Compared::UntrainedTest),
+fn faults_are_found_in_all_batches_or_only_in_large_ones() {
+    for (batch_size, from_batch_size, fault, expected) in [
+        (SMALL, 0, Fault::LossTooLarge, Compared::Losses),
+        (SMALL, 0, Fault::LossNotANumber, Compared::Losses),
+        (SMALL, 0, Fault::LossMissing, Compared::Losses),
+        (SMALL, 0, Fault::GradientMissing, Compared::Gradient),
+        (SMALL, 0, Fault::NoUpdate, Compared::Update),
+        (SMALL, 0, Fault::TestOfNothing, Compared::UntrainedTest),
+        (LARGE, LARGE, Fault::LossTooLarge, Compared::WholeBatchLoss),
+        (LARGE, LARGE, Fault::LossNotANumber, Compared::WholeBatchLoss),
+        (LARGE, LARGE, Fault::LossMissing, Compared::WholeBatchLoss),
+        (LARGE, LARGE, Fault::GradientMissing, Compared::WholeBatchGradient),
     ] {
-        let found = run_check(SMALL, &Faulty::new(fault, 0));
-        assert_eq!(disagreeing_quantity(&found), Some(expected), "{fault:?}");
-        assert!(found.largest_difference < found.tolerance, "{fault:?}");
+        let found = run_check(batch_size, &Faulty::new(fault, from_batch_size));
+        assert_eq!(disagreeing_quantity(&found), Some(expected), "{fault:?} from {from_batch_size}");
+        // Other faults are found although losses are right.
+        assert!(expected == Compared::Losses || found.largest_difference < found.tolerance, "{fault:?}");
     }
-    let right = run_check(SMALL, &Faulty::new(Fault::None, 0));
-    assert_eq!(right.differences.len(), 5);
 }
 
 #[test]
@@ -95,19 +81,6 @@ fn a_large_batch_that_is_right_agrees_with_its_parts() {
     assert!(found.batch_size < LARGE && whole.part_size >= found.batch_size, "{found:?}");
     assert_eq!(whole.batch_size, LARGE);
     assert!(whole.loss_difference() < 1e-5 && whole.gradient_difference < 1e-3, "{whole:?}");
-}
-
-#[test]
-fn what_is_wrong_only_in_large_batches_is_found() {
-    for (fault, expected) in [
-        (Fault::LossTooLarge, Compared::WholeBatchLoss),
-        (Fault::LossNotANumber, Compared::WholeBatchLoss),
-        (Fault::LossMissing, Compared::WholeBatchLoss),
-        (Fault::GradientMissing, Compared::WholeBatchGradient),
-    ] {
-        let found = run_check(LARGE, &Faulty::new(fault, LARGE));
-        assert_eq!(disagreeing_quantity(&found), Some(expected), "{fault:?}");
-    }
 }
 
 #[test]
@@ -141,12 +114,32 @@ fn missing_gradients_of_fixed_tensors_are_accepted() {
     assert_eq!(disagreeing_quantity(&found), Some(Compared::Update));
 }
 
-/// Compares ResNet-20 on a batch of four samples, each used four times.
-fn repeated_samples(fault: Fault) -> WholeBatch {
-    repeated_samples_of(&crate::workload("resnet20-cifar10").unwrap(), fault)
+/// Compares the first steps of `airbench94` from a seed whose first batch has a max-pool window with two equal values in
+/// single precision, in a channel that normalization magnifies. In single precision, the plain loops have errors of 0.4
+/// in the gradients.
+fn checked_with_equal_values(backend: &dyn Backend) -> Correctness {
+    // Batch size of the check. The plain loops would take minutes for a batch of the recipe.
+    let workload = Workload { batch_size: 2, ..crate::workload("airbench94").unwrap() };
+    pollster::block_on(check_workload(&workload, 2_503_953_253, real_data("cifar10"), backend)).unwrap()
 }
 
-fn repeated_samples_of(workload: &Workload, fault: Fault) -> WholeBatch {
+#[test]
+#[ignore = "trains airbench94 with plain loops"]
+fn a_correct_backend_is_compared_again_if_rounding_decides() {
+    let found = checked_with_equal_values(&ReferenceBackend::<f32>::new());
+    assert_eq!((found.passed, found.redraws), (true, 1), "{found:?}");
+}
+
+#[test]
+#[ignore = "trains airbench94 with plain loops"]
+fn a_wrong_back_end_gains_nothing_by_it() {
+    let found = checked_with_equal_values(&Faulty::new(Fault::GradientMissing, 0));
+    assert_eq!(disagreeing_quantity(&found), Some(Compared::Gradient), "{found:?}");
+    assert_eq!(found.redraws, 1, "the other samples are well-conditioned");
+}
+
+/// Compares a network on a batch of four samples, each used four times.
+fn repeated_samples(workload: &Workload, fault: Fault) -> WholeBatch {
     const BATCH: u32 = 16;
     let small = Correctness { batch_size: 5, ..run_check(SMALL, &Faulty::new(Fault::None, 0)) };
     let (job, backend) = (job(workload, BATCH), Faulty::new(fault, BATCH));
@@ -154,19 +147,15 @@ fn repeated_samples_of(workload: &Workload, fault: Fault) -> WholeBatch {
 }
 
 #[test]
-fn a_normalized_batch_agrees_with_its_repeated_samples() {
-    let whole = repeated_samples(Fault::None);
-    assert_eq!((whole.batch_size, whole.part_size), (16, 4));
-    assert!(whole.passed && whole.loss_difference() < 1e-5 && whole.gradient_difference < 0.01, "{whole:?}");
-    assert!(!repeated_samples(Fault::GradientMissing).passed);
-}
-
-#[test]
-fn a_summed_loss_grows_with_repeated_samples() {
-    let mut workload = whitened();
-    workload.loss.summed = true;
-    let whole = repeated_samples_of(&workload, Fault::None);
-    assert_eq!((whole.batch_size, whole.part_size), (16, 4));
-    assert!(whole.passed && whole.gradient_difference < 0.01, "{whole:?}");
-    assert!(!repeated_samples_of(&workload, Fault::GradientMissing).passed);
+fn normalized_batches_agree_with_their_repeated_samples() {
+    // Its loss grows with repeated samples.
+    let mut summed = whitened();
+    summed.loss.summed = true;
+    for workload in [crate::workload("resnet20-cifar10").unwrap(), summed] {
+        let whole = repeated_samples(&workload, Fault::None);
+        assert_eq!((whole.batch_size, whole.part_size), (16, 4));
+        assert!(whole.passed && whole.gradient_difference < 0.01, "{whole:?}");
+        assert!(whole.loss_difference() < 1e-5, "{whole:?}");
+        assert!(!repeated_samples(&workload, Fault::GradientMissing).passed);
+    }
 }

@@ -12,18 +12,17 @@ use results::{Length, RunRecord, RunSpec, StateBytes, Warning, WorkloadRecord};
 
 use crate::backends::reference::{Classifier, ReferenceBackend};
 use crate::clock::Clock;
-use crate::data::{DataError, DataSet, DataSetDefinition, DataSource, Split, data_set};
+use crate::data::{DataError, DataSet, DataSetDefinition, DataSource};
 use crate::error::EngineError;
 use crate::measure::{Observer, Peaks};
-use crate::testing::{file_batches, narrow};
+use crate::testing::{file_batches, narrow, remainder_byte, samples};
 use crate::train::learning::Learning;
 use crate::train::progress::Progress;
 use crate::train::proof::Proof;
 use crate::train::settings::Limits;
 use crate::train::{Edges, Event, NoMeter, RunRequest, Stopped, Witness, empty_record};
-use crate::trainer::{Backend, EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
+use crate::trainer::{Backend, BackendFacts, EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
 use crate::training::Segments;
-use crate::workload::Training;
 
 struct FakeTrainer {
     test: Rc<TrainingTest>,
@@ -106,10 +105,6 @@ impl Trainer for FakeTrainer {
     fn latency_seconds(&self) -> f64 {
         self.test.latency_seconds
     }
-
-    fn device_memory_bytes(&self) -> u64 {
-        0
-    }
 }
 
 pub(crate) struct FakeClock(pub(crate) Rc<Cell<f64>>);
@@ -175,15 +170,6 @@ impl Observer<Event> for Recorder {
     }
 }
 
-struct NoData;
-
-#[async_trait(?Send)]
-impl DataSource for NoData {
-    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
-        Err(DataError::Missing { file: definition.name.clone(), place: "a test".to_owned() })
-    }
-}
-
 /// Training on 1,000 samples in batches of 10: 100 steps per epoch.
 pub(super) struct TrainingTest {
     pub(super) step_seconds: f64,
@@ -238,14 +224,7 @@ impl TrainingTest {
         witness: Option<&mut dyn Witness>,
     ) -> (Result<WorkloadRecord, EngineError>, Recorder, Vec<Warning>) {
         let workload = crate::workload("keras-mnist-mlp").unwrap();
-        let split = |samples| Split { images: vec![0; 784 * samples], labels: vec![0; samples] };
-        let job = workload.job(Training {
-            data: Arc::new(DataSet::new(data_set("mnist").unwrap(), split(1000), split(100), false)),
-            batches: file_batches(1000, 10),
-            planned_steps: 100,
-            seed: 1,
-            dropout: true,
-        });
+        let job = workload.job(samples("mnist", [1000, 100], |_| 0), file_batches(1000, 10), 1);
         let (test, now) = (Rc::new(self), Rc::new(Cell::new(0.0)));
         let mut trainer = FakeTrainer {
             now: Rc::clone(&now),
@@ -268,7 +247,7 @@ impl TrainingTest {
             ..Recorder::default()
         };
         let mut edges = Edges {
-            data: &mut NoData,
+            data: &mut SmallData,
             observer: &mut observer,
             clock: &FakeClock(now),
             meter: &mut NoMeter,
@@ -276,14 +255,15 @@ impl TrainingTest {
         };
         let mut progress = Progress::new(workload.name, 0, 1);
         let trained = pollster::block_on(async {
-            let mut learning = Learning::new(&mut record, &job, &mut trainer, &mut progress);
-            learning.proof = edges.witness.is_some().then(Proof::new);
-            learning.train(&test.limits, 2, &mut edges).await?;
+            let proof = edges.witness.is_some().then(Proof::new);
+            let mut learning = Learning::new(&mut record, &job, &mut trainer, &mut progress, &mut edges);
+            learning.proof = proof;
+            learning.train(&test.limits, 2).await?;
             if test.measure {
-                learning.measure(&mut Peaks::new(&backend), &mut edges).await?;
+                learning.measure(&mut Peaks::new(&backend)).await?;
             }
-            learning.end_lap(&mut edges).await?;
-            learning.prove(&mut edges).await?;
+            learning.end_lap().await?;
+            learning.prove().await?;
             Ok(std::mem::take(&mut learning.warnings))
         });
         record.timeline = progress.timeline(&edges);
@@ -298,6 +278,7 @@ impl TrainingTest {
 
 pub(crate) struct BreaksDown {
     reference: ReferenceBackend<f32>,
+    facts: BackendFacts,
     name: &'static str,
     error: fn() -> EngineError,
     recovers: bool,
@@ -305,7 +286,10 @@ pub(crate) struct BreaksDown {
 
 impl BreaksDown {
     pub(crate) fn with(name: &'static str, error: fn() -> EngineError) -> Self {
-        Self { reference: ReferenceBackend::new(), name, error, recovers: true }
+        let reference = ReferenceBackend::new();
+        let warnings = vec![Warning::Untuned { backend: "breaks-down".to_owned() }];
+        let facts = BackendFacts { warnings, repeats_itself: false, ..reference.facts().clone() };
+        Self { reference, facts, name, error, recovers: true }
     }
 
     pub(crate) fn for_good(self) -> Self {
@@ -319,20 +303,8 @@ pub(crate) fn device_lost() -> EngineError {
 
 #[async_trait(?Send)]
 impl Backend for BreaksDown {
-    fn name(&self) -> &'static str {
-        "breaks-down"
-    }
-
-    fn adapter(&self) -> &results::Adapter {
-        self.reference.adapter()
-    }
-
-    fn precision(&self) -> results::Precision {
-        self.reference.precision()
-    }
-
-    fn warnings(&self) -> Vec<Warning> {
-        vec![Warning::Untuned { backend: self.name().to_owned() }]
+    fn facts(&self) -> &BackendFacts {
+        &self.facts
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
@@ -352,12 +324,8 @@ pub(crate) struct SmallData;
 #[async_trait(?Send)]
 impl DataSource for SmallData {
     async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
-        let split = |samples: u32| Split {
-            images: (0..=250u8).cycle().take((samples * definition.train.features()) as usize).collect(),
-            labels: (0..10).cycle().take(samples as usize).collect(),
-        };
         // The header declares the number of samples of the real set.
-        Ok(Arc::new(DataSet::new(definition, split(definition.train.samples), split(100), false)))
+        Ok(samples(&definition.name, [definition.train.samples, 100], remainder_byte))
     }
 }
 
@@ -405,15 +373,7 @@ pub(crate) fn narrow_request(workloads: &[&str]) -> RunRequest {
 }
 
 pub(crate) fn run(request: &RunRequest, backend: &dyn Backend) -> Result<RunRecord, Stopped> {
-    run_with(&mut SmallData, request, backend)
-}
-
-pub(crate) fn run_with(
-    data: &mut dyn DataSource,
-    request: &RunRequest,
-    backend: &dyn Backend,
-) -> Result<RunRecord, Stopped> {
-    run_before(&mut Recorder::default(), data, request, backend)
+    run_before(&mut Recorder::default(), &mut SmallData, request, backend)
 }
 
 pub(crate) fn run_before(

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use engine::backends::{REFERENCE, open};
 use engine::{
-    AdapterChoice, Backend, Clock, DataError, DataSet, DataSetDefinition, DataSource, EngineError, EvaluationSet,
-    Event, Examiner, Observer, Segments, Standard, StepReport, TestReport, Trainer, TrainingJob,
+    AdapterChoice, Backend, BackendFacts, Clock, DataError, DataSet, DataSetDefinition, DataSource, EngineError,
+    EvaluationSet, Event, Examiner, Observer, Segments, Standard, StepReport, TestReport, Trainer, TrainerFacts,
+    TrainingJob,
 };
-use results::{Adapter, Precision, RunRecord, StateBytes};
+use results::{RunRecord, StateBytes};
 
 use super::requests::Call;
 
@@ -41,7 +42,7 @@ impl Clock for PretendedClock {
 /// The plain loops as a device, with tricks.
 pub(super) struct Pretended {
     pub(super) clock: Rc<PretendedClock>,
-    pub(super) adapter: Adapter,
+    pub(super) facts: BackendFacts,
     pub(super) tricks: Tricks,
     /// Networks with a trainer. Further trainers of a network only check it, and are honest.
     pub(super) begun: RefCell<Vec<&'static str>>,
@@ -49,20 +50,8 @@ pub(super) struct Pretended {
 
 #[async_trait(?Send)]
 impl Backend for Pretended {
-    fn name(&self) -> &'static str {
-        "wgsl"
-    }
-
-    fn adapter(&self) -> &Adapter {
-        &self.adapter
-    }
-
-    fn precision(&self) -> Precision {
-        Precision::F32
-    }
-
-    fn repeats_itself(&self) -> bool {
-        true
+    fn facts(&self) -> &BackendFacts {
+        &self.facts
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
@@ -118,7 +107,7 @@ impl Plain {
 
     /// Classifies the whole test set.
     pub(crate) fn test(&mut self) -> TestReport {
-        let standard = Standard::of(&engine::SUITES[0], self.job.model.name, self.job.seed).unwrap();
+        let standard = Standard::of(&engine::SUITES[0], self.job.model.name).unwrap();
         let examiner = Examiner::new(&standard, Arc::clone(&self.job.data), self.job.seed);
         let (state, step) = (self.state(), self.step);
         let samples: Vec<u32> = (0..standard.test_samples).collect();
@@ -196,8 +185,8 @@ impl Trainer for PretendedTrainer {
         LATENCY_SECONDS
     }
 
-    fn device_memory_bytes(&self) -> u64 {
-        self.plain.trainer.device_memory_bytes()
+    fn facts(&self) -> TrainerFacts {
+        self.plain.trainer.facts()
     }
 }
 

@@ -79,7 +79,7 @@ pub(crate) fn of_suite(suite: &SuiteDefinition, seed: u32) -> RunRecord {
             },
             claimed_name: None,
         },
-        workloads: suite.workloads.iter().map(|name| workload(suite, name, seed)).collect(),
+        workloads: suite.workloads.iter().map(|name| workload(suite, name)).collect(),
         warnings: vec![Warning::NoWakeLock],
     };
     summarise(&mut record);
@@ -93,8 +93,8 @@ pub(crate) fn declare(record: &mut RunRecord) {
 }
 
 /// Returns a workload that trains for a millisecond per step, as in the suite, with six further windows of 1.1 seconds.
-fn workload(suite: &SuiteDefinition, name: &str, seed: u32) -> WorkloadRecord {
-    let standard = Standard::of(suite, name, seed).unwrap();
+fn workload(suite: &SuiteDefinition, name: &str) -> WorkloadRecord {
+    let standard = Standard::of(suite, name).unwrap();
     let model = &standard.workload.model;
     let looks = standard.workload.evaluations_per_epoch * suite.epochs;
     let marks: Vec<u64> = (1..=looks).map(|number| standard.evaluation_step(number)).collect();
@@ -185,7 +185,7 @@ fn workload(suite: &SuiteDefinition, name: &str, seed: u32) -> WorkloadRecord {
         summary: Summary::default(),
     };
     reach(&mut record);
-    count_samples_of(suite, &mut record, seed);
+    count_samples_of(suite, &mut record);
     record
 }
 
@@ -240,12 +240,12 @@ pub(crate) fn fail(record: &mut WorkloadRecord, timeline: Vec<Stretch>) {
 }
 
 /// Sets the samples of each window to match its steps.
-pub(crate) fn count_samples(record: &mut WorkloadRecord, seed: u32) {
-    count_samples_of(&SUITE, record, seed);
+pub(crate) fn count_samples(record: &mut WorkloadRecord) {
+    count_samples_of(&SUITE, record);
 }
 
-fn count_samples_of(suite: &SuiteDefinition, record: &mut WorkloadRecord, seed: u32) {
-    let batches = Standard::of(suite, &record.workload, seed).unwrap().batches;
+fn count_samples_of(suite: &SuiteDefinition, record: &mut WorkloadRecord) {
+    let batches = Standard::of(suite, &record.workload).unwrap().batches;
     let batches = engine::BatchPlan { batch_size: record.settings.batch_size, ..batches };
     let mut step = 0;
     for window in &mut record.windows {
@@ -263,10 +263,9 @@ pub(crate) fn measured(record: &mut WorkloadRecord) -> &mut [Window] {
 
 /// Multiplies the measured speed.
 pub(crate) fn speed_up(record: &mut RunRecord, factor: u32) {
-    let seed = record.requested.seed;
     for workload in &mut record.workloads {
         measured(workload).iter_mut().for_each(|window| window.steps *= factor);
-        count_samples(workload, seed);
+        count_samples(workload);
     }
 }
 

@@ -5,11 +5,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use engine::{Clock, Commitment, Edges, NoMeter, PendingAnswer, RunRequest, Witness};
+use engine::{BackendFacts, Clock, Commitment, Edges, NoMeter, PendingAnswer, RunRequest, Witness};
 use results::api::{
     CommitSegment, CommittedSegment, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart, StartedRun, WantedHashes,
 };
-use results::{Beacon, RunRecord, losses_sha256};
+use results::{Beacon, Precision, RunRecord, losses_sha256};
 use serde::{Deserialize, Serialize};
 
 use super::pretended::{Files, Nobody, Pretended, PretendedClock, Tricks};
@@ -84,7 +84,8 @@ pub(super) fn train(server: &TestServer, run: &StartedRun, tricks: Tricks) -> (V
     let model = record::unregistered(run.seed);
     let clock = Rc::new(PretendedClock::default());
     let adapter = model.device.adapter.clone();
-    let backend = Pretended { clock: Rc::clone(&clock), adapter, tricks, begun: RefCell::default() };
+    let facts = BackendFacts { repeats_itself: true, ..BackendFacts::new("wgsl", adapter, Precision::F32) };
+    let backend = Pretended { clock: Rc::clone(&clock), facts, tricks, begun: RefCell::default() };
     let suite = &engine::SUITES[0];
     let request = RunRequest {
         spec: model.requested,

@@ -38,11 +38,11 @@ impl Planned {
         let mut bias = || weights.bias.map(|_| pass.leaves.vector(self.tensor + 1));
         let made = if self.order == Order::ChannelsLast {
             let bias = bias();
-            let kernel = pass.leaves.matrix(self.tensor, [channels, filters]);
+            let kernel = pass.leaves.shaped(self.tensor, [channels, filters]);
             Value::ChannelsLast(module::linear(input.channels_last(self.input), kernel, bias))
         } else {
             let bias = bias();
-            let kernel = pass.leaves.kernel(self.tensor, [filters, channels, height, width]);
+            let kernel = pass.leaves.shaped(self.tensor, [filters, channels, height, width]);
             let options =
                 ConvOptions::new_with_padding([stride as usize; 2], self.zeros(size, stride, padding), [1; 2], 1);
             // Add the bias afterwards. A GPU kernel that starts its sum with a large bias would round every product to
@@ -93,8 +93,7 @@ impl Planned {
         Value::ChannelsFirst(made).activated(activation, self.functions)
     }
 
-    /// Computes `x / (bias + alpha·Σ x²)^beta`, which Burn lacks. The sum over neighboring channels is computed as the
-    /// mean of a pooling window.
+    /// Computes `x / (bias + alpha·Σ x²)^beta`, which Burn lacks. The sum over channels is a mean of a pooling window.
     pub(super) fn local_response(&self, input: Value, radius: u32, [bias, alpha, beta]: [f32; 3]) -> Value {
         let image = input.channels_first(self.input);
         let dims = image.dims();
@@ -145,7 +144,7 @@ impl Planned {
 
     pub(super) fn position(&self, input: Value, pass: &mut Pass<'_>) -> Value {
         let [height, width, channels] = sides(self.input);
-        let learned = pass.leaves.matrix(self.tensor, [height * width, channels]);
+        let learned = pass.leaves.shaped(self.tensor, [height * width, channels]);
         Value::ChannelsLast(input.channels_last(self.input) + learned.unsqueeze())
     }
 
@@ -175,7 +174,7 @@ impl Planned {
         zero_padding: bool,
         pass: &mut Pass<'_>,
     ) -> Value {
-        let weights = pass.leaves.matrix(self.tensor, [vocabulary as usize, units as usize]);
+        let weights = pass.leaves.shaped(self.tensor, [vocabulary as usize, units as usize]);
         let numbers = input.flat().narrow(1, words.start as usize, words.len());
         let vectors = module::embedding(weights, numbers.clone().int());
         if !zero_padding {
@@ -200,9 +199,9 @@ impl Planned {
     pub(super) fn recurrent(&self, input: Value, cell: Cell, units: u32, pass: &mut Pass<'_>) -> Value {
         let [height, width, channels] = sides(self.input);
         let (units, columns) = (units as usize, (cell.gates() * units) as usize);
-        let kernel = pass.leaves.matrix(self.tensor, [channels, columns]);
+        let kernel = pass.leaves.shaped(self.tensor, [channels, columns]);
         let recurrence = Recurrence {
-            weights: pass.leaves.matrix(self.tensor + 1, [units, columns]),
+            weights: pass.leaves.shaped(self.tensor + 1, [units, columns]),
             bias: cell.has_recurrent_bias().then(|| pass.leaves.vector(self.tensor + 3)),
             units,
             functions: self.functions,

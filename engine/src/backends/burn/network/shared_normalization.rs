@@ -52,8 +52,7 @@ impl Network {
         (shape.pixels(), shape.channels as usize)
     }
 
-    /// Reads the input of the next batch normalization, and returns its statistics: (2·channels) means and sums of
-    /// squared deviations.
+    /// Reads the input of the next batch normalization. Returns (2·channels) means and sums of squared deviations.
     pub(in super::super) fn arrive(&self, made: &mut Made) -> (Arrived, Tensor<1>) {
         let index = made.values.len();
         let layer = &self.layers[index];
@@ -142,6 +141,22 @@ impl Network {
         }
         (Returned { normalized, gradient }, Tensor::cat(vec![of_beta, of_gamma], 0))
     }
+
+    /// Ends the graph. Values that later layers read become leaves of the next graph.
+    pub(in super::super) fn cross(&self, made: &mut Made) -> Vec<Crossing> {
+        let next = made.values.len();
+        let mut crossings = Vec::new();
+        for (value, layer) in made.values.iter_mut().zip(&self.layers) {
+            if layer.last_reader < next || layer.last_reader == usize::MAX {
+                *value = None;
+            }
+            let Some(end) = value.take_if(|value| value.is_tracked()) else { continue };
+            let leaf = end.clone().leaf();
+            *value = Some(leaf.clone());
+            crossings.push(Crossing { end, leaf });
+        }
+        crossings
+    }
 }
 
 impl Returned {
@@ -189,24 +204,6 @@ fn column(list: Tensor<1>) -> Tensor<2> {
 pub(in super::super) struct Crossing {
     end: Value,
     leaf: Value,
-}
-
-impl Network {
-    /// Ends the graph. Values that later layers read become leaves of the next graph.
-    pub(in super::super) fn cross(&self, made: &mut Made) -> Vec<Crossing> {
-        let next = made.values.len();
-        let mut crossings = Vec::new();
-        for (value, layer) in made.values.iter_mut().zip(&self.layers) {
-            if layer.last_reader < next || layer.last_reader == usize::MAX {
-                *value = None;
-            }
-            let Some(end) = value.take_if(|value| value.is_tracked()) else { continue };
-            let leaf = end.clone().leaf();
-            *value = Some(leaf.clone());
-            crossings.push(Crossing { end, leaf });
-        }
-        crossings
-    }
 }
 
 impl Crossing {

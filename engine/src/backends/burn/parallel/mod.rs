@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 use burn_tensor::{Device, Tensor};
-use results::{Adapter, Communication, Precision, Warning};
+use results::{Adapter, Communication};
 use shaders::params::Step;
 
 use super::failure::{Guarded, guarded, refused};
@@ -28,11 +28,14 @@ use super::{BurnBackend, FirstUse};
 use crate::backends::sharing::{Ending, Share, UnderWay, check_agreement, moments, of_device, shares, sum};
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::trainer::{Backend, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
+use crate::trainer::{
+    Backend, BackendFacts, EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob,
+};
 
 pub(super) struct ParallelBackend {
     devices: Vec<BurnBackend>,
     names: Vec<String>,
+    facts: BackendFacts,
     clock: Rc<dyn Clock>,
 }
 
@@ -47,32 +50,33 @@ impl ParallelBackend {
         instead: &'static str,
     ) -> Result<Self, EngineError> {
         let (devices, names): (Vec<BurnBackend>, Vec<String>) = devices.into_iter().unzip();
-        let facts = |device: &BurnBackend| (device.opened.adapter.clone(), device.settings(), device.first_use);
+        let facts = |device: &BurnBackend| (device.facts.clone(), device.settings.clone(), device.first_use);
         let first = facts(&devices[0]);
         if let Some(other) = devices.iter().position(|device| facts(device) != first) {
             let one_line = |place: usize| {
-                let (Adapter { name, api, driver, .. }, settings, _) = facts(&devices[place]);
-                format!("{} is {name} ({api}, {driver}; {})", names[place], settings.join(", "))
+                let Adapter { name, api, driver, .. } = devices[place].adapter();
+                format!("{} is {name} ({api}, {driver}; {})", names[place], devices[place].settings.join(", "))
             };
             return Err(EngineError::UnlikeDevices { one: one_line(0), other: one_line(other), instead });
         }
-        Ok(Self { devices, names, clock })
+        let count = u32::try_from(devices.len()).expect("the device count fits into u32");
+        let facts = BackendFacts { devices: count, threads: None, repeats_itself: false, ..first.0 };
+        Ok(Self { devices, names, facts, clock })
     }
 
     async fn trainer(&self, job: &TrainingJob) -> Result<ParallelTrainer, EngineError> {
-        let devices = self.devices.iter().map(|backend| backend.opened.device.clone()).collect();
+        let devices = self.devices.iter().map(|backend| backend.device.clone()).collect();
         let group = DeviceGroup::new(devices, self.names.clone(), Rc::clone(&self.clock));
         let mut replicas = Vec::new();
         for (place, backend) in self.devices.iter().enumerate() {
-            let device = backend.opened.device.clone();
+            let (device, settings) = (backend.device.clone(), backend.settings.clone());
             // All replicas warm up together.
-            let replica = BurnTrainer::new(device, job, backend.settings(), FirstUse::Ordinary, self.clock.as_ref());
+            let replica = BurnTrainer::new(device, job, settings, FirstUse::Ordinary, self.clock.as_ref());
             replicas.push(replica.await.map_err(group.of_device(place))?);
         }
-        let settings = replicas[0].variants();
-        let (step, shares, preparation) = (0, Vec::new(), Preparation::default());
+        let facts = replicas[0].facts();
         let job = Rc::new(job.clone());
-        let mut trainer = ParallelTrainer { replicas, group, job, step, shares, preparation, settings };
+        let mut trainer = ParallelTrainer { replicas, group, job, step: 0, shares: Vec::new(), facts };
         warm_up(&mut trainer, self.devices[0].first_use, self.clock.as_ref()).await?;
         Ok(trainer)
     }
@@ -80,24 +84,8 @@ impl ParallelBackend {
 
 #[async_trait(?Send)]
 impl Backend for ParallelBackend {
-    fn name(&self) -> &'static str {
-        self.devices[0].name
-    }
-
-    fn adapter(&self) -> &Adapter {
-        self.devices[0].adapter()
-    }
-
-    fn devices(&self) -> u32 {
-        u32::try_from(self.devices.len()).expect("the device count fits into u32")
-    }
-
-    fn precision(&self) -> Precision {
-        Precision::F32
-    }
-
-    fn warnings(&self) -> Vec<Warning> {
-        self.devices[0].warnings()
+    fn facts(&self) -> &BackendFacts {
+        &self.facts
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
@@ -118,12 +106,10 @@ struct DeviceGroup {
 
 /// Way to combine the results of the devices.
 enum Combination {
+    /// Sums of numbers.
     Sum,
     /// Means and sums of squared deviations, given the number of values on each device that has samples.
-    Moments {
-        channels: usize,
-        values: Vec<u64>,
-    },
+    Moments { channels: usize, values: Vec<u64> },
 }
 
 impl DeviceGroup {
@@ -212,8 +198,7 @@ struct ParallelTrainer {
     job: Rc<TrainingJob>,
     step: u64,
     shares: Vec<Share>,
-    preparation: Preparation,
-    settings: Vec<String>,
+    facts: TrainerFacts,
 }
 
 impl ParallelTrainer {
@@ -351,8 +336,8 @@ impl Rehearsing for ParallelTrainer {
         self.replicas.iter_mut().zip(start).for_each(|(replica, start)| replica.forget(start));
     }
 
-    fn notes(&mut self) -> (&mut Preparation, &mut Vec<String>) {
-        (&mut self.preparation, &mut self.settings)
+    fn notes(&mut self) -> &mut TrainerFacts {
+        &mut self.facts
     }
 }
 
@@ -400,15 +385,8 @@ impl Trainer for ParallelTrainer {
         Ok(logits)
     }
 
-    fn preparation(&self) -> Preparation {
-        self.preparation
-    }
-
-    fn device_memory_bytes(&self) -> u64 {
-        self.replicas.iter().map(Trainer::device_memory_bytes).sum()
-    }
-
-    fn variants(&self) -> Vec<String> {
-        self.settings.clone()
+    fn facts(&self) -> TrainerFacts {
+        let device_memory_bytes = self.replicas.iter().map(|replica| replica.facts().device_memory_bytes).sum();
+        TrainerFacts { device_memory_bytes, ..self.facts.clone() }
     }
 }

@@ -1,6 +1,6 @@
 use std::rc::Rc;
 
-use results::Departure;
+use results::{Departure, Precision};
 
 use super::*;
 use crate::backends::burn::open_one;
@@ -26,37 +26,18 @@ fn cpu_devices(count: u8) -> ParallelBackend {
     ParallelBackend::new(named.collect(), Rc::new(Standstill), "nothing").unwrap()
 }
 
-fn check_several_devices(name: &str, count: u8, tolerance: f64) {
-    let job = narrow_job(&crate::workload(name).unwrap());
-    let several = cpu_devices(count);
-    assert_eq!(several.devices(), u32::from(count));
-    trains_as_one_does(&several, &cpu_backend(), &job, tolerance);
-}
-
+/// Covers every rule, augmentation and attention, batch normalization by the statistics of all devices, and short batches
+/// that leave devices without samples.
 #[test]
-fn two_devices_train_as_one_with_every_rule() {
-    for name in OF_EVERY_RULE {
-        check_several_devices(name, 2, ORDER_OF_ADDITIONS);
+fn several_devices_train_as_one() {
+    let of_two = OF_EVERY_RULE.into_iter().chain(OF_OTHER_KINDS).map(|name| (name, 2, ORDER_OF_ADDITIONS));
+    let normalized = [2, 3, 4].map(|count| ("resnet20-cifar10", count, THROUGH_NORMALIZATIONS));
+    for (name, count, tolerance) in of_two.chain(normalized).chain([("keras-mnist-cnn", 4, ORDER_OF_ADDITIONS)]) {
+        let job = narrow_job(&crate::workload(name).unwrap());
+        let several = cpu_devices(count);
+        assert_eq!(several.devices(), u32::from(count));
+        trains_as_one_does(&several, &cpu_backend(), &job, tolerance);
     }
-}
-
-#[test]
-fn two_devices_match_one_for_augmentation_and_attention() {
-    for name in OF_OTHER_KINDS {
-        check_several_devices(name, 2, ORDER_OF_ADDITIONS);
-    }
-}
-
-#[test]
-fn batch_normalization_uses_the_statistics_of_all_devices() {
-    check_several_devices("resnet20-cifar10", 2, THROUGH_NORMALIZATIONS);
-    check_several_devices("resnet20-cifar10", 3, THROUGH_NORMALIZATIONS);
-}
-
-#[test]
-fn devices_without_samples_do_not_affect_short_batches() {
-    check_several_devices("keras-mnist-cnn", 4, ORDER_OF_ADDITIONS);
-    check_several_devices("resnet20-cifar10", 4, THROUGH_NORMALIZATIONS);
 }
 
 /// Covers batch normalization of images and of vectors with dropout, connections that skip it, and local normalization
@@ -94,8 +75,9 @@ fn devices_tune_together_and_discard_the_trained_weights() {
     rehearsed.devices.iter_mut().for_each(|device| device.first_use = FirstUse::CompilesAndTunes);
     trains_as_one_does(&rehearsed, &cpu_backend(), &job, THROUGH_NORMALIZATIONS);
     let trainer = pollster::block_on(rehearsed.build(&job)).unwrap();
-    assert!(trainer.preparation().tuning_seconds.is_some());
-    assert!(trainer.variants().contains(&"burn tuning: settled after 3 steps".to_owned()), "{:?}", trainer.variants());
+    let facts = trainer.facts();
+    assert!(facts.tuning_seconds.is_some());
+    assert!(facts.variants.contains(&"burn tuning: settled after 3 steps".to_owned()), "{facts:?}");
 }
 
 #[test]
@@ -114,7 +96,7 @@ fn diverged_weights_are_detected_before_evaluation() {
 #[test]
 fn different_devices_are_refused_with_their_descriptions() {
     let mut other = cpu_backend();
-    other.opened.adapter.driver = "another".to_owned();
+    other.facts.adapter.driver = "another".to_owned();
     let named = vec![(cpu_backend(), "a".to_owned()), (other, "b".to_owned())];
     let error = ParallelBackend::new(named, Rc::new(Standstill), "--remote A,B").err().unwrap().to_string();
     for part in ["these differ: a is ", ", b is ", "another", "as in --remote A,B"] {

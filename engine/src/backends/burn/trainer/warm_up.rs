@@ -1,10 +1,9 @@
 //! Warm-up of a trainer as it is built, so that training time excludes compiling and tuning.
 
-use super::test_batch;
 use crate::backends::burn::FirstUse;
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::trainer::{EvaluationSet, Preparation, Trainer, TrainingJob};
+use crate::trainer::{EvaluationSet, Trainer, TrainerFacts, TrainingJob};
 
 /// Number of consecutive steps that must be about as fast as the fastest step.
 const AGREEING_STEPS: usize = 3;
@@ -20,7 +19,7 @@ pub(in super::super) trait Rehearsing: Trainer {
     fn learned(&self) -> Self::State;
     fn jump(&mut self, step: u64);
     fn forget(&mut self, start: Self::State);
-    fn notes(&mut self) -> (&mut Preparation, &mut Vec<String>);
+    fn notes(&mut self) -> &mut TrainerFacts;
 }
 
 /// Runs one step and one test if Burn compiles, and discards the results. If Burn also tunes, runs batches of the other
@@ -36,18 +35,18 @@ pub(in super::super) async fn warm_up(
     let start = trainer.learned();
     let begin = clock.now_seconds();
     trainer.train_steps(1).await?;
-    let samples = trainer.job().data.test.samples().min(test_batch(trainer.job()));
+    let samples = trainer.job().data.test.samples().min(trainer.job().test_batch());
     trainer.evaluate(EvaluationSet::Test, samples).await?;
     if first_use == FirstUse::CompilesAndTunes {
         use_other_sizes(trainer).await?;
-        let settling = settle(trainer, clock).await?;
-        let (preparation, settings) = trainer.notes();
-        settings.push(settling.setting());
-        preparation.unsettled_after_steps = (!settling.settled).then_some(settling.steps);
+        let (settled, steps) = settle(trainer, clock).await?;
+        let facts = trainer.notes();
+        facts.variants.push(setting(settled, steps));
+        facts.unsettled_after_steps = (!settled).then_some(steps);
         // Burn times kernels as it compiles them, mostly in the first step.
-        preparation.tuning_seconds = Some(clock.now_seconds() - begin);
+        facts.tuning_seconds = Some(clock.now_seconds() - begin);
     } else {
-        trainer.notes().0.compiling_seconds = Some(clock.now_seconds() - begin);
+        trainer.notes().compiling_seconds = Some(clock.now_seconds() - begin);
     }
     trainer.forget(start);
     Ok(())
@@ -61,7 +60,7 @@ async fn use_other_sizes(trainer: &mut impl Rehearsing) -> Result<(), EngineErro
         trainer.jump(last);
         trainer.train_steps(1).await?;
     }
-    let (samples, batch) = (trainer.job().data.test.samples(), test_batch(trainer.job()));
+    let (samples, batch) = (trainer.job().data.test.samples(), trainer.job().test_batch());
     if samples > batch && !samples.is_multiple_of(batch) {
         trainer.evaluate(EvaluationSet::Test, batch + samples % batch).await?;
     }
@@ -69,8 +68,8 @@ async fn use_other_sizes(trainer: &mut impl Rehearsing) -> Result<(), EngineErro
     Ok(())
 }
 
-/// Trains until the step time settles, up to a limit.
-async fn settle(trainer: &mut impl Rehearsing, clock: &dyn Clock) -> Result<Settling, EngineError> {
+/// Trains until the step time settles, up to a limit. Returns if it has settled, and the number of steps.
+async fn settle(trainer: &mut impl Rehearsing, clock: &dyn Clock) -> Result<(bool, u32), EngineError> {
     let start = clock.now_seconds();
     let mut seconds = Vec::new();
     loop {
@@ -80,22 +79,14 @@ async fn settle(trainer: &mut impl Rehearsing, clock: &dyn Clock) -> Result<Sett
         seconds.push(end - begin);
         let settled = has_settled(&seconds);
         if settled || seconds.len() == MAX_STEPS || end - start >= MAX_SECONDS {
-            return Ok(Settling { settled, steps: u32::try_from(seconds.len()).unwrap_or(u32::MAX) });
+            return Ok((settled, u32::try_from(seconds.len()).unwrap_or(u32::MAX)));
         }
     }
 }
 
-#[derive(Clone, Copy)]
-struct Settling {
-    settled: bool,
-    steps: u32,
-}
-
-impl Settling {
-    fn setting(self) -> String {
-        let not = if self.settled { "" } else { "not " };
-        format!("burn tuning: {not}settled after {} steps", self.steps)
-    }
+fn setting(settled: bool, steps: u32) -> String {
+    let not = if settled { "" } else { "not " };
+    format!("burn tuning: {not}settled after {steps} steps")
 }
 
 /// Returns true if the last steps took about as long as the fastest step.
@@ -111,9 +102,8 @@ mod tests {
 
     #[test]
     fn the_setting_states_if_tuning_settled() {
-        let setting = |settled| Settling { settled, steps: 5 }.setting();
-        assert_eq!(setting(true), "burn tuning: settled after 5 steps");
-        assert_eq!(setting(false), "burn tuning: not settled after 5 steps");
+        assert_eq!(setting(true, 5), "burn tuning: settled after 5 steps");
+        assert_eq!(setting(false, 5), "burn tuning: not settled after 5 steps");
     }
 
     #[test]

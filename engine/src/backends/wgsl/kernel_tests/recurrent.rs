@@ -33,7 +33,7 @@ fn layer(cell: Cell, (sequences, steps, units): (u32, u32, u32)) -> Recurrent {
         features: units,
         ..Epilogue::default()
     };
-    let activation = cell.activation_number();
+    let activation = cell.activation().number();
     Recurrent { activation, epilogue: epilogue.stored(4), ..recurrent(sequences, steps, units) }
 }
 

@@ -61,7 +61,7 @@ impl RecurrentPass {
             steps: self.steps,
             units: self.units,
             stored_units,
-            activation: self.cell.activation_number(),
+            activation: self.cell.activation().number(),
             epilogue: Epilogue { channels: self.units, stored_channels: stored_units, ..Epilogue::default() },
             ..Recurrent::default()
         }

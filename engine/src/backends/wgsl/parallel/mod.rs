@@ -15,17 +15,16 @@ mod tests;
 use std::rc::Rc;
 
 use async_trait::async_trait;
-use results::{Adapter, Precision};
 
+use super::WgslBackend;
 use super::plan::{Exchanging, TrainingSetup};
 use super::trainer::WgslTrainer;
 use super::tuning::Choices;
-use super::{NAME, WgslBackend};
 use crate::backends::sharing::of_device;
 use crate::backends::{AdapterChoice, Opening};
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::trainer::{Backend, Trainer, TrainingJob};
+use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
 use trainer::ParallelTrainer;
 
 /// Several devices with our kernels.
@@ -34,6 +33,7 @@ pub(in super::super) struct ParallelBackend {
     clock: Rc<dyn Clock>,
     /// Requested exchange of gradients during the backward pass (true) or after it.
     overlap: Option<bool>,
+    facts: BackendFacts,
 }
 
 /// Opens the adapters that share each batch. A software adapter may be opened several times. A single matching adapter
@@ -55,12 +55,14 @@ pub(in super::super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> R
         let of_device = of_device(place, chosen.len(), &adapters[index].name);
         devices.push(opened.map_err(of_device)?);
     }
-    Ok(Box::new(ParallelBackend { devices, clock, overlap: opening.overlap }))
+    Ok(Box::new(ParallelBackend::new(devices, clock, opening.overlap)))
 }
 
 impl ParallelBackend {
-    fn device_count(&self) -> u32 {
-        u32::try_from(self.devices.len()).expect("devices are few")
+    fn new(devices: Vec<WgslBackend>, clock: Rc<dyn Clock>, overlap: Option<bool>) -> Self {
+        let count = u32::try_from(devices.len()).expect("devices are few");
+        let facts = BackendFacts { devices: count, repeats_itself: false, ..devices[0].facts.clone() };
+        Self { devices, clock, overlap, facts }
     }
 
     /// A software adapter computes on the same cores as the exchange, and measurements show a loss (docs/SCALING.md).
@@ -70,26 +72,14 @@ impl ParallelBackend {
     }
 
     fn setup(&self) -> TrainingSetup {
-        TrainingSetup::of_devices(self.device_count(), self.exchanging())
+        TrainingSetup::of_devices(self.facts.devices, self.exchanging())
     }
 }
 
 #[async_trait(?Send)]
 impl Backend for ParallelBackend {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn adapter(&self) -> &Adapter {
-        self.devices[0].adapter()
-    }
-
-    fn devices(&self) -> u32 {
-        self.device_count()
-    }
-
-    fn precision(&self) -> Precision {
-        self.devices[0].precision()
+    fn facts(&self) -> &BackendFacts {
+        &self.facts
     }
 
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {

@@ -1,8 +1,9 @@
 use std::cell::Cell;
 use std::num::NonZero;
 
-use results::Departure;
+use results::{Departure, Precision};
 
+use super::super::NAME;
 use super::super::broken_tests::Judged;
 use super::super::plan::{Omission, Plan};
 use super::super::tuning::Choices;
@@ -38,7 +39,7 @@ fn two_devices(clock: Rc<dyn Clock>) -> Option<ParallelBackend> {
         let first = WgslBackend::open(&opening(1), Rc::clone(&clock)).await?;
         let second = WgslBackend::open(&opening(1), Rc::clone(&clock)).await?;
         let (devices, clock) = (vec![first, second], Rc::clone(&clock));
-        Ok(ParallelBackend { devices, clock, overlap: Some(true) })
+        Ok(ParallelBackend::new(devices, clock, Some(true)))
     };
     opened(pollster::block_on(open()))
 }
@@ -89,7 +90,7 @@ fn exchanges_during_and_after_the_backward_pass_give_equal_bits() {
         for name in names {
             let job = narrow_job(&crate::workload(name).unwrap());
             let (found, expected) = (train(on.as_ref(), &job), train(off.as_ref(), &job));
-            assert_eq!(found.losses, expected.losses, "{name}");
+            assert_eq!((found.losses, found.test.loss), (expected.losses, expected.test.loss), "{name}");
             assert_eq!(found.logits, expected.logits, "{name}");
             let bits = |tensors: &[Vec<f32>]| tensors.iter().flatten().map(|value| value.to_bits()).collect::<Vec<_>>();
             assert!(bits(&found.gradients) == bits(&expected.gradients), "{name}: gradients on {devices} devices");

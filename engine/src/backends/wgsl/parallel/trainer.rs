@@ -13,7 +13,7 @@ use super::super::trainer::WgslTrainer;
 use crate::backends::sharing::{Ending, Share, UnderWay, check_agreement, moments, of_device, shares, sum};
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
+use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 
 /// One network on several devices, each training on its share of each batch.
 pub(super) struct ParallelTrainer {
@@ -265,27 +265,20 @@ impl Trainer for ParallelTrainer {
         Ok(logits)
     }
 
-    fn preparation(&self) -> Preparation {
-        let all = || self.replicas.iter().map(Trainer::preparation);
-        let sum = |of: fn(Preparation) -> Option<f64>| all().filter_map(of).reduce(|a, b| a + b);
-        Preparation {
-            compiling_seconds: sum(|preparation| preparation.compiling_seconds),
-            tuning_seconds: sum(|preparation| preparation.tuning_seconds),
-            unsettled_after_steps: None,
-        }
-    }
-
     fn latency_seconds(&self) -> f64 {
         self.replicas.iter().map(Trainer::latency_seconds).fold(0.0, f64::max)
     }
 
-    /// Returns the memory of all devices together.
-    fn device_memory_bytes(&self) -> u64 {
-        self.replicas.iter().map(Trainer::device_memory_bytes).sum()
-    }
-
-    fn variants(&self) -> Vec<String> {
-        self.replicas[0].variants()
+    /// Returns the times and the memory of all devices together.
+    fn facts(&self) -> TrainerFacts {
+        let all: Vec<TrainerFacts> = self.replicas.iter().map(Trainer::facts).collect();
+        let sum = |of: fn(&TrainerFacts) -> Option<f64>| all.iter().filter_map(of).reduce(|a, b| a + b);
+        TrainerFacts {
+            compiling_seconds: sum(|facts| facts.compiling_seconds),
+            tuning_seconds: sum(|facts| facts.tuning_seconds),
+            device_memory_bytes: all.iter().map(|facts| facts.device_memory_bytes).sum(),
+            ..all[0].clone()
+        }
     }
 }
 

@@ -8,7 +8,6 @@ use super::super::variants::Abilities;
 use super::*;
 use crate::data::{DataSet, Split, data_set};
 use crate::training::{BatchPlan, SampleOrder};
-use crate::workload::Training;
 
 /// A launch that a broken device leaves out: its place among all launches of a plan.
 #[derive(Clone, Copy, Debug)]
@@ -58,14 +57,9 @@ fn job(workload: &str, batch_size: u32) -> TrainingJob {
     let features = definition.train.features() as usize;
     let split = |samples: usize| Split { images: vec![0; samples * features], labels: vec![0; samples] };
     let batches =
-        BatchPlan { first: 0, samples: 10, batch_size, order: SampleOrder::File, batching: workload.batching, seed: 1 };
-    workload.job(Training {
-        data: Arc::new(DataSet::new(definition, split(10), split(5), false)),
-        batches,
-        planned_steps: 100,
-        seed: 1,
-        dropout: true,
-    })
+        BatchPlan { first: 0, samples: 10, batch_size, order: SampleOrder::File, batching: workload.batching };
+    let data = Arc::new(DataSet::new(definition, split(10), split(5), false));
+    TrainingJob { planned_steps: 100, ..workload.job(data, batches, 1) }
 }
 
 fn plan(workload: &str, batch_size: u32) -> Plan {

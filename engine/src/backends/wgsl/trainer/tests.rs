@@ -19,7 +19,6 @@ use crate::testing::{Standstill, has_everything, narrow, shallow, skipped};
 use crate::train::tests::{narrow_request, run, steps};
 use crate::trainer::Backend;
 use crate::training::BatchPlan;
-use crate::workload::Training;
 
 /// Most samples of the data set; at this batch size an epoch is longer than any window here.
 const SAMPLES: u32 = 600;
@@ -45,8 +44,8 @@ fn wide_job(workload: &str, batch_size: u32) -> TrainingJob {
     let in_file = SAMPLES.min(definition.train.samples);
     let data = Arc::new(DataSet::new(definition, split(in_file as usize), split(8), false));
     let (order, batching) = (workload.order, workload.batching);
-    let batches = BatchPlan { first: 0, samples: TRAINED.min(in_file), batch_size, order, batching, seed: 1 };
-    workload.job(Training { data, batches, planned_steps: 1000, seed: 1, dropout: true })
+    let batches = BatchPlan { first: 0, samples: TRAINED.min(in_file), batch_size, order, batching };
+    TrainingJob { planned_steps: 1000, ..workload.job(data, batches, 1) }
 }
 
 fn build_with(
@@ -88,7 +87,7 @@ fn check_predicted_bytes(device: &Rc<Device>, name: &str, job: &TrainingJob, set
     assert_eq!(device.counts(), before, "{name}: a prediction asks nothing of the driver");
     let trainer = build_with(device, Rc::new(Standstill), &mut choices, job, setup);
     assert_eq!(device.counts().buffer_bytes - before.buffer_bytes, predicted, "{name}, {setup:?}");
-    assert_eq!(trainer.device_memory_bytes(), predicted, "{name}, {setup:?}");
+    assert_eq!(trainer.facts().device_memory_bytes, predicted, "{name}, {setup:?}");
 }
 
 #[test]
@@ -404,7 +403,7 @@ fn streamed_batches_are_counted_and_create_nothing() {
 #[test]
 fn a_run_with_streamed_input_is_reported_as_not_standard() {
     with_device(|device| {
-        let backend = |input| WgslBackend { input, ..backend_on(device) };
+        let backend = |input| backend_on(device).with_input(input);
         let record = run(&narrow_request(&["keras-mnist-mlp"]), &backend(InputMode::Prefetch)).unwrap();
         let brought = record.workloads[0].input.unwrap();
         // Two steps.
