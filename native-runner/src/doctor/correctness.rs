@@ -271,25 +271,28 @@ mod tests {
         assert_eq!(name().ok(), Some(SMALL_WORKLOADS[1]));
     }
 
+    fn judged(software: bool, answer: Result<Answer, String>) -> (TrialOutcome, Severity, String) {
+        let (device, outcome) = ("Some GPU".to_owned(), TrialOutcome::Untried);
+        let trial = Trial { backend: "wgsl", adapter: Some(0), device, software, outcome };
+        let (trial, finding) = judge_trace(trial, answer);
+        (trial.outcome, finding.severity, finding.sentence)
+    }
+
     #[test]
     fn crash_is_a_problem_only_on_a_real_gpu() {
-        let trial = |software| Trial {
-            backend: "wgsl",
-            adapter: Some(0),
-            device: "Some GPU".to_owned(),
-            software,
-            outcome: TrialOutcome::Untried,
-        };
-        let (failed, finding) = judge_trace(trial(false), Err("it crashed with signal 11".to_owned()));
-        assert_eq!((failed.outcome, finding.severity), (TrialOutcome::Failed, Severity::Problem));
-        assert_eq!(finding.sentence, "wgsl on Some GPU failed to answer: it crashed with signal 11.");
+        let sentence = "wgsl on Some GPU failed to answer: it crashed with signal 11.";
+        let crash = Err("it crashed with signal 11".to_owned());
+        assert_eq!(judged(false, crash), (TrialOutcome::Failed, Severity::Problem, sentence.to_owned()));
         let refused = Answer::Refused { reason: "the device refused the work: no".to_owned() };
-        assert_eq!(judge_trace(trial(true), Ok(refused)).1.severity, Severity::Warning);
+        assert_eq!(judged(true, Ok(refused)).1, Severity::Warning);
     }
 
     #[test]
     fn disagreement_is_reported_with_its_size() {
-        let judged = |loss: f64| {
+        for (loss, outcome, severity, part) in [
+            (2.3, TrialOutcome::Right, Severity::Fine, "wgsl on llvmpipe agrees with"),
+            (4.6, TrialOutcome::Failed, Severity::Warning, "disagrees with the reference"),
+        ] {
             let correctness = Box::new(Correctness {
                 batch_size: 64,
                 redraws: 0,
@@ -302,18 +305,10 @@ mod tests {
                 whole_batch: None,
             });
             let adapter = crate::doctor::graphics::Listing::of_a_test(&[("llvmpipe", true)]).described().remove(0);
-            let answer =
-                Answer::Checked { adapter, workload: SMALL_WORKLOADS[0].to_owned(), seconds: 1.5, correctness };
-            let device = "0".to_owned();
-            let trial =
-                Trial { backend: "wgsl", adapter: Some(0), device, software: false, outcome: TrialOutcome::Untried };
-            judge_trace(trial, Ok(answer))
-        };
-        let (right, finding) = judged(2.3);
-        assert_eq!((right.outcome, right.software, finding.severity), (TrialOutcome::Right, true, Severity::Fine));
-        assert!(finding.sentence.starts_with("wgsl on llvmpipe agrees with"), "{}", finding.sentence);
-        let (wrong, finding) = judged(4.6);
-        assert_eq!(wrong.outcome, TrialOutcome::Failed);
-        assert!(finding.sentence.contains("disagrees with the reference"), "{}", finding.sentence);
+            let workload = SMALL_WORKLOADS[0].to_owned();
+            let found = judged(true, Ok(Answer::Checked { adapter, workload, seconds: 1.5, correctness }));
+            assert_eq!((found.0, found.1), (outcome, severity));
+            assert!(found.2.contains(part), "{}", found.2);
+        }
     }
 }

@@ -554,21 +554,14 @@ mod tests {
     use engine::backends::wgsl::{Features, Identity};
     use results::DeviceKind;
 
+    use super::Severity::{Fine, Note, Problem, Warning};
     use super::*;
     use crate::doctor::DoctorArgs;
 
     pub(crate) fn details(name: &str, software: bool) -> Details {
+        let kind = if software { DeviceKind::Cpu } else { DeviceKind::Discrete };
         Details {
-            adapter: Adapter {
-                name: name.to_owned(),
-                vendor: String::new(),
-                architecture: String::new(),
-                kind: if software { DeviceKind::Cpu } else { DeviceKind::Discrete },
-                api: "Vulkan".to_owned(),
-                driver: String::new(),
-                software,
-                compatibility: false,
-            },
+            adapter: Adapter { name: name.to_owned(), kind, software, ..Adapter::default() },
             identity: Identity { vendor: 0x10de, device: 0x2330, pci_bus_id: None },
             features: Features { f16: true, subgroup_lanes: 32, timestamps: true, matrix_side: 0 },
             limits: Limits::needed(),
@@ -579,52 +572,61 @@ mod tests {
         findings.iter().map(|finding| (finding.name, finding.severity)).collect()
     }
 
+    /// Writes files with these texts below a folder.
+    fn write(root: &Path, files: &[(&str, &str)]) {
+        for (path, text) in files {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+    }
+
     #[test]
-    fn a_listing_without_a_gpu_says_what_is_missing() {
-        let severity = |listing: &Listing| judge_listing(listing).map(|finding| finding.severity);
-        assert_eq!(severity(&Listing::of_a_test(&[("H100", false), ("llvmpipe", true)])), None);
-        assert_eq!(severity(&Listing::of_a_test(&[("llvmpipe", true)])), Some(Severity::Warning));
-        assert_eq!(severity(&Listing::default()), Some(Severity::Problem));
-        let crashed = Listing { trouble: Some("it crashed".to_owned()), ..Listing::default() };
-        assert!(
-            judge_listing(&crashed).is_some_and(|finding| finding.sentence.ends_with("their adapters: it crashed."))
-        );
+    fn listing_without_a_gpu_names_what_is_missing() {
+        let trouble = Some("it crashed".to_owned());
+        for (listing, expected) in [
+            (Listing::of_a_test(&[("H100", false), ("llvmpipe", true)]), None),
+            (Listing::of_a_test(&[("llvmpipe", true)]), Some((Warning, "use the processor."))),
+            (Listing::default(), Some((Problem, "No driver provides an adapter."))),
+            (Listing { trouble, ..Listing::default() }, Some((Problem, "their adapters: it crashed."))),
+        ] {
+            let found = judge_listing(&listing);
+            assert_eq!(found.as_ref().map(|found| found.severity), expected.map(|(severity, _)| severity));
+            let sentence = found.map(|found| found.sentence).unwrap_or_default();
+            assert!(sentence.ends_with(expected.map_or("", |(_, part)| part)), "{sentence}");
+        }
     }
 
     #[test]
     fn adapter_below_the_limits_names_the_limit() {
         let mut small = details("Tiny", false);
-        assert_eq!(judge_adapter(0, &small, true).severity, Severity::Fine);
+        assert_eq!(judge_adapter(0, &small, true).severity, Fine);
         small.limits.storage_buffers = 4;
         let found = judge_adapter(0, &small, true);
-        assert_eq!(found.severity, Severity::Problem);
-        assert!(found.sentence.contains("4 storage buffers of 8"), "{}", found.sentence);
-        assert_eq!(judge_adapter(1, &details("llvmpipe", true), false).severity, Severity::Note);
+        assert!(found.severity == Problem && found.sentence.contains("4 storage buffers of 8"), "{found:?}");
+        assert_eq!(judge_adapter(1, &details("llvmpipe", true), false).severity, Note);
     }
 
     #[test]
     fn checks_all_adapters_unless_one_is_requested() {
         let listing = Listing::of_a_test(&[("llvmpipe", true), ("H100", false)]);
-        assert_eq!(listing.chosen(None).unwrap(), [0, 1]);
-        assert_eq!(listing.chosen(Some("h1")).unwrap(), [1]);
-        assert_eq!(listing.chosen(Some("cpu")).unwrap(), [0]);
+        for (asked, chosen) in [(None, &[0, 1][..]), (Some("h1"), &[1]), (Some("cpu"), &[0])] {
+            assert_eq!(listing.chosen(asked).unwrap(), chosen, "{asked:?}");
+        }
         assert!(listing.chosen(Some("radeon")).is_err());
         assert_eq!(listing.used_by_default(), Some(1));
     }
 
     #[test]
-    fn only_what_computes_or_shows_is_read_from_the_bus() {
+    fn reads_only_gpus_from_the_bus() {
         let tree = tempfile::tempdir().unwrap();
         for (place, class, vendor) in [
             ("0000:00:02.0", "0x030000", "0x8086"),
             ("0000:01:00.0", "0x030200", "0x10de"),
             ("0000:02:00.0", "0x020000", "0x8086"),
         ] {
-            let folder = tree.path().join(place);
-            fs::create_dir(&folder).unwrap();
-            for (file, text) in [("class", class), ("vendor", vendor), ("device", "0x2330\n")] {
-                fs::write(folder.join(file), text).unwrap();
-            }
+            let files = [("class", class), ("vendor", vendor), ("device", "0x2330\n")];
+            write(&tree.path().join(place), &files);
         }
         let found = read_pci_gpus(tree.path());
         let places: Vec<(&str, u32)> = found.iter().map(|gpu| (gpu.pci_bus_id.as_str(), gpu.vendor)).collect();
@@ -634,104 +636,97 @@ mod tests {
 
     #[test]
     fn gpu_without_a_driver_is_a_problem_with_advice() {
-        let gpu = |vendor, driver: Option<&str>| Gpu {
-            pci_bus_id: "0000:01:00.0".to_owned(),
-            vendor,
-            device: 1,
-            kernel_driver: driver.map(str::to_owned),
-        };
-        assert_eq!(judge_gpu(&gpu(NVIDIA, None), true, None).severity, Severity::Fine);
-        let found = judge_gpu(&gpu(NVIDIA, Some("nvidia")), false, Some("a Docker container"));
-        assert_eq!(found.severity, Severity::Problem);
-        assert!(found.advice.is_some_and(|advice| advice.contains("NVIDIA_DRIVER_CAPABILITIES")));
-        let advice = judge_gpu(&gpu(AMD, None), false, None).advice.unwrap();
-        assert!(advice.contains("mesa-vulkan-drivers"), "{advice}");
-        // Display of a server's management controller.
-        assert_eq!(judge_gpu(&gpu(0x1a03, Some("ast")), false, None).severity, Severity::Note);
+        for (vendor, driver, offered, container, severity, advice) in [
+            (NVIDIA, None, true, None, Fine, ""),
+            (NVIDIA, Some("nvidia"), false, Some("a Docker container"), Problem, "NVIDIA_DRIVER_CAPABILITIES"),
+            (AMD, None, false, None, Problem, "mesa-vulkan-drivers"),
+            // Display of a server's management controller.
+            (0x1a03, Some("ast"), false, None, Note, ""),
+        ] {
+            let (pci_bus_id, kernel_driver) = ("0000:01:00.0".to_owned(), driver.map(str::to_owned));
+            let found = judge_gpu(&Gpu { pci_bus_id, vendor, device: 1, kernel_driver }, offered, container);
+            assert_eq!(found.severity, severity, "{found:?}");
+            assert!(found.advice.as_deref().unwrap_or_default().contains(advice), "{found:?}");
+        }
     }
 
     #[test]
     fn forbidden_render_node_names_the_group_to_join() {
         let denied = Err(io::ErrorKind::PermissionDenied.into());
         let denied = judge_render_node("/dev/dri/renderD128", denied, Some("video".to_owned()));
-        assert_eq!(denied.severity, Severity::Problem);
+        assert_eq!(denied.severity, Problem);
         assert!(denied.advice.is_some_and(|advice| advice.starts_with("Run `sudo usermod -aG video ")));
-        assert_eq!(judge_render_node("/dev/dri/renderD128", Ok(()), None).severity, Severity::Fine);
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn render_nodes_are_found_and_other_files_are_not() {
         let root = tempfile::tempdir().unwrap();
-        let arguments = DoctorArgs::of_a_test();
+        let arguments = DoctorArgs::default();
         let found = || examine_render_nodes(&mut Circumstances::of_a_test(&arguments, root.path()));
-        assert_eq!(severities(&found()), [("render_nodes", Severity::Note)]);
-        fs::create_dir_all(root.path().join("dev/dri")).unwrap();
-        for name in ["dev/dri/renderD128", "dev/dri/card0", "dev/nvidia0", "dev/nvidia-uvm"] {
-            fs::write(root.path().join(name), "").unwrap();
-        }
+        assert_eq!(severities(&found()), [("render_nodes", Note)]);
+        write(
+            root.path(),
+            &["dev/dri/renderD128", "dev/dri/card0", "dev/nvidia0", "dev/nvidia-uvm"].map(|at| (at, "")),
+        );
         let sentences: Vec<String> = found().into_iter().map(|finding| finding.sentence).collect();
         assert_eq!(sentences, ["/dev/dri/renderD128 can be opened.", "/dev/nvidia0 can be opened."]);
     }
 
     #[test]
-    fn versions_of_libraries_are_read_where_they_are_told() {
+    fn reads_library_versions_of_nvidia_smi() {
         let output = "NVIDIA-SMI version  : 550.54.15\nNVML version        : 550.54\nCUDA Version        : 12.4\n";
         assert_eq!(join_lines(output).as_deref(), Some("NVML version 550.54, CUDA Version 12.4"));
         assert_eq!(join_lines("Invalid option: --version"), None);
     }
 
     #[test]
-    fn a_gpu_that_others_use_is_warned_of() {
-        let severity = |line: &str| judge_nvidia_gpu(line).map(|finding| finding.severity);
-        assert_eq!(severity("NVIDIA H100 80GB HBM3, 550.54.15, 81559, 12, 0"), Some(Severity::Fine));
-        assert_eq!(severity("NVIDIA H100 80GB HBM3, 550.54.15, 81559, 40000, 0"), Some(Severity::Warning));
-        assert_eq!(severity("NVIDIA H100 80GB HBM3, 550.54.15, 81559, 12, 97"), Some(Severity::Warning));
-        // A partition of a GPU reports nothing.
-        assert_eq!(severity("NVIDIA H100 80GB HBM3, 550.54.15, [N/A], [N/A], [N/A]"), Some(Severity::Fine));
-        assert_eq!(severity("No devices were found"), None);
+    fn gpu_that_others_use_is_a_warning() {
+        for (used, severity) in [
+            ("81559, 12, 0", Fine),
+            ("81559, 40000, 0", Warning),
+            ("81559, 12, 97", Warning),
+            // A partition of a GPU reports nothing.
+            ("[N/A], [N/A], [N/A]", Fine),
+        ] {
+            let found = judge_nvidia_gpu(&format!("NVIDIA H100 80GB HBM3, 550.54.15, {used}")).unwrap();
+            assert_eq!(found.severity, severity, "{used}");
+        }
+        assert_eq!(judge_nvidia_gpu("No devices were found"), None);
     }
 
     #[test]
     fn libraries_are_found_under_any_of_their_names() {
         let root = tempfile::tempdir().unwrap();
-        let arguments = DoctorArgs::of_a_test();
+        let arguments = DoctorArgs::default();
         let circumstances = Circumstances::of_a_test(&arguments, root.path());
         let found = judge_platform(&PLATFORMS[0], &circumstances);
-        assert_eq!(found.severity, Severity::Warning);
+        assert_eq!(found.severity, Warning);
         assert!(found.sentence.starts_with("libcuda.so.1, libnvrtc.so of CUDA"), "{}", found.sentence);
-        fs::create_dir_all(root.path().join("usr/lib64")).unwrap();
-        for name in ["libcuda.so", "libnvrtc.so.12"] {
-            fs::write(root.path().join("usr/lib64").join(name), "").unwrap();
-        }
-        assert_eq!(judge_platform(&PLATFORMS[0], &circumstances).severity, Severity::Fine);
+        write(root.path(), &["usr/lib64/libcuda.so", "usr/lib64/libnvrtc.so.12"].map(|path| (path, "")));
+        assert_eq!(judge_platform(&PLATFORMS[0], &circumstances).severity, Fine);
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn vulkan_needs_a_loader_and_drivers_with_their_libraries() {
         let root = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| {
-            let path = root.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
         let driver = |name: &str, library: &str| {
             let text = json!({ "file_format_version": "1.0.0", "ICD": { "library_path": library } });
-            write(&format!("usr/share/vulkan/icd.d/{name}"), &text.to_string());
+            write(root.path(), &[(&format!("usr/share/vulkan/icd.d/{name}"), &text.to_string())]);
         };
-        let arguments = DoctorArgs::of_a_test();
+        let arguments = DoctorArgs::default();
         let found = || examine_vulkan(&mut Circumstances::of_a_test(&arguments, root.path()));
         let all = |severity| [("vulkan_loader", severity), ("vulkan_drivers", severity)];
-        assert_eq!(severities(&found()), all(Severity::Problem));
-        write("usr/lib/libvulkan.so.1", "");
+        assert_eq!(severities(&found()), all(Problem));
+        write(root.path(), &[("usr/lib/libvulkan.so.1", "")]);
         driver("lvp.json", "libvulkan_lvp.so");
-        assert_eq!(severities(&found()), all(Severity::Fine));
+        assert_eq!(severities(&found()), all(Fine));
         driver("gone.json", "/opt/gone/libgone.so");
-        let findings = found();
-        assert_eq!(findings[1].severity, Severity::Warning);
-        assert!(findings[1].sentence.contains("gone.json (/opt/gone/libgone.so is missing)"), "{findings:?}");
-        write("opt/gone/libgone.so", "");
-        assert_eq!(severities(&found()), all(Severity::Fine));
+        let drivers = &found()[1];
+        assert_eq!(drivers.severity, Warning);
+        assert!(drivers.sentence.contains("gone.json (/opt/gone/libgone.so is missing)"), "{drivers:?}");
+        write(root.path(), &[("opt/gone/libgone.so", "")]);
+        assert_eq!(severities(&found()), all(Fine));
     }
 }

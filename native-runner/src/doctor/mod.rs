@@ -374,7 +374,7 @@ Exit status:
   0 a run would work   7 nothing can be trained with these options, or data is missing
   2 wrong usage, or unknown backend";
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = DOCTOR_EXAMPLES)]
 pub(crate) struct DoctorArgs {
     /// Adapter to test, as for a run [default: all, and the processor for backends that use it]
@@ -406,24 +406,6 @@ pub(crate) struct DoctorArgs {
 pub(crate) enum DoctorPart {
     Adapters,
     Trace,
-}
-
-#[cfg(test)]
-impl DoctorArgs {
-    pub(crate) fn of_a_test() -> Self {
-        use clap::Parser as _;
-
-        #[derive(clap::Parser)]
-        struct Alone {
-            #[command(flatten)]
-            doctor: DoctorArgs,
-        }
-
-        let mut arguments = Alone::parse_from(["doctor"]).doctor;
-        // Independent of the tests' environment.
-        arguments.data = DataArgs { folder: None, babi: None };
-        arguments
-    }
 }
 
 /// Shorter names are parts of too many words.
@@ -542,32 +524,22 @@ mod tests {
         assert_eq!(decided(&[], None), (false, None));
     }
 
-    fn privacy() -> Privacy {
-        let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>().into_iter();
-        Privacy::of(owned(&["/home/ina", "/"]), owned(&["ina", "x"]), Some("tower".to_owned()))
-    }
-
     #[test]
     fn home_user_and_host_are_replaced_as_whole_words() {
+        let owned = |texts: [&str; 2]| texts.map(str::to_owned).into_iter();
+        let privacy = Privacy::of(owned(["/home/ina", "/"]), owned(["ina", "x"]), Some("tower".to_owned()));
         for (told, kept) in [
             ("`/home/ina/data/a.bin` is missing", "`~/data/a.bin` is missing"),
-            ("/home/ina", "~"),
             ("in /home/ina.", "in ~."),
             ("/home/ina2/x and /home/ina-b", "/home/ina2/x and /home/ina-b"),
             ("/srv/home/ina/x", "/srv/home/<user>/x"),
-            ("/media/ina/disk", "/media/<user>/disk"),
             ("C:\\Users\\ina\\data", "C:\\Users\\<user>\\data"),
             ("http://tower:8080 at tower", "http://<host>:8080 at <host>"),
-            ("towers in a china shop", "towers in a china shop"),
-            ("/x/y", "/x/y"),
+            ("towers in a china shop, /x/y", "towers in a china shop, /x/y"),
         ] {
-            assert_eq!(privacy().clean(told), kept, "{told}");
+            assert_eq!(privacy.clean(told), kept, "{told}");
         }
-    }
-
-    #[test]
-    fn details_are_cleaned_however_deep_they_are() {
         let told = json!({ "files": [{ "/home/ina/a": "/home/ina/b" }], "count": 3 });
-        assert_eq!(privacy().clean_value(told), json!({ "files": [{ "~/a": "~/b" }], "count": 3 }));
+        assert_eq!(privacy.clean_value(told), json!({ "files": [{ "~/a": "~/b" }], "count": 3 }));
     }
 }

@@ -225,70 +225,62 @@ fn judge_energy(read: impl Iterator<Item = io::Result<String>>) -> Option<Findin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::Severity;
+    use crate::doctor::Severity::{Fine, Note, Warning};
 
     #[test]
     fn missing_back_ends_come_with_their_cargo_feature() {
-        let missing: Vec<&BackendDefinition> =
-            KNOWN_BACKENDS.iter().filter(|known| known.name.starts_with("burn-c")).collect();
+        let missing: Vec<_> = KNOWN_BACKENDS.iter().filter(|known| known.name.starts_with("burn-c")).collect();
         let found = list_missing_backends(&missing).unwrap();
-        assert_eq!(found.severity, Severity::Note);
+        assert_eq!(found.severity, Note);
         assert!(found.advice.is_some_and(|advice| advice.contains("--features burn-cuda ")));
         assert_eq!(list_missing_backends(&[]), None);
     }
 
     #[test]
-    fn a_program_that_was_not_optimised_is_warned_of() {
-        assert_eq!(judge_build(true).severity, Severity::Warning);
-        assert_eq!((judge_build(false).severity, judge_build(false).advice), (Severity::Fine, None));
+    fn only_what_slows_runs_down_is_a_warning() {
+        assert_eq!([true, false].map(|unoptimised| judge_build(unoptimised).severity), [Warning, Fine]);
+        for (governors, drivers, severity) in [
+            (&["performance"][..], &["acpi-cpufreq"][..], Some(Fine)),
+            (&["powersave"], &["acpi-cpufreq"], Some(Warning)),
+            (&["performance", "powersave"], &[], Some(Warning)),
+            (&["powersave"], &["intel_pstate"], Some(Note)),
+            (&["schedutil"], &["acpi-cpufreq"], Some(Note)),
+            (&[], &[], None),
+        ] {
+            let [names, by] = [governors, drivers].map(|names| names.iter().map(|&name| name.to_owned()).collect());
+            assert_eq!(judge_governor(&names, &by).map(|found| found.severity), severity, "{governors:?} {drivers:?}");
+        }
+        assert_eq!([3.0, 60.0].map(|percent| judge_load(percent, None).severity), [Fine, Warning]);
+        let battery = |is_discharging| Battery { is_discharging, charge_percent: 43.2 };
+        assert_eq!([judge_power(&[]).severity, judge_power(&[battery(false)]).severity], [Fine, Fine]);
+        let found = judge_power(&[battery(false), battery(true)]);
+        assert!(found.severity == Warning && found.sentence.contains("43 %"), "{found:?}");
     }
-
-    #[test]
-    fn governor_is_a_warning_only_if_it_lowers_clocks() {
-        let set = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        let severity = |governors: &[&str], drivers: &[&str]| {
-            judge_governor(&set(governors), &set(drivers)).map(|finding| finding.severity)
-        };
-        assert_eq!(severity(&["performance"], &["acpi-cpufreq"]), Some(Severity::Fine));
-        assert_eq!(severity(&["powersave"], &["acpi-cpufreq"]), Some(Severity::Warning));
-        assert_eq!(severity(&["performance", "powersave"], &[]), Some(Severity::Warning));
-        assert_eq!(severity(&["powersave"], &["intel_pstate"]), Some(Severity::Note));
-        assert_eq!(severity(&["schedutil"], &["acpi-cpufreq"]), Some(Severity::Note));
-        assert_eq!(severity(&[], &[]), None);
-    }
-
-    const GIB: u64 = 1 << 30;
 
     #[test]
     fn little_memory_is_warned_of_whoever_limits_it() {
-        let severity = |machine, container| judge_memory(machine, container).map(|finding| finding.severity);
-        assert_eq!(severity((16 * GIB, 8 * GIB), None), Some(Severity::Fine));
-        assert_eq!(severity((16 * GIB, GIB), None), Some(Severity::Warning));
-        assert_eq!(severity((16 * GIB, 8 * GIB), Some((GIB, GIB))), Some(Severity::Warning));
-        assert_eq!(severity((16 * GIB, 8 * GIB), Some((u64::MAX, u64::MAX))), Some(Severity::Fine));
-        assert_eq!(severity((0, 0), None), None);
+        const GIB: u64 = 1 << 30;
+        for (machine, container, severity) in [
+            ((16 * GIB, 8 * GIB), None, Some(Fine)),
+            ((16 * GIB, GIB), None, Some(Warning)),
+            ((16 * GIB, 8 * GIB), Some((GIB, GIB)), Some(Warning)),
+            ((16 * GIB, 8 * GIB), Some((u64::MAX, u64::MAX)), Some(Fine)),
+            ((0, 0), None, None),
+        ] {
+            let found = judge_memory(machine, container).map(|finding| finding.severity);
+            assert_eq!(found, severity, "{machine:?} {container:?}");
+        }
         let found = judge_memory((16 * GIB, 8 * GIB), Some((4 * GIB, 3 * GIB))).unwrap();
         assert!(found.sentence.contains("this container may use") && found.sentence.contains("4096.0 MiB"));
     }
 
     #[test]
-    fn busy_processor_and_discharging_battery_are_warnings() {
-        assert_eq!(judge_load(3.0, None).severity, Severity::Fine);
-        assert_eq!(judge_load(60.0, Some([1.5, 1.0, 1.0])).severity, Severity::Warning);
-        let battery = |is_discharging| Battery { is_discharging, charge_percent: 43.2 };
-        assert_eq!(judge_power(&[]).severity, Severity::Fine);
-        assert_eq!(judge_power(&[battery(false)]).severity, Severity::Fine);
-        let found = judge_power(&[battery(false), battery(true)]);
-        assert_eq!(found.severity, Severity::Warning);
-        assert!(found.sentence.contains("43 %"), "{}", found.sentence);
-    }
-
-    #[test]
     fn unreadable_energy_counter_is_a_note() {
         let denied = || Err(io::ErrorKind::PermissionDenied.into());
-        let severity = |read: Vec<io::Result<String>>| judge_energy(read.into_iter()).map(|finding| finding.severity);
-        assert_eq!(severity(Vec::new()), None);
-        assert_eq!(severity(vec![Ok("1".to_owned())]), Some(Severity::Fine));
-        assert_eq!(severity(vec![Ok("1".to_owned()), denied()]), Some(Severity::Note));
+        for (read, severity) in
+            [(vec![], None), (vec![Ok("1".to_owned())], Some(Fine)), (vec![Ok("1".to_owned()), denied()], Some(Note))]
+        {
+            assert_eq!(judge_energy(read.into_iter()).map(|finding| finding.severity), severity);
+        }
     }
 }
