@@ -59,9 +59,9 @@ impl DataFolder {
         Self { places, stories: chosen.babi.clone(), noise: false, loaded: HashMap::new(), repairs: Vec::new() }
     }
 
-    /// Generates noise instead of reading sets with files.
-    pub(crate) fn of_noise(chosen: &DataArgs) -> Self {
-        Self { noise: true, ..Self::new(chosen) }
+    /// Generates noise instead of reading sets with files, or reads the data of these workloads.
+    pub(crate) fn with_noise_or_data(noise: bool, chosen: &DataArgs, workloads: &[Workload]) -> Result<Self, Failure> {
+        if noise { Ok(Self { noise, ..Self::new(chosen) }) } else { Self::with_data_of(chosen, workloads) }
     }
 
     /// Reads from the same places, but first fetches sets that these workloads need and no place has, unless a folder
@@ -295,7 +295,13 @@ mod tests {
     fn noise_needs_no_files() {
         let empty = tempfile::tempdir().unwrap();
         let chosen = DataArgs { folder: Some(empty.path().to_owned()), babi: None };
-        assert!(DataFolder::of_noise(&chosen).read(engine::data_set("mnist").unwrap()).unwrap().generated);
+        assert!(
+            DataFolder::with_noise_or_data(true, &chosen, &[])
+                .unwrap()
+                .read(engine::data_set("mnist").unwrap())
+                .unwrap()
+                .generated
+        );
     }
 
     #[test]

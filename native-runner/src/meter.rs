@@ -68,15 +68,15 @@ impl ResourceMeter for MachineMeter {
         let thread = thread::spawn(move || {
             let mut system = System::new().ok();
             let mut memory = Vec::new();
-            let mut samples = Thinning::new(Resources::MAX_SAMPLES);
+            let mut samples = Vec::new();
             sensors.begin();
             loop {
                 memory.extend(system.as_mut().and_then(resident_bytes));
-                samples.add(sensors.sample(start.elapsed().as_secs_f64()));
+                samples.push(sensors.sample(start.elapsed().as_secs_f64()));
                 if stopped.recv_timeout(SAMPLING_INTERVAL) != Err(RecvTimeoutError::Timeout) {
                     memory.extend(system.as_mut().and_then(resident_bytes));
-                    let samples = samples.end(sensors.sample(start.elapsed().as_secs_f64()));
-                    return Watched { memory, samples, sensors };
+                    samples.push(sensors.sample(start.elapsed().as_secs_f64()));
+                    return Watched { memory, samples: thin(samples, Resources::MAX_SAMPLES), sensors };
                 }
             }
         });
@@ -164,47 +164,11 @@ impl ProcessorTime {
     }
 }
 
-/// Bounded buffer of samples that are evenly spaced in time. When it is full, every second one is dropped.
-struct Thinning {
-    kept: Vec<ResourceSample>,
-    most: usize,
-    /// Interval between kept samples.
-    every: usize,
-    seen: usize,
-}
-
-impl Thinning {
-    /// `most` is at least two, because the first and the last sample are always kept.
-    pub(crate) fn new(most: usize) -> Self {
-        Self { kept: Vec::with_capacity(most), most, every: 1, seen: 0 }
-    }
-
-    pub(crate) fn add(&mut self, sample: ResourceSample) {
-        let wanted = self.seen.is_multiple_of(self.every);
-        self.seen += 1;
-        if !wanted {
-            return;
-        }
-        // One place is reserved for the last sample.
-        if self.kept.len() + 1 >= self.most {
-            let mut place = 0;
-            self.kept.retain(|_| {
-                place += 1;
-                place % 2 == 1
-            });
-            self.every *= 2;
-            if !(self.seen - 1).is_multiple_of(self.every) {
-                return;
-            }
-        }
-        self.kept.push(sample);
-    }
-
-    /// Adds the last sample, and returns all kept samples.
-    fn end(mut self, sample: ResourceSample) -> Vec<ResourceSample> {
-        self.kept.push(sample);
-        self.kept
-    }
+/// Returns at most `most` samples: the first, the last, and evenly spaced ones between them.
+fn thin(mut samples: Vec<ResourceSample>, most: usize) -> Vec<ResourceSample> {
+    let Some(last) = samples.pop() else { return samples };
+    let every = samples.len().div_ceil(most - 1).max(1);
+    samples.into_iter().step_by(every).chain([last]).collect()
 }
 
 pub(crate) struct MonotonicClock(Instant);
@@ -308,23 +272,19 @@ mod tests {
         }
     }
 
-    fn thinned(count: u32, most: usize) -> Vec<f64> {
-        let sample = |number: u32| ResourceSample { seconds: f64::from(number), ..ResourceSample::default() };
-        let mut thinning = Thinning::new(most);
-        (0..count - 1).for_each(|number| thinning.add(sample(number)));
-        thinning.end(sample(count - 1)).iter().map(|sample| sample.seconds).collect()
-    }
-
     #[test]
     fn many_samples_are_thinned_evenly_between_first_and_last() {
-        assert_eq!(thinned(8, 8), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
-        assert_eq!(thinned(2, 8), [0.0, 1.0]);
+        let sample = |number| ResourceSample { seconds: f64::from(number), ..ResourceSample::default() };
+        let thinned = |count: u32| -> Vec<f64> {
+            thin((0..count).map(sample).collect(), 8).iter().map(|sample| sample.seconds).collect()
+        };
+        assert_eq!(thinned(8), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+        assert_eq!(thinned(2), [0.0, 1.0]);
         for count in [9, 15, 100, 1000, 12_345] {
-            let kept = thinned(count, 8);
+            let kept = thinned(count);
             assert!((4..=8).contains(&kept.len()), "{count}: {kept:?}");
             assert_eq!((kept[0], kept.last().copied()), (0.0, Some(f64::from(count - 1))));
-            let gap = kept[1] - kept[0];
-            let evenly = &kept[..kept.len() - 1];
+            let (gap, evenly) = (kept[1] - kept[0], &kept[..kept.len() - 1]);
             assert!(evenly.windows(2).all(|pair| pair[1] - pair[0] == gap), "{count}: {kept:?}");
         }
     }

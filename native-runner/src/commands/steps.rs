@@ -44,11 +44,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let mut progress = ListProgress::new(Interrupt::default(), "window");
     let provenance = provenance();
     let (contenders, unavailable) = contenders(arguments, &clock)?;
-    let mut data = if arguments.noise {
-        DataFolder::of_noise(&arguments.data)
-    } else {
-        DataFolder::with_data_of(&arguments.data, &workloads)?
-    };
+    let mut data = DataFolder::with_noise_or_data(arguments.noise, &arguments.data, &workloads)?;
     let batch_sizes = arguments.batch_sizes.iter().flat_map(|BatchSizes(sizes)| sizes).copied();
     let batch_sizes = BTreeSet::from_iter(batch_sizes).into_iter().collect();
     let request = Request {

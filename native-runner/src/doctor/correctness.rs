@@ -271,27 +271,25 @@ mod tests {
         assert_eq!(name().ok(), Some(SMALL_WORKLOADS[1]));
     }
 
-    fn judged(software: bool, answer: Result<Answer, String>) -> (TrialOutcome, Severity, String) {
+    fn judged(software: bool, answer: Result<Answer, String>) -> (Trial, Finding) {
         let (device, outcome) = ("Some GPU".to_owned(), TrialOutcome::Untried);
-        let trial = Trial { backend: "wgsl", adapter: Some(0), device, software, outcome };
-        let (trial, finding) = judge_trace(trial, answer);
-        (trial.outcome, finding.severity, finding.sentence)
+        judge_trace(Trial { backend: "wgsl", adapter: Some(0), device, software, outcome }, answer)
     }
 
     #[test]
     fn crash_is_a_problem_only_on_a_real_gpu() {
-        let sentence = "wgsl on Some GPU failed to answer: it crashed with signal 11.";
-        let crash = Err("it crashed with signal 11".to_owned());
-        assert_eq!(judged(false, crash), (TrialOutcome::Failed, Severity::Problem, sentence.to_owned()));
+        let (failed, finding) = judged(false, Err("it crashed with signal 11".to_owned()));
+        assert_eq!((failed.outcome, finding.severity), (TrialOutcome::Failed, Severity::Problem));
+        assert_eq!(finding.sentence, "wgsl on Some GPU failed to answer: it crashed with signal 11.");
         let refused = Answer::Refused { reason: "the device refused the work: no".to_owned() };
-        assert_eq!(judged(true, Ok(refused)).1, Severity::Warning);
+        assert_eq!(judged(true, Ok(refused)).1.severity, Severity::Warning);
     }
 
     #[test]
     fn disagreement_is_reported_with_its_size() {
         for (loss, outcome, severity, part) in [
             (2.3, TrialOutcome::Right, Severity::Fine, "wgsl on llvmpipe agrees with"),
-            (4.6, TrialOutcome::Failed, Severity::Warning, "disagrees with the reference"),
+            (4.6, TrialOutcome::Failed, Severity::Problem, "disagrees with the reference"),
         ] {
             let correctness = Box::new(Correctness {
                 batch_size: 64,
@@ -306,9 +304,10 @@ mod tests {
             });
             let adapter = crate::doctor::graphics::Listing::of_a_test(&[("llvmpipe", true)]).described().remove(0);
             let workload = SMALL_WORKLOADS[0].to_owned();
-            let found = judged(true, Ok(Answer::Checked { adapter, workload, seconds: 1.5, correctness }));
-            assert_eq!((found.0, found.1), (outcome, severity));
-            assert!(found.2.contains(part), "{}", found.2);
+            let (trial, finding) =
+                judged(false, Ok(Answer::Checked { adapter, workload, seconds: 1.5, correctness }));
+            assert_eq!((trial.outcome, trial.software, finding.severity), (outcome, true, severity));
+            assert!(finding.sentence.contains(part), "{}", finding.sentence);
         }
     }
 }

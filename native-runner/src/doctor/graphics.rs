@@ -713,7 +713,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let driver = |name: &str, library: &str| {
             let text = json!({ "file_format_version": "1.0.0", "ICD": { "library_path": library } });
-            write(root.path(), &[(&format!("usr/share/vulkan/icd.d/{name}"), &text.to_string())]);
+            write(root.path(), &[(format!("usr/share/vulkan/icd.d/{name}").as_str(), text.to_string().as_str())]);
         };
         let arguments = DoctorArgs::default();
         let found = || examine_vulkan(&mut Circumstances::of_a_test(&arguments, root.path()));
