@@ -11,9 +11,7 @@ use std::{io, process, thread};
 
 use crate::machine::this_program;
 
-/// Number of lines of standard error to keep.
 const LAST_LINES: usize = 20;
-/// Number of characters of the last line to show.
 const MAX_LAST_WORDS: usize = 300;
 const POLLING_INTERVAL: Duration = Duration::from_millis(100);
 

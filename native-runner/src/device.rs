@@ -86,7 +86,6 @@ pub(crate) fn describe(adapter: &Adapter) -> String {
 #[derive(Debug)]
 pub(crate) struct KeptFile {
     path: PathBuf,
-    /// True to ignore stored results.
     forgets: bool,
 }
 

@@ -364,7 +364,6 @@ pub(crate) struct IdempotencyKey {
 }
 
 impl IdempotencyKey {
-    /// Returns the stored key of `json`, or a new one.
     pub(crate) fn of(json: &str) -> Result<Self, getrandom::Error> {
         Self::in_folder(json, cache().map(|cache| cache.join("uploads")))
     }
@@ -599,14 +598,14 @@ mod tests {
     }
 
     #[test]
-    fn lost_calls_are_made_again() {
-        assert_eq!(calls(HASH_RETRY_TIME, &[broken(), refused(503)]), (Ok(()), 3));
-        assert_eq!(calls(Duration::from_millis(100), &[broken()]), (Err(broken()), 1));
-    }
-
-    #[test]
-    fn refusals_are_final() {
-        assert_eq!(calls(HASH_RETRY_TIME, &[refused(409)]), (Err(refused(409)), 1));
-        assert_eq!(calls(HASH_RETRY_TIME, &[refused(429)]), (Err(refused(429)), 1));
+    fn lost_calls_are_made_again_and_refusals_are_final() {
+        for (patience, errors, result, count) in [
+            (HASH_RETRY_TIME, vec![broken(), refused(503)], Ok(()), 3),
+            (Duration::from_millis(100), vec![broken()], Err(broken()), 1),
+            (HASH_RETRY_TIME, vec![refused(409)], Err(refused(409)), 1),
+            (HASH_RETRY_TIME, vec![refused(429)], Err(refused(429)), 1),
+        ] {
+            assert_eq!(calls(patience, &errors), (result, count), "{errors:?}");
+        }
     }
 }

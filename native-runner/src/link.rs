@@ -22,7 +22,6 @@ use engine::{
 };
 use results::{Adapter, Precision, Warning};
 
-/// Opens the backend that computes at these addresses, in a separate thread.
 pub(crate) fn open(
     addresses: &[String],
     timeout_seconds: f64,
@@ -171,7 +170,6 @@ impl Drop for LinkedTrainer {
     }
 }
 
-/// Polling interval while waiting for an answer.
 const POLLING_INTERVAL: Duration = Duration::from_millis(50);
 
 type Call<Held> = Box<dyn FnOnce(&mut Held) + Send>;
@@ -240,7 +238,6 @@ impl<Held> Drop for Caller<Held> {
     }
 }
 
-/// Error for a thread that has panicked.
 fn ended() -> EngineError {
     EngineError::Panicked { message: "the thread of the remote device has ended".to_owned() }
 }
@@ -297,7 +294,6 @@ const REQUEST_INTERVAL: Duration = Duration::from_secs(3);
 /// Request for a path that Burn's server does not have. Its error response is a sign of life.
 const REQUEST: &[u8] = b"GET /alive HTTP/1.1\r\nhost: device\r\nconnection: close\r\n\r\n";
 
-/// Polls a server for signs of life.
 struct Watch {
     lost: Lost,
     /// Ends the polling thread when dropped.

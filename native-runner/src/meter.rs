@@ -141,7 +141,6 @@ fn resident_bytes(system: &mut System) -> Option<u64> {
     system.process(pid).map(sysinfo::Process::memory).filter(|&bytes| bytes > 0)
 }
 
-/// Processor time of this process so far, over all threads.
 struct ProcessorTime {
     user_seconds: f64,
     system_seconds: f64,

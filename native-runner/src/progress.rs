@@ -19,7 +19,6 @@ use crate::study::folder::{Ending, Finished};
 
 /// Redraws per second, few enough not to disturb measurements.
 const DRAWS_PER_SECOND: u8 = 4;
-/// Interval of progress lines without a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
 struct Progress {

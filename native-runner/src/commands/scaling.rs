@@ -238,7 +238,6 @@ fn timed_runs<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<TimedRun<
     timed.collect()
 }
 
-/// Returns the device that all records share.
 fn device(runs: &[TimedRun<'_>]) -> Result<String, Failure> {
     let names = BTreeSet::from_iter(runs.iter().map(|run| run.record.device.adapter.name.as_str()));
     match Vec::from_iter(names)[..] {

@@ -129,7 +129,6 @@ fn budget_bytes(arguments: &StepsArgs, contenders: &[Contender]) -> Option<u64> 
     Some(system.available_memory()).filter(|bytes| *bytes > 0)
 }
 
-/// Lists all entries with their workload and batch size.
 fn entries(report: &StepsReport) -> impl Iterator<Item = (&WorkloadSteps, &Size, &Entry)> {
     report.workloads.iter().flat_map(|workload| {
         let sizes = workload.sizes.iter();
@@ -265,7 +264,6 @@ fn notes(report: &StepsReport) -> Vec<String> {
     notes
 }
 
-/// Describes a rise in time per sample, with the result of the second, alternating measurement.
 fn about(cliff: &Cliff) -> String {
     let Cliff { backend, from_batch_size, to_batch_size, rise, rise_in_turns } = cliff;
     let first = percent(*rise);

@@ -143,7 +143,6 @@ fn place(circumstances: &Circumstances<'_>, adapter: Option<usize>) -> Option<St
     }
 }
 
-/// Computes the first steps in a child process, and judges its answer or its exit.
 fn try_out(
     circumstances: &Circumstances<'_>,
     backend: &'static BackendDefinition,
@@ -304,8 +303,7 @@ mod tests {
             });
             let adapter = crate::doctor::graphics::Listing::of_a_test(&[("llvmpipe", true)]).described().remove(0);
             let workload = SMALL_WORKLOADS[0].to_owned();
-            let (trial, finding) =
-                judged(false, Ok(Answer::Checked { adapter, workload, seconds: 1.5, correctness }));
+            let (trial, finding) = judged(false, Ok(Answer::Checked { adapter, workload, seconds: 1.5, correctness }));
             assert_eq!((trial.outcome, trial.software, finding.severity), (outcome, true, severity));
             assert!(finding.sentence.contains(part), "{}", finding.sentence);
         }

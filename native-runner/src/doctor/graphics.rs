@@ -21,7 +21,6 @@ use crate::figures::mebibytes;
 use crate::json_output::{JsonTarget, to_json};
 use crate::{doctor, machine};
 
-/// Adapters of this machine, or the error that prevented listing them.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     pub(crate) adapters: Vec<Details>,
@@ -465,7 +464,6 @@ fn join_lines(output: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Judges a GPU by its line of [`FIELDS`].
 fn judge_nvidia_gpu(line: &str) -> Option<Finding> {
     let fields: Vec<&str> = line.split(',').map(str::trim).collect();
     let [name, driver, memory, used, busy] = fields[..] else { return None };
@@ -572,7 +570,6 @@ mod tests {
         findings.iter().map(|finding| (finding.name, finding.severity)).collect()
     }
 
-    /// Writes files with these texts below a folder.
     fn write(root: &Path, files: &[(&str, &str)]) {
         for (path, text) in files {
             let path = root.join(path);

@@ -68,7 +68,6 @@ const EXAMINATIONS: [Chapter; 6] = [
     ("correctness", "Correctness", &[("the results of backends", correctness::examine_backends)]),
 ];
 
-/// Input of the examinations, and the results that later ones use.
 pub(crate) struct Circumstances<'a> {
     pub(crate) arguments: &'a DoctorArgs,
     /// Root of the system's files; tests have their own tree.
@@ -308,7 +307,6 @@ pub(crate) fn show(report: &DoctorReport, screen: Screen) -> Result<(), Failure>
     screen.prose("  ", if counts.is_empty() { "no problems, no warnings" } else { &counts }, 2)
 }
 
-/// Reads a small file without its line end.
 pub(crate) fn read_text(path: impl AsRef<Path>) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())

@@ -13,7 +13,6 @@ use crate::workload_file::{Mistake, Place};
 
 /// Limit on the values that a layer outputs per sample.
 const MAX_VALUES: u64 = 1 << 22;
-/// Limit on the weights of a layer.
 const MAX_WEIGHTS: u64 = 1 << 27;
 const MAX_LAYERS: usize = 1024;
 /// Name of the sample in `from`.

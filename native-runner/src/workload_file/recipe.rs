@@ -29,7 +29,6 @@ enum Bound {
     Positive,
     NotNegative,
     Finite,
-    /// From 0 to 1.
     Share,
     /// From 0 to below 1: a share that is kept or dropped in each step.
     Part,

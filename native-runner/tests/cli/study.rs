@@ -341,7 +341,8 @@ fn built_in_studies_are_listed_and_can_be_copied() {
     };
     assert_eq!(of("copy.toml"), of("gtdl-learning-rate"));
     let schema: Value = Runner::new("study --schema").run().expect_status(0).json();
-    assert!(schema["properties"]["matrix"].is_object(), "{schema}");
+    assert!(schema["properties"]["matrix"].is_object() && schema["additionalProperties"] == false, "{schema}");
+    expect_parts(&schema.to_string(), &["keras-mnist-mlp", "burn-flex", "1..all", "order_seed"]);
 }
 
 #[test]
