@@ -238,4 +238,13 @@ mod tests {
         assert_eq!(shell("exec sleep 600", 1.0).unwrap_err(), "it did not finish within 1 s and was ended");
         assert!(Child::start(Command::new("/no/such/program")).is_err());
     }
+
+    #[test]
+    fn reason_joins_the_lines_of_an_error() {
+        let last_lines = ["device    Some GPU", "error: it needs 2 bytes, but", "this device allows 1"];
+        let last_lines = last_lines.map(str::to_owned).to_vec();
+        let how = How::Status { code: Some(4), signal: None };
+        let ended = Ended { how, stdout: String::new(), last_lines, seconds: 1.0 };
+        assert_eq!(ended.reason(), "it needs 2 bytes, but this device allows 1");
+    }
 }

@@ -125,7 +125,7 @@ impl ResourceMeter for MachineMeter {
 }
 
 /// Returns the free memory of the machine or container.
-fn free_memory_bytes() -> Option<u64> {
+pub(crate) fn free_memory_bytes() -> Option<u64> {
     let mut system = System::new().ok()?;
     system.refresh_memory();
     let of_container = system.cgroup_limits().filter(|limits| limits.total_memory < system.total_memory());
