@@ -14,6 +14,8 @@ use engine::{Backend, Clock, KNOWN_BACKENDS, ResourceMeter};
 use results::{ResourceSample, Resources};
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
+#[cfg(feature = "wgsl")]
+pub(crate) use crate::meter::sensors::processor_packages;
 use crate::meter::sensors::{MachineTime, Sensors};
 
 /// Sampling interval, short enough to sample inside long windows. A sample reads a few small files and queries NVML,

@@ -19,7 +19,7 @@ use crate::doctor::{Circumstances, Finding, Severity, system};
 use crate::failure::Failure;
 use crate::figures::mebibytes;
 use crate::json_output::{JsonTarget, to_json};
-use crate::{doctor, machine};
+use crate::{doctor, machine, system_files};
 
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
@@ -178,15 +178,15 @@ pub(crate) fn examine_gpus(circumstances: &mut Circumstances<'_>) -> Vec<Finding
 
 fn read_pci_gpus(devices: &Path) -> Vec<Gpu> {
     let gpu = |folder: &Path| {
-        let number = |file: &str| doctor::parse_hexadecimal(&doctor::read_text(folder.join(file))?);
+        let number = |file: &str| system_files::parse_hexadecimal(&system_files::read_text(folder.join(file))?);
         if number("class")? >> 16 != DISPLAY_CLASS {
             return None;
         }
-        let kernel_driver = fs::read_link(folder.join("driver")).ok().map(|path| doctor::file_name(&path));
+        let kernel_driver = fs::read_link(folder.join("driver")).ok().map(|path| system_files::file_name(&path));
         let (vendor, device) = (number("vendor")?, number("device")?);
-        Some(Gpu { pci_bus_id: doctor::file_name(folder), vendor, device, kernel_driver })
+        Some(Gpu { pci_bus_id: system_files::file_name(folder), vendor, device, kernel_driver })
     };
-    doctor::list_folder(devices).iter().filter_map(|folder| gpu(folder)).collect()
+    system_files::list_folder(devices).iter().filter_map(|folder| gpu(folder)).collect()
 }
 
 fn judge_gpu(gpu: &Gpu, offered: bool, container: Option<&str>) -> Finding {
@@ -314,7 +314,7 @@ fn examine_drivers(circumstances: &Circumstances<'_>) -> Finding {
     let own = own.into_iter().flatten().map(|folder| folder.join("vulkan/icd.d"));
     let folders = FOLDERS.iter().map(|folder| circumstances.file(folder)).chain(own);
     let manifests =
-        folders.flat_map(doctor::list_folder).filter(|path| path.extension().is_some_and(|end| end == "json"));
+        folders.flat_map(system_files::list_folder).filter(|path| path.extension().is_some_and(|end| end == "json"));
     let mut found = Vec::new();
     let mut broken = Vec::new();
     for path in manifests {
@@ -338,7 +338,7 @@ fn examine_drivers(circumstances: &Circumstances<'_>) -> Finding {
 
 /// Returns the reason why a driver cannot be loaded. Only a library with a path is checked; the system finds others.
 fn driver_trouble(circumstances: &Circumstances<'_>, manifest: &Path) -> Option<String> {
-    let Some(text) = doctor::read_text(manifest) else { return Some("it cannot be read".to_owned()) };
+    let Some(text) = system_files::read_text(manifest) else { return Some("it cannot be read".to_owned()) };
     let manifest_json: Value = serde_json::from_str(&text).unwrap_or_default();
     let Some(library) = manifest_json["ICD"]["library_path"].as_str().map(PathBuf::from) else {
         return Some("it is not a driver file".to_owned());
@@ -373,20 +373,22 @@ pub(crate) fn examine_render_nodes(circumstances: &mut Circumstances<'_>) -> Vec
 }
 
 fn find_render_nodes(circumstances: &Circumstances<'_>) -> Vec<PathBuf> {
-    let render = doctor::list_folder(circumstances.file("dev/dri"))
+    let render = system_files::list_folder(circumstances.file("dev/dri"))
         .into_iter()
-        .filter(|path| doctor::file_name(path).starts_with("renderD"));
+        .filter(|path| system_files::file_name(path).starts_with("renderD"));
     let is_nvidia = |path: &PathBuf| {
-        doctor::file_name(path).strip_prefix("nvidia").is_some_and(|rest| rest == "ctl" || rest.parse::<u32>().is_ok())
+        system_files::file_name(path)
+            .strip_prefix("nvidia")
+            .is_some_and(|rest| rest == "ctl" || rest.parse::<u32>().is_ok())
     };
-    render.chain(doctor::list_folder(circumstances.file("dev")).into_iter().filter(is_nvidia)).collect()
+    render.chain(system_files::list_folder(circumstances.file("dev")).into_iter().filter(is_nvidia)).collect()
 }
 
 fn owning_group(circumstances: &Circumstances<'_>, node: &Path) -> Option<String> {
     #[cfg(unix)]
     {
         let id = std::os::unix::fs::MetadataExt::gid(&fs::metadata(node).ok()?);
-        let groups = doctor::read_text(circumstances.file("etc/group"))?;
+        let groups = system_files::read_text(circumstances.file("etc/group"))?;
         let name = groups.lines().find_map(|line| {
             let mut fields = line.split(':');
             let name = fields.next()?;
@@ -424,7 +426,7 @@ const FIELDS: &str = "--query-gpu=name,driver_version,memory.total,memory.used,u
 const MAX_HARMLESS_PERCENT: f64 = 5.0;
 
 pub(crate) fn examine_nvidia(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
-    let module = doctor::read_text(circumstances.file("proc/driver/nvidia/version"));
+    let module = system_files::read_text(circumstances.file("proc/driver/nvidia/version"));
     let mut findings = Vec::new();
     findings.extend(module.as_ref().map(|text| {
         let version = text.lines().next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");

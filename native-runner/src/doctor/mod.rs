@@ -6,9 +6,9 @@ pub(crate) mod graphics;
 pub(crate) mod leaderboard;
 pub(crate) mod system;
 
+use std::env;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use std::{env, fs};
 
 use clap::{Args, ValueEnum};
 use console::Style;
@@ -305,27 +305,6 @@ pub(crate) fn show(report: &DoctorReport, screen: Screen) -> Result<(), Failure>
     let counts = counts.iter().filter(|(.., count)| *count > 0);
     let counts = counts.map(|(word, _, count)| plural(*count, word)).collect::<Vec<_>>().join(", ");
     screen.prose("  ", if counts.is_empty() { "no problems, no warnings" } else { &counts }, 2)
-}
-
-pub(crate) fn read_text(path: impl AsRef<Path>) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
-}
-
-/// Lists a folder by name; empty if it does not exist.
-pub(crate) fn list_folder(folder: impl AsRef<Path>) -> Vec<PathBuf> {
-    let listed = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    let mut entries: Vec<PathBuf> = listed.map(|entry| entry.path()).collect();
-    entries.sort();
-    entries
-}
-
-pub(crate) fn file_name(path: &Path) -> String {
-    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-pub(crate) fn parse_hexadecimal(text: &str) -> Option<u32> {
-    u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok()
 }
 
 /// Finds a library as the loader does, in `LD_LIBRARY_PATH` and the usual folders.

@@ -11,7 +11,8 @@ use sysinfo::System;
 use crate::doctor::{Circumstances, Finding};
 use crate::figures::mebibytes;
 use crate::machine::{Battery, operating_system};
-use crate::{doctor, machine};
+use crate::meter::processor_packages;
+use crate::{machine, system_files};
 
 pub(crate) fn examine_program(_: &mut Circumstances<'_>) -> Vec<Finding> {
     let missing: Vec<&BackendDefinition> =
@@ -75,7 +76,7 @@ pub(crate) fn examine_system(circumstances: &mut Circumstances<'_>) -> Vec<Findi
 
 /// Returns the container that this process runs in. Containers need drivers to be passed through.
 pub(crate) fn container(circumstances: &Circumstances<'_>) -> Option<&'static str> {
-    let release = doctor::read_text(circumstances.file("proc/sys/kernel/osrelease"));
+    let release = system_files::read_text(circumstances.file("proc/sys/kernel/osrelease"));
     let containers = [
         ("a Docker container", circumstances.file(".dockerenv").exists()),
         ("a Podman container", circumstances.file("run/.containerenv").exists()),
@@ -94,9 +95,9 @@ pub(crate) fn examine_processor(circumstances: &mut Circumstances<'_>) -> Vec<Fi
     let usable_shown = usable.map(|threads| format!(", {threads} threads for this program"));
     let sentence = format!("{shown}{}{}.", cores_shown.unwrap_or_default(), usable_shown.unwrap_or_default());
     let details = json!({ "name": name, "physical_cores": cores, "usable_threads": usable });
-    let folders = doctor::list_folder(circumstances.file("sys/devices/system/cpu"));
+    let folders = system_files::list_folder(circumstances.file("sys/devices/system/cpu"));
     let read = |file: &str| -> BTreeSet<String> {
-        folders.iter().filter_map(|core| doctor::read_text(core.join("cpufreq").join(file))).collect()
+        folders.iter().filter_map(|core| system_files::read_text(core.join("cpufreq").join(file))).collect()
     };
     let governor = judge_governor(&read("scaling_governor"), &read("scaling_driver"));
     [Finding::fine("processor", sentence).with_details(details)].into_iter().chain(governor).collect()
@@ -199,10 +200,7 @@ pub(crate) fn judge_power(batteries: &[Battery]) -> Finding {
 }
 
 pub(crate) fn examine_energy(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
-    let folders = doctor::list_folder(circumstances.file("sys/class/powercap"));
-    let is_package =
-        |folder: &PathBuf| doctor::read_text(folder.join("name")).is_some_and(|name| name.starts_with("package-"));
-    let packages = folders.into_iter().filter(is_package);
+    let packages = processor_packages(&circumstances.root).into_iter();
     judge_energy(packages.map(|folder| fs::read_to_string(folder.join("energy_uj")))).into_iter().collect()
 }
 

@@ -7,6 +7,8 @@ use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
 use nvml_wrapper::{Device, Nvml};
 use results::{Adapter, DeviceKind, EnergySource, ResourceSample};
 
+use crate::system_files::{file_name, list_folder, parse_hexadecimal, read_text};
+
 /// Source of samples. Values that it cannot measure stay absent.
 trait Sensor: Send {
     fn begin(&mut self);
@@ -222,19 +224,21 @@ struct Package {
     used_microjoules: u64,
 }
 
+/// Lists the processors that count their energy. Parts of a package have other names, and `psys` is the whole board.
+pub(crate) fn processor_packages(root: &Path) -> Vec<PathBuf> {
+    let mut folders = list_folder(root.join("sys/class/powercap"));
+    folders.retain(|folder| read_text(folder.join("name")).is_some_and(|name| name.starts_with("package-")));
+    folders
+}
+
 impl Rapl {
     /// Returns `None` without packages that this user may read.
     pub(crate) fn find(root: &Path) -> Option<Self> {
-        let folders = fs::read_dir(root.join("sys/class/powercap")).ok()?.filter_map(Result::ok);
         let mut packages = Vec::new();
-        for folder in folders.map(|entry| entry.path()) {
-            // Parts of a package have two colons, and `psys` is the whole board.
-            let is_package = fs::read_to_string(folder.join("name")).is_ok_and(|name| name.starts_with("package-"));
-            if is_package {
-                let range_microjoules = read_whole(&folder.join("max_energy_range_uj"));
-                let last_microjoules = read_whole(&folder.join("energy_uj"))?;
-                packages.push(Package { folder, range_microjoules, last_microjoules, used_microjoules: 0 });
-            }
+        for folder in processor_packages(root) {
+            let range_microjoules = read_whole(&folder.join("max_energy_range_uj"));
+            let last_microjoules = read_whole(&folder.join("energy_uj"))?;
+            packages.push(Package { folder, range_microjoules, last_microjoules, used_microjoules: 0 });
         }
         (!packages.is_empty()).then_some(Self { packages, broken: false })
     }
@@ -275,7 +279,7 @@ impl Package {
 }
 
 fn read_whole(path: &Path) -> Option<u64> {
-    fs::read_to_string(path).ok()?.trim().parse().ok()
+    read_text(path)?.parse().ok()
 }
 
 struct SysfsGpu {
@@ -290,7 +294,7 @@ impl SysfsGpu {
         let cards: Vec<PathBuf> = cards(root);
         let at_its_place = |card: &&PathBuf| place(card).is_some_and(|place| gpu.is_at(&place));
         let of_its_model = |card: &&PathBuf| {
-            let number = |file: &str| read_hexadecimal(&card.join("device").join(file));
+            let number = |file: &str| parse_hexadecimal(&read_text(card.join("device").join(file))?);
             number("vendor") == Some(gpu.vendor) && number("device") == Some(gpu.device)
         };
         let mut fitting: Vec<&PathBuf> = match gpu.pci_bus_id {
@@ -298,8 +302,7 @@ impl SysfsGpu {
             None => cards.iter().filter(of_its_model).collect(),
         };
         let card = fitting.pop().filter(|_| fitting.is_empty())?.clone();
-        let sensors = fs::read_dir(card.join("device/hwmon")).ok();
-        let sensors = sensors.and_then(|folders| folders.filter_map(Result::ok).map(|folder| folder.path()).min());
+        let sensors = list_folder(card.join("device/hwmon")).into_iter().next();
         Some(Self { card, sensors, first_microjoules: None })
     }
 
@@ -343,29 +346,18 @@ impl Sensor for SysfsGpu {
 
 /// Lists `card0`, `card1` and so on, without their connectors.
 fn cards(root: &Path) -> Vec<PathBuf> {
-    let listed = fs::read_dir(root.join("sys/class/drm")).into_iter().flatten().filter_map(Result::ok);
-    let is_card = |path: &PathBuf| {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        name.strip_prefix("card").is_some_and(|number| number.parse::<u32>().is_ok())
-    };
-    let mut cards: Vec<PathBuf> = listed.map(|entry| entry.path()).filter(is_card).collect();
-    cards.sort();
-    cards
+    let is_card =
+        |path: &PathBuf| file_name(path).strip_prefix("card").is_some_and(|number| number.parse::<u32>().is_ok());
+    list_folder(root.join("sys/class/drm")).into_iter().filter(is_card).collect()
 }
 
 /// Returns a card's bus address, which is the name of the folder that its `device` link points to.
 fn place(card: &Path) -> Option<String> {
-    let device = fs::canonicalize(card.join("device")).ok()?;
-    Some(device.file_name()?.to_string_lossy().into_owned())
+    fs::canonicalize(card.join("device")).ok().map(|device| file_name(&device))
 }
 
 fn read_number(path: &Path) -> Option<f64> {
-    fs::read_to_string(path).ok()?.trim().parse().ok().filter(|number: &f64| number.is_finite())
-}
-
-fn read_hexadecimal(path: &Path) -> Option<u32> {
-    let text = fs::read_to_string(path).ok()?;
-    u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok()
+    read_text(path)?.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 #[cfg(test)]
