@@ -415,10 +415,18 @@ pub(crate) mod tests {
         folder
     }
 
-    fn joules(rapl: &mut Rapl) -> Option<f64> {
+    fn sampled(sensor: &mut impl Sensor) -> ResourceSample {
         let mut sample = ResourceSample::default();
-        rapl.sample(&mut sample);
-        sample.processor_energy_joules
+        sensor.sample(&mut sample);
+        sample
+    }
+
+    /// Returns the joules since the start while the counters have these values.
+    fn joules(rapl: &mut Rapl, counters: &[(&Path, &str)]) -> Option<f64> {
+        for (folder, microjoules) in counters {
+            fs::write(folder.join("energy_uj"), microjoules).unwrap();
+        }
+        sampled(rapl).processor_energy_joules
     }
 
     #[test]
@@ -429,13 +437,11 @@ pub(crate) mod tests {
         package(root.path(), 2, "psys", 500);
         let mut rapl = Rapl::find(root.path()).unwrap();
         rapl.begin();
-        assert_eq!(joules(&mut rapl), Some(0.0));
-        fs::write(first.join("energy_uj"), "500000").unwrap();
-        fs::write(second.join("energy_uj"), "2000000").unwrap();
+        assert_eq!(joules(&mut rapl, &[]), Some(0.0));
         // The first counter went from 9 J past its end at 10 J to half a joule.
-        assert_eq!(joules(&mut rapl), Some(2.5));
+        assert_eq!(joules(&mut rapl, &[(&first, "500000"), (&second, "2000000")]), Some(2.5));
         rapl.begin();
-        assert_eq!(joules(&mut rapl), Some(0.0));
+        assert_eq!(joules(&mut rapl, &[]), Some(0.0));
     }
 
     #[test]
@@ -445,12 +451,8 @@ pub(crate) mod tests {
         fs::remove_file(folder.join("max_energy_range_uj")).unwrap();
         let mut rapl = Rapl::find(root.path()).unwrap();
         rapl.begin();
-        fs::write(folder.join("energy_uj"), "9500000").unwrap();
-        assert_eq!(joules(&mut rapl), Some(0.5));
-        fs::write(folder.join("energy_uj"), "100").unwrap();
-        assert_eq!(joules(&mut rapl), None);
-        fs::write(folder.join("energy_uj"), "200").unwrap();
-        assert_eq!(joules(&mut rapl), None);
+        let found = ["9500000", "100", "200"].map(|microjoules| joules(&mut rapl, &[(&folder, microjoules)]));
+        assert_eq!(found, [Some(0.5), None, None]);
     }
 
     #[test]
@@ -463,29 +465,22 @@ pub(crate) mod tests {
         fs::remove_file(folder.join("energy_uj")).unwrap();
         assert!(Rapl::find(root.path()).is_none());
     }
-}
 
-#[cfg(all(test, target_os = "linux"))]
-mod tests_with_card {
-    use super::*;
-    use crate::meter::sensors::tests::package;
-
+    /// Creates the folder of a card, and returns that of its device.
+    #[cfg(target_os = "linux")]
     fn card(root: &Path, number: u32, place: &str) -> PathBuf {
         let device = root.join("sys/devices").join(place);
-        let sensors = device.join("hwmon/hwmon3");
-        fs::create_dir_all(&sensors).unwrap();
+        fs::create_dir_all(device.join("hwmon/hwmon3")).unwrap();
         for (file, text) in [
             ("vendor", "0x1002\n"),
             ("device", "0x744c\n"),
             ("gpu_busy_percent", "97\n"),
             ("mem_info_vram_used", "1073741824\n"),
+            ("hwmon/hwmon3/power1_average", "250000000\n"),
+            ("hwmon/hwmon3/temp1_input", "65000\n"),
+            ("hwmon/hwmon3/freq1_input", "2400000000\n"),
         ] {
             fs::write(device.join(file), text).unwrap();
-        }
-        for (file, text) in
-            [("power1_average", "250000000\n"), ("temp1_input", "65000\n"), ("freq1_input", "2400000000\n")]
-        {
-            fs::write(sensors.join(file), text).unwrap();
         }
         let card = root.join(format!("sys/class/drm/card{number}"));
         fs::create_dir_all(&card).unwrap();
@@ -493,18 +488,14 @@ mod tests_with_card {
         device
     }
 
+    #[cfg(target_os = "linux")]
     fn radeon(place: Option<&str>) -> Gpu {
         Gpu { vendor: 0x1002, device: 0x744c, pci_bus_id: place.map(str::to_owned) }
     }
 
-    fn sampled(gpu: &mut SysfsGpu) -> ResourceSample {
-        let mut sample = ResourceSample::default();
-        gpu.sample(&mut sample);
-        sample
-    }
-
+    #[cfg(target_os = "linux")]
     #[test]
-    fn a_gpu_tells_what_its_driver_writes_in_our_units() {
+    fn values_of_a_driver_are_converted_to_our_units() {
         let root = tempfile::tempdir().unwrap();
         card(root.path(), 0, "0000:03:00.0");
         fs::create_dir_all(root.path().join("sys/class/drm/card0-DP-1")).unwrap();
@@ -521,24 +512,23 @@ mod tests_with_card {
         assert_eq!(sampled(&mut gpu), expected);
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn energy_counter_starts_at_zero_and_never_decreases() {
         let root = tempfile::tempdir().unwrap();
         let counter = card(root.path(), 0, "0000:03:00.0").join("hwmon/hwmon3/energy1_input");
         let mut gpu = SysfsGpu::find(root.path(), &radeon(None)).unwrap();
-        let mut joules = |microjoules: &str| {
+        let joules = |gpu: &mut SysfsGpu, microjoules: &str| {
             fs::write(&counter, microjoules).unwrap();
-            sampled(&mut gpu).gpu_energy_joules
+            sampled(gpu).gpu_energy_joules
         };
-        assert_eq!(joules("7000000"), None, "counting has not begun");
+        assert_eq!(joules(&mut gpu, "7000000"), None, "counting has not begun");
         gpu.begin();
-        let mut joules = |microjoules: &str| {
-            fs::write(&counter, microjoules).unwrap();
-            sampled(&mut gpu).gpu_energy_joules
-        };
-        assert_eq!((joules("7500000"), joules("100"), joules("9000000")), (Some(0.5), None, None));
+        let found = ["7500000", "100", "9000000"].map(|microjoules| joules(&mut gpu, microjoules));
+        assert_eq!(found, [Some(0.5), None, None]);
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn equal_gpus_are_told_apart_by_bus_address() {
         let root = tempfile::tempdir().unwrap();
@@ -550,32 +540,23 @@ mod tests_with_card {
         assert_eq!(sampled(&mut second).gpu_busy_percent, Some(5.0));
     }
 
-    #[test]
-    fn vanished_gpu_stops_reporting_without_errors() {
-        let root = tempfile::tempdir().unwrap();
-        let device = card(root.path(), 0, "0000:03:00.0");
-        let mut gpu = SysfsGpu::find(root.path(), &radeon(None)).unwrap();
-        gpu.begin();
-        assert!(sampled(&mut gpu).gpu_power_watts.is_some());
-        fs::remove_dir_all(device).unwrap();
-        assert_eq!(sampled(&mut gpu), ResourceSample::default());
-        fs::remove_dir_all(root.path().join("sys")).unwrap();
-        assert!(SysfsGpu::find(root.path(), &radeon(None)).is_none());
-    }
-
+    /// A GPU that vanishes stops reporting without errors.
+    #[cfg(target_os = "linux")]
     #[test]
     fn energy_needs_every_sample_of_the_training_device() {
         let root = tempfile::tempdir().unwrap();
         package(root.path(), 0, "package-0", 1);
         let device = card(root.path(), 0, "0000:03:00.0");
-        let gpu = Gpu { vendor: 0x1002, device: 0x744c, pci_bus_id: None };
-        let mut sensors = Sensors::on(Some(&gpu), root.path());
+        let mut sensors = Sensors::on(Some(&radeon(None)), root.path());
         sensors.begin();
         let mut samples = vec![sensors.sample(0.0), sensors.sample(0.25)];
         assert_eq!(sensors.energy_source(&samples), Some(EnergySource::GpuPower));
         assert!(samples.iter().all(|sample| sample.processor_energy_joules == Some(0.0)));
-        std::fs::remove_dir_all(device).unwrap();
-        samples.push(sensors.sample(0.5));
+        fs::remove_dir_all(device).unwrap();
+        let gone = sensors.sample(0.5);
+        let expected = ResourceSample { seconds: 0.5, processor_energy_joules: Some(0.0), ..ResourceSample::default() };
+        assert_eq!(gone, expected);
+        samples.push(gone);
         // The processor's energy is complete, but not the GPU's.
         assert_eq!(sensors.energy_source(&samples), None);
 
@@ -584,5 +565,7 @@ mod tests_with_card {
         let samples = [processor.sample(0.0)];
         assert_eq!(processor.energy_source(&samples), Some(EnergySource::ProcessorCounter));
         assert_eq!(processor.energy_source(&[]), None);
+        fs::remove_dir_all(root.path().join("sys")).unwrap();
+        assert!(SysfsGpu::find(root.path(), &radeon(None)).is_none());
     }
 }
