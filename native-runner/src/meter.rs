@@ -34,7 +34,8 @@ pub(crate) struct MachineMeter {
 
 struct RunningMeter {
     start: Instant,
-    processor: Option<ProcessorTime>,
+    /// User and system seconds of this process.
+    processor: Option<[f64; 2]>,
     machine: Option<MachineTime>,
     stop: Sender<()>,
     thread: JoinHandle<Watched>,
@@ -82,7 +83,7 @@ impl ResourceMeter for MachineMeter {
                 }
             }
         });
-        let (processor, machine) = (ProcessorTime::now(), MachineTime::now(&self.root));
+        let (processor, machine) = (processor_seconds(), MachineTime::now(&self.root));
         self.running = Some(RunningMeter { start, processor, machine, stop, thread });
     }
 
@@ -93,15 +94,13 @@ impl ResourceMeter for MachineMeter {
             return Resources::default();
         };
         let wall_seconds = start.elapsed().as_secs_f64();
-        let used = processor.zip(ProcessorTime::now()).filter(|_| self.trains_itself);
+        let used = processor.zip(processor_seconds()).filter(|_| self.trains_itself);
         let waited = machine.zip(MachineTime::now(&self.root));
         drop(stop);
-        let percent = |part: fn(&ProcessorTime) -> f64| {
-            used.as_ref().map(|(before, after)| 100.0 * (part(after) - part(before)) / wall_seconds)
-        };
+        let percent = |part: usize| used.map(|(before, after)| 100.0 * (after[part] - before[part]) / wall_seconds);
         let mut resources = Resources {
-            cpu_user_percent: percent(|time| time.user_seconds),
-            cpu_system_percent: percent(|time| time.system_seconds),
+            cpu_user_percent: percent(0),
+            cpu_system_percent: percent(1),
             machine_io_wait_percent: waited.and_then(|(before, after)| after.waited_percent_since(&before)),
             ..Resources::default()
         };
@@ -143,26 +142,19 @@ fn resident_bytes(system: &mut System) -> Option<u64> {
     system.process(pid).map(sysinfo::Process::memory).filter(|&bytes| bytes > 0)
 }
 
-struct ProcessorTime {
-    user_seconds: f64,
-    system_seconds: f64,
+/// Returns the user and system seconds of this process so far, over all threads.
+#[cfg(unix)]
+fn processor_seconds() -> Option<[f64; 2]> {
+    use nix::sys::resource::{UsageWho, getrusage};
+    use nix::sys::time::TimeValLike;
+
+    let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
+    Some([usage.user_time(), usage.system_time()].map(|time| time.num_microseconds() as f64 / 1e6))
 }
 
-impl ProcessorTime {
-    #[cfg(unix)]
-    pub(crate) fn now() -> Option<Self> {
-        use nix::sys::resource::{UsageWho, getrusage};
-        use nix::sys::time::{TimeVal, TimeValLike};
-
-        let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
-        let seconds = |time: TimeVal| time.num_microseconds() as f64 / 1e6;
-        Some(Self { user_seconds: seconds(usage.user_time()), system_seconds: seconds(usage.system_time()) })
-    }
-
-    #[cfg(not(unix))]
-    pub(crate) fn now() -> Option<Self> {
-        None
-    }
+#[cfg(not(unix))]
+fn processor_seconds() -> Option<[f64; 2]> {
+    None
 }
 
 /// Returns at most `most` samples: the first, the last, and evenly spaced ones between them.
@@ -193,14 +185,14 @@ pub(crate) struct ProcessorClock(());
 #[cfg(feature = "wgsl")]
 impl ProcessorClock {
     pub(crate) fn new() -> Option<Self> {
-        ProcessorTime::now().map(|_| Self(()))
+        processor_seconds().map(|_| Self(()))
     }
 }
 
 #[cfg(feature = "wgsl")]
 impl Clock for ProcessorClock {
     fn now_seconds(&self) -> f64 {
-        ProcessorTime::now().map_or(0.0, |time| time.user_seconds + time.system_seconds)
+        processor_seconds().map_or(0.0, |seconds| seconds.iter().sum())
     }
 }
 
