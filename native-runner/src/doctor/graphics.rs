@@ -1,4 +1,3 @@
-use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +9,6 @@ use engine::backends::wgsl::{Details, Limits};
 use engine::{AdapterChoice, BACKENDS, EngineError};
 use results::Adapter;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::child::Child;
@@ -31,10 +29,10 @@ fn run(command: Command, limit: Duration) -> Result<String, String> {
     Child::start(command).map_err(|error| format!("it could not be started: {error}"))?.output_within(limit)
 }
 
-/// Runs a part of the examination in a child process, because drivers crash, and parses the output.
-pub(crate) fn ask_child<T: DeserializeOwned>(arguments: &[OsString], limit: Duration) -> Result<T, String> {
+/// Lists adapters in a child process, because drivers crash.
+pub(crate) fn list_in_child(limit: Duration) -> Result<Vec<Details>, String> {
     let mut command = machine::this_program().map_err(|error| error.to_string())?;
-    command.arg("doctor").args(arguments);
+    command.args(["doctor", "--list-adapters"]);
     serde_json::from_str(&run(command, limit)?).map_err(|error| error.to_string())
 }
 

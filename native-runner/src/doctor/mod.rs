@@ -10,7 +10,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use console::Style;
 use engine::backends::KNOWN_BACKENDS;
 use indicatif::ProgressBar;
@@ -20,7 +20,7 @@ use sysinfo::System;
 
 use crate::cli::{DataArgs, positive_seconds, short_text};
 use crate::doctor::correctness::{Trial, TrialOutcome};
-use crate::doctor::graphics::{Listing, ask_child};
+use crate::doctor::graphics::{Listing, list_in_child};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::leaderboard::Address;
@@ -90,7 +90,7 @@ impl<'a> Circumstances<'a> {
             spinner: spinner(),
         };
         circumstances.say("adapters");
-        circumstances.listing = match ask_child(&["--part".into(), "adapters".into()], LISTING_TIMEOUT) {
+        circumstances.listing = match list_in_child(LISTING_TIMEOUT) {
             Ok(adapters) => Listing { adapters, trouble: None },
             Err(trouble) => Listing { adapters: Vec::new(), trouble: Some(trouble) },
         };
@@ -321,10 +321,8 @@ pub(crate) fn find_library(circumstances: &Circumstances<'_>, name: &str) -> Opt
 }
 
 pub(crate) fn doctor(arguments: &DoctorArgs) -> Result<(), Failure> {
-    match arguments.part {
-        Some(DoctorPart::Adapters) => return graphics::list_for_the_doctor(),
-        Some(DoctorPart::Trace) => return correctness::trace_for_the_doctor(arguments),
-        None => {}
+    if arguments.list_adapters {
+        return graphics::list_for_the_doctor();
     }
     correctness::wanted(&arguments.backends)?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
@@ -374,15 +372,9 @@ pub(crate) struct DoctorArgs {
     /// Write the report as JSON; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Data and output")]
     pub(crate) json: Option<JsonTarget>,
-    /// Part of the work that runs in a child process
-    #[arg(long, value_enum, hide = true)]
-    pub(crate) part: Option<DoctorPart>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DoctorPart {
-    Adapters,
-    Trace,
+    /// List the adapters as JSON: a child process of the doctor
+    #[arg(long, hide = true)]
+    pub(crate) list_adapters: bool,
 }
 
 /// Shorter names are parts of too many words.
