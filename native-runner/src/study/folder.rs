@@ -360,13 +360,13 @@ impl Finished {
             None => None,
         };
         let (ending, reason) = match (ended.how, said) {
-            (How::TimedOut, _) => (Ending::TimedOut, Some(format!("took longer than {:.0} s", ended.seconds))),
+            (How::TimedOut { .. }, _) => (Ending::TimedOut, Some(format!("took longer than {:.0} s", ended.seconds))),
             (How::Status { .. }, Some(said)) => said,
             (How::Status { .. }, None) => (Ending::Failed, Some(ended.reason())),
         };
         let (exit_status, signal) = match ended.how {
             How::Status { code, signal } => (code, signal.map(|number| signal_name(number).to_owned())),
-            How::TimedOut => (None, None),
+            How::TimedOut { .. } => (None, None),
         };
         Self {
             schema_version: SCHEMA_VERSION,
