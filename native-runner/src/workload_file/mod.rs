@@ -122,7 +122,7 @@ impl Content {
         let Some(Self::List(layers)) = fields.get("layers") else { return Vec::new() };
         let name = |layer: &'a Self| match layer {
             Self::Table(fields) => fields.keys().next().map_or("", String::as_str),
-            Self::Text(name) => name,
+            Self::Text(name) => name.as_str(),
             _ => "",
         };
         layers.iter().map(name).collect()
@@ -168,12 +168,11 @@ impl Place {
 
 fn find_in_toml(value: &Spanned<DeValue<'_>>, path: &[String]) -> Range<usize> {
     let inner = path.split_first().and_then(|(step, rest)| {
-        let inner = match value.get_ref() {
-            DeValue::Table(fields) => fields.get(step.as_str())?,
-            DeValue::Array(items) => items.get(step.parse::<usize>().ok()?)?,
-            _ => return None,
+        let inner = match step.parse::<usize>() {
+            Ok(number) => value.get_ref().get(number),
+            Err(_) => value.get_ref().get(step.as_str()),
         };
-        Some(find_in_toml(inner, rest))
+        Some(find_in_toml(inner?, rest))
     });
     inner.unwrap_or_else(|| value.span())
 }
