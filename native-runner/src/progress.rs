@@ -312,10 +312,8 @@ impl StudyProgress {
 
     pub(crate) fn heard(&mut self, line: &str) {
         let line = line.trim();
-        if line.contains("epoch ") || counts_entries(line) {
-            self.progress.say_now_and_then(&format!("  {line}"));
-            self.progress.show(None, line.to_owned());
-        }
+        self.progress.say_now_and_then(&format!("  {line}"));
+        self.progress.show(None, line.to_owned());
     }
 
     pub(crate) fn ended(&mut self, finished: &Finished) {
@@ -329,12 +327,6 @@ impl StudyProgress {
         };
         self.progress.say(&ended(finished.ending == Ending::Completed, &text));
     }
-}
-
-/// Returns true for a line that begins with a count such as `3 of 39: …`.
-fn counts_entries(line: &str) -> bool {
-    let counts = line.split_once(": ").and_then(|(counts, _)| counts.split_once(" of "));
-    counts.is_some_and(|(number, count)| [number, count].iter().all(|word| word.parse::<u32>().is_ok()))
 }
 
 fn summarize_kernels(report: &KernelReport) -> String {
@@ -397,17 +389,4 @@ fn end_now() -> ! {
     }
     #[cfg(not(unix))]
     std::process::exit(EXIT_STATUS)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_that_count_entries_are_told_from_others() {
-        assert!(counts_entries("3 of 39: gemm 512 × 512 × 512, forward"));
-        for other in ["device    A GPU of 3", "3 of them", "of 3: x", ""] {
-            assert!(!counts_entries(other), "{other}");
-        }
-    }
 }

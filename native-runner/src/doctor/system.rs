@@ -1,5 +1,4 @@
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::time::Duration;
 use std::{fs, io, thread};
 
