@@ -28,12 +28,6 @@ use crate::data_folder::cache;
 
 const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
-pub(crate) struct About {
-    pub(crate) version: String,
-    /// Server clock, in whole seconds.
-    pub(crate) time: Option<SystemTime>,
-}
-
 #[derive(Clone)]
 pub(crate) struct Leaderboard {
     address: Address,
@@ -70,14 +64,15 @@ impl Leaderboard {
         &self.address
     }
 
-    pub(crate) fn about(&self) -> Result<About, LeaderboardError> {
+    /// Returns the version of the server, and its clock in whole seconds.
+    pub(crate) fn about(&self) -> Result<(String, Option<SystemTime>), LeaderboardError> {
         let (response, text) = self.send(Request::get(self.address.join("/api/v1/openapi.json")).body(()))?;
         let date = response.headers().get(header::DATE).and_then(|date| date.to_str().ok());
         let time = date.and_then(|date| httpdate::parse_http_date(date).ok());
         let description: Value = self.read_answer(&response, &text)?;
         let version = description["info"]["version"].as_str();
         let version = version.ok_or_else(|| self.not_a_leaderboard("no API version".to_owned()))?;
-        Ok(About { version: clean(version), time })
+        Ok((clean(version), time))
     }
 
     pub(crate) fn start(&self, request: &StartRun) -> Result<StartedRun, LeaderboardError> {

@@ -32,24 +32,10 @@ pub(crate) fn open(
     let losses = addresses.iter().cloned().zip(watches.iter().map(|watch| watch.lost.clone())).collect();
     let open = || open().map(|backend| Held { backend, trainers: Vec::new() });
     let caller = Caller::start(watches, Losses(losses), open)?;
-    let facts = caller.call(|Held { backend, .. }| {
-        Ok(Facts {
-            name: backend.name(),
-            adapter: backend.adapter().clone(),
-            devices: backend.devices(),
-            precision: backend.precision(),
-            warnings: backend.warnings(),
-        })
+    let (name, adapter, devices, precision, warnings) = caller.call(|Held { backend: it, .. }| {
+        Ok((it.name(), it.adapter().clone(), it.devices(), it.precision(), it.warnings()))
     })?;
-    Ok(Box::new(Linked { caller: Rc::new(caller), facts }))
-}
-
-struct Facts {
-    name: &'static str,
-    adapter: Adapter,
-    devices: u32,
-    precision: Precision,
-    warnings: Vec<Warning>,
+    Ok(Box::new(Linked { caller: Rc::new(caller), name, adapter, devices, precision, warnings }))
 }
 
 /// State of the thread that calls the server.
@@ -61,29 +47,33 @@ struct Held {
 
 struct Linked {
     caller: Rc<Caller<Held>>,
-    facts: Facts,
+    name: &'static str,
+    adapter: Adapter,
+    devices: u32,
+    precision: Precision,
+    warnings: Vec<Warning>,
 }
 
 #[async_trait(?Send)]
 impl Backend for Linked {
     fn name(&self) -> &'static str {
-        self.facts.name
+        self.name
     }
 
     fn adapter(&self) -> &Adapter {
-        &self.facts.adapter
+        &self.adapter
     }
 
     fn devices(&self) -> u32 {
-        self.facts.devices
+        self.devices
     }
 
     fn precision(&self) -> Precision {
-        self.facts.precision
+        self.precision
     }
 
     fn warnings(&self) -> Vec<Warning> {
-        self.facts.warnings.clone()
+        self.warnings.clone()
     }
 
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {

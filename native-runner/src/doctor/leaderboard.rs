@@ -25,9 +25,9 @@ pub(crate) fn examine_leaderboard(circumstances: &mut Circumstances<'_>) -> Vec<
                 .with_advice("Open the address in a browser; it should show Gradmark's page.");
             vec![finding.with_details(json!({ "address": address.to_string(), "reachable": false }))]
         }
-        Ok(about) => {
-            let mut findings = vec![judge_version(&address.to_string(), &about.version)];
-            findings.extend(about.time.map(|time| judge_clock(skew_seconds(before, after, time))));
+        Ok((version, time)) => {
+            let mut findings = vec![judge_version(&address.to_string(), &version)];
+            findings.extend(time.map(|time| judge_clock(skew_seconds(before, after, time))));
             findings
         }
     }
