@@ -33,7 +33,11 @@ impl Shape {
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { height, width, channels } = self;
-        if self.pixels() == 1 { write!(f, "a vector of {channels}") } else { write!(f, "{height} × {width} × {channels}") }
+        if self.pixels() == 1 {
+            write!(f, "a vector of {channels}")
+        } else {
+            write!(f, "{height} × {width} × {channels}")
+        }
     }
 }
 

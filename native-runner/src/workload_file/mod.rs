@@ -110,8 +110,8 @@ enum Language {
 enum Content {
     Number(f64),
     Text(String),
-    List(Vec<Content>),
-    Table(BTreeMap<String, Content>),
+    List(Vec<Self>),
+    Table(BTreeMap<String, Self>),
     Other(IgnoredAny),
 }
 

@@ -7,6 +7,7 @@ use engine::{
     Augmentation, Batching, DataSetDefinition, Flip, InputRecipe, Normalization, Origin, SampleOrder, Schedule, Shape,
     Shift, TestView, TrainingRange, Workload,
 };
+use serde::de::IgnoredAny;
 
 use crate::screen::did_you_mean;
 use crate::workload_file::definition::{Definition, LastBatch, Preprocessing, TestViews};
@@ -72,7 +73,7 @@ fn check_bounds(value: &Content, place: &Place, [around, field]: [&str; 2]) -> C
         Content::Table(fields) => {
             fields.iter().try_for_each(|(name, value)| check_bounds(value, &place.field(name), [field, name]))
         }
-        Content::Text(_) | Content::Other(_) => Ok(()),
+        Content::Text(_) | Content::Other(IgnoredAny) => Ok(()),
     }
 }
 
