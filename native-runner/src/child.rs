@@ -11,9 +11,7 @@ use std::{io, process, thread};
 
 use crate::machine::this_program;
 
-/// Number of lines of standard error to keep.
 const LAST_LINES: usize = 20;
-/// Number of characters of the last line to show.
 const MAX_LAST_WORDS: usize = 300;
 const POLLING_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -40,7 +38,9 @@ pub(crate) enum How {
         code: Option<i32>,
         signal: Option<i32>,
     },
-    TimedOut,
+    TimedOut {
+        limit: Duration,
+    },
 }
 
 impl Child {
@@ -85,32 +85,8 @@ impl Child {
     pub(crate) fn output_within(self, limit: Duration) -> Result<String, String> {
         let ended = self.wait(Some(limit), &|| false, &mut |_| ()).map_err(|error| error.to_string())?;
         let ended = ended.expect("nothing interrupts it");
-        let how = match ended.how {
-            How::Status { code: Some(0), .. } => return Ok(ended.stdout),
-            How::TimedOut => {
-                return Err(format!("it did not finish within {} s and was ended", limit.as_secs_f64()));
-            }
-            How::Status { signal: Some(signal), .. } => {
-                let name = match signal {
-                    4 => " (an instruction that this processor does not support)",
-                    6 => " (it aborted)",
-                    7 | 11 => " (an invalid memory access)",
-                    9 => " (killed, perhaps because memory ran out)",
-                    _ => "",
-                };
-                format!("it crashed with signal {signal}{name}")
-            }
-            How::Status { code: Some(code), .. } => format!("it ended with status {code}"),
-            How::Status { .. } => "it crashed".to_owned(),
-        };
-        let last_words = ended.last_lines.iter().map(|line| line.trim()).rfind(|line| !line.is_empty());
-        Err(match last_words {
-            Some(line) => {
-                let visible = line.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
-                format!("{how}; its last line: {}", visible.take(MAX_LAST_WORDS).collect::<String>())
-            }
-            None => how,
-        })
+        let is_good = matches!(ended.how, How::Status { code: Some(0), .. });
+        if is_good { Ok(ended.stdout) } else { Err(ended.reason()) }
     }
 
     /// Waits for the run to end and passes on its messages. Returns `None` if interrupted; the run has then been ended.
@@ -124,9 +100,9 @@ impl Child {
             if is_interrupted() {
                 return Ok(None);
             }
-            if timeout.is_some_and(|timeout| self.start.elapsed() >= timeout) {
+            if let Some(limit) = timeout.filter(|limit| self.start.elapsed() >= *limit) {
                 self.end();
-                break How::TimedOut;
+                break How::TimedOut { limit };
             }
             match self.lines.recv_timeout(POLLING_INTERVAL) {
                 Ok(line) => {
@@ -177,22 +153,30 @@ impl Ended {
         has_failed.then(|| self.reason())
     }
 
+    /// Returns the program's error, or a clause that describes how it ended.
     pub(crate) fn reason(&self) -> String {
-        let begins = self.last_lines.iter().position(|line| line.starts_with("error: "));
-        let own: Option<String> = begins.map(|first| self.last_lines[first..].join(" "));
-        let own = own.as_deref().and_then(|text| text.strip_prefix("error: ")).map(str::to_owned);
+        let own = self.last_lines.iter().position(|line| line.starts_with("error: "));
+        let last = self.last_lines.iter().map(|line| line.trim()).rfind(|line| !line.is_empty());
+        let last = last.map_or_else(String::new, |line| {
+            let visible = line.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
+            format!("; its last line: {}", visible.take(MAX_LAST_WORDS).collect::<String>())
+        });
         match (self.how, own) {
-            (_, Some(own)) => own,
+            (How::TimedOut { limit }, _) => format!("it did not finish within {} s and was ended", limit.as_secs_f64()),
+            (_, Some(first)) => self.last_lines[first..].join(" ").replacen("error: ", "", 1),
             (How::Status { signal: Some(9), .. }, _) => {
-                "was killed (SIGKILL), by a user or by the system for lack of memory".to_owned()
+                "it was killed (SIGKILL), by a user or by the system for lack of memory".to_owned()
             }
-            (How::Status { signal: Some(signal), .. }, _) => format!("was ended by {}", signal_name(signal)),
-            (How::Status { code: Some(code), .. }, _) => {
-                let last = self.last_lines.iter().rev().find(|line| !line.trim().is_empty());
-                let last = last.map(|line| format!(" after `{}`", line.trim())).unwrap_or_default();
-                format!("ended with status {code} and without a record{last}")
+            (How::Status { signal: Some(signal), .. }, _) => {
+                let meaning = match signal {
+                    4 => " (an instruction that this processor does not support)",
+                    7 | 11 => " (an invalid memory access)",
+                    _ => "",
+                };
+                format!("it was ended by {}{meaning}{last}", signal_name(signal))
             }
-            (How::Status { .. } | How::TimedOut, _) => "ended without a record".to_owned(),
+            (How::Status { code: Some(code), .. }, _) => format!("it ended with status {code}{last}"),
+            (How::Status { .. }, _) => format!("it crashed{last}"),
         }
     }
 }
@@ -232,12 +216,21 @@ mod tests {
     #[test]
     fn output_or_the_end_of_a_program_is_reported() {
         assert_eq!(shell("echo told; echo noise >&2", 10.0).as_deref(), Ok("told\n"));
-        assert_eq!(shell("kill -SEGV $$", 10.0).unwrap_err().split(" (").next(), Some("it crashed with signal 11"));
+        assert_eq!(shell("kill -SEGV $$", 10.0).unwrap_err(), "it was ended by SIGSEGV (an invalid memory access)");
         assert_eq!(
             shell("echo first >&2; echo ' the reason ' >&2; exit 3", 10.0).unwrap_err(),
             "it ended with status 3; its last line: the reason"
         );
         assert_eq!(shell("exec sleep 600", 1.0).unwrap_err(), "it did not finish within 1 s and was ended");
         assert!(Child::start(Command::new("/no/such/program")).is_err());
+    }
+
+    #[test]
+    fn reason_joins_the_lines_of_an_error() {
+        let last_lines = ["device    Some GPU", "error: it needs 2 bytes, but", "this device allows 1"];
+        let last_lines = last_lines.map(str::to_owned).to_vec();
+        let how = How::Status { code: Some(4), signal: None };
+        let ended = Ended { how, stdout: String::new(), last_lines, seconds: 1.0 };
+        assert_eq!(ended.reason(), "it needs 2 bytes, but this device allows 1");
     }
 }

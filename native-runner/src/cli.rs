@@ -218,7 +218,7 @@ impl AdapterArgs {
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct DataArgs {
     /// Folder of the data sets; without it, runs fetch missing sets [default: the workspace's `data`, or the cache]
     #[arg(

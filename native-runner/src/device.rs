@@ -21,7 +21,6 @@ use crate::json_output::replace_file;
 use crate::machine::provenance;
 use crate::meter::MonotonicClock;
 use crate::program;
-use crate::program::NamedProgram;
 use crate::screen::Screen;
 
 /// Default time limit of an external program, long enough to compile.
@@ -36,17 +35,6 @@ pub(crate) fn open(
     clock: Rc<dyn Clock>,
 ) -> Result<Box<dyn Backend>, EngineError> {
     tracing::info!(adapter = %opening.adapter, precision = opening.precision.name(), "opening {name}");
-    let backend = open_silently(name, opening, place, clock)?;
-    tracing::info!(devices = backend.devices(), "opened {name}: {}", describe(backend.adapter()));
-    Ok(backend)
-}
-
-fn open_silently(
-    name: &str,
-    opening: &Opening,
-    place: &PlaceArgs,
-    clock: Rc<dyn Clock>,
-) -> Result<Box<dyn Backend>, EngineError> {
     opening.check_for(name)?;
     if let Some(program) = place.external.named(name) {
         if opening.asks_for_several() {
@@ -58,33 +46,32 @@ fn open_silently(
             let reason = "an external program receives its batches through a pipe, whose time is not measured";
             return Err(EngineError::Unsupported { backend: name.to_owned(), what, reason });
         }
-        return open_program(program, opening, place.external.timeout.unwrap_or(PROGRAM_TIMEOUT_SECONDS), clock);
+        if opening.adapter != AdapterChoice::Any {
+            return Err(EngineError::InvalidSetting {
+                what: "the adapter",
+                allowed: format!("omitted: the program `{name}` chooses its device itself"),
+                value: opening.adapter.to_string(),
+            });
+        }
+        let backend =
+            program::open(program, opening, place.external.timeout.unwrap_or(PROGRAM_TIMEOUT_SECONDS), clock)?;
+        return Ok(log_opened(backend));
     }
     #[cfg(feature = "burn-remote")]
     if !opening.remote.is_empty() {
         let (name, opening) = (name.to_owned(), opening.clone());
-        return crate::link::open(&opening.remote.clone(), place.remote_timeout, move || {
+        let open = move || {
             let clock = Rc::new(MonotonicClock::start());
             pollster::block_on(backends::open_with(&name, &opening, clock))
-        });
+        };
+        return crate::link::open(&place.remote, place.remote_timeout, open).map(log_opened);
     }
-    pollster::block_on(backends::open_with(name, opening, clock))
+    pollster::block_on(backends::open_with(name, opening, clock)).map(log_opened)
 }
 
-fn open_program(
-    program: &NamedProgram,
-    opening: &Opening,
-    timeout_seconds: f64,
-    clock: Rc<dyn Clock>,
-) -> Result<Box<dyn Backend>, EngineError> {
-    if opening.adapter != AdapterChoice::Any {
-        return Err(EngineError::InvalidSetting {
-            what: "the adapter",
-            allowed: format!("omitted: the program `{}` chooses its device itself", program.name),
-            value: opening.adapter.to_string(),
-        });
-    }
-    program::open(program, opening, timeout_seconds, clock)
+fn log_opened(backend: Box<dyn Backend>) -> Box<dyn Backend> {
+    tracing::info!(devices = backend.devices(), "opened {}: {}", backend.name(), describe(backend.adapter()));
+    backend
 }
 
 pub(crate) fn describe(adapter: &Adapter) -> String {
@@ -96,7 +83,6 @@ pub(crate) fn describe(adapter: &Adapter) -> String {
 #[derive(Debug)]
 pub(crate) struct KeptFile {
     path: PathBuf,
-    /// True to ignore stored results.
     forgets: bool,
 }
 

@@ -196,8 +196,7 @@ mod tests {
         assert!(!file.exists());
         for text in ["one", "two"] {
             target(&link).write(text).unwrap();
-            assert!(link.is_symlink());
-            assert_eq!(fs::read_to_string(&file).unwrap(), format!("{text}\n"));
+            assert_eq!((link.is_symlink(), fs::read_to_string(&file).unwrap()), (true, format!("{text}\n")));
         }
     }
 
@@ -209,10 +208,8 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         // Opening the pipe would wait for a reader.
         target(&pipe).check().unwrap();
-        let reader = std::thread::spawn({
-            let pipe = pipe.clone();
-            move || fs::read_to_string(pipe).unwrap()
-        });
+        let reading = pipe.clone();
+        let reader = std::thread::spawn(move || fs::read_to_string(reading).unwrap());
         target(&pipe).write("whole").unwrap();
         assert_eq!(reader.join().unwrap(), "whole\n");
         assert!(!fs::metadata(&pipe).unwrap().is_file());

@@ -28,12 +28,6 @@ use crate::data_folder::cache;
 
 const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
-pub(crate) struct About {
-    pub(crate) version: String,
-    /// Server clock, in whole seconds.
-    pub(crate) time: Option<SystemTime>,
-}
-
 #[derive(Clone)]
 pub(crate) struct Leaderboard {
     address: Address,
@@ -70,35 +64,24 @@ impl Leaderboard {
         &self.address
     }
 
-    pub(crate) fn about(&self) -> Result<About, LeaderboardError> {
+    /// Returns the version of the server, and its clock in whole seconds.
+    pub(crate) fn about(&self) -> Result<(String, Option<SystemTime>), LeaderboardError> {
         let (response, text) = self.send(Request::get(self.address.join("/api/v1/openapi.json")).body(()))?;
         let date = response.headers().get(header::DATE).and_then(|date| date.to_str().ok());
         let time = date.and_then(|date| httpdate::parse_http_date(date).ok());
         let description: Value = self.read_answer(&response, &text)?;
         let version = description["info"]["version"].as_str();
         let version = version.ok_or_else(|| self.not_a_leaderboard("no API version".to_owned()))?;
-        Ok(About { version: clean(version), time })
+        Ok((clean(version), time))
     }
 
     pub(crate) fn start(&self, request: &StartRun) -> Result<StartedRun, LeaderboardError> {
-        let started: StartedRun = self.call(Method::POST, "/api/v1/runs", to_body(request))?;
+        let started: StartedRun = self.post("/api/v1/runs", request)?;
         // The id becomes part of a URL and of a file name.
         let id_is_plain = !started.run_id.is_empty()
             && started.run_id.len() <= 64
             && started.run_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
         if id_is_plain { Ok(started) } else { Err(self.not_a_leaderboard("an invalid run id".to_owned())) }
-    }
-
-    pub(crate) fn open_lap(&self, run_id: &str, lap: &OpenLap) -> Result<OpenedLap, LeaderboardError> {
-        self.call(Method::POST, &format!("/api/v1/runs/{run_id}/laps"), to_body(lap))
-    }
-
-    pub(crate) fn commit(&self, run_id: &str, segment: &CommitSegment) -> Result<CommittedSegment, LeaderboardError> {
-        self.call(Method::POST, &format!("/api/v1/runs/{run_id}/segments"), to_body(segment))
-    }
-
-    pub(crate) fn prove(&self, run_id: &str, part: &ProvePart) -> Result<ProofWanted, LeaderboardError> {
-        self.call(Method::POST, &format!("/api/v1/runs/{run_id}/proof"), to_body(part))
     }
 
     pub(crate) fn show(
@@ -123,12 +106,12 @@ impl Leaderboard {
     }
 
     pub(crate) fn submit(&self, run_id: &str, json: String) -> Result<AcceptedRun, LeaderboardError> {
-        self.call(Method::PUT, &format!("/api/v1/runs/{run_id}"), json)
+        self.call(Method::PUT, &format!("/api/v1/runs/{run_id}"), json, None)
     }
 
     /// Submits a record without a leaderboard's seed, to be marked unverified. The same key returns the same secret.
     pub(crate) fn import(&self, json: String, idempotency_key: &str) -> Result<AcceptedRun, LeaderboardError> {
-        self.call_with(&[(IDEMPOTENCY_KEY, idempotency_key)], Method::POST, "/api/v1/runs/import", json)
+        self.call(Method::POST, "/api/v1/runs/import", json, Some(idempotency_key))
     }
 
     pub(crate) fn data_file(&self, name: &str, bytes: u64) -> Result<Vec<u8>, LeaderboardError> {
@@ -146,23 +129,25 @@ impl Leaderboard {
         })
     }
 
-    fn call<T: DeserializeOwned>(&self, method: Method, path: &str, json: String) -> Result<T, LeaderboardError> {
-        self.call_with(&[], method, path, json)
+    fn post<T: DeserializeOwned>(&self, path: &str, message: &impl Serialize) -> Result<T, LeaderboardError> {
+        self.call(Method::POST, path, to_body(message), None)
     }
 
-    fn call_with<T: DeserializeOwned>(
+    fn call<T: DeserializeOwned>(
         &self,
-        headers: &[(&str, &str)],
         method: Method,
         path: &str,
         json: String,
+        idempotency_key: Option<&str>,
     ) -> Result<T, LeaderboardError> {
-        let request = Request::builder()
+        let mut request = Request::builder()
             .method(method)
             .uri(self.address.join(path))
             .header(header::CONTENT_TYPE, "application/json")
             .header(header::ACCEPT, "application/json");
-        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+        if let Some(key) = idempotency_key {
+            request = request.header(IDEMPOTENCY_KEY, key);
+        }
         let (response, text) = self.send(request.body(json))?;
         self.read_answer(&response, &text)
     }
@@ -210,7 +195,10 @@ impl Leaderboard {
             return LeaderboardError::Redirected { leaderboard, to };
         }
         if let Ok(body) = serde_json::from_str::<ErrorBody>(text) {
-            return LeaderboardError::refused(&body, status.as_u16());
+            let (code, status) = (clean(&body.code), status.as_u16());
+            let place = body.field.map(|field| format!(" in {}", clean(&field))).unwrap_or_default();
+            let message = clean(body.message.trim_end_matches('.'));
+            return LeaderboardError::Refused { message, details: format!("{code}{place}, status {status}"), status };
         }
         match status {
             status if status.is_server_error() => LeaderboardError::Broken { leaderboard, status: status.as_u16() },
@@ -316,15 +304,6 @@ pub(crate) enum LeaderboardError {
 }
 
 impl LeaderboardError {
-    pub(crate) fn refused(body: &ErrorBody, status: u16) -> Self {
-        let code = clean(&body.code);
-        let details = match &body.field {
-            Some(field) => format!("{code} in {}, status {status}", clean(field)),
-            None => format!("{code}, status {status}"),
-        };
-        Self::Refused { message: clean(body.message.trim_end_matches('.')), details, status }
-    }
-
     pub(crate) fn may_pass(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Broken { .. } => true,
@@ -364,7 +343,6 @@ pub(crate) struct IdempotencyKey {
 }
 
 impl IdempotencyKey {
-    /// Returns the stored key of `json`, or a new one.
     pub(crate) fn of(json: &str) -> Result<Self, getrandom::Error> {
         Self::in_folder(json, cache().map(|cache| cache.join("uploads")))
     }
@@ -436,7 +414,8 @@ impl LeaderboardWitness {
         thread::spawn(move || {
             for (segment, answer) in coming {
                 // A cancelled run does not wait for the answer.
-                let _ = answer.send(send_hash(|| sender.commit(&run_id, &segment)));
+                let path = format!("/api/v1/runs/{run_id}/segments");
+                let _ = answer.send(send_hash(|| sender.post(&path, &segment)));
             }
         });
         Self { leaderboard: leaderboard.clone(), for_hashes, registration, commitments }
@@ -461,7 +440,8 @@ impl Witness for LeaderboardWitness {
     async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String> {
         let Registration { run_id, nonce } = self.registration.clone();
         let lap = OpenLap { nonce, workload: workload.to_owned(), segment, state_sha256: state_sha256.to_owned() };
-        send_hash(|| self.for_hashes.open_lap(&run_id, &lap)).map(|opened| opened.beacons)
+        let path = format!("/api/v1/runs/{run_id}/laps");
+        send_hash(|| self.for_hashes.post(&path, &lap)).map(|opened: OpenedLap| opened.beacons)
     }
 
     fn commit(&mut self, commitment: Commitment) -> PendingAnswer {
@@ -483,7 +463,8 @@ impl Witness for LeaderboardWitness {
     ) -> Result<ProofWanted, String> {
         let Registration { run_id, nonce } = self.registration.clone();
         let part = ProvePart { nonce, workload: workload.to_owned(), tested_step, target_step, hashes };
-        self.send_proof(to_body(&part).len(), |leaderboard| leaderboard.prove(&run_id, &part))
+        let path = format!("/api/v1/runs/{run_id}/proof");
+        self.send_proof(to_body(&part).len(), |leaderboard| leaderboard.post(&path, &part))
     }
 
     async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String> {
@@ -599,14 +580,14 @@ mod tests {
     }
 
     #[test]
-    fn lost_calls_are_made_again() {
-        assert_eq!(calls(HASH_RETRY_TIME, &[broken(), refused(503)]), (Ok(()), 3));
-        assert_eq!(calls(Duration::from_millis(100), &[broken()]), (Err(broken()), 1));
-    }
-
-    #[test]
-    fn refusals_are_final() {
-        assert_eq!(calls(HASH_RETRY_TIME, &[refused(409)]), (Err(refused(409)), 1));
-        assert_eq!(calls(HASH_RETRY_TIME, &[refused(429)]), (Err(refused(429)), 1));
+    fn lost_calls_are_made_again_and_refusals_are_final() {
+        for (patience, errors, result, count) in [
+            (HASH_RETRY_TIME, vec![broken(), refused(503)], Ok(()), 3),
+            (Duration::from_millis(100), vec![broken()], Err(broken()), 1),
+            (HASH_RETRY_TIME, vec![refused(409)], Err(refused(409)), 1),
+            (HASH_RETRY_TIME, vec![refused(429)], Err(refused(429)), 1),
+        ] {
+            assert_eq!(calls(patience, &errors), (result, count), "{errors:?}");
+        }
     }
 }

@@ -23,6 +23,7 @@ mod records;
 mod report;
 mod screen;
 mod study;
+mod system_files;
 mod workload_file;
 
 use std::iter;

@@ -14,6 +14,8 @@ use engine::{Backend, Clock, KNOWN_BACKENDS, ResourceMeter};
 use results::{ResourceSample, Resources};
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
+#[cfg(feature = "wgsl")]
+pub(crate) use crate::meter::sensors::processor_packages;
 use crate::meter::sensors::{MachineTime, Sensors};
 
 /// Sampling interval, short enough to sample inside long windows. A sample reads a few small files and queries NVML,
@@ -32,7 +34,8 @@ pub(crate) struct MachineMeter {
 
 struct RunningMeter {
     start: Instant,
-    processor: Option<ProcessorTime>,
+    /// User and system seconds of this process.
+    processor: Option<[f64; 2]>,
     machine: Option<MachineTime>,
     stop: Sender<()>,
     thread: JoinHandle<Watched>,
@@ -68,19 +71,19 @@ impl ResourceMeter for MachineMeter {
         let thread = thread::spawn(move || {
             let mut system = System::new().ok();
             let mut memory = Vec::new();
-            let mut samples = Thinning::new(Resources::MAX_SAMPLES);
+            let mut samples = Vec::new();
             sensors.begin();
             loop {
                 memory.extend(system.as_mut().and_then(resident_bytes));
-                samples.add(sensors.sample(start.elapsed().as_secs_f64()));
+                samples.push(sensors.sample(start.elapsed().as_secs_f64()));
                 if stopped.recv_timeout(SAMPLING_INTERVAL) != Err(RecvTimeoutError::Timeout) {
                     memory.extend(system.as_mut().and_then(resident_bytes));
-                    let samples = samples.end(sensors.sample(start.elapsed().as_secs_f64()));
-                    return Watched { memory, samples, sensors };
+                    samples.push(sensors.sample(start.elapsed().as_secs_f64()));
+                    return Watched { memory, samples: thin(samples, Resources::MAX_SAMPLES), sensors };
                 }
             }
         });
-        let (processor, machine) = (ProcessorTime::now(), MachineTime::now(&self.root));
+        let (processor, machine) = (processor_seconds(), MachineTime::now(&self.root));
         self.running = Some(RunningMeter { start, processor, machine, stop, thread });
     }
 
@@ -91,15 +94,13 @@ impl ResourceMeter for MachineMeter {
             return Resources::default();
         };
         let wall_seconds = start.elapsed().as_secs_f64();
-        let used = processor.zip(ProcessorTime::now()).filter(|_| self.trains_itself);
+        let used = processor.zip(processor_seconds()).filter(|_| self.trains_itself);
         let waited = machine.zip(MachineTime::now(&self.root));
         drop(stop);
-        let percent = |part: fn(&ProcessorTime) -> f64| {
-            used.as_ref().map(|(before, after)| 100.0 * (part(after) - part(before)) / wall_seconds)
-        };
+        let percent = |part: usize| used.map(|(before, after)| 100.0 * (after[part] - before[part]) / wall_seconds);
         let mut resources = Resources {
-            cpu_user_percent: percent(|time| time.user_seconds),
-            cpu_system_percent: percent(|time| time.system_seconds),
+            cpu_user_percent: percent(0),
+            cpu_system_percent: percent(1),
             machine_io_wait_percent: waited.and_then(|(before, after)| after.waited_percent_since(&before)),
             ..Resources::default()
         };
@@ -125,7 +126,7 @@ impl ResourceMeter for MachineMeter {
 }
 
 /// Returns the free memory of the machine or container.
-fn free_memory_bytes() -> Option<u64> {
+pub(crate) fn free_memory_bytes() -> Option<u64> {
     let mut system = System::new().ok()?;
     system.refresh_memory();
     let of_container = system.cgroup_limits().filter(|limits| limits.total_memory < system.total_memory());
@@ -141,70 +142,26 @@ fn resident_bytes(system: &mut System) -> Option<u64> {
     system.process(pid).map(sysinfo::Process::memory).filter(|&bytes| bytes > 0)
 }
 
-/// Processor time of this process so far, over all threads.
-struct ProcessorTime {
-    user_seconds: f64,
-    system_seconds: f64,
+/// Returns the user and system seconds of this process so far, over all threads.
+#[cfg(unix)]
+fn processor_seconds() -> Option<[f64; 2]> {
+    use nix::sys::resource::{UsageWho, getrusage};
+    use nix::sys::time::TimeValLike;
+
+    let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
+    Some([usage.user_time(), usage.system_time()].map(|time| time.num_microseconds() as f64 / 1e6))
 }
 
-impl ProcessorTime {
-    #[cfg(unix)]
-    pub(crate) fn now() -> Option<Self> {
-        use nix::sys::resource::{UsageWho, getrusage};
-        use nix::sys::time::{TimeVal, TimeValLike};
-
-        let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
-        let seconds = |time: TimeVal| time.num_microseconds() as f64 / 1e6;
-        Some(Self { user_seconds: seconds(usage.user_time()), system_seconds: seconds(usage.system_time()) })
-    }
-
-    #[cfg(not(unix))]
-    pub(crate) fn now() -> Option<Self> {
-        None
-    }
+#[cfg(not(unix))]
+fn processor_seconds() -> Option<[f64; 2]> {
+    None
 }
 
-/// Bounded buffer of samples that are evenly spaced in time. When it is full, every second one is dropped.
-struct Thinning {
-    kept: Vec<ResourceSample>,
-    most: usize,
-    /// Interval between kept samples.
-    every: usize,
-    seen: usize,
-}
-
-impl Thinning {
-    /// `most` is at least two, because the first and the last sample are always kept.
-    pub(crate) fn new(most: usize) -> Self {
-        Self { kept: Vec::with_capacity(most), most, every: 1, seen: 0 }
-    }
-
-    pub(crate) fn add(&mut self, sample: ResourceSample) {
-        let wanted = self.seen.is_multiple_of(self.every);
-        self.seen += 1;
-        if !wanted {
-            return;
-        }
-        // One place is reserved for the last sample.
-        if self.kept.len() + 1 >= self.most {
-            let mut place = 0;
-            self.kept.retain(|_| {
-                place += 1;
-                place % 2 == 1
-            });
-            self.every *= 2;
-            if !(self.seen - 1).is_multiple_of(self.every) {
-                return;
-            }
-        }
-        self.kept.push(sample);
-    }
-
-    /// Adds the last sample, and returns all kept samples.
-    fn end(mut self, sample: ResourceSample) -> Vec<ResourceSample> {
-        self.kept.push(sample);
-        self.kept
-    }
+/// Returns at most `most` samples: the first, the last, and evenly spaced ones between them.
+fn thin(mut samples: Vec<ResourceSample>, most: usize) -> Vec<ResourceSample> {
+    let Some(last) = samples.pop() else { return samples };
+    let every = samples.len().div_ceil(most - 1).max(1);
+    samples.into_iter().step_by(every).chain([last]).collect()
 }
 
 pub(crate) struct MonotonicClock(Instant);
@@ -228,14 +185,14 @@ pub(crate) struct ProcessorClock(());
 #[cfg(feature = "wgsl")]
 impl ProcessorClock {
     pub(crate) fn new() -> Option<Self> {
-        ProcessorTime::now().map(|_| Self(()))
+        processor_seconds().map(|_| Self(()))
     }
 }
 
 #[cfg(feature = "wgsl")]
 impl Clock for ProcessorClock {
     fn now_seconds(&self) -> f64 {
-        ProcessorTime::now().map_or(0.0, |time| time.user_seconds + time.system_seconds)
+        processor_seconds().map_or(0.0, |seconds| seconds.iter().sum())
     }
 }
 
@@ -308,23 +265,19 @@ mod tests {
         }
     }
 
-    fn thinned(count: u32, most: usize) -> Vec<f64> {
-        let sample = |number: u32| ResourceSample { seconds: f64::from(number), ..ResourceSample::default() };
-        let mut thinning = Thinning::new(most);
-        (0..count - 1).for_each(|number| thinning.add(sample(number)));
-        thinning.end(sample(count - 1)).iter().map(|sample| sample.seconds).collect()
-    }
-
     #[test]
     fn many_samples_are_thinned_evenly_between_first_and_last() {
-        assert_eq!(thinned(8, 8), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
-        assert_eq!(thinned(2, 8), [0.0, 1.0]);
+        let sample = |number| ResourceSample { seconds: f64::from(number), ..ResourceSample::default() };
+        let thinned = |count: u32| -> Vec<f64> {
+            thin((0..count).map(sample).collect(), 8).iter().map(|sample| sample.seconds).collect()
+        };
+        assert_eq!(thinned(8), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+        assert_eq!(thinned(2), [0.0, 1.0]);
         for count in [9, 15, 100, 1000, 12_345] {
-            let kept = thinned(count, 8);
+            let kept = thinned(count);
             assert!((4..=8).contains(&kept.len()), "{count}: {kept:?}");
             assert_eq!((kept[0], kept.last().copied()), (0.0, Some(f64::from(count - 1))));
-            let gap = kept[1] - kept[0];
-            let evenly = &kept[..kept.len() - 1];
+            let (gap, evenly) = (kept[1] - kept[0], &kept[..kept.len() - 1]);
             assert!(evenly.windows(2).all(|pair| pair[1] - pair[0] == gap), "{count}: {kept:?}");
         }
     }

@@ -7,20 +7,18 @@ use std::{io, thread};
 
 use console::{Style, Term};
 use engine::{Event, Observer, measure};
-use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use results::kernels::{KernelReport, KernelSummary};
 use results::{Outcome, Summary, Warning, WorkloadRecord};
 
 use crate::device::describe;
 use crate::figures::{amount, figure};
 use crate::screen;
-use crate::screen::{Screen, plural};
-use crate::study::estimate::Forecast;
+use crate::screen::Screen;
 use crate::study::folder::{Ending, Finished};
 
 /// Redraws per second, few enough not to disturb measurements.
 const DRAWS_PER_SECOND: u8 = 4;
-/// Interval of progress lines without a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
 struct Progress {
@@ -304,10 +302,9 @@ impl StudyProgress {
         Self { progress: Progress::new(interrupt, STUDY_TEMPLATE, notice) }
     }
 
-    pub(crate) fn begin(&mut self, number: usize, count: usize, what: &str, left: Option<&Left>) {
+    pub(crate) fn begin(&mut self, number: usize, count: usize, what: &str) {
         let name = Screen::Error.bold(what);
-        let left = left.map(|left| format!(", {}", left.text())).unwrap_or_default();
-        let place = format!("({number} of {count}{left})");
+        let place = format!("({number} of {count})");
         self.progress.say(&Screen::Error.wrapped(&format!("{name} "), &place, 2));
         self.progress.show_position(number as u64 - 1, count as u64);
         self.progress.show(Some(&place), String::new());
@@ -315,10 +312,8 @@ impl StudyProgress {
 
     pub(crate) fn heard(&mut self, line: &str) {
         let line = line.trim();
-        if line.contains("epoch ") || counts_entries(line) {
-            self.progress.say_now_and_then(&format!("  {line}"));
-            self.progress.show(None, line.to_owned());
-        }
+        self.progress.say_now_and_then(&format!("  {line}"));
+        self.progress.show(None, line.to_owned());
     }
 
     pub(crate) fn ended(&mut self, finished: &Finished) {
@@ -334,46 +329,12 @@ impl StudyProgress {
     }
 }
 
-/// Returns true for a line that begins with a count such as `3 of 39: …`.
-fn counts_entries(line: &str) -> bool {
-    let counts = line.split_once(": ").and_then(|(counts, _)| counts.split_once(" of "));
-    counts.is_some_and(|(number, count)| [number, count].iter().all(|word| word.parse::<u32>().is_ok()))
-}
-
 fn summarize_kernels(report: &KernelReport) -> String {
     let KernelSummary { entries, measured, peak_share, .. } = KernelSummary::of(&report.entries);
     let share = peak_share.map(|share| format!("median {:.1} % of the peak", share * 100.0));
     let of_entries = (entries > 0).then(|| format!("{measured} of {entries} entries"));
     let peaks = report.peaks.iter().map(|peak| amount(peak.unit, peak.value)).collect::<Vec<_>>().join(", ");
     of_entries.into_iter().chain(share).chain([format!("peaks {peaks}")]).collect::<Vec<_>>().join(" · ")
-}
-
-/// Forecast of the time that the remaining cells take.
-pub(crate) struct Left {
-    /// Total of the cells of known duration; absent if there are none.
-    pub(crate) known: Option<Forecast>,
-    /// Number of cells of unknown duration.
-    pub(crate) unknown: usize,
-}
-
-impl Left {
-    pub(crate) fn new(seconds: impl Iterator<Item = Option<Forecast>> + Clone) -> Self {
-        Self { known: Forecast::sum(seconds.clone().flatten()), unknown: seconds.filter(Option::is_none).count() }
-    }
-
-    pub(crate) fn text(&self) -> String {
-        let cells = plural(self.unknown, "cell");
-        match (self.known, self.unknown) {
-            (Some(known), 0) => format!("about {} left", duration(known.value)),
-            (Some(known), _) => format!("about {} left, plus {cells} of unknown duration", duration(known.value)),
-            (None, _) => "duration unknown".to_owned(),
-        }
-    }
-}
-
-pub(crate) fn duration(seconds: f64) -> String {
-    let whole = Duration::try_from_secs_f64(seconds.max(1.0)).unwrap_or(Duration::MAX);
-    HumanDuration(Duration::from_secs(whole.as_secs())).to_string()
 }
 
 /// Exit status after Ctrl-C by shell convention: 128 plus the signal's number.
@@ -428,31 +389,4 @@ fn end_now() -> ! {
     }
     #[cfg(not(unix))]
     std::process::exit(EXIT_STATUS)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::study::estimate::Source;
-
-    #[test]
-    fn time_is_said_as_a_person_would() {
-        assert_eq!([0.2, 45.0, 700.0, 9000.0].map(duration), ["1 second", "45 seconds", "12 minutes", "3 hours"]);
-    }
-
-    #[test]
-    fn lines_that_count_entries_are_told_from_others() {
-        assert!(counts_entries("3 of 39: gemm 512 × 512 × 512, forward"));
-        for other in ["device    A GPU of 3", "3 of them", "of 3: x", ""] {
-            assert!(!counts_entries(other), "{other}");
-        }
-    }
-
-    #[test]
-    fn cells_of_unknown_duration_are_counted() {
-        let known = Forecast { value: 60.0, source: Source::Cell };
-        assert_eq!(Left::new([None, None].into_iter()).text(), "duration unknown");
-        let text = Left::new([Some(known), None, Some(known)].into_iter()).text();
-        assert_eq!(text, "about 2 minutes left, plus 1 cell of unknown duration");
-    }
 }

@@ -46,7 +46,6 @@ impl Screen {
         self.paint(Style::new().bold(), text)
     }
 
-    /// Returns a dim label, padded to `width` columns.
     pub(crate) fn label(self, text: &str, width: usize) -> String {
         self.paint(Style::new().dim(), format!("{text:<width$}"))
     }
@@ -66,18 +65,15 @@ impl Screen {
         self.line(&self.wrapped(first, text, indent))
     }
 
-    /// Prints a bold title below an empty line.
     pub(crate) fn heading(self, title: &str) -> Result<(), Failure> {
         self.line("")?;
         self.line(&self.bold(title))
     }
 
-    /// Prints a warning after a mark.
     pub(crate) fn caution(self, text: &str) -> Result<(), Failure> {
         self.prose(&format!("{} ", self.paint(Style::new().yellow().bold(), "!")), text, 2)
     }
 
-    /// Prints a dimmed explanation of numbers.
     pub(crate) fn legend(self, text: &str) -> Result<(), Failure> {
         self.wrapped("", text, 0).lines().try_for_each(|line| self.line(&self.paint(Style::new().dim(), line)))
     }
@@ -153,7 +149,6 @@ pub(crate) struct TableColumn {
     pub(crate) cells: Vec<String>,
 }
 
-/// Placeholder for an absent value.
 pub(crate) const NONE: &str = "–";
 
 impl TableColumn {

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use serde::Serialize;
 
 use super::{Activation, Initializer, Layer, Model, Padding, Rounding, Source};
@@ -28,12 +30,19 @@ impl Shape {
     }
 }
 
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { height, width, channels } = self;
+        if self.pixels() == 1 {
+            write!(f, "a vector of {channels}")
+        } else {
+            write!(f, "{height} × {width} × {channels}")
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
-    #[error(
-        "{model}: a window of {} × {} does not fit into layer {layer}'s input of {height} × {width}", window[0], window[1]
-    )]
-    WindowTooLarge { model: &'static str, layer: usize, window: [u32; 2], height: u32, width: u32 },
     #[error("{model}: layer {layer} is not possible: {reason}")]
     Impossible { model: &'static str, layer: usize, reason: String },
     #[error("{model}: layer {layer} is not supported by this backend: {reason}")]
@@ -72,7 +81,10 @@ impl Model {
             let Shape { height, width, .. } = input;
             let [rows, columns] = window;
             if window.contains(&0) || stride == 0 || rows > height + around || columns > width + around {
-                return Err(ModelError::WindowTooLarge { model: self.name, layer: index, window, height, width });
+                return Err(impossible(format!(
+                    "a window of {rows} × {columns} does not fit into the layer's input of {height} × {width}; use a \
+                     smaller one, or padding"
+                )));
             }
             let extent = |extent: u32, side: u32| match rounding {
                 Rounding::Floor => (extent + around - side) / stride + 1,
@@ -102,7 +114,7 @@ impl Model {
             Layer::Gru { units, activation, .. } | Layer::SimpleRnn { units, activation, .. } => {
                 // Only the output is kept, so the slope must follow from it.
                 if !matches!(activation, Activation::Tanh | Activation::Relu) {
-                    return Err(impossible(format!("its activation is {activation:?}; it must be tanh or ReLU")));
+                    return Err(impossible("the activation of a recurrent layer is `tanh` or `relu`".to_owned()));
                 }
                 Shape::new(1, input.height, units)
             }
@@ -116,7 +128,7 @@ impl Model {
             Layer::Add { .. } => {
                 let second = inputs[1];
                 if second != input && second != Shape::vector(input.channels) {
-                    return Err(impossible(format!("it adds {second:?} to {input:?}")));
+                    return Err(impossible(format!("{second} cannot be added to {input}")));
                 }
                 input
             }
@@ -144,14 +156,18 @@ impl Model {
             }
             Layer::PixelProducts => {
                 if inputs[1].channels != input.channels {
-                    return Err(impossible(format!("it multiplies {input:?} with {:?}", inputs[1])));
+                    let second = inputs[1];
+                    let text = format!("{input} and {second} cannot be multiplied: they differ in channels");
+                    return Err(impossible(text));
                 }
                 Shape::new(1, input.pixels(), inputs[1].pixels())
             }
             Layer::Transpose => Shape::new(1, input.channels, input.pixels()),
             Layer::Concatenate => {
                 if inputs[1].pixels() != input.pixels() {
-                    return Err(impossible(format!("it concatenates {:?} to {input:?}", inputs[1])));
+                    let second = inputs[1];
+                    let text = format!("{second} cannot be concatenated to {input}: they differ in pixels");
+                    return Err(impossible(text));
                 }
                 Shape { channels: input.channels + inputs[1].channels, ..input }
             }

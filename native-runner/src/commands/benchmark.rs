@@ -56,8 +56,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
         return Ok(());
     }
     if submission.is_some() {
-        Submission::refuse_several(backend.devices())?;
-        Submission::refuse_streamed(backend.facts().input)?;
+        Submission::check(backend.devices(), backend.facts().input)?;
     }
     let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
     let seed = Seed::find(arguments.training.seed, suite, submission.as_ref())?;

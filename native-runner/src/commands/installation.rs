@@ -5,11 +5,11 @@ use std::{fs, io};
 use clap::{Args, CommandFactory, Subcommand};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use engine::{DATA_SETS, DataFile, DataSet, DataSetDefinition, Origin};
+use engine::{DATA_SETS, DataFile, DataSet, DataSetDefinition, DataSource, Origin};
 
 use crate::cli::{Cli, DataArgs};
 use crate::data_folder;
-use crate::data_folder::place_to_fetch_to;
+use crate::data_folder::{DataFolder, place_to_fetch_to};
 use crate::failure::Failure;
 use crate::json_output::{cannot_write, replace};
 use crate::leaderboard::{Address, Leaderboard};
@@ -125,22 +125,14 @@ pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<(), Failure> {
     let leaderboard = Leaderboard::new(address.clone(), DOWNLOAD_TIMEOUT_SECONDS);
     for definition in DATA_SETS.iter().filter(|set| wanted(&set.name)) {
         let Origin::Files { train, test } = &definition.origin else { continue };
-        if is_good(definition, &folder) {
+        let chosen = DataArgs { folder: Some(folder.clone()), babi: None };
+        if pollster::block_on(DataFolder::new(&chosen).load(definition)).is_ok() {
             Screen::Error.line(&format!("{} is already in {}.", definition.name, folder.display()))?;
             continue;
         }
         fetch(&leaderboard, definition, [train, test], &folder)?;
     }
     Ok(())
-}
-
-fn is_good(definition: &'static DataSetDefinition, folder: &Path) -> bool {
-    let Some(files) = definition.file_names() else { return false };
-    let [train, test] = files.map(|name| fs::read(folder.join(name)));
-    match (train, test) {
-        (Ok(train), Ok(test)) => DataSet::from_files(definition, train, test).is_ok(),
-        _ => false,
-    }
 }
 
 fn fetch(

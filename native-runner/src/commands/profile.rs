@@ -30,11 +30,7 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
     let clock = MonotonicClock::start();
     let processor = ProcessorClock::new();
     let provenance = provenance();
-    let mut data = if arguments.noise {
-        DataFolder::of_noise(&arguments.data)
-    } else {
-        DataFolder::with_data_of(&arguments.data, &workloads)?
-    };
+    let mut data = DataFolder::with_noise_or_data(arguments.noise, &arguments.data, &workloads)?;
     let profile = pollster::block_on(async {
         let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
         let data = data.load(definition).await?;

@@ -94,19 +94,19 @@ const TABLE: [Published; 3] = [
     Published {
         what: "TensorFlow, Inception-v3 on ImageNet, 32 samples for each GPU",
         // About 25 million, according to the paper.
-        parameters: Parameters::Known(25_000_000),
+        parameters: || Some(25_000_000),
         iterations: 100_000.0,
         seconds: [(1, 111_781.2), (2, 118_972.3), (4, 131_796.7)],
     },
     Published {
         what: "Caffe, MNIST, 64 samples for each GPU",
-        parameters: Parameters::Of("caffe-mnist"),
+        parameters: || engine::workload("caffe-mnist")?.model.parameters().ok(),
         iterations: 10_000.0,
         seconds: [(1, 135.96), (2, 146.67), (4, 155.8)],
     },
     Published {
         what: "Caffe, CIFAR-10, 100 samples for each GPU",
-        parameters: Parameters::Of("caffe-cifar10"),
+        parameters: || engine::workload("caffe-cifar10")?.model.parameters().ok(),
         iterations: 5_000.0,
         seconds: [(1, 184.19), (2, 188.74), (4, 192.73)],
     },
@@ -116,15 +116,10 @@ const PREDICTED_DEVICES: u32 = 8;
 
 struct Published {
     what: &'static str,
-    parameters: Parameters,
+    parameters: fn() -> Option<u64>,
     iterations: f64,
     /// Seconds of the whole training, by number of GPUs.
     seconds: [(u32, f64); 3],
-}
-
-enum Parameters {
-    Known(u64),
-    Of(&'static str),
 }
 
 #[derive(Serialize)]
@@ -152,11 +147,7 @@ fn published_scaling() -> Vec<PublishedScaling> {
 
 impl Published {
     fn scaled(&self, all_reduce: AllReduce) -> Option<PublishedScaling> {
-        let parameters = match self.parameters {
-            Parameters::Known(count) => count,
-            Parameters::Of(name) => engine::workload(name)?.model.parameters().ok()?,
-        };
-        let gradient_bytes = 4.0 * parameters as f64;
+        let gradient_bytes = 4.0 * (self.parameters)()? as f64;
         let steps = self.seconds.map(|(devices, seconds)| (devices, seconds / self.iterations));
         let transport = Transport::of_steps(&steps, gradient_bytes, all_reduce)?;
         let (_, alone) = steps[0];
@@ -238,7 +229,6 @@ fn timed_runs<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<TimedRun<
     timed.collect()
 }
 
-/// Returns the device that all records share.
 fn device(runs: &[TimedRun<'_>]) -> Result<String, Failure> {
     let names = BTreeSet::from_iter(runs.iter().map(|run| run.record.device.adapter.name.as_str()));
     match Vec::from_iter(names)[..] {

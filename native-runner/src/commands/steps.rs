@@ -6,9 +6,8 @@ use engine::backends::{Devices, REFERENCE};
 use engine::measure::Gauge;
 use engine::steps::{Cliff, Contender, Entry, Measured, Outcome, Request, Size, StepsReport, WorkloadSteps};
 use engine::{Backend, WORKLOADS, steps};
-use results::{Precision, Provenance};
+use results::{FailureCause, Precision, Provenance};
 use serde::Serialize;
-use sysinfo::System;
 
 use crate::cli::{ALL, AdapterArgs, DataArgs, PlaceArgs, WorkloadFileArgs, positive_seconds, precision};
 use crate::commands::compare_table::burn_lines;
@@ -19,7 +18,7 @@ use crate::failure::Failure;
 use crate::figures::{Refusal, figure, mebibytes};
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
-use crate::meter::MonotonicClock;
+use crate::meter::{MonotonicClock, free_memory_bytes};
 use crate::progress::{Interrupt, ListProgress};
 use crate::screen::{NONE, Screen, Table, TableColumn};
 
@@ -44,11 +43,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let mut progress = ListProgress::new(Interrupt::default(), "window");
     let provenance = provenance();
     let (contenders, unavailable) = contenders(arguments, &clock)?;
-    let mut data = if arguments.noise {
-        DataFolder::of_noise(&arguments.data)
-    } else {
-        DataFolder::with_data_of(&arguments.data, &workloads)?
-    };
+    let mut data = DataFolder::with_noise_or_data(arguments.noise, &arguments.data, &workloads)?;
     let batch_sizes = arguments.batch_sizes.iter().flat_map(|BatchSizes(sizes)| sizes).copied();
     let batch_sizes = BTreeSet::from_iter(batch_sizes).into_iter().collect();
     let request = Request {
@@ -128,12 +123,9 @@ fn budget_bytes(arguments: &StepsArgs, contenders: &[Contender]) -> Option<u64> 
         return Some(u64::from(mebibytes) << 20);
     }
     contenders.iter().find(|contender| contender.backend.adapter().software)?;
-    let mut system = System::new().ok()?;
-    system.refresh_memory();
-    Some(system.available_memory()).filter(|bytes| *bytes > 0)
+    free_memory_bytes()
 }
 
-/// Lists all entries with their workload and batch size.
 fn entries(report: &StepsReport) -> impl Iterator<Item = (&WorkloadSteps, &Size, &Entry)> {
     report.workloads.iter().flat_map(|workload| {
         let sizes = workload.sizes.iter();
@@ -163,16 +155,10 @@ fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
     if entries(report).any(|(.., entry)| entry.outcome.measured().is_some()) {
         return Ok(());
     }
-    let all = refusals(|_| true);
-    let does_not_fit = entries(report).find_map(|(.., entry)| match &entry.outcome {
-        Outcome::DoesNotFit { what, needed_bytes, allowed_bytes } => Some(engine::EngineError::DoesNotFit {
-            what: what.clone(),
-            needed_bytes: *needed_bytes,
-            allowed_bytes: *allowed_bytes,
-        }),
-        _ => None,
-    });
-    Err(does_not_fit.map_or(Failure::Usage(all), Failure::from))
+    let sentence = refusals(|_| true);
+    let is_too_large = entries(report).any(|(.., entry)| matches!(entry.outcome, Outcome::DoesNotFit { .. }));
+    let cause = FailureCause::DoesNotFit;
+    Err(if is_too_large { Failure::NotTrained { cause, sentence } } else { Failure::Usage(sentence) })
 }
 
 const SCREEN: Screen = Screen::Output;
@@ -269,7 +255,6 @@ fn notes(report: &StepsReport) -> Vec<String> {
     notes
 }
 
-/// Describes a rise in time per sample, with the result of the second, alternating measurement.
 fn about(cliff: &Cliff) -> String {
     let Cliff { backend, from_batch_size, to_batch_size, rise, rise_in_turns } = cliff;
     let first = percent(*rise);

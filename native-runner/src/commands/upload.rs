@@ -25,8 +25,7 @@ pub(crate) fn upload(arguments: &UploadArgs) -> Result<(), Failure> {
         );
         return Err(Failure::Usage(text));
     }
-    Submission::refuse_several(record.devices())?;
-    Submission::refuse_streamed(record.input_mode())?;
+    Submission::check(record.devices(), record.input_mode())?;
     if arguments.unverified {
         record.run_id = None;
         record.nonce = None;
@@ -75,22 +74,18 @@ pub(crate) struct Submission {
 }
 
 impl Submission {
-    pub(crate) fn refuse_several(devices: u32) -> Result<(), Failure> {
-        if devices < 2 {
-            return Ok(());
-        }
-        let text = format!("a run on {devices} devices cannot be uploaded, because leaderboards rank single devices");
-        Err(Failure::Usage(text))
-    }
-
-    pub(crate) fn refuse_streamed(input: InputMode) -> Result<(), Failure> {
-        if input == InputMode::Resident {
-            return Ok(());
-        }
-        let text = format!(
-            "a run with --input {} cannot be uploaded, because leaderboards rank only resident input",
-            input.name()
-        );
+    /// Refuses runs that leaderboards do not rank.
+    pub(crate) fn check(devices: u32, input: InputMode) -> Result<(), Failure> {
+        let text = match (devices, input) {
+            (..2, InputMode::Resident) => return Ok(()),
+            (2.., _) => {
+                format!("a run on {devices} devices cannot be uploaded, because leaderboards rank single devices")
+            }
+            (..2, input) => format!(
+                "a run with --input {} cannot be uploaded, because leaderboards rank only resident input",
+                input.name()
+            ),
+        };
         Err(Failure::Usage(text))
     }
 

@@ -1,30 +1,20 @@
 //! Compares each backend with the plain reference, each in a child process because drivers crash.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
-use std::rc::Rc;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use engine::backends::{Devices, KNOWN_BACKENDS, Opening, REFERENCE};
-use engine::{AdapterChoice, BACKENDS, BackendDefinition, DataSet, DataSource, EngineError, Workload, backends};
-use results::{Adapter, Correctness, Precision};
-use serde::{Deserialize, Serialize};
+use engine::backends::{Devices, KNOWN_BACKENDS, REFERENCE};
+use engine::{AdapterChoice, BACKENDS, BackendDefinition, DataSource, EngineError, backends};
+use results::{Adapter, Correctness, Outcome, RunRecord, WorkloadRecord};
 use serde_json::json;
 
-use crate::cli::find_workloads;
+use crate::child::Child;
 use crate::data_folder::DataFolder;
-use crate::doctor::graphics::ask_child;
 use crate::doctor::{Circumstances, DoctorArgs, Finding, Severity};
-use crate::failure::Failure;
-use crate::json_output::{JsonTarget, to_json};
-use crate::meter::MonotonicClock;
-use crate::{machine, progress};
 
 /// Convolutions, pools and dense layers, if MNIST is available; and two LSTMs on stories, which can always be
 /// generated.
 const SMALL_WORKLOADS: [&str; 2] = ["caffe-mnist", "keras-babi-rnn"];
-const SEED: u32 = 1;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Trial {
@@ -43,11 +33,14 @@ pub(crate) enum TrialOutcome {
     Untried,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-enum Answer {
-    Checked { adapter: Adapter, workload: String, seconds: f64, correctness: Box<Correctness> },
-    Refused { reason: String },
+/// Part of a run's record that is judged.
+#[derive(Debug)]
+struct Answer {
+    adapter: Adapter,
+    workload: String,
+    seconds: f64,
+    outcome: Outcome,
+    correctness: Option<Correctness>,
 }
 
 /// Returns the named backends; without names, all except the slow reference and remote ones.
@@ -143,24 +136,44 @@ fn place(circumstances: &Circumstances<'_>, adapter: Option<usize>) -> Option<St
     }
 }
 
-/// Computes the first steps in a child process, and judges its answer or its exit.
 fn try_out(
     circumstances: &Circumstances<'_>,
     backend: &'static BackendDefinition,
     adapter: Option<usize>,
 ) -> (Trial, Finding) {
     let DoctorArgs { data, trace_seconds, .. } = circumstances.arguments;
-    let mut words: Vec<OsString> = ["--part", "trace", "--backend", backend.name].map(OsString::from).to_vec();
-    let adapter_word = place(circumstances, adapter).map(OsString::from);
-    let folder = |folder: &Option<PathBuf>| folder.clone().map(OsString::from);
-    let options = [("--adapter", adapter_word), ("--data", folder(&data.folder)), ("--babi", folder(&data.babi))];
-    words.extend(options.into_iter().filter_map(|(name, value)| Some([name.into(), value?])).flatten());
-    let answer = ask_child(&words, Duration::from_secs_f64(*trace_seconds));
-    judge_trace(untried(circumstances, backend, adapter), answer)
+    let workload = small_workload(&mut DataFolder::new(data));
+    let words = ["--backend", backend.name, "--workload", workload, "--steps", "1", "--seed", "1"];
+    let mut words = words.map(str::to_owned).to_vec();
+    let folder = |folder: &Option<PathBuf>| folder.as_ref().map(|folder| folder.display().to_string());
+    let options = [
+        ("--adapter", place(circumstances, adapter)),
+        ("--data", folder(&data.folder)),
+        ("--babi", folder(&data.babi)),
+    ];
+    words.extend(options.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?])).flatten());
+    let answer = run(&words, Duration::from_secs_f64(*trace_seconds));
+    judge_run(untried(circumstances, backend, adapter), answer)
 }
 
-fn judge_trace(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding) {
-    let backend = trial.backend;
+/// Runs one step as a cell of a study does, which first compares the backend with the plain reference.
+fn run(words: &[String], limit: Duration) -> Result<Answer, String> {
+    let child = Child::start_cell(words).map_err(|error| error.to_string())?;
+    let ended = child.wait(Some(limit), &|| false, &mut |_| ()).map_err(|error| error.to_string())?;
+    let ended = ended.expect("nothing interrupts it");
+    let record = serde_json::from_str::<RunRecord>(&ended.stdout).ok();
+    let answer = record.and_then(|record| {
+        let WorkloadRecord { workload, outcome, correctness, .. } = record.workloads.into_iter().next()?;
+        let (adapter, seconds) = (record.device.adapter, record.provenance.wall_seconds);
+        Some(Answer { adapter, workload, seconds, outcome, correctness })
+    });
+    // Its advice to run this command is of no use here.
+    let reason = || ended.reason().split(" Run `native-runner doctor`").next().unwrap_or_default().to_owned();
+    answer.ok_or_else(reason)
+}
+
+fn judge_run(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding) {
+    let (backend, adapter_index) = (trial.backend, trial.adapter);
     // Some backends are known to fail on software adapters, and such runs are never ranked.
     let severity = if trial.software { Severity::Warning } else { Severity::Problem };
     let failed = |trial: Trial, sentence: String, details| {
@@ -168,84 +181,50 @@ fn judge_trace(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding)
         let finding = Finding::new(severity, "trace", sentence).with_advice(advice).with_details(details);
         (Trial { outcome: TrialOutcome::Failed, ..trial }, finding)
     };
-    match answer {
-        Ok(Answer::Checked { adapter, workload, seconds, correctness }) => {
-            let device = adapter.name.clone();
-            let trial = Trial { device: device.clone(), software: adapter.software, ..trial };
-            let details = json!({
-                "backend": backend, "adapter_index": trial.adapter, "adapter": adapter, "workload": workload,
-                "seconds": seconds, "correctness": correctness,
-            });
-            match correctness.disagreement() {
-                None => {
-                    let what = format!("the first steps of {workload}, in {seconds:.1} s");
-                    let sentence = format!("{backend} on {device} agrees with the reference: {what}.");
-                    (
-                        Trial { outcome: TrialOutcome::Right, ..trial },
-                        Finding::fine("trace", sentence).with_details(details),
-                    )
-                }
-                Some(found) => {
-                    let what = format!("disagrees with the reference: {found} ({workload})");
-                    failed(trial, format!("{backend} on {device} {what}."), details)
-                }
-            }
-        }
-        Ok(Answer::Refused { reason }) => {
-            let details = json!({ "backend": backend, "adapter_index": trial.adapter, "refused": reason });
-            let sentence = format!("{backend} cannot train on {}: {reason}.", trial.device);
-            failed(trial, sentence, details)
-        }
+    let Answer { adapter, workload, seconds, outcome, correctness } = match answer {
+        Ok(answer) => answer,
         Err(how) => {
-            let details = json!({ "backend": backend, "adapter_index": trial.adapter, "ended": how });
             let sentence = format!("{backend} on {} failed to answer: {how}.", trial.device);
-            failed(trial, sentence, details)
+            let details = json!({ "backend": backend, "adapter_index": adapter_index, "ended": how });
+            return failed(trial, sentence, details);
         }
+    };
+    let device = &adapter.name;
+    let trial = Trial { device: device.clone(), software: adapter.software, ..trial };
+    let details = json!({
+        "backend": backend, "adapter_index": adapter_index, "adapter": adapter, "workload": workload,
+        "seconds": seconds, "correctness": correctness,
+    });
+    let disagreement = correctness.as_ref().and_then(Correctness::disagreement);
+    match (outcome, disagreement) {
+        (Outcome::Completed, None) => {
+            let what = format!("the first steps of {workload}, in {seconds:.1} s");
+            let sentence = format!("{backend} on {device} agrees with the reference: {what}.");
+            (Trial { outcome: TrialOutcome::Right, ..trial }, Finding::fine("trace", sentence).with_details(details))
+        }
+        (Outcome::Failed { reason, .. }, _) => {
+            failed(trial, format!("{backend} cannot train on {device}: {reason}."), details)
+        }
+        (_, Some(found)) => {
+            let what = format!("disagrees with the reference: {found} ({workload})");
+            failed(trial, format!("{backend} on {device} {what}."), details)
+        }
+        (_, None) => failed(trial, format!("{backend} on {device} diverged ({workload})."), details),
     }
-}
-
-/// Entry point of the child process: computes, reports, and ends with its parent.
-pub(crate) fn trace_for_the_doctor(arguments: &DoctorArgs) -> Result<(), Failure> {
-    progress::end_with_input();
-    let [backend] = wanted(&arguments.backends)?[..] else {
-        return Err(Failure::Usage("--part trace takes one --backend".to_owned()));
-    };
-    let start = Instant::now();
-    let answer = match pollster::block_on(compute(backend.name, arguments)) {
-        Ok((adapter, workload, correctness)) => {
-            let (seconds, correctness) = (start.elapsed().as_secs_f64(), Box::new(correctness));
-            Answer::Checked { adapter, workload, seconds, correctness }
-        }
-        Err(error) => Answer::Refused { reason: error.to_string() },
-    };
-    JsonTarget::StandardOutput.write(&to_json(&answer)?)
-}
-
-async fn compute(backend: &str, arguments: &DoctorArgs) -> Result<(Adapter, String, Correctness), EngineError> {
-    let Ok(choice) = arguments.adapter.as_deref().unwrap_or("any").parse();
-    // Tuning for such a short test is not worth keeping.
-    let opening = Opening { processor: machine::name(), ..Opening::new(Precision::F32, &choice) };
-    let backend = backends::open_with(backend, &opening, Rc::new(MonotonicClock::start())).await?;
-    let (workload, data) = small_work(&mut DataFolder::new(&arguments.data)).await?;
-    let correctness = engine::check_workload(&workload, SEED, data, backend.as_ref()).await?;
-    Ok((backend.adapter().clone(), workload.name.to_owned(), correctness))
 }
 
 /// Returns the first small network whose data can be loaded without fetching.
-async fn small_work(folder: &mut DataFolder) -> Result<(Workload, Arc<DataSet>), EngineError> {
-    let mut failure = None;
-    for workload in find_workloads(SMALL_WORKLOADS).expect("tests check them against the registry") {
-        let set = engine::data_set(workload.data_set).expect("the engine's tests hold every workload to a data set");
-        match folder.load(set).await {
-            Ok(data) => return Ok((workload, data)),
-            Err(error) => failure = Some(error),
-        }
-    }
-    Err(failure.expect("there are networks").into())
+fn small_workload(folder: &mut DataFolder) -> &'static str {
+    let [images, stories] = SMALL_WORKLOADS;
+    let set = engine::workload(images).and_then(|workload| engine::data_set(workload.data_set));
+    let is_there = set.is_some_and(|set| pollster::block_on(folder.load(set)).is_ok());
+    if is_there { images } else { stories }
 }
 
 #[cfg(test)]
 mod tests {
+    use results::FailureCause;
+
     use super::*;
     use crate::cli::DataArgs;
 
@@ -265,55 +244,54 @@ mod tests {
     fn network_of_stories_replaces_one_without_images() {
         let empty = tempfile::tempdir().unwrap();
         let chosen = DataArgs { folder: Some(empty.path().to_owned()), babi: None };
-        let name = || pollster::block_on(small_work(&mut DataFolder::new(&chosen))).map(|(workload, _)| workload.name);
-        assert_eq!(name().ok(), Some(SMALL_WORKLOADS[1]));
+        assert_eq!(small_workload(&mut DataFolder::new(&chosen)), SMALL_WORKLOADS[1]);
         std::fs::write(empty.path().join("mnist-train.bin"), "GMDS").unwrap();
-        assert_eq!(name().ok(), Some(SMALL_WORKLOADS[1]));
+        assert_eq!(small_workload(&mut DataFolder::new(&chosen)), SMALL_WORKLOADS[1]);
+        assert!(SMALL_WORKLOADS.into_iter().all(|name| engine::workload(name).is_some()));
+    }
+
+    fn judged(software: bool, answer: Result<Answer, String>) -> (Trial, Finding) {
+        let (device, outcome) = ("Some GPU".to_owned(), TrialOutcome::Untried);
+        judge_run(Trial { backend: "wgsl", adapter: Some(0), device, software, outcome }, answer)
+    }
+
+    fn answer(outcome: Outcome, loss: f64) -> Answer {
+        let correctness = Correctness {
+            batch_size: 64,
+            redraws: 0,
+            passed: true,
+            tolerance: 1e-3,
+            largest_difference: Correctness::largest_difference_of(&[loss], &[2.3]),
+            losses: vec![loss],
+            reference_losses: vec![2.3],
+            differences: Vec::new(),
+            whole_batch: None,
+        };
+        let adapter = Adapter { name: "llvmpipe".to_owned(), software: true, ..Adapter::default() };
+        let workload = SMALL_WORKLOADS[0].to_owned();
+        Answer { adapter, workload, seconds: 1.5, outcome, correctness: Some(correctness) }
     }
 
     #[test]
     fn crash_is_a_problem_only_on_a_real_gpu() {
-        let trial = |software| Trial {
-            backend: "wgsl",
-            adapter: Some(0),
-            device: "Some GPU".to_owned(),
-            software,
-            outcome: TrialOutcome::Untried,
-        };
-        let (failed, finding) = judge_trace(trial(false), Err("it crashed with signal 11".to_owned()));
-        assert_eq!((failed.outcome, finding.severity), (TrialOutcome::Failed, Severity::Problem));
-        assert_eq!(finding.sentence, "wgsl on Some GPU failed to answer: it crashed with signal 11.");
-        let refused = Answer::Refused { reason: "the device refused the work: no".to_owned() };
-        assert_eq!(judge_trace(trial(true), Ok(refused)).1.severity, Severity::Warning);
+        for (software, severity) in [(false, Severity::Problem), (true, Severity::Warning)] {
+            let (failed, finding) = judged(software, Err("it was ended by SIGSEGV".to_owned()));
+            assert_eq!((failed.outcome, finding.severity), (TrialOutcome::Failed, severity));
+            assert_eq!(finding.sentence, "wgsl on Some GPU failed to answer: it was ended by SIGSEGV.");
+        }
     }
 
     #[test]
-    fn disagreement_is_reported_with_its_size() {
-        let judged = |loss: f64| {
-            let correctness = Box::new(Correctness {
-                batch_size: 64,
-                redraws: 0,
-                passed: true,
-                tolerance: 1e-3,
-                largest_difference: Correctness::largest_difference_of(&[loss], &[2.3]),
-                losses: vec![loss],
-                reference_losses: vec![2.3],
-                differences: Vec::new(),
-                whole_batch: None,
-            });
-            let adapter = crate::doctor::graphics::Listing::of_a_test(&[("llvmpipe", true)]).described().remove(0);
-            let answer =
-                Answer::Checked { adapter, workload: SMALL_WORKLOADS[0].to_owned(), seconds: 1.5, correctness };
-            let device = "0".to_owned();
-            let trial =
-                Trial { backend: "wgsl", adapter: Some(0), device, software: false, outcome: TrialOutcome::Untried };
-            judge_trace(trial, Ok(answer))
-        };
-        let (right, finding) = judged(2.3);
-        assert_eq!((right.outcome, right.software, finding.severity), (TrialOutcome::Right, true, Severity::Fine));
-        assert!(finding.sentence.starts_with("wgsl on llvmpipe agrees with"), "{}", finding.sentence);
-        let (wrong, finding) = judged(4.6);
-        assert_eq!(wrong.outcome, TrialOutcome::Failed);
-        assert!(finding.sentence.contains("disagrees with the reference"), "{}", finding.sentence);
+    fn record_of_a_run_is_judged_by_its_outcome() {
+        let refused = Outcome::Failed { cause: FailureCause::DeviceRefused, reason: "no".to_owned() };
+        for (answer, outcome, severity, part) in [
+            (answer(Outcome::Completed, 2.3), TrialOutcome::Right, Severity::Fine, "wgsl on llvmpipe agrees with"),
+            (answer(Outcome::Incorrect, 4.6), TrialOutcome::Failed, Severity::Problem, "disagrees with the reference"),
+            (answer(refused, 2.3), TrialOutcome::Failed, Severity::Problem, "wgsl cannot train on llvmpipe: no."),
+        ] {
+            let (trial, finding) = judged(false, Ok(answer));
+            assert_eq!((trial.outcome, trial.software, finding.severity), (outcome, true, severity));
+            assert!(finding.sentence.contains(part), "{}", finding.sentence);
+        }
     }
 }

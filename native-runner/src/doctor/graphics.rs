@@ -1,4 +1,3 @@
-use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +9,6 @@ use engine::backends::wgsl::{Details, Limits};
 use engine::{AdapterChoice, BACKENDS, EngineError};
 use results::Adapter;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::child::Child;
@@ -19,9 +17,8 @@ use crate::doctor::{Circumstances, Finding, Severity, system};
 use crate::failure::Failure;
 use crate::figures::mebibytes;
 use crate::json_output::{JsonTarget, to_json};
-use crate::{doctor, machine};
+use crate::{doctor, machine, system_files};
 
-/// Adapters of this machine, or the error that prevented listing them.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     pub(crate) adapters: Vec<Details>,
@@ -32,10 +29,10 @@ fn run(command: Command, limit: Duration) -> Result<String, String> {
     Child::start(command).map_err(|error| format!("it could not be started: {error}"))?.output_within(limit)
 }
 
-/// Runs a part of the examination in a child process, because drivers crash, and parses the output.
-pub(crate) fn ask_child<T: DeserializeOwned>(arguments: &[OsString], limit: Duration) -> Result<T, String> {
+/// Lists adapters in a child process, because drivers crash.
+pub(crate) fn list_in_child(limit: Duration) -> Result<Vec<Details>, String> {
     let mut command = machine::this_program().map_err(|error| error.to_string())?;
-    command.arg("doctor").args(arguments);
+    command.args(["doctor", "--list-adapters"]);
     serde_json::from_str(&run(command, limit)?).map_err(|error| error.to_string())
 }
 
@@ -179,15 +176,15 @@ pub(crate) fn examine_gpus(circumstances: &mut Circumstances<'_>) -> Vec<Finding
 
 fn read_pci_gpus(devices: &Path) -> Vec<Gpu> {
     let gpu = |folder: &Path| {
-        let number = |file: &str| doctor::parse_hexadecimal(&doctor::read_text(folder.join(file))?);
+        let number = |file: &str| system_files::parse_hexadecimal(&system_files::read_text(folder.join(file))?);
         if number("class")? >> 16 != DISPLAY_CLASS {
             return None;
         }
-        let kernel_driver = fs::read_link(folder.join("driver")).ok().map(|path| doctor::file_name(&path));
+        let kernel_driver = fs::read_link(folder.join("driver")).ok().map(|path| system_files::file_name(&path));
         let (vendor, device) = (number("vendor")?, number("device")?);
-        Some(Gpu { pci_bus_id: doctor::file_name(folder), vendor, device, kernel_driver })
+        Some(Gpu { pci_bus_id: system_files::file_name(folder), vendor, device, kernel_driver })
     };
-    doctor::list_folder(devices).iter().filter_map(|folder| gpu(folder)).collect()
+    system_files::list_folder(devices).iter().filter_map(|folder| gpu(folder)).collect()
 }
 
 fn judge_gpu(gpu: &Gpu, offered: bool, container: Option<&str>) -> Finding {
@@ -315,7 +312,7 @@ fn examine_drivers(circumstances: &Circumstances<'_>) -> Finding {
     let own = own.into_iter().flatten().map(|folder| folder.join("vulkan/icd.d"));
     let folders = FOLDERS.iter().map(|folder| circumstances.file(folder)).chain(own);
     let manifests =
-        folders.flat_map(doctor::list_folder).filter(|path| path.extension().is_some_and(|end| end == "json"));
+        folders.flat_map(system_files::list_folder).filter(|path| path.extension().is_some_and(|end| end == "json"));
     let mut found = Vec::new();
     let mut broken = Vec::new();
     for path in manifests {
@@ -339,7 +336,7 @@ fn examine_drivers(circumstances: &Circumstances<'_>) -> Finding {
 
 /// Returns the reason why a driver cannot be loaded. Only a library with a path is checked; the system finds others.
 fn driver_trouble(circumstances: &Circumstances<'_>, manifest: &Path) -> Option<String> {
-    let Some(text) = doctor::read_text(manifest) else { return Some("it cannot be read".to_owned()) };
+    let Some(text) = system_files::read_text(manifest) else { return Some("it cannot be read".to_owned()) };
     let manifest_json: Value = serde_json::from_str(&text).unwrap_or_default();
     let Some(library) = manifest_json["ICD"]["library_path"].as_str().map(PathBuf::from) else {
         return Some("it is not a driver file".to_owned());
@@ -374,20 +371,22 @@ pub(crate) fn examine_render_nodes(circumstances: &mut Circumstances<'_>) -> Vec
 }
 
 fn find_render_nodes(circumstances: &Circumstances<'_>) -> Vec<PathBuf> {
-    let render = doctor::list_folder(circumstances.file("dev/dri"))
+    let render = system_files::list_folder(circumstances.file("dev/dri"))
         .into_iter()
-        .filter(|path| doctor::file_name(path).starts_with("renderD"));
+        .filter(|path| system_files::file_name(path).starts_with("renderD"));
     let is_nvidia = |path: &PathBuf| {
-        doctor::file_name(path).strip_prefix("nvidia").is_some_and(|rest| rest == "ctl" || rest.parse::<u32>().is_ok())
+        system_files::file_name(path)
+            .strip_prefix("nvidia")
+            .is_some_and(|rest| rest == "ctl" || rest.parse::<u32>().is_ok())
     };
-    render.chain(doctor::list_folder(circumstances.file("dev")).into_iter().filter(is_nvidia)).collect()
+    render.chain(system_files::list_folder(circumstances.file("dev")).into_iter().filter(is_nvidia)).collect()
 }
 
 fn owning_group(circumstances: &Circumstances<'_>, node: &Path) -> Option<String> {
     #[cfg(unix)]
     {
         let id = std::os::unix::fs::MetadataExt::gid(&fs::metadata(node).ok()?);
-        let groups = doctor::read_text(circumstances.file("etc/group"))?;
+        let groups = system_files::read_text(circumstances.file("etc/group"))?;
         let name = groups.lines().find_map(|line| {
             let mut fields = line.split(':');
             let name = fields.next()?;
@@ -425,7 +424,7 @@ const FIELDS: &str = "--query-gpu=name,driver_version,memory.total,memory.used,u
 const MAX_HARMLESS_PERCENT: f64 = 5.0;
 
 pub(crate) fn examine_nvidia(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
-    let module = doctor::read_text(circumstances.file("proc/driver/nvidia/version"));
+    let module = system_files::read_text(circumstances.file("proc/driver/nvidia/version"));
     let mut findings = Vec::new();
     findings.extend(module.as_ref().map(|text| {
         let version = text.lines().next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
@@ -465,7 +464,6 @@ fn join_lines(output: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Judges a GPU by its line of [`FIELDS`].
 fn judge_nvidia_gpu(line: &str) -> Option<Finding> {
     let fields: Vec<&str> = line.split(',').map(str::trim).collect();
     let [name, driver, memory, used, busy] = fields[..] else { return None };
@@ -554,21 +552,14 @@ mod tests {
     use engine::backends::wgsl::{Features, Identity};
     use results::DeviceKind;
 
+    use super::Severity::{Fine, Note, Problem, Warning};
     use super::*;
     use crate::doctor::DoctorArgs;
 
     pub(crate) fn details(name: &str, software: bool) -> Details {
+        let kind = if software { DeviceKind::Cpu } else { DeviceKind::Discrete };
         Details {
-            adapter: Adapter {
-                name: name.to_owned(),
-                vendor: String::new(),
-                architecture: String::new(),
-                kind: if software { DeviceKind::Cpu } else { DeviceKind::Discrete },
-                api: "Vulkan".to_owned(),
-                driver: String::new(),
-                software,
-                compatibility: false,
-            },
+            adapter: Adapter { name: name.to_owned(), kind, software, ..Adapter::default() },
             identity: Identity { vendor: 0x10de, device: 0x2330, pci_bus_id: None },
             features: Features { f16: true, subgroup_lanes: 32, timestamps: true, matrix_side: 0 },
             limits: Limits::needed(),
@@ -579,52 +570,60 @@ mod tests {
         findings.iter().map(|finding| (finding.name, finding.severity)).collect()
     }
 
+    fn write(root: &Path, files: &[(&str, &str)]) {
+        for (path, text) in files {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+    }
+
     #[test]
-    fn a_listing_without_a_gpu_says_what_is_missing() {
-        let severity = |listing: &Listing| judge_listing(listing).map(|finding| finding.severity);
-        assert_eq!(severity(&Listing::of_a_test(&[("H100", false), ("llvmpipe", true)])), None);
-        assert_eq!(severity(&Listing::of_a_test(&[("llvmpipe", true)])), Some(Severity::Warning));
-        assert_eq!(severity(&Listing::default()), Some(Severity::Problem));
-        let crashed = Listing { trouble: Some("it crashed".to_owned()), ..Listing::default() };
-        assert!(
-            judge_listing(&crashed).is_some_and(|finding| finding.sentence.ends_with("their adapters: it crashed."))
-        );
+    fn listing_without_a_gpu_names_what_is_missing() {
+        let trouble = Some("it crashed".to_owned());
+        for (listing, expected) in [
+            (Listing::of_a_test(&[("H100", false), ("llvmpipe", true)]), None),
+            (Listing::of_a_test(&[("llvmpipe", true)]), Some((Warning, "use the processor."))),
+            (Listing::default(), Some((Problem, "No driver provides an adapter."))),
+            (Listing { trouble, ..Listing::default() }, Some((Problem, "their adapters: it crashed."))),
+        ] {
+            let found = judge_listing(&listing);
+            assert_eq!(found.as_ref().map(|found| found.severity), expected.map(|(severity, _)| severity));
+            let sentence = found.map(|found| found.sentence).unwrap_or_default();
+            assert!(sentence.ends_with(expected.map_or("", |(_, part)| part)), "{sentence}");
+        }
     }
 
     #[test]
     fn adapter_below_the_limits_names_the_limit() {
         let mut small = details("Tiny", false);
-        assert_eq!(judge_adapter(0, &small, true).severity, Severity::Fine);
+        assert_eq!(judge_adapter(0, &small, true).severity, Fine);
         small.limits.storage_buffers = 4;
         let found = judge_adapter(0, &small, true);
-        assert_eq!(found.severity, Severity::Problem);
-        assert!(found.sentence.contains("4 storage buffers of 8"), "{}", found.sentence);
-        assert_eq!(judge_adapter(1, &details("llvmpipe", true), false).severity, Severity::Note);
+        assert!(found.severity == Problem && found.sentence.contains("4 storage buffers of 8"), "{found:?}");
+        assert_eq!(judge_adapter(1, &details("llvmpipe", true), false).severity, Note);
     }
 
     #[test]
     fn checks_all_adapters_unless_one_is_requested() {
         let listing = Listing::of_a_test(&[("llvmpipe", true), ("H100", false)]);
-        assert_eq!(listing.chosen(None).unwrap(), [0, 1]);
-        assert_eq!(listing.chosen(Some("h1")).unwrap(), [1]);
-        assert_eq!(listing.chosen(Some("cpu")).unwrap(), [0]);
+        for (asked, chosen) in [(None, &[0, 1][..]), (Some("h1"), &[1]), (Some("cpu"), &[0])] {
+            assert_eq!(listing.chosen(asked).unwrap(), chosen, "{asked:?}");
+        }
         assert!(listing.chosen(Some("radeon")).is_err());
         assert_eq!(listing.used_by_default(), Some(1));
     }
 
     #[test]
-    fn only_what_computes_or_shows_is_read_from_the_bus() {
+    fn reads_only_gpus_from_the_bus() {
         let tree = tempfile::tempdir().unwrap();
         for (place, class, vendor) in [
             ("0000:00:02.0", "0x030000", "0x8086"),
             ("0000:01:00.0", "0x030200", "0x10de"),
             ("0000:02:00.0", "0x020000", "0x8086"),
         ] {
-            let folder = tree.path().join(place);
-            fs::create_dir(&folder).unwrap();
-            for (file, text) in [("class", class), ("vendor", vendor), ("device", "0x2330\n")] {
-                fs::write(folder.join(file), text).unwrap();
-            }
+            let files = [("class", class), ("vendor", vendor), ("device", "0x2330\n")];
+            write(&tree.path().join(place), &files);
         }
         let found = read_pci_gpus(tree.path());
         let places: Vec<(&str, u32)> = found.iter().map(|gpu| (gpu.pci_bus_id.as_str(), gpu.vendor)).collect();
@@ -634,104 +633,97 @@ mod tests {
 
     #[test]
     fn gpu_without_a_driver_is_a_problem_with_advice() {
-        let gpu = |vendor, driver: Option<&str>| Gpu {
-            pci_bus_id: "0000:01:00.0".to_owned(),
-            vendor,
-            device: 1,
-            kernel_driver: driver.map(str::to_owned),
-        };
-        assert_eq!(judge_gpu(&gpu(NVIDIA, None), true, None).severity, Severity::Fine);
-        let found = judge_gpu(&gpu(NVIDIA, Some("nvidia")), false, Some("a Docker container"));
-        assert_eq!(found.severity, Severity::Problem);
-        assert!(found.advice.is_some_and(|advice| advice.contains("NVIDIA_DRIVER_CAPABILITIES")));
-        let advice = judge_gpu(&gpu(AMD, None), false, None).advice.unwrap();
-        assert!(advice.contains("mesa-vulkan-drivers"), "{advice}");
-        // Display of a server's management controller.
-        assert_eq!(judge_gpu(&gpu(0x1a03, Some("ast")), false, None).severity, Severity::Note);
+        for (vendor, driver, offered, container, severity, advice) in [
+            (NVIDIA, None, true, None, Fine, ""),
+            (NVIDIA, Some("nvidia"), false, Some("a Docker container"), Problem, "NVIDIA_DRIVER_CAPABILITIES"),
+            (AMD, None, false, None, Problem, "mesa-vulkan-drivers"),
+            // Display of a server's management controller.
+            (0x1a03, Some("ast"), false, None, Note, ""),
+        ] {
+            let (pci_bus_id, kernel_driver) = ("0000:01:00.0".to_owned(), driver.map(str::to_owned));
+            let found = judge_gpu(&Gpu { pci_bus_id, vendor, device: 1, kernel_driver }, offered, container);
+            assert_eq!(found.severity, severity, "{found:?}");
+            assert!(found.advice.as_deref().unwrap_or_default().contains(advice), "{found:?}");
+        }
     }
 
     #[test]
     fn forbidden_render_node_names_the_group_to_join() {
         let denied = Err(io::ErrorKind::PermissionDenied.into());
         let denied = judge_render_node("/dev/dri/renderD128", denied, Some("video".to_owned()));
-        assert_eq!(denied.severity, Severity::Problem);
+        assert_eq!(denied.severity, Problem);
         assert!(denied.advice.is_some_and(|advice| advice.starts_with("Run `sudo usermod -aG video ")));
-        assert_eq!(judge_render_node("/dev/dri/renderD128", Ok(()), None).severity, Severity::Fine);
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn render_nodes_are_found_and_other_files_are_not() {
         let root = tempfile::tempdir().unwrap();
-        let arguments = DoctorArgs::of_a_test();
+        let arguments = DoctorArgs::default();
         let found = || examine_render_nodes(&mut Circumstances::of_a_test(&arguments, root.path()));
-        assert_eq!(severities(&found()), [("render_nodes", Severity::Note)]);
-        fs::create_dir_all(root.path().join("dev/dri")).unwrap();
-        for name in ["dev/dri/renderD128", "dev/dri/card0", "dev/nvidia0", "dev/nvidia-uvm"] {
-            fs::write(root.path().join(name), "").unwrap();
-        }
+        assert_eq!(severities(&found()), [("render_nodes", Note)]);
+        write(
+            root.path(),
+            &["dev/dri/renderD128", "dev/dri/card0", "dev/nvidia0", "dev/nvidia-uvm"].map(|at| (at, "")),
+        );
         let sentences: Vec<String> = found().into_iter().map(|finding| finding.sentence).collect();
         assert_eq!(sentences, ["/dev/dri/renderD128 can be opened.", "/dev/nvidia0 can be opened."]);
     }
 
     #[test]
-    fn versions_of_libraries_are_read_where_they_are_told() {
+    fn reads_library_versions_of_nvidia_smi() {
         let output = "NVIDIA-SMI version  : 550.54.15\nNVML version        : 550.54\nCUDA Version        : 12.4\n";
         assert_eq!(join_lines(output).as_deref(), Some("NVML version 550.54, CUDA Version 12.4"));
         assert_eq!(join_lines("Invalid option: --version"), None);
     }
 
     #[test]
-    fn a_gpu_that_others_use_is_warned_of() {
-        let severity = |line: &str| judge_nvidia_gpu(line).map(|finding| finding.severity);
-        assert_eq!(severity("NVIDIA H100 80GB HBM3, 550.54.15, 81559, 12, 0"), Some(Severity::Fine));
-        assert_eq!(severity("NVIDIA H100 80GB HBM3, 550.54.15, 81559, 40000, 0"), Some(Severity::Warning));
-        assert_eq!(severity("NVIDIA H100 80GB HBM3, 550.54.15, 81559, 12, 97"), Some(Severity::Warning));
-        // A partition of a GPU reports nothing.
-        assert_eq!(severity("NVIDIA H100 80GB HBM3, 550.54.15, [N/A], [N/A], [N/A]"), Some(Severity::Fine));
-        assert_eq!(severity("No devices were found"), None);
+    fn gpu_that_others_use_is_a_warning() {
+        for (used, severity) in [
+            ("81559, 12, 0", Fine),
+            ("81559, 40000, 0", Warning),
+            ("81559, 12, 97", Warning),
+            // A partition of a GPU reports nothing.
+            ("[N/A], [N/A], [N/A]", Fine),
+        ] {
+            let found = judge_nvidia_gpu(&format!("NVIDIA H100 80GB HBM3, 550.54.15, {used}")).unwrap();
+            assert_eq!(found.severity, severity, "{used}");
+        }
+        assert_eq!(judge_nvidia_gpu("No devices were found"), None);
     }
 
     #[test]
     fn libraries_are_found_under_any_of_their_names() {
         let root = tempfile::tempdir().unwrap();
-        let arguments = DoctorArgs::of_a_test();
+        let arguments = DoctorArgs::default();
         let circumstances = Circumstances::of_a_test(&arguments, root.path());
         let found = judge_platform(&PLATFORMS[0], &circumstances);
-        assert_eq!(found.severity, Severity::Warning);
+        assert_eq!(found.severity, Warning);
         assert!(found.sentence.starts_with("libcuda.so.1, libnvrtc.so of CUDA"), "{}", found.sentence);
-        fs::create_dir_all(root.path().join("usr/lib64")).unwrap();
-        for name in ["libcuda.so", "libnvrtc.so.12"] {
-            fs::write(root.path().join("usr/lib64").join(name), "").unwrap();
-        }
-        assert_eq!(judge_platform(&PLATFORMS[0], &circumstances).severity, Severity::Fine);
+        write(root.path(), &["usr/lib64/libcuda.so", "usr/lib64/libnvrtc.so.12"].map(|path| (path, "")));
+        assert_eq!(judge_platform(&PLATFORMS[0], &circumstances).severity, Fine);
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn vulkan_needs_a_loader_and_drivers_with_their_libraries() {
         let root = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| {
-            let path = root.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
         let driver = |name: &str, library: &str| {
             let text = json!({ "file_format_version": "1.0.0", "ICD": { "library_path": library } });
-            write(&format!("usr/share/vulkan/icd.d/{name}"), &text.to_string());
+            write(root.path(), &[(format!("usr/share/vulkan/icd.d/{name}").as_str(), text.to_string().as_str())]);
         };
-        let arguments = DoctorArgs::of_a_test();
+        let arguments = DoctorArgs::default();
         let found = || examine_vulkan(&mut Circumstances::of_a_test(&arguments, root.path()));
         let all = |severity| [("vulkan_loader", severity), ("vulkan_drivers", severity)];
-        assert_eq!(severities(&found()), all(Severity::Problem));
-        write("usr/lib/libvulkan.so.1", "");
+        assert_eq!(severities(&found()), all(Problem));
+        write(root.path(), &[("usr/lib/libvulkan.so.1", "")]);
         driver("lvp.json", "libvulkan_lvp.so");
-        assert_eq!(severities(&found()), all(Severity::Fine));
+        assert_eq!(severities(&found()), all(Fine));
         driver("gone.json", "/opt/gone/libgone.so");
-        let findings = found();
-        assert_eq!(findings[1].severity, Severity::Warning);
-        assert!(findings[1].sentence.contains("gone.json (/opt/gone/libgone.so is missing)"), "{findings:?}");
-        write("opt/gone/libgone.so", "");
-        assert_eq!(severities(&found()), all(Severity::Fine));
+        let drivers = &found()[1];
+        assert_eq!(drivers.severity, Warning);
+        assert!(drivers.sentence.contains("gone.json (/opt/gone/libgone.so is missing)"), "{drivers:?}");
+        write(root.path(), &[("opt/gone/libgone.so", "")]);
+        assert_eq!(severities(&found()), all(Fine));
     }
 }

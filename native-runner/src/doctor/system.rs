@@ -1,5 +1,4 @@
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::time::Duration;
 use std::{fs, io, thread};
 
@@ -11,7 +10,8 @@ use sysinfo::System;
 use crate::doctor::{Circumstances, Finding};
 use crate::figures::mebibytes;
 use crate::machine::{Battery, operating_system};
-use crate::{doctor, machine};
+use crate::meter::processor_packages;
+use crate::{machine, system_files};
 
 pub(crate) fn examine_program(_: &mut Circumstances<'_>) -> Vec<Finding> {
     let missing: Vec<&BackendDefinition> =
@@ -75,7 +75,7 @@ pub(crate) fn examine_system(circumstances: &mut Circumstances<'_>) -> Vec<Findi
 
 /// Returns the container that this process runs in. Containers need drivers to be passed through.
 pub(crate) fn container(circumstances: &Circumstances<'_>) -> Option<&'static str> {
-    let release = doctor::read_text(circumstances.file("proc/sys/kernel/osrelease"));
+    let release = system_files::read_text(circumstances.file("proc/sys/kernel/osrelease"));
     let containers = [
         ("a Docker container", circumstances.file(".dockerenv").exists()),
         ("a Podman container", circumstances.file("run/.containerenv").exists()),
@@ -94,9 +94,9 @@ pub(crate) fn examine_processor(circumstances: &mut Circumstances<'_>) -> Vec<Fi
     let usable_shown = usable.map(|threads| format!(", {threads} threads for this program"));
     let sentence = format!("{shown}{}{}.", cores_shown.unwrap_or_default(), usable_shown.unwrap_or_default());
     let details = json!({ "name": name, "physical_cores": cores, "usable_threads": usable });
-    let folders = doctor::list_folder(circumstances.file("sys/devices/system/cpu"));
+    let folders = system_files::list_folder(circumstances.file("sys/devices/system/cpu"));
     let read = |file: &str| -> BTreeSet<String> {
-        folders.iter().filter_map(|core| doctor::read_text(core.join("cpufreq").join(file))).collect()
+        folders.iter().filter_map(|core| system_files::read_text(core.join("cpufreq").join(file))).collect()
     };
     let governor = judge_governor(&read("scaling_governor"), &read("scaling_driver"));
     [Finding::fine("processor", sentence).with_details(details)].into_iter().chain(governor).collect()
@@ -199,10 +199,7 @@ pub(crate) fn judge_power(batteries: &[Battery]) -> Finding {
 }
 
 pub(crate) fn examine_energy(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
-    let folders = doctor::list_folder(circumstances.file("sys/class/powercap"));
-    let is_package =
-        |folder: &PathBuf| doctor::read_text(folder.join("name")).is_some_and(|name| name.starts_with("package-"));
-    let packages = folders.into_iter().filter(is_package);
+    let packages = processor_packages(&circumstances.root).into_iter();
     judge_energy(packages.map(|folder| fs::read_to_string(folder.join("energy_uj")))).into_iter().collect()
 }
 
@@ -225,70 +222,62 @@ fn judge_energy(read: impl Iterator<Item = io::Result<String>>) -> Option<Findin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::Severity;
+    use crate::doctor::Severity::{Fine, Note, Warning};
 
     #[test]
     fn missing_back_ends_come_with_their_cargo_feature() {
-        let missing: Vec<&BackendDefinition> =
-            KNOWN_BACKENDS.iter().filter(|known| known.name.starts_with("burn-c")).collect();
+        let missing: Vec<_> = KNOWN_BACKENDS.iter().filter(|known| known.name.starts_with("burn-c")).collect();
         let found = list_missing_backends(&missing).unwrap();
-        assert_eq!(found.severity, Severity::Note);
+        assert_eq!(found.severity, Note);
         assert!(found.advice.is_some_and(|advice| advice.contains("--features burn-cuda ")));
         assert_eq!(list_missing_backends(&[]), None);
     }
 
     #[test]
-    fn a_program_that_was_not_optimised_is_warned_of() {
-        assert_eq!(judge_build(true).severity, Severity::Warning);
-        assert_eq!((judge_build(false).severity, judge_build(false).advice), (Severity::Fine, None));
+    fn only_what_slows_runs_down_is_a_warning() {
+        assert_eq!([true, false].map(|unoptimised| judge_build(unoptimised).severity), [Warning, Fine]);
+        for (governors, drivers, severity) in [
+            (&["performance"][..], &["acpi-cpufreq"][..], Some(Fine)),
+            (&["powersave"], &["acpi-cpufreq"], Some(Warning)),
+            (&["performance", "powersave"], &[], Some(Warning)),
+            (&["powersave"], &["intel_pstate"], Some(Note)),
+            (&["schedutil"], &["acpi-cpufreq"], Some(Note)),
+            (&[], &[], None),
+        ] {
+            let [names, by] = [governors, drivers].map(|names| names.iter().map(|&name| name.to_owned()).collect());
+            assert_eq!(judge_governor(&names, &by).map(|found| found.severity), severity, "{governors:?} {drivers:?}");
+        }
+        assert_eq!([3.0, 60.0].map(|percent| judge_load(percent, None).severity), [Fine, Warning]);
+        let battery = |is_discharging| Battery { is_discharging, charge_percent: 43.2 };
+        assert_eq!([judge_power(&[]).severity, judge_power(&[battery(false)]).severity], [Fine, Fine]);
+        let found = judge_power(&[battery(false), battery(true)]);
+        assert!(found.severity == Warning && found.sentence.contains("43 %"), "{found:?}");
     }
-
-    #[test]
-    fn governor_is_a_warning_only_if_it_lowers_clocks() {
-        let set = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        let severity = |governors: &[&str], drivers: &[&str]| {
-            judge_governor(&set(governors), &set(drivers)).map(|finding| finding.severity)
-        };
-        assert_eq!(severity(&["performance"], &["acpi-cpufreq"]), Some(Severity::Fine));
-        assert_eq!(severity(&["powersave"], &["acpi-cpufreq"]), Some(Severity::Warning));
-        assert_eq!(severity(&["performance", "powersave"], &[]), Some(Severity::Warning));
-        assert_eq!(severity(&["powersave"], &["intel_pstate"]), Some(Severity::Note));
-        assert_eq!(severity(&["schedutil"], &["acpi-cpufreq"]), Some(Severity::Note));
-        assert_eq!(severity(&[], &[]), None);
-    }
-
-    const GIB: u64 = 1 << 30;
 
     #[test]
     fn little_memory_is_warned_of_whoever_limits_it() {
-        let severity = |machine, container| judge_memory(machine, container).map(|finding| finding.severity);
-        assert_eq!(severity((16 * GIB, 8 * GIB), None), Some(Severity::Fine));
-        assert_eq!(severity((16 * GIB, GIB), None), Some(Severity::Warning));
-        assert_eq!(severity((16 * GIB, 8 * GIB), Some((GIB, GIB))), Some(Severity::Warning));
-        assert_eq!(severity((16 * GIB, 8 * GIB), Some((u64::MAX, u64::MAX))), Some(Severity::Fine));
-        assert_eq!(severity((0, 0), None), None);
+        const GIB: u64 = 1 << 30;
+        for (machine, container, severity) in [
+            ((16 * GIB, 8 * GIB), None, Some(Fine)),
+            ((16 * GIB, GIB), None, Some(Warning)),
+            ((16 * GIB, 8 * GIB), Some((GIB, GIB)), Some(Warning)),
+            ((16 * GIB, 8 * GIB), Some((u64::MAX, u64::MAX)), Some(Fine)),
+            ((0, 0), None, None),
+        ] {
+            let found = judge_memory(machine, container).map(|finding| finding.severity);
+            assert_eq!(found, severity, "{machine:?} {container:?}");
+        }
         let found = judge_memory((16 * GIB, 8 * GIB), Some((4 * GIB, 3 * GIB))).unwrap();
         assert!(found.sentence.contains("this container may use") && found.sentence.contains("4096.0 MiB"));
     }
 
     #[test]
-    fn busy_processor_and_discharging_battery_are_warnings() {
-        assert_eq!(judge_load(3.0, None).severity, Severity::Fine);
-        assert_eq!(judge_load(60.0, Some([1.5, 1.0, 1.0])).severity, Severity::Warning);
-        let battery = |is_discharging| Battery { is_discharging, charge_percent: 43.2 };
-        assert_eq!(judge_power(&[]).severity, Severity::Fine);
-        assert_eq!(judge_power(&[battery(false)]).severity, Severity::Fine);
-        let found = judge_power(&[battery(false), battery(true)]);
-        assert_eq!(found.severity, Severity::Warning);
-        assert!(found.sentence.contains("43 %"), "{}", found.sentence);
-    }
-
-    #[test]
     fn unreadable_energy_counter_is_a_note() {
         let denied = || Err(io::ErrorKind::PermissionDenied.into());
-        let severity = |read: Vec<io::Result<String>>| judge_energy(read.into_iter()).map(|finding| finding.severity);
-        assert_eq!(severity(Vec::new()), None);
-        assert_eq!(severity(vec![Ok("1".to_owned())]), Some(Severity::Fine));
-        assert_eq!(severity(vec![Ok("1".to_owned()), denied()]), Some(Severity::Note));
+        for (read, severity) in
+            [(vec![], None), (vec![Ok("1".to_owned())], Some(Fine)), (vec![Ok("1".to_owned()), denied()], Some(Note))]
+        {
+            assert_eq!(judge_energy(read.into_iter()).map(|finding| finding.severity), severity);
+        }
     }
 }

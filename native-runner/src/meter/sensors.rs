@@ -7,6 +7,8 @@ use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
 use nvml_wrapper::{Device, Nvml};
 use results::{Adapter, DeviceKind, EnergySource, ResourceSample};
 
+use crate::system_files::{file_name, list_folder, parse_hexadecimal, read_text};
+
 /// Source of samples. Values that it cannot measure stay absent.
 trait Sensor: Send {
     fn begin(&mut self);
@@ -222,19 +224,21 @@ struct Package {
     used_microjoules: u64,
 }
 
+/// Lists the processors that count their energy. Parts of a package have other names, and `psys` is the whole board.
+pub(crate) fn processor_packages(root: &Path) -> Vec<PathBuf> {
+    let mut folders = list_folder(root.join("sys/class/powercap"));
+    folders.retain(|folder| read_text(folder.join("name")).is_some_and(|name| name.starts_with("package-")));
+    folders
+}
+
 impl Rapl {
     /// Returns `None` without packages that this user may read.
     pub(crate) fn find(root: &Path) -> Option<Self> {
-        let folders = fs::read_dir(root.join("sys/class/powercap")).ok()?.filter_map(Result::ok);
         let mut packages = Vec::new();
-        for folder in folders.map(|entry| entry.path()) {
-            // Parts of a package have two colons, and `psys` is the whole board.
-            let is_package = fs::read_to_string(folder.join("name")).is_ok_and(|name| name.starts_with("package-"));
-            if is_package {
-                let range_microjoules = read_whole(&folder.join("max_energy_range_uj"));
-                let last_microjoules = read_whole(&folder.join("energy_uj"))?;
-                packages.push(Package { folder, range_microjoules, last_microjoules, used_microjoules: 0 });
-            }
+        for folder in processor_packages(root) {
+            let range_microjoules = read_whole(&folder.join("max_energy_range_uj"));
+            let last_microjoules = read_whole(&folder.join("energy_uj"))?;
+            packages.push(Package { folder, range_microjoules, last_microjoules, used_microjoules: 0 });
         }
         (!packages.is_empty()).then_some(Self { packages, broken: false })
     }
@@ -275,7 +279,7 @@ impl Package {
 }
 
 fn read_whole(path: &Path) -> Option<u64> {
-    fs::read_to_string(path).ok()?.trim().parse().ok()
+    read_text(path)?.parse().ok()
 }
 
 struct SysfsGpu {
@@ -290,7 +294,7 @@ impl SysfsGpu {
         let cards: Vec<PathBuf> = cards(root);
         let at_its_place = |card: &&PathBuf| place(card).is_some_and(|place| gpu.is_at(&place));
         let of_its_model = |card: &&PathBuf| {
-            let number = |file: &str| read_hexadecimal(&card.join("device").join(file));
+            let number = |file: &str| parse_hexadecimal(&read_text(card.join("device").join(file))?);
             number("vendor") == Some(gpu.vendor) && number("device") == Some(gpu.device)
         };
         let mut fitting: Vec<&PathBuf> = match gpu.pci_bus_id {
@@ -298,8 +302,7 @@ impl SysfsGpu {
             None => cards.iter().filter(of_its_model).collect(),
         };
         let card = fitting.pop().filter(|_| fitting.is_empty())?.clone();
-        let sensors = fs::read_dir(card.join("device/hwmon")).ok();
-        let sensors = sensors.and_then(|folders| folders.filter_map(Result::ok).map(|folder| folder.path()).min());
+        let sensors = list_folder(card.join("device/hwmon")).into_iter().next();
         Some(Self { card, sensors, first_microjoules: None })
     }
 
@@ -343,29 +346,18 @@ impl Sensor for SysfsGpu {
 
 /// Lists `card0`, `card1` and so on, without their connectors.
 fn cards(root: &Path) -> Vec<PathBuf> {
-    let listed = fs::read_dir(root.join("sys/class/drm")).into_iter().flatten().filter_map(Result::ok);
-    let is_card = |path: &PathBuf| {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        name.strip_prefix("card").is_some_and(|number| number.parse::<u32>().is_ok())
-    };
-    let mut cards: Vec<PathBuf> = listed.map(|entry| entry.path()).filter(is_card).collect();
-    cards.sort();
-    cards
+    let is_card =
+        |path: &PathBuf| file_name(path).strip_prefix("card").is_some_and(|number| number.parse::<u32>().is_ok());
+    list_folder(root.join("sys/class/drm")).into_iter().filter(is_card).collect()
 }
 
 /// Returns a card's bus address, which is the name of the folder that its `device` link points to.
 fn place(card: &Path) -> Option<String> {
-    let device = fs::canonicalize(card.join("device")).ok()?;
-    Some(device.file_name()?.to_string_lossy().into_owned())
+    fs::canonicalize(card.join("device")).ok().map(|device| file_name(&device))
 }
 
 fn read_number(path: &Path) -> Option<f64> {
-    fs::read_to_string(path).ok()?.trim().parse().ok().filter(|number: &f64| number.is_finite())
-}
-
-fn read_hexadecimal(path: &Path) -> Option<u32> {
-    let text = fs::read_to_string(path).ok()?;
-    u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok()
+    read_text(path)?.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 #[cfg(test)]
@@ -423,10 +415,18 @@ pub(crate) mod tests {
         folder
     }
 
-    fn joules(rapl: &mut Rapl) -> Option<f64> {
+    fn sampled(sensor: &mut impl Sensor) -> ResourceSample {
         let mut sample = ResourceSample::default();
-        rapl.sample(&mut sample);
-        sample.processor_energy_joules
+        sensor.sample(&mut sample);
+        sample
+    }
+
+    /// Returns the joules since the start while the counters have these values.
+    fn joules(rapl: &mut Rapl, counters: &[(&Path, &str)]) -> Option<f64> {
+        for (folder, microjoules) in counters {
+            fs::write(folder.join("energy_uj"), microjoules).unwrap();
+        }
+        sampled(rapl).processor_energy_joules
     }
 
     #[test]
@@ -437,13 +437,11 @@ pub(crate) mod tests {
         package(root.path(), 2, "psys", 500);
         let mut rapl = Rapl::find(root.path()).unwrap();
         rapl.begin();
-        assert_eq!(joules(&mut rapl), Some(0.0));
-        fs::write(first.join("energy_uj"), "500000").unwrap();
-        fs::write(second.join("energy_uj"), "2000000").unwrap();
+        assert_eq!(joules(&mut rapl, &[]), Some(0.0));
         // The first counter went from 9 J past its end at 10 J to half a joule.
-        assert_eq!(joules(&mut rapl), Some(2.5));
+        assert_eq!(joules(&mut rapl, &[(&first, "500000"), (&second, "2000000")]), Some(2.5));
         rapl.begin();
-        assert_eq!(joules(&mut rapl), Some(0.0));
+        assert_eq!(joules(&mut rapl, &[]), Some(0.0));
     }
 
     #[test]
@@ -453,12 +451,8 @@ pub(crate) mod tests {
         fs::remove_file(folder.join("max_energy_range_uj")).unwrap();
         let mut rapl = Rapl::find(root.path()).unwrap();
         rapl.begin();
-        fs::write(folder.join("energy_uj"), "9500000").unwrap();
-        assert_eq!(joules(&mut rapl), Some(0.5));
-        fs::write(folder.join("energy_uj"), "100").unwrap();
-        assert_eq!(joules(&mut rapl), None);
-        fs::write(folder.join("energy_uj"), "200").unwrap();
-        assert_eq!(joules(&mut rapl), None);
+        let found = ["9500000", "100", "200"].map(|microjoules| joules(&mut rapl, &[(&folder, microjoules)]));
+        assert_eq!(found, [Some(0.5), None, None]);
     }
 
     #[test]
@@ -471,29 +465,22 @@ pub(crate) mod tests {
         fs::remove_file(folder.join("energy_uj")).unwrap();
         assert!(Rapl::find(root.path()).is_none());
     }
-}
 
-#[cfg(all(test, target_os = "linux"))]
-mod tests_with_card {
-    use super::*;
-    use crate::meter::sensors::tests::package;
-
+    /// Creates the folder of a card, and returns that of its device.
+    #[cfg(target_os = "linux")]
     fn card(root: &Path, number: u32, place: &str) -> PathBuf {
         let device = root.join("sys/devices").join(place);
-        let sensors = device.join("hwmon/hwmon3");
-        fs::create_dir_all(&sensors).unwrap();
+        fs::create_dir_all(device.join("hwmon/hwmon3")).unwrap();
         for (file, text) in [
             ("vendor", "0x1002\n"),
             ("device", "0x744c\n"),
             ("gpu_busy_percent", "97\n"),
             ("mem_info_vram_used", "1073741824\n"),
+            ("hwmon/hwmon3/power1_average", "250000000\n"),
+            ("hwmon/hwmon3/temp1_input", "65000\n"),
+            ("hwmon/hwmon3/freq1_input", "2400000000\n"),
         ] {
             fs::write(device.join(file), text).unwrap();
-        }
-        for (file, text) in
-            [("power1_average", "250000000\n"), ("temp1_input", "65000\n"), ("freq1_input", "2400000000\n")]
-        {
-            fs::write(sensors.join(file), text).unwrap();
         }
         let card = root.join(format!("sys/class/drm/card{number}"));
         fs::create_dir_all(&card).unwrap();
@@ -501,18 +488,14 @@ mod tests_with_card {
         device
     }
 
+    #[cfg(target_os = "linux")]
     fn radeon(place: Option<&str>) -> Gpu {
         Gpu { vendor: 0x1002, device: 0x744c, pci_bus_id: place.map(str::to_owned) }
     }
 
-    fn sampled(gpu: &mut SysfsGpu) -> ResourceSample {
-        let mut sample = ResourceSample::default();
-        gpu.sample(&mut sample);
-        sample
-    }
-
+    #[cfg(target_os = "linux")]
     #[test]
-    fn a_gpu_tells_what_its_driver_writes_in_our_units() {
+    fn values_of_a_driver_are_converted_to_our_units() {
         let root = tempfile::tempdir().unwrap();
         card(root.path(), 0, "0000:03:00.0");
         fs::create_dir_all(root.path().join("sys/class/drm/card0-DP-1")).unwrap();
@@ -529,24 +512,23 @@ mod tests_with_card {
         assert_eq!(sampled(&mut gpu), expected);
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn energy_counter_starts_at_zero_and_never_decreases() {
         let root = tempfile::tempdir().unwrap();
         let counter = card(root.path(), 0, "0000:03:00.0").join("hwmon/hwmon3/energy1_input");
         let mut gpu = SysfsGpu::find(root.path(), &radeon(None)).unwrap();
-        let mut joules = |microjoules: &str| {
+        let joules = |gpu: &mut SysfsGpu, microjoules: &str| {
             fs::write(&counter, microjoules).unwrap();
-            sampled(&mut gpu).gpu_energy_joules
+            sampled(gpu).gpu_energy_joules
         };
-        assert_eq!(joules("7000000"), None, "counting has not begun");
+        assert_eq!(joules(&mut gpu, "7000000"), None, "counting has not begun");
         gpu.begin();
-        let mut joules = |microjoules: &str| {
-            fs::write(&counter, microjoules).unwrap();
-            sampled(&mut gpu).gpu_energy_joules
-        };
-        assert_eq!((joules("7500000"), joules("100"), joules("9000000")), (Some(0.5), None, None));
+        let found = ["7500000", "100", "9000000"].map(|microjoules| joules(&mut gpu, microjoules));
+        assert_eq!(found, [Some(0.5), None, None]);
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn equal_gpus_are_told_apart_by_bus_address() {
         let root = tempfile::tempdir().unwrap();
@@ -558,32 +540,23 @@ mod tests_with_card {
         assert_eq!(sampled(&mut second).gpu_busy_percent, Some(5.0));
     }
 
-    #[test]
-    fn vanished_gpu_stops_reporting_without_errors() {
-        let root = tempfile::tempdir().unwrap();
-        let device = card(root.path(), 0, "0000:03:00.0");
-        let mut gpu = SysfsGpu::find(root.path(), &radeon(None)).unwrap();
-        gpu.begin();
-        assert!(sampled(&mut gpu).gpu_power_watts.is_some());
-        fs::remove_dir_all(device).unwrap();
-        assert_eq!(sampled(&mut gpu), ResourceSample::default());
-        fs::remove_dir_all(root.path().join("sys")).unwrap();
-        assert!(SysfsGpu::find(root.path(), &radeon(None)).is_none());
-    }
-
+    /// A GPU that vanishes stops reporting without errors.
+    #[cfg(target_os = "linux")]
     #[test]
     fn energy_needs_every_sample_of_the_training_device() {
         let root = tempfile::tempdir().unwrap();
         package(root.path(), 0, "package-0", 1);
         let device = card(root.path(), 0, "0000:03:00.0");
-        let gpu = Gpu { vendor: 0x1002, device: 0x744c, pci_bus_id: None };
-        let mut sensors = Sensors::on(Some(&gpu), root.path());
+        let mut sensors = Sensors::on(Some(&radeon(None)), root.path());
         sensors.begin();
         let mut samples = vec![sensors.sample(0.0), sensors.sample(0.25)];
         assert_eq!(sensors.energy_source(&samples), Some(EnergySource::GpuPower));
         assert!(samples.iter().all(|sample| sample.processor_energy_joules == Some(0.0)));
-        std::fs::remove_dir_all(device).unwrap();
-        samples.push(sensors.sample(0.5));
+        fs::remove_dir_all(device).unwrap();
+        let gone = sensors.sample(0.5);
+        let expected = ResourceSample { seconds: 0.5, processor_energy_joules: Some(0.0), ..ResourceSample::default() };
+        assert_eq!(gone, expected);
+        samples.push(gone);
         // The processor's energy is complete, but not the GPU's.
         assert_eq!(sensors.energy_source(&samples), None);
 
@@ -592,5 +565,7 @@ mod tests_with_card {
         let samples = [processor.sample(0.0)];
         assert_eq!(processor.energy_source(&samples), Some(EnergySource::ProcessorCounter));
         assert_eq!(processor.energy_source(&[]), None);
+        fs::remove_dir_all(root.path().join("sys")).unwrap();
+        assert!(SysfsGpu::find(root.path(), &radeon(None)).is_none());
     }
 }

@@ -175,7 +175,6 @@ fn arguments(length: Length) -> [String; 2] {
     [option.to_owned(), value]
 }
 
-/// One setting of a cell.
 #[derive(Debug)]
 pub(crate) struct Axis {
     /// Name in `--only`.
@@ -194,7 +193,6 @@ pub(crate) struct Axis {
 /// Value of a setting that a cell leaves to the workload, the suite or the machine.
 const OWN: &str = "own";
 
-/// Settings, in the order of table columns.
 pub(crate) static AXES: [Axis; 15] = [
     Axis::of_kernels("suite", |of| Some(of.suite.name().to_owned()), |value| format!("kernels {value}")),
     Axis::new("workload", |of| of.workloads.first().cloned(), str::to_owned),

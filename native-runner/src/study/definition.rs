@@ -142,7 +142,6 @@ impl Definition {
         toml::from_str(text).map_err(|error| error.to_string())
     }
 
-    /// Resolves relative paths of network files in this folder.
     pub(crate) fn in_folder(mut self, folder: &Path) -> Self {
         let names = self.matrix.iter_mut().flat_map(|matrix| &mut matrix.workloads);
         for WorkloadName(name) in names.filter(|name| is_file_name(&name.0)) {
@@ -151,7 +150,6 @@ impl Definition {
         self
     }
 
-    /// Replaces the workloads with the networks in these files, if any.
     pub(crate) fn with_networks_of(mut self, files: &[PathBuf]) -> Self {
         let names: Vec<WorkloadName> = files.iter().map(|file| WorkloadName(file.display().to_string())).collect();
         if !names.is_empty() {
@@ -160,7 +158,6 @@ impl Definition {
         self
     }
 
-    /// Replaces backends and adapters if others were requested, and adds programs.
     pub(crate) fn on(mut self, backends: &[String], adapters: &[String], programs: &[NamedProgram]) -> Self {
         let backends: Vec<BackendName> = backends.iter().cloned().map(BackendName).collect();
         for matrix in &mut self.matrix {
@@ -378,16 +375,6 @@ mod tests {
     const SMALL: &str = "title = \"t\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\n";
 
     #[test]
-    fn short_file_has_the_default_back_end_and_seed() {
-        let definition = Definition::parse(SMALL).unwrap();
-        let matrix = &definition.matrix[0];
-        assert_eq!((matrix.backends[0].0.as_str(), matrix.seeds.as_slice()), (BACKENDS[0].name, [1].as_slice()));
-        assert_eq!(definition.order_seed, 1);
-        let again = serde_json::to_value(&definition).unwrap();
-        assert_eq!(serde_json::from_value::<Definition>(again).unwrap(), definition);
-    }
-
-    #[test]
     fn mistake_is_shown_with_its_place_and_valid_values() {
         let cases = [
             ("colour = 1", "line 4, column 1", "`batch_sizes`"),
@@ -408,30 +395,14 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_knows_the_names_that_a_file_may_say() {
-        let schema = serde_json::to_string(&schema()).unwrap();
-        for part in ["keras-mnist-mlp", "burn-flex", "1..all", "order_seed", "\"additionalProperties\":false"] {
-            assert!(schema.contains(part), "{part} is missing in {schema}");
-        }
-    }
-
-    #[test]
-    fn other_back_ends_take_the_place_of_the_studys_own() {
+    fn options_replace_the_studys_own_values() {
         let definition = Definition::parse(SMALL).unwrap();
-        let on = definition.clone().on(&["burn-flex".to_owned()], &["cpu".to_owned()], &[]);
-        assert_eq!((on.matrix[0].backends[0].0.as_str(), on.matrix[0].adapters[0].as_str()), ("burn-flex", "cpu"));
-        assert_eq!(definition.clone().on(&[], &[], &[]), definition);
-        let error = definition.on(&["abacus".to_owned()], &[], &[]).check_backends().unwrap_err();
-        assert!(error.contains("no backend `abacus`") && error.contains("available: wgsl, burn-wgpu"), "{error}");
-    }
-
-    #[test]
-    fn networks_of_files_take_the_place_of_the_studys_own() {
-        let definition = Definition::parse(SMALL).unwrap();
-        let of_files = definition.clone().with_networks_of(&["a/mine.toml".into(), "other.json".into()]);
-        let names: Vec<&str> = of_files.matrix[0].workloads.iter().map(|name| name.0.as_str()).collect();
-        assert_eq!(names, ["a/mine.toml", "other.json"]);
-        assert_eq!(definition.clone().with_networks_of(&[]), definition);
+        assert_eq!(definition.clone().on(&[], &[], &[]).with_networks_of(&[]), definition);
+        let other = definition.on(&["burn-flex".to_owned()], &["cpu".to_owned()], &[]);
+        let other = other.with_networks_of(&["a/mine.toml".into(), "other.json".into()]);
+        let Matrix { workloads, backends, adapters, .. } = &other.matrix[0];
+        assert_eq!((backends[0].0.as_str(), adapters[0].as_str()), ("burn-flex", "cpu"));
+        assert!(workloads.iter().map(|name| name.0.as_str()).eq(["a/mine.toml", "other.json"]));
     }
 
     #[test]

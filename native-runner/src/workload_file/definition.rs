@@ -402,7 +402,7 @@ defaults! {
 }
 
 /// Parses the layers of a file, each a name with options or a bare name.
-pub(crate) fn layers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Layer>, D::Error> {
+fn layers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Layer>, D::Error> {
     let layers: Vec<Listed> = Vec::deserialize(deserializer)?;
     Ok(layers.into_iter().map(|Listed(layer)| layer).collect())
 }

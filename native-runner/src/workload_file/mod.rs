@@ -8,13 +8,15 @@ mod recipe;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
 use engine::Workload;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
@@ -66,12 +68,17 @@ fn language(path: &Path) -> Option<Language> {
 }
 
 fn parse(file: &str, text: &str, language: Language) -> Result<Workload, String> {
-    let definition = match language {
-        Language::Toml => toml::from_str::<Definition>(text).map_err(|error| {
-            let at = error.span().unwrap_or_default();
-            shown(file, text, at, &plain(error.message()))
-        })?,
-        Language::Json => serde_json::from_str::<Definition>(text).map_err(|error| {
+    let definition: Definition = read(file, text, language)?;
+    let content: Content = read(file, text, language)?;
+    recipe::workload(&definition, &content)
+        .map_err(|mistake| shown(file, text, mistake.place.find(text, language), &mistake.message))
+}
+
+fn read<T: DeserializeOwned>(file: &str, text: &str, language: Language) -> Result<T, String> {
+    match language {
+        Language::Toml => toml::from_str(text)
+            .map_err(|error| shown(file, text, error.span().unwrap_or_default(), &plain(error.message()))),
+        Language::Json => serde_json::from_str(text).map_err(|error| {
             let (line, column) = (error.line(), error.column());
             let message = error.to_string();
             let message = message.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&message);
@@ -81,10 +88,8 @@ fn parse(file: &str, text: &str, language: Language) -> Result<Workload, String>
             };
             let at = byte_of(text, line, column);
             shown(file, text, at..at, &message)
-        })?,
-    };
-    recipe::workload(&definition, &Tree::parse(text, language))
-        .map_err(|mistake| shown(file, text, mistake.at, &mistake.message))
+        }),
+    }
 }
 
 /// Rewords a message of serde in terms of the file.
@@ -99,97 +104,88 @@ enum Language {
     Json,
 }
 
-/// Semantic error, and the bytes of the file that it is about.
-#[derive(Debug)]
-struct Mistake {
-    at: Range<usize>,
-    message: String,
-}
-
-/// Value in the file, with the byte range from the parser.
-#[derive(Debug, Default)]
-struct Tree {
-    at: Range<usize>,
-    content: Content,
-}
-
-#[derive(Debug, Default)]
+/// Any value of the file, for checks that do not depend on its meaning.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
 enum Content {
     Number(f64),
     Text(String),
-    List(Vec<Tree>),
-    Table(BTreeMap<String, Tree>),
-    #[default]
-    Other,
+    List(Vec<Self>),
+    Table(BTreeMap<String, Self>),
+    Other(IgnoredAny),
 }
 
-impl Tree {
-    /// Parses the text of a file that has already been read as a [`Definition`].
-    fn parse(text: &str, language: Language) -> Self {
-        match language {
-            Language::Toml => DeTable::parse(text)
-                .map(|table| {
-                    let at = table.span();
-                    Self::from_toml(&Spanned::new(at, DeValue::Table(table.into_inner())))
-                })
-                .unwrap_or_default(),
-            Language::Json => serde_json::from_str(text).map(|raw| Self::from_json(text, raw)).unwrap_or_default(),
-        }
-    }
-
-    fn from_toml(value: &Spanned<DeValue<'_>>) -> Self {
-        let content = match value.get_ref() {
-            DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
-                .map_or(Content::Other, |n| Content::Number(n as f64)),
-            DeValue::Float(number) => number.as_str().parse().map_or(Content::Other, Content::Number),
-            DeValue::String(text) => Content::Text(text.to_string()),
-            DeValue::Array(items) => Content::List(items.iter().map(Self::from_toml).collect()),
-            DeValue::Table(fields) => {
-                let fields = fields.iter().map(|(name, value)| (name.get_ref().to_string(), Self::from_toml(value)));
-                Content::Table(fields.collect())
-            }
-            _ => Content::Other,
-        };
-        Self { at: value.span(), content }
-    }
-
-    fn from_json(text: &str, raw: &RawValue) -> Self {
-        let json = raw.get();
-        // A raw value is a slice of the text that it was read from.
-        let start = (json.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-        let content = if let Ok(fields) = serde_json::from_str::<BTreeMap<String, &RawValue>>(json) {
-            Content::Table(fields.into_iter().map(|(name, value)| (name, Self::from_json(text, value))).collect())
-        } else if let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(json) {
-            Content::List(items.into_iter().map(|value| Self::from_json(text, value)).collect())
-        } else if let Ok(text) = serde_json::from_str(json) {
-            Content::Text(text)
-        } else {
-            serde_json::from_str(json).map_or(Content::Other, Content::Number)
-        };
-        Self { at: start..start + json.len(), content }
-    }
-
-    /// Returns the value of a field, or the table itself if the field is absent.
-    fn field(&self, name: &str) -> &Self {
-        if let Content::Table(fields) = &self.content { fields.get(name).unwrap_or(self) } else { self }
-    }
-
-    fn item(&self, number: usize) -> &Self {
-        if let Content::List(items) = &self.content { items.get(number).unwrap_or(self) } else { self }
-    }
-
-    /// Returns the name of a layer, which is its only field or a bare word.
-    fn layer_name(&self) -> &str {
-        match &self.content {
-            Content::Table(fields) => fields.keys().next().map_or("", String::as_str),
-            Content::Text(name) => name,
+impl Content {
+    /// Returns the name of each layer, which is the only field of a table or a bare word.
+    fn layer_names<'a>(&'a self) -> Vec<&'a str> {
+        let Self::Table(fields) = self else { return Vec::new() };
+        let Some(Self::List(layers)) = fields.get("layers") else { return Vec::new() };
+        let name = |layer: &'a Self| match layer {
+            Self::Table(fields) => fields.keys().next().map_or("", String::as_str),
+            Self::Text(name) => name.as_str(),
             _ => "",
-        }
+        };
+        layers.iter().map(name).collect()
+    }
+}
+
+/// Semantic error.
+#[derive(Debug)]
+struct Mistake {
+    place: Place,
+    message: String,
+}
+
+/// Path to a value in the file, such as `layers`, `3`, `conv2d`, `stride`.
+#[derive(Clone, Debug, Default)]
+struct Place(Vec<String>);
+
+impl Place {
+    fn field(&self, name: impl Display) -> Self {
+        Self(self.0.iter().cloned().chain([name.to_string()]).collect())
     }
 
     fn mistake(&self, message: impl Into<String>) -> Mistake {
-        Mistake { at: self.at.clone(), message: message.into() }
+        Mistake { place: self.clone(), message: message.into() }
     }
+
+    /// Returns the bytes of the value. If it is absent, returns those of the smallest value around it.
+    fn find(&self, text: &str, language: Language) -> Range<usize> {
+        match language {
+            Language::Toml => DeTable::parse(text).map_or(0..0, |table| {
+                let at = table.span();
+                find_in_toml(&Spanned::new(at, DeValue::Table(table.into_inner())), &self.0)
+            }),
+            Language::Json => serde_json::from_str(text).map_or(0..0, |raw| {
+                let found = find_in_json(raw, &self.0).get();
+                // A raw value is a slice of the text that it was read from.
+                let start = found.as_ptr() as usize - text.as_ptr() as usize;
+                start..start + found.len()
+            }),
+        }
+    }
+}
+
+fn find_in_toml(value: &Spanned<DeValue<'_>>, path: &[String]) -> Range<usize> {
+    let inner = path.split_first().and_then(|(step, rest)| {
+        let inner = match step.parse::<usize>() {
+            Ok(number) => value.get_ref().get(number),
+            Err(_) => value.get_ref().get(step.as_str()),
+        };
+        Some(find_in_toml(inner?, rest))
+    });
+    inner.unwrap_or_else(|| value.span())
+}
+
+fn find_in_json<'a>(value: &'a RawValue, path: &[String]) -> &'a RawValue {
+    let Some((step, rest)) = path.split_first() else { return value };
+    let inner = match serde_json::from_str::<BTreeMap<String, &RawValue>>(value.get()) {
+        Ok(mut fields) => fields.remove(step),
+        Err(_) => serde_json::from_str::<Vec<&RawValue>>(value.get())
+            .ok()
+            .and_then(|items| items.get(step.parse::<usize>().ok()?).copied()),
+    };
+    inner.map_or(value, |inner| find_in_json(inner, rest))
 }
 
 /// Formats a message with file, line and column, and the line with a mark below the error.

@@ -9,11 +9,10 @@ use engine::{
 
 use crate::workload_file::definition::{Add, BatchNorm, Conv2d, Layer, LocalResponseNorm, Pool, Recurrent, With};
 use crate::workload_file::recipe::check_whole;
-use crate::workload_file::{Mistake, Tree};
+use crate::workload_file::{Mistake, Place};
 
 /// Limit on the values that a layer outputs per sample.
 const MAX_VALUES: u64 = 1 << 22;
-/// Limit on the weights of a layer.
 const MAX_WEIGHTS: u64 = 1 << 27;
 const MAX_LAYERS: usize = 1024;
 /// Name of the sample in `from`.
@@ -23,8 +22,8 @@ pub(crate) fn model(
     name: &'static str,
     set: &DataSetDefinition,
     input: Shape,
-    layers: &[Layer],
-    list: &Tree,
+    layers: &[(&str, &Layer)],
+    list: &Place,
 ) -> Result<Model, Mistake> {
     if layers.is_empty() || layers.len() > MAX_LAYERS {
         return Err(list.mistake(format!("there must be 1 to {MAX_LAYERS} layers, not {}", layers.len())));
@@ -32,8 +31,8 @@ pub(crate) fn model(
     let model = Model { name, input, nodes: Vec::new() };
     let current = Reading { source: Source::Data, is_flat: false };
     let mut network = Network { set, model, places: Vec::new(), current, labels: BTreeMap::new(), takes: None };
-    for (number, layer) in layers.iter().enumerate() {
-        network.add(list.item(number), layer)?;
+    for (number, (name, layer)) in layers.iter().enumerate() {
+        network.add(&list.field(number), name, layer)?;
     }
     network.finish(list)
 }
@@ -48,7 +47,8 @@ struct Reading {
 struct Network<'f> {
     set: &'f DataSetDefinition,
     model: Model,
-    places: Vec<&'f Tree>,
+    /// Place of the options of each node.
+    places: Vec<Place>,
     current: Reading,
     labels: BTreeMap<&'f str, Reading>,
     /// Node that can take an activation from the next word.
@@ -56,9 +56,8 @@ struct Network<'f> {
 }
 
 impl<'f> Network<'f> {
-    fn add(&mut self, place: &'f Tree, layer: &'f Layer) -> Result<(), Mistake> {
+    fn add(&mut self, place: &Place, name: &str, layer: &'f Layer) -> Result<(), Mistake> {
         let takes = self.takes.take();
-        let name = place.layer_name();
         let activate = |network: &mut Self, activation| network.activate(place, takes, name, activation);
         match layer {
             Layer::Flatten => {
@@ -68,17 +67,17 @@ impl<'f> Network<'f> {
             Layer::Relu => activate(self, Activation::Relu),
             Layer::Tanh => activate(self, Activation::Tanh),
             Layer::Gelu => activate(self, Activation::Gelu),
-            Layer::Label(label) => self.keep(place.field(name), label),
+            Layer::Label(label) => self.keep(&place.field(name), label),
             Layer::From(label) => {
                 let data = Reading { source: Source::Data, is_flat: false };
-                self.current = if label == DATA { data } else { self.labelled(place.field(name), label)? };
+                self.current = if label == DATA { data } else { self.labelled(&place.field(name), label)? };
                 Ok(())
             }
-            _ => self.node(place.field(name), name, layer),
+            _ => self.node(&place.field(name), name, layer),
         }
     }
 
-    fn labelled(&self, place: &Tree, label: &str) -> Result<Reading, Mistake> {
+    fn labelled(&self, place: &Place, label: &str) -> Result<Reading, Mistake> {
         self.labels.get(label).copied().ok_or_else(|| {
             let known: Vec<&str> = self.labels.keys().copied().collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
@@ -86,7 +85,7 @@ impl<'f> Network<'f> {
         })
     }
 
-    fn keep(&mut self, place: &Tree, label: &'f str) -> Result<(), Mistake> {
+    fn keep(&mut self, place: &Place, label: &'f str) -> Result<(), Mistake> {
         if self.current.source == Source::Data {
             return Err(place.mistake("a label needs a layer before it"));
         }
@@ -102,7 +101,7 @@ impl<'f> Network<'f> {
     /// Sets the activation of the previous layer, which backends compute together with it.
     fn activate(
         &mut self,
-        place: &Tree,
+        place: &Place,
         takes: Option<usize>,
         name: &str,
         activation: Activation,
@@ -122,7 +121,7 @@ impl<'f> Network<'f> {
     }
 
     /// Adds a layer as a node of the model. `place` is the position of its options.
-    fn node(&mut self, place: &'f Tree, name: &str, layer: &'f Layer) -> Result<(), Mistake> {
+    fn node(&mut self, place: &Place, name: &str, layer: &Layer) -> Result<(), Mistake> {
         let read = match layer {
             // The words of a story are read unchanged, at any position in the network.
             Layer::Embedding(_) => Reading { source: Source::Data, is_flat: false },
@@ -134,7 +133,7 @@ impl<'f> Network<'f> {
             layer
         {
             let place = place.field("with");
-            let reading = self.labelled(place, with)?;
+            let reading = self.labelled(&place, with)?;
             if reading.is_flat {
                 return Err(place.mistake("only dense and dropout can read the output of `flatten`"));
             }
@@ -153,24 +152,13 @@ impl<'f> Network<'f> {
             return Err(place.mistake(format!("it has {weights} weights, but at most {MAX_WEIGHTS} are allowed")));
         }
         self.model.nodes.push(engine::Node { layer: node, inputs, shares });
-        self.places.push(place);
+        self.places.push(place.clone());
         // Checks the tensors of a sharing node against the shared ones.
-        self.model.shapes().and(self.model.tensors()).map_err(|error| match (&error, &shapes[..]) {
-            (ModelError::Impossible { .. }, &[one, other]) => {
-                let (one, other) = (text(one), text(other));
-                place.field("with").mistake(match layer {
-                    Layer::Add(_) => format!("{other} cannot be added to {one}"),
-                    Layer::Concatenate(_) => format!("{other} cannot be concatenated to {one}: they differ in pixels"),
-                    _ => format!("{one} and {other} cannot be multiplied: they differ in channels"),
-                })
-            }
-            _ => self.mistake(&error),
-        })?;
+        self.model.shapes().and(self.model.tensors()).map_err(|error| self.mistake(&error))?;
         let node = self.model.nodes.len() - 1;
         let made = self.shape(Source::Node(node));
         let values = u64::from(made.height) * u64::from(made.width) * u64::from(made.channels);
         if values > MAX_VALUES {
-            let made = text(made);
             let text = format!("its output is {made} per sample, but at most {MAX_VALUES} values are allowed");
             return Err(place.mistake(text));
         }
@@ -180,7 +168,7 @@ impl<'f> Network<'f> {
         Ok(())
     }
 
-    fn check_input(&self, place: &Tree, name: &str, layer: &Layer, read: Reading) -> Result<(), Mistake> {
+    fn check_input(&self, place: &Place, name: &str, layer: &Layer, read: Reading) -> Result<(), Mistake> {
         if read.is_flat && !matches!(layer, Layer::Dense(_) | Layer::Dropout(_)) {
             return Err(
                 place.mistake(format!("`{name}` cannot read the output of `flatten`; only dense and dropout can"))
@@ -203,10 +191,10 @@ impl<'f> Network<'f> {
         Ok(())
     }
 
-    fn shared(&self, place: &Tree, label: Option<&str>) -> Result<Option<usize>, Mistake> {
+    fn shared(&self, place: &Place, label: Option<&str>) -> Result<Option<usize>, Mistake> {
         let Some(label) = label else { return Ok(None) };
         let place = place.field("shares");
-        let Reading { source, .. } = self.labelled(place, label)?;
+        let Reading { source, .. } = self.labelled(&place, label)?;
         let Source::Node(node) = source else { unreachable!("the data has no label") };
         match self.model.nodes[node] {
             engine::Node { layer: Node::Embedding { .. }, shares: None, .. } => Ok(Some(node)),
@@ -223,31 +211,25 @@ impl<'f> Network<'f> {
 
     fn mistake(&self, error: &ModelError) -> Mistake {
         match error {
-            ModelError::WindowTooLarge { layer, window: [rows, columns], height, width, .. } => {
-                let size =
-                    if matches!(self.model.nodes[*layer].layer, Node::Conv2d { .. }) { "kernel_size" } else { "size" };
-                self.places[*layer].field(size).mistake(format!(
-                    "a window of {rows} × {columns} does not fit into the layer's input of {height} × {width}; use a \
-                     smaller one, or padding"
-                ))
+            ModelError::Impossible { layer, reason, .. } => {
+                let place = &self.places[*layer];
+                // The option that the engine's reason is about.
+                let option = match self.model.nodes[*layer].layer {
+                    Node::Conv2d { .. } => "kernel_size",
+                    Node::Pool { .. } => "size",
+                    Node::Gru { .. } | Node::SimpleRnn { .. } => "activation",
+                    Node::Add { .. } | Node::Concatenate | Node::PixelProducts => "with",
+                    _ => return place.mistake(reason.as_str()),
+                };
+                place.field(option).mistake(reason.as_str())
             }
-            ModelError::Impossible { layer, .. }
-                if matches!(
-                    self.model.nodes[*layer].layer,
-                    Node::Gru { activation: Activation::Identity | Activation::Gelu, .. }
-                        | Node::SimpleRnn { activation: Activation::Identity | Activation::Gelu, .. }
-                ) =>
-            {
-                let text = "the activation of a recurrent layer is `tanh` or `relu`";
-                self.places[*layer].field("activation").mistake(text)
-            }
-            ModelError::Impossible { layer, reason, .. } | ModelError::Unsupported { layer, reason, .. } => {
+            ModelError::Unsupported { layer, reason, .. } => {
                 self.places[*layer].mistake(format!("this is not possible here: {reason}"))
             }
         }
     }
 
-    fn finish(self, list: &Tree) -> Result<Model, Mistake> {
+    fn finish(self, list: &Place) -> Result<Model, Mistake> {
         let Some(last) = self.model.nodes.len().checked_sub(1) else {
             return Err(list.mistake("no layer computes anything"));
         };
@@ -308,13 +290,8 @@ fn activation_of(layer: &mut Node) -> Option<&mut Activation> {
     }
 }
 
-fn text(shape: Shape) -> String {
-    let Shape { height, width, channels } = shape;
-    if shape.pixels() == 1 { format!("a vector of {channels}") } else { format!("{height} × {width} × {channels}") }
-}
-
 /// Returns the engine's layer. Checks bounds that depend on other numbers.
-fn translate_layer(place: &Tree, layer: &Layer, input: Shape, set: &DataSetDefinition) -> Result<Node, Mistake> {
+fn translate_layer(place: &Place, layer: &Layer, input: Shape, set: &DataSetDefinition) -> Result<Node, Mistake> {
     // Every word of a data set may be an answer: the words are its classes.
     let vocabulary = set.train.classes;
     Ok(match layer {
@@ -325,7 +302,7 @@ fn translate_layer(place: &Tree, layer: &Layer, input: Shape, set: &DataSetDefin
             let &Conv2d { filters, kernel_size: size, stride, padding, activation, .. } = convolution;
             if let Padding::Zeros(zeros) = padding {
                 let [rows, columns] = size.sides();
-                check_whole(place.field("padding").field("zeros"), zeros, 0, rows.min(columns) - 1)?;
+                check_whole(&place.field("padding").field("zeros"), zeros, 0, rows.min(columns) - 1)?;
             }
             Node::Conv2d { filters, size, stride, padding, activation, weights: convolution.weights() }
         }
@@ -349,9 +326,9 @@ fn translate_layer(place: &Tree, layer: &Layer, input: Shape, set: &DataSetDefin
         }
         Layer::Embedding(embedding) => {
             let (units, first, words) = (embedding.units, embedding.first, input.features());
-            check_whole(place.field("first"), first, 0, words - 1)?;
+            check_whole(&place.field("first"), first, 0, words - 1)?;
             let count = embedding.count.unwrap_or(words - first);
-            check_whole(place.field("count"), count, 1, words - first)?;
+            check_whole(&place.field("count"), count, 1, words - first)?;
             let (zero_padding, initializer) = (embedding.zero_padding, embedding.initializer);
             Node::Embedding { vocabulary, units, first, count, zero_padding, initializer }
         }
@@ -370,10 +347,10 @@ fn translate_layer(place: &Tree, layer: &Layer, input: Shape, set: &DataSetDefin
     })
 }
 
-fn pool(place: &Tree, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
+fn pool(place: &Place, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
     let &Pool { size: side, padding, rounding, activation, .. } = pool;
     let stride = pool.stride.unwrap_or(side);
-    check_whole(place.field("padding"), padding, 0, side - 1)?;
+    check_whole(&place.field("padding"), padding, 0, side - 1)?;
     if rounding == Rounding::Ceil && padding + stride > side {
         return Err(place.field("rounding").mistake(
             "rounded up, a window could be outside the image: `stride` plus `padding` must not be larger than \
@@ -384,7 +361,7 @@ fn pool(place: &Tree, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
 }
 
 /// Checks that each tensor supports its initializer.
-fn check_initializers(place: &Tree, layer: &Layer, input: Shape, reads_data: bool) -> Result<(), Mistake> {
+fn check_initializers(place: &Place, layer: &Layer, input: Shape, reads_data: bool) -> Result<(), Mistake> {
     const DIRAC: &str = "`dirac` copies channels, so only the kernel of a `conv2d` can use it";
     const WHITENED: &str = "`whitened_patches` is for a `conv2d` that reads color images directly";
     let no_bias = Initializer::GlorotUniform;
@@ -406,7 +383,7 @@ fn check_initializers(place: &Tree, layer: &Layer, input: Shape, reads_data: boo
             (Initializer::Dirac, Layer::Conv2d(_)) if is_kernel => continue,
             (Initializer::Dirac, _) => DIRAC,
             (Initializer::WhitenedPatches { .. }, Layer::Conv2d(conv2d)) if is_kernel && is_colour => {
-                check_whitened_patches(place, conv2d)?;
+                check_whitened_patches(&place, conv2d)?;
                 continue;
             }
             (Initializer::WhitenedPatches { .. }, _) => WHITENED,
@@ -417,7 +394,7 @@ fn check_initializers(place: &Tree, layer: &Layer, input: Shape, reads_data: boo
     Ok(())
 }
 
-fn check_whitened_patches(place: &Tree, convolution: &Conv2d) -> Result<(), Mistake> {
+fn check_whitened_patches(place: &Place, convolution: &Conv2d) -> Result<(), Mistake> {
     /// Largest side of patches; the covariance of larger ones takes minutes.
     const MAX_PATCH_SIDE: u32 = 5;
     let filters = convolution.filters;

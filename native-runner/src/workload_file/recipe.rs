@@ -7,10 +7,11 @@ use engine::{
     Augmentation, Batching, DataSetDefinition, Flip, InputRecipe, Normalization, Origin, SampleOrder, Schedule, Shape,
     Shift, TestView, TrainingRange, Workload,
 };
+use serde::de::IgnoredAny;
 
 use crate::screen::did_you_mean;
 use crate::workload_file::definition::{Definition, LastBatch, Preprocessing, TestViews};
-use crate::workload_file::{Content, Mistake, Tree, network};
+use crate::workload_file::{Content, Mistake, Place, network};
 
 type Checked = Result<(), Mistake>;
 
@@ -29,7 +30,6 @@ enum Bound {
     Positive,
     NotNegative,
     Finite,
-    /// From 0 to 1.
     Share,
     /// From 0 to below 1: a share that is kept or dropped in each step.
     Part,
@@ -59,21 +59,26 @@ const BOUNDS: [(Bound, &str); 12] = [
 ///
 /// They are one array because rustc 1.95 miscompiles two arguments: with optimization, `around` keeps the value of the
 /// first call.
-fn check_bounds(value: &Tree, [around, field]: [&str; 2]) -> Checked {
-    match &value.content {
+fn check_bounds(value: &Content, place: &Place, [around, field]: [&str; 2]) -> Checked {
+    match value {
         Content::Number(number) => {
             let is_this = |name: &str| name == field || name.split_once('.') == Some((around, field));
             let bound = BOUNDS.iter().find(|(_, names)| names.split(' ').any(is_this));
-            bound.map_or(Ok(()), |(bound, _)| bound.check(value, *number))
+            bound.map_or(Ok(()), |(bound, _)| bound.check(place, *number))
         }
-        Content::List(items) => items.iter().try_for_each(|item| check_bounds(item, [around, field])),
-        Content::Table(fields) => fields.iter().try_for_each(|(name, value)| check_bounds(value, [field, name])),
-        Content::Text(_) | Content::Other => Ok(()),
+        Content::List(items) => {
+            let mut items = items.iter().enumerate();
+            items.try_for_each(|(number, item)| check_bounds(item, &place.field(number), [around, field]))
+        }
+        Content::Table(fields) => {
+            fields.iter().try_for_each(|(name, value)| check_bounds(value, &place.field(name), [field, name]))
+        }
+        Content::Text(_) | Content::Other(IgnoredAny) => Ok(()),
     }
 }
 
 impl Bound {
-    fn check(self, value: &Tree, number: f64) -> Checked {
+    fn check(self, value: &Place, number: f64) -> Checked {
         let (is_allowed, allowed): (fn(f64) -> bool, _) = match self {
             Self::Whole(least, most) => return check_whole(value, number, least, most),
             Self::AtLeastOneUpdate => (|number| number >= 1.0, "at least 1 update"),
@@ -93,7 +98,7 @@ impl Bound {
 }
 
 /// Checks a number whose bounds may depend on other fields.
-pub(crate) fn check_whole(value: &Tree, number: impl Into<f64>, least: u32, most: u32) -> Checked {
+pub(crate) fn check_whole(value: &Place, number: impl Into<f64>, least: u32, most: u32) -> Checked {
     let number = number.into();
     if (f64::from(least)..=f64::from(most)).contains(&number) {
         return Ok(());
@@ -101,18 +106,20 @@ pub(crate) fn check_whole(value: &Tree, number: impl Into<f64>, least: u32, most
     Err(value.mistake(format!("must be from {least} to {most}, but is {number}")))
 }
 
-pub(crate) fn workload(definition: &Definition, tree: &Tree) -> Result<Workload, Mistake> {
-    check_bounds(tree, ["", ""])?;
-    let name = name(tree.field("name"), &definition.name)?;
-    let title = line(tree.field("title"), &definition.title, 100)?;
-    let description = line(tree.field("description"), &definition.description, 1000)?;
-    let set = data_set(tree.field("data_set"), &definition.data_set.0)?;
-    check_samples(tree, definition, set)?;
-    let (input, shape) = input(tree.field("preprocessing"), &definition.preprocessing, set)?;
+pub(crate) fn workload(definition: &Definition, content: &Content) -> Result<Workload, Mistake> {
+    let root = Place::default();
+    check_bounds(content, &root, ["", ""])?;
+    let name = name(&root.field("name"), &definition.name)?;
+    let title = line(&root.field("title"), &definition.title, 100)?;
+    let description = line(&root.field("description"), &definition.description, 1000)?;
+    let set = data_set(&root.field("data_set"), &definition.data_set.0)?;
+    check_samples(&root, definition, set)?;
+    let (input, shape) = input(&root.field("preprocessing"), &definition.preprocessing, set)?;
     if let Schedule::Linear { points } = &definition.optimizer.schedule {
-        check_points(tree.field("optimizer").field("schedule").field("linear").field("points"), points)?;
+        check_points(&root.field("optimizer").field("schedule").field("linear").field("points"), points)?;
     }
-    let model = network::model(name, set, shape, &definition.layers, tree.field("layers"))?;
+    let layers: Vec<_> = content.layer_names().into_iter().zip(&definition.layers).collect();
+    let model = network::model(name, set, shape, &layers, &root.field("layers"))?;
     Ok(Workload {
         name,
         title: if title.is_empty() { name } else { title },
@@ -152,7 +159,7 @@ fn leak_text(text: &str) -> &'static str {
     text
 }
 
-fn name(value: &Tree, name: &str) -> Result<&'static str, Mistake> {
+fn name(value: &Place, name: &str) -> Result<&'static str, Mistake> {
     const MAX_NAME_LENGTH: usize = 40;
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if !name.starts_with(|c: char| c.is_ascii_lowercase())
@@ -171,7 +178,7 @@ fn name(value: &Tree, name: &str) -> Result<&'static str, Mistake> {
 }
 
 /// Collapses whitespace in a text that is shown on one line.
-fn line(value: &Tree, text: &str, longest: usize) -> Result<&'static str, Mistake> {
+fn line(value: &Place, text: &str, longest: usize) -> Result<&'static str, Mistake> {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() > longest || !line.chars().all(results::is_plain) {
         return Err(value.mistake(format!("it must be at most {longest} visible characters")));
@@ -179,7 +186,7 @@ fn line(value: &Tree, text: &str, longest: usize) -> Result<&'static str, Mistak
     Ok(leak_text(&line))
 }
 
-fn data_set(value: &Tree, name: &str) -> Result<&'static DataSetDefinition, Mistake> {
+fn data_set(value: &Place, name: &str) -> Result<&'static DataSetDefinition, Mistake> {
     engine::data_set(name).ok_or_else(|| {
         let known: Vec<&str> = engine::DATA_SETS.iter().map(|set| set.name.as_str()).collect();
         let close = did_you_mean(name, known.iter().copied());
@@ -187,30 +194,30 @@ fn data_set(value: &Tree, name: &str) -> Result<&'static DataSetDefinition, Mist
     })
 }
 
-fn check_samples(tree: &Tree, definition: &Definition, set: &DataSetDefinition) -> Checked {
+fn check_samples(root: &Place, definition: &Definition, set: &DataSetDefinition) -> Checked {
     let all = set.train.samples;
     let mut trained = all;
     if let Some(TrainingRange { first, samples }) = definition.training_samples {
-        let range = tree.field("training_samples");
-        check_whole(range.field("first"), first, 0, all - 1)?;
-        check_whole(range.field("samples"), samples, 1, all - first)?;
+        let range = root.field("training_samples");
+        check_whole(&range.field("first"), first, 0, all - 1)?;
+        check_whole(&range.field("samples"), samples, 1, all - first)?;
         trained = samples;
     }
-    check_whole(tree.field("batch_size"), definition.batch_size, 1, trained.min(MAX_BATCH_SIZE))?;
+    check_whole(&root.field("batch_size"), definition.batch_size, 1, trained.min(MAX_BATCH_SIZE))?;
     if definition.last_batch == LastBatch::Wrap && definition.shuffle {
-        return Err(tree.field("last_batch").mistake("`wrap` needs the order of the file: set `shuffle = false`"));
+        return Err(root.field("last_batch").mistake("`wrap` needs the order of the file: set `shuffle = false`"));
     }
     if definition.early_stopping.is_some() && trained == all {
         let text = "early stopping needs samples that are not trained on: reduce `training_samples`";
-        return Err(tree.field("early_stopping").mistake(text));
+        return Err(root.field("early_stopping").mistake(text));
     }
     Ok(())
 }
 
-fn check_points(value: &Tree, points: &[(f64, f64)]) -> Checked {
+fn check_points(value: &Place, points: &[(f64, f64)]) -> Checked {
     for (number, (share, factor)) in points.iter().enumerate() {
-        Bound::Share.check(value.item(number).item(0), *share)?;
-        Bound::NotNegative.check(value.item(number).item(1), *factor)?;
+        Bound::Share.check(&value.field(number).field(0), *share)?;
+        Bound::NotNegative.check(&value.field(number).field(1), *factor)?;
     }
     if points.is_empty() || !points.is_sorted_by(|(one, _), (next, _)| one <= next) {
         return Err(value.mistake("it must have points, in the order of their shares of the training"));
@@ -219,7 +226,7 @@ fn check_points(value: &Tree, points: &[(f64, f64)]) -> Checked {
 }
 
 fn input(
-    value: &Tree,
+    value: &Place,
     preprocessing: &Preprocessing,
     set: &DataSetDefinition,
 ) -> Result<(InputRecipe, Shape), Mistake> {

@@ -98,50 +98,54 @@ fn assert_mistake(text: &str, parts: &[&str]) {
 #[test]
 fn layer_that_does_not_fit_is_shown_with_shapes() {
     let small = "{ conv2d = { filters = 8, kernel_size = 5, stride = 5 } }";
-    let cases: [(&[&str], &[&str]); 16] = [
+    let drop = "{ dropout = { rate = 0.5 } }";
+    let pool = "{ max_pool = { size = 2 } }";
+    let label = "{ label = \"a\" }";
+    let dense = "{ dense = { units = 4 } }";
+    let cases: [(&[&str], &str, &str); 16] = [
         (
             &[small, "{ conv2d = { filters = 8, kernel_size = 9 } }"],
-            &["my.toml, line 7, column 41: a window of 9 × 9 does not fit", "input of 5 × 5", "\n  7 | { conv2d", "^"],
+            "my.toml, line 7, column 41: a window of 9 × 9 does not fit into the layer's input of 5 × 5",
+            "\n  7 | { conv2d",
         ),
-        (&[small, "{ max_pool = { size = 6 } }"], &["line 7, column 23", "6 × 6"]),
+        (&[small, "{ max_pool = { size = 6 } }"], "line 7, column 23", "6 × 6"),
         (
             &["\"flatten\"", "{ conv2d = { filters = 8, kernel_size = 3 } }"],
-            &["line 7, column 12", "`conv2d` cannot read the output of `flatten`", "only dense and dropout"],
+            "line 7, column 12",
+            "`conv2d` cannot read the output of `flatten`; only dense and dropout",
         ),
-        (&["{ dense = { units = 4 } }", "\"relu\"", "\"tanh\""], &["line 8, column 1", "directly follow the layer"]),
+        (&[dense, "\"relu\"", "\"tanh\""], "line 8, column 1", "directly follow the layer"),
         (
             &["{ dense = { units = 4, activation = \"tanh\" } }", "\"relu\""],
-            &["line 7, column 1", "already has an activation"],
+            "line 7, column 1",
+            "already has an activation",
         ),
-        (
-            &["{ max_pool = { size = 2 } }"],
-            &["line 6, column 14", "cannot read the samples of mnist", "conv2d, dense, lstm, gru or simple_rnn"],
-        ),
-        (&["{ embedding = { units = 4 } }"], &["line 6", "cannot read the samples of mnist"]),
+        (&[pool], "line 6, column 14", "cannot read the samples of mnist; use conv2d, dense, lstm, gru or simple_rnn"),
+        (&["{ embedding = { units = 4 } }"], "line 6", "cannot read the samples of mnist"),
         (
             &["{ gru = { units = 4, activation = \"gelu\" } }"],
-            &["line 6, column 35", "the activation of a recurrent layer is `tanh` or `relu`"],
+            "line 6, column 35",
+            "the activation of a recurrent layer is `tanh` or `relu`",
         ),
-        (&["{ simple_rnn = { units = 0 } }"], &["line 6, column 26", "must be from 1"]),
-        (&["{ dropout = { rate = 0.5 } }"], &["line 6", "`dropout` cannot read the samples"]),
-        (&[small, "{ add = { with = \"x\" } }"], &["line 7, column 18", "no earlier layer has the label `x`", "none"]),
+        (&["{ simple_rnn = { units = 0 } }"], "line 6, column 26", "must be from 1"),
+        (&[drop], "line 6", "`dropout` cannot read the samples"),
         (
-            &[small, "{ label = \"a\" }", "{ max_pool = { size = 2 } }", "{ add = { with = \"a\" } }"],
-            &["line 9, column 18", "5 × 5 × 8 cannot be added to 2 × 2 × 8"],
-        ),
-        (&[small, "{ label = \"a\" }", "{ label = \"a\" }"], &["line 8, column 11", "another layer has the label `a`"]),
-        (
-            &[small, "{ label = \"a\" }", "{ max_pool = { size = 2 } }", "{ from = \"a\" }"],
-            &["line 8, column 14", "no layer reads the output of this layer"],
+            &[small, "{ add = { with = \"x\" } }"],
+            "line 7, column 18",
+            "no earlier layer has the label `x`; available: none",
         ),
         (
-            &[small, "{ dropout = { rate = 0.5 } }", "{ dropout = { rate = 0.5 } }"],
-            &["line 8, column 13", "not possible here: dropout behind dropout"],
+            &[small, label, pool, "{ add = { with = \"a\" } }"],
+            "line 9, column 18",
+            "5 × 5 × 8 cannot be added to 2 × 2 × 8",
         ),
-        (&[small, "{ attention = { heads = 2 } }"], &["line 7, column 15", "8 channels are not three times 2 heads"]),
+        (&[small, label, label], "line 8, column 11", "another layer has the label `a`"),
+        (&[small, label, pool, "{ from = \"a\" }"], "line 8, column 14", "no layer reads the output of this layer"),
+        (&[small, drop, drop], "line 8, column 13", "not possible here: dropout behind dropout"),
+        (&[small, "{ attention = { heads = 2 } }"], "line 7, column 15", "8 channels are not three times 2 heads"),
     ];
-    for (layers, parts) in cases {
-        assert_mistake(&with_layers(layers), parts);
+    for (layers, place, part) in cases {
+        assert_mistake(&with_layers(layers), &[place, part, "^"]);
     }
 }
 
@@ -213,33 +217,6 @@ fn impossible_recipe_is_shown_with_its_place() {
         ("name = \"mine\"", "name = \"My net\"", "line 1, column 8", "lowercase letters, digits and hyphens"),
         ("\"mnist\"", "\"imagenet\"", "line 2, column 12", "no data set named `imagenet`; available: mnist, cifar10"),
         ("batch_size = 64", "batch_size = 60001", "line 3, column 14", "from 1 to 60000, but is 60001"),
-        ("batch_size = 64", "batch_size = 64\nlast_batch = \"wrap\"", "line 4, column 14", "`shuffle = false`"),
-        ("batch_size = 64", "batch_size = 64\nepochs = 0", "line 4, column 10", "from 1 to 100000"),
-        (
-            "batch_size = 64",
-            "batch_size = 64\ntarget_accuracy = 97",
-            "line 4, column 19",
-            "a share from 0 to 1, but is 97",
-        ),
-        (
-            "batch_size = 64",
-            "batch_size = 64\nearly_stopping = { updates = 9, factor = 2, threshold = 0.9 }",
-            "line 4, column 18",
-            "early stopping needs samples",
-        ),
-        ("batch_size = 64", "batch_size = 64\npreprocessing = { brightness = 1 }", "line 4, column 32", "each_image"),
-        (
-            "batch_size = 64",
-            "batch_size = 64\npreprocessing = { normalization = \"local_contrast\" }",
-            "line 4, column 35",
-            "color images",
-        ),
-        (
-            "batch_size = 64",
-            "batch_size = 64\naverage = { lookahead = { every = 0, decay = 0.9 } }",
-            "column 35",
-            "at least 1",
-        ),
         ("momentum = 0.9", "momentum = 1.0", "line 4, column 43", "from 0 to below 1, but is 1"),
         ("learning_rate = 0.1", "learning_rate = -0.1", "line 4, column 68", "above 0, but is -0.1"),
         (
@@ -253,6 +230,18 @@ fn impossible_recipe_is_shown_with_its_place() {
     for (right, wrong, place, part) in cases {
         assert!(valid.contains(right), "{right}");
         assert_mistake(&valid.replacen(right, wrong, 1), &[place, part]);
+    }
+    for (line, column, part) in [
+        ("last_batch = \"wrap\"", 14, "`shuffle = false`"),
+        ("epochs = 0", 10, "from 1 to 100000"),
+        ("target_accuracy = 97", 19, "a share from 0 to 1, but is 97"),
+        ("early_stopping = { updates = 9, factor = 2, threshold = 0.9 }", 18, "early stopping needs samples"),
+        ("preprocessing = { brightness = 1 }", 32, "each_image"),
+        ("preprocessing = { normalization = \"local_contrast\" }", 35, "color images"),
+        ("average = { lookahead = { every = 0, decay = 0.9 } }", 35, "at least 1"),
+    ] {
+        let text = valid.replacen("batch_size = 64", &format!("batch_size = 64\n{line}"), 1);
+        assert_mistake(&text, &[&format!("line 4, column {column}: "), part]);
     }
 }
 
@@ -366,9 +355,10 @@ fn every_workload_can_be_written_as_a_file() {
 }
 
 fn written(workload: &Workload) -> Value {
-    let mut file = json!({
+    without_nulls(json!({
         "name": format!("own-{}", workload.name),
         "data_set": workload.data_set,
+        "training_samples": workload.training,
         "batch_size": workload.batch_size,
         "last_batch": match workload.batching {
             Batching::ShortLast => "short",
@@ -379,42 +369,28 @@ fn written(workload: &Workload) -> Value {
         "epochs": workload.published_epochs,
         "target_accuracy": workload.target_accuracy,
         "evaluations_per_epoch": workload.evaluations_per_epoch,
+        "preprocessing": preprocessing(workload),
         "optimizer": workload.optimizer,
         "loss": workload.loss,
+        "average": workload.average,
+        "early_stopping": workload.early_stopping,
         "layers": layers(workload),
-    });
-    let fields = file.as_object_mut().unwrap();
-    let mut tell = |name: &str, value: Value| {
-        if !value.is_null() {
-            fields.insert(name.to_owned(), value);
-        }
-    };
-    tell("training_samples", json!(workload.training));
-    tell("average", json!(workload.average));
-    tell("early_stopping", json!(workload.early_stopping));
-    tell("preprocessing", preprocessing(workload));
-    file
+    }))
 }
 
 fn preprocessing(workload: &Workload) -> Value {
-    let InputRecipe { divisor, normalization, edge, augmentation, test_views } = workload.input;
-    let set = engine::data_set(workload.data_set).unwrap();
     if workload.data_set.starts_with("babi") {
         return Value::Null;
     }
+    let InputRecipe { divisor, normalization, edge, augmentation, test_views } = workload.input;
     let Augmentation { flip, shift, brightness, contrast } = augmentation;
-    let mut fields = json!({
-        "divisor": divisor, "edge": edge, "flip": flip, "shift": shift, "brightness": brightness,
+    let (side, set) = (workload.model.input.height, engine::data_set(workload.data_set).unwrap());
+    json!({
+        "divisor": divisor, "edge": edge, "flip": flip, "shift": shift, "brightness": brightness, "contrast": contrast,
         "normalization": if normalization == Normalization::None { json!("none") } else { json!(normalization) },
+        "image_size": if side == set.train.height { None } else { Some(side) },
         "test_views": if test_views == TestView::PLAIN { "plain" } else { "mirrored_and_moved" },
-    });
-    if let Some(contrast) = contrast {
-        fields["contrast"] = json!(contrast);
-    }
-    if workload.model.input.height != set.train.height {
-        fields["image_size"] = json!(workload.model.input.height);
-    }
-    fields
+    })
 }
 
 fn layers(workload: &Workload) -> Vec<Value> {
@@ -476,6 +452,7 @@ fn without_nulls(value: Value) -> Value {
             let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
             fields.map(|(name, value)| (name, without_nulls(value))).collect()
         }
+        Value::Array(items) => items.into_iter().map(without_nulls).collect(),
         other => other,
     }
 }

@@ -64,7 +64,6 @@ fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {
         ("--workload-file", !arguments.workload_files.is_empty()),
         ("--program", !arguments.external.programs.is_empty()),
         ("--remote", arguments.remote.is_some()),
-        ("--calibrate", arguments.calibrate),
     ];
     if let Some((option, _)) = asked.iter().find(|(_, is_asked)| *is_asked) {
         let text = format!("{option} is for studies that train networks, but this study measures Gradmark's kernels");
@@ -144,9 +143,7 @@ fn arguments_of(arguments: &StudyArgs, plan: &Plan, cell: &Cell) -> Vec<String> 
 const STUDY_EXAMPLES: &str = "\
 Examples:
   native-runner study                              list the built-in studies
-  native-runner study gtdl-batch-size --dry-run    list the cells with their work and memory
-  native-runner study gtdl-batch-size --dry-run --calibrate
-                                                   … and their time, from two seconds of each
+  native-runner study gtdl-batch-size --dry-run    list the cells with their work
   native-runner study gtdl-batch-size --scale 0.01 run 1 % of it, marked as such, on the best GPU
   native-runner study gtdl-baseline --backend burn-flex --only workload=caffe-mnist,torch-mnist
                                                    run some of its cells on the processor
@@ -205,12 +202,9 @@ pub(crate) struct StudyArgs {
     /// Seconds after which a cell is ended and stored as failed
     #[arg(long, value_name = "X", help_heading = "Study", value_parser = positive_seconds)]
     pub(crate) cell_timeout: Option<f64>,
-    /// List the cells with their estimated time and memory, and run none
+    /// List the cells with their work, and run none
     #[arg(long, help_heading = "Study")]
     pub(crate) dry_run: bool,
-    /// Measure each network, backend and batch size for two seconds first, to estimate time and memory
-    #[arg(long, help_heading = "Study")]
-    pub(crate) calibrate: bool,
     /// Print the study's definition, as a starting point for your own file
     #[arg(long, help_heading = "Study", conflicts_with_all = ["dry_run", "schema"])]
     pub(crate) print: bool,
@@ -222,7 +216,7 @@ pub(crate) struct StudyArgs {
     /// Folder of the study, new or to resume [default: `studies/NAME-DATE`]
     #[arg(long, value_name = "DIR", help_heading = "Data and output")]
     pub(crate) output: Option<PathBuf>,
-    /// Write the estimate or the results as JSON; `-` is standard output, and everything else then goes to standard
+    /// Write the plan or the results as JSON; `-` is standard output, and everything else then goes to standard
     /// error
     #[arg(long, value_name = "FILE", help_heading = "Data and output")]
     pub(crate) json: Option<JsonTarget>,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use engine::{DataSource, Workload};
 use indicatif::ProgressBar;
 use results::kernels::KernelSummary;
-use results::{InputMode, Length, Positive, RunRecord, RunSpec, Summary};
+use results::{InputMode, RunRecord, Summary};
 use serde::Serialize;
 
 use crate::child::Child;
@@ -17,10 +17,9 @@ use crate::data_folder::{Availability, DataFolder, fetching};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
-use crate::progress::{Interrupt, Left, StudyProgress, spinner};
+use crate::progress::{Interrupt, StudyProgress, spinner};
 use crate::screen::Screen;
-use crate::study::cell::{AXES, Cell, RunSettings, Settings};
-use crate::study::estimate::{Estimator, Source};
+use crate::study::cell::{AXES, Cell, RunSettings};
 use crate::study::folder::{Attempt, Ending, Finished, Folder, Plan, Uploaded};
 
 const STAYS_HERE: &str = "Nothing will be uploaded, because leaderboards rank only runs of networks. Results of \
@@ -52,10 +51,7 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
 
     let interrupt = Interrupt::default();
     let mut progress = StudyProgress::new(interrupt.clone());
-    let mut session = Session { arguments, plan, folder: &folder, estimator: Estimator::new(&finished), finished };
-    if arguments.calibrate {
-        calibrate(arguments, plan, &missing, &mut session.estimator, &interrupt, &mut progress)?;
-    }
+    let mut session = Session { arguments, plan, folder: &folder, finished };
     let ran = session.run(&missing, &interrupt, &mut progress);
     drop(progress);
     ran?;
@@ -123,7 +119,6 @@ struct Session<'a> {
     arguments: &'a StudyArgs,
     plan: &'a Plan,
     folder: &'a Folder,
-    estimator: Estimator,
     finished: Vec<Finished>,
 }
 
@@ -134,21 +129,19 @@ impl Session<'_> {
         interrupt: &Interrupt,
         progress: &mut StudyProgress,
     ) -> Result<(), Failure> {
-        for (index, (number, cell)) in missing.iter().enumerate() {
+        for (number, cell) in missing {
             if interrupt.asked() {
                 break;
             }
             cell.settings.run().map(RunSettings::network).transpose().map_err(Failure::Usage)?;
-            let left = missing[index..].iter().map(|(_, cell)| self.estimator.estimate(&cell.settings)?.seconds);
             let Plan { cells, scale, .. } = self.plan;
-            progress.begin(*number, cells.len(), &cell.settings.text(), Some(&Left::new(left)));
+            progress.begin(*number, cells.len(), &cell.settings.text());
             let started_unix_seconds = provenance().started_unix_seconds;
             let attempts = self.folder.begin_attempt(&cell.id, started_unix_seconds)?;
             let attempt = Attempt { number: *number, scale: *scale, started_unix_seconds, attempts };
             let finished = run_cell(self.arguments, self.plan, cell, attempt, interrupt, progress)?;
             let Some(finished) = finished else { break };
             self.folder.keep(&finished)?;
-            self.estimator.learn(&finished, Source::Cell);
             self.finished.retain(|before| before.id != finished.id);
             self.finished.push(finished);
         }
@@ -256,40 +249,6 @@ fn check_data(name: &str, arguments: &StudyArgs) -> Option<String> {
         )),
         (Availability::Missing, None) | (Availability::Generated | Availability::AlwaysGenerated, _) => None,
     }
-}
-
-/// Length of a calibration, long enough for the first steps to have little weight and short enough for a hundred
-/// calibrations.
-const CALIBRATION_SECONDS: f64 = 2.0;
-
-/// Measures each combination of settings of unknown duration once, regardless of learning rate, length and seed.
-pub(crate) fn calibrate(
-    arguments: &StudyArgs,
-    plan: &Plan,
-    cells: &[(usize, &Cell)],
-    estimator: &mut Estimator,
-    interrupt: &Interrupt,
-    progress: &mut StudyProgress,
-) -> Result<(), Failure> {
-    let mut shapes: Vec<RunSettings> = Vec::new();
-    for settings in cells.iter().filter_map(|(_, cell)| cell.settings.run()) {
-        let length = Positive::new(CALIBRATION_SECONDS).map(Length::Seconds);
-        let spec = RunSpec { learning_rate: None, length, seed: 1, ..settings.spec.clone() };
-        let shape = RunSettings { spec, file: settings.file.clone() };
-        if !shapes.contains(&shape) {
-            shapes.push(shape);
-        }
-    }
-    for (index, shape) in shapes.iter().enumerate() {
-        let cell = Cell::new(Settings::Run(Box::new(shape.clone())), None);
-        progress.begin(index + 1, shapes.len(), &format!("calibration: {}", cell.settings.text()), None);
-        let started_unix_seconds = provenance().started_unix_seconds;
-        let attempt = Attempt { number: index + 1, scale: 1.0, started_unix_seconds, attempts: 1 };
-        let finished = run_cell(arguments, plan, &cell, attempt, interrupt, progress)?;
-        let Some(finished) = finished else { break };
-        estimator.learn(&finished, Source::Calibration);
-    }
-    Ok(())
 }
 
 const DOCUMENT_VERSION: u32 = 1;

@@ -2,21 +2,20 @@
 
 use std::path::Path;
 
+use engine::SUITES;
 use results::comparison::Figures;
 use results::kernels::{KernelRecord, KernelSummary};
-use results::{RunRecord, WorkloadRecord, comparison};
+use results::{Length, RunRecord, WorkloadRecord, comparison};
 use serde::Serialize;
 
 use crate::commands::compare_table::{accuracy, digits, mebibytes};
-use crate::commands::study::run::{calibrate, obstacles};
+use crate::commands::study::run::obstacles;
 use crate::commands::study::{StudyArgs, answer, run, select_cells};
 use crate::failure::Failure;
 use crate::figures::{amount, figure};
 use crate::json_output::{JsonTarget, to_json};
-use crate::progress::{Interrupt, Left, StudyProgress, duration};
 use crate::screen::{Screen, Table, TableColumn};
 use crate::study::cell::{AXES, Axis, Cell, Settings, varying};
-use crate::study::estimate::{Estimate, Estimator, Forecast};
 use crate::study::folder::{Ending, Finished, Folder, Plan};
 
 /// Cells that differ only in their seeds, in one row of the table.
@@ -204,8 +203,6 @@ struct Document<'a> {
     plan: &'a Plan,
     folder: &'a Path,
     cells: Vec<Listed<'a>>,
-    seconds: Option<Forecast>,
-    unknown: usize,
 }
 
 #[derive(Serialize)]
@@ -216,55 +213,47 @@ struct Listed<'a> {
     would_run: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     obstacle: Option<String>,
-    estimate: Option<Estimate>,
+    /// Operations of the training, from shapes; absent for kernels, and if the length is in seconds.
+    flops: Option<f64>,
 }
 
-/// Lists the cells with estimates. Backends are opened, nothing is written, and only the calibration trains.
+/// Lists the cells with their work. Backends are opened; nothing is written or trained.
 pub(crate) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let asked = select_cells(arguments, plan)?;
     let finished = Folder::read(folder, plan)?;
-    let mut estimator = Estimator::new(&finished);
     let is_missing = |cell: &Cell| answer(&finished, cell, arguments.retry_failed).is_none();
     let missing: Vec<(usize, &Cell)> = asked.iter().copied().filter(|(_, cell)| is_missing(cell)).collect();
     let cells: Vec<&Cell> = missing.iter().map(|(_, cell)| *cell).collect();
     let mut obstacles = obstacles(arguments, plan, &cells)?.into_iter();
-    if arguments.calibrate {
-        let interrupt = Interrupt::default();
-        let mut progress = StudyProgress::new(interrupt.clone());
-        calibrate(arguments, plan, &missing, &mut estimator, &interrupt, &mut progress)?;
-        drop(progress);
-        interrupt.end_at_once();
-    }
     let listed = asked.iter().map(|&(number, cell)| {
-        let estimate = estimator.estimate(&cell.settings);
         let obstacle = if is_missing(cell) { obstacles.next().flatten() } else { None };
-        Listed { number, cell, would_run: is_missing(cell) && obstacle.is_none(), obstacle, estimate }
+        Listed { number, cell, would_run: is_missing(cell) && obstacle.is_none(), obstacle, flops: flops(cell) }
     });
     let listed: Vec<Listed<'_>> = listed.collect();
-    let seconds = |listed: &Listed<'_>| listed.estimate.as_ref()?.seconds;
-    let left = Left::new(listed.iter().filter(|listed| listed.would_run).map(seconds));
     let screen = JsonTarget::screen_beside(arguments.json.as_ref());
-    show_plan(plan, &listed, &left, &finished, screen)?;
+    show_plan(plan, &listed, screen)?;
     let Some(target) = &arguments.json else { return Ok(()) };
-    let (seconds, unknown) = (left.known, left.unknown);
-    target.write(&to_json(&Document {
-        schema_version: DOCUMENT_VERSION,
-        plan,
-        folder,
-        cells: listed,
-        seconds,
-        unknown,
-    })?)
+    target.write(&to_json(&Document { schema_version: DOCUMENT_VERSION, plan, folder, cells: listed })?)
 }
 
-fn show_plan(
-    plan: &Plan,
-    listed: &[Listed<'_>],
-    left: &Left,
-    finished: &[Finished],
-    screen: Screen,
-) -> Result<(), Failure> {
+fn flops(cell: &Cell) -> Option<f64> {
+    let run = cell.settings.run()?;
+    let workload = run.network().ok()?;
+    let samples = engine::data_set(workload.data_set)?.train.samples;
+    let batch_size = run.spec.batch_size.unwrap_or(workload.batch_size);
+    let batches = workload.batches(samples, batch_size, run.spec.seed).ok()?;
+    let steps = match run.spec.length {
+        Some(Length::Epochs(epochs)) => batches.steps_of_epochs(epochs.get()),
+        Some(Length::Steps(steps)) => steps.get(),
+        Some(Length::Seconds(_)) => return None,
+        None => batches.steps_of_epochs(SUITES[0].epochs),
+    };
+    let operations = workload.model.operations().ok()?;
+    Some(batches.samples_of_steps(steps) as f64 * operations.training_flops() as f64)
+}
+
+fn show_plan(plan: &Plan, listed: &[Listed<'_>], screen: Screen) -> Result<(), Failure> {
     screen.prose(&format!("{}  ", screen.bold(&plan.name)), &plan.definition.title, 2)?;
     let settings: Vec<_> = listed.iter().map(|listed| &listed.cell.settings).collect();
     screen.prose("", &constants(&settings, plan.scale), 0)?;
@@ -275,45 +264,23 @@ fn show_plan(
     let missing = listed.iter().filter(|listed| listed.would_run).count();
     let would_run = match missing {
         0 => format!("All {} cells are finished.", listed.len()),
-        _ => {
-            let advice = if left.unknown > 0 { " (use `--calibrate` to measure two seconds of each)" } else { "" };
-            format!("{missing} of {} cells would run: {}{advice}.", listed.len(), left.text())
-        }
+        _ => format!("{missing} of {} cells would run.", listed.len()),
     };
-    screen.prose("", &would_run, 0)?;
-    let evidence = finished.iter().filter(|finished| finished.record.is_some()).count();
-    let text = format!(
-        "The last column names the source of each estimate ({evidence} finished cells here). Memory is the backend's \
-         on its device, or the whole process's on the processor."
-    );
-    screen.legend(&text)
+    screen.prose("", &would_run, 0)
 }
 
 fn plan_table(listed: &[Listed<'_>], settings: &[&Settings]) -> Table {
     let column =
         |name: &str, cell: &dyn Fn(&Listed<'_>) -> Option<String>| TableColumn::new(name, listed.iter().map(cell));
-    let estimate = |listed: &Listed<'_>| listed.estimate.clone();
     let titles =
         titles(settings).into_iter().zip(listed).map(|(title, listed)| format!("{:>3}  {title}", listed.number));
     Table {
         titles: titles.collect(),
         columns: vec![
-            column("work\nGFLOP", &|of| Some(format!("{:.0}", estimate(of)?.flops? / 1e9))),
-            column("memory\nMiB", &|of| {
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
-                let bytes = estimate(of)?.memory_bytes.value as u64;
-                Some(format!("~{:.0}", mebibytes(bytes)))
-            }),
-            column("time", &|of| {
-                if !of.would_run {
-                    return of.obstacle.is_none().then(|| "finished".to_owned());
-                }
-                let seconds = estimate(of)?.seconds;
-                Some(seconds.map_or_else(|| "unknown".to_owned(), |seconds| format!("~{}", duration(seconds.value))))
-            }),
-            column("from", &|of| {
-                let estimate = estimate(of)?;
-                Some(estimate.seconds.unwrap_or(estimate.memory_bytes).source.text().to_owned())
+            column("work\nGFLOP", &|of| Some(format!("{:.0}", of.flops? / 1e9))),
+            column("state", &|of| {
+                let is_finished = !of.would_run && of.obstacle.is_none();
+                is_finished.then(|| "finished".to_owned())
             }),
         ],
     }

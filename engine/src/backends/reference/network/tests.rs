@@ -88,7 +88,7 @@ fn recurrent_layers_refuse_other_activations() {
             [Layer::Gru { units: 3, activation, recurrent }, Layer::SimpleRnn { units: 3, activation, recurrent }]
         {
             let refusal = Model::sequence("refused", IMAGE, vec![layer]).check().unwrap_err().to_string();
-            assert!(refusal.contains("layer 0") && refusal.contains("tanh or ReLU"), "{refusal}");
+            assert!(refusal.contains("layer 0") && refusal.contains("`tanh` or `relu`"), "{refusal}");
         }
     }
 }
