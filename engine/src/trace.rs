@@ -16,6 +16,8 @@ pub struct TraceRequest {
     pub batch_size: u32,
     pub steps: u32,
     pub dropout: bool,
+    /// Test samples to classify after the last update.
+    pub test_samples: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -37,7 +39,7 @@ pub struct Trace {
     pub final_norms: Vec<f64>,
     /// Logits of the first four samples at step 0.
     pub logits: Vec<Vec<f64>>,
-    /// Share of the first 1,000 test samples classified correctly after the last update.
+    /// Share of the first test samples classified correctly after the last update.
     pub test_accuracy: f64,
 }
 
@@ -48,7 +50,6 @@ pub struct TracedTensor {
     pub shape: Vec<u32>,
 }
 
-const TEST_SAMPLES: u32 = 1000;
 const LOGIT_ROWS: u32 = 4;
 
 /// Trains the first samples in file order and returns the values of a golden trace. Fails if the batch size is 0 or
@@ -83,7 +84,7 @@ pub async fn trace(
         losses.extend(trainer.train_steps(request.steps - 1).await?.losses);
     }
     let last = trainer.weights().await?;
-    let test = trainer.evaluate(EvaluationSet::Test, TEST_SAMPLES.min(job.data.test.samples())).await?;
+    let test = trainer.evaluate(EvaluationSet::Test, request.test_samples.min(job.data.test.samples())).await?;
     Ok(Trace {
         workload: workload.name.to_owned(),
         backend: backend.name().to_owned(),

@@ -128,6 +128,7 @@ fn compute(golden: &Golden, backend: &dyn Backend) -> Trace {
         batch_size: golden.integer("/batch_size"),
         steps: golden.integer("/steps"),
         dropout: !golden.json["dropout"].is_null(),
+        test_samples: 1000,
     };
     pollster::block_on(engine::trace(&workload, request, backend, data(workload.data_set))).unwrap()
 }

@@ -3,14 +3,17 @@
 #[cfg(target_os = "linux")]
 mod killed;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{Runner, TINY, any_adapter, damaged_data, expect_parts, leaderboard, one_line, paths, read_json};
+use crate::support::{
+    Runner, TINY, any_adapter, damaged_data, expect_parts, expect_refusals, leaderboard, one_line, paths, read_json,
+    run,
+};
 
 /// The fastest backend of this build that computes on the processor.
 const BACKEND: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
@@ -71,7 +74,7 @@ const SMALL: &str = "batch_sizes = [16, 32]\nlimits = [{ steps = 2 }]";
 
 #[test]
 fn every_cell_leaves_its_record_and_is_not_run_again() {
-    let study = Study::new(SMALL);
+    let study = Study::new(&format!("{SMALL}\nseeds = [1]"));
     let finished = study.runner("--json -").run().expect_status(0);
     let document: Value = finished.json();
     assert_eq!(document["cells"].as_array().unwrap().len(), 2);
@@ -79,11 +82,8 @@ fn every_cell_leaves_its_record_and_is_not_run_again() {
         &finished.stderr,
         &["mine A test", "batch 16", "batch 32", "(1 of 2", "(2 of 2", "2, shuffled with seed 1"],
     );
-    let plan = study.plan();
-    let ids = |cells: &[Value]| cells.iter().map(|cell| cell["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
-    let mut planned = ids(plan["cells"].as_array().unwrap());
-    planned.sort();
-    assert_eq!(planned, ids(&study.cells()));
+    let ids = |cells: &[Value]| cells.iter().map(|cell| cell["id"].to_string()).collect::<BTreeSet<_>>();
+    assert_eq!(ids(study.plan()["cells"].as_array().unwrap()), ids(&study.cells()));
     for cell in study.cells() {
         assert_eq!((cell["ending"].as_str(), cell["exit_status"].as_i64()), (Some("completed"), Some(0)));
         let record: results::RunRecord = serde_json::from_value(cell["record"].clone()).unwrap();
@@ -98,14 +98,20 @@ fn every_cell_leaves_its_record_and_is_not_run_again() {
     let before = study.files();
     let again = study.runner("").run().expect_status(0).expect_errors(&["2 of them already finished"]);
     assert!(again.stdout.contains("batch 32"), "{}", again.stdout);
+    study.write(&format!("{SMALL}\nseeds = [2]"));
+    let other = study.runner("").run().expect_status(2);
+    other.expect_errors(&["belongs to a different study", "seeds: [2] here, [1] in the folder", "--output"]);
     assert_eq!(study.files(), before);
 }
 
 #[test]
-fn impossible_cell_is_kept_and_others_go_on() {
+fn impossible_cell_is_kept_reported_and_others_go_on() {
+    let study = Study::new("batch_sizes = [16, 32]\nprecisions = [\"f32\", \"f16-matrix\"]\nlimits = [{ steps = 8 }]");
+    let text = fs::read_to_string(study.file()).unwrap();
+    fs::write(study.file(), format!("repeats = \"Table I of a paper.\"\n{text}")).unwrap();
+    let runner = |words: &str| study.runner(&format!("--scale 0.25 --only batch-size=16 {words}"));
     // No backend on the processor uses matrix units.
-    let study = Study::new("precisions = [\"f32\", \"f16-matrix\"]\nbatch_sizes = [16]\nlimits = [{ steps = 1 }]");
-    let finished = study.runner("").run().expect_status(1).expect_output(&["! f16-matrix: "]);
+    let finished = runner("").run().expect_status(1).expect_output(&["! f16-matrix: "]);
     finished.expect_errors(&["1 of 2 cells have no results", "--retry-failed"]);
     let cells = study.cells();
     let of = |precision: &str| cells.iter().find(|cell| cell["settings"]["spec"]["precision"] == precision).unwrap();
@@ -115,10 +121,19 @@ fn impossible_cell_is_kept_and_others_go_on() {
     assert!(failed["reason"].as_str().unwrap().contains("f16-matrix"), "{failed}");
     assert!(failed["record"].is_null() && !failed["last_lines"].as_array().unwrap().is_empty(), "{failed}");
     // A failure is a result until a retry is requested.
-    study.runner("").run().expect_status(1).expect_errors(&["2 of them already finished"]);
-    study.runner("--retry-failed").run().expect_status(1);
+    runner("").run().expect_status(1).expect_errors(&["2 of them already finished"]);
+    runner("--retry-failed").run().expect_status(1);
     let attempts = study.cells().iter().map(|cell| cell["attempts"].as_u64().unwrap()).sum::<u64>();
     assert_eq!(attempts, 1 + 2);
+
+    let (found, page) = report(&study);
+    expect_parts(&found, &["A test", "mine: 2 of 4 cells have run", "1 of 2 runs has no results: 1 failed"]);
+    expect_parts(&found, &["in mine every limit is 25 % of the original"]);
+    expect_parts(&page, &["Repeats: Table I of a paper.", "f16-matrix"]);
+    let table = study.place.path().join("t.csv");
+    let finished = Runner::new("export -o").arg(&table).arg(study.output()).run().expect_status(0);
+    finished.expect_errors(&["Written", "1 workload of 1 run.", "Left out: 1 cell without a record"]);
+    assert_eq!(fs::read_to_string(&table).unwrap().lines().count(), 1 + 1);
 }
 
 /// The error of a program that cannot start is the reason, and the other backend's cell has results.
@@ -318,37 +333,21 @@ fn mistake_in_a_study_is_shown_with_its_place() {
         finished.expect_errors(&["mine.toml", parts[0], parts[1]]);
         assert!(!study.output().exists(), "{line}");
     }
-    Runner::new("study no-such-study").run().expect_status(2).expect_errors(&["no-such-study", "gtdl-batch-size"]);
-    let finished = Runner::new("study keras-five --only batch=5").run().expect_status(2);
-    finished.expect_errors(&["--only", "batch-size"]);
-    Runner::new("study keras-five --dry-run --only seed=5").run().expect_status(2).expect_errors(&["--only"]);
-    Runner::new("study keras-five --scale 2").run().expect_status(2).expect_errors(&["--scale", "at most 1"]);
-}
-
-#[test]
-fn a_folder_of_another_study_is_refused_with_what_differs() {
-    let study = Study::new(&format!("{SMALL}\nseeds = [1]"));
-    study.runner("--only batch-size=16").run().expect_status(0);
-    let before = study.files();
-    study.write(&format!("{SMALL}\nseeds = [2]"));
-    let finished = study.runner("").run().expect_status(2);
-    finished.expect_errors(&["belongs to a different study", "seeds: [2] here, [1] in the folder", "--output"]);
-    assert_eq!(study.files(), before);
+    let cases: [(&str, i32, &[&str]); 4] = [
+        ("no-such-study", 2, &["no-such-study", "gtdl-batch-size"]),
+        ("keras-five --only batch=5", 2, &["--only", "batch-size"]),
+        ("keras-five --dry-run --only seed=5", 2, &["--only"]),
+        ("keras-five --scale 2", 2, &["--scale", "at most 1"]),
+    ];
+    expect_refusals(|line| Runner::new("study").args(line), &cases);
 }
 
 #[test]
 fn built_in_studies_are_listed_and_can_be_copied() {
-    Runner::new("study").run().expect_status(0).expect_output(&[
-        "keras-backends",
-        "gtdl-combined",
-        "Table XXI",
-        "repeats",
-        "differs",
-        "(34 cells)",
-    ]);
-    let printed = Runner::new("study gtdl-learning-rate --print").run().expect_status(0).stdout;
+    let parts = ["keras-backends", "gtdl-combined", "Table XXI", "repeats", "differs", "(34 cells)"];
+    run("study", 0).expect_output(&parts);
     let place = tempfile::tempdir().unwrap();
-    fs::write(place.path().join("copy.toml"), printed).unwrap();
+    fs::write(place.path().join("copy.toml"), run("study gtdl-learning-rate --print", 0).stdout).unwrap();
     let of = |name: &str| {
         let line = format!("study {name} --backend {BACKEND} --dry-run --json -");
         let mut runner = Runner::new(&line);
@@ -357,7 +356,7 @@ fn built_in_studies_are_listed_and_can_be_copied() {
         document["plan"]["cells"].clone()
     };
     assert_eq!(of("copy.toml"), of("gtdl-learning-rate"));
-    let schema: Value = Runner::new("study --schema").run().expect_status(0).json();
+    let schema: Value = run("study --schema", 0).json();
     assert!(schema["properties"]["matrix"].is_object(), "{schema}");
 }
 
@@ -506,20 +505,4 @@ fn study_of_kernels_refuses_options_of_networks() {
         write_kernels(&study, line);
         study.runner("--dry-run").run().expect_status(2).expect_errors(&["mine.toml", parts[0], parts[1]]);
     }
-}
-
-#[test]
-fn what_the_command_itself_kept_makes_a_report_too() {
-    let Some(adapter) = any_adapter() else { return };
-    let place = tempfile::tempdir().unwrap();
-    let file = place.path().join("launches.json");
-    let line = format!("kernels {} --suite launch --json", adapter);
-    let finished = Runner::new(&line).arg(&file).run().expect_status(0);
-    assert!(finished.stdout.contains("Launches of a small kernel"), "{}", finished.stdout);
-    for path in [place.path(), &file] {
-        let finished = Runner::new("report --force --output").arg(place.path().join("r.html")).arg(path).run();
-        let shown = one_line(&finished.expect_status(0).stdout);
-        assert!(shown.contains("Kernel benchmarks"), "{shown}");
-    }
-    assert!(fs::read_to_string(place.path().join("r.html")).unwrap().contains("Round trip to the device"));
 }
