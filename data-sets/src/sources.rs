@@ -64,12 +64,6 @@ pub(crate) struct DataFile {
     pub sha256: String,
 }
 
-impl DataFile {
-    pub(crate) fn compressed_name(&self) -> String {
-        format!("{}.gz", self.file)
-    }
-}
-
 /// Returns the files that must exist, from `reference/data-sets.json`, which the engine reads too.
 pub(crate) fn registered() -> Vec<DataFile> {
     let registry = include_str!("../../reference/data-sets.json");

@@ -3,7 +3,7 @@
 use crate::workspace::{self, find_program};
 use crate::{say, setup};
 use anyhow::{Context, Result, bail, ensure};
-use data_sets::{Download, Package, Progress, Store, Trust};
+use data_sets::{Download, Package, Progress, Store};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -18,16 +18,12 @@ pub(crate) fn programs() -> impl Download + 'static {
     Programs { path: std::env::var_os("PATH").unwrap_or_default() }
 }
 
-/// Ensures that all files of the store are complete and correct.
-pub(crate) fn prepare(store: &Store, trust: Trust) -> Result<()> {
+/// Ensures that all files of the store are complete and correct, or, if `refetch`, fetches and makes them again.
+pub(crate) fn prepare(store: &Store, refetch: bool) -> Result<()> {
     setup::system(setup::Wanted { download: store.needs_download(), ..setup::Wanted::default() })?;
-    if trust != Trust::Stamped {
-        say::step("Verifying", format!("the data sets in {}", store.folder().display()));
-    }
-    let made = store.ensure(trust)?;
-    if made > 0 || trust != Trust::Stamped {
-        say::step("Data", format!("{} files verified, {made} of them new", store.files()));
-    }
+    say::step("Verifying", format!("the data sets in {}", store.folder().display()));
+    let made = store.ensure(refetch)?;
+    say::step("Data", format!("{} files verified, {made} of them new", store.files()));
     Ok(())
 }
 

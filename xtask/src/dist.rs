@@ -9,7 +9,6 @@ use crate::{data, page, say};
 use anyhow::{Context, Result, ensure};
 use cargo_metadata::{MetadataCommand, Package};
 use clap::{Args, ValueEnum};
-use data_sets::Trust;
 use data_sets::files::{sha256_hex, write_whole};
 use flate2::{Compression, GzBuilder};
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,7 +82,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     if wants(Only::Server) {
         setup::system(Wanted::default())?;
         if !options.no_data {
-            data::prepare(&store, Trust::Nothing)?;
+            data::prepare(&store, false)?;
         }
         let hooks = page::hooks(top)?;
         let build = if options.no_burn_page { page::build } else { page::build_with_burn };

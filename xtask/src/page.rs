@@ -114,18 +114,16 @@ fn trunk() -> Result<PathBuf> {
     Ok(trunk)
 }
 
-/// Returns the command that builds the worker with Burn and adds it to the page.
-pub(crate) fn burn(top: &Path, hooks: &Path) -> Command {
-    let mut command = workspace::command(top, hooks);
-    command.arg("burn").arg(folder(top));
-    command
+/// Adds the arguments of the hooks that build the worker with Burn and add it to the page.
+pub(crate) fn add_burn<'a>(top: &Path, command: &'a mut Command) -> &'a mut Command {
+    command.arg("burn").arg(folder(top))
 }
 
 /// Builds the page with Burn, for callers that need it complete.
 pub(crate) fn build_with_burn(top: &Path, hooks: &Path) -> Result<()> {
     build(top, hooks)?;
     let task = Task::new("Building", "Burn for the page");
-    task.follow(&mut burn(top, hooks))?;
+    task.follow(add_burn(top, &mut workspace::command(top, hooks)))?;
     task.done("Built");
     Ok(())
 }

@@ -6,7 +6,7 @@ use crate::{check, data, dist, page, say};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 use data_sets::files::{sha256_hex, temporary_name, write_whole};
-use data_sets::{Download, Package, Store, Trust};
+use data_sets::{Download, Package, Store};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -99,7 +99,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
 /// Builds the tests, the programs that they start, and the page, and prepares the data sets, in parallel.
 fn build(top: &Path, store: &Store, selection: &Selection, hooks: Option<&Path>) -> Result<()> {
     thread::scope(|scope| {
-        let data = scope.spawn(|| data::prepare(store, Trust::Nothing));
+        let data = scope.spawn(|| data::prepare(store, false));
         let build_page = if selection.all { page::build_with_burn } else { page::build };
         let page = scope.spawn(move || hooks.map_or(Ok(()), |hooks| build_page(top, hooks)));
         let tests = selection.build(top);

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 use serde::Deserialize;
 
 /// Names of all fragments, for the service worker.
@@ -112,7 +112,22 @@ fn render(library: &Library<'_>, document: &Document, wrong: &mut Vec<String>) -
     }
     let mut text = String::new();
     html::push_html(&mut text, writer.events.into_iter());
-    text
+    with_scrolling_tables(text)
+}
+
+/// Lets tables scroll, and replaces the styles of their cells by classes. Texts contain no `<`, because they are
+/// escaped.
+fn with_scrolling_tables(mut html: String) -> String {
+    let scroll = "<div class=\"scroll\" role=\"region\" aria-label=\"Table, scrollable\" tabindex=\"0\"><table>";
+    html = html.replace("<table>", scroll).replace("</table>", "</table></div>");
+    for (cell, scope) in [("th", " scope=\"col\""), ("td", "")] {
+        html = html.replace(&format!("<{cell}>"), &format!("<{cell}{scope}>"));
+        for (side, class) in [("left", ""), ("center", " class=\"number\""), ("right", " class=\"number\"")] {
+            let styled = format!("<{cell} style=\"text-align: {side}\">");
+            html = html.replace(&styled, &format!("<{cell}{scope}{class}>"));
+        }
+    }
+    html
 }
 
 /// Converts Markdown events to HTML events.
@@ -124,9 +139,6 @@ struct Writer<'a> {
     heading: Option<&'a Heading>,
     /// True for each open link that has a target.
     links: Vec<bool>,
-    alignments: Vec<Alignment>,
-    column: usize,
-    in_head: bool,
     /// URL of an image, which the page cannot show.
     image: Option<String>,
 }
@@ -154,14 +166,6 @@ impl<'a> Writer<'a> {
             Event::Start(Tag::Image { dest_url, .. }) => self.image = Some(dest_url.into_string()),
             Event::Start(Tag::CodeBlock(_)) => self.write("<pre tabindex=\"0\"><code>"),
             Event::End(TagEnd::CodeBlock) => self.write("</code></pre>\n"),
-            Event::Start(Tag::Table(alignments)) => self.begin_table(alignments),
-            Event::Start(Tag::TableHead) => self.begin_row(true, "<thead><tr>"),
-            Event::End(TagEnd::TableHead) => self.begin_row(false, "</tr></thead><tbody>\n"),
-            Event::Start(Tag::TableRow) => self.begin_row(false, "<tr>"),
-            Event::End(TagEnd::TableRow) => self.write("</tr>\n"),
-            Event::Start(Tag::TableCell) => self.begin_cell(),
-            Event::End(TagEnd::TableCell) => self.write(if self.in_head { "</th>" } else { "</td>" }),
-            Event::End(TagEnd::Table) => self.write("</tbody></table></div>\n"),
             other => self.events.push(other),
         }
     }
@@ -195,27 +199,6 @@ impl<'a> Writer<'a> {
             self.write("</a></li>\n");
         }
         self.write("</ul></nav>\n");
-    }
-
-    fn begin_table(&mut self, alignments: Vec<Alignment>) {
-        self.alignments = alignments;
-        self.write("<div class=\"scroll\" role=\"region\" aria-label=\"Table, scrollable\" tabindex=\"0\"><table>");
-    }
-
-    fn begin_row(&mut self, in_head: bool, html: &'static str) {
-        (self.in_head, self.column) = (in_head, 0);
-        self.write(html);
-    }
-
-    fn begin_cell(&mut self) {
-        let number = matches!(self.alignments.get(self.column), Some(Alignment::Right | Alignment::Center));
-        self.column += 1;
-        self.write(match (self.in_head, number) {
-            (true, true) => "<th scope=\"col\" class=\"number\">",
-            (true, false) => "<th scope=\"col\">",
-            (false, true) => "<td class=\"number\">",
-            (false, false) => "<td>",
-        });
     }
 }
 
@@ -295,8 +278,11 @@ fn target(library: &Library<'_>, document: &Document, link: &str) -> Result<Link
     let (path, id) = link.split_once('#').map_or((link, None), |(path, id)| (path, Some(id)));
     let folder = document.listed.file.parent().unwrap_or(Path::new(""));
     let (above, path) = relative_to_top(&folder.join(path));
-    if above > 0 {
-        return on_the_host(library, above, &path);
+    match above {
+        0 => {}
+        // The URLs of files are REPOSITORY/blob/BRANCH/FILE, so `../../releases` in the root folder is a page of the host.
+        2 => return Ok(resolve_in_repository(library, &with_slashes(&path))),
+        _ => return Err("it leads out of the repository".to_owned()),
     }
     if let Some(other) = library.find(&path) {
         id.map_or(Ok(()), |id| check_anchor(other, id))?;
@@ -314,16 +300,6 @@ fn target(library: &Library<'_>, document: &Document, link: &str) -> Result<Link
 fn check_anchor(document: &Document, id: &str) -> Result<(), String> {
     let has = document.headings.has(id);
     if has { Ok(()) } else { Err(format!("{} has no heading #{id}", document.listed.file.display())) }
-}
-
-/// Resolves links to other pages of the repository's host, such as `../../releases` from the root folder.
-fn on_the_host(library: &Library<'_>, above: usize, path: &Path) -> Result<LinkTarget, String> {
-    // The URLs of files are REPOSITORY/blob/BRANCH/FILE.
-    if above == 2 {
-        Ok(resolve_in_repository(library, &with_slashes(path)))
-    } else {
-        Err("it leads out of the repository".to_owned())
-    }
 }
 
 fn resolve_in_repository(library: &Library<'_>, place: &str) -> LinkTarget {
