@@ -4,9 +4,9 @@
 //! generated documentation are added to it.
 
 use crate::setup::{self, Wanted};
-use crate::workspace::{self, WASM, cargo, files_below};
+use crate::workspace::{self, WASM, cargo, files_below, output_of};
 use crate::{data, page, say};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use cargo_metadata::{MetadataCommand, Package};
 use clap::{Args, ValueEnum};
 use data_sets::files::{sha256_hex, write_whole};
@@ -123,11 +123,11 @@ fn native_runner(top: &Path, name: String, program: &Path, features: &[&str], ta
     let mut archive = Archive::new(top, name, "packaging/native-runner")?;
     archive.add_program(RUNNER, strip(program)?);
     for (shell, file) in COMPLETIONS {
-        let script = output_of(program, &["completions", shell])?;
+        let script = output_of(Command::new(program).args(["completions", shell]))?;
         archive.add_text(&format!("completions/{file}"), script);
     }
     let manual = program.with_extension(format!("manual-{}", std::process::id()));
-    let added = output_of(program, &["manual", "--output", &manual.to_string_lossy()])
+    let added = output_of(Command::new(program).args(["manual", "--output"]).arg(&manual))
         .and_then(|_| archive.add_folder("man", &manual));
     // A temporary folder that cannot be removed does no harm.
     let _ = fs::remove_dir_all(&manual);
@@ -176,8 +176,7 @@ fn test_archives(top: &Path, features: &[&str], archives: &Path) -> Result<()> {
 
 /// Returns cargo's default target, such as `x86_64-unknown-linux-gnu`.
 fn target(top: &Path) -> Result<String> {
-    let output = cargo(top).arg("-vV").output().context("cannot start cargo")?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = output_of(cargo(top).arg("-vV"))?;
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     Ok(host.context("`cargo -vV` names no host")?.to_owned())
 }
@@ -200,15 +199,6 @@ fn strip(program: &Path) -> Result<Vec<u8>> {
     // A temporary file that cannot be removed does no harm.
     let _ = fs::remove_file(&copy);
     stripped
-}
-
-/// Returns the standard output of a program.
-fn output_of(program: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
-    let output = Command::new(program).args(arguments).output();
-    let output = output.with_context(|| format!("cannot start {}", program.display()))?;
-    let messages = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "`{} {arguments:?}` ended with {}: {messages}", program.display(), output.status);
-    Ok(output.stdout)
 }
 
 /// Licenses of the libraries in the archives: most require that their text is included.
@@ -252,10 +242,7 @@ fn libraries_of(top: &Path, build: &Build<'_>) -> Result<BTreeSet<String>> {
     command.args(["tree", "--locked", "--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}"]);
     command.args(["--package", build.package, "--target", build.target]);
     command.args(build.features.iter().flat_map(|feature| ["--features", feature]));
-    let output = command.output().context("cannot start cargo")?;
-    let messages = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "cargo cannot list the libraries of {}: {messages}", build.package);
-    let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines = output_of(&mut command).with_context(|| format!("cannot list the libraries of {}", build.package))?;
     // The workspace's packages are listed with their folder. Their licenses are separate files in the archive.
     let libraries = lines.lines().filter(|line| !line.contains(top.to_string_lossy().as_ref()));
     let name = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
@@ -363,9 +350,8 @@ impl Archive {
 
 /// Returns the time of the commit, so that archives are reproducible.
 fn commit_time(top: &Path) -> u64 {
-    let output = Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(top).output();
-    let text = output.ok().and_then(|output| String::from_utf8(output.stdout).ok());
-    text.and_then(|text| text.trim().parse().ok()).unwrap_or_else(|| {
+    let text = output_of(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(top));
+    text.ok().and_then(|text| text.trim().parse().ok()).unwrap_or_else(|| {
         say::warn("no git commit found in this checkout: the files in the archives are dated 1970");
         0
     })

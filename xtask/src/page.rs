@@ -2,8 +2,8 @@
 
 use crate::say;
 use crate::say::Task;
-use crate::workspace::{self, WASM, cargo, find_program};
-use anyhow::{Context, Result, anyhow, bail};
+use crate::workspace::{self, WASM, cargo, output_of};
+use anyhow::{Context, Result, anyhow};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -93,9 +93,9 @@ pub(crate) fn build(top: &Path, hooks: &Path) -> Result<()> {
 
 /// Returns the `trunk` on the PATH if its version is suitable, or else the one in the cache, installed if necessary.
 fn trunk() -> Result<PathBuf> {
-    let on_path = find_program("trunk", &env::var_os("PATH").unwrap_or_default());
-    let version = on_path.as_ref().and_then(|trunk| Command::new(trunk).arg("--version").output().ok());
-    let is_suitable = version.is_some_and(|output| String::from_utf8_lossy(&output.stdout).starts_with(SUITABLE_TRUNK));
+    let on_path = which::which("trunk").ok();
+    let version = on_path.as_ref().and_then(|trunk| output_of(Command::new(trunk).arg("--version")).ok());
+    let is_suitable = version.is_some_and(|version| version.starts_with(SUITABLE_TRUNK));
     if let Some(trunk) = on_path.filter(|_| is_suitable) {
         return Ok(trunk);
     }
@@ -130,11 +130,7 @@ pub(crate) fn build_with_burn(top: &Path, hooks: &Path) -> Result<()> {
 
 /// Returns the folder with the bundles of TensorFlow.js and jax-js for tests.
 pub(crate) fn frameworks(top: &Path, hooks: &Path) -> Result<PathBuf> {
-    let output = workspace::command(top, hooks).arg("frameworks").output()?;
-    if !output.status.success() {
-        bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    let folder = PathBuf::from(String::from_utf8(output.stdout)?.trim());
+    let folder = PathBuf::from(output_of(workspace::command(top, hooks).arg("frameworks"))?.trim());
     say::step("Bundled", format!("TensorFlow.js and jax-js: {}", folder.display()));
     Ok(folder)
 }

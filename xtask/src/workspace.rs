@@ -2,12 +2,12 @@
 
 use crate::say;
 use crate::say::Task;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use walkdir::WalkDir;
 
 /// Target triple of the page's crates.
@@ -93,6 +93,15 @@ pub(crate) fn run(command: &mut Command, doing: &str) -> Result<()> {
         bail!("{doing} failed: `{program}` exited with {status}; see its messages above");
     }
     Ok(())
+}
+
+/// Returns the standard output of a command. The error of a failure contains its messages.
+pub(crate) fn output_of(command: &mut Command) -> Result<String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start `{program}`"))?;
+    let messages = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "`{program}` ended with {}: {}", output.status, messages.trim());
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// Returns the first program of this name in a PATH-like list of folders.

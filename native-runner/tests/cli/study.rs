@@ -105,17 +105,23 @@ fn every_cell_leaves_its_record_and_is_not_run_again() {
 }
 
 #[test]
-fn impossible_cell_is_kept_reported_and_others_go_on() {
+fn scaled_study_keeps_and_reports_its_impossible_cell() {
     let study = Study::new("batch_sizes = [16, 32]\nprecisions = [\"f32\", \"f16-matrix\"]\nlimits = [{ steps = 8 }]");
     let text = fs::read_to_string(study.file()).unwrap();
     fs::write(study.file(), format!("repeats = \"Table I of a paper.\"\n{text}")).unwrap();
     let runner = |words: &str| study.runner(&format!("--scale 0.25 --only batch-size=16 {words}"));
     // No backend on the processor uses matrix units.
-    let finished = runner("").run().expect_status(1).expect_output(&["! f16-matrix: "]);
-    finished.expect_errors(&["1 of 2 cells have no results", "--retry-failed"]);
+    let parts = ["! f16-matrix: ", "scaled to 0.25 of the full length"];
+    let finished = runner("").run().expect_status(1).expect_output(&parts);
+    finished.expect_errors(&["1 of 2 cells have no results", "--retry-failed", "shortened to 0.25"]);
+    assert_eq!(study.plan()["scale"], 0.25);
     let cells = study.cells();
     let of = |precision: &str| cells.iter().find(|cell| cell["settings"]["spec"]["precision"] == precision).unwrap();
-    assert_eq!(of("f32")["ending"], "completed");
+    let trained = of("f32");
+    assert_eq!((&trained["ending"], trained["scale"].as_f64()), (&"completed".into(), Some(0.25)));
+    let steps =
+        [&trained["settings"]["spec"]["length"], &trained["record"]["requested"]["length"], &trained["full_limit"]];
+    assert_eq!(steps.map(|length| length["steps"].as_u64()), [2, 2, 8].map(Some), "{trained}");
     let failed = of("f16-matrix");
     assert_eq!((failed["ending"].as_str(), failed["exit_status"].as_i64()), (Some("failed"), Some(2)));
     assert!(failed["reason"].as_str().unwrap().contains("f16-matrix"), "{failed}");
@@ -125,6 +131,9 @@ fn impossible_cell_is_kept_reported_and_others_go_on() {
     runner("--retry-failed").run().expect_status(1);
     let attempts = study.cells().iter().map(|cell| cell["attempts"].as_u64().unwrap()).sum::<u64>();
     assert_eq!(attempts, 1 + 2);
+    // A study of full length is a different study.
+    let other = study.runner("").run().expect_status(2);
+    other.expect_errors(&["belongs to a different study", "scale: 1.0 here, 0.25"]);
 
     let (found, page) = report(&study);
     expect_parts(&found, &["A test", "mine: 2 of 4 cells have run", "1 of 2 runs has no results: 1 failed"]);
@@ -297,27 +306,6 @@ fn order_follows_from_the_seed() {
     assert_eq!(order(1), first);
     assert_ne!(order(2), first);
     assert_ne!(first, (1..=10).collect::<Vec<_>>());
-}
-
-#[test]
-fn a_scaled_study_says_so_everywhere() {
-    let study = Study::new("batch_sizes = [16]\nlimits = [{ steps = 6 }]");
-    study
-        .runner("--scale 0.5")
-        .run()
-        .expect_status(0)
-        .expect_output(&["scaled to 0.5 of the full length"])
-        .expect_errors(&["shortened to 0.5"]);
-    assert_eq!(study.plan()["scale"], 0.5);
-    let cells = study.cells();
-    assert_eq!(
-        (&cells[0]["settings"]["spec"]["length"]["steps"], &cells[0]["full_limit"]["steps"]),
-        (&3.into(), &6.into())
-    );
-    assert_eq!(cells[0]["scale"], 0.5);
-    assert_eq!(cells[0]["record"]["requested"]["length"]["steps"], 3, "{}", cells[0]["record"]);
-    // A study of full length is a different study.
-    study.runner("").run().expect_status(2).expect_errors(&["belongs to a different study", "scale: 1.0 here, 0.5"]);
 }
 
 #[test]
