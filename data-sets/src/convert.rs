@@ -54,7 +54,7 @@ fn unpack(archive: &Path, wanted: &[&str]) -> Result<Entries> {
 fn images_and_labels(split: &Split, file: &DataFile, entries: &Entries) -> Result<(Vec<u8>, Vec<u8>)> {
     match &split.originals {
         Originals::Idx { images, labels } => {
-            let body = |original: &Original, shape: &[u32]| {
+            let body = |original: &Original, shape: &[u32]| -> Result<Vec<u8>> {
                 let bytes = &entries[original.path];
                 expect_md5(original, bytes)?;
                 Ok(idx_body(bytes, shape).with_context(|| original.path.to_owned())?.to_vec())

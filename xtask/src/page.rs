@@ -1,7 +1,6 @@
 //! The page, built by Trunk (`Trunk.toml`), and the tools that Trunk needs.
 
 use crate::say;
-use crate::say::Task;
 use crate::workspace::{self, WASM, cargo, output_of};
 use anyhow::{Context, Result, anyhow};
 use std::env;
@@ -69,10 +68,9 @@ pub(crate) fn build(top: &Path, hooks: &Path) -> Result<()> {
     // Cargo compiles the page while Trunk may still be installing. Trunk then finds it compiled.
     let (trunk, compiled) = thread::scope(|scope| {
         let compiled = scope.spawn(|| {
-            let task = Task::new("Compiling", "the page");
             let mut compile = cargo(top);
             compile.args(["build", "--locked", "--profile", "web", "--target", WASM, "--package", "app", "--bins"]);
-            task.follow(&mut compile).map(|()| task.done("Compiled"))
+            say::follow(["Compiling", "Compiled"], "the page", &mut compile)
         });
         (trunk(), compiled.join())
     });
@@ -85,10 +83,9 @@ pub(crate) fn build(top: &Path, hooks: &Path) -> Result<()> {
         .with_context(|| format!("cannot write {}", wasm_bindgen.display()))?;
     let old = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths([folder].into_iter().chain(env::split_paths(&old)))?;
-    let task = Task::new("Building", "the page with Trunk");
-    task.follow(workspace::command(top, trunk?).args(["build", "--release"]).env("PATH", path))?;
-    task.done("Built");
-    Ok(())
+    let mut build = workspace::command(top, trunk?);
+    build.args(["build", "--release"]).env("PATH", path);
+    say::follow(["Building", "Built"], "the page with Trunk", &mut build)
 }
 
 /// Returns the `trunk` on the PATH if its version is suitable, or else the one in the cache, installed if necessary.
@@ -102,14 +99,13 @@ fn trunk() -> Result<PathBuf> {
     let root = workspace::cache()?.join(format!("trunk-{TRUNK}"));
     let trunk = root.join("bin").join(format!("trunk{}", env::consts::EXE_SUFFIX));
     if !trunk.is_file() {
-        let task = Task::new("Installing", &format!("Trunk {TRUNK} into {}", root.display()));
         let mut install = cargo(&env::temp_dir());
         // Unoptimized and without download features, because it only starts the tools and copies files.
         install.args(["install", "trunk", "--version", TRUNK, "--locked", "--debug", "--no-default-features"]);
         install.arg("--root").arg(&root).env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_INCREMENTAL", "0");
         // A target folder of the checkout does not help, because it contains neither Trunk's versions nor its profile.
-        task.follow(install.env_remove("CARGO_TARGET_DIR"))?;
-        task.done("Installed");
+        let what = format!("Trunk {TRUNK} into {}", root.display());
+        say::follow(["Installing", "Installed"], &what, install.env_remove("CARGO_TARGET_DIR"))?;
     }
     Ok(trunk)
 }
@@ -122,10 +118,8 @@ pub(crate) fn add_burn<'a>(top: &Path, command: &'a mut Command) -> &'a mut Comm
 /// Builds the page with Burn, for callers that need it complete.
 pub(crate) fn build_with_burn(top: &Path, hooks: &Path) -> Result<()> {
     build(top, hooks)?;
-    let task = Task::new("Building", "Burn for the page");
-    task.follow(add_burn(top, &mut workspace::command(top, hooks)))?;
-    task.done("Built");
-    Ok(())
+    let mut command = workspace::command(top, hooks);
+    say::follow(["Building", "Built"], "Burn for the page", add_burn(top, &mut command))
 }
 
 /// Returns the folder with the bundles of TensorFlow.js and jax-js for tests.

@@ -60,7 +60,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     setup::wasm_target(top)?;
     if selection.is_whole {
         check::format(top)?;
-        check::promises(top)?;
+        check::sources(top)?;
     }
     workspace::fetch_dependencies(top);
     let needs_hooks = selection.has(BROWSER_TESTS) || (options.all && selection.has("native-runner"));
@@ -221,17 +221,16 @@ impl Selection {
     }
 
     fn build(&self, top: &Path) -> Result<()> {
-        let task = crate::say::Task::new("Building", "the tests");
+        let verbs = ["Building", "Built"];
         for tools in [false, true].into_iter().filter(|tools| self.has_any(*tools)) {
-            task.follow(self.test_command(top, tools, self.has_nextest).arg("--no-run"))?;
+            say::follow(verbs, "the tests", self.test_command(top, tools, self.has_nextest).arg("--no-run"))?;
         }
         // Cargo builds the programs of a crate only with the crate's own tests.
         for program in ["leaderboard", "native-runner"].into_iter().filter(|name| !self.has(name)) {
             if self.has(BROWSER_TESTS) || (program == "leaderboard" && self.has("native-runner")) {
-                task.follow(cargo(top).args(["build", "--release", "--package", program]))?;
+                say::follow(verbs, program, cargo(top).args(["build", "--release", "--package", program]))?;
             }
         }
-        task.done("Built");
         Ok(())
     }
 

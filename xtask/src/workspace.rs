@@ -1,7 +1,6 @@
 //! Paths of the checkout, cargo's target folder and the user's cache; and cargo commands in the checkout.
 
 use crate::say;
-use crate::say::Task;
 use anyhow::{Context, Result, bail, ensure};
 use std::env;
 use std::ffi::OsStr;
@@ -77,11 +76,9 @@ pub(crate) fn program(top: &Path, profile: &str, name: &str) -> Result<PathBuf> 
 
 /// Runs `cargo build -p PACKAGE` in this profile with these options as a step, and returns the path of the program.
 pub(crate) fn build(top: &Path, profile: &str, package: &str, options: &[&str], what: &str) -> Result<PathBuf> {
-    let task = Task::new("Building", what);
     let mut command = cargo(top);
     command.args(["build", "--locked", "--profile", profile, "--package", package]);
-    task.follow(command.args(options))?;
-    task.done("Built");
+    say::follow(["Building", "Built"], what, command.args(options))?;
     program(top, profile, package)
 }
 
@@ -119,9 +116,9 @@ pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
 /// Downloads missing libraries for this machine, which also runs the page's build scripts and macros, and for the
 /// browser. Builds are not `--offline`: after a failure here, they download what they need, or report what is missing.
 pub(crate) fn fetch_dependencies(top: &Path) {
-    let task = Task::new("Fetching", "the libraries in Cargo.lock");
-    match task.follow(cargo(top).args(["fetch", "--locked", "--target", "host-tuple", "--target", WASM])) {
-        Ok(_) => task.done("Fetched"),
-        Err(_) => say::warn("cannot download all libraries; continuing with those already downloaded"),
+    let mut fetch = cargo(top);
+    fetch.args(["fetch", "--locked", "--target", "host-tuple", "--target", WASM]);
+    if say::follow(["Fetching", "Fetched"], "the libraries in Cargo.lock", &mut fetch).is_err() {
+        say::warn("cannot download all libraries; continuing with those already downloaded");
     }
 }
