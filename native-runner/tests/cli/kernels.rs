@@ -137,7 +137,7 @@ fn profile_has_costs_of_launches_and_operations_of_products() {
 #[test]
 fn two_back_ends_stand_side_by_side_with_every_window() {
     let Some(adapter) = any_adapter() else { return };
-    let line = "steps --backend wgsl,reference --reference-steps 2 --batch-sizes 32,8..8,8 --seconds-per-workload 2";
+    let line = "steps --backend wgsl,reference --reference-steps 2 --batch-sizes 32,8..8,8 --seconds-per-workload 0.5";
     let document: Value = Runner::new(line).args(&adapter).tiny().args("--json").run().expect_status(0).json();
     assert_eq!(document["schema_version"], 1);
     assert_eq!((&document["checked"], &document["cancelled"]), (&true.into(), &false.into()));
