@@ -211,53 +211,42 @@ fn study_goes_on_where_standard_error_is_closed() {
     assert_eq!(study.cells()[0]["ending"], "completed");
 }
 
+#[cfg(unix)]
 #[test]
-fn study_without_possible_cells_makes_no_folder() {
+fn study_without_possible_cells_opens_backends_once_and_makes_no_folder() {
     let empty = tempfile::tempdir().unwrap();
     let damaged = damaged_data("mnist-train.bin", |bytes| bytes.truncate(1000));
     let study = Study::new("");
     study.write_of("keras-mnist-mlp", "");
-    for words in ["--dry-run", ""] {
-        let finished = study.runner(words).arg("--data").arg(empty.path()).run().expect_status(2);
-        let command = "native-runner fetch-data mnist --data";
-        finished.expect_errors(&["no cell of mine can run here: mnist is not in", command]);
-        let finished = study.runner(words).arg("--data").arg(damaged.path()).run().expect_status(2);
-        finished.expect_errors(&["no cell of mine can run here: ", "mnist-train.bin has 1000 bytes"]);
-        if cfg!(feature = "wgsl") {
-            let finished = study.runner(words).args("--backend wgsl --adapter no-such-gpu").run().expect_status(2);
-            finished.expect_errors(&["no cell of mine can run here: wgsl · no-such-gpu: no adapter fits"]);
-        }
-        assert!(!study.output().exists());
-    }
-    if cfg!(feature = "wgsl") {
-        let line = format!("--dry-run --backend {BACKEND},wgsl --adapter no-such-gpu");
-        let shown = one_line(&study.runner(&line).run().expect_status(0).stdout);
-        assert!(shown.contains("1 of 2 cells cannot run here: wgsl · no-such-gpu: no adapter fits"), "{shown}");
-        assert!(shown.contains("1 of 2 cells would run"), "{shown}");
-    }
-}
-
-#[cfg(unix)]
-#[test]
-fn back_ends_are_opened_once_before_the_folder_exists() {
-    let study = Study::new("batch_sizes = [16, 32]\nlimits = [{ steps = 1 }]");
     let starts = study.place.path().join("starts");
     let script = format!("echo start >> {}; echo no module named torch >&2; exit 1", starts.display());
-    let program = format!("pytorch=sh -c '{script}'");
-    let run = |words: &str| study.runner(words).arg("--program").arg(&program).run();
-    for words in ["--dry-run --backend pytorch", "--backend pytorch"] {
-        let finished = run(words).expect_status(2);
-        finished.expect_errors(&["no cell of mine can run here: pytorch: ", "no module named torch"]);
-        assert!(!study.output().exists());
+    let with_program = |line: &str| study.runner(line).arg("--program").arg(format!("pytorch=sh -c '{script}'"));
+    let [empty, damaged] = [&empty, &damaged].map(|folder| format!("--data {}", folder.path().display()));
+    for (line, parts) in [
+        (&*empty, &["mnist is not in", "native-runner fetch-data mnist --data"] as &[&str]),
+        (&damaged, &["mnist-train.bin has 1000 bytes"]),
+        ("--backend wgsl --adapter no-such-gpu", &["wgsl · no-such-gpu: no adapter fits"]),
+        ("--backend pytorch", &["pytorch: ", "no module named torch"]),
+    ] {
+        for words in ["--dry-run", ""] {
+            let finished = with_program(line).args(words).run().expect_status(2);
+            finished.expect_errors(&["no cell of mine can run here: "]).expect_errors(parts);
+            assert!(!study.output().exists());
+        }
     }
     assert_eq!(fs::read_to_string(&starts).unwrap().lines().count(), 2);
-    let shown = one_line(&run(&format!("--dry-run --backend {BACKEND},pytorch")).expect_status(0).stdout);
-    expect_parts(&shown, &["2 of 4 cells cannot run here: pytorch: ", "2 of 4 cells would run"]);
     // The backend exists, but no backend on the processor uses matrix units.
     study.write("precisions = [\"f16-matrix\"]");
     let finished = study.runner("").run().expect_status(2);
     finished.expect_errors(&[&format!("no cell of mine can run here: {BACKEND} · f16-matrix: ")]);
     assert!(!study.output().exists());
+    study.write("batch_sizes = [16, 32]");
+    for (line, reason) in
+        [("wgsl --adapter no-such-gpu", "wgsl · no-such-gpu: no adapter fits"), ("pytorch", "pytorch: ")]
+    {
+        let shown = with_program(&format!("--dry-run --backend {BACKEND},{line}")).run().expect_status(0);
+        shown.expect_output(&[&format!("2 of 4 cells cannot run here: {reason}"), "2 of 4 cells would run"]);
+    }
 }
 
 #[test]
