@@ -80,18 +80,18 @@ fn lose(server: &mut Server, line: &str, turn: &str, signal: Signal) -> Finished
 
 #[test]
 fn lost_server_ends_the_training_with_an_error() {
-    let line = "--backend burn-remote --remote-timeout 2 --seconds 300 --batch-size 16 --json result.json --remote";
+    let line = "-vv --backend burn-remote --remote-timeout 2 --seconds 300 --batch-size 16 --json result.json --remote";
     for signal in [Signal::SIGKILL, Signal::SIGINT, Signal::SIGSTOP] {
         let mut server = Server::start("--threads 1");
         let line = format!("{line} {}", server.address);
-        let finished = lose(&mut server, &line, " · loss ", signal).expect_status(4);
+        let finished = lose(&mut server, &line, " window ", signal).expect_status(4);
         finished.expect_errors(&[&format!("error: {BROKEN}")]);
     }
     // A client of several servers names the lost one.
     for signal in [Signal::SIGKILL, Signal::SIGSTOP] {
         let ([_first, mut second], two) = two_servers();
         let expected = format!("error: device 2 of 2 ({}): {BROKEN}", second.address);
-        let finished = lose(&mut second, &format!("{line} {two}"), " · loss ", signal).expect_status(4);
+        let finished = lose(&mut second, &format!("{line} {two}"), " window ", signal).expect_status(4);
         let finished = finished.expect_errors(&[&expected]);
         assert!(!finished.folder.path().join("result.json").exists(), "nothing was finished");
     }
