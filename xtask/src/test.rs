@@ -330,14 +330,10 @@ mod tests {
     }
 
     #[test]
-    fn the_small_size_builds_neither_burn_nor_the_tools() {
+    fn only_all_builds_burn_and_the_tools() {
         let small = select(&[], false, true).unwrap();
         assert_eq!(small.packages(false), ["--release", "--package", "results", "--package", "engine"]);
         assert!(!small.has("xtask") && !small.has(BROWSER_TESTS));
-    }
-
-    #[test]
-    fn all_builds_in_two_cargo_commands() {
         let all = select(&[], true, true).unwrap();
         let packages = ["--release", "--package", "results", "--package", "engine", "--features", "engine/burn-flex"];
         assert_eq!(all.packages(false), packages);
