@@ -135,10 +135,8 @@ fn with_scrolling_tables(mut html: String) -> String {
 struct Writer<'a> {
     events: Vec<Event<'a>>,
     headings: std::slice::Iter<'a, Heading>,
-    /// Heading being written.
-    heading: Option<&'a Heading>,
-    /// True for each open link that has a target.
-    links: Vec<bool>,
+    /// True in a link without a target. Markdown does not nest links.
+    in_plain_link: bool,
     /// URL of an image, which the page cannot show.
     image: Option<String>,
 }
@@ -153,16 +151,11 @@ impl<'a> Writer<'a> {
             Event::End(TagEnd::Heading(level)) => self.end_heading(level, &document.headings),
             Event::Start(Tag::Link { link_type, dest_url, title, id }) => match target(&dest_url) {
                 Some(address) => {
-                    self.links.push(true);
                     self.events.push(Event::Start(Tag::Link { link_type, dest_url: address.into(), title, id }));
                 }
-                None => self.links.push(false),
+                None => self.in_plain_link = true,
             },
-            Event::End(TagEnd::Link) => {
-                if self.links.pop() == Some(true) {
-                    self.events.push(Event::End(TagEnd::Link));
-                }
-            }
+            Event::End(TagEnd::Link) if self.in_plain_link => self.in_plain_link = false,
             Event::Start(Tag::Image { dest_url, .. }) => self.image = Some(dest_url.into_string()),
             Event::Start(Tag::CodeBlock(_)) => self.write("<pre tabindex=\"0\"><code>"),
             Event::End(TagEnd::CodeBlock) => self.write("</code></pre>\n"),
@@ -175,8 +168,7 @@ impl<'a> Writer<'a> {
     }
 
     fn begin_heading(&mut self) {
-        self.heading = self.headings.next();
-        if let Some(Heading { level, id, .. }) = self.heading {
+        if let Some(Heading { level, id, .. }) = self.headings.next() {
             let link =
                 if *level == HeadingLevel::H1 { String::new() } else { format!("<a class=\"self\" href=\"#{id}\">") };
             self.write(format!("<{level} id=\"{id}\">{link}"));
