@@ -155,6 +155,11 @@ fn server_lost_during_steps_costs_only_its_own_results() {
     }
 }
 
+/// Host and port of a server.
+fn address(server: &FakeServer) -> &str {
+    server.url.trim_start_matches("http://")
+}
+
 #[test]
 fn missing_and_foreign_servers_are_distinguished() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
@@ -163,9 +168,9 @@ fn missing_and_foreign_servers_are_distinguished() {
     let rude = FakeServer::start(|_| Answer::Raw(Vec::new()));
     let cases = [
         (closed.as_str(), "connection refused"),
-        (silent.address(), "no answer within 1 s"),
-        (web_server.address(), "no device is served at"),
-        (rude.address(), "the connection was closed without an answer"),
+        (address(&silent), "no answer within 1 s"),
+        (address(&web_server), "no device is served at"),
+        (address(&rude), "the connection was closed without an answer"),
         ("no-such-host.invalid", "the host is unknown"),
     ];
     for (address, part) in cases {
@@ -179,7 +184,7 @@ fn missing_and_foreign_servers_are_distinguished() {
 #[test]
 fn suspended_client_resumes_waiting_with_a_limit() {
     let silent = FakeServer::start(|_| Answer::Silence);
-    let line = format!("--backend burn-remote --steps 5 --remote-timeout 2 --remote {}", silent.address());
+    let line = format!("--backend burn-remote --steps 5 --remote-timeout 2 --remote {}", address(&silent));
     let mut client = Runner::new(&line).tiny().start();
     while silent.received().is_empty() {
         assert_eq!(client.process.0.try_wait().unwrap(), None, "it exited early");

@@ -397,11 +397,6 @@ impl FakeServer {
         Self { url, received }
     }
 
-    /// Host and port.
-    pub(crate) fn address(&self) -> &str {
-        self.url.trim_start_matches("http://")
-    }
-
     pub(crate) fn received(&self) -> Vec<Received> {
         self.received.lock().unwrap().clone()
     }
