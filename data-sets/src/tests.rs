@@ -116,7 +116,7 @@ fn source(set: &'static str, originals: Originals) -> Source {
 }
 
 fn grey_source() -> Source {
-    let original = |path, bytes: &[u8]| Original { path, md5: md5_hex(bytes) };
+    let original = |path, bytes: &[u8]| Original { path, md5: md5_hex(bytes).leak() };
     let images = original("package/images", &idx(&[3, 2, 2], &GREY));
     let labels = original("package/labels", &idx(&[3], &GREY_LABELS));
     source("grey", Originals::Idx { images, labels })
@@ -128,7 +128,7 @@ fn colour_source() -> Source {
         3, 1, 4, 7, 10, 2, 5, 8, 11, 3, 6, 9, 12, //
         8, 101, 104, 107, 110, 102, 105, 108, 111, 103, 106, 109, 112,
     ];
-    let sheets = vec![Original { path: "package/sheet.png", md5: md5_hex(&stream) }];
+    let sheets = vec![Original { path: "package/sheet.png", md5: md5_hex(&stream).leak() }];
     source("colour", Originals::Sheets { sheets, labels: "package/labels.json" })
 }
 
