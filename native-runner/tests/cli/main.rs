@@ -9,7 +9,7 @@ mod doctor;
 mod external;
 mod kernels;
 mod output;
-#[cfg(all(unix))] // TEMP
+#[cfg(all(unix, feature = "burn-flex", feature = "burn-remote"))]
 mod remote;
 mod report;
 mod study;

@@ -2,7 +2,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Answer, FakeServer, Runner, adapters, data_folder, expect_parts, paths, run};
+use crate::support::{Answer, FakeServer, Runner, adapters, data_folder, paths, run};
 
 #[test]
 fn help_has_examples_and_exit_statuses_and_version_the_commit() {
