@@ -96,15 +96,6 @@ fn recurrent_layers_have_shares_of_peak_in_every_pass() {
         let share = number(&entry["peak_share"]);
         assert!(share > 0.0 && share < 1.5, "{entry}");
     }
-    for entry in of("LSTM, 1024 units, 128 × 25 steps") {
-        assert_eq!(entry["outcome"], "does_not_fit", "{entry}");
-        assert!(entry["needed_bytes"].as_u64() > entry["allowed_bytes"].as_u64(), "{entry}");
-    }
-    // Includes DeepBench's vanilla layers and GRUs; one of them has a single step.
-    for (cell, sizes) in [("LSTM", 24), ("vanilla", 12), ("GRU", 19)] {
-        let is_of_cell = |entry: &&Value| entry["size"].as_str().unwrap().starts_with(cell);
-        assert_eq!(entries.iter().filter(is_of_cell).count(), 3 * sizes, "{cell}");
-    }
     for entry in of("GRU, 512 units, 32 × 1 steps") {
         assert_eq!(entry["outcome"], "skipped", "{entry}");
         assert!(entry["reason"].as_str().unwrap().contains("multiplies nothing"), "{entry}");
