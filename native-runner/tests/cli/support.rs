@@ -441,17 +441,13 @@ pub(crate) fn refusal(code: &str, message: &str) -> ErrorBody {
 }
 
 pub(crate) fn leaderboard() -> FakeServer {
-    FakeServer::start(|request| match request.call.as_str() {
-        "POST /api/v1/runs" => Answer::json(201, &started()),
-        "PUT /api/v1/runs/run-1" => Answer::json(200, &accepted("run-1", Tier::Checked)),
-        "POST /api/v1/runs/import" => Answer::json(201, &accepted("run-2", Tier::Unverified)),
-        _ => follow(request),
-    })
+    FakeServer::start(answer_like_a_leaderboard)
 }
 
-/// Answers the calls of a training run, like a leaderboard that requests nothing afterwards.
-pub(crate) fn follow(request: &Received) -> Answer {
+/// Accepts runs and records, and requests nothing after a run.
+pub(crate) fn answer_like_a_leaderboard(request: &Received) -> Answer {
     match request.call.as_str() {
+        "POST /api/v1/runs" => Answer::json(201, &started()),
         "POST /api/v1/runs/run-1/laps" => {
             let OpenLap { segment, .. } = request.json();
             Answer::json(200, &OpenedLap { beacons: [beacon(segment), beacon(segment + 1)] })
@@ -461,6 +457,8 @@ pub(crate) fn follow(request: &Received) -> Answer {
             Answer::json(200, &CommittedSegment { beacon: (!ends_lap).then(|| beacon(segment + 2)), draws: Vec::new() })
         }
         "POST /api/v1/runs/run-1/proof" => Answer::json(200, &ProofWanted::default()),
+        "PUT /api/v1/runs/run-1" => Answer::json(200, &accepted("run-1", Tier::Checked)),
+        "POST /api/v1/runs/import" => Answer::json(201, &accepted("run-2", Tier::Unverified)),
         _ => Answer::json(404, &refusal("not_found", "There is nothing here.")),
     }
 }

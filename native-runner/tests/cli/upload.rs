@@ -11,8 +11,8 @@ use results::api::{
 use results::{RunRecord, Segment, StateBytes, Warning};
 
 use crate::support::{
-    Answer, FakeServer, RealLeaderboard, Received, Runner, accepted, any_adapter, beacon, expect_parts,
-    expect_refusals, follow, leaderboard, one_line, paths, refusal, run, skipped, started,
+    Answer, FakeServer, RealLeaderboard, Received, Runner, accepted, answer_like_a_leaderboard, any_adapter, beacon,
+    expect_parts, expect_refusals, leaderboard, one_line, paths, refusal, run, skipped, started,
 };
 
 /// Arguments of a run that trains on the processor if the leaderboard allows it.
@@ -87,13 +87,12 @@ struct Curious {
 impl Curious {
     fn answer(&self, request: &Received) -> Answer {
         match request.call.as_str() {
-            "POST /api/v1/runs" => Answer::json(201, &started()),
             "POST /api/v1/runs/run-1/segments" => {
                 let CommitSegment { step, state_sha256, .. } = request.json();
                 let mut committed = self.committed.lock().unwrap();
                 let is_first = committed.is_empty();
                 committed.insert(step, state_sha256);
-                if is_first { Answer::Raw(Vec::new()) } else { follow(request) }
+                if is_first { Answer::Raw(Vec::new()) } else { answer_like_a_leaderboard(request) }
             }
             "POST /api/v1/runs/run-1/proof" => Answer::json(200, &self.wanted(&request.json())),
             call if call.starts_with("PUT") && call.contains("/states/") => {
@@ -106,7 +105,7 @@ impl Curious {
             "GET /api/v1/runs/run-1/verdict" => {
                 Answer::json(200, &Verdict { tier: Tier::Proven, notes: Vec::new(), being_verified: false })
             }
-            _ => follow(request),
+            _ => answer_like_a_leaderboard(request),
         }
     }
 
@@ -183,11 +182,9 @@ fn lost_leaderboard_costs_the_proof_but_not_the_run() {
     let (laps, segments) = ("POST /api/v1/runs/run-1/laps", "POST /api/v1/runs/run-1/segments");
     let uploaded = "PUT /api/v1/runs/run-1";
     for (refused, expected) in [(laps, vec![runs, laps, uploaded]), (segments, vec![runs, laps, segments, uploaded])] {
-        let server = FakeServer::start(move |request| match request.call.as_str() {
-            "POST /api/v1/runs" => Answer::json(201, &started()),
-            "PUT /api/v1/runs/run-1" => Answer::json(201, &accepted("run-1", Tier::Checked)),
-            call if call == refused => Answer::json(429, &refusal("too_many_requests", "Ask again tomorrow.")),
-            _ => follow(request),
+        let server = FakeServer::start(move |request| match request.call == refused {
+            true => Answer::json(429, &refusal("too_many_requests", "Ask again tomorrow.")),
+            false => answer_like_a_leaderboard(request),
         });
         let line = format!("{adapter} --workload keras-mnist-mlp --steps 12 --batch-size 16 --yes --upload");
         let finished = Runner::new(&line).arg(&server.url).run().expect_status(0);
