@@ -5,7 +5,7 @@
 //! bytes in the order sample, row, column, channel; colors are red, green, blue.
 
 use crate::files::md5_hex;
-use crate::sources::{DataFile, Original, Originals, Source};
+use crate::sources::{DataFile, Original, Originals, Source, Split};
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,30 +15,26 @@ use std::path::Path;
 const MAGIC: &[u8; 4] = b"GMDS";
 const VERSION: u32 = 1;
 
-/// Needed files of an archive, by path in the archive. Archives are read in memory, never unpacked to disk.
-#[derive(Debug)]
-pub(crate) struct Entries(BTreeMap<String, Vec<u8>>);
+/// Needed files of an archive, by path in the archive.
+type Entries = BTreeMap<String, Vec<u8>>;
 
-impl Entries {
-    fn get(&self, path: &str) -> Result<&[u8]> {
-        self.0.get(path).map(Vec::as_slice).with_context(|| format!("{path} is not in the archive"))
-    }
-
-    fn labels(&self, path: &str) -> Result<Vec<u8>> {
-        serde_json::from_slice(self.get(path)?).with_context(|| format!("{path} is not a list of labels"))
-    }
+/// Returns the bytes of these registered files of a source, made from the originals in its gzipped tar archive, which
+/// must have their published MD5 sums. Archives are read in memory, never unpacked to disk.
+pub(crate) fn convert(archive: &Path, source: &Source, files: &[&DataFile]) -> Result<Vec<Vec<u8>>> {
+    let entries = unpack(archive, &source.paths())?;
+    let convert = |file: &&DataFile| {
+        let split = source.splits.iter().find(|split| split.name == file.split);
+        let split = split.with_context(|| format!("no source has the split {} of {}", file.split, file.set))?;
+        let (images, labels) = images_and_labels(split, file, &entries)?;
+        assemble(file, &images, &labels)
+    };
+    files.iter().map(convert).collect()
 }
 
-/// Reads the originals of a source from its gzipped tar archive, and verifies their published MD5 sums.
-pub(crate) fn originals(archive: &Path, source: &Source) -> Result<Entries> {
-    unpack(archive, source).and_then(|entries| verify(source, entries))
-}
-
-fn unpack(archive: &Path, source: &Source) -> Result<Entries> {
-    let wanted = source.paths();
+fn unpack(archive: &Path, wanted: &[&str]) -> Result<Entries> {
     let file = File::open(archive).with_context(|| format!("cannot open {}", archive.display()))?;
     let mut tar = tar::Archive::new(flate2::read::GzDecoder::new(BufReader::new(file)));
-    let mut entries = BTreeMap::new();
+    let mut entries = Entries::new();
     for entry in tar.entries()? {
         let mut entry = entry?;
         let path = entry.path()?.to_string_lossy().into_owned();
@@ -50,44 +46,50 @@ fn unpack(archive: &Path, source: &Source) -> Result<Entries> {
     }
     match wanted.iter().find(|path| !entries.contains_key(**path)) {
         Some(missing) => bail!("{missing} is not in the archive"),
-        None => Ok(Entries(entries)),
+        None => Ok(entries),
     }
 }
 
-/// Returns the entries if every original has its published MD5 sum.
-fn verify(source: &Source, entries: Entries) -> Result<Entries> {
-    for split in &source.splits {
-        match &split.originals {
-            Originals::Idx { images, labels } => {
-                for original in [images, labels] {
-                    expect_md5(original, &md5_hex(entries.get(original.path)?))?;
-                }
+/// Returns the images, each with its rows of pixels, and the labels of a split.
+fn images_and_labels(split: &Split, file: &DataFile, entries: &Entries) -> Result<(Vec<u8>, Vec<u8>)> {
+    match &split.originals {
+        Originals::Idx { images, labels } => {
+            let body = |original: &Original, shape: &[u32]| -> Result<Vec<u8>> {
+                let bytes = &entries[original.path];
+                expect_md5(original, bytes)?;
+                Ok(idx_body(bytes, shape).with_context(|| original.path.to_owned())?.to_vec())
+            };
+            Ok((body(images, &[file.samples, file.height, file.width])?, body(labels, &[file.samples])?))
+        }
+        Originals::Sheets { sheets, labels: path } => {
+            let labels: Vec<u8> =
+                serde_json::from_slice(&entries[*path]).with_context(|| format!("{path} is not a list of labels"))?;
+            let (mut images, mut rest) = (Vec::new(), labels.iter().copied());
+            for sheet in sheets {
+                let pixels = sheet_pixels(&entries[sheet.path]).with_context(|| sheet.path.to_owned())?;
+                expect_md5(sheet, &batch_record_stream(&pixels, &mut rest)?)?;
+                images.extend(pixels.bytes);
             }
-            Originals::Sheets { sheets, labels } => {
-                let mut labels = entries.labels(labels)?.into_iter();
-                for sheet in sheets {
-                    let stream = batch_record_stream(entries.get(sheet.path)?, &mut labels)
-                        .with_context(|| format!("{} cannot be read", sheet.path))?;
-                    expect_md5(sheet, &md5_hex(&stream))?;
-                }
-            }
+            Ok((images, labels))
         }
     }
-    Ok(entries)
 }
 
-fn expect_md5(original: &Original, found: &str) -> Result<()> {
-    if found != original.md5 {
-        bail!("{} has MD5 {found}, but the published original has {}", original.path, original.md5);
-    }
+fn expect_md5(original: &Original, bytes: &[u8]) -> Result<()> {
+    let found = md5_hex(bytes);
+    ensure!(
+        found == original.md5,
+        "{} has MD5 {found}, but the published original has {}",
+        original.path,
+        original.md5
+    );
     Ok(())
 }
 
 /// Rebuilds a published binary batch of CIFAR-10 from its sheet. Each sample has its label, then all red, all green and
 /// all blue values. Takes one label per sample.
-fn batch_record_stream(png: &[u8], labels: &mut impl Iterator<Item = u8>) -> Result<Vec<u8>> {
-    let sheet = sheet_pixels(png)?;
-    let mut stream = Vec::with_capacity(sheet.samples * (1 + 3 * sheet.pixels));
+fn batch_record_stream(sheet: &Sheet, labels: &mut impl Iterator<Item = u8>) -> Result<Vec<u8>> {
+    let mut stream = Vec::new();
     for row in sheet.bytes.chunks_exact(3 * sheet.pixels) {
         stream.push(labels.next().context("the archive has fewer labels than images")?);
         for channel in 0..3 {
@@ -95,32 +97,6 @@ fn batch_record_stream(png: &[u8], labels: &mut impl Iterator<Item = u8>) -> Res
         }
     }
     Ok(stream)
-}
-
-/// Returns the bytes of one registered file, made from the originals of its source.
-pub(crate) fn convert(source: &Source, file: &DataFile, entries: &Entries) -> Result<Vec<u8>> {
-    let split = source
-        .splits
-        .iter()
-        .find(|split| split.name == file.split)
-        .with_context(|| format!("no source has the split {} of {}", file.split, file.set))?;
-    let (images, labels) = match &split.originals {
-        Originals::Idx { images, labels } => {
-            let shape = [file.samples, file.height, file.width];
-            let images = idx_body(entries.get(images.path)?, &shape).with_context(|| images.path.to_owned())?;
-            let labels =
-                idx_body(entries.get(labels.path)?, &[file.samples]).with_context(|| labels.path.to_owned())?;
-            (images.to_vec(), labels.to_vec())
-        }
-        Originals::Sheets { sheets, labels } => {
-            let mut images = Vec::new();
-            for sheet in sheets {
-                images.extend(sheet_pixels(entries.get(sheet.path)?).with_context(|| sheet.path.to_owned())?.bytes);
-            }
-            (images, entries.labels(labels)?)
-        }
-    };
-    assemble(file, &images, &labels)
 }
 
 fn assemble(file: &DataFile, images: &[u8], labels: &[u8]) -> Result<Vec<u8>> {
@@ -152,8 +128,8 @@ fn idx_body<'a>(bytes: &'a [u8], shape: &[u32]) -> Result<&'a [u8]> {
     ensure!(bytes.len() >= header, "an IDX file of {} bytes is shorter than its header", bytes.len());
     let dimensions = u8::try_from(shape.len())?;
     ensure!(bytes[..4] == [0, 0, UNSIGNED_BYTES, dimensions], "this is not an IDX file of {dimensions} dimensions");
-    let found: Vec<u32> =
-        bytes[4..header].chunks_exact(4).map(|word| u32::from_be_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let (sides, _) = bytes[4..header].as_chunks::<4>();
+    let found: Vec<u32> = sides.iter().map(|side| u32::from_be_bytes(*side)).collect();
     ensure!(found == shape, "the IDX file has the shape {found:?}, not {shape:?}");
     let body = &bytes[header..];
     let expected: usize = shape.iter().map(|&side| side as usize).product();
@@ -161,9 +137,8 @@ fn idx_body<'a>(bytes: &'a [u8], shape: &[u32]) -> Result<&'a [u8]> {
     Ok(body)
 }
 
-/// A decoded sheet: `samples` rows of `pixels` RGB pixels.
+/// Decoded sheet with rows of `pixels` RGB pixels.
 struct Sheet {
-    samples: usize,
     pixels: usize,
     bytes: Vec<u8>,
 }
@@ -171,12 +146,10 @@ struct Sheet {
 fn sheet_pixels(png: &[u8]) -> Result<Sheet> {
     let mut reader = png::Decoder::new(Cursor::new(png)).read_info()?;
     let info = reader.info();
-    let (samples, pixels) = (info.height as usize, info.width as usize);
-    let format = (info.color_type, info.bit_depth);
-    if format != (png::ColorType::Rgb, png::BitDepth::Eight) {
-        bail!("the sheet has the format {format:?}, not 8-bit RGB");
-    }
+    let (samples, pixels, format) = (info.height as usize, info.width as usize, (info.color_type, info.bit_depth));
+    let is_rgb = format == (png::ColorType::Rgb, png::BitDepth::Eight);
+    ensure!(is_rgb, "the sheet has the format {format:?}, not 8-bit RGB");
     let mut bytes = vec![0; samples * pixels * 3];
     reader.next_frame(&mut bytes)?;
-    Ok(Sheet { samples, pixels, bytes })
+    Ok(Sheet { pixels, bytes })
 }

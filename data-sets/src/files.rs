@@ -5,7 +5,7 @@ use sha2::Digest as _;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Part of an unfinished file's name, before the id of the writing process.
 const PARTIAL: &str = ".partial-";
@@ -80,14 +80,6 @@ pub fn sha256_of(mut reader: impl Read) -> std::io::Result<String> {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Returns the size of a file in bytes and its modification time in nanoseconds since 1970; `None` if it does not
-/// exist.
-pub(crate) fn file_state(path: &Path) -> Option<(u64, u64)> {
-    let metadata = fs::metadata(path).ok()?;
-    let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some((metadata.len(), u64::try_from(since.as_nanos()).ok()?))
 }
 
 #[cfg(test)]

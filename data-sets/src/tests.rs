@@ -1,10 +1,10 @@
 //! Guarantees of a store, on small synthetic data sets with the two layouts of the real ones.
 
-use crate::files::{md5_hex, sha256_hex, sha256_of, write_whole};
+use crate::files::{md5_hex, sha256_hex, sha256_of};
 use crate::sources::{self, DataFile, Download, Original, Originals, Package, Source, Split};
-use crate::store::{Progress, Stamp, Store, Trust};
-use anyhow::{Context, Result};
-use std::fs::{self, File};
+use crate::store::{Progress, Store};
+use anyhow::{Result, ensure};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ const COLOUR: [u8; 24] =
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112];
 const COLOUR_LABELS: [u8; 2] = [3, 8];
 
-/// Serves prepared archives and counts the requests.
+/// Serves prepared archives and counts the requests. Other downloads fail halfway.
 struct Shelf {
     archives: Vec<(&'static str, Vec<u8>)>,
     asked: Arc<AtomicUsize>,
@@ -25,19 +25,10 @@ struct Shelf {
 impl Download for Shelf {
     fn download(&self, package: &Package, to: &Path) -> Result<()> {
         self.asked.fetch_add(1, Ordering::Relaxed);
-        let (_, bytes) =
-            self.archives.iter().find(|(name, _)| *name == package.archive_name()).context("no network")?;
-        write_whole(to, |out| Ok(out.write_all(bytes)?))
-    }
-}
-
-/// Download that fails halfway.
-struct Broken;
-
-impl Download for Broken {
-    fn download(&self, _: &Package, to: &Path) -> Result<()> {
-        fs::write(to, b"half of an archive")?;
-        anyhow::bail!("the network is gone")
+        let archive = self.archives.iter().find(|(name, _)| *name == package.archive_name());
+        fs::write(to, archive.map_or(&b"half of an archive"[..], |(_, bytes)| bytes))?;
+        ensure!(archive.is_some(), "the network is gone");
+        Ok(())
     }
 }
 
@@ -75,17 +66,13 @@ impl Fixture {
 
     fn filled() -> Self {
         let fixture = Self::new();
-        assert_eq!(fixture.store.ensure(Trust::Stamped).unwrap(), 2);
+        assert_eq!(fixture.store.ensure(false).unwrap(), 2);
         fixture
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.store.folder.join(name)
     }
-}
-
-fn overwrite(path: impl AsRef<Path>, bytes: &[u8]) {
-    fs::write(path, bytes).unwrap();
 }
 
 fn idx(dimensions: &[u32], body: &[u8]) -> Vec<u8> {
@@ -129,7 +116,7 @@ fn source(set: &'static str, originals: Originals) -> Source {
 }
 
 fn grey_source() -> Source {
-    let original = |path, bytes: &[u8]| Original { path, md5: md5_hex(bytes) };
+    let original = |path, bytes: &[u8]| Original { path, md5: md5_hex(bytes).leak() };
     let images = original("package/images", &idx(&[3, 2, 2], &GREY));
     let labels = original("package/labels", &idx(&[3], &GREY_LABELS));
     source("grey", Originals::Idx { images, labels })
@@ -141,7 +128,7 @@ fn colour_source() -> Source {
         3, 1, 4, 7, 10, 2, 5, 8, 11, 3, 6, 9, 12, //
         8, 101, 104, 107, 110, 102, 105, 108, 111, 103, 106, 109, 112,
     ];
-    let sheets = vec![Original { path: "package/sheet.png", md5: md5_hex(&stream) }];
+    let sheets = vec![Original { path: "package/sheet.png", md5: md5_hex(&stream).leak() }];
     source("colour", Originals::Sheets { sheets, labels: "package/labels.json" })
 }
 
@@ -194,60 +181,39 @@ fn files_have_header_images_and_labels() {
     assert_eq!(fs::read(fixture.path("colour-train.bin")).unwrap(), expected(2, 3, &COLOUR, &COLOUR_LABELS));
     assert_eq!(
         names_in(&fixture.store.folder),
-        [".verified.json", "colour-train.bin", "colour-train.bin.gz", "grey-train.bin", "grey-train.bin.gz"]
+        ["colour-train.bin", "colour-train.bin.gz", "grey-train.bin", "grey-train.bin.gz"]
     );
 }
 
 #[test]
-fn a_second_start_makes_and_fetches_nothing() {
+fn second_start_makes_and_fetches_nothing_unless_forced() {
     let fixture = Fixture::filled();
     assert_eq!(fixture.asked.load(Ordering::Relaxed), 2);
-    for trust in [Trust::Stamped, Trust::Nothing] {
-        assert_eq!(fixture.store.ensure(trust).unwrap(), 0);
-    }
+    assert_eq!(fixture.store.ensure(false).unwrap(), 0);
     assert_eq!(fixture.asked.load(Ordering::Relaxed), 2);
     assert!(!fixture.store.needs_download());
+    assert_eq!(fixture.store.ensure(true).unwrap(), 2);
+    assert_eq!(fixture.asked.load(Ordering::Relaxed), 4);
 }
 
 #[test]
-fn truncated_files_are_named_and_made_again() {
+fn damaged_files_are_described_and_made_again() {
     let fixture = Fixture::filled();
-    let path = fixture.path("grey-train.bin");
-    overwrite(&path, &expected(3, 1, &GREY, &GREY_LABELS)[..40]);
-    let fault = fixture.store.fault_of(&grey_file(), Trust::Stamped, &Stamp::read(&fixture.store.folder)).unwrap();
-    assert_eq!(fault.to_string(), "is truncated (40 of 47 bytes)");
-    assert_eq!(fixture.store.ensure(Trust::Stamped).unwrap(), 1);
-    assert_eq!(fs::read(path).unwrap(), expected(3, 1, &GREY, &GREY_LABELS));
+    let (path, good) = (fixture.path("grey-train.bin"), expected(3, 1, &GREY, &GREY_LABELS));
+    let mut altered = good.clone();
+    altered[33] ^= 0xff;
+    let longer = [&good[..], b"more"].concat();
+    for (damaged, fault) in [
+        (&good[..40], "is truncated (40 of 47 bytes)"),
+        (&longer[..], "is too long (51 bytes instead of 47)"),
+        (&altered[..], "is altered (its SHA-256 is not the registered one)"),
+    ] {
+        fs::write(&path, damaged).unwrap();
+        assert_eq!(fixture.store.verify(&grey_file()).unwrap_err().to_string(), fault);
+        assert_eq!(fixture.store.ensure(false).unwrap(), 1);
+        assert_eq!(fs::read(&path).unwrap(), good);
+    }
     assert_eq!(fixture.asked.load(Ordering::Relaxed), 2, "the cached archive was good");
-}
-
-#[test]
-fn altered_files_are_found_and_made_again() {
-    let fixture = Fixture::filled();
-    let path = fixture.path("colour-train.bin");
-    let mut bytes = fs::read(&path).unwrap();
-    bytes[40] ^= 1;
-    overwrite(&path, &bytes);
-    let fault = fixture.store.fault_of(&colour_file(), Trust::Nothing, &Stamp::default()).unwrap();
-    assert!(fault.to_string().contains("is altered"), "{fault}");
-    assert_eq!(fixture.store.ensure(Trust::Nothing).unwrap(), 1);
-    assert_eq!(fs::read(path).unwrap(), expected(2, 3, &COLOUR, &COLOUR_LABELS));
-}
-
-#[test]
-fn stamps_do_not_cover_changed_files() {
-    let fixture = Fixture::filled();
-    let path = fixture.path("grey-train.bin");
-    let mut bytes = fs::read(&path).unwrap();
-    bytes[33] ^= 0xff;
-    overwrite(&path, &bytes);
-    // Moves the file's time one second ahead, so that the test does not depend on the file system's time resolution.
-    let later = fs::metadata(&path).unwrap().modified().unwrap() + std::time::Duration::from_secs(1);
-    File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
-    assert_eq!(fixture.store.ensure(Trust::Stamped).unwrap(), 1);
-    // A stamp with invalid JSON counts as none.
-    overwrite(Stamp::path(&fixture.store.folder), b"{ half of a st");
-    assert_eq!(fixture.store.ensure(Trust::Stamped).unwrap(), 0);
 }
 
 #[test]
@@ -257,9 +223,9 @@ fn a_corrupt_cached_archive_is_fetched_again() {
     let good = fs::read(&archive).unwrap();
     for damage in [good[..good.len() / 2].to_vec(), b"not an archive".to_vec(), tgz(&[("package/images", vec![1])])] {
         let asked = fixture.asked.load(Ordering::Relaxed);
-        overwrite(&archive, &damage);
+        fs::write(&archive, &damage).unwrap();
         fs::remove_file(fixture.path("grey-train.bin")).unwrap();
-        assert_eq!(fixture.store.ensure(Trust::Stamped).unwrap(), 1);
+        assert_eq!(fixture.store.ensure(false).unwrap(), 1);
         assert_eq!(fixture.asked.load(Ordering::Relaxed), asked + 1);
         assert_eq!(fs::read(&archive).unwrap(), good);
     }
@@ -272,7 +238,7 @@ fn archives_with_other_originals_are_refused_by_name() {
     altered[5] = 99;
     let archives = vec![("grey-1.0.0.tgz", grey_archive(&altered))];
     fixture.store.download = Box::new(Shelf { archives, asked: Arc::clone(&fixture.asked) });
-    let error = format!("{:#}", fixture.store.ensure(Trust::Stamped).unwrap_err());
+    let error = format!("{:#}", fixture.store.ensure(false).unwrap_err());
     assert!(error.contains("not the published data set") && error.contains("package/images has MD5"), "{error}");
     assert!(!fixture.path("grey-train.bin").exists());
 }
@@ -283,34 +249,27 @@ fn damaged_twins_are_made_again_byte_for_byte() {
     let twin = fixture.path("colour-train.bin.gz");
     let good = fs::read(&twin).unwrap();
     assert_eq!(sha256_of(flate2::read::GzDecoder::new(&good[..])).unwrap(), colour_file().sha256);
-    overwrite(&twin, &good[..10]);
-    assert_eq!(fixture.store.ensure(Trust::Nothing).unwrap(), 0);
+    fs::write(&twin, &good[..10]).unwrap();
+    assert_eq!(fixture.store.ensure(false).unwrap(), 0);
     assert_eq!(fs::read(&twin).unwrap(), good);
-}
-
-#[test]
-fn force_fetches_everything_again() {
-    let fixture = Fixture::filled();
-    assert_eq!(fixture.store.ensure(Trust::Refetch).unwrap(), 2);
-    assert_eq!(fixture.asked.load(Ordering::Relaxed), 4);
 }
 
 #[test]
 fn stores_can_omit_twins_and_sets() {
     let fixture = Fixture::new();
     let store = fixture.store.uncompressed().only(&["grey"]);
-    assert_eq!(store.ensure(Trust::Stamped).unwrap(), 1);
-    assert_eq!(names_in(&store.folder), [".verified.json", "grey-train.bin"]);
+    assert_eq!(store.ensure(false).unwrap(), 1);
+    assert_eq!(names_in(&store.folder), ["grey-train.bin"]);
     assert_eq!(fixture.asked.load(Ordering::Relaxed), 1);
-    assert_eq!(store.ensure(Trust::Stamped).unwrap(), 0);
+    assert_eq!(store.ensure(false).unwrap(), 0);
 }
 
 #[test]
 fn without_a_network_each_set_has_a_reason_and_advice() {
     let mut fixture = Fixture::new();
-    fixture.store.download = Box::new(Broken);
+    fixture.store.download = Box::new(Shelf { archives: Vec::new(), asked: Arc::clone(&fixture.asked) });
     assert!(fixture.store.needs_download());
-    let error = format!("{:#}", fixture.store.ensure(Trust::Stamped).unwrap_err());
+    let error = format!("{:#}", fixture.store.ensure(false).unwrap_err());
     for part in ["the network is gone", "check the network and the disk", "/grey/-/grey-1.0.0.tgz"] {
         assert!(error.contains(part), "{part:?} is not in {error:?}");
     }
@@ -321,12 +280,9 @@ fn without_a_network_each_set_has_a_reason_and_advice() {
 #[test]
 fn a_failed_set_does_not_prevent_others() {
     let mut fixture = Fixture::new();
-    let set = fixture.store.sources[0].set;
     fixture.store.sources[0].package.version = "9.9.9";
-    fixture.store.ensure(Trust::Stamped).unwrap_err();
-    let made = |set: &str| fixture.path(&format!("{set}-train.bin")).is_file();
-    let other = fixture.store.sources[1].set;
-    assert!(!made(set) && made(other));
+    fixture.store.ensure(false).unwrap_err();
+    assert!(!fixture.path("grey-train.bin").is_file() && fixture.path("colour-train.bin").is_file());
 }
 
 #[test]

@@ -365,6 +365,9 @@ pub(crate) struct TraceArgs {
     /// Enable or disable dropout layers
     #[arg(long, value_name = "on|off", default_value = "off", hide_possible_values = true, action = ArgAction::Set, value_parser = on_or_off())]
     pub(crate) dropout: bool,
+    /// Test samples to classify after the last step
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) test_samples: u32,
     #[command(flatten)]
     pub(crate) data: DataArgs,
     /// File to write the trace to; `-` is standard output

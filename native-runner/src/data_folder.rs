@@ -8,7 +8,7 @@ use std::time::Duration;
 use std::{env, fs, io};
 
 use async_trait::async_trait;
-use data_sets::{Download, Package, Progress, Store, Trust};
+use data_sets::{Download, Package, Progress, Store};
 use engine::{DataError, DataSet, DataSetDefinition, DataSource, Origin, Workload};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
@@ -218,7 +218,7 @@ pub(crate) fn make(sets: &[&str], folder: &Path, compressed: bool) -> Result<(),
     let archives = cache().unwrap_or_else(env::temp_dir).join("archives");
     let store = Store::new(folder.to_owned(), archives, Registry, Lines).only(sets);
     let store = if compressed { store } else { store.uncompressed() };
-    store.ensure(Trust::Nothing).map_err(|error| Failure::NotFetched(format!("{error:#}")))?;
+    store.ensure(false).map_err(|error| Failure::NotFetched(format!("{error:#}")))?;
     Ok(())
 }
 

@@ -4,7 +4,6 @@
 //! violation. Rules that clippy can enforce are in clippy.toml.
 
 use crate::say;
-use crate::say::Task;
 use crate::test::BURN_FEATURES;
 use crate::workspace::{WASM, cargo, files_below, run};
 use anyhow::{Context, Result, bail, ensure};
@@ -33,6 +32,7 @@ const RULES: [(&str, Find); 6] = [
 /// # Errors
 /// When a rule is broken, or a file cannot be read.
 pub(crate) fn sources(top: &Path) -> Result<()> {
+    say::step("Checking", "the design rules");
     let mut broken = 0;
     for (rule, find) in RULES {
         let violations = find(top).with_context(|| format!("cannot check that {rule}"))?;
@@ -303,16 +303,10 @@ fn compare(sizes: &BTreeMap<String, usize>) -> Vec<String> {
 
 pub(crate) fn all(top: &Path) -> Result<()> {
     format(top)?;
-    promises(top)?;
+    sources(top)?;
     page(top)?;
     host(top)?;
     browser(top)
-}
-
-/// Checks the design rules of the sources.
-pub(crate) fn promises(top: &Path) -> Result<()> {
-    say::step("Checking", "the design rules");
-    sources(top)
 }
 
 pub(crate) fn format(top: &Path) -> Result<()> {
@@ -335,10 +329,9 @@ pub(crate) fn browser(top: &Path) -> Result<()> {
 }
 
 fn clippy<'a>(top: &Path, arguments: impl Iterator<Item = &'a str>, what: &str) -> Result<()> {
-    let task = Task::new("Checking", what);
-    task.follow(cargo(top).arg("clippy").args(arguments).args(["--", "-D", "warnings"]))?;
-    task.done("Checked");
-    Ok(())
+    let mut clippy = cargo(top);
+    clippy.arg("clippy").args(arguments).args(["--", "-D", "warnings"]);
+    say::follow(["Checking", "Checked"], what, &mut clippy)
 }
 
 #[cfg(test)]

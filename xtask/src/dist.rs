@@ -4,12 +4,11 @@
 //! generated documentation are added to it.
 
 use crate::setup::{self, Wanted};
-use crate::workspace::{self, WASM, cargo, files_below};
+use crate::workspace::{self, WASM, cargo, files_below, output_of};
 use crate::{data, page, say};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use cargo_metadata::{MetadataCommand, Package};
 use clap::{Args, ValueEnum};
-use data_sets::Trust;
 use data_sets::files::{sha256_hex, write_whole};
 use flate2::{Compression, GzBuilder};
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,7 +82,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     if wants(Only::Server) {
         setup::system(Wanted::default())?;
         if !options.no_data {
-            data::prepare(&store, Trust::Nothing)?;
+            data::prepare(&store, false)?;
         }
         let hooks = page::hooks(top)?;
         let build = if options.no_burn_page { page::build } else { page::build_with_burn };
@@ -124,11 +123,11 @@ fn native_runner(top: &Path, name: String, program: &Path, features: &[&str], ta
     let mut archive = Archive::new(top, name, "packaging/native-runner")?;
     archive.add_program(RUNNER, strip(program)?);
     for (shell, file) in COMPLETIONS {
-        let script = output_of(program, &["completions", shell])?;
+        let script = output_of(Command::new(program).args(["completions", shell]))?;
         archive.add_text(&format!("completions/{file}"), script);
     }
     let manual = program.with_extension(format!("manual-{}", std::process::id()));
-    let added = output_of(program, &["manual", "--output", &manual.to_string_lossy()])
+    let added = output_of(Command::new(program).args(["manual", "--output"]).arg(&manual))
         .and_then(|_| archive.add_folder("man", &manual));
     // A temporary folder that cannot be removed does no harm.
     let _ = fs::remove_dir_all(&manual);
@@ -177,8 +176,7 @@ fn test_archives(top: &Path, features: &[&str], archives: &Path) -> Result<()> {
 
 /// Returns cargo's default target, such as `x86_64-unknown-linux-gnu`.
 fn target(top: &Path) -> Result<String> {
-    let output = cargo(top).arg("-vV").output().context("cannot start cargo")?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = output_of(cargo(top).arg("-vV"))?;
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     Ok(host.context("`cargo -vV` names no host")?.to_owned())
 }
@@ -201,15 +199,6 @@ fn strip(program: &Path) -> Result<Vec<u8>> {
     // A temporary file that cannot be removed does no harm.
     let _ = fs::remove_file(&copy);
     stripped
-}
-
-/// Returns the standard output of a program.
-fn output_of(program: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
-    let output = Command::new(program).args(arguments).output();
-    let output = output.with_context(|| format!("cannot start {}", program.display()))?;
-    let messages = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "`{} {arguments:?}` ended with {}: {messages}", program.display(), output.status);
-    Ok(output.stdout)
 }
 
 /// Licenses of the libraries in the archives: most require that their text is included.
@@ -253,10 +242,7 @@ fn libraries_of(top: &Path, build: &Build<'_>) -> Result<BTreeSet<String>> {
     command.args(["tree", "--locked", "--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}"]);
     command.args(["--package", build.package, "--target", build.target]);
     command.args(build.features.iter().flat_map(|feature| ["--features", feature]));
-    let output = command.output().context("cannot start cargo")?;
-    let messages = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "cargo cannot list the libraries of {}: {messages}", build.package);
-    let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines = output_of(&mut command).with_context(|| format!("cannot list the libraries of {}", build.package))?;
     // The workspace's packages are listed with their folder. Their licenses are separate files in the archive.
     let libraries = lines.lines().filter(|line| !line.contains(top.to_string_lossy().as_ref()));
     let name = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
@@ -364,9 +350,8 @@ impl Archive {
 
 /// Returns the time of the commit, so that archives are reproducible.
 fn commit_time(top: &Path) -> u64 {
-    let output = Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(top).output();
-    let text = output.ok().and_then(|output| String::from_utf8(output.stdout).ok());
-    text.and_then(|text| text.trim().parse().ok()).unwrap_or_else(|| {
+    let text = output_of(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(top));
+    text.ok().and_then(|text| text.trim().parse().ok()).unwrap_or_else(|| {
         say::warn("no git commit found in this checkout: the files in the archives are dated 1970");
         0
     })
@@ -388,10 +373,9 @@ mod tests {
         assert!(!text.contains("xtask v") && !text.contains("serde_derive v"), "our package or a macro in\n{text}");
     }
 
-    /// Packs a checkout with this text in each file.
-    fn pack(text: &str) -> Archive {
-        let files = ["LICENSE-APACHE", "LICENSE-MIT", "packaging/README.md", "page/js/b.js", "page/.verified.json"];
-        let top = crate::check::tree(&files.map(|file| (file, text)));
+    fn packed() -> Archive {
+        let files = ["LICENSE-APACHE", "LICENSE-MIT", "packaging/README.md", "page/js/b.js", "page/.hidden.json"];
+        let top = crate::check::tree(&files.map(|file| (file, "a text")));
         let mut archive = Archive::new(top.path(), "server-1.2.3".to_owned(), "packaging").unwrap();
         archive.add_program("leaderboard", b"a program".to_vec());
         archive.add_folder("page", &top.path().join("page")).unwrap();
@@ -399,26 +383,20 @@ mod tests {
     }
 
     #[test]
-    fn bytes_follow_from_the_contents() {
-        let bytes = |text| pack(text).to_bytes(7).unwrap();
-        assert_eq!(bytes("a page"), bytes("a page"));
-        assert_ne!(bytes("a page"), bytes("another"));
-    }
-
-    #[test]
     fn a_missing_file_is_named() {
         let error = Archive::new(Path::new("/nowhere"), String::new(), "packaging").err().unwrap().to_string();
         assert!(error.contains("/nowhere/packaging"), "{error}");
-        let error = pack("").add_file("LICENSE-MIT", Path::new("/nowhere/LICENSE-MIT")).unwrap_err().to_string();
+        let error = packed().add_file("LICENSE-MIT", Path::new("/nowhere/LICENSE-MIT")).unwrap_err().to_string();
         assert_eq!(error, "cannot pack /nowhere/LICENSE-MIT");
     }
 
     #[test]
     fn saves_every_file_below_one_folder_and_the_digest() {
         let out = tempfile::tempdir().unwrap();
-        pack("a page").save(out.path(), 7).unwrap();
+        packed().save(out.path(), 7).unwrap();
         let read = |name: &str| fs::read(out.path().join(name)).unwrap();
         let bytes = read("server-1.2.3.tar.gz");
+        assert_eq!(packed().to_bytes(7).unwrap(), bytes, "bytes follow from the contents");
         let digest = format!("{}  server-1.2.3.tar.gz\n", sha256_hex(&bytes));
         assert_eq!(read("server-1.2.3.tar.gz.sha256"), digest.as_bytes());
         let mut tar = tar::Archive::new(flate2::read::GzDecoder::new(bytes.as_slice()));

@@ -13,7 +13,6 @@ mod workspace;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use data_sets::Trust;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -91,7 +90,7 @@ fn perform(task: Task) -> Result<()> {
         Task::Check => check::all(&top),
         Task::Data { force, dir } => {
             let store = data::store(&top, dir)?;
-            data::prepare(&store, if force { Trust::Refetch } else { Trust::Nothing })
+            data::prepare(&store, force)
         }
     }
 }

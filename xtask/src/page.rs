@@ -1,9 +1,8 @@
 //! The page, built by Trunk (`Trunk.toml`), and the tools that Trunk needs.
 
 use crate::say;
-use crate::say::Task;
-use crate::workspace::{self, WASM, cargo, find_program};
-use anyhow::{Context, Result, anyhow, bail};
+use crate::workspace::{self, WASM, cargo, output_of};
+use anyhow::{Context, Result, anyhow};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,10 +68,9 @@ pub(crate) fn build(top: &Path, hooks: &Path) -> Result<()> {
     // Cargo compiles the page while Trunk may still be installing. Trunk then finds it compiled.
     let (trunk, compiled) = thread::scope(|scope| {
         let compiled = scope.spawn(|| {
-            let task = Task::new("Compiling", "the page");
             let mut compile = cargo(top);
             compile.args(["build", "--locked", "--profile", "web", "--target", WASM, "--package", "app", "--bins"]);
-            task.follow(&mut compile).map(|()| task.done("Compiled"))
+            say::follow(["Compiling", "Compiled"], "the page", &mut compile)
         });
         (trunk(), compiled.join())
     });
@@ -85,58 +83,48 @@ pub(crate) fn build(top: &Path, hooks: &Path) -> Result<()> {
         .with_context(|| format!("cannot write {}", wasm_bindgen.display()))?;
     let old = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths([folder].into_iter().chain(env::split_paths(&old)))?;
-    let task = Task::new("Building", "the page with Trunk");
-    task.follow(workspace::command(top, trunk?).args(["build", "--release"]).env("PATH", path))?;
-    task.done("Built");
-    Ok(())
+    let mut build = workspace::command(top, trunk?);
+    build.args(["build", "--release"]).env("PATH", path);
+    say::follow(["Building", "Built"], "the page with Trunk", &mut build)
 }
 
 /// Returns the `trunk` on the PATH if its version is suitable, or else the one in the cache, installed if necessary.
 fn trunk() -> Result<PathBuf> {
-    let on_path = find_program("trunk", &env::var_os("PATH").unwrap_or_default());
-    let version = on_path.as_ref().and_then(|trunk| Command::new(trunk).arg("--version").output().ok());
-    let is_suitable = version.is_some_and(|output| String::from_utf8_lossy(&output.stdout).starts_with(SUITABLE_TRUNK));
+    let on_path = which::which("trunk").ok();
+    let version = on_path.as_ref().and_then(|trunk| output_of(Command::new(trunk).arg("--version")).ok());
+    let is_suitable = version.is_some_and(|version| version.starts_with(SUITABLE_TRUNK));
     if let Some(trunk) = on_path.filter(|_| is_suitable) {
         return Ok(trunk);
     }
     let root = workspace::cache()?.join(format!("trunk-{TRUNK}"));
     let trunk = root.join("bin").join(format!("trunk{}", env::consts::EXE_SUFFIX));
     if !trunk.is_file() {
-        let task = Task::new("Installing", &format!("Trunk {TRUNK} into {}", root.display()));
         let mut install = cargo(&env::temp_dir());
         // Unoptimized and without download features, because it only starts the tools and copies files.
         install.args(["install", "trunk", "--version", TRUNK, "--locked", "--debug", "--no-default-features"]);
         install.arg("--root").arg(&root).env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_INCREMENTAL", "0");
         // A target folder of the checkout does not help, because it contains neither Trunk's versions nor its profile.
-        task.follow(install.env_remove("CARGO_TARGET_DIR"))?;
-        task.done("Installed");
+        let what = format!("Trunk {TRUNK} into {}", root.display());
+        say::follow(["Installing", "Installed"], &what, install.env_remove("CARGO_TARGET_DIR"))?;
     }
     Ok(trunk)
 }
 
-/// Returns the command that builds the worker with Burn and adds it to the page.
-pub(crate) fn burn(top: &Path, hooks: &Path) -> Command {
-    let mut command = workspace::command(top, hooks);
-    command.arg("burn").arg(folder(top));
-    command
+/// Adds the arguments of the hooks that build the worker with Burn and add it to the page.
+pub(crate) fn add_burn<'a>(top: &Path, command: &'a mut Command) -> &'a mut Command {
+    command.arg("burn").arg(folder(top))
 }
 
 /// Builds the page with Burn, for callers that need it complete.
 pub(crate) fn build_with_burn(top: &Path, hooks: &Path) -> Result<()> {
     build(top, hooks)?;
-    let task = Task::new("Building", "Burn for the page");
-    task.follow(&mut burn(top, hooks))?;
-    task.done("Built");
-    Ok(())
+    let mut command = workspace::command(top, hooks);
+    say::follow(["Building", "Built"], "Burn for the page", add_burn(top, &mut command))
 }
 
 /// Returns the folder with the bundles of TensorFlow.js and jax-js for tests.
 pub(crate) fn frameworks(top: &Path, hooks: &Path) -> Result<PathBuf> {
-    let output = workspace::command(top, hooks).arg("frameworks").output()?;
-    if !output.status.success() {
-        bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    let folder = PathBuf::from(String::from_utf8(output.stdout)?.trim());
+    let folder = PathBuf::from(output_of(workspace::command(top, hooks).arg("frameworks"))?.trim());
     say::step("Bundled", format!("TensorFlow.js and jax-js: {}", folder.display()));
     Ok(folder)
 }

@@ -6,15 +6,15 @@ use crate::workspace;
 use crate::{data, say};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
-use data_sets::{Store, Trust};
-use std::io::{ErrorKind, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use data_sets::Store;
+use std::io::{BufRead, BufReader, ErrorKind};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -36,8 +36,6 @@ pub(crate) struct Options {
 /// Build time in minutes on two cores with empty caches, measured by `cargo xtask rehearse`.
 const PAGE_MINUTES: u32 = 11;
 const BURN_MINUTES: u32 = 12;
-/// Time limit for the server to answer.
-const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
@@ -56,12 +54,14 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     command.current_dir(top).arg("--listen").arg(address.to_string());
     command.arg("--database").arg(top.join("gradmark.sqlite"));
     command.arg("--page").arg(page::folder(top)).arg("--data").arg(store.folder());
-    let server = Server::start(&mut command)?;
+    let mut server = Server::start(&mut command)?;
     // Started before a request can ask about Burn.
-    let _burn = if options.no_burn_page { None } else { Some(Background::start(page::burn(top, &hooks))?) };
-    let reachable = loopback(address);
-    server.wait_until_it_answers(reachable)?;
-    let url = format!("http://{reachable}");
+    let _burn = if options.no_burn_page { None } else { Some(Background::start(top, &hooks)?) };
+    server.wait_until_it_listens()?;
+    let url = match options.host.is_unspecified() {
+        true => format!("http://localhost:{}", options.port),
+        false => format!("http://{address}"),
+    };
     say::step("Ready", format!("{url} (press Ctrl-C to stop)"));
     if options.open {
         open(&url);
@@ -100,7 +100,7 @@ fn prepare(top: &Path, store: &Store, hooks: &Path) -> Result<PathBuf> {
 }
 
 fn fetch_data(store: &Store) {
-    if let Err(error) = data::prepare(store, Trust::Stamped) {
+    if let Err(error) = data::prepare(store, false) {
         say::warn(format!("{error:#}"));
         say::warn("serving the page without it; the page shows which networks have no data");
         // The server detects data that arrives later.
@@ -124,15 +124,6 @@ fn check_free(address: SocketAddr) -> Result<()> {
     }
 }
 
-/// Returns the address at which this machine reaches its own server.
-fn loopback(address: SocketAddr) -> SocketAddr {
-    match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::new([127, 0, 0, 1].into(), address.port()),
-        IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::new(std::net::Ipv6Addr::LOCALHOST.into(), address.port()),
-        _ => address,
-    }
-}
-
 fn open(url: &str) {
     let (program, arguments): (_, &[&str]) = match std::env::consts::OS {
         "windows" => ("cmd", &["/C", "start", ""]),
@@ -146,7 +137,7 @@ fn open(url: &str) {
 
 /// The server as a child process.
 struct Server {
-    child: std::cell::RefCell<Child>,
+    child: Child,
     /// Number of requests to stop: the first one asks the server to finish, the second one ends it.
     stops: Arc<AtomicU32>,
 }
@@ -157,41 +148,34 @@ impl Server {
         let stops = Arc::new(AtomicU32::new(0));
         let counter = Arc::clone(&stops);
         ctrlc::set_handler(move || _ = counter.fetch_add(1, Ordering::SeqCst)).context("cannot handle Ctrl-C")?;
-        let program = command.get_program().to_string_lossy().into_owned();
-        // The first line of output is its address, which `Ready` announces.
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn();
-        Ok(Self { child: child.with_context(|| format!("cannot start {program}"))?.into(), stops })
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+        Ok(Self { child: child.with_context(|| format!("cannot start {}", command.get_program().display()))?, stops })
     }
 
-    fn wait_until_it_answers(&self, address: SocketAddr) -> Result<()> {
-        let start = Instant::now();
-        while start.elapsed() < PATIENCE {
-            if let Some(status) = self.child.borrow_mut().try_wait()? {
-                bail!("the server exited with {status} before it responded; see its messages above");
-            }
-            if self.stops.load(Ordering::SeqCst) > 0 || is_healthy(address) {
-                return Ok(());
-            }
-            thread::sleep(PAUSE);
+    /// Waits for the first line of output, which is the server's address.
+    fn wait_until_it_listens(&mut self) -> Result<()> {
+        let output = self.child.stdout.take().context("the output of the server is not piped")?;
+        if BufReader::new(output).read_line(&mut String::new())? == 0 && self.stops.load(Ordering::SeqCst) == 0 {
+            bail!("the server exited with {} before it listened; see its messages above", self.child.wait()?);
         }
-        bail!("the server did not respond on {address} within {} seconds", PATIENCE.as_secs())
+        Ok(())
     }
 
     /// # Errors
     /// The server ended without a request, or badly.
-    fn wait_for_its_end(&self) -> Result<()> {
+    fn wait_for_its_end(&mut self) -> Result<()> {
         let mut seen = 0;
         let status = loop {
-            if let Some(status) = self.child.borrow_mut().try_wait()? {
+            if let Some(status) = self.child.try_wait()? {
                 break status;
             }
             let stops = self.stops.load(Ordering::SeqCst);
             if stops > seen && stops == 1 {
                 say::step("Stopping", "the server (press Ctrl-C again to end it at once)");
-                ask_to_finish(&self.child.borrow());
+                ask_to_finish(&self.child);
             } else if stops > seen {
                 // Fails only if the server has just ended.
-                let _ = self.child.borrow_mut().kill();
+                let _ = self.child.kill();
             }
             seen = stops;
             thread::sleep(PAUSE);
@@ -206,8 +190,8 @@ impl Server {
 impl Drop for Server {
     /// Ends the server even after an error.
     fn drop(&mut self) {
-        let _ = self.child.borrow_mut().kill();
-        let _ = self.child.borrow_mut().wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -222,42 +206,17 @@ pub(crate) fn ask_to_finish(child: &Child) {
     let _ = child;
 }
 
-/// Returns true if `GET /healthz` is answered with a 2xx status.
-pub(crate) fn is_healthy(address: SocketAddr) -> bool {
-    let answer = || -> std::io::Result<Vec<u8>> {
-        let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(1))?;
-        stream.set_read_timeout(Some(Duration::from_secs(1)))?;
-        write!(stream, "GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
-        let mut start = vec![0; "HTTP/1.1 2".len()];
-        stream.read_exact(&mut start)?;
-        Ok(start)
-    };
-    answer().is_ok_and(|start| start.starts_with(b"HTTP/1.") && start.ends_with(b" 2"))
-}
-
 /// Low-priority program that is ended on drop, with all its child processes.
 struct Background(Child);
 
 impl Background {
-    fn start(command: Command) -> Result<Self> {
+    fn start(top: &Path, hooks: &Path) -> Result<Self> {
         say::step("Next", "building Burn for the page at low priority; the page offers it once it is ready");
+        let mut command = workspace::command(top, if cfg!(unix) { Path::new("nice") } else { hooks });
         #[cfg(unix)]
-        let mut command = {
-            let mut nice = Command::new("nice");
-            nice.args(["-n", "19"]).arg(command.get_program()).args(command.get_args());
-            for (name, value) in command.get_envs() {
-                match value {
-                    Some(value) => nice.env(name, value),
-                    None => nice.env_remove(name),
-                };
-            }
-            nice.current_dir(command.get_current_dir().unwrap_or(Path::new(".")));
-            std::os::unix::process::CommandExt::process_group(&mut nice, 0);
-            nice
-        };
-        #[cfg(not(unix))]
-        let mut command = command;
-        Ok(Self(command.stdin(Stdio::null()).spawn().context("cannot start the build of Burn")?))
+        std::os::unix::process::CommandExt::process_group(command.args(["-n", "19"]).arg(hooks), 0);
+        let child = page::add_burn(top, &mut command).stdin(Stdio::null()).spawn();
+        Ok(Self(child.context("cannot start the build of Burn")?))
     }
 }
 
@@ -277,8 +236,8 @@ mod tests {
     use super::*;
 
     fn shell(script: &str) -> Server {
-        let child = Command::new("sh").args(["-c", script]).spawn().unwrap();
-        Server { child: child.into(), stops: Arc::default() }
+        let child = Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap();
+        Server { child, stops: Arc::default() }
     }
 
     #[test]
@@ -290,15 +249,14 @@ mod tests {
 
     #[test]
     fn server_that_exits_early_is_an_error() {
-        let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let error = shell("exit 7").wait_until_it_answers(unused).unwrap_err().to_string();
-        assert!(error.contains("7 before it responded"), "{error}");
+        let error = shell("exit 7").wait_until_it_listens().unwrap_err().to_string();
+        assert!(error.contains("7 before it listened"), "{error}");
         assert!(shell("exit 0").wait_for_its_end().is_err());
     }
 
     #[test]
     fn the_second_request_to_stop_ends_the_server() {
-        let server = shell("trap '' TERM; while :; do sleep 0.05; done");
+        let mut server = shell("trap '' TERM; while :; do sleep 0.05; done");
         server.stops.store(2, Ordering::SeqCst);
         server.wait_for_its_end().unwrap();
     }

@@ -45,17 +45,6 @@ pub(crate) fn print(text: &str) {
     MOVING.suspend(|| eprintln!("{text}"));
 }
 
-/// Starts an animated line for work in progress.
-pub(crate) fn moving(verb: &'static str, what: &str) -> ProgressBar {
-    let bar = MOVING.add(ProgressBar::new_spinner());
-    let style = ProgressStyle::with_template("{prefix:>12.cyan.bold} {msg:.dim} {elapsed:.dim}");
-    bar.set_style(style.expect("the template is well-formed"));
-    bar.set_prefix(verb);
-    bar.set_message(what.to_owned());
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
-}
-
 /// Formats a duration: `9 s`, `2 min 05 s`.
 pub(crate) fn duration(time: Duration) -> String {
     match time.as_secs() {
@@ -67,50 +56,43 @@ pub(crate) fn duration(time: Duration) -> String {
 /// First words of cargo's messages that do not help after a failure.
 const PROGRESS: [&str; 7] = ["Compiling", "Checking", "Downloading", "Downloaded", "Finished", "Blocking", "Updating"];
 
-pub(crate) struct Task {
-    what: String,
-    began: Instant,
-    bar: ProgressBar,
-}
+/// Runs a command to its end, with an animated line, between a line that begins with `verb` and one that begins with
+/// `done` and has the duration.
+///
+/// # Errors
+/// The command cannot be started or fails. Its messages have been printed.
+pub(crate) fn follow([verb, done]: [&'static str; 2], what: &str, command: &mut Command) -> Result<()> {
+    step(verb, what);
+    let began = Instant::now();
+    let bar = MOVING.add(ProgressBar::new_spinner());
+    let style = ProgressStyle::with_template("{prefix:>12.cyan.bold} {msg:.dim} {elapsed:.dim}");
+    bar.set_style(style.expect("the template is well-formed"));
+    bar.set_prefix(verb);
+    bar.set_message(what.to_owned());
+    bar.enable_steady_tick(Duration::from_millis(200));
 
-impl Task {
-    pub(crate) fn new(verb: &'static str, what: &str) -> Self {
-        step(verb, what);
-        Self { what: what.to_owned(), began: Instant::now(), bar: moving(verb, what) }
-    }
-
-    /// Ends the task with a line that contains its duration.
-    pub(crate) fn done(self, verb: &str) {
-        self.bar.finish_and_clear();
-        step(verb, format!("{} in {}", self.what, duration(self.began.elapsed())));
-    }
-
-    /// Runs a command to its end.
-    ///
-    /// # Errors
-    /// The command cannot be started or fails. Its messages have been printed.
-    pub(crate) fn follow(&self, command: &mut Command) -> Result<()> {
-        let name = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let (reader, writer) = std::io::pipe()?;
-        command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
-        let mut child = command.spawn().with_context(|| format!("{}: cannot start `{name}`", self.what))?;
-        // Drops the command's copies of the pipe, which would keep it open.
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        let mut messages = Vec::new();
-        for line in BufReader::new(reader).split(b'\n') {
-            let line = String::from_utf8_lossy(&line?).trim_end().to_owned();
-            self.bar.set_message(format!("{}: {}", self.what, line.trim_start()));
-            if !PROGRESS.iter().any(|word| line.trim_start().starts_with(word)) {
-                messages.push(line);
-            }
+    let name = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let (reader, writer) = std::io::pipe()?;
+    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    let mut child = command.spawn().with_context(|| format!("{what}: cannot start `{name}`"))?;
+    // Drops the command's copies of the pipe, which would keep it open.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut messages = Vec::new();
+    for line in BufReader::new(reader).split(b'\n') {
+        let line = String::from_utf8_lossy(&line?).trim_end().to_owned();
+        bar.set_message(format!("{what}: {}", line.trim_start()));
+        if !PROGRESS.iter().any(|word| line.trim_start().starts_with(word)) {
+            messages.push(line);
         }
-        if !child.wait()?.success() {
-            self.bar.finish_and_clear();
-            print(&messages.join("\n"));
-            bail!("{}: `{name}` failed; see its messages above", self.what);
-        }
-        Ok(())
     }
+    let status = child.wait()?;
+    bar.finish_and_clear();
+    if !status.success() {
+        print(&messages.join("\n"));
+        bail!("{what}: `{name}` failed; see its messages above");
+    }
+    step(done, format!("{what} in {}", duration(began.elapsed())));
+    Ok(())
 }
 
 #[cfg(all(test, unix))]
@@ -119,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_failed_command_is_named_with_its_task() {
-        let shell = |script: &str| Task::new("Building", "a page").follow(Command::new("sh").args(["-c", script]));
+        let shell = |script: &str| follow(["Building", "Built"], "a page", Command::new("sh").args(["-c", script]));
         shell("echo one; echo two >&2").unwrap();
         assert!(shell("exit 3").unwrap_err().to_string().contains("a page: `sh` failed"));
     }

@@ -171,8 +171,7 @@ fn on_path(programs: &[&str]) -> bool {
 
 /// Returns the standard output of a program, if it exists and succeeds.
 fn output_of(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    workspace::output_of(Command::new(program).args(arguments)).ok()
 }
 
 /// Installs Rust's browser target, if rustup has not installed it because of `rust-toolchain.toml`.

@@ -6,7 +6,7 @@ use crate::{check, data, dist, page, say};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 use data_sets::files::{sha256_hex, temporary_name, write_whole};
-use data_sets::{Download, Package, Store, Trust};
+use data_sets::{Download, Package, Store};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -60,7 +60,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     setup::wasm_target(top)?;
     if selection.is_whole {
         check::format(top)?;
-        check::promises(top)?;
+        check::sources(top)?;
     }
     workspace::fetch_dependencies(top);
     let needs_hooks = selection.has(BROWSER_TESTS) || (options.all && selection.has("native-runner"));
@@ -99,7 +99,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
 /// Builds the tests, the programs that they start, and the page, and prepares the data sets, in parallel.
 fn build(top: &Path, store: &Store, selection: &Selection, hooks: Option<&Path>) -> Result<()> {
     thread::scope(|scope| {
-        let data = scope.spawn(|| data::prepare(store, Trust::Nothing));
+        let data = scope.spawn(|| data::prepare(store, false));
         let build_page = if selection.all { page::build_with_burn } else { page::build };
         let page = scope.spawn(move || hooks.map_or(Ok(()), |hooks| build_page(top, hooks)));
         let tests = selection.build(top);
@@ -221,17 +221,16 @@ impl Selection {
     }
 
     fn build(&self, top: &Path) -> Result<()> {
-        let task = crate::say::Task::new("Building", "the tests");
+        let verbs = ["Building", "Built"];
         for tools in [false, true].into_iter().filter(|tools| self.has_any(*tools)) {
-            task.follow(self.test_command(top, tools, self.has_nextest).arg("--no-run"))?;
+            say::follow(verbs, "the tests", self.test_command(top, tools, self.has_nextest).arg("--no-run"))?;
         }
         // Cargo builds the programs of a crate only with the crate's own tests.
         for program in ["leaderboard", "native-runner"].into_iter().filter(|name| !self.has(name)) {
             if self.has(BROWSER_TESTS) || (program == "leaderboard" && self.has("native-runner")) {
-                task.follow(cargo(top).args(["build", "--release", "--package", program]))?;
+                say::follow(verbs, program, cargo(top).args(["build", "--release", "--package", program]))?;
             }
         }
-        task.done("Built");
         Ok(())
     }
 
@@ -331,14 +330,10 @@ mod tests {
     }
 
     #[test]
-    fn the_small_size_builds_neither_burn_nor_the_tools() {
+    fn only_all_builds_burn_and_the_tools() {
         let small = select(&[], false, true).unwrap();
         assert_eq!(small.packages(false), ["--release", "--package", "results", "--package", "engine"]);
         assert!(!small.has("xtask") && !small.has(BROWSER_TESTS));
-    }
-
-    #[test]
-    fn all_builds_in_two_cargo_commands() {
         let all = select(&[], true, true).unwrap();
         let packages = ["--release", "--package", "results", "--package", "engine", "--features", "engine/burn-flex"];
         assert_eq!(all.packages(false), packages);

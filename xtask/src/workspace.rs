@@ -1,13 +1,12 @@
 //! Paths of the checkout, cargo's target folder and the user's cache; and cargo commands in the checkout.
 
 use crate::say;
-use crate::say::Task;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use walkdir::WalkDir;
 
 /// Target triple of the page's crates.
@@ -77,11 +76,9 @@ pub(crate) fn program(top: &Path, profile: &str, name: &str) -> Result<PathBuf> 
 
 /// Runs `cargo build -p PACKAGE` in this profile with these options as a step, and returns the path of the program.
 pub(crate) fn build(top: &Path, profile: &str, package: &str, options: &[&str], what: &str) -> Result<PathBuf> {
-    let task = Task::new("Building", what);
     let mut command = cargo(top);
     command.args(["build", "--locked", "--profile", profile, "--package", package]);
-    task.follow(command.args(options))?;
-    task.done("Built");
+    say::follow(["Building", "Built"], what, command.args(options))?;
     program(top, profile, package)
 }
 
@@ -93,6 +90,15 @@ pub(crate) fn run(command: &mut Command, doing: &str) -> Result<()> {
         bail!("{doing} failed: `{program}` exited with {status}; see its messages above");
     }
     Ok(())
+}
+
+/// Returns the standard output of a command. The error of a failure contains its messages.
+pub(crate) fn output_of(command: &mut Command) -> Result<String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start `{program}`"))?;
+    let messages = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "`{program}` ended with {}: {}", output.status, messages.trim());
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// Returns the first program of this name in a PATH-like list of folders.
@@ -110,9 +116,9 @@ pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
 /// Downloads missing libraries for this machine, which also runs the page's build scripts and macros, and for the
 /// browser. Builds are not `--offline`: after a failure here, they download what they need, or report what is missing.
 pub(crate) fn fetch_dependencies(top: &Path) {
-    let task = Task::new("Fetching", "the libraries in Cargo.lock");
-    match task.follow(cargo(top).args(["fetch", "--locked", "--target", "host-tuple", "--target", WASM])) {
-        Ok(_) => task.done("Fetched"),
-        Err(_) => say::warn("cannot download all libraries; continuing with those already downloaded"),
+    let mut fetch = cargo(top);
+    fetch.args(["fetch", "--locked", "--target", "host-tuple", "--target", WASM]);
+    if say::follow(["Fetching", "Fetched"], "the libraries in Cargo.lock", &mut fetch).is_err() {
+        say::warn("cannot download all libraries; continuing with those already downloaded");
     }
 }

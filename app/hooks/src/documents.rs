@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 use serde::Deserialize;
 
 /// Names of all fragments, for the service worker.
@@ -29,7 +29,7 @@ struct Listed {
 struct Document {
     listed: Listed,
     text: String,
-    headings: Headings,
+    headings: Vec<Heading>,
 }
 
 /// All documents, and the possible targets of their links.
@@ -66,7 +66,7 @@ impl<'a> Library<'a> {
         let mut documents = Vec::new();
         for listed in list {
             let text = read(&top.join(&listed.file))?;
-            let headings = Headings::parse(&text);
+            let headings = headings(&text);
             documents.push(Document { listed, text, headings });
         }
         Ok(Self { top, documents, repository })
@@ -94,16 +94,16 @@ fn events(text: &str) -> Parser<'_> {
 /// Renders a document, and adds its problems to `wrong`.
 fn render(library: &Library<'_>, document: &Document, wrong: &mut Vec<String>) -> String {
     let file = document.listed.file.display();
-    let titles = document.headings.titles();
-    if titles != 1 || document.headings.0.first().is_none_or(|first| first.level != HeadingLevel::H1) {
+    let titles = document.headings.iter().filter(|heading| heading.level == HeadingLevel::H1).count();
+    if titles != 1 || document.headings.first().is_none_or(|first| first.level != HeadingLevel::H1) {
         wrong.push(format!("{file} has {titles} titles; it must begin with one, and have no other"));
     }
-    let mut writer = Writer { headings: document.headings.0.iter(), ..Writer::default() };
+    let mut writer = Writer { headings: document.headings.iter(), ..Writer::default() };
     for event in events(&document.text) {
         writer.take(event, document, &mut |link| {
             target(library, document, link).unwrap_or_else(|why| {
                 wrong.push(format!("{file} links to {link}: {why}"));
-                LinkTarget::Nowhere
+                None
             })
         });
     }
@@ -112,7 +112,22 @@ fn render(library: &Library<'_>, document: &Document, wrong: &mut Vec<String>) -
     }
     let mut text = String::new();
     html::push_html(&mut text, writer.events.into_iter());
-    text
+    with_scrolling_tables(text)
+}
+
+/// Lets tables scroll, and replaces the styles of their cells by classes. Texts contain no `<`, because they are
+/// escaped.
+fn with_scrolling_tables(mut html: String) -> String {
+    let scroll = "<div class=\"scroll\" role=\"region\" aria-label=\"Table, scrollable\" tabindex=\"0\"><table>";
+    html = html.replace("<table>", scroll).replace("</table>", "</table></div>");
+    for (cell, scope) in [("th", " scope=\"col\""), ("td", "")] {
+        html = html.replace(&format!("<{cell}>"), &format!("<{cell}{scope}>"));
+        for (side, class) in [("left", ""), ("center", " class=\"number\""), ("right", " class=\"number\"")] {
+            let styled = format!("<{cell} style=\"text-align: {side}\">");
+            html = html.replace(&styled, &format!("<{cell}{scope}{class}>"));
+        }
+    }
+    html
 }
 
 /// Converts Markdown events to HTML events.
@@ -120,19 +135,14 @@ fn render(library: &Library<'_>, document: &Document, wrong: &mut Vec<String>) -
 struct Writer<'a> {
     events: Vec<Event<'a>>,
     headings: std::slice::Iter<'a, Heading>,
-    /// Heading being written.
-    heading: Option<&'a Heading>,
-    /// True for each open link that has a target.
-    links: Vec<bool>,
-    alignments: Vec<Alignment>,
-    column: usize,
-    in_head: bool,
+    /// True in a link without a target. Markdown does not nest links.
+    in_plain_link: bool,
     /// URL of an image, which the page cannot show.
     image: Option<String>,
 }
 
 impl<'a> Writer<'a> {
-    fn take(&mut self, event: Event<'a>, document: &'a Document, target: &mut impl FnMut(&str) -> LinkTarget) {
+    fn take(&mut self, event: Event<'a>, document: &'a Document, target: &mut impl FnMut(&str) -> Option<String>) {
         match event {
             Event::Html(text) | Event::InlineHtml(text) => self.events.push(Event::Text(text)),
             Event::Start(Tag::HtmlBlock) => self.write("<p>"),
@@ -140,28 +150,15 @@ impl<'a> Writer<'a> {
             Event::Start(Tag::Heading { .. }) => self.begin_heading(),
             Event::End(TagEnd::Heading(level)) => self.end_heading(level, &document.headings),
             Event::Start(Tag::Link { link_type, dest_url, title, id }) => match target(&dest_url) {
-                LinkTarget::Address(address) => {
-                    self.links.push(true);
+                Some(address) => {
                     self.events.push(Event::Start(Tag::Link { link_type, dest_url: address.into(), title, id }));
                 }
-                LinkTarget::Nowhere => self.links.push(false),
+                None => self.in_plain_link = true,
             },
-            Event::End(TagEnd::Link) => {
-                if self.links.pop() == Some(true) {
-                    self.events.push(Event::End(TagEnd::Link));
-                }
-            }
+            Event::End(TagEnd::Link) if self.in_plain_link => self.in_plain_link = false,
             Event::Start(Tag::Image { dest_url, .. }) => self.image = Some(dest_url.into_string()),
             Event::Start(Tag::CodeBlock(_)) => self.write("<pre tabindex=\"0\"><code>"),
             Event::End(TagEnd::CodeBlock) => self.write("</code></pre>\n"),
-            Event::Start(Tag::Table(alignments)) => self.begin_table(alignments),
-            Event::Start(Tag::TableHead) => self.begin_row(true, "<thead><tr>"),
-            Event::End(TagEnd::TableHead) => self.begin_row(false, "</tr></thead><tbody>\n"),
-            Event::Start(Tag::TableRow) => self.begin_row(false, "<tr>"),
-            Event::End(TagEnd::TableRow) => self.write("</tr>\n"),
-            Event::Start(Tag::TableCell) => self.begin_cell(),
-            Event::End(TagEnd::TableCell) => self.write(if self.in_head { "</th>" } else { "</td>" }),
-            Event::End(TagEnd::Table) => self.write("</tbody></table></div>\n"),
             other => self.events.push(other),
         }
     }
@@ -171,20 +168,19 @@ impl<'a> Writer<'a> {
     }
 
     fn begin_heading(&mut self) {
-        self.heading = self.headings.next();
-        if let Some(Heading { level, id, .. }) = self.heading {
+        if let Some(Heading { level, id, .. }) = self.headings.next() {
             let link =
                 if *level == HeadingLevel::H1 { String::new() } else { format!("<a class=\"self\" href=\"#{id}\">") };
             self.write(format!("<{level} id=\"{id}\">{link}"));
         }
     }
 
-    fn end_heading(&mut self, level: HeadingLevel, headings: &'a Headings) {
+    fn end_heading(&mut self, level: HeadingLevel, headings: &'a [Heading]) {
         if level != HeadingLevel::H1 {
             return self.write(format!("</a></{level}>\n"));
         }
         self.write("</h1>\n");
-        let sections: Vec<&Heading> = headings.0.iter().filter(|heading| heading.level == HeadingLevel::H2).collect();
+        let sections: Vec<&Heading> = headings.iter().filter(|heading| heading.level == HeadingLevel::H2).collect();
         if sections.len() < MIN_SECTIONS {
             return;
         }
@@ -196,27 +192,6 @@ impl<'a> Writer<'a> {
         }
         self.write("</ul></nav>\n");
     }
-
-    fn begin_table(&mut self, alignments: Vec<Alignment>) {
-        self.alignments = alignments;
-        self.write("<div class=\"scroll\" role=\"region\" aria-label=\"Table, scrollable\" tabindex=\"0\"><table>");
-    }
-
-    fn begin_row(&mut self, in_head: bool, html: &'static str) {
-        (self.in_head, self.column) = (in_head, 0);
-        self.write(html);
-    }
-
-    fn begin_cell(&mut self) {
-        let number = matches!(self.alignments.get(self.column), Some(Alignment::Right | Alignment::Center));
-        self.column += 1;
-        self.write(match (self.in_head, number) {
-            (true, true) => "<th scope=\"col\" class=\"number\">",
-            (true, false) => "<th scope=\"col\">",
-            (false, true) => "<td class=\"number\">",
-            (false, false) => "<td>",
-        });
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -227,40 +202,26 @@ struct Heading {
     id: String,
 }
 
-/// Headings of a document, in order.
-#[derive(Clone, Debug, Default)]
-struct Headings(Vec<Heading>);
-
-impl Headings {
-    fn parse(text: &str) -> Self {
-        let mut headings: Vec<Heading> = Vec::new();
-        let mut seen: BTreeMap<String, u32> = BTreeMap::new();
-        let mut inside: Option<(HeadingLevel, String)> = None;
-        for event in events(text) {
-            match (event, &mut inside) {
-                (Event::Start(Tag::Heading { level, .. }), _) => inside = Some((level, String::new())),
-                (Event::Text(part) | Event::Code(part), Some((_, text))) => text.push_str(&part),
-                (Event::SoftBreak, Some((_, text))) => text.push(' '),
-                (Event::End(TagEnd::Heading(_)), _) => {
-                    if let Some((level, text)) = inside.take() {
-                        let id = unique(id(&text), &mut seen);
-                        headings.push(Heading { level, text, id });
-                    }
+/// Returns the headings of a document, in order.
+fn headings(text: &str) -> Vec<Heading> {
+    let mut headings: Vec<Heading> = Vec::new();
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    let mut inside: Option<(HeadingLevel, String)> = None;
+    for event in events(text) {
+        match (event, &mut inside) {
+            (Event::Start(Tag::Heading { level, .. }), _) => inside = Some((level, String::new())),
+            (Event::Text(part) | Event::Code(part), Some((_, text))) => text.push_str(&part),
+            (Event::SoftBreak, Some((_, text))) => text.push(' '),
+            (Event::End(TagEnd::Heading(_)), _) => {
+                if let Some((level, text)) = inside.take() {
+                    let id = unique(id(&text), &mut seen);
+                    headings.push(Heading { level, text, id });
                 }
-                _ => {}
             }
+            _ => {}
         }
-        Self(headings)
     }
-
-    fn has(&self, id: &str) -> bool {
-        self.0.iter().any(|heading| heading.id == id)
-    }
-
-    /// Number of titles. A document has one.
-    fn titles(&self) -> usize {
-        self.0.iter().filter(|heading| heading.level == HeadingLevel::H1).count()
-    }
+    headings
 }
 
 /// Returns an anchor like GitHub's: lower case, hyphens for spaces, and only letters, digits, hyphens and underscores.
@@ -277,31 +238,28 @@ fn unique(id: String, seen: &mut BTreeMap<String, u32>) -> String {
     unique
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum LinkTarget {
-    Address(String),
-    /// File of a repository whose URL is unknown: the link becomes plain text.
-    Nowhere,
-}
-
-/// Resolves a link in `document`, or returns the reason it is dead.
-fn target(library: &Library<'_>, document: &Document, link: &str) -> Result<LinkTarget, String> {
+/// Resolves a link in `document`, or returns the reason it is dead. A file of a repository whose URL is unknown has no
+/// address: the link becomes plain text.
+fn target(library: &Library<'_>, document: &Document, link: &str) -> Result<Option<String>, String> {
     if let Some(id) = link.strip_prefix('#') {
-        return check_anchor(document, id).map(|()| LinkTarget::Address(link.to_owned()));
+        return check_anchor(document, id).map(|()| Some(link.to_owned()));
     }
     if ["https://", "http://", "mailto:"].iter().any(|scheme| link.starts_with(scheme)) {
-        return Ok(LinkTarget::Address(link.to_owned()));
+        return Ok(Some(link.to_owned()));
     }
     let (path, id) = link.split_once('#').map_or((link, None), |(path, id)| (path, Some(id)));
     let folder = document.listed.file.parent().unwrap_or(Path::new(""));
     let (above, path) = relative_to_top(&folder.join(path));
-    if above > 0 {
-        return on_the_host(library, above, &path);
+    match above {
+        0 => {}
+        // The URLs of files are REPOSITORY/blob/BRANCH/FILE, so `../../releases` in the root folder is a page of the host.
+        2 => return Ok(resolve_in_repository(library, &with_slashes(&path))),
+        _ => return Err("it leads out of the repository".to_owned()),
     }
     if let Some(other) = library.find(&path) {
         id.map_or(Ok(()), |id| check_anchor(other, id))?;
         let anchor = id.map(|id| format!("#{id}")).unwrap_or_default();
-        return Ok(LinkTarget::Address(format!("/docs/{}{anchor}", other.listed.name)));
+        return Ok(Some(format!("/docs/{}{anchor}", other.listed.name)));
     }
     let there = library.top.join(&path);
     if !there.exists() {
@@ -312,24 +270,12 @@ fn target(library: &Library<'_>, document: &Document, link: &str) -> Result<Link
 }
 
 fn check_anchor(document: &Document, id: &str) -> Result<(), String> {
-    let has = document.headings.has(id);
+    let has = document.headings.iter().any(|heading| heading.id == id);
     if has { Ok(()) } else { Err(format!("{} has no heading #{id}", document.listed.file.display())) }
 }
 
-/// Resolves links to other pages of the repository's host, such as `../../releases` from the root folder.
-fn on_the_host(library: &Library<'_>, above: usize, path: &Path) -> Result<LinkTarget, String> {
-    // The URLs of files are REPOSITORY/blob/BRANCH/FILE.
-    if above == 2 {
-        Ok(resolve_in_repository(library, &with_slashes(path)))
-    } else {
-        Err("it leads out of the repository".to_owned())
-    }
-}
-
-fn resolve_in_repository(library: &Library<'_>, place: &str) -> LinkTarget {
-    library.repository.map_or(LinkTarget::Nowhere, |address| {
-        LinkTarget::Address(format!("{}/{place}", address.trim_end_matches('/')))
-    })
+fn resolve_in_repository(library: &Library<'_>, place: &str) -> Option<String> {
+    Some(format!("{}/{place}", library.repository?.trim_end_matches('/')))
 }
 
 /// Returns how many folders above the root a path starts, and the path without `.` and `..`.
@@ -358,7 +304,7 @@ mod tests {
 
     #[test]
     fn anchors_match_github() {
-        let ids = |text: &str| Headings::parse(text).0.into_iter().map(|heading| heading.id).collect::<Vec<_>>();
+        let ids = |text: &str| headings(text).into_iter().map(|heading| heading.id).collect::<Vec<_>>();
         assert_eq!(ids("# Targets here, and why most are missed"), ["targets-here-and-why-most-are-missed"]);
         assert_eq!(ids("## 1. The `archive`\n\n## Limits\n\n## Limits\n"), ["1-the-archive", "limits", "limits-1"]);
         assert_eq!(ids("no heading\n\n```\n# a comment\n```\n"), [""; 0]);

@@ -20,7 +20,7 @@ pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Failure> {
         batch_size: arguments.batch_size,
         steps: arguments.steps,
         dropout: arguments.dropout,
-        test_samples: 1000,
+        test_samples: arguments.test_samples,
     };
     let definition = data_set(workload.data_set).expect("the engine's tests hold every workload to a known data set");
     let clock = Rc::new(MonotonicClock::start());

@@ -13,19 +13,13 @@ use crate::support::{RealLeaderboard, skipped};
 
 /// Unpacks the only archive with this name and version in the folder, and returns its single folder.
 fn unpacked(archives: &OsStr, name: &str, into: &Path) -> PathBuf {
-    let name = format!("{name}-{}-", env!("CARGO_PKG_VERSION"));
-    let found: Vec<PathBuf> = fs::read_dir(archives)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| {
-            let file = path.file_name().unwrap().to_string_lossy();
-            file.starts_with(&name) && file.ends_with(".tar.gz")
-        })
-        .collect();
-    let [archive] = found.as_slice() else { panic!("one {name} archive is expected, and there are {found:?}") };
-    let status = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(into).status().unwrap();
-    assert!(status.success(), "{}", archive.display());
-    let folder = archive.file_name().unwrap().to_string_lossy().strip_suffix(".tar.gz").unwrap().to_owned();
+    let start = format!("{name}-{}-", env!("CARGO_PKG_VERSION"));
+    let names = fs::read_dir(archives).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let folders = names.filter_map(|name| name.strip_suffix(".tar.gz").map(str::to_owned));
+    let folders: Vec<String> = folders.filter(|folder| folder.starts_with(&start)).collect();
+    let [folder] = folders.as_slice() else { panic!("one {name} archive is expected, and there are {folders:?}") };
+    let archive = Path::new(archives).join(format!("{folder}.tar.gz"));
+    done(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(into));
     into.join(folder)
 }
 
@@ -71,9 +65,14 @@ fn the_archives_work_where_nothing_else_is() {
         fs::create_dir(&folder).unwrap();
         folder
     });
-    let (server, runner) =
-        (unpacked(&archives, "gradmark-server", place.path()), unpacked(&archives, "native-runner", place.path()));
-    expect_files(&server, &runner);
+    let [server, runner] = ["gradmark-server", "native-runner"].map(|name| unpacked(&archives, name, place.path()));
+    expect_files(&server, &["README.md", "HOSTING.md", "PRIVACY.md", "OPEN-DATA.md", "Containerfile"]);
+    expect_files(&server, &["systemd/gradmark.service", "proxy/Caddyfile"]);
+    expect_files(&runner, &["README.md", "completions/_native-runner", "man/native-runner.1"]);
+    expect_files(&runner, &["man/native-runner-upload.1"]);
+    for folder in [&server, &runner] {
+        expect_files(folder, &["LICENSE-MIT", "LICENSE-APACHE", "LICENSES-OF-LIBRARIES.txt"]);
+    }
 
     // Starts the unpacked server as its README does, but on a free port.
     let mut serve = command(&server.join("leaderboard"), &server_folder);
@@ -106,25 +105,10 @@ fn the_archives_work_where_nothing_else_is() {
     assert!(host(&["remove", run_id]).contains(run_id));
 }
 
-fn expect_files(server: &Path, runner: &Path) {
-    let of_server = [
-        "README.md",
-        "HOSTING.md",
-        "PRIVACY.md",
-        "OPEN-DATA.md",
-        "Containerfile",
-        "systemd/gradmark.service",
-        "proxy/Caddyfile",
-    ];
-    let of_runner = ["README.md", "completions/_native-runner", "man/native-runner.1", "man/native-runner-upload.1"];
-    let of_both = ["LICENSE-MIT", "LICENSE-APACHE", "LICENSES-OF-LIBRARIES.txt"];
-    for (folder, files) in
-        [(server, of_server.as_slice()), (runner, &of_runner), (server, &of_both), (runner, &of_both)]
-    {
-        for file in files {
-            let bytes = fs::metadata(folder.join(file)).map(|metadata| metadata.len());
-            assert!(bytes.is_ok_and(|bytes| bytes > 100), "{file} is missing or empty in {}", folder.display());
-        }
+fn expect_files(folder: &Path, files: &[&str]) {
+    for file in files {
+        let bytes = fs::metadata(folder.join(file)).map(|metadata| metadata.len());
+        assert!(bytes.is_ok_and(|bytes| bytes > 100), "{file} is missing or empty in {}", folder.display());
     }
 }
 

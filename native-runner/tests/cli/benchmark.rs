@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::external::golden;
 use crate::support::{
-    Runner, adapters, any_adapter, claim_suite_network, expect_parts, expect_refusals, has_software, one_line, skipped,
+    Runner, adapters, any_adapter, claim_suite_network, expect_parts, expect_refusals, has_software, one_line, run,
 };
 
 #[test]
@@ -106,33 +106,30 @@ fn streamed_batches_train_like_resident_data() {
 }
 
 #[test]
-fn streamed_runs_are_not_uploaded_from_files() {
-    if !has_software() {
-        return;
+fn input_mode_is_refused_without_a_choice() {
+    let cases: [(&str, i32, &[&str]); 7] = [
+        ("--backend reference --input stream", 2, &["it reads each sample from memory as it computes"]),
+        ("--backend burn-flex --input resident", 2, &["Burn's queue decides"]),
+        ("--backend burn-flex --input prefetch", 2, &["`burn-flex` does not support the input mode `prefetch`"]),
+        ("--backend own --program own=cat --input stream", 2, &["receives its batches through a pipe"]),
+        ("--adapter cpu --devices 2 --input stream", 2, &["share each batch, and each has the data set"]),
+        ("--adapter cpu --seeds 2 --input stream", 2, &["start one run per value, or a study with `inputs`"]),
+        ("--input streamed", 2, &["resident, prefetch, stream"]),
+    ];
+    expect_refusals(Runner::new, &cases);
+    if has_software() {
+        let line = "--adapter cpu --workload keras-mnist-mlp --input prefetch --upload http://127.0.0.1:9 --yes";
+        run(line, 2).expect_errors(&["a run with --input prefetch cannot be uploaded"]);
+        expect_no_upload(&format!("{LINE} --input stream"), "a run with --input stream cannot be uploaded");
     }
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("streamed.json");
-    Runner::new(&format!("{LINE} --input stream --json")).arg(&file).tiny().run().expect_status(0);
-    claim_suite_network(&file);
-    let refused = Runner::new("upload --to http://127.0.0.1:9 --yes").arg(&file).run();
-    refused.expect_status(2).expect_errors(&["a run with --input stream cannot be uploaded"]);
-    let line = "--adapter cpu --workload keras-mnist-mlp --input prefetch --upload http://127.0.0.1:9 --yes";
-    expect_refusals(line, &[("", ["a run with --input prefetch cannot be uploaded"])]);
 }
 
-#[test]
-fn input_mode_is_refused_without_a_choice() {
-    let burn = "the backend `burn-flex` does not support the input mode `prefetch`";
-    let cases = [
-        ("--backend reference --input stream", ["it reads each sample from memory as it computes"]),
-        ("--backend burn-flex --input resident", ["Burn's queue decides"]),
-        ("--backend burn-flex --input prefetch", [burn]),
-        ("--backend own --program own=cat --input stream", ["receives its batches through a pipe"]),
-        ("--adapter cpu --devices 2 --input stream", ["several devices share each batch, and each has the data set"]),
-        ("--adapter cpu --seeds 2 --input stream", ["start one run per value, or a study with `inputs`"]),
-        ("--input streamed", ["resident, prefetch, stream"]),
-    ];
-    expect_refusals("", &cases);
+/// Expects that the record of this run is refused for the `reason`.
+fn expect_no_upload(line: &str, reason: &str) {
+    let finished = Runner::new(line).args("--json -").tiny().run().expect_status(0);
+    let file = finished.folder.path().join("kept.json");
+    fs::write(&file, serde_json::to_string(&claim_suite_network(finished.json())).unwrap()).unwrap();
+    run(&format!("upload --to http://127.0.0.1:9 --yes {}", file.display()), 2).expect_errors(&[reason]);
 }
 
 #[test]
@@ -141,13 +138,12 @@ fn study_of_input_modes_reports_waiting_times() {
     if !has_software() {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let output = folder.path().join("out");
-    let study = Runner::new("study input-pipeline --adapter cpu --scale 0.002 --only workload=keras-mnist-mlp");
-    let finished = study.arg("--only").arg("batch-size=own").arg("--output").arg(&output).run().expect_status(0);
+    let study = "study input-pipeline --adapter cpu --scale 0.002 --only workload=keras-mnist-mlp";
+    let finished = run(&format!("{study} --only batch-size=own --output out"), 0);
     let table = one_line(&finished.stdout);
     assert!(table.contains("input waits") && !table.contains("communication"), "{}", finished.stdout);
-    Runner::new("report").arg(&output).run().expect_status(0);
+    let output = finished.folder.path().join("out");
+    run(&format!("report {}", output.display()), 0);
     let html = fs::read_to_string(output.join("report.html")).unwrap();
     expect_parts(
         &html,
@@ -164,12 +160,11 @@ fn a_trace_has_the_golden_layout_and_the_golden_numbers() {
     let golden = golden("keras-mnist-mlp-small");
     let (seed, batch_size) = (&golden["seed"], &golden["batch_size"]);
     let line = format!("trace --workload keras-mnist-mlp --backend reference --seed {seed} --batch-size {batch_size}");
-    let finished = Runner::new(&line).args("--steps 3 --json trace.json").run().expect_status(0);
+    let finished = run(&format!("{line} --steps 3 --json trace.json"), 0);
     assert_eq!(finished.stdout, "");
     let trace: Value = finished.json_file("trace.json");
-    assert_eq!(trace["workload"], "keras-mnist-mlp");
-    assert_eq!(trace["adapter"]["api"], "CPU");
-    assert_eq!(trace["dropout"], false);
+    let described = [&trace["workload"], &trace["adapter"]["api"], &trace["dropout"]];
+    assert_eq!(described, [&Value::from("keras-mnist-mlp"), &"CPU".into(), &false.into()]);
 
     let tensors = golden["tensors"].as_array().unwrap();
     assert_eq!(trace["losses"].as_array().unwrap().len(), 3);
@@ -188,6 +183,11 @@ fn a_trace_has_the_golden_layout_and_the_golden_numbers() {
     }
     let tolerance = golden["tolerance"]["logits_abs"].as_f64().unwrap();
     assert_close(&trace["logits"][3][9], golden["logits"][3][9].as_f64().unwrap(), tolerance);
+
+    let line = "trace --workload keras-mnist-mlp --backend reference --seed 1 --batch-size 2 --steps 1 --dropout on";
+    let trace: Value = run(line, 0).json();
+    // The trace has one row of logits per sample of the batch, up to four.
+    assert_eq!((&trace["dropout"], trace["logits"].as_array().unwrap().len()), (&true.into(), 2));
 }
 
 #[track_caller]
@@ -197,68 +197,41 @@ fn assert_close(found: &Value, expected: f64, tolerance: f64) {
 }
 
 #[test]
-fn a_trace_goes_to_standard_output_unless_told_otherwise() {
-    let line = "trace --workload keras-mnist-mlp --backend reference --seed 1 --batch-size 2 --steps 1 --dropout on";
-    let trace: Value = Runner::new(line).run().expect_status(0).json();
-    assert_eq!(trace["dropout"], true);
-    // The trace has one row of logits per sample of the batch, up to four.
-    assert_eq!(trace["logits"].as_array().unwrap().len(), 2);
-}
-
-#[test]
-fn two_logical_devices_train_as_one() {
-    if !has_software() {
-        return;
-    }
-    let run = |devices: &str| {
-        let line = format!("--adapter cpu --devices {devices} --steps 4 --batch-size 15 --seed 7 --json -");
-        let finished = Runner::new(&line).tiny().run().expect_status(0);
-        (finished.json::<RunRecord>(), finished.stderr)
-    };
-    let ((one, _), (two, shown)) = (run("1"), run("2"));
-    let (of_one, of_two) = (&one.workloads[0], &two.workloads[0]);
-    assert_eq!((&of_one.outcome, &of_two.outcome), (&Outcome::Completed, &Outcome::Completed));
-    for (found, expected) in of_two.first_losses.iter().zip(&of_one.first_losses) {
-        assert!((found - expected).abs() < 1e-4 * expected, "{found} instead of {expected}");
-    }
-    let told = of_two.communication.expect("two devices tell each other their gradients");
-    let Settings { parameters, .. } = of_two.settings;
-    assert_eq!(told.devices, 2);
-    assert!(told.bytes >= 4 * 4 * 4 * parameters, "four steps, to and from two devices: {told:?}");
-    assert!(told.seconds() > 0.0 && told.seconds() < of_two.summary.training_seconds, "{told:?}");
-    assert!(of_one.communication.is_none());
-    assert!(two.departures.contains(&Departure::Devices { count: 2, logical: true }), "{:?}", two.departures);
-    expect_parts(&shown, &["Devices tiny: 2 devices · communication "]);
-}
-
-#[test]
-fn late_exchanges_change_no_loss_and_are_recorded() {
-    if !has_software() {
-        return;
-    }
-    let run = |overlap: &str| {
-        let line = "--adapter cpu --devices 2 --steps 4 --batch-size 15 --seed 7 --json -";
-        let finished = Runner::new(&format!("{line} --overlap {overlap}")).tiny().run().expect_status(0);
-        (one_line(&finished.stderr).contains("more during computation"), finished.json::<RunRecord>())
-    };
-    let ((on_says, on), (off_says, off)) = (run("on"), run("off"));
-    assert_eq!((on_says, off_says), (true, false));
-    assert_eq!(on.workloads[0].first_losses, off.workloads[0].first_losses);
-    let overlapped = |record: &RunRecord| record.workloads[0].communication.unwrap().overlapped;
-    assert!(overlapped(&on).is_some() && overlapped(&off).is_none());
-    for (record, on) in [(on, true), (off, false)] {
-        assert!(record.departures.contains(&Departure::Overlap { on }), "{on}: {:?}", record.departures);
-    }
-}
-
-#[test]
-fn software_adapter_named_twice_is_two_logical_devices() {
+fn logical_devices_train_as_one_whenever_they_exchange() {
     let Some(index) = adapters().iter().position(|adapter| adapter.adapter.software) else {
-        return skipped("there is no software adapter");
+        has_software();
+        return;
     };
-    let line = format!("--adapter {index},{index} --steps 1 --batch-size 4 --json -");
-    let record: RunRecord = Runner::new(&line).tiny().run().expect_status(0).json();
-    assert_eq!((record.devices(), record.requested.adapter), (2, format!("{index},{index}")));
+    let train = |devices: &str| {
+        let line = format!("{devices} --steps 4 --batch-size 15 --seed 7 --json -");
+        let finished = Runner::new(&line).tiny().run().expect_status(0);
+        (finished.json::<RunRecord>(), one_line(&finished.stderr))
+    };
+    let (one, _) = train("--adapter cpu --devices 1");
+    let (on, of_on) = train("--adapter cpu --devices 2 --overlap on");
+    let (off, of_off) = train("--adapter cpu --devices 2 --overlap off");
+    let (twice, _) = train(&format!("--adapter {index},{index}"));
+    assert_eq!((twice.devices(), twice.requested.adapter), (2, format!("{index},{index}")));
+
+    assert!(one.workloads[0].communication.is_none());
+    for (record, shown, is_on) in [(&on, of_on, true), (&off, of_off, false)] {
+        let [of_one, of_two] = [&one.workloads[0], &record.workloads[0]];
+        assert_eq!((&of_one.outcome, &of_two.outcome), (&Outcome::Completed, &Outcome::Completed));
+        for (found, expected) in of_two.first_losses.iter().zip(&of_one.first_losses) {
+            assert!((found - expected).abs() < 1e-4 * expected, "{found} instead of {expected}");
+        }
+        let told = of_two.communication.expect("two devices tell each other their gradients");
+        let Settings { parameters, .. } = of_two.settings;
+        assert_eq!((told.devices, told.overlapped.is_some()), (2, is_on));
+        assert!(told.bytes >= 4 * 4 * 4 * parameters, "four steps, to and from two devices: {told:?}");
+        assert!(told.seconds() > 0.0 && told.seconds() < of_two.summary.training_seconds, "{told:?}");
+        for departure in [Departure::Devices { count: 2, logical: true }, Departure::Overlap { on: is_on }] {
+            assert!(record.departures.contains(&departure), "{departure:?}: {:?}", record.departures);
+        }
+        expect_parts(&shown, &["Devices tiny: 2 devices · communication "]);
+        assert_eq!(shown.contains("more during computation"), is_on, "{shown}");
+    }
+    assert_eq!(on.workloads[0].first_losses, off.workloads[0].first_losses);
 }
 
 #[test]
@@ -267,20 +240,19 @@ fn record_of_several_devices_scales_but_is_not_uploaded() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let file = |devices: u32| {
+    let line = |devices: u32| format!("--adapter cpu --steps 2 --batch-size 8 --seed 1 --devices {devices}");
+    let [one, two] = [1, 2].map(|devices| {
         let path = folder.path().join(format!("{devices}.json"));
-        let line = format!("--adapter cpu --steps 2 --batch-size 8 --seed 1 --devices {devices} --json");
-        Runner::new(&line).arg(&path).tiny().run().expect_status(0);
-        path
-    };
-    let (one, two) = (file(1), file(2));
-    let scaling = |words: &str| Runner::new("scaling").arg(&one).args(words);
-    let shown = Runner::new("scaling").arg(&one).arg(&two).run().expect_status(0).stdout;
-    expect_parts(
-        &shown,
-        &["tiny, 2 devices, batch 8", "the only record of several", "1024 devices", "through one host"],
-    );
-    let document: Value = scaling("--json -").arg(&two).run().expect_status(0).json();
+        Runner::new(&line(devices)).arg("--json").arg(&path).tiny().run().expect_status(0);
+        path.display().to_string()
+    });
+    run(&format!("scaling {one} {two}"), 0).expect_output(&[
+        "tiny, 2 devices, batch 8",
+        "the only record of several",
+        "1024 devices",
+        "through one host",
+    ]);
+    let document: Value = run(&format!("scaling {one} {two} --json -"), 0).json();
     let held = &document["held"][0];
     let [model, measured] = ["model", "measured_seconds"].map(|field| &held[field]);
     let modelled = model["compute_seconds"].as_f64().unwrap() + model["communication_seconds"].as_f64().unwrap();
@@ -289,45 +261,44 @@ fn record_of_several_devices_scales_but_is_not_uploaded() {
     assert_eq!((scaled[0]["devices"].as_u64(), scaled[0]["strong"]["speed_up"].as_f64()), (Some(1), Some(1.0)));
     // At most eight devices can share a batch of eight.
     assert!(scaled.iter().all(|of| of["strong"].is_null() == (of["devices"].as_u64().unwrap() > 8)), "{document}");
-    scaling("").run().expect_status(2).expect_errors(&["set --bandwidth"]);
-    scaling("--bandwidth 1e9 --latency 1e-5").run().expect_status(0);
-    claim_suite_network(&two);
-    let refused = Runner::new("upload --to http://127.0.0.1:9 --yes").arg(&two).run();
-    refused.expect_status(2).expect_errors(&["a run on 2 devices cannot be uploaded"]);
+    run(&format!("scaling {one}"), 2).expect_errors(&["set --bandwidth"]);
+    run(&format!("scaling {one} --bandwidth 1e9 --latency 1e-5"), 0);
+    expect_no_upload(&line(2), "a run on 2 devices cannot be uploaded");
 }
 
 #[test]
 fn scaling_without_records_shows_published_steps() {
-    let shown = Runner::new("scaling").run().expect_status(0).stdout;
+    let shown = run("scaling", 0).stdout;
     expect_parts(&shown, &["Inception-v3 on ImageNet", "GTDLBench, Table VIII", "1117.812 ms", "8 devices –"]);
-    let cases = [("--bandwidth 1e9", ["--bandwidth needs records"]), ("--latency 1", ["--bandwidth"])];
-    expect_refusals("scaling", &cases);
+    let cases: [(&str, i32, &[&str]); 2] =
+        [("scaling --bandwidth 1e9", 2, &["--bandwidth needs records"]), ("scaling --latency 1", 2, &["--bandwidth"])];
+    expect_refusals(Runner::new, &cases);
 }
 
 #[test]
 fn several_devices_are_refused_where_meaningless() {
-    let cases = [
-        ("--backend reference --devices 2", ["plain loops on one core"]),
-        ("--backend burn-flex --devices 2", ["it uses the processor with all cores"]),
-        ("--backend burn-flex --adapter all", ["`--backend wgsl` trains on several"]),
-        ("--backend burn-wgpu --adapter 0,1", ["serve each device with `native-runner serve-device --adapter N`"]),
-        ("--backend burn-cuda --devices 2", ["`--backend burn-remote --remote HOST:PORT,HOST:PORT`"]),
-        ("--backend burn-remote --remote 127.0.0.1:9 --devices 2", ["omitted, or 1, the number of addresses"]),
-        ("--backend own --program own=cat --devices 2", ["chooses its devices itself"]),
-        ("--adapter cpu --devices 2 --seeds 2", ["trains on one device each"]),
-        ("--adapter cpu --devices 0", ["1..=64"]),
-        ("--adapter cpu --overlap off", ["a single device, which exchanges nothing (see --devices)"]),
-        ("steps --adapter cpu --backend wgsl --overlap on", ["a single device, which exchanges nothing"]),
-        ("--adapter 0,4096", ["no adapter fits `0,4096`"]),
-        ("steps --adapter all --backend wgsl", ["select a single adapter"]),
+    let cases: [(&str, i32, &[&str]); 13] = [
+        ("--backend reference --devices 2", 2, &["plain loops on one core"]),
+        ("--backend burn-flex --devices 2", 2, &["it uses the processor with all cores"]),
+        ("--backend burn-flex --adapter all", 2, &["`--backend wgsl` trains on several"]),
+        ("--backend burn-wgpu --adapter 0,1", 2, &["serve each device with `native-runner serve-device --adapter N`"]),
+        ("--backend burn-cuda --devices 2", 2, &["`--backend burn-remote --remote HOST:PORT,HOST:PORT`"]),
+        ("--backend burn-remote --remote 127.0.0.1:9 --devices 2", 2, &["omitted, or 1, the number of addresses"]),
+        ("--backend own --program own=cat --devices 2", 2, &["chooses its devices itself"]),
+        ("--adapter cpu --devices 2 --seeds 2", 2, &["trains on one device each"]),
+        ("--adapter cpu --devices 0", 2, &["1..=64"]),
+        ("--adapter cpu --overlap off", 2, &["a single device, which exchanges nothing (see --devices)"]),
+        ("steps --adapter cpu --backend wgsl --overlap on", 2, &["a single device, which exchanges nothing"]),
+        ("--adapter 0,4096", 2, &["no adapter fits `0,4096`"]),
+        ("steps --adapter all --backend wgsl", 2, &["select a single adapter"]),
     ];
-    expect_refusals("", &cases);
+    expect_refusals(Runner::new, &cases);
     if has_software() {
-        let cases = [
-            ("--workload keras-mnist-mlp --batch-size 1", ["one sample for each device, but is 1"]),
-            ("--upload http://127.0.0.1:9 --yes", ["a run on 2 devices cannot be uploaded"]),
+        let cases: [(&str, i32, &[&str]); 2] = [
+            ("--workload keras-mnist-mlp --batch-size 1", 2, &["one sample for each device, but is 1"]),
+            ("--upload http://127.0.0.1:9 --yes", 2, &["a run on 2 devices cannot be uploaded"]),
         ];
-        expect_refusals("--adapter cpu --devices 2", &cases);
+        expect_refusals(|line| Runner::new("--adapter cpu --devices 2").args(line), &cases);
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::fs;
 
-use results::comparison::{Agreement, Comparison, RowOutcome};
+use results::comparison::{Agreement, Comparison, Row, RowOutcome};
 use results::{Outcome, RunRecord};
 use serde_json::Value;
 
-use crate::support::{Runner, any_adapter, expect_parts, leaderboard, one_line, paths, read_json};
+use crate::support::{
+    Runner, any_adapter, expect_parts, expect_refusals, leaderboard, one_line, paths, read_json, run,
+};
 
 /// The fastest other backend of this build.
 const OTHER: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
@@ -48,8 +50,8 @@ fn two_back_ends_share_a_table_and_records_are_kept() {
     assert!(evidence.largest_same_seed_difference < 0.01, "{evidence:?}");
     let names: Vec<String> = found.rows.iter().map(|row| row.contender.to_string()).collect();
     assert_eq!(names, ["wgsl", OTHER]);
-    let ratios = found.rows.iter().map(|row| row.figures.as_ref().unwrap().training.unwrap().to_fastest.unwrap());
-    let ratios: Vec<f64> = ratios.collect();
+    let ratio = |row: &Row| row.figures.as_ref().unwrap().training.unwrap().to_fastest.unwrap();
+    let ratios: Vec<f64> = found.rows.iter().map(ratio).collect();
     assert!(ratios.iter().all(|ratio| *ratio >= 1.0) && ratios.contains(&1.0), "{ratios:?}");
 
     let records = records(&document);
@@ -83,7 +85,7 @@ fn all_compares_every_usable_back_end() {
     assert_eq!(finished.stderr.contains("fewer than two back ends"), alone, "{}", finished.stderr);
     let server = leaderboard();
     let file = finished.folder.path().join("runs/keras-mnist-mlp-wgsl-f32-5.json");
-    Runner::new("upload --yes").arg(&file).arg("--to").arg(&server.url).run().expect_status(0);
+    run(&format!("upload --yes {} --to {}", file.display(), server.url), 0);
     assert_eq!(paths(&server.received()), ["POST /api/v1/runs/import"]);
 }
 
@@ -105,27 +107,21 @@ fn what_cannot_be_compared_is_refused_before_anything_runs() {
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     let below_a_file = format!("--backend reference --seeds 2 --output {}/runs", file.display());
-    let cases = [
-        ("--backend reference,abacus", 2, ["abacus", "reference"]),
-        ("--backend all --adapter no-such-gpu", 2, ["no adapter fits", "no-such-gpu"]),
-        ("--backend reference --seeds 2 --adapter no-such-gpu", 2, ["no adapter fits", "no-such-gpu"]),
-        ("--backend all --upload http://127.0.0.1:9", 2, ["uploads nothing", "--output"]),
-        ("--backend reference --output runs", 2, ["single run", "--json"]),
-        ("--backend reference --seeds 0", 2, ["--seeds", "0"]),
-        ("--backend reference --seeds 2 --batch-size 0", 2, ["batch size", "from 1 to 60000"]),
-        ("--backend reference --seeds 2 --workload no-such-net", 2, ["no-such-net", "caffe-mnist"]),
-        ("--backend reference --seeds 2 --json no-such-folder/all.json", 1, ["cannot write", "no-such-folder"]),
-        (&below_a_file, 1, ["cannot write", "runs"]),
+    let without_data = format!("--backend reference --seeds 2 --data {}", folder.path().display());
+    let cases: [(&str, i32, &[&str]); 11] = [
+        ("--backend reference,abacus", 2, &["abacus", "reference"]),
+        ("--backend all --adapter no-such-gpu", 2, &["no adapter fits", "no-such-gpu"]),
+        ("--backend reference --seeds 2 --adapter no-such-gpu", 2, &["no adapter fits", "no-such-gpu"]),
+        ("--backend all --upload http://127.0.0.1:9", 2, &["uploads nothing", "--output"]),
+        ("--backend reference --output runs", 2, &["single run", "--json"]),
+        ("--backend reference --seeds 0", 2, &["--seeds", "0"]),
+        ("--backend reference --seeds 2 --batch-size 0", 2, &["batch size", "from 1 to 60000"]),
+        ("--backend reference --seeds 2 --workload no-such-net", 2, &["no-such-net", "caffe-mnist"]),
+        ("--backend reference --seeds 2 --json no-such-folder/all.json", 1, &["cannot write", "no-such-folder"]),
+        (&below_a_file, 1, &["cannot write", "runs"]),
+        (&without_data, 1, &["mnist-train.bin", "cargo xtask data"]),
     ];
-    for (arguments, status, parts) in cases {
-        let finished = Runner::new(&format!("--workload keras-mnist-mlp --steps 1 {arguments}")).run();
-        assert_eq!(finished.stdout, "", "{arguments}");
-        finished.expect_status(status).expect_errors(&parts);
-    }
-    let no_data = format!("--backend reference --seeds 2 {SMALL} --steps 1 --data");
-    let finished = Runner::new(&no_data).arg(folder.path()).tiny().run().expect_status(1);
-    assert_eq!(finished.stdout, "");
-    finished.expect_errors(&["mnist-train.bin", "cargo xtask data"]);
+    expect_refusals(|line| Runner::new("--workload keras-mnist-mlp --steps 1").args(line), &cases);
 }
 
 #[test]

@@ -9,20 +9,11 @@ use tempfile::TempDir;
 
 #[cfg(target_os = "linux")]
 use crate::support::on_a_terminal;
-use crate::support::{Finished, Runner, computed_once, one_line, read_json};
+use crate::support::{Finished, RECORD, Runner, expect_refusals, one_line, read_json};
 
-/// Returns a record of three steps, written by the program.
-fn written() -> RunRecord {
-    let text = computed_once("record-of-three-steps", || {
-        let line = "--backend reference --workload keras-mnist-mlp --steps 3 --batch-size 16 --seed 1 --json -";
-        Runner::new(line).run().expect_status(0).stdout
-    });
-    serde_json::from_str(&text).expect("standard output holds a record")
-}
-
-/// Returns the record from `seed`, as if twelve windows had trained at about this rate in samples per second.
+/// Returns a record from `seed`, as if twelve windows had trained at about this rate in samples per second.
 fn run_at(rate: f64, seed: u32) -> RunRecord {
-    let mut record = written();
+    let mut record = RECORD.clone();
     record.requested.seed = seed;
     let windows = (0..12).map(|number| {
         let wobble = 1.0 + 0.002 * f64::from(number % 5 - 2);
@@ -52,10 +43,14 @@ fn sides(head: [f64; 3]) -> TempDir {
     folder
 }
 
-fn compare(folder: &TempDir, arguments: &str) -> Finished {
+fn runner(folder: &TempDir, arguments: &str) -> Runner {
     let mut runner = Runner::new(&format!("compare {arguments}"));
     runner.command().current_dir(folder.path());
-    runner.run()
+    runner
+}
+
+fn compare(folder: &TempDir, arguments: &str) -> Finished {
+    runner(folder, arguments).run()
 }
 
 #[test]
@@ -80,16 +75,6 @@ fn slower_candidate_ends_with_status_6() {
 }
 
 #[test]
-fn undecided_candidate_passes_with_a_note() {
-    let folder = sides([700.0, 860.0, 1000.0]);
-    compare(&folder, "head --baseline base --fail-if-slower 5%").expect_status(0).expect_output(&[
-        "? keras-mnist-mlp: may be slower",
-        "can be neither shown nor excluded",
-        "No regression is certain",
-    ]);
-}
-
-#[test]
 fn first_of_several_files_is_the_baseline() {
     let folder = sides([780.0, 1100.0, 905.0]);
     let line = "base/1.json head/0.json head/1.json --fail-if-slower 5% --format csv";
@@ -105,31 +90,24 @@ fn first_of_several_files_is_the_baseline() {
 }
 
 #[test]
-fn workload_that_only_the_baseline_trained_fails() {
+fn missing_results_fail_if_broken_or_requested() {
     let folder = sides([900.0, 901.0, 902.0]);
     let mut broken = run_at(900.0, 9);
     broken.workloads[0].outcome = Outcome::Diverged { step: 7 };
     keep(&folder.path().join("broken"), &[broken]);
-    let finished = compare(&folder, "--baseline base broken")
+    let parts = &["the candidate failed to train it, but the baseline did not", "from seed 9 the loss at step 7"];
+    compare(&folder, "--baseline base broken")
         .expect_status(6)
-        .expect_output(&["✗ A regression. 1 compared: 1 broken."]);
-    finished.expect_errors(&[
-        "the candidate failed to train it, but the baseline did not",
-        "from seed 9 the loss at step 7",
-    ]);
-}
+        .expect_output(&["✗ A regression. 1 compared: 1 broken."])
+        .expect_errors(parts);
 
-#[test]
-fn missing_results_fail_only_if_requested() {
-    let folder = sides([900.0, 901.0, 902.0]);
     let mut other = run_at(900.0, 9);
     other.workloads[0].workload = "caffe-mnist".to_owned();
     keep(&folder.path().join("base/more"), &[other]);
-    compare(&folder, "--baseline base head")
-        .expect_status(0)
-        .expect_output(&["caffe-mnist: only the baseline has it."]);
-    let finished = compare(&folder, "--baseline base head --fail-if-missing").expect_status(6);
-    finished.expect_errors(&["caffe-mnist on reference, batches of 16: only the baseline has it"]);
+    let found = compare(&folder, "--baseline base head").expect_status(0);
+    found.expect_output(&["caffe-mnist: only the baseline has it."]);
+    let found = compare(&folder, "--baseline base head --fail-if-missing").expect_status(6);
+    found.expect_errors(&["caffe-mnist on reference, batches of 16: only the baseline has it"]);
 }
 
 #[test]
@@ -219,9 +197,8 @@ fn records_are_read_from_comparisons_and_standard_input() {
     let document = serde_json::json!({ "schema_version": 1, "comparisons": [], "records": records });
     fs::write(folder.path().join("all.json"), document.to_string()).unwrap();
     compare(&folder, "--baseline all.json head --fail-if-slower 5%").expect_status(6);
-    let mut runner = Runner::new("compare --baseline all.json -- -");
-    let input = fs::File::open(folder.path().join("all.json")).unwrap();
-    runner.command().current_dir(folder.path()).stdin(input);
+    let mut runner = runner(&folder, "--baseline all.json -- -");
+    runner.command().stdin(fs::File::open(folder.path().join("all.json")).unwrap());
     runner.run().expect_status(0).expect_output(&["standard input against all.json"]);
     // A file that is named twice counts once.
     compare(&folder, "head head/0.json --baseline all.json")
@@ -266,34 +243,26 @@ fn incomparable_sides_are_refused_with_advice() {
     let mut other = run_at(900.0, 1);
     other.device.backend = "burn-flex".to_owned();
     keep(&path.join("other"), &[other]);
-    let cases = [
-        ("", 2, ["nothing to compare with", "--baseline"]),
-        ("base", 2, ["nothing to compare with", "before.json after.json"]),
-        ("--baseline base/0.json base/1.json head/0.json", 2, ["there is no candidate", "after `--`"]),
-        ("base empty", 2, ["no records in empty", "--output FOLDER"]),
-        ("base no-such-file.json", 1, ["cannot read no-such-file.json", "o such file"]),
-        ("base cut.json", 2, ["cut.json is not a record", "EOF while parsing"]),
-        ("base twice.json", 2, ["twice.json is not a record", "a file must have a single document"]),
-        ("base wrong.json", 2, ["wrong.json is not a record", "in workloads[0].settings.batch_size"]),
-        ("base newer.json", 2, ["newer.json is not a record", "version 99, but this program supports version 1"]),
-        ("base steps.json", 2, ["steps.json is not a record", "missing field"]),
-        ("base other", 2, ["nothing can be compared", "mnist-mlp on burn-flex, batches of 16: only the candidate"]),
-        (
-            "--baseline base -- head --fail-if-missing",
-            2,
-            ["everything after `--` is a path", "put --fail-if-missing before it"],
-        ),
-        ("- -", 2, ["standard input", "once"]),
-        ("base head --fail-if-slower 5", 2, ["--fail-if-slower", "such as 5%"]),
-        ("base head --baseline-commit main", 2, ["--baseline-commit", "hexadecimal"]),
-        ("base head --format xml", 2, ["--format", "json-lines"]),
-        ("base head --json no-such-folder/all.json", 1, ["cannot write", "no-such-folder"]),
+    let cases: [(&str, i32, &[&str]); 17] = [
+        ("", 2, &["nothing to compare with", "--baseline"]),
+        ("base", 2, &["nothing to compare with", "before.json after.json"]),
+        ("--baseline base/0.json base/1.json head/0.json", 2, &["there is no candidate", "after `--`"]),
+        ("base empty", 2, &["no records in empty", "--output FOLDER"]),
+        ("base no-such-file.json", 1, &["cannot read no-such-file.json", "o such file"]),
+        ("base cut.json", 2, &["cut.json is not a record", "EOF while parsing"]),
+        ("base twice.json", 2, &["twice.json is not a record", "a file must have a single document"]),
+        ("base wrong.json", 2, &["wrong.json is not a record", "in workloads[0].settings.batch_size"]),
+        ("base newer.json", 2, &["newer.json is not a record", "version 99, but this program supports version 1"]),
+        ("base steps.json", 2, &["steps.json is not a record", "missing field"]),
+        ("base other", 2, &["nothing can be compared", "mnist-mlp on burn-flex, batches of 16: only the candidate"]),
+        ("--baseline base -- head --fail-if-missing", 2, &["after `--` is a path", "put --fail-if-missing before it"]),
+        ("- -", 2, &["standard input", "once"]),
+        ("base head --fail-if-slower 5", 2, &["--fail-if-slower", "such as 5%"]),
+        ("base head --baseline-commit main", 2, &["--baseline-commit", "hexadecimal"]),
+        ("base head --format xml", 2, &["--format", "json-lines"]),
+        ("base head --json no-such-folder/all.json", 1, &["cannot write", "no-such-folder"]),
     ];
-    for (arguments, status, parts) in cases {
-        let finished = compare(&folder, arguments);
-        assert_eq!(finished.stdout, "", "{arguments}");
-        finished.expect_status(status).expect_errors(&parts);
-    }
+    expect_refusals(|line| runner(&folder, line), &cases);
     // Non-records in a folder are omitted and reported.
     fs::write(path.join("base/package.json"), "{\"name\": \"something\"}").unwrap();
     compare(&folder, "base head")
@@ -302,14 +271,22 @@ fn incomparable_sides_are_refused_with_advice() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
-fn on_a_narrow_terminal_no_line_is_wider_than_it() {
+fn undecided_candidate_passes_with_a_note_on_any_terminal() {
     let folder = sides([700.0, 860.0, 1000.0]);
-    let [base, head] = ["base", "head"].map(|side| folder.path().join(side).display().to_string());
-    let arguments = format!("compare --baseline {base} {head} --fail-if-slower 5%");
-    let Some(text) = on_a_terminal(&arguments, 60, &[("NO_COLOR", "1")], "") else { return };
-    assert!(text.contains("may be slower"), "{text}");
-    // A path is a single word.
-    let widest = text.lines().filter(|line| !line.contains(&base)).map(|line| line.trim_end().chars().count()).max();
-    assert!(widest.is_some_and(|widest| widest <= 60), "{widest:?} columns:\n{text}");
+    compare(&folder, "head --baseline base --fail-if-slower 5%").expect_status(0).expect_output(&[
+        "? keras-mnist-mlp: may be slower",
+        "can be neither shown nor excluded",
+        "No regression is certain",
+    ]);
+    #[cfg(target_os = "linux")]
+    {
+        let [base, head] = ["base", "head"].map(|side| folder.path().join(side).display().to_string());
+        let arguments = format!("compare --baseline {base} {head} --fail-if-slower 5%");
+        let Some(text) = on_a_terminal(&arguments, 60, &[("NO_COLOR", "1")], "") else { return };
+        assert!(text.contains("may be slower"), "{text}");
+        // A path is a single word.
+        let lines = text.lines().filter(|line| !line.contains(&base));
+        let widest = lines.map(|line| line.trim_end().chars().count()).max();
+        assert!(widest.is_some_and(|widest| widest <= 60), "{widest:?} columns:\n{text}");
+    }
 }

