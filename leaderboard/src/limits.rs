@@ -16,6 +16,7 @@ use governor::clock::{Clock, MonotonicClock};
 use governor::middleware::NoOpMiddleware;
 use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::Protection;
 use crate::error::ApiError;
@@ -64,10 +65,8 @@ pub(crate) struct Limits(Arc<Rates>);
 
 struct Rates {
     trusted: Option<ProxyHeader>,
-    announcements: Option<Limit>,
-    imports: Option<Limit>,
-    uploads: Option<Limit>,
-    reading: Option<Limit>,
+    /// The limit of each [`Kind`]; `None` for no limit.
+    limits: [Option<Limit>; 4],
 }
 
 struct Limit {
@@ -98,26 +97,17 @@ impl Limits {
         // The requests of half an hour, or of ten seconds, may come at once.
         let hourly = |number: u32| Limit::new(number, HOUR, number.div_ceil(2));
         let each_second = |number: u32| Limit::new(number, SECOND, number.saturating_mul(10));
-        Self(Arc::new(Rates {
-            trusted: protection.trusted_proxy_header,
-            announcements: hourly(protection.announcements_per_hour),
-            imports: hourly(protection.imports_per_hour),
-            uploads: each_second(protection.uploads_per_second),
-            reading: each_second(protection.reading_per_second),
-        }))
-    }
-
-    fn of(&self, kind: Kind) -> Option<&Limit> {
-        match kind {
-            Kind::Announcements => self.0.announcements.as_ref(),
-            Kind::Imports => self.0.imports.as_ref(),
-            Kind::Uploads => self.0.uploads.as_ref(),
-            Kind::Reading => self.0.reading.as_ref(),
-        }
+        let limits = [
+            hourly(protection.announcements_per_hour),
+            hourly(protection.imports_per_hour),
+            each_second(protection.uploads_per_second),
+            each_second(protection.reading_per_second),
+        ];
+        Self(Arc::new(Rates { trusted: protection.trusted_proxy_header, limits }))
     }
 
     fn admit(&self, kind: Kind, peer: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
-        let Some(limit) = self.of(kind) else { return Ok(()) };
+        let Some(limit) = &self.0.limits[kind as usize] else { return Ok(()) };
         let Some(address) = counted_address(peer, headers, self.0.trusted) else { return Ok(()) };
         limit.admit(address).map_err(|wait| ApiError::too_many_requests(kind, wait))
     }
@@ -126,8 +116,7 @@ impl Limits {
     pub(crate) async fn forget_regularly(self) {
         loop {
             tokio::time::sleep(CLEANUP_INTERVAL).await;
-            let Rates { trusted: _, announcements, imports, uploads, reading } = &*self.0;
-            [announcements, imports, uploads, reading].into_iter().flatten().for_each(Limit::forget);
+            self.0.limits.iter().flatten().for_each(Limit::forget);
         }
     }
 }
@@ -223,7 +212,6 @@ pub(crate) fn submitter_address(peer: IpAddr, headers: &HeaderMap, trusted: Opti
     counted_address(peer, headers, trusted).unwrap_or(peer)
 }
 
-/// Parses an address, which some proxies write with a port.
 fn address(text: &str) -> Option<IpAddr> {
     let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
@@ -233,23 +221,6 @@ fn address(text: &str) -> Option<IpAddr> {
 const SECONDS_PER_DAY: f64 = 86_400.0;
 /// Divisor of the budget for states: the runs of one /24 or /48 may fill this part of it.
 pub(crate) const PREFIX_STATES_DIVISOR: u64 = 8;
-
-#[derive(Clone, Copy)]
-pub(crate) struct Budgets {
-    pub(crate) open_runs: Option<u32>,
-    pub(crate) import_bytes_per_day: Option<u64>,
-    pub(crate) weights_bytes: Option<u64>,
-}
-
-impl Budgets {
-    pub(crate) fn new(protection: &Protection) -> Self {
-        Self {
-            open_runs: Some(protection.open_runs).filter(|&runs| runs > 0),
-            import_bytes_per_day: Some(protection.import_bytes_per_day).filter(|&bytes| bytes > 0),
-            weights_bytes: Some(protection.weights_bytes).filter(|&bytes| bytes > 0),
-        }
-    }
-}
 
 #[expect(clippy::cast_possible_truncation, reason = "no clock gets there")]
 pub(crate) fn day_of(unix_seconds: f64) -> i64 {
@@ -395,6 +366,37 @@ impl Drop for Share {
         let mut held = self.shares.0.lock().unwrap_or_else(PoisonError::into_inner);
         give_back(&mut held.of_networks, self.address.into(), self.amount);
         give_back(&mut held.of_prefixes, prefix_of(self.address).into(), self.amount);
+    }
+}
+
+/// Places of which each address, and each /24 or /48, may take a part. Clones share them.
+#[derive(Clone)]
+pub(crate) struct Places {
+    free: Arc<Semaphore>,
+    shares: Shares,
+    most: Most,
+}
+
+/// Taken places, which are given back when this is dropped.
+pub(crate) struct Taken {
+    _permit: OwnedSemaphorePermit,
+    _share: Option<Share>,
+}
+
+impl Places {
+    pub(crate) fn new(number: usize, most: Most) -> Self {
+        Self { free: Arc::new(Semaphore::new(number)), shares: Shares::default(), most }
+    }
+
+    /// Takes places for an address, `None` for this machine. Returns `None` if too few are free, or if the address would
+    /// have too many.
+    pub(crate) fn take(&self, number: usize, address: Option<IpAddr>) -> Option<Taken> {
+        let share = match address {
+            Some(address) => Some(self.shares.take(address, number, self.most)?),
+            None => None,
+        };
+        let permit = Arc::clone(&self.free).try_acquire_many_owned(u32::try_from(number).ok()?).ok()?;
+        Some(Taken { _permit: permit, _share: share })
     }
 }
 

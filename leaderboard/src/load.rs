@@ -20,13 +20,11 @@ pub struct PastRun {
 pub struct Board(Storage);
 
 impl Board {
-    /// Opens a database and creates its tables.
     #[async_recursion(?Send)]
     pub async fn open(address: &DatabaseAddress) -> Result<Self, String> {
         Ok(Self(Storage::open(address).await.map_err(|cause| cause.to_string())?))
     }
 
-    /// Stores runs in one transaction.
     #[async_recursion(?Send)]
     pub async fn store(&self, runs: Vec<PastRun>) -> Result<Vec<String>, String> {
         let mut prepared = Vec::with_capacity(runs.len());

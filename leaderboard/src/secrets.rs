@@ -41,29 +41,3 @@ pub(crate) fn fingerprint(record: &mut RunRecord) -> Result<String, serde_json::
     record.nonce = None;
     Ok(sha256(&serde_json::to_vec(record)?))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_hash_is_the_published_one() {
-        // FIPS 180-2, appendix B.1.
-        assert_eq!(sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    }
-
-    #[test]
-    fn words_are_as_long_as_asked_for_and_never_repeat() {
-        let words: Vec<String> = (0..100).map(|_| random_word::<RUN_ID_BYTES>().unwrap()).collect();
-        assert!(words.iter().all(|word| word.len() == 2 * RUN_ID_BYTES));
-        let distinct: std::collections::BTreeSet<_> = words.iter().collect();
-        assert_eq!(distinct.len(), words.len());
-    }
-
-    #[test]
-    fn words_of_different_length_or_letters_are_not_the_same() {
-        assert!(same("abc", "abc"));
-        assert!(!same("abc", "abd"));
-        assert!(!same("abc", "ab"));
-    }
-}

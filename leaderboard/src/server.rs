@@ -19,17 +19,18 @@ use tokio::task::JoinSet;
 use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
-use crate::api::{ExportPlaces, Leaderboard};
+use crate::api::{Leaderboard, export_places};
 use crate::card::Cards;
 use crate::data_sets::DataFolder;
-use crate::limits::{Budgets, Limits, Most, Peer, Shares, day_of};
+use crate::limits::{Limits, Most, Peer, Shares, day_of};
 use crate::metrics::{self, Event, Metrics};
 use crate::pages::Pages;
 use crate::proof::{Key, KeyError};
-use crate::router::{Surroundings, router};
+use crate::router::router;
 use crate::snapshots::Snapshots;
 use crate::storage::{DatabaseAddress, Storage, StorageError};
 use crate::verification::{Tools, VerificationSamples, Verifiers};
+use crate::whole_file::with_ending;
 use crate::{Clock, Config};
 
 /// Maximum number of open connections. Others wait in the operating system's queue.
@@ -81,7 +82,6 @@ pub enum StartError {
     Snapshots { folder: PathBuf, cause: std::io::Error },
 }
 
-/// Returns advice for the host about a database that cannot be used.
 fn advice_for(address: &DatabaseAddress) -> &'static str {
     match address {
         DatabaseAddress::File(_) => ". Choose another file with --database, or check the permissions of this one.",
@@ -116,7 +116,10 @@ impl Server {
     // Boxes the future, so that it is compiled here and not again in each program that awaits it.
     #[async_recursion(?Send)]
     pub async fn bind(config: Config) -> Result<Self, StartError> {
-        let file = config.secret_file.or_else(|| secret_beside(&config.database));
+        let file = config.secret_file.or_else(|| match &config.database {
+            DatabaseAddress::File(file) => Some(with_ending(file, "secret")),
+            DatabaseAddress::Postgres(_) => None,
+        });
         let key = Key::load(config.secret.as_deref(), file.as_deref())?;
         let folder_of_data = config.data.clone();
         let data = DataFolder::new(config.data.clone());
@@ -149,6 +152,7 @@ impl Server {
             metrics_listener = Some((listener, address));
         }
         let clock = config.clock.clone();
+        let limits = Limits::new(&config.protection);
         let leaderboard = Leaderboard {
             storage: storage.clone(),
             clock: config.clock,
@@ -157,23 +161,15 @@ impl Server {
             data,
             run_lifetime_seconds: f64::from(config.run_lifetime_seconds),
             seed: config.seed,
-            budgets: Budgets::new(&config.protection),
-            exports: ExportPlaces::default(),
+            exports: export_places(),
             cards: Cards::default(),
             snapshots: snapshots.clone(),
-            trusted_proxy_header: config.protection.trusted_proxy_header,
-        };
-        let limits = Limits::new(&config.protection);
-        let surroundings = Surroundings {
-            limits: limits.clone(),
-            metrics: metrics.clone(),
-            behind_tls: config.protection.behind_tls,
-            public_url: config.protection.public_url,
+            protection: config.protection,
         };
         Ok(Self {
             listener,
             address,
-            router: router(leaderboard, pages, surroundings),
+            router: router(leaderboard, pages, limits.clone(), metrics.clone()),
             storage,
             snapshots,
             clock,
@@ -298,13 +294,6 @@ async fn end(threads: Vec<JoinHandle<()>>) {
     if tokio::time::timeout(SHUTDOWN_TIMEOUT, joined).await.is_err() {
         tracing::warn!("a run is still being verified; its verification will restart later");
     }
-}
-
-fn secret_beside(database: &DatabaseAddress) -> Option<PathBuf> {
-    let DatabaseAddress::File(file) = database else { return None };
-    let mut name = file.as_os_str().to_owned();
-    name.push(".secret");
-    Some(name.into())
 }
 
 fn limits_of_process() -> String {

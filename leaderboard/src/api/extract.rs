@@ -10,11 +10,13 @@ use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
 use super::Leaderboard;
+use super::runs::read_query;
 use crate::error::{ApiError, Result};
 use crate::limits::{Peer, day_of, prefix_of, submitter_address};
+use crate::proof::Started;
 use crate::receiving::Intake;
 use crate::secrets::RUN_ID_BYTES;
-use crate::storage::{Started, Submitter};
+use crate::storage::Submitter;
 
 const MAX_RECORD_BYTES: usize = 4 << 20;
 /// Largest body whose fields are all short strings and numbers.
@@ -107,6 +109,17 @@ fn refusal(error: &serde_json::Error) -> ApiError {
     ApiError::new(StatusCode::BAD_REQUEST, code, format!("The body cannot be read: {shown}."))
 }
 
+/// The query of a call.
+pub(crate) struct ReadQuery<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for ReadQuery<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self> {
+        read_query(&parts.uri).map(Self)
+    }
+}
+
 /// The announced run of the path, looked up before the body is received.
 pub(crate) struct Announced(pub(crate) Started);
 
@@ -178,7 +191,7 @@ impl FromRequestParts<Leaderboard> for Requester {
 
     async fn from_request_parts(parts: &mut Parts, leaderboard: &Leaderboard) -> Result<Self> {
         let Some(&Peer(peer)) = parts.extensions.get::<Peer>() else { return Err(ApiError::failed_inside()) };
-        Ok(Self(submitter_address(peer, &parts.headers, leaderboard.trusted_proxy_header)))
+        Ok(Self(submitter_address(peer, &parts.headers, leaderboard.protection.trusted_proxy_header)))
     }
 }
 

@@ -1,8 +1,7 @@
 //! Queries of lists of results, their pages, and the cursors between them.
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use results::api::{ListRuns, ModerationLog, ModerationQuery, RunList, RunSort, Tier};
@@ -10,7 +9,8 @@ use results::{BROWSERS, ClientKind, Date, Precision, SYSTEMS, UNKNOWN, VENDORS};
 use serde::{Deserialize, Serialize};
 
 use super::Leaderboard;
-use super::runs::{bad_query, bad_query_of, read_query};
+use super::extract::ReadQuery;
+use super::runs::{bad_query, bad_query_of};
 use crate::error::Result;
 use crate::secrets::{RUN_ID_BYTES, sha256};
 use crate::storage::{Key, KindFilter, ListQuery, Order, Storage};
@@ -27,9 +27,8 @@ const DAY: f64 = 86_400.0;
 
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
-    query: Result<Query<ListRuns>, QueryRejection>,
+    ReadQuery(query): ReadQuery<ListRuns>,
 ) -> Result<Json<RunList>> {
-    let query = read_query(query)?;
     let found = leaderboard.storage.list(&list_query(&leaderboard.storage, &query).await?).await?;
     let next = found.next.map(|(key, skip)| next_page(&query, &key, skip)).transpose()?;
     let next = next.and_then(|query| query.cursor);
@@ -193,18 +192,15 @@ pub(super) fn read_cursor(query: &ListRuns, cursor: &str) -> Result<(Key, u64), 
     Ok((key, u64::from(place.o)))
 }
 
-/// Returns the digest of a query, which is equal for all its pages of any size.
 fn digest_of_query(query: &ListRuns) -> Result<String, serde_json::Error> {
     let query = ListRuns { limit: None, cursor: None, offset: None, ..query.clone() };
     Ok(sha256(&serde_json::to_vec(&query)?).chars().take(QUERY_DIGITS).collect())
 }
 
-/// `GET /api/v1/moderation`: the moderation log, newest entry first.
 pub(crate) async fn moderation_log(
     State(leaderboard): State<Leaderboard>,
-    query: Result<Query<ModerationQuery>, QueryRejection>,
+    ReadQuery(query): ReadQuery<ModerationQuery>,
 ) -> Result<Json<ModerationLog>> {
-    let query = read_query(query)?;
     check_log_query(&query).map_err(bad_query_of)?;
     Ok(Json(leaderboard.storage.moderation_log(&query).await?))
 }

@@ -75,7 +75,6 @@ pub fn look(name: &str) -> String {
     words(&latin).iter().map(|word| look_of(word)).filter(|word| !IDLE.contains(word)).collect()
 }
 
-/// Returns the words of a name: letters and digits in lower case.
 fn words(name: &str) -> Vec<String> {
     // NFKC would turn ™ into the letters TM.
     let lower = displayed(&name.replace(['™', '®', '©', '℠'], " ")).to_lowercase();

@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
     use crate::devices::testing::native;
-    use crate::proof::seen::tests::seen;
+    use crate::proof::testing::seen;
 
     /// Returns a record with a warm-up lap of one second, and a lap of six windows that claim `seconds` each.
     fn record(seconds: f64) -> (WorkloadRecord, SeenWorkload) {

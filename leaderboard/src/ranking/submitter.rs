@@ -27,12 +27,10 @@ impl SubmitterSalt {
         Ok(Self(bytes))
     }
 
-    /// Returns the stored form, in hex.
     pub(crate) fn to_hex(&self) -> String {
         hex(&self.0)
     }
 
-    /// Reads the output of [`Self::to_hex`].
     pub(crate) fn from_hex(text: &str) -> Option<Self> {
         let digits = text.as_bytes();
         if digits.len() != 2 * SALT_BYTES || !digits.iter().all(u8::is_ascii_hexdigit) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType, Migrator};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor, Row, SqlSafeStr};
 
 use super::address::DatabaseAddress;
@@ -220,7 +220,6 @@ pub(super) async fn bring_up_to_date(connection: &mut AnyConnection) -> Result<(
     Migrator::with_migrations(migrations.into()).run(connection).await
 }
 
-/// Returns the names of the migrations that have not run yet.
 pub(super) async fn missing(connection: &mut AnyConnection) -> Result<Vec<String>, MigrateError> {
     let table = Migrator::DEFAULT.table_name;
     connection.ensure_migrations_table(&table).await?;
@@ -236,8 +235,7 @@ pub(super) async fn missing(connection: &mut AnyConnection) -> Result<Vec<String
 impl Storage {
     pub(crate) async fn copy_to(&self, file: &Path) -> Result<()> {
         let name = file.to_str().ok_or_else(|| StorageError::Name(file.display().to_string()))?;
-        // An empty file counts as a new one.
-        make_private(file);
+        // An empty file counts as a new one, and keeps its permissions.
         sql!("VACUUM INTO $1", [name]).execute(&self.pool).await?;
         Ok(())
     }
@@ -246,20 +244,14 @@ impl Storage {
     /// database.
     pub(crate) async fn inspect(file: &Path) -> Result<u64> {
         let mut connection = alone(file).read_only(true).connect().await?;
-        let checked = inspect(&mut connection).await;
+        let verdict = sqlx::query("PRAGMA integrity_check(1)").fetch_one(&mut connection).await;
+        let count = sqlx::query("SELECT COUNT(*) AS runs FROM runs").fetch_one(&mut connection).await;
         connection.close().await?;
-        checked
+        match verdict?.try_get("integrity_check")? {
+            "ok" => Ok(u64::try_from(count?.try_get::<i64, _>("runs")?)?),
+            damage => Err(StorageError::Damaged(damage.to_owned())),
+        }
     }
-}
-
-async fn inspect(connection: &mut SqliteConnection) -> Result<u64> {
-    let verdict: String =
-        sqlx::query("PRAGMA integrity_check(1)").fetch_one(&mut *connection).await?.try_get("integrity_check")?;
-    if verdict != "ok" {
-        return Err(StorageError::Damaged(verdict));
-    }
-    let count: i64 = sqlx::query("SELECT COUNT(*) AS runs FROM runs").fetch_one(connection).await?.try_get("runs")?;
-    Ok(u64::try_from(count)?)
 }
 
 /// Writes the log back into the file and removes it, which works only when no other process uses the file.

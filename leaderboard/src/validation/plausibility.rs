@@ -15,7 +15,6 @@ const ROUNDING_SECONDS: f64 = 1e-5;
 /// Smallest number of windows to check. Fewer may share a common step by chance.
 const MIN_WINDOWS: usize = 10;
 
-/// Returns one sentence for each doubt.
 pub(super) fn find_doubts(record: &RunRecord) -> Vec<String> {
     let mut doubts = Vec::new();
     // A client's own statement that its adapter is software is accepted.

@@ -57,7 +57,6 @@ fn check_number(path: &FieldPath<'_>, segment: u32) -> Checked {
     path.whole(u64::from(segment), 0..=POINTS as u64 - 1)
 }
 
-/// Checks the segments of a workload's record, which is at `path`.
 pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let timeline = path.field("timeline");
     timeline.list(record.timeline.len(), STRETCHES)?;

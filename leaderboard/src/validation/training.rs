@@ -24,7 +24,6 @@ struct Totals {
     seconds: f64,
 }
 
-/// Checks the training. `path` is the workload's.
 pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let totals = check_windows(&path.field("windows"), record)?;
     check_peaks(&path.field("peaks"), record)?;
@@ -162,7 +161,6 @@ fn check_target(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
 /// Relative tolerance for sums in another order or another language's rounding.
 const TOLERANCE: f64 = 1e-9;
 
-/// Checks the summary. `path` is the summary's.
 pub(super) fn check_summary(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let (claimed, own) = (&record.summary, summarise(record));
     for ((name, claimed), (_, own)) in figures(claimed).into_iter().zip(figures(&own)) {

@@ -54,7 +54,6 @@ pub(super) fn check_work(record: &RunRecord) -> Checked {
     Ok(())
 }
 
-/// Returns the suite with this name and version.
 pub(super) fn known_suite(path: &FieldPath<'_>, suite: &Suite) -> Result<&'static SuiteDefinition, Refusal> {
     let known = engine::suite(&suite.name).filter(|known| known.version == suite.version);
     known.ok_or_else(|| {
@@ -70,7 +69,6 @@ fn says_so(message: &str) -> String {
     format!("{message} A run that departs from its suite must list this in `departures`; it is shown but never ranked.")
 }
 
-/// Checks facts of the network and its data.
 fn check_facts(path: &FieldPath<'_>, settings: &Settings, known: &Standard) -> Checked {
     let name = known.workload.name;
     let model = &known.workload.model;
@@ -126,7 +124,6 @@ fn check_course(path: &FieldPath<'_>, record: &WorkloadRecord, workload: &Worklo
     Ok(())
 }
 
-/// Checks that the settings follow the suite.
 fn check_recipe(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Standard) -> Checked {
     let settings = path.field("settings");
     let BatchPlan { batch_size, .. } = known.batches;
