@@ -67,8 +67,7 @@ impl Board {
         self.0.plans().await.map_err(|cause| cause.to_string())
     }
 
-    /// Returns run and workload of the rows of a page, and the query of the next page. `few` and `scanned` replace the
-    /// usual bounds of a page.
+    /// Returns run and workload of a page's rows, and the query of the next page, within these bounds.
     #[async_recursion(?Send)]
     pub async fn page(
         &self,

@@ -29,8 +29,7 @@ use crate::storage::Storage;
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 /// Cache lifetime of files that must be revalidated on each use.
 pub(crate) const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
-/// Cache lifetime of files that are replaced while the server runs. Browsers revalidate with a resolution of one
-/// second.
+/// Cache lifetime of files that are replaced while the server runs.
 const NEVER_KEPT: HeaderValue = HeaderValue::from_static("no-store");
 /// Path of the file that tells the page if the worker with Burn is available. It is replaced while Burn is being built.
 const BURN: &str = "/burn.json";
@@ -329,8 +328,7 @@ fn tags(card: &Card, id: &str, address: Option<&PublicUrl>) -> String {
     tags
 }
 
-/// Returns the page with these tags at the end of its head, after a change of the head. A page without a head remains
-/// as it is.
+/// Inserts tags at the end of the page's head, after a change of the head.
 fn with_tags(html: &Bytes, tags: &str, change: fn(&str) -> String) -> Bytes {
     let tagged = str::from_utf8(html).ok().and_then(|html| {
         // ASCII lower case preserves byte offsets.

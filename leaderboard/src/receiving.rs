@@ -74,8 +74,7 @@ impl Intake {
         Self { slots, memory, address, held: Mutex::new(Held { body: Some(body), ..Held::default() }) }
     }
 
-    /// # Errors
-    /// All slots are taken.
+    /// Fails if all slots are taken.
     pub(crate) fn take_slot(&self) -> Result<()> {
         let slot = Arc::clone(&self.slots).try_acquire_owned().map_err(|_taken| ApiError::busy())?;
         self.lock_held().slot = Some(slot);
@@ -83,9 +82,6 @@ impl Intake {
     }
 
     /// Receives the whole body. A second call returns an empty one.
-    ///
-    /// # Errors
-    /// The body is too large, too slow or broken, or no memory or slot is free.
     pub(crate) async fn receive(&self, limit: usize) -> Result<Bytes> {
         let Some(body) = self.give_up_slot() else { return Ok(Bytes::new()) };
         let Received { bytes, memory } = receive_in(body, limit, &self.memory, self.address, PATIENCE).await?;
@@ -194,9 +190,7 @@ impl RequestSlots {
     }
 }
 
-/// Refuses with 503 when all slots are taken and with 408 when a body or an answer takes too long.
-///
-/// The log line has no address, query or header, so it contains no personal data.
+/// Answers busy and slow requests, and logs a line without address, query and header.
 pub(crate) async fn guard(State(slots): State<RequestSlots>, request: Request, next: Next) -> Response {
     let start = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
@@ -209,15 +203,12 @@ pub(crate) async fn guard(State(slots): State<RequestSlots>, request: Request, n
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
-    use std::pin::Pin;
-    use std::task::{Context, Poll};
 
-    use axum::body::HttpBody;
     use axum::middleware::from_fn_with_state;
     use axum::routing::get;
     use axum::{Extension, Router};
+    use futures_util::stream;
     use http_body_util::Full;
-    use hyper::body::Frame;
     use tower::ServiceExt;
 
     use super::*;
@@ -226,19 +217,9 @@ mod tests {
         Body::new(Full::new(Bytes::from(vec![0; bytes])))
     }
 
-    /// A body that never continues.
-    struct Silent;
-
-    impl HttpBody for Silent {
-        type Data = Bytes;
-        type Error = Infallible;
-
-        fn poll_frame(
-            self: Pin<&mut Self>,
-            _context: &mut Context<'_>,
-        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-            Poll::Pending
-        }
+    /// Returns a body that never continues.
+    fn silent() -> Body {
+        Body::from_stream(stream::pending::<Result<Bytes, Infallible>>())
     }
 
     fn code<T>(received: Result<T>) -> Option<String> {
@@ -253,7 +234,7 @@ mod tests {
     async fn a_body_that_does_not_come_is_given_up() {
         let patience = Patience { start: Duration::from_millis(20), ..PATIENCE };
         let memory = memory();
-        let received = receive_in(Body::new(Silent), 5, &memory, None, patience).await;
+        let received = receive_in(silent(), 5, &memory, None, patience).await;
         assert_eq!(code(received).as_deref(), Some("too_slow"));
         assert_eq!(code(receive_in(body(5), 5, &memory, None, patience).await), None);
     }
@@ -291,7 +272,7 @@ mod tests {
     #[tokio::test]
     async fn a_body_that_is_still_coming_takes_no_slot() {
         let router = router_with_slots(1);
-        let slow = router.clone().oneshot(Request::new(Body::new(Silent)));
+        let slow = router.clone().oneshot(Request::new(silent()));
         let quick = router.oneshot(Request::new(Body::empty()));
         tokio::select! {
             biased;

@@ -16,10 +16,6 @@ pub(crate) fn random_word<const N: usize>() -> Result<String, getrandom::Error> 
     Ok(hex(&bytes))
 }
 
-pub(crate) fn random_seed() -> Result<u32, getrandom::Error> {
-    getrandom::u32()
-}
-
 /// Returns the SHA-256 in hex. Secrets are random words of 256 bits, so a plain hash is enough to hide them.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))

@@ -97,15 +97,12 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     router: Router,
-    storage: Storage,
     snapshots: Snapshots,
-    clock: Clock,
     connections_per_address: Option<usize>,
     verifiers: Verifiers,
     threads: usize,
     tools: Tools,
     limits: Limits,
-    metrics: Metrics,
     metrics_listener: Option<(TcpListener, SocketAddr)>,
 }
 
@@ -151,10 +148,9 @@ impl Server {
             let address = listener.local_addr().map_err(refused)?;
             metrics_listener = Some((listener, address));
         }
-        let clock = config.clock.clone();
         let limits = Limits::new(&config.protection);
         let leaderboard = Leaderboard {
-            storage: storage.clone(),
+            storage,
             clock: config.clock,
             key,
             verifiers: verifiers.clone(),
@@ -169,16 +165,13 @@ impl Server {
         Ok(Self {
             listener,
             address,
-            router: router(leaderboard, pages, limits.clone(), metrics.clone()),
-            storage,
+            router: router(leaderboard, pages, limits.clone(), metrics),
             snapshots,
-            clock,
             connections_per_address: config.connections_per_address.map(usize::from),
             verifiers,
             threads: usize::from(config.verifiers),
             tools,
             limits,
-            metrics,
             metrics_listener,
         })
     }
@@ -200,18 +193,21 @@ impl Server {
     #[async_recursion(?Send)]
     async fn serve(self, mut shutdown: Pin<Box<dyn Future<Output = ()>>>) {
         let verifying = self.verifiers.start(self.threads, &self.tools);
+        let Tools { storage, clock, metrics, server, .. } = self.tools;
         let connections = GracefulShutdown::new();
         let places = Arc::new(Semaphore::new(most_connections(&limits_of_process())));
         let open = Shares::default();
-        let storage = self.storage.clone();
         let mut background = JoinSet::new();
         background.spawn(self.limits.forget_regularly());
-        background.spawn(async move { storage.refresh_regularly().await });
-        background.spawn(forget_expired_regularly(self.storage.clone(), self.clock.clone()));
-        background.spawn(forget_submitters_regularly(self.storage.clone(), self.clock));
-        background.spawn(self.snapshots.keep(self.storage.clone()));
+        background.spawn({
+            let storage = storage.clone();
+            async move { storage.refresh_regularly().await }
+        });
+        background.spawn(forget_expired_regularly(storage.clone(), clock.clone()));
+        background.spawn(forget_submitters_regularly(storage.clone(), clock));
+        background.spawn(self.snapshots.keep(storage.clone()));
         if let Some((listener, _)) = self.metrics_listener {
-            background.spawn(metrics::answer(listener, self.metrics.clone()));
+            background.spawn(metrics::answer(listener, metrics.clone()));
         }
         loop {
             let accepted = tokio::select! {
@@ -223,10 +219,10 @@ impl Server {
             let usual = if address.is_loopback() { CONNECTIONS } else { CONNECTIONS_PER_ADDRESS };
             let most = Most::of_network(self.connections_per_address.unwrap_or(usual));
             let Some(place_of_address) = open.take(address, 1, most) else {
-                self.metrics.count(Event::Refused("connections_per_address"));
+                metrics.count(Event::Refused("connections_per_address"));
                 continue;
             };
-            let counted = self.metrics.open_connection();
+            let counted = metrics.open_connection();
             let mut stream = TimeoutStream::new(stream);
             stream.set_write_timeout(Some(READING_TIME));
             let service =
@@ -254,13 +250,12 @@ impl Server {
         }
         self.verifiers.stop();
         end(verifying).await;
-        if let Err(cause) = self.storage.release_verifications(&self.tools.server, true).await {
+        if let Err(cause) = storage.release_verifications(&server, true).await {
             tracing::warn!(%cause, "cannot release the runs being verified; they wait until the next start");
         }
-        // Until here, the metrics include the last requests in progress. The next server restarts an unfinished
-        // snapshot.
+        // Until here, the metrics count the last requests. The next server restarts an unfinished snapshot.
         drop(background);
-        self.storage.close().await;
+        storage.close().await;
     }
 }
 

@@ -126,8 +126,7 @@ fn is_day(text: &str) -> bool {
     })
 }
 
-/// Writes the missing files of a day, and returns their number. The lock is kept until the last of them is complete or
-/// deleted.
+/// Writes the missing files of a day, and returns their number. Keeps the lock until the last file is finished.
 async fn make(folder: &Path, day: &str, storage: Storage, lock: &Arc<File>) -> Result<usize, ExportError> {
     let names = ExportFormat::ALL.map(|format| SnapshotName { day: day.to_owned(), format, sum: false });
     let mut files = Vec::new();
@@ -268,8 +267,7 @@ fn until_next_look(now: f64) -> Duration {
 /// A file never changes under its name. It may be cached only for a day, because a deleted run may be in it.
 const FOR_A_DAY: HeaderValue = HeaderValue::from_static("public, max-age=86400, immutable");
 
-/// Returns the routes of the snapshots. Only valid snapshot names are looked up, so other files in the folder are not
-/// served.
+/// Serves only valid snapshot names, and no other files in the folder.
 pub(crate) fn serve(snapshots: Snapshots) -> Router {
     Router::new().fallback(serve_file).with_state(snapshots)
 }

@@ -20,8 +20,7 @@ use crate::storage::{HistoryPart, PastResult, StorageError, TableQuery};
 
 const RECENT_RUNS: u32 = 20;
 
-/// `GET /api/v1/devices/{key}`: metrics of a device. For a merged device, the answer is its target's and not a
-/// redirect, which browsers would keep after a separation.
+/// For a merged device, answers its target and no redirect, which browsers would keep after a separation.
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     DeviceKey(key): DeviceKey,

@@ -12,7 +12,7 @@ use serde_json::error::Category;
 use super::Leaderboard;
 use super::runs::read_query;
 use crate::error::{ApiError, Result};
-use crate::limits::{Peer, day_of, prefix_of, submitter_address};
+use crate::limits::{Peer, counted_address, day_of, prefix_of};
 use crate::proof::Started;
 use crate::receiving::Intake;
 use crate::secrets::RUN_ID_BYTES;
@@ -28,8 +28,7 @@ const MAX_STATE_BYTES: usize = 44 << 20;
 /// Maximum length of an invalid value in a message.
 const QUOTED_CHARACTERS: usize = 300;
 
-/// A body with the declared type JSON. Like every body, it is received after all other arguments of its handler were
-/// checked.
+/// A body with the declared type JSON, received after all other arguments of its handler were checked.
 pub(crate) struct JsonBytes<const LIMIT: usize = MAX_RECORD_BYTES>(Bytes);
 
 impl<const LIMIT: usize, S: Send + Sync> FromRequest<S> for JsonBytes<LIMIT> {
@@ -191,7 +190,8 @@ impl FromRequestParts<Leaderboard> for Requester {
 
     async fn from_request_parts(parts: &mut Parts, leaderboard: &Leaderboard) -> Result<Self> {
         let Some(&Peer(peer)) = parts.extensions.get::<Peer>() else { return Err(ApiError::failed_inside()) };
-        Ok(Self(submitter_address(peer, &parts.headers, leaderboard.protection.trusted_proxy_header)))
+        let counted = counted_address(peer, &parts.headers, leaderboard.protection.trusted_proxy_header);
+        Ok(Self(counted.unwrap_or(peer)))
     }
 }
 

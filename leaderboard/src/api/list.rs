@@ -72,18 +72,17 @@ fn kinds(query: &ListRuns) -> Result<KindFilter> {
     let ranked_precision = (query.ranked && query.workload.is_some()).then_some(Precision::F32);
     let browsers: Vec<&str> = BROWSERS.into_iter().chain([UNKNOWN]).collect();
     let systems: Vec<&str> = SYSTEMS.into_iter().chain([UNKNOWN]).collect();
-    Ok(KindFilter {
-        backend: query.backend.clone(),
-        precision: query.precision.or(ranked_precision).map(Precision::name),
-        suite_name: query.suite.clone(),
-        suite_version: None,
-        client_kind: query.client.map(ClientKind::name),
-        browser: one_of("browser", query.browser.as_deref(), &browsers)?,
-        system: one_of("system", query.system.as_deref(), &systems)?,
-        vendor: one_of("vendor", query.vendor.as_deref(), &VENDORS)?,
-        tier: query.tier.map(Tier::name),
-        ranked_as: query.ranked.then(|| query.class.unwrap_or_default().name()),
-    })
+    Ok(KindFilter::new([
+        ("backend", query.backend.as_deref()),
+        ("precision", query.precision.or(ranked_precision).map(Precision::name)),
+        ("suite_name", query.suite.as_deref()),
+        ("client_kind", query.client.map(ClientKind::name)),
+        ("browser", one_of("browser", query.browser.as_deref(), &browsers)?),
+        ("system", one_of("system", query.system.as_deref(), &systems)?),
+        ("vendor", one_of("vendor", query.vendor.as_deref(), &VENDORS)?),
+        ("tier", query.tier.map(Tier::name)),
+        ("ranked_as", query.ranked.then(|| query.class.unwrap_or_default().name())),
+    ]))
 }
 
 fn one_of(field: &str, word: Option<&str>, words: &[&'static str]) -> Result<Option<&'static str>> {
@@ -156,8 +155,7 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// Returns the cursor of the rows after a place. Errors do not occur, because strings and numbers can always be written
-/// as JSON.
+/// Returns the cursor of the rows after a place. Errors do not occur.
 pub(super) fn write_cursor(query: &ListRuns, key: &Key, skip: u64) -> Result<String, serde_json::Error> {
     let place = Place {
         q: digest_of_query(query)?,

@@ -29,8 +29,7 @@ use crate::{secrets, validation};
 
 /// Number of segments of a workload that may be committed at once …
 const SEGMENTS_AT_ONCE: f64 = 100.0;
-/// … and further ones for each second since the run was announced. Windows last a second, or less at the end of an
-/// epoch.
+/// … and further ones for each second since the announcement. Windows last a second, or less at an epoch's end.
 const SEGMENTS_PER_SECOND: f64 = 4.0;
 
 pub(crate) async fn open_lap(

@@ -87,7 +87,7 @@ pub(crate) fn lines(figures: Vec<DeviceFigure>) -> Vec<StandingsPlace> {
     placed.into_iter().map(|placed| line(placed.place, placed.line)).collect()
 }
 
-/// Returns the key of a table row as in [`FastLine`].
+/// Returns the key of a table row: device, backend and client kind.
 pub(crate) fn key(row: &DeviceFigure) -> String {
     format!("{}/{}/{}", row.device.key, row.category.backend, row.category.client_kind.name())
 }
@@ -157,8 +157,7 @@ pub(crate) async fn of_run(State(leaderboard): State<Leaderboard>, RunId(id): Ru
 /// Maximum number of lines of a table that a score is ranked among.
 const MAX_RANKED: u32 = 200;
 
-/// Ranks the score of a visible run among the other devices of its class, suite and precision. Returns `None` for a run
-/// that has no class, and with fewer than two other devices.
+/// Ranks a score among the other devices. Returns `None` without a class or with fewer than two other devices.
 pub(super) async fn rank_score(storage: &Storage, id: &str, score: f64) -> Result<Option<ScoreRank>, StorageError> {
     let Some(run) = storage.standing_run(id).await? else { return Ok(None) };
     let (Some(class), Some(rate)) = (run.class, run.rates.first()) else { return Ok(None) };

@@ -36,7 +36,7 @@ pub(crate) async fn start(
     let now = leaderboard.clock.unix_seconds();
     let started = Started {
         run_id: random_word::<RUN_ID_BYTES>()?,
-        seed: leaderboard.seed.map_or_else(secrets::random_seed, Ok)?,
+        seed: leaderboard.seed.map_or_else(getrandom::u32, Ok)?,
         suite: request.suite,
         engine_version: request.engine_version,
         created_unix_seconds: now,

@@ -12,8 +12,7 @@ pub enum DeviceClass {
     Processor,
     /// A program on the processor that acts as a GPU. Shown, but never ranked.
     Software,
-    /// A GPU or such a program. The browser hides the difference, and it is no faster than a program. Shown, but never
-    /// ranked.
+    /// A hidden GPU or such a program, no faster than a program. Shown, but never ranked.
     Masked,
 }
 

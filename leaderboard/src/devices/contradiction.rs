@@ -20,8 +20,7 @@ pub fn contradiction(record: &RunRecord) -> Option<String> {
         .or_else(|| too_fast(record, reported.device().or(claimed)?))
 }
 
-/// Returns a sentence if a reported name contains look-alike letters. Drivers never write such letters; people with
-/// other keyboards do.
+/// Returns a sentence if a reported name has look-alike letters. Drivers never write them; other keyboards do.
 fn forged_name(reported: &Reported) -> Option<String> {
     let name = reported.name.as_ref()?;
     let found = name.found.filter(|found| found.look_alike)?;

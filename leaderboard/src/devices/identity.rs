@@ -98,8 +98,7 @@ pub fn claim(device: &Device) -> Option<Named> {
     device.claimed().and_then(Named::new)
 }
 
-/// Returns true if the adapter's name is only its vendor and architecture, or stands for many GPUs (Firefox:
-/// `…, or similar`).
+/// Returns true if the adapter's name is only its vendor and architecture, or stands for many GPUs.
 fn is_masked(adapter: &Adapter) -> bool {
     let words = format!("{} {}", adapter.vendor, adapter.architecture);
     let name = adapter.name.trim();

@@ -12,8 +12,7 @@ use super::name::{comparable, look};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Found {
     pub device: &'static KnownDevice,
-    /// True if the name contains look-alike letters, such as Cyrillic ones or O for zero. It counts as the device that
-    /// readers take it for.
+    /// True if the name has look-alike letters, such as O for zero. It counts as the device that readers see.
     pub look_alike: bool,
 }
 
@@ -121,8 +120,7 @@ pub fn known_devices() -> &'static [KnownDevice] {
     &TABLE
 }
 
-/// Returns true if a known device of `vendor` has this architecture. Unknown architectures allow no conclusion about a
-/// device.
+/// Returns true if a known device of `vendor` has this architecture. Unknown ones allow no conclusion.
 pub fn is_known_architecture(vendor: Vendor, architecture: &str) -> bool {
     known_devices()
         .iter()
@@ -186,6 +184,16 @@ mod tests {
             ("NVIDIA GeForce RTX 4090", RTX_4090),
             ("NVIDIA GeForce RTX 4090/PCIe/SSE2", RTX_4090),
             ("ANGLE (NVIDIA, NVIDIA GeForce RTX 4090 Direct3D11 vs_5_0 ps_5_0, D3D11)", RTX_4090),
+            ("ANGLE (Apple, ANGLE Metal Renderer: Apple M1 Pro, Unspecified Version)", "Apple M1 Pro"),
+            ("ANGLE (Intel, Mesa Intel(R) UHD Graphics 620 (KBL GT2), OpenGL 4.6)", "Intel UHD Graphics 620"),
+            ("ANGLE (AMD, AMD Radeon RX 6700 XT (radeonsi, navi22, LLVM 15.0.7), OpenGL 4.6)", "AMD Radeon RX 6700 XT"),
+            (
+                "ANGLE (NVIDIA, Vulkan 1.3.277 (NVIDIA GeForce RTX 3060 (0x00002503)), NVIDIA)",
+                "NVIDIA GeForce RTX 3060",
+            ),
+            ("ANGLE (Samsung Xclipse 920) on Vulkan 1.1.179", "Samsung Xclipse 920"),
+            ("GeForce RTX 4090 (unclosed", RTX_4090),
+            ("Adreno (TM) 650", "Qualcomm Adreno 650"),
             ("GeForce® RTX™ 4090", RTX_4090),
             // Hidden characters and wide digits are the same letters.
             ("GeForce\u{200b} RTX\u{200d} 40\u{2060}90", RTX_4090),

@@ -102,8 +102,7 @@ impl Key {
         secrets::hex(&self.code(&[b"import", idempotency_key.as_bytes(), fingerprint.as_bytes()]))
     }
 
-    /// Returns the id and deletion secret of a comparison with an idempotency key. Equal arguments give the same
-    /// values.
+    /// Returns the id and deletion secret of a comparison with an idempotency key, equal for equal arguments.
     pub(crate) fn comparison(&self, idempotency_key: &str, digest: &str) -> (String, String) {
         let part = |what: &[u8]| secrets::hex(&self.code(&[what, idempotency_key.as_bytes(), digest.as_bytes()]));
         (part(b"comparison id")[..2 * RUN_ID_BYTES].to_owned(), part(b"comparison secret"))
@@ -169,8 +168,7 @@ pub(crate) struct TrainingKey<'a> {
 }
 
 impl<'a> TrainingKey<'a> {
-    /// Creates the key. `test_seed` is the fixed seed of test servers, which all derive the same words, so that
-    /// recorded runs can be replayed.
+    /// `test_seed` is the fixed seed of test servers, which all derive the same words, so that runs can be replayed.
     pub(crate) fn new(key: &Key, test_seed: Option<u32>, run_id: &'a str, workload: &'a str) -> Self {
         match test_seed {
             Some(seed) => Self { key: Key::of_word(&format!("test seed {seed}")), run_id: "", workload },

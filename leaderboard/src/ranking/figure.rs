@@ -12,8 +12,7 @@ pub(crate) struct ProvenRun {
     pub(crate) run_id: String,
     /// Samples per second, more than 0: the median over the run's windows.
     pub(crate) rate: f64,
-    /// Pseudonym from [`super::SubmitterSalt`] of the /24 or /48 that announced the run, or of the host's own address;
-    /// absent if unknown.
+    /// Pseudonym of the /24 or /48 that announced the run, or of the host's own address; absent if unknown.
     pub(crate) voice: Option<String>,
     /// The day of that pseudonym, in days since 1970-01-01 UTC.
     pub(crate) day: u32,
@@ -47,8 +46,7 @@ struct Voice {
     day: u32,
 }
 
-/// Returns the voices of one device in one category, by day and network. Runs of a day without a network are one voice,
-/// so that hidden submitters do not count most.
+/// Returns the voices of one device by day and network. Runs without a network are one voice a day.
 fn voices(runs: &[ProvenRun]) -> Vec<Voice> {
     let mut rates: BTreeMap<(u32, Option<&str>), Vec<f64>> = BTreeMap::new();
     for run in runs {

@@ -250,8 +250,7 @@ impl Order {
         self.columns().join(", ")
     }
 
-    /// Returns the SQL condition that a result comes after a place. An index can find the first column; only few results
-    /// have the same time.
+    /// Returns the condition that a result comes after a place. An index finds the first column.
     pub(super) fn after(self, key: &Key, column: ColumnUse, statement: &mut Statement) -> String {
         self.compared_with(key, column, Side::After, statement)
     }

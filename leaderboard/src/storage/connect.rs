@@ -9,10 +9,11 @@ use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor, Row, SqlSafeStr};
+use tokio::sync::Semaphore;
 
 use super::address::DatabaseAddress;
 use super::values::sql;
-use super::writing::{LogSync, turns};
+use super::writing::LogSync;
 use super::{Result, Storage, StorageError};
 
 /// Timeout of a writer's turn and of a connection from the pool.
@@ -66,8 +67,7 @@ static SQLITE: Dialect = Dialect {
     before_explaining: "SELECT 1",
     explain: "EXPLAIN QUERY PLAN",
     step: "detail",
-    // No statistics: with them SQLite would skip through devices (`ANY(device_key)`) and sort a quarter of a million
-    // results.
+    // With statistics, SQLite would skip through devices (`ANY(device_key)`) and sort a quarter of a million results.
     analyze: None,
 };
 
@@ -125,7 +125,7 @@ impl Target {
         Storage {
             pool,
             writer,
-            turns: turns(self.dialect.writers),
+            turns: Arc::new(Semaphore::new(self.dialect.writers)),
             dialect: self.dialect,
             log_sync,
             probed: Arc::default(),
@@ -163,8 +163,7 @@ async fn is_reusable(connection: &mut AnyConnection) -> Result<bool, sqlx::Error
     Ok(is_reusable)
 }
 
-/// Creates the file if necessary and makes it readable only for its owner, because its salts could reveal submitters'
-/// addresses.
+/// Creates the file if necessary, only for its owner: its salts could reveal submitters' addresses.
 #[cfg(unix)]
 pub(super) fn make_private(file: &Path) {
     use std::fs::{OpenOptions, Permissions, set_permissions};
@@ -240,8 +239,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Counts the runs in a file that no other process uses. Fails if the file is damaged or not a leaderboard
-    /// database.
+    /// Counts the runs in an unused file. Fails if the file is damaged or not a leaderboard database.
     pub(crate) async fn inspect(file: &Path) -> Result<u64> {
         let mut connection = alone(file).read_only(true).connect().await?;
         let verdict = sqlx::query("PRAGMA integrity_check(1)").fetch_one(&mut connection).await;

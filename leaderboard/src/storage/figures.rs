@@ -9,8 +9,8 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::trust::mark;
-use super::values::{Columns, execute, read, sql, unknown_word};
-use super::{Result, Storage};
+use super::values::{Columns, execute, read, sql};
+use super::{Result, Storage, StorageError};
 use crate::figures::{Completions, DeviceFigure, MadeFigure, ProvenResult, figures_of};
 use crate::ranking::{Histogram, has_place};
 
@@ -33,8 +33,7 @@ const TOTAL: &str =
 const SELECT_DEVICE: &str = "SELECT line FROM figures WHERE device_key = $1 \
      ORDER BY suite_name, suite_version, device_class, workload, backend, precision, client_kind";
 
-// These queries need all rows of a table. The database concatenates them, because transferring rows is slow. No part
-// contains the separators.
+// The database concatenates rows, because transferring them is slow. No part contains the separators.
 const SELECT_FASTER: &str = concat!(
     "SELECT string_agg(device_key || '/' || backend || '/' || client_kind || '|' || median || '|' || lower_quartile \
      || '|' || upper_quartile, ';') AS lines",
@@ -52,8 +51,7 @@ pub(crate) struct TableQuery<'a> {
     pub(crate) client: Option<ClientKind>,
 }
 
-/// Device, backend and client kind of a line, separated by slashes, and its figure. Places do not depend on the number
-/// of its runs, which is missing.
+/// Device, backend and client kind of a line, separated by slashes, and its figure without the number of runs.
 pub(crate) type FastLine = (String, FigureOfDevice, ());
 
 #[derive(Clone, Copy, Deserialize)]
@@ -133,7 +131,7 @@ fn parts<T>(together: Option<&str>, read: impl Fn(&str) -> Result<T>) -> Result<
 }
 
 fn fast_line(line: &str) -> Result<FastLine> {
-    let broken = || unknown_word("line", line);
+    let broken = || broken(line);
     let mut words = line.split('|');
     let key = words.next().ok_or_else(broken)?.to_owned();
     let mut number = || words.next().and_then(|word| word.parse().ok()).ok_or_else(broken);
@@ -143,10 +141,14 @@ fn fast_line(line: &str) -> Result<FastLine> {
     Ok((key, figure, ()))
 }
 
+fn broken(line: &str) -> StorageError {
+    StorageError::Json(serde::de::Error::custom(line))
+}
+
 fn rates_of_device(line: &str) -> Result<RatesOfDevice> {
     let mut words = line.splitn(3, '|');
     let (Some(device), Some(vendor), Some(rates)) = (words.next(), words.next(), words.next()) else {
-        return Err(unknown_word("line", line));
+        return Err(broken(line));
     };
     Ok(RatesOfDevice {
         device_key: device.to_owned(),

@@ -36,15 +36,15 @@ pub(crate) struct HistoryPart {
 impl Storage {
     pub(crate) async fn history(&self, device: &str, class: &'static str, category: &Category) -> Result<HistoryPart> {
         let mut transaction = self.reading().await?;
-        let kinds = KindFilter {
-            backend: Some(category.backend.clone()),
-            precision: Some(category.precision.name()),
-            suite_name: Some(category.suite.name.clone()),
-            suite_version: Some(category.suite.version),
-            client_kind: Some(category.client_kind.name()),
-            ranked_as: Some(class),
-            ..KindFilter::default()
-        };
+        let version = category.suite.version.to_string();
+        let kinds = KindFilter::new([
+            ("backend", Some(&*category.backend)),
+            ("precision", Some(category.precision.name())),
+            ("suite_name", Some(&*category.suite.name)),
+            ("suite_version", Some(&*version)),
+            ("client_kind", Some(category.client_kind.name())),
+            ("ranked_as", Some(class)),
+        ]);
         let kinds = kinds.kinds(&mut transaction).await?;
         if kinds.as_ref().is_none_or(Kinds::is_empty) {
             return Ok(HistoryPart { results: Vec::new(), older_left_out: false });

@@ -28,20 +28,9 @@ pub(super) struct Kind {
     pub(super) ranked_as: String,
 }
 
-/// A filter of kinds. A field that is `None` matches all kinds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct KindFilter {
-    pub(crate) backend: Option<String>,
-    pub(crate) precision: Option<&'static str>,
-    pub(crate) suite_name: Option<String>,
-    pub(crate) suite_version: Option<u32>,
-    pub(crate) client_kind: Option<&'static str>,
-    pub(crate) browser: Option<&'static str>,
-    pub(crate) system: Option<&'static str>,
-    pub(crate) vendor: Option<&'static str>,
-    pub(crate) tier: Option<&'static str>,
-    pub(crate) ranked_as: Option<&'static str>,
-}
+/// Words that columns of a kind must have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KindFilter(Vec<(&'static str, String)>);
 
 impl Kind {
     pub(super) fn of(record: &RunRecord, workload: &WorkloadRecord, tier: Tier) -> Self {
@@ -84,27 +73,19 @@ impl Kind {
 }
 
 impl KindFilter {
+    /// Columns without a word match all kinds.
+    pub(crate) fn new<'a>(words: impl IntoIterator<Item = (&'static str, Option<&'a str>)>) -> Self {
+        Self(words.into_iter().filter_map(|(column, word)| Some((column, word?.to_owned()))).collect())
+    }
+
     /// Selects the numbers of the matching kinds. Returns `None` if all kinds match.
     pub(super) fn statement(&self) -> Option<Statement> {
-        let words = [
-            ("backend", self.backend.as_deref()),
-            ("precision", self.precision),
-            ("suite_name", self.suite_name.as_deref()),
-            ("client_kind", self.client_kind),
-            ("browser", self.browser),
-            ("system", self.system),
-            ("vendor", self.vendor),
-            ("tier", self.tier),
-            ("ranked_as", self.ranked_as),
-        ];
         let mut statement = Statement::default();
-        let mut conditions = Vec::new();
-        for (column, word) in words.into_iter().filter_map(|(column, word)| Some((column, word?))) {
-            conditions.push(format!("{column} = {}", statement.value(Value::Text(word.to_owned()))));
-        }
-        if let Some(version) = self.suite_version {
-            conditions.push(format!("suite_version = {}", statement.value(Value::Whole(i64::from(version)))));
-        }
+        let mut equals = |(column, word): &(&str, String)| {
+            let value = statement.value(Value::Text(word.clone()));
+            format!("CAST({column} AS TEXT) = {value}")
+        };
+        let conditions: Vec<String> = self.0.iter().map(&mut equals).collect();
         statement.sql = format!(
             "SELECT string_agg(CAST(kind AS TEXT), ',') AS numbers FROM kinds WHERE {}",
             conditions.join(" AND ")

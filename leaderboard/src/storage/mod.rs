@@ -82,12 +82,8 @@ pub enum StorageError {
          migrate`"
     )]
     Outdated(String),
-    #[error("a stored {column} is unknown: {word}")]
-    Word { column: &'static str, word: String },
-    #[error("the salt of the day cannot be used: {0}")]
-    Salt(String),
     #[error("the system provides no random numbers: {0}")]
-    Mark(String),
+    Randomness(#[from] getrandom::Error),
     #[error("it is damaged: {0}")]
     Damaged(String),
     #[error("written data may not be on the disk; check the disk before you restart the server: {0}")]

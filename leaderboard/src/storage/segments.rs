@@ -64,11 +64,14 @@ impl Storage {
     async fn seen_of(&self, run_id: &str, workload: Option<&str>) -> Result<BTreeMap<String, SeenWorkload>> {
         let mut all = BTreeMap::new();
         for (table, add) in [
-            (LAPS, (|seen, row| Ok(seen.laps.push(read(row)?))) as fn(&mut SeenWorkload, &AnyRow) -> Result<()>),
-            (SEGMENTS, |seen, row| Ok(seen.segments.push(read(row)?))),
-            (PROOFS, |seen, row| Ok(seen.proof = Some(read(row)?))),
-            (HASHES, |seen, row| Ok(seen.hashes.push(read(row)?))),
-            (STATES, |seen, row| Ok(seen.states.push(read(row)?))),
+            (
+                LAPS,
+                (|seen, row| read(row).map(|lap| seen.laps.push(lap))) as fn(&mut SeenWorkload, &AnyRow) -> Result<()>,
+            ),
+            (SEGMENTS, |seen, row| read(row).map(|segment| seen.segments.push(segment))),
+            (PROOFS, |seen, row| read(row).map(|proof| seen.proof = Some(proof))),
+            (HASHES, |seen, row| read(row).map(|hashes| seen.hashes.push(hashes))),
+            (STATES, |seen, row| read(row).map(|state| seen.states.push(state))),
         ] {
             let query = AssertSqlSafe(format!("{} {OF_RUN} ORDER BY {}", table.0, table.1));
             for row in self.all(sql!(query, [run_id, workload])).await? {
@@ -234,8 +237,7 @@ impl Storage {
         row.map(|row| Ok((row.flag("weights_only")?, row.try_get("state")?))).transpose()
     }
 
-    /// Returns the bytes of states and hashes waiting for verification: of all runs, and of those announced from
-    /// `prefix`.
+    /// Returns the bytes that wait for verification: of all runs, and of those announced from `prefix`.
     pub(crate) async fn waiting_bytes(&self, prefix: Option<&str>, now: f64) -> Result<[u64; 2]> {
         let row = self.one(sql!(WAITING, [prefix, now])).await?;
         Ok([row.whole("of_all")?, row.whole("of_prefix")?])

@@ -2,10 +2,11 @@ use results::Suite;
 use sqlx::{AnyConnection, Row};
 
 use super::values::{as_flag, execute, read, sql};
-use super::{Result, Storage, StorageError};
+use super::{Result, Storage};
 use crate::limits::day_of;
 use crate::proof::Started;
 use crate::ranking::SubmitterSalt;
+use crate::secrets::{SECRET_BYTES, random_word};
 
 /// Time after which an expired row is deleted. It lets late clients get "expired" and not "unknown".
 pub(super) const KEPT_SECONDS: f64 = 7.0 * 86_400.0;
@@ -26,8 +27,7 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
 }
 
 impl Started {
-    /// Returns the submitter of the announcement. The run counts as theirs, regardless of the day and address of the
-    /// upload.
+    /// Returns the submitter of the announcement. The run counts as theirs, whoever uploads it.
     pub(crate) fn submitter(&self) -> Submitter {
         Submitter { word: self.submitter.clone(), day: day_of(self.created_unix_seconds) }
     }
@@ -106,19 +106,17 @@ impl Storage {
         if let Some(salt) = self.salt_of(day).await? {
             return Ok(salt);
         }
-        let new = SubmitterSalt::random().map_err(|cause| StorageError::Salt(cause.to_string()))?;
+        let new = random_word::<SECRET_BYTES>()?;
         let insert = "INSERT INTO submitter_salts (day, salt) VALUES ($1, $2) ON CONFLICT (day) DO NOTHING";
-        self.write(sql!(insert, [day, new.to_hex()])).await?;
+        self.write(sql!(insert, [day, new])).await?;
         self.forget_submitters(day).await?;
         // Another server may have inserted it first.
-        self.salt_of(day).await?.ok_or_else(|| StorageError::Salt("it no longer exists".to_owned()))
+        Ok(self.salt_of(day).await?.ok_or(sqlx::Error::RowNotFound)?)
     }
 
     async fn salt_of(&self, day: i64) -> Result<Option<SubmitterSalt>> {
         let row = self.optional(sql!("SELECT salt FROM submitter_salts WHERE day = $1", [day])).await?;
-        let Some(row) = row else { return Ok(None) };
-        let salt = SubmitterSalt::from_hex(row.try_get("salt")?);
-        salt.map(Some).ok_or_else(|| StorageError::Salt("it is not 32 bytes in hex".to_owned()))
+        Ok(row.map(|row| row.try_get("salt")).transpose()?.map(SubmitterSalt::new))
     }
 
     pub(crate) async fn forget_submitters(&self, today: i64) -> Result<()> {

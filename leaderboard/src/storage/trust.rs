@@ -9,7 +9,7 @@ use sqlx::{AnyConnection, Row};
 use super::runs::hold;
 use super::values::{execute, read, sql};
 use super::writing::Writing;
-use super::{Result, Storage, StorageError, kinds};
+use super::{Result, Storage, kinds};
 use crate::secrets::random_word;
 
 /// The tier that a run has earned by the rules and its verification, without decisions of moderators.
@@ -94,8 +94,7 @@ pub(super) async fn write(
     place_results(connection, run_id, Some(shown_before.tier), shown.tier).await
 }
 
-/// Copies the listed columns of a run, and selects the ranked results: rankable results of proven standard runs on
-/// hardware.
+/// Copies the listed columns of a run, and ranks rankable results of proven standard runs on hardware.
 const PLACE: &str = "UPDATE results SET (shown, ranked_as, device_key, voice, submitter_day) = \
      (SELECT runs.tier <> 'hidden', \
      CASE WHEN results.rankable AND runs.tier = 'proven' AND runs.standard AND NOT runs.software \
@@ -106,8 +105,7 @@ const PLACE: &str = "UPDATE results SET (shown, ranked_as, device_key, voice, su
 const OUTDATE: &str = "INSERT INTO stale_devices (device_key, mark) VALUES ($1, $2) \
      ON CONFLICT (device_key) DO UPDATE SET mark = excluded.mark";
 
-/// Lists and ranks the results of a run by its tier, and marks its device's metrics as outdated if the run counts or
-/// counted.
+/// Lists and ranks a run's results by its tier, and marks its device's metrics as outdated if the run counts or did.
 pub(super) async fn place(connection: &mut AnyConnection, run_id: &str, before: Option<Tier>, now: Tier) -> Result<()> {
     match place_results(connection, run_id, before, now).await? {
         Some(device) => outdate(connection, &device).await,
@@ -156,5 +154,5 @@ async fn outdate(connection: &mut AnyConnection, device_key: &str) -> Result<()>
 }
 
 pub(super) fn mark() -> Result<String> {
-    random_word::<8>().map_err(|cause| StorageError::Mark(cause.to_string()))
+    Ok(random_word::<8>()?)
 }

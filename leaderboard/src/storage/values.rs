@@ -11,10 +11,9 @@ use sqlx::error::BoxDynError;
 use sqlx::query::Query;
 use sqlx::{Any, AssertSqlSafe, Column, Database, Encode, Row, Type, ValueRef};
 
-use super::{Result, Storage, StorageError};
+use super::{Result, Storage};
 
-/// Selects a condition for [`read`] or [`Columns::flag`]: SQLite has no booleans, and the driver refuses its BOOLEAN
-/// columns.
+/// Selects a condition for [`read`] or [`Columns::flag`]: the driver refuses SQLite's BOOLEAN columns.
 macro_rules! as_flag {
     ($condition:expr, $name:literal) => {
         concat!("CASE WHEN ", $condition, " THEN 1 ELSE 0 END AS ", $name, "_flag")
@@ -85,7 +84,7 @@ pub(super) trait Columns {
     /// Reads a condition that was selected with [`as_flag`].
     fn flag(&self, name: &str) -> Result<bool>;
     /// Reads a name that stands for a value.
-    fn named<T>(&self, column: &'static str, value: impl Fn(&str) -> Option<T>) -> Result<T>;
+    fn word<T: DeserializeOwned>(&self, column: &str) -> Result<T>;
     fn suite(&self) -> Result<Suite>;
 }
 
@@ -102,9 +101,8 @@ impl Columns for AnyRow {
         Ok(self.try_get::<i64, _>(format!("{name}_flag").as_str())? != 0)
     }
 
-    fn named<T>(&self, column: &'static str, value: impl Fn(&str) -> Option<T>) -> Result<T> {
-        let word: &str = self.try_get(column)?;
-        value(word).ok_or_else(|| unknown_word(column, word))
+    fn word<T: DeserializeOwned>(&self, column: &str) -> Result<T> {
+        Ok(serde_json::from_value(self.try_get::<&str, _>(column)?.into())?)
     }
 
     fn suite(&self) -> Result<Suite> {
@@ -147,11 +145,6 @@ impl Encode<'_, Any> for OptionalNumber {
             None => Encode::<Any>::encode(Option::<f32>::None, arguments),
         }
     }
-}
-
-/// Returns the error for a name that no version ever wrote.
-pub(super) fn unknown_word(column: &'static str, word: &str) -> StorageError {
-    StorageError::Word { column, word: word.to_owned() }
 }
 
 /// A parameter of a [`Statement`].

@@ -48,8 +48,7 @@ pub(crate) struct Conclusion {
 }
 
 impl Storage {
-    /// Takes a run for the server `by` until `until`, when others may take it. Takes `run_id` if specified and still
-    /// available, or else the run that has waited longest.
+    /// Takes `run_id`, or else the run that has waited longest, for the server `by`. Others may take it after `until`.
     pub(crate) async fn take_verification(
         &self,
         run_id: Option<&str>,
@@ -57,8 +56,7 @@ impl Storage {
         now: f64,
         until: f64,
     ) -> Result<Option<Verification>> {
-        // This need not reach the disk before the verification begins, because the run becomes free again after a
-        // while.
+        // This need not reach the disk first, because the run becomes free again after a while.
         let turn = self.turn().await?;
         let taken = sql!(TAKE, [until, now, run_id, by]).fetch_optional(&self.writer).await?;
         let Some(taken) = taken else { return Ok(None) };
@@ -116,8 +114,7 @@ impl Storage {
         Ok(Some(own))
     }
 
-    /// Releases all runs that the server `by` took. The attempt does not count if it was `interrupted` by a server
-    /// shutdown.
+    /// Releases all runs that the server `by` took. An attempt that a shutdown `interrupted` does not count.
     pub(crate) async fn release_verifications(&self, by: &str, interrupted: bool) -> Result<()> {
         let release = "UPDATE verifications SET taken_until_unix_seconds = 0, attempts = attempts - $1 \
              WHERE taken_by = $2 AND taken_until_unix_seconds > 0";
@@ -317,7 +314,11 @@ async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut
 
 #[cfg(test)]
 mod tests {
+    use results::api::WantedState;
+
     use super::*;
+    use crate::proof::Started;
+    use crate::proof::testing::started;
     use crate::storage::DatabaseAddress;
 
     #[tokio::test]
@@ -329,10 +330,8 @@ mod tests {
         for (queued, (run_id, prefix)) in
             (1_i64..).zip([("a1", "a"), ("a2", "a"), ("a3", "a"), ("b1", "b"), ("c1", "c")])
         {
-            let announce = "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
-                 created_unix_seconds, expires_unix_seconds, used, prefix) \
-                 VALUES ($1, '', 1, 'quick', 1, '', 0.0, 0.0, TRUE, $2)";
-            sql!(announce, [run_id, prefix]).execute(&storage.writer).await.unwrap();
+            let run = Started { prefix: Some(prefix.to_owned()), ..started(run_id) };
+            assert!(storage.start(&run, None).await.unwrap());
             let queue = "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts) \
                  VALUES ($1, $2, 0.0, 0)";
             sql!(queue, [run_id, queued]).execute(&storage.writer).await.unwrap();
@@ -350,28 +349,19 @@ mod tests {
     async fn keeps_states_of_few_runs_and_deletes_the_oldest() {
         let folder = tempfile::tempdir().unwrap();
         let storage = Storage::open(&DatabaseAddress::File(folder.path().join("kept.sqlite"))).await.unwrap();
+        let runs: Vec<String> = (0..MAX_KEPT + 5).map(|number| format!("run{number:03}")).collect();
+        for run_id in &runs {
+            assert!(storage.start(&started(run_id), None).await.unwrap());
+            let shown = WantedState { step: 1, weights_only: true };
+            storage.show(run_id, "a", shown, 0, "").await.unwrap();
+        }
         let mut transaction = storage.writing().await.unwrap();
-        let runs = MAX_KEPT + 5;
-        for number in 0..runs {
-            let run_id = format!("run{number:03}");
-            execute!(transaction, "INSERT INTO runs (run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, backend, \
-                 adapter, client, record) VALUES ($1, 'checked', '[]', 0, $1, TRUE, FALSE, 'wgsl', '{}', '{}', '{}')", [&run_id])
-            .unwrap();
-            execute!(
-                transaction,
-                "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
-                 created_unix_seconds, expires_unix_seconds, used) VALUES ($1, '', 1, 'quick', 1, '0', 0, 0, TRUE)",
-                [&run_id]
-            )
-            .unwrap();
-            execute!(
-                transaction,
-                "INSERT INTO shown_states (run_id, workload, step, weights_only, bytes, state) \
-                 VALUES ($1, 'a', 1, TRUE, 0, '')",
-                [&run_id]
-            )
-            .unwrap();
-            keep_states(&mut transaction, &run_id, f64::from(i32::try_from(number).unwrap())).await.unwrap();
+        for (number, run_id) in (0_i32..).zip(&runs) {
+            let insert = "INSERT INTO runs (run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, \
+                 backend, adapter, client, record) \
+                 VALUES ($1, 'checked', '[]', 0, $1, TRUE, FALSE, 'wgsl', '{}', '{}', '{}')";
+            execute!(transaction, insert, [run_id]).unwrap();
+            keep_states(&mut transaction, run_id, number.into()).await.unwrap();
         }
         assert!(!is_waiting(&mut transaction, "run004").await.unwrap());
         assert!(is_waiting(&mut transaction, "run005").await.unwrap());

@@ -118,7 +118,7 @@ pub(super) async fn export(
         ExportError::Storage(cause) => storage_error(database)(cause),
         other => UpkeepError::Export { file: to.to_owned(), cause: other.into() },
     };
-    let written = async {
+    let written: Result<Export, UpkeepError> = async {
         let mut export =
             Export::new(ExportedRuns::all(storage.clone()), format.unwrap_or_else(|| format_of(to))).map_err(broken)?;
         let mut output = WholeFile::create(to).map_err(file_error(to))?;

@@ -14,10 +14,34 @@ pub(super) async fn moderate(deed: Moderation) -> Result<String, UpkeepError> {
         Moderation::Flag(of) => to_runs(of, Act::Flag).await,
         Moderation::Restore(of) => to_runs(of, Act::Restore).await,
         Moderation::MergeDevices { from, into, of } => {
-            merge_devices(&of.database.address, &from, &into, &of.reason).await
+            with_storage(&of.database.address, async |storage| {
+                let merged = storage.merge_devices(&from, &into, occasion_now(Some(&of.reason))).await?;
+                let resolved =
+                    if merged.into == into { String::new() } else { format!("{into} was merged into it before. ") };
+                Ok(format!(
+                    "{} runs of {from} now count as runs of {}, and so will all future ones. {resolved}`leaderboard \
+                     moderate separate-devices {from}` undoes this",
+                    merged.runs, merged.into
+                ))
+            })
+            .await
         }
-        Moderation::SeparateDevices { key, of } => separate_devices(&of.database.address, &key, &of.reason).await,
-        Moderation::Log { limit, database } => print_log(&database.address, limit).await,
+        Moderation::SeparateDevices { key, of } => {
+            with_storage(&of.database.address, async |storage| {
+                let separated = storage.separate_devices(&key, occasion_now(Some(&of.reason))).await?;
+                Ok(format!("{} runs of {} count as runs of {key} again", separated.runs, separated.into))
+            })
+            .await
+        }
+        Moderation::Log { limit, database } => {
+            let query = ModerationQuery { limit: Some(limit), offset: None };
+            let log = with_storage(&database.address, async |storage| Ok(storage.moderation_log(&query).await?));
+            let entries = log.await?.entries;
+            if entries.is_empty() {
+                return Ok("the moderation log is empty".to_owned());
+            }
+            Ok(entries.iter().map(line).collect::<Vec<_>>().join("\n"))
+        }
     }
 }
 
@@ -71,41 +95,6 @@ pub(super) async fn remove(database: &DatabaseAddress, ids: &[String]) -> Result
         Ok(format!("permanently removed: {}", ids.join(", ")))
     })
     .await
-}
-
-async fn merge_devices(
-    database: &DatabaseAddress,
-    from: &str,
-    into: &str,
-    reason: &Reason,
-) -> Result<String, UpkeepError> {
-    with_storage(database, async |storage| {
-        let merged = storage.merge_devices(from, into, occasion_now(Some(reason))).await?;
-        let resolved = if merged.into == into { String::new() } else { format!("{into} was merged into it before. ") };
-        Ok(format!(
-            "{} runs of {from} now count as runs of {}, and so will all future ones. {resolved}`leaderboard moderate \
-             separate-devices {from}` undoes this",
-            merged.runs, merged.into
-        ))
-    })
-    .await
-}
-
-async fn separate_devices(database: &DatabaseAddress, key: &str, reason: &Reason) -> Result<String, UpkeepError> {
-    with_storage(database, async |storage| {
-        let separated = storage.separate_devices(key, occasion_now(Some(reason))).await?;
-        Ok(format!("{} runs of {} count as runs of {key} again", separated.runs, separated.into))
-    })
-    .await
-}
-
-async fn print_log(database: &DatabaseAddress, limit: u32) -> Result<String, UpkeepError> {
-    let query = ModerationQuery { limit: Some(limit), offset: None };
-    let log = with_storage(database, async |storage| Ok(storage.moderation_log(&query).await?)).await?;
-    if log.entries.is_empty() {
-        return Ok("the moderation log is empty".to_owned());
-    }
-    Ok(log.entries.iter().map(line).collect::<Vec<_>>().join("\n"))
 }
 
 fn line(entry: &ModerationEntry) -> String {

@@ -39,9 +39,7 @@ pub(crate) fn check_start(request: &StartRun) -> Checked {
     run::check_engine_version(&path.field("engine_version"), &request.engine_version)
 }
 
-/// Checks a record.
-///
-/// # Errors Returns the first broken rule.
+/// Returns the verdict on a record, or its first broken rule.
 pub(crate) fn check(record: &RunRecord, origin: &Origin<'_>) -> Result<Verdict, Refusal> {
     run::check(record)?;
     check_workloads(record)?;
@@ -61,8 +59,7 @@ pub(crate) fn check(record: &RunRecord, origin: &Origin<'_>) -> Result<Verdict, 
 fn check_workloads(record: &RunRecord) -> Checked {
     FieldPath::ROOT.field("workloads").each(&record.workloads, |path, of| {
         workload::check(&path, of)?;
-        check_one_device(&path, of)?;
-        check_resident_input(&path, of)?;
+        check_alone(&path, of)?;
         requests::check(&path, of)?;
         training::check_summary(&path.field("summary"), of)
     })
@@ -79,24 +76,21 @@ fn check_completed(workloads: &FieldPath<'_>, record: &RunRecord) -> Checked {
     )
 }
 
-fn check_one_device(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Checked {
-    if workload.communication.is_none() {
-        return Ok(());
+/// Checks that one device trained the workload, with its data set in its memory.
+fn check_alone(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Checked {
+    if workload.communication.is_some() {
+        return path.field("communication").refuse(
+            "several_devices",
+            "Several devices trained this workload together. The leaderboard only accepts runs on one device.",
+        );
     }
-    path.field("communication").refuse(
-        "several_devices",
-        "Several devices trained this workload together. The leaderboard only accepts runs on one device.",
-    )
-}
-
-fn check_resident_input(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Checked {
-    if workload.input.is_none() {
-        return Ok(());
+    if workload.input.is_some() {
+        return path.field("input").refuse(
+            "streamed_input",
+            "The host streamed the batches to the device. The leaderboard only accepts data sets on the device.",
+        );
     }
-    path.field("input").refuse(
-        "streamed_input",
-        "The host streamed the batches to the device. The leaderboard only accepts data sets on the device.",
-    )
+    Ok(())
 }
 
 /// Returns the verdict on a record. `missing` lists what an announced run lacks for a proof.

@@ -27,8 +27,7 @@ pub(super) fn find_doubts(record: &RunRecord) -> Vec<String> {
     doubts
 }
 
-/// Returns a sentence if all windows are multiples of a coarse clock's resolution without a warning: such a run is
-/// unranked.
+/// Returns a sentence if all windows are multiples of a coarse clock's resolution without a warning.
 pub(super) fn unmarked_coarse_clock(record: &RunRecord) -> Option<String> {
     // Only browsers have such clocks.
     let is_marked = record.warnings.iter().any(|warning| matches!(warning, Warning::CoarseTimer { .. }));

@@ -100,8 +100,7 @@ fn obstacle(of: &WorkloadRecord, known: &Standard, seen: &SeenWorkload) -> Optio
     }
 }
 
-/// Returns a sentence if a run has a pause without the warning that excludes it from ranking: the server cannot verify
-/// pauses.
+/// Returns a sentence if a run paused without the warning that excludes it from ranking.
 fn unmarked_pause(record: &RunRecord) -> Option<String> {
     let seconds = record.paused_seconds();
     let marked = record.warnings.iter().any(|warning| matches!(warning, Warning::TabHidden { .. }));

@@ -81,9 +81,6 @@ const MAX_REFUSED: usize = 24;
 /// Maximum length of a reason. Backends describe at length what they lack.
 const MAX_REASON_LENGTH: usize = 2000;
 
-/// Checks a comparison.
-///
-/// # Errors Returns the first broken rule.
 pub(crate) fn check_comparison(shared: &SharedComparison) -> Checked {
     let (records, refused) = (FieldPath::ROOT.field("records"), FieldPath::ROOT.field("refused"));
     records.list(shared.records.len(), MAX_RECORDS)?;

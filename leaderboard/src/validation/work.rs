@@ -210,8 +210,7 @@ pub(super) fn check_time(record: &RunRecord, origin: &Origin<'_>) -> Checked {
     Ok(())
 }
 
-/// Returns the working time of a workload in seconds, each second counted once. The first step is part of the first
-/// window. Loading data may precede the announcement.
+/// Returns the working seconds of a workload, each counted once. Loading data may precede the announcement.
 fn worked_seconds(record: &WorkloadRecord) -> f64 {
     let trained: f64 = record.windows.iter().map(|w| w.seconds).sum();
     let tested: f64 = record.evaluations.iter().map(|e| e.seconds).sum();

@@ -7,8 +7,7 @@ use super::examination::Found;
 use crate::storage::{Conclusion, Own};
 use crate::validation;
 
-/// Returns the conclusion of a verification, whole or `in_part`. Only a whole verification of an unjudged
-/// run proves anything.
+/// Judges a verification, whole or `in_part`. Only a whole one of an unjudged run proves anything.
 pub(super) fn judge(own: &Own, found: &Found, in_part: bool, record: &RunRecord) -> Conclusion {
     if in_part { judge_part(own, found) } else { judge_whole(own, found, record) }
 }
