@@ -36,6 +36,7 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, limits: Limits, met
     let previews = Previews { storage: leaderboard.storage.clone(), address };
     let snapshots = snapshots::serve(leaderboard.snapshots.clone());
     let slots = RequestSlots::new(trusted_proxy_header);
+    let compressible = DefaultPredicate::new().and(NotForContentType::const_new(api::PARQUET));
     let compressed = Router::new()
         .route("/healthz", get(api::health))
         .route("/embed/runs/{id}", get(embed::show).layer(from_fn(etag::tag)))
@@ -45,7 +46,7 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, limits: Limits, met
         .route_layer(from_fn(metrics::note_route))
         .with_state(leaderboard)
         .fallback_service(pages::page(pages.clone(), previews))
-        .layer(CompressionLayer::new().quality(COMPRESSION).compress_when(compression_predicate()));
+        .layer(CompressionLayer::new().quality(COMPRESSION).compress_when(compressible));
     let router = Router::new()
         .nest_service("/data", pages::data(&pages))
         .nest_service("/snapshots", snapshots)
@@ -60,10 +61,6 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, limits: Limits, met
     } else {
         router
     }
-}
-
-fn compression_predicate() -> impl Predicate {
-    DefaultPredicate::new().and(NotForContentType::const_new(api::PARQUET))
 }
 
 fn panic_response(cause: Box<dyn Any + Send + 'static>) -> Response {

@@ -27,8 +27,7 @@ pub(crate) fn same(a: &str, b: &str) -> bool {
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
-    bytes.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]).collect()
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Removes run id and nonce from the record and hashes the rest, to recognize a repeated record.

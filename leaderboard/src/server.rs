@@ -195,7 +195,8 @@ impl Server {
         let verifying = self.verifiers.start(self.threads, &self.tools);
         let Tools { storage, clock, metrics, server, .. } = self.tools;
         let connections = GracefulShutdown::new();
-        let places = Arc::new(Semaphore::new(most_connections(&limits_of_process())));
+        let limits_of_process = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+        let places = Arc::new(Semaphore::new(most_connections(&limits_of_process)));
         let open = Shares::default();
         let mut background = JoinSet::new();
         background.spawn(self.limits.forget_regularly());
@@ -289,10 +290,6 @@ async fn end(threads: Vec<JoinHandle<()>>) {
     if tokio::time::timeout(SHUTDOWN_TIMEOUT, joined).await.is_err() {
         tracing::warn!("a run is still being verified; its verification will restart later");
     }
-}
-
-fn limits_of_process() -> String {
-    std::fs::read_to_string("/proc/self/limits").unwrap_or_default()
 }
 
 /// Returns [`CONNECTIONS`], or fewer if the limit of open files is lower.

@@ -76,13 +76,14 @@ pub(crate) fn compare_runs(runs: &[StoredRun]) -> Comparing {
         }
     }
     let compared = names.into_iter().filter_map(|name| {
-        let figures = records.iter().map(|record| find_completed(record, name).map(figure_of_run)).collect();
+        let is_compared = |of: &&WorkloadRecord| of.workload == name && of.outcome == Outcome::Completed;
+        let figures = records.iter().map(|record| record.workloads.iter().find(is_compared).map(figure_of_run));
         Some(ComparedWorkload {
             workload: name.to_owned(),
             suite: None,
             backend: None,
             client_kind: None,
-            figures: relate_to_first(figures)?,
+            figures: relate_to_first(figures.collect())?,
         })
     });
     Comparing {
@@ -131,10 +132,6 @@ pub(crate) fn compare_devices(sides: &[DeviceSide]) -> Comparing {
 
 fn is_same_kind(a: &DeviceFigure, b: &DeviceFigure) -> bool {
     a.class == b.class && a.category == b.category
-}
-
-fn find_completed<'a>(record: &'a RunRecord, name: &str) -> Option<&'a WorkloadRecord> {
-    record.workloads.iter().find(|workload| workload.workload == name && workload.outcome == Outcome::Completed)
 }
 
 fn figure_of_run(workload: &WorkloadRecord) -> ComparedFigure {

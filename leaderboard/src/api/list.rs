@@ -123,8 +123,12 @@ fn check(query: &ListRuns) -> validation::Checked {
     if query.cursor.is_some() && query.offset.is_some() {
         return refuse("offset", "A cursor already sets the position: omit `offset`.");
     }
-    path.field("limit").whole(u64::from(query.limit.unwrap_or(1)), 1..=MAX_ROWS)?;
-    path.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=MAX_OFFSET)
+    check_page(query.limit, query.offset)
+}
+
+fn check_page(limit: Option<u32>, offset: Option<u32>) -> Checked {
+    FieldPath::ROOT.field("limit").whole(u64::from(limit.unwrap_or(1)), 1..=MAX_ROWS)?;
+    FieldPath::ROOT.field("offset").whole(u64::from(offset.unwrap_or(0)), 0..=MAX_OFFSET)
 }
 
 /// Returns true if a key has only letters and digits of any script, and hyphens.
@@ -199,14 +203,8 @@ pub(crate) async fn moderation_log(
     State(leaderboard): State<Leaderboard>,
     ReadQuery(query): ReadQuery<ModerationQuery>,
 ) -> Result<Json<ModerationLog>> {
-    check_log_query(&query).map_err(bad_query_of)?;
+    check_page(query.limit, query.offset).map_err(bad_query_of)?;
     Ok(Json(leaderboard.storage.moderation_log(&query).await?))
-}
-
-fn check_log_query(query: &ModerationQuery) -> Checked {
-    let path = FieldPath::ROOT;
-    path.field("limit").whole(u64::from(query.limit.unwrap_or(1)), 1..=MAX_ROWS)?;
-    path.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=MAX_OFFSET)
 }
 
 #[cfg(test)]

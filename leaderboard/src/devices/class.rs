@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_device_is_masked_unless_something_says_that_it_is_a_gpu() {
+    fn slow_device_is_masked_unless_it_must_be_a_gpu() {
         for (what, record, class) in [
             ("Adreno 610, Chrome", on("Android", 8, ("qualcomm", "adreno-6xx"), 1.0e11), DeviceClass::Gpu),
             ("Mali-G52, Chrome", on("Android", 8, ("arm", "bifrost"), 5.0e10), DeviceClass::Gpu),

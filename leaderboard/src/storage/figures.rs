@@ -11,7 +11,7 @@ use sqlx::{AnyConnection, Row};
 use super::trust::mark;
 use super::values::{Columns, execute, read, sql};
 use super::{Result, Storage, StorageError};
-use crate::figures::{Completions, DeviceFigure, MadeFigure, ProvenResult, figures_of};
+use crate::figures::{DeviceFigure, MadeFigure, figures_of};
 use crate::ranking::{Histogram, has_place};
 
 /// Condition for the rows of a table, with parameters 1 to 7.
@@ -228,7 +228,10 @@ impl Storage {
         let (mut last, mut attempts) = (String::new(), 0);
         // Sorted by key, so that a device that is always stale does not block the others.
         while let Some((device, mark)) = self.stale_device_after(&last).await? {
-            let figures = figures_of(self.proven_results(&device).await?, &self.completions(&device).await?);
+            let proven = self.all(sql!(PROVEN, [&device])).await?.iter().map(read).collect::<Result<_>>()?;
+            let completions =
+                self.all(sql!(COMPLETIONS, [&device])).await?.iter().map(completion).collect::<Result<_>>()?;
+            let figures = figures_of(proven, &completions);
             attempts += 1;
             // Repeats, so that a writer sees its own change in the metrics despite concurrent changes.
             if self.replace_figures(&device, &mark, &figures).await? || attempts == MAX_ATTEMPTS {
@@ -242,16 +245,6 @@ impl Storage {
         let query = "SELECT device_key, mark FROM stale_devices WHERE device_key > $1 ORDER BY device_key LIMIT 1";
         let row = self.optional(sql!(query, [last])).await?;
         row.map(|row| Ok((row.try_get("device_key")?, row.try_get("mark")?))).transpose()
-    }
-
-    async fn proven_results(&self, device: &str) -> Result<Vec<ProvenResult>> {
-        let rows = self.all(sql!(PROVEN, [device])).await?;
-        rows.iter().map(read).collect()
-    }
-
-    async fn completions(&self, device: &str) -> Result<Completions> {
-        let rows = self.all(sql!(COMPLETIONS, [device])).await?;
-        rows.iter().map(completion).collect()
     }
 
     /// Returns `false` if the device changed again or another server has refreshed it.

@@ -58,7 +58,7 @@ impl Kind {
         // The names contain no line breaks.
         let text = format!("{}\n{}", self.suite.version, self.words().join("\n"));
         let digest = sha256(text.as_bytes());
-        digest.chars().take(DIGITS).fold(0, |number, digit| number * 16 + i64::from(digit.to_digit(16).unwrap_or(0)))
+        i64::from_str_radix(&digest[..DIGITS], 16).unwrap_or_default()
     }
 
     pub(super) async fn keep(&self, connection: &mut AnyConnection) -> Result<i64> {

@@ -83,8 +83,9 @@ impl Storage {
                 return Ok(done);
             }
             // The same record exists or has just been deleted. The next iteration detects a deletion.
-            if let Some(other) = self.run_with(run.fingerprint).await? {
-                return Ok(Acceptance::SameRecord(other));
+            let query = sql!("SELECT run_id FROM runs WHERE fingerprint = $1", [run.fingerprint]);
+            if let Some(other) = self.optional(query).await? {
+                return Ok(Acceptance::SameRecord(other.try_get("run_id")?));
             }
         }
     }
@@ -124,11 +125,6 @@ impl Storage {
         }
         transaction.commit().await?;
         Ok(Some(Acceptance::Stored))
-    }
-
-    async fn run_with(&self, fingerprint: &str) -> Result<Option<String>> {
-        let row = self.optional(sql!("SELECT run_id FROM runs WHERE fingerprint = $1", [fingerprint])).await?;
-        row.map(|row| Ok(row.try_get("run_id")?)).transpose()
     }
 
     pub(crate) async fn stored_row(&self, run_id: &str) -> Result<Option<StoredRow>> {

@@ -41,10 +41,6 @@ impl StorageError {
             None => "other",
         }
     }
-
-    pub(crate) fn is_busy(&self) -> bool {
-        self.trouble() == Some(Trouble::Busy)
-    }
 }
 
 /// Both databases have five-digit codes with different meanings, so the type of the error is checked first.

@@ -21,7 +21,7 @@ use tokio::net::TcpStream;
 
 use crate::config::Task;
 use crate::open_data::{Export, ExportError, ExportedRuns};
-use crate::storage::{Act, DatabaseAddress, ModerationError, Storage, StorageError};
+use crate::storage::{Act, DatabaseAddress, ModerationError, Storage, StorageError, Trouble};
 use crate::whole_file::{WholeFile, partial, put_in_place, with_ending};
 use crate::{KeyError, storage};
 use moderation::{expect_there, storage_error};
@@ -119,8 +119,9 @@ pub(super) async fn export(
         other => UpkeepError::Export { file: to.to_owned(), cause: other.into() },
     };
     let written: Result<Export, UpkeepError> = async {
-        let mut export =
-            Export::new(ExportedRuns::all(storage.clone()), format.unwrap_or_else(|| format_of(to))).map_err(broken)?;
+        let named = || to.extension().and_then(|ending| ExportFormat::named(ending.to_str()?)).unwrap_or_default();
+        let runs = ExportedRuns::all(storage.clone());
+        let mut export = Export::new(runs, format.unwrap_or_else(named)).map_err(broken)?;
         let mut output = WholeFile::create(to).map_err(file_error(to))?;
         while let Some(bytes) = export.next().await.map_err(broken)? {
             output.write_all(&bytes).map_err(file_error(to))?;
@@ -143,10 +144,6 @@ pub(super) async fn export(
 async fn open(database: &DatabaseAddress) -> Result<Storage, UpkeepError> {
     expect_there(database)?;
     Storage::open_as_it_is(database).await.map_err(storage_error(database))
-}
-
-fn format_of(file: &Path) -> ExportFormat {
-    file.extension().and_then(|ending| ExportFormat::named(ending.to_str()?)).unwrap_or_default()
 }
 
 fn file_error(file: &Path) -> impl Fn(io::Error) -> UpkeepError {
@@ -212,7 +209,11 @@ pub(super) async fn restore(from: &Path, address: &DatabaseAddress) -> Result<St
     let replaced = database.exists();
     if replaced {
         storage::leave_alone(database).await.map_err(|cause| {
-            if cause.is_busy() { UpkeepError::InUse(database.to_owned()) } else { storage_error(address)(cause) }
+            if cause.trouble() == Some(Trouble::Busy) {
+                UpkeepError::InUse(database.to_owned())
+            } else {
+                storage_error(address)(cause)
+            }
         })?;
     }
     let partial = partial(database).map_err(file_error(database))?;

@@ -54,12 +54,9 @@ fn judge_part(own: &Own, found: &Found) -> Conclusion {
 }
 
 fn flag(own: &Own, notes: Vec<Note>) -> Conclusion {
-    let said = format!("It was {} and is flagged now: {}", own.tier.name(), join_notes(&notes));
+    let reasons: Vec<String> = notes.iter().map(ToString::to_string).collect();
+    let said = format!("It was {} and is flagged now: {}", own.tier.name(), reasons.join(" "));
     Conclusion { own: Own { tier: Tier::Flagged, notes }, said, unexamined: false, measured: Vec::new() }
-}
-
-fn join_notes(notes: &[Note]) -> String {
-    notes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 fn keep_unchanged(own: &Own, why: &str) -> Conclusion {
