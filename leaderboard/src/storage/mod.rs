@@ -38,8 +38,8 @@ pub(crate) use figures::{RatesOfDevice, TableQuery};
 pub(crate) use history::{HistoryPart, PastResult};
 pub(crate) use kinds::KindFilter;
 pub(crate) use list::{Bounds, ListQuery};
-pub use moderation::ModerationError;
-pub(crate) use moderation::{Act, Change, Occasion};
+
+pub(crate) use moderation::{Act, Change, ModerationError, Occasion};
 pub(crate) use runs::{Acceptance, NewRun, StandingRun, WorkloadRate};
 pub(crate) use started::Submitter;
 pub(crate) use trouble::Trouble;
