@@ -356,19 +356,20 @@ fn fill(template: &str, runs: &Runs, cursors: &[String], random: &mut Random) ->
     while let Some((before, after)) = rest.split_once('{') {
         let (word, end) = after.split_once('}').expect("a closed brace");
         path.push_str(before);
-        path.push_str(match word {
-            "workload" => one_of(SUITES[1].workloads, random),
-            "quick workload" => one_of(SUITES[0].workloads, random),
+        let value: &str = match word {
+            "workload" => *one_of(SUITES[1].workloads, random),
+            "quick workload" => *one_of(SUITES[0].workloads, random),
             "first" => SUITES[0].workloads[0],
             "fortnight" => FORTNIGHT,
             "common device" => &runs.devices[0],
             "second device" => &runs.devices[1],
-            "device" => one_of(&runs.devices, random),
-            "quick run" => one_of(&runs.quick, random),
-            "complete run" => one_of(&runs.complete, random),
-            "cursor" => one_of(cursors, random),
+            "device" => one_of(&runs.devices, random).as_str(),
+            "quick run" => one_of(&runs.quick, random).as_str(),
+            "complete run" => one_of(&runs.complete, random).as_str(),
+            "cursor" => one_of(cursors, random).as_str(),
             other => panic!("an unknown word, {other}"),
-        });
+        };
+        path.push_str(value);
         rest = end;
     }
     path + rest
