@@ -10,12 +10,10 @@ const NAME_CHARACTERS: usize = 40;
 const LETTER_PIXELS: usize = 7;
 const MARGIN_PIXELS: usize = 8;
 
-/// Returns the badge of a run with its score in GFLOP/s.
 pub(crate) fn of_score(device: &Device, score: f64, tier: Tier) -> Badge {
     made("Gradmark".to_owned(), device, &format!("{} GFLOP/s", score_digits(score)), tier)
 }
 
-/// Returns the badge of a run with the throughput of one workload.
 pub(crate) fn of_workload(device: &Device, workload: &WorkloadRecord, tier: Tier) -> Badge {
     let speed = match (&workload.outcome, workload.summary.samples_per_second) {
         (Outcome::Completed, Some(speed)) => format!("{} samples/s", grouped(speed)),
@@ -60,7 +58,6 @@ fn shown(name: &str) -> String {
     if text.trim().is_empty() { "unnamed device".to_owned() } else { text }
 }
 
-/// Returns a number such as `12,345`, with a decimal place if it is small.
 pub(crate) fn grouped(number: f64) -> String {
     if number < 100.0 {
         return format!("{number:.1}");

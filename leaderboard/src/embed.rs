@@ -126,7 +126,6 @@ fn push_score(content: &mut String, score: Estimate) {
     push(content, format_args!("<p class=\"score\"><strong>{digits}</strong> GFLOP/s{interval}</p>"));
 }
 
-/// Adds a network with its training loss, throughput and time to accuracy.
 fn push_network(content: &mut String, workload: &Workload) {
     push(content, format_args!("<section>\n<h2>{}</h2>", escaped(&workload.title)));
     let path = curve_path(&workload.curve, CURVE);

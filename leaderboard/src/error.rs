@@ -43,7 +43,6 @@ impl ApiError {
         self
     }
 
-    /// Counts the refusal under the name of a limit.
     pub(crate) fn refused_by(mut self, limit: &'static str) -> Self {
         self.event = Some(Event::Refused(limit));
         self

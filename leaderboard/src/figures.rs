@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use results::api::{BrowserTaxOfDevice, Completion, DeviceSource, RankedClass};
+use results::api::{BrowserTaxOfDevice, Completion, DeviceSource, FigureOfDevice, RankedClass};
 use results::estimate::Estimate;
 use results::{ClientKind, Suite};
 use serde::{Deserialize, Serialize};
 
-use crate::ranking::{Category, Figure, Histogram, ProvenRun, outliers};
+use crate::ranking::{Category, Histogram, ProvenRun, figure_of, outliers};
 
 /// Maximum number of named outliers. Others are only counted.
 const MAX_OUTLIERS: usize = 20;
@@ -22,11 +22,14 @@ pub(crate) struct DeviceDescription {
 }
 
 /// A proven run of one workload, with the columns that group it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct ProvenResult {
+    #[serde(flatten)]
     pub(crate) device: DeviceDescription,
     pub(crate) class: RankedClass,
+    #[serde(flatten)]
     pub(crate) category: Category,
+    #[serde(flatten)]
     pub(crate) run: ProvenRun,
     /// Training time until the target accuracy; `None` if it was not reached.
     pub(crate) seconds_to_target: Option<f64>,
@@ -39,7 +42,7 @@ pub(crate) struct DeviceFigure {
     pub(crate) class: RankedClass,
     /// The category. An empty workload means the score of the suite.
     pub(crate) category: Category,
-    pub(crate) figure: Figure,
+    pub(crate) figure: FigureOfDevice,
     /// Median time until the target accuracy; `None` if most runs did not reach it, and for scores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) seconds_to_target: Option<f64>,
@@ -73,7 +76,6 @@ pub(crate) fn figures_of(results: Vec<ProvenResult>, completions: &Completions) 
     figures
 }
 
-/// Returns the metrics of one category, or `None` without runs.
 fn figure(results: &[ProvenResult], completions: &Completions) -> Option<MadeFigure> {
     let runs: Vec<ProvenRun> = results.iter().map(|result| result.run.clone()).collect();
     let rates: Vec<f64> = runs.iter().map(|run| run.rate).collect();
@@ -90,7 +92,7 @@ fn figure(results: &[ProvenResult], completions: &Completions) -> Option<MadeFig
         },
         class: best.class,
         category: best.category.clone(),
-        figure: Figure::of(&runs)?,
+        figure: figure_of(&runs)?,
         seconds_to_target: seconds_to_target(results),
         completion: completion(results, completions),
         outlier_runs: marked.iter().filter(|marked| **marked).count() as u64,
@@ -115,7 +117,6 @@ fn seconds_to_target(results: &[ProvenResult]) -> Option<f64> {
     median(voices.into_values().filter_map(median).collect()).filter(|seconds| seconds.is_finite())
 }
 
-/// Returns the inferred name if all runs with an inferred name agree.
 fn find_agreed(results: &[ProvenResult]) -> Option<String> {
     let guesses: BTreeSet<&String> = results.iter().filter_map(|result| result.device.inferred.as_ref()).collect();
     if guesses.len() == 1 { guesses.first().map(|guess| (*guess).clone()) } else { None }
@@ -132,7 +133,6 @@ fn completion(results: &[ProvenResult], completions: &Completions) -> Option<Com
     })
 }
 
-/// Returns the scores of all categories in which the device has every workload.
 fn scores<'a>(figures: impl Iterator<Item = &'a DeviceFigure>) -> Vec<DeviceFigure> {
     let mut complete: BTreeMap<_, Vec<&DeviceFigure>> = BTreeMap::new();
     for figure in figures {
@@ -145,17 +145,17 @@ fn scores<'a>(figures: impl Iterator<Item = &'a DeviceFigure>) -> Vec<DeviceFigu
 
 fn score(figures: &[&DeviceFigure]) -> Option<DeviceFigure> {
     let first = figures.first()?;
-    let over = |value: fn(&Figure) -> f64| {
+    let over = |value: fn(&FigureOfDevice) -> f64| {
         let throughput = |name: &str| {
             let line = figures.iter().find(|line| line.category.workload == name)?;
             Estimate::new(Some(value(&line.figure)), None, None)
         };
         engine::score_of(&first.category.suite, throughput).map(|score| score.value)
     };
-    let fewest = |count: fn(&Figure) -> usize| figures.iter().map(|figure| count(&figure.figure)).min();
+    let fewest = |count: fn(&FigureOfDevice) -> u64| figures.iter().map(|figure| count(&figure.figure)).min();
     Some(DeviceFigure {
         category: Category { workload: String::new(), ..first.category.clone() },
-        figure: Figure {
+        figure: FigureOfDevice {
             median: over(|figure| figure.median)?,
             lower_quartile: over(|figure| figure.lower_quartile)?,
             upper_quartile: over(|figure| figure.upper_quartile)?,
@@ -191,8 +191,8 @@ fn browser_tax(native: &DeviceFigure, browser: &DeviceFigure) -> Option<BrowserT
         backend,
         precision,
         native_over_browser: native.median / browser.median,
-        native_submitters: native.submitters as u64,
-        browser_submitters: browser.submitters as u64,
+        native_submitters: native.submitters,
+        browser_submitters: browser.submitters,
     })
 }
 

@@ -38,6 +38,6 @@ pub use config::{
 };
 pub use limits::ProxyHeader;
 pub use proof::KeyError;
-pub use public_url::{PublicUrl, PublicUrlError};
+pub use public_url::PublicUrl;
 pub use server::{Server, StartError};
 pub use storage::{AddressError, AddressParser, DatabaseAddress};

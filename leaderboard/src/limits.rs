@@ -16,6 +16,7 @@ use governor::clock::{Clock, MonotonicClock};
 use governor::middleware::NoOpMiddleware;
 use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::Protection;
 use crate::error::ApiError;
@@ -64,10 +65,8 @@ pub(crate) struct Limits(Arc<Rates>);
 
 struct Rates {
     trusted: Option<ProxyHeader>,
-    announcements: Option<Limit>,
-    imports: Option<Limit>,
-    uploads: Option<Limit>,
-    reading: Option<Limit>,
+    /// The limit of each [`Kind`]; `None` for no limit.
+    limits: [Option<Limit>; 4],
 }
 
 struct Limit {
@@ -83,8 +82,8 @@ impl Limit {
 
     /// Checks the network first, so that its refused requests do not use up the limit of its neighbors.
     fn admit(&self, address: IpAddr) -> Result<(), Duration> {
-        self.of_network.admit(address.into())?;
-        self.of_prefix.admit(prefix_of(address).into())
+        self.of_network.admit(network_of(address))?;
+        self.of_prefix.admit(prefix_of(address))
     }
 
     fn forget(&self) {
@@ -98,26 +97,17 @@ impl Limits {
         // The requests of half an hour, or of ten seconds, may come at once.
         let hourly = |number: u32| Limit::new(number, HOUR, number.div_ceil(2));
         let each_second = |number: u32| Limit::new(number, SECOND, number.saturating_mul(10));
-        Self(Arc::new(Rates {
-            trusted: protection.trusted_proxy_header,
-            announcements: hourly(protection.announcements_per_hour),
-            imports: hourly(protection.imports_per_hour),
-            uploads: each_second(protection.uploads_per_second),
-            reading: each_second(protection.reading_per_second),
-        }))
-    }
-
-    fn of(&self, kind: Kind) -> Option<&Limit> {
-        match kind {
-            Kind::Announcements => self.0.announcements.as_ref(),
-            Kind::Imports => self.0.imports.as_ref(),
-            Kind::Uploads => self.0.uploads.as_ref(),
-            Kind::Reading => self.0.reading.as_ref(),
-        }
+        let limits = [
+            hourly(protection.announcements_per_hour),
+            hourly(protection.imports_per_hour),
+            each_second(protection.uploads_per_second),
+            each_second(protection.reading_per_second),
+        ];
+        Self(Arc::new(Rates { trusted: protection.trusted_proxy_header, limits }))
     }
 
     fn admit(&self, kind: Kind, peer: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
-        let Some(limit) = self.of(kind) else { return Ok(()) };
+        let Some(limit) = &self.0.limits[kind as usize] else { return Ok(()) };
         let Some(address) = counted_address(peer, headers, self.0.trusted) else { return Ok(()) };
         limit.admit(address).map_err(|wait| ApiError::too_many_requests(kind, wait))
     }
@@ -126,8 +116,7 @@ impl Limits {
     pub(crate) async fn forget_regularly(self) {
         loop {
             tokio::time::sleep(CLEANUP_INTERVAL).await;
-            let Rates { trusted: _, announcements, imports, uploads, reading } = &*self.0;
-            [announcements, imports, uploads, reading].into_iter().flatten().for_each(Limit::forget);
+            self.0.limits.iter().flatten().for_each(Limit::forget);
         }
     }
 }
@@ -167,37 +156,24 @@ impl ProxyHeader {
     }
 }
 
-/// The unit of a limit. A household has many IPv6 addresses, but one network of 64 bits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Network {
-    V4([u8; 4]),
-    V6([u16; 4]),
-}
-
-impl From<IpAddr> for Network {
-    fn from(address: IpAddr) -> Self {
-        match address.to_canonical() {
-            IpAddr::V4(address) => Self::V4(address.octets()),
-            IpAddr::V6(address) => {
-                let [a, b, c, d, ..] = address.segments();
-                Self::V6([a, b, c, d])
-            }
-        }
+/// Returns the address without the part that one household has to itself: IPv6 networks have 64 bits.
+fn network_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => first_segments(address, 4),
+        address => address,
     }
 }
 
 /// Returns the first address of the /24 (IPv4) or /48 (IPv6) around an address, the network of one customer.
 pub(crate) fn prefix_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
-        IpAddr::V4(address) => {
-            let [a, b, c, _] = address.octets();
-            Ipv4Addr::new(a, b, c, 0).into()
-        }
-        IpAddr::V6(address) => {
-            let [a, b, c, ..] = address.segments();
-            Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0).into()
-        }
+        IpAddr::V4(address) => Ipv4Addr::from_bits(address.to_bits() & !0xff).into(),
+        IpAddr::V6(address) => first_segments(address, 3),
     }
+}
+
+fn first_segments(address: Ipv6Addr, number: u32) -> IpAddr {
+    Ipv6Addr::from_bits(address.to_bits() & !(u128::MAX >> (16 * number))).into()
 }
 
 /// Returns the address that a request counts for, or `None` for this machine. A request without the header did not come
@@ -218,11 +194,6 @@ pub(crate) fn counted_address(peer: IpAddr, headers: &HeaderMap, trusted: Option
     Some(written.unwrap_or(peer))
 }
 
-/// Returns the address that identifies the submitter: the counted address, or this machine's.
-pub(crate) fn submitter_address(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHeader>) -> IpAddr {
-    counted_address(peer, headers, trusted).unwrap_or(peer)
-}
-
 /// Parses an address, which some proxies write with a port.
 fn address(text: &str) -> Option<IpAddr> {
     let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
@@ -233,23 +204,6 @@ fn address(text: &str) -> Option<IpAddr> {
 const SECONDS_PER_DAY: f64 = 86_400.0;
 /// Divisor of the budget for states: the runs of one /24 or /48 may fill this part of it.
 pub(crate) const PREFIX_STATES_DIVISOR: u64 = 8;
-
-#[derive(Clone, Copy)]
-pub(crate) struct Budgets {
-    pub(crate) open_runs: Option<u32>,
-    pub(crate) import_bytes_per_day: Option<u64>,
-    pub(crate) weights_bytes: Option<u64>,
-}
-
-impl Budgets {
-    pub(crate) fn new(protection: &Protection) -> Self {
-        Self {
-            open_runs: Some(protection.open_runs).filter(|&runs| runs > 0),
-            import_bytes_per_day: Some(protection.import_bytes_per_day).filter(|&bytes| bytes > 0),
-            weights_bytes: Some(protection.weights_bytes).filter(|&bytes| bytes > 0),
-        }
-    }
-}
 
 #[expect(clippy::cast_possible_truncation, reason = "no clock gets there")]
 pub(crate) fn day_of(unix_seconds: f64) -> i64 {
@@ -288,7 +242,7 @@ impl ApiError {
 /// Maximum number of networks in memory, about ten megabytes.
 const MAX_NETWORKS: usize = 100_000;
 
-type Limiter<C> = RateLimiter<Network, HashMapStateStore<Network>, C, NoOpMiddleware<<C as Clock>::Instant>>;
+type Limiter<C> = RateLimiter<IpAddr, HashMapStateStore<IpAddr>, C, NoOpMiddleware<<C as Clock>::Instant>>;
 
 pub(super) struct Rate<C: Clock = MonotonicClock> {
     quota: Quota,
@@ -312,7 +266,7 @@ impl<C: Clock + Clone> Rate<C> {
     }
 
     /// Counts a request. The error is the time to wait if the network is over its limit.
-    pub(super) fn admit(&self, network: Network) -> Result<(), Duration> {
+    pub(super) fn admit(&self, network: IpAddr) -> Result<(), Duration> {
         let limiter = self.read();
         let admitted = limiter.check_key(&network).map_err(|refused| refused.wait_time_from(self.clock.now()));
         let full = limiter.len() > MAX_NETWORKS;
@@ -329,8 +283,7 @@ impl<C: Clock + Clone> Rate<C> {
         limiter.shrink_to_fit();
     }
 
-    /// Resets all counts, because refusing new networks would refuse all clients. Budgets stop an attacker with this
-    /// many.
+    /// Resets all counts: refusing new networks would refuse all clients. Budgets stop an attacker with this many.
     fn make_room(&self) {
         let mut limiter = self.limiter.write().unwrap_or_else(PoisonError::into_inner);
         limiter.retain_recent();
@@ -351,8 +304,8 @@ pub(crate) struct Shares(Arc<Mutex<Held>>);
 
 #[derive(Default)]
 struct Held {
-    of_networks: HashMap<Network, usize>,
-    of_prefixes: HashMap<Network, usize>,
+    of_networks: HashMap<IpAddr, usize>,
+    of_prefixes: HashMap<IpAddr, usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -378,7 +331,7 @@ impl Shares {
     /// Takes an amount for an address, unless its network or its prefix would hold more than `most`.
     pub(crate) fn take(&self, address: IpAddr, amount: usize, most: Most) -> Option<Share> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (network, prefix) = (Network::from(address), Network::from(prefix_of(address)));
+        let (network, prefix) = (network_of(address), prefix_of(address));
         let of_network = held.of_networks.get(&network).copied().unwrap_or_default() + amount;
         let of_prefix = held.of_prefixes.get(&prefix).copied().unwrap_or_default() + amount;
         if of_network > most.of_network || of_prefix > most.of_prefix {
@@ -393,12 +346,43 @@ impl Shares {
 impl Drop for Share {
     fn drop(&mut self) {
         let mut held = self.shares.0.lock().unwrap_or_else(PoisonError::into_inner);
-        give_back(&mut held.of_networks, self.address.into(), self.amount);
-        give_back(&mut held.of_prefixes, prefix_of(self.address).into(), self.amount);
+        give_back(&mut held.of_networks, network_of(self.address), self.amount);
+        give_back(&mut held.of_prefixes, prefix_of(self.address), self.amount);
     }
 }
 
-fn give_back(held: &mut HashMap<Network, usize>, key: Network, amount: usize) {
+/// Places of which each address, and each /24 or /48, may take a part. Clones share them.
+#[derive(Clone)]
+pub(crate) struct Places {
+    free: Arc<Semaphore>,
+    shares: Shares,
+    most: Most,
+}
+
+/// Taken places, which are given back when this is dropped.
+pub(crate) struct Taken {
+    _permit: OwnedSemaphorePermit,
+    _share: Option<Share>,
+}
+
+impl Places {
+    pub(crate) fn new(number: usize, most: Most) -> Self {
+        Self { free: Arc::new(Semaphore::new(number)), shares: Shares::default(), most }
+    }
+
+    /// Takes places for an address, `None` for this machine. Returns `None` if too few are free, or if the address would
+    /// have too many.
+    pub(crate) fn take(&self, number: usize, address: Option<IpAddr>) -> Option<Taken> {
+        let share = match address {
+            Some(address) => Some(self.shares.take(address, number, self.most)?),
+            None => None,
+        };
+        let permit = Arc::clone(&self.free).try_acquire_many_owned(u32::try_from(number).ok()?).ok()?;
+        Some(Taken { _permit: permit, _share: share })
+    }
+}
+
+fn give_back(held: &mut HashMap<IpAddr, usize>, key: IpAddr, amount: usize) {
     if let Some(count) = held.get_mut(&key) {
         *count -= amount;
         if *count == 0 {
@@ -452,7 +436,7 @@ mod tests {
             &["::ffff:192.0.2.1"],
         ] {
             let address = counted_with(lines, trusted).unwrap();
-            assert!(Network::from(address.parse::<IpAddr>().unwrap()) == Network::V4([192, 0, 2, 1]), "{lines:?}");
+            assert_eq!(network_of(address.parse().unwrap()), IpAddr::from([192, 0, 2, 1]), "{lines:?}");
         }
         for line in ["2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:443"] {
             assert_eq!(counted_with(&[line], trusted).as_deref(), Some("2001:db8::1"));
@@ -474,8 +458,8 @@ mod tests {
         (Rate::with_clock(number, HOUR, burst, clock.clone()).unwrap(), clock)
     }
 
-    fn network(number: u32) -> Network {
-        Network::V4(number.to_be_bytes())
+    fn network(number: u32) -> IpAddr {
+        number.to_be_bytes().into()
     }
 
     #[test]

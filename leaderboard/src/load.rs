@@ -20,13 +20,11 @@ pub struct PastRun {
 pub struct Board(Storage);
 
 impl Board {
-    /// Opens a database and creates its tables.
     #[async_recursion(?Send)]
     pub async fn open(address: &DatabaseAddress) -> Result<Self, String> {
         Ok(Self(Storage::open(address).await.map_err(|cause| cause.to_string())?))
     }
 
-    /// Stores runs in one transaction.
     #[async_recursion(?Send)]
     pub async fn store(&self, runs: Vec<PastRun>) -> Result<Vec<String>, String> {
         let mut prepared = Vec::with_capacity(runs.len());
@@ -69,8 +67,7 @@ impl Board {
         self.0.plans().await.map_err(|cause| cause.to_string())
     }
 
-    /// Returns run and workload of the rows of a page, and the query of the next page. `few` and `scanned` replace the
-    /// usual bounds of a page.
+    /// Returns run and workload of a page's rows, and the query of the next page, within these bounds.
     #[async_recursion(?Send)]
     pub async fn page(
         &self,

@@ -16,7 +16,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
-use prometheus_client::registry::{Registry, Unit};
+use prometheus_client::registry::{Metric, Registry, Unit};
 use results::api::Tier;
 use tokio::net::TcpListener;
 
@@ -60,51 +60,43 @@ pub(crate) struct Metrics {
 
 impl Default for Metrics {
     fn default() -> Self {
-        let mut metrics = Self {
-            registry: Arc::default(),
-            requests: Family::default(),
-            request_seconds: Family::new_with_constructor(|| Histogram::new(SECONDS)),
-            requests_in_progress: Gauge::default(),
-            open_connections: Gauge::default(),
-            refused: Family::default(),
-            announcements: Counter::default(),
-            accepted_runs: Family::default(),
-            verified_runs: Family::default(),
-            database_errors: Family::default(),
-            received_bytes: Counter::default(),
-        };
+        let mut registry = Registry::with_prefix("gradmark");
+        let to = &mut registry;
+        let request_seconds = Family::new_with_constructor((|| Histogram::new(SECONDS)) as fn() -> Histogram);
+        let help = "Time from the head of a request to the start of its response";
+        to.register_with_unit("http_request", help, Unit::Seconds, request_seconds.clone());
+        let received_bytes = Counter::default();
+        to.register_with_unit("received", "Bytes of request bodies", Unit::Bytes, received_bytes.clone());
+        let database_errors: Family<Label, Counter> =
+            registered(to, "database_errors", "Number of requests that failed in the database, by reason");
         // Monitoring detects an increase only of an existing counter.
         for reason in StorageError::REASONS {
-            drop(metrics.database_errors.get_or_create(&[("reason", reason)]));
+            drop(database_errors.get_or_create(&[("reason", reason)]));
         }
-        metrics.registry = Arc::new(metrics.registered());
-        metrics
+        let in_progress = "Number of requests being received or processed";
+        Self {
+            requests: registered(to, "http_requests", "Number of answered requests"),
+            request_seconds,
+            requests_in_progress: registered(to, "http_requests_in_progress", in_progress),
+            open_connections: registered(to, "open_connections", "Number of open connections"),
+            refused: registered(to, "refused", "Number of requests and connections refused by a limit"),
+            announcements: registered(to, "announcements", "Number of announced runs"),
+            accepted_runs: registered(to, "accepted_runs", "Number of accepted runs, by initial tier"),
+            verified_runs: registered(to, "verified_runs", "Number of runs with recomputed parts, by resulting tier"),
+            database_errors,
+            received_bytes,
+            registry: Arc::new(registry),
+        }
     }
 }
 
-impl Metrics {
-    fn registered(&self) -> Registry {
-        let mut registry = Registry::with_prefix("gradmark");
-        registry.register("http_requests", "Number of answered requests", self.requests.clone());
-        let help = "Time from the head of a request to the start of its response";
-        registry.register_with_unit("http_request", help, Unit::Seconds, self.request_seconds.clone());
-        let help = "Number of requests being received or processed";
-        registry.register("http_requests_in_progress", help, self.requests_in_progress.clone());
-        registry.register("open_connections", "Number of open connections", self.open_connections.clone());
-        let help = "Number of requests and connections refused by a limit";
-        registry.register("refused", help, self.refused.clone());
-        registry.register("announcements", "Number of announced runs", self.announcements.clone());
-        let help = "Number of accepted runs, by initial tier";
-        registry.register("accepted_runs", help, self.accepted_runs.clone());
-        let help = "Number of runs with recomputed parts, by resulting tier";
-        registry.register("verified_runs", help, self.verified_runs.clone());
-        let help = "Number of requests that failed in the database, by reason";
-        registry.register("database_errors", help, self.database_errors.clone());
-        let help = "Bytes of request bodies";
-        registry.register_with_unit("received", help, Unit::Bytes, self.received_bytes.clone());
-        registry
-    }
+fn registered<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
+    let metric = M::default();
+    registry.register(name, help, metric.clone());
+    metric
+}
 
+impl Metrics {
     pub(crate) fn open_connection(&self) -> InProgress {
         InProgress::new(&self.open_connections)
     }
@@ -222,7 +214,6 @@ fn class(status: StatusCode) -> &'static str {
     }
 }
 
-/// Counts a request, its bytes and its time.
 pub(crate) async fn measure(State(metrics): State<Metrics>, mut request: Request, next: Next) -> Response {
     let start = Instant::now();
     let _in_progress = InProgress::new(&metrics.requests_in_progress);
@@ -247,7 +238,6 @@ pub(crate) async fn measure(State(metrics): State<Metrics>, mut request: Request
     response
 }
 
-/// Passes the matched route to [`measure`].
 pub(crate) async fn note_route(
     path: MatchedPath,
     Extension(name): Extension<RouteName>,

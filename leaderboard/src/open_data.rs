@@ -18,6 +18,10 @@ pub(crate) enum ExportError {
     Json(#[from] serde_json::Error),
     #[error("cannot write the table as Parquet: {0}")]
     Parquet(#[from] ParquetError),
+    #[error("cannot write to the folder: {0}")]
+    Write(#[from] std::io::Error),
+    #[error("the client read too slowly")]
+    TooSlow,
     #[error("the exporting thread ended early")]
     Stopped,
 }

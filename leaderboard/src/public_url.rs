@@ -13,19 +13,17 @@ const MAX_CHARACTERS: usize = 260;
 pub struct PublicUrl(String);
 
 /// The reason why a text is not a server address.
-#[derive(Debug, thiserror::Error)]
-#[error("it must have the form https://board.example: http or https and a host, with no path")]
-pub struct PublicUrlError;
+const INVALID: &str = "it must have the form https://board.example: http or https and a host, with no path";
 
 impl FromStr for PublicUrl {
-    type Err = PublicUrlError;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, PublicUrlError> {
-        let uri: Uri = text.parse().map_err(|_no_uri| PublicUrlError)?;
-        let scheme = uri.scheme_str().filter(|scheme| matches!(*scheme, "http" | "https")).ok_or(PublicUrlError)?;
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        let uri: Uri = text.parse().map_err(|_no_uri| INVALID)?;
+        let scheme = uri.scheme_str().filter(|scheme| matches!(*scheme, "http" | "https")).ok_or(INVALID)?;
         let only_a_host = matches!(uri.path(), "" | "/") && uri.query().is_none() && !text.contains('#');
         let host = uri.authority().and_then(|authority| host(authority.as_str())).filter(|_| only_a_host);
-        Ok(Self(format!("{scheme}://{}", host.ok_or(PublicUrlError)?)))
+        Ok(Self(format!("{scheme}://{}", host.ok_or(INVALID)?)))
     }
 }
 

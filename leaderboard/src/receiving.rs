@@ -15,7 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
 use crate::error::{ApiError, Result};
-use crate::limits::{Most, Peer, ProxyHeader, Share, Shares, counted_address};
+use crate::limits::{Most, Peer, Places, ProxyHeader, Taken, counted_address};
 
 /// Number of bytes over a body's limit that are received and dropped, so that the client reads the refusal.
 const THROWN_AWAY: usize = 16 << 20;
@@ -43,46 +43,20 @@ const PATIENCE: Patience =
 /// Slowest transfer of a state's body, in bytes per second; states have tens of megabytes.
 const MIN_STATE_BYTES_PER_SECOND: f64 = 30_000.0;
 
-/// The memory for bodies. Clones share it.
-#[derive(Clone)]
-pub(crate) struct Memory {
-    pieces: Arc<Semaphore>,
-    shares: Shares,
-}
-
-impl Default for Memory {
-    fn default() -> Self {
-        Self { pieces: Arc::new(Semaphore::new(MEMORY / PIECE)), shares: Shares::default() }
-    }
-}
-
-impl Memory {
-    /// Takes memory, or returns `None` if all clients or this address have too much.
-    fn take(&self, pieces: usize, address: Option<IpAddr>) -> Option<Pieces> {
-        let share = match address {
-            Some(address) => Some(self.shares.take(address, pieces, MAX_PIECES_PER_CLIENT)?),
-            None => None,
-        };
-        let permit = Arc::clone(&self.pieces).try_acquire_many_owned(u32::try_from(pieces).ok()?).ok()?;
-        Some(Pieces { _permit: permit, _share: share })
-    }
-}
-
-struct Pieces {
-    _permit: OwnedSemaphorePermit,
-    _share: Option<Share>,
+fn memory() -> Places {
+    Places::new(MEMORY / PIECE, MAX_PIECES_PER_CLIENT)
 }
 
 /// A body, and the memory that it holds until it is dropped.
 struct Received {
     bytes: Bytes,
-    memory: Vec<Pieces>,
+    memory: Vec<Taken>,
 }
 
 /// A request's body until a handler takes it, and the request's resources until it is answered.
 pub(crate) struct Intake {
     slots: Arc<Semaphore>,
-    memory: Memory,
+    memory: Places,
     /// The address whose share of the memory the body takes; `None` for this machine.
     address: Option<IpAddr>,
     held: Mutex<Held>,
@@ -92,16 +66,15 @@ pub(crate) struct Intake {
 struct Held {
     body: Option<Body>,
     slot: Option<OwnedSemaphorePermit>,
-    memory: Vec<Pieces>,
+    memory: Vec<Taken>,
 }
 
 impl Intake {
-    pub(crate) fn new(slots: Arc<Semaphore>, memory: Memory, address: Option<IpAddr>, body: Body) -> Self {
+    pub(crate) fn new(slots: Arc<Semaphore>, memory: Places, address: Option<IpAddr>, body: Body) -> Self {
         Self { slots, memory, address, held: Mutex::new(Held { body: Some(body), ..Held::default() }) }
     }
 
-    /// # Errors
-    /// All slots are taken.
+    /// Fails if all slots are taken.
     pub(crate) fn take_slot(&self) -> Result<()> {
         let slot = Arc::clone(&self.slots).try_acquire_owned().map_err(|_taken| ApiError::busy())?;
         self.lock_held().slot = Some(slot);
@@ -109,9 +82,6 @@ impl Intake {
     }
 
     /// Receives the whole body. A second call returns an empty one.
-    ///
-    /// # Errors
-    /// The body is too large, too slow or broken, or no memory or slot is free.
     pub(crate) async fn receive(&self, limit: usize) -> Result<Bytes> {
         let Some(body) = self.give_up_slot() else { return Ok(Bytes::new()) };
         let Received { bytes, memory } = receive_in(body, limit, &self.memory, self.address, PATIENCE).await?;
@@ -145,7 +115,7 @@ impl Intake {
 async fn receive_in(
     mut body: Body,
     limit: usize,
-    memory: &Memory,
+    memory: &Places,
     address: Option<IpAddr>,
     patience: Patience,
 ) -> Result<Received> {
@@ -194,13 +164,13 @@ const TIME: Duration = Duration::from_secs(180);
 #[derive(Clone)]
 pub(crate) struct RequestSlots {
     slots: Arc<Semaphore>,
-    memory: Memory,
+    memory: Places,
     trusted: Option<ProxyHeader>,
 }
 
 impl RequestSlots {
     pub(crate) fn new(trusted: Option<ProxyHeader>) -> Self {
-        Self { slots: Arc::new(Semaphore::new(REQUESTS)), memory: Memory::default(), trusted }
+        Self { slots: Arc::new(Semaphore::new(REQUESTS)), memory: memory(), trusted }
     }
 
     /// Handles the request in a slot. Its body goes to the handler that takes it, or is discarded.
@@ -220,9 +190,7 @@ impl RequestSlots {
     }
 }
 
-/// Refuses with 503 when all slots are taken and with 408 when a body or an answer takes too long.
-///
-/// The log line has no address, query or header, so it contains no personal data.
+/// Answers busy and slow requests, and logs a line without address, query and header.
 pub(crate) async fn guard(State(slots): State<RequestSlots>, request: Request, next: Next) -> Response {
     let start = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
@@ -235,15 +203,12 @@ pub(crate) async fn guard(State(slots): State<RequestSlots>, request: Request, n
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
-    use std::pin::Pin;
-    use std::task::{Context, Poll};
 
-    use axum::body::HttpBody;
     use axum::middleware::from_fn_with_state;
     use axum::routing::get;
     use axum::{Extension, Router};
+    use futures_util::stream;
     use http_body_util::Full;
-    use hyper::body::Frame;
     use tower::ServiceExt;
 
     use super::*;
@@ -252,41 +217,31 @@ mod tests {
         Body::new(Full::new(Bytes::from(vec![0; bytes])))
     }
 
-    /// A body that never continues.
-    struct Silent;
-
-    impl HttpBody for Silent {
-        type Data = Bytes;
-        type Error = Infallible;
-
-        fn poll_frame(
-            self: Pin<&mut Self>,
-            _context: &mut Context<'_>,
-        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-            Poll::Pending
-        }
+    /// Returns a body that never continues.
+    fn silent() -> Body {
+        Body::from_stream(stream::pending::<Result<Bytes, Infallible>>())
     }
 
     fn code<T>(received: Result<T>) -> Option<String> {
         received.err().map(|error| error.code().to_owned())
     }
 
-    async fn receive(body: Body, memory: &Memory, address: Option<IpAddr>) -> Result<Received> {
+    async fn receive(body: Body, memory: &Places, address: Option<IpAddr>) -> Result<Received> {
         receive_in(body, 2 * MEMORY, memory, address, PATIENCE).await
     }
 
     #[tokio::test]
     async fn a_body_that_does_not_come_is_given_up() {
         let patience = Patience { start: Duration::from_millis(20), ..PATIENCE };
-        let memory = Memory::default();
-        let received = receive_in(Body::new(Silent), 5, &memory, None, patience).await;
+        let memory = memory();
+        let received = receive_in(silent(), 5, &memory, None, patience).await;
         assert_eq!(code(received).as_deref(), Some("too_slow"));
         assert_eq!(code(receive_in(body(5), 5, &memory, None, patience).await), None);
     }
 
     #[tokio::test]
     async fn memory_is_shared_and_comes_back() {
-        let memory = Memory { pieces: Arc::new(Semaphore::new(2)), shares: Shares::default() };
+        let memory = Places::new(2, MAX_PIECES_PER_CLIENT);
         let first = receive(body(PIECE + 1), &memory, None).await;
         assert!(first.is_ok());
         assert_eq!(code(receive(body(1), &memory, None).await).as_deref(), Some("busy"));
@@ -297,7 +252,7 @@ mod tests {
     #[tokio::test]
     async fn a_request_without_a_slot_left_is_refused() {
         let slots = Arc::new(Semaphore::new(1));
-        let intake = |body| Intake::new(Arc::clone(&slots), Memory::default(), None, body);
+        let intake = |body| Intake::new(Arc::clone(&slots), memory(), None, body);
         let (first, second) = (intake(body(5)), intake(body(5)));
         first.take_slot().unwrap();
         assert_eq!(code(second.take_slot()).as_deref(), Some("busy"));
@@ -317,7 +272,7 @@ mod tests {
     #[tokio::test]
     async fn a_body_that_is_still_coming_takes_no_slot() {
         let router = router_with_slots(1);
-        let slow = router.clone().oneshot(Request::new(Body::new(Silent)));
+        let slow = router.clone().oneshot(Request::new(silent()));
         let quick = router.oneshot(Request::new(Body::empty()));
         tokio::select! {
             biased;

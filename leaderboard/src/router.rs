@@ -12,12 +12,13 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
 use tower_http::set_header::SetResponseHeaderLayer;
 
+use crate::Protection;
 use crate::api::Leaderboard;
 use crate::error::ApiError;
 use crate::limits::{Limits, limit};
 use crate::metrics::Metrics;
 use crate::pages::{Pages, Previews};
-use crate::public_url::{PublicAddress, PublicUrl};
+use crate::public_url::PublicAddress;
 use crate::receiving::{RequestSlots, guard};
 use crate::{api, embed, etag, metrics, pages, snapshots};
 
@@ -27,23 +28,15 @@ const COMPRESSION: CompressionLevel = CompressionLevel::Precise(4);
 /// HSTS of one year, for servers behind TLS.
 const TLS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-/// The layers between the network and the routes.
-pub(crate) struct Surroundings {
-    pub(crate) limits: Limits,
-    pub(crate) metrics: Metrics,
-    /// True if a proxy provides TLS to clients.
-    pub(crate) behind_tls: bool,
-    pub(crate) public_url: Option<PublicUrl>,
-}
-
 /// Returns the server as one service. From outside in: headers, metrics, guard, panics, limits, compression, routes. A
 /// request that is refused before its body is read is answered after the guard has dropped the body.
-pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surroundings) -> Router {
-    let Surroundings { limits, metrics, behind_tls, public_url } = surroundings;
+pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, limits: Limits, metrics: Metrics) -> Router {
+    let Protection { trusted_proxy_header, behind_tls, public_url, .. } = leaderboard.protection.clone();
     let address = PublicAddress { said: public_url, behind_tls };
     let previews = Previews { storage: leaderboard.storage.clone(), address };
     let snapshots = snapshots::serve(leaderboard.snapshots.clone());
-    let slots = RequestSlots::new(leaderboard.trusted_proxy_header);
+    let slots = RequestSlots::new(trusted_proxy_header);
+    let compressible = DefaultPredicate::new().and(NotForContentType::const_new(api::PARQUET));
     let compressed = Router::new()
         .route("/healthz", get(api::health))
         .route("/embed/runs/{id}", get(embed::show).layer(from_fn(etag::tag)))
@@ -53,7 +46,7 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surro
         .route_layer(from_fn(metrics::note_route))
         .with_state(leaderboard)
         .fallback_service(pages::page(pages.clone(), previews))
-        .layer(CompressionLayer::new().quality(COMPRESSION).compress_when(compression_predicate()));
+        .layer(CompressionLayer::new().quality(COMPRESSION).compress_when(compressible));
     let router = Router::new()
         .nest_service("/data", pages::data(&pages))
         .nest_service("/snapshots", snapshots)
@@ -68,11 +61,6 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surro
     } else {
         router
     }
-}
-
-/// Returns the predicate for answers that may be compressed.
-fn compression_predicate() -> impl Predicate {
-    DefaultPredicate::new().and(NotForContentType::const_new(api::PARQUET))
 }
 
 fn panic_response(cause: Box<dyn Any + Send + 'static>) -> Response {

@@ -19,17 +19,18 @@ use tokio::task::JoinSet;
 use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
-use crate::api::{ExportPlaces, Leaderboard};
+use crate::api::{Leaderboard, export_places};
 use crate::card::Cards;
 use crate::data_sets::DataFolder;
-use crate::limits::{Budgets, Limits, Most, Peer, Shares, day_of};
+use crate::limits::{Limits, Most, Peer, Shares, day_of};
 use crate::metrics::{self, Event, Metrics};
 use crate::pages::Pages;
 use crate::proof::{Key, KeyError};
-use crate::router::{Surroundings, router};
+use crate::router::router;
 use crate::snapshots::Snapshots;
 use crate::storage::{DatabaseAddress, Storage, StorageError};
 use crate::verification::{Tools, VerificationSamples, Verifiers};
+use crate::whole_file::with_ending;
 use crate::{Clock, Config};
 
 /// Maximum number of open connections. Others wait in the operating system's queue.
@@ -81,7 +82,6 @@ pub enum StartError {
     Snapshots { folder: PathBuf, cause: std::io::Error },
 }
 
-/// Returns advice for the host about a database that cannot be used.
 fn advice_for(address: &DatabaseAddress) -> &'static str {
     match address {
         DatabaseAddress::File(_) => ". Choose another file with --database, or check the permissions of this one.",
@@ -97,15 +97,12 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     router: Router,
-    storage: Storage,
     snapshots: Snapshots,
-    clock: Clock,
     connections_per_address: Option<usize>,
     verifiers: Verifiers,
     threads: usize,
     tools: Tools,
     limits: Limits,
-    metrics: Metrics,
     metrics_listener: Option<(TcpListener, SocketAddr)>,
 }
 
@@ -116,7 +113,10 @@ impl Server {
     // Boxes the future, so that it is compiled here and not again in each program that awaits it.
     #[async_recursion(?Send)]
     pub async fn bind(config: Config) -> Result<Self, StartError> {
-        let file = config.secret_file.or_else(|| secret_beside(&config.database));
+        let file = config.secret_file.or_else(|| match &config.database {
+            DatabaseAddress::File(file) => Some(with_ending(file, "secret")),
+            DatabaseAddress::Postgres(_) => None,
+        });
         let key = Key::load(config.secret.as_deref(), file.as_deref())?;
         let folder_of_data = config.data.clone();
         let data = DataFolder::new(config.data.clone());
@@ -148,41 +148,30 @@ impl Server {
             let address = listener.local_addr().map_err(refused)?;
             metrics_listener = Some((listener, address));
         }
-        let clock = config.clock.clone();
+        let limits = Limits::new(&config.protection);
         let leaderboard = Leaderboard {
-            storage: storage.clone(),
+            storage,
             clock: config.clock,
             key,
             verifiers: verifiers.clone(),
             data,
             run_lifetime_seconds: f64::from(config.run_lifetime_seconds),
             seed: config.seed,
-            budgets: Budgets::new(&config.protection),
-            exports: ExportPlaces::default(),
+            exports: export_places(),
             cards: Cards::default(),
             snapshots: snapshots.clone(),
-            trusted_proxy_header: config.protection.trusted_proxy_header,
-        };
-        let limits = Limits::new(&config.protection);
-        let surroundings = Surroundings {
-            limits: limits.clone(),
-            metrics: metrics.clone(),
-            behind_tls: config.protection.behind_tls,
-            public_url: config.protection.public_url,
+            protection: config.protection,
         };
         Ok(Self {
             listener,
             address,
-            router: router(leaderboard, pages, surroundings),
-            storage,
+            router: router(leaderboard, pages, limits.clone(), metrics),
             snapshots,
-            clock,
             connections_per_address: config.connections_per_address.map(usize::from),
             verifiers,
             threads: usize::from(config.verifiers),
             tools,
             limits,
-            metrics,
             metrics_listener,
         })
     }
@@ -204,18 +193,22 @@ impl Server {
     #[async_recursion(?Send)]
     async fn serve(self, mut shutdown: Pin<Box<dyn Future<Output = ()>>>) {
         let verifying = self.verifiers.start(self.threads, &self.tools);
+        let Tools { storage, clock, metrics, server, .. } = self.tools;
         let connections = GracefulShutdown::new();
-        let places = Arc::new(Semaphore::new(most_connections(&limits_of_process())));
+        let limits_of_process = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+        let places = Arc::new(Semaphore::new(most_connections(&limits_of_process)));
         let open = Shares::default();
-        let storage = self.storage.clone();
         let mut background = JoinSet::new();
         background.spawn(self.limits.forget_regularly());
-        background.spawn(async move { storage.refresh_regularly().await });
-        background.spawn(forget_expired_regularly(self.storage.clone(), self.clock.clone()));
-        background.spawn(forget_submitters_regularly(self.storage.clone(), self.clock));
-        background.spawn(self.snapshots.keep(self.storage.clone()));
+        background.spawn({
+            let storage = storage.clone();
+            async move { storage.refresh_regularly().await }
+        });
+        background.spawn(forget_expired_regularly(storage.clone(), clock.clone()));
+        background.spawn(forget_submitters_regularly(storage.clone(), clock));
+        background.spawn(self.snapshots.keep(storage.clone()));
         if let Some((listener, _)) = self.metrics_listener {
-            background.spawn(metrics::answer(listener, self.metrics.clone()));
+            background.spawn(metrics::answer(listener, metrics.clone()));
         }
         loop {
             let accepted = tokio::select! {
@@ -227,10 +220,10 @@ impl Server {
             let usual = if address.is_loopback() { CONNECTIONS } else { CONNECTIONS_PER_ADDRESS };
             let most = Most::of_network(self.connections_per_address.unwrap_or(usual));
             let Some(place_of_address) = open.take(address, 1, most) else {
-                self.metrics.count(Event::Refused("connections_per_address"));
+                metrics.count(Event::Refused("connections_per_address"));
                 continue;
             };
-            let counted = self.metrics.open_connection();
+            let counted = metrics.open_connection();
             let mut stream = TimeoutStream::new(stream);
             stream.set_write_timeout(Some(READING_TIME));
             let service =
@@ -258,13 +251,12 @@ impl Server {
         }
         self.verifiers.stop();
         end(verifying).await;
-        if let Err(cause) = self.storage.release_verifications(&self.tools.server, true).await {
+        if let Err(cause) = storage.release_verifications(&server, true).await {
             tracing::warn!(%cause, "cannot release the runs being verified; they wait until the next start");
         }
-        // Until here, the metrics include the last requests in progress. The next server restarts an unfinished
-        // snapshot.
+        // Until here, the metrics count the last requests. The next server restarts an unfinished snapshot.
         drop(background);
-        self.storage.close().await;
+        storage.close().await;
     }
 }
 
@@ -298,17 +290,6 @@ async fn end(threads: Vec<JoinHandle<()>>) {
     if tokio::time::timeout(SHUTDOWN_TIMEOUT, joined).await.is_err() {
         tracing::warn!("a run is still being verified; its verification will restart later");
     }
-}
-
-fn secret_beside(database: &DatabaseAddress) -> Option<PathBuf> {
-    let DatabaseAddress::File(file) = database else { return None };
-    let mut name = file.as_os_str().to_owned();
-    name.push(".secret");
-    Some(name.into())
-}
-
-fn limits_of_process() -> String {
-    std::fs::read_to_string("/proc/self/limits").unwrap_or_default()
 }
 
 /// Returns [`CONNECTIONS`], or fewer if the limit of open files is lower.

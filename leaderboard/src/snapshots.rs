@@ -22,7 +22,7 @@ use tower_http::services::ServeDir;
 use crate::open_data::{Encoder, ExportError, ExportedRuns};
 use crate::pages::{from_folder, is_content, not_found};
 use crate::storage::Storage;
-use crate::whole_file::{WholeFile, sum_of};
+use crate::whole_file::{WholeFile, is_partial, with_ending};
 use crate::{Clock, StartError};
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
@@ -52,7 +52,6 @@ impl Snapshots {
         tokio::task::spawn_blocking(move || list(&folder, now)).await?
     }
 
-    /// Returns the path of a publicly available file. The file may be missing.
     fn file(&self, name: &str) -> Option<PathBuf> {
         let offered = is_kept(&SnapshotName::parse(name)?.day, self.clock.unix_seconds());
         self.folder.as_ref().filter(|_| offered).map(|folder| folder.join(name))
@@ -75,7 +74,7 @@ fn list(folder: &Path, now: f64) -> io::Result<SnapshotList> {
             continue;
         }
         // Another process may have deleted it.
-        let Ok(sum) = fs::read_to_string(sum_of(&entry.path())) else { continue };
+        let Ok(sum) = fs::read_to_string(with_ending(&entry.path(), "sha256")) else { continue };
         let sha256 = sum.split_whitespace().next().unwrap_or_default().to_owned();
         let bytes = entry.metadata()?.len();
         list.snapshots.push(Snapshot { name: name.to_string(), day: name.day, bytes, sha256 });
@@ -127,30 +126,20 @@ fn is_day(text: &str) -> bool {
     })
 }
 
-/// The reason why a day has no files.
-#[derive(Debug, thiserror::Error)]
-enum SnapshotError {
-    #[error(transparent)]
-    Export(#[from] ExportError),
-    #[error("cannot write to the folder: {0}")]
-    Write(#[from] io::Error),
-}
-
-/// Writes the missing files of a day, and returns their number. The lock is kept until the last of them is complete or
-/// deleted.
-async fn make(folder: &Path, day: &str, storage: Storage, lock: &Arc<File>) -> Result<usize, SnapshotError> {
+/// Writes the missing files of a day, and returns their number. Keeps the lock until the last file is finished.
+async fn make(folder: &Path, day: &str, storage: Storage, lock: &Arc<File>) -> Result<usize, ExportError> {
     let names = ExportFormat::ALL.map(|format| SnapshotName { day: day.to_owned(), format, sum: false });
     let mut files = Vec::new();
     for name in names {
         let to = folder.join(name.to_string());
         if !to.exists() {
-            files.push(Output::create(&to, partial(folder, &name), name.format, Arc::clone(lock))?);
+            files.push(Output::create(&to, name.format, Arc::clone(lock))?);
         }
     }
     let made = files.len();
     let mut runs = ExportedRuns::all(storage);
     while made > 0
-        && let Some(portion) = runs.next().await.map_err(ExportError::from)?
+        && let Some(portion) = runs.next().await?
     {
         let last = runs.ended();
         files = elsewhere(move || {
@@ -163,21 +152,9 @@ async fn make(folder: &Path, day: &str, storage: Storage, lock: &Arc<File>) -> R
     Ok(made)
 }
 
-/// Returns the hidden name of an unfinished file.
-fn partial(folder: &Path, name: &SnapshotName) -> PathBuf {
-    folder.join(format!(".{name}.partial"))
-}
-
-/// Returns true if a file is the partial output of a killed server.
-fn is_partial(name: &str) -> bool {
-    let name = name.strip_prefix('.').and_then(|name| name.strip_suffix(".partial"));
-    name.and_then(SnapshotName::parse).is_some()
-}
-
-/// Does slow work on a blocking thread.
 async fn elsewhere<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, SnapshotError> + Send + 'static,
-) -> Result<T, SnapshotError> {
+    work: impl FnOnce() -> Result<T, ExportError> + Send + 'static,
+) -> Result<T, ExportError> {
     tokio::task::spawn_blocking(work).await.map_err(|_panicked| ExportError::Stopped)?
 }
 
@@ -195,8 +172,8 @@ enum Compressed {
 }
 
 impl Output {
-    fn create(to: &Path, partial: PathBuf, format: ExportFormat, lock: Arc<File>) -> Result<Self, SnapshotError> {
-        let file = WholeFile::create(to, partial)?;
+    fn create(to: &Path, format: ExportFormat, lock: Arc<File>) -> Result<Self, ExportError> {
+        let file = WholeFile::create(to)?;
         let file = match format {
             ExportFormat::Csv | ExportFormat::Jsonl => {
                 Compressed::Gzip(Box::new(GzEncoder::new(file, Compression::default())))
@@ -206,7 +183,7 @@ impl Output {
         Ok(Self { encoder: Encoder::new(format)?, file, _lock: lock })
     }
 
-    fn write(&mut self, runs: &[StoredRun], last: bool) -> Result<(), SnapshotError> {
+    fn write(&mut self, runs: &[StoredRun], last: bool) -> Result<(), ExportError> {
         let bytes = self.encoder.encode(runs, last)?;
         match &mut self.file {
             Compressed::AsItIs(file) => file.write_all(&bytes)?,
@@ -248,7 +225,7 @@ impl Snapshots {
 }
 
 /// Deletes old files and writes missing ones, unless another server is doing so.
-async fn look_after(folder: &Path, now: f64, storage: &Storage) -> Result<(), SnapshotError> {
+async fn look_after(folder: &Path, now: f64, storage: &Storage) -> Result<(), ExportError> {
     let lock = File::create(folder.join(LOCK))?;
     match lock.try_lock() {
         Ok(()) => {}
@@ -282,7 +259,6 @@ fn delete_old_files(folder: &Path, now: f64) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the time to the next day, but at most an hour.
 fn until_next_look(now: f64) -> Duration {
     let rest_of_day = SECONDS_PER_DAY - now.rem_euclid(SECONDS_PER_DAY) + MARGIN;
     Duration::from_secs_f64(rest_of_day.min(MAX_WAIT_SECONDS))
@@ -291,8 +267,7 @@ fn until_next_look(now: f64) -> Duration {
 /// A file never changes under its name. It may be cached only for a day, because a deleted run may be in it.
 const FOR_A_DAY: HeaderValue = HeaderValue::from_static("public, max-age=86400, immutable");
 
-/// Returns the routes of the snapshots. Only valid snapshot names are looked up, so other files in the folder are not
-/// served.
+/// Serves only valid snapshot names, and no other files in the folder.
 pub(crate) fn serve(snapshots: Snapshots) -> Router {
     Router::new().fallback(serve_file).with_state(snapshots)
 }

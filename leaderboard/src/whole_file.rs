@@ -1,41 +1,38 @@
-//! Files that exist only when complete, with their SHA-256 next to them.
+//! Files that exist only when complete. A partial file has a hidden name, and is deleted unless it is finished.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
 
 use crate::secrets::hex;
 
-/// A file that is written under another name, which is removed unless the file is finished.
+const PREFIX: &str = ".gradmark-";
+const SUFFIX: &str = ".partial";
+
+/// A public file with its SHA-256 next to it.
 pub(crate) struct WholeFile {
     to: PathBuf,
-    partial: PathBuf,
-    file: File,
+    file: NamedTempFile,
     digest: Sha256,
 }
 
 impl WholeFile {
-    /// Begins writing the file `to`. `partial` must not exist and must be in the same folder.
-    pub(crate) fn create(to: &Path, partial: PathBuf) -> io::Result<Self> {
-        let file = File::create_new(&partial)?;
-        Ok(Self { to: to.to_owned(), partial, file, digest: Sha256::new() })
+    pub(crate) fn create(to: &Path) -> io::Result<Self> {
+        Ok(Self { to: to.to_owned(), file: public_partial(to)?, digest: Sha256::new() })
     }
 
-    /// Gives the file its name after it is on the disk. The checksum comes first, so that a finished file always has
-    /// one.
+    /// Gives the file its name. The checksum comes first, so that a finished file always has one.
     pub(crate) fn finish(self) -> io::Result<()> {
-        self.file.sync_all()?;
-        let sum = sum_of(&self.to);
+        let sum = with_ending(&self.to, "sha256");
         let name = self.to.file_name().unwrap_or_default().to_string_lossy();
-        let line = format!("{}  {name}\n", hex(&self.digest.clone().finalize()));
-        let named = write_sum(&sum, &line).and_then(|()| fs::rename(&self.partial, &self.to));
-        if named.is_err() {
-            // A checksum without its file would block the next attempt.
-            let _ = fs::remove_file(&sum);
-        }
-        named
+        let mut partial = public_partial(&sum)?;
+        writeln!(partial, "{}  {name}", hex(&self.digest.finalize()))?;
+        put_in_place(partial, &sum)?;
+        // A checksum without its file would block the next attempt.
+        put_in_place(self.file, &self.to).inspect_err(|_| drop(fs::remove_file(&sum)))
     }
 }
 
@@ -51,16 +48,32 @@ impl Write for WholeFile {
     }
 }
 
-impl Drop for WholeFile {
-    fn drop(&mut self) {
-        // After a success this file no longer exists. Otherwise it would block the next attempt.
-        let _ = fs::remove_file(&self.partial);
-    }
+/// Creates an empty file that only its owner may read, in the folder of `to`.
+pub(crate) fn partial(to: &Path) -> io::Result<NamedTempFile> {
+    tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempfile_in(folder_of(to))
 }
 
-/// Returns the path of a file's checksum.
-pub(crate) fn sum_of(file: &Path) -> PathBuf {
-    with_ending(file, "sha256")
+fn public_partial(to: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.prefix(PREFIX).suffix(SUFFIX).tempfile_in(folder_of(to))
+}
+
+fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Returns true if a file is the partial output of a killed process.
+pub(crate) fn is_partial(name: &str) -> bool {
+    name.starts_with(PREFIX) && name.ends_with(SUFFIX)
+}
+
+/// Syncs a complete file and gives it its name.
+pub(crate) fn put_in_place(partial: NamedTempFile, to: &Path) -> io::Result<()> {
+    partial.as_file().sync_all()?;
+    partial.persist(to)?;
+    Ok(())
 }
 
 /// Returns the path with an additional extension.
@@ -69,10 +82,4 @@ pub(crate) fn with_ending(file: &Path, ending: &str) -> PathBuf {
     name.push(".");
     name.push(ending);
     file.with_file_name(name)
-}
-
-fn write_sum(sum: &Path, line: &str) -> io::Result<()> {
-    let mut file = File::create(sum)?;
-    file.write_all(line.as_bytes())?;
-    file.sync_all()
 }

@@ -250,7 +250,7 @@ const LIST: f64 = 50.0;
 const PAGE: f64 = 100.0;
 
 /// Filter for a fortnight with a hundredth of all runs.
-const FORTNIGHT: &str = "since=2026-03-01&until=2026-03-14";
+const FORTNIGHT: &str = "&since=2026-03-01&until=2026-03-14";
 
 /// Filters to measure alone, common and rare.
 const FILTERS: [(&str, &str); 14] = [
@@ -267,7 +267,7 @@ const FILTERS: [(&str, &str); 14] = [
     ("a tier", "&tier=checked"),
     ("a tier that few have", "&tier=flagged"),
     ("ranked", "&ranked=true"),
-    ("a fortnight", "&since=2026-03-01&until=2026-03-14"),
+    ("a fortnight", FORTNIGHT),
 ];
 
 const PAIRS: [(&str, &str); 10] = [
@@ -300,91 +300,103 @@ fn cursors(server: &Server) -> Vec<String> {
     cursors
 }
 
+/// Requests with their maximum milliseconds. [`fill`] replaces the words in braces.
+const REQUESTS: &[(&str, f64, &str)] = &[
+    ("newest results", LIST, "/api/v1/runs"),
+    ("newest ranked results", LIST, "/api/v1/runs?ranked=true"),
+    ("fastest of a network", LIST, "/api/v1/runs?workload={workload}"),
+    ("fastest of a network, 500", LIST, "/api/v1/runs?workload={workload}&limit=500"),
+    ("fastest of a network, far down", LIST, "/api/v1/runs?workload={workload}&offset=10000"),
+    ("fastest of a back end", LIST, "/api/v1/runs?workload={workload}&backend=burn-wgpu"),
+    ("fastest in f16", LIST, "/api/v1/runs?workload={workload}&precision=f16"),
+    ("fastest of a back end in f16", LIST, "/api/v1/runs?workload={workload}&backend=burn-wgpu&precision=f16"),
+    ("fastest of a back end without results", LIST, "/api/v1/runs?workload={workload}&backend=burn-cuda"),
+    ("ranking of a network", LIST, "/api/v1/runs?workload={workload}&ranked=true"),
+    ("ranking of a back end in f16", LIST, "/api/v1/runs?workload={workload}&ranked=true&backend=wgsl&precision=f16"),
+    ("newest of the device that most people have", LIST, "/api/v1/runs?device={common device}"),
+    ("fastest of it", LIST, "/api/v1/runs?workload={workload}&device={common device}"),
+    ("most accurate of it", LIST, "/api/v1/runs?workload={workload}&device={common device}&sort=accuracy"),
+    (
+        "fastest of it, a browser that few have",
+        LIST,
+        "/api/v1/runs?workload={workload}&device={common device}&browser=Opera",
+    ),
+    ("newest of any device", LIST, "/api/v1/runs?device={device}"),
+    // Worst case: filters with more matches than are read at once, too rarely matched together to fill a page within
+    // the scan limit.
+    ("the worst: f16 in a fortnight, fastest", LIST, "/api/v1/runs?workload={first}&precision=f16{fortnight}"),
+    (
+        "the worst: f16 in a fortnight, most accurate",
+        LIST,
+        "/api/v1/runs?workload={first}&precision=f16&sort=accuracy{fortnight}",
+    ),
+    ("the worst with 10,000 left out", LIST, "/api/v1/runs?workload={first}&precision=f16{fortnight}&offset=10000"),
+    ("a page far down by cursor", LIST, "/api/v1/runs?workload={first}&limit=100&cursor={cursor}"),
+    ("two runs compared", PAGE, "/api/v1/compare?runs={quick run},{complete run}"),
+    ("two devices compared", PAGE, "/api/v1/compare?devices={common device},{second device}"),
+    ("history of the device that most people have", PAGE, "/api/v1/devices/{common device}/history"),
+    ("history of a device", PAGE, "/api/v1/devices/{device}/history"),
+    ("places, quick suite (the start page)", LIST, "/api/v1/standings?suite=quick"),
+    ("places, complete suite", LIST, "/api/v1/standings?suite=complete"),
+    ("places, quick suite, browsers", LIST, "/api/v1/standings?suite=quick&client=browser"),
+    ("places, quick suite, f16 of a back end", LIST, "/api/v1/standings?suite=quick&precision=f16&backend=burn-wgpu"),
+    ("places, quick suite, 500 lines", LIST, "/api/v1/standings?suite=quick&limit=500"),
+    ("distribution of a network, quick suite", LIST, "/api/v1/distribution?suite=quick&workload={quick workload}"),
+    ("distribution of a network, complete suite", LIST, "/api/v1/distribution?suite=complete&workload={workload}"),
+    ("a run", LIST, "/api/v1/runs/{quick run}"),
+    ("where a quick run stands", PAGE, "/api/v1/runs/{quick run}/standing"),
+    ("where a complete run stands", PAGE, "/api/v1/runs/{complete run}/standing"),
+    ("the device that most people have", PAGE, "/api/v1/devices/{common device}"),
+    ("a device", PAGE, "/api/v1/devices/{device}"),
+];
+
+fn fill(template: &str, runs: &Runs, cursors: &[String], random: &mut Random) -> String {
+    let mut path = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (word, end) = after.split_once('}').expect("a closed brace");
+        path.push_str(before);
+        let value: &str = match word {
+            "workload" => *one_of(SUITES[1].workloads, random),
+            "quick workload" => *one_of(SUITES[0].workloads, random),
+            "first" => SUITES[0].workloads[0],
+            "fortnight" => FORTNIGHT,
+            "common device" => &runs.devices[0],
+            "second device" => &runs.devices[1],
+            "device" => one_of(&runs.devices, random).as_str(),
+            "quick run" => one_of(&runs.quick, random).as_str(),
+            "complete run" => one_of(&runs.complete, random).as_str(),
+            "cursor" => one_of(cursors, random).as_str(),
+            other => panic!("an unknown word, {other}"),
+        };
+        path.push_str(value);
+        rest = end;
+    }
+    path + rest
+}
+
 pub(crate) fn measure_reading(server: &Server, runs: &Runs, arguments: &Arguments, report: &mut Report) {
     let client = server.client();
     let cursors = cursors(server);
-    let mut ask = |name: &str, wanted: f64, path: &(dyn Fn(&mut Random) -> String + Sync)| {
+    let mut ask = |name: &str, wanted: f64, template: &str| {
         let request = |i: u32| {
-            client.get_accepting(&path(&mut Random(u64::from(i))), "gzip").with_status(200);
+            let path = fill(template, runs, &cursors, &mut Random(u64::from(i)));
+            client.get_accepting(&path, "gzip").with_status(200);
         };
         // The first requests read from the disk and are not measured.
         together(arguments.clients, arguments.requests / 10, request);
         report.add_durations(name, together(arguments.clients, arguments.requests, request), wanted);
     };
-    let workload = |random: &mut Random| one_of(SUITES[1].workloads, random).to_string();
-    let list =
-        |rest: &'static str| move |random: &mut Random| format!("/api/v1/runs?workload={}{rest}", workload(random));
-    ask("newest results", LIST, &|_| "/api/v1/runs".to_owned());
-    ask("newest ranked results", LIST, &|_| "/api/v1/runs?ranked=true".to_owned());
-    ask("fastest of a network", LIST, &list(""));
-    ask("fastest of a network, 500", LIST, &list("&limit=500"));
-    ask("fastest of a network, far down", LIST, &list("&offset=10000"));
-    ask("fastest of a back end", LIST, &list("&backend=burn-wgpu"));
-    ask("fastest in f16", LIST, &list("&precision=f16"));
-    ask("fastest of a back end in f16", LIST, &list("&backend=burn-wgpu&precision=f16"));
-    ask("fastest of a back end without results", LIST, &list("&backend=burn-cuda"));
-    ask("ranking of a network", LIST, &list("&ranked=true"));
-    ask("ranking of a back end in f16", LIST, &list("&ranked=true&backend=wgsl&precision=f16"));
+    for (name, wanted, template) in REQUESTS {
+        ask(name, *wanted, template);
+    }
     for (name, rest) in FILTERS {
-        ask(&format!("fastest, {name}"), LIST, &list(rest));
-        ask(&format!("newest, {name}"), LIST, &|_| format!("/api/v1/runs?{}", &rest[1..]));
+        ask(&format!("fastest, {name}"), LIST, &format!("/api/v1/runs?workload={{workload}}{rest}"));
+        ask(&format!("newest, {name}"), LIST, &format!("/api/v1/runs?{}", &rest[1..]));
     }
     for (name, rest) in PAIRS {
-        ask(&format!("fastest, {name}"), LIST, &list(rest));
+        ask(&format!("fastest, {name}"), LIST, &format!("/api/v1/runs?workload={{workload}}{rest}"));
     }
-    let device = |rest: &'static str| {
-        move |random: &mut Random| {
-            format!("/api/v1/runs?workload={}&device={}{rest}", workload(random), runs.devices[0])
-        }
-    };
-    ask("newest of the device that most people have", LIST, &|_| format!("/api/v1/runs?device={}", runs.devices[0]));
-    ask("fastest of it", LIST, &device(""));
-    ask("most accurate of it", LIST, &device("&sort=accuracy"));
-    ask("fastest of it, a browser that few have", LIST, &device("&browser=Opera"));
-    ask("newest of any device", LIST, &|random| format!("/api/v1/runs?device={}", one_of(&runs.devices, random)));
-    // Worst case: filters with more matches than are read at once, too rarely matched together to fill a page within
-    // the scan limit.
-    ask("the worst: f16 in a fortnight, fastest", LIST, &|_| {
-        format!("/api/v1/runs?workload={}&precision=f16&{FORTNIGHT}", SUITES[0].workloads[0])
-    });
-    ask("the worst: f16 in a fortnight, most accurate", LIST, &|_| {
-        format!("/api/v1/runs?workload={}&precision=f16&sort=accuracy&{FORTNIGHT}", SUITES[0].workloads[0])
-    });
-    ask("the worst with 10,000 left out", LIST, &|_| {
-        format!("/api/v1/runs?workload={}&precision=f16&{FORTNIGHT}&offset=10000", SUITES[0].workloads[0])
-    });
-    ask("a page far down by cursor", LIST, &|random| {
-        let pages = &cursors[..];
-        format!("/api/v1/runs?workload={}&limit=100&cursor={}", SUITES[0].workloads[0], one_of(pages, random))
-    });
-    ask("two runs compared", PAGE, &|random| {
-        let (a, b) = (random.below(runs.quick.len()), random.below(runs.complete.len()));
-        format!("/api/v1/compare?runs={},{}", runs.quick[a], runs.complete[b])
-    });
-    ask("two devices compared", PAGE, &|_| format!("/api/v1/compare?devices={},{}", runs.devices[0], runs.devices[1]));
-    ask("history of the device that most people have", PAGE, &|_| {
-        format!("/api/v1/devices/{}/history", runs.devices[0])
-    });
-    ask("history of a device", PAGE, &|random| format!("/api/v1/devices/{}/history", one_of(&runs.devices, random)));
-    let standings = |rest: &'static str| move |_: &mut Random| format!("/api/v1/standings?suite={rest}");
-    ask("places, quick suite (the start page)", LIST, &standings("quick"));
-    ask("places, complete suite", LIST, &standings("complete"));
-    ask("places, quick suite, browsers", LIST, &standings("quick&client=browser"));
-    ask("places, quick suite, f16 of a back end", LIST, &standings("quick&precision=f16&backend=burn-wgpu"));
-    ask("places, quick suite, 500 lines", LIST, &standings("quick&limit=500"));
-    ask("distribution of a network, quick suite", LIST, &|random| {
-        format!("/api/v1/distribution?suite=quick&workload={}", one_of(SUITES[0].workloads, random))
-    });
-    ask("distribution of a network, complete suite", LIST, &|random| {
-        format!("/api/v1/distribution?suite=complete&workload={}", workload(random))
-    });
-    ask("a run", LIST, &|random| format!("/api/v1/runs/{}", one_of(&runs.quick, random)));
-    ask("where a quick run stands", PAGE, &|random| format!("/api/v1/runs/{}/standing", one_of(&runs.quick, random)));
-    ask("where a complete run stands", PAGE, &|random| {
-        format!("/api/v1/runs/{}/standing", one_of(&runs.complete, random))
-    });
-    ask("the device that most people have", PAGE, &|_| format!("/api/v1/devices/{}", runs.devices[0]));
-    ask("a device", PAGE, &|random| format!("/api/v1/devices/{}", one_of(&runs.devices, random)));
 }
 
 fn one_of<'a, T>(list: &'a [T], random: &mut Random) -> &'a T {

@@ -89,6 +89,10 @@ impl Call {
         self.answers_with(status, meaning, Some(Content::Json(shape_of::<T>)))
     }
 
+    fn gives(self, meaning: &'static str, media_type: &'static str) -> Self {
+        self.answers_with("200", meaning, Some(Content::Other(media_type)))
+    }
+
     fn answers_with(mut self, status: &'static str, meaning: &'static str, content: Option<Content>) -> Self {
         self.answers.push((status, meaning, content));
         self
@@ -161,9 +165,6 @@ const UNKNOWN_DEVICE: Refusal = ("404", &["unknown_device"]);
 const UNKNOWN_COMPARISON: Refusal = ("404", &["unknown_comparison"]);
 const BAD_QUERY: Refusal = ("400", &["bad_query"]);
 const DELETING: &[Refusal] = &[("401", &["missing_secret"]), ("403", &["wrong_secret"])];
-
-const HTML: Option<Content> = Some(Content::Other("text/html"));
-const SVG: Option<Content> = Some(Content::Other("image/svg+xml"));
 
 pub(super) fn all() -> impl Iterator<Item = Call> {
     [runs_and_lists(), runs_in_training(), pictures(), devices_and_tables(), open_data()].into_iter().flatten()
@@ -260,7 +261,7 @@ fn pictures() -> Vec<Call> {
         call(GET, "/v1/runs/{id}/badge.svg", pictures::badge_svg)
             .about("Returns a badge: a one-line result as an image")
             .query::<BadgeQuery>()
-            .answers_with("200", "The image", SVG)
+            .gives("The image", "image/svg+xml")
             .refuses(NO_BADGE),
         call(GET, "/v1/runs/{id}/badge.json", pictures::badge_json)
             .about("Returns a badge in the JSON format of shields.io")
@@ -269,15 +270,15 @@ fn pictures() -> Vec<Call> {
             .refuses(NO_BADGE),
         call(GET, "/v1/runs/{id}/card.png", pictures::card_png)
             .about("Returns a result as a 1200 × 630 pixel image, for link previews")
-            .answers_with("200", "The image", Some(Content::Other("image/png")))
+            .gives("The image", "image/png")
             .refuses(&[UNKNOWN_RUN]),
         call(GET, "/v1/runs/{id}/card.svg", pictures::card_svg)
             .about("Returns the same image as SVG, which programs render with their own fonts")
-            .answers_with("200", "The image", SVG)
+            .gives("The image", "image/svg+xml")
             .refuses(&[UNKNOWN_RUN]),
         call(GET, "/v1/card.png", pictures::start_card)
             .about("Returns an image of the same size for links to the start page")
-            .answers_with("200", "The image", Some(Content::Other("image/png"))),
+            .gives("The image", "image/png"),
     ]
 }
 
@@ -336,22 +337,17 @@ fn devices_and_tables() -> Vec<Call> {
 }
 
 fn open_data() -> Vec<Call> {
-    let schema = Some(Content::Other("application/schema+json"));
-    let table = Some(Content::Other("text/csv"));
     vec![
-        call(GET, "/", openapi::html)
-            .about("Returns this documentation as a page")
-            .answers_with("200", "The page", HTML),
+        call(GET, "/", openapi::html).about("Returns this documentation as a page").gives("The page", "text/html"),
         call(GET, "/v1/data-sets", list_data_sets)
             .about("Lists the data sets, and whether the server has them")
             .answers::<DataSetList>("200", "All data sets"),
         call(GET, "/v1/export", export::all)
             .about("Exports all visible results as one file, or a filtered and sorted list of them, under CC0")
             .query::<ExportQuery>()
-            .answers_with(
-                "200",
+            .gives(
                 "A table (format=csv), a table with types (format=parquet), or JSON documents (format=jsonl)",
-                table,
+                "text/csv",
             )
             .refuses(&[BAD_QUERY]),
         call(GET, "/v1/export/about", export::about)
@@ -360,15 +356,11 @@ fn open_data() -> Vec<Call> {
         call(GET, "/v1/snapshots", export::list_snapshots)
             .about("Lists the daily exports under /snapshots/, if the host enabled them")
             .answers::<SnapshotList>("200", "The names, sizes and checksums of the files"),
-        call(GET, "/v1/schema", runs::schema).about("Returns the JSON Schema of a run record").answers_with(
-            "200",
-            "The schema",
-            schema,
-        ),
-        call(GET, "/v1/openapi.json", openapi::json).about("Returns this API as an OpenAPI document").answers_with(
-            "200",
-            "The document",
-            Some(Content::Other("application/json")),
-        ),
+        call(GET, "/v1/schema", runs::schema)
+            .about("Returns the JSON Schema of a run record")
+            .gives("The schema", "application/schema+json"),
+        call(GET, "/v1/openapi.json", openapi::json)
+            .about("Returns this API as an OpenAPI document")
+            .gives("The document", "application/json"),
     ]
 }

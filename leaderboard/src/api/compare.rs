@@ -1,8 +1,7 @@
 //! Comparisons of a few runs or devices.
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use results::api::{ComparedFigure, ComparedSide, ComparedWorkload, Comparing, ComparingQuery, StoredRun};
 use results::environment::{FACTS, difference, differences};
 use results::estimate::{Estimate, Interval};
@@ -10,9 +9,9 @@ use results::{Outcome, RunRecord, WorkloadRecord};
 
 use super::Leaderboard;
 use super::devices::unknown_device;
-use super::extract::RunId;
+use super::extract::{ReadQuery, RunId};
 use super::list::is_device_key;
-use super::runs::{bad_query, read_query};
+use super::runs::bad_query;
 use crate::devices::Identity;
 use crate::error::{ApiError, Result};
 use crate::figures::{DeviceDescription, DeviceFigure};
@@ -23,9 +22,8 @@ const MAX_SIDES: usize = 4;
 /// `GET /api/v1/compare`: two to four runs, or devices, with ratios to the first.
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
-    query: Result<Query<ComparingQuery>, QueryRejection>,
+    ReadQuery(query): ReadQuery<ComparingQuery>,
 ) -> Result<Json<Comparing>> {
-    let query = read_query(query)?;
     match (query.runs, query.devices) {
         (Some(runs), None) => {
             let mut stored = Vec::new();
@@ -78,13 +76,14 @@ pub(crate) fn compare_runs(runs: &[StoredRun]) -> Comparing {
         }
     }
     let compared = names.into_iter().filter_map(|name| {
-        let figures = records.iter().map(|record| find_completed(record, name).map(figure_of_run)).collect();
+        let is_compared = |of: &&WorkloadRecord| of.workload == name && of.outcome == Outcome::Completed;
+        let figures = records.iter().map(|record| record.workloads.iter().find(is_compared).map(figure_of_run));
         Some(ComparedWorkload {
             workload: name.to_owned(),
             suite: None,
             backend: None,
             client_kind: None,
-            figures: relate_to_first(figures)?,
+            figures: relate_to_first(figures.collect())?,
         })
     });
     Comparing {
@@ -94,7 +93,6 @@ pub(crate) fn compare_runs(runs: &[StoredRun]) -> Comparing {
     }
 }
 
-/// Compares devices with the first one in every category with proven runs of several of them.
 pub(crate) fn compare_devices(sides: &[DeviceSide]) -> Comparing {
     let mut lines: Vec<&DeviceFigure> = Vec::new();
     for line in sides.iter().flat_map(|side| &side.figures).filter(|line| !line.category.workload.is_empty()) {
@@ -134,10 +132,6 @@ pub(crate) fn compare_devices(sides: &[DeviceSide]) -> Comparing {
 
 fn is_same_kind(a: &DeviceFigure, b: &DeviceFigure) -> bool {
     a.class == b.class && a.category == b.category
-}
-
-fn find_completed<'a>(record: &'a RunRecord, name: &str) -> Option<&'a WorkloadRecord> {
-    record.workloads.iter().find(|workload| workload.workload == name && workload.outcome == Outcome::Completed)
 }
 
 fn figure_of_run(workload: &WorkloadRecord) -> ComparedFigure {

@@ -1,8 +1,7 @@
 //! Shared comparisons of backends.
 
 use axum::Json;
-use axum::extract::{FromRequestParts, Path, State};
-use axum::http::request::Parts;
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use results::api::{AcceptedComparison, SharedComparison, StoredComparison};
@@ -10,26 +9,13 @@ use serde::Deserialize;
 
 use super::Leaderboard;
 use super::extract::{IdempotencyKey, JsonBytes, RunId};
-use super::runs::deletion_secret;
+use super::runs::{check_deletion_secret, deletion_secret};
 use super::submissions::run_blocking;
 use crate::error::{ApiError, Result};
-use crate::limits::day_of;
 use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, random_word};
 use crate::storage::NewComparison;
 use crate::validation::{FieldPath, Networks, check_networks};
 use crate::{secrets, validation};
-
-/// The id in the path, which has the form of a run's id.
-pub(crate) struct ComparisonId(String);
-
-impl<S: Send + Sync> FromRequestParts<S> for ComparisonId {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let id = Path::<String>::from_request_parts(parts, state).await.map_err(|_rejected| unknown())?;
-        RunId::parse(id.0).map(|RunId(id)| Self(id)).map_err(|_refused| unknown())
-    }
-}
 
 fn unknown() -> ApiError {
     let message = "No comparison has this id. It may have been deleted, or the link may be incomplete.";
@@ -57,11 +43,7 @@ pub(crate) async fn share(
     })
     .await?;
     let now = leaderboard.clock.unix_seconds();
-    if let Some(most) = leaderboard.budgets.import_bytes_per_day
-        && !leaderboard.storage.take_import_bytes(day_of(now), bytes, most).await?
-    {
-        return Err(ApiError::too_many_imports(now));
-    }
+    leaderboard.take_import_bytes(bytes).await?;
     let (comparison_id, secret) = match &key {
         Some(key) => leaderboard.key.comparison(key, &digest),
         None => (random_word::<RUN_ID_BYTES>()?, random_word::<SECRET_BYTES>()?),
@@ -101,25 +83,19 @@ fn accepted(id: &str, secret: String) -> AcceptedComparison {
     }
 }
 
-/// `GET /api/v1/comparisons/{id}`: the records of its tables.
-pub(crate) async fn show(
-    State(leaderboard): State<Leaderboard>,
-    ComparisonId(id): ComparisonId,
-) -> Result<Json<StoredComparison>> {
+pub(crate) async fn show(State(leaderboard): State<Leaderboard>, id: Result<RunId>) -> Result<Json<StoredComparison>> {
+    let RunId(id) = id.map_err(|_refused| unknown())?;
     leaderboard.storage.comparison(&id).await?.map(Json).ok_or_else(unknown)
 }
 
-/// `DELETE /api/v1/comparisons/{id}`: requires the secret of its upload.
 pub(crate) async fn delete(
     State(leaderboard): State<Leaderboard>,
-    ComparisonId(id): ComparisonId,
+    id: Result<RunId>,
     headers: HeaderMap,
 ) -> Result<StatusCode> {
-    let secret = deletion_secret(&headers, "a comparison")?;
+    let RunId(id) = id.map_err(|_refused| unknown())?;
+    let secret = deletion_secret(&headers, "comparison")?;
     let kept = leaderboard.storage.comparison_secret(&id).await?.ok_or_else(unknown)?;
-    if !secrets::same(&kept, &secrets::sha256(secret.as_bytes())) {
-        let message = "This is not the deletion secret of this comparison. Use the deletion link from the upload.";
-        return Err(ApiError::new(StatusCode::FORBIDDEN, "wrong_secret", message));
-    }
+    check_deletion_secret(&[kept], secret, "comparison")?;
     if leaderboard.storage.delete_comparison(&id, None).await? { Ok(StatusCode::NO_CONTENT) } else { Err(unknown()) }
 }

@@ -1,32 +1,31 @@
 //! A device's page, and the history of its metrics.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use axum::Json;
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::{FromRequestParts, Path, State};
 use axum::http::StatusCode;
+use axum::http::request::Parts;
 use results::Date;
-use results::api::{CategoryFigure, DeviceHistory, DeviceHistoryQuery, DeviceSummary, HistoryCategory, HistoryLine};
+use results::api::{CategoryFigure, DeviceHistory, DeviceHistoryQuery, DeviceSummary, HistoryLine};
 
 use super::Leaderboard;
+use super::extract::ReadQuery;
 use super::list::is_device_key;
-use super::runs::read_query;
-use super::standings::{check_backend, describe_figure, key, places_of};
+use super::standings::{check_backend, key};
 use crate::error::{ApiError, Result};
 use crate::figures::{DeviceFigure, browser_taxes};
-use crate::ranking::{Category, Figure, ProvenRun, place_behind};
+use crate::ranking::{Category, ProvenRun, figure_of, has_place, place_behind, places};
 use crate::storage::{HistoryPart, PastResult, StorageError, TableQuery};
 
 const RECENT_RUNS: u32 = 20;
 
-/// `GET /api/v1/devices/{key}`: metrics of a device. For a merged device, the answer is its target's and not a
-/// redirect, which browsers would keep after a separation.
+/// For a merged device, answers its target and no redirect, which browsers would keep after a separation.
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
-    key: Result<Path<String>, PathRejection>,
+    DeviceKey(key): DeviceKey,
 ) -> Result<Json<DeviceSummary>> {
-    let key = leaderboard.storage.grouped_as(&device_key(key)?).await?;
+    let key = leaderboard.storage.grouped_as(&key).await?;
     let device = leaderboard.storage.described_device(&key).await?.ok_or_else(unknown_device)?;
     let rows = leaderboard.storage.figures_of_device(&key).await?;
     let figures = add_places(&leaderboard, &rows).await?;
@@ -43,9 +42,16 @@ pub(crate) async fn show(
     }))
 }
 
-pub(super) fn device_key(key: Result<Path<String>, PathRejection>) -> Result<String> {
-    let Path(key) = key.map_err(|_rejected| unknown_device())?;
-    if is_device_key(&key) { Ok(key) } else { Err(unknown_device()) }
+/// The key in the path.
+pub(crate) struct DeviceKey(String);
+
+impl<S: Send + Sync> FromRequestParts<S> for DeviceKey {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        let key = Path::<String>::from_request_parts(parts, state).await.ok().map(|Path(key)| key);
+        key.filter(|key| is_device_key(key)).map(Self).ok_or_else(unknown_device)
+    }
 }
 
 pub(super) fn unknown_device() -> ApiError {
@@ -53,7 +59,6 @@ pub(super) fn unknown_device() -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "unknown_device", message)
 }
 
-/// Returns metrics with their places, each in the table of its suite, class, precision and workload.
 async fn add_places(leaderboard: &Leaderboard, rows: &[DeviceFigure]) -> Result<Vec<CategoryFigure>, StorageError> {
     let mut tables: BTreeMap<_, Vec<&DeviceFigure>> = BTreeMap::new();
     for row in rows {
@@ -66,16 +71,16 @@ async fn add_places(leaderboard: &Leaderboard, rows: &[DeviceFigure]) -> Result<
         let Some(first) = lines.first() else { continue };
         let Category { suite, workload, precision, .. } = &first.category;
         let table = TableQuery { suite, class: first.class, precision: *precision, backend: None, client: None };
-        let with_place = lines.iter().filter(|line| line.figure.has_place());
+        let with_place = lines.iter().filter(|line| has_place(&line.figure));
         let slowest = with_place.map(|line| line.figure.median).fold(f64::MAX, f64::min);
         let (fast, of) = leaderboard.storage.at_least(&table, workload, slowest).await?;
         let behind_all = fast.len() as u64 + 1;
-        let of_others = place_behind(usize::try_from(of.with_place)?) as u64;
-        let places = places_of(fast);
+        let of_others = place_behind(of.with_place);
+        let places: HashMap<String, u64> =
+            places(fast).into_iter().map(|placed| (placed.device, placed.place)).collect();
         // If its metrics have just been refreshed, a row comes after all others.
         let place = |line: &DeviceFigure| {
-            let has_place = line.figure.has_place();
-            if has_place { places.get(&key(line)).copied().unwrap_or(behind_all) } else { of_others }
+            if has_place(&line.figure) { places.get(&key(line)).copied().unwrap_or(behind_all) } else { of_others }
         };
         figures.extend(lines.into_iter().map(|line| category_figure(line, place(line), of.total)));
     }
@@ -93,19 +98,17 @@ fn category_figure(row: &DeviceFigure, place: u64, of: u64) -> CategoryFigure {
         class: row.class,
         place,
         of,
-        figure: describe_figure(&row.figure),
+        figure: row.figure,
         best_run_id: row.best_run_id.clone(),
     }
 }
 
-/// `GET /api/v1/devices/{key}/history`: metrics of a device's proven runs in one category by version, driver and month.
 pub(crate) async fn show_history(
     State(leaderboard): State<Leaderboard>,
-    key: Result<Path<String>, PathRejection>,
-    query: Result<Query<DeviceHistoryQuery>, QueryRejection>,
+    DeviceKey(key): DeviceKey,
+    ReadQuery(query): ReadQuery<DeviceHistoryQuery>,
 ) -> Result<Json<DeviceHistory>> {
-    let key = leaderboard.storage.grouped_as(&device_key(key)?).await?;
-    let query = read_query(query)?;
+    let key = leaderboard.storage.grouped_as(&key).await?;
     check_backend(query.backend.as_deref())?;
     let device = leaderboard.storage.described_device(&key).await?.ok_or_else(unknown_device)?;
     let figures = leaderboard.storage.figures_of_device(&device.key).await?;
@@ -119,7 +122,7 @@ pub(crate) async fn show_history(
     let by = |label: &dyn Fn(&PastResult) -> String| history_lines(&part.results, label);
     Ok(Json(DeviceHistory {
         device_key: device.key,
-        category: category.map(told_category),
+        category,
         results: part.results.len() as u64,
         older_left_out: part.older_left_out,
         engine_versions: by(&|result| result.engine_version.clone()),
@@ -128,7 +131,6 @@ pub(crate) async fn show_history(
     }))
 }
 
-/// Returns the matching category with the most runs of the device.
 fn usual<'a>(figures: &'a [DeviceFigure], query: &DeviceHistoryQuery) -> Option<&'a DeviceFigure> {
     let fits = |line: &&DeviceFigure| {
         let Category { suite, workload, backend, precision, client_kind } = &line.category;
@@ -156,7 +158,7 @@ fn history_lines(results: &[PastResult], label: &dyn Fn(&PastResult) -> String) 
         let times = || results.iter().map(|result| result.submitted_unix_seconds);
         Some(HistoryLine {
             label,
-            figure: describe_figure(&Figure::of(&runs)?),
+            figure: figure_of(&runs)?,
             first_unix_seconds: times().fold(f64::INFINITY, f64::min),
             last_unix_seconds: times().fold(f64::NEG_INFINITY, f64::max),
         })
@@ -169,9 +171,4 @@ fn history_lines(results: &[PastResult], label: &dyn Fn(&PastResult) -> String) 
 fn month(unix_seconds: f64) -> String {
     let Date { year, month, .. } = Date::of(unix_seconds);
     format!("{year:04}-{month:02}")
-}
-
-fn told_category(category: Category) -> HistoryCategory {
-    let Category { suite, workload, backend, precision, client_kind } = category;
-    HistoryCategory { suite, workload, backend, precision, client_kind }
 }

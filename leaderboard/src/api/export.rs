@@ -1,12 +1,10 @@
 //! Exports of all visible results or of a list.
 
-use std::net::IpAddr;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::body::{Body, Bytes};
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::{HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
@@ -15,16 +13,14 @@ use results::api::ListRuns;
 use results::open_data::{ExportAbout, ExportFormat, ExportQuery, LICENCE_ADDRESS, SnapshotList};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Leaderboard;
 use super::extract::Requester;
 use super::list::{MAX_ROWS, list_query};
 use super::runs::{bad_query, read_query};
 use crate::error::{ApiError, Result};
-use crate::limits::{Most, Share, Shares};
-use crate::open_data;
-use crate::open_data::{Export, ExportError, ExportedRuns};
+use crate::limits::{Most, Places, Taken};
+use crate::open_data::{self, Export, ExportError, ExportedRuns};
 use crate::storage::ListQuery;
 
 const EXPORTS: usize = 8;
@@ -40,51 +36,14 @@ const MIN_BYTES_PER_SECOND: f64 = 16_384.0;
 /// Media type of a Parquet file, which is already compressed.
 pub(crate) const PARQUET: &str = "application/vnd.apache.parquet";
 
-#[derive(Clone)]
-pub(crate) struct ExportPlaces {
-    places: Arc<Semaphore>,
-    shares: Shares,
+pub(crate) fn export_places() -> Places {
+    Places::new(EXPORTS, MAX_EXPORTS_PER_CLIENT)
 }
 
-struct ExportPlace {
-    _place: OwnedSemaphorePermit,
-    _share: Option<Share>,
-}
-
-impl Default for ExportPlaces {
-    fn default() -> Self {
-        Self { places: Arc::new(Semaphore::new(EXPORTS)), shares: Shares::default() }
-    }
-}
-
-impl ExportPlaces {
-    /// Takes a place for a reader. `address` is `None` for this machine.
-    ///
-    /// # Errors All places are taken, or this address has its maximum.
-    fn take(&self, address: Option<IpAddr>) -> Result<ExportPlace> {
-        let share = match address {
-            Some(address) => Some(self.shares.take(address, 1, MAX_EXPORTS_PER_CLIENT).ok_or_else(ApiError::busy)?),
-            None => None,
-        };
-        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_taken| ApiError::busy())?;
-        Ok(ExportPlace { _place: place, _share: share })
-    }
-}
-
-/// The reason why an export ended early, which the client sees as a truncated answer.
-#[derive(Debug, thiserror::Error)]
-enum Broken {
-    #[error(transparent)]
-    Export(#[from] ExportError),
-    #[error("the client read too slowly")]
-    TooSlow,
-}
-
-/// `GET /api/v1/export`: all visible results in the order of submission, or a list in its order.
 pub(crate) async fn all(State(leaderboard): State<Leaderboard>, requester: Requester, uri: Uri) -> Result<Response> {
     let ExportQuery { format, list } = read(uri.query().unwrap_or_default())?;
     let list = if list == ListRuns::default() { None } else { Some(to_list_query(&leaderboard, list).await?) };
-    let place = leaderboard.exports.take(requester.counted())?;
+    let place = leaderboard.exports.take(1, requester.counted()).ok_or_else(ApiError::busy)?;
     let date = Date::of(leaderboard.clock.unix_seconds()).iso();
     let runs = match list {
         None => ExportedRuns::all(leaderboard.storage),
@@ -124,10 +83,9 @@ fn read(query: &str) -> Result<ExportQuery> {
 fn part<T: DeserializeOwned>(pairs: &[&str]) -> Result<T> {
     let uri = format!("/?{}", pairs.join("&")).parse::<Uri>();
     let uri = uri.map_err(|cause| bad_query(format!("The query cannot be read: {cause}.")))?;
-    read_query(Query::try_from_uri(&uri))
+    read_query(&uri)
 }
 
-/// Returns a list from its first to its last row, in pages of the largest size.
 async fn to_list_query(leaderboard: &Leaderboard, list: ListRuns) -> Result<ListQuery> {
     let parts = [("limit", list.limit.is_some()), ("offset", list.offset.is_some()), ("cursor", list.cursor.is_some())];
     if let Some((field, _)) = parts.into_iter().find(|(_, there)| *there) {
@@ -136,19 +94,19 @@ async fn to_list_query(leaderboard: &Leaderboard, list: ListRuns) -> Result<List
     Ok(ListQuery { limit: MAX_ROWS, ..list_query(&leaderboard.storage, &list).await? })
 }
 
-fn stream_of(export: Export, first: Option<Vec<u8>>, place: ExportPlace) -> Body {
+fn stream_of(export: Export, first: Option<Vec<u8>>, place: Taken) -> Body {
     let start = Instant::now();
     let state = (export, first, place, 0.0);
     Body::from_stream(stream::try_unfold(state, move |(mut export, first, place, read)| async move {
         let next = match first {
             Some(bytes) => Ok(Some(bytes)),
-            None if is_too_slow(start.elapsed(), read) => Err(Broken::TooSlow),
-            None => export.next().await.map_err(Broken::from),
+            None if is_too_slow(start.elapsed(), read) => Err(ExportError::TooSlow),
+            None => export.next().await,
         };
         if let Err(cause) = &next {
             tracing::warn!(cause = cause as &dyn std::error::Error, "an export ended early");
         }
-        Ok::<_, Broken>(next?.map(|bytes| {
+        Ok::<_, ExportError>(next?.map(|bytes| {
             let read = read + bytes.len() as f64;
             (Bytes::from(bytes), (export, None, place, read))
         }))
@@ -159,7 +117,6 @@ fn is_too_slow(elapsed: Duration, read: f64) -> bool {
     elapsed > EXPORT_TIMEOUT.min(SPEED_GRACE + Duration::from_secs_f64(read / MIN_BYTES_PER_SECOND))
 }
 
-/// `GET /api/v1/export/about`: the meaning of the columns and the terms of use.
 pub(crate) async fn about(State(leaderboard): State<Leaderboard>) -> Result<Json<ExportAbout>> {
     Ok(Json(open_data::about(leaderboard.storage.count_visible_runs().await?)))
 }
@@ -168,12 +125,11 @@ impl From<ExportError> for ApiError {
     fn from(error: ExportError) -> Self {
         match error {
             ExportError::Storage(cause) => cause.into(),
-            ExportError::Json(_) | ExportError::Parquet(_) | ExportError::Stopped => Self::internal(&error),
+            error => Self::internal(&error),
         }
     }
 }
 
-/// `GET /api/v1/snapshots`: the downloadable files of the last days.
 pub(crate) async fn list_snapshots(State(leaderboard): State<Leaderboard>) -> Result<Json<SnapshotList>> {
     leaderboard.snapshots.list().await.map(Json).map_err(|cause| ApiError::internal(&cause))
 }
@@ -189,19 +145,19 @@ mod tests {
     async fn export_keeps_its_slot_until_read_or_abandoned() {
         let folder = tempfile::tempdir().unwrap();
         let storage = Storage::open(&DatabaseAddress::File(folder.path().join("export.sqlite"))).await.unwrap();
-        let places = ExportPlaces::default();
+        let places = Places::new(2, MAX_EXPORTS_PER_CLIENT);
         let begin = async || {
-            let place = places.take(None).unwrap();
+            let place = places.take(1, None).unwrap();
             let mut export = Export::new(ExportedRuns::all(storage.clone()), ExportFormat::Csv).unwrap();
             let first = export.next().await.unwrap();
             stream_of(export, first, place)
         };
         let (read, given_up) = (begin().await, begin().await);
-        assert_eq!(places.places.available_permits(), EXPORTS - 2);
+        assert!(places.take(1, None).is_none());
         assert!(read.collect().await.unwrap().to_bytes().starts_with(b"run_id,"));
-        assert_eq!(places.places.available_permits(), EXPORTS - 1);
+        assert!(places.take(1, None).is_some() && places.take(2, None).is_none());
         drop(given_up);
-        assert_eq!(places.places.available_permits(), EXPORTS);
+        assert!(places.take(2, None).is_some());
     }
 
     #[test]

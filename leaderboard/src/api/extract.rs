@@ -10,11 +10,13 @@ use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
 use super::Leaderboard;
+use super::runs::read_query;
 use crate::error::{ApiError, Result};
-use crate::limits::{Peer, day_of, prefix_of, submitter_address};
+use crate::limits::{Peer, counted_address, day_of, prefix_of};
+use crate::proof::Started;
 use crate::receiving::Intake;
 use crate::secrets::RUN_ID_BYTES;
-use crate::storage::{Started, Submitter};
+use crate::storage::Submitter;
 
 const MAX_RECORD_BYTES: usize = 4 << 20;
 /// Largest body whose fields are all short strings and numbers.
@@ -26,8 +28,7 @@ const MAX_STATE_BYTES: usize = 44 << 20;
 /// Maximum length of an invalid value in a message.
 const QUOTED_CHARACTERS: usize = 300;
 
-/// A body with the declared type JSON. Like every body, it is received after all other arguments of its handler were
-/// checked.
+/// A body with the declared type JSON, received after all other arguments of its handler were checked.
 pub(crate) struct JsonBytes<const LIMIT: usize = MAX_RECORD_BYTES>(Bytes);
 
 impl<const LIMIT: usize, S: Send + Sync> FromRequest<S> for JsonBytes<LIMIT> {
@@ -107,6 +108,17 @@ fn refusal(error: &serde_json::Error) -> ApiError {
     ApiError::new(StatusCode::BAD_REQUEST, code, format!("The body cannot be read: {shown}."))
 }
 
+/// The query of a call.
+pub(crate) struct ReadQuery<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for ReadQuery<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self> {
+        read_query(&parts.uri).map(Self)
+    }
+}
+
 /// The announced run of the path, looked up before the body is received.
 pub(crate) struct Announced(pub(crate) Started);
 
@@ -178,7 +190,8 @@ impl FromRequestParts<Leaderboard> for Requester {
 
     async fn from_request_parts(parts: &mut Parts, leaderboard: &Leaderboard) -> Result<Self> {
         let Some(&Peer(peer)) = parts.extensions.get::<Peer>() else { return Err(ApiError::failed_inside()) };
-        Ok(Self(submitter_address(peer, &parts.headers, leaderboard.trusted_proxy_header)))
+        let counted = counted_address(peer, &parts.headers, leaderboard.protection.trusted_proxy_header);
+        Ok(Self(counted.unwrap_or(peer)))
     }
 }
 

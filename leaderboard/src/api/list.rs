@@ -1,8 +1,7 @@
 //! Queries of lists of results, their pages, and the cursors between them.
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use results::api::{ListRuns, ModerationLog, ModerationQuery, RunList, RunSort, Tier};
@@ -10,7 +9,8 @@ use results::{BROWSERS, ClientKind, Date, Precision, SYSTEMS, UNKNOWN, VENDORS};
 use serde::{Deserialize, Serialize};
 
 use super::Leaderboard;
-use super::runs::{bad_query, bad_query_of, read_query};
+use super::extract::ReadQuery;
+use super::runs::{bad_query, bad_query_of};
 use crate::error::Result;
 use crate::secrets::{RUN_ID_BYTES, sha256};
 use crate::storage::{Key, KindFilter, ListQuery, Order, Storage};
@@ -27,9 +27,8 @@ const DAY: f64 = 86_400.0;
 
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
-    query: Result<Query<ListRuns>, QueryRejection>,
+    ReadQuery(query): ReadQuery<ListRuns>,
 ) -> Result<Json<RunList>> {
-    let query = read_query(query)?;
     let found = leaderboard.storage.list(&list_query(&leaderboard.storage, &query).await?).await?;
     let next = found.next.map(|(key, skip)| next_page(&query, &key, skip)).transpose()?;
     let next = next.and_then(|query| query.cursor);
@@ -73,18 +72,17 @@ fn kinds(query: &ListRuns) -> Result<KindFilter> {
     let ranked_precision = (query.ranked && query.workload.is_some()).then_some(Precision::F32);
     let browsers: Vec<&str> = BROWSERS.into_iter().chain([UNKNOWN]).collect();
     let systems: Vec<&str> = SYSTEMS.into_iter().chain([UNKNOWN]).collect();
-    Ok(KindFilter {
-        backend: query.backend.clone(),
-        precision: query.precision.or(ranked_precision).map(Precision::name),
-        suite_name: query.suite.clone(),
-        suite_version: None,
-        client_kind: query.client.map(ClientKind::name),
-        browser: one_of("browser", query.browser.as_deref(), &browsers)?,
-        system: one_of("system", query.system.as_deref(), &systems)?,
-        vendor: one_of("vendor", query.vendor.as_deref(), &VENDORS)?,
-        tier: query.tier.map(Tier::name),
-        ranked_as: query.ranked.then(|| query.class.unwrap_or_default().name()),
-    })
+    Ok(KindFilter::new([
+        ("backend", query.backend.as_deref()),
+        ("precision", query.precision.or(ranked_precision).map(Precision::name)),
+        ("suite_name", query.suite.as_deref()),
+        ("client_kind", query.client.map(ClientKind::name)),
+        ("browser", one_of("browser", query.browser.as_deref(), &browsers)?),
+        ("system", one_of("system", query.system.as_deref(), &systems)?),
+        ("vendor", one_of("vendor", query.vendor.as_deref(), &VENDORS)?),
+        ("tier", query.tier.map(Tier::name)),
+        ("ranked_as", query.ranked.then(|| query.class.unwrap_or_default().name())),
+    ]))
 }
 
 fn one_of(field: &str, word: Option<&str>, words: &[&'static str]) -> Result<Option<&'static str>> {
@@ -125,8 +123,12 @@ fn check(query: &ListRuns) -> validation::Checked {
     if query.cursor.is_some() && query.offset.is_some() {
         return refuse("offset", "A cursor already sets the position: omit `offset`.");
     }
-    path.field("limit").whole(u64::from(query.limit.unwrap_or(1)), 1..=MAX_ROWS)?;
-    path.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=MAX_OFFSET)
+    check_page(query.limit, query.offset)
+}
+
+fn check_page(limit: Option<u32>, offset: Option<u32>) -> Checked {
+    FieldPath::ROOT.field("limit").whole(u64::from(limit.unwrap_or(1)), 1..=MAX_ROWS)?;
+    FieldPath::ROOT.field("offset").whole(u64::from(offset.unwrap_or(0)), 0..=MAX_OFFSET)
 }
 
 /// Returns true if a key has only letters and digits of any script, and hyphens.
@@ -157,8 +159,7 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// Returns the cursor of the rows after a place. Errors do not occur, because strings and numbers can always be written
-/// as JSON.
+/// Returns the cursor of the rows after a place. Errors do not occur.
 pub(super) fn write_cursor(query: &ListRuns, key: &Key, skip: u64) -> Result<String, serde_json::Error> {
     let place = Place {
         q: digest_of_query(query)?,
@@ -193,26 +194,17 @@ pub(super) fn read_cursor(query: &ListRuns, cursor: &str) -> Result<(Key, u64), 
     Ok((key, u64::from(place.o)))
 }
 
-/// Returns the digest of a query, which is equal for all its pages of any size.
 fn digest_of_query(query: &ListRuns) -> Result<String, serde_json::Error> {
     let query = ListRuns { limit: None, cursor: None, offset: None, ..query.clone() };
     Ok(sha256(&serde_json::to_vec(&query)?).chars().take(QUERY_DIGITS).collect())
 }
 
-/// `GET /api/v1/moderation`: the moderation log, newest entry first.
 pub(crate) async fn moderation_log(
     State(leaderboard): State<Leaderboard>,
-    query: Result<Query<ModerationQuery>, QueryRejection>,
+    ReadQuery(query): ReadQuery<ModerationQuery>,
 ) -> Result<Json<ModerationLog>> {
-    let query = read_query(query)?;
-    check_log_query(&query).map_err(bad_query_of)?;
+    check_page(query.limit, query.offset).map_err(bad_query_of)?;
     Ok(Json(leaderboard.storage.moderation_log(&query).await?))
-}
-
-fn check_log_query(query: &ModerationQuery) -> Checked {
-    let path = FieldPath::ROOT;
-    path.field("limit").whole(u64::from(query.limit.unwrap_or(1)), 1..=MAX_ROWS)?;
-    path.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=MAX_OFFSET)
 }
 
 #[cfg(test)]

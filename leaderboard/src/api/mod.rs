@@ -20,17 +20,18 @@ use axum::routing::get;
 use axum::{Json, Router};
 use results::api::DataSetList;
 
+use crate::Protection;
 use crate::card::Cards;
 use crate::config::Clock;
 use crate::data_sets::DataFolder;
 use crate::error::ApiError;
 use crate::etag;
-use crate::limits::{Budgets, ProxyHeader};
+use crate::limits::{Places, day_of};
 use crate::proof::Key;
 use crate::snapshots::Snapshots;
 use crate::storage::Storage;
 use crate::verification::Verifiers;
-pub(crate) use export::{ExportPlaces, PARQUET};
+pub(crate) use export::{PARQUET, export_places};
 pub(crate) use extract::RunId;
 pub(crate) use list::{list_query, next_page};
 pub(crate) use pictures::visible_card;
@@ -45,12 +46,21 @@ pub(crate) struct Leaderboard {
     pub(crate) run_lifetime_seconds: f64,
     /// The seed of every run; `None` for random seeds.
     pub(crate) seed: Option<u32>,
-    pub(crate) budgets: Budgets,
-    pub(crate) exports: ExportPlaces,
+    pub(crate) exports: Places,
     pub(crate) cards: Cards,
     pub(crate) snapshots: Snapshots,
-    /// The header in which a proxy writes the address of its client.
-    pub(crate) trusted_proxy_header: Option<ProxyHeader>,
+    pub(crate) protection: Protection,
+}
+
+impl Leaderboard {
+    /// Takes the bytes of an import from the budget of the day.
+    async fn take_import_bytes(&self, bytes: u64) -> Result<(), ApiError> {
+        let (now, most) = (self.clock.unix_seconds(), self.protection.import_bytes_per_day);
+        if most == 0 || self.storage.take_import_bytes(day_of(now), bytes, most).await? {
+            return Ok(());
+        }
+        Err(ApiError::too_many_imports(now))
+    }
 }
 
 pub(crate) fn routes() -> Router<Leaderboard> {

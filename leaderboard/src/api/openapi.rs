@@ -1,7 +1,7 @@
 //! The API as an OpenAPI 3.1 document, and a plain page made from it. The schemas come from schemars.
 
 use std::fmt::Write;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use axum::http::header;
 use axum::response::{Html, IntoResponse};
@@ -13,32 +13,21 @@ use serde_json::{Map, Value, json};
 
 use super::calls::{Call, Content, all};
 use crate::badge::escaped;
-use crate::error::Result;
 
-pub(crate) async fn json() -> Result<impl IntoResponse> {
-    static TEXT: OnceLock<String> = OnceLock::new();
-    let text = made_once(&TEXT, || serde_json::to_string_pretty(&document()))?;
-    Ok(([(header::CONTENT_TYPE, "application/json")], text))
+static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
+
+pub(crate) async fn json() -> impl IntoResponse {
+    static TEXT: LazyLock<String> = LazyLock::new(|| format!("{:#}", *DOCUMENT));
+    ([(header::CONTENT_TYPE, "application/json")], TEXT.as_str())
 }
 
-pub(crate) async fn html() -> Result<Html<&'static str>> {
-    static TEXT: OnceLock<String> = OnceLock::new();
-    Ok(Html(made_once(&TEXT, || Ok(page(&document())))?))
+pub(crate) async fn html() -> Html<&'static str> {
+    static TEXT: LazyLock<String> = LazyLock::new(|| page(&DOCUMENT));
+    Html(TEXT.as_str())
 }
 
 pub(crate) async fn style() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/css")], include_str!("page.css"))
-}
-
-/// Returns the text in a cell, which is created on the first call.
-pub(crate) fn made_once(
-    cell: &'static OnceLock<String>,
-    make: impl FnOnce() -> Result<String, serde_json::Error>,
-) -> Result<&'static str, serde_json::Error> {
-    match cell.get() {
-        Some(text) => Ok(text),
-        None => make().map(|text| cell.get_or_init(|| text).as_str()),
-    }
 }
 
 fn document() -> Value {
@@ -124,7 +113,6 @@ fn path_parameters(path: &'static str) -> impl Iterator<Item = Value> {
     })
 }
 
-/// Returns the fields of the type that reads the query, each with a reference to its schema.
 fn query_parameters(call: &Call, generator: &mut SchemaGenerator) -> Vec<Value> {
     let Some(shape) = call.query else { return Vec::new() };
     let schema = shape(generator);
@@ -183,7 +171,6 @@ fn write_call(text: &mut String, path: &str, method: &str, call: &Value) {
     text.push_str("</ul>\n");
 }
 
-/// Returns the media type of a body, and its schema if it has one.
 fn contents(body: &Value) -> impl Iterator<Item = String> {
     members(&body["content"]).map(|(kind, content)| {
         let schema = content["schema"]["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());

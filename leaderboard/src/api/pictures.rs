@@ -1,8 +1,7 @@
 //! Pictures of a result for other sites: badges, also in the format of shields.io, and cards.
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use results::Outcome;
@@ -10,8 +9,8 @@ use results::api::Tier;
 use results::badge::{Badge, BadgeQuery};
 
 use super::Leaderboard;
-use super::extract::RunId;
-use super::runs::{bad_query_of, read_query};
+use super::extract::{ReadQuery, RunId};
+use super::runs::bad_query_of;
 use super::standings::rank_score;
 use crate::badge;
 use crate::card::{Card, Cards};
@@ -22,18 +21,18 @@ use crate::validation::FieldPath;
 pub(crate) async fn badge_svg(
     State(leaderboard): State<Leaderboard>,
     RunId(id): RunId,
-    query: Result<Query<BadgeQuery>, QueryRejection>,
+    ReadQuery(query): ReadQuery<BadgeQuery>,
 ) -> Result<impl IntoResponse> {
-    let badge = badge_of(&leaderboard, &id, &read_query(query)?).await?;
+    let badge = badge_of(&leaderboard, &id, &query).await?;
     Ok(([(header::CONTENT_TYPE, "image/svg+xml")], badge::svg(&badge)))
 }
 
 pub(crate) async fn badge_json(
     State(leaderboard): State<Leaderboard>,
     RunId(id): RunId,
-    query: Result<Query<BadgeQuery>, QueryRejection>,
+    ReadQuery(query): ReadQuery<BadgeQuery>,
 ) -> Result<Json<Badge>> {
-    badge_of(&leaderboard, &id, &read_query(query)?).await.map(Json)
+    badge_of(&leaderboard, &id, &query).await.map(Json)
 }
 
 async fn badge_of(leaderboard: &Leaderboard, id: &str, query: &BadgeQuery) -> Result<Badge> {

@@ -1,25 +1,24 @@
 //! Reading and deleting uploads.
 
 use std::error::Error;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::IntoResponse;
 use results::RunRecord;
 use results::api::{StoredRun, Verdict};
+use serde::de::DeserializeOwned;
 
 use super::Leaderboard;
 use super::extract::RunId;
-use super::openapi::made_once;
 use crate::error::{ApiError, Result};
 use crate::secrets;
 use crate::validation::Refusal;
 
-pub(super) fn read_query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T> {
-    let Query(query) = query.map_err(|rejection| {
+pub(super) fn read_query<T: DeserializeOwned>(uri: &Uri) -> Result<T> {
+    let Query(query) = Query::try_from_uri(uri).map_err(|rejection| {
         let cause = rejection.source().map_or_else(|| rejection.body_text(), ToString::to_string);
         bad_query(format!("The query cannot be read: {cause}."))
     })?;
@@ -47,28 +46,33 @@ pub(crate) async fn delete(
     RunId(id): RunId,
     headers: HeaderMap,
 ) -> Result<StatusCode> {
-    let secret = deletion_secret(&headers, "a run")?;
+    let secret = deletion_secret(&headers, "run")?;
     let hashes = leaderboard.storage.deletion_secrets(&id).await?;
     if hashes.is_empty() {
         return Err(ApiError::unknown_run());
     }
-    let hash = secrets::sha256(secret.as_bytes());
-    // Compares every hash, so that the duration does not reveal a near match.
-    if !hashes.iter().fold(false, |found, stored| found | secrets::same(stored, &hash)) {
-        let message = "This is not the deletion secret of this run. Use the deletion link from the upload.";
-        return Err(ApiError::new(StatusCode::FORBIDDEN, "wrong_secret", message));
-    }
+    check_deletion_secret(&hashes, secret, "run")?;
     if leaderboard.storage.delete(&id).await? { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::unknown_run()) }
 }
 
 pub(super) fn deletion_secret<'a>(headers: &'a HeaderMap, thing: &str) -> Result<&'a str> {
     bearer(headers).ok_or_else(|| {
         let message = format!(
-            "Deleting {thing} takes its deletion secret, as `Authorization: Bearer <secret>`. The answer to the upload \
+            "Deleting a {thing} takes its deletion secret, as `Authorization: Bearer <secret>`. The answer to the upload \
              had it."
         );
         ApiError::new(StatusCode::UNAUTHORIZED, "missing_secret", message)
     })
+}
+
+/// Compares every hash, so that the duration does not reveal a near match.
+pub(super) fn check_deletion_secret(hashes: &[String], secret: &str, thing: &str) -> Result<()> {
+    let hash = secrets::sha256(secret.as_bytes());
+    if hashes.iter().fold(false, |found, stored| found | secrets::same(stored, &hash)) {
+        return Ok(());
+    }
+    let message = format!("This is not the deletion secret of this {thing}. Use the deletion link from the upload.");
+    Err(ApiError::new(StatusCode::FORBIDDEN, "wrong_secret", message))
 }
 
 pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
@@ -76,8 +80,7 @@ pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
 }
 
-pub(crate) async fn schema() -> Result<impl IntoResponse> {
-    static SCHEMA: OnceLock<String> = OnceLock::new();
-    let text = made_once(&SCHEMA, || serde_json::to_string_pretty(&schemars::schema_for!(RunRecord)))?;
-    Ok(([(header::CONTENT_TYPE, "application/schema+json")], text))
+pub(crate) async fn schema() -> impl IntoResponse {
+    static SCHEMA: LazyLock<String> = LazyLock::new(|| format!("{:#}", schemars::schema_for!(RunRecord).as_value()));
+    ([(header::CONTENT_TYPE, "application/schema+json")], SCHEMA.as_str())
 }

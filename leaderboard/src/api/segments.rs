@@ -22,19 +22,16 @@ use super::submissions::run_blocking;
 use crate::error::{ApiError, Result};
 use crate::limits::PREFIX_STATES_DIVISOR;
 use crate::proof::{
-    BegunProof, SeenLap, SeenSegment, SeenWorkload, StateSize, SurroundingSegments, TrainingKey, draws,
+    BegunProof, SeenLap, SeenSegment, SeenWorkload, Started, StateSize, SurroundingSegments, TrainingKey, draws,
 };
-use crate::storage::Started;
 use crate::validation::FieldPath;
 use crate::{secrets, validation};
 
 /// Number of segments of a workload that may be committed at once …
 const SEGMENTS_AT_ONCE: f64 = 100.0;
-/// … and further ones for each second since the run was announced. Windows last a second, or less at the end of an
-/// epoch.
+/// … and further ones for each second since the announcement. Windows last a second, or less at an epoch's end.
 const SEGMENTS_PER_SECOND: f64 = 4.0;
 
-/// `POST /api/v1/runs/{id}/laps`: records the time and returns the lap's first two beacons.
 pub(crate) async fn open_lap(
     State(leaderboard): State<Leaderboard>,
     Announced(started): Announced,
@@ -85,7 +82,6 @@ fn may_open(around: &SurroundingSegments, lap: &SeenLap) -> Result<()> {
     Ok(())
 }
 
-/// `POST /api/v1/runs/{id}/segments`: records a commitment with the time and returns the next beacon and the draws.
 pub(crate) async fn commit(
     State(leaderboard): State<Leaderboard>,
     Announced(started): Announced,
@@ -132,7 +128,6 @@ fn check_pace(segment: u32, seconds: f64) -> Result<()> {
     Err(refusal.retry_after(Duration::from_secs_f64(too_early)).refused_by("segments"))
 }
 
-/// Returns the beacon of a segment, or refuses the segment if it may not be committed now.
 fn beacon_of(around: &SurroundingSegments, segment: u32, step: u64, key: &TrainingKey<'_>) -> Result<Beacon> {
     if around.is_proof_begun {
         return Err(training_has_ended());
@@ -156,7 +151,6 @@ fn beacon_of(around: &SurroundingSegments, segment: u32, step: u64, key: &Traini
     })
 }
 
-/// `POST /api/v1/runs/{id}/proof`: ends the training of a workload and returns the server's next request.
 pub(crate) async fn prove(
     State(leaderboard): State<Leaderboard>,
     Announced(started): Announced,
@@ -267,7 +261,6 @@ impl FromRequestParts<Leaderboard> for Asked {
     }
 }
 
-/// `PUT /api/v1/runs/{id}/states/{workload}/{step}`: stores a state that the server requested.
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     Asked { run_id, workload, state, state_sha256, size }: Asked,
@@ -292,7 +285,10 @@ pub(crate) async fn show(
 
 /// Refuses states and hashes that exceed the budget, or the share of the prefix from which their run was announced.
 async fn check_room(leaderboard: &Leaderboard, started: &Started, more: u64) -> Result<()> {
-    let Some(most) = leaderboard.budgets.weights_bytes else { return Ok(()) };
+    let most = leaderboard.protection.weights_bytes;
+    if most == 0 {
+        return Ok(());
+    }
     let now = leaderboard.clock.unix_seconds();
     let [all, of_prefix] = leaderboard.storage.waiting_bytes(started.prefix.as_deref(), now).await?;
     let is_prefix_full = started.prefix.is_some() && of_prefix + more > most / PREFIX_STATES_DIVISOR;
@@ -314,7 +310,7 @@ fn provable(started: &Started, workload: &str) -> Result<Standard> {
 
 /// Refuses a wrong nonce, and a run that has ended.
 fn check_open(leaderboard: &Leaderboard, started: &Started, nonce: &str) -> Result<()> {
-    if !secrets::same(nonce, &started.nonce(&leaderboard.key)) {
+    if !secrets::same(nonce, &leaderboard.key.nonce(started)) {
         return Err(ApiError::wrong_nonce());
     }
     if started.used {

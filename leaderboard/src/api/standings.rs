@@ -1,38 +1,33 @@
 //! The places of devices.
 
-use std::collections::HashMap;
-
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use engine::SuiteDefinition;
 use results::api::{
-    Distribution, DistributionQuery, FigureOfDevice, RankedClass, RateBin, RunStanding, ScoreRank, ScoreTable,
-    Standings, StandingsPlace, StandingsQuery, StandingsTable, WorkloadStanding,
+    Distribution, DistributionQuery, RankedClass, RunStanding, ScoreRank, ScoreTable, Standings, StandingsPlace,
+    StandingsQuery, StandingsTable, WorkloadStanding,
 };
 use results::estimate::Estimate;
 use results::{ClientKind, Precision, Suite};
 
 use super::Leaderboard;
-use super::extract::RunId;
+use super::extract::{ReadQuery, RunId};
 use super::list::MAX_ROWS;
-use super::runs::{bad_query, bad_query_of, read_query};
+use super::runs::{bad_query, bad_query_of};
 use crate::error::{ApiError, Result};
 use crate::figures::DeviceFigure;
-use crate::ranking::{Bin, Figure, Histogram, Placed, places};
-use crate::storage::{FastLine, RatesOfDevice, StandingRun, Storage, StorageError, TableQuery, WorkloadRate};
+use crate::ranking::{Histogram, places};
+use crate::storage::{RatesOfDevice, StandingRun, Storage, StorageError, TableQuery, WorkloadRate};
 use crate::validation::FieldPath;
 
 const DEFAULT_LINES: u32 = 50;
 /// Name of the workload of lines of scores.
 const SCORES: &str = "";
 
-/// `GET /api/v1/standings`: all tables of a suite in one answer.
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
-    query: Result<Query<StandingsQuery>, QueryRejection>,
+    ReadQuery(query): ReadQuery<StandingsQuery>,
 ) -> Result<Json<Standings>> {
-    let query = read_query(query)?;
     let known = known_suite(&query.suite)?;
     check_backend(query.backend.as_deref())?;
     let limit = query.limit.unwrap_or(DEFAULT_LINES);
@@ -70,7 +65,6 @@ pub(super) fn current(known: &SuiteDefinition) -> Suite {
     Suite { name: known.name.to_owned(), version: known.version }
 }
 
-/// Returns the table of a query, by default for GPUs in f32.
 pub(super) fn table<'a>(
     suite: &'a Suite,
     class: Option<RankedClass>,
@@ -89,33 +83,18 @@ pub(super) fn table<'a>(
 
 /// Returns the lines of a table with their places, in order. Only the last lines may be missing from the argument.
 pub(crate) fn lines(figures: Vec<DeviceFigure>) -> Vec<StandingsPlace> {
-    let mut of_keys: HashMap<String, DeviceFigure> = figures.into_iter().map(|figure| (key(&figure), figure)).collect();
-    let figures = of_keys.iter().map(|(key, row)| (key.clone(), row.figure.clone())).collect();
-    let line = |placed: Placed| of_keys.remove(&placed.device).map(|row| line(placed.place, row));
-    places(figures).into_iter().filter_map(line).collect()
+    let placed = places(figures.into_iter().map(|row| (key(&row), row.figure, row)).collect());
+    placed.into_iter().map(|placed| line(placed.place, placed.line)).collect()
 }
 
-/// Returns places by key for all lines with enough voices that are at least as fast as the slowest line of interest.
-pub(crate) fn places_of(lines: Vec<FastLine>) -> HashMap<String, u64> {
-    let figure = |line: FastLine| {
-        let FastLine { key, median, lower_quartile, upper_quartile } = line;
-        // Places do not depend on the number of runs.
-        let (submitters, days) = (usize::MAX, usize::MAX);
-        let figure = Figure { median, lower_quartile, upper_quartile, runs: 0, submitters, days };
-        (key, figure)
-    };
-    let placed = places(lines.into_iter().map(figure).collect());
-    placed.into_iter().map(|placed| (placed.device, placed.place as u64)).collect()
-}
-
-/// Returns the key of a table row as in [`FastLine`].
+/// Returns the key of a table row: device, backend and client kind.
 pub(crate) fn key(row: &DeviceFigure) -> String {
     format!("{}/{}/{}", row.device.key, row.category.backend, row.category.client_kind.name())
 }
 
-fn line(place: usize, row: DeviceFigure) -> StandingsPlace {
+fn line(place: u64, row: DeviceFigure) -> StandingsPlace {
     StandingsPlace {
-        place: place as u64,
+        place,
         device_key: row.device.key,
         device_name: row.device.name,
         device_source: row.device.source,
@@ -123,7 +102,7 @@ fn line(place: usize, row: DeviceFigure) -> StandingsPlace {
         inferred: row.device.inferred,
         backend: row.category.backend,
         client_kind: row.category.client_kind,
-        figure: describe_figure(&row.figure),
+        figure: row.figure,
         seconds_to_target: row.seconds_to_target,
         completion: row.completion,
         outlier_runs: row.outlier_runs,
@@ -132,26 +111,13 @@ fn line(place: usize, row: DeviceFigure) -> StandingsPlace {
     }
 }
 
-pub(crate) fn describe_figure(figure: &Figure) -> FigureOfDevice {
-    FigureOfDevice {
-        median: figure.median,
-        lower_quartile: figure.lower_quartile,
-        upper_quartile: figure.upper_quartile,
-        runs: figure.runs as u64,
-        submitters: figure.submitters as u64,
-        days: figure.days as u64,
-    }
-}
-
 /// Number of bins of one percent in each returned bin. A chart cannot show more than five percent.
 const BINS_IN_ONE: i32 = 5;
 
-/// `GET /api/v1/distribution`: the number of proven runs of a workload by rate.
 pub(crate) async fn show_distribution(
     State(leaderboard): State<Leaderboard>,
-    query: Result<Query<DistributionQuery>, QueryRejection>,
+    ReadQuery(query): ReadQuery<DistributionQuery>,
 ) -> Result<Json<Distribution>> {
-    let query = read_query(query)?;
     let known = known_suite(&query.suite)?;
     check_backend(query.backend.as_deref())?;
     if !known.workloads.contains(&query.workload.as_str()) {
@@ -165,17 +131,15 @@ pub(crate) async fn show_distribution(
     let mut devices: Vec<&str> = of_devices.iter().map(|row| row.device_key.as_str()).collect();
     devices.sort_unstable();
     devices.dedup();
-    let bin = |Bin { from, to, runs }| RateBin { from, to, runs };
     Ok(Json(Distribution {
         suite: suite.clone(),
         workload: query.workload,
         runs: rates.runs(),
         devices: devices.len() as u64,
-        bins: rates.bins(BINS_IN_ONE).into_iter().map(bin).collect(),
+        bins: rates.bins(BINS_IN_ONE),
     }))
 }
 
-/// `GET /api/v1/runs/{id}/standing`: the rank of a run among all proven ones.
 pub(crate) async fn of_run(State(leaderboard): State<Leaderboard>, RunId(id): RunId) -> Result<Json<RunStanding>> {
     let run = leaderboard.storage.standing_run(&id).await?.ok_or_else(ApiError::unknown_run)?;
     let mut workloads = Vec::with_capacity(run.rates.len());
@@ -193,8 +157,7 @@ pub(crate) async fn of_run(State(leaderboard): State<Leaderboard>, RunId(id): Ru
 /// Maximum number of lines of a table that a score is ranked among.
 const MAX_RANKED: u32 = 200;
 
-/// Ranks the score of a visible run among the other devices of its class, suite and precision. Returns `None` for a run
-/// that has no class, and with fewer than two other devices.
+/// Ranks a score among the other devices. Returns `None` without a class or with fewer than two other devices.
 pub(super) async fn rank_score(storage: &Storage, id: &str, score: f64) -> Result<Option<ScoreRank>, StorageError> {
     let Some(run) = storage.standing_run(id).await? else { return Ok(None) };
     let (Some(class), Some(rate)) = (run.class, run.rates.first()) else { return Ok(None) };

@@ -5,19 +5,18 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use results::RunRecord;
-use results::api::{AcceptedRun, StartRun, StartedRun};
+use results::api::{AcceptedRun, StartRun, StartedRun, Verdict};
 use serde::Deserialize;
 use tokio::sync::Semaphore;
 
 use super::Leaderboard;
 use super::extract::{Announced, IdempotencyKey, JsonBytes, MAX_FIELDS_BYTES, Requester};
 use crate::error::{ApiError, Result};
-use crate::limits::day_of;
 use crate::metrics::Event;
-use crate::proof::{Key, SeenWorkload, limited_summaries};
+use crate::proof::{Key, SeenWorkload, Started, limited_summaries};
 use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, fingerprint, random_word};
-use crate::storage::{Acceptance, NewRun, Started, Submitter};
-use crate::validation::{FieldPath, Networks, Origin, Verdict, check_networks};
+use crate::storage::{Acceptance, NewRun, Submitter};
+use crate::validation::{FieldPath, Networks, Origin, check_networks};
 use crate::{secrets, validation};
 
 /// Time in which a repeated upload of a record counts as a lost answer.
@@ -27,7 +26,6 @@ const MAX_SECRETS: u32 = 5;
 /// Limits blocking work. A record that is being parsed takes up to sixteen times its length in memory.
 static ASIDE: Semaphore = Semaphore::const_new(4);
 
-/// `POST /api/v1/runs`: returns the id, nonce and seed of a new run.
 pub(crate) async fn start(
     State(leaderboard): State<Leaderboard>,
     requester: Requester,
@@ -38,7 +36,7 @@ pub(crate) async fn start(
     let now = leaderboard.clock.unix_seconds();
     let started = Started {
         run_id: random_word::<RUN_ID_BYTES>()?,
-        seed: leaderboard.seed.map_or_else(secrets::random_seed, Ok)?,
+        seed: leaderboard.seed.map_or_else(getrandom::u32, Ok)?,
         suite: request.suite,
         engine_version: request.engine_version,
         created_unix_seconds: now,
@@ -47,11 +45,12 @@ pub(crate) async fn start(
         submitter: requester.submitter(&leaderboard, now).await?.word,
         prefix: requester.prefix(&leaderboard, now).await?,
     };
-    if !leaderboard.storage.start(&started, leaderboard.budgets.open_runs).await? {
+    let most = Some(leaderboard.protection.open_runs).filter(|&most| most > 0);
+    if !leaderboard.storage.start(&started, most).await? {
         return Err(ApiError::too_many_open_runs());
     }
     let answer = StartedRun {
-        nonce: started.nonce(&leaderboard.key),
+        nonce: leaderboard.key.nonce(&started),
         run_id: started.run_id,
         seed: started.seed,
         expires_unix_seconds: started.expires_unix_seconds,
@@ -61,7 +60,6 @@ pub(crate) async fn start(
     Ok(response)
 }
 
-/// `PUT /api/v1/runs/{id}`: accepts the record of an announced run.
 pub(crate) async fn upload(
     State(leaderboard): State<Leaderboard>,
     Announced(started): Announced,
@@ -121,11 +119,7 @@ pub(crate) async fn import(
     })
     .await?;
     let now = leaderboard.clock.unix_seconds();
-    if let Some(most) = leaderboard.budgets.import_bytes_per_day
-        && !leaderboard.storage.take_import_bytes(day_of(now), bytes, most).await?
-    {
-        return Err(ApiError::too_many_imports(now));
-    }
+    leaderboard.take_import_bytes(bytes).await?;
     let id = random_word::<RUN_ID_BYTES>()?;
     let submitter = requester.submitter(&leaderboard, now).await?;
     let secret = match &key {
@@ -197,7 +191,7 @@ fn check_credentials(body: &JsonBytes, started: &Started, key: &Key) -> Result<(
         let message = "The run id of the record differs from the one in the URL.";
         return Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "wrong_run_id", message).at("run_id"));
     }
-    if !nonce.is_some_and(|nonce| secrets::same(&nonce, &started.nonce(key))) {
+    if !nonce.is_some_and(|nonce| secrets::same(&nonce, &key.nonce(started))) {
         return Err(ApiError::wrong_nonce());
     }
     Ok(())
@@ -248,14 +242,13 @@ impl Checked<'_> {
             record: self.record,
             listed: &limited_summaries(self.record, self.seen),
             registered,
-            verify: self.verdict.verify,
+            verify: self.verdict.being_verified,
         };
         match leaderboard.storage.accept(&run).await? {
             Acceptance::Stored => {
                 leaderboard.verifiers.wake();
                 let tier = self.verdict.tier;
-                let mut response =
-                    accepted_response(StatusCode::CREATED, self.id, self.verdict.into(), secret.to_owned());
+                let mut response = accepted_response(StatusCode::CREATED, self.id, self.verdict, secret.to_owned());
                 Event::Accepted(tier).travels_with(&mut response);
                 Ok(Stored::Now(response))
             }
@@ -294,7 +287,7 @@ fn already_submitted(message: &str) -> ApiError {
     ApiError::new(StatusCode::CONFLICT, "already_submitted", message)
 }
 
-fn accepted_response(status: StatusCode, id: &str, verdict: results::api::Verdict, secret: String) -> Response {
+fn accepted_response(status: StatusCode, id: &str, verdict: Verdict, secret: String) -> Response {
     let answer = AcceptedRun {
         run_id: id.to_owned(),
         tier: verdict.tier,

@@ -88,7 +88,6 @@ impl Reported {
         Self { name, vendor: Vendor::named(&adapter.vendor), architecture: adapter.architecture.clone() }
     }
 
-    /// Returns the known device that the platform names.
     pub fn device(&self) -> Option<&'static KnownDevice> {
         self.name.as_ref().and_then(Named::device)
     }
@@ -99,8 +98,7 @@ pub fn claim(device: &Device) -> Option<Named> {
     device.claimed().and_then(Named::new)
 }
 
-/// Returns true if the adapter's name is only its vendor and architecture, or stands for many GPUs (Firefox:
-/// `…, or similar`).
+/// Returns true if the adapter's name is only its vendor and architecture, or stands for many GPUs.
 fn is_masked(adapter: &Adapter) -> bool {
     let words = format!("{} {}", adapter.vendor, adapter.architecture);
     let name = adapter.name.trim();
@@ -186,7 +184,6 @@ pub fn infer(record: &RunRecord, reported: &Reported) -> Option<Inferred> {
     (1..=MAX_CANDIDATES).contains(&candidates.len()).then_some(Inferred::Candidates(candidates))
 }
 
-/// Returns the highest peak of the record, in single-precision operations per second.
 pub(super) fn measured_peak(record: &RunRecord) -> Option<f64> {
     let peaks = record.workloads.iter().flat_map(|workload| &workload.peaks);
     peaks.map(|peak| peak.flops_per_second).max_by(f64::total_cmp)
@@ -258,33 +255,26 @@ mod tests {
         assert!(keys.iter().all(|key| !key.ends_with("-compatibility")));
     }
 
-    fn candidates(record: &RunRecord) -> Vec<&'static str> {
-        match infer(record, &Reported::of(&record.device.adapter)) {
-            Some(Inferred::Candidates(devices)) => devices.iter().map(|device| device.name.as_str()).collect(),
-            _ => Vec::new(),
+    #[test]
+    fn infers_reported_devices_and_peaks_that_few_devices_have() {
+        let inferred = |record: &RunRecord| infer(record, &Reported::of(&record.device.adapter));
+        let reported = inferred(&native("NVIDIA GeForce RTX 4090", "NVIDIA"));
+        assert!(matches!(reported, Some(Inferred::Reported(device)) if device.name == "NVIDIA GeForce RTX 4090"));
+        match inferred(&with_peak(in_browser("nvidia", "blackwell"), 1.1e14)) {
+            Some(Inferred::Candidates(devices)) => {
+                assert!(devices.iter().any(|device| device.name == "NVIDIA GeForce RTX 5090"), "{devices:?}");
+                assert!(devices.len() <= MAX_CANDIDATES);
+            }
+            other => panic!("{other:?}"),
         }
-    }
-
-    #[test]
-    fn a_reported_device_is_what_it_is() {
-        let record = native("NVIDIA GeForce RTX 4090", "NVIDIA");
-        let inferred = infer(&record, &Reported::of(&record.device.adapter));
-        assert!(matches!(inferred, Some(Inferred::Reported(device)) if device.name == "NVIDIA GeForce RTX 4090"));
-    }
-
-    #[test]
-    fn a_peak_that_few_devices_have_names_them() {
-        let fast = candidates(&with_peak(in_browser("nvidia", "blackwell"), 1.1e14));
-        assert!(fast.contains(&"NVIDIA GeForce RTX 5090"), "{fast:?}");
-        assert!(fast.len() <= MAX_CANDIDATES);
-    }
-
-    #[test]
-    fn a_peak_that_many_devices_have_or_none_names_nothing() {
-        assert!(candidates(&with_peak(in_browser("nvidia", "ampere"), 3.0e13)).is_empty());
-        assert!(candidates(&with_peak(in_browser("nvidia", "ampere"), 1e10)).is_empty());
-        assert!(candidates(&with_peak(in_browser("", ""), 1.1e14)).is_empty());
-        assert!(candidates(&in_browser("nvidia", "blackwell")).is_empty());
-        assert!(candidates(&with_peak(native("NVIDIA Something New", "NVIDIA"), 1.1e14)).is_empty());
+        for unclear in [
+            with_peak(in_browser("nvidia", "ampere"), 3.0e13),
+            with_peak(in_browser("nvidia", "ampere"), 1e10),
+            with_peak(in_browser("", ""), 1.1e14),
+            in_browser("nvidia", "blackwell"),
+            with_peak(native("NVIDIA Something New", "NVIDIA"), 1.1e14),
+        ] {
+            assert_eq!(inferred(&unclear), None);
+        }
     }
 }

@@ -12,8 +12,7 @@ use super::name::{comparable, look};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Found {
     pub device: &'static KnownDevice,
-    /// True if the name contains look-alike letters, such as Cyrillic ones or O for zero. It counts as the device that
-    /// readers take it for.
+    /// True if the name has look-alike letters, such as O for zero. It counts as the device that readers see.
     pub look_alike: bool,
 }
 
@@ -66,7 +65,7 @@ struct Series {
     devices: Vec<Entry>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
     name: String,
@@ -93,7 +92,6 @@ pub struct KnownDevice {
 }
 
 impl KnownDevice {
-    /// Returns the highest single-precision peak without overclocking.
     pub fn ceiling_flops_per_second(&self) -> Option<f64> {
         self.flops_per_second.map(|peak| peak * (1.0 + self.clocks_above_published))
     }
@@ -122,8 +120,7 @@ pub fn known_devices() -> &'static [KnownDevice] {
     &TABLE
 }
 
-/// Returns true if a known device of `vendor` has this architecture. Unknown architectures allow no conclusion about a
-/// device.
+/// Returns true if a known device of `vendor` has this architecture. Unknown ones allow no conclusion.
 pub fn is_known_architecture(vendor: Vendor, architecture: &str) -> bool {
     known_devices()
         .iter()
@@ -144,44 +141,29 @@ pub enum Vendor {
     Imagination,
 }
 
-impl Vendor {
-    pub const ALL: [Self; 8] = [
-        Self::Nvidia,
-        Self::Amd,
-        Self::Intel,
-        Self::Apple,
-        Self::Qualcomm,
-        Self::Arm,
-        Self::Samsung,
-        Self::Imagination,
-    ];
+/// The vendors in order, with their names and the other words of WebGPU, the engine and PCI for them.
+const VENDORS: [(Vendor, &str, &[&str]); 8] = [
+    (Vendor::Nvidia, "NVIDIA", &["nvidia corporation", "0x10de"]),
+    (Vendor::Amd, "AMD", &["ati", "advanced micro devices, inc.", "0x1002"]),
+    (Vendor::Intel, "Intel", &["intel corporation", "0x8086"]),
+    (Vendor::Apple, "Apple", &["apple inc.", "0x106b"]),
+    (Vendor::Qualcomm, "Qualcomm", &["0x5143", "0x4d4f4351"]),
+    (Vendor::Arm, "Arm", &["0x13b5"]),
+    (Vendor::Samsung, "Samsung", &["0x144d"]),
+    (Vendor::Imagination, "Imagination", &["img-tec", "imagination technologies", "0x1010"]),
+];
 
+impl Vendor {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Nvidia => "NVIDIA",
-            Self::Amd => "AMD",
-            Self::Intel => "Intel",
-            Self::Apple => "Apple",
-            Self::Qualcomm => "Qualcomm",
-            Self::Arm => "Arm",
-            Self::Samsung => "Samsung",
-            Self::Imagination => "Imagination",
-        }
+        VENDORS[self as usize].1
     }
 
-    /// Returns the vendor of a name from WebGPU or the engine, or of a PCI number.
     pub fn named(word: &str) -> Option<Self> {
-        Some(match word.trim().to_ascii_lowercase().as_str() {
-            "nvidia" | "nvidia corporation" | "0x10de" => Self::Nvidia,
-            "amd" | "ati" | "advanced micro devices, inc." | "0x1002" => Self::Amd,
-            "intel" | "intel corporation" | "0x8086" => Self::Intel,
-            "apple" | "apple inc." | "0x106b" => Self::Apple,
-            "qualcomm" | "0x5143" | "0x4d4f4351" => Self::Qualcomm,
-            "arm" | "0x13b5" => Self::Arm,
-            "samsung" | "0x144d" => Self::Samsung,
-            "img-tec" | "imagination" | "imagination technologies" | "0x1010" => Self::Imagination,
-            _ => return None,
-        })
+        let word = word.trim().to_ascii_lowercase();
+        let fits = |(_, name, others): &&(Self, &str, &[&str])| {
+            name.eq_ignore_ascii_case(&word) || others.contains(&word.as_str())
+        };
+        VENDORS.iter().find(fits).map(|(vendor, ..)| *vendor)
     }
 }
 
@@ -202,6 +184,16 @@ mod tests {
             ("NVIDIA GeForce RTX 4090", RTX_4090),
             ("NVIDIA GeForce RTX 4090/PCIe/SSE2", RTX_4090),
             ("ANGLE (NVIDIA, NVIDIA GeForce RTX 4090 Direct3D11 vs_5_0 ps_5_0, D3D11)", RTX_4090),
+            ("ANGLE (Apple, ANGLE Metal Renderer: Apple M1 Pro, Unspecified Version)", "Apple M1 Pro"),
+            ("ANGLE (Intel, Mesa Intel(R) UHD Graphics 620 (KBL GT2), OpenGL 4.6)", "Intel UHD Graphics 620"),
+            ("ANGLE (AMD, AMD Radeon RX 6700 XT (radeonsi, navi22, LLVM 15.0.7), OpenGL 4.6)", "AMD Radeon RX 6700 XT"),
+            (
+                "ANGLE (NVIDIA, Vulkan 1.3.277 (NVIDIA GeForce RTX 3060 (0x00002503)), NVIDIA)",
+                "NVIDIA GeForce RTX 3060",
+            ),
+            ("ANGLE (Samsung Xclipse 920) on Vulkan 1.1.179", "Samsung Xclipse 920"),
+            ("GeForce RTX 4090 (unclosed", RTX_4090),
+            ("Adreno (TM) 650", "Qualcomm Adreno 650"),
             ("GeForce® RTX™ 4090", RTX_4090),
             // Hidden characters and wide digits are the same letters.
             ("GeForce\u{200b} RTX\u{200d} 40\u{2060}90", RTX_4090),
@@ -289,10 +281,10 @@ mod tests {
 
     #[test]
     fn vendors_have_many_names_and_one_to_show() {
-        for vendor in Vendor::ALL {
-            assert_eq!(Vendor::named(vendor.name()), Some(vendor));
+        for (vendor, name, _) in VENDORS {
+            assert_eq!((vendor.name(), Vendor::named(name)), (name, Some(vendor)));
         }
-        let mut names = Vendor::ALL.map(Vendor::name);
+        let mut names = VENDORS.map(|(_, name, _)| name);
         names.sort_unstable();
         assert_eq!(names, results::VENDORS);
         for (word, vendor) in [

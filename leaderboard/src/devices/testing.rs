@@ -1,8 +1,8 @@
 //! A record with only a device, for the tests of this module.
 
 use results::{
-    Adapter, Client, ClientKind, ColdStart, Device, DeviceKind, Outcome, PeakSample, Precision, Provenance, Resources,
-    RunRecord, RunSpec, SCHEMA_VERSION, Settings, Suite, Summary, WorkloadRecord,
+    Adapter, ClientKind, ColdStart, DeviceKind, PeakSample, Precision, Resources, RunRecord, RunSpec, Summary,
+    WorkloadRecord,
 };
 
 /// Returns a browser's record of a GPU with this `vendor` and `architecture`.
@@ -23,7 +23,6 @@ pub(crate) fn claimed(mut record: RunRecord, name: &str) -> RunRecord {
     record
 }
 
-/// Returns the same with a measured peak, in operations per second.
 pub(crate) fn with_peak(mut record: RunRecord, flops_per_second: f64) -> RunRecord {
     record.workloads[0].peaks = vec![PeakSample { window: 0, flops_per_second, copied_bytes_per_second: None }];
     record
@@ -44,71 +43,32 @@ pub(crate) fn trained_by(mut record: RunRecord, backend: &str, kind: DeviceKind,
     record
 }
 
+/// Returns a stored record without its measurements, on another device.
 fn record(kind: ClientKind, api: &str, name: &str, vendor: &str, architecture: &str) -> RunRecord {
-    RunRecord {
-        schema_version: SCHEMA_VERSION,
-        run_id: None,
-        nonce: None,
-        requested: RunSpec {
-            suite: "quick".to_owned(),
-            backend: "wgsl".to_owned(),
-            adapter: "any".to_owned(),
-            seed: 1,
-            ..RunSpec::default()
-        },
-        suite: Suite { name: "quick".to_owned(), version: 1 },
-        departures: Vec::new(),
-        provenance: Provenance {
-            engine_version: "0.1.0".to_owned(),
-            commit: "unknown".to_owned(),
-            started_unix_seconds: 1.8e9,
-            wall_seconds: 20.0,
-            client: Client {
-                kind,
-                name: "client".to_owned(),
-                version: "1".to_owned(),
-                operating_system: "Linux".to_owned(),
-                logical_processors: Some(8),
-            },
-        },
-        device: Device {
-            backend: "wgsl".to_owned(),
-            adapter: Adapter {
-                name: name.to_owned(),
-                vendor: vendor.to_owned(),
-                architecture: architecture.to_owned(),
-                kind: DeviceKind::Unknown,
-                api: api.to_owned(),
-                driver: String::new(),
-                software: false,
-                compatibility: false,
-            },
-            claimed_name: None,
-        },
-        workloads: vec![workload()],
-        warnings: Vec::new(),
-    }
-}
-
-fn workload() -> WorkloadRecord {
-    WorkloadRecord {
-        workload: "keras-mnist-mlp".to_owned(),
-        network: None,
-        settings: Settings {
-            batch_size: 128,
-            learning_rate: 0.001,
-            precision: Precision::F32,
-            training_samples: 60_000,
-            test_samples: 10_000,
-            chance_accuracy: Some(0.1),
-            parameters: 1,
-            training_flops_per_sample: 1,
-            device_memory_bytes: 1,
-            threads: None,
-            layout: None,
-            variants: Vec::new(),
-        },
-        outcome: Outcome::Completed,
+    let stored = include_str!("../../../results/tests/all/stored/0.1.0.json");
+    let mut record: RunRecord = serde_json::from_str(stored).unwrap();
+    (record.run_id, record.warnings) = (None, Vec::new());
+    record.requested = RunSpec {
+        suite: "quick".to_owned(),
+        backend: "wgsl".to_owned(),
+        adapter: "any".to_owned(),
+        seed: 1,
+        ..RunSpec::default()
+    };
+    (record.provenance.client.kind, record.provenance.client.logical_processors) = (kind, Some(8));
+    record.device.adapter = Adapter {
+        name: name.to_owned(),
+        vendor: vendor.to_owned(),
+        architecture: architecture.to_owned(),
+        kind: DeviceKind::Unknown,
+        api: api.to_owned(),
+        driver: String::new(),
+        software: false,
+        compatibility: false,
+    };
+    record.workloads.truncate(1);
+    let workload = &mut record.workloads[0];
+    *workload = WorkloadRecord {
         correctness: None,
         cold_start: ColdStart::default(),
         first_losses: Vec::new(),
@@ -121,9 +81,9 @@ fn workload() -> WorkloadRecord {
         peaks: Vec::new(),
         target: None,
         weight_samples: Vec::new(),
-        communication: None,
-        input: None,
         resources: Resources::default(),
         summary: Summary::default(),
-    }
+        ..workload.clone()
+    };
+    record
 }

@@ -27,7 +27,6 @@ pub(crate) fn falling_on(segment: &SeenSegment, begin: u64, key: &TrainingKey<'_
     (0..DRAWS).filter(|&draw| key.draw_after(segment, draw) < share).collect()
 }
 
-/// Returns the number of the segment on which each draw stayed.
 pub(crate) fn drawn_segments(seen: &SeenWorkload, key: &TrainingKey<'_>) -> Vec<usize> {
     let mut drawn = vec![0; DRAWS as usize];
     for (number, segment) in seen.segments.iter().enumerate() {
@@ -132,7 +131,7 @@ mod tests {
     use results::api::PartHashes;
 
     use super::*;
-    use crate::proof::seen::tests::seen;
+    use crate::proof::testing::seen;
 
     fn known(name: &str) -> Standard {
         Standard::of(engine::suite("complete").unwrap(), name).unwrap()

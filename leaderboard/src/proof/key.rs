@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use hmac::{Hmac, KeyInit, Mac};
 use results::{Beacon, Suite};
+use serde::Deserialize;
 use sha2::Sha256;
-use tempfile::NamedTempFile;
 
 use super::{SeenLap, SeenSegment};
 use crate::secrets;
 use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES};
+use crate::whole_file::partial;
 
 /// Minimum length of a secret. A shorter one could be guessed.
 const MIN_CHARACTERS: usize = 32;
@@ -44,14 +45,20 @@ pub enum KeyError {
     Randomness(#[from] getrandom::Error),
 }
 
-/// The promises of an announcement.
-pub(crate) struct Announcement<'a> {
-    pub(crate) run_id: &'a str,
+/// An announced run.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Started {
+    pub(crate) run_id: String,
     pub(crate) seed: u32,
-    pub(crate) suite: &'a Suite,
-    pub(crate) engine_version: &'a str,
+    pub(crate) suite: Suite,
+    pub(crate) engine_version: String,
     pub(crate) created_unix_seconds: f64,
     pub(crate) expires_unix_seconds: f64,
+    pub(crate) used: bool,
+    /// Pseudonym of the submitter for one day.
+    pub(crate) submitter: Option<String>,
+    /// Pseudonym of the address's /24 or /48 for one day. `None` for the host's own machine.
+    pub(crate) prefix: Option<String>,
 }
 
 impl Key {
@@ -76,8 +83,8 @@ impl Key {
         Self(word.as_bytes().into())
     }
 
-    /// Returns the nonce of an announced run: an HMAC of all promises, which a reader of the database cannot compute.
-    pub(crate) fn nonce(&self, of: &Announcement<'_>) -> String {
+    /// Returns the nonce of an announced run: an HMAC of all its promises. A reader of the database cannot compute it.
+    pub(crate) fn nonce(&self, of: &Started) -> String {
         secrets::hex(&self.code(&[
             b"announcement",
             of.run_id.as_bytes(),
@@ -95,8 +102,7 @@ impl Key {
         secrets::hex(&self.code(&[b"import", idempotency_key.as_bytes(), fingerprint.as_bytes()]))
     }
 
-    /// Returns the id and deletion secret of a comparison with an idempotency key. Equal arguments give the same
-    /// values.
+    /// Returns the id and deletion secret of a comparison with an idempotency key, equal for equal arguments.
     pub(crate) fn comparison(&self, idempotency_key: &str, digest: &str) -> (String, String) {
         let part = |what: &[u8]| secrets::hex(&self.code(&[what, idempotency_key.as_bytes(), digest.as_bytes()]));
         (part(b"comparison id")[..2 * RUN_ID_BYTES].to_owned(), part(b"comparison secret"))
@@ -148,8 +154,7 @@ fn read(file: &Path) -> Result<String, KeyError> {
 fn make(file: &Path) -> Result<String, KeyError> {
     let unwritable = |cause| KeyError::Write { file: file.to_owned(), cause };
     let text = secrets::random_word::<SECRET_BYTES>()?;
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut partial = NamedTempFile::new_in(folder).map_err(unwritable)?;
+    let mut partial = partial(file).map_err(unwritable)?;
     writeln!(partial, "{text}").and_then(|()| partial.as_file().sync_all()).map_err(unwritable)?;
     partial.persist_noclobber(file).map_err(|error| unwritable(error.error))?;
     Ok(text)
@@ -163,8 +168,7 @@ pub(crate) struct TrainingKey<'a> {
 }
 
 impl<'a> TrainingKey<'a> {
-    /// Creates the key. `test_seed` is the fixed seed of test servers, which all derive the same words, so that
-    /// recorded runs can be replayed.
+    /// `test_seed` is the fixed seed of test servers, which all derive the same words, so that runs can be replayed.
     pub(crate) fn new(key: &Key, test_seed: Option<u32>, run_id: &'a str, workload: &'a str) -> Self {
         match test_seed {
             Some(seed) => Self { key: Key::of_word(&format!("test seed {seed}")), run_id: "", workload },
@@ -207,34 +211,23 @@ impl<'a> TrainingKey<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn announcement(suite: &Suite) -> Announcement<'_> {
-        Announcement {
-            run_id: "0123456789abcdef",
-            seed: 7,
-            suite,
-            engine_version: "0.1.0",
-            created_unix_seconds: 1.0,
-            expires_unix_seconds: 2.0,
-        }
-    }
+    use crate::proof::testing::started;
 
     #[test]
     fn a_nonce_stands_for_everything_that_was_promised() {
-        let suite = Suite { name: "quick".to_owned(), version: 1 };
         let key = Key(b"of this server"[..].into());
-        let nonce = key.nonce(&announcement(&suite));
-        assert_eq!(nonce, key.nonce(&announcement(&suite)));
+        let nonce = key.nonce(&started("run"));
+        assert_eq!(nonce, key.nonce(&started("run")));
         assert_eq!(nonce.len(), 64);
         let others = [
-            Announcement { seed: 8, ..announcement(&suite) },
-            Announcement { run_id: "1123456789abcdef", ..announcement(&suite) },
-            Announcement { engine_version: "0.1.1", ..announcement(&suite) },
-            Announcement { created_unix_seconds: 1.5, ..announcement(&suite) },
-            Announcement { expires_unix_seconds: 3.0, ..announcement(&suite) },
+            Started { seed: 8, ..started("run") },
+            Started { run_id: "1123456789abcdef".to_owned(), ..started("run") },
+            Started { engine_version: "0.1.1".to_owned(), ..started("run") },
+            Started { created_unix_seconds: 0.5, ..started("run") },
+            Started { expires_unix_seconds: 1000.5, ..started("run") },
         ];
         assert!(others.iter().all(|other| key.nonce(other) != nonce));
-        assert_ne!(Key(b"of another server"[..].into()).nonce(&announcement(&suite)), nonce);
+        assert_ne!(Key(b"of another server"[..].into()).nonce(&started("run")), nonce);
     }
 
     #[test]

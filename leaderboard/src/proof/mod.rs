@@ -7,14 +7,15 @@
 pub(crate) mod draws;
 mod key;
 mod seen;
+#[cfg(test)]
+pub(crate) mod testing;
 mod time;
 
 pub use key::KeyError;
-pub(crate) use key::{Announcement, Key, TrainingKey};
+pub(crate) use key::{Key, Started, TrainingKey};
 pub(crate) use seen::{BegunProof, SeenLap, SeenSegment, SeenWorkload, StateSize, SurroundingSegments};
 pub(crate) use time::limited_summaries;
 
-/// Returns true if a leaderboard can prove the training of this network.
 pub(crate) fn is_provable(workload: &str) -> bool {
     engine::workload(workload).is_none_or(|workload| workload.is_provable())
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use engine::Workload;
 use results::api::{PartHashes, WantedState};
 use results::{Beacon, StateBytes};
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::draws::{MAX_STATES, inner_steps};
@@ -22,14 +23,14 @@ pub(crate) struct SeenWorkload {
     pub(crate) states: Vec<WantedState>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct SeenLap {
     pub(crate) first_segment: u32,
     pub(crate) state_sha256: String,
     pub(crate) opened_unix_seconds: f64,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct SeenSegment {
     pub(crate) step: u64,
     pub(crate) beacon: Beacon,
@@ -40,7 +41,7 @@ pub(crate) struct SeenSegment {
     pub(crate) committed_unix_seconds: f64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct BegunProof {
     /// Word from which the draws inside segments are derived.
     pub(crate) word: String,
@@ -87,7 +88,6 @@ impl SeenWorkload {
         [before, self.segments[segment].step]
     }
 
-    /// Returns the hash of the state after `step` steps, if known.
     pub(crate) fn hash_at(&self, step: u64) -> Option<&str> {
         if step == 0 {
             return self.laps.first().map(|lap| lap.state_sha256.as_str());
@@ -120,7 +120,6 @@ impl StateSize {
         Self { weights, memory: memories as u64 * weights }
     }
 
-    /// Returns the length of [`StateBytes::body`].
     pub(crate) fn of_body(self, weights_only: bool) -> u64 {
         self.weights + if weights_only { BYTES_OF_SHA256 } else { self.memory }
     }
@@ -144,36 +143,9 @@ impl StateSize {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
-
-    /// Returns laps with these numbers of segments, all of `steps` steps, with a second between any two requests.
-    pub(in crate::proof) fn seen(laps: &[u32], steps: u64) -> SeenWorkload {
-        let mut seen = SeenWorkload { workload: "keras-mnist-mlp".to_owned(), ..SeenWorkload::default() };
-        let mut now = 0.0;
-        let mut number = 0;
-        for &segments in laps {
-            seen.laps.push(SeenLap {
-                first_segment: number,
-                state_sha256: format!("state {}", u64::from(number) * steps),
-                opened_unix_seconds: now,
-            });
-            for place in 1..=segments {
-                number += 1;
-                now += 1.0;
-                seen.segments.push(SeenSegment {
-                    step: u64::from(number) * steps,
-                    beacon: Beacon([0; 16]),
-                    state_sha256: format!("state {}", u64::from(number) * steps),
-                    losses_sha256: String::new(),
-                    ends_lap: place == segments,
-                    committed_unix_seconds: now,
-                });
-            }
-            now += 1.0;
-        }
-        seen
-    }
+    use crate::proof::testing::seen;
 
     #[test]
     fn a_lap_lasts_until_the_commitment_that_ends_it() {

@@ -24,8 +24,7 @@ pub(crate) fn limited_summaries(record: &RunRecord, seen: &[SeenWorkload]) -> Ve
     record.workloads.iter().map(|workload| limited_summary(workload, seen)).collect()
 }
 
-/// Returns a summary limited to what the server's clock allows. Trainings that the server did not follow to their end
-/// are unranked and not limited.
+/// Limits a summary to the server's clock. Trainings that it did not follow to their end are unranked and not limited.
 fn limited_summary(record: &WorkloadRecord, seen: &[SeenWorkload]) -> Summary {
     let mut summary = record.summary.clone();
     let is_whole = |seen: &&SeenWorkload| {
@@ -88,7 +87,7 @@ mod tests {
 
     use super::*;
     use crate::devices::testing::native;
-    use crate::proof::seen::tests::seen;
+    use crate::proof::testing::seen;
 
     /// Returns a record with a warm-up lap of one second, and a lap of six windows that claim `seconds` each.
     fn record(seconds: f64) -> (WorkloadRecord, SeenWorkload) {

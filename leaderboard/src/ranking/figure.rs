@@ -2,66 +2,40 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use results::api::voices_missing;
+use results::api::{FigureOfDevice, voices_missing};
 use results::statistics::{median, quantile};
-use results::{ClientKind, Precision, Suite};
-use serde::{Deserialize, Serialize};
-
-/// The category of a comparison. Runs of different categories are never compared: browsers and the command line, for
-/// example, or f16 and f32.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Category {
-    pub(crate) suite: Suite,
-    pub(crate) workload: String,
-    pub(crate) backend: String,
-    pub(crate) precision: Precision,
-    pub(crate) client_kind: ClientKind,
-}
+use serde::Deserialize;
 
 /// The properties of a proven run of a workload that affect its place.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct ProvenRun {
     pub(crate) run_id: String,
     /// Samples per second, more than 0: the median over the run's windows.
     pub(crate) rate: f64,
-    /// Pseudonym from [`super::SubmitterSalt`] of the /24 or /48 that announced the run, or of the host's own address;
-    /// absent if unknown.
+    /// Pseudonym of the /24 or /48 that announced the run, or of the host's own address; absent if unknown.
     pub(crate) voice: Option<String>,
     /// The day of that pseudonym, in days since 1970-01-01 UTC.
     pub(crate) day: u32,
 }
 
-/// Samples per second of a device in one category, over its voices.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Figure {
-    pub(crate) median: f64,
-    /// Quartiles (definition 7 of Hyndman and Fan, `results::statistics::quantile`). A single voice has no spread.
-    pub(crate) lower_quartile: f64,
-    pub(crate) upper_quartile: f64,
-    pub(crate) runs: usize,
-    /// Number of networks (/24 or /48), each counted once a day, because it cannot be recognized the next day.
-    pub(crate) submitters: usize,
-    pub(crate) days: usize,
+/// Returns the samples per second of a device in one category, over its voices. The quartiles are definition 7 of Hyndman
+/// and Fan (`results::statistics::quantile`).
+pub(crate) fn figure_of(runs: &[ProvenRun]) -> Option<FigureOfDevice> {
+    let voices = voices(runs);
+    let rates: Vec<f64> = voices.iter().map(|voice| voice.rate).collect();
+    let days: BTreeSet<u32> = voices.iter().map(|voice| voice.day).collect();
+    Some(FigureOfDevice {
+        median: quantile(&rates, 0.5)?,
+        lower_quartile: quantile(&rates, 0.25)?,
+        upper_quartile: quantile(&rates, 0.75)?,
+        runs: runs.len() as u64,
+        submitters: rates.len() as u64,
+        days: days.len() as u64,
+    })
 }
 
-impl Figure {
-    pub(crate) fn of(runs: &[ProvenRun]) -> Option<Self> {
-        let voices = voices(runs);
-        let rates: Vec<f64> = voices.iter().map(|voice| voice.rate).collect();
-        let days: BTreeSet<u32> = voices.iter().map(|voice| voice.day).collect();
-        Some(Self {
-            median: quantile(&rates, 0.5)?,
-            lower_quartile: quantile(&rates, 0.25)?,
-            upper_quartile: quantile(&rates, 0.75)?,
-            runs: runs.len(),
-            submitters: rates.len(),
-            days: days.len(),
-        })
-    }
-
-    pub(crate) fn has_place(&self) -> bool {
-        voices_missing(self.submitters as u64, self.days as u64) == 0
-    }
+pub(crate) fn has_place(figure: &FigureOfDevice) -> bool {
+    voices_missing(figure.submitters, figure.days) == 0
 }
 
 /// Result of one network (/24 or /48) for a device on one day.
@@ -72,8 +46,7 @@ struct Voice {
     day: u32,
 }
 
-/// Returns the voices of one device in one category, by day and network. Runs of a day without a network are one voice,
-/// so that hidden submitters do not count most.
+/// Returns the voices of one device by day and network. Runs without a network are one voice a day.
 fn voices(runs: &[ProvenRun]) -> Vec<Voice> {
     let mut rates: BTreeMap<(u32, Option<&str>), Vec<f64>> = BTreeMap::new();
     for run in runs {
@@ -110,24 +83,30 @@ pub(crate) mod tests {
     fn median_is_over_submitters_and_not_runs() {
         let mut runs = vec![run(Some("eager"), 1, 1000.0); 50];
         runs.extend([("a", 10.0), ("b", 20.0), ("c", 30.0), ("d", 40.0)].map(|(who, rate)| run(Some(who), 1, rate)));
-        let figure = Figure::of(&runs).unwrap();
-        let expected =
-            Figure { median: 30.0, lower_quartile: 20.0, upper_quartile: 40.0, runs: 54, submitters: 5, days: 1 };
+        let figure = figure_of(&runs).unwrap();
+        let expected = FigureOfDevice {
+            median: 30.0,
+            lower_quartile: 20.0,
+            upper_quartile: 40.0,
+            runs: 54,
+            submitters: 5,
+            days: 1,
+        };
         assert_eq!(figure, expected);
     }
 
     #[test]
     fn one_run_gives_a_median_without_spread() {
-        let figure = Figure::of(&[run(None, 1, 5.0)]).unwrap();
+        let figure = figure_of(&[run(None, 1, 5.0)]).unwrap();
         assert_eq!((figure.lower_quartile, figure.median, figure.upper_quartile), (5.0, 5.0, 5.0));
-        assert_eq!(Figure::of(&[]), None);
+        assert_eq!(figure_of(&[]), None);
     }
 
     #[test]
     fn a_place_takes_three_voices_on_two_days() {
         let has_place = |days: &[u32]| {
             let run = |(number, day): (usize, &u32)| run(Some(&number.to_string()), *day, 5.0);
-            Figure::of(&days.iter().enumerate().map(run).collect::<Vec<_>>()).unwrap().has_place()
+            super::has_place(&figure_of(&days.iter().enumerate().map(run).collect::<Vec<_>>()).unwrap())
         };
         assert!(has_place(&[1, 1, 2]));
         assert!(!has_place(&[1, 1, 1, 1]) && !has_place(&[1, 2]));
@@ -141,11 +120,11 @@ pub(crate) mod tests {
             let made = |runs: &[(u32, u32, f64)]| -> Vec<ProvenRun> {
                 runs.iter().map(|(who, day, rate)| run(Some(&who.to_string()), *day, *rate)).collect()
             };
-            let figure = Figure::of(&made(&runs)).unwrap();
+            let figure = figure_of(&made(&runs)).unwrap();
             prop_assert!(figure.lower_quartile <= figure.median && figure.median <= figure.upper_quartile);
             prop_assert!(figure.submitters <= figure.runs);
             runs.reverse();
-            prop_assert_eq!(Figure::of(&made(&runs)).unwrap(), figure);
+            prop_assert_eq!(figure_of(&made(&runs)).unwrap(), figure);
         }
     }
 }

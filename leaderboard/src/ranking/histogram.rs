@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use results::api::RateBin;
 use serde::{Deserialize, Serialize};
 
 /// Ratio of the end of a bin to its beginning.
@@ -11,13 +12,6 @@ const STEP: f64 = 1.01;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<(i32, u64)>", into = "Vec<(i32, u64)>")]
 pub(crate) struct Histogram(BTreeMap<i32, u64>);
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Bin {
-    pub(crate) from: f64,
-    pub(crate) to: f64,
-    pub(crate) runs: u64,
-}
 
 impl Histogram {
     pub(crate) fn of(rates: impl IntoIterator<Item = f64>) -> Self {
@@ -48,13 +42,13 @@ impl Histogram {
     }
 
     /// Returns the non-empty bins, slowest first. Each combines `width` stored bins.
-    pub(crate) fn bins(&self, width: i32) -> Vec<Bin> {
+    pub(crate) fn bins(&self, width: i32) -> Vec<RateBin> {
         let mut wide: BTreeMap<i32, u64> = BTreeMap::new();
         for (bin, runs) in &self.0 {
             *wide.entry(bin.div_euclid(width)).or_default() += runs;
         }
         let bin =
-            |(bin, runs): (i32, u64)| Bin { from: STEP.powi(bin * width), to: STEP.powi((bin + 1) * width), runs };
+            |(bin, runs): (i32, u64)| RateBin { from: STEP.powi(bin * width), to: STEP.powi((bin + 1) * width), runs };
         wide.into_iter().map(bin).collect()
     }
 }

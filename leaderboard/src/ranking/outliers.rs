@@ -28,7 +28,6 @@ fn modified_z_scores(rates: &[f64]) -> Vec<f64> {
     logarithms.iter().map(|value| (value - middle) / deviation).collect()
 }
 
-/// Returns true for each of `rates` that is an outlier among them.
 pub(crate) fn outliers(rates: &[f64]) -> Vec<bool> {
     modified_z_scores(rates).iter().map(|score| score.abs() > THRESHOLD).collect()
 }

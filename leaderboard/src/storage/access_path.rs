@@ -114,7 +114,6 @@ impl Conditions<'_> {
         }
     }
 
-    /// Returns the SQL condition of all results that are scanned on a path.
     fn path_condition(&self, path: AccessPath, range: ScanRange<'_>, statement: &mut Statement) -> String {
         let mut conditions = vec!["shown".to_owned()];
         for filter in FILTERS.into_iter().filter(|filter| self.starts_from(path, *filter)) {
@@ -242,7 +241,6 @@ impl Order {
         }
     }
 
-    /// Returns the operand of `ORDER BY` with the columns of this table.
     pub(super) fn column_list_of(self, table: &str) -> String {
         let columns: Vec<String> = self.columns().iter().map(|column| format!("{table}.{column}")).collect();
         columns.join(", ")
@@ -252,13 +250,11 @@ impl Order {
         self.columns().join(", ")
     }
 
-    /// Returns the SQL condition that a result comes after a place. An index can find the first column; only few results
-    /// have the same time.
+    /// Returns the condition that a result comes after a place. An index finds the first column.
     pub(super) fn after(self, key: &Key, column: ColumnUse, statement: &mut Statement) -> String {
         self.compared_with(key, column, Side::After, statement)
     }
 
-    /// Returns the SQL condition that a result does not come after a place.
     pub(super) fn until(self, key: &Key, statement: &mut Statement) -> String {
         self.compared_with(key, ColumnUse::IndexStart, Side::Until, statement)
     }

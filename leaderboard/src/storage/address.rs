@@ -16,8 +16,7 @@ pub enum DatabaseAddress {
     Postgres(Arc<AnyConnectOptions>),
 }
 
-/// Allowed parameters of an address. The driver would log others with their values, and passwords are not allowed
-/// there.
+/// Allowed parameters of an address. The driver would log others; passwords are not allowed there.
 const PARAMETERS: [&str; 10] = [
     "application_name",
     "dbname",

@@ -31,7 +31,6 @@ impl Storage {
         Ok(())
     }
 
-    /// Returns queries that read lists, tables and devices, and the steps of the database's plan for each.
     pub(crate) async fn plans(&self) -> Result<Vec<(String, Vec<String>)>> {
         let mut plans = Vec::new();
         let mut transaction = self.reading().await?;

@@ -4,7 +4,7 @@ use results::api::{Deed, SharedComparison, StoredComparison};
 use sqlx::Row;
 
 use super::moderation::{Line, Occasion, log};
-use super::values::{Columns, execute, sql};
+use super::values::{execute, read, sql};
 use super::{Result, Storage};
 
 pub(crate) struct NewComparison<'a> {
@@ -26,25 +26,14 @@ impl Storage {
     }
 
     pub(crate) async fn comparison(&self, comparison_id: &str) -> Result<Option<StoredComparison>> {
-        let row = self
-            .optional(sql!(
-                "SELECT submitted_unix_seconds, comparison FROM comparisons WHERE comparison_id = $1",
-                [comparison_id]
-            ))
-            .await?;
-        let Some(row) = row else { return Ok(None) };
-        Ok(Some(StoredComparison {
-            comparison_id: comparison_id.to_owned(),
-            submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
-            comparison: row.json("comparison")?,
-        }))
+        let query = "SELECT comparison_id, submitted_unix_seconds, comparison AS comparison_json FROM comparisons \
+             WHERE comparison_id = $1";
+        self.optional(sql!(query, [comparison_id])).await?.as_ref().map(read).transpose()
     }
 
-    /// Returns the hash of a comparison's deletion secret, or `None` for an unknown comparison.
     pub(crate) async fn comparison_secret(&self, comparison_id: &str) -> Result<Option<String>> {
-        let row = self
-            .optional(sql!("SELECT deletion_secret_hash FROM comparisons WHERE comparison_id = $1", [comparison_id]))
-            .await?;
+        let query = "SELECT deletion_secret_hash FROM comparisons WHERE comparison_id = $1";
+        let row = self.optional(sql!(query, [comparison_id])).await?;
         Ok(row.map(|row| row.try_get("deletion_secret_hash")).transpose()?)
     }
 

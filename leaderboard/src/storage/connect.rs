@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType, Migrator};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor, Row, SqlSafeStr};
+use tokio::sync::Semaphore;
 
 use super::address::DatabaseAddress;
 use super::values::sql;
-use super::writing::{LogSync, turns};
+use super::writing::LogSync;
 use super::{Result, Storage, StorageError};
 
 /// Timeout of a writer's turn and of a connection from the pool.
@@ -66,8 +67,7 @@ static SQLITE: Dialect = Dialect {
     before_explaining: "SELECT 1",
     explain: "EXPLAIN QUERY PLAN",
     step: "detail",
-    // No statistics: with them SQLite would skip through devices (`ANY(device_key)`) and sort a quarter of a million
-    // results.
+    // With statistics, SQLite would skip through devices (`ANY(device_key)`) and sort a quarter of a million results.
     analyze: None,
 };
 
@@ -125,7 +125,7 @@ impl Target {
         Storage {
             pool,
             writer,
-            turns: turns(self.dialect.writers),
+            turns: Arc::new(Semaphore::new(self.dialect.writers)),
             dialect: self.dialect,
             log_sync,
             probed: Arc::default(),
@@ -163,8 +163,7 @@ async fn is_reusable(connection: &mut AnyConnection) -> Result<bool, sqlx::Error
     Ok(is_reusable)
 }
 
-/// Creates the file if necessary and makes it readable only for its owner, because its salts could reveal submitters'
-/// addresses.
+/// Creates the file if necessary, only for its owner: its salts could reveal submitters' addresses.
 #[cfg(unix)]
 pub(super) fn make_private(file: &Path) {
     use std::fs::{OpenOptions, Permissions, set_permissions};
@@ -220,7 +219,6 @@ pub(super) async fn bring_up_to_date(connection: &mut AnyConnection) -> Result<(
     Migrator::with_migrations(migrations.into()).run(connection).await
 }
 
-/// Returns the names of the migrations that have not run yet.
 pub(super) async fn missing(connection: &mut AnyConnection) -> Result<Vec<String>, MigrateError> {
     let table = Migrator::DEFAULT.table_name;
     connection.ensure_migrations_table(&table).await?;
@@ -236,30 +234,22 @@ pub(super) async fn missing(connection: &mut AnyConnection) -> Result<Vec<String
 impl Storage {
     pub(crate) async fn copy_to(&self, file: &Path) -> Result<()> {
         let name = file.to_str().ok_or_else(|| StorageError::Name(file.display().to_string()))?;
-        // An empty file counts as a new one.
-        make_private(file);
+        // An empty file counts as a new one, and keeps its permissions.
         sql!("VACUUM INTO $1", [name]).execute(&self.pool).await?;
         Ok(())
     }
 
-    /// Counts the runs in a file that no other process uses. Fails if the file is damaged or not a leaderboard
-    /// database.
+    /// Counts the runs in an unused file. Fails if the file is damaged or not a leaderboard database.
     pub(crate) async fn inspect(file: &Path) -> Result<u64> {
         let mut connection = alone(file).read_only(true).connect().await?;
-        let checked = inspect(&mut connection).await;
+        let verdict = sqlx::query("PRAGMA integrity_check(1)").fetch_one(&mut connection).await;
+        let count = sqlx::query("SELECT COUNT(*) AS runs FROM runs").fetch_one(&mut connection).await;
         connection.close().await?;
-        checked
+        match verdict?.try_get("integrity_check")? {
+            "ok" => Ok(u64::try_from(count?.try_get::<i64, _>("runs")?)?),
+            damage => Err(StorageError::Damaged(damage.to_owned())),
+        }
     }
-}
-
-async fn inspect(connection: &mut SqliteConnection) -> Result<u64> {
-    let verdict: String =
-        sqlx::query("PRAGMA integrity_check(1)").fetch_one(&mut *connection).await?.try_get("integrity_check")?;
-    if verdict != "ok" {
-        return Err(StorageError::Damaged(verdict));
-    }
-    let count: i64 = sqlx::query("SELECT COUNT(*) AS runs FROM runs").fetch_one(connection).await?.try_get("runs")?;
-    Ok(u64::try_from(count)?)
 }
 
 /// Writes the log back into the file and removes it, which works only when no other process uses the file.

@@ -6,37 +6,9 @@ use std::collections::BTreeSet;
 use results::api::Deed;
 use sqlx::{AnyConnection, Row};
 
-use super::moderation::{Line, Occasion, log};
+use super::moderation::{Line, ModerationError, Occasion, log};
 use super::values::{execute, sql};
-use super::{Result, Storage, StorageError};
-
-/// The reason why devices cannot be merged or separated.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum MergingError {
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-    #[error("both keys name the same device, {0}: specify two different keys")]
-    Same(String),
-    #[error("no run has the device {0}: a device's key is the part after /devices/ in its page's address")]
-    Unknown(String),
-    #[error(
-        "{key} was merged into {into} before: separate it first, with `leaderboard moderate separate-devices {key}`"
-    )]
-    MergedBefore { key: String, into: String },
-    #[error(
-        "{into} was merged into {from} before, so they are already the same device: separate it first, with \
-         `leaderboard moderate separate-devices {into}`"
-    )]
-    Cycle { from: String, into: String },
-    #[error(
-        "other devices were merged into {key}: {}. Separate them first, with `leaderboard moderate separate-devices`, \
-         and merge each of them",
-        others.join(", ")
-    )]
-    HasOthers { key: String, others: Vec<String> },
-    #[error("{0} is not merged into another device")]
-    NotMerged(String),
-}
+use super::{Result, Storage};
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Merged {
@@ -46,19 +18,14 @@ pub(crate) struct Merged {
 }
 
 impl Storage {
-    /// Merges a device into another one, including its later runs.
-    pub(crate) async fn merge_devices(
-        &self,
-        from: &str,
-        into: &str,
-        occasion: Occasion<'_>,
-    ) -> Result<Merged, MergingError> {
+    pub(crate) async fn merge_devices(&self, from: &str, into: &str, occasion: Occasion<'_>) -> Result<Merged> {
         let mut transaction = self.writing().await?;
-        sqlx::query(self.dialect.alone_with_runs).execute(&mut *transaction).await.map_err(StorageError::from)?;
+        sqlx::query(self.dialect.alone_with_runs).execute(&mut *transaction).await?;
         let into = target(&mut transaction, from, into).await?;
-        let runs = merge(&mut transaction, from, &into).await?.ok_or_else(|| MergingError::Unknown(into.clone()))?;
+        let runs =
+            merge(&mut transaction, from, &into).await?.ok_or_else(|| ModerationError::UnknownDevice(into.clone()))?;
         if runs == 0 {
-            return Err(MergingError::Unknown(from.to_owned()));
+            return Err(ModerationError::UnknownDevice(from.to_owned()).into());
         }
         let line = Line { devices: Some((from, &into)), ..Line::of(Deed::MergeDevices, occasion) };
         log(&mut transaction, &line).await?;
@@ -66,11 +33,11 @@ impl Storage {
         Ok(Merged { into, runs })
     }
 
-    pub(crate) async fn separate_devices(&self, key: &str, occasion: Occasion<'_>) -> Result<Merged, MergingError> {
+    pub(crate) async fn separate_devices(&self, key: &str, occasion: Occasion<'_>) -> Result<Merged> {
         let mut transaction = self.writing().await?;
-        sqlx::query(self.dialect.alone_with_runs).execute(&mut *transaction).await.map_err(StorageError::from)?;
+        sqlx::query(self.dialect.alone_with_runs).execute(&mut *transaction).await?;
         let separated =
-            separate(&mut transaction, key).await?.ok_or_else(|| MergingError::NotMerged(key.to_owned()))?;
+            separate(&mut transaction, key).await?.ok_or_else(|| ModerationError::NotMerged(key.to_owned()))?;
         let line = Line { devices: Some((key, &separated.into)), ..Line::of(Deed::SeparateDevices, occasion) };
         log(&mut transaction, &line).await?;
         self.commit_with_stale(transaction, &BTreeSet::from([key, &separated.into])).await?;
@@ -89,20 +56,20 @@ impl Storage {
     }
 }
 
-async fn target(connection: &mut AnyConnection, from: &str, into: &str) -> Result<String, MergingError> {
+async fn target(connection: &mut AnyConnection, from: &str, into: &str) -> Result<String> {
     if from == into {
-        return Err(MergingError::Same(from.to_owned()));
+        return Err(ModerationError::SameDevice(from.to_owned()).into());
     }
     if let Some(into) = alias(connection, from).await? {
-        return Err(MergingError::MergedBefore { key: from.to_owned(), into });
+        return Err(ModerationError::MergedBefore { key: from.to_owned(), into }.into());
     }
     let target = alias(connection, into).await?.unwrap_or_else(|| into.to_owned());
     if target == from {
-        return Err(MergingError::Cycle { from: from.to_owned(), into: into.to_owned() });
+        return Err(ModerationError::Cycle { from: from.to_owned(), into: into.to_owned() }.into());
     }
     let others = others(connection, from).await?;
     if !others.is_empty() {
-        return Err(MergingError::HasOthers { key: from.to_owned(), others });
+        return Err(ModerationError::HasOthers { key: from.to_owned(), others }.into());
     }
     Ok(target)
 }
@@ -137,7 +104,6 @@ async fn merge(connection: &mut AnyConnection, from: &str, into: &str) -> Result
     Ok(Some(merged.rows_affected()))
 }
 
-/// Undoes a merge. Returns `None` if the device was not merged.
 async fn separate(connection: &mut AnyConnection, key: &str) -> Result<Option<Merged>> {
     let alias = sql!("DELETE FROM device_aliases WHERE device_key = $1 RETURNING into_key", [key])
         .fetch_optional(&mut *connection)

@@ -42,7 +42,6 @@ const LISTED_AFTER: &str = "SELECT run_id, workload, summary FROM results WHERE 
      ORDER BY submitted_unix_seconds, run_id LIMIT $3)";
 const NAMED: &str = exported!("run_id = $1");
 
-/// Returns the query of a portion with realistic parameters.
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     vec![(AFTER.to_owned(), ["1.8e9", "'0123456789abcdef'", "100"].map(str::to_owned).into())]
 }
@@ -59,7 +58,6 @@ impl Storage {
         Ok(self.uploaded_run(run_id).await?.map(StoredRun::into_listed))
     }
 
-    /// Returns the visible runs of these, and the number of unreadable ones.
     pub(crate) async fn visible_runs_named(&self, ids: &[&str]) -> Result<(Vec<StoredRun>, u64)> {
         let (mut runs, mut left_out) = (Vec::with_capacity(ids.len()), 0);
         for id in ids {
@@ -113,9 +111,8 @@ fn tell_unreadable(run_id: &str, cause: &StorageError) {
 fn stored_run(row: &AnyRow, listed: &Listed) -> Result<StoredRun> {
     let record: RunRecord = row.json("record")?;
     let run_id: String = row.try_get("run_id")?;
-    let summaries = record.workloads.iter().map(|workload| (&*workload.workload, &workload.summary));
     let mut run = StoredRun {
-        listed: listed.differing(&run_id, summaries),
+        listed: listed.differing(&run_id, &record),
         run_id,
         tier: tier(row)?,
         notes: row.json("notes")?,

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-use results::api::{Completion, DeviceSource, RankedClass};
+use results::api::{Completion, FigureOfDevice, RankedClass};
 use results::{ClientKind, Precision, Suite};
+use serde::Deserialize;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::trust::mark;
-use super::values::{Columns, execute, sql, unknown_word};
-use super::{Result, Storage};
-use crate::figures::{Completions, DeviceDescription, DeviceFigure, MadeFigure, ProvenResult, figures_of};
-use crate::ranking::{Category, Histogram, ProvenRun};
+use super::values::{Columns, execute, read, sql};
+use super::{Result, Storage, StorageError};
+use crate::figures::{DeviceFigure, MadeFigure, figures_of};
+use crate::ranking::{Histogram, has_place};
 
 /// Condition for the rows of a table, with parameters 1 to 7.
 macro_rules! of_table {
@@ -32,8 +33,7 @@ const TOTAL: &str =
 const SELECT_DEVICE: &str = "SELECT line FROM figures WHERE device_key = $1 \
      ORDER BY suite_name, suite_version, device_class, workload, backend, precision, client_kind";
 
-// These queries need all rows of a table. The database concatenates them, because transferring rows is slow. No part
-// contains the separators.
+// The database concatenates rows, because transferring them is slow. No part contains the separators.
 const SELECT_FASTER: &str = concat!(
     "SELECT string_agg(device_key || '/' || backend || '/' || client_kind || '|' || median || '|' || lower_quartile \
      || '|' || upper_quartile, ';') AS lines",
@@ -51,15 +51,10 @@ pub(crate) struct TableQuery<'a> {
     pub(crate) client: Option<ClientKind>,
 }
 
-pub(crate) struct FastLine {
-    /// Device, backend and client kind, without slashes.
-    pub(crate) key: String,
-    pub(crate) median: f64,
-    pub(crate) lower_quartile: f64,
-    pub(crate) upper_quartile: f64,
-}
+/// Device, backend and client kind of a line, separated by slashes, and its figure without the number of runs.
+pub(crate) type FastLine = (String, FigureOfDevice, ());
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Deserialize)]
 pub(crate) struct Lines {
     pub(crate) total: u64,
     pub(crate) with_place: u64,
@@ -101,8 +96,8 @@ impl Storage {
         for workload in workloads {
             let rows = bound!(FASTEST, query, *workload).bind(i64::from(limit)).fetch_all(&mut *transaction).await?;
             let total = bound!(TOTAL, query, *workload).fetch_one(&mut *transaction).await?;
-            let figures = rows.iter().map(device_figure).collect::<Result<_, _>>()?;
-            tables.push((figures, lines(&total)?.total));
+            let figures = rows.iter().map(|row| row.json("line")).collect::<Result<_>>()?;
+            tables.push((figures, read::<Lines>(&total)?.total));
         }
         Ok(tables)
     }
@@ -116,7 +111,7 @@ impl Storage {
     ) -> Result<(Vec<FastLine>, Lines)> {
         let row = bound!(SELECT_FASTER, query, workload).bind(median).fetch_one(&self.pool).await?;
         let total = bound!(TOTAL, query, workload).fetch_one(&self.pool).await?;
-        Ok((parts(row.try_get("lines")?, fast_line)?, lines(&total)?))
+        Ok((parts(row.try_get("lines")?, fast_line)?, read(&total)?))
     }
 
     pub(crate) async fn rates_in(&self, query: &TableQuery<'_>, workload: &str) -> Result<Vec<RatesOfDevice>> {
@@ -126,16 +121,8 @@ impl Storage {
 
     pub(crate) async fn figures_of_device(&self, device_key: &str) -> Result<Vec<DeviceFigure>> {
         let rows = self.all(sql!(SELECT_DEVICE, [device_key])).await?;
-        rows.iter().map(device_figure).collect()
+        rows.iter().map(|row| row.json("line")).collect()
     }
-}
-
-fn lines(row: &AnyRow) -> Result<Lines> {
-    Ok(Lines { total: row.whole("total")?, with_place: row.whole("with_place")? })
-}
-
-fn device_figure(row: &AnyRow) -> Result<DeviceFigure> {
-    row.json("line")
 }
 
 /// Reads a concatenated column, which is null without rows.
@@ -144,17 +131,24 @@ fn parts<T>(together: Option<&str>, read: impl Fn(&str) -> Result<T>) -> Result<
 }
 
 fn fast_line(line: &str) -> Result<FastLine> {
-    let broken = || unknown_word("line", line);
+    let broken = || broken(line);
     let mut words = line.split('|');
     let key = words.next().ok_or_else(broken)?.to_owned();
     let mut number = || words.next().and_then(|word| word.parse().ok()).ok_or_else(broken);
-    Ok(FastLine { key, median: number()?, lower_quartile: number()?, upper_quartile: number()? })
+    let (median, lower_quartile, upper_quartile) = (number()?, number()?, number()?);
+    let figure =
+        FigureOfDevice { median, lower_quartile, upper_quartile, runs: 0, submitters: u64::MAX, days: u64::MAX };
+    Ok((key, figure, ()))
+}
+
+fn broken(line: &str) -> StorageError {
+    StorageError::Json(serde::de::Error::custom(line))
 }
 
 fn rates_of_device(line: &str) -> Result<RatesOfDevice> {
     let mut words = line.splitn(3, '|');
     let (Some(device), Some(vendor), Some(rates)) = (words.next(), words.next(), words.next()) else {
-        return Err(unknown_word("line", line));
+        return Err(broken(line));
     };
     Ok(RatesOfDevice {
         device_key: device.to_owned(),
@@ -163,7 +157,6 @@ fn rates_of_device(line: &str) -> Result<RatesOfDevice> {
     })
 }
 
-/// Returns every query of this file with a value for each parameter, for checks of their plans.
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     let device = "'reported-example-gpu-9000'";
     let table = ["'quick'", "1", "'gpu'", "'f32'", "'caffe-mnist'", "NULL", "NULL"];
@@ -196,11 +189,11 @@ const OUTDATE_RECENT: &str = "INSERT INTO stale_devices (device_key, mark) \
      ON CONFLICT (device_key) DO UPDATE SET mark = excluded.mark";
 
 /// A merged device has the name of its target.
-const PROVEN: &str = "SELECT runs.run_id, runs.suite_name, runs.suite_version, results.ranked_as, results.workload, \
-     results.backend, results.precision, runs.client_kind, runs.device_source, runs.inferred, \
-     COALESCE(device_aliases.into_name, runs.device_name) AS device_name, \
+const PROVEN: &str = "SELECT runs.run_id, runs.suite_name, runs.suite_version, results.ranked_as AS class, \
+     results.workload, results.backend, results.precision, runs.client_kind, runs.device_key AS key, \
+     runs.device_source AS source, runs.inferred, COALESCE(device_aliases.into_name, runs.device_name) AS name, \
      COALESCE(device_aliases.into_vendor, runs.vendor) AS vendor, \
-     results.rate, results.voice, results.seconds_to_target, runs.submitter, runs.submitter_day \
+     results.rate, results.voice, results.seconds_to_target, runs.submitter, runs.submitter_day AS day \
      FROM runs JOIN results ON results.run_id = runs.run_id \
      LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
      WHERE runs.device_key = $1 AND results.ranked_as IS NOT NULL AND results.rate > 0 \
@@ -235,7 +228,10 @@ impl Storage {
         let (mut last, mut attempts) = (String::new(), 0);
         // Sorted by key, so that a device that is always stale does not block the others.
         while let Some((device, mark)) = self.stale_device_after(&last).await? {
-            let figures = figures_of(self.proven_results(&device).await?, &self.completions(&device).await?);
+            let proven = self.all(sql!(PROVEN, [&device])).await?.iter().map(read).collect::<Result<_>>()?;
+            let completions =
+                self.all(sql!(COMPLETIONS, [&device])).await?.iter().map(completion).collect::<Result<_>>()?;
+            let figures = figures_of(proven, &completions);
             attempts += 1;
             // Repeats, so that a writer sees its own change in the metrics despite concurrent changes.
             if self.replace_figures(&device, &mark, &figures).await? || attempts == MAX_ATTEMPTS {
@@ -246,23 +242,9 @@ impl Storage {
     }
 
     async fn stale_device_after(&self, last: &str) -> Result<Option<(String, String)>> {
-        let row = self
-            .optional(sql!(
-                "SELECT device_key, mark FROM stale_devices WHERE device_key > $1 ORDER BY device_key LIMIT 1",
-                [last]
-            ))
-            .await?;
+        let query = "SELECT device_key, mark FROM stale_devices WHERE device_key > $1 ORDER BY device_key LIMIT 1";
+        let row = self.optional(sql!(query, [last])).await?;
         row.map(|row| Ok((row.try_get("device_key")?, row.try_get("mark")?))).transpose()
-    }
-
-    async fn proven_results(&self, device: &str) -> Result<Vec<ProvenResult>> {
-        let rows = self.all(sql!(PROVEN, [device])).await?;
-        rows.iter().map(|row| proven_result(device, row)).collect()
-    }
-
-    async fn completions(&self, device: &str) -> Result<Completions> {
-        let rows = self.all(sql!(COMPLETIONS, [device])).await?;
-        rows.iter().map(completion).collect()
     }
 
     /// Returns `false` if the device changed again or another server has refreshed it.
@@ -305,41 +287,12 @@ async fn insert(connection: &mut AnyConnection, made: &MadeFigure) -> Result<()>
             figure.upper_quartile,
             serde_json::to_string(line)?,
             serde_json::to_string(rates)?,
-            figure.has_place()
+            has_place(figure)
         ]
     )?;
     Ok(())
 }
 
-fn proven_result(device: &str, row: &AnyRow) -> Result<ProvenResult> {
-    Ok(ProvenResult {
-        device: DeviceDescription {
-            key: device.to_owned(),
-            name: row.try_get("device_name")?,
-            source: row.named("device_source", DeviceSource::named)?,
-            inferred: row.try_get("inferred")?,
-            vendor: row.try_get("vendor")?,
-        },
-        class: row.named("ranked_as", RankedClass::named)?,
-        category: Category {
-            suite: row.suite()?,
-            workload: row.try_get("workload")?,
-            backend: row.try_get("backend")?,
-            precision: row.named("precision", Precision::named)?,
-            client_kind: row.named("client_kind", ClientKind::named)?,
-        },
-        run: ProvenRun {
-            run_id: row.try_get("run_id")?,
-            rate: row.try_get("rate")?,
-            voice: row.try_get("voice")?,
-            day: row.whole("submitter_day")?,
-        },
-        seconds_to_target: row.try_get("seconds_to_target")?,
-        submitter: row.try_get("submitter")?,
-    })
-}
-
 fn completion(row: &AnyRow) -> Result<((String, Suite), Completion)> {
-    let completion = Completion { finished: row.whole("finished")?, announced: row.whole("announced")? };
-    Ok(((row.try_get("submitter")?, row.suite()?), completion))
+    Ok(((row.try_get("submitter")?, row.suite()?), read(row)?))
 }

@@ -1,13 +1,12 @@
 //! The latest proven results of a device in one category. For a device with a hundred thousand runs, most are left out.
 
 use results::api::RunSort;
-use sqlx::Row;
-use sqlx::any::AnyRow;
+use serde::Deserialize;
 
 use super::access_path::{Conditions, Key, Order, ScanRange};
 use super::kinds::{KindFilter, Kinds};
 use super::list::last_place;
-use super::values::{Columns, Statement, Value};
+use super::values::{Statement, Value, read};
 use super::{Result, Storage};
 use crate::ranking::{Category, ProvenRun};
 
@@ -15,12 +14,13 @@ use crate::ranking::{Category, ProvenRun};
 const MAX_SCANNED: u64 = 20_000;
 const READ: u64 = 2000;
 
-const PAST: &str = "SELECT results.run_id, results.workload, results.rate, results.submitted_unix_seconds, \
-     results.voice, results.submitter_day, results.engine_version, results.driver FROM results";
+const PAST: &str = "SELECT results.run_id, results.rate, results.submitted_unix_seconds, \
+     results.voice, results.submitter_day AS day, results.engine_version, results.driver FROM results";
 
 /// A proven result of a device, with the versions that may explain a change.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct PastResult {
+    #[serde(flatten)]
     pub(crate) run: ProvenRun,
     pub(crate) submitted_unix_seconds: f64,
     pub(crate) engine_version: String,
@@ -36,15 +36,15 @@ pub(crate) struct HistoryPart {
 impl Storage {
     pub(crate) async fn history(&self, device: &str, class: &'static str, category: &Category) -> Result<HistoryPart> {
         let mut transaction = self.reading().await?;
-        let kinds = KindFilter {
-            backend: Some(category.backend.clone()),
-            precision: Some(category.precision.name()),
-            suite_name: Some(category.suite.name.clone()),
-            suite_version: Some(category.suite.version),
-            client_kind: Some(category.client_kind.name()),
-            ranked_as: Some(class),
-            ..KindFilter::default()
-        };
+        let version = category.suite.version.to_string();
+        let kinds = KindFilter::new([
+            ("backend", Some(&*category.backend)),
+            ("precision", Some(category.precision.name())),
+            ("suite_name", Some(&*category.suite.name)),
+            ("suite_version", Some(&*version)),
+            ("client_kind", Some(category.client_kind.name())),
+            ("ranked_as", Some(class)),
+        ]);
         let kinds = kinds.kinds(&mut transaction).await?;
         if kinds.as_ref().is_none_or(Kinds::is_empty) {
             return Ok(HistoryPart { results: Vec::new(), older_left_out: false });
@@ -54,7 +54,7 @@ impl Storage {
         let mut rows = latest(&conditions, until.as_ref()).query().fetch_all(&mut *transaction).await?;
         let too_many = rows.len() as u64 > READ;
         rows.truncate(usize::try_from(READ)?);
-        let results = rows.iter().map(past_result).collect::<Result<_, _>>()?;
+        let results = rows.iter().map(read).collect::<Result<_>>()?;
         Ok(HistoryPart { results, older_left_out: too_many || until.is_some() })
     }
 }
@@ -74,21 +74,6 @@ fn latest(conditions: &Conditions<'_>, until: Option<&Key>) -> Statement {
     conditions.rows(None, ScanRange { until, ..ScanRange::default() }, (0, READ + 1), PAST)
 }
 
-fn past_result(row: &AnyRow) -> Result<PastResult> {
-    Ok(PastResult {
-        run: ProvenRun {
-            run_id: row.try_get("run_id")?,
-            rate: row.try_get("rate")?,
-            voice: row.try_get("voice")?,
-            day: row.whole("submitter_day")?,
-        },
-        submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
-        engine_version: row.try_get("engine_version")?,
-        driver: row.try_get("driver")?,
-    })
-}
-
-/// Returns the queries of this file with a value for each parameter, for checks of their plans.
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     let conditions = conditions("reported-example-gpu-9000", "caffe-mnist", Some(Kinds::numbered(&[1, 2, 3])));
     let key = Key {

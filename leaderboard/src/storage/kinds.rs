@@ -2,24 +2,23 @@
 //! of kinds, so the matching ones are found at once.
 
 use results::api::Tier;
-use results::{RunRecord, WorkloadRecord};
-use sqlx::any::AnyRow;
+use results::{RunRecord, Suite, WorkloadRecord};
+use serde::Deserialize;
 use sqlx::{AnyConnection, Row};
 
 use super::Result;
 use super::run_rows::vendor_of;
-use super::values::{Statement, Value, execute, sql};
+use super::values::{Statement, Value, execute, read, sql};
 use crate::secrets::sha256;
 
 /// Hexadecimal digits of a kind's number: 60 bits, positive in every database. Collisions are improbable.
 const DIGITS: usize = 15;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(super) struct Kind {
     pub(super) backend: String,
     pub(super) precision: String,
-    pub(super) suite_name: String,
-    pub(super) suite_version: i64,
+    pub(super) suite: Suite,
     pub(super) client_kind: String,
     /// Empty for programs other than browsers.
     pub(super) browser: String,
@@ -29,30 +28,17 @@ pub(super) struct Kind {
     pub(super) ranked_as: String,
 }
 
-/// A filter of kinds. A field that is `None` matches all kinds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct KindFilter {
-    pub(crate) backend: Option<String>,
-    pub(crate) precision: Option<&'static str>,
-    pub(crate) suite_name: Option<String>,
-    pub(crate) suite_version: Option<u32>,
-    pub(crate) client_kind: Option<&'static str>,
-    pub(crate) browser: Option<&'static str>,
-    pub(crate) system: Option<&'static str>,
-    pub(crate) vendor: Option<&'static str>,
-    pub(crate) tier: Option<&'static str>,
-    pub(crate) ranked_as: Option<&'static str>,
-}
+/// Words that columns of a kind must have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KindFilter(Vec<(&'static str, String)>);
 
 impl Kind {
-    /// Returns the kind of a workload of a record while it is not ranked.
     pub(super) fn of(record: &RunRecord, workload: &WorkloadRecord, tier: Tier) -> Self {
         let client = &record.provenance.client;
         Self {
             backend: record.device.backend.clone(),
             precision: workload.settings.precision.name().to_owned(),
-            suite_name: record.suite.name.clone(),
-            suite_version: i64::from(record.suite.version),
+            suite: record.suite.clone(),
             client_kind: client.kind.name().to_owned(),
             browser: client.browser().unwrap_or_default().to_owned(),
             system: client.system().to_owned(),
@@ -62,68 +48,44 @@ impl Kind {
         }
     }
 
-    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
-        Ok(Self {
-            backend: row.try_get("backend")?,
-            precision: row.try_get("precision")?,
-            suite_name: row.try_get("suite_name")?,
-            suite_version: row.try_get("suite_version")?,
-            client_kind: row.try_get("client_kind")?,
-            browser: row.try_get("browser")?,
-            system: row.try_get("system")?,
-            vendor: row.try_get("vendor")?,
-            tier: row.try_get("tier")?,
-            ranked_as: row.try_get("ranked_as")?,
-        })
-    }
-
     fn words(&self) -> [&str; 9] {
-        let Self { backend, precision, suite_name, client_kind, browser, system, vendor, tier, ranked_as, .. } = self;
-        [backend, precision, suite_name, client_kind, browser, system, vendor, tier, ranked_as]
+        let Self { backend, precision, suite, client_kind, browser, system, vendor, tier, ranked_as } = self;
+        [backend, precision, &suite.name, client_kind, browser, system, vendor, tier, ranked_as]
     }
 
     /// Returns the number of the kind, which is the same on all servers at all times.
     pub(super) fn number(&self) -> i64 {
         // The names contain no line breaks.
-        let text = format!("{}\n{}", self.suite_version, self.words().join("\n"));
+        let text = format!("{}\n{}", self.suite.version, self.words().join("\n"));
         let digest = sha256(text.as_bytes());
-        digest.chars().take(DIGITS).fold(0, |number, digit| number * 16 + i64::from(digit.to_digit(16).unwrap_or(0)))
+        i64::from_str_radix(&digest[..DIGITS], 16).unwrap_or_default()
     }
 
-    /// Inserts the kind if it is new, and returns its number.
     pub(super) async fn keep(&self, connection: &mut AnyConnection) -> Result<i64> {
         let number = self.number();
         let insert = "INSERT INTO kinds (kind, suite_version, backend, precision, suite_name, client_kind, browser, \
              system, vendor, tier, ranked_as) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
              ON CONFLICT (kind) DO NOTHING";
-        let insert = sql!(insert, [number, self.suite_version]);
+        let insert = sql!(insert, [number, i64::from(self.suite.version)]);
         self.words().into_iter().fold(insert, |insert, word| insert.bind(word.to_owned())).execute(connection).await?;
         Ok(number)
     }
 }
 
 impl KindFilter {
+    /// Columns without a word match all kinds.
+    pub(crate) fn new<'a>(words: impl IntoIterator<Item = (&'static str, Option<&'a str>)>) -> Self {
+        Self(words.into_iter().filter_map(|(column, word)| Some((column, word?.to_owned()))).collect())
+    }
+
     /// Selects the numbers of the matching kinds. Returns `None` if all kinds match.
     pub(super) fn statement(&self) -> Option<Statement> {
-        let words = [
-            ("backend", self.backend.as_deref()),
-            ("precision", self.precision),
-            ("suite_name", self.suite_name.as_deref()),
-            ("client_kind", self.client_kind),
-            ("browser", self.browser),
-            ("system", self.system),
-            ("vendor", self.vendor),
-            ("tier", self.tier),
-            ("ranked_as", self.ranked_as),
-        ];
         let mut statement = Statement::default();
-        let mut conditions = Vec::new();
-        for (column, word) in words.into_iter().filter_map(|(column, word)| Some((column, word?))) {
-            conditions.push(format!("{column} = {}", statement.value(Value::Text(word.to_owned()))));
-        }
-        if let Some(version) = self.suite_version {
-            conditions.push(format!("suite_version = {}", statement.value(Value::Whole(i64::from(version)))));
-        }
+        let mut equals = |(column, word): &(&str, String)| {
+            let value = statement.value(Value::Text(word.clone()));
+            format!("CAST({column} AS TEXT) = {value}")
+        };
+        let conditions: Vec<String> = self.0.iter().map(&mut equals).collect();
         statement.sql = format!(
             "SELECT string_agg(CAST(kind AS TEXT), ',') AS numbers FROM kinds WHERE {}",
             conditions.join(" AND ")
@@ -151,7 +113,6 @@ impl Kinds {
         self.0.is_empty()
     }
 
-    /// Returns the SQL condition that the kind in this column is one of these.
     pub(super) fn include(&self, column: &str) -> String {
         format!("{column} IN ({})", self.0)
     }
@@ -168,7 +129,7 @@ pub(super) async fn renew(connection: &mut AnyConnection, run_id: &str, tier: Ti
     .await?;
     for row in &rows {
         let place: String = row.try_get("place")?;
-        let before = Kind::from_row(row)?;
+        let before: Kind = read(row)?;
         let after = Kind { tier: tier.name().to_owned(), ranked_as: place.clone(), ..before.clone() };
         if after == before {
             continue;

@@ -1,19 +1,15 @@
 //! Pages of lists of results, each read on one of a few access paths ([`super::access_path`]) with a bounded scan.
 
-use results::api::{DeviceSource, RunRow, RunSort};
-use results::{Client, Precision};
+use results::Client;
+use results::api::{RunRow, RunSort};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
 use super::access_path::{AccessPath, Conditions, Key, Order, ScanRange};
 use super::kinds::{KindFilter, Kinds};
-use super::runs::tier;
-use super::values::{Columns, Statement, as_flag, sql};
+use super::values::{Columns, Statement, as_flag, fields, read, sql};
 use super::{Result, Storage};
 use crate::figures::DeviceDescription;
-
-/// Divisor of the scan limit for the first scan. Most pages are full after it.
-const FIRST_PART: u64 = 12;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
@@ -59,19 +55,10 @@ struct Plan {
     total: Option<u64>,
 }
 
-impl Plan {
-    /// Returns the limits of the scans to try, a small one first.
-    fn scan_limits(&self) -> Vec<Option<u64>> {
-        match self.scan_limit {
-            Some(most) => vec![Some((most / FIRST_PART).max(1)), Some(most)],
-            None => vec![None],
-        }
-    }
-}
-
 const SHOWN: &str = concat!(
-    "SELECT runs.run_id, results.workload, runs.backend, runs.adapter, runs.claimed_name, runs.client, ",
-    "results.batch_size, results.precision, runs.tier, results.submitted_unix_seconds, results.summary, ",
+    "SELECT runs.run_id, results.workload, runs.backend, runs.adapter AS adapter_json, runs.claimed_name, \
+     runs.client AS client_json, results.batch_size, results.precision, runs.tier, results.submitted_unix_seconds, \
+     results.summary AS summary_json, ",
     as_flag!("runs.standard", "standard"),
     ", ",
     as_flag!("results.ranked_as IS NOT NULL", "ranked"),
@@ -80,8 +67,8 @@ const SHOWN: &str = concat!(
 );
 
 /// Describes a device by its newest run. A run that was merged into the device has the device's name and vendor.
-const DEVICE: &str = "SELECT device_source, inferred, COALESCE(into_name, device_name) AS device_name, \
-     COALESCE(into_vendor, vendor) AS vendor \
+const DEVICE: &str = "SELECT runs.device_key AS key, device_source AS source, inferred, \
+     COALESCE(into_name, device_name) AS name, COALESCE(into_vendor, vendor) AS vendor \
      FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
      WHERE runs.device_key = $1 AND tier <> 'hidden' ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1";
 
@@ -108,20 +95,13 @@ impl Storage {
         let after = query.after.as_ref();
         // One more row shows whether there is a next page.
         let part = (query.skip, query.limit + 1);
-        let (mut rows, mut is_full, mut until) = (Vec::new(), false, None);
-        for limit in plan.scan_limits() {
-            until = match limit {
-                Some(most) => last_place(&mut transaction, &conditions, after, most).await?,
-                None => None,
-            };
-            let statement =
-                conditions.rows(plan.path, ScanRange { after, until: until.as_ref(), limit: bounds.few }, part, SHOWN);
-            rows = statement.query().fetch_all(&mut *transaction).await?;
-            is_full = rows.len() as u64 > query.limit;
-            if is_full || until.is_none() {
-                break;
-            }
-        }
+        let until = match plan.scan_limit {
+            Some(most) => last_place(&mut transaction, &conditions, after, most).await?,
+            None => None,
+        };
+        let range = ScanRange { after, until: until.as_ref(), limit: bounds.few };
+        let mut rows = conditions.rows(plan.path, range, part, SHOWN).query().fetch_all(&mut *transaction).await?;
+        let is_full = rows.len() as u64 > query.limit;
         rows.truncate(usize::try_from(query.limit)?);
         let next = match (rows.last(), until) {
             (Some(row), _) if is_full => Some((key(row, query.order)?, 0)),
@@ -145,16 +125,8 @@ impl Storage {
         Ok(ListPage { rows: rows.iter().map(run_row).collect::<Result<_, _>>()?, total, more_than_total, next })
     }
 
-    /// Returns the device with this key, or `None` if none of its runs is visible.
     pub(crate) async fn described_device(&self, key: &str) -> Result<Option<DeviceDescription>> {
-        let Some(row) = self.optional(sql!(DEVICE, [key])).await? else { return Ok(None) };
-        Ok(Some(DeviceDescription {
-            key: key.to_owned(),
-            name: row.try_get("device_name")?,
-            source: row.named("device_source", DeviceSource::named)?,
-            inferred: row.try_get("inferred")?,
-            vendor: row.try_get("vendor")?,
-        }))
+        self.optional(sql!(DEVICE, [key])).await?.as_ref().map(read).transpose()
     }
 
     pub(crate) async fn recent_of_device(&self, key: &str, most: u32) -> Result<Vec<RunRow>> {
@@ -171,24 +143,12 @@ fn recent_of_device() -> String {
 }
 
 fn run_row(row: &AnyRow) -> Result<RunRow> {
-    let client: Client = row.json("client")?;
-    Ok(RunRow {
-        run_id: row.try_get("run_id")?,
-        workload: row.try_get("workload")?,
-        backend: row.try_get("backend")?,
-        adapter: row.json("adapter")?,
-        claimed_name: row.try_get("claimed_name")?,
-        client_kind: client.kind,
-        client: format!("{} {}", client.name, client.version),
-        operating_system: client.operating_system,
-        batch_size: row.whole("batch_size")?,
-        precision: row.named("precision", Precision::named)?,
-        tier: tier(row)?,
-        standard: row.flag("standard")?,
-        ranked: row.flag("ranked")?,
-        submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
-        summary: row.json("summary")?,
-    })
+    let mut fields = fields(row)?;
+    let client: Client = serde_json::from_value(fields["client"].take())?;
+    fields.insert("client".to_owned(), format!("{} {}", client.name, client.version).into());
+    fields.insert("client_kind".to_owned(), client.kind.name().into());
+    fields.insert("operating_system".to_owned(), client.operating_system.into());
+    Ok(serde_json::from_value(fields.into())?)
 }
 
 /// Chooses the first filter that matches few results, or else the order of the list.
@@ -241,7 +201,6 @@ fn key(row: &AnyRow, order: Order) -> Result<Key> {
     })
 }
 
-/// Returns the queries of all lists with a value for each parameter, for checks of their plans.
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     let key = Key {
         number: 1.8e9,

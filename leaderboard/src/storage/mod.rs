@@ -33,15 +33,15 @@ pub use address::{AddressError, AddressParser, DatabaseAddress};
 pub(crate) use comparisons::NewComparison;
 pub(crate) use connect::leave_alone;
 use connect::{Dialect, IfMissing, Target};
-pub(crate) use device_aliases::MergingError;
 pub(crate) use export::Place;
-pub(crate) use figures::{FastLine, RatesOfDevice, TableQuery};
+pub(crate) use figures::{RatesOfDevice, TableQuery};
 pub(crate) use history::{HistoryPart, PastResult};
 pub(crate) use kinds::KindFilter;
 pub(crate) use list::{Bounds, ListQuery};
+
 pub(crate) use moderation::{Act, Change, ModerationError, Occasion};
 pub(crate) use runs::{Acceptance, NewRun, StandingRun, WorkloadRate};
-pub(crate) use started::{Started, Submitter};
+pub(crate) use started::Submitter;
 pub(crate) use trouble::Trouble;
 pub(crate) use trust::Own;
 pub(crate) use verifications::{Asked, Candidates, Conclusion, Verification};
@@ -82,18 +82,16 @@ pub enum StorageError {
          migrate`"
     )]
     Outdated(String),
-    #[error("a stored {column} is unknown: {word}")]
-    Word { column: &'static str, word: String },
-    #[error("the salt of the day cannot be used: {0}")]
-    Salt(String),
     #[error("the system provides no random numbers: {0}")]
-    Mark(String),
+    Randomness(#[from] getrandom::Error),
     #[error("it is damaged: {0}")]
     Damaged(String),
     #[error("written data may not be on the disk; check the disk before you restart the server: {0}")]
     NotOnDisk(String),
     #[error("SQLite does not support the file name {0}, which is not valid Unicode")]
     Name(String),
+    #[error(transparent)]
+    Refused(#[from] ModerationError),
 }
 
 impl Storage {

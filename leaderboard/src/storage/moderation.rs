@@ -2,14 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use results::api::{Deed, ModerationEntry, ModerationLog, ModerationQuery, Tier};
-use sqlx::any::AnyRow;
+use results::api::{Deed, ModerationLog, ModerationQuery, Tier};
 use sqlx::{AnyConnection, Row};
 
-use super::runs::tier;
 use super::trust::{Own, Trust, Word, mark};
-use super::values::{Columns, as_flag, execute, sql};
-use super::{Result, Storage, StorageError, trust};
+use super::values::{as_flag, execute, read, sql};
+use super::{Result, Storage, trust};
 
 const DEFAULT_ENTRIES: u32 = 100;
 const MAX_COUNTED: i64 = 10_000;
@@ -26,11 +24,10 @@ const PAGE: &str = concat!(
 const COUNT: &str = "SELECT COUNT(*) AS total FROM (SELECT 1 FROM moderation_log ORDER BY done_unix_seconds DESC, entry \
      LIMIT $1) AS counted";
 
+/// The reason why an action of a moderator is refused.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ModerationError {
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-    #[error("no run {0} in the database")]
+pub enum ModerationError {
+    #[error("no run {0} in the database: a run id is the 16 letters and digits after /runs/ in the run's link")]
     UnknownRun(String),
     #[error(
         "no moderator hid or flagged run {run_id}: the leaderboard's own rules made it {}. Change its tier with \
@@ -38,6 +35,27 @@ pub(crate) enum ModerationError {
         tier.name()
     )]
     NotModerated { run_id: String, tier: Tier },
+    #[error("both keys name the same device, {0}: specify two different keys")]
+    SameDevice(String),
+    #[error("no run has the device {0}: a device's key is the part after /devices/ in its page's address")]
+    UnknownDevice(String),
+    #[error(
+        "{key} was merged into {into} before: separate it first, with `leaderboard moderate separate-devices {key}`"
+    )]
+    MergedBefore { key: String, into: String },
+    #[error(
+        "{into} was merged into {from} before, so they are already the same device: separate it first, with \
+         `leaderboard moderate separate-devices {into}`"
+    )]
+    Cycle { from: String, into: String },
+    #[error(
+        "other devices were merged into {key}: {}. Separate them first, with `leaderboard moderate separate-devices`, \
+         and merge each of them",
+        others.join(", ")
+    )]
+    HasOthers { key: String, others: Vec<String> },
+    #[error("{0} is not merged into another device")]
+    NotMerged(String),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +89,6 @@ impl Act {
         }
     }
 
-    /// Returns the trust in a run after the action.
     fn on(self, run_id: &str, before: &Trust, reason: Option<&str>) -> Result<Trust, ModerationError> {
         let own = before.own.clone();
         match self {
@@ -90,19 +107,14 @@ impl Act {
 
 impl Storage {
     /// Applies an action to all of these runs, or to none if one is refused.
-    pub(crate) async fn moderate(
-        &self,
-        run_ids: &[String],
-        act: Act,
-        occasion: Occasion<'_>,
-    ) -> Result<Vec<Change>, ModerationError> {
+    pub(crate) async fn moderate(&self, run_ids: &[String], act: Act, occasion: Occasion<'_>) -> Result<Vec<Change>> {
         // All transactions use the same order, to avoid deadlocks. Each run occurs once.
         let in_order: BTreeSet<&String> = run_ids.iter().collect();
         let (mut changes, mut devices) = (Vec::new(), BTreeSet::new());
         let mut transaction = self.writing().await?;
         for run_id in in_order {
             // After an error the transaction is rolled back.
-            let before = trust::read(&mut transaction, run_id).await?;
+            let before = trust::read_trust(&mut transaction, run_id).await?;
             let before = before.ok_or_else(|| ModerationError::UnknownRun(run_id.clone()))?;
             let now = act.on(run_id, &before, occasion.reason)?;
             devices.extend(trust::write(&mut transaction, run_id, &before, &now).await?);
@@ -115,7 +127,6 @@ impl Storage {
         Ok(changes)
     }
 
-    /// Returns a page of the log, newest entry first.
     pub(crate) async fn moderation_log(&self, query: &ModerationQuery) -> Result<ModerationLog> {
         // Reads the total and the entries from one snapshot.
         let mut transaction = self.reading().await?;
@@ -125,7 +136,7 @@ impl Storage {
                 .fetch_all(&mut *transaction)
                 .await?;
         Ok(ModerationLog {
-            entries: rows.iter().map(entry).collect::<Result<_, _>>()?,
+            entries: rows.iter().map(read).collect::<Result<_>>()?,
             total: u64::try_from(counted.min(MAX_COUNTED))?,
             more_than_total: counted > MAX_COUNTED,
         })
@@ -167,21 +178,6 @@ pub(super) async fn log(connection: &mut AnyConnection, line: &Line<'_>) -> Resu
     Ok(())
 }
 
-fn entry(row: &AnyRow) -> Result<ModerationEntry> {
-    let has_tier = row.try_get::<Option<&str>, _>("tier")?.is_some();
-    Ok(ModerationEntry {
-        done_unix_seconds: row.try_get("done_unix_seconds")?,
-        deed: row.named("deed", Deed::named)?,
-        run_id: row.try_get("run_id")?,
-        run_is_visible: row.flag("run_is_visible")?,
-        tier: has_tier.then(|| tier(row)).transpose()?,
-        device_key: row.try_get("device_key")?,
-        into_device_key: row.try_get("into_device_key")?,
-        reason: row.try_get("reason")?,
-    })
-}
-
-/// Returns every query of this file that the page uses, with a value for each parameter.
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     vec![(PAGE.to_owned(), vec!["100".to_owned(), "10000".to_owned()]), (COUNT.to_owned(), vec!["10001".to_owned()])]
 }

@@ -166,7 +166,6 @@ fn insert_results(results: usize) -> String {
     format!("INSERT INTO results ({RESULT_COLUMNS}) VALUES {}", rows.join(", "))
 }
 
-/// Returns the candidates if the device is a guess.
 fn guess(inferred: &Inferred) -> Option<String> {
     match inferred {
         Inferred::Reported(_) => None,
@@ -188,17 +187,4 @@ pub(super) fn vendor_of(record: &RunRecord) -> Option<&'static str> {
 /// Negates a metric, so that the largest comes first. Returns 0, never the negative zero, for `None`.
 pub(super) fn descending(figure: Option<f64>) -> f64 {
     figure.filter(|figure| *figure > 0.0).map_or(0.0, |figure| -figure)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_largest_comes_first_and_nothing_last() {
-        let mut figures = [None, Some(2.0), Some(0.0), Some(3.0)].map(descending);
-        figures.sort_by(f64::total_cmp);
-        assert_eq!(figures, [-3.0, -2.0, 0.0, 0.0]);
-        assert!(figures[2].is_sign_positive());
-    }
 }

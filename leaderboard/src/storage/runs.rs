@@ -1,14 +1,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use results::api::{Deed, Note, RankedClass, Tier, Verdict};
-use results::{ClientKind, Precision, RunRecord, Suite, Summary};
+use results::{ClientKind, Precision, RunRecord, Suite, Summary, WorkloadRecord};
+use serde::Deserialize;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::moderation::{Line, Occasion, log};
 use super::run_rows::RunRows;
 use super::started::{Submitter, count_finished};
-use super::values::{Columns, being_verified, execute, sql};
+use super::values::{Columns, being_verified, execute, read, sql};
 use super::verifications::queue;
 use super::{Result, Storage, verifications};
 
@@ -42,7 +43,9 @@ pub(crate) enum Acceptance {
 }
 
 /// Columns that identify a repeated upload.
+#[derive(Deserialize)]
 pub(crate) struct StoredRow {
+    #[serde(flatten)]
     pub(crate) verdict: Verdict,
     pub(crate) submitted_unix_seconds: f64,
     pub(crate) fingerprint: String,
@@ -60,19 +63,14 @@ impl Listed {
     }
 
     /// Returns the listed metrics of a run's workloads in the order of its record, none if they equal the record's.
-    pub(super) fn differing<'a>(
-        &'a self,
-        run_id: &str,
-        summaries: impl Iterator<Item = (&'a str, &'a Summary)>,
-    ) -> Vec<Summary> {
-        let mut differ = false;
-        let listed = summaries.map(|(workload, summary)| {
-            let listed = self.0.get(&(run_id.to_owned(), workload.to_owned())).unwrap_or(summary);
-            differ |= listed != summary;
-            listed.clone()
-        });
-        let listed = listed.collect();
-        if differ { listed } else { Vec::new() }
+    pub(super) fn differing(&self, run_id: &str, record: &RunRecord) -> Vec<Summary> {
+        let listed = |of: &WorkloadRecord| {
+            let listed = self.0.get(&(run_id.to_owned(), of.workload.clone()));
+            listed.unwrap_or(&of.summary).clone()
+        };
+        let all: Vec<Summary> = record.workloads.iter().map(listed).collect();
+        let is_same = record.workloads.iter().map(|of| &of.summary).eq(&all);
+        if is_same { Vec::new() } else { all }
     }
 }
 
@@ -85,8 +83,9 @@ impl Storage {
                 return Ok(done);
             }
             // The same record exists or has just been deleted. The next iteration detects a deletion.
-            if let Some(other) = self.run_with(run.fingerprint).await? {
-                return Ok(Acceptance::SameRecord(other));
+            let query = sql!("SELECT run_id FROM runs WHERE fingerprint = $1", [run.fingerprint]);
+            if let Some(other) = self.optional(query).await? {
+                return Ok(Acceptance::SameRecord(other.try_get("run_id")?));
             }
         }
     }
@@ -128,31 +127,19 @@ impl Storage {
         Ok(Some(Acceptance::Stored))
     }
 
-    async fn run_with(&self, fingerprint: &str) -> Result<Option<String>> {
-        let row = self.optional(sql!("SELECT run_id FROM runs WHERE fingerprint = $1", [fingerprint])).await?;
-        row.map(|row| Ok(row.try_get("run_id")?)).transpose()
-    }
-
     pub(crate) async fn stored_row(&self, run_id: &str) -> Result<Option<StoredRow>> {
         let query = concat!(
-            "SELECT tier, notes, submitted_unix_seconds, fingerprint, ",
+            "SELECT tier, notes AS notes_json, submitted_unix_seconds, fingerprint, ",
             being_verified!(),
             " FROM runs WHERE run_id = $1"
         );
-        let Some(row) = self.optional(sql!(query, [run_id])).await? else { return Ok(None) };
-        let (tier, being_verified) = (tier(&row)?, row.flag("being_verified")?);
-        Ok(Some(StoredRow {
-            verdict: Verdict { tier, notes: row.json("notes")?, being_verified },
-            submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
-            fingerprint: row.try_get("fingerprint")?,
-        }))
+        self.optional(sql!(query, [run_id])).await?.as_ref().map(read).transpose()
     }
 
     pub(super) async fn listed(&self, run_id: &str) -> Result<Listed> {
         Listed::of(&self.all(sql!("SELECT run_id, workload, summary FROM results WHERE run_id = $1", [run_id])).await?)
     }
 
-    /// Returns the public verdict on a run, or `None` for a hidden run.
     pub(crate) async fn verdict(&self, run_id: &str) -> Result<Option<Verdict>> {
         let verdict = self.stored_row(run_id).await?.map(|row| row.verdict);
         Ok(verdict.filter(|verdict| verdict.tier != Tier::Hidden))
@@ -164,9 +151,8 @@ impl Storage {
         if hold(&mut transaction, run_id).await?.is_none() {
             return Ok(false);
         }
-        let row = sql!("SELECT COUNT(*) AS secrets FROM deletion_secrets WHERE run_id = $1", [run_id])
-            .fetch_one(&mut *transaction)
-            .await?;
+        let count = "SELECT COUNT(*) AS secrets FROM deletion_secrets WHERE run_id = $1";
+        let row = sql!(count, [run_id]).fetch_one(&mut *transaction).await?;
         let has_room = row.try_get::<i64, _>("secrets")? < i64::from(most);
         if has_room {
             insert_secret(&mut transaction, run_id, hash).await?;
@@ -175,7 +161,6 @@ impl Storage {
         Ok(has_room)
     }
 
-    /// Returns the hashes of the deletion secrets of a run, none for an unknown run.
     pub(crate) async fn deletion_secrets(&self, run_id: &str) -> Result<Vec<String>> {
         let rows = self.all(sql!("SELECT secret_hash FROM deletion_secrets WHERE run_id = $1", [run_id])).await?;
         rows.iter().map(|row| Ok(row.try_get("secret_hash")?)).collect()
@@ -197,7 +182,7 @@ async fn insert_secret(connection: &mut AnyConnection, run_id: &str, hash: &str)
 }
 
 pub(super) fn tier(row: &AnyRow) -> Result<Tier> {
-    row.named("tier", Tier::from_name)
+    row.word("tier")
 }
 
 impl Storage {
@@ -221,15 +206,17 @@ impl Storage {
     }
 }
 
-const RUN: &str = "SELECT suite_name, suite_version, device_class, runs.device_key, backend, client_kind, \
+const RUN: &str = "SELECT suite_name, suite_version, runs.device_key, backend, client_kind, \
+     CASE WHEN device_class IN ('gpu', 'processor') THEN device_class END AS class, \
      COALESCE(into_vendor, vendor) AS vendor \
      FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
      WHERE run_id = $1 AND tier <> 'hidden'";
 
 const RATES: &str = "SELECT workload, precision, rate FROM results WHERE run_id = $1 AND rate > 0 ORDER BY workload";
 
-/// Columns that determine the place of a run.
+#[derive(Deserialize)]
 pub(crate) struct StandingRun {
+    #[serde(default)]
     pub(crate) rates: Vec<WorkloadRate>,
     pub(crate) suite: Suite,
     pub(crate) class: Option<RankedClass>,
@@ -239,6 +226,7 @@ pub(crate) struct StandingRun {
     pub(crate) client_kind: ClientKind,
 }
 
+#[derive(Deserialize)]
 pub(crate) struct WorkloadRate {
     pub(crate) workload: String,
     pub(crate) precision: Precision,
@@ -249,24 +237,8 @@ impl Storage {
     pub(crate) async fn standing_run(&self, run_id: &str) -> Result<Option<StandingRun>> {
         let Some(run) = self.optional(sql!(RUN, [run_id])).await? else { return Ok(None) };
         let rates = self.all(sql!(RATES, [run_id])).await?;
-        Ok(Some(StandingRun {
-            suite: run.suite()?,
-            class: RankedClass::named(run.try_get("device_class")?),
-            device_key: run.try_get("device_key")?,
-            vendor: run.try_get("vendor")?,
-            backend: run.try_get("backend")?,
-            client_kind: run.named("client_kind", ClientKind::named)?,
-            rates: rates.iter().map(workload_rate).collect::<Result<_, _>>()?,
-        }))
+        Ok(Some(StandingRun { rates: rates.iter().map(read).collect::<Result<_>>()?, ..read(&run)? }))
     }
-}
-
-fn workload_rate(row: &AnyRow) -> Result<WorkloadRate> {
-    Ok(WorkloadRate {
-        workload: row.try_get("workload")?,
-        precision: row.named("precision", Precision::named)?,
-        rate: row.try_get("rate")?,
-    })
 }
 
 impl Storage {

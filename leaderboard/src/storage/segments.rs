@@ -2,25 +2,40 @@
 
 use std::collections::BTreeMap;
 
-use results::Beacon;
 use results::api::{PartHashes, WantedState};
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::started::KEPT_SECONDS;
-use super::values::{Columns, as_flag, execute, sql, unknown_word};
+use super::values::{Columns, as_flag, execute, read, sql};
 use super::{Result, Storage};
 use crate::proof::{BegunProof, SeenLap, SeenSegment, SeenWorkload, SurroundingSegments};
 
-const LAPS: &str = "SELECT workload, first_segment, state_sha256, opened_unix_seconds FROM laps";
-const SEGMENTS: &str = concat!(
-    "SELECT workload, number, step, beacon, state_sha256, losses_sha256, committed_unix_seconds, ",
-    as_flag!("ends_lap", "ends_lap"),
-    " FROM segments"
+/// The tables of a history, each with the order of its rows.
+const LAPS: (&str, &str) =
+    ("SELECT workload AS _workload, first_segment, state_sha256, opened_unix_seconds FROM laps", "first_segment");
+const SEGMENTS: (&str, &str) = (
+    concat!(
+        "SELECT workload AS _workload, number AS _number, step, beacon, state_sha256, losses_sha256, \
+         committed_unix_seconds, ",
+        as_flag!("ends_lap", "ends_lap"),
+        " FROM segments"
+    ),
+    "number",
 );
-const PROOFS: &str = "SELECT workload, word, segments, drawn, tested_step, target_step FROM proofs";
-const HASHES: &str = "SELECT workload, draw, first_step, last_step, hashes, losses FROM part_hashes";
-const STATES: &str = concat!("SELECT workload, step, ", as_flag!("weights_only", "weights_only"), " FROM shown_states");
+const PROOFS: (&str, &str) = (
+    "SELECT workload AS _workload, word, segments, drawn AS drawn_json, tested_step, target_step FROM proofs",
+    "workload",
+);
+const HASHES: (&str, &str) = (
+    "SELECT workload AS _workload, draw, '[' || first_step || ',' || last_step || ']' AS steps_json, \
+     hashes AS state_sha256_json, losses AS losses_json FROM part_hashes",
+    "draw, first_step, last_step",
+);
+const STATES: (&str, &str) = (
+    concat!("SELECT workload AS _workload, step, ", as_flag!("weights_only", "weights_only"), " FROM shown_states"),
+    "step",
+);
 
 /// Condition for the rows of a run, or of one of its workloads if the second parameter is not null.
 const OF_RUN: &str = "WHERE run_id = $1 AND (CAST($2 AS TEXT) IS NULL OR workload = $2)";
@@ -41,7 +56,6 @@ impl Storage {
         Ok(self.seen_of(run_id, None).await?.into_values().collect())
     }
 
-    /// Returns the stored history of a workload, which may be empty.
     pub(crate) async fn seen_workload(&self, run_id: &str, workload: &str) -> Result<SeenWorkload> {
         let seen = self.seen_of(run_id, Some(workload)).await?.remove(workload);
         Ok(seen.unwrap_or_else(|| SeenWorkload { workload: workload.to_owned(), ..SeenWorkload::default() }))
@@ -49,46 +63,24 @@ impl Storage {
 
     async fn seen_of(&self, run_id: &str, workload: Option<&str>) -> Result<BTreeMap<String, SeenWorkload>> {
         let mut all = BTreeMap::new();
-        for row in self.rows(LAPS, run_id, workload, "first_segment").await? {
-            seen_in(&mut all, &row)?.laps.push(lap(&row)?);
-        }
-        for row in self.rows(SEGMENTS, run_id, workload, "number").await? {
-            seen_in(&mut all, &row)?.segments.push(segment(&row)?);
-        }
-        for row in self.rows(PROOFS, run_id, workload, "workload").await? {
-            let target_step: Option<i64> = row.try_get("target_step")?;
-            seen_in(&mut all, &row)?.proof = Some(BegunProof {
-                word: row.try_get("word")?,
-                segments: row.whole("segments")?,
-                drawn: row.json("drawn")?,
-                tested_step: row.whole("tested_step")?,
-                target_step: target_step.map(u64::try_from).transpose()?,
-            });
-        }
-        for row in self.rows(HASHES, run_id, workload, "draw, first_step, last_step").await? {
-            seen_in(&mut all, &row)?.hashes.push(PartHashes {
-                draw: row.whole("draw")?,
-                steps: [row.whole("first_step")?, row.whole("last_step")?],
-                state_sha256: row.json("hashes")?,
-                losses: row.json("losses")?,
-            });
-        }
-        for row in self.rows(STATES, run_id, workload, "step").await? {
-            let state = WantedState { step: row.whole("step")?, weights_only: row.flag("weights_only")? };
-            seen_in(&mut all, &row)?.states.push(state);
+        for (table, add) in [
+            (
+                LAPS,
+                (|seen, row| read(row).map(|lap| seen.laps.push(lap))) as fn(&mut SeenWorkload, &AnyRow) -> Result<()>,
+            ),
+            (SEGMENTS, |seen, row| read(row).map(|segment| seen.segments.push(segment))),
+            (PROOFS, |seen, row| read(row).map(|proof| seen.proof = Some(proof))),
+            (HASHES, |seen, row| read(row).map(|hashes| seen.hashes.push(hashes))),
+            (STATES, |seen, row| read(row).map(|state| seen.states.push(state))),
+        ] {
+            let query = AssertSqlSafe(format!("{} {OF_RUN} ORDER BY {}", table.0, table.1));
+            for row in self.all(sql!(query, [run_id, workload])).await? {
+                let workload: String = row.try_get("_workload")?;
+                let new = || SeenWorkload { workload: workload.clone(), ..SeenWorkload::default() };
+                add(all.entry(workload.clone()).or_insert_with(new), &row)?;
+            }
         }
         Ok(all)
-    }
-
-    async fn rows(
-        &self,
-        select: &'static str,
-        run_id: &str,
-        workload: Option<&str>,
-        order: &'static str,
-    ) -> Result<Vec<AnyRow>> {
-        let query = AssertSqlSafe(format!("{select} {OF_RUN} ORDER BY {order}"));
-        Ok(self.all(sql!(query, [run_id, workload])).await?)
     }
 
     /// Returns a segment with its neighbours, without reading the whole history.
@@ -103,16 +95,15 @@ impl Storage {
         let row = self.optional(sql!(LAP_OF_SEGMENT, [run_id, workload, number])).await?;
         let Some(row) = row else { return Ok(found) };
         found.is_proof_begun = row.flag("is_proof_begun")?;
-        found.lap = Some(lap(&row)?);
-        let query = AssertSqlSafe(format!("{SEGMENTS} {NEAR_SEGMENT}"));
-        let query = sql!(query, [run_id, workload, number - 2, number]);
-        for row in query.fetch_all(&self.pool).await? {
-            let place = match number - row.try_get::<i64, _>("number")? {
+        found.lap = Some(read(&row)?);
+        let query = AssertSqlSafe(format!("{} {NEAR_SEGMENT}", SEGMENTS.0));
+        for row in self.all(sql!(query, [run_id, workload, number - 2, number])).await? {
+            let place = match number - row.try_get::<i64, _>("_number")? {
                 0 => &mut found.same,
                 1 => &mut found.before,
                 _ => &mut found.two_before,
             };
-            *place = Some(segment(&row)?);
+            *place = Some(read(&row)?);
         }
         Ok(found)
     }
@@ -154,7 +145,6 @@ impl Storage {
         Ok(self.write(insert).await?.rows_affected() == 1)
     }
 
-    /// Ends the training of a workload, unless it has ended already.
     pub(crate) async fn begin_proof(&self, run_id: &str, workload: &str, proof: &BegunProof) -> Result<()> {
         let insert = sql!(
             "INSERT INTO proofs (run_id, workload, word, segments, drawn, tested_step, target_step) \
@@ -173,7 +163,6 @@ impl Storage {
         Ok(())
     }
 
-    /// Stores the hashes of a part, unless there are some already.
     pub(crate) async fn keep_hashes(&self, run_id: &str, workload: &str, hashes: &PartHashes) -> Result<()> {
         let lists = [serde_json::to_string(&hashes.state_sha256)?, serde_json::to_string(&hashes.losses)?];
         let insert = sql!(
@@ -194,33 +183,6 @@ impl Storage {
         self.write(insert).await?;
         Ok(())
     }
-}
-
-/// Returns the history of the row's workload, after adding an empty one if necessary.
-fn seen_in<'a>(all: &'a mut BTreeMap<String, SeenWorkload>, row: &AnyRow) -> Result<&'a mut SeenWorkload> {
-    let workload: String = row.try_get("workload")?;
-    let seen = all.entry(workload.clone());
-    Ok(seen.or_insert_with(|| SeenWorkload { workload, ..SeenWorkload::default() }))
-}
-
-fn lap(row: &AnyRow) -> Result<SeenLap> {
-    Ok(SeenLap {
-        first_segment: row.whole("first_segment")?,
-        state_sha256: row.try_get("state_sha256")?,
-        opened_unix_seconds: row.try_get("opened_unix_seconds")?,
-    })
-}
-
-fn segment(row: &AnyRow) -> Result<SeenSegment> {
-    let beacon: String = row.try_get("beacon")?;
-    Ok(SeenSegment {
-        step: row.whole("step")?,
-        beacon: Beacon::try_from(beacon.clone()).map_err(|_| unknown_word("beacon", &beacon))?,
-        state_sha256: row.try_get("state_sha256")?,
-        losses_sha256: row.try_get("losses_sha256")?,
-        ends_lap: row.flag("ends_lap")?,
-        committed_unix_seconds: row.try_get("committed_unix_seconds")?,
-    })
 }
 
 /// Forces SQLite to begin with states and hashes, which are few, and not with runs, which are many.
@@ -275,8 +237,7 @@ impl Storage {
         row.map(|row| Ok((row.flag("weights_only")?, row.try_get("state")?))).transpose()
     }
 
-    /// Returns the bytes of states and hashes waiting for verification: of all runs, and of those announced from
-    /// `prefix`.
+    /// Returns the bytes that wait for verification: of all runs, and of those announced from `prefix`.
     pub(crate) async fn waiting_bytes(&self, prefix: Option<&str>, now: f64) -> Result<[u64; 2]> {
         let row = self.one(sql!(WAITING, [prefix, now])).await?;
         Ok([row.whole("of_all")?, row.whole("of_prefix")?])
@@ -305,47 +266,25 @@ impl Storage {
 
 #[cfg(test)]
 mod tests {
-    use results::Suite;
-
     use super::*;
-    use crate::storage::{DatabaseAddress, Started};
+    use crate::proof::Started;
+    use crate::proof::testing::{seen, started};
+    use crate::storage::DatabaseAddress;
 
     const WORKLOAD: &str = "keras-mnist-mlp";
     const EXPIRES: f64 = 1000.0;
 
     async fn with_run(folder: &std::path::Path) -> Storage {
         let storage = Storage::open(&DatabaseAddress::File(folder.join("segments.sqlite"))).await.unwrap();
-        let run = Started {
-            run_id: "run".to_owned(),
-            seed: 1,
-            suite: Suite { name: "quick".to_owned(), version: 1 },
-            engine_version: "0.1.0".to_owned(),
-            created_unix_seconds: 0.0,
-            expires_unix_seconds: EXPIRES,
-            used: false,
-            submitter: None,
-            prefix: Some("prefix".to_owned()),
-        };
+        let run = Started { prefix: Some("prefix".to_owned()), ..started("run") };
         assert!(storage.start(&run, None).await.unwrap());
         storage
     }
 
-    fn segment(step: u64, ends_lap: bool) -> SeenSegment {
-        SeenSegment {
-            step,
-            beacon: Beacon([7; 16]),
-            state_sha256: format!("state {step}"),
-            losses_sha256: format!("losses {step}"),
-            ends_lap,
-            committed_unix_seconds: 2.0,
-        }
-    }
-
     async fn keep(storage: &Storage) -> SeenWorkload {
-        let lap = SeenLap { first_segment: 0, state_sha256: "state 0".to_owned(), opened_unix_seconds: 1.0 };
-        assert!(storage.open_lap("run", WORKLOAD, &lap).await.unwrap());
-        let segments = vec![segment(10, false), segment(20, true)];
-        for (number, segment) in (0..).zip(&segments) {
+        let seen = seen(&[2], 10);
+        assert!(storage.open_lap("run", WORKLOAD, &seen.laps[0]).await.unwrap());
+        for (number, segment) in (0..).zip(&seen.segments) {
             assert!(storage.commit("run", WORKLOAD, number, segment).await.unwrap());
         }
         let proof =
@@ -356,14 +295,7 @@ mod tests {
         storage.keep_hashes("run", WORKLOAD, &hashes).await.unwrap();
         let shown = WantedState { step: 20, weights_only: true };
         storage.show("run", WORKLOAD, shown, 5, "state").await.unwrap();
-        SeenWorkload {
-            workload: WORKLOAD.to_owned(),
-            laps: vec![lap],
-            segments,
-            proof: Some(proof),
-            hashes: vec![hashes],
-            states: vec![shown],
-        }
+        SeenWorkload { proof: Some(proof), hashes: vec![hashes], states: vec![shown], ..seen }
     }
 
     #[tokio::test]

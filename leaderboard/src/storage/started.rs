@@ -1,11 +1,12 @@
 use results::Suite;
 use sqlx::{AnyConnection, Row};
 
-use super::values::{Columns, as_flag, execute, sql};
-use super::{Result, Storage, StorageError};
+use super::values::{as_flag, execute, read, sql};
+use super::{Result, Storage};
 use crate::limits::day_of;
-use crate::proof::{Announcement, Key};
+use crate::proof::Started;
 use crate::ranking::SubmitterSalt;
+use crate::secrets::{SECRET_BYTES, random_word};
 
 /// Time after which an expired row is deleted. It lets late clients get "expired" and not "unknown".
 pub(super) const KEPT_SECONDS: f64 = 7.0 * 86_400.0;
@@ -21,43 +22,14 @@ const FORGET: &str = "DELETE FROM started_runs WHERE run_id IN (SELECT run_id FR
 const COUNT_OPEN: &str = "SELECT COUNT(*) AS open FROM (SELECT run_id FROM started_runs WHERE used = FALSE \
      AND expires_unix_seconds > $1 LIMIT $2) AS open_runs";
 
-/// Returns the queries above with realistic parameters.
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     [FORGET, COUNT_OPEN].map(|query| (query.to_owned(), vec!["1.8e9".to_owned(), "500".to_owned()])).into()
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct Started {
-    pub(crate) run_id: String,
-    pub(crate) seed: u32,
-    pub(crate) suite: Suite,
-    pub(crate) engine_version: String,
-    pub(crate) created_unix_seconds: f64,
-    pub(crate) expires_unix_seconds: f64,
-    pub(crate) used: bool,
-    /// Pseudonym of the submitter for one day.
-    pub(crate) submitter: Option<String>,
-    /// Pseudonym of the address's /24 or /48 for one day. `None` for the host's own machine.
-    pub(crate) prefix: Option<String>,
-}
-
 impl Started {
-    /// Returns the submitter of the announcement. The run counts as theirs, regardless of the day and address of the
-    /// upload.
+    /// Returns the submitter of the announcement. The run counts as theirs, whoever uploads it.
     pub(crate) fn submitter(&self) -> Submitter {
         Submitter { word: self.submitter.clone(), day: day_of(self.created_unix_seconds) }
-    }
-
-    /// Returns the nonce, which only the client of this run knows. The database does not contain it.
-    pub(crate) fn nonce(&self, key: &Key) -> String {
-        key.nonce(&Announcement {
-            run_id: &self.run_id,
-            seed: self.seed,
-            suite: &self.suite,
-            engine_version: &self.engine_version,
-            created_unix_seconds: self.created_unix_seconds,
-            expires_unix_seconds: self.expires_unix_seconds,
-        })
     }
 }
 
@@ -67,7 +39,11 @@ impl Storage {
         let mut transaction = self.writing().await?;
         execute!(transaction, FORGET, [run.created_unix_seconds - KEPT_SECONDS, FORGOTTEN_AT_ONCE])?;
         if let Some(most) = most
-            && open(&mut transaction, run.created_unix_seconds, most).await? >= i64::from(most)
+            && sql!(COUNT_OPEN, [run.created_unix_seconds, i64::from(most)])
+                .fetch_one(&mut *transaction)
+                .await?
+                .try_get::<i64, _>("open")?
+                >= i64::from(most)
         {
             // Keeps the deletions.
             transaction.commit().await?;
@@ -100,36 +76,14 @@ impl Storage {
     }
 
     pub(crate) async fn started(&self, run_id: &str) -> Result<Option<Started>> {
-        let row = self
-            .optional(sql!(
-                concat!(
-                    "SELECT seed, suite_name, suite_version, engine_version, created_unix_seconds, ",
-                    "expires_unix_seconds, submitter, prefix, ",
-                    as_flag!("used", "used"),
-                    " FROM started_runs WHERE run_id = $1"
-                ),
-                [run_id]
-            ))
-            .await?;
-        let Some(row) = row else { return Ok(None) };
-        Ok(Some(Started {
-            run_id: run_id.to_owned(),
-            seed: row.whole("seed")?,
-            suite: Suite { name: row.try_get("suite_name")?, version: row.whole("suite_version")? },
-            engine_version: row.try_get("engine_version")?,
-            created_unix_seconds: row.try_get("created_unix_seconds")?,
-            expires_unix_seconds: row.try_get("expires_unix_seconds")?,
-            used: row.flag("used")?,
-            submitter: row.try_get("submitter")?,
-            prefix: row.try_get("prefix")?,
-        }))
+        let query = concat!(
+            "SELECT run_id, seed, suite_name, suite_version, engine_version, created_unix_seconds, \
+             expires_unix_seconds, submitter, prefix, ",
+            as_flag!("used", "used"),
+            " FROM started_runs WHERE run_id = $1"
+        );
+        self.optional(sql!(query, [run_id])).await?.as_ref().map(read).transpose()
     }
-}
-
-/// Returns the number of announced runs that are neither used nor expired, counted up to `most`.
-async fn open(connection: &mut AnyConnection, now: f64, most: u32) -> Result<i64> {
-    let row = sql!(COUNT_OPEN, [now, i64::from(most)]).fetch_one(connection).await?;
-    Ok(row.try_get("open")?)
 }
 
 /// A salt is kept for one more day, because the clocks of two servers may differ.
@@ -152,22 +106,19 @@ impl Storage {
         if let Some(salt) = self.salt_of(day).await? {
             return Ok(salt);
         }
-        let new = SubmitterSalt::random().map_err(|cause| StorageError::Salt(cause.to_string()))?;
+        let new = random_word::<SECRET_BYTES>()?;
         let insert = "INSERT INTO submitter_salts (day, salt) VALUES ($1, $2) ON CONFLICT (day) DO NOTHING";
-        self.write(sql!(insert, [day, new.to_hex()])).await?;
+        self.write(sql!(insert, [day, new])).await?;
         self.forget_submitters(day).await?;
         // Another server may have inserted it first.
-        self.salt_of(day).await?.ok_or_else(|| StorageError::Salt("it no longer exists".to_owned()))
+        Ok(self.salt_of(day).await?.ok_or(sqlx::Error::RowNotFound)?)
     }
 
     async fn salt_of(&self, day: i64) -> Result<Option<SubmitterSalt>> {
         let row = self.optional(sql!("SELECT salt FROM submitter_salts WHERE day = $1", [day])).await?;
-        let Some(row) = row else { return Ok(None) };
-        let salt = SubmitterSalt::from_hex(row.try_get("salt")?);
-        salt.map(Some).ok_or_else(|| StorageError::Salt("it is not 32 bytes in hex".to_owned()))
+        Ok(row.map(|row| row.try_get("salt")).transpose()?.map(SubmitterSalt::new))
     }
 
-    /// Deletes salts of past days and unused counts. Called once a day.
     pub(crate) async fn forget_submitters(&self, today: i64) -> Result<()> {
         let forget = "DELETE FROM submitter_salts WHERE day < $1";
         self.write(sql!(forget, [today - SALT_DAYS])).await?;
@@ -210,23 +161,14 @@ pub(super) async fn count_finished(connection: &mut AnyConnection, suite: &Suite
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::proof::testing::started;
     use crate::storage::DatabaseAddress;
 
     const NOW: f64 = 1.8e9;
     const EXPIRED: i64 = 20_000;
 
-    fn announced(run_id: String) -> Started {
-        Started {
-            run_id,
-            seed: 1,
-            suite: Suite { name: "quick".to_owned(), version: 1 },
-            engine_version: "0.1.0".to_owned(),
-            created_unix_seconds: NOW,
-            expires_unix_seconds: NOW + 3600.0,
-            used: false,
-            submitter: None,
-            prefix: None,
-        }
+    fn announced(run_id: &str) -> Started {
+        Started { created_unix_seconds: NOW, expires_unix_seconds: NOW + 3600.0, ..started(run_id) }
     }
 
     /// Returns a database with this number of runs that expired more than a week ago.
@@ -251,7 +193,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let storage = with_expired(&folder.path().join("expired.sqlite"), EXPIRED).await;
         for number in 1..=EXPIRED / FORGOTTEN_AT_ONCE {
-            assert!(storage.start(&announced(format!("new{number}")), None).await.unwrap());
+            assert!(storage.start(&announced(&format!("new{number}")), None).await.unwrap());
             assert_eq!(rows(&storage).await, EXPIRED - number * FORGOTTEN_AT_ONCE + number);
             let oldest = number * FORGOTTEN_AT_ONCE;
             assert!(storage.started(&format!("old{oldest}")).await.unwrap().is_none());

@@ -32,7 +32,6 @@ impl StorageError {
     /// The names of all reasons, for metrics.
     pub(crate) const REASONS: [&str; 5] = ["busy", "full", "read_only", "not_on_disk", "other"];
 
-    /// Returns the one of [`REASONS`](Self::REASONS) for this error.
     pub(crate) fn reason(&self) -> &'static str {
         match self.trouble() {
             Some(Trouble::Busy | Trouble::Unopened) => "busy",
@@ -41,10 +40,6 @@ impl StorageError {
             None if matches!(self, Self::NotOnDisk(_)) => "not_on_disk",
             None => "other",
         }
-    }
-
-    pub(crate) fn is_busy(&self) -> bool {
-        self.trouble() == Some(Trouble::Busy)
     }
 }
 
@@ -86,26 +81,14 @@ fn classify_postgres(code: &str) -> Option<Trouble> {
 mod tests {
     use axum::http::StatusCode;
     use axum::response::IntoResponse;
-    use results::Suite;
 
     use super::*;
     use crate::error::ApiError;
-    use crate::storage::{DatabaseAddress, Started, Storage};
+    use crate::proof::testing::started;
+    use crate::storage::{DatabaseAddress, Storage};
 
-    /// Announces a run with an id of this many letters.
     async fn announce(storage: &Storage, letters: usize) -> Result<(), StorageError> {
-        let started = Started {
-            run_id: "r".repeat(letters),
-            seed: 1,
-            suite: Suite { name: String::new(), version: 1 },
-            engine_version: String::new(),
-            created_unix_seconds: 0.0,
-            expires_unix_seconds: 1.0,
-            used: false,
-            submitter: None,
-            prefix: None,
-        };
-        storage.start(&started, None).await.map(|_announced| ())
+        storage.start(&started(&"r".repeat(letters)), None).await.map(|_announced| ())
     }
 
     /// Executes a statement on all connections of the pools.

@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 
 use results::api::{Note, Tier};
+use serde::Deserialize;
 use sqlx::{AnyConnection, Row};
 
-use super::runs::{hold, tier};
-use super::values::{Columns, execute, sql};
+use super::runs::hold;
+use super::values::{execute, read, sql};
 use super::writing::Writing;
-use super::{Result, Storage, StorageError, kinds};
+use super::{Result, Storage, kinds};
 use crate::secrets::random_word;
 
 /// The tier that a run has earned by the rules and its verification, without decisions of moderators.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct Own {
     pub(crate) tier: Tier,
     pub(crate) notes: Vec<Note>,
@@ -48,20 +49,18 @@ impl Trust {
 }
 
 /// Reads the trust in a run and locks it until the transaction ends. Returns `None` for an unknown run.
-pub(super) async fn read(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Trust>> {
-    let Some(shown) = hold(connection, run_id).await? else { return Ok(None) };
-    let said = sql!("SELECT own_tier AS tier, own_notes, reason FROM moderated_runs WHERE run_id = $1", [run_id])
-        .fetch_optional(&mut *connection)
-        .await?;
-    if let Some(row) = said {
-        let own = Own { tier: tier(&row)?, notes: row.json("own_notes")? };
+pub(super) async fn read_trust(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Trust>> {
+    if hold(connection, run_id).await?.is_none() {
+        return Ok(None);
+    }
+    let query = "SELECT own_tier AS tier, own_notes AS notes_json, reason FROM moderated_runs WHERE run_id = $1";
+    if let Some(row) = sql!(query, [run_id]).fetch_optional(&mut *connection).await? {
         let reason: Option<String> = row.try_get("reason")?;
         let word = reason.map_or(Word::Hidden, |reason| Word::Flagged { reason });
-        return Ok(Some(Trust { own, word: Some(word) }));
+        return Ok(Some(Trust { own: read(&row)?, word: Some(word) }));
     }
-    let row = sql!("SELECT notes FROM runs WHERE run_id = $1", [run_id]).fetch_one(connection).await?;
-    let own = Own { tier: shown, notes: row.json("notes")? };
-    Ok(Some(Trust { own, word: None }))
+    let query = "SELECT tier, notes AS notes_json FROM runs WHERE run_id = $1";
+    Ok(Some(Trust { own: read(&sql!(query, [run_id]).fetch_one(connection).await?)?, word: None }))
 }
 
 /// Writes the trust in a run and places its results. Returns the device to mark as outdated at the end.
@@ -95,8 +94,7 @@ pub(super) async fn write(
     place_results(connection, run_id, Some(shown_before.tier), shown.tier).await
 }
 
-/// Copies the listed columns of a run, and selects the ranked results: rankable results of proven standard runs on
-/// hardware.
+/// Copies the listed columns of a run, and ranks rankable results of proven standard runs on hardware.
 const PLACE: &str = "UPDATE results SET (shown, ranked_as, device_key, voice, submitter_day) = \
      (SELECT runs.tier <> 'hidden', \
      CASE WHEN results.rankable AND runs.tier = 'proven' AND runs.standard AND NOT runs.software \
@@ -107,8 +105,7 @@ const PLACE: &str = "UPDATE results SET (shown, ranked_as, device_key, voice, su
 const OUTDATE: &str = "INSERT INTO stale_devices (device_key, mark) VALUES ($1, $2) \
      ON CONFLICT (device_key) DO UPDATE SET mark = excluded.mark";
 
-/// Lists and ranks the results of a run by its tier, and marks its device's metrics as outdated if the run counts or
-/// counted.
+/// Lists and ranks a run's results by its tier, and marks its device's metrics as outdated if the run counts or did.
 pub(super) async fn place(connection: &mut AnyConnection, run_id: &str, before: Option<Tier>, now: Tier) -> Result<()> {
     match place_results(connection, run_id, before, now).await? {
         Some(device) => outdate(connection, &device).await,
@@ -156,7 +153,6 @@ async fn outdate(connection: &mut AnyConnection, device_key: &str) -> Result<()>
     Ok(())
 }
 
-/// Returns a random mark that identifies a change.
 pub(super) fn mark() -> Result<String> {
-    random_word::<8>().map_err(|cause| StorageError::Mark(cause.to_string()))
+    Ok(random_word::<8>()?)
 }

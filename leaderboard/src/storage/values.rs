@@ -4,18 +4,19 @@ use std::num::TryFromIntError;
 
 use results::Suite;
 use serde::de::DeserializeOwned;
-use sqlx::any::{AnyArguments, AnyRow, AnyTypeInfo};
+use serde_json::{Map, Value as Json, json};
+use sqlx::any::{AnyArguments, AnyRow, AnyTypeInfo, AnyTypeInfoKind};
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
 use sqlx::query::Query;
-use sqlx::{Any, AssertSqlSafe, Database, Encode, Row, Type};
+use sqlx::{Any, AssertSqlSafe, Column, Database, Encode, Row, Type, ValueRef};
 
-use super::{Result, Storage, StorageError};
+use super::{Result, Storage};
 
-/// Selects a condition for [`Columns::flag`]: SQLite has no booleans, and the driver refuses its BOOLEAN columns.
+/// Selects a condition for [`read`] or [`Columns::flag`]: the driver refuses SQLite's BOOLEAN columns.
 macro_rules! as_flag {
     ($condition:expr, $name:literal) => {
-        concat!("CASE WHEN ", $condition, " THEN 1 ELSE 0 END AS ", $name)
+        concat!("CASE WHEN ", $condition, " THEN 1 ELSE 0 END AS ", $name, "_flag")
     };
 }
 pub(super) use as_flag;
@@ -43,14 +44,47 @@ macro_rules! execute {
 }
 pub(super) use execute;
 
-/// Reads columns that the common driver does not convert.
+/// Reads a row into a type with one field for each column. Columns are named `NAME_json` if they contain JSON and
+/// `NAME_flag` if they were selected with [`as_flag`]. Names that begin with an underscore are no fields.
+pub(super) fn read<T: DeserializeOwned>(row: &AnyRow) -> Result<T> {
+    Ok(serde_json::from_value(Json::Object(fields(row)?))?)
+}
+
+pub(super) fn fields(row: &AnyRow) -> Result<Map<String, Json>> {
+    let mut fields = Map::new();
+    for column in row.columns().iter().filter(|column| !column.name().starts_with('_')) {
+        let (name, place) = (column.name(), column.ordinal());
+        let raw = row.try_get_raw(place)?;
+        let (name, value) = if raw.is_null() {
+            (name.strip_suffix("_json").unwrap_or(name), Json::Null)
+        } else if let Some(name) = name.strip_suffix("_json") {
+            (name, serde_json::from_str(row.try_get(place)?)?)
+        } else if let Some(name) = name.strip_suffix("_flag") {
+            (name, (row.try_get::<i64, _>(place)? != 0).into())
+        } else {
+            let value = match raw.type_info().kind() {
+                AnyTypeInfoKind::Text => row.try_get::<&str, _>(place)?.into(),
+                AnyTypeInfoKind::Real | AnyTypeInfoKind::Double => row.try_get::<f64, _>(place)?.into(),
+                _ => row.try_get::<i64, _>(place)?.into(),
+            };
+            (name, value)
+        };
+        fields.insert(name.to_owned(), value);
+    }
+    if let (Some(name), Some(version)) = (fields.remove("suite_name"), fields.remove("suite_version")) {
+        fields.insert("suite".to_owned(), json!({ "name": name, "version": version }));
+    }
+    Ok(fields)
+}
+
+/// Reads single columns.
 pub(super) trait Columns {
     fn whole<T: TryFrom<i64, Error = TryFromIntError>>(&self, column: &str) -> Result<T>;
     fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T>;
     /// Reads a condition that was selected with [`as_flag`].
-    fn flag(&self, column: &str) -> Result<bool>;
+    fn flag(&self, name: &str) -> Result<bool>;
     /// Reads a name that stands for a value.
-    fn named<T>(&self, column: &'static str, value: impl Fn(&str) -> Option<T>) -> Result<T>;
+    fn word<T: DeserializeOwned>(&self, column: &str) -> Result<T>;
     fn suite(&self) -> Result<Suite>;
 }
 
@@ -63,13 +97,12 @@ impl Columns for AnyRow {
         Ok(serde_json::from_str(self.try_get(column)?)?)
     }
 
-    fn flag(&self, column: &str) -> Result<bool> {
-        Ok(self.try_get::<i64, _>(column)? != 0)
+    fn flag(&self, name: &str) -> Result<bool> {
+        Ok(self.try_get::<i64, _>(format!("{name}_flag").as_str())? != 0)
     }
 
-    fn named<T>(&self, column: &'static str, value: impl Fn(&str) -> Option<T>) -> Result<T> {
-        let word: &str = self.try_get(column)?;
-        value(word).ok_or_else(|| unknown_word(column, word))
+    fn word<T: DeserializeOwned>(&self, column: &str) -> Result<T> {
+        Ok(serde_json::from_value(self.try_get::<&str, _>(column)?.into())?)
     }
 
     fn suite(&self) -> Result<Suite> {
@@ -114,11 +147,6 @@ impl Encode<'_, Any> for OptionalNumber {
     }
 }
 
-/// Returns the error for a name that no version ever wrote.
-pub(super) fn unknown_word(column: &'static str, word: &str) -> StorageError {
-    StorageError::Word { column, word: word.to_owned() }
-}
-
 /// A parameter of a [`Statement`].
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
@@ -146,7 +174,6 @@ pub(super) struct Statement {
 }
 
 impl Statement {
-    /// Adds a parameter and returns its placeholder.
     pub(super) fn value(&mut self, value: Value) -> String {
         self.values.push(value);
         format!("${}", self.values.len())

@@ -2,12 +2,13 @@ use std::collections::BTreeSet;
 
 use results::api::{Note, Tier};
 use results::{RunRecord, Summary};
+use serde::Deserialize;
 use sqlx::{AnyConnection, Row};
 
 use super::moderation::ModerationError;
 use super::run_rows::descending;
 use super::trust::{Own, Trust};
-use super::values::{Columns, as_flag, execute, sql};
+use super::values::{Columns, as_flag, execute, read, sql};
 use super::{Result, Storage, trust};
 
 /// Prefers runs that were never verified, and then the /24 or /48 that was served longest ago.
@@ -47,8 +48,7 @@ pub(crate) struct Conclusion {
 }
 
 impl Storage {
-    /// Takes a run for the server `by` until `until`, when others may take it. Takes `run_id` if specified and still
-    /// available, or else the run that has waited longest.
+    /// Takes `run_id`, or else the run that has waited longest, for the server `by`. Others may take it after `until`.
     pub(crate) async fn take_verification(
         &self,
         run_id: Option<&str>,
@@ -56,8 +56,7 @@ impl Storage {
         now: f64,
         until: f64,
     ) -> Result<Option<Verification>> {
-        // This need not reach the disk before the verification begins, because the run becomes free again after a
-        // while.
+        // This need not reach the disk first, because the run becomes free again after a while.
         let turn = self.turn().await?;
         let taken = sql!(TAKE, [until, now, run_id, by]).fetch_optional(&self.writer).await?;
         let Some(taken) = taken else { return Ok(None) };
@@ -84,7 +83,7 @@ impl Storage {
     ) -> Result<Option<Own>> {
         let run_id = of.run_id.as_str();
         let mut transaction = self.writing().await?;
-        let Some(before) = trust::read(&mut transaction, run_id).await? else {
+        let Some(before) = trust::read_trust(&mut transaction, run_id).await? else {
             // The run was deleted, with its entry in the queue.
             return Ok(None);
         };
@@ -115,8 +114,7 @@ impl Storage {
         Ok(Some(own))
     }
 
-    /// Releases all runs that the server `by` took. The attempt does not count if it was `interrupted` by a server
-    /// shutdown.
+    /// Releases all runs that the server `by` took. An attempt that a shutdown `interrupted` does not count.
     pub(crate) async fn release_verifications(&self, by: &str, interrupted: bool) -> Result<()> {
         let release = "UPDATE verifications SET taken_until_unix_seconds = 0, attempts = attempts - $1 \
              WHERE taken_by = $2 AND taken_until_unix_seconds > 0";
@@ -156,7 +154,7 @@ async fn doubt_others(connection: &mut AnyConnection, flagged: &str, now: f64) -
     let mut devices = BTreeSet::new();
     for row in &rows {
         let run_id: &str = row.try_get("run_id")?;
-        let Some(before) = trust::read(connection, run_id).await? else { continue };
+        let Some(before) = trust::read_trust(connection, run_id).await? else { continue };
         if before.own.tier == Tier::Proven {
             let mut after = before.clone();
             after.own.notes.retain(|note| *note != Note::OtherFlagged);
@@ -179,7 +177,6 @@ const TOO_MANY: &str = "SELECT run_id FROM unexamined_runs ORDER BY since_unix_s
 const HAS_STATES: &str =
     concat!("SELECT ", as_flag!("EXISTS (SELECT 1 FROM shown_states WHERE run_id = $1)", "has_states"));
 
-/// Returns true if the states of a run exist. They are deleted together.
 pub(super) async fn has_states(connection: &mut AnyConnection, run_id: &str) -> Result<bool> {
     let row = sql!(HAS_STATES, [run_id]).fetch_one(connection).await?;
     row.flag("has_states")
@@ -193,7 +190,6 @@ pub(super) async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> 
     Ok(row.try_get::<i64, _>("runs")? > 0 && has_states(connection, run_id).await?)
 }
 
-/// Keeps the states of a run, and deletes the oldest runs' states beyond the limit.
 pub(super) async fn keep_states(connection: &mut AnyConnection, run_id: &str, now: f64) -> Result<()> {
     execute!(
         connection,
@@ -233,7 +229,7 @@ pub(crate) struct Asked {
     pub(crate) left_out: Vec<(String, &'static str)>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct Progress {
     pub(crate) waiting: u64,
     pub(crate) taken: u64,
@@ -241,7 +237,7 @@ pub(crate) struct Progress {
 
 impl Storage {
     /// Queues runs. If a named run is unknown, none is queued. `now` identifies the request afterwards.
-    pub(crate) async fn ask_for_replays(&self, candidates: Candidates<'_>, now: f64) -> Result<Asked, ModerationError> {
+    pub(crate) async fn ask_for_replays(&self, candidates: Candidates<'_>, now: f64) -> Result<Asked> {
         let mut asked = Asked::default();
         match candidates {
             Candidates::Runs(run_ids) => {
@@ -250,7 +246,7 @@ impl Storage {
                 let mut transaction = self.writing().await?;
                 for run_id in in_order {
                     if !ask(&mut transaction, run_id, now, &mut asked).await? {
-                        return Err(ModerationError::UnknownRun(run_id.clone()));
+                        return Err(ModerationError::UnknownRun(run_id.clone()).into());
                     }
                 }
                 transaction.commit().await?;
@@ -274,37 +270,28 @@ impl Storage {
     }
 
     async fn runs_of_tier(&self, tier: Tier, after: &str) -> Result<Vec<String>> {
-        let rows = self
-            .all(sql!(
-                "SELECT run_id FROM runs WHERE tier = $1 AND run_id > $2 ORDER BY run_id LIMIT $3",
-                [tier.name(), after, PORTION]
-            ))
-            .await?;
+        let query = "SELECT run_id FROM runs WHERE tier = $1 AND run_id > $2 ORDER BY run_id LIMIT $3";
+        let rows = self.all(sql!(query, [tier.name(), after, PORTION])).await?;
         rows.iter().map(|row| Ok(row.try_get("run_id")?)).collect()
     }
 
     pub(crate) async fn progress_of_replays(&self, asked: f64, now: f64) -> Result<Progress> {
-        let row = self
-            .one(sql!(
-                "SELECT COUNT(*) AS waiting, COUNT(CASE WHEN taken_until_unix_seconds > $2 THEN 1 END) AS taken \
+        let query = "SELECT COUNT(*) AS waiting, COUNT(CASE WHEN taken_until_unix_seconds > $2 THEN 1 END) AS taken \
              FROM replays LEFT JOIN verifications ON verifications.run_id = replays.run_id \
-             WHERE asked_unix_seconds = $1 AND outcome IS NULL",
-                [asked, now]
-            ))
-            .await?;
-        let count = |name: &str| -> Result<u64> { row.whole(name) };
-        Ok(Progress { waiting: count("waiting")?, taken: count("taken")? })
+             WHERE asked_unix_seconds = $1 AND outcome IS NULL";
+        read(&self.one(sql!(query, [asked, now])).await?)
     }
 
-    /// Returns the results of the runs that were requested at this time and are finished.
     pub(crate) async fn outcomes_of_replays(&self, asked: f64) -> Result<Vec<(String, String)>> {
-        let rows = self.all(sql!("SELECT run_id, outcome FROM replays WHERE asked_unix_seconds = $1 AND outcome IS NOT NULL ORDER BY run_id", [asked])).await?;
+        let query = "SELECT run_id, outcome FROM replays WHERE asked_unix_seconds = $1 AND outcome IS NOT NULL \
+             ORDER BY run_id";
+        let rows = self.all(sql!(query, [asked])).await?;
         rows.iter().map(|row| Ok((row.try_get("run_id")?, row.try_get("outcome")?))).collect()
     }
 }
 
 async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut Asked) -> Result<bool> {
-    let Some(trust) = trust::read(connection, run_id).await? else { return Ok(false) };
+    let Some(trust) = trust::read_trust(connection, run_id).await? else { return Ok(false) };
     let query = concat!("SELECT ", as_flag!("standard", "standard"), " FROM runs WHERE run_id = $1");
     let standard = sql!(query, [run_id]).fetch_one(&mut *connection).await?.flag("standard")?;
     if !standard {
@@ -327,7 +314,11 @@ async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut
 
 #[cfg(test)]
 mod tests {
+    use results::api::WantedState;
+
     use super::*;
+    use crate::proof::Started;
+    use crate::proof::testing::started;
     use crate::storage::DatabaseAddress;
 
     #[tokio::test]
@@ -339,10 +330,8 @@ mod tests {
         for (queued, (run_id, prefix)) in
             (1_i64..).zip([("a1", "a"), ("a2", "a"), ("a3", "a"), ("b1", "b"), ("c1", "c")])
         {
-            let announce = "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
-                 created_unix_seconds, expires_unix_seconds, used, prefix) \
-                 VALUES ($1, '', 1, 'quick', 1, '', 0.0, 0.0, TRUE, $2)";
-            sql!(announce, [run_id, prefix]).execute(&storage.writer).await.unwrap();
+            let run = Started { prefix: Some(prefix.to_owned()), ..started(run_id) };
+            assert!(storage.start(&run, None).await.unwrap());
             let queue = "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts) \
                  VALUES ($1, $2, 0.0, 0)";
             sql!(queue, [run_id, queued]).execute(&storage.writer).await.unwrap();
@@ -360,28 +349,19 @@ mod tests {
     async fn keeps_states_of_few_runs_and_deletes_the_oldest() {
         let folder = tempfile::tempdir().unwrap();
         let storage = Storage::open(&DatabaseAddress::File(folder.path().join("kept.sqlite"))).await.unwrap();
+        let runs: Vec<String> = (0..MAX_KEPT + 5).map(|number| format!("run{number:03}")).collect();
+        for run_id in &runs {
+            assert!(storage.start(&started(run_id), None).await.unwrap());
+            let shown = WantedState { step: 1, weights_only: true };
+            storage.show(run_id, "a", shown, 0, "").await.unwrap();
+        }
         let mut transaction = storage.writing().await.unwrap();
-        let runs = MAX_KEPT + 5;
-        for number in 0..runs {
-            let run_id = format!("run{number:03}");
-            execute!(transaction, "INSERT INTO runs (run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, backend, \
-                 adapter, client, record) VALUES ($1, 'checked', '[]', 0, $1, TRUE, FALSE, 'wgsl', '{}', '{}', '{}')", [&run_id])
-            .unwrap();
-            execute!(
-                transaction,
-                "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
-                 created_unix_seconds, expires_unix_seconds, used) VALUES ($1, '', 1, 'quick', 1, '0', 0, 0, TRUE)",
-                [&run_id]
-            )
-            .unwrap();
-            execute!(
-                transaction,
-                "INSERT INTO shown_states (run_id, workload, step, weights_only, bytes, state) \
-                 VALUES ($1, 'a', 1, TRUE, 0, '')",
-                [&run_id]
-            )
-            .unwrap();
-            keep_states(&mut transaction, &run_id, f64::from(i32::try_from(number).unwrap())).await.unwrap();
+        for (number, run_id) in (0_i32..).zip(&runs) {
+            let insert = "INSERT INTO runs (run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, \
+                 backend, adapter, client, record) \
+                 VALUES ($1, 'checked', '[]', 0, $1, TRUE, FALSE, 'wgsl', '{}', '{}', '{}')";
+            execute!(transaction, insert, [run_id]).unwrap();
+            keep_states(&mut transaction, run_id, number.into()).await.unwrap();
         }
         assert!(!is_waiting(&mut transaction, "run004").await.unwrap());
         assert!(is_waiting(&mut transaction, "run005").await.unwrap());

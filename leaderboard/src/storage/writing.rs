@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError};
 use sqlx::any::{AnyArguments, AnyQueryResult};
 use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, Transaction};
-use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Mutex, OwnedSemaphorePermit};
 
 use super::connect::WRITER_PATIENCE;
 use super::{Result, Storage, StorageError};
@@ -46,10 +46,6 @@ impl Storage {
         reach_disk(self.log_sync.as_ref()).await?;
         Ok(done)
     }
-}
-
-pub(super) fn turns(number: usize) -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(number))
 }
 
 impl Writing {

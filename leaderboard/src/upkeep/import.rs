@@ -8,7 +8,7 @@ use std::path::Path;
 use results::api::StoredRun;
 
 use super::UpkeepError;
-use super::moderation::{storage_error, with_storage};
+use super::moderation::with_storage;
 use crate::limits::day_of;
 use crate::secrets::{RUN_ID_BYTES, fingerprint, random_word};
 use crate::storage::{Acceptance, DatabaseAddress, NewRun, Storage, StorageError, Submitter};
@@ -52,7 +52,7 @@ pub(super) async fn import(from: &Path, trust: bool, database: &DatabaseAddress)
                     Ok(true) => outcome.stored += 1,
                     Ok(false) => outcome.there += 1,
                     Err(Refused::Line(code, why)) => outcome.refuse(number, code, &why),
-                    Err(Refused::Storage(cause)) => return Err(storage_error(database)(cause)),
+                    Err(Refused::Storage(cause)) => return Err(cause.into()),
                 }
             }
             Ok(())

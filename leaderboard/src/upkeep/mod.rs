@@ -16,16 +16,14 @@ use axum::http::{Request, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Limited};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use results::api::Tier;
 use results::open_data::ExportFormat;
 use tokio::net::TcpStream;
 
 use crate::config::Task;
 use crate::open_data::{Export, ExportError, ExportedRuns};
-use crate::storage::{Act, DatabaseAddress, Storage, StorageError};
-use crate::whole_file::{WholeFile, sum_of, with_ending};
+use crate::storage::{Act, DatabaseAddress, ModerationError, Storage, StorageError, Trouble};
+use crate::whole_file::{WholeFile, partial, put_in_place, with_ending};
 use crate::{KeyError, storage};
-pub use moderation::Refusal;
 use moderation::{expect_there, storage_error};
 
 /// The reason why a task failed.
@@ -59,19 +57,19 @@ pub enum UpkeepError {
     NoBackup { file: PathBuf, why: String },
     #[error("the database {} is in use: stop the server, then restore", .0.display())]
     InUse(PathBuf),
-    #[error("no run {0} in the database: a run id is the 16 letters and digits after /runs/ in the run's link")]
-    UnknownRun(String),
     #[error(transparent)]
-    Refused(Refusal),
+    Refused(ModerationError),
+    #[error(transparent)]
+    Storage(#[from] StorageError),
     #[error(
         "no server recomputed any of these runs for {seconds} s, and {waiting} are still queued. A running server with \
          --data and --verifiers recomputes them; `leaderboard replay --here --data DIR` does so without a server"
     )]
     NobodyComputes { waiting: u64, seconds: u64 },
     #[error("the system provides no random numbers: {0}")]
-    Randomness(getrandom::Error),
+    Randomness(#[from] getrandom::Error),
     #[error(transparent)]
-    Key(KeyError),
+    Key(#[from] KeyError),
 }
 
 /// Performs a task and returns a sentence about its result.
@@ -96,16 +94,6 @@ pub async fn perform(task: Task) -> Result<String, UpkeepError> {
     }
 }
 
-/// Describes the effect of a tier to readers of the leaderboard.
-fn shown(tier: Tier) -> &'static str {
-    match tier {
-        Tier::Proven => "it is listed, and ranked where its settings allow that",
-        Tier::Checked | Tier::Unverified | Tier::Flagged => "it is listed and not ranked",
-        Tier::Hidden => "it is not visible, and the same record cannot be uploaded again",
-    }
-}
-
-/// Upgrades the tables and reports which migrations ran.
 pub(super) async fn migrate(database: &DatabaseAddress) -> Result<String, UpkeepError> {
     expect_there(database)?;
     let done = Storage::migrate(database).await.map_err(storage_error(database))?;
@@ -121,8 +109,8 @@ pub(super) async fn export(
     format: Option<ExportFormat>,
     database: &DatabaseAddress,
 ) -> Result<String, UpkeepError> {
-    let (sum, partial) = (sum_of(to), with_ending(to, "partial"));
-    for file in [to, &sum, &partial] {
+    let sum = with_ending(to, "sha256");
+    for file in [to, &sum] {
         expect_free(file)?;
     }
     let storage = open(database).await?;
@@ -130,10 +118,11 @@ pub(super) async fn export(
         ExportError::Storage(cause) => storage_error(database)(cause),
         other => UpkeepError::Export { file: to.to_owned(), cause: other.into() },
     };
-    let written = async {
-        let mut export =
-            Export::new(ExportedRuns::all(storage.clone()), format.unwrap_or_else(|| format_of(to))).map_err(broken)?;
-        let mut output = WholeFile::create(to, partial).map_err(file_error(to))?;
+    let written: Result<Export, UpkeepError> = async {
+        let named = || to.extension().and_then(|ending| ExportFormat::named(ending.to_str()?)).unwrap_or_default();
+        let runs = ExportedRuns::all(storage.clone());
+        let mut export = Export::new(runs, format.unwrap_or_else(named)).map_err(broken)?;
+        let mut output = WholeFile::create(to).map_err(file_error(to))?;
         while let Some(bytes) = export.next().await.map_err(broken)? {
             output.write_all(&bytes).map_err(file_error(to))?;
         }
@@ -155,11 +144,6 @@ pub(super) async fn export(
 async fn open(database: &DatabaseAddress) -> Result<Storage, UpkeepError> {
     expect_there(database)?;
     Storage::open_as_it_is(database).await.map_err(storage_error(database))
-}
-
-/// Returns the format that a file's extension names.
-fn format_of(file: &Path) -> ExportFormat {
-    file.extension().and_then(|ending| ExportFormat::named(ending.to_str()?)).unwrap_or_default()
 }
 
 fn file_error(file: &Path) -> impl Fn(io::Error) -> UpkeepError {
@@ -207,51 +191,42 @@ async fn request(address: &str) -> Result<(StatusCode, String), Box<dyn std::err
 pub(super) async fn backup(database: &DatabaseAddress, to: &Path) -> Result<String, UpkeepError> {
     file_of(database)?;
     expect_free(to)?;
-    let partial = with_ending(to, "partial");
-    expect_free(&partial)?;
     let storage = open(database).await?;
-    let copied = storage.copy_to(&partial).await;
+    let partial = partial(to).map_err(file_error(to))?;
+    let copied = storage.copy_to(partial.path()).await;
     storage.close().await;
-    let finished = match copied {
-        Ok(()) => put_in_place(&partial, to),
-        Err(cause) => Err(storage_error(database)(cause)),
-    };
-    if finished.is_err() {
-        // A remaining partial file would block the next attempt.
-        let _ = fs::remove_file(&partial);
-    }
-    finished?;
+    copied.map_err(storage_error(database))?;
+    put_in_place(partial, to).map_err(file_error(to))?;
     Ok(format!("copied {database} to {} ({} runs)", to.display(), runs_in(to).await?))
 }
 
 /// Replaces the database with a copy of the backup. The old file is kept next to it.
 pub(super) async fn restore(from: &Path, address: &DatabaseAddress) -> Result<String, UpkeepError> {
     let database = file_of(address)?;
-    let (kept, partial) = (with_ending(database, "replaced"), with_ending(database, "partial"));
+    let kept = with_ending(database, "replaced");
     expect_free(&kept)?;
-    expect_free(&partial)?;
     runs_in(from).await?;
     let replaced = database.exists();
     if replaced {
         storage::leave_alone(database).await.map_err(|cause| {
-            if cause.is_busy() { UpkeepError::InUse(database.to_owned()) } else { storage_error(address)(cause) }
+            if cause.trouble() == Some(Trouble::Busy) {
+                UpkeepError::InUse(database.to_owned())
+            } else {
+                storage_error(address)(cause)
+            }
         })?;
     }
-    if let Err(cause) = fs::copy(from, &partial) {
-        // As above.
-        let _ = fs::remove_file(&partial);
-        return Err(file_error(&partial)(cause));
-    }
+    let partial = partial(database).map_err(file_error(database))?;
+    fs::copy(from, partial.path()).map_err(file_error(database))?;
     if replaced {
         fs::rename(database, &kept).map_err(file_error(&kept))?;
     }
-    put_in_place(&partial, database)?;
+    put_in_place(partial, database).map_err(file_error(database))?;
     let runs = runs_in(database).await?;
     let old = if replaced { format!("; the old database is now {}", kept.display()) } else { String::new() };
     Ok(format!("restored {} from {} ({runs} runs){old}", database.display(), from.display()))
 }
 
-/// Returns the file of an SQLite database.
 fn file_of(database: &DatabaseAddress) -> Result<&Path, UpkeepError> {
     match database {
         DatabaseAddress::File(file) => Ok(file),
@@ -270,12 +245,6 @@ async fn runs_in(file: &Path) -> Result<u64, UpkeepError> {
 
 pub(super) fn expect_free(file: &Path) -> Result<(), UpkeepError> {
     if file.exists() { Err(UpkeepError::Exists(file.to_owned())) } else { Ok(()) }
-}
-
-/// Syncs a complete file and gives it its final name, so that a partial file never has this name.
-fn put_in_place(partial: &Path, file: &Path) -> Result<(), UpkeepError> {
-    let synced = fs::File::options().write(true).open(partial).and_then(|complete| complete.sync_all());
-    synced.and_then(|()| fs::rename(partial, file)).map_err(file_error(file))
 }
 
 #[cfg(test)]

@@ -3,15 +3,10 @@
 use results::Date;
 use results::api::{Deed, ModerationEntry, ModerationQuery, Tier};
 
-use super::{UpkeepError, shown};
+use super::UpkeepError;
 use crate::config::{Moderation, OfRuns};
-use crate::storage::{Act, Change, DatabaseAddress, MergingError, ModerationError, Occasion, Storage, StorageError};
+use crate::storage::{Act, Change, DatabaseAddress, ModerationError, Occasion, Storage, StorageError};
 use crate::{Clock, Reason};
-
-/// Reason why a moderator's action is refused, as a sentence.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Refusal(String);
 
 pub(super) async fn moderate(deed: Moderation) -> Result<String, UpkeepError> {
     match deed {
@@ -19,10 +14,34 @@ pub(super) async fn moderate(deed: Moderation) -> Result<String, UpkeepError> {
         Moderation::Flag(of) => to_runs(of, Act::Flag).await,
         Moderation::Restore(of) => to_runs(of, Act::Restore).await,
         Moderation::MergeDevices { from, into, of } => {
-            merge_devices(&of.database.address, &from, &into, &of.reason).await
+            with_storage(&of.database.address, async |storage| {
+                let merged = storage.merge_devices(&from, &into, occasion_now(Some(&of.reason))).await?;
+                let resolved =
+                    if merged.into == into { String::new() } else { format!("{into} was merged into it before. ") };
+                Ok(format!(
+                    "{} runs of {from} now count as runs of {}, and so will all future ones. {resolved}`leaderboard \
+                     moderate separate-devices {from}` undoes this",
+                    merged.runs, merged.into
+                ))
+            })
+            .await
         }
-        Moderation::SeparateDevices { key, of } => separate_devices(&of.database.address, &key, &of.reason).await,
-        Moderation::Log { limit, database } => print_log(&database.address, limit).await,
+        Moderation::SeparateDevices { key, of } => {
+            with_storage(&of.database.address, async |storage| {
+                let separated = storage.separate_devices(&key, occasion_now(Some(&of.reason))).await?;
+                Ok(format!("{} runs of {} count as runs of {key} again", separated.runs, separated.into))
+            })
+            .await
+        }
+        Moderation::Log { limit, database } => {
+            let query = ModerationQuery { limit: Some(limit), offset: None };
+            let log = with_storage(&database.address, async |storage| Ok(storage.moderation_log(&query).await?));
+            let entries = log.await?.entries;
+            if entries.is_empty() {
+                return Ok("the moderation log is empty".to_owned());
+            }
+            Ok(entries.iter().map(line).collect::<Vec<_>>().join("\n"))
+        }
     }
 }
 
@@ -37,23 +56,21 @@ pub(super) async fn change(
     act: Act,
     reason: Option<&Reason>,
 ) -> Result<String, UpkeepError> {
-    let changes = with_storage(database, async |storage| {
-        storage.moderate(run_ids, act, occasion_now(reason)).await.map_err(|error| to_upkeep_error(database, error))
-    });
-    Ok(changes.await?.iter().map(describe_change).collect::<Vec<_>>().join("\n"))
+    with_storage(database, async |storage| {
+        let changes = storage.moderate(run_ids, act, occasion_now(reason)).await?;
+        Ok(changes.iter().map(describe_change).collect::<Vec<_>>().join("\n"))
+    })
+    .await
 }
 
 fn describe_change(change: &Change) -> String {
     let Change { run_id, before, now } = change;
-    format!("run {run_id} was {} and is {} now: {}", before.name(), now.name(), shown(*now))
-}
-
-pub(super) fn to_upkeep_error(database: &DatabaseAddress, error: ModerationError) -> UpkeepError {
-    match error {
-        ModerationError::Storage(cause) => storage_error(database)(cause),
-        ModerationError::UnknownRun(run_id) => UpkeepError::UnknownRun(run_id),
-        refusal => UpkeepError::Refused(Refusal(refusal.to_string())),
-    }
+    let effect = match now {
+        Tier::Proven => "it is listed, and ranked where its settings allow that",
+        Tier::Checked | Tier::Unverified | Tier::Flagged => "it is listed and not ranked",
+        Tier::Hidden => "it is not visible, and the same record cannot be uploaded again",
+    };
+    format!("run {run_id} was {} and is {} now: {effect}", before.name(), now.name())
 }
 
 fn occasion_now(reason: Option<&Reason>) -> Occasion<'_> {
@@ -62,78 +79,24 @@ fn occasion_now(reason: Option<&Reason>) -> Occasion<'_> {
 
 /// Removes all of these runs and comparisons, or none of them if one is unknown.
 pub(super) async fn remove(database: &DatabaseAddress, ids: &[String]) -> Result<String, UpkeepError> {
-    let removed =
-        with_storage(database, async |storage| remove_from(storage, ids).await.map_err(storage_error(database)));
-    match removed.await? {
-        Some(unknown) => Err(UpkeepError::UnknownRun(unknown)),
-        None => Ok(format!("permanently removed: {}", ids.join(", "))),
-    }
-}
-
-/// Removes runs and comparisons, or none of them if one is unknown; then returns the unknown one.
-async fn remove_from(storage: &Storage, ids: &[String]) -> Result<Option<String>, StorageError> {
-    let (mut comparisons, mut runs) = (Vec::new(), Vec::new());
-    for id in ids {
-        let is_comparison = storage.comparison_secret(id).await?.is_some();
-        if is_comparison { &mut comparisons } else { &mut runs }.push(id.clone());
-    }
-    let unknown = storage.delete_all(&runs, Some(occasion_now(None))).await?;
-    if unknown.is_none() {
+    with_storage(database, async |storage| {
+        let (mut comparisons, mut runs) = (Vec::new(), Vec::new());
+        for id in ids {
+            let is_comparison = storage.comparison_secret(id).await?.is_some();
+            if is_comparison { &mut comparisons } else { &mut runs }.push(id.clone());
+        }
+        if let Some(unknown) = storage.delete_all(&runs, Some(occasion_now(None))).await? {
+            return Err(StorageError::from(ModerationError::UnknownRun(unknown)).into());
+        }
         for id in &comparisons {
             let occasion = Occasion { reason: Some("It was a comparison of backends."), ..occasion_now(None) };
             storage.delete_comparison(id, Some(occasion)).await?;
         }
-    }
-    Ok(unknown)
+        Ok(format!("permanently removed: {}", ids.join(", ")))
+    })
+    .await
 }
 
-async fn merge_devices(
-    database: &DatabaseAddress,
-    from: &str,
-    into: &str,
-    reason: &Reason,
-) -> Result<String, UpkeepError> {
-    let merged = with_storage(database, async |storage| {
-        let merged = storage.merge_devices(from, into, occasion_now(Some(reason))).await;
-        merged.map_err(|error| cannot_merge(database, error))
-    });
-    let merged = merged.await?;
-    let resolved = if merged.into == into { String::new() } else { format!("{into} was merged into it before. ") };
-    Ok(format!(
-        "{} runs of {from} now count as runs of {}, and so will all future ones. {resolved}`leaderboard moderate \
-         separate-devices {from}` undoes this",
-        merged.runs, merged.into
-    ))
-}
-
-async fn separate_devices(database: &DatabaseAddress, key: &str, reason: &Reason) -> Result<String, UpkeepError> {
-    let separated = with_storage(database, async |storage| {
-        let separated = storage.separate_devices(key, occasion_now(Some(reason))).await;
-        separated.map_err(|error| cannot_merge(database, error))
-    });
-    let separated = separated.await?;
-    Ok(format!("{} runs of {} count as runs of {key} again", separated.runs, separated.into))
-}
-
-fn cannot_merge(database: &DatabaseAddress, error: MergingError) -> UpkeepError {
-    match error {
-        MergingError::Storage(cause) => storage_error(database)(cause),
-        refusal => UpkeepError::Refused(Refusal(refusal.to_string())),
-    }
-}
-
-async fn print_log(database: &DatabaseAddress, limit: u32) -> Result<String, UpkeepError> {
-    let query = ModerationQuery { limit: Some(limit), offset: None };
-    let log =
-        with_storage(database, async |storage| storage.moderation_log(&query).await.map_err(storage_error(database)))
-            .await?;
-    if log.entries.is_empty() {
-        return Ok("the moderation log is empty".to_owned());
-    }
-    Ok(log.entries.iter().map(line).collect::<Vec<_>>().join("\n"))
-}
-
-/// Returns an entry of the log as a line.
 fn line(entry: &ModerationEntry) -> String {
     let run = entry.run_id.as_deref().unwrap_or_default();
     let tier = entry.tier.map_or("", Tier::name);
@@ -165,20 +128,24 @@ pub(super) async fn with_storage<T>(
     let storage = Storage::open_up_to_date(database).await.map_err(storage_error(database))?;
     let done = task(&storage).await;
     storage.close().await;
-    done
+    done.map_err(|error| match error {
+        UpkeepError::Storage(cause) => storage_error(database)(cause),
+        other => other,
+    })
 }
 
 pub(super) fn expect_there(database: &DatabaseAddress) -> Result<(), UpkeepError> {
-    if let DatabaseAddress::File(file) = database
-        && !file.is_file()
-    {
-        return Err(UpkeepError::NoDatabase(file.clone()));
+    match database {
+        DatabaseAddress::File(file) if !file.is_file() => Err(UpkeepError::NoDatabase(file.clone())),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 pub(super) fn storage_error(database: &DatabaseAddress) -> impl Fn(StorageError) -> UpkeepError {
-    move |cause| UpkeepError::Database { address: database.clone(), cause }
+    move |cause| match cause {
+        StorageError::Refused(refusal) => UpkeepError::Refused(refusal),
+        cause => UpkeepError::Database { address: database.clone(), cause },
+    }
 }
 
 #[cfg(test)]

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 use super::UpkeepError;
-use super::moderation::{storage_error, to_upkeep_error, with_storage};
+use super::moderation::with_storage;
 use crate::Clock;
 use crate::config::Replay;
 use crate::metrics::Metrics;
 use crate::proof::Key;
 use crate::secrets::{SECRET_BYTES, random_word};
-use crate::storage::{Asked, Candidates, DatabaseAddress, Storage};
+use crate::storage::{Asked, Candidates, Storage};
 use crate::verification::{Tools, VerificationSamples, verify_here};
 
 /// Time without progress after which no server is expected to continue. Servers check the queue every half minute.
@@ -22,40 +22,33 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
     let Replay { run_ids, all_checked, tier, data, no_wait, database, .. } = task;
-    let address = &database.address;
     let candidates = match (all_checked, tier) {
         (true, _) => Candidates::OfTier(results::api::Tier::Checked),
         (false, Some(tier)) => Candidates::OfTier(tier),
         (false, None) => Candidates::Runs(&run_ids),
     };
-    with_storage(address, async |storage| {
+    with_storage(&database.address, async |storage| {
         let clock = Clock::system();
         let now = clock.unix_seconds();
-        let asked = storage.ask_for_replays(candidates, now).await.map_err(|error| to_upkeep_error(address, error))?;
+        let asked = storage.ask_for_replays(candidates, now).await?;
         if no_wait {
             return Ok(describe_queued(&asked));
         }
         if let Some(data) = data {
-            compute(storage, &clock, data, &asked.runs, address).await?;
+            compute(storage, &clock, data, &asked.runs).await?;
         }
-        wait(storage, &clock, now, address).await?;
-        let outcomes = storage.outcomes_of_replays(now).await.map_err(storage_error(address))?;
+        wait(storage, &clock, now).await?;
+        let outcomes = storage.outcomes_of_replays(now).await?;
         Ok(describe_outcomes(&outcomes, &asked.left_out))
     })
     .await
 }
 
 /// Recomputes runs in this process, one after the other. Runs that a server has taken meanwhile are left to it.
-async fn compute(
-    storage: &Storage,
-    clock: &Clock,
-    data: PathBuf,
-    run_ids: &[String],
-    address: &DatabaseAddress,
-) -> Result<(), UpkeepError> {
+async fn compute(storage: &Storage, clock: &Clock, data: PathBuf, run_ids: &[String]) -> Result<(), UpkeepError> {
     // The choice of test samples must be unpredictable.
-    let secret = random_word::<SECRET_BYTES>().map_err(UpkeepError::Randomness)?;
-    let key = Key::load(Some(&secret), None).map_err(UpkeepError::Key)?;
+    let secret = random_word::<SECRET_BYTES>()?;
+    let key = Key::load(Some(&secret), None)?;
     let tools = Tools {
         storage: storage.clone(),
         clock: clock.clone(),
@@ -68,7 +61,7 @@ async fn compute(
         let (tools, run_id, runtime) = (tools.clone(), run_id.clone(), Handle::current());
         let computed = tokio::task::spawn_blocking(move || verify_here(&tools, &runtime, &run_id)).await;
         match computed {
-            Ok(done) => done.map_err(storage_error(address))?,
+            Ok(done) => done?,
             Err(ended) => std::panic::resume_unwind(ended.into_panic()),
         }
     }
@@ -76,11 +69,10 @@ async fn compute(
 }
 
 /// Waits until all runs are finished, as long as a server recomputes them.
-async fn wait(storage: &Storage, clock: &Clock, asked: f64, address: &DatabaseAddress) -> Result<(), UpkeepError> {
+async fn wait(storage: &Storage, clock: &Clock, asked: f64) -> Result<(), UpkeepError> {
     let (mut before, mut since) = (None, Instant::now());
     loop {
-        let progress =
-            storage.progress_of_replays(asked, clock.unix_seconds()).await.map_err(storage_error(address))?;
+        let progress = storage.progress_of_replays(asked, clock.unix_seconds()).await?;
         if progress.waiting == 0 {
             return Ok(());
         }

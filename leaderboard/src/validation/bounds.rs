@@ -46,7 +46,6 @@ impl FieldPath<'_> {
         FieldPath::Item(self, index)
     }
 
-    /// Checks each item of a list.
     pub(crate) fn each<T>(&self, items: &[T], check: impl Fn(FieldPath<'_>, &T) -> Checked) -> Checked {
         items.iter().enumerate().try_for_each(|(i, item)| check(self.item(i), item))
     }
@@ -89,7 +88,6 @@ impl FieldPath<'_> {
         self.refuse("out_of_range", format!("{value} is outside {} to {}.", range.start(), range.end()))
     }
 
-    /// Checks the length of a list.
     pub(crate) fn list(&self, length: usize, most: usize) -> Checked {
         if length <= most {
             return Ok(());
@@ -141,16 +139,6 @@ mod tests {
 
     fn code(checked: Checked) -> Option<&'static str> {
         checked.err().map(|refusal| refusal.code)
-    }
-
-    #[test]
-    fn a_path_is_written_as_in_javascript() {
-        let path = FieldPath::ROOT;
-        let workloads = path.field("workloads");
-        assert_eq!(
-            workloads.item(3).field("settings").field("batch_size").to_string(),
-            "workloads[3].settings.batch_size"
-        );
     }
 
     #[test]

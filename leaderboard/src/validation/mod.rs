@@ -11,7 +11,7 @@ mod training;
 mod work;
 mod workload;
 
-use results::api::{Note, StartRun, Tier};
+use results::api::{Note, StartRun, Tier, Verdict};
 use results::{Outcome, RunRecord, WorkloadRecord};
 
 use crate::devices::Identity;
@@ -32,22 +32,6 @@ pub(crate) enum Origin<'a> {
     Imported,
 }
 
-/// The tier of a valid record, with the reasons.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Verdict {
-    pub(crate) tier: Tier,
-    pub(crate) notes: Vec<Note>,
-    /// True if parts of it are to be verified, which may change the tier.
-    pub(crate) verify: bool,
-}
-
-impl From<Verdict> for results::api::Verdict {
-    fn from(Verdict { tier, notes, verify }: Verdict) -> Self {
-        Self { tier, notes, being_verified: verify }
-    }
-}
-
-/// Checks the fields of an announcement.
 pub(crate) fn check_start(request: &StartRun) -> Checked {
     let path = FieldPath::ROOT;
     run::check_suite(&path.field("suite"), &request.suite)?;
@@ -55,9 +39,7 @@ pub(crate) fn check_start(request: &StartRun) -> Checked {
     run::check_engine_version(&path.field("engine_version"), &request.engine_version)
 }
 
-/// Checks a record.
-///
-/// # Errors Returns the first broken rule.
+/// Returns the verdict on a record, or its first broken rule.
 pub(crate) fn check(record: &RunRecord, origin: &Origin<'_>) -> Result<Verdict, Refusal> {
     run::check(record)?;
     check_workloads(record)?;
@@ -74,12 +56,10 @@ pub(crate) fn check(record: &RunRecord, origin: &Origin<'_>) -> Result<Verdict, 
     Ok(verdict(record, missing))
 }
 
-/// Checks each workload without the facts of its network.
 fn check_workloads(record: &RunRecord) -> Checked {
     FieldPath::ROOT.field("workloads").each(&record.workloads, |path, of| {
         workload::check(&path, of)?;
-        check_one_device(&path, of)?;
-        check_resident_input(&path, of)?;
+        check_alone(&path, of)?;
         requests::check(&path, of)?;
         training::check_summary(&path.field("summary"), of)
     })
@@ -96,26 +76,21 @@ fn check_completed(workloads: &FieldPath<'_>, record: &RunRecord) -> Checked {
     )
 }
 
-/// Checks that a ranked run uses one device.
-fn check_one_device(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Checked {
-    if workload.communication.is_none() {
-        return Ok(());
+/// Checks that one device trained the workload, with its data set in its memory.
+fn check_alone(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Checked {
+    if workload.communication.is_some() {
+        return path.field("communication").refuse(
+            "several_devices",
+            "Several devices trained this workload together. The leaderboard only accepts runs on one device.",
+        );
     }
-    path.field("communication").refuse(
-        "several_devices",
-        "Several devices trained this workload together. The leaderboard only accepts runs on one device.",
-    )
-}
-
-/// Checks that a ranked run has its data set on the device.
-fn check_resident_input(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Checked {
-    if workload.input.is_none() {
-        return Ok(());
+    if workload.input.is_some() {
+        return path.field("input").refuse(
+            "streamed_input",
+            "The host streamed the batches to the device. The leaderboard only accepts data sets on the device.",
+        );
     }
-    path.field("input").refuse(
-        "streamed_input",
-        "The host streamed the batches to the device. The leaderboard only accepts data sets on the device.",
-    )
+    Ok(())
 }
 
 /// Returns the verdict on a record. `missing` lists what an announced run lacks for a proof.
@@ -130,9 +105,9 @@ fn verdict(record: &RunRecord, missing: Option<Vec<Note>>) -> Verdict {
         false => Tier::Unverified,
     };
     // Only runs that may be ranked are verified.
-    let verify = tier == Tier::Checked && reasons.is_empty() && record.is_standard();
+    let being_verified = tier == Tier::Checked && reasons.is_empty() && record.is_standard();
     let notes = doubts.into_iter().map(Note::finding).chain(reasons).chain(notes(record)).collect();
-    Verdict { tier, notes, verify }
+    Verdict { tier, notes, being_verified }
 }
 
 /// Returns notes that do not depend on the tier.

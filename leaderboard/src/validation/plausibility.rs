@@ -15,7 +15,6 @@ const ROUNDING_SECONDS: f64 = 1e-5;
 /// Smallest number of windows to check. Fewer may share a common step by chance.
 const MIN_WINDOWS: usize = 10;
 
-/// Returns one sentence for each doubt.
 pub(super) fn find_doubts(record: &RunRecord) -> Vec<String> {
     let mut doubts = Vec::new();
     // A client's own statement that its adapter is software is accepted.
@@ -28,8 +27,7 @@ pub(super) fn find_doubts(record: &RunRecord) -> Vec<String> {
     doubts
 }
 
-/// Returns a sentence if all windows are multiples of a coarse clock's resolution without a warning: such a run is
-/// unranked.
+/// Returns a sentence if all windows are multiples of a coarse clock's resolution without a warning.
 pub(super) fn unmarked_coarse_clock(record: &RunRecord) -> Option<String> {
     // Only browsers have such clocks.
     let is_marked = record.warnings.iter().any(|warning| matches!(warning, Warning::CoarseTimer { .. }));

@@ -100,8 +100,7 @@ fn obstacle(of: &WorkloadRecord, known: &Standard, seen: &SeenWorkload) -> Optio
     }
 }
 
-/// Returns a sentence if a run has a pause without the warning that excludes it from ranking: the server cannot verify
-/// pauses.
+/// Returns a sentence if a run paused without the warning that excludes it from ranking.
 fn unmarked_pause(record: &RunRecord) -> Option<String> {
     let seconds = record.paused_seconds();
     let marked = record.warnings.iter().any(|warning| matches!(warning, Warning::TabHidden { .. }));
@@ -116,7 +115,8 @@ mod tests {
 
     use super::*;
     use crate::devices::testing::native;
-    use crate::proof::{BegunProof, SeenLap, SeenSegment};
+    use crate::proof::testing::seen;
+    use crate::proof::{BegunProof, SeenSegment};
 
     /// Returns a run of one network in a lap of two segments, and its history.
     fn proven() -> (RunRecord, SeenWorkload) {
@@ -124,27 +124,9 @@ mod tests {
         let of = &mut record.workloads[0];
         of.windows = vec![Window { steps: 1, samples: 128, seconds: 1.0 }; 2];
         of.evaluations = vec![Evaluation { step: 2, training_seconds: 2.0, seconds: 1.0, loss: 1.0, accuracy: 0.5 }];
-        let segment = |step| SeenSegment {
-            step,
-            beacon: Beacon([7; 16]),
-            state_sha256: format!("state {step}"),
-            losses_sha256: String::new(),
-            ends_lap: step == 2,
-            committed_unix_seconds: 2.0,
-        };
-        let mut seen = SeenWorkload {
-            workload: of.workload.clone(),
-            laps: vec![SeenLap { first_segment: 0, state_sha256: "state 0".to_owned(), opened_unix_seconds: 1.0 }],
-            segments: vec![segment(1), segment(2)],
-            proof: Some(BegunProof {
-                word: "word".to_owned(),
-                segments: 2,
-                drawn: vec![0, 1],
-                tested_step: 2,
-                target_step: None,
-            }),
-            ..SeenWorkload::default()
-        };
+        let proof =
+            BegunProof { word: "word".to_owned(), segments: 2, drawn: vec![0, 1], tested_step: 2, target_step: None };
+        let mut seen = SeenWorkload { proof: Some(proof), ..seen(&[2], 1) };
         let known = Standard::of(&engine::SUITES[0], &of.workload).unwrap();
         while let Some(WantedHashes { draw, steps, .. }) = draws::next_wanted(&seen, &known).hashes {
             seen.hashes.push(PartHashes { draw, steps, state_sha256: Vec::new(), losses: vec![1.0] });

@@ -57,7 +57,6 @@ fn check_number(path: &FieldPath<'_>, segment: u32) -> Checked {
     path.whole(u64::from(segment), 0..=POINTS as u64 - 1)
 }
 
-/// Checks the segments of a workload's record, which is at `path`.
 pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let timeline = path.field("timeline");
     timeline.list(record.timeline.len(), STRETCHES)?;
@@ -82,9 +81,6 @@ const MAX_REFUSED: usize = 24;
 /// Maximum length of a reason. Backends describe at length what they lack.
 const MAX_REASON_LENGTH: usize = 2000;
 
-/// Checks a comparison.
-///
-/// # Errors Returns the first broken rule.
 pub(crate) fn check_comparison(shared: &SharedComparison) -> Checked {
     let (records, refused) = (FieldPath::ROOT.field("records"), FieldPath::ROOT.field("refused"));
     records.list(shared.records.len(), MAX_RECORDS)?;

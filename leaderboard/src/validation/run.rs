@@ -135,23 +135,20 @@ fn check_workload_names(path: &FieldPath<'_>, record: &RunRecord) -> Checked {
 
 fn check_warning(path: &FieldPath<'_>, warning: &Warning) -> Checked {
     let seconds = 0.0..=MAX_SECONDS;
+    warning.workload().map_or(Ok(()), |workload| path.field("workload").name(workload))?;
     match warning {
         Warning::SoftwareAdapter { name } => path.field("name").text(name, REPORTED_NAME),
         Warning::PerhapsSoftware { flops_per_second, processors: _ } => {
             path.field("flops_per_second").number(*flops_per_second, 0.0..=1e18)
         }
-        Warning::NotStabilised { workload, half_width_percent } => {
-            path.field("workload").name(workload)?;
+        Warning::NotStabilised { half_width_percent, .. } => {
             path.field("half_width_percent").number(*half_width_percent, 0.0..=1e6)
         }
-        Warning::TooFewWindows { workload, windows: _ } => path.field("workload").name(workload),
-        Warning::NotLearned { workload, accuracy, chance } => {
-            path.field("workload").name(workload)?;
+        Warning::NotLearned { accuracy, chance, .. } => {
             path.field("accuracy").share(*accuracy)?;
             path.field("chance").share(*chance)
         }
-        Warning::StoppedByBudget { workload, budget_seconds } => {
-            path.field("workload").name(workload)?;
+        Warning::StoppedByBudget { budget_seconds, .. } => {
             path.field("budget_seconds").number(*budget_seconds, seconds)
         }
         Warning::TabHidden { seconds: hidden, paused_seconds } => {
@@ -162,17 +159,17 @@ fn check_warning(path: &FieldPath<'_>, warning: &Warning) -> Checked {
             path.field("resolution_seconds").number(*resolution_seconds, seconds)
         }
         Warning::Untuned { backend } => path.field("backend").name(backend),
-        Warning::TuningNotSettled { workload, steps: _ } => path.field("workload").name(workload),
-        Warning::NoWakeLock | Warning::NotIsolated | Warning::OnBattery => Ok(()),
         Warning::ProcessorPressed { share } => path.field("share").share(*share),
-        Warning::CheckpointMissed { workload, reason } => {
-            path.field("workload").name(workload)?;
+        Warning::CheckpointMissed { reason, .. } | Warning::Unregistered { reason } => {
             path.field("reason").text(reason, SENTENCE)
         }
-        Warning::Unregistered { reason } => path.field("reason").text(reason, SENTENCE),
-        Warning::SmallerBatch { workload, .. } => path.field("workload").name(workload),
-        Warning::GeneratedData { workload } | Warning::StoppedEarly { workload } => {
-            path.field("workload").name(workload)
-        }
+        Warning::TooFewWindows { .. }
+        | Warning::TuningNotSettled { .. }
+        | Warning::SmallerBatch { .. }
+        | Warning::GeneratedData { .. }
+        | Warning::StoppedEarly { .. }
+        | Warning::NoWakeLock
+        | Warning::NotIsolated
+        | Warning::OnBattery => Ok(()),
     }
 }

@@ -54,7 +54,6 @@ pub(super) fn check_work(record: &RunRecord) -> Checked {
     Ok(())
 }
 
-/// Returns the suite with this name and version.
 pub(super) fn known_suite(path: &FieldPath<'_>, suite: &Suite) -> Result<&'static SuiteDefinition, Refusal> {
     let known = engine::suite(&suite.name).filter(|known| known.version == suite.version);
     known.ok_or_else(|| {
@@ -70,7 +69,6 @@ fn says_so(message: &str) -> String {
     format!("{message} A run that departs from its suite must list this in `departures`; it is shown but never ranked.")
 }
 
-/// Checks facts of the network and its data.
 fn check_facts(path: &FieldPath<'_>, settings: &Settings, known: &Standard) -> Checked {
     let name = known.workload.name;
     let model = &known.workload.model;
@@ -126,7 +124,6 @@ fn check_course(path: &FieldPath<'_>, record: &WorkloadRecord, workload: &Worklo
     Ok(())
 }
 
-/// Checks that the settings follow the suite.
 fn check_recipe(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Standard) -> Checked {
     let settings = path.field("settings");
     let BatchPlan { batch_size, .. } = known.batches;
@@ -213,8 +210,7 @@ pub(super) fn check_time(record: &RunRecord, origin: &Origin<'_>) -> Checked {
     Ok(())
 }
 
-/// Returns the working time of a workload in seconds, each second counted once. The first step is part of the first
-/// window. Loading data may precede the announcement.
+/// Returns the working seconds of a workload, each counted once. Loading data may precede the announcement.
 fn worked_seconds(record: &WorkloadRecord) -> f64 {
     let trained: f64 = record.windows.iter().map(|w| w.seconds).sum();
     let tested: f64 = record.evaluations.iter().map(|e| e.seconds).sum();

@@ -138,7 +138,6 @@ const WIDEST_TOLERANCE_OF_F16: f64 = 0.1;
 /// Relative tolerance. Client and server compute the same few operations in double precision.
 const ROUNDING: f64 = 1e-9;
 
-/// Checks the correctness. `path` is the workload's.
 pub(super) fn check_correctness(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let Some(correctness) = &record.correctness else { return Ok(()) };
     let field = path.field("correctness");
@@ -219,7 +218,6 @@ const MAX_HERTZ: f64 = 1e12;
 const COLDEST_CELSIUS: f64 = -273.15;
 const HOTTEST_CELSIUS: f64 = 1000.0;
 
-/// Checks the resources. `path` is the resources' path.
 pub(super) fn check_resources(path: &FieldPath<'_>, resources: &Resources) -> Checked {
     for (name, percent) in [
         ("cpu_user_percent", resources.cpu_user_percent),

@@ -332,7 +332,6 @@ struct Tested {
     is_whole: bool,
 }
 
-/// Returns the committed losses from this step to the end of its segment.
 fn losses_from(seen: &SeenWorkload, step: u64) -> Option<&[f32]> {
     let of_segment = |round: &&PartHashes| !round.losses.is_empty() && (round.steps[0]..round.steps[1]).contains(&step);
     let round = seen.hashes.iter().find(of_segment)?;

@@ -7,8 +7,7 @@ use super::examination::Found;
 use crate::storage::{Conclusion, Own};
 use crate::validation;
 
-/// Returns the conclusion of a verification, whole or `in_part`. Only a whole verification of an unjudged
-/// run proves anything.
+/// Judges a verification, whole or `in_part`. Only a whole one of an unjudged run proves anything.
 pub(super) fn judge(own: &Own, found: &Found, in_part: bool, record: &RunRecord) -> Conclusion {
     if in_part { judge_part(own, found) } else { judge_whole(own, found, record) }
 }
@@ -55,12 +54,9 @@ fn judge_part(own: &Own, found: &Found) -> Conclusion {
 }
 
 fn flag(own: &Own, notes: Vec<Note>) -> Conclusion {
-    let said = format!("It was {} and is flagged now: {}", own.tier.name(), join_notes(&notes));
+    let reasons: Vec<String> = notes.iter().map(ToString::to_string).collect();
+    let said = format!("It was {} and is flagged now: {}", own.tier.name(), reasons.join(" "));
     Conclusion { own: Own { tier: Tier::Flagged, notes }, said, unexamined: false, measured: Vec::new() }
-}
-
-fn join_notes(notes: &[Note]) -> String {
-    notes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 fn keep_unchanged(own: &Own, why: &str) -> Conclusion {
