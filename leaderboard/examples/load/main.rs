@@ -305,7 +305,7 @@ pub(crate) fn measure_reading(server: &Server, runs: &Runs, arguments: &Argument
     let cursors = cursors(server);
     let mut ask = |name: &str, wanted: f64, path: &(dyn Fn(&mut Random) -> String + Sync)| {
         let request = |i: u32| {
-            client.get_accepting(&path(&mut Random(u64::from(i))), "gzip").with_status(200);
+            client.get_with(&path(&mut Random(u64::from(i))), "accept-encoding", "gzip").with_status(200);
         };
         // The first requests read from the disk and are not measured.
         together(arguments.clients, arguments.requests / 10, request);
