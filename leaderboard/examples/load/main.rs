@@ -381,7 +381,7 @@ pub(crate) fn measure_reading(server: &Server, runs: &Runs, arguments: &Argument
     let mut ask = |name: &str, wanted: f64, template: &str| {
         let request = |i: u32| {
             let path = fill(template, runs, &cursors, &mut Random(u64::from(i)));
-            client.get_accepting(&path, "gzip").with_status(200);
+            client.get_with(&path, "accept-encoding", "gzip").with_status(200);
         };
         // The first requests read from the disk and are not measured.
         together(arguments.clients, arguments.requests / 10, request);

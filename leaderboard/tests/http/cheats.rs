@@ -5,15 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use engine::StepReport;
-use results::api::{CommittedSegment, ErrorBody, OpenedLap, RunList, Tier};
-use results::{Beacon, Precision, RunRecord, WorkloadRecord};
+use engine::{StepReport, TestReport};
+use results::api::{CommittedSegment, ErrorBody, OpenedLap, Tier, Verdict};
+use results::{Beacon, Precision, RunRecord, StateBytes, WorkloadRecord};
 
-use crate::support::cheat::{Cheated, bent_step, each_step, guessed_test, map, skipped_step};
-use crate::support::pretended::{Plain, Tricks, data_folder};
-use crate::support::rehearsal::{LARGE, SEED, SMALL};
-use crate::support::requests::Call;
-use crate::support::{TestServer, record, rehearsal};
+use crate::support::pretended::{Plain, Tricks};
+use crate::support::rehearsal::{self, LARGE, Rehearsal, SEED, SMALL, assert_tier, server_with_seed, verdict_on};
+use crate::support::requests::{Call, train};
+use crate::support::{TestServer, record};
 
 /// Tolerance of the server's clock.
 const MAX_GAIN: f64 = 1.03;
@@ -21,6 +20,65 @@ const MAX_GAIN: f64 = 1.03;
 const FIRST_FREE_SEGMENT: usize = 3;
 /// Share of steps in the segments from that one on.
 const FREE_STEPS: f64 = 17.0 / 22.0;
+
+/// Announces a run, trains with tricks, and uploads the record. Returns the verdict, or the code of the refusal, and what
+/// was sent.
+fn cheat(server: &TestServer, tricks: Tricks) -> (Result<Verdict, String>, Rehearsal) {
+    let run = server.begin();
+    let (messages, record) = train(server, &run, tricks);
+    let sent = Rehearsal { messages, record };
+    let uploaded = server.upload(&run.run_id, &sent.record_of(&run));
+    let outcome = match uploaded.status.as_u16() {
+        422 => Err(uploaded.parse::<ErrorBody>().code),
+        _ => Ok(verdict_on(server, &run, uploaded)),
+    };
+    (outcome, sent)
+}
+
+/// Trains step by step, so that retraining a part gives the same result.
+fn each_step(plain: &mut Plain, steps: u32, step: impl Fn(&mut Plain) -> StepReport) -> StepReport {
+    let mut report = StepReport::default();
+    for _ in 0..steps {
+        let made = step(plain);
+        report.losses.extend(made.losses);
+        report.correct += made.correct;
+        report.samples += made.samples;
+    }
+    report
+}
+
+/// Trains a step and changes the state after it, given the one before.
+fn bent_step(plain: &mut Plain, bend: impl Fn(&StateBytes, &mut StateBytes)) -> StepReport {
+    let before = plain.state();
+    let report = plain.train(1);
+    let mut after = plain.state();
+    bend(&before, &mut after);
+    plain.go_on(&after, plain.step);
+    report
+}
+
+/// Counts a skipped step, with a plausible loss and a changed state.
+fn skipped_step(plain: &mut Plain) -> StepReport {
+    let mut state = plain.state();
+    map(&mut state.weights, |weight| 1.001 * weight);
+    plain.go_on(&state, plain.step + 1);
+    let samples = u64::from(plain.job.batches.batch_size);
+    let losses = vec![2.3 / (1.0 + 0.1 * plain.step as f64)];
+    StepReport { losses, correct: samples / 2, samples, ..StepReport::default() }
+}
+
+/// Changes every number of a state's bytes.
+fn map(bytes: &mut [u8], change: impl Fn(f32) -> f32) {
+    for word in bytes.chunks_exact_mut(4) {
+        let value = f32::from_le_bytes(word.try_into().unwrap());
+        word.copy_from_slice(&change(value).to_le_bytes());
+    }
+}
+
+fn guessed_test(plain: &mut Plain) -> TestReport {
+    let samples = u64::from(plain.job.data.test.samples());
+    TestReport { loss: 0.3, correct: samples * 9 / 10, samples, seconds: None }
+}
 
 /// Expected outcome of a cheat.
 enum End {
@@ -37,25 +95,40 @@ fn small() -> Tricks {
     Tricks { lacks: Some(LARGE), ..Tricks::default() }
 }
 
+fn training(train: fn(&mut Plain, u32) -> StepReport) -> Tricks {
+    Tricks { train, ..small() }
+}
+
+fn seeded(seed: fn(&[u32]) -> u32) -> Tricks {
+    Tricks { seed, ..small() }
+}
+
+fn delayed(hidden_seconds: fn(&Call, f64) -> f64) -> Tricks {
+    Tricks { hidden_seconds, ..small() }
+}
+
+fn recording(record: fn(&mut RunRecord)) -> Tricks {
+    Tricks { record, ..small() }
+}
+
 /// Performs the tricks the requested number of times, each with other beacons and draws, and asserts the outcome.
 fn ends(what: &str, end: &End, tricks: Tricks) {
     let runs: u32 = std::env::var("GRADMARK_CHEAT_RUNS").map_or(1, |runs| runs.parse().expect("a number of runs"));
     let mut found: BTreeMap<String, u32> = BTreeMap::new();
     let mut gained: f64 = 0.0;
     for number in 0..runs {
-        let server = TestServer::of_rehearsals(SEED + number, data_folder());
-        let cheated = Cheated::on(&server, tricks);
-        let tier = if cheated.uploaded.status == 422 {
-            cheated.uploaded.parse::<ErrorBody>().code
-        } else {
-            let verdict = cheated.verdict(&server);
-            println!("{what}: {:?}", verdict.notes);
-            verdict.tier.name().to_owned()
+        let server = server_with_seed(SEED + number);
+        let (outcome, sent) = cheat(&server, tricks);
+        let tier = match outcome {
+            Ok(verdict) => {
+                println!("{what}: {:?}", verdict.notes);
+                verdict.tier.name().to_owned()
+            }
+            Err(code) => code,
         };
         if tier == Tier::Proven.name() {
-            let list: RunList = server.get("/api/v1/runs").parse();
-            let rate = list.rows[0].summary.samples_per_second.unwrap();
-            gained = gained.max(rate / cheated.sent.server_rate());
+            let rate = server.list("").rows[0].summary.samples_per_second.unwrap();
+            gained = gained.max(rate / sent.server_rate());
         }
         *found.entry(tier).or_default() += 1;
     }
@@ -95,234 +168,219 @@ fn hide_time(record: &mut RunRecord) {
 
 /// Defines a test for each way to cheat.
 macro_rules! cheats {
-    ($($name:ident $body:block)+) => {
+    ($($name:ident $end:expr, $tricks:expr;)+) => {
         $(#[test]
         #[ignore = "trains and is verified"]
-        fn $name() $body)+
+        fn $name() {
+            ends(stringify!($name), &$end, $tricks);
+        })+
     };
 }
 
 cheats! {
-    one_window_takes_the_time_of_the_next {
-        ends("one step takes all the time", &End::Limited, Tricks { record: hide_time, ..small() });
-    }
+    one_window_takes_the_time_of_the_next End::Limited, recording(hide_time);
 
-    time_is_hidden_under_the_name_of_another_device {
-        // No peak was measured, so the run is listed under an unknown device.
-        let renamed = |record: &mut RunRecord| {
-            hide_time(record);
-            record.device.backend = "burn-cuda".to_owned();
-            record.requested.backend = record.device.backend.clone();
-            record.device.adapter.name = "NVIDIA H100 PCIe".to_owned();
-            record.device.adapter.vendor = "nvidia".to_owned();
-            record.device.adapter.api = "CUDA".to_owned();
-            record.workloads.iter_mut().for_each(|of| of.settings.precision = Precision::F16);
-        };
-        ends("the same as f16 of another device", &End::Limited, Tricks { record: renamed, ..small() });
-    }
+    // No peak was measured, so the run is listed under an unknown device.
+    time_is_hidden_under_the_name_of_another_device End::Limited, recording(|record| {
+        hide_time(record);
+        record::on_backend(record, "burn-cuda");
+        record.device.adapter.name = "NVIDIA H100 PCIe".to_owned();
+        record.device.adapter.vendor = "nvidia".to_owned();
+        record.device.adapter.api = "CUDA".to_owned();
+        record.workloads.iter_mut().for_each(|of| of.settings.precision = Precision::F16);
+    });
 
-    everything_is_reported_a_hundred_times_faster {
-        let hidden_seconds = |_: &Call, passed: f64| 99.0 * passed;
-        ends("a hundred times faster", &End::Limited, Tricks { hidden_seconds, ..small() });
-    }
+    everything_is_reported_a_hundred_times_faster End::Limited,
+        delayed(|_, passed| 99.0 * passed);
 
-    training_is_called_a_test {
-        let hidden_seconds = |call: &Call, _: f64| match call {
+    training_is_called_a_test End::Limited, Tricks {
+        hidden_seconds: |call, _| match call {
             Call::Commit(segment) if segment.segment == 1 => 60.0,
             _ => 0.0,
-        };
-        let record = |record: &mut RunRecord| {
+        },
+        record: |record| {
             trained(record).evaluations.iter_mut().for_each(|look| look.seconds += 60.0);
             record.provenance.wall_seconds += 60.0;
-        };
-        ends("training during a long test", &End::Limited, Tricks { hidden_seconds, record, ..small() });
-    }
+        },
+        ..small()
+    };
 
-    a_slow_link_is_faked {
-        ends("a faked slow link", &End::Limited, Tricks { hidden_seconds: |_, _| 0.5, ..small() });
-    }
+    a_slow_link_is_faked End::Limited, delayed(|_, _| 0.5);
 
-    all_networks_but_one_fail {
-        ends("all networks but one fail", &End::Limited, small());
-    }
+    all_networks_but_one_fail End::Limited, small();
 
-    steps_use_half_a_batch {
-        let job = |job: &mut engine::TrainingJob| job.batches.batch_size /= 2;
-        let train = |plain: &mut Plain, steps| {
+    steps_use_half_a_batch End::Flagged(1.0), Tricks {
+        job: |job| job.batches.batch_size /= 2,
+        train: |plain, steps| {
             let report = plain.train(steps);
             StepReport { samples: 2 * report.samples, correct: 2 * report.correct, ..report }
-        };
-        ends("half of each batch", &End::Flagged(1.0), Tricks { job, train, ..small() });
-    }
+        },
+        ..small()
+    };
 
-    dropout_is_off {
-        ends("dropout off", &End::Flagged(1.0), Tricks { job: |job| job.dropout = false, ..small() });
-    }
+    dropout_is_off End::Flagged(1.0), Tricks { job: |job| job.dropout = false, ..small() };
 
-    training_begins_with_other_weights {
-        ends("weights of another seed", &End::Flagged(1.0), Tricks { job: |job| job.seed ^= 1, ..small() });
-    }
+    training_begins_with_other_weights End::Flagged(1.0), Tricks { job: |job| job.seed ^= 1, ..small() };
 
-    the_learning_rate_is_halved {
-        fn halved(plain: &mut Plain) -> StepReport {
-            bent_step(plain, |before, after| {
-                for (after, before) in after.weights.chunks_exact_mut(4).zip(before.weights.chunks_exact(4)) {
-                    let before = f32::from_le_bytes(before.try_into().unwrap());
-                    map(after, |after| 0.5 * (before + after));
-                }
-            })
-        }
-        let train = |plain: &mut Plain, steps| in_free_segments(plain, steps, halved);
-        ends("half the learning rate", &End::Flagged(FREE_STEPS), Tricks { train, ..small() });
-    }
+    the_learning_rate_is_halved End::Flagged(FREE_STEPS),
+        training(|plain, steps| in_free_segments(plain, steps, halved_step));
 
-    a_layer_is_frozen {
-        const FIRST_KERNEL: usize = 4 * 784 * 512;
-        fn frozen(plain: &mut Plain) -> StepReport {
-            bent_step(plain, |before, after| {
-                after.weights[..FIRST_KERNEL].copy_from_slice(&before.weights[..FIRST_KERNEL]);
-                after.memory[..FIRST_KERNEL].copy_from_slice(&before.memory[..FIRST_KERNEL]);
-            })
-        }
-        let train = |plain: &mut Plain, steps| in_free_segments(plain, steps, frozen);
-        ends("one layer frozen", &End::Flagged(FREE_STEPS), Tricks { train, ..small() });
-    }
+    a_layer_is_frozen End::Flagged(FREE_STEPS),
+        training(|plain, steps| in_free_segments(plain, steps, frozen_step));
 
-    nothing_is_trained {
-        let train = |plain: &mut Plain, steps| each_step(plain, steps, skipped_step);
-        ends("no training at all", &End::Flagged(1.0), Tricks { train, ..small() });
-    }
+    nothing_is_trained End::Flagged(1.0),
+        training(|plain, steps| each_step(plain, steps, skipped_step));
 
-    nothing_is_trained_after_the_first_steps {
-        let train = |plain: &mut Plain, steps| in_free_segments(plain, steps, skipped_step);
-        ends("no training after five steps", &End::Flagged(FREE_STEPS), Tricks { train, ..small() });
-    }
+    nothing_is_trained_after_the_first_steps End::Flagged(FREE_STEPS),
+        training(|plain, steps| in_free_segments(plain, steps, skipped_step));
 
-    every_other_segment_is_skipped {
-        let train = |plain: &mut Plain, steps| {
-            in_free_segments(plain, steps, |plain| {
-                if plain.segment().0.is_multiple_of(2) { plain.train(1) } else { skipped_step(plain) }
-            })
-        };
-        ends("every other segment skipped", &End::Flagged(9.0 / 22.0), Tricks { train, ..small() });
-    }
+    every_other_segment_is_skipped End::Flagged(9.0 / 22.0), training(|plain, steps| {
+        in_free_segments(plain, steps, |plain| {
+            if plain.segment().0.is_multiple_of(2) { plain.train(1) } else { skipped_step(plain) }
+        })
+    });
 
-    parts_fit_and_do_not_join {
-        let train = |plain: &mut Plain, steps| {
-            in_free_segments(plain, steps, |plain| {
-                let (number, first_step) = plain.segment();
-                let jumps = plain.step == first_step && number % 2 == 1;
-                bent_step(plain, |_, after| map(&mut after.weights, |weight| if jumps { 1.05 * weight } else { weight }))
-            })
-        };
-        ends("parts that do not join", &End::Flagged(9.0 / 22.0), Tricks { train, ..small() });
-    }
+    parts_fit_and_do_not_join End::Flagged(9.0 / 22.0), training(|plain, steps| {
+        in_free_segments(plain, steps, |plain| {
+            let (number, first_step) = plain.segment();
+            let jumps = plain.step == first_step && number % 2 == 1;
+            bent_step(plain, |_, after| map(&mut after.weights, |weight| if jumps { 1.05 * weight } else { weight }))
+        })
+    });
 
-    a_network_was_trained_elsewhere {
-        // The first weights are the same, but training continues on other samples.
-        let seed = |given: &[u32]| given[given.len() - 1] ^ u32::from(given.len() > FIRST_FREE_SEGMENT);
-        ends("trained elsewhere from segment 3", &End::Flagged(FREE_STEPS), Tricks { seed, ..small() });
-    }
+    // The first weights are the same, but training continues on other samples.
+    a_network_was_trained_elsewhere End::Flagged(FREE_STEPS),
+        seeded(|given| given[given.len() - 1] ^ u32::from(given.len() > FIRST_FREE_SEGMENT));
 
-    segments_use_the_beacon_before {
-        let seed = |given: &[u32]| given[given.len() - 1 - usize::from(given.len() > FIRST_FREE_SEGMENT)];
-        ends("the beacon before", &End::Flagged(FREE_STEPS), Tricks { seed, ..small() });
-    }
+    segments_use_the_beacon_before End::Flagged(FREE_STEPS),
+        seeded(|given| given[given.len() - 1 - usize::from(given.len() > FIRST_FREE_SEGMENT)]);
 
-    beacons_of_an_earlier_run_are_used {
-        let seed = |given: &[u32]| given[given.len() - 1].rotate_left(7);
-        ends("beacons of an earlier run", &End::Flagged(1.0), Tricks { seed, ..small() });
-        let record = |record: &mut RunRecord| {
+    beacons_of_an_earlier_run_are_used End::Flagged(1.0), seeded(of_earlier_run);
+
+    beacons_of_an_earlier_run_are_recorded End::Refused("wrong_segment"), Tricks {
+        seed: of_earlier_run,
+        record: |record| {
             trained(record).segments.iter_mut().for_each(|segment| segment.beacon = Beacon([7; 16]));
-        };
-        ends("the same, in the record too", &End::Refused("wrong_segment"), Tricks { seed, record, ..small() });
-    }
+        },
+        ..small()
+    };
 
-    training_is_done_before_the_lap_is_opened {
-        // The beacons are guessed, and opening the lap takes no time.
-        let seed = |given: &[u32]| u32::try_from(given.len()).unwrap();
-        let hidden_seconds = |call: &Call, passed: f64| if matches!(call, Call::Commit(_)) { -passed } else { 0.0 };
-        ends("trained before the lap", &End::Flagged(1.0), Tricks { seed, hidden_seconds, ..small() });
-    }
+    // The beacons are guessed, and opening the lap takes no time.
+    training_is_done_before_the_lap_is_opened End::Flagged(1.0), Tricks {
+        seed: |given| u32::try_from(given.len()).unwrap(),
+        hidden_seconds: |call, passed| if matches!(call, Call::Commit(_)) { -passed } else { 0.0 },
+        ..small()
+    };
 
-    a_batch_is_repeated {
-        fn repeated(plain: &mut Plain) -> StepReport {
-            let (step, state) = (plain.step, plain.state());
-            plain.go_on(&state, plain.segment().1);
-            let report = plain.train(1);
-            let state = plain.state();
-            plain.go_on(&state, step + 1);
-            report
-        }
-        let train = |plain: &mut Plain, steps| in_free_segments(plain, steps, repeated);
-        // In each segment of two steps, only the second step has a wrong batch.
-        ends("a batch repeated", &End::Flagged(8.0 / 22.0), Tricks { train, ..small() });
-    }
+    // In each segment of two steps, only the second step has a wrong batch.
+    a_batch_is_repeated End::Flagged(8.0 / 22.0),
+        training(|plain, steps| in_free_segments(plain, steps, repeated_step));
 
-    weights_are_rounded_to_f16 {
-        fn round(value: f32) -> f32 {
-            f32::from_bits((value.to_bits() + 0x1000) & !0x1fff)
-        }
-        let train = |plain: &mut Plain, steps| {
+    // Large weights with small changes make rounding visible.
+    weights_are_rounded_to_f16 End::Flagged(1.0), Tricks {
+        lacks: Some(SMALL),
+        train: |plain, steps| {
+            let round = |value: f32| f32::from_bits((value.to_bits() + 0x1000) & !0x1fff);
             each_step(plain, steps, |plain| bent_step(plain, |_, after| map(&mut after.weights, round)))
-        };
-        // Large weights with small changes make rounding visible.
-        let tricks = Tricks { lacks: Some(SMALL), train, test: guessed_test, ..Tricks::default() };
-        ends("f16 reported as f32", &End::Flagged(1.0), tricks);
-    }
+        },
+        test: guessed_test,
+        ..Tricks::default()
+    };
 
-    losses_are_invented {
-        let train = |plain: &mut Plain, steps| {
-            in_free_segments(plain, steps, |plain| {
-                let mut report = plain.train(1);
-                report.losses.iter_mut().for_each(|loss| *loss *= 0.99);
-                report
-            })
-        };
-        ends("invented losses", &End::Flagged(FREE_STEPS), Tricks { train, ..small() });
-    }
+    losses_are_invented End::Flagged(FREE_STEPS), training(|plain, steps| {
+        in_free_segments(plain, steps, |plain| {
+            let mut report = plain.train(1);
+            report.losses.iter_mut().for_each(|loss| *loss *= 0.99);
+            report
+        })
+    });
 
-    hashes_are_those_of_other_bytes {
-        fn other(hash: &mut String) {
-            *hash = hash.chars().rev().collect();
-        }
-        let request = |call: &mut Call| match call {
-            Call::OpenLap(lap) if lap.segment > 0 => other(&mut lap.state_sha256),
-            Call::Commit(segment) => other(&mut segment.state_sha256),
+    hashes_are_those_of_other_bytes End::Checked, Tricks {
+        request: |call| match call {
+            Call::OpenLap(lap) if lap.segment > 0 => reverse(&mut lap.state_sha256),
+            Call::Commit(segment) => reverse(&mut segment.state_sha256),
             _ => {}
-        };
-        let record = |record: &mut RunRecord| {
-            trained(record).segments.iter_mut().for_each(|segment| other(&mut segment.state_sha256));
-        };
-        ends("hashes of other bytes", &End::Checked, Tricks { request, record, ..small() });
-    }
+        },
+        record: |record| {
+            trained(record).segments.iter_mut().for_each(|segment| reverse(&mut segment.state_sha256));
+        },
+        ..small()
+    };
 
-    the_accuracy_is_raised_by_a_point {
-        let record = |record: &mut RunRecord| {
-            trained(record).evaluations.iter_mut().for_each(|look| look.accuracy += 0.01);
-        };
-        ends("accuracy raised by a point", &End::Flagged(1.0), Tricks { record, ..small() });
-    }
+    the_accuracy_is_raised_by_a_point End::Flagged(1.0),
+        recording(|record| trained(record).evaluations.iter_mut().for_each(|look| look.accuracy += 0.01));
 
-    the_target_is_reached_earlier {
-        let request = |call: &mut Call| {
+    the_target_is_reached_earlier End::Flagged(1.0), Tricks {
+        request: |call| {
             if let Call::Prove(part) = call {
                 part.target_step = Some(part.tested_step);
             }
-        };
-        let record = |record: &mut RunRecord| {
+        },
+        record: |record| {
             let of = trained(record);
             of.evaluations.iter_mut().for_each(|look| look.accuracy = 0.98);
             record::reach(of);
-        };
-        ends("target reached earlier", &End::Flagged(1.0), Tricks { request, record, ..small() });
-    }
+        },
+        ..small()
+    };
+}
+
+fn of_earlier_run(given: &[u32]) -> u32 {
+    given[given.len() - 1].rotate_left(7)
+}
+
+fn reverse(hash: &mut String) {
+    *hash = hash.chars().rev().collect();
+}
+
+fn halved_step(plain: &mut Plain) -> StepReport {
+    bent_step(plain, |before, after| {
+        for (after, before) in after.weights.chunks_exact_mut(4).zip(before.weights.chunks_exact(4)) {
+            let before = f32::from_le_bytes(before.try_into().unwrap());
+            map(after, |after| 0.5 * (before + after));
+        }
+    })
+}
+
+fn frozen_step(plain: &mut Plain) -> StepReport {
+    const FIRST_KERNEL: usize = 4 * 784 * 512;
+    bent_step(plain, |before, after| {
+        after.weights[..FIRST_KERNEL].copy_from_slice(&before.weights[..FIRST_KERNEL]);
+        after.memory[..FIRST_KERNEL].copy_from_slice(&before.memory[..FIRST_KERNEL]);
+    })
+}
+
+/// Trains on the first batch of the segment again.
+fn repeated_step(plain: &mut Plain) -> StepReport {
+    let (step, state) = (plain.step, plain.state());
+    plain.go_on(&state, plain.segment().1);
+    let report = plain.train(1);
+    let state = plain.state();
+    plain.go_on(&state, step + 1);
+    report
+}
+
+#[test]
+fn states_that_do_not_train_into_each_other_flag_a_run() {
+    let train = |plain: &mut Plain, steps| {
+        each_step(plain, steps, |plain| {
+            bent_step(plain, |_, after| {
+                // RMSprop's memory of the last ten biases.
+                let rest = after.memory.len() - 4 * 10;
+                map(&mut after.memory[rest..], |value| 1.1 * value);
+            })
+        })
+    };
+    let (outcome, _) = cheat(&rehearsal::server(), Tricks { train, test: guessed_test, ..small() });
+    let verdict = outcome.unwrap();
+    assert_tier(&verdict, Tier::Flagged, "");
+    assert!(verdict.notes[0].to_string().contains("of its change"), "{:?}", verdict.notes);
 }
 
 #[test]
 #[ignore = "plays the rehearsal"]
 fn one_run_is_reported_to_two_servers() {
-    let other = TestServer::of_rehearsals(SEED + 1, data_folder());
+    let other = server_with_seed(SEED + 1);
     let mut run = rehearsal::light();
     let started = other.begin();
     let mut beacons = BTreeMap::new();
@@ -338,7 +396,7 @@ fn one_run_is_reported_to_two_servers() {
             Call::Prove(_) | Call::Show { .. } => {}
         }
     }
-    let hand_in = |run: &rehearsal::Rehearsal| other.upload(&started.run_id, &run.record_of(&started));
+    let hand_in = |run: &Rehearsal| other.upload(&started.run_id, &run.record_of(&started));
     hand_in(&run).assert_refused(422, "wrong_seed", "seed");
     run.record.requested.seed = SEED + 1;
     let refused = hand_in(&run);
@@ -347,6 +405,5 @@ fn one_run_is_reported_to_two_servers() {
         segment.beacon = beacons[&number];
     }
     // The draws differ, and the requested states were not kept.
-    let verdict = rehearsal::verdict_on(&other, &started, &hand_in(&run));
-    assert_eq!(verdict.tier, Tier::Checked, "{:?}", verdict.notes);
+    assert_tier(&verdict_on(&other, &started, hand_in(&run)), Tier::Checked, "");
 }

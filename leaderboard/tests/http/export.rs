@@ -4,13 +4,12 @@ use axum::body::Bytes;
 use parquet::basic::{LogicalType, Repetition, TimeUnit, Type};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
-use results::api::{RunList, StoredRun, Tier};
+use results::api::{StoredRun, Tier};
 use results::open_data::{ExportAbout, ExportColumn};
 use sha2::{Digest, Sha256};
 
-use crate::support::server::BEGINNING;
-use crate::support::{ServerProcess, TestDatabase, TestServer, record};
-use crate::upkeep::{done, failed, run, stored};
+use crate::support::server::{BEGINNING, assert_says, done, failed, run};
+use crate::support::{Answer, ServerProcess, TestDatabase, TestServer, record};
 
 /// Returns the cells of a table as in RFC 4180, read by a plain loop.
 pub(crate) fn cells(text: &str) -> Vec<Vec<String>> {
@@ -36,42 +35,50 @@ pub(crate) fn json_lines(text: &str) -> Vec<StoredRun> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+fn place(table: &[Vec<String>], name: &str) -> usize {
+    table[0].iter().position(|other| other == name).unwrap()
+}
+
 fn column(table: &[Vec<String>], name: &str) -> Vec<String> {
-    let place = table[0].iter().position(|other| other == name).unwrap();
-    table[1..].iter().map(|line| line[place].clone()).collect()
+    table[1..].iter().map(|line| line[place(table, name)].clone()).collect()
+}
+
+fn export(server: &TestServer, query: &str) -> Answer {
+    server.get(&format!("/api/v1/export{query}")).with_status(200)
+}
+
+fn assert_file(answer: &Answer, kind: &str, ending: &str) {
+    let file = format!("attachment; filename=\"gradmark-results-2027-01-15.{ending}\"");
+    answer.assert_headers(&[("content-type", kind), ("content-disposition", &file)]);
+    answer.assert_headers(&[("link", "<https://creativecommons.org/publicdomain/zero/1.0/>; rel=\"license\"")]);
+    answer.assert_headers(&[("etag", ""), ("access-control-allow-origin", "*")]);
 }
 
 #[test]
 fn export_has_all_stored_runs_in_order() {
     let server = TestServer::start();
-    // More runs than are read at once.
-    let runs: Vec<String> = (0..40)
-        .map(|number| {
-            // Some are simultaneous.
-            server.pass(if number % 3 == 0 { 1.0 } else { 0.0 });
-            server.import(&record::unregistered(number)).with_status(201).parse::<results::api::AcceptedRun>().run_id
-        })
-        .collect();
-    let hidden = &runs[7];
+    // More runs than are read at once. Some are simultaneous.
+    let import = |seed| {
+        server.pass(if seed % 3 == 0 { 0.25 } else { 0.0 });
+        server.imported(seed)
+    };
+    let runs: Vec<String> = (0..40).map(import).collect();
+    let (hidden, deleted) = (&runs[7], &runs[21]);
     server.set_tier(hidden, Tier::Hidden);
-    server.database().execute(&format!("DELETE FROM runs WHERE run_id = '{}'", runs[21]));
+    server.database().execute(&format!("DELETE FROM runs WHERE run_id = '{deleted}'"));
 
-    let answer = server.get("/api/v1/export?format=jsonl");
-    assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "application/jsonl; charset=utf-8"));
-    let file = "attachment; filename=\"gradmark-results-2027-01-15.jsonl\"";
-    assert_eq!(answer.header("content-disposition"), file);
-    assert_eq!(answer.header("link"), "<https://creativecommons.org/publicdomain/zero/1.0/>; rel=\"license\"");
-    assert_eq!((answer.header("etag"), answer.header("access-control-allow-origin")), ("", "*"));
-    assert!(!answer.text().contains(hidden) && !answer.text().contains(&runs[21]));
+    let answer = export(&server, "?format=jsonl");
+    assert_file(&answer, "application/jsonl; charset=utf-8", "jsonl");
+    assert!(!answer.text().contains(hidden) && !answer.text().contains(deleted));
     let exported = json_lines(&answer.text());
     assert_eq!(exported.len(), 38);
     assert!(exported.is_sorted_by(|a, b| a.submitted_unix_seconds <= b.submitted_unix_seconds));
     for run in &exported {
-        assert_eq!(*run, server.get(&format!("/api/v1/runs/{}", run.run_id)).parse::<StoredRun>());
+        assert_eq!(*run, server.stored(&run.run_id));
     }
 
-    let answer = server.get("/api/v1/export");
-    assert_eq!(answer.header("content-type"), "text/csv; charset=utf-8; header=present");
+    let answer = export(&server, "");
+    assert_file(&answer, "text/csv; charset=utf-8; header=present", "csv");
     let table = cells(&answer.text());
     assert!(table.iter().all(|line| line.len() == table[0].len()));
     let workloads = exported.iter().flat_map(|run| run.record.workloads.iter().map(move |workload| (run, workload)));
@@ -84,10 +91,19 @@ fn export_has_all_stored_runs_in_order() {
     let [ids, names, speeds] = ["run_id", "workload", "samples_per_second"].map(|name| column(&table, name));
     let found: Vec<_> = ids.into_iter().zip(names).zip(speeds).map(|((id, name), speed)| (id, name, speed)).collect();
     assert_eq!(found, expected);
-    let gzip = server.get_accepting("/api/v1/export?format=csv", "gzip");
-    let mut text = String::new();
-    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&gzip.body[..]), &mut text).unwrap();
-    assert_eq!(text, answer.text());
+    let gzip = server.get_with("/api/v1/export?format=csv", "accept-encoding", "gzip");
+    assert_eq!(gzip.unpacked(), answer.body);
+
+    let rows = rows(&open(export(&server, "?format=parquet").body));
+    let of_run = |run: &StoredRun| vec![run.submitted_unix_seconds; run.record.workloads.len()];
+    let moments: Vec<f64> = exported.iter().flat_map(of_run).collect();
+    assert_eq!(rows.len(), moments.len());
+    for (row, moment) in rows.iter().zip(moments) {
+        #[expect(clippy::cast_possible_truncation, reason = "a whole number")]
+        let expected = Field::TimestampMicros((moment * 1e6) as i64);
+        assert_eq!(row.get_column_iter().nth(1).unwrap(), (&"submitted_unix_seconds".to_owned(), &expected));
+    }
+    assert_eq!(exported[0].submitted_unix_seconds, BEGINNING + 0.25);
 }
 
 #[test]
@@ -101,11 +117,11 @@ fn exports_have_no_nonces_and_no_formulas() {
     }
     let (started, record) = server.honest_run();
     assert_eq!(server.upload(&started.run_id, &record).status, 201);
-    let lines = server.get("/api/v1/export?format=jsonl").text();
+    let lines = export(&server, "?format=jsonl").text();
     assert!(!lines.contains(&started.nonce));
     let kept: Vec<_> = json_lines(&lines).into_iter().filter_map(|run| run.record.device.claimed_name).collect();
     assert_eq!(kept, names);
-    let cells = column(&cells(&server.get("/api/v1/export").text()), "claimed_name");
+    let cells = column(&cells(&export(&server, "").text()), "claimed_name");
     let mut found: Vec<String> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
     found.dedup();
     assert!(found.iter().all(|cell| !cell.starts_with(['=', '+', '-', '@'])), "{found:?}");
@@ -118,24 +134,9 @@ fn damaged_record_is_neither_exported_nor_shown() {
     let server = TestServer::start();
     let (good, bad) = (server.accepted(|_| {}), server.accepted(|_| {}));
     server.database().execute(&format!("UPDATE runs SET record = '{{' WHERE run_id = '{}'", bad.run_id));
-    let exported = json_lines(&server.get("/api/v1/export?format=jsonl").text());
+    let exported = json_lines(&export(&server, "?format=jsonl").text());
     assert_eq!(exported.into_iter().map(|run| run.run_id).collect::<Vec<_>>(), [good.run_id]);
-    server.get(&format!("/api/v1/runs/{}", bad.run_id)).assert_refused(500, "internal", "");
-}
-
-#[test]
-fn empty_leaderboard_exports_documented_columns() {
-    let server = TestServer::start();
-    assert_eq!(server.get("/api/v1/export?format=jsonl").text(), "");
-    let table = cells(&server.get("/api/v1/export").text());
-    let about: ExportAbout = server.get("/api/v1/export/about").parse();
-    assert_eq!((about.runs, about.licence.as_str()), (0, "CC0-1.0"));
-    assert_eq!(table, [about.csv_columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>()]);
-    server.accepted(|_| {});
-    assert_eq!(server.get("/api/v1/export/about").parse::<ExportAbout>().runs, 1);
-    for query in ["?format=xml", "?format=", "?order=price"] {
-        server.get(&format!("/api/v1/export{query}")).assert_refused(400, "bad_query", "");
-    }
+    server.get_run(&bad.run_id, "").assert_refused(500, "internal", "");
 }
 
 #[test]
@@ -146,8 +147,7 @@ fn exported_list_equals_the_list() {
         server.accepted(|record| {
             record::speed_up(record, 1 + number % 3);
             if number % 4 == 0 {
-                record.requested.backend = "burn-wgpu".to_owned();
-                record.device.backend = "burn-wgpu".to_owned();
+                record::on_backend(record, "burn-wgpu");
             }
         });
         server.pass(1.0);
@@ -157,28 +157,30 @@ fn exported_list_equals_the_list() {
     for query in
         ["workload=caffe-mnist", "backend=burn-wgpu", "sort=oldest", "workload=caffe-mnist&sort=newest&backend=wgsl"]
     {
-        let listed: RunList = server.get(&format!("/api/v1/runs?{query}&limit=500")).parse();
+        let listed = server.list(&format!("?{query}&limit=500"));
         assert!(listed.rows.len() >= 10 && listed.next.is_none(), "{query}");
         let listed: Vec<_> = listed.rows.into_iter().map(|row| (row.run_id, row.workload)).collect();
-        let table = cells(&server.get(&format!("/api/v1/export?{query}")).text());
+        let table = cells(&export(&server, &format!("?{query}")).text());
         let exported: Vec<_> = column(&table, "run_id").into_iter().zip(column(&table, "workload")).collect();
         assert_eq!(exported, listed, "{query}");
-        let lines = json_lines(&server.get(&format!("/api/v1/export?{query}&format=jsonl")).text());
+        let lines = json_lines(&export(&server, &format!("?{query}&format=jsonl")).text());
         let of_run = |run: StoredRun| run.record.workloads.into_iter().map(move |of| (run.run_id.clone(), of.workload));
         assert_eq!(lines.into_iter().flat_map(of_run).collect::<Vec<_>>(), listed, "{query}");
     }
-    assert_eq!(server.get("/api/v1/export?workload=unheard-of&format=jsonl").text(), "");
-    for (query, field) in [("limit=3", "limit"), ("cursor=x", "cursor"), ("workload=caffe-mnist&offset=1", "offset")] {
-        server.get(&format!("/api/v1/export?{query}")).assert_refused(400, "bad_query", field);
-    }
-    server.get("/api/v1/export?sort=fastest").assert_refused(400, "bad_query", "sort");
+    assert_eq!(export(&server, "?workload=unheard-of&format=jsonl").text(), "");
+}
+
+/// Asserts that a file of this name has the checksum that `sha256sum --check` reads.
+pub(crate) fn assert_checksum(name: &str, bytes: &[u8], sum: &str) {
+    let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(sum, format!("{digest}  {name}\n"));
 }
 
 #[test]
 fn backup_file_comes_with_its_checksum() {
     let database = TestDatabase::new();
     let server = ServerProcess::start(&database);
-    stored(&server, 1);
+    server.imported(1);
     let folder = tempfile::tempdir().unwrap();
     for (name, words, query) in [
         ("day.csv", &[][..], "csv"),
@@ -187,16 +189,13 @@ fn backup_file_comes_with_its_checksum() {
         ("day.txt", &["--format", "jsonl"], "jsonl"),
     ] {
         let file = folder.path().join(name);
-        let arguments = [&["export"], words].concat();
-        let export = || run(&arguments, &[file.as_ref(), "--database".as_ref(), database.as_ref()]);
-        let said = done(&export());
-        assert!(said.contains("exported 1 runs"), "{said}");
+        let export = || run(&[&["export", file.to_str().unwrap()], words].concat(), &database);
+        assert_says(&done(&export()), &["exported 1 runs"]);
         let written = std::fs::read(&file).unwrap();
         assert_eq!(written, server.get(&format!("/api/v1/export?format={query}")).body);
-        let digest: String = Sha256::digest(&written).iter().map(|byte| format!("{byte:02x}")).collect();
         let sum = std::fs::read_to_string(folder.path().join(format!("{name}.sha256"))).unwrap();
-        assert_eq!(sum, format!("{digest}  {name}\n"), "as sha256sum --check reads it");
-        assert!(failed(&export()).contains("is not overwritten"));
+        assert_checksum(name, &written, &sum);
+        assert_says(&failed(&export()), &["is not overwritten"]);
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 8, "nothing else stays behind");
 }
@@ -243,39 +242,36 @@ fn it_has_the_cells_of_the_csv_with_types() {
         record.workloads[0].peaks.clear();
     });
 
-    let answer = server.get("/api/v1/export?format=parquet");
-    assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "application/vnd.apache.parquet"));
-    let file = "attachment; filename=\"gradmark-results-2027-01-15.parquet\"";
-    assert_eq!(answer.header("content-disposition"), file);
-    assert_eq!(answer.header("link"), "<https://creativecommons.org/publicdomain/zero/1.0/>; rel=\"license\"");
-    let compressed = server.get_accepting("/api/v1/export?format=parquet", "gzip");
+    let answer = export(&server, "?format=parquet");
+    assert_file(&answer, "application/vnd.apache.parquet", "parquet");
+    let compressed = server.get_with("/api/v1/export?format=parquet", "accept-encoding", "gzip");
     assert_eq!((compressed.header("content-encoding"), &compressed.body), ("", &answer.body));
 
     let reader = open(answer.body);
-    let table = cells(&server.get("/api/v1/export?format=csv").text());
+    let table = cells(&export(&server, "?format=csv").text());
+    let rows = rows(&reader);
     let found: Vec<Vec<String>> =
-        rows(&reader).iter().map(|row| row.get_column_iter().map(|(_, field)| as_in_csv(field)).collect()).collect();
+        rows.iter().map(|row| row.get_column_iter().map(|(_, field)| as_in_csv(field)).collect()).collect();
     let plain = |cell: &String| cell.strip_prefix('\'').unwrap_or(cell).to_owned();
     let expected: Vec<Vec<String>> = table[1..].iter().map(|line| line.iter().map(plain).collect()).collect();
     assert_eq!(expected.len(), 5 * record::unregistered(0).workloads.len());
     assert_eq!(found, expected);
-    let nulls = |name: &str| {
-        let place = table[0].iter().position(|other| other == name).unwrap();
-        let values: Vec<_> =
-            rows(&reader).iter().map(|row| row.get_column_iter().nth(place).unwrap().1.clone()).collect();
-        (values.iter().filter(|field| **field == Field::Null).count(), values.len())
-    };
     for name in ["claimed_name", "logical_processors", "share_of_peak"] {
-        let (absent, all) = nulls(name);
-        assert!(absent > 0 && absent < all, "{name}: {absent} of {all}");
+        let values = rows.iter().map(|row| row.get_column_iter().nth(place(&table, name)).unwrap().1);
+        let absent = values.filter(|field| **field == Field::Null).count();
+        assert!(absent > 0 && absent < rows.len(), "{name}: {absent} of {}", rows.len());
     }
 }
 
 #[test]
 fn file_describes_its_columns_and_license() {
     let server = TestServer::start();
-    let about: ExportAbout = server.get("/api/v1/export/about").parse();
-    let reader = open(server.get("/api/v1/export?format=parquet").body);
+    let about: ExportAbout = server.read("/api/v1/export/about");
+    assert_eq!((about.runs, about.licence.as_str()), (0, "CC0-1.0"));
+    assert_eq!(export(&server, "?format=jsonl").text(), "");
+    let table = cells(&export(&server, "").text());
+    assert_eq!(table, [about.csv_columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>()]);
+    let reader = open(export(&server, "?format=parquet").body);
     assert!(rows(&reader).is_empty(), "a leaderboard without runs");
     assert_eq!(metadata(&reader, "licence"), about.licence);
     assert_eq!(metadata(&reader, "licence_address"), about.licence_address);
@@ -301,25 +297,6 @@ fn file_describes_its_columns_and_license() {
         assert_eq!(column.logical_type_ref(), meant.as_ref(), "{name}");
         assert_eq!(column.self_type().get_basic_info().repetition(), repetition, "{name}");
     }
-}
-
-#[test]
-fn shows_upload_times_and_omits_hidden_runs() {
-    let server = TestServer::start();
-    for seed in 0..40 {
-        assert_eq!(server.import(&record::unregistered(seed)).status, 201);
-        server.pass(0.25);
-    }
-    let hidden: results::api::AcceptedRun = server.import(&record::unregistered(40)).parse();
-    server.set_tier(&hidden.run_id, results::api::Tier::Hidden);
-    let reader = open(server.get("/api/v1/export?format=parquet").body);
-    let rows = rows(&reader);
-    let workloads = record::unregistered(0).workloads.len();
-    assert_eq!(rows.len(), 40 * workloads);
-    for (number, row) in rows.iter().enumerate() {
-        let moment = row.get_column_iter().nth(1).unwrap();
-        #[expect(clippy::cast_possible_truncation, reason = "a whole number")]
-        let expected = (BEGINNING * 1e6) as i64 + i64::try_from(number / workloads).unwrap() * 250_000;
-        assert_eq!(moment, (&"submitted_unix_seconds".to_owned(), &Field::TimestampMicros(expected)));
-    }
+    server.imported(1);
+    assert_eq!(server.read::<ExportAbout>("/api/v1/export/about").runs, 1);
 }

@@ -10,38 +10,30 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{Config, TestRunner};
 use results::RunRecord;
-use results::api::{CommitSegment, OpenLap, StartRun};
+use results::api::{CommitSegment, OpenLap};
 use serde_json::{Value, json};
 
-use crate::support::{Answer, TestServer, record};
+use crate::support::{TestServer, record};
 
 /// Number of cases, which take some seconds.
 const CASES: u32 = 3_000;
 
-#[derive(Clone, Debug)]
+/// A change of a document.
+#[derive(Clone, Copy, Debug)]
 enum Change {
     /// Replaces a field or an entry of a list.
-    Replace(Index, Value),
+    Replace,
     /// Changes a number, a text or a boolean to another one of its type.
-    Bend(Index, f64),
-    Remove(Index),
+    Bend(f64),
+    Remove,
     /// Repeats an entry of a list, or a field under another name.
-    Repeat(Index),
+    Repeat,
     /// Copies a part of the record to another place.
-    Copy(Index, Index),
+    Copy,
 }
 
-#[derive(Clone, Debug)]
-enum Damage {
-    None,
-    Truncate(Index),
-    /// Overwrites bytes, not characters, so the result may be invalid text.
-    Overwrite(Index, Vec<u8>),
-    Insert(Index, Vec<u8>),
-    Replace(Vec<u8>),
-    /// Repeats the first field, which is only possible in the text.
-    FieldAgain(Value),
-}
+/// Damage of a text: removed and inserted bytes, not characters, so the result may be invalid.
+type Damage = (Index, usize, Vec<u8>);
 
 #[derive(Clone, Copy, Debug)]
 enum Call {
@@ -71,27 +63,21 @@ fn odd_value() -> impl Strategy<Value = Value> {
     ]
 }
 
-fn change() -> impl Strategy<Value = Change> {
-    let place = any::<Index>;
-    prop_oneof![
-        2 => (place(), odd_value()).prop_map(|(at, value)| Change::Replace(at, value)),
-        4 => (place(), select(vec![0.0, 0.5, 0.999, 1.001, 2.0, 1000.0])).prop_map(|(at, by)| Change::Bend(at, by)),
-        1 => place().prop_map(Change::Remove),
-        1 => place().prop_map(Change::Repeat),
-        1 => (place(), place()).prop_map(|(from, to)| Change::Copy(from, to)),
-    ]
+/// Returns changes, each with its place, the place of a copy, and the value of a replacement.
+fn changes() -> impl Strategy<Value = Vec<(Change, Index, Index, Value)>> {
+    let bent = [0.0, 0.5, 0.999, 1.001, 2.0, 1000.0];
+    let change = prop_oneof![
+        2 => Just(Change::Replace),
+        4 => select(bent.to_vec()).prop_map(Change::Bend),
+        3 => select(vec![Change::Remove, Change::Repeat, Change::Copy]),
+    ];
+    prop::collection::vec((change, any::<Index>(), any::<Index>(), odd_value()), 0..4)
 }
 
-fn damage() -> impl Strategy<Value = Damage> {
-    let bytes = || prop::collection::vec(any::<u8>(), 1..20);
-    prop_oneof![
-        12 => Just(Damage::None),
-        1 => any::<Index>().prop_map(Damage::Truncate),
-        1 => (any::<Index>(), bytes()).prop_map(|(at, bytes)| Damage::Overwrite(at, bytes)),
-        1 => (any::<Index>(), bytes()).prop_map(|(at, bytes)| Damage::Insert(at, bytes)),
-        1 => prop::collection::vec(any::<u8>(), 0..200).prop_map(Damage::Replace),
-        1 => odd_value().prop_map(Damage::FieldAgain),
-    ]
+fn damage() -> impl Strategy<Value = Option<Damage>> {
+    // Inserts, overwrites or truncates.
+    let removed = select(vec![0, 1, 20, usize::MAX]);
+    prop::option::weighted(0.25, (any::<Index>(), removed, prop::collection::vec(any::<u8>(), 0..20)))
 }
 
 /// Adds the paths of all parts of a document.
@@ -111,35 +97,34 @@ fn places(value: &Value, here: &str, found: &mut Vec<String>) {
     }
 }
 
-fn apply(document: &mut Value, change: &Change) {
+fn apply(document: &mut Value, (change, at, to, value): &(Change, Index, Index, Value)) {
     let mut found = Vec::new();
     places(document, "", &mut found);
+    if let Change::Bend(_) = change {
+        found.retain(|path| is_leaf(document.pointer(path).unwrap()));
+    }
     if found.is_empty() {
         return;
     }
-    match change {
-        Change::Replace(at, value) => *document.pointer_mut(&found[at.index(found.len())]).unwrap() = value.clone(),
-        Change::Bend(at, by) => {
-            let leaves: Vec<_> = found.iter().filter(|path| is_leaf(document.pointer(path).unwrap())).collect();
-            if !leaves.is_empty() {
-                bend(document.pointer_mut(leaves[at.index(leaves.len())]).unwrap(), *by);
-            }
-        }
-        Change::Copy(from, to) => {
-            let copied = document.pointer(&found[from.index(found.len())]).unwrap().clone();
+    let path = &found[at.index(found.len())];
+    let (parent, name) = path.rsplit_once('/').unwrap();
+    match (change, document.pointer_mut(parent).unwrap()) {
+        (Change::Replace, parent) => *child(parent, name) = value.clone(),
+        (Change::Bend(by), parent) => bend(child(parent, name), *by),
+        (Change::Copy, parent) => {
+            let copied = child(parent, name).clone();
             *document.pointer_mut(&found[to.index(found.len())]).unwrap() = copied;
         }
-        Change::Remove(at) => within(document, &found[at.index(found.len())], |parent, name| match parent {
-            Value::Object(fields) => drop(fields.remove(name)),
-            Value::Array(entries) => drop(entries.remove(name.parse().unwrap())),
-            _ => unreachable!("only these have places"),
-        }),
-        Change::Repeat(at) => within(document, &found[at.index(found.len())], |parent, name| match parent {
-            Value::Object(fields) => drop(fields.insert(format!("{name}_2"), fields[name].clone())),
-            Value::Array(entries) => entries.push(entries[name.parse::<usize>().unwrap()].clone()),
-            _ => unreachable!("only these have places"),
-        }),
+        (Change::Remove, Value::Object(fields)) => drop(fields.remove(name)),
+        (Change::Remove, Value::Array(entries)) => drop(entries.remove(name.parse().unwrap())),
+        (Change::Repeat, Value::Object(fields)) => drop(fields.insert(format!("{name}_2"), fields[name].clone())),
+        (Change::Repeat, Value::Array(entries)) => entries.push(entries[name.parse::<usize>().unwrap()].clone()),
+        (Change::Remove | Change::Repeat, _) => unreachable!("only lists and objects have places"),
     }
+}
+
+fn child<'a>(parent: &'a mut Value, name: &str) -> &'a mut Value {
+    parent.pointer_mut(&format!("/{name}")).unwrap()
 }
 
 fn is_leaf(value: &Value) -> bool {
@@ -159,99 +144,53 @@ fn bend(value: &mut Value, by: f64) {
     }
 }
 
-fn within(document: &mut Value, path: &str, change: impl FnOnce(&mut Value, &str)) {
-    let (parent, name) = path.rsplit_once('/').unwrap();
-    change(document.pointer_mut(parent).unwrap(), name);
-}
-
-fn bytes(document: &Value, damage: &Damage) -> Vec<u8> {
+/// Returns the text of a document, damaged, and with its first field repeated with this value, which is only possible
+/// in the text.
+fn bytes(document: &Value, damage: Option<&Damage>, again: Option<&Value>) -> Vec<u8> {
     let mut text = serde_json::to_vec(document).unwrap();
-    let at = |index: &Index, text: &[u8]| index.index(text.len());
-    match damage {
-        Damage::None => {}
-        Damage::Truncate(index) => text.truncate(at(index, &text)),
-        Damage::Overwrite(index, bytes) => {
-            let from = at(index, &text);
-            let to = text.len().min(from + bytes.len());
-            text.splice(from..to, bytes.iter().copied());
-        }
-        Damage::Insert(index, bytes) => {
-            let from = at(index, &text);
-            text.splice(from..from, bytes.iter().copied());
-        }
-        Damage::Replace(bytes) => text.clone_from(bytes),
-        Damage::FieldAgain(value) => {
-            let Some((first, _)) = document.as_object().and_then(|fields| fields.iter().next()) else { return text };
-            text.splice(0..1, format!("{{{}:{value},", json!(first)).into_bytes());
-        }
+    if let Some((value, (first, _))) = again.zip(document.as_object().and_then(|fields| fields.iter().next())) {
+        text.splice(0..1, format!("{{{}:{value},", json!(first)).into_bytes());
+    }
+    if let Some((at, removed, inserted)) = damage {
+        let from = at.index(text.len());
+        let to = text.len().min(from.saturating_add(*removed));
+        text.splice(from..to, inserted.iter().copied());
     }
     text
 }
 
-struct Target {
-    server: TestServer,
-    announced: RefCell<RunRecord>,
-}
-
-impl Target {
-    fn start() -> Self {
-        let server = TestServer::protected_by(Protection {
-            announcements_per_hour: 0,
-            imports_per_hour: 0,
-            uploads_per_second: 0,
-            reading_per_second: 0,
-            open_runs: 0,
-            import_bytes_per_day: 0,
-            weights_bytes: 0,
-            ..Protection::default()
-        });
-        let announced = RefCell::new(server.honest_run().1);
-        Self { server, announced }
-    }
-
-    fn answer(&self, call: Call, changes: &[Change], damage: &Damage) -> Answer {
-        let record = self.announced.borrow().clone();
-        let (method, path, mut document) = match call {
-            Call::Announce => ("POST", "/api/v1/runs".to_owned(), start()),
-            Call::OpenLap => ("POST", format!("/api/v1/runs/{}/laps", id(&record)), lap(&record)),
-            Call::Commit => ("POST", format!("/api/v1/runs/{}/segments", id(&record)), segment(&record)),
-            Call::Import => ("POST", "/api/v1/runs/import".to_owned(), serde_json::to_value(&record).unwrap()),
-            Call::Upload => ("PUT", format!("/api/v1/runs/{}", id(&record)), serde_json::to_value(&record).unwrap()),
-        };
-        changes.iter().for_each(|change| apply(&mut document, change));
-        let headers = [("content-type", "application/json")];
-        let answer = self.server.send(method, &path, &headers, &bytes(&document, damage));
-        if matches!(call, Call::Upload) && answer.status == 201 {
-            *self.announced.borrow_mut() = self.server.honest_run().1;
+/// Returns the request for a record's run.
+fn request(call: Call, record: &RunRecord) -> (&'static str, String, Value) {
+    let path = format!("/api/v1/runs/{}", record.run_id.as_deref().unwrap());
+    let (nonce, workload) = (record.nonce.clone().unwrap(), record.workloads[0].workload.clone());
+    let [state_sha256, losses_sha256] = [(); 2].map(|()| "0".repeat(64));
+    let segment = 0;
+    match call {
+        Call::Announce => ("POST", "/api/v1/runs".to_owned(), json!(record::start())),
+        Call::Import => ("POST", "/api/v1/runs/import".to_owned(), json!(record)),
+        Call::Upload => ("PUT", path, json!(record)),
+        Call::OpenLap => ("POST", path + "/laps", json!(OpenLap { nonce, workload, segment, state_sha256 })),
+        Call::Commit => {
+            let (step, ends_lap) = (5, false);
+            let commitment = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };
+            ("POST", path + "/segments", json!(commitment))
         }
-        answer
     }
-}
-
-fn id(record: &RunRecord) -> &str {
-    record.run_id.as_deref().unwrap()
-}
-
-fn lap(record: &RunRecord) -> Value {
-    let (nonce, workload) = (record.nonce.clone().unwrap(), record.workloads[0].workload.clone());
-    serde_json::to_value(OpenLap { nonce, workload, segment: 0, state_sha256: "0".repeat(64) }).unwrap()
-}
-
-fn segment(record: &RunRecord) -> Value {
-    let (state_sha256, losses_sha256) = ("0".repeat(64), "0".repeat(64));
-    let (nonce, workload) = (record.nonce.clone().unwrap(), record.workloads[0].workload.clone());
-    let segment = CommitSegment { nonce, workload, segment: 0, step: 5, state_sha256, losses_sha256, ends_lap: false };
-    serde_json::to_value(segment).unwrap()
-}
-
-fn start() -> Value {
-    let start = StartRun { suite: record::suite(), engine_version: record::ENGINE_VERSION.to_owned() };
-    serde_json::to_value(start).unwrap()
 }
 
 #[test]
 fn arbitrary_bodies_never_cause_internal_errors() {
-    let target = Target::start();
+    let server = TestServer::protected_by(Protection {
+        announcements_per_hour: 0,
+        imports_per_hour: 0,
+        uploads_per_second: 0,
+        reading_per_second: 0,
+        open_runs: 0,
+        import_bytes_per_day: 0,
+        weights_bytes: 0,
+        ..Protection::default()
+    });
+    let announced = RefCell::new(server.honest_run().1);
     // An invalid number is an error.
     let cases = std::env::var("GRADMARK_FUZZ_CASES").map_or(CASES, |number| number.parse().expect("a number of cases"));
     let call = prop_oneof![
@@ -259,11 +198,17 @@ fn arbitrary_bodies_never_cause_internal_errors() {
         4 => Just(Call::Upload),
         1 => select(vec![Call::Announce, Call::OpenLap, Call::Commit]),
     ];
-    let case = (call, prop::collection::vec(change(), 0..4), damage());
+    let case = (call, changes(), damage(), prop::option::weighted(0.06, odd_value()));
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let statuses = RefCell::new(BTreeMap::<u16, u32>::new());
-    let tried = TestRunner::new(config).run(&case, |(call, changes, damage)| {
-        let answer = target.answer(call, &changes, &damage);
+    let tried = TestRunner::new(config).run(&case, |(call, changes, damage, again)| {
+        let (method, path, mut document) = request(call, &announced.borrow());
+        changes.iter().for_each(|change| apply(&mut document, change));
+        let body = bytes(&document, damage.as_ref(), again.as_ref());
+        let answer = server.send(method, &path, &[("content-type", "application/json")], &body);
+        if matches!(call, Call::Upload) && answer.status == 201 {
+            *announced.borrow_mut() = server.honest_run().1;
+        }
         let (status, text) = (answer.status.as_u16(), answer.text());
         *statuses.borrow_mut().entry(status).or_default() += 1;
         prop_assert!(status < 500, "{status}: {text}");

@@ -1,9 +1,9 @@
 //! A run from its announcement to its deletion.
 
-use results::api::{AcceptedRun, Note, RunList, StartRun, StoredRun, Tier};
+use results::api::{AcceptedRun, Note, StartRun, Tier};
 use results::{FailureCause, Outcome, RunRecord, Suite, WorkloadRecord};
 
-use crate::support::record::{OUT_OF_MEMORY, fail};
+use crate::support::record::{OUT_OF_MEMORY, fail, start};
 use crate::support::rehearsal::{LARGE, Rehearsal, SMALL};
 use crate::support::server::BEGINNING;
 use crate::support::{TestServer, record, rehearsal};
@@ -12,22 +12,25 @@ use crate::support::{TestServer, record, rehearsal};
 fn a_run_is_announced_handed_in_listed_shown_and_deleted() {
     let server = TestServer::start();
     let (started, record) = server.honest_run();
+    let other = server.begin();
+    // Equal seeds by chance once in four billion.
+    assert!(other.run_id != started.run_id && other.nonce != started.nonce && other.seed != started.seed);
+    assert_eq!((started.run_id.len(), started.nonce.len()), (16, 64));
     assert_eq!(started.expires_unix_seconds, BEGINNING + 6.0 * 3600.0);
 
     let answer = server.upload(&started.run_id, &record).with_status(201);
     let accepted: AcceptedRun = answer.parse();
     assert_eq!((accepted.tier, accepted.being_verified), (Tier::Checked, false));
-    assert!(
-        accepted.notes.iter().all(|note| note.to_string().contains("received no segments")),
-        "{:?}",
-        accepted.notes
-    );
+    let is_reason = |note: &Note| note.to_string().contains("received no segments");
+    assert!(accepted.notes.iter().all(is_reason), "{:?}", accepted.notes);
     server.set_tier(&accepted.run_id, Tier::Proven);
     assert_eq!(accepted.permalink, format!("/runs/{}", started.run_id));
     assert_eq!(accepted.deletion_link, format!("/runs/{}/delete#{}", started.run_id, accepted.deletion_secret));
-    assert_eq!(answer.header("location"), format!("/api/v1/runs/{}", started.run_id));
+    answer.assert_headers(&[("location", &format!("/api/v1/runs/{}", started.run_id))]);
+    // Nobody keeps an answer that holds a secret.
+    answer.assert_headers(&[("cache-control", "no-store"), ("etag", "")]);
 
-    let list: RunList = server.get("/api/v1/runs").parse();
+    let list = server.list("");
     assert_eq!(list.total, 2);
     let row = &list.rows[1];
     assert_eq!((row.workload.as_str(), row.backend.as_str(), row.batch_size), ("keras-mnist-mlp", "wgsl", 128));
@@ -38,45 +41,37 @@ fn a_run_is_announced_handed_in_listed_shown_and_deleted() {
     let workload = record.workloads.iter().find(|w| w.workload == row.workload).unwrap();
     assert_eq!(row.summary, workload.summary);
 
-    let shown = server.get(&format!("/api/v1/runs/{}", started.run_id));
+    let shown = server.get_run(&started.run_id, "");
     assert!(!shown.text().contains(&started.nonce) && !shown.text().contains(&accepted.deletion_secret));
-    let stored: StoredRun = shown.parse();
+    let stored = server.stored(&started.run_id);
     assert_eq!(stored.record, RunRecord { nonce: None, ..record.clone() });
     assert_eq!(shown.text(), serde_json::to_string(&stored).unwrap(), "to the letter what the type is written as");
-    assert_eq!(shown.header("content-type"), "application/json");
+    shown.assert_headers(&[("content-type", "application/json")]);
 
-    server.delete(&started.run_id, "0000").assert_refused(403, "wrong_secret", "");
+    // Its owner may delete it even if nobody else sees it.
+    server.set_tier(&started.run_id, Tier::Hidden);
+    server.assert_unknown(&started.run_id);
     let gone = server.delete(&started.run_id, &accepted.deletion_secret);
     assert_eq!((gone.status.as_u16(), gone.body.len()), (204, 0));
-    server.get(&format!("/api/v1/runs/{}", started.run_id)).assert_refused(404, "unknown_run", "");
+    server.assert_unknown(&started.run_id);
     server.delete(&started.run_id, &accepted.deletion_secret).assert_refused(404, "unknown_run", "");
-    assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 0);
+    assert_eq!(server.list("").total, 0);
     // The nonce stays used up.
     server.upload(&started.run_id, &record).assert_refused(409, "already_submitted", "");
 }
 
 #[test]
-fn every_run_has_its_own_id_nonce_and_seed() {
-    let server = TestServer::start();
-    let (a, b) = (server.begin(), server.begin());
-    assert_ne!(a.run_id, b.run_id);
-    assert_ne!(a.nonce, b.nonce);
-    // Equal by chance once in four billion.
-    assert_ne!(a.seed, b.seed);
-    assert_eq!((a.run_id.len(), a.nonce.len()), (16, 64));
-}
-
-#[test]
 fn deleting_takes_the_secret_and_says_what_is_missing() {
     let server = TestServer::start();
-    let run = server.accepted(|_| {});
+    let (run, other) = (server.accepted(|_| {}), server.accepted(|_| {}));
     let path = format!("/api/v1/runs/{}", run.run_id);
     let answer = server.send("DELETE", &path, &[], b"");
     answer.assert_refused(401, "missing_secret", "");
-    assert_eq!(answer.header("www-authenticate"), "Bearer");
+    answer.assert_headers(&[("www-authenticate", "Bearer")]);
     server.send("DELETE", &path, &[("authorization", "Basic abc")], b"").assert_refused(401, "missing_secret", "");
-    let other = server.accepted(|_| {});
-    server.delete(&run.run_id, &other.deletion_secret).assert_refused(403, "wrong_secret", "");
+    for secret in ["0000", &other.deletion_secret] {
+        server.delete(&run.run_id, secret).assert_refused(403, "wrong_secret", "");
+    }
     assert_eq!(server.get(&path).status, 200);
 }
 
@@ -86,56 +81,32 @@ fn an_imported_record_is_unverified_and_never_ranked() {
     let mut record = record::unregistered(7);
     record.run_id = Some("of-another-leaderboard".to_owned());
     record.nonce = Some("of-another-leaderboard-too".to_owned());
-    let accepted: AcceptedRun = server.import(&record).with_status(201).parse();
-    assert_eq!((accepted.tier, accepted.notes.len()), (Tier::Unverified, 1));
-    assert_ne!(accepted.run_id, "of-another-leaderboard");
-
-    let stored: StoredRun = server.get(&format!("/api/v1/runs/{}", accepted.run_id)).parse();
-    assert_eq!((stored.record.run_id, stored.record.nonce), (None, None));
-    let list: RunList = server.get("/api/v1/runs").parse();
-    assert!(list.rows.iter().all(|row| !row.ranked && row.tier == Tier::Unverified) && list.total == 2);
-
-    let again = server.import(&record);
-    let refusal = again.assert_refused(409, "already_submitted", "");
-    assert!(refusal.message.contains(&accepted.run_id), "{}", refusal.message);
-    assert_eq!(server.delete(&accepted.run_id, &accepted.deletion_secret).status, 204);
-    let refusal = server.import(&record).assert_refused(410, "deleted", "");
-    assert!(refusal.message.contains("cannot be uploaded again"), "{}", refusal.message);
-}
-
-#[test]
-fn repeated_import_returns_the_same_secret() {
-    let server = TestServer::start();
-    let record = record::unregistered(7);
     let body = serde_json::to_vec(&record).unwrap();
     let import = |key: &str| {
         let headers = [("content-type", "application/json"), ("idempotency-key", key)];
         server.send("POST", "/api/v1/runs/import", &headers, &body)
     };
     let (mine, anothers) = ("a random key of the original sender", "a random key of a reader of the data");
-    let first = import(mine);
-    assert_eq!(first.status, 201, "{}", first.text());
-    let first: AcceptedRun = first.parse();
-    let again = import(mine);
-    assert_eq!(again.status, 200, "{}", again.text());
-    assert_eq!(again.parse::<AcceptedRun>(), first);
-    import(anothers).assert_refused(409, "already_submitted", "");
-    server.import(&record).assert_refused(409, "already_submitted", "");
-    import("guessed").assert_refused(400, "bad_idempotency_key", "");
-    assert_eq!(server.delete(&first.run_id, &first.deletion_secret).status, 204);
-    import(mine).assert_refused(410, "deleted", "");
-}
+    let accepted: AcceptedRun = import(mine).with_status(201).parse();
+    assert_eq!((accepted.tier, accepted.notes.len()), (Tier::Unverified, 1));
+    assert_ne!(accepted.run_id, "of-another-leaderboard");
+    let stored = server.stored(&accepted.run_id);
+    assert_eq!((stored.record.run_id, stored.record.nonce), (None, None));
+    let list = server.list("");
+    assert!(list.rows.iter().all(|row| !row.ranked && row.tier == Tier::Unverified) && list.total == 2);
 
-#[test]
-fn failed_workload_is_stored_without_a_row() {
-    let server = TestServer::start();
-    let run = server.accepted(|record| record::diverge(&mut record.workloads[1]));
-    assert_eq!(run.tier, Tier::Checked);
-    assert!(run.notes.iter().any(|note| note.to_string().contains("caffe-mnist was not completed")), "{:?}", run.notes);
-    let list: RunList = server.get("/api/v1/runs").parse();
-    assert_eq!(list.rows.iter().map(|row| row.workload.as_str()).collect::<Vec<_>>(), ["keras-mnist-mlp"]);
-    let stored: StoredRun = server.get(&format!("/api/v1/runs/{}", run.run_id)).parse();
-    assert_eq!(stored.record.workloads.len(), 2);
+    // The same key gives the same secret again.
+    assert_eq!(import(mine).with_status(200).parse::<AcceptedRun>(), accepted);
+    for again in [import(anothers), server.import(&record)] {
+        let refusal = again.assert_refused(409, "already_submitted", "");
+        assert!(refusal.message.contains(&accepted.run_id), "{}", refusal.message);
+    }
+    import("guessed").assert_refused(400, "bad_idempotency_key", "");
+    assert_eq!(server.delete(&accepted.run_id, &accepted.deletion_secret).status, 204);
+    for deleted in [import(mine), server.import(&record)] {
+        let refusal = deleted.assert_refused(410, "deleted", "");
+        assert!(refusal.message.contains("cannot be uploaded again"), "{}", refusal.message);
+    }
 }
 
 #[test]
@@ -154,20 +125,9 @@ fn texts_are_stored_verbatim() {
             record.device.adapter.name = name.to_owned();
             record.device.claimed_name = Some(name.to_owned());
         });
-        let stored: StoredRun = server.get(&format!("/api/v1/runs/{}", run.run_id)).parse();
-        assert_eq!(stored.record.device.adapter.name, name);
-        let list: RunList = server.get("/api/v1/runs").parse();
-        assert!(list.rows.iter().any(|row| row.claimed_name.as_deref() == Some(name)), "{name}");
+        assert_eq!(server.stored(&run.run_id).record.device.adapter.name, name);
+        assert!(server.list("").rows.iter().any(|row| row.claimed_name.as_deref() == Some(name)), "{name}");
     }
-}
-
-#[test]
-fn the_schema_describes_what_the_server_takes() {
-    let server = TestServer::start();
-    let answer = server.get("/api/v1/schema");
-    assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "application/schema+json"));
-    let checked_in = include_str!("../../../results/schema/run-record.schema.json");
-    assert_eq!(answer.parse::<serde_json::Value>(), serde_json::from_str::<serde_json::Value>(checked_in).unwrap());
 }
 
 /// Returns the honest run, whose larger network fails after `requests` of its requests.
@@ -181,34 +141,27 @@ fn left_out() -> Note {
     Note::NotTrained { workload: LARGE.to_owned() }
 }
 
-#[track_caller]
-fn other_is_proven(run: &Rehearsal) {
-    let server = rehearsal::server();
-    let verdict = run.verdict(&server);
-    assert_eq!((verdict.tier, verdict.notes), (Tier::Proven, vec![left_out()]));
-    let ranked: RunList = server.get("/api/v1/runs?ranked=true").parse();
-    assert_eq!(ranked.rows.iter().map(|row| row.workload.as_str()).collect::<Vec<_>>(), [SMALL]);
-    let listed: RunList = server.get("/api/v1/runs").parse();
-    assert_eq!(listed.total, 1, "only what was completed has a row");
-    let id = &listed.rows[0].run_id;
-    let shown: StoredRun = server.get(&format!("/api/v1/runs/{id}")).parse();
-    let failed = shown.record.workloads.iter().find(|of| of.workload == LARGE).unwrap();
-    assert_eq!(failed.outcome, Outcome::failed(FailureCause::OutOfMemory, OUT_OF_MEMORY));
-    let table = server.get("/api/v1/export?format=csv").text();
-    assert!(table.contains(",failed,") && table.contains(",completed,"), "{table}");
-    let badge = server.get(&format!("/api/v1/runs/{id}/badge.json?workload={LARGE}")).text();
-    assert!(badge.contains("not completed"), "{badge}");
-    assert!(server.get(&format!("/api/v1/runs/{id}/badge.json")).text().contains("samples/s"));
-}
-
-#[test]
-fn other_network_is_proven_after_one_cannot_be_built() {
-    other_is_proven(&failing(0));
-}
-
 #[test]
 fn other_network_is_proven_after_one_fails_early() {
-    other_is_proven(&failing(1));
+    // It cannot be built, or fails after its first request.
+    for requests in [0, 1] {
+        let server = rehearsal::server();
+        let verdict = failing(requests).verdict(&server);
+        assert_eq!((verdict.tier, verdict.notes), (Tier::Proven, vec![left_out()]), "{requests}");
+        let ranked = server.list("?ranked=true");
+        assert_eq!(ranked.rows.iter().map(|row| row.workload.as_str()).collect::<Vec<_>>(), [SMALL]);
+        let listed = server.list("");
+        assert_eq!(listed.total, 1, "only what was completed has a row");
+        let id = &listed.rows[0].run_id;
+        let shown = server.stored(id).record;
+        let failed = shown.workloads.iter().find(|of| of.workload == LARGE).unwrap();
+        assert_eq!(failed.outcome, Outcome::failed(FailureCause::OutOfMemory, OUT_OF_MEMORY));
+        let table = server.get("/api/v1/export?format=csv").text();
+        assert!(table.contains(",failed,") && table.contains(",completed,"), "{table}");
+        let badge = server.get_run(id, &format!("/badge.json?workload={LARGE}")).text();
+        assert!(badge.contains("not completed"), "{badge}");
+        assert!(server.get_run(id, "/badge.json").text().contains("samples/s"));
+    }
 }
 
 #[test]
@@ -218,49 +171,32 @@ fn run_is_checked_after_a_network_fails() {
     let given_up =
         format!("{LARGE}: it was not completed, although its client already knew which parts would be recomputed.");
     assert_eq!((verdict.tier, verdict.notes), (Tier::Checked, vec![Note::finding(given_up), left_out()]));
-    assert_eq!(server.get("/api/v1/runs?ranked=true").parse::<RunList>().total, 0);
+    assert_eq!(server.list("?ranked=true").total, 0);
 }
-
-/// Change of the record, and the code and field of its refusal.
-type Refused = (fn(&mut WorkloadRecord), &'static str, &'static str);
 
 #[test]
 fn failed_network_has_one_line_reason_and_no_metrics() {
-    let cases: [Refused; 4] = [
-        (
-            |of| of.outcome = Outcome::Failed { cause: FailureCause::Data, reason: "x".repeat(301) },
-            "too_long",
-            "outcome.reason",
-        ),
-        (
-            |of| of.outcome = Outcome::Failed { cause: FailureCause::Data, reason: "a\nb".to_owned() },
-            "control_character",
-            "outcome.reason",
-        ),
-        (
-            |of| of.outcome = Outcome::Failed { cause: FailureCause::Data, reason: "  ".to_owned() },
-            "empty",
-            "outcome.reason",
-        ),
+    fn fail_with(of: &mut WorkloadRecord, reason: &str) {
+        of.outcome = Outcome::Failed { cause: FailureCause::Data, reason: reason.to_owned() };
+    }
+    let cases: [(fn(&mut WorkloadRecord), &str, &str); 4] = [
+        (|of| fail_with(of, &"x".repeat(301)), "too_long", "outcome.reason"),
+        (|of| fail_with(of, "a\nb"), "control_character", "outcome.reason"),
+        (|of| fail_with(of, "  "), "empty", "outcome.reason"),
         (|of| of.first_losses.push(2.3), "inconsistent", "outcome"),
     ];
     let server = TestServer::start();
+    let mut failed = record::unregistered(5);
+    fail(&mut failed.workloads[0], Vec::new());
     for (spoil, code, field) in cases {
-        let mut record = record::unregistered(5);
-        fail(&mut record.workloads[0], Vec::new());
+        let mut record = failed.clone();
         spoil(&mut record.workloads[0]);
         server.import(&record).assert_refused(422, code, &format!("workloads[0].{field}"));
     }
-}
-
-#[test]
-fn a_suite_names_the_network_that_failed_too() {
-    let server = TestServer::start();
-    let mut record = record::unregistered(5);
-    fail(&mut record.workloads[0], Vec::new());
-    assert_eq!(server.import(&record).status, 201);
-    record.workloads.remove(0);
-    server.import(&record).assert_refused(422, "not_standard", "departures");
+    assert_eq!(server.import(&failed).status, 201);
+    // A suite names the network that failed, too.
+    failed.workloads.remove(0);
+    server.import(&failed).assert_refused(422, "not_standard", "departures");
 }
 
 #[test]
@@ -273,7 +209,7 @@ fn unknown_outcomes_do_not_break_lists() {
         newer.run_id
     );
     server.database().execute(&change);
-    assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 3);
+    assert_eq!(server.list("").total, 3);
     let exported = server.get("/api/v1/export?format=jsonl").text();
     assert!(exported.lines().count() == 1 && exported.contains(&known.run_id), "{exported}");
     for path in ["/api/v1/standings?suite=quick", "/api/v1/export?format=csv"] {
@@ -286,8 +222,7 @@ fn a_record_of_another_run_is_refused() {
     let server = TestServer::start();
     let (started, record) = server.honest_run();
     let other = server.begin();
-    type Change = fn(&mut RunRecord);
-    let cases: [(Change, u16, &str, &str); 8] = [
+    let cases: [(fn(&mut RunRecord), u16, &str, &str); 8] = [
         (|r| r.run_id = None, 422, "wrong_run_id", "run_id"),
         (|r| r.run_id = Some("0".repeat(16)), 422, "wrong_run_id", "run_id"),
         (|r| r.nonce = None, 403, "wrong_nonce", "nonce"),
@@ -308,8 +243,7 @@ fn a_record_of_another_run_is_refused() {
         server.upload(&started.run_id, &wrong).assert_refused(status, code, field);
     }
     server.upload(&other.run_id, &record).assert_refused(422, "wrong_run_id", "run_id");
-    let mut stolen = record.clone();
-    stolen.nonce = Some(other.nonce);
+    let stolen = RunRecord { nonce: Some(other.nonce), ..record.clone() };
     server.upload(&started.run_id, &stolen).assert_refused(403, "wrong_nonce", "nonce");
     // The run is still unused after these refusals.
     assert_eq!(server.upload(&started.run_id, &record).status, 201);
@@ -322,9 +256,8 @@ fn ids_that_were_never_given_are_unknown() {
     for id in
         ["0123456789abcdef", "0123456789ABCDEF", "x", "..%2f..", "%00", "%ff", "'%20OR%201=1--", "0123456789abcdef0"]
     {
-        let path = format!("/api/v1/runs/{id}");
-        server.json("PUT", &path, &record).assert_refused(404, "unknown_run", "");
-        server.get(&path).assert_refused(404, "unknown_run", "");
+        server.upload(id, &record).assert_refused(404, "unknown_run", "");
+        server.assert_unknown(id);
         server.delete(id, "abc").assert_refused(404, "unknown_run", "");
     }
 }
@@ -341,45 +274,32 @@ fn a_run_is_accepted_until_it_expires_and_not_later() {
     let refusal = server.upload(&late.run_id, &late_record).assert_refused(410, "expired", "");
     assert!(refusal.message.contains("import"), "{}", refusal.message);
     assert_eq!(server.import(&late_record).status, 201);
-}
-
-#[test]
-fn announcements_are_forgotten_a_week_after_they_expired() {
-    let server = TestServer::start();
+    // It is forgotten a week after it expired.
     let (started, record) = server.honest_run();
-    server.pass(6.9 * 86_400.0);
-    server.begin();
-    server.upload(&started.run_id, &record).assert_refused(410, "expired", "");
-    server.pass(2.0 * 86_400.0);
-    server.begin();
-    server.upload(&started.run_id, &record).assert_refused(404, "unknown_run", "");
+    for (days, status, code) in [(6.9, 410, "expired"), (2.0, 404, "unknown_run")] {
+        server.pass(days * 86_400.0);
+        server.begin();
+        server.upload(&started.run_id, &record).assert_refused(status, code, "");
+    }
 }
 
 #[test]
 fn client_with_lost_answer_gets_its_own_secret() {
     let server = TestServer::start();
     let (started, record) = server.honest_run();
-    let first: AcceptedRun = server.upload(&started.run_id, &record).parse();
+    let first: AcceptedRun = server.upload(&started.run_id, &record).with_status(201).parse();
     server.pass(599.0);
     let second: AcceptedRun = server.upload(&started.run_id, &record).with_status(200).parse();
     assert_eq!((&second.run_id, second.tier, &second.permalink), (&first.run_id, first.tier, &first.permalink));
     assert_ne!(second.deletion_secret, first.deletion_secret);
-    assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 2, "still one run of two workloads");
-    assert_eq!(server.delete(&first.run_id, &first.deletion_secret).status, 204, "the first secret stays valid");
-}
-
-#[test]
-fn second_record_of_a_run_is_refused() {
-    let server = TestServer::start();
-    let (started, record) = server.honest_run();
-    assert_eq!(server.upload(&started.run_id, &record).status, 201);
+    assert_eq!(server.list("").total, 2, "still one run of two workloads");
     let mut other = record.clone();
     other.provenance.commit = "another".to_owned();
     server.upload(&started.run_id, &other).assert_refused(409, "already_submitted", "");
-    for _ in 0..4 {
-        assert_eq!(server.upload(&started.run_id, &record).status, 200);
+    for status in [200, 200, 200, 409] {
+        assert_eq!(server.upload(&started.run_id, &record).status, status);
     }
-    server.upload(&started.run_id, &record).assert_refused(409, "already_submitted", "");
+    assert_eq!(server.delete(&first.run_id, &first.deletion_secret).status, 204, "the first secret stays valid");
 
     let (started, record) = server.honest_run();
     assert_eq!(server.upload(&started.run_id, &record).status, 201);
@@ -389,45 +309,19 @@ fn second_record_of_a_run_is_refused() {
 }
 
 #[test]
-fn of_different_records_sent_at_once_exactly_one_wins() {
+fn bad_announcements_are_refused_before_training() {
     let server = TestServer::start();
-    let (started, record) = server.honest_run();
-    let commits: Vec<String> = (0..8).map(|i| format!("commit-{i}")).collect();
-    let answers: Vec<_> = std::thread::scope(|scope| {
-        let sent: Vec<_> = commits
-            .iter()
-            .map(|commit| {
-                let (client, started, mut record) = ((*server).clone(), &started, record.clone());
-                record.provenance.commit.clone_from(commit);
-                scope.spawn(move || (commit, client.upload(&started.run_id, &record)))
-            })
-            .collect();
-        sent.into_iter().map(|thread| thread.join().unwrap()).collect()
-    });
-    let winners: Vec<_> = answers.iter().filter(|(_, answer)| answer.status == 201).collect();
-    assert_eq!(winners.len(), 1);
-    for (_, answer) in answers.iter().filter(|(_, answer)| answer.status != 201) {
-        answer.assert_refused(409, "already_submitted", "");
-    }
-    let stored: StoredRun = server.get(&format!("/api/v1/runs/{}", started.run_id)).parse();
-    assert_eq!(&stored.record.provenance.commit, winners[0].0);
-}
-
-#[test]
-fn an_announcement_is_bounded_too() {
-    let server = TestServer::start();
-    let start = |name: &str, version, engine: &str| StartRun {
-        suite: Suite { name: name.to_owned(), version },
-        engine_version: engine.to_owned(),
-    };
-    let cases = [
-        (start("Quick!", 1, "1"), "bad_name", "suite.name"),
-        (start("quick", 0, "1"), "out_of_range", "suite.version"),
-        (start("quick", 1, ""), "empty", "engine_version"),
-        (start("quick", 1, &"1".repeat(65)), "too_long", "engine_version"),
-        (start("quick", 1, "1\n2"), "control_character", "engine_version"),
-    ];
-    for (request, code, field) in cases {
+    let suite = |name: &str, version| StartRun { suite: Suite { name: name.to_owned(), version }, ..start() };
+    let engine = |version: &str| StartRun { engine_version: version.to_owned(), ..start() };
+    for (request, code, field) in [
+        (suite("Quick!", 1), "bad_name", "suite.name"),
+        (suite("quick", 0), "out_of_range", "suite.version"),
+        (suite("quick", 2), "unknown_suite", "suite"),
+        (suite("quicker", 1), "unknown_suite", "suite"),
+        (engine(""), "empty", "engine_version"),
+        (engine(&"1".repeat(65)), "too_long", "engine_version"),
+        (engine("1\n2"), "control_character", "engine_version"),
+    ] {
         server.json("POST", "/api/v1/runs", &request).assert_refused(422, code, field);
     }
 }

@@ -2,25 +2,22 @@
 
 use std::fs;
 use std::fs::File;
-use std::io::Read;
-use std::path::Path;
 
 use results::api::{DataSetList, ServedDataSet};
 use serde_json::Value;
-use tempfile::TempDir;
 
-use crate::support::{Answer, TestServer};
+use crate::support::TestServer;
 
 const INDEX: &str =
     "<!doctype html><title>Gradmark</title><script type=\"module\">\nimport init from '/app.js';\n</script>";
 const SCRIPT: &str = "/app-1f0c4be2a9d3e587.js";
 const MODULE: &str = "/app-1f0c4be2a9d3e587_bg.wasm";
 
-/// Returns a folder with a page as `cargo xtask` builds it, a data set, and a secret file.
-fn site() -> TempDir {
+/// Returns a server with a page as `cargo xtask` builds it, a data set, and a secret file next to their folders.
+fn server() -> TestServer {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
-    fs::create_dir(folder.path().join("dist")).unwrap();
+    fs::create_dir_all(folder.path().join("dist/worker-0123456789abcdef")).unwrap();
     fs::create_dir(folder.path().join("data")).unwrap();
     write("secret.txt", b"not for anyone");
     write("dist/index.html", INDEX.as_bytes());
@@ -30,21 +27,13 @@ fn site() -> TempDir {
     write(&format!("dist{MODULE}.br"), b"brotli, as the build made it");
     write("dist/style.css", b"body { color: black }");
     write("dist/burn.json", br#"{"state":"building","note":"compiling Burn for the page"}"#);
-    fs::create_dir(folder.path().join("dist/worker-0123456789abcdef")).unwrap();
     write("dist/worker-0123456789abcdef/loader.js", b"importScripts('worker.js')");
     write("data/.verified.json", b"not for anyone");
     write("data/mnist.bin", &[7; 5000]);
     write("data/mnist.bin.gz", b"gzip, as the conversion made it");
-    folder
-}
-
-fn server() -> TestServer {
-    TestServer::with_folders(site(), Some("dist"), Some("data"))
-}
-
-#[track_caller]
-fn assert_header(answer: &Answer, name: &str, value: &str) {
-    assert_eq!(answer.header(name), value, "{name}");
+    TestServer::in_folder(folder, |config, folder| {
+        (config.page, config.data) = (Some(folder.join("dist")), Some(folder.join("data")));
+    })
 }
 
 #[test]
@@ -65,13 +54,10 @@ fn index_is_served_for_all_paths_and_404_where_they_lead_nowhere() {
     ] {
         let answer = server.get(path);
         assert_eq!((answer.status.as_u16(), answer.text().as_str()), (status, INDEX), "{path}");
-        assert_header(&answer, "content-type", "text/html; charset=utf-8");
-        assert_header(&answer, "cache-control", "no-cache");
+        answer.assert_headers(&[("content-type", "text/html; charset=utf-8"), ("cache-control", "no-cache")]);
     }
     for path in ["/missing.js", "/runs/missing.wasm", "/data/missing.bin", "/data/missing", "/data/", "/data"] {
-        let answer = server.get(path);
-        assert_eq!(answer.status, 404, "{path}");
-        assert_header(&answer, "cache-control", "");
+        server.get(path).with_status(404).assert_headers(&[("cache-control", "")]);
     }
     assert_eq!(server.send("POST", "/about", &[], b"x").status, 405);
 }
@@ -88,17 +74,12 @@ fn files_have_types_and_cache_lifetimes() {
         ("/worker-0123456789abcdef/loader.js", "text/javascript", for_ever),
         ("/data/mnist.bin", "application/octet-stream", for_ever),
     ] {
-        let answer = server.get(path);
-        assert_eq!(answer.status, 200, "{path}");
-        assert_header(&answer, "content-type", kind);
-        assert_header(&answer, "cache-control", caching);
-        let head = server.send("HEAD", path, &[], b"");
-        assert_eq!((head.status.as_u16(), head.body.len()), (200, 0), "{path}");
-        let again = server.send("GET", path, &[("if-modified-since", answer.header("last-modified"))], b"");
-        assert_eq!(again.status, 304, "{path}");
+        let answer = server.get(path).with_status(200);
+        answer.assert_headers(&[("content-type", kind), ("cache-control", caching)]);
+        assert_eq!(server.send("HEAD", path, &[], b"").with_status(200).body.len(), 0, "{path}");
+        server.get_with(path, "if-modified-since", answer.header("last-modified")).with_status(304);
     }
-    let part = server.send("GET", "/data/mnist.bin", &[("range", "bytes=10-19")], b"");
-    assert_eq!((part.status.as_u16(), part.body), (206, vec![7; 10]));
+    assert_eq!(server.get_with("/data/mnist.bin", "range", "bytes=10-19").with_status(206).body, vec![7; 10]);
 }
 
 /// A file that is replaced twice within a second has the same `last-modified`: a browser with a cached copy would never
@@ -107,68 +88,64 @@ fn files_have_types_and_cache_lifetimes() {
 fn burn_status_is_not_cached() {
     let server = server();
     let first = server.get("/burn.json");
-    assert_header(&first, "content-type", "application/json");
-    assert_header(&first, "cache-control", "no-store");
+    first.assert_headers(&[("content-type", "application/json"), ("cache-control", "no-store")]);
     assert!(first.text().contains("building"), "{}", first.text());
 
     let ready = r#"{"state":"ready","folder":"burn-0123456789abcdef","compressed_bytes":3440000,"bytes":12000000}"#;
-    fs::write(server.folder().join("dist/new.json"), ready).unwrap();
-    fs::rename(server.folder().join("dist/new.json"), server.folder().join("dist/burn.json")).unwrap();
+    let file = |name: &str| server.folder().join("dist").join(name);
+    fs::write(file("new.json"), ready).unwrap();
+    fs::rename(file("new.json"), file("burn.json")).unwrap();
     let second = server.get("/burn.json");
     assert_eq!(second.text(), ready);
-    assert_header(&second, "cache-control", "no-store");
+    second.assert_headers(&[("cache-control", "no-store")]);
 
-    fs::remove_file(server.folder().join("dist/burn.json")).unwrap();
+    fs::remove_file(file("burn.json")).unwrap();
     assert_eq!(server.get("/burn.json").status, 404, "and not the page's index");
 }
 
 #[test]
 fn precompressed_files_are_served_as_they_are() {
     let server = server();
-    let module = server.get_accepting(MODULE, "gzip, br");
+    let accepting = |path: &str, encodings: &str| server.get_with(path, "accept-encoding", encodings);
+    let module = accepting(MODULE, "gzip, br");
     assert_eq!(module.text(), "brotli, as the build made it");
-    assert_header(&module, "content-encoding", "br");
-    assert_header(&module, "content-type", "application/wasm");
+    module.assert_headers(&[("content-encoding", "br"), ("content-type", "application/wasm")]);
     assert!(module.header("vary").contains("accept-encoding"), "{}", module.header("vary"));
-
     for path in [SCRIPT, MODULE, "/"] {
-        let answer = server.get_accepting(path, "gzip");
-        assert_header(&answer, "content-encoding", "gzip");
-        let mut plain = Vec::new();
-        flate2::read::GzDecoder::new(answer.body.as_slice()).read_to_end(&mut plain).unwrap();
-        assert_eq!(plain, server.get(path).body, "{path}");
+        assert_eq!(accepting(path, "gzip").unpacked(), server.get(path).body, "{path}");
     }
-    let list = server.get_accepting("/api/v1/schema", "br, gzip");
-    assert_header(&list, "content-encoding", "gzip");
-
-    let data = server.get_accepting("/data/mnist.bin", "gzip, br");
+    accepting("/api/v1/schema", "br, gzip").unpacked();
+    let data = accepting("/data/mnist.bin", "gzip, br");
     assert_eq!(data.text(), "gzip, as the conversion made it");
-    assert_header(&data, "content-encoding", "gzip");
-    let data = server.get_accepting("/data/mnist.bin", "br");
-    assert_header(&data, "content-encoding", "");
+    data.assert_headers(&[("content-encoding", "gzip")]);
+    let data = accepting("/data/mnist.bin", "br");
+    data.assert_headers(&[("content-encoding", "")]);
     assert_eq!(data.body, vec![7; 5000]);
 }
 
 #[test]
 fn every_answer_has_the_security_headers() {
     let server = server();
-    let answers = [
-        server.get("/"),
-        server.get(MODULE),
-        server.get("/data/mnist.bin"),
-        server.get("/data/missing"),
-        server.get("/missing.js"),
-        server.get("/healthz"),
-        server.get("/api/v1/runs"),
-        server.get("/api/nothing"),
-        server.send("POST", "/api/v1/runs", &[], b"x"),
-        server.send("BREW", "/api/v1/runs", &[], b""),
-    ];
-    for answer in &answers {
-        assert_header(answer, "cross-origin-opener-policy", "same-origin");
-        assert_header(answer, "cross-origin-embedder-policy", "require-corp");
-        assert_header(answer, "x-content-type-options", "nosniff");
-        assert_header(answer, "referrer-policy", "no-referrer");
+    for (method, path, resource_policy) in [
+        ("GET", "/", "same-origin"),
+        ("GET", MODULE, "same-origin"),
+        ("GET", "/data/mnist.bin", "same-origin"),
+        ("GET", "/data/missing", "same-origin"),
+        ("GET", "/missing.js", "same-origin"),
+        ("GET", "/healthz", "same-origin"),
+        ("GET", "/api/v1/runs", "cross-origin"),
+        ("GET", "/api/nothing", "cross-origin"),
+        ("POST", "/api/v1/runs", "same-origin"),
+        ("BREW", "/api/v1/runs", "same-origin"),
+    ] {
+        let answer = server.send(method, path, &[], b"");
+        answer.assert_headers(&[
+            ("cross-origin-opener-policy", "same-origin"),
+            ("cross-origin-embedder-policy", "require-corp"),
+            ("cross-origin-resource-policy", resource_policy),
+            ("x-content-type-options", "nosniff"),
+            ("referrer-policy", "no-referrer"),
+        ]);
         assert!(answer.header("permissions-policy").contains("geolocation=()"));
         let policy = answer.header("content-security-policy");
         for part in ["default-src 'none'", "connect-src 'self'", "style-src 'self'", "frame-ancestors 'none'"] {
@@ -176,9 +153,6 @@ fn every_answer_has_the_security_headers() {
         }
         assert!(!policy.contains("unsafe-inline") && !policy.contains("*"), "{policy}");
     }
-    assert_header(&answers[0], "cross-origin-resource-policy", "same-origin");
-    assert_header(&answers[1], "cross-origin-resource-policy", "same-origin");
-    assert_header(&answers[6], "cross-origin-resource-policy", "cross-origin");
 }
 
 #[test]
@@ -203,7 +177,7 @@ fn the_policy_follows_the_inline_scripts_of_the_index() {
 #[test]
 fn no_path_leads_out_of_the_folders() {
     let server = server();
-    assert!(Path::new(&server.folder().join("secret.txt")).exists());
+    assert!(server.folder().join("secret.txt").exists());
     for path in [
         "/../secret.txt",
         "/data/../secret.txt",
@@ -228,86 +202,73 @@ fn no_path_leads_out_of_the_folders() {
     }
 }
 
-#[test]
-fn without_a_page_there_is_still_the_api() {
-    let server = TestServer::start();
-    assert_eq!(server.get("/").status, 404);
-    assert_eq!(server.get("/data/mnist.bin").status, 404);
-    assert_eq!(server.get("/api/v1/runs").status, 200);
-}
-
 /// File names and sizes as in `reference/data-sets.json`.
 const MNIST: [(&str, u64); 2] = [("mnist-train.bin", 47_100_032), ("mnist-test.bin", 7_850_032)];
 const CIFAR10: [(&str, u64); 2] = [("cifar10-train.bin", 153_650_032), ("cifar10-test.bin", 30_730_032)];
 
-fn server_with_empty_data_folder() -> TestServer {
-    let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join("data")).unwrap();
-    TestServer::with_folders(folder, None, Some("data"))
-}
-
-/// Creates a sparse file of this size, which takes no space on most file systems.
-fn put(server_with_empty_data_folder: &TestServer, (file, bytes): (&str, u64)) {
-    File::create(server_with_empty_data_folder.folder().join("data").join(file)).unwrap().set_len(bytes).unwrap();
-}
-
 /// Returns the names of the data sets, each with the reason why it is missing.
-fn listed(server_with_empty_data_folder: &TestServer) -> Vec<(String, Option<String>)> {
-    let answer = server_with_empty_data_folder.get("/api/v1/data-sets");
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    assert_eq!(answer.header("cache-control"), "no-cache");
+fn listed(server: &TestServer) -> Vec<(String, Option<String>)> {
+    let answer = server.get("/api/v1/data-sets").with_status(200);
+    answer.assert_headers(&[("cache-control", "no-cache")]);
     let list: DataSetList = answer.parse();
     list.data_sets.into_iter().map(|ServedDataSet { name, missing }| (name, missing)).collect()
 }
 
 #[test]
-fn server_reports_missing_data_sets() {
-    let server_with_empty_data_folder = server_with_empty_data_folder();
+fn server_reports_missing_data_sets_as_files_come_and_go() {
+    let server = TestServer::in_folder(tempfile::tempdir().unwrap(), |config, folder| {
+        config.data = Some(folder.to_owned());
+    });
     let advice = "`native-runner fetch-data` or, in a checkout, `cargo xtask data` fetches it";
     let missing = |file: &str| Some(format!("{file} is missing in its data folder; {advice}"));
-    assert_eq!(
-        listed(&server_with_empty_data_folder),
-        [("mnist".to_owned(), missing("mnist-train.bin")), ("cifar10".to_owned(), missing("cifar10-train.bin")),]
-    );
-    assert_eq!(server_with_empty_data_folder.get("/data/mnist-train.bin").status, 404);
+    let are_listed = |mnist: Option<String>, cifar10: Option<String>| {
+        assert_eq!(listed(&server), [("mnist".to_owned(), mnist), ("cifar10".to_owned(), cifar10)]);
+    };
+    are_listed(missing(MNIST[0].0), missing(CIFAR10[0].0));
+    assert_eq!(server.get("/data/mnist-train.bin").status, 404);
+    // A sparse file takes no space on most file systems.
+    let put = |(file, bytes): (&str, u64)| {
+        File::create(server.folder().join(file)).unwrap().set_len(bytes).unwrap();
+    };
+    MNIST.into_iter().for_each(put);
+    put(CIFAR10[0]);
+    are_listed(None, missing(CIFAR10[1].0));
+    put((CIFAR10[1].0, 1000));
+    let truncated = listed(&server)[1].1.clone().unwrap();
+    let told = "cifar10-test.bin in its data folder has 1000 bytes instead of 30730032";
+    assert!(truncated.contains(told), "{truncated}");
+    put(CIFAR10[1]);
+    are_listed(None, None);
+    fs::remove_file(server.folder().join(MNIST[1].0)).unwrap();
+    are_listed(missing(MNIST[1].0), None);
 }
 
 #[test]
-fn files_that_come_while_the_server_runs_are_seen() {
-    let server_with_empty_data_folder = server_with_empty_data_folder();
-    MNIST.into_iter().for_each(|file| put(&server_with_empty_data_folder, file));
-    put(&server_with_empty_data_folder, CIFAR10[0]);
-    let list = listed(&server_with_empty_data_folder);
-    assert_eq!(list[0], ("mnist".to_owned(), None));
-    let reason = list[1].1.as_deref().unwrap();
-    assert!(reason.starts_with("cifar10-test.bin is missing"), "{reason}");
-
-    put(&server_with_empty_data_folder, (CIFAR10[1].0, 1000));
-    let truncated = listed(&server_with_empty_data_folder)[1].1.clone().unwrap();
-    assert!(
-        truncated.contains("cifar10-test.bin in its data folder has 1000 bytes instead of 30730032"),
-        "{truncated}"
-    );
-
-    put(&server_with_empty_data_folder, CIFAR10[1]);
-    assert_eq!(listed(&server_with_empty_data_folder)[1], ("cifar10".to_owned(), None));
-    fs::remove_file(server_with_empty_data_folder.folder().join("data").join(MNIST[1].0)).unwrap();
-    assert!(listed(&server_with_empty_data_folder)[0].1.as_deref().unwrap().starts_with("mnist-test.bin is missing"));
-}
-
-#[test]
-fn a_server_without_a_data_folder_says_so() {
-    let server_with_empty_data_folder = TestServer::start();
-    for (name, missing) in listed(&server_with_empty_data_folder) {
+fn without_a_page_or_data_there_is_still_the_api() {
+    let server = TestServer::start();
+    assert_eq!(server.get("/").status, 404);
+    assert_eq!(server.get("/data/mnist.bin").status, 404);
+    assert_eq!(server.get("/api/v1/runs").status, 200);
+    for (name, missing) in listed(&server) {
         assert_eq!(missing.as_deref(), Some("it was started without a data folder (`--data`)"), "{name}");
     }
+    // People find a page that the policy lets them see.
+    let page = server.get("/api").with_status(200);
+    page.assert_headers(&[("content-type", "text/html; charset=utf-8")]);
+    assert!(page.text().contains("<h2><code>GET /api/v1/runs/{id}/verdict</code></h2>"), "{}", page.text());
+    assert!(server.get("/api/nothing").assert_refused(404, "unknown_route", "").message.contains("/api"));
+    // The schema describes what the server takes.
+    let schema = server.get("/api/v1/schema").with_status(200);
+    schema.assert_headers(&[("content-type", "application/schema+json")]);
+    let checked_in = include_str!("../../../results/schema/run-record.schema.json");
+    assert_eq!(schema.parse::<Value>(), serde_json::from_str::<Value>(checked_in).unwrap());
 }
 
 #[test]
 fn every_documented_call_is_there_and_no_other_method_is() {
     let server = TestServer::start();
-    let answer = server.get("/api/v1/openapi.json");
-    assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "application/json"));
+    let answer = server.get("/api/v1/openapi.json").with_status(200);
+    answer.assert_headers(&[("content-type", "application/json")]);
     let document: Value = answer.parse();
     for (path, item) in document["paths"].as_object().unwrap() {
         let address = path
@@ -330,13 +291,4 @@ fn every_documented_call_is_there_and_no_other_method_is() {
             }
         }
     }
-}
-
-#[test]
-fn people_find_a_page_that_the_policy_lets_them_see() {
-    let server = TestServer::start();
-    let page = server.get("/api");
-    assert_eq!((page.status.as_u16(), page.header("content-type")), (200, "text/html; charset=utf-8"));
-    assert!(page.text().contains("<h2><code>GET /api/v1/runs/{id}/verdict</code></h2>"), "{}", page.text());
-    assert!(server.get("/api/nothing").assert_refused(404, "unknown_route", "").message.contains("/api"));
 }

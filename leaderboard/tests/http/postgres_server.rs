@@ -2,11 +2,10 @@
 
 use std::process::{Output, Stdio};
 
-use results::api::RunList;
-
 use crate::support::database::{Cluster, PASSWORD, PASSWORD_IN_ADDRESS};
-use crate::support::{ServerProcess, TestDatabase, TestServer, record, server};
-use crate::upkeep::{failed, ids, run, stored};
+use crate::support::server::{assert_says, command, failed, run};
+use crate::support::{ServerProcess, TestDatabase, TestServer, record};
+use crate::upkeep::ids;
 
 #[test]
 #[ignore = "needs PostgreSQL"]
@@ -16,7 +15,7 @@ fn servers_start_simultaneously_on_an_empty_database() {
         let starting: Vec<_> = (0..4).map(|_| scope.spawn(|| ServerProcess::start(&database))).collect();
         starting.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    let kept = stored(&servers[0], 1);
+    let kept = servers[0].imported(1);
     for server in &servers {
         assert_eq!(ids(server), [kept.as_str()]);
     }
@@ -30,7 +29,7 @@ fn survives_a_postgresql_restart_without_loss() {
     let run = server.accepted(|_| {});
     let (open, record) = server.honest_run();
     let pg_ctl = |words: &[&str]| {
-        let mut command = cluster.place.program("pg_ctl");
+        let mut command = cluster.program("pg_ctl");
         command.args(words).args(["--silent", "--wait", "--pgdata", "data", "--log", "log"]);
         assert!(command.stdout(Stdio::null()).status().unwrap().success(), "{words:?}");
     };
@@ -43,22 +42,13 @@ fn survives_a_postgresql_restart_without_loss() {
     });
     pg_ctl(&["start"]);
     assert_eq!(server.get("/healthz").status, 200);
-    assert_eq!(server.get(&format!("/api/v1/runs/{}", run.run_id)).status, 200);
+    server.stored(&run.run_id);
     assert_eq!(server.upload(&open.run_id, &record).status, 201);
 }
 
 /// Ends all connections of a server, and waits for the end of each.
 const END_CONNECTIONS: &str = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity \
                                WHERE usename = current_user AND pid <> pg_backend_pid()";
-
-#[test]
-#[ignore = "needs PostgreSQL"]
-fn connections_that_postgresql_ends_are_made_anew() {
-    let server = TestServer::start();
-    let run = server.accepted(|_| {});
-    server.database().execute(END_CONNECTIONS);
-    assert_eq!(server.get(&format!("/api/v1/runs/{}", run.run_id)).status, 200);
-}
 
 /// A trigger that raises PostgreSQL's error for a full disk, because filling a disk requires an administrator.
 const FULL: &str = "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
@@ -72,7 +62,7 @@ fn upload_succeeds_after_a_full_disk_has_room_again() {
     let (started, record) = server.honest_run();
     server.database().execute(FULL);
     server.upload(&started.run_id, &record).assert_refused(507, "full", "");
-    assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 0);
+    assert_eq!(server.list("").total, 0);
     server.database().execute("DROP TRIGGER full_disk ON runs");
     assert_eq!(server.upload(&started.run_id, &record).status, 201);
 }
@@ -91,7 +81,8 @@ fn read_only_database_is_reported_and_readable() {
         ));
     };
     set("on");
-    assert_eq!(server.get(&format!("/api/v1/runs/{}", run.run_id)).status, 200);
+    // Ended connections are made anew.
+    server.stored(&run.run_id);
     let refused = server.upload(&started.run_id, &record);
     refused.assert_refused(503, "read_only", "");
     assert_eq!(refused.header("retry-after"), "60");
@@ -108,7 +99,7 @@ fn absent_numbers_may_be_present_in_the_next_query() {
     for factor in [0.1, 0.1, 0.1, 0.1, 1.0, 1.0, 1.0, 1.0] {
         server.accepted(|record| record::scale_time(record, factor));
     }
-    let rows = server.get("/api/v1/runs").parse::<RunList>().rows;
+    let rows = server.list("").rows;
     assert_eq!(rows.iter().filter(|row| row.summary.samples_per_second.is_none()).count(), 8, "of sixteen results");
 }
 
@@ -126,12 +117,11 @@ fn connection_errors_omit_the_password() {
         (format!("mariadb://gradmark:{PASSWORD_IN_ADDRESS}@127.0.0.1:1/board"), "other schemes"),
     ];
     for (address, told) in cases {
-        let said = failed(&run(&["--listen", "127.0.0.1:0", "--database", &address], &[]));
-        assert!(said.contains(told), "{said}");
-        assert_silent(&said);
-        let said = failed(&run(&["remove", "0123456789abcdef", "--database", &address], &[]));
-        assert!(said.contains(told), "{said}");
-        assert_silent(&said);
+        for words in [["--listen", "127.0.0.1:0"], ["remove", "0123456789abcdef"]] {
+            let said = failed(&run(&words, &address));
+            assert!(said.contains(told), "{said}");
+            assert_silent(&said);
+        }
     }
 }
 
@@ -145,10 +135,9 @@ fn assert_silent(said: &str) {
 #[ignore = "needs PostgreSQL"]
 fn server_with_a_different_key_does_not_start() {
     let database = TestDatabase::new();
-    let mut command = server::command();
+    let mut command = command();
     command.env_remove("GRADMARK_SECRET").args(["--listen", "127.0.0.1:0", "--database", database.argument()]);
-    let said = failed(&command.output().unwrap());
-    assert!(said.contains("--secret-file"), "{said}");
+    assert_says(&failed(&command.output().unwrap()), &["--secret-file"]);
 }
 
 #[test]
@@ -157,10 +146,10 @@ fn logs_never_contain_the_password() {
     let database = TestDatabase::new();
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
-    let mut command = server::command();
+    let mut command = command();
     command.args(["--log", "trace"]).stderr(std::fs::File::create(&log).unwrap());
     let server = ServerProcess::start_as(command, &database);
-    stored(&server, 1);
+    server.imported(1);
     assert_eq!(ids(&server).len(), 1);
     drop(server);
     let said = std::fs::read_to_string(log).unwrap();
@@ -180,20 +169,20 @@ fn postgresql_backup_advice_works() {
         TestDatabase::at(named(&schema, name))
     });
     let server = ServerProcess::start(&database);
-    let kept = stored(&server, 1);
+    let kept = server.imported(1);
     for (task, told) in [("backup", "pg_dump --format=custom"), ("restore", "pg_restore --clean --if-exists")] {
-        let said = failed(&run(&[task, "/nowhere/monday.sqlite", "--database", database.argument()], &[]));
+        let said = failed(&run(&[task, "/nowhere/monday.sqlite"], &database));
         assert!(said.contains(told), "{said}");
         assert_silent(&said);
     }
     let done = |output: Output| assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let dump = ["--format=custom", "--file=monday.dump", database.argument()];
-    done(cluster.place.program("pg_dump").args(dump).output().unwrap());
-    stored(&server, 2);
+    done(cluster.program("pg_dump").args(dump).output().unwrap());
+    server.imported(2);
     // Into existing tables as well as an empty database.
     for _ in 0..2 {
         let words = ["--clean", "--if-exists", "--dbname", copy.argument(), "monday.dump"];
-        done(cluster.place.program("pg_restore").args(words).output().unwrap());
+        done(cluster.program("pg_restore").args(words).output().unwrap());
         assert_eq!(ids(&ServerProcess::start(&copy)), [kept.as_str()]);
     }
 }

@@ -3,10 +3,16 @@
 use std::num::NonZero;
 
 use results::api::{AcceptedRun, StartedRun, Tier};
-use results::{Length, RunRecord, WholeBatch};
+use results::{
+    Communication, Correctness, Epoch, Evaluation, InputMode, InputPipeline, Length, Outcome, Precision, RunRecord,
+    Settings, WholeBatch, WorkloadRecord,
+};
 use serde_json::{Value, json};
 
 use crate::support::{TestServer, record};
+
+/// Code and field of a refusal, and the change of the record that causes it.
+type Case = (&'static str, &'static str, fn(&mut RunRecord));
 
 /// An announced run with an honest record, which is changed in one place at a time.
 struct Bench {
@@ -22,18 +28,20 @@ impl Bench {
         Self { server, started, record }
     }
 
-    /// Sets the JSON `pointer` to `value` and expects a refusal that names `field`.
+    /// Sets the JSON `pointer` to `value` and expects a refusal that names `field`. An empty field is that of the
+    /// pointer.
     #[track_caller]
     fn refuses(&self, pointer: &str, value: Value, code: &str, field: &str) {
         let mut json = serde_json::to_value(&self.record).unwrap();
         *json.pointer_mut(pointer).unwrap_or_else(|| panic!("{pointer} is in the record")) = value;
         let answer = self.server.json("PUT", &format!("/api/v1/runs/{}", self.started.run_id), &json);
-        answer.assert_refused(422, code, field);
+        let same = || pointer[1..].replace("/0", "[0]").replace("/1", "[1]").replace('/', ".");
+        answer.assert_refused(422, code, &if field.is_empty() { same() } else { field.to_owned() });
     }
 
     /// Changes the record, recomputes its summaries, and expects a refusal.
     #[track_caller]
-    fn refuses_changed(&self, code: &str, field: &str, change: impl FnOnce(&mut RunRecord)) {
+    fn refuses_upload(&self, code: &str, field: &str, change: impl Fn(&mut RunRecord)) {
         let mut record = self.record.clone();
         change(&mut record);
         record::summarise(&mut record);
@@ -42,8 +50,8 @@ impl Bench {
 
     /// Does the same, and also expects the refusal of an import.
     #[track_caller]
-    fn refuses_forged(&self, code: &str, field: &str, change: impl Fn(&mut RunRecord)) {
-        self.refuses_changed(code, field, &change);
+    fn refuses_changed(&self, code: &str, field: &str, change: impl Fn(&mut RunRecord)) {
+        self.refuses_upload(code, field, &change);
         let mut imported = RunRecord { run_id: None, nonce: None, ..self.record.clone() };
         change(&mut imported);
         record::summarise(&mut imported);
@@ -51,54 +59,63 @@ impl Bench {
         self.server.import(&imported).assert_refused(422, code, field);
     }
 
-    /// Asserts that the run is still unused after the refusals.
+    /// Asserts that each changed record is refused, and that the run is still unused afterwards.
+    #[track_caller]
+    fn refuses_all(&self, cases: &[Case]) {
+        for (code, field, change) in cases {
+            self.refuses_changed(code, field, change);
+        }
+        self.still_accepts_the_honest_record();
+    }
+
     #[track_caller]
     fn still_accepts_the_honest_record(&self) {
         assert_eq!(self.server.upload(&self.started.run_id, &self.record).status, 201);
     }
 }
 
-#[test]
-fn values_out_of_range_are_refused_by_name() {
-    let bench = Bench::new();
-    let rows = [
-        ("/schema_version", json!(0), "unknown_schema_version", "schema_version"),
-        ("/departures", json!([{ "kind": "other_networks" }]), "not_standard", "departures"),
-        ("/workloads/0/settings/precision", json!("f16-matrix"), "not_standard", "departures"),
-        ("/requested/adapter", json!(""), "empty", "requested.adapter"),
-        ("/requested/suite", json!("complete"), "inconsistent", "requested.suite"),
-        ("/provenance/wall_seconds", json!(-1), "out_of_range", "provenance.wall_seconds"),
-        ("/provenance/wall_seconds", json!(1e9), "out_of_range", "provenance.wall_seconds"),
-        ("/provenance/started_unix_seconds", json!(1e12), "out_of_range", "provenance.started_unix_seconds"),
-        ("/provenance/commit", json!("c".repeat(65)), "too_long", "provenance.commit"),
-        ("/provenance/client/name", json!(""), "empty", "provenance.client.name"),
-        ("/provenance/client/logical_processors", json!(0), "out_of_range", "provenance.client.logical_processors"),
-        ("/device/backend", json!("WGSL"), "bad_name", "device.backend"),
-        ("/device/backend", json!("reference"), "inconsistent", "device.backend"),
-        ("/device/adapter/kind", json!("cpu"), "inconsistent", "device.adapter.kind"),
-        ("/device/adapter/name", json!("a".repeat(201)), "too_long", "device.adapter.name"),
-        ("/device/adapter/driver", json!("\u{1b}[2J"), "control_character", "device.adapter.driver"),
-        ("/device/claimed_name", json!("abc\u{202e}cba"), "control_character", "device.claimed_name"),
-        ("/workloads", json!([]), "nothing_completed", "workloads"),
-        ("/workloads/0/workload", json!("a' OR '1'='1"), "bad_name", "workloads[0].workload"),
-        ("/workloads/1/workload", json!("keras-mnist-mlp"), "duplicate_workload", "workloads[1].workload"),
-        (
-            "/warnings/0",
-            json!({"kind": "tab_hidden", "seconds": -1, "paused_seconds": 0}),
-            "out_of_range",
-            "warnings[0].seconds",
-        ),
-        ("/warnings/0", json!({"kind": "unregistered", "reason": "r".repeat(301)}), "too_long", "warnings[0].reason"),
-    ];
-    for (pointer, value, code, field) in rows {
-        bench.refuses(pointer, value, code, field);
-    }
-    bench.still_accepts_the_honest_record();
+fn first(record: &mut RunRecord) -> &mut WorkloadRecord {
+    &mut record.workloads[0]
+}
+
+fn settings(record: &mut RunRecord) -> &mut Settings {
+    &mut first(record).settings
+}
+
+fn correctness(record: &mut RunRecord) -> &mut Correctness {
+    first(record).correctness.as_mut().unwrap()
 }
 
 #[test]
-fn settings_out_of_range_are_refused_by_name() {
+fn values_out_of_range_are_refused_by_name() {
     let bench = Bench::new();
+    let hidden = json!({"kind": "tab_hidden", "seconds": -1, "paused_seconds": 0});
+    for (pointer, value, code, field) in [
+        ("/schema_version", json!(0), "unknown_schema_version", ""),
+        ("/departures", json!([{ "kind": "other_networks" }]), "not_standard", ""),
+        ("/workloads/0/settings/precision", json!("f16-matrix"), "not_standard", "departures"),
+        ("/requested/adapter", json!(""), "empty", ""),
+        ("/requested/suite", json!("complete"), "inconsistent", ""),
+        ("/provenance/wall_seconds", json!(-1), "out_of_range", ""),
+        ("/provenance/wall_seconds", json!(1e9), "out_of_range", ""),
+        ("/provenance/started_unix_seconds", json!(1e12), "out_of_range", ""),
+        ("/provenance/commit", json!("c".repeat(65)), "too_long", ""),
+        ("/provenance/client/name", json!(""), "empty", ""),
+        ("/provenance/client/logical_processors", json!(0), "out_of_range", ""),
+        ("/device/backend", json!("WGSL"), "bad_name", ""),
+        ("/device/backend", json!("reference"), "inconsistent", ""),
+        ("/device/adapter/kind", json!("cpu"), "inconsistent", ""),
+        ("/device/adapter/name", json!("a".repeat(201)), "too_long", ""),
+        ("/device/adapter/driver", json!("\u{1b}[2J"), "control_character", ""),
+        ("/device/claimed_name", json!("abc\u{202e}cba"), "control_character", ""),
+        ("/workloads", json!([]), "nothing_completed", ""),
+        ("/workloads/0/workload", json!("a' OR '1'='1"), "bad_name", ""),
+        ("/workloads/1/workload", json!("keras-mnist-mlp"), "duplicate_workload", ""),
+        ("/warnings/0", hidden, "out_of_range", "warnings[0].seconds"),
+        ("/warnings/0", json!({"kind": "unregistered", "reason": "r".repeat(301)}), "too_long", "warnings[0].reason"),
+    ] {
+        bench.refuses(pointer, value, code, field);
+    }
     for (name, value) in [
         ("batch_size", json!(0)),
         ("batch_size", json!(65_537)),
@@ -112,79 +129,65 @@ fn settings_out_of_range_are_refused_by_name() {
         ("training_flops_per_sample", json!(u64::MAX)),
         ("device_memory_bytes", json!(u64::MAX)),
     ] {
-        let field = format!("workloads[0].settings.{name}");
-        bench.refuses(&format!("/workloads/0/settings/{name}"), value, "out_of_range", &field);
+        bench.refuses(&format!("/workloads/0/settings/{name}"), value, "out_of_range", "");
     }
-    let larger = json!(60_001);
-    bench.refuses("/workloads/1/settings/batch_size", larger, "inconsistent", "workloads[1].settings.batch_size");
-    let variants = json!(vec!["v"; 257]);
-    bench.refuses("/workloads/1/settings/variants", variants, "too_many", "workloads[1].settings.variants");
     bench.still_accepts_the_honest_record();
 }
 
 #[test]
 fn raw_samples_that_contradict_each_other_are_refused() {
     let bench = Bench::new();
-    let rows = [
-        ("windows/1/seconds", json!(-1), "out_of_range", "windows[1].seconds"),
-        ("windows/1/samples", json!(128_001), "inconsistent", "windows[1].samples"),
-        ("windows/1/samples", json!(468), "inconsistent", "windows[1].samples"),
-        ("curve/0/accuracy", json!(1.01), "out_of_range", "curve[0].accuracy"),
-        ("curve/0/loss", json!(-1), "out_of_range", "curve[0].loss"),
-        ("curve/1/step", json!(469), "not_increasing", "curve[1].step"),
-        ("curve/1/step", json!(8476), "inconsistent", "curve[1].step"),
-        ("curve/1/training_seconds", json!(0.1), "not_increasing", "curve[1].training_seconds"),
-        ("curve/1/training_seconds", json!(8.6), "inconsistent", "curve[1].training_seconds"),
-        ("evaluations/0/accuracy", json!(-0.01), "out_of_range", "evaluations[0].accuracy"),
-        ("evaluations/0/seconds", json!(1e300), "out_of_range", "evaluations[0].seconds"),
-        ("evaluations/1/step", json!(469), "not_increasing", "evaluations[1].step"),
-        ("evaluations/1/step", json!(8476), "inconsistent", "evaluations[1].step"),
-        ("epochs/0/epoch", json!(2), "not_increasing", "epochs[0].epoch"),
-        ("epochs/0/seconds", json!(8.6), "inconsistent", "epochs"),
-        ("target/accuracy", json!(1.5), "out_of_range", "target.accuracy"),
-        ("target/accuracy", json!(0.9), "inconsistent", "target.reached_step"),
-        ("target/reached_step", json!(2000), "inconsistent", "target.reached_step"),
-        ("target/reached_step", Value::Null, "inconsistent", "target.reached_step"),
-        ("target/reached_seconds", json!(2.0), "inconsistent", "target.reached_seconds"),
-        ("first_losses", json!(vec![2.5; 1001]), "too_many", "first_losses"),
-        ("cold_start/build_seconds", json!(-0.1), "out_of_range", "cold_start.build_seconds"),
-        ("peaks/1/window", json!(10), "inconsistent", "peaks[1].window"),
-        ("peaks/0/flops_per_second", json!(0.0), "out_of_range", "peaks[0].flops_per_second"),
-        ("peaks/0/copied_bytes_per_second", json!(-1.0), "out_of_range", "peaks[0].copied_bytes_per_second"),
-        ("cold_start/compiling_seconds", json!(-0.1), "out_of_range", "cold_start.compiling_seconds"),
-        ("resources/cpu_user_percent", json!(-1), "out_of_range", "resources.cpu_user_percent"),
-        ("resources/machine_io_wait_percent", json!(-1), "out_of_range", "resources.machine_io_wait_percent"),
-        ("resources/samples/1/seconds", json!(0.25), "not_increasing", "resources.samples[1].seconds"),
-        ("resources/samples/0/gpu_busy_percent", json!(101), "out_of_range", "resources.samples[0].gpu_busy_percent"),
-        ("resources/samples/0/gpu_power_watts", json!(-1), "out_of_range", "resources.samples[0].gpu_power_watts"),
-        ("resources/samples/1/gpu_energy_joules", json!(1), "inconsistent", "resources.samples[1].gpu_energy_joules"),
-        ("resources/samples/1/gpu_clock_hertz", json!(1e13), "out_of_range", "resources.samples[1].gpu_clock_hertz"),
-        ("resources/samples", json!(vec![json!({ "seconds": 1.0 }); 129]), "too_many", "resources.samples"),
-        (
-            "resources/resident_memory_average_bytes",
-            json!(130_000_000),
-            "inconsistent",
-            "resources.resident_memory_average_bytes",
-        ),
-    ];
-    for (pointer, value, code, field) in rows {
-        bench.refuses(&format!("/workloads/1/{pointer}"), value.clone(), code, &format!("workloads[1].{field}"))
+    for (pointer, value, code, field) in [
+        ("settings/batch_size", json!(60_001), "inconsistent", ""),
+        ("settings/variants", json!(vec!["v"; 257]), "too_many", ""),
+        ("windows/1/seconds", json!(-1), "out_of_range", ""),
+        ("windows/1/samples", json!(128_001), "inconsistent", ""),
+        ("windows/1/samples", json!(468), "inconsistent", ""),
+        ("curve/0/accuracy", json!(1.01), "out_of_range", ""),
+        ("curve/0/loss", json!(-1), "out_of_range", ""),
+        ("curve/1/step", json!(469), "not_increasing", ""),
+        ("curve/1/step", json!(8476), "inconsistent", ""),
+        ("curve/1/training_seconds", json!(0.1), "not_increasing", ""),
+        ("curve/1/training_seconds", json!(8.6), "inconsistent", ""),
+        ("evaluations/0/accuracy", json!(-0.01), "out_of_range", ""),
+        ("evaluations/0/seconds", json!(1e300), "out_of_range", ""),
+        ("evaluations/1/step", json!(469), "not_increasing", ""),
+        ("evaluations/1/step", json!(8476), "inconsistent", ""),
+        ("epochs/0/epoch", json!(2), "not_increasing", ""),
+        ("epochs/0/seconds", json!(8.6), "inconsistent", "workloads[1].epochs"),
+        ("target/accuracy", json!(1.5), "out_of_range", ""),
+        ("target/accuracy", json!(0.9), "inconsistent", "workloads[1].target.reached_step"),
+        ("target/reached_step", json!(2000), "inconsistent", ""),
+        ("target/reached_step", Value::Null, "inconsistent", ""),
+        ("target/reached_seconds", json!(2.0), "inconsistent", ""),
+        ("first_losses", json!(vec![2.5; 1001]), "too_many", ""),
+        ("cold_start/build_seconds", json!(-0.1), "out_of_range", ""),
+        ("peaks/1/window", json!(10), "inconsistent", ""),
+        ("peaks/0/flops_per_second", json!(0.0), "out_of_range", ""),
+        ("peaks/0/copied_bytes_per_second", json!(-1.0), "out_of_range", ""),
+        ("cold_start/compiling_seconds", json!(-0.1), "out_of_range", ""),
+        ("resources/cpu_user_percent", json!(-1), "out_of_range", ""),
+        ("resources/machine_io_wait_percent", json!(-1), "out_of_range", ""),
+        ("resources/samples/1/seconds", json!(0.25), "not_increasing", ""),
+        ("resources/samples/0/gpu_busy_percent", json!(101), "out_of_range", ""),
+        ("resources/samples/0/gpu_power_watts", json!(-1), "out_of_range", ""),
+        ("resources/samples/1/gpu_energy_joules", json!(1), "inconsistent", ""),
+        ("resources/samples/1/gpu_clock_hertz", json!(1e13), "out_of_range", ""),
+        ("resources/samples", json!(vec![json!({ "seconds": 1.0 }); 129]), "too_many", ""),
+        ("resources/resident_memory_average_bytes", json!(130_000_000), "inconsistent", ""),
+    ] {
+        bench.refuses(&format!("/workloads/1/{pointer}"), value, code, field);
     }
-    bench.still_accepts_the_honest_record();
-}
-
-#[test]
-fn refuses_lengths_that_contradict_the_windows() {
-    let bench = Bench::new();
-    bench.refuses_changed("inconsistent", "workloads[0].windows", |r| r.workloads[0].windows.clear());
-    bench.refuses_changed("inconsistent", "workloads[0].windows", |r| {
-        r.workloads[0].windows.iter_mut().for_each(|w| w.seconds = 0.0)
-    });
-    bench.refuses_changed("inconsistent", "workloads[0].epochs", |r| {
-        let epoch = r.workloads[0].epochs[0];
-        r.workloads[0].epochs = (1..=17).map(|i| results::Epoch { epoch: i, seconds: 0.1, ..epoch }).collect();
-    });
-    bench.still_accepts_the_honest_record();
+    bench.refuses_all(&[
+        ("inconsistent", "workloads[0].windows", |r| first(r).windows.clear()),
+        ("inconsistent", "workloads[0].windows", |r| first(r).windows.iter_mut().for_each(|w| w.seconds = 0.0)),
+        ("inconsistent", "workloads[0].epochs", |r| {
+            let epoch = first(r).epochs[0];
+            first(r).epochs =
+                (1..=17).map(|epoch_number| Epoch { epoch: epoch_number, seconds: 0.1, ..epoch }).collect();
+        }),
+        ("nothing_completed", "workloads", |r| r.workloads.iter_mut().for_each(|w| w.outcome = Outcome::Cancelled)),
+    ]);
 }
 
 #[test]
@@ -200,19 +203,16 @@ fn refuses_summaries_that_contradict_raw_samples() {
             Value::Bool(stable) => json!(!stable),
             other => panic!("{name} is {other}"),
         };
-        let field = format!("workloads[0].summary.{name}");
-        bench.refuses(&format!("/workloads/0/summary/{name}"), wrong, "summary_mismatch", &field);
+        bench.refuses(&format!("/workloads/0/summary/{name}"), wrong, "summary_mismatch", "");
     }
-    let absent = Value::Null;
-    let field = "workloads[0].summary.accuracy";
-    bench.refuses("/workloads/0/summary/accuracy", absent, "summary_mismatch", field);
+    bench.refuses("/workloads/0/summary/accuracy", Value::Null, "summary_mismatch", "");
     bench.still_accepts_the_honest_record();
 }
 
 #[test]
 fn refuses_comparisons_that_contradict_their_losses() {
     let bench = Bench::new();
-    let rows = [
+    for (pointer, value, field, code) in [
         ("losses/0", json!(2.6), "largest_difference", "inconsistent"),
         ("largest_difference", json!(0.0005), "largest_difference", "inconsistent"),
         ("passed", json!(false), "passed", "inconsistent"),
@@ -223,154 +223,131 @@ fn refuses_comparisons_that_contradict_their_losses() {
         ("losses", json!([]), "reference_losses", "inconsistent"),
         ("reference_losses", json!([2.5]), "reference_losses", "inconsistent"),
         ("batch_size", json!(0), "batch_size", "out_of_range"),
-    ];
-    for (pointer, value, field, code) in rows {
+    ] {
         let field = format!("workloads[0].correctness.{field}");
         bench.refuses(&format!("/workloads/0/correctness/{pointer}"), value, code, &field);
     }
-    bench.refuses_changed("out_of_range", "workloads[0].correctness.redraws", |r| {
-        r.workloads[0].correctness.as_mut().unwrap().redraws = 3
-    });
-    // No losses on either side.
-    bench.refuses_changed("inconsistent", "workloads[0].correctness.reference_losses", |r| {
-        let correctness = r.workloads[0].correctness.as_mut().unwrap();
-        (correctness.losses, correctness.reference_losses) = (Vec::new(), Vec::new());
-    });
-    // Infinity is written as the largest number. Two infinite values do not agree.
-    bench.refuses_changed("inconsistent", "workloads[0].correctness.largest_difference", |r| {
-        let correctness = r.workloads[0].correctness.as_mut().unwrap();
-        (correctness.losses[1], correctness.reference_losses[1]) = (f64::MAX, f64::MAX);
-    });
-    // The disagreement is reported, but the workload is marked as completed.
-    bench.refuses_changed("inconsistent", "workloads[0].correctness.passed", |r| {
-        let correctness = r.workloads[0].correctness.as_mut().unwrap();
-        correctness.losses[1] = 2.0 * correctness.reference_losses[1];
-        (correctness.largest_difference, correctness.passed) = (1.0, false);
-    });
-    bench.still_accepts_the_honest_record();
+    bench.refuses_all(&[
+        ("out_of_range", "workloads[0].correctness.redraws", |r| correctness(r).redraws = 3),
+        // No losses on either side.
+        ("inconsistent", "workloads[0].correctness.reference_losses", |r| {
+            correctness(r).losses.clear();
+            correctness(r).reference_losses.clear();
+        }),
+        // Infinity is written as the largest number. Two infinite values do not agree.
+        ("inconsistent", "workloads[0].correctness.largest_difference", |r| {
+            (correctness(r).losses[1], correctness(r).reference_losses[1]) = (f64::MAX, f64::MAX);
+        }),
+        // The disagreement is reported, but the workload is marked as completed.
+        ("inconsistent", "workloads[0].correctness.passed", |r| {
+            correctness(r).losses[1] = 2.0 * correctness(r).reference_losses[1];
+            (correctness(r).largest_difference, correctness(r).passed) = (1.0, false);
+        }),
+    ]);
 }
 
 #[test]
 fn refuses_whole_batch_results_that_contradict_their_numbers() {
     let bench = Bench::new();
-    let whole = |batch_size| WholeBatch {
-        batch_size,
-        part_size: 16,
-        loss: 2.5,
-        loss_of_parts: 2.5,
-        gradient_difference: 0.01,
-        gradient_tolerance: 0.05,
-        passed: true,
+    let with_whole = |record: &mut RunRecord, change: fn(&mut WholeBatch)| {
+        let mut whole = WholeBatch {
+            batch_size: settings(record).batch_size,
+            part_size: 16,
+            loss: 2.5,
+            loss_of_parts: 2.5,
+            gradient_difference: 0.01,
+            gradient_tolerance: 0.05,
+            passed: true,
+        };
+        change(&mut whole);
+        correctness(record).whole_batch = Some(whole);
     };
-    type Change = fn(&mut WholeBatch);
-    let rows: [(&str, &str, Change); 8] = [
-        ("batch_size", "inconsistent", |whole| whole.batch_size += 1),
-        ("part_size", "out_of_range", |whole| whole.part_size = 0),
-        ("part_size", "out_of_range", |whole| whole.part_size = whole.batch_size + 1),
-        ("gradient_difference", "out_of_range", |whole| whole.gradient_difference = -1e-9),
-        ("gradient_tolerance", "out_of_range", |whole| whole.gradient_tolerance = 0.06),
-        ("passed", "inconsistent", |whole| whole.gradient_difference = 0.06),
-        ("passed", "inconsistent", |whole| whole.loss = 2.51),
-        ("passed", "inconsistent", |whole| (whole.loss, whole.loss_of_parts) = (f64::MAX, f64::MAX)),
+    let rows: [(&str, &str, fn(&mut WholeBatch)); 9] = [
+        ("whole_batch.batch_size", "inconsistent", |whole| whole.batch_size += 1),
+        ("whole_batch.part_size", "out_of_range", |whole| whole.part_size = 0),
+        ("whole_batch.part_size", "out_of_range", |whole| whole.part_size = whole.batch_size + 1),
+        ("whole_batch.gradient_difference", "out_of_range", |whole| whole.gradient_difference = -1e-9),
+        ("whole_batch.gradient_tolerance", "out_of_range", |whole| whole.gradient_tolerance = 0.06),
+        ("whole_batch.passed", "inconsistent", |whole| whole.gradient_difference = 0.06),
+        ("whole_batch.passed", "inconsistent", |whole| whole.loss = 2.51),
+        ("whole_batch.passed", "inconsistent", |whole| (whole.loss, whole.loss_of_parts) = (f64::MAX, f64::MAX)),
+        // The disagreement of the whole batch is reported, but marked as passed.
+        ("passed", "inconsistent", |whole| (whole.gradient_difference, whole.passed) = (1.0, false)),
     ];
     for (field, code, change) in rows {
-        bench.refuses_changed(code, &format!("workloads[0].correctness.whole_batch.{field}"), |record| {
-            let workload = &mut record.workloads[0];
-            let mut whole = whole(workload.settings.batch_size);
-            change(&mut whole);
-            workload.correctness.as_mut().unwrap().whole_batch = Some(whole);
-        });
+        bench.refuses_changed(code, &format!("workloads[0].correctness.{field}"), |record| with_whole(record, change));
     }
-    // The disagreement of the whole batch is reported, but marked as passed.
-    bench.refuses_changed("inconsistent", "workloads[0].correctness.passed", |record| {
-        let workload = &mut record.workloads[0];
-        let wrong = WholeBatch { gradient_difference: 1.0, passed: false, ..whole(workload.settings.batch_size) };
-        workload.correctness.as_mut().unwrap().whole_batch = Some(wrong);
-    });
     let mut right = bench.record.clone();
-    let workload = &mut right.workloads[0];
-    workload.correctness.as_mut().unwrap().whole_batch = Some(whole(workload.settings.batch_size));
+    with_whole(&mut right, |_| {});
     assert_eq!(bench.server.upload(&bench.started.run_id, &right).status, 201);
 }
 
 #[test]
 fn tolerance_depends_on_the_precision_alone() {
-    // Off by two percent, which is allowed only for f16.
-    let rough = |precision| {
-        move |r: &mut RunRecord| {
-            let workload = &mut r.workloads[0];
-            workload.settings.precision = precision;
-            let correctness = workload.correctness.as_mut().unwrap();
-            correctness.losses[0] = 2.55;
-            correctness.largest_difference = (2.55 - 2.5) / 2.5;
-            correctness.tolerance = 0.1;
-        }
-    };
-    let field = "workloads[0].correctness.tolerance";
-    let bench = Bench::new();
-    bench.refuses_changed("out_of_range", field, rough(results::Precision::F32));
-    bench.refuses_changed("out_of_range", field, rough(results::Precision::F64));
     let server = TestServer::start();
-    for (number, precision) in [(1, results::Precision::F16), (2, results::Precision::F16Matrix)] {
-        let mut record = record::unregistered(number);
-        rough(precision)(&mut record);
+    let import = |precision: Precision, tolerance: f64| {
+        let mut record = record::unregistered(1);
+        settings(&mut record).precision = precision;
+        // Off by two percent, which is allowed only for f16.
+        let correctness = correctness(&mut record);
+        correctness.losses[0] = 2.55;
+        (correctness.largest_difference, correctness.tolerance) = ((2.55 - 2.5) / 2.5, tolerance);
         record::declare(&mut record);
-        assert_eq!(server.import(&record).status, 201);
-        record.workloads[0].correctness.as_mut().unwrap().tolerance = 0.11;
-        server.import(&record).assert_refused(422, "out_of_range", field);
+        server.import(&record)
+    };
+    for precision in [Precision::F32, Precision::F64] {
+        import(precision, 0.1).assert_refused(422, "out_of_range", "workloads[0].correctness.tolerance");
     }
-}
-
-#[test]
-fn a_run_of_which_nothing_was_completed_is_refused() {
-    let bench = Bench::new();
-    let cancelled = |r: &mut RunRecord| r.workloads.iter_mut().for_each(|w| w.outcome = results::Outcome::Cancelled);
-    bench.refuses_changed("nothing_completed", "workloads", cancelled);
+    for precision in [Precision::F16, Precision::F16Matrix] {
+        assert_eq!(import(precision, 0.1).status, 201);
+        import(precision, 0.11).assert_refused(422, "out_of_range", "workloads[0].correctness.tolerance");
+    }
 }
 
 #[test]
 fn more_time_than_passed_cannot_be_claimed() {
     let bench = Bench::new();
-    let field = "provenance.wall_seconds";
-    bench.refuses_changed("time_does_not_fit", field, |r| r.provenance.wall_seconds = 25.0);
-    bench.refuses_changed("time_does_not_fit", field, |r| r.provenance.wall_seconds = 10.0);
-    bench.refuses_changed("time_does_not_fit", field, |r| record::scale_time(r, 2.0));
-    bench.refuses_changed("time_does_not_fit", field, |r| r.workloads[0].windows[0].seconds = 9.0);
+    let changes: [fn(&mut RunRecord); 4] = [
+        |r| r.provenance.wall_seconds = 25.0,
+        |r| r.provenance.wall_seconds = 10.0,
+        |r| record::scale_time(r, 2.0),
+        |r| first(r).windows[0].seconds = 9.0,
+    ];
+    for change in changes {
+        bench.refuses_upload("time_does_not_fit", "provenance.wall_seconds", change);
+    }
     bench.still_accepts_the_honest_record();
-
-    let server = TestServer::start();
-    let started = server.begin();
-    server.upload(&started.run_id, &record::for_run(&started)).assert_refused(422, "time_does_not_fit", field);
+    let started = bench.server.begin();
+    let at_once = bench.server.upload(&started.run_id, &record::for_run(&started));
+    at_once.assert_refused(422, "time_does_not_fit", "provenance.wall_seconds");
 }
 
 #[test]
 fn a_browsers_version_is_its_major_version() {
     let server = TestServer::start();
-    let browser = |version: &str| {
+    let import = |version: &str| {
         let mut record = record::unregistered(1);
-        record.provenance.client.kind = results::ClientKind::Browser;
-        record.provenance.client.name = "Chrome".to_owned();
+        record::in_browser(&mut record);
         record.provenance.client.version = version.to_owned();
-        record
+        server.import(&record)
     };
     for precise in ["142.0.7444.59", "Mozilla/5.0 (X11; Linux x86_64)", "142 beta"] {
-        server.import(&browser(precise)).assert_refused(422, "too_precise", "provenance.client.version");
+        import(precise).assert_refused(422, "too_precise", "provenance.client.version");
     }
-    assert_eq!(server.import(&browser("142")).status, 201);
+    assert_eq!(import("142").status, 201);
 }
 
 #[test]
 fn implausible_runs_are_flagged_with_the_reason() {
-    type Change = fn(&mut RunRecord);
-    let cases: [(Change, &str); 5] = [
+    let cases: [(fn(&mut RunRecord), &str); 5] = [
         (|r| record::speed_up(r, 100_000), "FLOP/s"),
-        (|r| r.workloads[0].correctness = None, "compared"),
-        (|r| r.workloads[0].first_losses.clear(), "recomputed"),
+        (|r| first(r).correctness = None, "compared"),
+        (|r| first(r).first_losses.clear(), "recomputed"),
         (
             |r| {
                 r.requested.target_accuracy = Some(0.5);
-                r.workloads[0].evaluations.clear();
-                record::reach(&mut r.workloads[0]);
+                first(r).evaluations.clear();
+                record::reach(first(r));
             },
             "evaluated",
         ),
@@ -383,168 +360,118 @@ fn implausible_runs_are_flagged_with_the_reason() {
         assert!(run.notes.iter().any(|note| note.to_string().contains(reason)), "{reason}: {:?}", run.notes);
     }
     let mut imported = record::unregistered(3);
-    imported.workloads[0].first_losses.clear();
+    first(&mut imported).first_losses.clear();
     let run: AcceptedRun = server.import(&imported).parse();
     assert_eq!((run.tier, run.notes.len()), (Tier::Flagged, 2), "both reasons are reported");
 }
 
 #[test]
-fn bad_learning_is_no_reason_to_refuse() {
+fn runs_that_learned_badly_or_in_part_are_accepted_unranked() {
     let server = TestServer::start();
-    let run = server.accepted(|record| {
-        let workload = &mut record.workloads[0];
+    let bad = server.accepted(|record| {
+        let workload = first(record);
         workload.curve[1].loss = 2.9;
         workload.evaluations.iter_mut().for_each(|e| (e.accuracy, e.loss) = (0.08, 3.1));
-        workload.target.as_mut().unwrap().reached_step = None;
-        workload.target.as_mut().unwrap().reached_seconds = None;
+        record::reach(workload);
     });
-    assert_eq!(run.tier, Tier::Checked);
+    assert_eq!(bad.tier, Tier::Checked);
+    let half = server.accepted(|record| drop(record.workloads.pop()));
+    let list = server.list("");
+    assert!(list.rows.iter().all(|row| !row.ranked) && list.total == 3);
+    assert_eq!(list.rows.iter().filter(|row| row.run_id == half.run_id).count(), 1);
 }
 
 #[test]
 fn work_that_differs_from_the_network_is_refused() {
-    fn settings(record: &mut RunRecord) -> &mut results::Settings {
-        &mut record.workloads[0].settings
-    }
-    let bench = Bench::new();
     let flops = "workloads[0].settings.training_flops_per_sample";
-    bench.refuses_forged("wrong_work", flops, |r| settings(r).training_flops_per_sample = 1);
-    bench.refuses_forged("wrong_work", flops, |r| settings(r).training_flops_per_sample *= 1000);
-    bench.refuses_forged("wrong_work", "workloads[0].settings.parameters", |r| settings(r).parameters = 7850);
-    bench.refuses_forged("wrong_work", "workloads[0].settings.test_samples", |r| settings(r).test_samples = 100);
-    bench.refuses_forged("wrong_work", "workloads[0].settings.training_samples", |r| {
-        settings(r).training_samples = 50_000
-    });
-    bench.refuses_forged("unknown_workload", "workloads[0].workload", |r| {
-        r.workloads[0].workload = "imagenet-in-a-minute".to_owned();
-        record::declare(r);
-    });
-    bench.refuses_forged("network_of_a_file", "workloads[0].network", |r| {
-        r.workloads[0].network = Some(serde_json::json!({ "name": "mine" }));
-    });
-    bench.refuses_forged("unknown_backend", "device.backend", |r| {
-        r.device.backend = "warp-drive".to_owned();
-        r.requested.backend = r.device.backend.clone();
-    });
-    // Nonstandard runs also have the network's work.
-    bench.refuses_forged("wrong_work", "workloads[0].settings.parameters", |r| {
-        r.requested.length = NonZero::new(4).map(Length::Steps);
-        record::declare(r);
-        r.workloads[0].settings.parameters = 7850;
-    });
-    bench.refuses_forged("inconsistent", "workloads[0].evaluations[0].training_seconds", |r| {
-        r.requested.length = NonZero::new(4).map(Length::Steps);
-        record::declare(r);
-        r.workloads[0].windows[0].seconds /= 10.0;
-    });
-    bench.still_accepts_the_honest_record();
+    Bench::new().refuses_all(&[
+        ("wrong_work", flops, |r| settings(r).training_flops_per_sample = 1),
+        ("wrong_work", flops, |r| settings(r).training_flops_per_sample *= 1000),
+        ("wrong_work", "workloads[0].settings.parameters", |r| settings(r).parameters = 7850),
+        ("wrong_work", "workloads[0].settings.test_samples", |r| settings(r).test_samples = 100),
+        ("wrong_work", "workloads[0].settings.training_samples", |r| settings(r).training_samples = 50_000),
+        ("unknown_workload", "workloads[0].workload", |r| {
+            first(r).workload = "imagenet-in-a-minute".to_owned();
+            record::declare(r);
+        }),
+        ("network_of_a_file", "workloads[0].network", |r| first(r).network = Some(json!({ "name": "mine" }))),
+        ("unknown_backend", "device.backend", |r| record::on_backend(r, "warp-drive")),
+        // Nonstandard runs also have the network's work.
+        ("wrong_work", "workloads[0].settings.parameters", |r| {
+            r.requested.length = NonZero::new(4).map(Length::Steps);
+            record::declare(r);
+            settings(r).parameters = 7850;
+        }),
+        ("inconsistent", "workloads[0].evaluations[0].training_seconds", |r| {
+            r.requested.length = NonZero::new(4).map(Length::Steps);
+            record::declare(r);
+            first(r).windows[0].seconds /= 10.0;
+        }),
+        ("several_devices", "workloads[0].communication", |r| first(r).communication = Some(Communication::among(2))),
+        ("several_devices", "workloads[0].communication", |r| first(r).communication = Some(Communication::among(1))),
+        ("streamed_input", "workloads[0].input", |r| first(r).input = Some(InputPipeline::new(InputMode::Resident))),
+        ("streamed_input", "workloads[0].input", |r| first(r).input = Some(InputPipeline::new(InputMode::Prefetch))),
+        ("streamed_input", "workloads[0].input", |r| first(r).input = Some(InputPipeline::new(InputMode::Stream))),
+    ]);
 }
 
 #[test]
 fn undeclared_departures_from_the_suite_are_refused() {
-    let bench = Bench::new();
-    bench.refuses_forged("not_standard", "workloads[0].settings.batch_size", |r| {
-        r.workloads[0].settings.batch_size = 1024;
-        record::count_samples(&mut r.workloads[0]);
-        r.workloads[0].epochs.clear();
-    });
-    bench.refuses_forged("not_standard", "workloads[0].settings.learning_rate", |r| {
-        r.workloads[0].settings.learning_rate = 0.002
-    });
-    bench.refuses_forged("not_standard", "workloads[0].target.accuracy", |r| {
-        r.workloads[0].target.as_mut().unwrap().accuracy = 0.9;
-        record::reach(&mut r.workloads[0]);
-    });
-    bench.refuses_forged("not_standard", "workloads[0].target", |r| r.workloads[0].target = None);
-    bench.refuses_forged("not_standard", "departures", |r| {
-        r.device.backend = "reference".to_owned();
-        r.requested.backend = r.device.backend.clone();
-    });
-    bench.refuses_forged("not_standard", "departures", |r| drop(r.workloads.pop()));
-    bench.still_accepts_the_honest_record();
+    Bench::new().refuses_all(&[
+        ("not_standard", "workloads[0].settings.batch_size", |r| {
+            settings(r).batch_size = 1024;
+            record::count_samples(first(r));
+            first(r).epochs.clear();
+        }),
+        ("not_standard", "workloads[0].settings.learning_rate", |r| settings(r).learning_rate = 0.002),
+        ("not_standard", "workloads[0].target.accuracy", |r| {
+            first(r).target.as_mut().unwrap().accuracy = 0.9;
+            record::reach(first(r));
+        }),
+        ("not_standard", "workloads[0].target", |r| first(r).target = None),
+        ("not_standard", "departures", |r| record::on_backend(r, "reference")),
+        ("not_standard", "departures", |r| drop(r.workloads.pop())),
+    ]);
 }
 
 #[test]
 fn courses_of_training_that_the_suite_lacks_are_refused() {
-    let bench = Bench::new();
-    // Ten times the steps in the same windows.
-    bench.refuses_forged("inconsistent", "workloads[0].evaluations[0].step", |r| {
-        r.workloads[0].windows.iter_mut().for_each(|window| window.steps *= 10);
-        record::count_samples(&mut r.workloads[0]);
-    });
-    // The slowest windows of the training are missing.
-    bench.refuses_forged("inconsistent", "workloads[0].evaluations[1].step", |r| {
-        r.workloads[0].windows.remove(1);
-        r.workloads[0].peaks.clear();
-        record::count_samples(&mut r.workloads[0]);
-    });
-    // More samples than these steps have, because the last batch of an epoch is short.
-    bench.refuses_forged("inconsistent", "workloads[0].windows[1].samples", |r| {
-        r.workloads[0].windows.iter_mut().for_each(|window| window.samples = u64::from(window.steps) * 128);
-    });
-    // Windows with a tenth of their time, and evaluations at the old times.
-    let field = "workloads[0].evaluations[0].training_seconds";
-    bench.refuses_forged("inconsistent", field, |r| r.workloads[0].windows[0].seconds /= 10.0);
-    // The worst evaluations are missing.
-    bench.refuses_forged("not_standard", "workloads[0].evaluations[0].step", |r| {
-        r.workloads[0].evaluations.remove(0);
-    });
-    // Training ended at the best accuracy.
-    bench.refuses_forged("not_standard", "workloads[0].evaluations[2].step", |r| {
-        r.workloads[0].evaluations.pop();
-        record::reach(&mut r.workloads[0]);
-    });
-    bench.refuses_forged("not_standard", "workloads[0].evaluations", |r| {
-        r.workloads[0].evaluations.clear();
-        record::reach(&mut r.workloads[0]);
-    });
-    // Training continued after its end.
-    bench.refuses_forged("not_standard", "workloads[0].evaluations[4].step", |r| {
-        let last = r.workloads[0].evaluations.last().copied().unwrap();
-        let (step, training_seconds) = (last.step + 1100, last.training_seconds + 1.1);
-        r.workloads[0].evaluations.push(results::Evaluation { step, training_seconds, accuracy: 0.9999, ..last });
-    });
-    bench.still_accepts_the_honest_record();
-}
-
-#[test]
-fn partial_suite_run_is_stored_but_not_ranked() {
-    let server = TestServer::start();
-    let half = server.accepted(|record| {
-        record.workloads.pop();
-    });
-    let list: results::api::RunList = server.get("/api/v1/runs").parse();
-    assert!(list.rows.iter().all(|row| row.run_id == half.run_id && !row.ranked) && list.total == 1);
-}
-
-#[test]
-fn multi_device_runs_are_refused_under_any_label() {
-    let server = TestServer::start();
-    for (number, devices) in [(1, 2), (2, 1)] {
-        let mut record = record::unregistered(number);
-        record.workloads[1].communication = Some(results::Communication::among(devices));
-        server.import(&record).assert_refused(422, "several_devices", "workloads[1].communication");
-    }
-}
-
-#[test]
-fn streamed_runs_are_refused_under_any_label() {
-    let server = TestServer::start();
-    for (number, mode) in (1..).zip(results::InputMode::ALL) {
-        let mut record = record::unregistered(number);
-        record.workloads[1].input = Some(results::InputPipeline::new(mode));
-        server.import(&record).assert_refused(422, "streamed_input", "workloads[1].input");
-    }
-}
-
-#[test]
-fn unknown_suite_is_refused_before_training() {
-    let server = TestServer::start();
-    for (name, version) in [("quick", 2), ("quicker", 1)] {
-        let request = results::api::StartRun {
-            suite: results::Suite { name: name.to_owned(), version },
-            engine_version: record::ENGINE_VERSION.to_owned(),
-        };
-        server.json("POST", "/api/v1/runs", &request).assert_refused(422, "unknown_suite", "suite");
-    }
+    Bench::new().refuses_all(&[
+        // Ten times the steps in the same windows.
+        ("inconsistent", "workloads[0].evaluations[0].step", |r| {
+            first(r).windows.iter_mut().for_each(|window| window.steps *= 10);
+            record::count_samples(first(r));
+        }),
+        // The slowest windows of the training are missing.
+        ("inconsistent", "workloads[0].evaluations[1].step", |r| {
+            first(r).windows.remove(1);
+            first(r).peaks.clear();
+            record::count_samples(first(r));
+        }),
+        // More samples than these steps have, because the last batch of an epoch is short.
+        ("inconsistent", "workloads[0].windows[1].samples", |r| {
+            first(r).windows.iter_mut().for_each(|window| window.samples = u64::from(window.steps) * 128);
+        }),
+        // Windows with a tenth of their time, and evaluations at the old times.
+        ("inconsistent", "workloads[0].evaluations[0].training_seconds", |r| first(r).windows[0].seconds /= 10.0),
+        // The worst evaluations are missing.
+        ("not_standard", "workloads[0].evaluations[0].step", |r| {
+            first(r).evaluations.remove(0);
+        }),
+        // Training ended at the best accuracy.
+        ("not_standard", "workloads[0].evaluations[2].step", |r| {
+            first(r).evaluations.pop();
+            record::reach(first(r));
+        }),
+        ("not_standard", "workloads[0].evaluations", |r| {
+            first(r).evaluations.clear();
+            record::reach(first(r));
+        }),
+        // Training continued after its end.
+        ("not_standard", "workloads[0].evaluations[4].step", |r| {
+            let last = *first(r).evaluations.last().unwrap();
+            let (step, training_seconds) = (last.step + 1100, last.training_seconds + 1.1);
+            first(r).evaluations.push(Evaluation { step, training_seconds, accuracy: 0.9999, ..last });
+        }),
+    ]);
 }

@@ -1,61 +1,71 @@
 //! Runs recomputed for a host: permitted and forbidden changes.
 
 use std::path::Path;
+use std::process::Output;
 
-use results::api::{RunList, StoredRun, Tier, Verdict};
+use results::api::Tier;
 
 use crate::support::pretended::data_folder;
-use crate::support::rehearsal::{self, SEED, SMALL};
+use crate::support::rehearsal::{self, SMALL, assert_tier};
+use crate::support::server::{assert_says, done, failed, run};
 use crate::support::{TestServer, record, wait_until};
-use crate::upkeep::{done, failed, run};
 
 const IN_PART: &str = "could be computed again in part only";
 /// Part of the note on a record without a training.
 const ANOTHER_LOSS: &str = "from its seed, step 1 has a loss of";
 
-fn replay(server: &TestServer, words: &[&str], data: Option<&Path>) -> std::process::Output {
-    let here: &[&std::ffi::OsStr] = match data {
-        Some(data) => &["--here".as_ref(), "--data".as_ref(), data.as_ref()],
-        None => &["--no-wait".as_ref()],
-    };
-    let database: &[&std::ffi::OsStr] = &["--database".as_ref(), server.database().as_ref()];
-    run(&[&["replay"], words].concat(), &[here, database].concat())
+fn replay_with(server: &TestServer, words: &[&str], data: &Path) -> Output {
+    run(&[&["replay", "--here", "--data", data.to_str().unwrap()], words].concat(), server.database())
 }
 
 /// Recomputes runs in another process and returns its output.
 #[track_caller]
-fn replayed_here(server: &TestServer, words: &[&str]) -> String {
-    done(&replay(server, words, Some(&data_folder())))
+fn replayed(server: &TestServer, words: &[&str]) -> String {
+    done(&replay_with(server, words, &data_folder()))
 }
 
-fn verdict(server: &TestServer, run_id: &str) -> Verdict {
-    server.get(&format!("/api/v1/runs/{run_id}/verdict")).parse()
+/// Puts runs into the queue of the servers.
+fn enqueue(server: &TestServer, words: &[&str]) -> Output {
+    run(&[&["replay", "--no-wait"], words].concat(), server.database())
+}
+
+fn moderated(server: &TestServer, deed: &str, run_id: &str) -> String {
+    done(&run(&["moderate", deed, run_id, "--reason", "It is mine to say"], server.database()))
 }
 
 fn ranked(server: &TestServer) -> u64 {
-    server.get("/api/v1/runs?ranked=true").parse::<RunList>().total
+    server.list("?ranked=true").total
+}
+
+fn waiting(server: &TestServer) -> i64 {
+    server.database().count("SELECT COUNT(*) FROM verifications")
+}
+
+/// Returns a server that verifies nothing until it is restarted.
+fn idle_server() -> TestServer {
+    let mut server = rehearsal::server();
+    server.restart_with_verifiers(0);
+    server
 }
 
 /// Returns a server without data sets, and an honest run that it could not verify.
 fn checked_without_data() -> (TestServer, String) {
-    let nothing = tempfile::tempdir().unwrap();
-    let server = TestServer::of_rehearsals(SEED, nothing.path().to_owned());
+    let server = TestServer::in_folder(tempfile::tempdir().unwrap(), |config, folder| {
+        (config.data, config.seed) = (Some(folder.to_owned()), Some(rehearsal::SEED));
+    });
     let started = rehearsal::light().play_accepted(&server);
-    let verdict = server.verdict_of(&started.run_id);
-    assert_eq!(verdict.tier, Tier::Checked);
-    assert!(verdict.notes[0].to_string().contains("cannot recompute"), "{:?}", verdict.notes);
+    assert_tier(&server.verdict_of(&started.run_id), Tier::Checked, "cannot recompute");
     (server, started.run_id)
 }
 
 #[test]
 fn a_proven_run_stays_proven_when_its_first_steps_fit() {
     let server = rehearsal::server();
-    let (started, _) = rehearsal::light().play(&server);
-    assert_eq!(server.verdict_of(&started.run_id).tier, Tier::Proven);
-    let before = server.get(&format!("/api/v1/runs/{}", started.run_id)).text();
-    let said = replayed_here(&server, &[&started.run_id]);
-    assert!(said.contains(&format!("run {}: It stays proven: ", started.run_id)) && said.contains(IN_PART), "{said}");
-    assert_eq!(server.get(&format!("/api/v1/runs/{}", started.run_id)).text(), before);
+    let run_id = rehearsal::light().play_accepted(&server).run_id;
+    assert_tier(&server.verdict_of(&run_id), Tier::Proven, "");
+    let before = server.stored(&run_id);
+    assert_says(&replayed(&server, &[&run_id]), &[&format!("run {run_id}: It stays proven: "), IN_PART]);
+    assert_eq!(server.stored(&run_id), before);
     assert_eq!(ranked(&server), 1);
 }
 
@@ -64,16 +74,25 @@ fn wrong_first_losses_flag_a_proven_run() {
     let server = rehearsal::server();
     let run = server.proven(|_| {});
     assert_eq!(ranked(&server), 2);
-    let said = replayed_here(&server, &["--tier", "proven"]);
+    let said = replayed(&server, &["--tier", "proven"]);
     assert!(said.starts_with("recomputed 1 runs") && said.contains("was proven and is flagged now"), "{said}");
-    let verdict = verdict(&server, &run.run_id);
-    assert_eq!(verdict.tier, Tier::Flagged);
-    assert!(verdict.notes[0].to_string().contains(ANOTHER_LOSS), "{:?}", verdict.notes);
+    let verdict = server.verdict(&run);
+    assert_tier(&verdict, Tier::Flagged, ANOTHER_LOSS);
     assert_eq!(ranked(&server), 0);
     assert_eq!(server.database().count("SELECT COUNT(*) FROM figures"), 0);
     // No result of a replay makes the run proven again.
-    replayed_here(&server, &["--tier", "flagged"]);
-    assert_eq!(crate::replays::verdict(&server, &run.run_id), verdict);
+    replayed(&server, &["--tier", "flagged"]);
+    assert_eq!(server.verdict(&run), verdict);
+
+    // The decisions of a moderator override replays.
+    let run = server.proven(|_| {});
+    moderated(&server, "hide", &run);
+    assert_says(&replayed(&server, &[&run]), &["was proven and is flagged now", "The moderator's decision"]);
+    server.assert_unknown(&run);
+    moderated(&server, "flag", &run);
+    assert_eq!(server.verdict(&run).notes[0].to_string(), "A moderator flagged this run: It is mine to say.");
+    assert_says(&moderated(&server, "restore", &run), &["is flagged now"]);
+    assert_tier(&server.verdict(&run), Tier::Flagged, ANOTHER_LOSS);
 }
 
 #[test]
@@ -81,11 +100,12 @@ fn unverifiable_run_is_proven_after_data_arrives() {
     let (server, run_id) = checked_without_data();
     // Still cannot be verified, so its states are kept.
     let nothing = tempfile::tempdir().unwrap();
-    let said = done(&replay(&server, &[&run_id], Some(nothing.path())));
-    assert!(said.contains("It stays checked: This leaderboard cannot recompute"), "{said}");
-    let said = replayed_here(&server, &["--all-checked"]);
-    assert!(said.contains(&format!("run {run_id}: It was checked and is proven now.")), "{said}");
-    assert_eq!(verdict(&server, &run_id).tier, Tier::Proven);
+    assert_says(
+        &done(&replay_with(&server, &[&run_id], nothing.path())),
+        &["It stays checked: This leaderboard cannot recompute"],
+    );
+    assert_says(&replayed(&server, &["--all-checked"]), &[&format!("run {run_id}: It was checked and is proven now.")]);
+    assert_tier(&server.verdict(&run_id), Tier::Proven, "");
     assert_eq!(ranked(&server), 1);
     for forgotten in ["SELECT COUNT(*) FROM shown_states", "SELECT COUNT(*) FROM unexamined_runs"] {
         assert_eq!(server.database().count(forgotten), 0, "{forgotten}");
@@ -96,26 +116,22 @@ fn unverifiable_run_is_proven_after_data_arrives() {
 fn without_its_states_a_checked_run_is_never_proven() {
     let (server, run_id) = checked_without_data();
     server.database().execute("DELETE FROM started_runs");
-    let said = replayed_here(&server, &[&run_id]);
+    let said = replayed(&server, &[&run_id]);
     assert!(said.contains("It stays checked: ") && said.contains(IN_PART), "{said}");
-    let found = verdict(&server, &run_id);
-    assert_eq!(found.tier, Tier::Checked);
-    assert!(found.notes.iter().any(|note| note.to_string().contains(IN_PART)), "{:?}", found.notes);
-    replayed_here(&server, &[&run_id]);
-    assert_eq!(verdict(&server, &run_id), found, "it is said once");
+    let found = server.verdict(&run_id);
+    assert_tier(&found, Tier::Checked, IN_PART);
+    replayed(&server, &[&run_id]);
+    assert_eq!(server.verdict(&run_id), found, "it is said once");
     assert_eq!(ranked(&server), 0);
 }
 
 #[test]
 fn run_is_not_proven_after_its_states_expire() {
-    let mut server = rehearsal::server();
-    server.restart_with_verifiers(0);
+    let mut server = idle_server();
     let started = rehearsal::light().play_accepted(&server);
     server.database().execute("DELETE FROM started_runs");
     server.restart_with_verifiers(1);
-    let verdict = server.verdict_of(&started.run_id);
-    assert_eq!(verdict.tier, Tier::Checked);
-    assert!(verdict.notes.iter().any(|note| note.to_string().contains(IN_PART)), "{:?}", verdict.notes);
+    assert_tier(&server.verdict_of(&started.run_id), Tier::Checked, IN_PART);
 }
 
 #[test]
@@ -124,79 +140,43 @@ fn states_of_some_networks_prove_nothing_of_the_others() {
     let mut half = rehearsal::honest();
     half.messages.retain(|message| message.call.workload() == SMALL);
     assert_eq!(half.verdict(&server).tier, Tier::Checked);
-    let said = replayed_here(&server, &["--all-checked"]);
-    assert!(said.contains("It stays checked: ") && said.contains(IN_PART), "{said}");
+    assert_says(&replayed(&server, &["--all-checked"]), &["It stays checked: ", IN_PART]);
     assert_eq!(ranked(&server), 0);
 }
 
 #[test]
-fn moderator_decisions_override_replays() {
-    let server = rehearsal::server();
-    let run = server.proven(|_| {});
-    let moderate = |deed: &str| {
-        let words = ["moderate", deed, &run.run_id, "--reason", "It is mine to say", "--database"];
-        done(&crate::upkeep::run(&words, &[server.database().as_ref()]))
-    };
-    moderate("hide");
-    let said = replayed_here(&server, &[&run.run_id]);
-    assert!(said.contains("was proven and is flagged now") && said.contains("The moderator's decision"), "{said}");
-    server.get(&format!("/api/v1/runs/{}", run.run_id)).assert_refused(404, "unknown_run", "");
-    moderate("flag");
-    let flagged = verdict(&server, &run.run_id);
-    assert_eq!(flagged.notes[0].to_string(), "A moderator flagged this run: It is mine to say.");
-    assert!(moderate("restore").contains("is flagged now"));
-    assert!(verdict(&server, &run.run_id).notes[0].to_string().contains(ANOTHER_LOSS));
-}
-
-#[test]
 fn run_hidden_during_verification_keeps_its_result() {
-    let mut server = rehearsal::server();
-    server.restart_with_verifiers(0);
-    let (started, _) = rehearsal::light().play(&server);
-    let moderate = |server: &TestServer, deed: &str| {
-        let words = ["moderate", deed, &started.run_id, "--reason", "For a while", "--database"];
-        done(&run(&words, &[server.database().as_ref()]))
-    };
-    moderate(&server, "hide");
+    let mut server = idle_server();
+    let run_id = rehearsal::light().play_accepted(&server).run_id;
+    moderated(&server, "hide", &run_id);
     server.restart_with_verifiers(1);
-    let waits = || server.database().count("SELECT COUNT(*) FROM verifications") > 0;
-    wait_until(|| !waits());
-    server.get(&format!("/api/v1/runs/{}", started.run_id)).assert_refused(404, "unknown_run", "");
-    let said = moderate(&server, "restore");
+    wait_until(|| waiting(&server) == 0);
+    server.assert_unknown(&run_id);
+    let said = moderated(&server, "restore", &run_id);
     let outcome = server.database().words("SELECT COALESCE(outcome, '') FROM replays");
-    assert!(said.contains("is proven now"), "{said} {outcome:?} {:?}", verdict(&server, &started.run_id).notes);
+    assert!(said.contains("is proven now"), "{said} {outcome:?} {:?}", server.verdict(&run_id).notes);
     assert_eq!(ranked(&server), 1);
 }
 
 #[test]
-fn running_server_replays_the_queue_and_keeps_tiers() {
-    let mut server = rehearsal::server();
-    server.restart_with_verifiers(0);
-    let run = server.proven(|_| {});
-    let said = done(&replay(&server, &[&run.run_id], None));
+fn running_servers_replay_the_queue_for_whoever_waits() {
+    let mut server = idle_server();
+    let run_id = server.proven(|_| {});
+    let said = done(&enqueue(&server, &[&run_id]));
     assert!(said.starts_with("1 runs wait for a server"), "{said}");
-    let waiting = verdict(&server, &run.run_id);
-    assert_eq!((waiting.tier, waiting.being_verified), (Tier::Proven, false));
+    let verdict = server.verdict(&run_id);
+    assert_eq!((verdict.tier, verdict.being_verified), (Tier::Proven, false));
     assert_eq!(ranked(&server), 2);
     server.restart_with_verifiers(1);
-    wait_until(|| verdict(&server, &run.run_id).tier == Tier::Flagged);
-}
+    wait_until(|| server.verdict(&run_id).tier == Tier::Flagged);
 
-#[test]
-fn whoever_waits_is_told_what_another_process_found() {
-    let mut server = rehearsal::server();
-    let run = server.proven(|_| {});
     server.restart_with_verifiers(0);
+    let run_id = server.proven(|_| {});
     let said = std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| {
-            let words = ["replay", &run.run_id, "--database"];
-            done(&crate::upkeep::run(&words, &[server.database().as_ref()]))
-        });
-        wait_until(|| server.database().count("SELECT COUNT(*) FROM verifications") > 0);
-        let other = server.another_with_verifiers(1);
-        let said = waiting.join().unwrap();
-        drop(other);
-        said
+        let told = scope.spawn(|| done(&run(&["replay", &run_id], server.database())));
+        wait_until(|| waiting(&server) > 0);
+        let _other = server.another_with_verifiers(1);
+        told.join().unwrap()
     });
     assert!(said.contains("was proven and is flagged now"), "{said}");
 }
@@ -206,10 +186,9 @@ fn replay_skips_impossible_runs_and_refuses_unknown_ones() {
     let server = rehearsal::server();
     let other = server.accepted(|record| record.requested.learning_rate = Some(0.01));
     let standard = server.accepted(|_| {});
-    let said = failed(&replay(&server, &[&standard.run_id, "0123456789abcdef"], None));
-    assert!(said.contains("no run 0123456789abcdef"), "{said}");
-    assert_eq!(server.database().count("SELECT COUNT(*) FROM verifications"), 0);
-    let said = replayed_here(&server, &[&other.run_id]);
+    assert_says(&failed(&enqueue(&server, &[&standard.run_id, "0123456789abcdef"])), &["no run 0123456789abcdef"]);
+    assert_eq!(waiting(&server), 0);
+    let said = replayed(&server, &[&other.run_id]);
     assert!(said.starts_with("recomputed 0 runs"), "{said}");
     assert!(said.contains(&format!("run {} was left out: It is not a standard run", other.run_id)), "{said}");
 }
@@ -218,14 +197,12 @@ fn replay_skips_impossible_runs_and_refuses_unknown_ones() {
 fn an_imported_run_can_be_doubted_and_not_proven() {
     let server = rehearsal::server();
     for record in [rehearsal::light().record, record::unregistered(7)] {
-        let answer = server.import(&record);
-        assert_eq!(answer.status, 201, "{}", answer.text());
+        server.import(&record).with_status(201);
     }
-    let said = replayed_here(&server, &["--tier", "unverified"]);
-    assert!(said.contains("It stays unverified: ") && said.contains("was unverified and is flagged now"), "{said}");
-    let text = server.get("/api/v1/export?format=jsonl").text();
-    let runs: Vec<StoredRun> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let mut tiers: Vec<Tier> = runs.iter().map(|run| run.tier).collect();
-    tiers.sort();
-    assert_eq!(tiers, [Tier::Unverified, Tier::Flagged]);
+    assert_says(
+        &replayed(&server, &["--tier", "unverified"]),
+        &["It stays unverified: ", "was unverified and is flagged now"],
+    );
+    let total = |tier: &str| server.list(&format!("?workload={SMALL}&tier={tier}")).total;
+    assert_eq!(["unverified", "flagged"].map(total), [1, 1]);
 }

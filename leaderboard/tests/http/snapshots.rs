@@ -1,23 +1,26 @@
 //! Daily files: created once, offered for a week, and then deleted.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use flate2::read::GzDecoder;
 use results::open_data::{Snapshot, SnapshotList};
-use sha2::{Digest, Sha256};
 
-use crate::export::{cells, json_lines, open, rows};
-use crate::support::{ServerProcess, TestDatabase, TestServer, record, server};
+use crate::export::{assert_checksum, cells, json_lines, open, rows};
+use crate::support::client::unpacked;
+use crate::support::server::{assert_says, command, failed, run};
+use crate::support::{ServerProcess, TestDatabase, TestServer, wait_until};
 
 const DAY: f64 = 86_400.0;
 const ENDINGS: [&str; 3] = ["csv.gz", "jsonl.gz", "parquet"];
 
+/// Returns a server that writes its snapshots into a folder that it creates.
 fn server() -> TestServer {
-    TestServer::with_snapshots(tempfile::tempdir().unwrap())
+    server_in(tempfile::tempdir().unwrap())
+}
+
+fn server_in(folder: tempfile::TempDir) -> TestServer {
+    TestServer::in_folder(folder, |config, folder| config.snapshots = Some(folder.join("snapshots")))
 }
 
 fn folder(server: &TestServer) -> PathBuf {
@@ -30,24 +33,22 @@ fn listed(server: &TestServer) -> Vec<Snapshot> {
 
 #[track_caller]
 fn files_of(server: &TestServer, day: &str) -> Vec<Snapshot> {
-    for _ in 0..600 {
-        let files: Vec<_> = listed(server).into_iter().filter(|file| file.day == day).collect();
-        if files.len() == ENDINGS.len() {
-            return files;
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    panic!("there is no snapshot of {day} after a minute: {:?}", listed(server));
+    let files = || -> Vec<_> { listed(server).into_iter().filter(|file| file.day == day).collect() };
+    wait_until(|| files().len() == ENDINGS.len());
+    files()
 }
 
-fn unpacked(bytes: &[u8]) -> String {
-    let mut text = String::new();
-    GzDecoder::new(bytes).read_to_string(&mut text).unwrap();
-    text
+/// Restarts the server after these days, and returns the files of the new day.
+fn files_after(server: &mut TestServer, days: f64, day: &str) -> Vec<Snapshot> {
+    server.pass(days * DAY);
+    server.restart();
+    files_of(server, day)
 }
 
-fn imported(server: &TestServer, seed: u32) -> String {
-    server.import(&record::unregistered(seed)).with_status(201).parse::<results::api::AcceptedRun>().run_id
+/// Returns the runs in a snapshot of JSON lines.
+fn ids(server: &TestServer, name: &str) -> Vec<String> {
+    let text = unpacked(&server.get(&format!("/snapshots/{name}")).body);
+    json_lines(&String::from_utf8(text).unwrap()).into_iter().map(|run| run.run_id).collect()
 }
 
 #[test]
@@ -55,29 +56,29 @@ fn daily_snapshot_has_all_formats_with_the_same_runs() {
     let mut server = server();
     files_of(&server, "2027-01-15");
     for seed in 0..20 {
-        imported(&server, seed);
+        server.imported(seed);
     }
-    server.pass(DAY);
-    server.restart();
-    let files = files_of(&server, "2027-01-16");
+    let files = files_after(&mut server, 1.0, "2027-01-16");
     let names: Vec<_> = files.iter().map(|file| file.name.as_str()).collect();
     assert_eq!(names, ENDINGS.map(|ending| format!("gradmark-2027-01-16.{ending}")));
-    let mut bodies = BTreeMap::new();
-    for (file, ending) in files.iter().zip(ENDINGS) {
-        let answer = server.get(&format!("/snapshots/{}", file.name));
-        assert_eq!((answer.status.as_u16(), answer.body.len() as u64), (200, file.bytes));
-        let digest: String = Sha256::digest(&answer.body).iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(digest, file.sha256);
-        let sum = server.get(&format!("/snapshots/{}.sha256", file.name)).text();
-        assert_eq!(sum, format!("{digest}  {}\n", file.name), "as sha256sum --check reads it");
-        bodies.insert(ending, answer.body);
-    }
-    assert_eq!(unpacked(&bodies["csv.gz"]), server.get("/api/v1/export?format=csv").text());
-    assert_eq!(unpacked(&bodies["jsonl.gz"]), server.get("/api/v1/export?format=jsonl").text());
-    assert_eq!(bodies["parquet"], server.get("/api/v1/export?format=parquet").body);
-    let table = cells(&unpacked(&bodies["csv.gz"]));
-    assert_eq!(rows(&open(bodies["parquet"].clone())).len(), table.len() - 1);
-    assert_eq!(json_lines(&unpacked(&bodies["jsonl.gz"])).len(), 20);
+    let bodies: Vec<Vec<u8>> = files
+        .iter()
+        .map(|file| {
+            let body = server.get(&format!("/snapshots/{}", file.name)).with_status(200).body;
+            assert_eq!(body.len() as u64, file.bytes);
+            assert_checksum(&file.name, &body, &format!("{}  {}\n", file.sha256, file.name));
+            let sum = server.get(&format!("/snapshots/{}.sha256", file.name)).text();
+            assert_checksum(&file.name, &body, &sum);
+            body
+        })
+        .collect();
+    let [csv, lines, parquet] = &bodies[..] else { panic!("three formats") };
+    assert_eq!(unpacked(csv), server.get("/api/v1/export?format=csv").body);
+    assert_eq!(unpacked(lines), server.get("/api/v1/export?format=jsonl").body);
+    assert_eq!(*parquet, server.get("/api/v1/export?format=parquet").body);
+    let table = cells(&String::from_utf8(unpacked(csv)).unwrap());
+    assert_eq!(rows(&open(parquet.clone())).len(), table.len() - 1);
+    assert_eq!(ids(&server, &files[1].name).len(), 20);
     assert_eq!(listed(&server)[3].day, "2027-01-15", "the newest are first");
 }
 
@@ -86,15 +87,11 @@ fn data_files_are_cacheable_and_support_ranges_and_cors() {
     let server = server();
     let name = &files_of(&server, "2027-01-15")[2].name;
     let path = format!("/snapshots/{name}");
-    let whole = server.get_accepting(&path, "gzip");
-    assert_eq!(whole.header("content-encoding"), "");
-    assert_eq!(whole.header("cache-control"), "public, max-age=86400, immutable");
-    assert_eq!(whole.header("access-control-allow-origin"), "*");
-    assert_eq!(whole.header("cross-origin-resource-policy"), "cross-origin");
-    let again = server.send("GET", &path, &[("if-none-match", whole.header("etag"))], b"");
-    assert_eq!((again.status.as_u16(), again.body.len()), (304, 0));
-    let end = server.send("GET", &path, &[("range", "bytes=-4")], b"");
-    assert_eq!((end.status.as_u16(), end.body.as_slice()), (206, &b"PAR1"[..]));
+    let whole = server.get_with(&path, "accept-encoding", "gzip");
+    whole.assert_headers(&[("content-encoding", ""), ("cache-control", "public, max-age=86400, immutable")]);
+    whole.assert_headers(&[("access-control-allow-origin", "*"), ("cross-origin-resource-policy", "cross-origin")]);
+    assert_eq!(server.get_with(&path, "if-none-match", whole.header("etag")).with_status(304).body.len(), 0);
+    assert_eq!(server.get_with(&path, "range", "bytes=-4").with_status(206).body, b"PAR1");
     assert_eq!(server.send("POST", &path, &[], b"x").status, 405);
     assert_eq!(server.send("POST", "/api/v1/snapshots", &[], b"x").status, 405);
 }
@@ -113,9 +110,7 @@ fn nothing_else_in_the_folder_is_offered_or_touched() {
         assert_eq!(server.get(&format!("/snapshots/{name}")).status, 404, "{name}");
     }
     assert_eq!(listed(&server).len(), 3);
-    server.pass(30.0 * DAY);
-    server.restart();
-    files_of(&server, "2027-02-14");
+    files_after(&mut server, 30.0, "2027-02-14");
     for name in others {
         assert_eq!(fs::read_to_string(folder(&server).join(name)).unwrap(), "not for anyone");
     }
@@ -126,16 +121,10 @@ fn nothing_else_in_the_folder_is_offered_or_touched() {
 fn deleted_runs_leave_snapshots_within_a_week() {
     let mut server = server();
     files_of(&server, "2027-01-15");
-    let (kept, gone) = (imported(&server, 1), imported(&server, 2));
-    server.pass(DAY);
-    server.restart();
-    let before = files_of(&server, "2027-01-16")[1].name.clone();
+    let (kept, gone) = (server.imported(1), server.imported(2));
+    let before = files_after(&mut server, 1.0, "2027-01-16")[1].name.clone();
     server.database().execute(&format!("DELETE FROM runs WHERE run_id = '{gone}'"));
-    let ids = |name: &str| -> Vec<String> {
-        let text = unpacked(&server.get(&format!("/snapshots/{name}")).body);
-        json_lines(&text).into_iter().map(|run| run.run_id).collect()
-    };
-    assert_eq!(ids(&before).len(), 2, "a file never changes");
+    assert_eq!(ids(&server, &before).len(), 2, "a file never changes");
     // On the seventh day the file is no longer offered, even before its deletion.
     server.pass(6.0 * DAY);
     assert_eq!(server.get(&format!("/snapshots/{before}")).status, 200);
@@ -143,13 +132,8 @@ fn deleted_runs_leave_snapshots_within_a_week() {
     assert_eq!(server.get(&format!("/snapshots/{before}")).status, 404);
     assert_eq!(server.get(&format!("/snapshots/{before}.sha256")).status, 404);
     assert!(listed(&server).is_empty() && folder(&server).join(&before).exists());
-    server.restart();
-    let after = files_of(&server, "2027-01-23");
-    let ids: Vec<_> = {
-        let text = unpacked(&server.get(&format!("/snapshots/{}", after[1].name)).body);
-        json_lines(&text).into_iter().map(|run| run.run_id).collect()
-    };
-    assert_eq!(ids, [kept]);
+    let after = files_after(&mut server, 0.0, "2027-01-23");
+    assert_eq!(ids(&server, &after[1].name), [kept]);
     assert!(!folder(&server).join(&before).exists() && !folder(&server).join(format!("{before}.sha256")).exists());
 }
 
@@ -157,7 +141,7 @@ fn deleted_runs_leave_snapshots_within_a_week() {
 fn existing_name_is_kept_by_every_server() {
     let mut server = server();
     let files = files_of(&server, "2027-01-15");
-    imported(&server, 1);
+    server.imported(1);
     let other = server.another();
     server.restart();
     std::thread::sleep(Duration::from_millis(300));
@@ -173,18 +157,14 @@ fn unwritable_snapshot_folder_does_not_stop_the_server() {
     let snapshots = folder.path().join("snapshots");
     // A folder with the name of the lock, so that even root cannot write it.
     fs::create_dir_all(snapshots.join(".gradmark-snapshots.lock")).unwrap();
-    let server = TestServer::with_snapshots(folder);
+    let server = server_in(folder);
     assert_eq!(server.get("/healthz").status, 200);
     assert!(listed(&server).is_empty());
 
     let file = server.folder().join("file");
     fs::write(&file, "").unwrap();
-    let database = TestDatabase::new();
-    let mut command = server::command();
-    command.args(["--listen", "127.0.0.1:0", "--snapshots"]).arg(&file).arg("--database").arg(database.as_ref());
-    let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains("--snapshots"), "{said}");
+    let words = ["--listen", "127.0.0.1:0", "--snapshots", file.to_str().unwrap()];
+    assert_says(&failed(&run(&words, &TestDatabase::new())), &["--snapshots"]);
 }
 
 #[cfg(unix)]
@@ -194,10 +174,10 @@ fn shutdown_during_a_snapshot_leaves_no_partial_files() {
     let database = TestDatabase::new();
     let server = ServerProcess::start(&database);
     for seed in 0..30 {
-        assert_eq!(server.import(&record::unregistered(seed)).status, 201);
+        server.imported(seed);
     }
     drop(server);
-    let mut command = server::command();
+    let mut command = command();
     command.args(["--log", "error", "--snapshots"]).arg(folder.path());
     let server = ServerProcess::start_as(command, &database);
     assert!(server.signal("TERM").success());

@@ -1,43 +1,50 @@
 //! Features of a database in a file: backups, restoring them, and erasing deleted runs.
 
 use std::path::Path;
+#[cfg(target_os = "linux")]
+use std::time::Duration;
 
+use crate::support::server::{assert_says, done, failed, run};
 #[cfg(target_os = "linux")]
-use crate::support::rehearsal::HONEST;
-#[cfg(target_os = "linux")]
-use crate::support::{ProcessOfRehearsals, server};
+use crate::support::{Client, ProcessOfRehearsals, rehearsal::HONEST, server::command_with_descriptors};
 use crate::support::{ServerProcess, TestServer};
-use crate::upkeep::{done, failed, ids, run, stored};
+use crate::upkeep::ids;
 
 #[test]
 fn backup_of_a_running_server_can_be_restored() {
     let folder = tempfile::tempdir().unwrap();
-    let (database, copy) = (folder.path().join("leaderboard.sqlite"), folder.path().join("monday.sqlite"));
+    let path = |name: &str| folder.path().join(name);
+    let (database, copy) = (path("leaderboard.sqlite"), path("monday.sqlite"));
     let server = ServerProcess::start(&database);
-    let kept = stored(&server, 1);
-    let database_flag = ["--database".as_ref(), database.as_os_str()];
-    let backup = |to: &Path| run(&["backup"], &[&[to.as_os_str()], &database_flag[..]].concat());
-    assert!(done(&backup(&copy)).contains("(1 runs)"));
-    assert!(failed(&backup(&copy)).contains("is not overwritten"));
-    let later = stored(&server, 2);
+    let kept = server.imported(1);
+    let backup = |to: &Path| run(&["backup", to.to_str().unwrap()], &database);
+    let restore = |from: &Path| run(&["restore", from.to_str().unwrap()], &database);
+    assert_says(&done(&backup(&copy)), &["(1 runs)"]);
+    assert_says(&failed(&backup(&copy)), &["is not overwritten"]);
+    let later = server.imported(2);
     assert_eq!(ids(&server).len(), 2);
 
-    let restore = |from: &Path| run(&["restore"], &[&[from.as_os_str()], &database_flag[..]].concat());
-    let said = failed(&restore(&copy));
-    assert!(said.contains("in use: stop the server"), "{said}");
+    assert_says(&failed(&restore(&copy)), &["in use: stop the server"]);
     assert_eq!(ids(&server).len(), 2, "nothing was replaced under a running server");
 
     server.kill();
-    assert!(done(&restore(&copy)).contains("(1 runs)"));
+    // Only a complete leaderboard database is restored.
+    let (text, cut) = (path("text"), path("cut.sqlite"));
+    std::fs::write(&text, "certainly no database  ".repeat(1000)).unwrap();
+    let whole = std::fs::read(&copy).unwrap();
+    std::fs::write(&cut, &whole[..whole.len() / 2]).unwrap();
+    for bad in [&path("missing"), &text, &cut] {
+        assert_says(&failed(&restore(bad)), &["is not a backup of a leaderboard"]);
+    }
+    assert_says(&done(&restore(&copy)), &["(1 runs)"]);
     let server = ServerProcess::start(&database);
-    assert_eq!(ids(&server), [kept]);
+    assert_eq!(ids(&server), [kept.as_str()]);
     drop(server);
 
     // The previous file is kept, with the killed server's log.
-    let server = ServerProcess::start(folder.path().join("leaderboard.sqlite.replaced"));
+    let server = ServerProcess::start(path("leaderboard.sqlite.replaced"));
     assert!(ids(&server).contains(&later));
-    let said = failed(&restore(&copy));
-    assert!(said.contains("leaderboard.sqlite.replaced exists"), "{said}");
+    assert_says(&failed(&restore(&copy)), &["leaderboard.sqlite.replaced exists"]);
 }
 
 #[cfg(unix)]
@@ -54,8 +61,8 @@ fn only_the_owner_can_read_database_log_and_copies() {
             set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
         }
         let server = ServerProcess::start(&file);
-        stored(&server, 1);
-        done(&run(&["backup"], &[copy.as_ref(), "--database".as_ref(), file.as_ref()]));
+        server.imported(1);
+        done(&run(&["backup", copy.to_str().unwrap()], &file));
         for name in [&file, &log, &index, &copy] {
             assert_eq!(metadata(name).unwrap().permissions().mode() & 0o777, 0o600, "{}", name.display());
         }
@@ -65,38 +72,18 @@ fn only_the_owner_can_read_database_log_and_copies() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_honest_run_is_proven_during_a_flood_of_connections() {
-    let mut command = server::command_with_descriptors(128);
+    let mut command = command_with_descriptors(128);
     command.args(["--log", "off"]);
     let server = ProcessOfRehearsals::start(command);
-    let honest = server.seen_at(HONEST).on_one_connection();
+    let honest = Client::with_idle_connections(server.address, 1).seen_at(HONEST);
+    honest.list("");
     // At most as many as the server accepts and the operating system queues.
     let flood: Vec<_> = (0..150).map(|_| server.half_sent("")).collect();
     // By now the server has accepted its maximum.
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    std::thread::sleep(Duration::from_millis(300));
     server.prove_honest_run(&honest);
     drop(flood);
-    stored(&server, 1);
-}
-
-#[test]
-fn restores_only_a_complete_leaderboard_database() {
-    let folder = tempfile::tempdir().unwrap();
-    let database = folder.path().join("leaderboard.sqlite");
-    let server = ServerProcess::start(&database);
-    let kept = stored(&server, 1);
-    drop(server);
-    let (missing, text, cut) =
-        (folder.path().join("missing"), folder.path().join("text"), folder.path().join("cut.sqlite"));
-    std::fs::write(&text, "certainly no database  ".repeat(1000)).unwrap();
-    assert!(done(&run(&["backup"], &[cut.as_ref(), "--database".as_ref(), database.as_ref()])).contains("copied"));
-    let whole = std::fs::read(&cut).unwrap();
-    std::fs::write(&cut, &whole[..whole.len() / 2]).unwrap();
-    for bad in [&missing, &text, &cut] {
-        let said = failed(&run(&["restore"], &[bad.as_ref(), "--database".as_ref(), database.as_ref()]));
-        assert!(said.contains("is not a backup of a leaderboard"), "{said}");
-    }
-    let server = ServerProcess::start(&database);
-    assert_eq!(ids(&server), [kept]);
+    server.imported(1);
 }
 
 #[test]

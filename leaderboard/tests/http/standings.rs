@@ -6,266 +6,15 @@ use results::api::{
 };
 use results::{ClientKind, DeviceKind, RunRecord};
 
-use crate::support::people::{ANN, BOB, accepted_by, announced_by, board, in_browser, on, proven_by};
-use crate::support::{TestServer, record, wait_until};
+use crate::support::record::{in_browser, in_software, on};
+use crate::support::{ANN, BOB, TestServer, board, record, wait_until};
 
-const QUICK: &str = "/api/v1/standings?suite=quick";
 fn standings(server: &TestServer, query: &str) -> Standings {
-    server.read(&format!("{QUICK}{query}"))
+    server.read(&format!("/api/v1/standings?suite=quick{query}"))
 }
 
 fn places(server: &TestServer, query: &str) -> Vec<StandingsPlace> {
     standings(server, query).tables.swap_remove(0).places
-}
-
-#[test]
-fn standings_have_a_table_per_workload_in_suite_order() {
-    let server = board();
-    let empty = standings(&server, "");
-    assert_eq!(empty.suite, record::suite());
-    let names: Vec<&str> = empty.tables.iter().map(|table| table.workload.as_str()).collect();
-    assert_eq!(names, engine::SUITES[0].workloads);
-    assert!(empty.tables.iter().all(|table| table.places.is_empty()));
-    proven_by(&server, ANN, |_| {});
-    accepted_by(&server, BOB, |_| {});
-    for table in standings(&server, "").tables {
-        assert_eq!(table.places.len(), 1, "what is not proven has no place: {table:?}");
-        assert_eq!((table.places[0].place, table.places[0].figure.runs, table.total), (101, 1, 1));
-    }
-}
-
-#[test]
-fn a_submitter_has_one_voice_per_day() {
-    let server = board();
-    for _ in 0..100 {
-        accepted_by(&server, ANN, on("Example GPU 9000", 10));
-    }
-    let best = accepted_by(&server, BOB, on("Example GPU 9000", 20)).run_id;
-    server.prove_all();
-    let places = places(&server, "");
-    assert_eq!(places.len(), 1, "one device has one place");
-    let line = &places[0];
-    let figure = line.figure;
-    assert_eq!((line.place, figure.runs, figure.submitters), (101, 101, 2));
-    assert_eq!(line.device_key, "reported-example-gpu-9000");
-    assert_eq!(line.completion, Some(Completion { finished: 101, announced: 101 }));
-    assert_eq!(line.outlier_runs, 1);
-    assert_eq!(line.outliers, [best], "what stands apart is marked, and not what is linked to");
-    assert!(!line.outliers.contains(&line.best_run_id));
-    let middle = (figure.lower_quartile + figure.upper_quartile) / 2.0;
-    assert!((figure.median / middle - 1.0).abs() < 1e-9, "the median is between the two voices: {line:?}");
-}
-
-#[test]
-fn devices_that_cannot_be_told_apart_share_a_place() {
-    let server = board();
-    let devices = [("Example GPU A", [2, 6]), ("Example GPU B", [3, 7]), ("Example GPU C", [1, 1])];
-    for (device, factors) in devices {
-        for (who, factor) in [ANN, BOB].into_iter().zip(factors) {
-            proven_by(&server, who, on(device, factor));
-        }
-    }
-    let are_placed = |expected: [u64; 3]| {
-        let found: Vec<(String, u64)> =
-            places(&server, "").into_iter().map(|line| (line.device_name, line.place)).collect();
-        let names = ["Example GPU B", "Example GPU A", "Example GPU C"].map(str::to_owned);
-        assert_eq!(found, names.into_iter().zip(expected).collect::<Vec<_>>());
-    };
-    are_placed([101; 3]);
-    // A third voice on a second day, between the other two.
-    server.pass(86_400.0);
-    for (device, factors) in devices {
-        proven_by(&server, ANN, on(device, factors.iter().sum::<u32>() / 2));
-    }
-    are_placed([1, 1, 3]);
-}
-
-#[test]
-fn software_and_processors_are_never_among_gpus() {
-    let server = board();
-    proven_by(&server, ANN, |_| {});
-    // One run names its device, and one does not.
-    proven_by(&server, ANN, |record| {
-        record.device.adapter.software = true;
-        record.device.adapter.name = "llvmpipe (LLVM 15)".to_owned();
-        record.device.adapter.kind = DeviceKind::Cpu;
-        record.requested.adapter = "cpu".to_owned();
-    });
-    proven_by(&server, ANN, |record| record.device.adapter.name = "SwiftShader Device".to_owned());
-    proven_by(&server, ANN, |record| {
-        record.requested.backend = "burn-flex".to_owned();
-        record.device.backend = "burn-flex".to_owned();
-        record.requested.adapter = "any".to_owned();
-        record.device.adapter.name = "Example Processor (Burn, all cores)".to_owned();
-        record.device.adapter.kind = DeviceKind::Cpu;
-        record.device.adapter.api = "CPU".to_owned();
-    });
-    let keys = |query| -> Vec<String> { places(&server, query).into_iter().map(|line| line.device_key).collect() };
-    assert_eq!(keys(""), ["reported-example-gpu-9000"]);
-    assert_eq!(keys("&class=gpu"), ["reported-example-gpu-9000"]);
-    let processors = places(&server, "&class=processor");
-    assert_eq!(processors.len(), 1, "{processors:?}");
-    assert_eq!(processors[0].backend, "burn-flex");
-}
-
-#[test]
-fn runs_that_were_announced_and_never_came_are_counted() {
-    let server = board();
-    for _ in 0..3 {
-        announced_by(&server, ANN);
-    }
-    announced_by(&server, BOB);
-    proven_by(&server, ANN, |_| {});
-    let before = places(&server, "")[0].completion;
-    assert_eq!(before, Some(Completion { finished: 1, announced: 4 }), "others' announcements are not this device's");
-    // Announced rows are deleted, but their counts remain.
-    server.database().execute("DELETE FROM started_runs");
-    assert_eq!(places(&server, "")[0].completion, before);
-}
-
-#[test]
-fn late_announcements_count_within_an_hour() {
-    let mut server = board();
-    proven_by(&server, ANN, |_| {});
-    for _ in 0..5 {
-        announced_by(&server, ANN);
-    }
-    // At startup, and every hour.
-    server.restart();
-    let expected = Some(Completion { finished: 1, announced: 6 });
-    let counted = || places(&server, "")[0].completion == expected;
-    wait_until(counted);
-}
-
-#[test]
-fn run_counts_for_its_announcer_on_that_day() {
-    let server = board();
-    let another = server.another();
-    let hand_in = |started: &StartedRun, from: &str| {
-        let headers = [("content-type", "application/json"), ("x-forwarded-for", from)];
-        let record = serde_json::to_vec(&record::for_run(started)).unwrap();
-        let answer = another.send("PUT", &format!("/api/v1/runs/{}", started.run_id), &headers, &record);
-        assert_eq!(answer.status, 201, "{}", answer.text());
-    };
-    // Two servers derive the same pseudonym, and a run belongs to its announcer regardless of the uploading server.
-    let (first, second) = (announced_by(&server, ANN), announced_by(&another, ANN));
-    server.pass(100.0);
-    hand_in(&first, ANN);
-    hand_in(&second, BOB);
-    server.prove_all();
-    assert_eq!(places(&server, "")[0].figure.submitters, 1);
-    server.pass(86_400.0);
-    proven_by(&server, ANN, |_| {});
-    assert_eq!(places(&server, "")[0].figure.submitters, 2);
-    server.pass(2.0 * 86_400.0);
-    proven_by(&server, ANN, |_| {});
-    let salts = server.database().count("SELECT COUNT(*) FROM submitter_salts");
-    assert_eq!(salts, 1, "salts of days before yesterday are gone");
-}
-
-#[test]
-fn masked_gpu_has_its_own_row_and_claims_are_marked() {
-    let server = board();
-    proven_by(&server, ANN, |_| {});
-    proven_by(&server, ANN, in_browser);
-    proven_by(&server, BOB, |record| {
-        in_browser(record);
-        record.device.claimed_name = Some("Example GPU 3000".to_owned());
-    });
-    let browsers = places(&server, "&client=browser");
-    let told: Vec<_> = browsers.iter().map(|line| (line.device_key.as_str(), line.device_source)).collect();
-    assert!(told.contains(&("masked-nvidia-ampere", DeviceSource::Masked)), "{told:?}");
-    assert!(told.contains(&("claimed-example-gpu-3000", DeviceSource::Claimed)), "{told:?}");
-    assert!(browsers.iter().all(|line| line.client_kind == ClientKind::Browser));
-    let native = places(&server, "&client=native&backend=wgsl&precision=f32");
-    assert_eq!(native.len(), 1);
-    assert_eq!(native[0].device_source, DeviceSource::Reported);
-    assert_eq!(places(&server, "").len(), 3);
-    assert!(places(&server, "&backend=burn-wgpu").is_empty() && places(&server, "&precision=f16").is_empty());
-}
-
-#[test]
-fn score_needs_the_whole_suite() {
-    let server = board();
-    let complete = proven_by(&server, ANN, on("Example GPU A", 1));
-    let half = proven_by(&server, BOB, |record| {
-        on("Example GPU B", 1)(record);
-        record::diverge(&mut record.workloads[1]);
-    });
-    let found = standings(&server, "");
-    let scores = found.scores;
-    let gflops = |table: &StandingsTable| {
-        let line = table.places.iter().find(|line| line.device_name == "Example GPU A").unwrap();
-        let operations = engine::workload(&table.workload).unwrap().model.operations().unwrap();
-        line.figure.median * operations.training_flops() as f64 / 1e9
-    };
-    let expected = (gflops(&found.tables[0]) * gflops(&found.tables[1])).sqrt();
-    let told: Vec<_> = scores.places.iter().map(|line| (line.device_name.as_str(), line.place)).collect();
-    assert_eq!((told, scores.total), (vec![("Example GPU A", 101)], 1));
-    assert!((scores.places[0].figure.median / expected - 1.0).abs() < 1e-9);
-    let score = |run_id: &str| -> Option<f64> {
-        server.get(&format!("/api/v1/runs/{run_id}/standing")).parse::<RunStanding>().score
-    };
-    assert!((score(&complete).unwrap() / expected - 1.0).abs() < 1e-9, "a single run's is its device's");
-    assert_eq!(score(&half), None);
-}
-
-#[test]
-fn a_table_may_be_cut_and_says_how_many_lines_it_has() {
-    let server = board();
-    for (device, factor) in [("Example GPU A", 1), ("Example GPU B", 3), ("Example GPU C", 2)] {
-        proven_by(&server, ANN, on(device, factor));
-    }
-    let table = standings(&server, "&limit=2").tables.swap_remove(0);
-    let names: Vec<&str> = table.places.iter().map(|line| line.device_name.as_str()).collect();
-    assert_eq!((names.as_slice(), table.total), (&["Example GPU B", "Example GPU C"][..], 3));
-}
-
-#[test]
-fn hidden_or_deleted_runs_do_not_count_in_metrics() {
-    let server = board();
-    let [slow, fast] = [1, 3].map(|factor| accepted_by(&server, ANN, on("Example GPU A", factor)));
-    server.prove_all();
-    assert_eq!(places(&server, "")[0].figure.runs, 2);
-    assert_eq!(server.delete(&fast.run_id, &fast.deletion_secret).status, 204);
-    let left = places(&server, "");
-    assert_eq!((left[0].figure.runs, left[0].best_run_id.as_str()), (1, slow.run_id.as_str()));
-    server.set_tier(&slow.run_id, Tier::Hidden);
-    assert!(places(&server, "").is_empty());
-    server.set_tier(&slow.run_id, Tier::Proven);
-    assert_eq!(places(&server, "").len(), 1);
-}
-
-#[test]
-fn stale_metrics_are_refreshed_at_start() {
-    let mut server = board();
-    proven_by(&server, ANN, |_| {});
-    server.database().execute(
-        "DELETE FROM figures; INSERT INTO stale_devices (device_key, mark) VALUES ('reported-example-gpu-9000', 'a')",
-    );
-    server.restart();
-    assert_eq!(places(&server, "").len(), 1);
-    // A starting server also refreshes recent metrics, so they may become stale again.
-    wait_until(|| server.database().count("SELECT COUNT(*) FROM stale_devices") == 0);
-}
-
-#[test]
-fn a_query_that_makes_no_sense_is_refused() {
-    let server = TestServer::start();
-    for (query, field) in [
-        ("", ""),
-        ("?suite=", "suite"),
-        ("?suite=unheard-of", "suite"),
-        ("?suite=quick&class=software", ""),
-        ("?suite=quick&client=both", ""),
-        ("?suite=quick&precision=f8", ""),
-        ("?suite=quick&backend=%00", "backend"),
-        ("?suite=quick&limit=0", "limit"),
-        ("?suite=quick&limit=501", "limit"),
-        ("?suite=quick&order=price", ""),
-    ] {
-        server.get(&format!("/api/v1/standings{query}")).assert_refused(400, "bad_query", field);
-    }
 }
 
 fn device(server: &TestServer, key: &str) -> DeviceSummary {
@@ -281,11 +30,223 @@ fn distribution(server: &TestServer, more: &str) -> Distribution {
 }
 
 #[test]
+fn standings_have_a_table_per_workload_in_suite_order() {
+    let server = board();
+    let empty = standings(&server, "");
+    assert_eq!(empty.suite, record::suite());
+    let names: Vec<&str> = empty.tables.iter().map(|table| table.workload.as_str()).collect();
+    assert_eq!(names, engine::SUITES[0].workloads);
+    assert!(empty.tables.iter().all(|table| table.places.is_empty()));
+    server.proven_by(ANN, |_| {});
+    server.accepted_by(BOB, |_| {});
+    for table in standings(&server, "").tables {
+        assert_eq!(table.places.len(), 1, "what is not proven has no place: {table:?}");
+        assert_eq!((table.places[0].place, table.places[0].figure.runs, table.total), (101, 1, 1));
+    }
+    for (device, factor) in [("Example GPU B", 3), ("Example GPU C", 2)] {
+        server.proven_by(ANN, on(device, factor));
+    }
+    let cut = standings(&server, "&limit=2").tables.swap_remove(0);
+    let names: Vec<&str> = cut.places.iter().map(|line| line.device_name.as_str()).collect();
+    assert_eq!((names.as_slice(), cut.total), (&["Example GPU B", "Example GPU C"][..], 3));
+}
+
+#[test]
+fn a_submitter_has_one_voice_per_day() {
+    let server = board();
+    for _ in 0..20 {
+        server.accepted_by(ANN, on("Example GPU 9000", 10));
+    }
+    let best = server.accepted_by(BOB, on("Example GPU 9000", 20)).run_id;
+    server.prove_all();
+    let places = places(&server, "");
+    assert_eq!(places.len(), 1, "one device has one place");
+    let line = &places[0];
+    let figure = line.figure;
+    assert_eq!((line.place, figure.runs, figure.submitters), (101, 21, 2));
+    assert_eq!(line.device_key, "reported-example-gpu-9000");
+    assert_eq!(line.completion, Some(Completion { finished: 21, announced: 21 }));
+    assert_eq!(line.outlier_runs, 1);
+    assert_eq!(line.outliers, [best], "what stands apart is marked, and not what is linked to");
+    assert!(!line.outliers.contains(&line.best_run_id));
+    let middle = (figure.lower_quartile + figure.upper_quartile) / 2.0;
+    assert!((figure.median / middle - 1.0).abs() < 1e-9, "the median is between the two voices: {line:?}");
+}
+
+#[test]
+fn devices_that_cannot_be_told_apart_share_a_place() {
+    let server = board();
+    let devices = [("Example GPU A", [2, 6]), ("Example GPU B", [3, 7]), ("Example GPU C", [1, 1])];
+    for (device, factors) in devices {
+        for (who, factor) in [ANN, BOB].into_iter().zip(factors) {
+            server.proven_by(who, on(device, factor));
+        }
+    }
+    let are_placed = |expected: [u64; 3]| {
+        let found: Vec<(String, u64)> =
+            places(&server, "").into_iter().map(|line| (line.device_name, line.place)).collect();
+        let names = ["Example GPU B", "Example GPU A", "Example GPU C"].map(str::to_owned);
+        assert_eq!(found, names.into_iter().zip(expected).collect::<Vec<_>>());
+    };
+    are_placed([101; 3]);
+    // A third voice on a second day, between the other two.
+    server.pass(86_400.0);
+    for (device, factors) in devices {
+        server.proven_by(ANN, on(device, factors.iter().sum::<u32>() / 2));
+    }
+    are_placed([1, 1, 3]);
+}
+
+#[test]
+fn software_and_processors_are_never_among_gpus() {
+    let server = board();
+    server.proven_by(ANN, |_| {});
+    // One run names its device, and one does not.
+    server.proven_by(ANN, in_software);
+    server.proven_by(ANN, |record| record.device.adapter.name = "SwiftShader Device".to_owned());
+    server.proven_by(ANN, |record| {
+        record::on_backend(record, "burn-flex");
+        record.requested.adapter = "any".to_owned();
+        let adapter = &mut record.device.adapter;
+        (adapter.kind, adapter.api) = (DeviceKind::Cpu, "CPU".to_owned());
+        adapter.name = "Example Processor (Burn, all cores)".to_owned();
+    });
+    let keys = |query| -> Vec<String> { places(&server, query).into_iter().map(|line| line.device_key).collect() };
+    assert_eq!(keys(""), ["reported-example-gpu-9000"]);
+    assert_eq!(keys("&class=gpu"), ["reported-example-gpu-9000"]);
+    let processors = places(&server, "&class=processor");
+    assert_eq!(processors.len(), 1, "{processors:?}");
+    assert_eq!(processors[0].backend, "burn-flex");
+}
+
+#[test]
+fn runs_that_were_announced_and_never_came_are_counted() {
+    let mut server = board();
+    let announce = |server: &TestServer, who, times| (0..times).for_each(|_| drop(server.seen_at(who).begin()));
+    announce(&server, ANN, 3);
+    announce(&server, BOB, 1);
+    server.proven_by(ANN, |_| {});
+    let completion = |server: &TestServer| places(server, "")[0].completion.unwrap();
+    let before = Completion { finished: 1, announced: 4 };
+    assert_eq!(completion(&server), before, "others' announcements are not this device's");
+    announce(&server, ANN, 5);
+    // At startup, and every hour.
+    server.restart();
+    wait_until(|| completion(&server) == Completion { finished: 1, announced: 9 });
+    // Announced rows are deleted, but their counts remain.
+    server.database().execute("DELETE FROM started_runs");
+    assert_eq!(completion(&server).announced, 9);
+}
+
+#[test]
+fn run_counts_for_its_announcer_on_that_day() {
+    let server = board();
+    let another = server.another();
+    let hand_in = |started: &StartedRun, from: &'static str| {
+        another.seen_at(from).upload(&started.run_id, &record::for_run(started)).with_status(201);
+    };
+    // Two servers derive the same pseudonym, and a run belongs to its announcer regardless of the uploading server.
+    let (first, second) = (server.seen_at(ANN).begin(), another.seen_at(ANN).begin());
+    server.pass(100.0);
+    hand_in(&first, ANN);
+    hand_in(&second, BOB);
+    server.prove_all();
+    assert_eq!(places(&server, "")[0].figure.submitters, 1);
+    server.pass(86_400.0);
+    server.proven_by(ANN, |_| {});
+    assert_eq!(places(&server, "")[0].figure.submitters, 2);
+    server.pass(2.0 * 86_400.0);
+    server.proven_by(ANN, |_| {});
+    let salts = server.database().count("SELECT COUNT(*) FROM submitter_salts");
+    assert_eq!(salts, 1, "salts of days before yesterday are gone");
+}
+
+#[test]
+fn masked_gpu_has_its_own_row_and_claims_are_marked() {
+    let server = board();
+    server.proven_by(ANN, |_| {});
+    let masked = server.proven_by(ANN, in_browser);
+    server.proven_by(BOB, |record| {
+        in_browser(record);
+        record.device.claimed_name = Some("Example GPU 3000".to_owned());
+    });
+    let browsers = places(&server, "&client=browser");
+    let told: Vec<_> = browsers.iter().map(|line| (line.device_key.as_str(), line.device_source)).collect();
+    assert!(told.contains(&("masked-nvidia-ampere", DeviceSource::Masked)), "{told:?}");
+    assert!(told.contains(&("claimed-example-gpu-3000", DeviceSource::Claimed)), "{told:?}");
+    assert!(browsers.iter().all(|line| line.client_kind == ClientKind::Browser));
+    let native = places(&server, "&client=native&backend=wgsl&precision=f32");
+    assert_eq!(native.len(), 1);
+    assert_eq!(native[0].device_source, DeviceSource::Reported);
+    assert_eq!(places(&server, "").len(), 3);
+    assert!(places(&server, "&backend=burn-wgpu").is_empty() && places(&server, "&precision=f16").is_empty());
+    let found = device(&server, "masked-nvidia-ampere");
+    assert!(found.figures.iter().all(|figure| figure.client_kind == ClientKind::Browser));
+    let among = standing(&server, &masked).workloads;
+    assert!(among.iter().all(|workload| workload.runs[0] == 2), "not compared with the command line: {among:?}");
+}
+
+#[test]
+fn score_needs_the_whole_suite() {
+    let server = board();
+    let complete = server.proven_by(ANN, on("Example GPU A", 1));
+    let half = server.proven_by(BOB, |record| {
+        on("Example GPU B", 1)(record);
+        record::diverge(&mut record.workloads[1]);
+    });
+    let found = standings(&server, "");
+    let scores = found.scores;
+    let gflops = |table: &StandingsTable| {
+        let line = table.places.iter().find(|line| line.device_name == "Example GPU A").unwrap();
+        let operations = engine::workload(&table.workload).unwrap().model.operations().unwrap();
+        line.figure.median * operations.training_flops() as f64 / 1e9
+    };
+    let expected = (gflops(&found.tables[0]) * gflops(&found.tables[1])).sqrt();
+    let told: Vec<_> = scores.places.iter().map(|line| (line.device_name.as_str(), line.place)).collect();
+    assert_eq!((told, scores.total), (vec![("Example GPU A", 101)], 1));
+    assert!((scores.places[0].figure.median / expected - 1.0).abs() < 1e-9);
+    let score = standing(&server, &complete).score.unwrap();
+    assert!((score / expected - 1.0).abs() < 1e-9, "a single run's is its device's");
+    assert_eq!(standing(&server, &half).score, None);
+}
+
+#[test]
+fn hidden_or_deleted_runs_do_not_count_in_metrics() {
+    let server = board();
+    let [slow, fast] = [1, 3].map(|factor| server.accepted_by(ANN, on("Example GPU A", factor)));
+    server.prove_all();
+    assert_eq!(places(&server, "")[0].figure.runs, 2);
+    assert_eq!(server.delete(&fast.run_id, &fast.deletion_secret).status, 204);
+    let left = places(&server, "");
+    assert_eq!((left[0].figure.runs, left[0].best_run_id.as_str()), (1, slow.run_id.as_str()));
+    server.set_tier(&slow.run_id, Tier::Hidden);
+    assert!(places(&server, "").is_empty());
+    for key in ["reported-example-gpu-a", "nothing", "%00", "a%2Fb", "x%27--", &"a".repeat(2000)] {
+        server.get(&format!("/api/v1/devices/{key}")).assert_refused(404, "unknown_device", "");
+    }
+    server.set_tier(&slow.run_id, Tier::Proven);
+    assert_eq!(places(&server, "").len(), 1);
+}
+
+#[test]
+fn stale_metrics_are_refreshed_at_start() {
+    let mut server = board();
+    server.proven_by(ANN, |_| {});
+    server.database().execute(
+        "DELETE FROM figures; INSERT INTO stale_devices (device_key, mark) VALUES ('reported-example-gpu-9000', 'a')",
+    );
+    server.restart();
+    assert_eq!(places(&server, "").len(), 1);
+    // A starting server also refreshes recent metrics, so they may become stale again.
+    wait_until(|| server.database().count("SELECT COUNT(*) FROM stale_devices") == 0);
+}
+
+#[test]
 fn device_page_has_places_and_latest_runs() {
     let server = board();
-    proven_by(&server, ANN, on("Example GPU A", 3));
-    proven_by(&server, ANN, on("Example GPU B", 1));
-    let latest = accepted_by(&server, BOB, on("Example GPU B", 2));
+    server.proven_by(ANN, on("Example GPU A", 3));
+    server.proven_by(ANN, on("Example GPU B", 1));
+    let latest = server.accepted_by(BOB, on("Example GPU B", 2));
     let found = device(&server, "reported-example-gpu-b");
     assert_eq!((found.device_name.as_str(), found.device_source), ("Example GPU B", DeviceSource::Reported));
     let figures: Vec<_> = found
@@ -309,15 +270,12 @@ fn fit_rtx_4090(record: &mut RunRecord) {
 #[test]
 fn a_device_too_slow_for_its_name_is_unknown() {
     let server = board();
-    let run = accepted_by(&server, ANN, |record| {
+    let run = server.accepted_by(ANN, |record| {
         record.device.adapter.name = RTX_4090.to_owned();
         record.device.adapter.vendor = "nvidia".to_owned();
     });
-    assert!(
-        run.notes.iter().any(|note| note.to_string().contains("is not ranked as NVIDIA GeForce RTX 4090")),
-        "{:?}",
-        run.notes
-    );
+    let is_noted = |note: &results::api::Note| note.to_string().contains("is not ranked as NVIDIA GeForce RTX 4090");
+    assert!(run.notes.iter().any(is_noted), "{:?}", run.notes);
     server.set_tier(&run.run_id, Tier::Proven);
     let found = device(&server, "unknown-nvidia");
     assert_eq!((found.device_name.as_str(), found.device_source), ("unknown device (NVIDIA)", DeviceSource::Masked));
@@ -328,11 +286,11 @@ fn a_device_too_slow_for_its_name_is_unknown() {
 #[test]
 fn browser_tax_needs_metrics_of_both_clients() {
     let server = board();
-    proven_by(&server, ANN, |record| {
+    server.proven_by(ANN, |record| {
         on(RTX_4090, 2)(record);
         fit_rtx_4090(record);
     });
-    proven_by(&server, BOB, |record| {
+    server.proven_by(BOB, |record| {
         in_browser(record);
         fit_rtx_4090(record);
         record.device.adapter.architecture = "lovelace".to_owned();
@@ -349,23 +307,13 @@ fn browser_tax_needs_metrics_of_both_clients() {
 }
 
 #[test]
-fn device_without_visible_runs_is_unknown() {
-    let server = board();
-    let run = proven_by(&server, ANN, on("Example GPU A", 1));
-    server.set_tier(&run, Tier::Hidden);
-    for key in ["reported-example-gpu-a", "nothing", "%00", "a%2Fb", "x%27--", &"a".repeat(2000)] {
-        server.get(&format!("/api/v1/devices/{key}")).assert_refused(404, "unknown_device", "");
-    }
-}
-
-#[test]
 fn a_distribution_counts_each_proven_run_of_its_choice() {
     let server = board();
     for (device, factor) in [("Example GPU A", 1), ("Example GPU B", 2), ("Example GPU C", 8)] {
-        proven_by(&server, ANN, on(device, factor));
+        server.proven_by(ANN, on(device, factor));
     }
-    accepted_by(&server, BOB, on("Example GPU D", 4));
-    proven_by(&server, BOB, in_browser);
+    server.accepted_by(BOB, on("Example GPU D", 4));
+    server.proven_by(BOB, in_browser);
     let all = distribution(&server, "");
     assert_eq!((all.runs, all.devices), (4, 4), "what is not proven does not count");
     assert_eq!(all.bins.iter().map(|bin| bin.runs).sum::<u64>(), 4);
@@ -380,19 +328,16 @@ fn a_distribution_counts_each_proven_run_of_its_choice() {
 #[test]
 fn run_has_places_among_its_device_and_vendor() {
     let server = board();
-    let on = |device: &'static str, factor| {
+    let of_nvidia = |device: &'static str, factor| {
         move |record: &mut RunRecord| {
             on(device, factor)(record);
             record.device.adapter.vendor = "nvidia".to_owned();
         }
     };
-    let slow = proven_by(&server, ANN, on("Example GPU A", 1));
-    proven_by(&server, BOB, on("Example GPU A", 4));
-    proven_by(&server, BOB, on("Example GPU B", 8));
-    proven_by(&server, ANN, |record| {
-        record.device.adapter.name = "Example GPU C".to_owned();
-        crate::support::record::speed_up(record, 16);
-    });
+    let slow = server.proven_by(ANN, of_nvidia("Example GPU A", 1));
+    server.proven_by(BOB, of_nvidia("Example GPU A", 4));
+    server.proven_by(BOB, of_nvidia("Example GPU B", 8));
+    server.proven_by(ANN, on("Example GPU C", 16));
     let found = standing(&server, &slow);
     assert_eq!(found.device_key, "reported-example-gpu-a");
     assert_eq!(found.workloads.len(), 2);
@@ -406,43 +351,12 @@ fn run_has_places_among_its_device_and_vendor() {
 #[test]
 fn a_run_that_does_not_rank_is_compared_without_counting() {
     let server = board();
-    proven_by(&server, ANN, on("Example GPU A", 1));
-    let checked = accepted_by(&server, BOB, on("Example GPU A", 4)).run_id;
+    server.proven_by(ANN, on("Example GPU A", 1));
+    let checked = server.accepted_by(BOB, on("Example GPU A", 4)).run_id;
     let found = standing(&server, &checked);
     assert!(found.workloads.iter().all(|workload| workload.among_all == Some(1.0) && workload.runs == [1, 1, 0]));
-    let software = accepted_by(&server, BOB, |record| {
-        record.device.adapter.software = true;
-        record.device.adapter.kind = DeviceKind::Cpu;
-        record.device.adapter.name = "llvmpipe (LLVM 15)".to_owned();
-        record.requested.adapter = "cpu".to_owned();
-    });
+    let software = server.accepted_by(BOB, in_software);
     let found = standing(&server, &software.run_id);
     assert!(found.workloads.iter().all(|workload| workload.among_all.is_none() && workload.runs == [0, 0, 0]));
-    server.get("/api/v1/runs/0123456789abcdef/standing").assert_refused(404, "unknown_run", "");
-}
-
-#[test]
-fn browsers_are_not_compared_with_the_command_line() {
-    let server = board();
-    proven_by(&server, ANN, on("Example GPU A", 1));
-    let browser = proven_by(&server, BOB, in_browser);
-    let found = device(&server, "masked-nvidia-ampere");
-    assert!(found.figures.iter().all(|figure| figure.client_kind == ClientKind::Browser));
-    assert!(standing(&server, &browser).workloads.iter().all(|workload| workload.runs[0] == 1));
-}
-
-#[test]
-fn distribution_refuses_queries_that_make_no_sense() {
-    let server = TestServer::start();
-    for (query, field) in [
-        ("", ""),
-        ("?suite=quick", ""),
-        ("?suite=unheard-of&workload=caffe-mnist", "suite"),
-        ("?suite=quick&workload=airbench94", "workload"),
-        ("?suite=quick&workload=%00", "workload"),
-        ("?suite=quick&workload=caffe-mnist&backend=%00", "backend"),
-        ("?suite=quick&workload=caffe-mnist&bins=3", ""),
-    ] {
-        server.get(&format!("/api/v1/distribution{query}")).assert_refused(400, "bad_query", field);
-    }
+    server.get_run("0123456789abcdef", "/standing").assert_refused(404, "unknown_run", "");
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Barrier;
 
-use results::api::{AcceptedRun, RunList};
+use results::api::AcceptedRun;
 
 use crate::support::requests::{Call, hash, lap, proof, segment};
 use crate::support::{Answer, TestServer, record};
 
-/// Sends the same request from several threads to the two servers in turn, at the same moment.
-fn at_once(servers: [&TestServer; 2], send: impl Fn(&TestServer) -> Answer + Sync) -> Vec<Answer> {
+/// Sends numbered requests from several threads to the two servers in turn, at the same moment.
+fn at_once(servers: [&TestServer; 2], send: impl Fn(&TestServer, usize) -> Answer + Sync) -> Vec<Answer> {
     const TIMES: usize = 8;
     let ready = Barrier::new(TIMES);
     std::thread::scope(|scope| {
@@ -17,7 +17,7 @@ fn at_once(servers: [&TestServer; 2], send: impl Fn(&TestServer) -> Answer + Syn
                 let (ready, send, server) = (&ready, &send, servers[number % 2]);
                 scope.spawn(move || {
                     ready.wait();
-                    send(server)
+                    send(server, number)
                 })
             })
             .collect();
@@ -36,15 +36,14 @@ fn run_can_be_announced_and_uploaded_at_different_servers() {
     let one = TestServer::start();
     let other = one.another();
     let (started, record) = one.honest_run();
-    let answer = other.upload(&started.run_id, &record);
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    let answer = other.upload(&started.run_id, &record).with_status(201);
     for server in [&one, &other] {
-        assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 2);
-        assert_eq!(server.get(&format!("/api/v1/runs/{}", started.run_id)).status, 200);
+        assert_eq!(server.list("").total, 2);
+        server.stored(&started.run_id);
     }
     let accepted: AcceptedRun = answer.parse();
     assert_eq!(one.delete(&started.run_id, &accepted.deletion_secret).status, 204);
-    other.get(&format!("/api/v1/runs/{}", started.run_id)).assert_refused(404, "unknown_run", "");
+    other.assert_unknown(&started.run_id);
 }
 
 #[test]
@@ -52,14 +51,28 @@ fn simultaneous_uploads_to_two_servers_use_the_nonce_once() {
     let one = TestServer::start();
     let other = one.another();
     let (started, record) = one.honest_run();
-    let answers = at_once([&one, &other], |server| server.upload(&started.run_id, &record));
+    let answers = at_once([&one, &other], |server, _| server.upload(&started.run_id, &record));
     // One request stores the record. The next four count as repetitions after a lost answer, until the limit of
     // secrets.
     assert_eq!(statuses(&answers), [200, 200, 200, 200, 201, 409, 409, 409], "{answers:?}");
-    assert_eq!(one.get("/api/v1/runs").parse::<RunList>().total, 2);
+    assert_eq!(one.list("").total, 2);
     let secrets = answers.iter().filter(|answer| answer.status.is_success());
     let secrets: Vec<String> = secrets.map(|answer| answer.parse::<AcceptedRun>().deletion_secret).collect();
     assert_eq!(other.delete(&started.run_id, &secrets[4]).status, 204, "each of the secrets is good");
+
+    // Of different records, exactly one wins.
+    let (started, record) = one.honest_run();
+    let of_commit = |number: usize| {
+        let mut record = record.clone();
+        record.provenance.commit = format!("commit-{number}");
+        record
+    };
+    let answers = at_once([&one, &other], |server, number| server.upload(&started.run_id, &of_commit(number)));
+    let (winners, losers): (Vec<_>, Vec<_>) = (0..).zip(&answers).partition(|(_, answer)| answer.status == 201);
+    assert_eq!(winners.len(), 1);
+    losers.iter().for_each(|(_, answer)| drop(answer.assert_refused(409, "already_submitted", "")));
+    let won = format!("commit-{}", winners[0].0);
+    assert_eq!(one.stored(&started.run_id).record.provenance.commit, won);
 }
 
 #[test]
@@ -69,7 +82,7 @@ fn concurrent_segments_on_two_servers_count_once() {
     let run = one.begin();
     let commit = |number, steps, ends_lap| Call::Commit(segment(number, steps, &hash(steps[1]), ends_lap));
     for call in [lap(0, &hash(0)), commit(0, [0, 5], false), commit(1, [5, 9], true), proof(9, None, None)] {
-        let answers = at_once([&one, &other], |server| call.send(server, &run));
+        let answers = at_once([&one, &other], |server, _| call.send(server, &run));
         // A client that was slightly too late tries again.
         let (taken, late): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 200);
         assert!(late.iter().all(|answer| answer.status == 503), "{late:?}");
@@ -83,14 +96,14 @@ fn concurrent_imports_store_a_record_once() {
     let one = TestServer::start();
     let other = one.another();
     let record = record::unregistered(3);
-    let answers = at_once([&one, &other], |server| server.import(&record));
+    let answers = at_once([&one, &other], |server, _| server.import(&record));
     assert_eq!(statuses(&answers), [201, 409, 409, 409, 409, 409, 409, 409], "{answers:?}");
     let stored: AcceptedRun = answers.iter().find(|answer| answer.status == 201).unwrap().parse();
     for refused in answers.iter().filter(|answer| answer.status == 409) {
         let refusal = refused.assert_refused(409, "already_submitted", "");
         assert!(refusal.message.contains(&stored.run_id), "{}", refusal.message);
     }
-    let answers = at_once([&one, &other], |server| server.delete(&stored.run_id, &stored.deletion_secret));
+    let answers = at_once([&one, &other], |server, _| server.delete(&stored.run_id, &stored.deletion_secret));
     assert_eq!(statuses(&answers), [204, 404, 404, 404, 404, 404, 404, 404], "{answers:?}");
 }
 
@@ -99,12 +112,11 @@ fn many_announce_and_hand_in_at_once() {
     let one = TestServer::start();
     let other = one.another();
     let runs: Vec<_> = (0..8).map(|_| one.honest_run()).collect();
-    let next = std::sync::Mutex::new(runs.into_iter());
-    let answers = at_once([&one, &other], |server| {
+    let answers = at_once([&one, &other], |server, number| {
         server.begin();
-        let (started, record) = next.lock().unwrap().next().unwrap();
-        server.upload(&started.run_id, &record)
+        let (started, record) = &runs[number];
+        server.upload(&started.run_id, record)
     });
     assert_eq!(statuses(&answers), [201; 8], "{answers:?}");
-    assert_eq!(other.get("/api/v1/runs").parse::<RunList>().total, 16);
+    assert_eq!(other.list("").total, 16);
 }

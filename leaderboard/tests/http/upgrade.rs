@@ -1,10 +1,11 @@
 //! Use of a database from version 0.1.0 by this version.
 
 use results::RunRecord;
-use results::api::{RunList, StoredRun, Tier};
+use results::api::Tier;
 
+use crate::support::server::{assert_says, done, failed, run};
 use crate::support::{TestDatabase, TestServer};
-use crate::upkeep::{done, exported, failed, import, import_into, run};
+use crate::upkeep::{exported, import, import_into};
 
 const SCHEMA: &str = include_str!("../../migrations/0001_schema.sql");
 const ROWS: &str = include_str!("upgrade/0.1.0.sql");
@@ -24,13 +25,13 @@ fn database_of_0_1_0() -> TestDatabase {
 #[test]
 fn a_run_of_0_1_0_is_listed_shown_and_exported() {
     let server = TestServer::on(database_of_0_1_0());
-    let list: RunList = server.get("/api/v1/runs").parse();
+    let list = server.list("");
     assert_eq!((list.total, list.rows.len()), (2, 2));
     assert!(list.rows.iter().all(|row| row.tier == Tier::Proven && !row.ranked), "it is of a software adapter");
-    let total = |query: &str| server.get(&format!("/api/v1/runs?{query}")).parse::<RunList>().total;
+    let total = |query: &str| server.list(&format!("?{query}")).total;
     let queries = ["tier=proven", "suite=quick&backend=wgsl", "workload=caffe-mnist&sort=accuracy", "tier=checked"];
     assert_eq!(queries.map(total), [2, 2, 1, 0]);
-    let shown: StoredRun = server.get(&format!("/api/v1/runs/{RUN_ID}")).parse();
+    let shown = server.stored(RUN_ID);
     assert_eq!((shown.tier, shown.being_verified), (Tier::Proven, false));
     assert_eq!(shown.record, serde_json::from_str::<RunRecord>(RECORD).unwrap());
     // The server's clock limits the second one.
@@ -42,18 +43,15 @@ fn a_run_of_0_1_0_is_listed_shown_and_exported() {
 #[test]
 fn record_of_version_0_1_0_is_recognized_and_deletable() {
     let server = TestServer::on(database_of_0_1_0());
-    let folder = tempfile::tempdir().unwrap();
-    let file = exported(&server, folder.path());
+    let file = exported(&server);
     let said = import(&file, &["--trust"], server.database());
     assert!(said.contains("imported 0 runs") && said.contains("; 1 were there already"), "{said}");
     assert_eq!(server.delete(RUN_ID, SECRET).status, 204);
-    let said = failed(&import_into(&file, &["--trust"], server.database()));
-    assert!(said.contains("imported 0 runs") && said.contains(": deleted: "), "{said}");
+    assert_says(&failed(&import_into(&file, &["--trust"], server.database())), &["imported 0 runs", ": deleted: "]);
 }
 
 #[test]
 fn the_tables_of_0_1_0_are_up_to_date() {
     let database = database_of_0_1_0();
-    let said = done(&run(&["migrate", "--database"], &[database.as_ref()]));
-    assert!(said.contains("up to date already"), "{said}");
+    assert_says(&done(&run(&["migrate"], &database)), &["up to date already"]);
 }

@@ -1,14 +1,14 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use results::RunRecord;
-use results::api::{ErrorBody, StartRun, StartedRun, Verdict};
+use results::api::{ErrorBody, RunList, StartedRun, StoredRun, Verdict};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use ureq::Agent;
-use ureq::http::{HeaderMap, Request, Response, StatusCode};
+use ureq::http::{HeaderMap, Request, StatusCode};
 
 use super::record;
 
@@ -36,20 +36,19 @@ impl Client {
 
     /// Returns a client that keeps at most this number of idle connections.
     pub(crate) fn with_idle_connections(address: SocketAddr, number: usize) -> Self {
-        Self { agent: agent(number), address, forwarded_for: None }
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(60)))
+            // Methods such as OPTIONS or DELETE with an unusual body are part of the tests.
+            .allow_non_standard_methods(true)
+            .max_idle_connections(number)
+            .build();
+        Self { agent: agent.into(), address, forwarded_for: None }
     }
 
     /// Returns the same client behind a proxy that reports this address.
     pub(crate) fn seen_at(&self, address: &'static str) -> Self {
         Self { forwarded_for: Some(address), ..self.clone() }
-    }
-
-    /// Returns the same client on one connection, opened now.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn on_one_connection(&self) -> Self {
-        let client = Self { agent: agent(1), ..self.clone() };
-        assert_eq!(client.get("/api/v1/runs").status, 200);
-        client
     }
 
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
@@ -64,23 +63,30 @@ impl Client {
         body: &[u8],
     ) -> Result<Answer, ureq::Error> {
         let mut request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
-        for (name, value) in headers {
-            request = request.header(*name, *value);
+        let forwarded = self.forwarded_for.map(|address| ("x-forwarded-for", address));
+        for (name, value) in headers.iter().copied().chain(forwarded) {
+            request = request.header(name, value);
         }
-        if let Some(address) = self.forwarded_for {
-            request = request.header("x-forwarded-for", address);
-        }
-        let response =
+        let mut response =
             if body.is_empty() { self.agent.run(request.body(())?)? } else { self.agent.run(request.body(body)?)? };
-        Answer::read(response)
+        let body = response.body_mut().with_config().limit(64 << 20).read_to_vec()?;
+        Ok(Answer { status: response.status(), headers: response.headers().clone(), body })
     }
 
     pub(crate) fn json(&self, method: &str, path: &str, body: &impl Serialize) -> Answer {
-        self.send(method, path, &[("content-type", "application/json")], &serde_json::to_vec(body).unwrap())
+        self.try_json(method, path, body).expect("the server answers")
+    }
+
+    pub(crate) fn try_json(&self, method: &str, path: &str, body: &impl Serialize) -> Result<Answer, ureq::Error> {
+        self.try_send(method, path, &[("content-type", "application/json")], &serde_json::to_vec(body).unwrap())
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {
         self.send("GET", path, &[], b"")
+    }
+
+    pub(crate) fn get_with(&self, path: &str, header: &str, value: &str) -> Answer {
+        self.send("GET", path, &[(header, value)], b"")
     }
 
     #[track_caller]
@@ -88,13 +94,34 @@ impl Client {
         self.get(path).with_status(200).parse()
     }
 
-    pub(crate) fn get_accepting(&self, path: &str, encodings: &str) -> Answer {
-        self.send("GET", path, &[("accept-encoding", encodings)], b"")
+    /// Returns the list for this query, which begins with `?` or is empty.
+    #[track_caller]
+    pub(crate) fn list(&self, query: &str) -> RunList {
+        self.read(&format!("/api/v1/runs{query}"))
+    }
+
+    /// Requests a run, or a path below it that begins with `/`.
+    pub(crate) fn get_run(&self, run_id: &str, below: &str) -> Answer {
+        self.get(&format!("/api/v1/runs/{run_id}{below}"))
+    }
+
+    #[track_caller]
+    pub(crate) fn stored(&self, run_id: &str) -> StoredRun {
+        self.get_run(run_id, "").with_status(200).parse()
+    }
+
+    #[track_caller]
+    pub(crate) fn verdict(&self, run_id: &str) -> Verdict {
+        self.get_run(run_id, "/verdict").with_status(200).parse()
+    }
+
+    #[track_caller]
+    pub(crate) fn assert_unknown(&self, run_id: &str) {
+        self.get_run(run_id, "").assert_refused(404, "unknown_run", "");
     }
 
     pub(crate) fn begin(&self) -> StartedRun {
-        let start = StartRun { suite: record::suite(), engine_version: record::ENGINE_VERSION.to_owned() };
-        self.json("POST", "/api/v1/runs", &start).with_status(201).parse()
+        self.json("POST", "/api/v1/runs", &record::start()).with_status(201).parse()
     }
 
     pub(crate) fn upload(&self, run_id: &str, record: &RunRecord) -> Answer {
@@ -105,26 +132,27 @@ impl Client {
         self.json("POST", "/api/v1/runs/import", record)
     }
 
+    /// Imports a record and returns its run's id.
+    #[track_caller]
+    pub(crate) fn imported(&self, seed: u32) -> String {
+        let answer = self.import(&record::unregistered(seed)).with_status(201);
+        answer.parse::<results::api::AcceptedRun>().run_id
+    }
+
     pub(crate) fn delete(&self, run_id: &str, secret: &str) -> Answer {
         self.send("DELETE", &format!("/api/v1/runs/{run_id}"), &[("authorization", &format!("Bearer {secret}"))], b"")
     }
 
+    /// Waits until a run is verified.
+    #[track_caller]
     pub(crate) fn verdict_of(&self, run_id: &str) -> Verdict {
-        for _ in 0..30_000 {
-            let verdict: Verdict = self.get(&format!("/api/v1/runs/{run_id}/verdict")).parse();
-            if !verdict.being_verified {
-                return verdict;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        panic!("the run was not verified within ten minutes");
+        wait_until(|| !self.verdict(run_id).being_verified);
+        self.verdict(run_id)
     }
 
     /// Returns a connection that has been answered once and is kept open.
     pub(crate) fn idle_connection(&self) -> TcpStream {
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        stream.write_all(b"GET /api/v1/runs HTTP/1.1\r\nhost: here\r\n\r\n").unwrap();
+        let mut stream = self.half_sent("GET /api/v1/runs HTTP/1.1\r\nhost: here\r\n\r\n");
         let mut status = [0; 12];
         stream.read_exact(&mut status).unwrap();
         assert_eq!(&status, b"HTTP/1.1 200");
@@ -139,47 +167,15 @@ impl Client {
         stream
     }
 
-    /// Returns the same from another address of this machine, such as any `127.x.x.x`.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn half_sent_from(&self, address: [u8; 4], request: &str) -> TcpStream {
-        let mut stream = super::database::block_on(async {
-            let socket = tokio::net::TcpSocket::new_v4().unwrap();
-            socket.bind(SocketAddr::from((address, 0))).unwrap();
-            socket.connect(self.address).await.unwrap().into_std().unwrap()
-        });
-        stream.set_nonblocking(false).unwrap();
-        // A server at its limit has already closed this connection.
-        stream.write_all(request.as_bytes()).ok();
-        stream
-    }
-
     /// Sends raw bytes that no client library would send, and reads to the end.
     pub(crate) fn raw(&self, request: &str) -> String {
-        let mut stream = self.half_sent(request);
         let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).unwrap();
+        self.half_sent(request).read_to_end(&mut answer).unwrap();
         String::from_utf8_lossy(&answer).into_owned()
     }
 }
 
-/// Returns an agent that keeps this number of idle connections.
-fn agent(idle_connections: usize) -> Agent {
-    Agent::config_builder()
-        .http_status_as_error(false)
-        .timeout_global(Some(Duration::from_secs(60)))
-        // Methods such as OPTIONS or DELETE with an unusual body are part of the tests.
-        .allow_non_standard_methods(true)
-        .max_idle_connections(idle_connections)
-        .build()
-        .into()
-}
-
 impl Answer {
-    fn read(mut response: Response<ureq::Body>) -> Result<Self, ureq::Error> {
-        let body = response.body_mut().with_config().limit(64 << 20).read_to_vec()?;
-        Ok(Self { status: response.status(), headers: response.headers().clone(), body })
-    }
-
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
@@ -199,6 +195,14 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
+    /// Asserts the values of these headers. An empty value means that a header is absent.
+    #[track_caller]
+    pub(crate) fn assert_headers(&self, expected: &[(&str, &str)]) {
+        for (name, value) in expected {
+            assert_eq!(self.header(name), *value, "{name}");
+        }
+    }
+
     /// Asserts that the answer has this status, code and field (empty for none).
     #[track_caller]
     pub(crate) fn assert_refused(&self, status: u16, code: &str, field: &str) -> ErrorBody {
@@ -209,40 +213,43 @@ impl Answer {
         assert!(body.message.ends_with('.'), "a sentence: {}", body.message);
         body
     }
+
+    /// Returns the body that the server compressed.
+    pub(crate) fn unpacked(&self) -> Vec<u8> {
+        assert_eq!(self.header("content-encoding"), "gzip");
+        unpacked(&self.body)
+    }
 }
 
-/// Waits until a condition is true, for at most a minute.
+pub(crate) fn unpacked(gzip: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(gzip).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// Waits until a condition is true, for at most ten minutes.
 #[track_caller]
 pub(crate) fn wait_until(condition: impl Fn() -> bool) {
     let start = Instant::now();
     while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(60), "the condition is still false after a minute");
+        assert!(start.elapsed() < Duration::from_secs(600), "the condition is still false after ten minutes");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
 /// Repeats each attack on its own thread until `meanwhile` returns.
 pub(crate) fn while_attacked(attacks: &[&(dyn Fn() + Sync)], meanwhile: impl FnOnce()) {
-    let is_over = &AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // A scope waits for its threads, even after a failed assertion.
-        let over = Over(is_over);
+        // Dropped at the end of `meanwhile`, even if it panics.
+        let lasts = Arc::new(());
         for attack in attacks {
+            let lasts = Arc::downgrade(&lasts);
             scope.spawn(move || {
-                while !is_over.load(Ordering::Relaxed) {
+                while lasts.strong_count() > 0 {
                     attack();
                 }
             });
         }
         meanwhile();
-        drop(over);
     });
-}
-
-struct Over<'a>(&'a AtomicBool);
-
-impl Drop for Over<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }

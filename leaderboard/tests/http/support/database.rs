@@ -7,7 +7,10 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use leaderboard::DatabaseAddress;
-use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, Row};
+use leaderboard::load::{Board, PastRun};
+use results::RunRecord;
+use results::api::Tier;
+use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor};
 use tempfile::TempDir;
 
 /// Database of one test. A file is removed on drop; a schema is removed with its server.
@@ -55,36 +58,37 @@ impl TestDatabase {
 
     /// Runs statements directly on the database.
     pub(crate) fn execute(&self, statements: &str) {
-        block_on(async {
-            let mut connection = self.connect().await;
-            connection.execute(AssertSqlSafe(statements)).await.unwrap();
-            connection.close().await.unwrap();
-        });
+        execute(&self.url(), statements);
     }
 
     /// Returns the result of a counting query, run directly on the database.
     pub(crate) fn count(&self, query: &'static str) -> i64 {
-        block_on(async {
-            let mut connection = self.connect().await;
-            let row = sqlx::query(query).fetch_one(&mut connection).await.unwrap();
-            connection.close().await.unwrap();
-            row.get(0)
-        })
+        block_on(async { sqlx::query_scalar(query).fetch_one(&mut self.connect().await).await.unwrap() })
     }
 
     /// Returns the strings that a query selects, run directly on the database.
     pub(crate) fn words(&self, query: &'static str) -> Vec<String> {
+        block_on(async { sqlx::query_scalar(query).fetch_all(&mut self.connect().await).await.unwrap() })
+    }
+
+    /// Stores these runs, and calls a function with the board and their ids.
+    pub(crate) fn with_board<T>(&self, runs: Vec<PastRun>, check: impl AsyncFnOnce(&Board, Vec<String>) -> T) -> T {
         block_on(async {
-            let mut connection = self.connect().await;
-            let rows = sqlx::query(query).fetch_all(&mut connection).await.unwrap();
-            connection.close().await.unwrap();
-            rows.iter().map(|row| row.get(0)).collect()
+            let board = Board::open(&self.address()).await.unwrap();
+            let ids = board.store(runs).await.unwrap();
+            let result = check(&board, ids).await;
+            board.close().await;
+            result
         })
     }
 
-    pub(crate) async fn connect(&self) -> AnyConnection {
+    fn url(&self) -> String {
         let scheme = if self.argument.contains("://") { "" } else { "sqlite:" };
-        connect(&format!("{scheme}{}", self.argument)).await
+        format!("{scheme}{}", self.argument)
+    }
+
+    pub(crate) async fn connect(&self) -> AnyConnection {
+        connect(&self.url()).await
     }
 }
 
@@ -94,9 +98,23 @@ impl AsRef<OsStr> for TestDatabase {
     }
 }
 
-pub(crate) async fn connect(address: &str) -> AnyConnection {
+/// Returns a run of a submitter who has no other.
+pub(crate) fn past_run(record: RunRecord, tier: Tier, submitted_unix_seconds: f64) -> PastRun {
+    let submitter = format!("{:016x}", record.requested.seed);
+    PastRun { record, tier, submitted_unix_seconds, submitter }
+}
+
+async fn connect(url: &str) -> AnyConnection {
     sqlx::any::install_default_drivers();
-    AnyConnection::connect(address).await.unwrap()
+    AnyConnection::connect(url).await.unwrap()
+}
+
+fn execute(url: &str, statements: &str) {
+    block_on(async {
+        let mut connection = connect(url).await;
+        connection.execute(AssertSqlSafe(statements)).await.unwrap();
+        connection.close().await.unwrap();
+    });
 }
 
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -111,27 +129,26 @@ const NOBODY: u32 = 65534;
 pub(crate) const PASSWORD: &str = "a/b?c#d@e:f%g";
 pub(crate) const PASSWORD_IN_ADDRESS: &str = "a%2Fb%3Fc%23d%40e%3Af%25g";
 
-/// Script that starts the server, reports it, and waits for the end of its own input. However the tests end, the input
-/// ends with them; then the script stops the server and removes its folder. Its arguments are the programs' folder and
-/// the server's.
+/// Script that creates and starts the server, reports it, and waits for the end of its own input. However the tests end,
+/// the input ends with them; then the script stops the server and removes its folder. Only creating the data folder is
+/// not synced to the disk; the server uses its normal settings. Its arguments are the programs' folder, the server's and
+/// the port.
 const KEEPER: &str = r#"
-"$1/pg_ctl" start --silent --wait --pgdata data --log log && echo ready
+"$1/initdb" --auth-local trust --auth-host scram-sha-256 --username postgres \
+    --encoding UTF8 --locale C --no-sync --pgdata data >log 2>&1 &&
+printf "%s\n" "listen_addresses = '127.0.0.1'" "port = $3" "unix_socket_directories = '$2'" "max_connections = 400" \
+    >>data/postgresql.conf &&
+"$1/pg_ctl" start --silent --wait --pgdata data --log log && echo ready || exit
 read -r _
 "$1/pg_ctl" stop --silent --mode fast --pgdata data
 cd / && rm -rf "$2"
 "#;
 
+/// A PostgreSQL server.
 pub(crate) struct Cluster {
-    pub(crate) place: Place,
-    port: u16,
-    /// Stops the server when its input ends, at the end of the program.
-    _keeper: Child,
-}
-
-/// Folders of a server and its programs.
-pub(crate) struct Place {
     programs: PathBuf,
     folder: PathBuf,
+    port: u16,
 }
 
 impl Cluster {
@@ -143,7 +160,9 @@ impl Cluster {
 
     /// Starts a server.
     ///
-    /// # Panics Panics if the server cannot start, or if PostgreSQL is not installed although `REQUIRE_POSTGRES=1`.
+    /// # Panics
+    ///
+    /// Panics if the server cannot start, or if PostgreSQL is not installed although `REQUIRE_POSTGRES=1`.
     /// Without that variable the whole program is skipped, with one message.
     pub(crate) fn start() -> &'static Self {
         let Some(programs) = programs() else { skip_all("PostgreSQL is not installed") };
@@ -155,10 +174,10 @@ impl Cluster {
         }
         // Another program may take the port meanwhile; the server reports that.
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let place = Place { programs, folder };
-        place.make(port);
-        let keeper = place.keep();
-        Box::leak(Box::new(Self { place, port, _keeper: keeper }))
+        let cluster = Self { programs, folder, port };
+        // Its input ends, and so the server stops, at the end of the program.
+        Box::leak(Box::new(cluster.keep()));
+        Box::leak(Box::new(cluster))
     }
 
     /// Returns the address of an empty schema, which is created much faster than a database. Its owner has no access to
@@ -174,17 +193,10 @@ impl Cluster {
 
     /// Runs a statement as the administrator, through the socket.
     pub(crate) fn administrate(&self, statement: &str) {
-        let folder = self.place.folder.display();
-        let address = format!("postgres://postgres@localhost:{}/postgres?host={folder}", self.port);
-        block_on(async {
-            let mut connection = connect(&address).await;
-            connection.execute(AssertSqlSafe(statement)).await.unwrap();
-            connection.close().await.unwrap();
-        });
+        let folder = self.folder.display();
+        execute(&format!("postgres://postgres@localhost:{}/postgres?host={folder}", self.port), statement);
     }
-}
 
-impl Place {
     /// Returns a command for one of PostgreSQL's programs.
     pub(crate) fn program(&self, name: &str) -> Command {
         self.unprivileged(self.programs.join(name))
@@ -202,27 +214,10 @@ impl Place {
         command
     }
 
-    /// Creates an empty data folder. Only this step is not synced to the disk; the server uses its normal settings.
-    fn make(&self, port: u16) {
-        let made = self
-            .program("initdb")
-            .args(["--auth-local", "trust", "--auth-host", "scram-sha-256", "--username", "postgres"])
-            .args(["--encoding", "UTF8", "--locale", "C", "--no-sync", "--pgdata", "data"])
-            .output()
-            .unwrap();
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        let settings = format!(
-            "listen_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = '{}'\nmax_connections = 400\n",
-            self.folder.display()
-        );
-        let mut file = File::options().append(true).open(self.folder.join("data/postgresql.conf")).unwrap();
-        file.write_all(settings.as_bytes()).unwrap();
-    }
-
     /// Starts the server and its keeper.
     fn keep(&self) -> Child {
         let mut keeper = self.unprivileged("sh");
-        keeper.args(["-c", KEEPER, "sh"]).args([&self.programs, &self.folder]);
+        keeper.args(["-c", KEEPER, "sh"]).args([&self.programs, &self.folder]).arg(self.port.to_string());
         // Ctrl-C ends only the tests, and their end stops the keeper.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut keeper, 0);
@@ -247,13 +242,9 @@ fn is_root() -> bool {
 fn programs() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let mut versions: Vec<(u32, PathBuf)> = std::fs::read_dir("/usr/lib/postgresql")
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| {
-            let path = entry.ok()?.path();
-            Some((path.file_name()?.to_str()?.parse().ok()?, path.join("bin")))
-        })
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut versions: Vec<(u32, PathBuf)> = versions
+        .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin"))))
         .collect();
     versions.sort();
     folders.extend(versions.into_iter().rev().map(|(_, folder)| folder));

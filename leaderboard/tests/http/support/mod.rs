@@ -1,8 +1,6 @@
-pub(crate) mod cheat;
 pub(crate) mod client;
 pub(crate) mod database;
 mod kept;
-pub(crate) mod people;
 pub(crate) mod pretended;
 #[cfg(target_os = "linux")]
 mod process_of_rehearsals;
@@ -16,10 +14,8 @@ mod skipped;
 
 pub(crate) use client::{Answer, Client, wait_until, while_attacked};
 pub(crate) use database::TestDatabase;
-pub(crate) use server::ServerProcess;
-
 #[cfg(target_os = "linux")]
 pub(crate) use process_of_rehearsals::ProcessOfRehearsals;
-pub(crate) use server::{CONNECTIONS_PER_ADDRESS, TestServer};
+pub(crate) use server::{ANN, BOB, CONNECTIONS_PER_ADDRESS, ServerProcess, TestServer, board};
 #[cfg(target_os = "linux")]
 pub(crate) use skipped::skipped;

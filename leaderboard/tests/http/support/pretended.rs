@@ -27,12 +27,6 @@ const SAMPLES_OF_THREAD: usize = 2500;
 #[derive(Default)]
 pub(super) struct PretendedClock(Cell<f64>);
 
-impl PretendedClock {
-    fn pass(&self, seconds: f64) {
-        self.0.set(self.0.get() + seconds);
-    }
-}
-
 impl Clock for PretendedClock {
     fn now_seconds(&self) -> f64 {
         self.0.get()
@@ -138,12 +132,12 @@ struct PretendedTrainer {
 #[async_trait(?Send)]
 impl Trainer for PretendedTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
-        self.clock.pass(f64::from(steps) * STEP_SECONDS);
+        self.clock.0.update(|now| now + f64::from(steps) * STEP_SECONDS);
         Ok((self.tricks.train)(&mut self.plain, steps))
     }
 
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
-        self.clock.pass(TEST_SECONDS);
+        self.clock.0.update(|now| now + TEST_SECONDS);
         if samples < self.plain.job.data.test.samples() {
             return self.plain.trainer.evaluate(set, samples).await;
         }
@@ -171,7 +165,7 @@ impl Trainer for PretendedTrainer {
     }
 
     async fn state(&mut self) -> Result<StateBytes, EngineError> {
-        self.clock.pass(STATE_SECONDS);
+        self.clock.0.update(|now| now + STATE_SECONDS);
         self.plain.trainer.state().await
     }
 
@@ -198,14 +192,12 @@ pub(crate) fn data_folder() -> PathBuf {
 
 /// The data set of the suite, read from its files once.
 #[derive(Default)]
-pub(super) struct Files {
-    latest: RefCell<Option<Arc<DataSet>>>,
-}
+pub(super) struct Files(Option<Arc<DataSet>>);
 
 #[async_trait(?Send)]
 impl DataSource for Files {
     async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
-        if let Some(set) = self.latest.borrow().as_ref() {
+        if let Some(set) = &self.0 {
             return Ok(Arc::clone(set));
         }
         let folder = data_folder();
@@ -215,7 +207,7 @@ impl DataSource for Files {
             })
         });
         let set = Arc::new(DataSet::from_files(definition, train, test)?);
-        *self.latest.borrow_mut() = Some(Arc::clone(&set));
+        self.0 = Some(Arc::clone(&set));
         Ok(set)
     }
 }

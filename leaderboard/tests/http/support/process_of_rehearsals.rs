@@ -47,6 +47,6 @@ impl ProcessOfRehearsals {
         let started = honest.begin();
         run.send_all_as(&honest, &self.announcer, &started);
         let answer = client.upload(&started.run_id, &run.record_of(&started));
-        assert_proven(client, &started, &answer);
+        assert_proven(client, &started, answer);
     }
 }

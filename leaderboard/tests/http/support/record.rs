@@ -1,15 +1,15 @@
 //! An honest runner's record, for modification by the tests.
 
 use engine::{SUITES, Standard, SuiteDefinition};
-use results::api::StartedRun;
+use results::api::{StartRun, StartedRun};
 use results::{
     Adapter, Client, ClientKind, ColdStart, Compared, Correctness, CurvePoint, Device, DeviceKind, Disagreement, Epoch,
-    Evaluation, FailureCause, Outcome, PeakSample, Precision, Provenance, ResourceSample, Resources, RunRecord,
-    RunSpec, SCHEMA_VERSION, SeedSource, Settings, Stretch, Suite, Summary, Target, Warning, WeightSample, Window,
-    WorkloadRecord, summary,
+    Evaluation, FailureCause, Outcome, PeakSample, Provenance, ResourceSample, Resources, RunRecord, RunSpec,
+    SCHEMA_VERSION, SeedSource, Settings, Stretch, Suite, Target, Warning, WeightSample, Window, WorkloadRecord,
+    summary,
 };
 
-pub(crate) const ENGINE_VERSION: &str = "0.1.0";
+const ENGINE_VERSION: &str = "0.1.0";
 
 /// The trained suite.
 const SUITE: SuiteDefinition = SUITES[0];
@@ -18,7 +18,16 @@ const STEP_SECONDS: f64 = 0.001;
 const MEASURED: usize = 6;
 
 pub(crate) fn suite() -> Suite {
-    Suite { name: SUITE.name.to_owned(), version: SUITE.version }
+    suite_of(&SUITE)
+}
+
+fn suite_of(suite: &SuiteDefinition) -> Suite {
+    Suite { name: suite.name.to_owned(), version: suite.version }
+}
+
+/// Returns the announcement of a run.
+pub(crate) fn start() -> StartRun {
+    StartRun { suite: suite(), engine_version: ENGINE_VERSION.to_owned() }
 }
 
 /// Returns an honest record of an announced run.
@@ -40,8 +49,6 @@ pub(crate) fn unregistered(seed: u32) -> RunRecord {
 pub(crate) fn of_suite(suite: &SuiteDefinition, seed: u32) -> RunRecord {
     let mut record = RunRecord {
         schema_version: SCHEMA_VERSION,
-        run_id: None,
-        nonce: None,
         requested: RunSpec {
             suite: suite.name.to_owned(),
             backend: "wgsl".to_owned(),
@@ -50,8 +57,7 @@ pub(crate) fn of_suite(suite: &SuiteDefinition, seed: u32) -> RunRecord {
             seed_source: SeedSource::Leaderboard,
             ..RunSpec::default()
         },
-        suite: Suite { name: suite.name.to_owned(), version: suite.version },
-        departures: Vec::new(),
+        suite: suite_of(suite),
         provenance: Provenance {
             engine_version: ENGINE_VERSION.to_owned(),
             commit: "unknown".to_owned(),
@@ -74,13 +80,13 @@ pub(crate) fn of_suite(suite: &SuiteDefinition, seed: u32) -> RunRecord {
                 kind: DeviceKind::Discrete,
                 api: "Vulkan".to_owned(),
                 driver: "example 1.2.3".to_owned(),
-                software: false,
-                compatibility: false,
+                ..Adapter::default()
             },
-            claimed_name: None,
+            ..Device::default()
         },
         workloads: suite.workloads.iter().map(|name| workload(suite, name)).collect(),
         warnings: vec![Warning::NoWakeLock],
+        ..RunRecord::default()
     };
     summarise(&mut record);
     record
@@ -99,14 +105,10 @@ fn workload(suite: &SuiteDefinition, name: &str) -> WorkloadRecord {
     let looks = standard.workload.evaluations_per_epoch * suite.epochs;
     let marks: Vec<u64> = (1..=looks).map(|number| standard.evaluation_step(number)).collect();
     let seconds = |step: u64| step as f64 * STEP_SECONDS;
-    let mut windows: Vec<Window> = Vec::new();
-    let mut before = 0;
-    for &mark in &marks {
-        let steps = u32::try_from(mark - before).unwrap();
-        windows.push(Window { steps, samples: 0, seconds: f64::from(steps) * STEP_SECONDS });
-        before = mark;
-    }
-    windows.extend([Window { steps: 1100, samples: 0, seconds: 1.1 }; MEASURED]);
+    let befores = std::iter::once(0).chain(marks.iter().copied());
+    let steps = befores.zip(&marks).map(|(before, mark)| u32::try_from(mark - before).unwrap());
+    let steps: Vec<u32> = steps.chain([1100; MEASURED]).collect();
+    let window = |&steps: &u32| Window { steps, samples: 0, seconds: seconds(steps.into()) };
     let accuracies = [0.9, 0.94, 0.96, 0.985];
     let look = |(&step, accuracy)| Evaluation {
         step,
@@ -122,27 +124,23 @@ fn workload(suite: &SuiteDefinition, name: &str) -> WorkloadRecord {
         loss: 0.4,
         accuracy: 0.9,
     };
-    let last = u32::try_from(windows.len()).unwrap() - 1;
+    let last = u32::try_from(steps.len()).unwrap() - 1;
     let peak = |window| PeakSample { window, flops_per_second: 2e12, copied_bytes_per_second: Some(4e11) };
     let target = standard.workload.target_accuracy;
     let mut record = WorkloadRecord {
         workload: name.to_owned(),
-        network: None,
         settings: Settings {
             batch_size: standard.workload.batch_size,
             learning_rate: standard.workload.optimizer.learning_rate,
-            precision: Precision::F32,
             training_samples: standard.batches.samples,
             test_samples: standard.test_samples,
             chance_accuracy: Some(0.1135),
             parameters: model.parameters().unwrap(),
             training_flops_per_sample: model.operations().unwrap().training_flops(),
             device_memory_bytes: 70_000_000,
-            threads: None,
-            layout: None,
             variants: vec!["matmul: tile-64x64".to_owned()],
+            ..Settings::default()
         },
-        outcome: Outcome::Completed,
         correctness: Some(Correctness {
             batch_size: 16,
             redraws: 0,
@@ -165,24 +163,19 @@ fn workload(suite: &SuiteDefinition, name: &str) -> WorkloadRecord {
         curve: marks.iter().map(point).collect(),
         evaluations: marks.iter().zip(accuracies).map(look).collect(),
         epochs: (1..=suite.epochs).map(epoch).collect(),
-        windows,
+        windows: steps.iter().map(window).collect(),
         peaks: vec![peak(last - 1), peak(last)],
-        timeline: Vec::new(),
-        segments: Vec::new(),
         target: Some(Target { accuracy: target, reached_seconds: None, reached_step: None }),
         weight_samples: vec![WeightSample { tensor: 0, index: 7, value: 0.125 }],
-        communication: None,
-        input: None,
         resources: Resources {
             cpu_user_percent: Some(35.0),
-            cpu_system_percent: None,
             resident_memory_average_bytes: Some(100_000_000),
             resident_memory_maximum_bytes: Some(120_000_000),
             machine_io_wait_percent: Some(0.5),
             samples: [0.5, 1.0].map(resource_sample).into(),
             ..Resources::default()
         },
-        summary: Summary::default(),
+        ..WorkloadRecord::default()
     };
     reach(&mut record);
     count_samples_of(suite, &mut record);
@@ -212,8 +205,7 @@ pub(crate) fn reach(record: &mut WorkloadRecord) {
 pub(crate) fn diverge(record: &mut WorkloadRecord) {
     record.outcome = Outcome::Diverged { step: 5000 };
     record.evaluations.clear();
-    let target = record.target.as_mut().unwrap();
-    (target.reached_step, target.reached_seconds) = (None, None);
+    reach(record);
 }
 
 /// Reason of a network that [`fail`]ed.
@@ -221,22 +213,16 @@ pub(crate) const OUT_OF_MEMORY: &str = "the device ran out of memory: a test too
 
 /// Changes the record to the engine's record of a network that did not fit on the device.
 pub(crate) fn fail(record: &mut WorkloadRecord, timeline: Vec<Stretch>) {
-    record.outcome = Outcome::failed(FailureCause::OutOfMemory, OUT_OF_MEMORY);
-    record.correctness = None;
-    record.settings.chance_accuracy = None;
-    record.cold_start = ColdStart::default();
-    record.first_losses.clear();
-    record.curve.clear();
-    record.evaluations.clear();
-    record.epochs.clear();
-    record.windows.clear();
-    record.peaks.clear();
-    record.segments.clear();
-    record.weight_samples.clear();
-    record.timeline = timeline;
-    let target = record.target.as_mut().unwrap();
-    (target.reached_seconds, target.reached_step) = (None, None);
-    record.summary = Summary::default();
+    let tried = std::mem::take(record);
+    *record = WorkloadRecord {
+        workload: tried.workload,
+        settings: Settings { chance_accuracy: None, ..tried.settings },
+        outcome: Outcome::failed(FailureCause::OutOfMemory, OUT_OF_MEMORY),
+        timeline,
+        target: tried.target.map(|target| Target { reached_seconds: None, reached_step: None, ..target }),
+        resources: tried.resources,
+        ..WorkloadRecord::default()
+    };
 }
 
 /// Sets the samples of each window to match its steps.
@@ -269,6 +255,41 @@ pub(crate) fn speed_up(record: &mut RunRecord, factor: u32) {
     }
 }
 
+/// Returns a change of the device's name and speed.
+pub(crate) fn on(device: &str, factor: u32) -> impl Fn(&mut RunRecord) {
+    move |record| {
+        record.device.adapter.name = device.to_owned();
+        speed_up(record, factor);
+    }
+}
+
+/// Changes the device to a program without a GPU.
+pub(crate) fn in_software(record: &mut RunRecord) {
+    let adapter = &mut record.device.adapter;
+    (adapter.software, adapter.kind) = (true, DeviceKind::Cpu);
+    adapter.name = "llvmpipe (LLVM 15)".to_owned();
+    record.requested.adapter = "cpu".to_owned();
+}
+
+pub(crate) fn on_backend(record: &mut RunRecord, backend: &str) {
+    record.requested.backend = backend.to_owned();
+    record.device.backend = backend.to_owned();
+}
+
+pub(crate) fn in_browser(record: &mut RunRecord) {
+    let client = &mut record.provenance.client;
+    (client.kind, client.name, client.version) = (ClientKind::Browser, "Chrome".to_owned(), "142".to_owned());
+    record.requested.adapter = "browser".to_owned();
+    record.device.adapter = Adapter {
+        name: "nvidia ampere".to_owned(),
+        vendor: "nvidia".to_owned(),
+        architecture: "ampere".to_owned(),
+        api: "WebGPU".to_owned(),
+        kind: DeviceKind::Unknown,
+        ..record.device.adapter.clone()
+    };
+}
+
 /// Computes the summaries from the raw samples.
 pub(crate) fn summarise(record: &mut RunRecord) {
     for workload in &mut record.workloads {
@@ -281,19 +302,16 @@ pub(crate) fn scale_time(record: &mut RunRecord, factor: f64) {
     record.provenance.wall_seconds *= factor;
     for workload in &mut record.workloads {
         let cold = &mut workload.cold_start;
-        cold.build_seconds = cold.build_seconds.map(|s| s * factor);
-        cold.compiling_seconds = cold.compiling_seconds.map(|s| s * factor);
-        cold.tuning_seconds = cold.tuning_seconds.map(|s| s * factor);
-        workload.windows.iter_mut().for_each(|w| w.seconds *= factor);
-        workload.epochs.iter_mut().for_each(|e| e.seconds *= factor);
-        workload.curve.iter_mut().for_each(|p| p.training_seconds *= factor);
+        let starts = [&mut cold.build_seconds, &mut cold.compiling_seconds, &mut cold.tuning_seconds];
+        starts.into_iter().flatten().for_each(|seconds| *seconds *= factor);
+        workload.windows.iter_mut().for_each(|window| window.seconds *= factor);
+        workload.epochs.iter_mut().for_each(|epoch| epoch.seconds *= factor);
+        workload.curve.iter_mut().for_each(|point| point.training_seconds *= factor);
         for evaluation in &mut workload.evaluations {
             evaluation.training_seconds *= factor;
             evaluation.seconds *= factor;
         }
-        if let Some(target) = &mut workload.target {
-            target.reached_seconds = target.reached_seconds.map(|s| s * factor);
-        }
+        reach(workload);
     }
     summarise(record);
 }

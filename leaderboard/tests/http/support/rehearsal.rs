@@ -5,12 +5,12 @@
 use std::sync::{Arc, LazyLock};
 
 use leaderboard::{Protection, ProxyHeader};
-use results::api::{AcceptedRun, StartedRun, Tier, Verdict};
+use results::api::{StartedRun, Tier, Verdict};
 use results::{Outcome, Phase, RunRecord, Warning};
 
 use super::kept::computed_once;
 use super::pretended::{Tricks, data_folder};
-use super::requests::{Call, Message, train};
+use super::requests::{Call, Message, taken, train};
 use super::{Answer, Client, TestServer, record};
 
 /// The seed that the servers of these tests give.
@@ -31,13 +31,20 @@ pub(crate) struct Rehearsal {
 
 /// A server that gives [`SEED`] and has the data sets.
 pub(crate) fn server() -> TestServer {
-    TestServer::of_rehearsals(SEED, data_folder())
+    server_with_seed(SEED)
+}
+
+/// Returns a server that gives every run this seed and has the data sets.
+pub(crate) fn server_with_seed(seed: u32) -> TestServer {
+    TestServer::with(|config| (config.data, config.seed) = (Some(data_folder()), Some(seed)))
 }
 
 /// Returns [`server`] with these limits and budgets, behind a proxy that reports the client's address.
 pub(crate) fn server_behind_a_proxy(protection: Protection) -> TestServer {
-    let protection = Protection { trusted_proxy_header: Some(ProxyHeader::XForwardedFor), ..protection };
-    TestServer::of_rehearsals_protected_by(SEED, data_folder(), protection)
+    TestServer::with(|config| {
+        config.protection = Protection { trusted_proxy_header: Some(ProxyHeader::XForwardedFor), ..protection };
+        (config.data, config.seed) = (Some(data_folder()), Some(SEED));
+    })
 }
 
 /// Replays [`light`] against a server behind a proxy, as a client at `address`, and asserts that the run is proven.
@@ -46,14 +53,27 @@ pub(crate) fn server_behind_a_proxy(protection: Protection) -> TestServer {
 pub(crate) fn prove_honest_run(server: &TestServer, address: &'static str) {
     let client = server.seen_at(address);
     let (started, answer) = light().play_as(&client, server);
-    assert_proven(&client, &started, &answer);
+    assert_proven(&client, &started, answer);
 }
 
 #[track_caller]
-pub(super) fn assert_proven(client: &Client, started: &StartedRun, uploaded: &Answer) {
-    assert_eq!(uploaded.status, 201, "{}", uploaded.text());
-    let verdict = client.verdict_of(&started.run_id);
-    assert_eq!(verdict.tier, Tier::Proven, "{:?}", verdict.notes);
+pub(super) fn assert_proven(client: &Client, started: &StartedRun, uploaded: Answer) {
+    assert_tier(&verdict_on(client, started, uploaded), Tier::Proven, "");
+}
+
+/// Asserts the tier of a verdict, and that one of its notes contains a text, unless it is empty.
+#[track_caller]
+pub(crate) fn assert_tier(verdict: &Verdict, tier: Tier, reason: &str) {
+    assert_eq!(verdict.tier, tier, "{:?}", verdict.notes);
+    let is_noted = reason.is_empty() || verdict.notes.iter().any(|note| note.to_string().contains(reason));
+    assert!(is_noted, "{reason}: {:?}", verdict.notes);
+}
+
+/// Waits for the verdict on an accepted record.
+#[track_caller]
+pub(crate) fn verdict_on(client: &Client, started: &StartedRun, uploaded: Answer) -> Verdict {
+    uploaded.with_status(201);
+    client.verdict_of(&started.run_id)
 }
 
 /// Returns an honest run of the quick suite from [`SEED`].
@@ -86,33 +106,29 @@ fn rehearse() -> Rehearsal {
         assert!(workload.segments.len() == workload.windows.len() && long >= 8, "{:?}", workload.windows);
     }
     let answer = server.upload(&started.run_id, &rehearsal.record_of(&started));
-    assert_proven(&server, &started, &answer);
+    assert_proven(&server, &started, answer);
     rehearsal
 }
 
 impl Rehearsal {
-    /// Returns the length of a JSON text, the text, and then all states.
+    /// Returns a line of JSON, and then all states.
     fn to_bytes(&self) -> Vec<u8> {
-        let lengths: Vec<usize> = self.messages.iter().filter_map(Message::state).map(|state| state.len()).collect();
+        let states: Vec<&[u8]> = self.messages.iter().filter_map(|message| message.call.state()).collect();
+        let lengths: Vec<usize> = states.iter().map(|state| state.len()).collect();
         let json = serde_json::to_vec(&(&self.record, &self.messages, lengths)).unwrap();
-        let mut bytes = u64::try_from(json.len()).unwrap().to_le_bytes().to_vec();
-        bytes.extend_from_slice(&json);
-        self.messages.iter().filter_map(Message::state).for_each(|state| bytes.extend_from_slice(state));
-        bytes
+        [&json, &b"\n"[..], &states.concat()].concat()
     }
 
     fn from_bytes(bytes: &[u8]) -> Self {
-        let (length, rest) = bytes.split_first_chunk().unwrap();
-        let (json, mut rest) = rest.split_at(usize::try_from(u64::from_le_bytes(*length)).unwrap());
+        let end = bytes.iter().position(|byte| *byte == b'\n').unwrap();
+        let (json, mut rest) = (&bytes[..end], &bytes[end + 1..]);
         let (record, mut messages, lengths): (_, Vec<Message>, Vec<usize>) = serde_json::from_slice(json).unwrap();
-        let states = messages.iter_mut().filter_map(|message| match &mut message.call {
-            Call::Show { state, .. } => Some(state),
-            Call::OpenLap(_) | Call::Commit(_) | Call::Prove(_) => None,
-        });
-        for (state, length) in states.zip(lengths) {
-            let bytes;
-            (bytes, rest) = rest.split_at(length);
-            *state = Arc::new(bytes.to_vec());
+        let mut lengths = lengths.into_iter();
+        for message in &mut messages {
+            if let Call::Show { state, .. } = &mut message.call {
+                let (bytes, after) = rest.split_at(lengths.next().unwrap());
+                (*state, rest) = (Arc::new(bytes.to_vec()), after);
+            }
         }
         Self { messages, record }
     }
@@ -139,17 +155,12 @@ impl Rehearsal {
     }
 
     /// Sends all requests before the record, each at its time.
-    pub(crate) fn send_all(&self, server: &TestServer, started: &StartedRun) {
-        self.send_all_as(server, server, started);
-    }
-
-    pub(super) fn send_all_as(&self, client: &Client, server: &TestServer, started: &StartedRun) {
+    pub(crate) fn send_all_as(&self, client: &Client, server: &TestServer, started: &StartedRun) {
         let mut now = 0.0;
         for message in &self.messages {
             server.pass(message.at - now);
             now = message.at;
-            let answer = message.call.send(client, started);
-            assert!(answer.status.is_success(), "{}", answer.text());
+            taken(client, started, &message.call);
         }
         server.pass((self.record.provenance.wall_seconds - now).max(0.0));
     }
@@ -162,7 +173,7 @@ impl Rehearsal {
     /// Plays it and waits for the verdict on an accepted record.
     pub(crate) fn verdict(&self, server: &TestServer) -> Verdict {
         let (started, answer) = self.play(server);
-        verdict_on(server, &started, &answer)
+        verdict_on(server, &started, answer)
     }
 
     /// Returns the samples per second of the last lap, on the server's clock, for a run of one network with a first lap
@@ -188,13 +199,4 @@ impl Rehearsal {
             message.call.workload() != name || number <= requests
         });
     }
-}
-
-/// Waits for the verdict on an accepted record.
-#[track_caller]
-pub(crate) fn verdict_on(server: &TestServer, started: &StartedRun, uploaded: &Answer) -> Verdict {
-    assert_eq!(uploaded.status, 201, "{}", uploaded.text());
-    let accepted: AcceptedRun = uploaded.parse();
-    let at_once = Verdict { tier: accepted.tier, notes: accepted.notes, being_verified: accepted.being_verified };
-    if at_once.being_verified { server.verdict_of(&started.run_id) } else { at_once }
 }

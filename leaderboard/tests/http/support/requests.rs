@@ -24,16 +24,6 @@ pub(crate) struct Message {
     pub(crate) call: Call,
 }
 
-impl Message {
-    /// Returns the state in the request.
-    pub(crate) fn state(&self) -> Option<&[u8]> {
-        match &self.call {
-            Call::Show { state, .. } => Some(state),
-            Call::OpenLap(_) | Call::Commit(_) | Call::Prove(_) => None,
-        }
-    }
-}
-
 /// A request of a run, without its nonce.
 #[derive(Clone, Deserialize, Serialize)]
 pub(crate) enum Call {
@@ -59,6 +49,11 @@ impl Call {
         }
     }
 
+    /// Returns the state in the request.
+    pub(crate) fn state(&self) -> Option<&[u8]> {
+        if let Self::Show { state, .. } = self { Some(state) } else { None }
+    }
+
     /// Sends the request for a run, with the run's nonce.
     pub(crate) fn send(&self, client: &Client, run: &StartedRun) -> Answer {
         let nonce = run.nonce.clone();
@@ -80,7 +75,7 @@ impl Call {
 
 /// Trains the suite for an announced run of `server`, with all requests during and after training. Returns the
 /// requests and the record, which is not uploaded.
-pub(super) fn train(server: &TestServer, run: &StartedRun, tricks: Tricks) -> (Vec<Message>, RunRecord) {
+pub(crate) fn train(server: &TestServer, run: &StartedRun, tricks: Tricks) -> (Vec<Message>, RunRecord) {
     let model = record::unregistered(run.seed);
     let clock = Rc::new(PretendedClock::default());
     let adapter = model.device.adapter.clone();

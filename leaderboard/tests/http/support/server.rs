@@ -1,12 +1,12 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use leaderboard::{Clock, Config, ExistingDatabase, Protection, Server, Task, upkeep};
+use leaderboard::{Clock, Config, ExistingDatabase, Protection, ProxyHeader, Server, Task, upkeep};
 use results::RunRecord;
 use results::api::{AcceptedRun, StartedRun, Tier};
 use tempfile::TempDir;
@@ -15,11 +15,21 @@ use tokio::sync::oneshot;
 use super::database::block_on;
 use super::{Client, TestDatabase, record};
 
-/// Signal that stops a server, and its thread.
-type Running = (oneshot::Sender<()>, JoinHandle<()>);
-
 /// Start time of every test.
 pub(crate) const BEGINNING: f64 = 1_800_000_000.0;
+/// Number of connections for all simultaneous requests of the tests from one address.
+pub(crate) const CONNECTIONS_PER_ADDRESS: u16 = 64;
+/// Secret of servers without a file.
+const SECRET: &str = "0123456789abcdef0123456789abcdef";
+
+/// Addresses of two people, as a proxy reports them.
+pub(crate) const ANN: &str = "192.0.2.7";
+pub(crate) const BOB: &str = "198.51.100.9";
+
+/// Returns a server behind a proxy that reports its clients' addresses.
+pub(crate) fn board() -> TestServer {
+    TestServer::behind_a_proxy(Protection { announcements_per_hour: 0, ..Protection::default() })
+}
 
 /// The server in a thread of this process, with a clock that advances only on request.
 pub(crate) struct TestServer {
@@ -28,19 +38,9 @@ pub(crate) struct TestServer {
     now: Arc<Mutex<f64>>,
     database: Arc<TestDatabase>,
     folder: TempDir,
-    running: Option<Running>,
-    settings: Config,
-}
-
-/// Returns the settings of most tests, except for the database and the clock.
-fn settings() -> Config {
-    Config {
-        listen: "127.0.0.1:0".to_owned(),
-        // A server with a file stores its secret next to it.
-        secret: crate::on_postgres().then(|| SECRET.to_owned()),
-        connections_per_address: Some(CONNECTIONS_PER_ADDRESS),
-        ..Config::default()
-    }
+    /// Signal that stops the server, and its thread.
+    running: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
+    pub(crate) settings: Config,
 }
 
 impl Deref for TestServer {
@@ -53,66 +53,50 @@ impl Deref for TestServer {
 
 impl TestServer {
     pub(crate) fn start() -> Self {
-        Self::protected_by(Protection::default())
+        Self::with(|_| {})
+    }
+
+    /// Starts a server with other settings.
+    pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
+        Self::in_folder(tempfile::tempdir().unwrap(), |config, _| change(config))
+    }
+
+    /// Starts a server with these limits and budgets.
+    pub(crate) fn protected_by(protection: Protection) -> Self {
+        Self::with(|config| config.protection = protection)
+    }
+
+    /// Starts a server with these limits and budgets, behind a proxy that reports its clients' addresses.
+    pub(crate) fn behind_a_proxy(protection: Protection) -> Self {
+        Self::protected_by(Protection { trusted_proxy_header: Some(ProxyHeader::XForwardedFor), ..protection })
+    }
+
+    /// Starts a server with settings that may name files in `folder`.
+    pub(crate) fn in_folder(folder: TempDir, change: impl FnOnce(&mut Config, &Path)) -> Self {
+        let mut config = settings();
+        change(&mut config, folder.path());
+        Self::open(Arc::new(TestDatabase::new()), Arc::new(Mutex::new(BEGINNING)), folder, config)
     }
 
     pub(crate) fn on(database: TestDatabase) -> Self {
-        let now = Arc::new(Mutex::new(BEGINNING));
-        Self::beside(Arc::new(database), now, tempfile::tempdir().unwrap(), settings())
+        Self::open(Arc::new(database), Arc::new(Mutex::new(BEGINNING)), tempfile::tempdir().unwrap(), settings())
     }
 
+    /// Starts another server with the same database, clock and settings.
     pub(crate) fn another(&self) -> Self {
         self.another_with_verifiers(self.settings.verifiers)
     }
 
     pub(crate) fn another_with_verifiers(&self, verifiers: u8) -> Self {
         let (database, now) = (Arc::clone(&self.database), Arc::clone(&self.now));
-        let settings = Config { verifiers, ..self.settings.clone() };
-        Self::beside(database, now, tempfile::tempdir().unwrap(), settings)
+        Self::open(database, now, tempfile::tempdir().unwrap(), Config { verifiers, ..self.settings.clone() })
     }
 
-    /// Starts a server with these limits and budgets.
-    pub(crate) fn protected_by(protection: Protection) -> Self {
-        Self::open(tempfile::tempdir().unwrap(), Config { protection, ..settings() })
-    }
-
-    /// Starts a server with the folders `page` and `data` inside `folder`.
-    pub(crate) fn with_folders(folder: TempDir, page: Option<&str>, data: Option<&str>) -> Self {
-        let inside = |name: &str| folder.path().join(name);
-        let (page, data) = (page.map(inside), data.map(inside));
-        Self::open(folder, Config { page, data, ..settings() })
-    }
-
-    /// Starts a server with the page in a folder inside `folder`, and these limits and budgets.
-    pub(crate) fn with_page_and_protection(folder: TempDir, page: &str, protection: Protection) -> Self {
-        let page = Some(folder.path().join(page));
-        Self::open(folder, Config { page, protection, ..settings() })
-    }
-
-    /// Starts a server that writes its snapshots into the folder `snapshots` inside `folder`, which the server creates.
-    pub(crate) fn with_snapshots(folder: TempDir) -> Self {
-        let snapshots = Some(folder.path().join("snapshots"));
-        Self::open(folder, Config { snapshots, ..settings() })
-    }
-
-    /// Starts a server that gives every run the same seed and has the data sets of this folder.
-    pub(crate) fn of_rehearsals(seed: u32, data: PathBuf) -> Self {
-        Self::of_rehearsals_protected_by(seed, data, Protection::default())
-    }
-
-    /// Returns [`Self::of_rehearsals`] with these limits and budgets.
-    pub(crate) fn of_rehearsals_protected_by(seed: u32, data: PathBuf, protection: Protection) -> Self {
-        let settings = Config { data: Some(data), seed: Some(seed), protection, ..settings() };
-        Self::open(tempfile::tempdir().unwrap(), settings)
-    }
-
-    fn open(folder: TempDir, settings: Config) -> Self {
-        Self::beside(Arc::new(TestDatabase::new()), Arc::new(Mutex::new(BEGINNING)), folder, settings)
-    }
-
-    fn beside(database: Arc<TestDatabase>, now: Arc<Mutex<f64>>, folder: TempDir, settings: Config) -> Self {
-        let (client, metrics, running) = launch(&database, &now, settings.clone());
-        Self { client, metrics, now, database, folder, running: Some(running), settings }
+    fn open(database: Arc<TestDatabase>, now: Arc<Mutex<f64>>, folder: TempDir, settings: Config) -> Self {
+        let client = Client::new(([127, 0, 0, 1], 0).into());
+        let mut server = Self { client, metrics: None, now, database, folder, running: None, settings };
+        server.restart();
+        server
     }
 
     /// Restarts it with this number of verifying threads.
@@ -121,22 +105,32 @@ impl TestServer {
         self.restart();
     }
 
-    /// Restarts it at the same address, as if it had been killed while it verified all waiting runs.
-    pub(crate) fn restart_as_if_killed(&mut self) {
-        self.stop();
-        let address = self.client.address;
-        self.database.execute(&format!(
-            "UPDATE verifications SET taken_by = '{address}', taken_until_unix_seconds = 1e12, attempts = attempts + 1"
-        ));
-        self.settings.listen = address.to_string();
-        self.restart_with_verifiers(1);
-    }
-
     /// Stops the server and starts another one on the same database, at the same moment.
     pub(crate) fn restart(&mut self) {
         self.stop();
-        let (client, metrics, running) = launch(&self.database, &self.now, self.settings.clone());
-        (self.client, self.metrics, self.running) = (client, metrics, Some(running));
+        let now = Arc::clone(&self.now);
+        let clock = Clock::from_fn(move || *now.lock().unwrap());
+        let config = Config { database: self.database.address(), clock, ..self.settings.clone() };
+        let (stop, stopped) = oneshot::channel::<()>();
+        let (tell_address, address) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+            runtime.block_on(async {
+                let server = Server::bind(config).await.unwrap();
+                tell_address.send((server.address(), server.metrics_address())).unwrap();
+                server.run(async { stopped.await.unwrap() }).await;
+            });
+        });
+        let (address, metrics) = address.recv().unwrap();
+        (self.client, self.metrics) = (Client::new(address), metrics.map(Client::new));
+        self.running = Some((stop, thread));
+    }
+
+    pub(crate) fn stop(&mut self) {
+        if let Some((stop, thread)) = self.running.take() {
+            stop.send(()).unwrap();
+            thread.join().unwrap();
+        }
     }
 
     pub(crate) fn metrics(&self) -> &Client {
@@ -170,18 +164,37 @@ impl TestServer {
 
     /// Uploads an honest run that is accepted, after `change`. Its summaries are recomputed.
     pub(crate) fn accepted(&self, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
-        let (started, mut record) = self.honest_run();
+        self.accepted_from(&self.client, change)
+    }
+
+    /// Does the same from this address.
+    pub(crate) fn accepted_by(&self, who: &'static str, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
+        self.accepted_from(&self.seen_at(who), change)
+    }
+
+    fn accepted_from(&self, client: &Client, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
+        let started = client.begin();
+        let mut record = record::for_run(&started);
+        self.pass(record.provenance.wall_seconds);
         change(&mut record);
         record::summarise(&mut record);
         record::declare(&mut record);
-        self.upload(&started.run_id, &record).with_status(201).parse()
+        client.upload(&started.run_id, &record).with_status(201).parse()
     }
 
-    /// Uploads a run like [`Self::accepted`], and makes it proven.
-    pub(crate) fn proven(&self, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
-        let run = self.accepted(change);
+    /// Uploads a run like [`Self::accepted`], makes it proven, and returns its id.
+    pub(crate) fn proven(&self, change: impl FnOnce(&mut RunRecord)) -> String {
+        self.made_proven(self.accepted(change))
+    }
+
+    /// Does the same from this address.
+    pub(crate) fn proven_by(&self, who: &'static str, change: impl FnOnce(&mut RunRecord)) -> String {
+        self.made_proven(self.accepted_by(who, change))
+    }
+
+    fn made_proven(&self, run: AcceptedRun) -> String {
         self.set_tier(&run.run_id, Tier::Proven);
-        AcceptedRun { tier: Tier::Proven, ..run }
+        run.run_id
     }
 
     pub(crate) fn set_tier(&self, run_id: &str, tier: Tier) {
@@ -195,13 +208,6 @@ impl TestServer {
             self.set_tier(&run_id, Tier::Proven);
         }
     }
-
-    fn stop(&mut self) {
-        if let Some((stop, thread)) = self.running.take() {
-            stop.send(()).unwrap();
-            thread.join().unwrap();
-        }
-    }
 }
 
 impl Drop for TestServer {
@@ -210,28 +216,15 @@ impl Drop for TestServer {
     }
 }
 
-/// Secret of servers without a file.
-pub(crate) const SECRET: &str = "0123456789abcdef0123456789abcdef";
-
-/// Number of connections for all simultaneous requests of the tests from one address.
-pub(crate) const CONNECTIONS_PER_ADDRESS: u16 = 64;
-
-fn launch(database: &TestDatabase, now: &Arc<Mutex<f64>>, settings: Config) -> (Client, Option<Client>, Running) {
-    let now = Arc::clone(now);
-    let clock = Clock::from_fn(move || *now.lock().unwrap());
-    let config = Config { database: database.address(), clock, ..settings };
-    let (stop, stopped) = oneshot::channel::<()>();
-    let (tell_address, address) = std::sync::mpsc::channel();
-    let thread = std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        runtime.block_on(async {
-            let server = Server::bind(config).await.unwrap();
-            tell_address.send((server.address(), server.metrics_address())).unwrap();
-            server.run(async { stopped.await.unwrap() }).await;
-        });
-    });
-    let (address, metrics) = address.recv().unwrap();
-    (Client::new(address), metrics.map(Client::new), (stop, thread))
+/// Returns the settings of most tests, except for the database and the clock.
+fn settings() -> Config {
+    Config {
+        listen: "127.0.0.1:0".to_owned(),
+        // A server with a file stores its secret next to it.
+        secret: crate::on_postgres().then(|| SECRET.to_owned()),
+        connections_per_address: Some(CONNECTIONS_PER_ADDRESS),
+        ..Config::default()
+    }
 }
 
 /// The real binary as a child process, killed when dropped.
@@ -314,4 +307,29 @@ pub(crate) fn command_with_descriptors(most: u32) -> Command {
     limited.args(["-c", &format!("ulimit -n {most} && exec \"$0\" \"$@\"")]).arg(program.get_program());
     limited.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
     limited
+}
+
+/// Runs a task of the command line: its words, then `--database` with this value.
+pub(crate) fn run(words: &[&str], database: impl AsRef<OsStr>) -> Output {
+    command().args(words).arg("--database").arg(database).output().unwrap()
+}
+
+/// Returns the output of a successful command.
+#[track_caller]
+pub(crate) fn done(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// Returns the error of a failed command.
+#[track_caller]
+pub(crate) fn failed(output: &Output) -> String {
+    assert!(!output.status.success() && output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Asserts that a command's output contains these parts.
+#[track_caller]
+pub(crate) fn assert_says(said: &str, parts: &[&str]) {
+    parts.iter().for_each(|part| assert!(said.contains(part), "{part}: {said}"));
 }
