@@ -17,78 +17,69 @@ fn main() {
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=locales");
     let folder = env::var("CARGO_MANIFEST_DIR").expect("cargo says where the crate is");
-    let messages = match catalogue::read(&Path::new(&folder).join("locales")) {
-        Ok(messages) => messages,
-        Err(problems) => {
-            for problem in problems {
-                println!("cargo::error={problem}");
-            }
-            process::exit(1);
-        }
-    };
+    let messages = catalogue::read(&Path::new(&folder).join("locales")).unwrap_or_else(|problem| {
+        println!("cargo::error={problem}");
+        process::exit(1);
+    });
     let out = env::var("OUT_DIR").expect("cargo says where to write");
     fs::write(Path::new(&out).join("messages.rs"), rust(&messages)).expect("the target folder can be written");
 }
 
 /// Source code of the module `words::messages`.
 fn rust(messages: &[Message]) -> String {
-    let mut source = String::new();
-    for message in messages {
-        source.push_str(&of_message(message));
-    }
-    let entries: Vec<String> = messages
-        .iter()
-        .map(|message| {
-            let texts: Vec<String> = message.texts.iter().map(|text| format!("{:?}", text.other)).collect();
-            format!("({:?}, [{}])", message.name, texts.join(", "))
-        })
-        .collect();
-    let is_named = |message: &&Message| NAMED.iter().any(|group| message.name.starts_with(group));
-    let named = messages.iter().filter(is_named).filter(|message| message.arguments.is_empty());
-    let named: String = named.map(|Message { name, .. }| format!("    ({name:?}, {name}),\n")).collect();
+    let mut source: String = messages.iter().map(of_message).collect();
+    let is_named = |message: &&Message| {
+        NAMED.iter().any(|group| message.name.starts_with(group)) && message.texts[0].arguments.is_empty()
+    };
+    let named = messages.iter().filter(is_named).map(|Message { name, .. }| format!("    ({name:?}, {name}),\n"));
+    let named: String = named.collect();
     source.push_str(&format!("/// Texts for names in the data.\npub const NAMED: &[(&str, Plain)] = &[\n{named}];\n"));
+    let entry = |message: &Message| format!("({:?}, {}),\n", message.name, quoted(message, |text| text.other.clone()));
+    let entries: String = messages.iter().map(entry).collect();
     source.push_str(&format!(
         "/// Each text by its name, in all languages.\n#[cfg(not(target_arch = \"wasm32\"))]\n\
-         pub const ALL: &[(&str, [&str; {}])] = &[\n{}\n];\n",
-        catalogue::LANGUAGES.len(),
-        entries.join(",\n")
+         pub const ALL: &[(&str, [&str; {}])] = &[\n{entries}];\n",
+        catalogue::LANGUAGES.len()
     ));
     source
 }
 
+/// Array with a text of a message for each language.
+fn quoted(message: &Message, text: impl Fn(&Text) -> String) -> String {
+    format!("{:?}", message.texts.iter().map(text).collect::<Vec<_>>())
+}
+
 fn of_message(message: &Message) -> String {
-    let Message { name, texts, arguments, counted } = message;
-    let documentation = texts[0].other.replace('[', "\\[").replace('<', "\\<");
+    let Message { name, texts } = message;
+    let Text { arguments, other, .. } = &texts[0];
+    let counted = texts.iter().find_map(|text| text.counted.as_ref());
+    let documentation = other.replace('[', "\\[").replace('<', "\\<");
     if arguments.is_empty() {
-        let texts: Vec<String> = texts.iter().map(|text| format!("{:?}", text.other)).collect();
-        return format!("/// {documentation}\npub const {name}: Plain = Plain([{}]);\n", texts.join(", "));
+        let texts = quoted(message, |text| text.other.clone());
+        return format!("/// {documentation}\npub const {name}: Plain = Plain({texts});\n");
     }
     let kind = |argument: &String| {
-        if counted.as_ref() == Some(argument) { "&'a u64" } else { "&'a dyn Argument" }
+        if counted == Some(argument) { "&'a u64" } else { "&'a dyn Argument" }
     };
-    let fields: Vec<String> =
-        arguments.iter().map(|argument| format!("    pub r#{argument}: {},\n", kind(argument))).collect();
+    let field = |argument| format!("    pub r#{argument}: {},\n", kind(argument));
+    let fields: String = arguments.iter().map(field).collect();
     let values: Vec<String> = arguments.iter().map(|argument| format!("self.r#{argument}")).collect();
     let numbered = |text: &str| {
-        let mut text = text.to_owned();
-        for (number, argument) in arguments.iter().enumerate() {
-            text = text.replace(&format!("{{{argument}}}"), &format!("{{{number}}}"));
-        }
-        text
+        arguments.iter().enumerate().fold(text.to_owned(), |text, (number, argument)| {
+            text.replace(&format!("{{{argument}}}"), &format!("{{{number}}}"))
+        })
     };
-    let one = |text: &Text| format!("{:?}", numbered(text.one.as_ref().unwrap_or(&text.other)));
-    let other = |text: &Text| format!("{:?}", numbered(&text.other));
-    let written = |of: &dyn Fn(&Text) -> String| format!("[{}]", texts.iter().map(of).collect::<Vec<_>>().join(", "));
+    let others = quoted(message, |text| numbered(&text.other));
     let pattern = match counted {
         Some(argument) => {
-            format!("if *self.r#{argument} == 1 {{ {} }} else {{ {} }}", written(&one), written(&other))
+            let ones = quoted(message, |text| numbered(text.one.as_ref().unwrap_or(&text.other)));
+            format!("if *self.r#{argument} == 1 {{ {ones} }} else {{ {others} }}")
         }
-        None => written(&other),
+        None => others,
     };
     format!(
-        "/// {documentation}\npub struct {name}<'a> {{\n{}}}\nimpl {name}<'_> {{\n    /// In the language of the page.\n    \
-         pub fn text(&self) -> String {{\n        filled({pattern}, &[{}])\n    }}\n}}\n",
-        fields.concat(),
+        "/// {documentation}\npub struct {name}<'a> {{\n{fields}}}\nimpl {name}<'_> {{\n    /// In the language of the \
+         page.\n    pub fn text(&self) -> String {{\n        filled({pattern}, &[{}])\n    }}\n}}\n",
         values.join(", ")
     )
 }

@@ -17,6 +17,18 @@ pub enum PageBackend {
     JaxJsWasm,
 }
 
+// Names of backends in the engine, or of programs in `app/frameworks`.
+results::names!(PageBackend {
+    Wgsl = "wgsl",
+    BurnWgpu = "burn-wgpu",
+    BurnFlex = "burn-flex",
+    TfjsWebgpu = "tfjs-webgpu",
+    TfjsWebgl = "tfjs-webgl",
+    TfjsWasm = "tfjs-wasm",
+    JaxJsWebgpu = "jax-js-webgpu",
+    JaxJsWasm = "jax-js-wasm"
+});
+
 /// Origin of a backend, which determines how the page loads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maker {
@@ -28,37 +40,8 @@ pub enum Maker {
 }
 
 impl PageBackend {
-    pub const ALL: [Self; 8] = [
-        Self::Wgsl,
-        Self::BurnWgpu,
-        Self::BurnFlex,
-        Self::TfjsWebgpu,
-        Self::TfjsWebgl,
-        Self::TfjsWasm,
-        Self::JaxJsWebgpu,
-        Self::JaxJsWasm,
-    ];
-
     /// Backends compared by default: our kernels and each framework, all on WebGPU.
     pub const COMPARED: [Self; 4] = [Self::Wgsl, Self::BurnWgpu, Self::TfjsWebgpu, Self::JaxJsWebgpu];
-
-    /// Name of the backend in the engine, or of a program in `app/frameworks`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Wgsl => "wgsl",
-            Self::BurnWgpu => "burn-wgpu",
-            Self::BurnFlex => "burn-flex",
-            Self::TfjsWebgpu => "tfjs-webgpu",
-            Self::TfjsWebgl => "tfjs-webgl",
-            Self::TfjsWasm => "tfjs-wasm",
-            Self::JaxJsWebgpu => "jax-js-webgpu",
-            Self::JaxJsWasm => "jax-js-wasm",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|backend| backend.name() == name)
-    }
 
     pub fn title(self) -> &'static str {
         words::named("backend", self.name()).unwrap_or_default()

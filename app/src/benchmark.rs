@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use leptos::leptos_dom::helpers::IntervalHandle;
+use gloo_timers::callback::Interval;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::{Length, Outcome, Positive, Precision, RunRecord, SeedSource, Suite, Warning};
@@ -19,7 +19,7 @@ use crate::words::remarks::{Failure, SEED_BY_HAND};
 use crate::{text, words};
 
 /// Interval between redraws. More frequent ones would compete with training for the GPU.
-const DRAW_EVERY: Duration = Duration::from_millis(250);
+const DRAW_EVERY_MILLISECONDS: u32 = 250;
 /// Time after a cancel request at which the worker is terminated.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(3);
 /// Time without progress after which a worker that has not started is assumed to have failed.
@@ -27,8 +27,9 @@ const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// Minimum hidden time that triggers a warning, unless the run was paused.
 const HIDDEN_SECONDS: f64 = 0.5;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Stage {
+    #[default]
     Ready,
     Running,
     Cancelling,
@@ -67,7 +68,7 @@ impl Finished {
 }
 
 /// The page's one run at a time.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Benchmark {
     pub(crate) stage: RwSignal<Stage>,
     /// State of the run, updated with every event. Notifies at most four times a second.
@@ -96,31 +97,10 @@ struct RunSession {
     on_battery: bool,
     /// Reason the run is not registered with the leaderboard.
     unregistered: Option<String>,
-    _drawing: Ticker,
-}
-
-struct Ticker(IntervalHandle);
-
-impl Drop for Ticker {
-    fn drop(&mut self) {
-        self.0.clear();
-    }
+    _drawing: Interval,
 }
 
 impl Benchmark {
-    pub(crate) fn new() -> Self {
-        Self {
-            stage: RwSignal::new(Stage::Ready),
-            live: RwSignal::new(Live::default()),
-            finished: RwSignal::new(None),
-            supplies: RwSignal::new(Supplies::default()),
-            classifier: Classifier::new(),
-            session: StoredValue::new_local(None),
-            began: StoredValue::new(0.0),
-            attempt: StoredValue::new(0),
-        }
-    }
-
     pub(crate) fn is_running(self) -> bool {
         matches!(self.stage.get(), Stage::Running | Stage::Cancelling)
     }
@@ -160,7 +140,7 @@ impl Benchmark {
                 return;
             };
             if let Err(reason) = self.open(attempt, kind, &options, bundle, turn).await {
-                self.end(Stage::Failed(Failure::NotOpened { reason }));
+                self.end(Stage::Failed(Failure::NotLoaded(reason)));
             }
         });
     }
@@ -202,7 +182,6 @@ impl Benchmark {
                 self.classifier.receive(message);
             }
         })?;
-        let drawing = set_interval_with_handle(move || self.draw(), DRAW_EVERY).map_err(|_| "no timer".to_owned())?;
         self.session.set_value(Some(RunSession {
             worker,
             kind,
@@ -213,7 +192,7 @@ impl Benchmark {
             pressure: PressureWatch::start(),
             on_battery,
             unregistered,
-            _drawing: Ticker(drawing),
+            _drawing: Interval::new(DRAW_EVERY_MILLISECONDS, move || self.draw()),
         }));
         self.watch_for_start(attempt);
         Ok(())
@@ -256,9 +235,10 @@ impl Benchmark {
                     session.worker.hidden(true);
                 }
             }),
-            FromWorker::NotLoaded(reason) => self.end(Stage::Failed(Failure::NotLoaded { reason })),
-            FromWorker::Loading { loaded_bytes, total_bytes, .. } => {
-                self.change(|live| live.loading(loaded_bytes, total_bytes));
+            FromWorker::NotLoaded(reason) => self.end(Stage::Failed(Failure::NotLoaded(reason))),
+            FromWorker::Loading { loaded_bytes, total_bytes } => {
+                let share = loaded_bytes as f64 / total_bytes.max(1) as f64;
+                self.change(|live| live.forecast.loaded = Some(share));
             }
             FromWorker::Keep { key, text } => platform::keep_tuning(key, text),
             FromWorker::Event(event) => {
@@ -273,9 +253,9 @@ impl Benchmark {
                 if let Some(record) = so_far {
                     self.keep(*record);
                 }
-                self.end(Stage::Failed(Failure::Failed { trouble, reason: sentence }));
+                self.end(Stage::Failed(Failure::Failed(trouble, sentence)));
             }
-            FromWorker::Crashed(reason) => self.end(Stage::Failed(Failure::Crashed { reason })),
+            FromWorker::Crashed(reason) => self.end(Stage::Failed(Failure::Crashed(reason))),
             FromWorker::Classified(_) => {}
         }
     }
@@ -295,9 +275,9 @@ impl Benchmark {
         }
         if let Some((cause, reason)) = text::nothing_trained(&record) {
             let trouble = Trouble::Workload(cause);
-            return self.end(Stage::Failed(Failure::Failed { trouble, reason }));
+            return self.end(Stage::Failed(Failure::Failed(trouble, reason)));
         }
-        self.change(Live::finish);
+        self.change(|live| live.fraction = 1.0);
         self.keep(record);
         self.end(Stage::Finished);
     }
@@ -380,7 +360,6 @@ async fn order(kind: RunKind, options: &RunOptions) -> (Order, Option<String>) {
         registration: None,
         started_unix_seconds,
         client: platform::browser().client(platform::logical_processors()),
-        claimed_name: None,
         kept: platform::kept_tuning(),
     };
     match kind {

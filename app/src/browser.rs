@@ -97,32 +97,24 @@ impl Browser {
     }
 }
 
-impl Family {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Chrome => "Chrome",
-            Self::Edge => "Edge",
-            Self::Firefox => "Firefox",
-            Self::Opera => "Opera",
-            Self::Safari => "Safari",
-            Self::SamsungInternet => "Samsung Internet",
-            Self::Unknown => "unknown",
-        }
-    }
-}
+results::names!(Family {
+    Chrome = "Chrome",
+    Edge = "Edge",
+    Firefox = "Firefox",
+    Opera = "Opera",
+    Safari = "Safari",
+    SamsungInternet = "Samsung Internet",
+    Unknown = "unknown"
+});
 
-impl System {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Android => "Android",
-            Self::Ios => "iOS",
-            Self::Linux => "Linux",
-            Self::MacOs => "macOS",
-            Self::Windows => "Windows",
-            Self::Unknown => "unknown",
-        }
-    }
-}
+results::names!(System {
+    Android = "Android",
+    Ios = "iOS",
+    Linux = "Linux",
+    MacOs = "macOS",
+    Windows = "Windows",
+    Unknown = "unknown"
+});
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
@@ -246,6 +238,8 @@ fn particular(browser: &Browser, obstacle: Obstacle) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn browser(user_agent: &str) -> Browser {
@@ -254,11 +248,12 @@ mod tests {
 
     #[test]
     fn leaderboard_filters_by_every_family_and_system() {
-        let mut families = FAMILIES.iter().map(|(_, family)| family.name());
-        assert!(families.all(|name| results::BROWSERS.contains(&name)));
-        let mut systems = SYSTEMS.iter().map(|(_, system)| system.name());
-        assert!(systems.all(|name| results::SYSTEMS.contains(&name)));
-        assert_eq!((Family::Unknown.name(), System::Unknown.name()), (results::UNKNOWN, results::UNKNOWN));
+        let with_unknown = |known: &[&'static str]| [known, &[results::UNKNOWN]].concat();
+        assert_eq!(Family::ALL.map(Family::name).to_vec(), with_unknown(&results::BROWSERS));
+        assert_eq!(
+            System::ALL.map(System::name).iter().collect::<BTreeSet<_>>(),
+            with_unknown(&results::SYSTEMS).iter().collect()
+        );
     }
 
     #[test]

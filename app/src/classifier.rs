@@ -8,7 +8,7 @@ use training_worker::FromWorker;
 use crate::live::Trained;
 use crate::platform::TrainingWorker;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Classifier {
     /// The network, while its worker is alive.
     pub(crate) network: RwSignal<Option<Trained>>,
@@ -28,15 +28,6 @@ pub(crate) struct Answer {
 }
 
 impl Classifier {
-    pub(crate) fn new() -> Self {
-        Self {
-            network: RwSignal::new(None),
-            answer: RwSignal::new(None),
-            worker: StoredValue::new_local(None),
-            pending: StoredValue::new(None),
-        }
-    }
-
     /// Keeps the worker of a finished run, or drops it if there is no network to try.
     pub(crate) fn keep(self, worker: Option<TrainingWorker>, network: Option<Trained>) {
         self.worker.set_value(worker);

@@ -1,8 +1,8 @@
 //! Tab, filters and columns of the leaderboard. They are kept in the page's URL, so that a link shows what its sender saw.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use engine::KNOWN_BACKENDS;
 use results::api::{ListRuns, RankedClass, RunRow, RunSort, Tier};
 use results::{BROWSERS, ClientKind, Date, METRICS, Metric, Precision, SYSTEMS, UNKNOWN, Unit, VENDORS};
 
@@ -23,118 +23,137 @@ pub enum Shown {
 }
 
 impl Shown {
-    const fn name(self) -> Option<&'static str> {
+    const fn name(self) -> &'static str {
         match self {
-            Self::Score => None,
-            Self::Network(name) => Some(name),
-            Self::Runs => Some("runs"),
+            Self::Score => "",
+            Self::Network(name) => name,
+            Self::Runs => "runs",
         }
     }
 
     fn named(name: &str) -> Self {
-        if name == "runs" { Self::Runs } else { network(name).map_or(Self::Score, Self::Network) }
+        if name == Self::Runs.name() { Self::Runs } else { network(name).map_or(Self::Score, Self::Network) }
     }
 }
 
-pub const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F16];
+/// Selected tab, filters and columns, by their names in the URL. Values at their defaults are absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filters(BTreeMap<&'static str, String>);
 
-/// Selected tab and filters: four filters for places, then those for runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Filters {
-    pub shown: Shown,
-    pub suite: &'static str,
-    pub class: RankedClass,
-    pub client: Option<ClientKind>,
-    pub precision: Precision,
-    /// `None` for all networks.
-    pub network: Option<&'static str>,
-    /// `None` for all backends.
-    pub backend: Option<&'static str>,
-    pub runs: RunFilters,
-    pub columns: Columns,
-}
-
-impl Default for Filters {
-    fn default() -> Self {
-        Self {
-            shown: Shown::default(),
-            suite: engine::SUITES[0].name,
-            class: RankedClass::default(),
-            client: None,
-            precision: Precision::F32,
-            network: None,
-            backend: None,
-            runs: RunFilters::default(),
-            columns: Columns::default(),
-        }
-    }
-}
+/// Names in the URL of what is not a [`List`].
+const TAB: &str = "leaderboard";
+pub const SINCE: &str = "leaderboard-run-since";
+pub const UNTIL: &str = "leaderboard-run-until";
+pub const DEVICE: &str = "leaderboard-run-device";
 
 impl Filters {
     /// Parameter names in the URL.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        Self::NAMES.into_iter().chain(LISTS.map(|list| list.name)).chain([SINCE, UNTIL, DEVICE, COLUMNS])
+        let lists = LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS).map(|list| list.name);
+        [TAB].into_iter().chain(lists).chain([SINCE, UNTIL, DEVICE, COLUMNS])
     }
-
-    const NAMES: [&str; 7] = [
-        "leaderboard",
-        "leaderboard-suite",
-        "leaderboard-class",
-        "leaderboard-client",
-        "leaderboard-precision",
-        "leaderboard-network",
-        "leaderboard-backend",
-    ];
 
     /// Parses decoded pairs of name and value. Unknown ones are ignored: a link may come from another version of the
     /// page.
     pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut filters = Self::default();
         for (name, value) in pairs {
-            match name {
-                "leaderboard" => filters.shown = Shown::named(value),
-                "leaderboard-suite" => filters.suite = engine::suite(value).map_or(filters.suite, |suite| suite.name),
-                "leaderboard-class" => filters.class = RankedClass::named(value).unwrap_or_default(),
-                "leaderboard-client" => filters.client = ClientKind::named(value),
-                "leaderboard-precision" => filters.precision = precision(value).unwrap_or(filters.precision),
-                "leaderboard-network" => filters.network = network(value),
-                "leaderboard-backend" => filters.backend = backend(value),
-                COLUMNS => filters.columns = Columns::parse(value),
-                _ => filters.runs.set(name, value),
-            }
+            filters.set(name, value);
         }
         filters
     }
 
+    /// Sets a filter from a name and value in the URL. An unknown value resets it.
+    pub fn set(&mut self, name: &str, value: &str) {
+        let Some(name) = Self::names().find(|known| *known == name) else { return };
+        let is_set = match name {
+            TAB => Shown::named(value) != Shown::Score,
+            SINCE | UNTIL => Date::from_iso(value).is_some(),
+            DEVICE => is_key(value),
+            COLUMNS => Columns::parse(value) != Columns::default(),
+            _ => List::named(name).is_some_and(|list| list.is_set_by(value)),
+        };
+        self.0.remove(name);
+        if is_set {
+            self.0.insert(name, value.to_owned());
+        }
+    }
+
+    /// Value of a filter that is not at its default.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
     /// Names and values of the filters that differ from the default.
     pub fn pairs(&self) -> Vec<(&'static str, String)> {
-        let usual = Self::default();
-        let values = [
-            self.shown.name(),
-            (self.suite != usual.suite).then_some(self.suite),
-            (self.class != usual.class).then(|| self.class.name()),
-            self.client.map(ClientKind::name),
-            (self.precision != usual.precision).then(|| self.precision.name()),
-            self.network,
-            self.backend,
-        ];
-        let usual = Self::NAMES.into_iter().zip(values).filter_map(|(name, value)| Some((name, value?.to_owned())));
-        let columns = (self.columns != Columns::default()).then(|| (COLUMNS, self.columns.written()));
-        usual.chain(self.runs.pairs()).chain(columns).collect()
+        Self::names().filter_map(|name| Some((name, self.get(name)?.to_owned()))).collect()
     }
 
     /// The chosen tab, or the score if it is a network that the suite lacks.
     pub fn tab(&self) -> Shown {
-        match self.shown {
-            Shown::Network(name) if !suite_networks(self.suite).contains(&name) => Shown::Score,
+        match Shown::named(self.get(TAB).unwrap_or_default()) {
+            Shown::Network(name) if !suite_networks(self.suite()).contains(&name) => Shown::Score,
             shown => shown,
         }
     }
 
+    pub fn show(&mut self, tab: Shown) {
+        self.set(TAB, tab.name());
+    }
+
+    pub fn suite(&self) -> &'static str {
+        SUITE.chosen(self)
+    }
+
+    pub fn class(&self) -> RankedClass {
+        RankedClass::named(CLASS.chosen(self)).unwrap_or_default()
+    }
+
+    pub fn client(&self) -> Option<ClientKind> {
+        ClientKind::named(CLIENT.chosen(self))
+    }
+
+    pub fn precision(&self) -> Precision {
+        Precision::named(PRECISION.chosen(self)).unwrap_or_default()
+    }
+
+    pub fn columns(&self) -> Columns {
+        self.get(COLUMNS).map(Columns::parse).unwrap_or_default()
+    }
+
     /// True if a filter of places is not at its default.
     pub fn any_of_places(&self) -> bool {
-        let Self { suite, class, client, precision, .. } = Self::default();
-        (self.suite, self.class, self.client, self.precision) != (suite, class, client, precision)
+        LISTS_OF_PLACES.iter().any(|list| self.get(list.name).is_some())
+    }
+
+    /// True if a filter of runs below the network and the backend is not at its default.
+    pub fn any_of_runs(&self) -> bool {
+        let lists = LISTS_OF_RUNS.iter().skip(2).map(|list| list.name);
+        lists.chain([SINCE, UNTIL, DEVICE]).any(|name| self.get(name).is_some())
+    }
+
+    /// Returns the query for single runs. Sorting by a metric needs a network.
+    pub fn run_query(&self) -> ListRuns {
+        let text = |name: &str| self.get(name).map(str::to_owned);
+        let [workload, backend, sort, suite, precision, client, browser, system, vendor, tier] =
+            LISTS_OF_RUNS.map(|list| text(list.name));
+        let sort = sort.as_deref().and_then(RunSort::named);
+        ListRuns {
+            sort: sort.filter(|sort| workload.is_some() || !sort.needs_workload()),
+            workload,
+            backend,
+            precision: precision.as_deref().and_then(Precision::named),
+            suite,
+            device: text(DEVICE),
+            vendor,
+            browser,
+            system,
+            client: client.as_deref().and_then(ClientKind::named),
+            tier: tier.as_deref().and_then(Tier::from_name),
+            since: text(SINCE),
+            until: text(UNTIL),
+            ..ListRuns::default()
+        }
     }
 }
 
@@ -151,135 +170,97 @@ pub fn network(name: &str) -> Option<&'static str> {
     networks().find(|known| *known == name)
 }
 
-pub fn backend(name: &str) -> Option<&'static str> {
-    KNOWN_BACKENDS.iter().map(|known| known.name).find(|known| *known == name)
-}
+pub const SUITE: List = list("leaderboard-suite", messages::common_suite, || {
+    engine::SUITES.iter().map(|suite| (suite.name, text::suite_title(suite.name).into())).collect()
+});
+pub const CLASS: List = list("leaderboard-class", messages::filters_compute_on, || {
+    vec![(RankedClass::Gpu.name(), "GPUs".into()), (RankedClass::Processor.name(), t!(filters_processors).into())]
+});
+pub const CLIENT: List = list("leaderboard-client", messages::filters_run_in, clients);
+pub const PRECISION: List = list("leaderboard-precision", messages::common_precision, || {
+    named([Precision::F32, Precision::F16].map(Precision::name))
+});
 
-fn precision(name: &str) -> Option<Precision> {
-    PRECISIONS.into_iter().find(|precision| precision.name() == name)
-}
+/// Filters of places. The first value is the default.
+pub const LISTS_OF_PLACES: [List; 4] = [SUITE, CLASS, CLIENT, PRECISION];
 
-/// Filters with a list of values.
-pub const LISTS: [List; 8] = [
-    list("leaderboard-run-sort", messages::filters_order, messages::filters_order_usual, || {
-        RunSort::ALL.into_iter().map(|sort| (sort.name(), order(sort).into())).collect()
+/// Filters of single runs, which include all by default: first the two shown above the others.
+pub const LISTS_OF_RUNS: [List; 10] = [
+    list("leaderboard-network", messages::common_network, || {
+        all(networks().map(|name| (name, text::workload_title(name).into())))
     }),
-    list("leaderboard-run-suite", messages::common_suite, messages::filters_all, || {
-        engine::SUITES.iter().map(|suite| (suite.name, text::suite_inside(suite.name).into())).collect()
+    list("leaderboard-backend", messages::common_backend, || {
+        all(named(engine::KNOWN_BACKENDS.iter().map(|known| known.name)))
     }),
-    list("leaderboard-run-precision", messages::common_precision, messages::filters_all, || {
-        named(Precision::ALL.map(Precision::name), None)
+    list("leaderboard-run-sort", messages::filters_order, || {
+        let orders = RunSort::ALL.into_iter().map(|sort| (sort.name(), order(sort).into()));
+        std::iter::once(("", t!(filters_order_usual).into())).chain(orders).collect()
     }),
-    list("leaderboard-run-client", messages::filters_run_in, messages::filters_all, || {
-        let (native, browser) = (ClientKind::Native.name(), ClientKind::Browser.name());
-        vec![(native, t!(common_program).into()), (browser, t!(common_browser).into())]
+    list("leaderboard-run-suite", messages::common_suite, || {
+        all(engine::SUITES.iter().map(|suite| (suite.name, text::suite_inside(suite.name).into())))
     }),
-    list("leaderboard-run-browser", messages::common_browser, messages::filters_all, || {
-        named(BROWSERS, Some(t!(filters_other)))
-    }),
-    list("leaderboard-run-system", messages::filters_system, messages::filters_all, || {
-        named(SYSTEMS, Some(t!(filters_other)))
-    }),
-    list("leaderboard-run-vendor", messages::filters_vendor, messages::filters_all, || named(VENDORS, None)),
-    list("leaderboard-run-tier", messages::filters_tier, messages::filters_all, || {
-        [Tier::Proven, Tier::Checked, Tier::Unverified, Tier::Flagged].map(|of| (of.name(), tier(of).into())).to_vec()
+    list("leaderboard-run-precision", messages::common_precision, || all(named(Precision::ALL.map(Precision::name)))),
+    list("leaderboard-run-client", messages::filters_run_in, clients),
+    list("leaderboard-run-browser", messages::common_browser, || all(named(BROWSERS).into_iter().chain(other()))),
+    list("leaderboard-run-system", messages::filters_system, || all(named(SYSTEMS).into_iter().chain(other()))),
+    list("leaderboard-run-vendor", messages::filters_vendor, || all(named(VENDORS))),
+    list("leaderboard-run-tier", messages::filters_tier, || {
+        let tiers = [Tier::Proven, Tier::Checked, Tier::Unverified, Tier::Flagged];
+        all(tiers.map(|of| (of.name(), tier(of).into())))
     }),
 ];
 
-const fn list(name: &'static str, title: Plain, all: Plain, values: fn() -> Vec<Word>) -> List {
-    List { name, title, all, values }
+const fn list(name: &'static str, title: Plain, values: fn() -> Vec<Word>) -> List {
+    List { name, title, values }
 }
 
-/// Values that are their own titles, and optionally one for unknown values.
-fn named(names: impl IntoIterator<Item = &'static str>, unknown: Option<&'static str>) -> Vec<Word> {
-    let names = names.into_iter().map(|name| (name, name.into()));
-    names.chain(unknown.map(|title| (UNKNOWN, title.into()))).collect()
+/// Values that are their own titles.
+fn named(names: impl IntoIterator<Item = &'static str>) -> Vec<Word> {
+    names.into_iter().map(|name| (name, name.into())).collect()
 }
 
-/// Parameter names of the other filters in the URL.
-pub const SINCE: &str = "leaderboard-run-since";
-pub const UNTIL: &str = "leaderboard-run-until";
-pub const DEVICE: &str = "leaderboard-run-device";
+fn all(values: impl IntoIterator<Item = Word>) -> Vec<Word> {
+    std::iter::once(("", t!(filters_all).into())).chain(values).collect()
+}
 
-/// Filter with a list of values.
+fn other() -> Option<Word> {
+    Some((UNKNOWN, t!(filters_other).into()))
+}
+
+fn clients() -> Vec<Word> {
+    let (native, browser) = (ClientKind::Native.name(), ClientKind::Browser.name());
+    all([(native, t!(common_program).into()), (browser, t!(common_browser).into())])
+}
+
+/// Filter with a list of values, the default first.
 #[derive(Clone, Copy)]
 pub struct List {
     pub name: &'static str,
     pub title: Plain,
-    pub all: Plain,
     values: fn() -> Vec<Word>,
 }
 
-/// Value in the API, and its title.
+/// Value in the API and in the URL, and its title. It is empty for all.
 pub type Word = (&'static str, Cow<'static, str>);
 
 impl List {
+    fn named(name: &str) -> Option<&'static Self> {
+        LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS).find(|list| list.name == name)
+    }
+
     pub fn values(&self) -> Vec<Word> {
         (self.values)()
     }
 
-    fn value(&self, word: &str) -> Option<&'static str> {
-        self.values().into_iter().map(|(value, _)| value).find(|value| *value == word)
-    }
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RunFilters {
-    /// In the order of [`LISTS`].
-    pub chosen: [Option<&'static str>; LISTS.len()],
-    pub since: Option<Date>,
-    pub until: Option<Date>,
-    /// Key of the device to which the runs are limited.
-    pub device: Option<String>,
-}
-
-impl RunFilters {
-    /// Sets a filter from a name and value in the URL; unknown ones are ignored.
-    pub(super) fn set(&mut self, name: &str, value: &str) {
-        match name {
-            SINCE => self.since = Date::from_iso(value),
-            UNTIL => self.until = Date::from_iso(value),
-            DEVICE => self.device = Some(value.to_owned()).filter(|key| is_key(key)),
-            _ => {
-                if let Some(place) = LISTS.iter().position(|list| list.name == name) {
-                    self.chosen[place] = LISTS[place].value(value);
-                }
-            }
-        }
+    fn is_set_by(&self, word: &str) -> bool {
+        self.values().iter().skip(1).any(|(value, _)| *value == word)
     }
 
-    pub(super) fn pairs(&self) -> Vec<(&'static str, String)> {
-        let lists = LISTS.iter().zip(self.chosen).map(|(list, value)| (list.name, value.map(str::to_owned)));
-        let others =
-            [(SINCE, self.since.map(Date::iso)), (UNTIL, self.until.map(Date::iso)), (DEVICE, self.device.clone())];
-        lists.chain(others).filter_map(|(name, value)| Some((name, value?))).collect()
-    }
-
-    pub fn any(&self) -> bool {
-        *self != Self::default()
-    }
-
-    /// Returns the query for one network or all. Sorting by a metric needs a network.
-    pub fn query(&self, network: Option<&str>, backend: Option<&str>) -> ListRuns {
-        let [sort, suite, precision, client, browser, system, vendor, tier] = self.chosen;
-        let sort = sort.and_then(RunSort::named).filter(|sort| network.is_some() || !sort.needs_workload());
-        let text = |word: Option<&str>| word.map(str::to_owned);
-        ListRuns {
-            workload: text(network),
-            backend: text(backend),
-            precision: precision.and_then(Precision::named),
-            suite: text(suite),
-            device: self.device.clone(),
-            vendor: text(vendor),
-            browser: text(browser),
-            system: text(system),
-            client: client.and_then(ClientKind::named),
-            tier: tier.and_then(Tier::from_name),
-            since: self.since.map(Date::iso),
-            until: self.until.map(Date::iso),
-            sort,
-            ..ListRuns::default()
-        }
+    /// Value of the filter, or its default.
+    pub fn chosen(&self, filters: &Filters) -> &'static str {
+        let values = self.values();
+        let chosen = filters.get(self.name).and_then(|word| values.iter().find(|(value, _)| *value == word));
+        chosen.or(values.first()).map_or("", |(value, _)| *value)
     }
 }
 
@@ -314,14 +295,6 @@ pub enum TableColumn {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ColumnHead {
-    pub title: String,
-    /// Description, shown on hover.
-    pub about: Option<&'static str>,
-    pub is_number: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableCell {
     pub class: &'static str,
     pub text: String,
@@ -351,17 +324,19 @@ impl TableColumn {
         }
     }
 
-    pub fn head(self) -> ColumnHead {
-        let (about, is_number) = match self {
-            Self::Figure(metric) => (Some(text::metric_description(metric)), true),
-            Self::BatchSize => (None, true),
-            Self::Precision | Self::Program | Self::Tier | Self::Day => (None, false),
-        };
-        let unit = match self {
-            Self::Figure(metric) if metric.unit == Unit::SamplesPerSecond => text::rate_unit(),
-            _ => String::new(),
-        };
-        ColumnHead { title: format!("{}{unit}", self.title()), about, is_number }
+    /// Title with a unit, and a description.
+    pub fn head(self) -> (String, Option<&'static str>) {
+        match self {
+            Self::Figure(metric) => {
+                let unit = if metric.unit == Unit::SamplesPerSecond { text::rate_unit() } else { String::new() };
+                (format!("{}{unit}", self.title()), Some(text::metric_description(metric)))
+            }
+            _ => (self.title().to_owned(), None),
+        }
+    }
+
+    pub fn is_number(self) -> bool {
+        matches!(self, Self::Figure(_) | Self::BatchSize)
     }
 
     pub fn cell(self, row: &RunRow) -> TableCell {
@@ -433,18 +408,18 @@ impl Columns {
     }
 
     /// Adds or removes the column with this index.
-    pub fn toggle(&mut self, place: usize) {
-        self.0 ^= 1 << place;
+    pub fn toggled(self, place: usize) -> Self {
+        Self(self.0 ^ 1 << place)
     }
 
     /// Parses the value in the URL. Unknown names are ignored; without a known name, the default columns are selected.
-    pub(super) fn parse(value: &str) -> Self {
+    pub fn parse(value: &str) -> Self {
         let names: Vec<&str> = value.split(',').collect();
         let chosen = Self::of(|column| names.contains(&column.name()));
         if chosen.0 == 0 && value != NONE { Self::default() } else { chosen }
     }
 
-    pub(super) fn written(self) -> String {
+    pub fn written(self) -> String {
         let names: Vec<&str> = self.chosen().map(TableColumn::name).collect();
         if names.is_empty() { NONE.to_owned() } else { names.join(",") }
     }
@@ -460,22 +435,20 @@ mod tests {
 
     /// Filters with the last value of every list.
     fn all() -> Filters {
-        Filters {
-            shown: Shown::Runs,
-            suite: "complete",
-            class: RankedClass::Processor,
-            client: Some(ClientKind::Browser),
-            precision: Precision::F16,
-            network: Some("keras-mnist-mlp"),
-            backend: Some("burn-wgpu"),
-            runs: RunFilters {
-                chosen: LISTS.map(|list| list.values().last().map(|(value, _)| *value)),
-                since: Date::from_iso("2026-11-01"),
-                until: Date::from_iso("2026-11-23"),
-                device: Some("reported-example-gpu-9000".to_owned()),
-            },
-            columns: Columns::parse("day,accuracy"),
+        let mut all = Filters::default();
+        for list in LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS) {
+            all.set(list.name, list.values().last().unwrap().0);
         }
+        all.show(Shown::Runs);
+        for (name, value) in [
+            (SINCE, "2026-11-01"),
+            (UNTIL, "2026-11-23"),
+            (DEVICE, "reported-example-gpu-9000"),
+            (COLUMNS, "accuracy,day"),
+        ] {
+            all.set(name, value);
+        }
+        all
     }
 
     #[test]
@@ -494,9 +467,14 @@ mod tests {
         let pairs = all().pairs();
         assert_eq!(pairs.iter().map(|(name, _)| *name).collect::<Vec<_>>(), Filters::names().collect::<Vec<_>>());
         assert_eq!(Filters::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str()))), all());
-        assert_eq!(Filters::default().pairs(), []);
-        assert_eq!(Filters::from_pairs([]), Filters::default());
-        let one = Filters { client: Some(ClientKind::Native), ..Filters::default() };
+        let (usual, all) = (Filters::default(), all());
+        assert_eq!((usual.pairs(), Filters::from_pairs([])), (Vec::new(), usual.clone()));
+        let chosen = |of: &Filters| (of.suite(), of.class(), of.client(), of.precision());
+        assert_eq!(chosen(&usual), ("quick", RankedClass::Gpu, None, Precision::F32));
+        assert_eq!(chosen(&all), ("complete", RankedClass::Processor, Some(ClientKind::Browser), Precision::F16));
+        let set = |of: &Filters| [of.any_of_places(), of.any_of_runs()];
+        assert_eq!((set(&usual), set(&all)), ([false; 2], [true; 2]));
+        let one = Filters::from_pairs([("leaderboard-client", "native"), ("leaderboard-class", "gpu")]);
         assert_eq!(one.pairs(), [("leaderboard-client", "native".to_owned())]);
     }
 
@@ -523,26 +501,25 @@ mod tests {
 
     #[test]
     fn query_contains_every_filter() {
-        let query = serde_json::to_value(all().runs.query(Some("caffe-mnist"), Some("wgsl"))).unwrap();
+        let query = serde_json::to_value(all().run_query()).unwrap();
         let is_absent = |value: &serde_json::Value| value.is_null() || *value == serde_json::json!(false);
         let absent = query.as_object().unwrap().iter().filter(|(_, value)| is_absent(value));
         let absent: Vec<&str> = absent.map(|(name, _)| name.as_str()).collect();
         assert_eq!(absent, ["class", "cursor", "limit", "offset", "ranked"]);
-        for list in LISTS {
+        for list in LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS) {
             for (value, _) in list.values() {
-                assert_eq!(list.value(value), Some(value), "{}", list.name);
+                assert_eq!(list.chosen(&Filters::from_pairs([(list.name, value)])), value, "{}", list.name);
             }
         }
     }
 
     #[test]
     fn metrics_of_different_networks_are_not_sorted() {
-        let mut filters = RunFilters::default();
-        filters.set("leaderboard-run-sort", "accuracy");
-        assert_eq!(filters.query(Some("caffe-mnist"), None).sort, Some(RunSort::Accuracy));
-        assert_eq!(filters.query(None, None).sort, None);
-        filters.set("leaderboard-run-sort", "oldest");
-        assert_eq!(filters.query(None, None).sort, Some(RunSort::Oldest));
+        let sort = |pairs: &[(&'static str, &str)]| Filters::from_pairs(pairs.iter().copied()).run_query().sort;
+        let by_accuracy = ("leaderboard-run-sort", "accuracy");
+        assert_eq!(sort(&[by_accuracy, ("leaderboard-network", "caffe-mnist")]), Some(RunSort::Accuracy));
+        assert_eq!(sort(&[by_accuracy]), None);
+        assert_eq!(sort(&[("leaderboard-run-sort", "oldest")]), Some(RunSort::Oldest));
     }
 
     #[test]
@@ -550,7 +527,7 @@ mod tests {
         let row = row("a", "Example GPU", Some(900.0), None);
         let of = |name: &str| {
             let column = TableColumn::all().find(|column| column.name() == name).unwrap();
-            (column.head().title, column.cell(&row).text)
+            (column.head().0, column.cell(&row).text)
         };
         assert_eq!(of("samples_per_second"), ("Training throughput samples/s".to_owned(), "900.0".to_owned()));
         assert_eq!(of("seconds_to_target").1, "–");
@@ -569,7 +546,7 @@ mod tests {
         let mut columns = Columns::default();
         assert_eq!(columns.written(), "samples_per_second,accuracy,seconds_to_target,program,tier,day");
         for place in 0..TableColumn::all().count() {
-            columns.toggle(place);
+            columns = columns.toggled(place);
             assert_eq!(Columns::parse(&columns.written()), columns);
         }
         assert_eq!(Columns::parse("day,step_seconds_p50,price").written(), "step_seconds_p50,day");

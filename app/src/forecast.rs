@@ -73,12 +73,13 @@ pub struct Forecast {
     /// Index of the network measured last, and its samples per second.
     measured: Option<(usize, f64)>,
     /// Downloaded share of the data that the current network needs, while it downloads.
-    loaded: Option<f64>,
+    pub loaded: Option<f64>,
     /// Completed share of the current network's training.
     share: Option<f64>,
     now: f64,
-    /// Lowest prediction so far. Rises are not shown, because the rounded time would jump.
-    lowest: Option<f64>,
+    /// Seconds left, once they can be predicted: the lowest prediction so far. Rises are not shown, because the rounded
+    /// time would jump.
+    pub seconds_left: Option<f64>,
 }
 
 impl Forecast {
@@ -91,23 +92,13 @@ impl Forecast {
         self.now = now;
         let remaining = self.remaining();
         if self.measured.is_some() || self.known.len() >= self.networks.len() {
-            self.lowest = Some(self.lowest.map_or(remaining, |lowest| lowest.min(remaining)));
+            self.seconds_left = Some(self.seconds_left.map_or(remaining, |lowest| lowest.min(remaining)));
         }
-    }
-
-    /// Seconds left, once they can be predicted. They never rise.
-    pub fn seconds_left(&self) -> Option<f64> {
-        self.lowest
     }
 
     /// Elapsed share of the predicted total time.
     pub fn fraction(&self) -> f64 {
         self.now / (self.now + self.remaining()).max(f64::MIN_POSITIVE)
-    }
-
-    /// Sets the downloaded share of the data.
-    pub fn load(&mut self, share: f64) {
-        self.loaded = Some(share);
     }
 
     pub fn event(&mut self, event: &Event) {
@@ -206,7 +197,7 @@ impl Forecast {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     const NETWORKS: [&str; 2] = ["keras-mnist-mlp", "caffe-mnist"];
@@ -216,32 +207,32 @@ mod tests {
         Forecast::new(networks, Limits { seconds: 30.0, epochs: 2.0 }, known)
     }
 
-    fn begin(forecast: &mut Forecast, index: u32) {
-        forecast.event(&Event::WorkloadStarted {
-            workload: NETWORKS[index as usize].to_owned(),
+    pub(crate) fn started(workload: &str, index: u32) -> Event {
+        Event::WorkloadStarted {
+            workload: workload.to_owned(),
             index,
             count: 2,
             batch_size: 64,
             steps_per_epoch: 938,
             target_accuracy: 0.98,
-        });
+        }
+    }
+
+    pub(crate) fn progress(step: u64, run_fraction: f64) -> Event {
+        Event::Progress {
+            workload: "caffe-mnist".to_owned(),
+            run_fraction,
+            step,
+            epochs: step as f64 / 938.0,
+            training_seconds: step as f64,
+            loss: 2.3 - step as f64 / 1000.0,
+            training_accuracy: 0.1,
+            samples_per_second: 100.0,
+        }
     }
 
     fn phase(forecast: &mut Forecast, phase: Phase) {
         forecast.event(&Event::PhaseStarted { workload: String::new(), phase });
-    }
-
-    fn progress(forecast: &mut Forecast, run_fraction: f64) {
-        forecast.event(&Event::Progress {
-            workload: String::new(),
-            run_fraction,
-            step: 1,
-            epochs: 0.0,
-            training_seconds: 1.0,
-            loss: 1.0,
-            training_accuracy: 0.5,
-            samples_per_second: 100.0,
-        });
     }
 
     #[test]
@@ -249,28 +240,28 @@ mod tests {
         let parts = Parts { setup: 2.0, training: 30.0, testing: 20.0, proving: 8.0 };
         let mut forecast = forecast(NETWORKS.map(|name| (name.to_owned(), parts)).into());
         forecast.tick(0.0);
-        assert_eq!(forecast.seconds_left(), Some(120.0));
-        begin(&mut forecast, 0);
+        assert_eq!(forecast.seconds_left, Some(120.0));
+        forecast.event(&started(NETWORKS[0], 0));
         phase(&mut forecast, Phase::Building);
         forecast.tick(2.0);
         phase(&mut forecast, Phase::Training);
         forecast.tick(17.0);
-        progress(&mut forecast, 0.25);
+        forecast.event(&progress(1, 0.25));
         forecast.tick(17.0);
-        assert_eq!(forecast.seconds_left(), Some(15.0 + 28.0 + 60.0));
+        assert_eq!(forecast.seconds_left, Some(15.0 + 28.0 + 60.0));
         assert!((forecast.fraction() - 17.0 / 120.0).abs() < 1e-9);
     }
 
     #[test]
     fn predicts_first_run_from_its_throughput() {
         let mut forecast = forecast(BTreeMap::new());
-        begin(&mut forecast, 0);
+        forecast.event(&started(NETWORKS[0], 0));
         phase(&mut forecast, Phase::Training);
         forecast.tick(3.0);
-        assert_eq!(forecast.seconds_left(), None);
-        progress(&mut forecast, 0.05);
+        assert_eq!(forecast.seconds_left, None);
+        forecast.event(&progress(1, 0.05));
         forecast.tick(3.0);
-        let left = forecast.seconds_left().unwrap();
+        let left = forecast.seconds_left.unwrap();
         // 27 s of training, a test of 10,000 samples in a third of 100 s, the proof, and the next network.
         assert!(left > 27.0 + 33.0 + 30.0 && left < 300.0, "{left}");
     }
@@ -278,10 +269,10 @@ mod tests {
     #[test]
     fn progress_follows_a_slow_download() {
         let mut forecast = forecast(BTreeMap::new());
-        begin(&mut forecast, 0);
+        forecast.event(&started(NETWORKS[0], 0));
         phase(&mut forecast, Phase::LoadingData);
         let before = forecast.remaining();
-        forecast.load(0.25);
+        forecast.loaded = Some(0.25);
         forecast.tick(50.0);
         assert!((forecast.remaining() - before - 150.0).abs() < 1e-9, "three quarters take three times as long");
         phase(&mut forecast, Phase::Building);
@@ -291,15 +282,15 @@ mod tests {
     #[test]
     fn predicted_time_never_rises() {
         let mut forecast = forecast(BTreeMap::new());
-        begin(&mut forecast, 0);
+        forecast.event(&started(NETWORKS[0], 0));
         phase(&mut forecast, Phase::Training);
         forecast.tick(10.0);
-        progress(&mut forecast, 0.25);
+        forecast.event(&progress(1, 0.25));
         forecast.tick(10.0);
-        let before = forecast.seconds_left();
-        progress(&mut forecast, 0.01);
+        let before = forecast.seconds_left;
+        forecast.event(&progress(1, 0.01));
         forecast.tick(10.25);
         assert!(before.is_some() && forecast.remaining() > before.unwrap_or_default());
-        assert_eq!(forecast.seconds_left(), before);
+        assert_eq!(forecast.seconds_left, before);
     }
 }

@@ -33,7 +33,7 @@ pub fn sentence(record: &WorkloadRecord) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use results::{ColdStart, Outcome, Precision, Resources, Settings, Summary, Target};
+    use results::{Outcome, Settings, Summary, Target};
 
     use super::*;
 
@@ -48,44 +48,12 @@ pub(crate) mod tests {
         };
         WorkloadRecord {
             workload: "keras-mnist-mlp".to_owned(),
-            network: None,
-            settings: Settings {
-                batch_size: 128,
-                learning_rate: 0.1,
-                precision: Precision::F32,
-                training_samples: 60_000,
-                test_samples: 10_000,
-                chance_accuracy: None,
-                parameters: 1,
-                training_flops_per_sample: 1,
-                device_memory_bytes: 0,
-                threads: None,
-                layout: None,
-                variants: Vec::new(),
-            },
+            settings: Settings { batch_size: 128, training_samples: 60_000, ..Settings::default() },
             outcome: Outcome::Completed,
-            correctness: None,
-            cold_start: ColdStart {
-                data_seconds: None,
-                build_seconds: None,
-                compiling_seconds: None,
-                tuning_seconds: None,
-                first_step_seconds: None,
-            },
-            first_losses: Vec::new(),
-            curve: Vec::new(),
             evaluations: vec![evaluation(1, accuracies[0]), evaluation(3, accuracies[1])],
-            epochs: Vec::new(),
-            windows: Vec::new(),
-            peaks: Vec::new(),
-            timeline: Vec::new(),
-            segments: Vec::new(),
             target,
-            weight_samples: Vec::new(),
-            communication: None,
-            input: None,
-            resources: Resources::default(),
             summary,
+            ..WorkloadRecord::default()
         }
     }
 
@@ -94,7 +62,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_time_to_the_target_comes_first() {
+    fn says_target_then_accuracy_then_throughput_or_samples() {
         let summary = Summary {
             samples_per_second: Some(51_230.0),
             accuracy: Some(0.9812),
@@ -103,19 +71,11 @@ pub(crate) mod tests {
         };
         let sentence = sentence(&record([0.97, 0.9812], target(Some(2.5)), summary));
         assert!(sentence.starts_with("98 % after 2.5") && sentence.ends_with("51.23 k samples/s"), "{sentence}");
-    }
-
-    #[test]
-    fn a_missed_target_is_named() {
         let summary = Summary { samples_per_second: Some(100.0), accuracy: Some(0.93), ..Summary::default() };
-        let sentence = sentence(&record([0.95, 0.93], target(None), summary));
-        assert!(sentence.starts_with("target of 98 % not reached in 1"), "{sentence}");
-    }
-
-    #[test]
-    fn a_run_too_short_for_a_rate_has_its_samples() {
+        let missed = super::sentence(&record([0.95, 0.93], target(None), summary));
+        assert!(missed.starts_with("target of 98 % not reached in 1"), "{missed}");
         let summary = Summary { samples: 1280, training_seconds: 1.5, accuracy: Some(0.5), ..Summary::default() };
-        let sentence = sentence(&record([0.4, 0.5], None, summary));
-        assert!(sentence.ends_with("1,280 samples in 1.500 s"), "{sentence}");
+        let short = super::sentence(&record([0.4, 0.5], None, summary));
+        assert!(short.ends_with("1,280 samples in 1.500 s"), "{short}");
     }
 }

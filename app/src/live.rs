@@ -9,7 +9,7 @@ use training_worker::Loaded;
 
 use crate::forecast::Forecast;
 use crate::published::{self, PublishedLearning};
-use crate::supplies::{Arrival, ArrivalState};
+use crate::supplies::Arrival;
 use crate::{t, text};
 
 /// Maximum number of points kept for drawing. Beyond it, every other point is dropped.
@@ -38,9 +38,9 @@ pub struct Live {
     pub bundle: Option<Arrival>,
     /// Names of the networks before this one, and their samples per second.
     rates: Vec<(String, f64)>,
-    forecast: Forecast,
-    /// Completed share of the run. Never falls.
-    fraction: f64,
+    pub forecast: Forecast,
+    /// Completed share of the run, 0 to 1. Never falls.
+    pub fraction: f64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -118,10 +118,6 @@ impl LiveWorkload {
         self.training.last().map(|point| point.loss)
     }
 
-    pub fn training_accuracy(&self) -> Option<f64> {
-        self.training.last().map(|point| point.accuracy)
-    }
-
     pub fn test_accuracy(&self) -> Option<f64> {
         self.tests.last().map(|test| test.accuracy)
     }
@@ -140,16 +136,6 @@ impl Live {
         Self { bundle, forecast, ..Self::default() }
     }
 
-    /// Completed share of the run, 0 to 1. Never falls.
-    pub fn fraction(&self) -> f64 {
-        self.fraction
-    }
-
-    /// Predicted seconds left, once they can be predicted.
-    pub fn seconds_left(&self) -> Option<f64> {
-        self.forecast.seconds_left()
-    }
-
     /// Sets the seconds since the start of the run, without those while the page was hidden.
     pub fn tick(&mut self, seconds: f64) {
         self.forecast.tick(seconds);
@@ -158,22 +144,15 @@ impl Live {
 
     /// Records the number of bytes of the bundle's module received so far.
     pub fn arriving(&mut self, bytes: u64) {
-        if let Some(Arrival { state: ArrivalState::Coming { bytes: known, .. }, .. }) = &mut self.bundle {
-            *known = bytes.max(*known);
+        if let Some(bundle) = &mut self.bundle {
+            bundle.bytes = bytes.max(bundle.bytes);
         }
     }
 
     pub fn loaded(&mut self, loaded: Loaded) {
-        self.bundle = self.bundle.map(|bundle| Arrival { state: ArrivalState::Started(loaded), ..bundle });
-    }
-
-    /// Notes the bytes of the data received so far.
-    pub fn loading(&mut self, loaded_bytes: u64, total_bytes: u64) {
-        self.forecast.load(loaded_bytes as f64 / total_bytes.max(1) as f64);
-    }
-
-    pub fn finish(&mut self) {
-        self.fraction = 1.0;
+        if let Some(bundle) = &mut self.bundle {
+            bundle.loaded = Some(loaded);
+        }
     }
 
     /// Applies an event of the engine.
@@ -221,7 +200,7 @@ impl Live {
     /// Text of the status region. It only changes with the phase, so that screen readers do not repeat it.
     pub fn status(&self) -> String {
         let Some(workload) = &self.workload else {
-            return match self.bundle.filter(|bundle| bundle.is_coming()) {
+            return match self.bundle.filter(|bundle| bundle.loaded.is_none()) {
                 Some(bundle) => t!(running_loading, what = bundle.of),
                 None => t!(running_getting_ready).to_owned(),
             };
@@ -364,46 +343,25 @@ mod tests {
     use results::{Summary, WorkloadRecord};
 
     use super::*;
+    use crate::forecast::tests::{progress, started};
     use crate::headline::tests::record;
     use crate::words::{Language, speak};
 
-    fn started() -> Live {
+    fn begun() -> Live {
         let mut live = Live::default();
-        live.event(&Event::WorkloadStarted {
-            workload: "caffe-mnist".to_owned(),
-            index: 1,
-            count: 2,
-            batch_size: 64,
-            steps_per_epoch: 938,
-            target_accuracy: 0.98,
-        });
+        live.event(&started("caffe-mnist", 1));
         live
     }
 
-    fn progress(step: u64, run_fraction: f64) -> Event {
-        Event::Progress {
-            workload: "caffe-mnist".to_owned(),
-            run_fraction,
-            step,
-            epochs: step as f64 / 938.0,
-            training_seconds: step as f64,
-            loss: 2.3 - step as f64 / 1000.0,
-            training_accuracy: 0.1,
-            samples_per_second: 64.0,
-        }
-    }
-
     #[test]
-    fn progress_never_decreases_and_ends_full() {
-        let (mut live, mut last) = (started(), 0.0);
+    fn progress_never_decreases() {
+        let (mut live, mut last) = (begun(), 0.0);
         for (seconds, fraction) in [(1.0, 0.0), (10.0, 0.6), (11.0, 0.5), (30.0, 0.9)] {
             live.event(&progress(1, fraction));
             live.tick(seconds);
-            assert!(live.fraction() >= last && live.fraction() < 1.0, "{} after {last}", live.fraction());
-            last = live.fraction();
+            assert!(live.fraction >= last && live.fraction < 1.0, "{} after {last}", live.fraction);
+            last = live.fraction;
         }
-        live.finish();
-        assert_eq!(live.fraction(), 1.0);
     }
 
     #[test]
@@ -417,7 +375,7 @@ mod tests {
 
     #[test]
     fn status_only_changes_with_phase() {
-        let mut live = started();
+        let mut live = begun();
         live.event(&Event::PhaseStarted { workload: "caffe-mnist".to_owned(), phase: Phase::Training });
         assert_eq!(live.status(), "Network 2 of 2: training");
         live.event(&progress(1, 0.5));
@@ -427,19 +385,12 @@ mod tests {
 
     #[test]
     fn the_best_network_for_digits_can_be_tried() {
-        let mut live = started();
+        let mut live = begun();
         assert_eq!(live.best_network(), None);
         for (workload, accuracy) in
             [("caffe-mnist", 0.9), ("keras-mnist-mlp", 0.95), ("keras-cifar10-cnn", 0.99), ("keras-mnist-hrnn", 0.98)]
         {
-            live.event(&Event::WorkloadStarted {
-                workload: workload.to_owned(),
-                index: 0,
-                count: 4,
-                batch_size: 64,
-                steps_per_epoch: 938,
-                target_accuracy: 0.98,
-            });
+            live.event(&started(workload, 0));
             // The plain loops are too slow for the last one, which shows no answers.
             if workload != "keras-mnist-hrnn" {
                 let (workload, images) = (workload.to_owned(), vec![5]);
@@ -455,7 +406,7 @@ mod tests {
 
     #[test]
     fn thins_points_of_long_run_and_keeps_ends() {
-        let mut live = started();
+        let mut live = begun();
         for step in 0..2000 {
             live.event(&progress(step, 0.0));
         }

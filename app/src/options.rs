@@ -2,16 +2,16 @@
 //! `?suite=complete` or `?workload=keras-mnist-mlp&seconds=5&batch=32&backend=burn-wgpu`.
 
 use std::num::NonZero;
+use std::str::FromStr;
 
 use engine::{AdapterChoice, SuiteDefinition};
-use results::{FailureCause, Feature, Length, Positive, Precision, RunSpec, SeedSource};
+use results::{Departure, FailureCause, Feature, Length, Positive, Precision, RunSpec, SeedSource};
 
 use crate::backend::PageBackend;
 use crate::forecast::Limits;
 use crate::own_runs::OwnRuns;
 use crate::supplies::{Bundle, Supplies};
-use crate::words::language;
-use crate::words::remarks::failure_of_workload;
+use crate::words::remarks::{departure, failure_of_workload};
 use crate::{t, text};
 
 /// URL parameter for the language, on every page.
@@ -91,20 +91,51 @@ impl RunOptions {
 
     fn read(&mut self, name: &str, value: &str) -> Result<(), String> {
         match name {
-            "suite" => self.suite = Some(parse_suite(name, value)?),
-            "workload" => self.workloads = parse_workloads(name, value)?,
-            "batch" => self.batch_size = Some(parse_positive(name, value)?.get()),
-            "epochs" => self.length_once(Length::Epochs(parse_positive(name, value)?))?,
-            "steps" => self.length_once(Length::Steps(parse_positive(name, value)?.into()))?,
-            "seconds" => self.length_once(Length::Seconds(parse_seconds(name, value)?))?,
-            "precision" => self.precision = Some(parse_precision(name, value)?),
-            "without" => self.without = parse_features(name, value)?,
-            "backend" => self.backend = parse_backend(name, value)?,
-            "compare" => self.compared = parse_compared(name, value)?,
-            "seeds" => self.seeds = Some(parse_whole(name, value, 1, MAX_SEEDS)?),
-            "seed" => self.seed = Some(parse_whole(name, value, 0, u32::MAX)?),
-            "learning-rate" => self.learning_rate = Some(parse_learning_rate(name, value)?),
-            "autostart" => self.autostart = parse_switch(name, value)?,
+            "suite" => {
+                let known: Vec<_> = engine::SUITES.iter().map(|suite| suite.name).collect();
+                self.suite = Some(one_of(name, &known, value)?);
+            }
+            "workload" => {
+                let known: Vec<_> = engine::WORKLOADS.iter().map(|make| make().name).collect();
+                self.workloads = several_of(name, &known, value)?.into_iter().map(str::to_owned).collect();
+            }
+            "batch" => self.batch_size = Some(whole(name, value, 1, u32::MAX)?),
+            "epochs" => self.length_once(Length::Epochs(positive(name, value)?))?,
+            "steps" => self.length_once(Length::Steps(positive(name, value)?.into()))?,
+            "seconds" => {
+                let expected = t!(settings_positive_up_to, most = MAX_SECONDS.to_string());
+                let fits = |seconds: &Positive| seconds.get() <= f64::from(MAX_SECONDS);
+                self.length_once(Length::Seconds(number(name, value, &expected, fits)?))?;
+            }
+            // wgpu cannot request matrix units from a browser (docs/BROWSERS.md).
+            "precision" if value == Precision::F16Matrix.name() => return Err(t!(settings_no_matrices).to_owned()),
+            "precision" => {
+                let known = [Precision::F16, Precision::F32].map(Precision::name);
+                self.precision = Precision::named(one_of(name, &known, value)?);
+            }
+            "without" => {
+                let chosen = several_of(name, &Feature::ALL.map(Feature::name), value)?;
+                self.without = chosen.into_iter().filter_map(Feature::named).collect();
+            }
+            "backend" => {
+                let chosen = one_of(name, &PageBackend::ALL.map(PageBackend::name), value)?;
+                self.backend = PageBackend::named(chosen).unwrap_or_default();
+            }
+            "compare" => {
+                let known = PageBackend::ALL.map(PageBackend::name);
+                let chosen = several_of(name, &known, value)?;
+                self.compared = PageBackend::ALL.into_iter().filter(|of| chosen.contains(&of.name())).collect();
+                if self.compared.len() < 2 {
+                    return Err(wrong(name, &t!(settings_two_of, known = known.join(", ")), value));
+                }
+            }
+            "seeds" => self.seeds = Some(whole(name, value, 1, MAX_SEEDS)?),
+            "seed" => self.seed = Some(whole(name, value, 0, u32::MAX)?),
+            "learning-rate" => {
+                let fits = |rate: &f64| *rate > 0.0 && rate.is_finite();
+                self.learning_rate = Some(number(name, value, t!(settings_positive), fits)?);
+            }
+            "autostart" => self.autostart = matches!(one_of(name, &["1", "0", "true", "false"], value)?, "1" | "true"),
             _ => {}
         }
         Ok(())
@@ -278,7 +309,7 @@ impl RunOptions {
 
     /// Returns the reason no backend can train the networks, if data is missing.
     pub fn lacking_data(&self, supplies: &Supplies) -> Option<String> {
-        let lacking = |name: &String| Some((name.clone(), supplies.missing_for(name)?.title()));
+        let lacking = |name: &String| Some((name.clone(), text::data_set_title(&supplies.missing_for(name)?.name)));
         let (name, data) = self.networks().iter().find_map(lacking)?;
         // A suite without some of its networks would be a different suite.
         let who =
@@ -312,18 +343,6 @@ impl RunOptions {
         }
     }
 
-    /// True if a run with these options departs from the suite, and is never ranked.
-    pub fn non_standard(&self) -> bool {
-        self.batch_size.is_some()
-            || self.length.is_some()
-            || self.precision == Some(Precision::F16Matrix)
-            || !self.without.is_empty()
-            || self.seed.is_some()
-            || self.learning_rate.is_some()
-            || !self.backend.is_provable()
-            || !self.is_whole_suite()
-    }
-
     /// True if exactly the networks of the suite are trained.
     pub fn is_whole_suite(&self) -> bool {
         let (suite, networks) = (self.suite().workloads, self.networks());
@@ -348,84 +367,28 @@ fn wrong(name: &str, expected: &str, value: &str) -> String {
     t!(settings_wrong, name = name, expected = expected, value = value)
 }
 
-fn one_of(known: &[&str]) -> String {
-    t!(settings_one_of, known = known.join(", "))
+/// Parses one of these names.
+fn one_of(name: &str, known: &[&'static str], value: &str) -> Result<&'static str, String> {
+    let found = known.iter().find(|known| **known == value.trim());
+    found.copied().ok_or_else(|| wrong(name, &t!(settings_one_of, known = known.join(", ")), value))
 }
 
-fn parse_suite(name: &str, value: &str) -> Result<&'static str, String> {
-    let known: Vec<&str> = engine::SUITES.iter().map(|suite| suite.name).collect();
-    engine::suite(value.trim()).map(|suite| suite.name).ok_or_else(|| wrong(name, &one_of(&known), value))
+/// Parses names separated by commas.
+fn several_of(name: &str, known: &[&'static str], value: &str) -> Result<Vec<&'static str>, String> {
+    value.split(',').filter(|value| !value.trim().is_empty()).map(|value| one_of(name, known, value)).collect()
 }
 
-fn parse_workloads(name: &str, value: &str) -> Result<Vec<String>, String> {
-    let known: Vec<&str> = engine::WORKLOADS.iter().map(|make| make().name).collect();
-    let names: Vec<String> = value.split(',').map(str::trim).filter(|n| !n.is_empty()).map(str::to_owned).collect();
-    match names.iter().find(|workload| !known.contains(&workload.as_str())) {
-        Some(workload) => Err(wrong(name, &one_of(&known), workload)),
-        None => Ok(names),
-    }
+fn number<T: FromStr>(name: &str, value: &str, expected: &str, fits: impl Fn(&T) -> bool) -> Result<T, String> {
+    value.parse().ok().filter(fits).ok_or_else(|| wrong(name, expected, value))
 }
 
-/// Parses a precision. Matrix units are refused, because wgpu cannot request them from a browser (docs/BROWSERS.md).
-fn parse_precision(name: &str, value: &str) -> Result<Precision, String> {
-    match Precision::named(value) {
-        Some(precision @ (Precision::F16 | Precision::F32)) => Ok(precision),
-        Some(Precision::F16Matrix) => Err(t!(settings_no_matrices).to_owned()),
-        _ => Err(wrong(name, &one_of(&[Precision::F16, Precision::F32].map(Precision::name)), value)),
-    }
+fn whole(name: &str, value: &str, least: u32, most: u32) -> Result<u32, String> {
+    let expected = t!(settings_whole_number, least = least.to_string(), most = most.to_string());
+    number(name, value, &expected, |number| (least..=most).contains(number))
 }
 
-fn parse_features(name: &str, value: &str) -> Result<Vec<Feature>, String> {
-    let feature = |feature: &str| {
-        Feature::named(feature.trim()).ok_or_else(|| wrong(name, &one_of(&Feature::ALL.map(Feature::name)), feature))
-    };
-    value.split(',').map(feature).collect()
-}
-
-fn parse_backend(name: &str, value: &str) -> Result<PageBackend, String> {
-    let known = PageBackend::ALL.map(PageBackend::name);
-    PageBackend::named(value.trim()).ok_or_else(|| wrong(name, &one_of(&known), value))
-}
-
-fn parse_compared(name: &str, value: &str) -> Result<Vec<PageBackend>, String> {
-    let names = value.split(',').filter(|name| !name.trim().is_empty());
-    let chosen = names.map(|backend| parse_backend(name, backend)).collect::<Result<Vec<_>, _>>()?;
-    let all = PageBackend::ALL.into_iter().filter(|backend| chosen.contains(backend)).collect::<Vec<_>>();
-    if all.len() < 2 {
-        let known = PageBackend::ALL.map(PageBackend::name).join(", ");
-        return Err(wrong(name, &t!(settings_two_of, known = known), value));
-    }
-    Ok(all)
-}
-
-fn parse_whole(name: &str, value: &str, least: u32, most: u32) -> Result<u32, String> {
-    let number = value.parse().ok().filter(|number| (least..=most).contains(number));
-    number.ok_or_else(|| {
-        let expected = t!(settings_whole_number, least = least.to_string(), most = most.to_string());
-        wrong(name, &expected, value)
-    })
-}
-
-fn parse_positive(name: &str, value: &str) -> Result<NonZero<u32>, String> {
-    Ok(NonZero::new(parse_whole(name, value, 1, u32::MAX)?).unwrap_or(NonZero::<u32>::MIN))
-}
-
-fn parse_seconds(name: &str, value: &str) -> Result<Positive, String> {
-    let number = value.parse().ok().filter(|number: &Positive| number.get() <= f64::from(MAX_SECONDS));
-    number.ok_or_else(|| wrong(name, &t!(settings_positive_up_to, most = MAX_SECONDS.to_string()), value))
-}
-
-fn parse_learning_rate(name: &str, value: &str) -> Result<f64, String> {
-    let number = value.parse().ok().filter(|&number: &f64| number > 0.0 && number.is_finite());
-    number.ok_or_else(|| wrong(name, t!(settings_positive), value))
-}
-
-fn parse_switch(name: &str, value: &str) -> Result<bool, String> {
-    match value {
-        "1" | "true" => Ok(true),
-        "0" | "false" => Ok(false),
-        _ => Err(wrong(name, &one_of(&["1", "0"]), value)),
-    }
+fn positive(name: &str, value: &str) -> Result<NonZero<u32>, String> {
+    Ok(NonZero::new(whole(name, value, 1, u32::MAX)?).unwrap_or(NonZero::<u32>::MIN))
 }
 
 /// Size of the large data sets on the GPU, bytes. Using the engine's list would make the page larger.
@@ -443,30 +406,23 @@ impl RunOptions {
 
     /// Differences from the suite, excluding networks and backend.
     pub fn departures(&self) -> Vec<String> {
-        let mut parts = Vec::new();
-        parts.extend(self.batch_size.map(|size| t!(departure_batch_size, size = size.to_string())));
-        parts.extend(
-            self.learning_rate.map(|rate| t!(departure_learning_rate, rate = language().number(&rate.to_string()))),
-        );
+        let batch_size = self.batch_size.map(|size| Departure::BatchSize { size });
+        let rate = self.learning_rate.map(|rate| Departure::LearningRate { rate });
         let precision = self.precision.filter(|of| *of != Precision::F32);
-        parts.extend(precision.map(|of| t!(departure_computed_in, precision = of.name())));
-        parts.extend(self.without.iter().map(|feature| t!(departure_without, feature = feature.name())));
-        parts.extend(self.length.map(|length| match length {
-            Length::Epochs(epochs) => t!(common_epochs, number = u64::from(epochs.get())),
-            Length::Steps(steps) => t!(common_steps, number = steps.get()),
-            Length::Seconds(seconds) => t!(departure_seconds, number = language().number(&seconds.to_string())),
-        }));
-        parts.extend(self.seed.map(|seed| t!(settings_seed, seed = seed.to_string())));
-        parts
+        let precision = precision.map(|precision| Departure::Precision { precision });
+        let without = self.without.iter().map(|&feature| Departure::Without { feature });
+        let length = self.length.map(|length| Departure::Length { length });
+        let of_suite = [batch_size, rate, precision].into_iter().flatten().chain(without).chain(length);
+        let seed = self.seed.map(|seed| t!(settings_seed, seed = seed.to_string()));
+        of_suite.map(|of| departure(&of)).chain(seed).collect()
     }
 
-    /// Returns the reason the run is never ranked, if so.
+    /// Returns the reason the run is never ranked, if so. Runs in f16 are ranked.
     pub fn consequence(&self) -> Option<String> {
-        let mut reasons = self.departures();
+        let mut reasons = Self { precision: None, ..self.clone() }.departures();
         reasons.extend((!self.backend.is_provable()).then(|| self.backend.title().to_owned()));
         reasons.extend((!self.is_whole_suite()).then(|| t!(settings_no_whole_suite).to_owned()));
-        let reasons = reasons.join(", ");
-        self.non_standard().then(|| t!(settings_consequence, reasons = reasons))
+        (!reasons.is_empty()).then(|| t!(settings_consequence, reasons = reasons.join(", ")))
     }
 
     /// Limits of each network's training, for the prediction of its time.
@@ -623,8 +579,7 @@ mod tests {
         for standard in
             ["", "precision=f16", "precision=f32", "autostart=1", "backend=burn-flex", "compare=wgsl,burn-flex"]
         {
-            let options = options(standard);
-            assert!(!options.non_standard() && options.consequence().is_none(), "{standard}");
+            assert_eq!(options(standard).consequence(), None, "{standard}");
         }
         for (query, says) in [
             ("batch=32", "batch size 32"),
@@ -636,12 +591,8 @@ mod tests {
             ("workload=caffe-mnist", "not a whole suite"),
             ("backend=jax-js-wasm", "jax-js on the processor"),
         ] {
-            let options = options(query);
-            let sentence = options.consequence().unwrap();
-            assert!(
-                options.non_standard() && sentence.contains(says) && sentence.contains("never ranked"),
-                "{sentence}"
-            );
+            let sentence = options(query).consequence().unwrap();
+            assert!(sentence.contains(says) && sentence.contains("never ranked"), "{sentence}");
         }
     }
 
@@ -713,7 +664,8 @@ mod tests {
                 Some("Burn on the processor is being built: compiling Burn for the page."),
             ),
             (
-                r#"{"state":"missing","note":"building Burn failed: no space left"}"#,
+                // The note ends the sentence.
+                r#"{"state":"missing","note":"building Burn failed: no space left."}"#,
                 Some("Burn on the processor is not on this server: building Burn failed: no space left."),
             ),
             (r#"{"state":"ready","folder":"burn-1","compressed_bytes":2,"bytes":3}"#, None),

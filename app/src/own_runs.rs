@@ -180,6 +180,11 @@ pub(crate) mod tests {
         assert_eq!(with_record, MAX_RECORDS);
         assert!(runs.all()[MAX_RECORDS..].iter().all(|run| run.record.is_none()));
         assert_eq!(serde_json::from_str::<OwnRuns>(&serde_json::to_string(&runs).unwrap()).unwrap(), runs);
+        let mut full = runs;
+        assert!(full.lighten(), "the storage is full");
+        let with_record: Vec<_> = full.all().iter().map(|run| run.record.is_some()).collect();
+        assert_eq!(with_record[MAX_RECORDS - 2..=MAX_RECORDS], [true, false, false], "the oldest goes first");
+        assert!((1..MAX_RECORDS).all(|_| full.lighten()) && !full.lighten());
     }
 
     #[test]
@@ -209,16 +214,11 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn storing_a_run_again_replaces_it() {
+    fn storing_replaces_upload_drops_record_and_deletion_drops_run() {
         let mut runs = runs(2);
         runs.note(OwnRun { sentence: Said::new(|| "faster".to_owned()), ..run(0) });
         let sentences: Vec<_> = runs.all().iter().map(|run| run.sentence.text()).collect();
         assert_eq!(sentences, ["fast", "faster"]);
-    }
-
-    #[test]
-    fn upload_drops_record_and_deletion_drops_run() {
-        let mut runs = runs(2);
         let uploaded = Uploaded { run_id: "abc".to_owned(), deletion_link: "/runs/abc/delete#s".to_owned() };
         runs.uploaded("key 1", uploaded.clone());
         assert_eq!((&runs.all()[0].uploaded, &runs.all()[0].record), (&Some(uploaded), &None));
@@ -228,13 +228,5 @@ pub(crate) mod tests {
         runs.deleted("abc");
         runs.forget("key 0");
         assert!(runs.all().is_empty());
-    }
-
-    #[test]
-    fn drops_oldest_record_first_if_storage_is_full() {
-        let mut runs = runs(2);
-        assert!(runs.lighten());
-        assert_eq!(runs.all().iter().map(|run| run.record.is_some()).collect::<Vec<_>>(), [true, false]);
-        assert!(runs.lighten() && !runs.lighten());
     }
 }

@@ -52,10 +52,6 @@ pub enum Route {
     Comparison {
         id: String,
     },
-    /// Deletion of a comparison; the secret is in the fragment.
-    DeleteComparison {
-        id: String,
-    },
     /// Moderation log.
     Moderation,
     /// List of documents.
@@ -64,11 +60,19 @@ pub enum Route {
     Document {
         name: String,
     },
-    /// Deletion of a result; the secret is in the fragment, which browsers do not send to the server.
+    /// Deletion of something; the secret is in the fragment, which browsers do not send to the server.
     Delete {
-        run_id: String,
+        thing: Thing,
+        id: String,
     },
     Unknown,
+}
+
+/// Kind of thing to delete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thing {
+    Run,
+    Comparison,
 }
 
 /// Returns the view for a path such as `/runs/3f9a/delete`.
@@ -84,11 +88,11 @@ pub fn route(path: &str) -> Route {
         ["file"] => Route::File,
         ["side-by-side"] => Route::SideBySide,
         ["comparisons", id] if is_id(id) => Route::Comparison { id: id.to_owned() },
-        ["comparisons", id, "delete"] if is_id(id) => Route::DeleteComparison { id: id.to_owned() },
+        ["comparisons", id, "delete"] if is_id(id) => Route::Delete { thing: Thing::Comparison, id: id.to_owned() },
         ["moderation"] => Route::Moderation,
         ["docs"] => Route::Documents,
         ["docs", name] if is_id(name) => Route::Document { name: name.to_owned() },
-        ["runs", id, "delete"] if is_id(id) => Route::Delete { run_id: id.to_owned() },
+        ["runs", id, "delete"] if is_id(id) => Route::Delete { thing: Thing::Run, id: id.to_owned() },
         _ => Route::Unknown,
     }
 }
@@ -176,7 +180,7 @@ mod tests {
             ("/", Route::Start),
             ("/runs/Ab3-_9", Route::Result { run_id: id() }),
             ("/runs/Ab3-_9/", Route::Result { run_id: id() }),
-            ("/runs/Ab3-_9/delete", Route::Delete { run_id: id() }),
+            ("/runs/Ab3-_9/delete", Route::Delete { thing: Thing::Run, id: id() }),
             ("/devices/reported-example-gpu-9000", device("reported-example-gpu-9000")),
             ("/devices/claimed-%E7%8C%AB-1/", device("claimed-%E7%8C%AB-1")),
             ("/moderation", Route::Moderation),
@@ -185,7 +189,7 @@ mod tests {
             (LEADERBOARD, Route::Leaderboard),
             (DEVICES, Route::Devices),
             ("/comparisons/Ab3-_9", Route::Comparison { id: id() }),
-            ("/comparisons/Ab3-_9/delete", Route::DeleteComparison { id: id() }),
+            ("/comparisons/Ab3-_9/delete", Route::Delete { thing: Thing::Comparison, id: id() }),
             (DOCUMENTS, Route::Documents),
             ("/docs/open-data/", Route::Document { name: "open-data".to_owned() }),
         ] {

@@ -225,41 +225,45 @@ fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
     known
 }
 
-/// Formats all metrics as CSV: unrounded, in seconds, samples and bytes, with one row per backend and network.
+type Metric = fn(&Figures) -> Option<f64>;
+
+/// Metrics in files: unrounded, in seconds, samples and bytes.
+const METRICS: [(&str, Metric); 15] = [
+    ("samples_per_second", |of| of.samples_per_second),
+    ("rate_to_fastest", |of| Some(of.rate_to_fastest?.value)),
+    ("rate_to_fastest_low", |of| Some(of.rate_to_fastest?.interval?.low)),
+    ("rate_to_fastest_high", |of| Some(of.rate_to_fastest?.interval?.high)),
+    ("seconds_per_epoch", |of| Some(of.epoch?.seconds)),
+    ("epoch_to_fastest", |of| of.epoch?.to_fastest),
+    ("training_seconds", |of| Some(of.training?.seconds)),
+    ("training_to_fastest", |of| of.training?.to_fastest),
+    ("testing_seconds", |of| Some(of.testing?.seconds)),
+    ("testing_to_fastest", |of| of.testing?.to_fastest),
+    ("accuracy", |of| of.accuracy),
+    ("accuracy_deviation", |of| of.accuracy_deviation),
+    ("cold_start_seconds", |of| Some(of.cold_start?.seconds)),
+    ("cold_start_to_fastest", |of| of.cold_start?.to_fastest),
+    ("device_memory_bytes", |of| Some(of.device_memory_bytes? as f64)),
+];
+
+/// Formats all metrics as CSV, with one row per backend and network.
 pub fn table(comparisons: &[Comparison]) -> String {
-    const HEAD: &str = "workload,backend,precision,seeds,samples_per_second,rate_to_fastest,rate_to_fastest_low,\
-        rate_to_fastest_high,seconds_per_epoch,epoch_to_fastest,training_seconds,training_to_fastest,testing_seconds,\
-        testing_to_fastest,accuracy,accuracy_deviation,cold_start_seconds,cold_start_to_fastest,device_memory_bytes,remark\n";
+    let names = ["workload", "backend", "precision", "seeds"].into_iter();
+    let head = names.chain(METRICS.map(|(name, _)| name)).chain(["remark"]).collect::<Vec<_>>().join(",");
     let lines = comparisons.iter().flat_map(|of| of.rows.iter().map(|row| line(&of.workload, row)));
-    std::iter::once(HEAD.to_owned()).chain(lines).collect()
+    std::iter::once(head).chain(lines).map(|line| line + "\n").collect()
 }
 
 fn line(workload: &str, row: &Row) -> String {
     let figures = row.figures.as_ref();
     let seeds = figures.map(|of| of.seeds.iter().map(u32::to_string).collect::<Vec<_>>().join(" "));
-    let ratio = figures.and_then(|of| of.rate_to_fastest);
-    let interval = ratio.and_then(|ratio| ratio.interval);
-    let timed = |timing: fn(&Figures) -> Option<Timing>| {
-        let timing = figures.and_then(timing);
-        [timing.map(|timing| timing.seconds), timing.and_then(|timing| timing.to_fastest)]
-    };
-    let numbers = [
-        [figures.and_then(|of| of.samples_per_second), ratio.map(|ratio| ratio.value)],
-        [interval.map(|interval| interval.low), interval.map(|interval| interval.high)],
-        timed(|of| of.epoch),
-        timed(|of| of.training),
-        timed(|of| of.testing),
-        [figures.and_then(|of| of.accuracy), figures.and_then(|of| of.accuracy_deviation)],
-        timed(|of| of.cold_start),
-    ];
-    let numbers = numbers.into_iter().flatten().map(|value| value.map(|value| value.to_string()).unwrap_or_default());
-    let memory = figures.and_then(|of| of.device_memory_bytes).map(|bytes| bytes.to_string());
+    let names = [workload.to_owned(), row.contender.backend.clone(), row.contender.precision.name().to_owned()];
+    let metrics = METRICS.map(|(_, metric)| figures.and_then(metric).map(|value| value.to_string()));
     // The file is in English, for programs that read it.
     let remark = words::in_english(|| remark(&row.outcome));
-    let names = [workload.to_owned(), row.contender.backend.clone(), row.contender.precision.name().to_owned()];
-    let cells = names.into_iter().chain([seeds.unwrap_or_default()]).chain(numbers);
-    let cells = cells.chain([memory.unwrap_or_default(), remark.unwrap_or_default()]);
-    format!("{}\n", cells.map(|cell| csv::cell(&cell).into_owned()).collect::<Vec<_>>().join(","))
+    let others = std::iter::once(seeds).chain(metrics).chain([remark]).map(Option::unwrap_or_default);
+    let cells = names.into_iter().chain(others).map(|cell| csv::cell(&cell).into_owned());
+    cells.collect::<Vec<_>>().join(",")
 }
 
 /// Formats the comparisons, the records of all runs, and the reasons for missing ones as JSON.

@@ -195,18 +195,16 @@ pub const SCORE_TITLE: &str = "Gradmark, GFLOP/s";
 
 /// Formats a score and its interval.
 pub fn score(figure: &FigureOfDevice) -> (String, String) {
-    (
-        text::score(figure.median),
-        format!("{} – {}", text::score(figure.lower_quartile), text::score(figure.upper_quartile)),
-    )
+    with_interval(figure, text::score)
 }
 
 /// Formats a rate in samples per second and its interval.
 pub fn rate(figure: &FigureOfDevice) -> (String, String) {
-    (
-        text::rate(figure.median),
-        format!("{} – {}", text::rate(figure.lower_quartile), text::rate(figure.upper_quartile)),
-    )
+    with_interval(figure, text::rate)
+}
+
+fn with_interval(figure: &FigureOfDevice, text: fn(f64) -> String) -> (String, String) {
+    (text(figure.median), format!("{} – {}", text(figure.lower_quartile), text(figure.upper_quartile)))
 }
 
 #[cfg(test)]

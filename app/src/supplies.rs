@@ -9,7 +9,7 @@
 //! fails the run.
 
 use engine::SuiteDefinition;
-use results::api::DataSetList;
+use results::api::{DataSetList, ServedDataSet};
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 use training_worker::Loaded;
@@ -81,6 +81,9 @@ impl<T> Availability<T> {
 /// Bundle of the worker with Burn, or of a framework's worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Bundle {
+    /// Name of a framework's backend.
+    #[serde(default)]
+    name: String,
     /// Folder below the page's own; its name has a digest of the content.
     #[serde(deserialize_with = "plain_folder")]
     folder: String,
@@ -107,15 +110,7 @@ impl Bundle {
 /// Bundles of other frameworks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct FrameworkBundles {
-    bundles: Vec<FrameworkBundle>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-struct FrameworkBundle {
-    /// Name of the backend.
-    name: String,
-    #[serde(flatten)]
-    bundle: Bundle,
+    bundles: Vec<Bundle>,
 }
 
 /// Progress of downloading and starting a bundle for a run.
@@ -123,44 +118,27 @@ struct FrameworkBundle {
 pub struct Arrival {
     /// Displayed name of the content.
     pub of: &'static str,
-    pub state: ArrivalState,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ArrivalState {
-    /// Bytes of the module received so far, as reported by the loader, and its size.
-    Coming {
-        bytes: u64,
-        total: u64,
-    },
-    Started(Loaded),
+    /// Bytes of the module received so far, as reported by the loader.
+    pub bytes: u64,
+    total: u64,
+    /// Size and time, once it has started.
+    pub loaded: Option<Loaded>,
 }
 
 impl Arrival {
     pub fn begin(of: &'static str, total: u64) -> Self {
-        Self { of, state: ArrivalState::Coming { bytes: 0, total } }
-    }
-
-    pub fn is_coming(self) -> bool {
-        matches!(self.state, ArrivalState::Coming { .. })
-    }
-
-    /// Share of the module received so far.
-    pub fn fraction(self) -> f64 {
-        match self.state {
-            ArrivalState::Coming { bytes, total } => (bytes as f64 / total.max(1) as f64).min(1.0),
-            ArrivalState::Started(_) => 1.0,
-        }
+        Self { of, bytes: 0, total, loaded: None }
     }
 
     pub fn sentence(self) -> String {
-        let of = self.of;
-        match self.state {
-            ArrivalState::Coming { bytes: 0, .. } => t!(running_loading, what = of),
-            ArrivalState::Coming { .. } => {
-                format!("{}: {}", t!(running_loading, what = of), text::whole_percent(self.fraction()))
+        let Self { of, bytes, total, loaded } = self;
+        match loaded {
+            None if bytes == 0 => t!(running_loading, what = of),
+            None => {
+                let share = (bytes as f64 / total.max(1) as f64).min(1.0);
+                format!("{}: {}", t!(running_loading, what = of), text::whole_percent(share))
             }
-            ArrivalState::Started(Loaded { compressed_bytes, bytes, cached, seconds }) => {
+            Some(Loaded { compressed_bytes, bytes, cached, seconds }) => {
                 let size = text::megabytes(compressed_bytes.unwrap_or(bytes));
                 let seconds = text::number(seconds, 1);
                 if cached == Some(true) {
@@ -180,15 +158,7 @@ pub struct Supplies {
     pub burn: Availability<Bundle>,
     pub frameworks: Availability<FrameworkBundles>,
     /// Data sets that the server reports as missing. Empty until it responds. A run reports others when fetching fails.
-    pub missing_data: Vec<MissingData>,
-}
-
-/// Data set that the server cannot serve.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MissingData {
-    name: String,
-    /// Reason, as part of a sentence.
-    reason: String,
+    pub missing_data: Vec<ServedDataSet>,
 }
 
 impl Supplies {
@@ -218,20 +188,16 @@ impl Supplies {
         match backend.maker() {
             Maker::Ours => None,
             Maker::Burn => self.burn.ready(),
-            Maker::Framework(_) => {
-                let mut bundles = self.frameworks.ready()?.bundles.iter();
-                bundles.find(|of| of.name == backend.name()).map(|of| &of.bundle)
-            }
+            Maker::Framework(_) => self.frameworks.ready()?.bundles.iter().find(|of| of.name == backend.name()),
         }
     }
 
     pub fn with_data_sets(self, list: DataSetList) -> Self {
-        let missing = |set: results::api::ServedDataSet| Some(MissingData { name: set.name, reason: set.missing? });
-        Self { missing_data: list.data_sets.into_iter().filter_map(missing).collect(), ..self }
+        Self { missing_data: list.data_sets.into_iter().filter(|set| set.missing.is_some()).collect(), ..self }
     }
 
     /// Returns the data set that a network needs, if it is missing.
-    pub fn missing_for(&self, network: &str) -> Option<&MissingData> {
+    pub fn missing_for(&self, network: &str) -> Option<&ServedDataSet> {
         let needed = engine::workload(network)?.data_set;
         self.missing_data.iter().find(|data| data.name == needed)
     }
@@ -239,36 +205,29 @@ impl Supplies {
     /// Returns the reason a suite cannot be run, if data is missing. Networks that have their data can be selected
     /// individually, but are not run under the name of the suite.
     pub fn lacking_for_suite(&self, suite: &SuiteDefinition) -> Option<String> {
-        let lacking: Vec<&MissingData> = suite.workloads.iter().filter_map(|name| self.missing_for(name)).collect();
-        let titles = self.missing_data.iter().filter(|data| lacking.contains(data)).map(MissingData::title);
+        let lacking: Vec<&ServedDataSet> = suite.workloads.iter().filter_map(|name| self.missing_for(name)).collect();
+        let titles = self.missing_data.iter().filter(|data| lacking.contains(data));
+        let titles = titles.map(|data| text::data_set_title(&data.name));
         let titles = titles.collect::<Vec<_>>().join(", ");
         let (few, all) = (lacking.len(), suite.workloads.len());
         (few > 0).then(|| t!(supplies_lacking, few = few, all = all, data = titles))
     }
 }
 
-impl MissingData {
-    pub fn title(&self) -> String {
-        text::data_set_title(&self.name)
-    }
-
-    /// Describes what is missing, why, and what cannot be trained without it.
-    pub fn sentences(&self) -> String {
-        let needed_by = engine::WORKLOADS.iter().filter(|make| make().data_set == self.name).count();
-        t!(
-            supplies_missing,
-            data = self.title(),
-            reason = self.reason,
-            needed = needed_by,
-            all = engine::WORKLOADS.len()
-        )
-    }
+/// Describes a missing data set: the reason, and what cannot be trained without it.
+pub fn describe_missing(data: &ServedDataSet) -> String {
+    let needed_by = engine::WORKLOADS.iter().filter(|make| make().data_set == data.name).count();
+    t!(
+        supplies_missing,
+        data = text::data_set_title(&data.name),
+        reason = data.missing.as_deref().unwrap_or_default(),
+        needed = needed_by,
+        all = engine::WORKLOADS.len()
+    )
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use results::api::ServedDataSet;
-
     use super::*;
 
     const BURN: &str =
@@ -307,21 +266,6 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn unavailable_bundles_have_a_reason() {
-        let burn = |text: &str| with_burn(text).obstacle(PageBackend::BurnWgpu).unwrap();
-        assert_eq!(
-            burn(r#"{"state":"building","note":"compiling Burn for the page"}"#),
-            "is being built: compiling Burn for the page"
-        );
-        assert_eq!(
-            burn(r#"{"state":"missing","note":"the page was built without Burn (--no-burn-page)."}"#),
-            "is not on this server: the page was built without Burn (--no-burn-page)"
-        );
-        let asking = Supplies::default().obstacle(PageBackend::BurnWgpu).unwrap();
-        assert_eq!(asking, "is being looked for on this server");
-    }
-
-    #[test]
     fn unreadable_files_count_as_missing() {
         for wrong in [
             "",
@@ -354,13 +298,12 @@ pub(crate) mod tests {
 
     #[test]
     fn arrival_reports_size_and_time() {
-        let arrival = |state| Arrival { of: "Burn", state }.sentence();
-        let half = ArrivalState::Coming { bytes: 6_000_000, total: 12_000_000 };
-        assert_eq!(arrival(half), "Loading Burn: 50 %");
+        let begun = Arrival::begin("Burn", 12_000_000);
+        assert_eq!(Arrival { bytes: 6_000_000, ..begun }.sentence(), "Loading Burn: 50 %");
         assert_eq!(Arrival::begin("jax-js", 340_000).sentence(), "Loading jax-js");
         let loaded =
             Loaded { compressed_bytes: Some(3_440_000), bytes: 12_000_000, cached: Some(false), seconds: 2.345 };
-        let started = |loaded| arrival(ArrivalState::Started(loaded));
+        let started = |loaded| Arrival { loaded: Some(loaded), ..begun }.sentence();
         assert_eq!(started(loaded), "Burn: 3.4 MB fetched and started in 2.3 s.");
         let unknown = Loaded { compressed_bytes: None, cached: None, ..loaded };
         assert_eq!(started(unknown), "Burn: 12.0 MB fetched and started in 2.3 s.");
@@ -379,23 +322,19 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn network_lacks_data_if_its_set_is_missing() {
+    fn networks_and_suites_lack_their_missing_data() {
         let supplies = without("cifar10");
-        assert_eq!(supplies.missing_for("keras-cifar10-cnn").unwrap().title(), "CIFAR-10");
+        assert_eq!(supplies.missing_for("keras-cifar10-cnn").unwrap().name, "cifar10");
         for there in ["keras-mnist-mlp", "keras-babi-rnn"] {
             assert_eq!(supplies.missing_for(there), None, "{there}");
         }
         assert_eq!(
-            supplies.missing_data[0].sentences(),
+            describe_missing(&supplies.missing_data[0]),
             "CIFAR-10 is not on this server: cifar10-train.bin is missing in its data folder. 8 of the 20 networks need \
              it and cannot be trained here until then."
         );
         let complete = DataSetList { data_sets: vec![ServedDataSet { name: "cifar10".into(), missing: None }] };
         assert!(supplies.with_data_sets(complete).missing_data.is_empty(), "it came while the page was open");
-    }
-
-    #[test]
-    fn suite_with_missing_data_is_not_offered() {
         let [quick, complete] = ["quick", "complete"].map(|name| engine::suite(name).unwrap());
         assert_eq!(without("cifar10").lacking_for_suite(quick), None);
         assert_eq!(

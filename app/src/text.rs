@@ -33,11 +33,9 @@ pub fn data_set_title(name: &str) -> String {
 
 /// Summarizes a finished run in one sentence for the status region.
 pub fn headline(record: &RunRecord) -> String {
-    let parts: Vec<String> = record.workloads.iter().map(workload_headline).collect();
-    if parts.is_empty() {
-        t!(common_run_trained_nothing).to_owned()
-    } else {
-        t!(common_done, figures = parts.join(" "))
+    match came_to(record) {
+        nothing if nothing.is_empty() => t!(common_run_trained_nothing).to_owned(),
+        figures => t!(common_done, figures = figures),
     }
 }
 
@@ -249,11 +247,7 @@ pub fn workload_title(workload: &str) -> String {
 }
 
 pub fn suite_title(name: &str) -> String {
-    match name {
-        "quick" => t!(network_suite_quick).to_owned(),
-        "complete" => t!(network_suite_complete).to_owned(),
-        other => capitalised(other),
-    }
+    words::named("network", &format!("suite_{name}")).map_or_else(|| capitalised(name), str::to_owned)
 }
 
 /// Title of a suite inside a sentence, in lower case in English.
@@ -265,11 +259,7 @@ pub fn suite_inside(name: &str) -> String {
 }
 
 pub fn suite_description(suite: &engine::SuiteDefinition) -> &'static str {
-    match suite.name {
-        "quick" => t!(network_suite_quick_description),
-        "complete" => t!(network_suite_complete_description),
-        _ => suite.description,
-    }
+    words::named("network", &format!("suite_{}_description", suite.name)).unwrap_or(suite.description)
 }
 
 pub fn metric_title(metric: &Metric) -> &'static str {

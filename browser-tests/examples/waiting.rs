@@ -1,10 +1,18 @@
 //! Measures a run as the person in front of the page sees it: `cargo run --release -p browser-tests --example waiting --
-//! [ADDRESS] [firefox]`, in Chromium unless Firefox is named. It prints the predicted time left over the run, its largest
-//! rise, the duration of each part, the long tasks of the page's thread (Chromium only) and the longest gap between two
-//! frames. The first run's parts are the prediction for the second one.
+//! [ADDRESS] [firefox]`, in Chromium unless Firefox is named. It prints the requests of the page while it opens, and the
+//! time until a run can be started; then the predicted time left over the run, its largest rise, the duration of each
+//! part, the long tasks of the page's thread (Chromium only) and the longest gap between two frames. The second visit has
+//! a warm cache, and the first run's parts are its prediction.
 
 use browser_tests::{Page, Setup, drive, drive_firefox};
 use serde_json::Value;
+
+/// Returns the URL, start, end and transferred bytes of each request. Times are in milliseconds after navigation started.
+const TIMINGS: &str =
+    "() => performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource'))
+    .map(entry => [entry.name.replace(location.origin, ''), Math.round(entry.startTime), Math.round(entry.responseEnd),
+        entry.transferSize])";
+const NOW: &str = "() => Math.round(performance.now())";
 
 /// Collects the texts of the time left, with the seconds since the start, and what holds the page up.
 const WATCH: &str = "() => {
@@ -44,6 +52,10 @@ fn main() {
 async fn measure(page: &impl Page, address: &str) {
     for visit in ["first", "second"] {
         page.open_to(address, "button", "Benchmark").await;
+        page.wait_for("table", "Published hardware").await;
+        let ready = page.ask(NOW).await;
+        println!("{visit} visit: button and leaderboard after {ready} ms");
+        report_requests(&page.ask(TIMINGS).await);
         page.ask(WATCH).await;
         page.click("button", "Benchmark").await;
         page.watch_to_the_end().await;
@@ -52,6 +64,16 @@ async fn measure(page: &impl Page, address: &str) {
         for took in page.ask(PARTS).await.as_array().into_iter().flatten() {
             println!("  {}: {}", took["workload"], took["parts"]);
         }
+    }
+}
+
+fn report_requests(timings: &Value) {
+    let timings = timings.as_array().expect("a list");
+    let to_api = timings.iter().filter(|entry| entry[0].as_str().is_some_and(|name| name.starts_with("/api/")));
+    let bytes: f64 = timings.iter().filter_map(|entry| entry[3].as_f64()).sum();
+    println!("  {} requests, {} to the API; {:.0} kB", timings.len(), to_api.count(), bytes / 1e3);
+    for entry in timings {
+        println!("  {} – {} ms  {} B  {}", entry[1], entry[2], entry[3], entry[0].as_str().unwrap_or_default());
     }
 }
 

@@ -1,9 +1,9 @@
 //! Chromium, controlled through chromedriver.
 
+use std::cell::{Cell, RefCell};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Program, Stdio};
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 use base64::Engine;
@@ -26,9 +26,9 @@ pub struct Browser {
     driver: Child,
     origin: String,
     /// Substrings of console lines that a test expects.
-    tolerated: Mutex<&'static [&'static str]>,
+    tolerated: Cell<&'static [&'static str]>,
     /// Network events so far. Chromedriver returns each of them only once.
-    network: Mutex<Vec<Value>>,
+    network: RefCell<Vec<Value>>,
     _profile: TempDir,
 }
 
@@ -108,8 +108,8 @@ impl Driven for Browser {
             client,
             driver,
             origin,
-            tolerated: Mutex::new(setup.missing),
-            network: Mutex::default(),
+            tolerated: Cell::new(setup.missing),
+            network: RefCell::default(),
             _profile: profile,
         };
         browser.set_appearance(setup).await?;
@@ -118,8 +118,7 @@ impl Driven for Browser {
 
     async fn assert_well_behaved(&self) {
         let mut console = self.console().await;
-        let tolerated = *self.tolerated.lock().unwrap_or_else(PoisonError::into_inner);
-        console.retain(|line| !tolerated.iter().any(|text| line.contains(text)));
+        console.retain(|line| !self.tolerated.get().iter().any(|text| line.contains(text)));
         let bad: Vec<&String> = console
             .iter()
             .filter(|line| line.starts_with("SEVERE") || line.contains("Content Security Policy"))
@@ -128,9 +127,12 @@ impl Driven for Browser {
         assert_same_origin(&self.requests().await, &self.origin);
     }
 
-    async fn describe(&self) -> String {
-        let text = self.text("body").await.unwrap_or_default();
-        format!("--- the page says:\n{text}\n--- the console says:\n{}", self.console().await.join("\n"))
+    async fn console(&self) -> Vec<String> {
+        let entries = self.client.issue_cmd(DriverCommand::Log("browser")).await.unwrap_or_default();
+        let line = |entry: &Value| {
+            format!("{} {}", entry["level"].as_str().unwrap_or_default(), entry["message"].as_str().unwrap_or_default())
+        };
+        entries.as_array().map(|entries| entries.iter().map(line).collect()).unwrap_or_default()
     }
 
     async fn close(mut self) {
@@ -209,7 +211,7 @@ impl Page for Browser {
 
     async fn sent_bodies(&self, method: &str) -> Vec<String> {
         self.collect_network_events().await;
-        let events = self.network.lock().unwrap_or_else(PoisonError::into_inner);
+        let events = self.network.borrow();
         let requests = events.iter().map(|event| &event["params"]["request"]);
         requests
             .filter(|request| request["method"] == method)
@@ -276,7 +278,7 @@ impl Browser {
 
     /// Tolerates console lines that contain one of these substrings, instead of the ones given earlier.
     pub fn tolerate(&self, parts: &'static [&'static str]) {
-        *self.tolerated.lock().unwrap_or_else(PoisonError::into_inner) = parts;
+        self.tolerated.set(parts);
     }
 
     /// Returns chromedriver's client, for everything else.
@@ -284,19 +286,10 @@ impl Browser {
         &self.client
     }
 
-    /// Returns the lines that the page has logged since the last call.
-    async fn console(&self) -> Vec<String> {
-        let entries = self.client.issue_cmd(DriverCommand::Log("browser")).await.unwrap_or_default();
-        let line = |entry: &Value| {
-            format!("{} {}", entry["level"].as_str().unwrap_or_default(), entry["message"].as_str().unwrap_or_default())
-        };
-        entries.as_array().map(|entries| entries.iter().map(line).collect()).unwrap_or_default()
-    }
-
     /// Returns the URLs that the page has requested.
     async fn requests(&self) -> Vec<String> {
         self.collect_network_events().await;
-        let events = self.network.lock().unwrap_or_else(PoisonError::into_inner);
+        let events = self.network.borrow();
         events.iter().filter_map(|event| Some(event["params"]["request"]["url"].as_str()?.to_owned())).collect()
     }
 
@@ -307,7 +300,7 @@ impl Browser {
             (message["message"]["method"] == "Network.requestWillBeSent").then(|| message["message"].take())
         };
         let new = entries.as_array().into_iter().flatten().filter_map(message);
-        self.network.lock().unwrap_or_else(PoisonError::into_inner).extend(new);
+        self.network.borrow_mut().extend(new);
     }
 }
 

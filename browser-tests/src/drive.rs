@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
 
-use crate::{Browser, Firefox, Server, Setup, skipped};
+use crate::{Browser, Firefox, Page, Server, Setup, skipped};
 
 /// Lock that admits one browser at a time in this process, because two emulated GPUs would compete for the CPU.
 static BROWSER_LOCK: Mutex<()> = Mutex::new(());
@@ -46,7 +46,7 @@ fn drive_any<B: Driven>(setup: Setup, body: impl AsyncFnOnce(&B, &Server)) {
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let server = Server::start(&setup).expect("the leaderboard starts");
-    let browser = runtime.block_on(B::start(&program, &server, setup)).expect("the browser starts");
+    let browser = runtime.block_on(<B as Driven>::start(&program, &server, setup)).expect("the browser starts");
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         runtime.block_on(async {
             body(&browser, &server).await;
@@ -67,7 +67,7 @@ fn is_set(variable: &str) -> bool {
 }
 
 /// Life cycle of a browser.
-pub(crate) trait Driven: Sized {
+pub(crate) trait Driven: Page + Sized {
     /// Message for machines on which [`Self::find`] finds nothing.
     const MISSING: &'static str;
 
@@ -80,8 +80,14 @@ pub(crate) trait Driven: Sized {
     /// to another server.
     async fn assert_well_behaved(&self);
 
+    /// Returns new lines that the page has logged, each with its level.
+    async fn console(&self) -> Vec<String>;
+
     /// Describes the page and its console after a failure.
-    async fn describe(&self) -> String;
+    async fn describe(&self) -> String {
+        let text = self.text("body").await.unwrap_or_default();
+        format!("--- the page says:\n{text}\n--- the console says:\n{}", self.console().await.join("\n"))
+    }
 
     /// Closes the browser and ends its driver.
     async fn close(self);

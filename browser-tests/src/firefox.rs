@@ -96,9 +96,11 @@ impl Driven for Firefox {
         assert_same_origin(&requests.iter().map(address).collect::<Vec<_>>(), &self.origin);
     }
 
-    async fn describe(&self) -> String {
-        let text = self.text("body").await.unwrap_or_default();
-        format!("--- the page says:\n{text}\n--- the console says:\n{}", self.console().await.join("\n"))
+    async fn console(&self) -> Vec<String> {
+        let line = |entry: &Value| {
+            format!("{} {}", entry["level"].as_str().unwrap_or_default(), entry["text"].as_str().unwrap_or_default())
+        };
+        self.events(CONSOLE).await.iter().map(line).collect()
     }
 
     async fn close(mut self) {
@@ -251,14 +253,6 @@ impl Firefox {
         // Earlier events arrive before this response. After a crash, the command fails.
         drop(session.issue("session.status", json!({})).await);
         session.events(name).cloned().collect()
-    }
-
-    /// Returns the lines that the page has logged, each with its level.
-    async fn console(&self) -> Vec<String> {
-        let line = |entry: &Value| {
-            format!("{} {}", entry["level"].as_str().unwrap_or_default(), entry["text"].as_str().unwrap_or_default())
-        };
-        self.events(CONSOLE).await.iter().map(line).collect()
     }
 }
 

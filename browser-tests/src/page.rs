@@ -50,7 +50,7 @@ impl Setup {
 /// Timeout for updates that the page shows at once on an idle machine.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 /// Timeout for cancelling a run during training. The page gives its worker three seconds to stop.
-const MAX_CANCEL_TIME: Duration = Duration::from_secs(5);
+pub const MAX_CANCEL_TIME: Duration = Duration::from_secs(5);
 /// Timeout for cancelling a run before training starts. A worker that is still starting cannot respond, so the page
 /// terminates it after three seconds.
 pub const MAX_CANCEL_TIME_AT_START: Duration = Duration::from_secs(20);

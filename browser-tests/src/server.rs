@@ -1,9 +1,10 @@
 use std::env;
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -122,6 +123,11 @@ pub fn read_page_json(name: &str) -> Result<Value> {
 fn replace_burn_state(page: &Path, state: &str) -> Result<()> {
     let new = page.join(format!("{BURN_STATE}.new"));
     fs::write(&new, state)?;
+    if let Ok(old) = fs::metadata(page.join(BURN_STATE)) {
+        // The browser asks for changes since a second.
+        let modified = old.modified()?.max(SystemTime::now()) + Duration::from_secs(1);
+        File::options().write(true).open(&new)?.set_modified(modified)?;
+    }
     Ok(fs::rename(new, page.join(BURN_STATE))?)
 }
 

@@ -14,6 +14,7 @@
 /// Defines the names of an enum's variants in records, URLs and command lines.
 ///
 /// With a name for the enum itself, also implements `FromStr`, whose error lists the valid names.
+#[macro_export]
 macro_rules! names {
     ($type:ident { $($variant:ident = $name:literal),+ }) => {
         impl $type {
@@ -34,7 +35,7 @@ macro_rules! names {
         }
     };
     ($type:ident, $what:literal, $variants:tt) => {
-        names!($type $variants);
+        $crate::names!($type $variants);
 
         impl std::str::FromStr for $type {
             type Err = String;

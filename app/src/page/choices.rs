@@ -7,8 +7,8 @@ use web_sys::{Event, HtmlInputElement};
 
 use super::compare::{contenders, obstacle};
 use super::parts::select;
-use super::start::ClaimedName;
-use super::state::{BurnProgress, MISSING_DATA, StartState};
+use super::start::claimed_name;
+use super::state::{MISSING_DATA, StartState, burn_progress};
 use crate::backend::PageBackend;
 use crate::options::RunOptions;
 use crate::platform::Gpu;
@@ -16,8 +16,7 @@ use crate::route::COMPARE;
 use crate::{platform, t, text};
 
 /// A way on from an address that cannot be read, which the note of the main button explains.
-#[component]
-pub(super) fn WrongAddress(state: StartState) -> impl IntoView {
+pub(super) fn wrong_address(state: StartState) -> impl IntoView {
     view! {
         <Show when=move || state.options.with(Result::is_err)>
             <p><a class="button quiet" href=platform::address_of_right_settings()>{t!(settings_use_default)}</a></p>
@@ -47,14 +46,14 @@ pub(super) fn Options(
         <Show when=move || known.get()>
             <details class="networks options">
                 <summary>{t!(settings_options)}": " {summary}</summary>
-                <Networks state />
-                {(!compares).then(|| view! { <Engines state /> })}
-                <Settings state />
+                {networks(state)}
+                {(!compares).then(|| engines(state))}
+                {settings(state)}
                 <Show when=move || !compares && has_gpu()>
-                    <ClaimedName claimed=state.claimed />
+                    {claimed_name(state.claimed)}
                 </Show>
             </details>
-            {(!compares).then(|| view! { <BurnProgress benchmark=state.benchmark /> })}
+            {(!compares).then(|| burn_progress(state.benchmark))}
             {(!compares).then(|| view! { <LeftOut chosen=move || state.options.get().ok().into_iter().collect() /> })}
             <p class="refusal" role="alert">
                 {move || state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()))}
@@ -63,8 +62,7 @@ pub(super) fn Options(
     }
 }
 
-#[component]
-fn Engines(state: StartState) -> impl IntoView {
+fn engines(state: StartState) -> impl IntoView {
     let compare = move || {
         let asked = state.options.get().ok();
         let asked =
@@ -74,14 +72,13 @@ fn Engines(state: StartState) -> impl IntoView {
     view! {
         <fieldset class="engines">
             <legend>{t!(common_backend)}</legend>
-            {PageBackend::ALL.map(|backend| view! { <EngineChoice state backend /> }).collect_view()}
+            {PageBackend::ALL.map(|backend| engine_choice(state, backend)).collect_view()}
         </fieldset>
         <p><a href=compare>{t!(settings_compare)}</a></p>
     }
 }
 
-#[component]
-fn EngineChoice(state: StartState, backend: PageBackend) -> impl IntoView {
+fn engine_choice(state: StartState, backend: PageBackend) -> impl IntoView {
     let supplies = state.benchmark.supplies;
     let chosen = move || state.chosen(|options| options.backend == backend);
     let choose = move |_| state.change(|options| options.with_backend(backend));
@@ -131,22 +128,20 @@ fn remark(state: StartState, backend: PageBackend, obstacle: Memo<Option<String>
     }
 }
 
-#[component]
-fn Networks(state: StartState) -> impl IntoView {
+fn networks(state: StartState) -> impl IntoView {
     view! {
         <fieldset>
             <legend>{t!(common_suite)}</legend>
-            {SUITES.iter().map(|suite| view! { <SuiteChoice state suite /> }).collect_view()}
+            {SUITES.iter().map(|suite| suite_choice(state, suite)).collect_view()}
         </fieldset>
         <fieldset class="columns">
             <legend>{t!(settings_networks)}</legend>
-            {WORKLOADS.iter().map(|make| make().name).map(|name| view! { <NetworkChoice state name /> }).collect_view()}
+            {WORKLOADS.iter().map(|make| make().name).map(|name| network_choice(state, name)).collect_view()}
         </fieldset>
     }
 }
 
-#[component]
-fn SuiteChoice(state: StartState, suite: &'static SuiteDefinition) -> impl IntoView {
+fn suite_choice(state: StartState, suite: &'static SuiteDefinition) -> impl IntoView {
     let chosen = move || state.chosen(|options| options.workloads.is_empty() && options.suite().name == suite.name);
     let choose = move |_| state.change(|options| options.with_suite(suite));
     let lacking = Memo::new(move |_| state.benchmark.supplies.read().lacking_for_suite(suite));
@@ -165,8 +160,7 @@ fn SuiteChoice(state: StartState, suite: &'static SuiteDefinition) -> impl IntoV
     }
 }
 
-#[component]
-fn NetworkChoice(state: StartState, name: &'static str) -> impl IntoView {
+fn network_choice(state: StartState, name: &'static str) -> impl IntoView {
     let chosen = move || state.chosen(|options| options.networks().iter().any(|network| network == name));
     let lacking = Memo::new(move |_| state.benchmark.supplies.read().missing_for(name).is_some());
     let choose = move |event: Event| {
@@ -194,12 +188,11 @@ fn NetworkChoice(state: StartState, name: &'static str) -> impl IntoView {
     }
 }
 
-#[component]
-fn Settings(state: StartState) -> impl IntoView {
+fn settings(state: StartState) -> impl IntoView {
     view! {
         <fieldset class="columns settings">
             <legend>{t!(settings_empty)}</legend>
-            <PrecisionChoice state />
+            {precision_choice(state)}
             <Setting state name="batch" title=t!(common_batch_size) value=|of| of.batch_size.map(|size| size.to_string()) />
             <Setting
                 state
@@ -246,8 +239,7 @@ fn Setting(
     }
 }
 
-#[component]
-fn PrecisionChoice(state: StartState) -> impl IntoView {
+fn precision_choice(state: StartState) -> impl IntoView {
     let now = state.options.with_untracked(|options| options.as_ref().ok().and_then(|options| options.precision));
     let option = |precision: Precision, title: &'static str| {
         let chosen = now.unwrap_or(Precision::F32) == precision;
@@ -280,8 +272,7 @@ fn set(state: StartState, name: &'static str, value: &str) {
 /// Selectable numbers of seeds. A single seed has no spread; ten take an hour on a phone.
 const SEEDS: [u32; 5] = [1, 2, 3, 5, 10];
 
-#[component]
-pub(super) fn Contenders(state: StartState) -> impl IntoView {
+pub(super) fn contender_choices(state: StartState) -> impl IntoView {
     let seeds_before = state.options.with_untracked(|options| options.as_ref().ok().and_then(|options| options.seeds));
     let choose = move |seeds| state.change(|options| RunOptions { seeds: Some(seeds), ..options });
     let mut offered = SEEDS.to_vec();
@@ -292,15 +283,14 @@ pub(super) fn Contenders(state: StartState) -> impl IntoView {
         <div class="networks">
             <fieldset class="columns">
                 <legend>{t!(compare_what)}</legend>
-                {PageBackend::ALL.map(|backend| view! { <Contender state backend /> }).collect_view()}
+                {PageBackend::ALL.map(|backend| contender_choice(state, backend)).collect_view()}
             </fieldset>
         </div>
         <div class="filters">{select(t!(compare_seeds), offered, seeds_before.unwrap_or(1), choose)}</div>
     }
 }
 
-#[component]
-fn Contender(state: StartState, backend: PageBackend) -> impl IntoView {
+fn contender_choice(state: StartState, backend: PageBackend) -> impl IntoView {
     let chosen = Memo::new(move |_| contenders(state).contains(&backend));
     let obstacle = Memo::new(move |_| obstacle(state, backend));
     let choose = move |event| {

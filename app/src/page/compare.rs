@@ -8,22 +8,22 @@ use results::comparison::{self, Comparison, Refused, Row};
 use results::{Departure, RunRecord};
 
 use super::chart::{AccuracyCurves, LossCurves};
-use super::choices::{Contenders, LeftOut, Options, WrongAddress};
+use super::choices::{LeftOut, Options, contender_choices, wrong_address};
 use super::comparing::{Comparing, Task, USUAL_LENGTH};
 use super::language::kept;
-use super::parts::{Go, Sending, answered, focus, load_kept, notice};
-use super::running::Running;
-use super::start::{OnBattery, Pressed, UnknownInAddress};
-use super::state::{BurnProgress, MissingDataSets, StartState};
+use super::parts::{Go, Sending, answered, focus, load_kept, notice, send, table};
+use super::running::running;
+use super::start::{battery_note, pressure_note, unknown_in_address};
+use super::state::{StartState, burn_progress, missing_data_sets};
 use crate::backend::PageBackend;
 use crate::benchmark::Stage;
 use crate::platform::{self, Automation, Gpu, TaskReport, TaskState};
 use crate::route::COMPARE;
 use crate::side_by_side::RateBar;
+use crate::words::Plain;
 use crate::{json, side_by_side, t, text, words};
 
-#[component]
-pub(super) fn ComparePage() -> impl IntoView {
+pub(super) fn compare_page() -> impl IntoView {
     let state = kept("compare", || {
         let state = StartState::new();
         Automation::start("comparison", move || task_report(state));
@@ -47,14 +47,14 @@ pub(super) fn ComparePage() -> impl IntoView {
             <p class="lead small">{t!(compare_lead)}</p>
             <p class="note">{move || device(&state.gpu.get())}</p>
             <Show when=move || state.is_idle.get()>
-                <Controls state />
+                {controls(state)}
             </Show>
             <p class="status" role="status" aria-live="polite">{status}</p>
         </section>
         <Show when=move || !state.is_idle.get()>
-            <Running benchmark=state.benchmark />
+            {running(state.benchmark)}
         </Show>
-        <Results state />
+        {results(state)}
     }
 }
 
@@ -97,8 +97,7 @@ pub(super) fn contenders(state: StartState) -> Vec<PageBackend> {
     })
 }
 
-#[component]
-fn Controls(state: StartState) -> impl IntoView {
+fn controls(state: StartState) -> impl IntoView {
     let button = NodeRef::<html::Button>::new();
     focus(button, move || matches!(state.benchmark.stage.get_untracked(), Stage::Cancelled));
     let reason = move || {
@@ -135,22 +134,21 @@ fn Controls(state: StartState) -> impl IntoView {
         options.map(|options| contenders(state).into_iter().map(|of| options.clone().with_backend(of)).collect())
     };
     view! {
-        <UnknownInAddress />
-        <OnBattery />
-        <Pressed />
-        <Contenders state />
+        {unknown_in_address()}
+        {battery_note()}
+        {pressure_note()}
+        {contender_choices(state)}
         <Options state compares=true />
-        <MissingDataSets benchmark=state.benchmark />
-        <BurnProgress benchmark=state.benchmark />
+        {missing_data_sets(state.benchmark)}
+        {burn_progress(state.benchmark)}
         <LeftOut chosen=move || each().unwrap_or_default() />
         <Go button note_id="compare-note" label=t!(common_compare) reason note go=compare />
-        <WrongAddress state />
+        {wrong_address(state)}
     }
 }
 
 /// Results, shown once the first backend has finished or failed.
-#[component]
-pub(super) fn Results(state: StartState) -> impl IntoView {
+pub(super) fn results(state: StartState) -> impl IntoView {
     let Comparing { task, fetched, .. } = state.comparing;
     let heading = NodeRef::<html::H2>::new();
     // The Cancel button is gone; move keyboard focus to the results.
@@ -172,9 +170,9 @@ pub(super) fn Results(state: StartState) -> impl IntoView {
                 {move || of_networks(&Gathered::of(state.comparing), state.comparing.present().is_none())}
                 <p class="note">{move || task.get().map(|task| explanation(&task.seeds))}</p>
                 <ul class="plain note" data-figure="fetched">{fetched}</ul>
-                <Takeaway state />
+                {takeaway(state)}
                 <Show when=move || state.comparing.present().is_none()>
-                    <ShareComparison comparing=state.comparing />
+                    {share_comparison(state.comparing)}
                 </Show>
             </section>
         </Show>
@@ -233,7 +231,10 @@ fn of_workload(comparison: Comparison, records: &[RunRecord], done: bool) -> imp
     let winner = done.then(|| side_by_side::winner(std::slice::from_ref(&comparison), records)).flatten();
     let bars = rate_bars(&comparison.rows);
     let label = format!("{}: {title}", t!(compare_comparison));
-    let region = t!(common_scrollable, what = label);
+    let heads = std::iter::once(t!(common_backend)).chain(side_by_side::COLUMNS.map(Plain::text));
+    let heads = heads.map(|title| view! { <th scope="col">{title}</th> }).collect_view();
+    let rows = comparison.rows.into_iter().map(row_of).collect_view();
+    let rows = view! { <tbody>{rows}</tbody> };
     let accuracies = side_by_side::accuracy_curves(&comparison.workload, records);
     let losses = side_by_side::loss_curves(&comparison.workload, records);
     let drawn = (!losses.is_empty()).then(|| {
@@ -243,24 +244,13 @@ fn of_workload(comparison: Comparison, records: &[RunRecord], done: bool) -> imp
         <h3>{title}</h3>
         {winner.map(|winner| view! { <p class="winner">{winner}</p> })}
         {bars}
-        <div class="scroll" role="region" aria-label=region tabindex="0">
-            <table class="results compared" aria-label=label>
-                <thead>
-                    <tr>
-                        <th scope="col">{t!(common_backend)}</th>
-                        {side_by_side::COLUMNS.map(|title| view! { <th scope="col">{title.text()}</th> }).collect_view()}
-                    </tr>
-                </thead>
-                <tbody>{comparison.rows.into_iter().map(|row| view! { <OfBackend row /> }).collect_view()}</tbody>
-            </table>
-        </div>
+        {table("results compared", label, heads, rows)}
         <p class="note verdict">{format!("{}.", words::remarks::agreement(&comparison.agreement))}</p>
         {drawn}
     }
 }
 
-#[component]
-fn OfBackend(row: Row) -> impl IntoView {
+fn row_of(row: Row) -> impl IntoView {
     let remark = side_by_side::remark(&row.outcome);
     view! {
         <tr data-backend=row.contender.backend.clone()>
@@ -305,8 +295,7 @@ impl Gathered {
 }
 
 /// Link that repeats the comparison, and downloads of its metrics.
-#[component]
-fn Takeaway(state: StartState) -> impl IntoView {
+fn takeaway(state: StartState) -> impl IntoView {
     let said = RwSignal::new(String::new());
     // Downloads are always in English.
     let gathered = move || words::in_english(|| untrack(|| Gathered::of(state.comparing)));
@@ -354,8 +343,7 @@ fn files(gathered: impl Fn() -> Gathered + Clone + 'static, said: RwSignal<Strin
     }
 }
 
-#[component]
-pub(super) fn ShareComparison(comparing: Comparing) -> impl IntoView {
+pub(super) fn share_comparison(comparing: Comparing) -> impl IntoView {
     let sharing = RwSignal::new(Sending::No);
     // Every retry sends the same key, so a lost response does not create a second comparison.
     let key = StoredValue::new(platform::random_word());
@@ -364,22 +352,18 @@ pub(super) fn ShareComparison(comparing: Comparing) -> impl IntoView {
         let refused = untrack(|| words::in_english(|| comparing.refused()));
         let shared = SharedComparison { records: comparing.records.get_untracked(), refused };
         let text = json::compact(&shared);
-        sharing.set(Sending::Now);
-        spawn_local(async move {
-            sharing.set(match platform::share_comparison(&text, &key.get_value()).await {
-                Ok(accepted) => {
-                    platform::keep_secret(&accepted.comparison_id, &accepted.deletion_secret);
-                    Sending::Done(accepted)
-                }
-                Err(refusal) => Sending::Refused(t!(comparison_not_shared, reason = refusal.to_string())),
-            });
+        send(sharing, async move {
+            let accepted = platform::share_comparison(&text, &key.get_value()).await;
+            let accepted = accepted.map_err(|why| t!(comparison_not_shared, reason = why.to_string()))?;
+            platform::keep_secret(&accepted.comparison_id, &accepted.deletion_secret);
+            Ok(accepted)
         });
     };
     view! {
         <section class="upload" aria-labelledby="share-title">
             <h3 id="share-title">{t!(comparison_share_title)}</h3>
             {move || match sharing.get() {
-                Sending::Done(accepted) => view! { <Shared accepted /> }.into_any(),
+                Sending::Done(accepted) => shared(accepted).into_any(),
                 now => {
                     let busy = now == Sending::Now;
                     let refused = if let Sending::Refused(sentence) = now { sentence } else { String::new() };
@@ -405,8 +389,7 @@ pub(super) fn ShareComparison(comparing: Comparing) -> impl IntoView {
     }
 }
 
-#[component]
-fn Shared(accepted: AcceptedComparison) -> impl IntoView {
+fn shared(accepted: AcceptedComparison) -> impl IntoView {
     view! {
         <p role="status">{t!(common_uploaded)}</p>
         <div class="row">
@@ -418,19 +401,17 @@ fn Shared(accepted: AcceptedComparison) -> impl IntoView {
 }
 
 /// Page of a shared comparison, with the tables its author saw.
-#[component]
-pub(super) fn ComparisonPage(id: String) -> impl IntoView {
+pub(super) fn comparison_page(id: String) -> impl IntoView {
     platform::set_title(t!(comparison_title));
     let deletion = platform::kept_secret(&id).map(|secret| format!("/comparisons/{id}/delete#{secret}"));
     answered(
         load_kept::<StoredComparison>("comparison", format!("/api/v1/comparisons/{id}")),
         |refusal| notice(t!(result_not_shown), refusal.to_string(), COMPARE, t!(comparison_own)),
-        move |stored| view! { <Shown stored deletion=deletion.clone() /> }.into_any(),
+        move |stored| stored_comparison(stored, deletion.clone()).into_any(),
     )
 }
 
-#[component]
-fn Shown(stored: StoredComparison, deletion: Option<String>) -> impl IntoView {
+fn stored_comparison(stored: StoredComparison, deletion: Option<String>) -> impl IntoView {
     let SharedComparison { records, refused } = stored.comparison;
     let first = records.first();
     let lead = first.map(|record| {

@@ -45,7 +45,7 @@ impl Task {
 }
 
 /// State of a comparison.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Comparing {
     benchmark: Benchmark,
     /// `None` before the first comparison.
@@ -61,14 +61,7 @@ pub(super) struct Comparing {
 
 impl Comparing {
     pub(super) fn new(benchmark: Benchmark) -> Self {
-        let comparing = Self {
-            benchmark,
-            task: RwSignal::new(None),
-            schedule: RwSignal::new(Schedule::default()),
-            records: RwSignal::new(Vec::new()),
-            gave_up: RwSignal::new(Vec::new()),
-            fetched: RwSignal::new(Vec::new()),
-        };
+        let comparing = Self { benchmark, ..Self::default() };
         Effect::new(move |_| comparing.follow(&benchmark.stage.get()));
         comparing
     }

@@ -1,19 +1,11 @@
 //! Deletes a result or a comparison, after confirmation.
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
 use super::language::kept;
-use super::parts::{LINK, Sending, linked};
-use crate::route::LEADERBOARD;
+use super::parts::{LINK, Sending, linked, send};
+use crate::route::{LEADERBOARD, Thing};
 use crate::{platform, t};
-
-/// Kind of thing to delete.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Thing {
-    Run,
-    Comparison,
-}
 
 impl Thing {
     const fn say(self, of_run: &'static str, of_comparison: &'static str) -> &'static str {
@@ -28,11 +20,10 @@ impl Thing {
     }
 }
 
-#[component]
-pub(super) fn DeletePage(id: String, thing: Thing) -> impl IntoView {
+pub(super) fn delete_page(id: String, thing: Thing) -> impl IntoView {
     let secret = Some(platform::fragment()).filter(|secret| !secret.is_empty());
     match secret {
-        Some(secret) => view! { <Confirm id secret thing /> }.into_any(),
+        Some(secret) => confirm(id, secret, thing).into_any(),
         None => view! {
             <section class="sheet narrow">
                 <h1>{t!(delete_incomplete)}</h1>
@@ -43,23 +34,18 @@ pub(super) fn DeletePage(id: String, thing: Thing) -> impl IntoView {
     }
 }
 
-#[component]
-fn Confirm(id: String, secret: String, thing: Thing) -> impl IntoView {
+fn confirm(id: String, secret: String, thing: Thing) -> impl IntoView {
     let state = kept("deletion", || RwSignal::new(Sending::No));
     let permalink = format!("/runs/{id}");
     let asked = id.clone();
     let delete = move |_| {
         let (id, secret) = (id.clone(), secret.clone());
-        state.set(Sending::Now);
-        spawn_local(async move {
-            state.set(match platform::delete(&format!("{}/{id}", thing.address()), &secret).await {
-                Ok(()) => {
-                    platform::forget_secret(&id);
-                    platform::change_own_runs(|runs| runs.deleted(&id));
-                    Sending::Done(())
-                }
-                Err(refusal) => Sending::Refused(refusal.to_string()),
-            });
+        send(state, async move {
+            let address = format!("{}/{id}", thing.address());
+            platform::delete(&address, &secret).await.map_err(|refusal| refusal.to_string())?;
+            platform::forget_secret(&id);
+            platform::change_own_runs(|runs| runs.deleted(&id));
+            Ok(())
         });
     };
     let done = Memo::new(move |_| state.get() == Sending::Done(()));

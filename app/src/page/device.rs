@@ -7,9 +7,9 @@ use results::api::{
 };
 
 use super::marks::{best_run, chip, client};
-use super::parts::{answered, load, load_kept, notice, refusal};
+use super::parts::{answered, load, load_kept, notice, refusal, table};
 use super::runs::{First, RunTable};
-use super::side_by_side::{CompareWith, Compared};
+use super::side_by_side::{Compared, compare_with};
 use crate::filters::DEVICE;
 use crate::platform;
 use crate::route::{DEVICES, LEADERBOARD};
@@ -17,17 +17,15 @@ use crate::text::{self, capitalised};
 use crate::words::leaderboard::fact;
 use crate::{standing, t};
 
-#[component]
-pub(super) fn DevicePage(key: String) -> impl IntoView {
+pub(super) fn device_page(key: String) -> impl IntoView {
     answered(
         load_kept::<DeviceSummary>("device", format!("/api/v1/devices/{key}")),
         |refusal| notice(t!(device_not_shown), refusal.to_string(), DEVICES, t!(common_all_devices)),
-        move |device| view! { <Device device key=key.clone() /> }.into_any(),
+        move |device| sheet(device, key.clone()).into_any(),
     )
 }
 
-#[component]
-fn Device(device: DeviceSummary, key: String) -> impl IntoView {
+fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
     let DeviceSummary {
         merged_keys, device_name, device_source, vendor, inferred, figures, browser_taxes, recent, ..
     } = device;
@@ -58,12 +56,12 @@ fn Device(device: DeviceSummary, key: String) -> impl IntoView {
             {guess}
             {merged}
             <h2>{t!(device_figures)}</h2>
-            <DeviceFigures figures without_place />
-            <BrowserTaxes taxes=browser_taxes />
-            <History key=key.clone() />
+            {device_figures(figures, without_place)}
+            {tax_list(&browser_taxes)}
+            {history(&key)}
             <h3>{t!(device_latest)}</h3>
             <RunTable rows=recent first=First::Network label=t!(device_latest) />
-            <CompareWith own=key.clone() kind=Compared::Devices network=None />
+            {compare_with(key.clone(), Compared::Devices, None)}
             <div class="row">
                 <a class="button quiet" href=format!("{LEADERBOARD}?leaderboard=runs&{DEVICE}={key}")>
                     {t!(device_all_runs)}
@@ -75,8 +73,7 @@ fn Device(device: DeviceSummary, key: String) -> impl IntoView {
 }
 
 /// Overhead of browsers, where both kinds of client have results with the same kernels.
-#[component]
-fn BrowserTaxes(taxes: Vec<BrowserTaxOfDevice>) -> impl IntoView {
+fn tax_list(taxes: &[BrowserTaxOfDevice]) -> impl IntoView + use<> {
     let lines = taxes.iter().map(|tax| {
         let suite = text::suite_title(&tax.suite.name);
         let suite = t!(network_suite_version, suite = suite, version = tax.suite.version);
@@ -101,12 +98,8 @@ fn BrowserTaxes(taxes: Vec<BrowserTaxOfDevice>) -> impl IntoView {
 
 const COLUMNS: &str = "7";
 
-#[component]
-fn DeviceFigures(
-    figures: Vec<CategoryFigure>,
-    /// Why there are none.
-    without_place: String,
-) -> impl IntoView {
+/// Metrics of a device, or `without_place` if there are none.
+fn device_figures(figures: Vec<CategoryFigure>, without_place: String) -> impl IntoView {
     if figures.is_empty() {
         return view! { <p class="callout">{without_place}</p> }.into_any();
     }
@@ -115,13 +108,13 @@ fn DeviceFigures(
         view! {
             <h3>{t!(leaderboard_whole_suite)}</h3>
             <p class="note">{t!(result_score_meaning)}</p>
-            <Figures figures=scores label=t!(leaderboard_whole_suite) figure=standing::SCORE_TITLE />
+            {figures_table(scores, t!(leaderboard_whole_suite), standing::SCORE_TITLE)}
         }
     });
     let networks = (!networks.is_empty()).then(|| {
         view! {
             <h3>{t!(leaderboard_each_network)}</h3>
-            <Figures figures=networks label=t!(device_figures) figure=t!(common_rate) />
+            {figures_table(networks, t!(device_figures), t!(common_rate))}
         }
     });
     view! {
@@ -132,8 +125,7 @@ fn DeviceFigures(
     .into_any()
 }
 
-#[component]
-fn Figures(figures: Vec<CategoryFigure>, label: &'static str, figure: &'static str) -> impl IntoView {
+fn figures_table(figures: Vec<CategoryFigure>, label: &'static str, figure: &'static str) -> impl IntoView {
     let bodies = figures.chunk_by(|a, b| a.suite == b.suite).map(|lines| {
         let suite = &lines[0].suite;
         view! {
@@ -147,24 +139,16 @@ fn Figures(figures: Vec<CategoryFigure>, label: &'static str, figure: &'static s
             </tbody>
         }
     });
-    view! {
-        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = label) tabindex="0">
-            <table class="leaderboard" aria-label=label>
-                <thead>
-                    <tr>
-                        <th scope="col">{t!(common_network)}</th>
-                        <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{figure}</th>
-                        <th scope="col" class="number">{t!(leaderboard_place)}</th>
-                        <th scope="col" class="number">{t!(leaderboard_runs)}</th>
-                        <th scope="col">{t!(common_backend)}</th>
-                        <th scope="col">{t!(common_precision)}</th>
-                        <th scope="col">{t!(filters_run_in)}</th>
-                    </tr>
-                </thead>
-                {bodies.collect_view()}
-            </table>
-        </div>
-    }
+    let heads = view! {
+        <th scope="col">{t!(common_network)}</th>
+        <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{figure}</th>
+        <th scope="col" class="number">{t!(leaderboard_place)}</th>
+        <th scope="col" class="number">{t!(leaderboard_runs)}</th>
+        <th scope="col">{t!(common_backend)}</th>
+        <th scope="col">{t!(common_precision)}</th>
+        <th scope="col">{t!(filters_run_in)}</th>
+    };
+    table("leaderboard", label, heads, bodies.collect_view())
 }
 
 fn row(line: CategoryFigure) -> impl IntoView {
@@ -198,45 +182,38 @@ fn row(line: CategoryFigure) -> impl IntoView {
     }
 }
 
-/// History of the category with the most runs on this device; empty if no run is proven.
-#[component]
-fn History(
-    /// URL-encoded key of the device.
-    key: String,
-) -> impl IntoView {
+/// History of the category with the most runs on this device, whose key is URL-encoded; empty if no run is proven.
+fn history(key: &str) -> impl IntoView + use<> {
     let loaded = load::<DeviceHistory>(format!("/api/v1/devices/{key}/history"));
     move || match loaded.get() {
         None => ().into_any(),
         Some(Err(why)) => refusal(t!(leaderboard_not_shown, reason = why.to_string())),
-        Some(Ok(history)) => view! { <HistoryTable history /> }.into_any(),
+        Some(Ok(found)) => history_table(found).into_any(),
     }
 }
 
-#[component]
-fn HistoryTable(history: DeviceHistory) -> impl IntoView {
+fn history_table(history: DeviceHistory) -> impl IntoView {
     let DeviceHistory { category, results, engine_versions, drivers, months, .. } = history;
     category.map(|category| {
         let what = category_text(&category);
         let results = t!(common_proven_results, number = results);
         let what = t!(device_history_of, what = what, results = results);
+        let heads = view! {
+            <th scope="col">{t!(device_version_or_month)}</th>
+            <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{t!(common_rate)}</th>
+            <th scope="col" class="number">{t!(leaderboard_runs)}</th>
+            <th scope="col">{t!(device_first_and_last)}</th>
+        };
+        let groups = [
+            (capitalised(&fact("engine_version")), engine_versions),
+            (capitalised(&fact("driver")), drivers),
+            (t!(device_month).to_owned(), months),
+        ];
+        let bodies = groups.map(|(title, lines)| group(title, lines));
         view! {
             <h3>{t!(device_history)}</h3>
             <p class="note">{what}</p>
-            <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(device_history)) tabindex="0">
-                <table class="leaderboard narrow" aria-label=t!(device_history)>
-                    <thead>
-                        <tr>
-                            <th scope="col">{t!(device_version_or_month)}</th>
-                            <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{t!(common_rate)}</th>
-                            <th scope="col" class="number">{t!(leaderboard_runs)}</th>
-                            <th scope="col">{t!(device_first_and_last)}</th>
-                        </tr>
-                    </thead>
-                    {group(capitalised(&fact("engine_version")), engine_versions)}
-                    {group(capitalised(&fact("driver")), drivers)}
-                    {group(t!(device_month).to_owned(), months)}
-                </table>
-            </div>
+            {table("leaderboard narrow", t!(device_history), heads, bodies)}
         }
     })
 }

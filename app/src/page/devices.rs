@@ -4,8 +4,8 @@ use leptos::prelude::*;
 use results::api::{Standings, StandingsPlace, StandingsQuery};
 
 use super::marks::{best_run, client, vendor};
-use super::parts::{answered, load_latest, refusal, select};
-use super::places::{Empty, STANDINGS, bar_of, device, largest};
+use super::parts::{listed, load_latest, select, table};
+use super::places::{STANDINGS, bar_of, device, largest, no_places};
 use crate::filters::{network, networks};
 use crate::own_runs::OwnRuns;
 use crate::platform;
@@ -21,8 +21,7 @@ fn suite_of(network: &str) -> Option<&'static engine::SuiteDefinition> {
     engine::SUITES.iter().find(|suite| suite.workloads.contains(&network))
 }
 
-#[component]
-pub(super) fn DevicesPage() -> impl IntoView {
+pub(super) fn devices_page() -> impl IntoView {
     platform::set_title(t!(device_which));
     let ranked = |name: &&'static str| suite_of(name).is_some();
     let requested = platform::parameter(NETWORK).and_then(|name| network(&name)).filter(ranked);
@@ -42,49 +41,36 @@ pub(super) fn DevicesPage() -> impl IntoView {
         <section class="sheet" aria-labelledby="devices-title">
             <h1 id="devices-title">{t!(device_which)}</h1>
             {select(t!(common_network), options, first, choose)}
-            {answered(
-                loaded,
-                |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())),
-                move |standings| {
-                    let mut tables = standings.tables.into_iter();
-                    let table = tables.find(|table| table.workload == chosen.get());
-                    match table.map(|table| standing::soonest(table.places)) {
-                        // The selected suite is still loading.
-                        None if standings.suite.name != suite.get() => ().into_any(),
-                        Some(places) if !places.is_empty() => view! { <Devices places /> }.into_any(),
-                        _ => view! { <Empty networks=vec![chosen.get()] /> }.into_any(),
-                    }
-                },
-            )}
+            {listed(loaded, move |standings| {
+                let mut tables = standings.tables.into_iter();
+                let table = tables.find(|table| table.workload == chosen.get());
+                match table.map(|table| standing::soonest(table.places)) {
+                    // The selected suite is still loading.
+                    None if standings.suite.name != suite.get() => ().into_any(),
+                    Some(places) if !places.is_empty() => devices(places).into_any(),
+                    _ => no_places(vec![chosen.get()]).into_any(),
+                }
+            })}
             <p><a href=LEADERBOARD>{t!(leaderboard_see)}</a></p>
         </section>
     }
 }
 
-#[component]
-fn Devices(places: Vec<StandingsPlace>) -> impl IntoView {
+fn devices(places: Vec<StandingsPlace>) -> impl IntoView {
     let runs = platform::own_runs();
     let largest = largest(&places);
     let rows = places.into_iter().map(|line| row(line, largest, &runs)).collect_view();
     let time = results::metric("seconds_to_target");
+    let heads = view! {
+        <th scope="col">{t!(leaderboard_device)}</th>
+        <th scope="col" class="number" title=time.map(text::metric_description)>{time.map(text::metric_title)}</th>
+        <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{t!(common_rate)}</th>
+        <th scope="col">{t!(common_backend)}</th>
+        <th scope="col">{t!(filters_run_in)}</th>
+    };
     view! {
         <p class="note">{t!(device_which_note)}</p>
-        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(filters_devices)) tabindex="0">
-            <table class="leaderboard" aria-label=t!(filters_devices)>
-                <thead>
-                    <tr>
-                        <th scope="col">{t!(leaderboard_device)}</th>
-                        <th scope="col" class="number" title=time.map(text::metric_description)>
-                            {time.map(text::metric_title)}
-                        </th>
-                        <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{t!(common_rate)}</th>
-                        <th scope="col">{t!(common_backend)}</th>
-                        <th scope="col">{t!(filters_run_in)}</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        {table("leaderboard", t!(filters_devices), heads, view! { <tbody>{rows}</tbody> })}
     }
 }
 

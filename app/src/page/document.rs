@@ -5,15 +5,15 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::language::kept;
+use super::parts::{answered, refusal};
 use crate::documents::{AT_THE_END, document, documents};
 use crate::platform::{self, Refusal};
 use crate::route::{DOCUMENTS, FILE};
 use crate::t;
 use crate::words::{self, Language};
 
-#[component]
-pub(super) fn DocumentPage(name: String) -> impl IntoView {
-    let Some(document) = document(&name) else { return view! { <NoDocument /> }.into_any() };
+pub(super) fn document_page(name: String) -> impl IntoView {
+    let Some(document) = document(&name) else { return no_document().into_any() };
     platform::set_title(document.title());
     let loaded = kept("document", || {
         let loaded = RwSignal::new(None::<Result<String, Refusal>>);
@@ -22,15 +22,11 @@ pub(super) fn DocumentPage(name: String) -> impl IntoView {
     });
     let in_english =
         (words::language() != Language::English).then(|| view! { <p class="note">{t!(documents_english)}</p> });
-    let shown = move || match loaded.get() {
-        None => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
-        Some(Err(refusal)) => view! {
-            <h1>{document.title()}</h1>
-            <p class="refusal">{t!(leaderboard_not_shown, reason = refusal.to_string())}</p>
-        }
-        .into_any(),
-        Some(Ok(html)) => view! { <Text html /> }.into_any(),
+    let refused = |why: Refusal| {
+        let refusal = refusal(t!(leaderboard_not_shown, reason = why.to_string()));
+        view! { <h1>{document.title()}</h1>{refusal} }.into_any()
     };
+    let shown = answered(loaded, refused, |html| article(html).into_any());
     view! {
         <section class="sheet" id="document">
             {in_english}
@@ -44,8 +40,7 @@ pub(super) fn DocumentPage(name: String) -> impl IntoView {
 }
 
 /// Rendered document. The HTML is ours: HTML in the source is escaped.
-#[component]
-fn Text(html: String) -> impl IntoView {
+fn article(html: String) -> impl IntoView {
     let article = NodeRef::<html::Article>::new();
     Effect::new(move |_| {
         // The browser looked for the URL's fragment before the article existed.
@@ -56,8 +51,7 @@ fn Text(html: String) -> impl IntoView {
     view! { <article class="document" lang="en" node_ref=article inner_html=html></article> }
 }
 
-#[component]
-fn NoDocument() -> impl IntoView {
+fn no_document() -> impl IntoView {
     platform::set_title(t!(documents_unknown));
     view! {
         <section class="sheet narrow">
@@ -68,8 +62,7 @@ fn NoDocument() -> impl IntoView {
 }
 
 /// List of all documents, with a one-sentence summary of each.
-#[component]
-pub(super) fn DocumentsPage() -> impl IntoView {
+pub(super) fn documents_page() -> impl IntoView {
     platform::set_title(t!(documents_title));
     let listed = documents().iter().map(|document| {
         view! {
@@ -94,8 +87,7 @@ pub(super) fn DocumentsPage() -> impl IntoView {
 }
 
 /// Links in the footer of every page.
-#[component]
-pub(super) fn FooterLinks() -> impl IntoView {
+pub(super) fn footer_links() -> impl IntoView {
     let named = AT_THE_END.into_iter().filter_map(document);
     let named = named.map(|document| view! { <li><a href=document.path()>{document.title()}</a></li> });
     view! {

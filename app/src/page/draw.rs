@@ -12,10 +12,9 @@ use crate::live::Trained;
 use crate::{platform, t, text};
 
 /// Lets visitors try the best network of the finished run while its worker is alive.
-#[component]
-pub(super) fn DrawDigit(benchmark: Benchmark) -> impl IntoView {
+pub(super) fn draw_digit(benchmark: Benchmark) -> impl IntoView {
     let classifier = benchmark.classifier;
-    move || classifier.network.get().map(|network| view! { <TryNetwork classifier network /> })
+    move || classifier.network.get().map(|network| try_network(classifier, network))
 }
 
 /// Input of the network.
@@ -77,8 +76,7 @@ impl Picture {
 /// URLs and labels of the test images.
 type Shown = StoredValue<Vec<(String, String)>>;
 
-#[component]
-fn TryNetwork(classifier: Classifier, network: Trained) -> impl IntoView {
+fn try_network(classifier: Classifier, network: Trained) -> impl IntoView {
     let digits = network.examples.are_digits();
     let name = text::workload_title(&network.workload);
     let classes: Vec<String> = (0..CLASSES).map(|class| network.examples.class(class)).collect();
@@ -111,8 +109,8 @@ fn TryNetwork(classifier: Classifier, network: Trained) -> impl IntoView {
             <h2 class="minor" id="draw-title">{if digits { t!(draw_title) } else { t!(draw_title_images) }}</h2>
             <p class="note">{t!(draw_network, network = name)}</p>
             <div class="draw-parts">
-                <Board picture drawing shown draws=digits />
-                <Bars classes answer />
+                {drawing_board(picture, drawing, shown, digits)}
+                {bars(classes, answer)}
             </div>
             <div class="row">
                 {digits.then(|| view! {
@@ -120,7 +118,7 @@ fn TryNetwork(classifier: Classifier, network: Trained) -> impl IntoView {
                 })}
                 <p class="draw-answer" aria-live="polite">{sentence}</p>
             </div>
-            <Choice picture shown />
+            {image_choice(picture, shown)}
         </section>
     }
 }
@@ -139,8 +137,7 @@ fn most_probable(answer: &Answer) -> Option<(usize, f64)> {
 }
 
 /// Drawing or selected test image. It is not a `<canvas>`, because some browsers add noise when scripts read one.
-#[component]
-fn Board(picture: RwSignal<Picture>, drawing: RwSignal<bool>, shown: Shown, draws: bool) -> impl IntoView {
+fn drawing_board(picture: RwSignal<Picture>, drawing: RwSignal<bool>, shown: Shown, draws: bool) -> impl IntoView {
     let board = NodeRef::<html::Div>::new();
     let place = move |event: &PointerEvent| -> Point {
         let side = board.get_untracked().map_or(1, |board| board.client_width().max(1));
@@ -193,8 +190,7 @@ fn Board(picture: RwSignal<Picture>, drawing: RwSignal<bool>, shown: Shown, draw
 }
 
 /// Bar chart of the class probabilities.
-#[component]
-fn Bars(classes: Vec<String>, answer: Memo<Option<Answer>>) -> impl IntoView {
+fn bars(classes: Vec<String>, answer: Memo<Option<Answer>>) -> impl IntoView {
     let bar = |(class, name): (usize, String)| {
         let probability = move || answer.with(|answer| answer.as_ref()?.probabilities.get(class).copied());
         let is_best = move || {
@@ -214,8 +210,7 @@ fn Bars(classes: Vec<String>, answer: Memo<Option<Answer>>) -> impl IntoView {
 }
 
 /// Buttons that select a test image, usable without a pointer.
-#[component]
-fn Choice(picture: RwSignal<Picture>, shown: Shown) -> impl IntoView {
+fn image_choice(picture: RwSignal<Picture>, shown: Shown) -> impl IntoView {
     let button = |(place, (address, label)): (usize, (String, String))| {
         let is_chosen = move || picture.with(|picture| picture.example() == Some(place));
         view! {

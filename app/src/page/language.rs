@@ -34,8 +34,7 @@ pub(super) fn in_chosen_language<V: IntoView + 'static>(page: impl Fn() -> V + S
 struct Spoken(RwSignal<Language>);
 
 /// Language selector. The default is the browser's language.
-#[component]
-pub(super) fn LanguageChoice() -> impl IntoView {
+pub(super) fn language_choice() -> impl IntoView {
     let Spoken(spoken) = expect_context();
     let option = |language: Language| {
         let code = language.code();
@@ -82,8 +81,7 @@ pub(super) fn kept<T: Copy + 'static>(name: &str, make: impl FnOnce() -> T) -> T
 }
 
 /// Color scheme selector. The default is the system's.
-#[component]
-pub(super) fn ThemeChoice() -> impl IntoView {
+pub(super) fn theme_choice() -> impl IntoView {
     let choose = |theme| {
         platform::keep_theme(theme);
         platform::show_theme(theme);

@@ -4,9 +4,9 @@ use leptos::prelude::*;
 use results::api::{ListRuns, Standings, StandingsQuery};
 use results::open_data::ExportFormat;
 
-use super::parts::{answered, choice, load_kept, refusal};
-use super::places::{Places, PublishedTable, STANDINGS, TopPlaces};
-use super::runs::{Runs, run_query};
+use super::parts::{choice, listed, load_kept};
+use super::places::{STANDINGS, places, published_table, top_places};
+use super::runs::runs;
 use crate::documents::document;
 use crate::filters::{Filters, Shown, suite_networks};
 use crate::platform;
@@ -14,8 +14,7 @@ use crate::route::{DEVICES, LEADERBOARD, export, with_query};
 use crate::{t, words};
 
 /// Page with all tabs, which share their filters.
-#[component]
-pub(super) fn LeaderboardPage() -> impl IntoView {
+pub(super) fn leaderboard_page() -> impl IntoView {
     platform::set_title(t!(common_leaderboard));
     let chosen = RwSignal::new(platform::filters_in_address());
     Effect::new(move |_| chosen.with(platform::keep_filters));
@@ -23,13 +22,13 @@ pub(super) fn LeaderboardPage() -> impl IntoView {
     view! {
         <section class="sheet" id="leaderboard" aria-labelledby="leaderboard-title">
             <h1 id="leaderboard-title">{t!(common_leaderboard)}</h1>
-            <Tabs chosen />
+            {tabs(chosen)}
             {move || if is_runs.get() {
-                view! { <Runs chosen /> }.into_any()
+                runs(chosen).into_any()
             } else {
-                view! { <Places chosen /> }.into_any()
+                places(chosen).into_any()
             }}
-            <Exports chosen />
+            {exports(chosen)}
             <p class="note">
                 <a href=DEVICES>{t!(device_which)}</a>" · "<a href="/moderation">{t!(moderation_log)}</a>
             </p>
@@ -37,17 +36,17 @@ pub(super) fn LeaderboardPage() -> impl IntoView {
     }
 }
 
-#[component]
-fn Tabs(chosen: RwSignal<Filters>) -> impl IntoView {
-    let suite = Memo::new(move |_| chosen.with(|chosen| chosen.suite));
+fn tabs(chosen: RwSignal<Filters>) -> impl IntoView {
+    let suite = Memo::new(move |_| chosen.with(Filters::suite));
     let shown = Memo::new(move |_| chosen.with(Filters::tab));
-    let show = move |shown| chosen.update(|chosen| chosen.shown = shown);
+    let show = move |shown| chosen.update(|chosen| chosen.show(shown));
     move || {
-        let network = |name: &&'static str| (Shown::Network(name), words::named("network", name).unwrap_or(name));
+        let network =
+            |name: &&'static str| (Shown::Network(name), words::named("network", name).unwrap_or(name).into());
         let networks = suite_networks(suite.get()).iter().map(network);
-        let tabs = std::iter::once((Shown::Score, t!(leaderboard_score)))
+        let tabs = std::iter::once((Shown::Score, t!(leaderboard_score).into()))
             .chain(networks)
-            .chain([(Shown::Runs, t!(leaderboard_runs))]);
+            .chain([(Shown::Runs, t!(leaderboard_runs).into())]);
         view! { <div class="tabs">{choice(t!(filters_show), "shown", tabs.collect(), move || shown.get(), show)}</div> }
     }
 }
@@ -56,21 +55,20 @@ const FORMATS: [(ExportFormat, &str); 3] =
     [(ExportFormat::Csv, "CSV"), (ExportFormat::Parquet, "Parquet"), (ExportFormat::Jsonl, "JSON Lines")];
 
 /// Downloads of the selected runs, or of the runs behind the selected rankings.
-#[component]
-fn Exports(chosen: RwSignal<Filters>) -> impl IntoView {
+fn exports(chosen: RwSignal<Filters>) -> impl IntoView {
     let query = Memo::new(move |_| {
         chosen.with(|chosen| {
             let of_places = |network: Option<&str>| ListRuns {
                 workload: network.map(str::to_owned),
-                suite: Some(chosen.suite.to_owned()),
-                precision: Some(chosen.precision),
-                client: chosen.client,
-                class: Some(chosen.class),
+                suite: Some(chosen.suite().to_owned()),
+                precision: Some(chosen.precision()),
+                client: chosen.client(),
+                class: Some(chosen.class()),
                 ranked: true,
                 ..ListRuns::default()
             };
             match chosen.tab() {
-                Shown::Runs => run_query(chosen),
+                Shown::Runs => chosen.run_query(),
                 Shown::Network(name) => of_places(Some(name)),
                 Shown::Score => of_places(None),
             }
@@ -96,27 +94,22 @@ fn Exports(chosen: RwSignal<Filters>) -> impl IntoView {
 const TOP_PLACES: u32 = 5;
 
 /// Top places for the start page, or published hardware while there are none.
-#[component]
-pub(super) fn TopFive() -> impl IntoView {
+pub(super) fn top_five() -> impl IntoView {
     let suite = engine::SUITES[0].name;
     let query = StandingsQuery { suite: suite.to_owned(), limit: Some(TOP_PLACES), ..StandingsQuery::default() };
     let shown = move |standings: Standings| {
         let places = standings.scores.places;
         if places.is_empty() {
             let networks = &suite_networks(suite)[..1];
-            view! { <p class="note">{t!(leaderboard_first)}</p> <PublishedTable networks /> }.into_any()
+            view! { <p class="note">{t!(leaderboard_first)}</p> {published_table(networks)} }.into_any()
         } else {
-            view! { <TopPlaces places /> }.into_any()
+            top_places(places).into_any()
         }
     };
     view! {
         <section class="sheet" id="leaderboard" aria-labelledby="leaderboard-title">
             <h2 id="leaderboard-title">{t!(common_leaderboard)}</h2>
-            {answered(
-                load_kept::<Standings>("top", with_query(STANDINGS, &query)),
-                |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())),
-                shown,
-            )}
+            {listed(load_kept::<Standings>("top", with_query(STANDINGS, &query)), shown)}
             <p><a href=LEADERBOARD>{t!(leaderboard_see)}</a></p>
         </section>
     }

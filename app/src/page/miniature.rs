@@ -1,8 +1,8 @@
 //! Animation of a network that learns, recorded from a real run by `browser-tests/examples/miniature.rs`.
 
 use std::sync::LazyLock;
-use std::time::Duration;
 
+use gloo_timers::callback::Interval;
 use leptos::prelude::*;
 use serde::Deserialize;
 
@@ -10,7 +10,7 @@ use crate::{json, platform, t, text};
 
 /// Sprite with the test digits side by side.
 const DIGITS: &[u8] = include_bytes!("../../miniature.png");
-const FRAME: Duration = Duration::from_millis(450);
+const FRAME_MILLISECONDS: u32 = 450;
 /// Number of extra frames that show the last answers before the animation repeats.
 const REST_FRAMES: usize = 8;
 
@@ -28,17 +28,15 @@ static RECORDING: LazyLock<Recording> =
     LazyLock::new(|| json::parse(include_str!("../../miniature.json")).expect("the file is checked in"));
 
 /// Animation, or its last frame for visitors who prefer reduced motion.
-#[component]
-pub(super) fn Miniature() -> impl IntoView {
+pub(super) fn miniature() -> impl IntoView {
     let Recording { labels, answers, score, device } = &*RECORDING;
     let last = answers.len() - 1;
     let frame = RwSignal::new(last);
     if !platform::prefers_less_motion() {
         frame.set(0);
         let next = move || frame.update(|frame| *frame = (*frame + 1) % (answers.len() + REST_FRAMES));
-        if let Ok(interval) = set_interval_with_handle(next, FRAME) {
-            on_cleanup(move || interval.clear());
-        }
+        // It ends with the view.
+        StoredValue::new_local(Interval::new(FRAME_MILLISECONDS, next));
     }
     let now = move || &answers[frame.get().min(last)];
     // Set by script: the page's policy forbids style attributes.

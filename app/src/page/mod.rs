@@ -55,29 +55,26 @@ fn Page() -> impl IntoView {
     // Default title, which most pages replace.
     platform::set_whole_title(t!(start_page_title));
     let view = match route(&platform::path()) {
-        Route::Start => start::Start().into_any(),
-        Route::Compare => compare::ComparePage().into_any(),
-        Route::Leaderboard => leaderboard::LeaderboardPage().into_any(),
-        Route::Devices => devices::DevicesPage().into_any(),
-        Route::File => result::FilePage().into_any(),
-        Route::SideBySide => side_by_side::SideBySidePage().into_any(),
-        Route::Result { run_id } => view! { <result::ResultPage run_id /> }.into_any(),
-        Route::Device { key } => view! { <device::DevicePage key /> }.into_any(),
-        Route::Comparison { id } => view! { <compare::ComparisonPage id /> }.into_any(),
-        Route::DeleteComparison { id } => {
-            view! { <delete::DeletePage id thing=delete::Thing::Comparison /> }.into_any()
-        }
-        Route::Moderation => moderation::ModerationPage().into_any(),
-        Route::Documents => document::DocumentsPage().into_any(),
-        Route::Document { name } => view! { <document::DocumentPage name /> }.into_any(),
-        Route::Delete { run_id } => view! { <delete::DeletePage id=run_id thing=delete::Thing::Run /> }.into_any(),
-        Route::Unknown => view! { <Unknown /> }.into_any(),
+        Route::Start => start::start_page().into_any(),
+        Route::Compare => compare::compare_page().into_any(),
+        Route::Leaderboard => leaderboard::leaderboard_page().into_any(),
+        Route::Devices => devices::devices_page().into_any(),
+        Route::File => result::file_page().into_any(),
+        Route::SideBySide => side_by_side::side_by_side_page().into_any(),
+        Route::Result { run_id } => result::result_page(run_id).into_any(),
+        Route::Device { key } => device::device_page(key).into_any(),
+        Route::Comparison { id } => compare::comparison_page(id).into_any(),
+        Route::Moderation => moderation::moderation_page().into_any(),
+        Route::Documents => document::documents_page().into_any(),
+        Route::Document { name } => document::document_page(name).into_any(),
+        Route::Delete { thing, id } => delete::delete_page(id, thing).into_any(),
+        Route::Unknown => unknown().into_any(),
     };
     view! {
         <a class="skip" href="#main">{t!(common_skip)}</a>
         <header class="top">
             <a class="brand" href="/">
-                <Mark />
+                {mark()}
                 <span>"Gradmark"</span>
             </a>
             <nav aria-label=t!(common_pages)>
@@ -90,18 +87,17 @@ fn Page() -> impl IntoView {
         <main id="main" tabindex="-1">{view}</main>
         <footer class="bottom">
             <p>{t!(common_privacy)}</p>
-            <document::FooterLinks />
+            {document::footer_links()}
             <div class="choices">
-                <language::LanguageChoice />
-                <language::ThemeChoice />
+                {language::language_choice()}
+                {language::theme_choice()}
             </div>
             <p>{format!("Gradmark {}", env!("CARGO_PKG_VERSION"))}</p>
         </footer>
     }
 }
 
-#[component]
-fn Mark() -> impl IntoView {
+fn mark() -> impl IntoView {
     view! {
         <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
             <rect class="mark-ground" width="32" height="32" rx="8" />
@@ -111,8 +107,7 @@ fn Mark() -> impl IntoView {
     }
 }
 
-#[component]
-fn Unknown() -> impl IntoView {
+fn unknown() -> impl IntoView {
     platform::set_title(t!(common_nothing_here));
     view! {
         <section class="sheet narrow">

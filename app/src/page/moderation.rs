@@ -1,41 +1,29 @@
 //! Public moderation log.
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use results::api::{ModerationEntry, ModerationLog, ModerationQuery};
 
-use super::parts::{MAX_ROWS, ShowMore, answered, refusal};
-use crate::platform::{self, Refusal};
+use super::parts::{MAX_ROWS, listed, load_latest, show_more, table};
+use crate::platform;
 use crate::route::{LEADERBOARD, with_query};
 use crate::words::leaderboard::deed;
 use crate::{t, text};
 
 const ENTRIES: u32 = 50;
 
-#[component]
-pub(super) fn ModerationPage() -> impl IntoView {
+pub(super) fn moderation_page() -> impl IntoView {
     platform::set_title(t!(moderation_log));
     let limit = RwSignal::new(ENTRIES);
-    let loaded = RwSignal::new(None::<Result<ModerationLog, Refusal>>);
-    Effect::new(move |_| {
-        let address = with_query("/api/v1/moderation", &ModerationQuery { limit: Some(limit.get()), offset: None });
-        spawn_local(async move {
-            let answer = platform::get(&address).await;
-            // The view may be gone by now.
-            drop(loaded.try_set(Some(answer)));
-        });
+    let loaded = load_latest::<ModerationLog>(move || {
+        with_query("/api/v1/moderation", &ModerationQuery { limit: Some(limit.get()), offset: None })
     });
     let more = Memo::new(move |_| loaded.with(|loaded| matches!(loaded, Some(Ok(log)) if has_more(log, limit.get()))));
     view! {
         <section class="sheet" id="moderation">
             <h1>{t!(moderation_log)}</h1>
             <p class="lead small">{t!(moderation_explanation)}</p>
-            {answered(
-                loaded,
-                |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())),
-                |log| view! { <Entries log /> }.into_any(),
-            )}
-            <ShowMore more limit />
+            {listed(loaded, entries)}
+            {show_more(more, limit)}
             <div class="row">
                 <a class="button quiet" href=LEADERBOARD>{t!(common_leaderboard)}</a>
             </div>
@@ -47,27 +35,14 @@ fn has_more(log: &ModerationLog, limit: u32) -> bool {
     limit < MAX_ROWS && log.total > log.entries.len() as u64
 }
 
-#[component]
-fn Entries(log: ModerationLog) -> impl IntoView {
+fn entries(log: ModerationLog) -> AnyView {
     if log.entries.is_empty() {
         return view! { <p class="callout">{t!(moderation_nothing)}</p> }.into_any();
     }
-    view! {
-        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(moderation_log)) tabindex="0">
-            <table class="leaderboard narrow" aria-label=t!(moderation_log)>
-                <thead>
-                    <tr>
-                        <th scope="col">{t!(leaderboard_day)}</th>
-                        <th scope="col">{t!(moderation_what)}</th>
-                        <th scope="col">{t!(moderation_to_what)}</th>
-                        <th scope="col">{t!(moderation_why)}</th>
-                    </tr>
-                </thead>
-                <tbody>{log.entries.into_iter().map(row).collect_view()}</tbody>
-            </table>
-        </div>
-    }
-    .into_any()
+    let titles = [t!(leaderboard_day), t!(moderation_what), t!(moderation_to_what), t!(moderation_why)];
+    let heads = titles.map(|title| view! { <th scope="col">{title}</th> });
+    let rows = log.entries.into_iter().map(row).collect_view();
+    table("leaderboard narrow", t!(moderation_log), heads, view! { <tbody>{rows}</tbody> }).into_any()
 }
 
 fn row(entry: ModerationEntry) -> impl IntoView {

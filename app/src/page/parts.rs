@@ -1,5 +1,7 @@
 //! Components and helpers shared by several views.
 
+use std::borrow::Cow;
+
 use leptos::html::{self, ElementType};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -66,6 +68,35 @@ pub(super) fn answered<T: Clone + Send + Sync + 'static>(
     }
 }
 
+/// Like [`answered`], for a part of a page.
+pub(super) fn listed<T: Clone + Send + Sync + 'static>(
+    answer: Answer<T>,
+    shown: impl Fn(T) -> AnyView + Send + 'static,
+) -> impl IntoView {
+    answered(answer, |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())), shown)
+}
+
+/// Table in a frame that scrolls sideways.
+pub(super) fn table(
+    class: &'static str,
+    label: impl Into<String>,
+    heads: impl IntoView,
+    bodies: impl IntoView,
+) -> impl IntoView {
+    let label = label.into();
+    let region = t!(common_scrollable, what = label);
+    view! {
+        <div class="scroll" role="region" aria-label=region tabindex="0">
+            <table class=class aria-label=label>
+                <thead>
+                    <tr>{heads}</tr>
+                </thead>
+                {bodies}
+            </table>
+        </div>
+    }
+}
+
 /// State of a request sent by a button.
 #[derive(Clone, PartialEq)]
 pub(super) enum Sending<T> {
@@ -73,6 +104,20 @@ pub(super) enum Sending<T> {
     Now,
     Done(T),
     Refused(String),
+}
+
+/// Sends a request, and stores its outcome in `state`.
+pub(super) fn send<T: Send + Sync + 'static>(
+    state: RwSignal<Sending<T>>,
+    request: impl Future<Output = Result<T, String>> + 'static,
+) {
+    state.set(Sending::Now);
+    spawn_local(async move {
+        state.set(match request.await {
+            Ok(done) => Sending::Done(done),
+            Err(reason) => Sending::Refused(reason),
+        });
+    });
 }
 
 pub(super) fn refusal(sentence: String) -> AnyView {
@@ -121,11 +166,11 @@ pub(super) fn copy(text: String, said: RwSignal<String>) {
 pub(super) fn choice<T: Copy + PartialEq + Send + Sync + 'static>(
     legend: &'static str,
     name: &'static str,
-    options: Vec<(T, &'static str)>,
+    options: Vec<(T, Cow<'static, str>)>,
     now: impl Fn() -> T + Copy + Send + Sync + 'static,
     choose: impl Fn(T) + Copy + 'static,
 ) -> impl IntoView {
-    let button = move |(value, title): (T, &'static str)| {
+    let button = move |(value, title): (T, Cow<'static, str>)| {
         view! {
             <label>
                 <input type="radio" name=name prop:checked=move || now() == value on:change=move |_| choose(value) />
@@ -183,8 +228,7 @@ pub(super) const MAX_ROWS: u32 = 500;
 const ROWS_STEP: u32 = 100;
 
 /// Button that requests more rows. It is outside the table, so that it keeps keyboard focus.
-#[component]
-pub(super) fn ShowMore(#[prop(into)] more: Signal<bool>, limit: RwSignal<u32>) -> impl IntoView {
+pub(super) fn show_more(more: Memo<bool>, limit: RwSignal<u32>) -> impl IntoView {
     let ask = move |_| limit.update(|limit| *limit = (*limit + ROWS_STEP).min(MAX_ROWS));
     view! {
         <Show when=move || more.get()>
@@ -230,8 +274,7 @@ where
 }
 
 /// A record's exact JSON, on request.
-#[component]
-pub(super) fn ExactJson(json: Signal<String>, file: String) -> impl IntoView {
+pub(super) fn exact_json(json: Signal<String>, file: String) -> impl IntoView {
     let said = RwSignal::new(String::new());
     let save = move |_| {
         if let Err(reason) = platform::download(&file, "application/json", &json.get_untracked()) {

@@ -1,14 +1,12 @@
 //! Leaderboard tables of devices, with published hardware as a placeholder.
 
 use leptos::prelude::*;
-use results::ClientKind;
-use results::api::{
-    DeviceSource, FigureOfDevice, RankedClass, Standings, StandingsPlace, StandingsQuery, voices_missing,
-};
+use results::api::{DeviceSource, FigureOfDevice, Standings, StandingsPlace, StandingsQuery, voices_missing};
 
 use super::marks::{bar, best_run, chip, client, own, vendor};
-use super::parts::{MAX_ROWS, ShowMore, answered, choice, load_latest, refusal, select};
-use crate::filters::{Filters, PRECISIONS, Shown, suite_networks};
+use super::parts::{MAX_ROWS, choice, listed, load_latest, show_more, table};
+use super::runs::drop_down;
+use crate::filters::{CLASS, CLIENT, Filters, List, PRECISION, SUITE, Shown, suite_networks};
 use crate::own_runs::OwnRuns;
 use crate::platform;
 use crate::published::{self, Published};
@@ -19,18 +17,17 @@ pub(super) const STANDINGS: &str = "/api/v1/standings";
 const LINES: u32 = 50;
 
 /// Table of the selected tab. One request fetches the tables of all tabs.
-#[component]
-pub(super) fn Places(chosen: RwSignal<Filters>) -> impl IntoView {
+pub(super) fn places(chosen: RwSignal<Filters>) -> impl IntoView {
     let limit = RwSignal::new(LINES);
     let search = RwSignal::new(String::new());
     let is_searching = Memo::new(move |_| search.with(|search| !search.is_empty()));
     let query = Memo::new(move |_| {
         chosen.with(|chosen| StandingsQuery {
-            suite: chosen.suite.to_owned(),
-            precision: Some(chosen.precision),
+            suite: chosen.suite().to_owned(),
+            precision: Some(chosen.precision()),
             backend: None,
-            client: chosen.client,
-            class: Some(chosen.class),
+            client: chosen.client(),
+            class: Some(chosen.class()),
             limit: Some(if is_searching.get() { MAX_ROWS } else { limit.get() }),
         })
     });
@@ -54,17 +51,15 @@ pub(super) fn Places(chosen: RwSignal<Filters>) -> impl IntoView {
     });
     view! {
         <Show when=move || has_filters.get()>
-            <PlaceFilters chosen />
+            {place_filters(chosen)}
         </Show>
         <Show when=move || { lines.get().1 > 0 }>
-            <Search search />
+            {search_field(search)}
         </Show>
-        {answered(
-            loaded,
-            |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())),
-            move |standings| table(standings, tab.get(), chosen.with_untracked(Filters::any_of_places), search),
-        )}
-        <ShowMore more limit />
+        {listed(loaded, move |standings| {
+            of_tab(standings, tab.get(), chosen.with_untracked(Filters::any_of_places), search)
+        })}
+        {show_more(more, limit)}
     }
 }
 
@@ -83,8 +78,7 @@ fn lines(standings: &Standings, tab: Shown) -> (u64, u64) {
     }
 }
 
-#[component]
-fn Search(search: RwSignal<String>) -> impl IntoView {
+fn search_field(search: RwSignal<String>) -> impl IntoView {
     view! {
         <label class="claim search">
             <span>{t!(leaderboard_search)}</span>
@@ -99,45 +93,27 @@ fn Search(search: RwSignal<String>) -> impl IntoView {
     }
 }
 
-#[component]
-fn PlaceFilters(chosen: RwSignal<Filters>) -> impl IntoView {
-    let classes = vec![(RankedClass::Gpu, "GPUs"), (RankedClass::Processor, t!(filters_processors))];
-    let clients = vec![
-        (None, t!(filters_all)),
-        (Some(ClientKind::Native), t!(common_program)),
-        (Some(ClientKind::Browser), t!(common_browser)),
-    ];
-    let precisions = PRECISIONS.map(|precision| (precision, precision.name())).to_vec();
-    let suites = engine::SUITES.iter().map(|suite| (suite.name, text::suite_title(suite.name))).collect();
-    let (class, client, precision) = (
-        move || chosen.with(|chosen| chosen.class),
-        move || chosen.with(|chosen| chosen.client),
-        move || chosen.with(|chosen| chosen.precision),
-    );
-    let suite = chosen.with_untracked(|chosen| chosen.suite);
+fn place_filters(chosen: RwSignal<Filters>) -> impl IntoView {
     let summary = move || {
         chosen.with(|chosen| {
-            let class = if chosen.class == RankedClass::Gpu { "GPUs" } else { t!(filters_processors) };
-            let mut words = vec![text::suite_title(chosen.suite), class.to_owned(), chosen.precision.name().to_owned()];
-            words.extend(chosen.client.map(|client| text::client(client).to_owned()));
-            t!(leaderboard_filters, filters = words.join(", "))
+            let title = |list: &List| {
+                let value = list.chosen(chosen);
+                let title = list.values().into_iter().find(|(known, _)| *known == value);
+                title.filter(|(value, _)| !value.is_empty()).map(|(_, title)| title)
+            };
+            let titles: Vec<_> = [SUITE, CLASS, PRECISION, CLIENT].iter().filter_map(title).collect();
+            t!(leaderboard_filters, filters = titles.join(", "))
         })
+    };
+    let segments = |list: List| {
+        let now = move || chosen.with(|chosen| list.chosen(chosen));
+        let choose = move |value| chosen.update(|chosen| chosen.set(list.name, value));
+        choice(list.title.text(), list.name, list.values(), now, choose)
     };
     view! {
         <details class="more-filters">
             <summary>{summary}</summary>
-            <div class="filters">
-                {choice(t!(filters_compute_on), "class", classes, class, move |class| {
-                    chosen.update(|chosen| chosen.class = class);
-                })}
-                {choice(t!(filters_run_in), "client", clients, client, move |client| {
-                    chosen.update(|chosen| chosen.client = client);
-                })}
-                {choice(t!(common_precision), "precision", precisions, precision, move |precision| {
-                    chosen.update(|chosen| chosen.precision = precision);
-                })}
-                {select(t!(common_suite), suites, suite, move |suite| chosen.update(|chosen| chosen.suite = suite))}
-            </div>
+            <div class="filters">{[CLASS, CLIENT, PRECISION].map(segments)} {drop_down(chosen, SUITE)}</div>
         </details>
     }
 }
@@ -146,7 +122,7 @@ fn PlaceFilters(chosen: RwSignal<Filters>) -> impl IntoView {
 type FigureText = fn(&FigureOfDevice) -> (String, String);
 
 /// Renders the table of a tab, or a placeholder if it is empty.
-fn table(standings: Standings, tab: Shown, is_filtered: bool, search: RwSignal<String>) -> AnyView {
+fn of_tab(standings: Standings, tab: Shown, is_filtered: bool, search: RwSignal<String>) -> AnyView {
     let (_, total) = lines(&standings, tab);
     let Standings { suite, scores, tables } = standings;
     let (head, meaning, figure_text, places): (_, _, FigureText, _) = match tab {
@@ -159,8 +135,8 @@ fn table(standings: Standings, tab: Shown, is_filtered: bool, search: RwSignal<S
     if places.is_empty() {
         return match tab {
             _ if is_filtered => view! { <p class="callout">{t!(leaderboard_no_places)}</p> }.into_any(),
-            Shown::Network(name) => view! { <Empty networks=vec![name] /> }.into_any(),
-            _ => view! { <Empty networks=suite_networks(&suite.name).to_vec() /> }.into_any(),
+            Shown::Network(name) => no_places(vec![name]).into_any(),
+            _ => no_places(suite_networks(&suite.name).to_vec()).into_any(),
         };
     }
     let counted = t!(leaderboard_lines, here = places.len(), total = total);
@@ -170,25 +146,20 @@ fn table(standings: Standings, tab: Shown, is_filtered: bool, search: RwSignal<S
     let ranks = standing::ranks(&places, total);
     let runs = platform::own_runs();
     let rows = places.into_iter().zip(ranks).map(|(line, rank)| row(line, rank, figure_text, largest, &runs, search));
+    let rows = view! { <tbody>{rows.collect_view()}</tbody> };
+    let heads = view! {
+        <th scope="col" class="number" title=t!(leaderboard_place)>"#"</th>
+        <th scope="col">{t!(leaderboard_device)}</th>
+        <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{head}</th>
+        <th scope="col" class="number">{t!(leaderboard_runs)}</th>
+        <th scope="col" class="number" title=t!(leaderboard_finished_meaning)>{t!(leaderboard_finished)}</th>
+        <th scope="col">{t!(common_backend)}</th>
+        <th scope="col">{t!(filters_run_in)}</th>
+    };
     view! {
         <p class="note">{meaning}" "{counted}". "{t!(leaderboard_explanation)}</p>
         <p class="note" aria-live="polite">{move || finds_none().then_some(t!(leaderboard_none_found))}</p>
-        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(common_leaderboard)) tabindex="0">
-            <table class="leaderboard placed" aria-label=t!(common_leaderboard)>
-                <thead>
-                    <tr>
-                        <th scope="col" class="number" title=t!(leaderboard_place)>"#"</th>
-                        <th scope="col">{t!(leaderboard_device)}</th>
-                        <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{head}</th>
-                        <th scope="col" class="number">{t!(leaderboard_runs)}</th>
-                        <th scope="col" class="number" title=t!(leaderboard_finished_meaning)>{t!(leaderboard_finished)}</th>
-                        <th scope="col">{t!(common_backend)}</th>
-                        <th scope="col">{t!(filters_run_in)}</th>
-                    </tr>
-                </thead>
-                <tbody>{rows.collect_view()}</tbody>
-            </table>
-        </div>
+        {table("leaderboard placed", t!(common_leaderboard), heads, rows)}
     }
     .into_any()
 }
@@ -285,8 +256,7 @@ fn row(
 }
 
 /// Compact table of the top places.
-#[component]
-pub(super) fn TopPlaces(places: Vec<StandingsPlace>) -> impl IntoView {
+pub(super) fn top_places(places: Vec<StandingsPlace>) -> impl IntoView {
     let runs = platform::own_runs();
     let largest = largest(&places);
     let rows = places.into_iter().map(|line| {
@@ -316,12 +286,11 @@ pub(super) fn TopPlaces(places: Vec<StandingsPlace>) -> impl IntoView {
 }
 
 /// Placeholder of an empty table: published hardware, and a link to the benchmark.
-#[component]
-pub(super) fn Empty(networks: Vec<&'static str>) -> impl IntoView {
+pub(super) fn no_places(networks: Vec<&'static str>) -> impl IntoView {
     view! {
         <p class="note">{t!(leaderboard_first)}" "{t!(leaderboard_explanation)}</p>
         <p><a class="button quiet" href="/">{t!(leaderboard_be_first)}</a></p>
-        <PublishedTable networks=&networks />
+        {published_table(&networks)}
     }
 }
 
@@ -329,8 +298,7 @@ pub(super) fn Empty(networks: Vec<&'static str>) -> impl IntoView {
 const MAX_PUBLISHED: usize = 3;
 
 /// Fastest published hardware for each of these networks.
-#[component]
-pub(super) fn PublishedTable<'a>(networks: &'a [&'static str]) -> impl IntoView + use<> {
+pub(super) fn published_table(networks: &[&'static str]) -> impl IntoView + use<> {
     let bodies = networks.iter().filter_map(|network| {
         let published = published::of_network(network);
         let fastest = published.first()?.seconds_per_epoch;

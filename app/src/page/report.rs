@@ -7,6 +7,7 @@ use results::estimate::Estimate;
 use results::{Metric, Outcome, RunRecord, WorkloadRecord, metrics_of};
 
 use super::chart::{AccuracyChart, LossChart, RateChart};
+use super::parts::table;
 use super::places::STANDINGS;
 use crate::route::with_query;
 use crate::standing::Rank;
@@ -14,17 +15,16 @@ use crate::words::remarks::Reader;
 use crate::{platform, published, standing, t, text, words};
 
 /// The score in a ring, the device, the position among others, and a sentence for each network.
-#[component]
-pub(super) fn Overview(record: RunRecord, heading: AnyView) -> impl IntoView {
+pub(super) fn overview(record: RunRecord, heading: AnyView) -> impl IntoView {
     let score = engine::score(&record);
     let rank = rank(&record, score.map(|score| score.value));
     let sentences = record.workloads.iter().map(|workload| view! { <li>{text::workload_headline(workload)}</li> });
     view! {
         <div class="overview">
-            {score.map(|score| view! { <Score score rank /> })}
+            {score.map(|score| score_ring(score, rank))}
             <div class="overview-words">
                 {heading}
-                <div aria-live="polite">{move || rank.get().map(|rank| view! { <RankOf rank /> })}</div>
+                <div aria-live="polite">{move || rank.get().map(rank_of)}</div>
                 <ul class="plain networks-done">{sentences.collect_view()}</ul>
             </div>
         </div>
@@ -35,8 +35,7 @@ pub(super) fn Overview(record: RunRecord, heading: AnyView) -> impl IntoView {
 const RING: f64 = std::f64::consts::TAU * 54.0;
 
 /// The score of the suite with its interval, in a ring that is filled by the share of slower devices.
-#[component]
-fn Score(score: Estimate, rank: RwSignal<Option<Rank>>) -> impl IntoView {
+fn score_ring(score: Estimate, rank: RwSignal<Option<Rank>>) -> impl IntoView {
     let interval = score.interval.map(|of| format!("{} – {}", text::score(of.low), text::score(of.high)));
     let filled = move || rank.with(|rank| rank.as_ref().and_then(Rank::share)).unwrap_or(1.0) * RING;
     view! {
@@ -72,8 +71,7 @@ fn rank(record: &RunRecord, score: Option<f64>) -> RwSignal<Option<Rank>> {
 }
 
 /// The position of a run, with its neighbors by name.
-#[component]
-fn RankOf(rank: Rank) -> impl IntoView {
+fn rank_of(rank: Rank) -> impl IntoView {
     match rank {
         Rank::Among { rank, neighbors } => {
             let neighbors = neighbors.into_iter().map(|neighbor| {
@@ -99,21 +97,19 @@ fn RankOf(rank: Rank) -> impl IntoView {
     }
 }
 
-#[component]
-pub(super) fn Particulars(record: RunRecord) -> impl IntoView {
+pub(super) fn particulars(record: RunRecord) -> impl IntoView {
     view! {
         <h2 class="minor">{t!(result_all_figures)}</h2>
         <p class="note">{t!(result_score_meaning)}</p>
-        <ResultsTable record=record.clone() />
-        {record.workloads.iter().cloned().map(|workload| view! { <Curves workload /> }).collect_view()}
-        <OfItsTime record=record.clone() />
+        {results_table(record.clone())}
+        {record.workloads.iter().cloned().map(curves).collect_view()}
+        {of_its_time(record.clone())}
         <h2 class="minor">{t!(result_how_made)}</h2>
-        <Facts record />
+        {facts(record)}
     }
 }
 
-#[component]
-fn OfItsTime(record: RunRecord) -> impl IntoView {
+fn of_its_time(record: RunRecord) -> impl IntoView {
     let completed = record.workloads.iter().filter(|workload| workload.outcome == Outcome::Completed);
     let parts: Vec<_> = completed.map(|workload| (workload, published::sentences(workload))).collect();
     let parts = parts.into_iter().filter(|(_, sentences)| !sentences.is_empty()).map(|(workload, sentences)| {
@@ -156,8 +152,7 @@ pub(super) fn Caveats(
     })
 }
 
-#[component]
-fn Curves(workload: WorkloadRecord) -> impl IntoView {
+fn curves(workload: WorkloadRecord) -> impl IntoView {
     if workload.curve.is_empty() {
         return None;
     }
@@ -179,8 +174,7 @@ fn Curves(workload: WorkloadRecord) -> impl IntoView {
     })
 }
 
-#[component]
-fn Facts(record: RunRecord) -> impl IntoView {
+fn facts(record: RunRecord) -> impl IntoView {
     let adapter = &record.device.adapter;
     let client = &record.provenance.client;
     let mut facts = vec![
@@ -248,9 +242,8 @@ fn evidence(workload: &WorkloadRecord) -> Option<String> {
 }
 
 /// Every metric of every workload.
-#[component]
-pub(super) fn ResultsTable(record: RunRecord) -> impl IntoView {
-    let titles: Vec<String> = record.workloads.iter().map(|w| text::workload_title(&w.workload)).collect();
+pub(super) fn results_table(record: RunRecord) -> impl IntoView {
+    let titles = record.workloads.iter().map(|w| text::workload_title(&w.workload));
     let rows = metrics_of(record.workloads.iter().map(|w| &w.summary)).into_iter().map(|metric| {
         let cells = record.workloads.iter().map(|workload| cell(metric, workload));
         view! {
@@ -263,19 +256,9 @@ pub(super) fn ResultsTable(record: RunRecord) -> impl IntoView {
             </tr>
         }
     });
-    view! {
-        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(result_all_figures)) tabindex="0">
-            <table class="results" aria-label=t!(result_all_figures)>
-                <thead>
-                    <tr>
-                        <th scope="col">{t!(common_metric)}</th>
-                        {titles.into_iter().map(|title| view! { <th scope="col">{title}</th> }).collect_view()}
-                    </tr>
-                </thead>
-                <tbody>{rows.collect_view()}</tbody>
-            </table>
-        </div>
-    }
+    let titles = std::iter::once(t!(common_metric).to_owned()).chain(titles);
+    let heads = titles.map(|title| view! { <th scope="col">{title}</th> }).collect_view();
+    table("results", t!(result_all_figures), heads, view! { <tbody>{rows.collect_view()}</tbody> })
 }
 
 fn cell(metric: &'static Metric, workload: &WorkloadRecord) -> impl IntoView + use<> {

@@ -8,29 +8,26 @@ use results::api::{Note, RunStanding, StoredRun, Tier, Verdict, WorkloadStanding
 use results::{Outcome, RunRecord};
 
 use super::language::kept;
-use super::parts::{ExactJson, answered, load_kept, notice, refusal};
+use super::parts::{answered, exact_json, listed, load_kept, load_latest, notice, refusal};
 use super::plots::RatesOfOthers;
-use super::report::{Caveats, Overview, Particulars};
-use super::share::Share;
-use super::side_by_side::{CompareWith, Compared};
-use crate::platform::{self, Refusal};
-use crate::{json, standing, t, text, words};
+use super::report::{Caveats, overview, particulars};
+use super::share::share;
+use super::side_by_side::{Compared, compare_with};
+use crate::{json, platform, standing, t, text, words};
 
-#[component]
-pub(super) fn ResultPage(run_id: String) -> impl IntoView {
+pub(super) fn result_page(run_id: String) -> impl IntoView {
     let own = platform::kept_secret(&run_id);
     answered(
         load_kept::<StoredRun>("result", format!("/api/v1/runs/{run_id}")),
         |refusal| notice(t!(result_not_shown), refusal.to_string(), "/", t!(common_to_start)),
         move |run| {
             let deletion = own.as_ref().map(|secret| format!("/runs/{run_id}/delete#{secret}"));
-            view! { <Stored run deletion /> }.into_any()
+            stored(run, deletion).into_any()
         },
     )
 }
 
-#[component]
-fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
+fn stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
     let json = json::pretty(&run.record);
     let listed = (!run.listed.is_empty()).then(|| view! { <p class="note">{t!(result_as_listed)}</p> });
     let run = run.into_listed();
@@ -57,15 +54,15 @@ fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
     };
     view! {
         <section class="sheet">
-            <Overview record=record.clone() heading=title.into_any() />
+            {overview(record.clone(), title.into_any())}
             {listed}
-            <VerdictOnRun run_id=run.run_id.clone() shown=verdict />
+            {verdict_on_run(run.run_id.clone(), verdict)}
             <Caveats record=record.clone() />
-            <Share run_id=run.run_id.clone() text=text::to_pass_on(&record) />
-            <Standing run_id=run.run_id.clone() record=record.clone() verdict />
-            <Particulars record />
-            <ExactJson json=Signal::stored(json) file=format!("gradmark-{}.json", run.run_id) />
-            <CompareWith own=run.run_id.clone() kind=Compared::Runs network />
+            {share(&run.run_id, text::to_pass_on(&record))}
+            {standing_of(run.run_id.clone(), record.clone(), verdict)}
+            {particulars(record)}
+            {exact_json(Signal::stored(json), format!("gradmark-{}.json", run.run_id))}
+            {compare_with(run.run_id.clone(), Compared::Runs, network)}
             <div class="row">
                 <a class="button quiet" href="/leaderboard">{t!(common_all_results)}</a>
                 {deletion.map(|address| view! { <a class="button quiet" href=address>{t!(result_delete)}</a> })}
@@ -80,8 +77,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 const MAX_POLLS: u32 = 300;
 
 /// Verdict on a result, with its reasons; polled while the leaderboard verifies the result.
-#[component]
-pub(super) fn VerdictOnRun(run_id: String, shown: RwSignal<Verdict>) -> impl IntoView {
+pub(super) fn verdict_on_run(run_id: String, shown: RwSignal<Verdict>) -> impl IntoView {
     if shown.with_untracked(|verdict| verdict.being_verified) {
         poll(run_id, shown, MAX_POLLS);
     }
@@ -141,39 +137,27 @@ fn poll(run_id: String, shown: RwSignal<Verdict>, polls: u32) {
 }
 
 /// Rank among proven runs, requested again when the verdict changes: a newly proven run counts immediately.
-#[component]
-fn Standing(run_id: String, record: RunRecord, verdict: RwSignal<Verdict>) -> impl IntoView {
-    let loaded = RwSignal::new(None::<Result<RunStanding, Refusal>>);
+fn standing_of(run_id: String, record: RunRecord, verdict: RwSignal<Verdict>) -> impl IntoView {
     let proven = Memo::new(move |_| verdict.with(|verdict| verdict.tier == Tier::Proven && !verdict.being_verified));
-    Effect::new(move |_| {
+    let loaded = load_latest::<RunStanding>(move || {
         // Read it, not just track it: a tracked signal that was never read reports its first value as a change.
         proven.get();
-        let address = format!("/api/v1/runs/{run_id}/standing");
-        spawn_local(async move {
-            let answer = platform::get(&address).await;
-            // The view may be gone by now.
-            drop(loaded.try_set(Some(answer)));
-        });
+        format!("/api/v1/runs/{run_id}/standing")
     });
     let record = StoredValue::new(record);
     view! {
         <section class="standing" aria-labelledby="standing-title">
             <h2 class="minor" id="standing-title">{t!(standing_title)}</h2>
-            {answered(
-                loaded,
-                |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())),
-                move |standing| {
-                    let record = record.get_value();
-                    let counts = proven.get() && record.is_standard() && !record.device.adapter.software;
-                    view! { <Places standing record counts /> }.into_any()
-                },
-            )}
+            {listed(loaded, move |standing| {
+                let record = record.get_value();
+                let counts = proven.get() && record.is_standard() && !record.device.adapter.software;
+                places(standing, record, counts).into_any()
+            })}
         </section>
     }
 }
 
-#[component]
-fn Places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoView {
+fn places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoView {
     let RunStanding { device_key, score: _, mut workloads } = standing;
     // Same order as on the rest of the page.
     workloads.sort_by_key(|line| record.workloads.iter().position(|workload| workload.workload == line.workload));
@@ -183,7 +167,7 @@ fn Places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoVi
         let software = record.device.adapter.software.then(|| text::capitalised(t!(leaderboard_software)) + ".");
         view! { <p>{software.unwrap_or_else(|| t!(standing_nobody).to_owned())}</p> }.into_any()
     } else {
-        let lines = lines.into_iter().map(|(sentence, line)| view! { <Line sentence line record=record.clone() /> });
+        let lines = lines.into_iter().map(|(sentence, line)| place(sentence, line, record.clone()));
         view! {
             <p class="note">{t!(standing_kind)}</p>
             <ul class="places">{lines.collect_view()}</ul>
@@ -197,8 +181,7 @@ fn Places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoVi
 }
 
 /// Rank in one network, with the throughput of other runs.
-#[component]
-fn Line(sentence: String, line: WorkloadStanding, record: RunRecord) -> impl IntoView {
+fn place(sentence: String, line: WorkloadStanding, record: RunRecord) -> impl IntoView {
     let workload = record.workloads.iter().find(|workload| workload.workload == line.workload);
     let query = workload.and_then(|workload| standing::distribution_query(&record, workload));
     let title = text::workload_title(&line.workload);
@@ -211,8 +194,7 @@ fn Line(sentence: String, line: WorkloadStanding, record: RunRecord) -> impl Int
     }
 }
 
-#[component]
-pub(super) fn FilePage() -> impl IntoView {
+pub(super) fn file_page() -> impl IntoView {
     platform::set_title(t!(common_show_file));
     let shown = kept("files", || RwSignal::new(Vec::<(String, Result<RunRecord, String>)>::new()));
     let read = move |files: Vec<gloo_file::File>| {
@@ -245,25 +227,25 @@ pub(super) fn FilePage() -> impl IntoView {
             </label>
         </section>
         <div role="status" aria-live="polite">
-            {move || shown.get().into_iter().map(|(name, record)| view! { <Shown name record /> }).collect_view()}
+            {move || shown.get().into_iter().map(|(name, record)| file(name, record)).collect_view()}
         </div>
     }
 }
 
-#[component]
-fn Shown(name: String, record: Result<RunRecord, String>) -> impl IntoView {
+fn file(name: String, record: Result<RunRecord, String>) -> impl IntoView {
     match record {
         Ok(record) => {
             let device = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
             let json = json::pretty(&record);
             let shown_as = name.clone();
             let origin = t!(result_of_file, name = name);
+            let heading = view! { <h2>{device}</h2><p class="note">{origin}</p> };
             view! {
                 <section class="sheet" data-file=shown_as>
-                    <Overview record=record.clone() heading=view! { <h2>{device}</h2><p class="note">{origin}</p> }.into_any() />
+                    {overview(record.clone(), heading.into_any())}
                     <Caveats record=record.clone() />
-                    <Particulars record />
-                    <ExactJson json=Signal::stored(json) file=name />
+                    {particulars(record)}
+                    {exact_json(Signal::stored(json), name)}
                 </section>
             }
             .into_any()

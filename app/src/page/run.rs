@@ -7,13 +7,13 @@ use results::RunRecord;
 use results::api::{AcceptedRun, Verdict};
 use results::open_data::LICENCE_ADDRESS;
 
-use super::draw::DrawDigit;
+use super::draw::draw_digit;
 use super::language::kept;
-use super::parts::{ExactJson, LINK, Sending, copy, focus, linked};
-use super::report::{Caveats, Overview, Particulars};
-use super::result::VerdictOnRun;
-use super::share::Share;
-use super::start::ClaimedName;
+use super::parts::{LINK, Sending, copy, exact_json, focus, linked, send, table};
+use super::report::{Caveats, overview, particulars};
+use super::result::verdict_on_run;
+use super::share::share;
+use super::start::claimed_name;
 use super::state::StartState;
 use crate::backend::PageBackend;
 use crate::benchmark::{Finished, RunKind};
@@ -23,8 +23,7 @@ use crate::words::Said;
 use crate::words::remarks::Reader;
 use crate::{json, platform, t, text};
 
-#[component]
-pub(super) fn FinishedRun(state: StartState) -> impl IntoView {
+pub(super) fn finished_run(state: StartState) -> impl IntoView {
     // A comparison is shown as a table instead.
     let shown = move || state.benchmark.finished.get().filter(Finished::is_shown);
     move || shown().map(|finished| view! { <Finish state finished /> })
@@ -64,7 +63,7 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
     };
     view! {
         <section class="sheet finish" aria-labelledby="result-title">
-            <Overview record=shown.clone() heading=title.into_any() />
+            {overview(shown.clone(), title.into_any())}
             <div class="next">
             {match kind {
                 RunKind::Benchmark if !is_provable(&shown) => {
@@ -78,15 +77,15 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
                     view! { <p class="callout">{t!(result_stays)}</p> }.into_any()
                 }
             }}
-            <DrawDigit benchmark=state.benchmark />
+            {draw_digit(state.benchmark)}
             </div>
             <Caveats record=shown.clone() reader=Reader::Runner most=MAX_NOTES />
             <details class="particulars">
                 <summary>{t!(result_details)}</summary>
-                <ExactJson json=json.into() file />
+                {exact_json(json.into(), file)}
                 {bundle.map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
                 {(shown.warnings.len() >= MAX_NOTES).then(|| view! { <Caveats record=shown.clone() reader=Reader::Runner /> })}
-                <Particulars record=shown />
+                {particulars(shown)}
             </details>
         </section>
     }
@@ -129,56 +128,46 @@ fn Upload(
     text: String,
 ) -> impl IntoView {
     let sending = kept(&format!("upload {key}"), || RwSignal::new(Sending::No));
-    let idempotency_key = StoredValue::new(key);
-    move || match sending.get() {
-        Sending::Done(accepted) => view! { <Accepted accepted text=text.clone() /> }.into_any(),
-        now => view! { <Offer state run_id=run_id.clone() json idempotency_key sending now software /> }.into_any(),
-    }
-}
-
-#[component]
-fn Offer(
-    state: StartState,
-    run_id: Option<String>,
-    json: Memo<String>,
-    idempotency_key: StoredValue<String>,
-    sending: RwSignal<Sending<AcceptedRun>>,
-    now: Sending<AcceptedRun>,
-    software: bool,
-) -> impl IntoView {
-    let busy = now == Sending::Now;
-    let unregistered = run_id.is_none().then_some(t!(upload_unregistered));
-    let refusal = if let Sending::Refused(sentence) = now { Some(sentence) } else { None };
-    let send = move |_| {
-        let run_id = run_id.clone();
-        sending.set(Sending::Now);
-        spawn_local(async move {
-            sending.set(
-                match platform::upload(run_id.as_deref(), &json.get_untracked(), &idempotency_key.get_value()).await {
-                    Ok(accepted) => {
-                        state.is_uploaded(&idempotency_key.get_value(), &accepted);
-                        Sending::Done(accepted)
-                    }
-                    Err(refusal) => Sending::Refused(refusal.to_string()),
-                },
-            );
+    let (key, run_id) = (StoredValue::new(key), StoredValue::new(run_id));
+    let upload = move |_| {
+        send(sending, async move {
+            let (key, run_id) = (key.get_value(), run_id.get_value());
+            let accepted = platform::upload(run_id.as_deref(), &json.get_untracked(), &key).await;
+            let accepted = accepted.map_err(|refusal| refusal.to_string())?;
+            state.is_uploaded(&key, &accepted);
+            Ok(accepted)
         });
     };
-    view! {
-        <section class="upload" aria-labelledby="upload-title">
-            <h2 class="minor" id="upload-title">{t!(upload_title)}</h2>
-            {unregistered.map(|sentence| view! { <p class="callout">{sentence}</p> })}
-            // A software adapter has no GPU for its owner to name.
-            {(!software).then(|| view! { <ClaimedName claimed=state.claimed /> })}
-            <div class="go">
-                <button class="button main" type="button" disabled=busy aria-describedby="upload-note" on:click=send>
-                    {t!(common_upload)}
-                </button>
-                <p class="note" id="upload-note">{if busy { t!(common_uploading) } else { t!(upload_note) }}</p>
-            </div>
-            <p class="note">{linked(&t!(upload_open_data, licence = LINK), LICENCE_ADDRESS, "CC0")}</p>
-            <p class="refusal" role="alert">{refusal.map(|sentence| t!(upload_refused, reason = sentence))}</p>
-        </section>
+    let unregistered = move || run_id.with_value(Option::is_none).then_some(t!(upload_unregistered));
+    move || match sending.get() {
+        Sending::Done(accepted) => view! { <Accepted accepted text=text.clone() /> }.into_any(),
+        now => {
+            let busy = now == Sending::Now;
+            let refusal = if let Sending::Refused(sentence) = now { Some(sentence) } else { None };
+            view! {
+                <section class="upload" aria-labelledby="upload-title">
+                    <h2 class="minor" id="upload-title">{t!(upload_title)}</h2>
+                    {unregistered().map(|sentence| view! { <p class="callout">{sentence}</p> })}
+                    // A software adapter has no GPU for its owner to name.
+                    {(!software).then(|| claimed_name(state.claimed))}
+                    <div class="go">
+                        <button
+                            class="button main"
+                            type="button"
+                            disabled=busy
+                            aria-describedby="upload-note"
+                            on:click=upload
+                        >
+                            {t!(common_upload)}
+                        </button>
+                        <p class="note" id="upload-note">{if busy { t!(common_uploading) } else { t!(upload_note) }}</p>
+                    </div>
+                    <p class="note">{linked(&t!(upload_open_data, licence = LINK), LICENCE_ADDRESS, "CC0")}</p>
+                    <p class="refusal" role="alert">{refusal.map(|sentence| t!(upload_refused, reason = sentence))}</p>
+                </section>
+            }
+            .into_any()
+        }
     }
 }
 
@@ -198,8 +187,8 @@ fn Accepted(
     view! {
         <section class="upload" aria-labelledby="upload-title">
             <h2 class="minor" id="upload-title" tabindex="-1" node_ref=heading>{t!(common_uploaded)}</h2>
-            <VerdictOnRun run_id=accepted.run_id.clone() shown=verdict />
-            <Share run_id=accepted.run_id.clone() text />
+            {verdict_on_run(accepted.run_id.clone(), verdict)}
+            {share(&accepted.run_id, text)}
             <div class="row">
                 <a class="button quiet" href=accepted.permalink>{t!(upload_permalink)}</a>
                 <a class="button quiet" href=deletion>{t!(upload_deletion_link)}</a>
@@ -213,32 +202,24 @@ fn Accepted(
     }
 }
 
-#[component]
-pub(super) fn OwnRuns(state: StartState) -> impl IntoView {
+pub(super) fn own_runs(state: StartState) -> impl IntoView {
     let runs = state.own_runs;
     let said = RwSignal::new(String::new());
     let any = Memo::new(move |_| runs.with(|runs| !runs.all().is_empty()));
+    let heads = || [t!(leaderboard_runs), t!(common_leaderboard)].map(|title| view! { <th scope="col">{title}</th> });
     view! {
         <Show when=move || any.get()>
             <section class="sheet" id="own-runs" aria-labelledby="own-runs-title">
                 <h2 id="own-runs-title">{t!(upload_own_title)}</h2>
                 <p class="note">{t!(upload_own_note)}</p>
                 <p class="note" role="status">{said}</p>
-                <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(upload_own_title)) tabindex="0">
-                    <table aria-label=t!(upload_own_title)>
-                        <thead>
-                            <tr>
-                                <th scope="col">{t!(leaderboard_runs)}</th>
-                                <th scope="col">{t!(common_leaderboard)}</th>
-                            </tr>
-                        </thead>
-                        <tbody>
-                            <For each=move || runs.get().all().to_vec() key=|run| (run.key.clone(), run.uploaded.clone()) let:run>
-                                <Row state said run />
-                            </For>
-                        </tbody>
-                    </table>
-                </div>
+                {table("", t!(upload_own_title), heads(), view! {
+                    <tbody>
+                        <For each=move || runs.get().all().to_vec() key=|run| (run.key.clone(), run.uploaded.clone()) let:run>
+                            <Row state said run />
+                        </For>
+                    </tbody>
+                })}
             </section>
         </Show>
     }

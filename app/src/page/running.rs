@@ -11,8 +11,7 @@ use crate::benchmark::{Benchmark, Stage};
 use crate::live::{Example, Examples, Live, LiveWorkload};
 use crate::{platform, t, text};
 
-#[component]
-pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
+pub(super) fn running(benchmark: Benchmark) -> impl IntoView {
     let live = benchmark.live;
     let cancel = NodeRef::<html::Button>::new();
     // This button replaces the one that started the run, so it takes over the keyboard focus.
@@ -38,7 +37,7 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
                     {t!(common_cancel)}
                 </button>
             </div>
-            <ProgressBar benchmark />
+            {progress_bar(benchmark)}
             {move || bundle.get().map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
             <div class="run-body">
                 {move || examples.get().map(|examples| view! { <ExampleStrip examples answers /> })}
@@ -69,17 +68,18 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
                     )}
                 </dl>
             </div>
-            <LiveCharts workload />
+            {live_charts(workload)}
         </section>
     }
 }
 
-#[component]
-fn ProgressBar(benchmark: Benchmark) -> impl IntoView {
+fn progress_bar(benchmark: Benchmark) -> impl IntoView {
     let live = benchmark.live;
     // Whole percents: each change is drawn, which takes time from the training on a small device.
-    let percent = Memo::new(move |_| live.with(|live| (live.fraction() * 100.0).floor()));
-    let left = Memo::new(move |_| live.with(Live::seconds_left).map(|left| t!(running_left, time = text::about(left))));
+    let percent = Memo::new(move |_| live.with(|live| (live.fraction * 100.0).floor()));
+    let left = Memo::new(move |_| {
+        live.with(|live| live.forecast.seconds_left).map(|left| t!(running_left, time = text::about(left)))
+    });
     view! {
         <div class="bar-line">
             <div
@@ -99,8 +99,7 @@ fn ProgressBar(benchmark: Benchmark) -> impl IntoView {
 }
 
 /// Learning curves from the first window on, with the target and published results.
-#[component]
-fn LiveCharts(workload: Memo<Option<LiveWorkload>>) -> impl IntoView {
+fn live_charts(workload: Memo<Option<LiveWorkload>>) -> impl IntoView {
     let training =
         Signal::derive(move || workload.with(|w| w.as_ref().map(|w| w.training.clone()).unwrap_or_default()));
     let tests = Signal::derive(move || workload.with(|w| w.as_ref().map(|w| w.tests.clone()).unwrap_or_default()));

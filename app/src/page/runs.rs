@@ -2,12 +2,13 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use results::Date;
 use results::api::{ListRuns, RunList, RunRow, RunSort};
 
-use super::parts::{LINK, answered, linked, refusal, select};
+use super::parts::{LINK, linked, listed, select, table};
 use super::plots::Scatter;
-use crate::filters::{self, ColumnHead, Columns, Filters, LISTS, RunFilters, TableCell, TableColumn, order};
+use crate::filters::{
+    COLUMNS, Columns, DEVICE, Filters, LISTS_OF_RUNS, List, SINCE, TableCell, TableColumn, UNTIL, order,
+};
 use crate::platform::{self, Refusal};
 use crate::route::with_query;
 use crate::words::{Plain, messages};
@@ -32,8 +33,7 @@ fn is_looking(page: &RunList, limit: Option<u32>) -> bool {
     page.next.is_some() && limit.is_some_and(|limit| page.rows.len() < limit as usize)
 }
 
-#[component]
-pub(super) fn Runs(chosen: RwSignal<Filters>) -> impl IntoView {
+pub(super) fn runs(chosen: RwSignal<Filters>) -> impl IntoView {
     let loaded = RwSignal::new(None::<Result<Listed, Refusal>>);
     let request = StoredValue::new(0_u32);
     // Responses may arrive out of order, or after the user switched tables; only the last request counts.
@@ -60,7 +60,7 @@ pub(super) fn Runs(chosen: RwSignal<Filters>) -> impl IntoView {
             });
         });
     };
-    let query = Memo::new(move |_| chosen.with(run_query));
+    let query = Memo::new(move |_| chosen.with(Filters::run_query));
     Effect::new(move |_| ask(ListRuns { limit: Some(ROWS), ..query.get() }));
     let more = move |_| {
         let next = loaded.with_untracked(|loaded| {
@@ -75,16 +75,12 @@ pub(super) fn Runs(chosen: RwSignal<Filters>) -> impl IntoView {
     // The button is outside the table, so that it keeps keyboard focus.
     let has_more =
         Memo::new(move |_| loaded.with(|loaded| matches!(loaded, Some(Ok(listed)) if listed.list.next.is_some())));
-    let columns = Memo::new(move |_| chosen.with(|chosen| chosen.columns));
+    let columns = Memo::new(move |_| chosen.with(Filters::columns));
     view! {
-        <RunChoices chosen />
-        <OneDevice chosen />
-        <ColumnChoice chosen />
-        {answered(
-            loaded,
-            |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())),
-            move |listed| view! { <Shown listed columns=columns.get() /> }.into_any(),
-        )}
+        {run_choices(chosen)}
+        {one_device(chosen)}
+        {column_choice(chosen)}
+        {listed(loaded, move |listed| shown_list(listed, columns.get()).into_any())}
         <Show when=move || has_more.get()>
             <div class="row">
                 <button class="button quiet" type="button" on:click=more>{t!(common_show_more)}</button>
@@ -93,12 +89,7 @@ pub(super) fn Runs(chosen: RwSignal<Filters>) -> impl IntoView {
     }
 }
 
-pub(super) fn run_query(chosen: &Filters) -> ListRuns {
-    chosen.runs.query(chosen.network, chosen.backend)
-}
-
-#[component]
-fn Shown(listed: Listed, columns: Columns) -> impl IntoView {
+fn shown_list(listed: Listed, columns: Columns) -> impl IntoView {
     let Listed { list, query, looking } = listed;
     let of_network = query.workload.is_some();
     let by_default = if of_network { RunSort::Fastest } else { RunSort::Newest };
@@ -123,52 +114,35 @@ fn Shown(listed: Listed, columns: Columns) -> impl IntoView {
     }
 }
 
-/// Filters of individual runs: the network first, the others below.
-#[component]
-fn RunChoices(chosen: RwSignal<Filters>) -> impl IntoView {
-    let networks = filters::networks().map(|name| (Some(name), text::workload_title(name)));
-    let networks = std::iter::once((None, t!(filters_all).to_owned())).chain(networks).collect();
-    let backends = engine::KNOWN_BACKENDS.iter().map(|known| (Some(known.name), known.name.to_owned()));
-    let backends = std::iter::once((None, t!(filters_all).to_owned())).chain(backends).collect();
-    let before = chosen.get_untracked();
+/// Filters of individual runs: network and backend first, the others below.
+fn run_choices(chosen: RwSignal<Filters>) -> impl IntoView {
     // Expanded if a link sets filters.
-    let open = before.runs.any();
-    let lists = LISTS.iter().enumerate().map(|(place, list)| {
-        let options = list.values().into_iter().map(|(value, title)| (Some(value), title.into_owned()));
-        let options = std::iter::once((None, list.all.text().to_owned())).chain(options).collect();
-        let choose = move |value| chosen.update(|chosen| chosen.runs.chosen[place] = value);
-        select(list.title.text(), options, before.runs.chosen[place], choose)
-    });
-    let lists = lists.collect_view();
+    let open = chosen.with_untracked(Filters::any_of_runs);
+    let (first, others) = LISTS_OF_RUNS.split_at(2);
+    let lists = |lists: &[List]| lists.iter().map(|list| drop_down(chosen, *list)).collect_view();
     view! {
-        <div class="filters">
-            {select(t!(common_network), networks, before.network, move |network| {
-                chosen.update(|chosen| chosen.network = network);
-            })}
-            {select(t!(common_backend), backends, before.backend, move |backend| {
-                chosen.update(|chosen| chosen.backend = backend);
-            })}
-        </div>
+        <div class="filters">{lists(first)}</div>
         <details class="more-filters" open=open>
             <summary>{t!(filters_more)}</summary>
             <div class="filters">
-                {lists}
-                {day(t!(filters_from), chosen, |runs| &mut runs.since)}
-                {day(t!(filters_until), chosen, |runs| &mut runs.until)}
+                {lists(others)}
+                {day(t!(filters_from), chosen, SINCE)}
+                {day(t!(filters_until), chosen, UNTIL)}
             </div>
         </details>
     }
 }
 
-fn day(
-    label: &'static str,
-    chosen: RwSignal<Filters>,
-    field: fn(&mut RunFilters) -> &mut Option<Date>,
-) -> impl IntoView {
-    let now = field(&mut chosen.get_untracked().runs).map(Date::iso).unwrap_or_default();
-    let choose = move |event| {
-        chosen.update(|chosen| *field(&mut chosen.runs) = Date::from_iso(&event_target_value(&event)));
-    };
+/// Drop-down list of a filter.
+pub(super) fn drop_down(chosen: RwSignal<Filters>, list: List) -> impl IntoView {
+    let options = list.values().into_iter().map(|(value, title)| (value, title.into_owned())).collect();
+    let now = chosen.with_untracked(|chosen| list.chosen(chosen));
+    select(list.title.text(), options, now, move |value| chosen.update(|chosen| chosen.set(list.name, value)))
+}
+
+fn day(label: &'static str, chosen: RwSignal<Filters>, name: &'static str) -> impl IntoView {
+    let now = chosen.with_untracked(|chosen| chosen.get(name).map(str::to_owned));
+    let choose = move |event| chosen.update(|chosen| chosen.set(name, &event_target_value(&event)));
     view! {
         <label class="select">
             <span>{label}</span>
@@ -178,10 +152,9 @@ fn day(
 }
 
 /// Note that only one device's runs are shown, with a button to show all devices.
-#[component]
-fn OneDevice(chosen: RwSignal<Filters>) -> impl IntoView {
-    let device = Memo::new(move |_| chosen.with(|chosen| chosen.runs.device.clone()));
-    let all = move |_| chosen.update(|chosen| chosen.runs.device = None);
+fn one_device(chosen: RwSignal<Filters>) -> impl IntoView {
+    let device = Memo::new(move |_| chosen.with(|chosen| chosen.get(DEVICE).map(str::to_owned)));
+    let all = move |_| chosen.update(|chosen| chosen.set(DEVICE, ""));
     move || {
         device.get().map(|key| {
             view! {
@@ -196,17 +169,19 @@ fn OneDevice(chosen: RwSignal<Filters>) -> impl IntoView {
     }
 }
 
-#[component]
-fn ColumnChoice(chosen: RwSignal<Filters>) -> impl IntoView {
+fn column_choice(chosen: RwSignal<Filters>) -> impl IntoView {
     // Expanded if a link changes the columns.
-    let open = chosen.with_untracked(|chosen| chosen.columns != Columns::default());
+    let open = chosen.with_untracked(|chosen| chosen.get(COLUMNS).is_some());
+    let toggle = move |place| {
+        chosen.update(|chosen| chosen.set(COLUMNS, &chosen.columns().toggled(place).written()));
+    };
     let one = move |(place, column): (usize, TableColumn)| {
         view! {
             <label class="tick">
                 <input
                     type="checkbox"
-                    prop:checked=move || chosen.with(|chosen| chosen.columns.has(place))
-                    on:change=move |_| chosen.update(|chosen| chosen.columns.toggle(place))
+                    prop:checked=move || chosen.with(|chosen| chosen.columns().has(place))
+                    on:change=move |_| toggle(place)
                 />
                 <span>{column.title()}</span>
             </label>
@@ -257,31 +232,23 @@ pub(super) fn RunTable(
     let own_runs = platform::own_runs();
     let rows = rows.into_iter().map(|row| {
         let own = own_runs.has_run(&row.run_id);
-        view! { <Row row first own columns /> }
+        run_row(row, first, own, columns)
     });
-    view! {
-        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = label) tabindex="0">
-            <table class="leaderboard" aria-label=label>
-                <thead>
-                    <tr>
-                        {first.columns().iter().map(|title| view! { <th scope="col">{title.text()}</th> }).collect_view()}
-                        {columns.chosen().map(head).collect_view()}
-                    </tr>
-                </thead>
-                <tbody>
-                    {rows.collect_view()}
-                    {nothing.map(|sentence| view! {
-                        <tr><td colspan=width.to_string() class="empty"><p>{sentence}</p></td></tr>
-                    })}
-                </tbody>
-            </table>
-        </div>
-    }
+    let firsts = first.columns().iter().map(|title| view! { <th scope="col">{title.text()}</th> }).collect_view();
+    let body = view! {
+        <tbody>
+            {rows.collect_view()}
+            {nothing.map(|sentence| view! {
+                <tr><td colspan=width.to_string() class="empty"><p>{sentence}</p></td></tr>
+            })}
+        </tbody>
+    };
+    table("leaderboard", label, (firsts, columns.chosen().map(head).collect_view()), body)
 }
 
 fn head(column: TableColumn) -> impl IntoView {
-    let ColumnHead { title, about, is_number } = column.head();
-    view! { <th scope="col" class:number=is_number title=about>{title}</th> }
+    let (title, about) = column.head();
+    view! { <th scope="col" class:number=column.is_number() title=about>{title}</th> }
 }
 
 fn cell(cell: TableCell) -> impl IntoView {
@@ -298,8 +265,7 @@ fn cell(cell: TableCell) -> impl IntoView {
     }
 }
 
-#[component]
-fn Row(row: RunRow, first: First, own: bool, columns: Columns) -> impl IntoView {
+fn run_row(row: RunRow, first: First, own: bool, columns: Columns) -> impl IntoView {
     let device = text::device_name(&row.adapter, row.claimed_name.as_deref());
     let reported = Some(text::device_name(&row.adapter, None));
     let reported = reported.filter(|name| *name != device && first != First::Network);

@@ -11,12 +11,8 @@ const CARD: (u32, u32) = (1200, 630);
 /// Width and height of the embedded page, in CSS pixels.
 const EMBED: (u32, u32) = (480, 320);
 
-#[component]
-pub(super) fn Share(
-    run_id: String,
-    /// The result in words, without its URL.
-    text: String,
-) -> impl IntoView {
+/// Card and links of a run. `text` is the result in words, without its URL.
+pub(super) fn share(run_id: &str, text: String) -> impl IntoView + use<> {
     let status = RwSignal::new(String::new());
     let origin = platform::origin();
     let address = format!("{origin}/runs/{run_id}");

@@ -7,7 +7,7 @@ use results::api::{
     StandingsQuery,
 };
 
-use super::parts::{MAX_ROWS, answered, load_kept, notice};
+use super::parts::{MAX_ROWS, answered, load_kept, notice, table};
 use super::places::STANDINGS;
 use super::runs::RUNS;
 use crate::candidates::{self, Candidate, MAX_CHOSEN};
@@ -39,8 +39,7 @@ impl Compared {
     }
 }
 
-#[component]
-pub(super) fn SideBySidePage() -> impl IntoView {
+pub(super) fn side_by_side_page() -> impl IntoView {
     platform::set_title(t!(beside_title));
     let query = ComparingQuery { runs: platform::parameter("runs"), devices: platform::parameter("devices") };
     let (address, link) = (LEADERBOARD, t!(common_all_results));
@@ -51,13 +50,12 @@ pub(super) fn SideBySidePage() -> impl IntoView {
     answered(
         load_kept::<Comparing>("side-by-side", with_query("/api/v1/compare", &query)),
         move |refusal| notice(t!(result_not_shown), refusal.to_string(), address, link),
-        move |found| view! { <Beside found kind /> }.into_any(),
+        move |found| beside(found, kind).into_any(),
     )
     .into_any()
 }
 
-#[component]
-fn Beside(found: Comparing, kind: Compared) -> impl IntoView {
+fn beside(found: Comparing, kind: Compared) -> impl IntoView {
     let Comparing { sides, differences, workloads } = found;
     let columns = sides.len();
     let heads = sides.into_iter().map(|side| {
@@ -71,6 +69,16 @@ fn Beside(found: Comparing, kind: Compared) -> impl IntoView {
         });
         view! { <tr><th scope="row">{fact(&difference.what)}</th>{values.collect_view()}</tr> }
     });
+    let heads = view! { <th scope="col">{t!(common_metric)}</th>{heads.collect_view()} };
+    let bodies = view! {
+        {workloads.into_iter().map(|of| of_workload(of, columns)).collect_view()}
+        <tbody>
+            <tr class="group">
+                <th scope="rowgroup" colspan=(columns + 1).to_string()>{t!(beside_differs)}</th>
+            </tr>
+            {differing.collect_view()}
+        </tbody>
+    };
     view! {
         <section class="sheet" aria-labelledby="beside-title">
             <h1 id="beside-title">{t!(beside_title)}</h1>
@@ -78,24 +86,12 @@ fn Beside(found: Comparing, kind: Compared) -> impl IntoView {
                 {t!(beside_explanation)}
             </p>
             {nothing.map(|sentence| view! { <p class="callout">{sentence}</p> })}
-            <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(beside_title)) tabindex="0">
-                <table class="results" aria-label=t!(beside_title)>
-                    <thead><tr><th scope="col">{t!(common_metric)}</th>{heads.collect_view()}</tr></thead>
-                    {workloads.into_iter().map(|of| view! { <OfWorkload of columns=columns /> }).collect_view()}
-                    <tbody>
-                        <tr class="group">
-                            <th scope="rowgroup" colspan=(columns + 1).to_string()>{t!(beside_differs)}</th>
-                        </tr>
-                        {differing.collect_view()}
-                    </tbody>
-                </table>
-            </div>
+            {table("results", t!(beside_title), heads, bodies)}
         </section>
     }
 }
 
-#[component]
-fn OfWorkload(of: ComparedWorkload, columns: usize) -> impl IntoView {
+fn of_workload(of: ComparedWorkload, columns: usize) -> impl IntoView {
     let context: Vec<String> = [
         of.suite
             .as_ref()
@@ -158,7 +154,7 @@ fn rate(figure: &ComparedFigure) -> Option<Remarked> {
 const MIN_ID_LENGTH: usize = 12;
 
 /// Search for results or devices to add. Candidates are loaded when the field gets focus.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Search {
     all: RwSignal<Vec<Candidate>>,
     chosen: RwSignal<Vec<Candidate>>,
@@ -169,16 +165,6 @@ struct Search {
 }
 
 impl Search {
-    fn new() -> Self {
-        Self {
-            all: RwSignal::new(Vec::new()),
-            chosen: RwSignal::new(Vec::new()),
-            typed: RwSignal::new(String::new()),
-            refused: RwSignal::new(String::new()),
-            asked: RwSignal::new(false),
-        }
-    }
-
     fn begin(self, kind: Compared, network: Option<String>) {
         if self.asked.get_untracked() {
             return;
@@ -244,15 +230,9 @@ async fn ask(kind: Compared, network: Option<String>) -> Result<Vec<Candidate>, 
     Ok(candidates::of_devices(&tables))
 }
 
-#[component]
-pub(super) fn CompareWith(
-    own: String,
-    kind: Compared,
-    /// Network of the results to search.
-    #[prop(optional_no_strip)]
-    network: Option<String>,
-) -> impl IntoView {
-    let search = Search::new();
+/// Form that compares a result or device with others, among the results of `network` if it is given.
+pub(super) fn compare_with(own: String, kind: Compared, network: Option<String>) -> impl IntoView {
+    let search = Search::default();
     let this = own.clone();
     let compare = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
@@ -277,14 +257,13 @@ pub(super) fn CompareWith(
                 </label>
                 <button class="button quiet" type="submit">{t!(common_compare)}</button>
             </div>
-            <Found search own />
+            {found_list(search, own)}
             <p class="refusal" role="alert">{search.refused}</p>
         </form>
     }
 }
 
-#[component]
-fn Found(search: Search, own: String) -> impl IntoView {
+fn found_list(search: Search, own: String) -> impl IntoView {
     let found = move || {
         let (all, chosen, typed) = (search.all.get(), search.chosen.get(), search.typed.get());
         // A pasted link is not a name to search for.

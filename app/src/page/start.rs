@@ -1,28 +1,26 @@
 //! Start page: introduction, start button, run, and leaderboard.
 
-use std::time::Duration;
-
+use gloo_timers::callback::Interval;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::Feature;
 
-use super::choices::{Options, WrongAddress};
+use super::choices::{Options, wrong_address};
 use super::language::kept;
-use super::leaderboard::TopFive;
-use super::miniature::Miniature;
+use super::leaderboard::top_five;
+use super::miniature::miniature;
 use super::parts::{Go, focus};
-use super::run::{FinishedRun, OwnRuns};
-use super::running::Running;
-use super::state::{MISSING_DATA, MissingDataSets, StartState};
+use super::run::{finished_run, own_runs};
+use super::running::running;
+use super::state::{MISSING_DATA, StartState, missing_data_sets};
 use crate::benchmark::{Finished, RunKind, Stage};
 use crate::browser::{Obstacle, advice, advice_on_integrated, advice_on_software, is_integrated};
 use crate::options::RunOptions;
 use crate::platform::{self, Automation, Gpu, PressureWatch, TaskReport, TaskState};
 use crate::{json, t, text, words};
 
-#[component]
-pub(super) fn Start() -> impl IntoView {
+pub(super) fn start_page() -> impl IntoView {
     let state = kept("start", || {
         let state = StartState::new();
         Automation::start("record", move || task_report(state));
@@ -38,9 +36,9 @@ pub(super) fn Start() -> impl IntoView {
         </p>
         <Show when=move || !state.is_idle.get()>
             <h1 class="sr-only">{t!(start_title)}</h1>
-            <Running benchmark=state.benchmark />
+            {running(state.benchmark)}
         </Show>
-        <FinishedRun state />
+        {finished_run(state)}
         <Show when=move || state.is_idle.get()>
             <section class="hero" class:compact=has_result>
                 <div class="hero-words">
@@ -51,20 +49,20 @@ pub(super) fn Start() -> impl IntoView {
                     }}
                 </div>
                 <div class="controls">
-                    <StartControls state />
-                    <Device state />
+                    {start_controls(state)}
+                    {device(state)}
                     <Options state />
                 </div>
                 <Show when=move || !has_result.get()>
-                    <Miniature />
+                    {miniature()}
                 </Show>
             </section>
             {move || match state.gpu.get() {
-                Gpu::Missing(obstacle) => Some(view! { <NoGpu state obstacle /> }),
+                Gpu::Missing(obstacle) => Some(no_gpu(state, obstacle)),
                 _ => None,
             }}
-            <OwnRuns state />
-            <TopFive />
+            {own_runs(state)}
+            {top_five()}
         </Show>
     }
 }
@@ -103,8 +101,7 @@ fn status(state: StartState) -> String {
 }
 
 /// Start button, the reason it is disabled, and the settings.
-#[component]
-fn StartControls(state: StartState) -> impl IntoView {
+fn start_controls(state: StartState) -> impl IntoView {
     let button = NodeRef::<html::Button>::new();
     let stage = state.benchmark.stage;
     // The button comes back after a run was cancelled or failed; restore its keyboard focus.
@@ -133,12 +130,12 @@ fn StartControls(state: StartState) -> impl IntoView {
         Memo::new(move |_| state.options.with(|options| options.as_ref().ok().and_then(RunOptions::consequence)));
     view! {
         <Go button note_id="benchmark-note" label=t!(start_benchmark) reason note=cost go=start />
-        <WrongAddress state />
+        {wrong_address(state)}
         {move || consequence.get().map(|sentence| view! { <p class="callout">{sentence}</p> })}
-        <UnknownInAddress />
-        <OnBattery />
-        <Pressed />
-        <MissingDataSets benchmark=state.benchmark />
+        {unknown_in_address()}
+        {battery_note()}
+        {pressure_note()}
+        {missing_data_sets(state.benchmark)}
     }
 }
 
@@ -157,8 +154,7 @@ fn advice_list(steps: Vec<String>) -> impl IntoView {
 }
 
 /// Warning that the device runs on battery, which distorts the results.
-#[component]
-pub(super) fn OnBattery() -> impl IntoView {
+pub(super) fn battery_note() -> impl IntoView {
     let on_battery = on_battery();
     view! {
         <Show when=move || on_battery.get()>
@@ -168,26 +164,23 @@ pub(super) fn OnBattery() -> impl IntoView {
 }
 
 /// Polling interval of the pressure observer.
-const PRESSURE_INTERVAL: Duration = Duration::from_secs(3);
+const PRESSURE_MILLISECONDS: u32 = 3000;
 /// Minimum share of samples under pressure that triggers the warning.
 const PRESSED_SHARE: f64 = 0.5;
 
 /// Warning about other tabs or programs using the processor, while there is still time to close them.
-#[component]
-pub(super) fn Pressed() -> impl IntoView {
+pub(super) fn pressure_note() -> impl IntoView {
     let pressed = RwSignal::new(false);
-    let watch = StoredValue::new_local(PressureWatch::start());
-    let look = move || {
-        let share = watch.with_value(|watch| watch.as_ref().and_then(PressureWatch::take_pressed_share));
-        if let Some(share) = share {
-            pressed.set(share >= PRESSED_SHARE);
-        }
-    };
-    if watch.with_value(Option::is_some)
-        && let Ok(looking) = set_interval_with_handle(look, PRESSURE_INTERVAL)
-    {
-        on_cleanup(move || looking.clear());
-    }
+    let looking = PressureWatch::start().map(|watch| {
+        let look = move || {
+            if let Some(share) = watch.take_pressed_share() {
+                pressed.set(share >= PRESSED_SHARE);
+            }
+        };
+        Interval::new(PRESSURE_MILLISECONDS, look)
+    });
+    // It ends with the view.
+    StoredValue::new_local(looking);
     view! {
         <Show when=move || pressed.get()>
             <p class="callout" data-figure="pressed">{t!(start_pressed)}</p>
@@ -196,8 +189,7 @@ pub(super) fn Pressed() -> impl IntoView {
 }
 
 /// Warning about unknown settings in the URL.
-#[component]
-pub(super) fn UnknownInAddress() -> impl IntoView {
+pub(super) fn unknown_in_address() -> impl IntoView {
     let unknown = platform::unknown_in_address();
     (!unknown.is_empty()).then(|| {
         let known = RunOptions::NAMES.join(", ");
@@ -210,8 +202,7 @@ pub(super) fn UnknownInAddress() -> impl IntoView {
     })
 }
 
-#[component]
-fn Device(state: StartState) -> impl IntoView {
+fn device(state: StartState) -> impl IntoView {
     let gpu = move || match state.gpu.get() {
         Gpu::Asking => t!(common_loading).to_owned(),
         Gpu::Missing(_) => t!(start_no_webgpu).to_owned(),
@@ -254,8 +245,7 @@ fn Device(state: StartState) -> impl IntoView {
 }
 
 /// Advice for browsers without WebGPU, and a demonstration that works without it.
-#[component]
-fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
+fn no_gpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
     let steps = advice(&platform::browser(), obstacle);
     let lacks_data = Memo::new(move |_| {
         state.benchmark.supplies.with(|supplies| supplies.missing_for(RunKind::DEMONSTRATED).is_some())
@@ -287,8 +277,7 @@ fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
 }
 
 /// Text field for the name of the GPU, which browsers mask.
-#[component]
-pub(super) fn ClaimedName(claimed: RwSignal<String>) -> impl IntoView {
+pub(super) fn claimed_name(claimed: RwSignal<String>) -> impl IntoView {
     view! {
         <label class="claim">
             <span>{t!(start_claim)}</span>

@@ -12,7 +12,7 @@ use crate::benchmark::Benchmark;
 use crate::options::RunOptions;
 use crate::own_runs::{OwnRuns, Uploaded};
 use crate::platform::{self, Gpu};
-use crate::supplies::{Availability, MissingData};
+use crate::supplies::{Availability, describe_missing};
 use crate::{t, words};
 
 /// Signals shared by the components of both pages.
@@ -35,7 +35,7 @@ pub(super) struct StartState {
 impl StartState {
     /// Reads the URL, and asks the browser for a GPU and the server for its supplies.
     pub(super) fn new() -> Self {
-        let benchmark = Benchmark::new();
+        let benchmark = Benchmark::default();
         let comparing = Comparing::new(benchmark);
         let state = Self {
             benchmark,
@@ -47,8 +47,8 @@ impl StartState {
             own_runs: RwSignal::new(platform::own_runs()),
             is_idle: Memo::new(move |_| !benchmark.is_running() && comparing.present().is_none()),
         };
-        state.ask_for_burn();
-        state.ask_for_data();
+        state.poll(BURN_INTERVAL, Self::ask_for_burn);
+        state.poll(DATA_INTERVAL, Self::ask_for_data);
         spawn_local(async move {
             let frameworks = platform::availability("frameworks.json", t!(backend_built_without)).await;
             let frameworks = frameworks.unwrap_or_else(|refusal| Availability::missing(refusal.to_string()));
@@ -111,60 +111,58 @@ const DATA_INTERVAL: Duration = Duration::from_secs(30);
 /// Id of the note on missing data, which describes disabled options.
 pub(super) const MISSING_DATA: &str = "missing-data";
 
-/// Polling of [`Benchmark::supplies`] while more may become available, except during a run.
+/// Polling of [`Benchmark::supplies`] while more may become available.
 impl StartState {
-    fn ask_for_burn(self) {
-        let again = move || self.ask_for_burn();
+    /// Asks until the answer is false, except during a run.
+    fn poll<F: Future<Output = bool> + 'static>(self, interval: Duration, ask: fn(Self) -> F) {
+        let again = move || self.poll(interval, ask);
         if !self.is_idle.get_untracked() {
-            return set_timeout(again, BURN_INTERVAL);
+            return set_timeout(again, interval);
         }
         spawn_local(async move {
-            let supplies = self.benchmark.supplies;
-            let before = supplies.with_untracked(|supplies| supplies.burn.clone());
-            let now = match (platform::availability("burn.json", t!(backend_built_without)).await, &before) {
-                (Ok(now), _) => now,
-                (Err(refusal), Availability::Asking) => Availability::missing(refusal.to_string()),
-                // The server may be restarting while Burn is being built.
-                (Err(_), _) => before.clone(),
-            };
-            let building = matches!(now, Availability::Building { .. });
-            if now != before {
-                supplies.update(|supplies| supplies.burn = now);
-            }
-            if building {
-                set_timeout(again, BURN_INTERVAL);
+            if ask(self).await {
+                set_timeout(again, interval);
             }
         });
     }
 
-    fn ask_for_data(self) {
-        let again = move || self.ask_for_data();
-        if !self.is_idle.get_untracked() {
-            return set_timeout(again, DATA_INTERVAL);
+    /// Returns true while Burn is being built.
+    async fn ask_for_burn(self) -> bool {
+        let supplies = self.benchmark.supplies;
+        let before = supplies.with_untracked(|supplies| supplies.burn.clone());
+        let now = match (platform::availability("burn.json", t!(backend_built_without)).await, &before) {
+            (Ok(now), _) => now,
+            (Err(refusal), Availability::Asking) => Availability::missing(refusal.to_string()),
+            // The server may be restarting while Burn is being built.
+            (Err(_), _) => before.clone(),
+        };
+        let building = matches!(now, Availability::Building { .. });
+        if now != before {
+            supplies.update(|supplies| supplies.burn = now);
         }
-        spawn_local(async move {
-            let supplies = self.benchmark.supplies;
-            // Ignore errors: a run reports the data that it cannot fetch.
-            if let Ok(list) = platform::get("/api/v1/data-sets").await {
-                let before = supplies.get_untracked();
-                let now = before.clone().with_data_sets(list);
-                if now != before {
-                    supplies.set(now);
-                }
+        building
+    }
+
+    /// Returns true while data sets are missing.
+    async fn ask_for_data(self) -> bool {
+        let supplies = self.benchmark.supplies;
+        // Ignore errors: a run reports the data that it cannot fetch.
+        if let Ok(list) = platform::get("/api/v1/data-sets").await {
+            let before = supplies.get_untracked();
+            let now = before.clone().with_data_sets(list);
+            if now != before {
+                supplies.set(now);
             }
-            if supplies.with_untracked(|supplies| !supplies.missing_data.is_empty()) {
-                set_timeout(again, DATA_INTERVAL);
-            }
-        });
+        }
+        supplies.with_untracked(|supplies| !supplies.missing_data.is_empty())
     }
 }
 
 /// Missing data sets, and what cannot be trained without them.
-#[component]
-pub(super) fn MissingDataSets(benchmark: Benchmark) -> impl IntoView {
+pub(super) fn missing_data_sets(benchmark: Benchmark) -> impl IntoView {
     let sentences = Memo::new(move |_| {
         let missing = benchmark.supplies.read();
-        missing.missing_data.iter().map(MissingData::sentences).collect::<Vec<_>>()
+        missing.missing_data.iter().map(describe_missing).collect::<Vec<_>>()
     });
     view! {
         <div class="callout" id=MISSING_DATA aria-live="polite" hidden=move || sentences.with(Vec::is_empty)>
@@ -174,8 +172,7 @@ pub(super) fn MissingDataSets(benchmark: Benchmark) -> impl IntoView {
 }
 
 /// Progress and outcome of the Burn build.
-#[component]
-pub(super) fn BurnProgress(benchmark: Benchmark) -> impl IntoView {
+pub(super) fn burn_progress(benchmark: Benchmark) -> impl IntoView {
     let burn = Memo::new(move |_| benchmark.supplies.with(|supplies| supplies.burn.clone()));
     let was_built = Memo::new(move |before| {
         before == Some(&true) || burn.with(|burn| matches!(burn, Availability::Building { .. }))

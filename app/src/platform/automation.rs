@@ -28,17 +28,15 @@ pub(crate) enum TaskState {
     Failed,
 }
 
-impl TaskState {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Ready => "ready",
-            Self::Running => "running",
-            Self::Finished => "finished",
-            Self::Cancelled => "cancelled",
-            Self::Failed => "failed",
-        }
-    }
+results::names!(TaskState {
+    Ready = "ready",
+    Running = "running",
+    Finished = "finished",
+    Cancelled = "cancelled",
+    Failed = "failed"
+});
 
+impl TaskState {
     const fn has_ended(self) -> bool {
         matches!(self, Self::Finished | Self::Cancelled | Self::Failed)
     }

@@ -6,13 +6,13 @@ use std::rc::Rc;
 use gloo_events::{EventListener, EventListenerOptions};
 use gloo_timers::future::TimeoutFuture;
 use js_sys::{Array, Function, Object, Promise, Reflect};
-use training_worker::{Adapters, FoundAdapter};
+use training_worker::{Adapters, property};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Document, VisibilityState};
 
-use super::{promise_of, property, unix_seconds, window};
+use super::{promise_of, unix_seconds, window};
 use crate::browser::Obstacle;
 use crate::text;
 
@@ -50,22 +50,17 @@ pub(crate) async fn probe(without_core: bool) -> Gpu {
         let secure = window().is_secure_context();
         return Gpu::Missing(if secure { Obstacle::NoInterface } else { Obstacle::InsecurePage });
     };
-    let Some(FoundAdapter { adapter, compatibility }) = adapters.find().await else {
+    let Some(found) = adapters.find().await else {
         return Gpu::Missing(Obstacle::NoAdapter);
     };
-    let info = property(&adapter, "info");
-    let word = |name: &str| property(&info, name).as_string().unwrap_or_default();
+    let is_fallback = |object: &JsValue| property(object, "isFallbackAdapter").is_truthy();
     Gpu::Found(FoundGpu {
-        vendor: word("vendor"),
-        architecture: word("architecture"),
-        description: word("description"),
-        software: is_true(&info, "isFallbackAdapter") || is_true(&adapter, "isFallbackAdapter"),
-        compatibility,
+        vendor: found.word("vendor"),
+        architecture: found.word("architecture"),
+        description: found.word("description"),
+        software: is_fallback(&property(&found.adapter, "info")) || is_fallback(&found.adapter),
+        compatibility: found.compatibility,
     })
-}
-
-fn is_true(object: &JsValue, name: &str) -> bool {
-    property(object, name).is_truthy()
 }
 
 /// Sampling interval of the processor pressure.
@@ -81,29 +76,23 @@ pub(crate) async fn on_battery() -> Option<bool> {
 /// Observer of the processor pressure from all programs, using the Compute Pressure API.
 pub(crate) struct PressureWatch {
     observer: JsValue,
-    looks: Rc<Cell<Looks>>,
+    /// Numbers of samples: all, and those under pressure.
+    looks: Rc<Cell<[u32; 2]>>,
     _listener: Closure<dyn FnMut(Array)>,
-}
-
-/// Numbers of samples.
-#[derive(Clone, Copy, Default)]
-struct Looks {
-    all: u32,
-    pressed: u32,
 }
 
 impl PressureWatch {
     /// Starts the observer, if the browser has one.
     pub(crate) fn start() -> Option<Self> {
         let class: Function = property(&window(), "PressureObserver").dyn_into().ok()?;
-        let looks = Rc::new(Cell::new(Looks::default()));
+        let looks = Rc::new(Cell::new([0; 2]));
         let noted = Rc::clone(&looks);
         let listener = Closure::<dyn FnMut(Array)>::new(move |records: Array| {
             for record in records.iter() {
                 let state = property(&record, "state").as_string();
                 let pressed = matches!(state.as_deref(), Some("serious" | "critical"));
-                let Looks { all, pressed: before } = noted.get();
-                noted.set(Looks { all: all + 1, pressed: before + u32::from(pressed) });
+                let [all, before] = noted.get();
+                noted.set([all + 1, before + u32::from(pressed)]);
             }
         });
         let observer = Reflect::construct(&class, &Array::of1(listener.as_ref())).ok()?;
@@ -127,7 +116,7 @@ impl PressureWatch {
 
     /// Share of samples under pressure; `None` without samples.
     pub(crate) fn pressed_share(&self) -> Option<f64> {
-        let Looks { all, pressed } = self.looks.get();
+        let [all, pressed] = self.looks.get();
         (all > 0).then(|| f64::from(pressed) / f64::from(all))
     }
 }

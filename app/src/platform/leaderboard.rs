@@ -74,9 +74,7 @@ pub(crate) async fn delete(address: &str, secret: &str) -> Result<(), Refusal> {
 }
 
 /// Fetches the file with the availability of bundles on the server; `absent` is the note if the file does not exist.
-///
-/// # Errors
-/// The server does not respond, so the availability is unknown.
+/// Without an answer, the availability is unknown.
 pub(crate) async fn availability<T: DeserializeOwned>(file: &str, absent: &str) -> Result<Availability<T>, Refusal> {
     match send(Method::GET, &format!("/{file}"), None, None).await {
         Ok(response) => Ok(Availability::parse(file, &text(&response).await?)),

@@ -1,4 +1,4 @@
-//! Wrappers of browser APIs, so that the rest of the page reads like ordinary Rust.
+//! Wrappers of browser APIs, so that the rest of the page reads like ordinary Rust. Their errors are the browser's.
 
 mod automation;
 mod device;
@@ -15,6 +15,7 @@ pub(crate) use worker::{Loaders, TrainingWorker, worker_loader};
 use gloo_file::futures::read_as_text;
 use gloo_file::{Blob, File, FileList, ObjectUrl};
 use js_sys::{Array, Object, Reflect};
+use training_worker::{describe, property};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
 use web_sys::{HtmlAnchorElement, UrlSearchParams, Window};
@@ -28,11 +29,6 @@ pub(crate) fn window() -> Window {
     web_sys::window().expect("the page runs in a window")
 }
 
-/// Returns a property of a JavaScript object, or undefined.
-fn property(object: &JsValue, name: &str) -> JsValue {
-    Reflect::get(object, &JsValue::from_str(name)).unwrap_or(JsValue::UNDEFINED)
-}
-
 /// Calls a method with one argument, and returns its promise.
 fn promise_of(object: &JsValue, name: &str, argument: &JsValue) -> Option<js_sys::Promise> {
     let method: js_sys::Function = property(object, name).dyn_into().ok()?;
@@ -43,13 +39,6 @@ fn promise_of(object: &JsValue, name: &str, argument: &JsValue) -> Option<js_sys
 fn meta(name: &str) -> Option<String> {
     let meta = window().document()?.query_selector(&format!("meta[name={name}]")).ok()??;
     meta.get_attribute("content")
-}
-
-fn describe(error: &JsValue) -> String {
-    match error.dyn_ref::<js_sys::Error>() {
-        Some(error) => String::from(error.message()),
-        None => format!("{error:?}"),
-    }
 }
 
 /// Sets the title in the browser's tab and history.
@@ -222,10 +211,7 @@ fn pairs(names: impl IntoIterator<Item = &'static str>) -> Vec<(&'static str, St
     names.into_iter().flat_map(values).collect()
 }
 
-/// Copies `text` to the clipboard.
-///
-/// # Errors
-/// The browser's reason. Some only allow this on secure pages.
+/// Copies `text` to the clipboard. Some browsers only allow this on secure pages.
 pub(crate) async fn copy(text: &str) -> Result<(), String> {
     let navigator = window().navigator();
     if property(&navigator, "clipboard").is_undefined() {
@@ -235,9 +221,6 @@ pub(crate) async fn copy(text: &str) -> Result<(), String> {
 }
 
 /// Copies the PNG image at an address of this site.
-///
-/// # Errors
-/// The browser's reason.
 pub(crate) async fn copy_image(address: &str) -> Result<(), String> {
     let window = window();
     let (make, clipboard) = (property(&window, "ClipboardItem"), property(&window.navigator(), "clipboard"));
@@ -260,9 +243,6 @@ pub(crate) async fn copy_image(address: &str) -> Result<(), String> {
 }
 
 /// Offers `text` as a file of this media type.
-///
-/// # Errors
-/// The browser's reason.
 pub(crate) fn download(file: &str, kind: &str, text: &str) -> Result<(), String> {
     let address = ObjectUrl::from(Blob::new_with_options(text, Some(kind)));
     let save = || -> Result<(), JsValue> {
@@ -305,9 +285,6 @@ pub(crate) fn can_share() -> bool {
 }
 
 /// Opens the system's share dialog. Closing it is not a failure.
-///
-/// # Errors
-/// The browser's reason.
 pub(crate) async fn share(text: &str, address: &str) -> Result<(), String> {
     let data = Object::new();
     for (name, value) in [("title", "Gradmark"), ("text", text), ("url", address)] {

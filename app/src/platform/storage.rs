@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use js_sys::{Array, Function};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use training_worker::property;
 use wasm_bindgen::prelude::*;
 
-use super::{parameter, property, put_in_address, window};
+use super::{parameter, put_in_address, window};
 use crate::own_runs::OwnRuns;
 use crate::words::Language;
 use crate::{json, t};
@@ -101,17 +102,9 @@ pub(crate) enum Theme {
     Dark,
 }
 
+results::names!(Theme { System = "system", Light = "light", Dark = "dark" });
+
 impl Theme {
-    pub(crate) const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::Light => "light",
-            Self::Dark => "dark",
-        }
-    }
-
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::System => t!(common_colours_system),

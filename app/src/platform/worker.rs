@@ -3,18 +3,15 @@ use std::rc::Rc;
 
 use js_sys::{Array, JSON};
 use serde::Deserialize;
-use training_worker::{FromWorker, Loaded, Order, ToWorker};
+use training_worker::{FromWorker, Loaded, Order, ToWorker, describe, property};
 use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, MessageChannel, MessageEvent, MessagePort, Worker};
 
-use super::{describe, meta, property};
+use super::meta;
 use crate::json;
 use crate::supplies;
 
-/// URL of the loader of the plain training worker.
-///
-/// # Errors
-/// The page does not contain it.
+/// URL of the loader of the plain training worker, or the reason the page does not contain it.
 pub(crate) fn worker_loader() -> Result<String, String> {
     supplies::worker_loader(meta(supplies::WORKER_META).as_deref())
 }
@@ -35,9 +32,6 @@ pub(crate) struct TrainingWorker {
 
 impl TrainingWorker {
     /// Starts the workers, sends `order` once the training worker is listening, and calls `handle` with every message.
-    ///
-    /// # Errors
-    /// The browser cannot start workers.
     pub(crate) fn start(
         loaders: &Loaders,
         order: Order,

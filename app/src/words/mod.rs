@@ -7,7 +7,6 @@ pub mod leaderboard;
 pub mod remarks;
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 
 use results::Date;
 use serde::{Deserialize, Serialize};
@@ -52,8 +51,12 @@ pub fn speak(language: Language) {
 
 /// Calls `say` in English: for programs, and for records read by speakers of all languages.
 pub fn in_english<T>(say: impl FnOnce() -> T) -> T {
+    in_language(Language::English, say)
+}
+
+fn in_language<T>(chosen: Language, say: impl FnOnce() -> T) -> T {
     let before = language();
-    speak(Language::English);
+    speak(chosen);
     let said = say();
     speak(before);
     said
@@ -212,36 +215,22 @@ impl Language {
 
 /// Text stored in all languages, because it may be shown in another language later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "BTreeMap<String, String>", into = "BTreeMap<String, String>")]
-pub struct Said([String; Language::ALL.len()]);
+pub struct Said {
+    en: String,
+    de: Option<String>,
+}
 
 impl Said {
     /// Calls `say` in each language.
     pub fn new(say: impl Fn() -> String) -> Self {
-        let before = language();
-        let said = Language::ALL.map(|each| {
-            speak(each);
-            say()
-        });
-        speak(before);
-        Self(said)
+        Self { en: in_english(&say), de: Some(in_language(Language::German, &say)) }
     }
 
     pub fn text(&self) -> &str {
-        &self.0[language() as usize]
-    }
-}
-
-impl From<BTreeMap<String, String>> for Said {
-    fn from(texts: BTreeMap<String, String>) -> Self {
-        let in_english = texts.get(Language::English.code()).cloned().unwrap_or_default();
-        Self(Language::ALL.map(|each| texts.get(each.code()).unwrap_or(&in_english).clone()))
-    }
-}
-
-impl From<Said> for BTreeMap<String, String> {
-    fn from(said: Said) -> Self {
-        Language::ALL.iter().map(|each| each.code().to_owned()).zip(said.0).collect()
+        match language() {
+            Language::English => &self.en,
+            Language::German => self.de.as_ref().unwrap_or(&self.en),
+        }
     }
 }
 

@@ -219,22 +219,12 @@ fn fact_and_advice(warning: &Warning) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     AnotherTab,
-    NotOpened {
-        reason: String,
-    },
     NotStarted,
-    /// The worker's module could not be downloaded.
-    NotLoaded {
-        reason: String,
-    },
+    /// The worker could not be downloaded or started.
+    NotLoaded(String),
     /// The engine gave up, perhaps after some workloads.
-    Failed {
-        trouble: Trouble,
-        reason: String,
-    },
-    Crashed {
-        reason: String,
-    },
+    Failed(Trouble, String),
+    Crashed(String),
 }
 
 impl Failure {
@@ -242,9 +232,9 @@ impl Failure {
         match self {
             Self::AnotherTab => t!(running_another_tab).to_owned(),
             Self::NotStarted => t!(running_not_started).to_owned(),
-            Self::NotOpened { reason } | Self::NotLoaded { reason } => t!(running_not_loaded, reason = reason),
-            Self::Failed { trouble, reason } => t!(running_failed, reason = failure_of_run(*trouble, reason)),
-            Self::Crashed { reason } => t!(running_crashed, reason = reason),
+            Self::NotLoaded(reason) => t!(running_not_loaded, reason = reason),
+            Self::Failed(trouble, reason) => t!(running_failed, reason = failure_of_run(*trouble, reason)),
+            Self::Crashed(reason) => t!(running_crashed, reason = reason),
         }
     }
 }

@@ -69,7 +69,22 @@ impl Adapters {
     }
 }
 
+impl FoundAdapter {
+    /// Returns a word with which the browser describes the adapter, or nothing.
+    pub fn word(&self, name: &str) -> String {
+        property(&property(&self.adapter, "info"), name).as_string().unwrap_or_default()
+    }
+}
+
+/// Describes a JavaScript error.
+pub fn describe(error: &JsValue) -> String {
+    match error.dyn_ref::<js_sys::Error>() {
+        Some(error) => String::from(error.message()),
+        None => format!("{error:?}"),
+    }
+}
+
 /// Returns a property of a JavaScript object, or undefined.
-pub(crate) fn property(object: &JsValue, name: &str) -> JsValue {
+pub fn property(object: &JsValue, name: &str) -> JsValue {
     Reflect::get(object, &JsValue::from_str(name)).unwrap_or(JsValue::UNDEFINED)
 }

@@ -16,7 +16,7 @@ mod adapter;
 mod training;
 
 #[cfg(all(target_arch = "wasm32", feature = "training"))]
-pub use adapter::{Adapters, FoundAdapter};
+pub use adapter::{Adapters, FoundAdapter, describe, property};
 #[cfg(all(target_arch = "wasm32", feature = "training"))]
 pub use training::start;
 
@@ -46,8 +46,8 @@ pub enum FromWorker {
     Ready,
     /// Size and time of loading, from the loader of the Burn bundle or the worker of a framework.
     Loaded(Loaded),
+    /// Bytes of the current data set received so far, and in total.
     Loading {
-        file: String,
         loaded_bytes: u64,
         total_bytes: u64,
     },
@@ -92,7 +92,6 @@ pub struct Order {
     /// Start of the run, seconds since 1970 UTC.
     pub started_unix_seconds: f64,
     pub client: Client,
-    pub claimed_name: Option<String>,
     /// Values that workers stored during earlier visits, by key.
     pub kept: BTreeMap<String, String>,
 }

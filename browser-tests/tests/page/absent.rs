@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use browser_tests::{Browser, Page, RUN_TIMEOUT, Setup, drive, drive_with_server};
+use browser_tests::{Browser, Page, RUN_TIMEOUT, Setup, drive_with_server};
 use fantoccini::Locator;
 use fantoccini::elements::Element;
 
@@ -10,6 +10,7 @@ const BUILDING: &str = r#"{"state":"building","note":"compiling Burn for the pag
 const READY: &str = r#"{"state":"ready","folder":"burn-0123456789abcdef","compressed_bytes":3440000,"bytes":12000000}"#;
 const MISSING: &str = r#"{"state":"missing","note":"the page was built without Burn (--no-burn-page)"}"#;
 const CIFAR10: &[&str] = &["cifar10-train.bin", "cifar10-test.bin"];
+const LONG_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&seconds=600";
 const LINK_TO_BURN: &str = "/?workload=keras-mnist-mlp&batch=8&steps=3&backend=burn-flex";
 
 /// Waits for a backend's radio button or checkbox.
@@ -26,9 +27,26 @@ async fn label_of(page: &Browser, choice: &Element) -> String {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn burn_can_be_selected_without_a_reload_once_built() {
+fn burn_is_offered_once_built_but_not_during_a_run() {
     drive_with_server(Setup { burn: Some(BUILDING), ..Setup::USUAL }, async |page, server| {
-        page.open_to("/?workload=keras-mnist-mlp&batch=8&steps=3", "button", "Benchmark").await;
+        page.open(LINK_TO_BURN).await;
+        page.wait_for_text("#benchmark-note", "Burn on the processor is being built: compiling Burn").await;
+        assert!(!page.is_enabled("Benchmark").await);
+        server.set_burn_state(READY).unwrap();
+        page.wait_for_text("#benchmark-note", "3.4 MB (Burn)").await;
+        assert!(page.is_enabled("Benchmark").await);
+
+        server.set_burn_state(BUILDING).unwrap();
+        page.open("/?workload=keras-mnist-mlp&batch=8&steps=3").await;
+        page.wait_for_text("[data-burn=building]", "Burn is being built").await;
+        let failed = r#"{"state":"missing","note":"building Burn failed: no space left on the disk"}"#;
+        server.set_burn_state(failed).unwrap();
+        let reason = "Burn is not on this server: building Burn failed: no space left on the disk.";
+        page.wait_for_text(".controls", reason).await;
+        assert!(page.is_enabled("Benchmark").await);
+
+        server.set_burn_state(BUILDING).unwrap();
+        page.open_to(LONG_RUN, "button", "Benchmark").await;
         page.ask("() => { window.marked = true; }").await;
         page.wait_for_text("[data-burn=building]", "Burn is being built: compiling Burn for the page").await;
         assert!(page.is_enabled("Benchmark").await, "our kernels do not need Burn");
@@ -39,12 +57,22 @@ fn burn_can_be_selected_without_a_reload_once_built() {
             let label = label_of(page, &choice).await;
             assert!(label.contains("It is being built: compiling Burn for the page."), "{label}");
         }
-
         server.set_burn_state(&BUILDING.replace("compiling", "compressing")).unwrap();
         page.wait_for_text("[data-burn=building]", "compressing Burn for the page").await;
+
+        page.click("button", "Benchmark").await;
+        page.wait_for_status(RUN_TIMEOUT, |text| text.ends_with(": training")).await;
+        let requests = "() => performance.getEntriesByName(location.origin + '/burn.json').length";
+        let before = page.ask(requests).await;
+        assert_ne!(before, 0, "the page requested it on opening");
+        // More than two polling intervals.
+        tokio::time::sleep(Duration::from_secs(7)).await;
+        assert_eq!(page.ask(requests).await, before);
         server.set_burn_state(READY).unwrap();
-        page.wait_for_text(".engines", "3.4 MB to fetch").await;
+        page.cancel().await;
         page.wait_for_text(".controls", "Burn is ready.").await;
+        page.click_css("details.options > summary").await;
+        page.wait_for_text(".engines", "3.4 MB to fetch").await;
         let choice = backend_input(page, "burn-flex").await;
         assert!(choice.is_enabled().await.unwrap());
         choice.click().await.unwrap();
@@ -55,36 +83,12 @@ fn burn_can_be_selected_without_a_reload_once_built() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn a_link_to_burn_waits_until_it_is_built() {
-    drive_with_server(Setup { burn: Some(BUILDING), ..Setup::USUAL }, async |page, server| {
-        page.open(LINK_TO_BURN).await;
-        page.wait_for_text("#benchmark-note", "Burn on the processor is being built: compiling Burn").await;
-        assert!(!page.is_enabled("Benchmark").await);
-        server.set_burn_state(READY).unwrap();
-        page.wait_for_text("#benchmark-note", "3.4 MB (Burn)").await;
-        assert!(page.is_enabled("Benchmark").await);
-    });
-}
-
-#[test]
-#[ignore = "all browser tests take ten minutes"]
-fn a_failed_build_of_burn_is_reported_with_its_reason() {
-    drive_with_server(Setup { burn: Some(BUILDING), ..Setup::USUAL }, async |page, server| {
-        page.open("/?workload=keras-mnist-mlp&batch=8&steps=3").await;
-        page.wait_for_text("[data-burn=building]", "Burn is being built").await;
-        server
-            .set_burn_state(r#"{"state":"missing","note":"building Burn failed: no space left on the disk"}"#)
-            .unwrap();
-        let reason = "Burn is not on this server: building Burn failed: no space left on the disk.";
-        page.wait_for_text(".controls", reason).await;
-        assert!(page.is_enabled("Benchmark").await);
-    });
-}
-
-#[test]
-#[ignore = "all browser tests take ten minutes"]
 fn a_page_without_burn_gives_the_reason_everywhere() {
-    drive(Setup { burn: Some(MISSING), ..Setup::USUAL }, async |page| {
+    drive_with_server(Setup { missing: &["burn.json"], ..Setup::USUAL }, async |page, server| {
+        page.open(LINK_TO_BURN).await;
+        page.wait_for_text("#benchmark-note", "Burn on the processor is not on this server").await;
+
+        server.set_burn_state(MISSING).unwrap();
         page.open(LINK_TO_BURN).await;
         let reason = "is not on this server: the page was built without Burn (--no-burn-page).";
         let note = page.wait_for_text("#benchmark-note", reason).await;
@@ -110,35 +114,21 @@ fn a_page_without_burn_gives_the_reason_everywhere() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn without_burn_json_the_page_reports_burn_as_missing() {
-    drive(Setup { missing: &["burn.json"], ..Setup::USUAL }, async |page| {
-        page.open(LINK_TO_BURN).await;
-        page.wait_for_text("#benchmark-note", "Burn on the processor is not on this server").await;
-    });
-}
-
-#[test]
-#[ignore = "all browser tests take ten minutes"]
-fn burn_is_not_polled_during_a_run() {
-    drive_with_server(Setup { burn: Some(BUILDING), ..Setup::USUAL }, async |page, server| {
-        page.start("/?workload=keras-mnist-mlp&batch=32&seconds=600").await;
-        page.wait_for_status(RUN_TIMEOUT, |text| text.ends_with(": training")).await;
-        let requests = "() => performance.getEntriesByName(location.origin + '/burn.json').length";
-        let before = page.ask(requests).await;
-        assert_ne!(before, 0, "the page requested it on opening");
-        // More than two polling intervals.
-        tokio::time::sleep(Duration::from_secs(7)).await;
-        assert_eq!(page.ask(requests).await, before);
-        server.set_burn_state(READY).unwrap();
-        page.click("button", "Cancel").await;
-        page.wait_for_text(".controls", "Burn is ready").await;
-    });
-}
-
-#[test]
-#[ignore = "all browser tests take ten minutes"]
 fn without_cifar10_only_its_networks_are_disabled() {
     drive_with_server(Setup { missing_data: CIFAR10, ..Setup::USUAL }, async |page, server| {
+        page.open("/?suite=complete").await;
+        let note = page.wait_for_text("#benchmark-note", "The complete suite needs CIFAR-10").await;
+        assert!(note.contains("not on this server"), "{note}");
+        assert!(!page.is_enabled("Benchmark").await);
+
+        page.open("/?workload=keras-mnist-mlp,theano-cifar10&batch=32&steps=3").await;
+        page.wait_for_text("#benchmark-note", "needs CIFAR-10, which is not on this server").await;
+        page.click_css("details.options > summary").await;
+        let chosen = page.find(Locator::Css("input[type=checkbox][value=theano-cifar10]")).await;
+        chosen.click().await.unwrap();
+        assert!(!chosen.is_enabled().await.unwrap(), "a missing network can be deselected, but not selected again");
+        assert!(page.is_enabled("Benchmark").await);
+
         page.open("/?workload=keras-mnist-mlp&batch=32&steps=3").await;
         let notice = page.wait_for_text("#missing-data", "CIFAR-10 is not on this server").await;
         assert!(notice.contains("cifar10-train.bin is missing in its data folder"), "{notice}");
@@ -164,25 +154,6 @@ fn without_cifar10_only_its_networks_are_disabled() {
         server.restore_missing().unwrap();
         page.open("/?suite=complete").await;
         page.wait_for_text("#benchmark-note", "170 MB (CIFAR-10)").await;
-        assert!(page.is_enabled("Benchmark").await);
-    });
-}
-
-#[test]
-#[ignore = "all browser tests take ten minutes"]
-fn a_link_to_missing_data_gives_the_reason() {
-    drive(Setup { missing_data: CIFAR10, ..Setup::USUAL }, async |page| {
-        page.open("/?suite=complete").await;
-        let note = page.wait_for_text("#benchmark-note", "The complete suite needs CIFAR-10").await;
-        assert!(note.contains("not on this server"), "{note}");
-        assert!(!page.is_enabled("Benchmark").await);
-
-        page.open("/?workload=keras-mnist-mlp,theano-cifar10&batch=32&steps=3").await;
-        page.wait_for_text("#benchmark-note", "needs CIFAR-10, which is not on this server").await;
-        page.click_css("details.options > summary").await;
-        let chosen = page.find(Locator::Css("input[type=checkbox][value=theano-cifar10]")).await;
-        chosen.click().await.unwrap();
-        assert!(!chosen.is_enabled().await.unwrap(), "a missing network can be deselected, but not selected again");
         assert!(page.is_enabled("Benchmark").await);
     });
 }

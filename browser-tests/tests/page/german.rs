@@ -195,7 +195,7 @@ fn a_language_change_is_stored_and_keeps_the_run() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn a_language_change_keeps_open_details_and_focus() {
+fn the_language_follows_the_browser_until_chosen() {
     drive(Setup::NO_GPU, async |page| {
         page.open_to("/?batch=32", "table", "Published hardware").await;
         let summary = page.find(Locator::Css("details.options > summary")).await;
@@ -206,13 +206,8 @@ fn a_language_change_keeps_open_details_and_focus() {
         assert!(page.attribute("details.options", "open").await.is_some(), "the settings are closed");
         assert_eq!(page.ask("() => document.activeElement.id").await, "language");
         assert_eq!(page.ask("() => document.querySelector('input[name=batch]').value").await, "32");
-    });
-}
 
-#[test]
-#[ignore = "all browser tests take ten minutes"]
-fn the_page_follows_the_browser_language_until_one_is_chosen() {
-    drive(Setup::NO_GPU, async |page| {
+        page.ask("() => localStorage.clear()").await;
         page.add_init_script("Object.defineProperty(navigator, 'languages', { get: () => ['fr', 'de-AT', 'en'] });")
             .await;
         page.open_to("/", "heading", "Wie schnell lernt diese GPU?").await;

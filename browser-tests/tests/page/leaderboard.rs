@@ -1,17 +1,16 @@
 //! The leaderboard: its filters, columns and results.
 
-use browser_tests::{Browser, Page, Setup, TIMEOUT, drive};
+use browser_tests::{Browser, Page, Setup, drive};
 use fantoccini::Locator;
 use serde_json::Value;
 
 /// Default options of the remaining run filters.
 const DEFAULT_RUN_FILTERS: [&str; 8] = ["Default", "All", "All", "All", "All", "All", "All", "All"];
 
-/// Clicks a filter's radio button. It is transparent, so it cannot be found by role.
+/// Clicks a filter's radio button or checkbox. It is transparent, so it cannot be found by role.
 async fn choose(page: &Browser, title: &str) {
     let button = format!("//section[@id='leaderboard']//label[span='{title}']/input");
-    let wait = page.client().wait();
-    wait.at_most(TIMEOUT).for_element(Locator::XPath(&button)).await.unwrap().click().await.unwrap();
+    page.find(Locator::XPath(&button)).await.click().await.unwrap();
 }
 
 /// Returns the labels of the selected filters, in page order.
@@ -41,8 +40,7 @@ fn filters_are_kept_in_the_url() {
         let network = page.find(Locator::Css("#leaderboard select")).await;
         network.select_by_label("MNIST, LeNet (Caffe)").await.unwrap();
         page.wait_for_text("#leaderboard .note", "Fastest first.").await;
-        let backend = page.find(Locator::XPath("//label[span='Backend']/select")).await;
-        backend.select_by_label("burn-wgpu").await.unwrap();
+        page.choose("Backend", "burn-wgpu").await;
         let sent = query(page).await;
         assert_eq!(
             sent,
@@ -66,16 +64,14 @@ fn filters_are_kept_in_the_url() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn run_filters_work_with_keys_and_are_kept_in_the_url() {
+fn filters_and_columns_of_runs_are_kept_in_the_url() {
     drive(Setup::NO_GPU, async |page| {
         page.open("/leaderboard?leaderboard=runs").await;
         page.wait_for_text("#leaderboard .note", "Newest first.").await;
         let summary = page.find(Locator::Css("#leaderboard summary")).await;
         summary.send_keys("\u{e007}").await.unwrap();
         for (label, choice) in [("Browser", "Firefox"), ("System", "macOS"), ("Order", "Oldest first")] {
-            let list = format!("//section[@id='leaderboard']//label[span='{label}']/select");
-            let list = page.find(Locator::XPath(&list)).await;
-            list.select_by_label(choice).await.unwrap();
+            page.choose(label, choice).await;
         }
         page.wait_for_text("#leaderboard .note", "Oldest first.").await;
         page.wait_for_text("table[aria-label=Leaderboard]", "No results yet").await;
@@ -99,21 +95,14 @@ fn run_filters_work_with_keys_and_are_kept_in_the_url() {
         page.click("button", "All devices").await;
         page.wait_for_text("#leaderboard .note", "Oldest first.").await;
         assert!(!query(page).await.contains("leaderboard-run-device"));
-    });
-}
 
-#[test]
-#[ignore = "all browser tests take ten minutes"]
-fn chosen_columns_are_kept_in_the_url() {
-    drive(Setup::NO_GPU, async |page| {
         page.open("/leaderboard?leaderboard=runs").await;
         let heads = "() => [...document.querySelectorAll('table[aria-label=Leaderboard] thead th')]
             .map((head) => head.textContent)";
         page.wait_for_text("table[aria-label=Leaderboard]", "Time to accuracy").await;
         page.find(Locator::XPath("//summary[.='Columns']")).await.click().await.unwrap();
         for column in ["Time to accuracy", "Time per epoch", "Batch size"] {
-            let tick = format!("//section[@id='leaderboard']//label[span='{column}']/input");
-            page.find(Locator::XPath(&tick)).await.click().await.unwrap();
+            choose(page, column).await;
         }
         let shown = page.ask(heads).await;
         let expected = serde_json::json!([
@@ -142,11 +131,11 @@ fn chosen_columns_are_kept_in_the_url() {
     });
 }
 
-/// Imports two accurate results of one network, derived from a short run here.
+/// Imports two accurate results of one network, derived from a short run here, and returns their IDs.
 ///
 /// Reaching the target accuracy on an emulated GPU would take too long. The results have no run ID, so the leaderboard
 /// treats them as unregistered.
-async fn import_two_accurate_results(page: &Browser) {
+async fn import_two_accurate_results(page: &Browser) -> Vec<String> {
     page.train("/?workload=keras-mnist-mlp&batch=32&seconds=15").await;
     let mut record = page.record().await;
     assert!(record["workloads"][0]["summary"]["samples_per_second"].is_f64(), "the run was too short: {record}");
@@ -158,23 +147,59 @@ async fn import_two_accurate_results(page: &Browser) {
     let (step, seconds) = (evaluation["step"].clone(), evaluation["training_seconds"].clone());
     (workload["target"]["reached_step"], workload["target"]["reached_seconds"]) = (step, seconds.clone());
     (workload["summary"]["accuracy"], workload["summary"]["seconds_to_target"]) = (0.98.into(), seconds);
+    let mut ids = Vec::new();
     for name in ["Example A", "Example B"] {
         record["device"]["adapter"]["name"] = name.into();
         let import = "async (record) => {
             const headers = { 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID().repeat(2) };
             const answer = await fetch('/api/v1/runs/import', { method: 'POST', headers, body: record });
-            return `${answer.status} ${await answer.text()}`;
+            return [answer.status, await answer.json()];
         }";
         let answer = page.call(import, record.to_string().into()).await;
-        assert!(answer.as_str().unwrap().starts_with("201"), "{answer}");
+        assert_eq!(answer[0], 201, "{answer}");
+        ids.push(answer[1]["run_id"].as_str().unwrap().to_owned());
     }
+    ids
+}
+
+/// Compares the second result with the first, found by its link and then by its name.
+async fn assert_compared(page: &Browser, ids: &[String]) {
+    page.open_to(&format!("/runs/{}", ids[1]), "table", "Results").await;
+    let link = page.find(Locator::Css(".compare-with input")).await;
+    link.send_keys("somewhere else").await.unwrap();
+    page.click("button", "Compare").await;
+    page.wait_for_text(".compare-with .refusal", "paste a link").await;
+    link.clear().await.unwrap();
+    let mut address = page.client().current_url().await.unwrap();
+    address.set_path(&format!("/runs/{}", ids[0]));
+    link.send_keys(address.as_str()).await.unwrap();
+    page.click("button", "Compare").await;
+    page.wait_for("table", "Side by side").await;
+    page.open_to(&format!("/runs/{}", ids[1]), "table", "Results").await;
+    // Search by name and select with the keyboard. Only one other result exists.
+    let search = page.find(Locator::Css(".compare-with input")).await;
+    search.send_keys("WGSL").await.unwrap();
+    page.wait_for_text(".found", "wgsl").await;
+    page.find(Locator::Css(".found input")).await.send_keys(" ").await.unwrap();
+    page.click("button", "Compare").await;
+    let table = page.wait_for("table", "Side by side").await;
+    let text = table.text().await.unwrap();
+    assert!(text.contains("Test accuracy") && text.contains("Batch size"), "{text}");
+    let head = page.client().find_all(Locator::Css("table[aria-label='Side by side'] thead a")).await.unwrap();
+    let mut shown = Vec::new();
+    for link in head {
+        shown.push(link.attr("href").await.unwrap().unwrap());
+    }
+    assert_eq!(shown, [format!("/runs/{}", ids[1]), format!("/runs/{}", ids[0])]);
+    page.set_appearance(Setup::PHONE).await.unwrap();
+    page.assert_never_scrolls_sideways().await;
 }
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn scatter_chart_links_to_the_results_of_a_network() {
+fn results_are_shown_in_a_chart_and_side_by_side() {
     drive(Setup::USUAL, async |page| {
-        import_two_accurate_results(page).await;
+        let ids = import_two_accurate_results(page).await;
         page.open("/leaderboard?leaderboard=runs&leaderboard-network=keras-mnist-mlp").await;
         page.wait_for_text("table[aria-label=Leaderboard]", "Example A").await;
         page.click_css("[data-part=scatter] > summary").await;
@@ -207,18 +232,8 @@ fn scatter_chart_links_to_the_results_of_a_network() {
         )
         .await;
         page.wait_for("table", "Results").await;
-    });
-}
-
-#[test]
-#[ignore = "all browser tests take ten minutes"]
-fn unknown_query_parameters_are_ignored() {
-    drive(Setup::NO_GPU, async |page| {
-        let wrong = "leaderboard=unheard-of&leaderboard-suite=unheard-of&leaderboard-client=toaster";
-        page.open(&format!("/leaderboard?{wrong}&leaderboard-class=processor")).await;
-        page.wait_for_text("#leaderboard .callout", "No device has a place").await;
-        assert_eq!(selected_filters(page).await, serde_json::json!(["Score", "Processors", "All", "f32", "Quick"]));
-        assert_eq!(query(page).await, "leaderboard-class=processor");
+        page.set_appearance(Setup::USUAL).await.unwrap();
+        assert_compared(page, &ids).await;
     });
 }
 
@@ -238,8 +253,14 @@ fn an_empty_leaderboard_shows_published_hardware_and_no_filters() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn an_unknown_device_has_an_error_page() {
+fn unknown_parameters_are_ignored_and_unknown_devices_reported() {
     drive(Setup::NO_GPU, async |page| {
+        let wrong = "leaderboard=unheard-of&leaderboard-suite=unheard-of&leaderboard-client=toaster";
+        page.open(&format!("/leaderboard?{wrong}&leaderboard-class=processor")).await;
+        page.wait_for_text("#leaderboard .callout", "No device has a place").await;
+        assert_eq!(selected_filters(page).await, serde_json::json!(["Score", "Processors", "All", "f32", "Quick"]));
+        assert_eq!(query(page).await, "leaderboard-class=processor");
+
         page.tolerate(&["api/v1/devices/reported-unheard-of"]);
         page.open_to("/devices/reported-unheard-of", "heading", "This device cannot be shown").await;
         page.click("link", "All devices").await;

@@ -7,6 +7,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{ReadableStreamDefaultReader, RequestCache, RequestInit, Response};
 
+use crate::adapter::describe;
 use crate::{FromWorker, training};
 
 /// Data sets from the server of this page; stories and noise are generated. Each set is downloaded once per run.
@@ -48,14 +49,14 @@ struct Download {
 }
 
 impl Download {
-    fn advance(&mut self, file: &DataFile, bytes: u64) {
+    fn advance(&mut self, bytes: u64) {
         // One message per percent is enough for a progress bar.
         let hundredth = |bytes: u64| bytes * 100 / self.total.max(1);
         let (before, after) = (hundredth(self.loaded), hundredth(self.loaded + bytes));
         self.loaded += bytes;
         if after > before {
             let (loaded_bytes, total_bytes) = (self.loaded, self.total);
-            training::post(&FromWorker::Loading { file: file.file.clone(), loaded_bytes, total_bytes });
+            training::post(&FromWorker::Loading { loaded_bytes, total_bytes });
         }
     }
 }
@@ -75,7 +76,7 @@ async fn fetch_set(
 /// Downloads a file. Its SHA-256 is in the URL, so a browser may cache it forever.
 async fn fetch(file: &DataFile, cache: RequestCache, progress: &mut Download) -> Result<Vec<u8>, DataError> {
     let unreadable = |reason: String| DataError::Unreadable { file: file.file.clone(), reason };
-    let broken = |error: JsValue| unreadable(training::describe(&error));
+    let broken = |error: JsValue| unreadable(describe(&error));
     let address = format!("/data/{}?v={}", file.file, &file.sha256[..16]);
     let options = RequestInit::new();
     options.set_cache(cache);
@@ -101,6 +102,6 @@ async fn fetch(file: &DataFile, cache: RequestCache, progress: &mut Download) ->
         let start = bytes.len();
         bytes.resize(start + chunk.length() as usize, 0);
         chunk.copy_to(&mut bytes[start..]);
-        progress.advance(file, u64::from(chunk.length()));
+        progress.advance(u64::from(chunk.length()));
     }
 }

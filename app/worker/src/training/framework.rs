@@ -13,12 +13,9 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{MessageEvent, MessagePort};
 
-use crate::training;
+use crate::adapter::describe;
 
 /// Opens the backend in the worker at the other end of `port`; `waiting` receives its failures.
-///
-/// # Errors
-/// An invalid name, a worker that cannot be started, or a framework that does not work here.
 pub(super) async fn open(
     name: &str,
     port: MessagePort,
@@ -97,7 +94,7 @@ impl FrameworkWorker {
     }
 
     fn failed(&self, error: &JsValue) -> EngineError {
-        let message = error.as_string().unwrap_or_else(|| training::describe(error));
+        let message = error.as_string().unwrap_or_else(|| describe(error));
         EngineError::ProgramFailed { program: self.name.to_owned(), message }
     }
 }

@@ -19,7 +19,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, MessagePort, Performance, PromiseRejectionEvent};
 
-use crate::adapter::{Adapters, FoundAdapter, property};
+use crate::adapter::{Adapters, describe};
 use crate::{FromWorker, Order, ToWorker, Trouble};
 use data::ServedData;
 use framework::Waiting;
@@ -80,7 +80,7 @@ async fn train(
         Some((port, waiting)) => framework::open(&spec.backend, port, waiting, clock.clone(), spec.precision).await?,
         None => engine::backends::open_with(&spec.backend, &opening, clock.clone()).await?,
     };
-    let request = request(order)?;
+    let request = request(order);
     let mut witness = order.registration.clone().map(PageWitness::new);
     let mut edges = Edges {
         data: &mut ServedData::default(),
@@ -116,22 +116,16 @@ async fn complete(mut record: RunRecord, adapters: Option<&Adapters>, resolution
     record
 }
 
-fn request(order: &Order) -> Result<RunRequest, EngineError> {
+fn request(order: &Order) -> RunRequest {
     let spec = &order.spec;
-    let suite = engine::suite(&spec.suite).ok_or_else(|| EngineError::UnknownSuite {
-        name: spec.suite.clone(),
-        known: engine::SUITES.iter().map(|suite| suite.name.to_owned()).collect(),
-    })?;
-    let all = || suite.workloads.iter().map(|&name| name.to_owned()).collect();
-    let names: Vec<String> = if spec.workloads.is_empty() { all() } else { spec.workloads.clone() };
-    let known = || engine::WORKLOADS.iter().map(|make| make().name.to_owned()).collect();
-    let workload = |name: &String| {
-        engine::workload(name).ok_or(EngineError::UnknownWorkload { name: name.clone(), known: known() })
-    };
-    Ok(RunRequest {
+    let suite = engine::suite(&spec.suite).expect("the page only offers known suites");
+    let asked: Vec<&str> = spec.workloads.iter().map(String::as_str).collect();
+    let names = if asked.is_empty() { suite.workloads } else { asked.as_slice() };
+    let workload = |name: &&str| engine::workload(name).expect("the page only offers known networks");
+    RunRequest {
         spec: spec.clone(),
         suite,
-        workloads: names.iter().map(workload).collect::<Result<_, _>>()?,
+        workloads: names.iter().map(workload).collect(),
         registration: order.registration.clone().map(|r| engine::Registration { run_id: r.run_id, nonce: r.nonce }),
         provenance: Provenance {
             engine_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -140,8 +134,9 @@ fn request(order: &Order) -> Result<RunRequest, EngineError> {
             wall_seconds: 0.0,
             client: order.client.clone(),
         },
-        claimed_name: order.claimed_name.clone(),
-    })
+        // The page adds it to the record.
+        claimed_name: None,
+    }
 }
 
 /// Access to the page's storage, which workers lack.
@@ -194,14 +189,12 @@ impl Observer<Event> for Reporter {
 /// Adds the browser's description of its GPU to the record, which wgpu does not pass on: usually only vendor and
 /// architecture, such as `nvidia` and `ampere`; and the mode of the device.
 async fn describe_adapter(record: &mut RunRecord, adapters: &Adapters) {
-    let Some(FoundAdapter { adapter: found, compatibility }) = adapters.find().await else { return };
+    let Some(found) = adapters.find().await else { return };
     let adapter = &mut record.device.adapter;
-    adapter.compatibility = compatibility;
-    let info = property(&found, "info");
-    let word = |name: &str| property(&info, name).as_string().unwrap_or_default();
-    adapter.vendor = word("vendor");
-    adapter.architecture = word("architecture");
-    let described = word("description");
+    adapter.compatibility = found.compatibility;
+    adapter.vendor = found.word("vendor");
+    adapter.architecture = found.word("architecture");
+    let described = found.word("description");
     let masked = format!("{} {}", adapter.vendor, adapter.architecture);
     let name = if described.is_empty() { masked.trim().to_owned() } else { described };
     if name.is_empty() {
@@ -287,13 +280,6 @@ fn report_crashes() {
     let listening = scope().add_event_listener_with_callback("unhandledrejection", closure.as_ref().unchecked_ref());
     listening.expect("every worker can listen");
     closure.forget();
-}
-
-fn describe(error: &JsValue) -> String {
-    match error.dyn_ref::<js_sys::Error>() {
-        Some(error) => String::from(error.message()),
-        None => format!("{error:?}"),
-    }
 }
 
 /// Requests from the page during a run. Messages arrive whenever the engine waits for the device.

@@ -13,6 +13,7 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{AbortSignal, Headers, Request, RequestInit, Response};
 
 use super::WorkerClock;
+use crate::adapter::describe;
 use crate::{Registration, training};
 
 /// Delays before retries of a lost message. The last one repeats.
@@ -36,20 +37,29 @@ impl PageWitness {
         Self { registration, answered: None }
     }
 
-    fn address(&self, call: &str) -> String {
-        format!("/api/v1/runs/{}/{call}", self.registration.run_id)
-    }
-
-    /// Returns the message of a call with a JSON body.
-    fn message(&self, call: &str, json: &str, limits: TimeLimits) -> WitnessMessage {
+    fn message(
+        &self,
+        method: &'static str,
+        call: &str,
+        kind: &'static str,
+        body: JsValue,
+        limits: TimeLimits,
+    ) -> WitnessMessage {
+        let Registration { run_id, nonce } = &self.registration;
         WitnessMessage {
-            method: "POST",
-            address: self.address(call),
-            kind: "application/json",
-            nonce: self.registration.nonce.clone(),
-            body: JsValue::from_str(json),
+            method,
+            address: format!("/api/v1/runs/{run_id}/{call}"),
+            kind,
+            nonce: nonce.clone(),
+            body,
             limits,
         }
+    }
+
+    /// Returns the message of a call with a JSON body. `limits` depend on its size.
+    fn post(&self, call: &str, body: &impl Serialize, limits: fn(usize) -> TimeLimits) -> WitnessMessage {
+        let json = serde_json::to_string(body).expect("every message can be written as JSON");
+        self.message("POST", call, "application/json", JsValue::from_str(&json), limits(json.len()))
     }
 }
 
@@ -58,17 +68,15 @@ impl Witness for PageWitness {
     async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String> {
         let nonce = self.registration.nonce.clone();
         let lap = OpenLap { nonce, workload: workload.to_owned(), segment, state_sha256: state_sha256.to_owned() };
-        self.message("laps", &to_json(&lap), TimeLimits::FOR_HASHES)
-            .answer()
-            .await
-            .map(|opened: OpenedLap| opened.beacons)
+        let opened: OpenedLap = self.post("laps", &lap, TimeLimits::of_hashes).answer().await?;
+        Ok(opened.beacons)
     }
 
     fn commit(&mut self, commitment: Commitment) -> PendingAnswer {
         let Commitment { workload, segment, step, state_sha256, losses_sha256, ends_lap } = commitment;
         let nonce = self.registration.nonce.clone();
         let segment = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };
-        let message = self.message("segments", &to_json(&segment), TimeLimits::FOR_HASHES);
+        let message = self.post("segments", &segment, TimeLimits::of_hashes);
         let (done, answered) = oneshot::channel::<()>();
         let before = self.answered.replace(answered);
         let (sender, answer) = oneshot::channel();
@@ -93,20 +101,14 @@ impl Witness for PageWitness {
         hashes: Option<PartHashes>,
     ) -> Result<ProofWanted, String> {
         let nonce = self.registration.nonce.clone();
-        let part = to_json(&ProvePart { nonce, workload: workload.to_owned(), tested_step, target_step, hashes });
-        self.message("proof", &part, TimeLimits::of_proof(part.len())).answer().await
+        let part = ProvePart { nonce, workload: workload.to_owned(), tested_step, target_step, hashes };
+        self.post("proof", &part, TimeLimits::of_proof).answer().await
     }
 
     async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String> {
-        let message = WitnessMessage {
-            method: "PUT",
-            address: self.address(&format!("states/{workload}/{step}")),
-            kind: "application/octet-stream",
-            nonce: self.registration.nonce.clone(),
-            body: js_sys::Uint8Array::from(state.as_slice()).into(),
-            limits: TimeLimits::of_proof(state.len()),
-        };
-        message.send().await.map(drop)
+        let (call, limits) = (format!("states/{workload}/{step}"), TimeLimits::of_proof(state.len()));
+        let body = js_sys::Uint8Array::from(state.as_slice()).into();
+        self.message("PUT", &call, "application/octet-stream", body, limits).send().await.map(drop)
     }
 }
 
@@ -129,8 +131,10 @@ struct TimeLimits {
 }
 
 impl TimeLimits {
-    /// Short limits, so that a dead connection is detected early.
-    const FOR_HASHES: Self = Self { timeout_milliseconds: 10_000, patience_seconds: 25.0 };
+    /// Returns short limits, so that a dead connection is detected early.
+    fn of_hashes(_: usize) -> Self {
+        Self { timeout_milliseconds: 10_000, patience_seconds: 25.0 }
+    }
 
     /// Returns the limits of a message of the proof after training. Nothing is timed then, and an attempt may take
     /// minutes on a slow link.
@@ -176,7 +180,7 @@ impl WitnessMessage {
     }
 
     async fn try_send(&self) -> Result<String, SendFailure> {
-        let lost = |error: JsValue| SendFailure::Lost(training::describe(&error));
+        let lost = |error: JsValue| SendFailure::Lost(describe(&error));
         let headers = Headers::new().map_err(lost)?;
         headers.set("content-type", self.kind).map_err(lost)?;
         headers.set("authorization", &format!("Bearer {}", self.nonce)).map_err(lost)?;
@@ -198,8 +202,4 @@ impl WitnessMessage {
         let may_pass = response.status() >= 500 || response.status() == 408;
         Err(if may_pass { SendFailure::Lost(reason) } else { SendFailure::Refused(reason) })
     }
-}
-
-fn to_json(body: &impl Serialize) -> String {
-    serde_json::to_string(body).expect("every message can be written as JSON")
 }
