@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 mod broken_tests;
+mod builder;
 mod device;
 #[cfg(test)]
 mod kernel_tests;

@@ -20,9 +20,7 @@ pub(super) struct ParallelTrainer {
     pub(super) replicas: Vec<WgslTrainer>,
     pub(super) clock: Rc<dyn Clock>,
     pub(super) job: Rc<TrainingJob>,
-    /// Name of the devices in errors.
     pub(super) name: String,
-    /// Number of completed steps.
     pub(super) step: u64,
     /// Time at which the devices exchange their gradients.
     pub(super) exchanging: Exchanging,
@@ -279,7 +277,6 @@ impl Trainer for ParallelTrainer {
         self.replicas.iter().map(Trainer::latency_seconds).fold(0.0, f64::max)
     }
 
-    /// Returns the memory of all devices together.
     fn device_memory_bytes(&self) -> u64 {
         self.replicas.iter().map(Trainer::device_memory_bytes).sum()
     }
