@@ -3,9 +3,12 @@ use bytemuck::Pod;
 use super::products::Product;
 use super::recording::{
     BufferContents, BufferPlan, BufferRange, Combination, Dispatch, Exchange, GradientPart, JobPart,
-    PARAMS_STRIDE_BYTES, Recording, operations_of, workgroups,
+    PARAMS_STRIDE_BYTES, Recording, workgroups,
 };
 use super::variants::Variant;
+
+/// Operations per invocation of a kernel that is not a product and does little work on a few values.
+const OPERATIONS_PER_INVOCATION: u64 = 64;
 
 /// Collects buffers, parameter blocks and launches.
 #[derive(Default)]
@@ -49,7 +52,7 @@ impl Builder {
     }
 
     pub(crate) fn dispatch<P: Pod>(&mut self, kernel: &str, params: &P, bindings: &[BufferRange], invocations: u64) {
-        let operations = operations_of(invocations);
+        let operations = OPERATIONS_PER_INVOCATION * invocations;
         self.launch(kernel, Vec::new(), bytemuck::bytes_of(params), bindings, invocations, operations);
     }
 

@@ -155,14 +155,6 @@ pub(super) fn step_rows(steps: impl IntoIterator<Item = Step>) -> Vec<u8> {
     rows
 }
 
-/// Operations per invocation of a kernel that is not a product and does little work on a few values.
-const OPERATIONS_PER_INVOCATION: u64 = 64;
-
-/// Returns the approximate number of operations of a kernel that is not a product.
-pub(super) fn operations_of(invocations: u64) -> u64 {
-    OPERATIONS_PER_INVOCATION * invocations
-}
-
 /// Returns the workgroups, in x and y, that hold `invocations` invocations of a kernel.
 pub(super) fn workgroups(invocations: u64, workgroup_size: u32) -> [u32; 2] {
     let groups = u32::try_from(invocations.div_ceil(u64::from(workgroup_size))).unwrap_or(u32::MAX).max(1);
