@@ -1,11 +1,12 @@
 //! Copies the WGSL files without comments: with them each worker of the page is 52 kB larger, compressed. Lines keep
-//! their numbers, so that messages of compilers fit the files.
+//! their numbers, so that messages of compilers fit the files. Also writes the Rust twins of the parameter blocks.
 
 use std::path::Path;
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     let out = env::var_os("OUT_DIR").expect("cargo names the output folder");
+    let mut blocks = String::new();
     for folder in ["kernels", "shared"] {
         println!("cargo::rerun-if-changed={folder}");
         let to = Path::new(&out).join(folder);
@@ -20,7 +21,46 @@ fn main() -> io::Result<()> {
             let code =
                 source.lines().map(|line| line.split("//").next().unwrap_or_default().trim_end().to_owned() + "\n");
             fs::write(to.join(name), code.collect::<String>())?;
+            for structure in source.split("struct ").skip(1).filter_map(|rest| rest.split_once("\n}")) {
+                blocks.extend(rust_block(&source, structure.0));
+            }
         }
     }
-    Ok(())
+    fs::write(Path::new(&out).join("params.rs"), format!("blocks! {{{blocks}\n}}\n"))
+}
+
+/// Structures that Rust fills or reads, besides parameter blocks.
+const SHARED: [&str; 4] = ["Step", "Epilogue", "BlockMultipliers", "StepResult"];
+
+/// Returns the Rust twin of a structure in `source`, if it has one. A parameter block is called `Params` in WGSL, and a
+/// comment in its file has its Rust name.
+fn rust_block(source: &str, structure: &str) -> Option<String> {
+    let (name, fields) = structure.split_once(" {\n")?;
+    let name = match name {
+        "Params" => ["`params::", "// params: "].into_iter().find_map(|before| source.split_once(before))?.1,
+        name => SHARED.contains(&name).then_some(name)?,
+    };
+    let name = name.split(|c: char| !c.is_alphanumeric()).next()?;
+    let mut block = format!("\n/// `{name}`: a structure of the kernels.\npub struct {name} {{\n");
+    let mut reserved = 0;
+    for line in fields.lines().map(str::trim) {
+        if let Some(comment) = line.strip_prefix("//") {
+            block += &format!("///{comment}\n");
+        } else if line.starts_with("reserved") {
+            reserved += 1;
+        } else {
+            block += &reserved_field(&mut reserved);
+            block += &format!("pub {}\n", line.replace("vec4<f32>", "[f32; 4]"));
+        }
+    }
+    Some(block + &reserved_field(&mut reserved) + "}\n")
+}
+
+/// Returns the field for numbers that fill up a block to 16 bytes: single numbers in WGSL, one array in Rust.
+fn reserved_field(count: &mut usize) -> String {
+    match std::mem::take(count) {
+        0 => String::new(),
+        1 => "pub reserved: u32,\n".to_owned(),
+        count => format!("pub reserved: [u32; {count}],\n"),
+    }
 }

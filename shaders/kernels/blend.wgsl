@@ -2,8 +2,10 @@
 //
 // params: Blend; elements is a multiple of 4. x, sum: (elements) Stored.
 struct Params {
+    // A multiple of 4.
     elements: u32,
     weight: f32,
+    // 1 for the first part, which replaces earlier contents.
     first: u32,
     reserved: u32,
 }

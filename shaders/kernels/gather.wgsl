@@ -9,10 +9,13 @@
 struct Params {
     rows: u32,
     features: u32,
+    // Values of a row of the output, at least `features`, a multiple of 4.
     stride: u32,
     samples: u32,
     divisor: f32,
+    // Number of samples in the first binding; the others are in the second. The Rust twin takes a single slice.
     samples_in_first: u32,
+    // 1 if images and labels are in gathering order instead of data set order.
     streamed: u32,
     reserved: u32,
 }

@@ -19,28 +19,43 @@
 struct Params {
     rows: u32,
     samples: u32,
+    // Number of samples in the first binding; the others are in the second. The Rust twin takes a single slice.
     samples_in_first: u32,
     source_height: u32,
     source_width: u32,
+    // Size of the images in the batch.
     height: u32,
     width: u32,
+    // Channels of the source; at most 4 if each is normalized separately.
     channels: u32,
+    // Stored channels per pixel of the batch: at least `channels`, with zeros as padding, or 1 for grey images.
     channel_stride: u32,
+    // Values of a row of the batch, at least height · width · `channel_stride`, a multiple of 4; the tail is zero.
     row_stride: u32,
+    // Source row of the image's first row: positive for a crop, negative for a border.
     offset_y: i32,
     offset_x: i32,
+    // One of [`edge`].
     edge: u32,
+    // One of [`flip`].
     flip: u32,
+    // One of [`shift`].
     shift: u32,
+    // Largest shift: in pixels for [`shift::WHOLE`], in 1/1024 pixels, below 31 pixels, for [`shift::REAL`].
     shift_range: u32,
     divisor: f32,
+    // First of two streams of the generator.
     stream: u32,
+    // One of [`normalization`].
     normalization: u32,
+    // 1 to replace the channels with their mean. Not supported with a mean image.
     grey: u32,
+    // 1 if images and labels are in gathering order instead of data set order.
     streamed: u32,
     reserved0: u32,
     reserved1: u32,
     reserved2: u32,
+    // Mean of each channel, in units of byte / divisor.
     mean: vec4<f32>,
     inverse_deviation: vec4<f32>,
 }

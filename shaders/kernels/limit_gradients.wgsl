@@ -5,6 +5,7 @@
 // params: GradientLimit; elements is a multiple of 4. gradients, limited: (elements) f32.
 struct Params {
     elements: u32,
+    // Maximum joint norm of all gradients, multiplied by the device's gradient scale.
     limit: f32,
     reserved0: u32,
     reserved1: u32,

@@ -12,13 +12,17 @@
 // from step.count on, are unchanged.
 struct Params {
     rows: u32,
+    // Image height; height · width is at most [`LOCAL_CONTRAST_PIXELS`].
     height: u32,
     width: u32,
+    // Values of a row of the batch; pixels are stored without padding.
     row_stride: u32,
     mean_u: f32,
     mean_v: f32,
+    // Factor of U after subtracting `mean_u`.
     scale_u: f32,
     scale_v: f32,
+    // Minimum local deviation; smaller ones are replaced by it.
     threshold: f32,
     reserved0: u32,
     reserved1: u32,

@@ -4,6 +4,7 @@
 //
 // params: MirrorOrder. order: (samples) sample indices.
 struct Params {
+    // Number of training samples, greater than the step's offset.
     samples: u32,
     stream: u32,
     reserved0: u32,

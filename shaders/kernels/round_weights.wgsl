@@ -7,7 +7,9 @@
 // params: RoundWeights. weights: (elements) f32. stored: (elements) Stored. results: (slots) of loss, count and
 // mark.
 struct Params {
+    // A multiple of 4.
     elements: u32,
+    // Largest number that can be stored.
     largest: f32,
     reserved0: u32,
     reserved1: u32,

@@ -5,8 +5,11 @@
 //
 // params: Shuffle. order: (samples) sample indices, from `first` on.
 struct Params {
+    // Number of training samples, at least one.
     samples: u32,
+    // Number of the first training sample.
     first: u32,
+    // First of eight streams of the generator.
     stream: u32,
     reserved: u32,
 }

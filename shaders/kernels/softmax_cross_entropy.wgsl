@@ -8,17 +8,25 @@
 struct Params {
     rows: u32,
     classes: u32,
+    // Values of a row of logits, at least `classes`.
     stride: u32,
+    // 1 for gradients of the batch's summed loss instead of its mean.
     summed: u32,
+    // Share of the target spread evenly over all classes.
     label_smoothing: f32,
+    // Factor of the logits.
     logits_scale: f32,
+    // Factor of the gradient that keeps small values from underflowing when stored.
     gradient_scale: f32,
     reserved: u32,
 }
 
 struct StepResult {
+    // Mean over the batch.
     loss: f32,
+    // Samples that were classified correctly.
     correct: u32,
+    // [`Step::mark`] of the step.
     mark: u32,
 }
 

@@ -11,9 +11,13 @@
 struct Params {
     rows: u32,
     pixels: u32,
+    // At most 4; stored without padding.
     channels: u32,
+    // Values of a row of the batch.
     row_stride: u32,
+    // Largest brightness change in either direction; 0 for none.
     brightness: f32,
+    // Lower bound of the factor of each value's distance from its channel's mean. Both bounds are 1 for no change.
     lowest_contrast: f32,
     highest_contrast: f32,
     stream: u32,

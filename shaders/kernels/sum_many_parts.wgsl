@@ -4,13 +4,6 @@
 //
 // params: SumParts; elements is a multiple of 4. parts: (parts, elements). sum: (elements). All f32.
 // One workgroup per 16 elements.
-struct Params {
-    elements: u32,
-    parts: u32,
-    accumulate: u32,
-    reserved: u32,
-}
-
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> parts: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> sum: array<vec4<f32>>;

@@ -2,13 +2,18 @@
 // time. Needs epilogue.wgsl and the kernel's `params`. All offsets are in quads (groups of four values).
 struct Params {
     rows: u32,
+    // Tokens of a row, T.
     tokens: u32,
     heads: u32,
+    // Values per head, D, a multiple of 4, at most [`MAX_HEAD_SIZE`].
     head_size: u32,
+    // Factor of each query-key product, usually 1/√D.
     scale: f32,
     reserved0: u32,
     reserved1: u32,
     reserved2: u32,
+    // Epilogue of the layer below, which produced queries, keys and values; backward only. The result has no
+    // epilogue, because its gradient needs the plain value.
     epilogue: Epilogue,
 }
 

@@ -1,10 +1,14 @@
 // The parameter block that `params::ChannelSoftmax` describes. Needs epilogue.wgsl, step.wgsl and the kernel's
 // `params`, `x`.
 struct Params {
+    // Pixels over the whole batch, P.
     pixels: u32,
     channels: u32,
+    // Number of stored channels, C, a multiple of 4.
     stored_channels: u32,
+    // 1 if linear steps ([`Step::linear`]) pass the input unchanged.
     linear_start: u32,
+    // Epilogue of this layer (forward) or of the layer below (backward).
     epilogue: Epilogue,
 }
 

@@ -1,11 +1,16 @@
 // Needs pcg4d.wgsl and step.wgsl.
 struct Epilogue {
+    // One of [`activation`].
     activation: u32,
+    // Stream of the dropout's random numbers; 0 for no dropout.
     dropout_stream: u32,
     dropout_rate: f32,
+    // Backward only: 1 to add to the existing gradient of a value that is used more than once.
     accumulate: u32,
     channels: u32,
+    // Number of channels including padding, which stays zero.
     stored_channels: u32,
+    // Values per sample without padding; each has a random number for dropout.
     features: u32,
     reserved0: u32,
 }

@@ -3,12 +3,18 @@
 struct Params {
     rows: u32,
     pixels: u32,
+    // Stored channels, C, a multiple of 4.
     stored_channels: u32,
+    // Number of neighboring channels included on each side.
     radius: u32,
+    // Positive constant added to the weighted sum of squares.
     bias: f32,
+    // Weight of the sum of squares.
     alpha: f32,
+    // Exponent of the denominator.
     beta: f32,
     reserved: u32,
+    // Epilogue of this layer (forward) or of the layer below, which produced `x` (backward).
     epilogue: Epilogue,
 }
 

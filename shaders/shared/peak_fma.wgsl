@@ -1,5 +1,6 @@
 // The parameter block that `params::PeakFma` describes.
 struct Params {
+    // Number of times that each invocation performs [`PEAK_FMAS`] of them.
     iterations: u32,
     invocations: u32,
     multiplier: f32,

@@ -1,5 +1,6 @@
 // The parameter block that `params::PeakStream` describes.
 struct Params {
+    // Length of the array in groups of four.
     quads: u32,
     invocations: u32,
     reserved0: u32,

@@ -1,13 +1,20 @@
 // The parameter block that `params::Recurrent` describes, and the functions of recurrent layers. Needs epilogue.wgsl.
 struct Params {
+    // Sequences of the whole batch, N: samples times the sequences of a sample.
     sequences: u32,
+    // Steps of a sequence, T.
     steps: u32,
+    // Number of units without padding.
     units: u32,
+    // Units as stored, S, a multiple of 4.
     stored_units: u32,
+    // Activation of a hidden state or of its candidate: [`activation::RELU`] or [`activation::TANH`]. LSTMs always
+    // use the latter.
     activation: u32,
     reserved0: u32,
     reserved1: u32,
     reserved2: u32,
+    // Epilogue of the last hidden state, forward only.
     epilogue: Epilogue,
 }
 

@@ -1,9 +1,14 @@
 // The parameter block that `params::SentenceSum` describes. Needs epilogue.wgsl and the kernel's `params`.
 struct Params {
+    // Sentences of the whole batch, S.
     sentences: u32,
+    // Words of a sentence, J.
     words: u32,
+    // Values of a word's vector without padding, d.
     channels: u32,
+    // Number of stored channels, C, a multiple of 4.
     stored_channels: u32,
+    // Epilogue of this layer (forward) or of the layer below (gradient).
     epilogue: Epilogue,
 }
 

@@ -19,9 +19,7 @@ pub struct Kernel {
     pub file: &'static str,
     /// Parts of the source to concatenate: shared files, then the kernel's body.
     pub sources: &'static [&'static str],
-    /// Size of the parameter block in bytes.
     pub params_bytes: usize,
-    /// Fields of the parameter block.
     pub params: &'static [Field],
     /// Access of the storage buffers, from binding 1 on.
     pub storage: &'static [Access],
@@ -231,7 +229,6 @@ const MATRIX_TILE: &str = wgsl!("shared", "matrix_tile");
 /// <https://gpuweb.github.io/gpuweb/#limits>.
 pub const SMALL_WORKGROUP: u32 = 128;
 
-/// Returns the kernel named `name`.
 pub fn kernel(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|k| k.name == name)
 }
@@ -286,9 +283,9 @@ pub const KERNELS: &[Kernel] = kernels![
     "average_pool_backward", Pool, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "pool_params", "pool_window", "store_gradient"], [Read, Read, ReadWrite];
     "softmax_cross_entropy", Softmax, 256, ["step", "workgroup_256"], [Read, Read, ReadWrite, ReadWrite];
     "softmax_cross_entropy_128" from "softmax_cross_entropy", Softmax, 128, ["step", "workgroup_128"], [Read, Read, ReadWrite, ReadWrite];
-    "sum_parts", SumParts, 64, ["step", "invocation"], [Read, ReadWrite];
-    "sum_many_parts", SumParts, 256, ["step", "workgroup_number", "workgroup_256"], [Read, ReadWrite];
-    "sum_many_parts_128" from "sum_many_parts", SumParts, 128, ["step", "workgroup_number", "workgroup_128"], [Read, ReadWrite];
+    "sum_parts", SumParts, 64, ["step", "invocation", "sum_parts_params"], [Read, ReadWrite];
+    "sum_many_parts", SumParts, 256, ["step", "workgroup_number", "workgroup_256", "sum_parts_params"], [Read, ReadWrite];
+    "sum_many_parts_128" from "sum_many_parts", SumParts, 128, ["step", "workgroup_number", "workgroup_128", "sum_parts_params"], [Read, ReadWrite];
     "limit_gradients", GradientLimit, 256, ["step", "workgroup_256"], [Read, ReadWrite];
     "limit_gradients_128" from "limit_gradients", GradientLimit, 128, ["step", "workgroup_128"], [Read, ReadWrite];
     "sgd", Optimizer, 64, ["step", "invocation", "optimizer_params"], [Read, Read, ReadWrite, ReadWrite];

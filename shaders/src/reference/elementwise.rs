@@ -179,11 +179,7 @@ fn to_index<T: Real>(id: T) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::dot::dot;
-    use super::super::finite_differences::{assert_gradient, numbers};
-    use super::super::sum_parts;
     use super::*;
-    use crate::params::SumParts;
 
     #[test]
     fn error_function_equals_the_tables() {
@@ -204,37 +200,5 @@ mod tests {
                 assert!((found - sign * expected).abs() <= 2e-15 * expected, "erf({x}) is {found}, not {expected}");
             }
         }
-    }
-
-    #[test]
-    fn gelu_gradient_is_that_of_finite_differences() {
-        let params = Elementwise { elements: 40, ..Elementwise::default() };
-        let x: Vec<f64> = numbers(40, 1).iter().map(|x| 5.0 * x).collect();
-        let dy = numbers(40, 2);
-        let mut dx = vec![0.0; 40];
-        gelu_backward(&params, &Step::default(), &dy, &x, &mut dx);
-        assert_gradient(&x, &dx, |x| {
-            let mut y = vec![0.0; 40];
-            gelu_forward(&params, &Step::default(), x, &mut y);
-            dot(&y, &dy)
-        });
-    }
-
-    #[test]
-    fn position_gradients_are_those_of_finite_differences() {
-        let params = Position { rows: 5, values: 6, rows_per_part: 2, part_stride: 7, ..Position::default() };
-        let elementwise = Elementwise { elements: 30, ..Elementwise::default() };
-        let (x, embedding, dy) = (numbers(30, 1), numbers(6, 2), numbers(30, 3));
-        let loss = |x: &[f64], embedding: &[f64]| {
-            let mut y = vec![0.0; 30];
-            position_forward(&params, &Step::default(), x, embedding, &mut y);
-            dot(&y, &dy)
-        };
-        let (mut parts, mut sum, mut dx) = (vec![0.0; 21], vec![0.0; 7], vec![0.0; 30]);
-        position_gradient(&params, &dy, &mut parts);
-        sum_parts(&SumParts { elements: 7, parts: 3, ..SumParts::default() }, &parts, &mut sum);
-        pass_gradient(&elementwise, &Step::default(), &dy, &x, &mut dx);
-        assert_gradient(&embedding, &sum[..6], |embedding| loss(&x, embedding));
-        assert_gradient(&x, &dx, |x| loss(x, &embedding));
     }
 }

@@ -60,7 +60,6 @@ pub fn apply_epilogue<T: Real>(value: T, at: u32, epilogue: &Epilogue, step: &St
     if survives(at, epilogue, step) { value * scale(epilogue) } else { T::ZERO }
 }
 
-/// Applies the epilogue to all values of a batch.
 fn finish<T: Real>(epilogue: &Epilogue, step: &Step, values: &mut [T]) {
     for (at, value) in (0u32..).zip(values) {
         *value = apply_epilogue(*value, at, epilogue, step);

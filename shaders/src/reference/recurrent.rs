@@ -5,92 +5,149 @@ use super::finish;
 use crate::Real;
 use crate::params::{Recurrent, Step, activation};
 
-/// Twin of `lstm_forward.wgsl`: all steps of every sequence, from a zero state.
+/// Values of all steps of a recurrent layer with G gates. The backward pass turns them into gradients.
+#[derive(Clone, Debug, Default)]
+pub struct RecurrentSteps<T> {
+    /// (N, T, G·S), before the forward pass: `x·W + b`, after it: the gates, after the backward pass: the gradients of
+    /// `x·W + b`.
+    pub gates: Vec<T>,
+    /// (N, T, S), an LSTM's cells, then the gradient of the cell before each step; or (N, T, 3S), a GRU's products `q`,
+    /// the hidden state before the step times the recurrent weights, with their bias, then their gradients.
+    pub own: Vec<T>,
+    /// (N, T, S): the hidden state before each step.
+    pub previous: Vec<T>,
+    /// (N, S), after the backward pass of a GRU: the part of the first hidden state's gradient that passed its update
+    /// gate.
+    pub kept_gradient: Vec<T>,
+}
+
+impl<T> From<Vec<T>> for RecurrentSteps<T> {
+    fn from(gates: Vec<T>) -> Self {
+        Self { gates, own: Vec::new(), previous: Vec::new(), kept_gradient: Vec::new() }
+    }
+}
+
+/// Range of `blocks` blocks of units at a step of a sequence.
+fn at(params: &Recurrent, place: usize, blocks: usize) -> std::ops::Range<usize> {
+    let values = blocks * params.stored_units as usize;
+    place * values..(place + 1) * values
+}
+
+/// Runs all steps of every sequence, from a zero state, and stores the epilogue of the last hidden states in `y`: (N, S).
 ///
-/// `recurrent`: (S, 4S); `gates`: (N, T, 4S), in: `x·W + b`, out: the gates i, f, g, o; `cells`: (N, T, S), out: the
-/// cells; `previous`: (N, T, S), out: the hidden state before each step; `y`: (N, S), out: the epilogue of the last.
-pub fn lstm_forward<T: Real>(
+/// `advance` computes one step from the gates, the own values (in: those of the step before), and the hidden state.
+fn forward<T: Real>(
     params: &Recurrent,
     step: &Step,
-    recurrent: &[T],
-    gates: &mut [T],
-    cells: &mut [T],
-    previous: &mut [T],
+    [gate_blocks, own_blocks]: [usize; 2],
+    steps: &mut RecurrentSteps<T>,
     y: &mut [T],
+    advance: impl Fn(&mut [T], &mut [T], &mut [T]),
 ) {
-    let units = params.stored_units as usize;
-    let mut state = LstmState { hidden: vec![T::ZERO; units], cell: vec![T::ZERO; units] };
-    let places = gates.chunks_exact_mut(4 * units).zip(cells.chunks_exact_mut(units));
-    for (place, ((gates, cells), previous)) in places.zip(previous.chunks_exact_mut(units)).enumerate() {
-        let (sequence, t) = (place / params.steps as usize, place % params.steps as usize);
-        if t == 0 {
-            state.hidden.fill(T::ZERO);
-            state.cell.fill(T::ZERO);
+    let (units, length) = (params.stored_units as usize, params.steps as usize);
+    let places = params.sequences as usize * length;
+    steps.own = vec![T::ZERO; places * own_blocks * units];
+    steps.previous = vec![T::ZERO; places * units];
+    let mut hidden = vec![T::ZERO; units];
+    for place in 0..places {
+        if place % length == 0 {
+            hidden.fill(T::ZERO);
+        } else {
+            steps.own.copy_within(at(params, place - 1, own_blocks), place * own_blocks * units);
         }
-        previous.copy_from_slice(&state.hidden);
-        state.advance(recurrent, gates);
-        cells.copy_from_slice(&state.cell);
-        if t + 1 == params.steps as usize {
-            y[sequence * units..][..units].copy_from_slice(&state.hidden);
+        steps.previous[at(params, place, 1)].copy_from_slice(&hidden);
+        let (gates, own) = (at(params, place, gate_blocks), at(params, place, own_blocks));
+        advance(&mut steps.gates[gates], &mut steps.own[own], &mut hidden);
+        if (place + 1) % length == 0 {
+            y[at(params, place / length, 1)].copy_from_slice(&hidden);
         }
     }
     finish(&params.epilogue, step, y);
 }
 
-/// State of an LSTM between two steps: S hidden values and S cells.
-struct LstmState<T> {
-    hidden: Vec<T>,
-    cell: Vec<T>,
+/// Back-propagation through time. `dy`: (N, S), gradient of the last hidden state.
+///
+/// `retreat` gets the place of a step and the gradient of the hidden state after it, computes the gradients of the step's
+/// values, and leaves the part of the hidden state's gradient that does not pass the recurrent weights. `through` selects
+/// the gradients of the products with these weights.
+fn backward<T: Real>(
+    params: &Recurrent,
+    recurrent: &[T],
+    dy: &[T],
+    gate_blocks: usize,
+    steps: &mut RecurrentSteps<T>,
+    mut retreat: impl FnMut(usize, &mut RecurrentSteps<T>, &mut [T]),
+    through: impl Fn(&RecurrentSteps<T>) -> &[T],
+) {
+    let (units, length) = (params.stored_units as usize, params.steps as usize);
+    let recurrent = transpose(recurrent, gate_blocks * units);
+    steps.kept_gradient.clear();
+    for (sequence, dy) in dy.chunks_exact(units).enumerate() {
+        let mut dh = dy.to_vec();
+        for t in (0..length).rev() {
+            let place = sequence * length + t;
+            dh.iter_mut().for_each(|dh| *dh = without_tiny(*dh));
+            retreat(place, steps, &mut dh);
+            if t == 0 {
+                steps.kept_gradient.extend(&dh);
+            }
+            add_products(&through(steps)[at(params, place, gate_blocks)], &recurrent, &mut dh);
+        }
+    }
 }
 
-impl<T: Real> LstmState<T> {
-    /// One step; `gates`: (4S), in: `x·W + b`, out: i, f, g, o.
-    fn advance(&mut self, recurrent: &[T], gates: &mut [T]) {
-        let units = self.hidden.len();
-        add_products(&self.hidden, recurrent, gates);
+/// Twin of `lstm_forward.wgsl`: all steps of every sequence, from a zero state; the gates are i, f, g, o.
+///
+/// `recurrent`: (S, 4S); `y`: (N, S), out: the epilogue of the last hidden state.
+pub fn lstm_forward<T: Real>(
+    params: &Recurrent,
+    step: &Step,
+    [recurrent, _]: [&[T]; 2],
+    steps: &mut RecurrentSteps<T>,
+    y: &mut [T],
+) {
+    forward(params, step, [4, 1], steps, y, |gates, cells, hidden| {
+        let units = hidden.len();
+        add_products(hidden, recurrent, gates);
         for unit in 0..units {
             let [i, f, g, o] = [0, 1, 2, 3].map(|block| block * units + unit);
             for gate in [i, f, o] {
                 gates[gate] = hard_sigmoid(gates[gate]);
             }
             gates[g] = gates[g].tanh();
-            self.cell[unit] = gates[f] * self.cell[unit] + gates[i] * gates[g];
-            self.hidden[unit] = gates[o] * self.cell[unit].tanh();
+            cells[unit] = gates[f] * cells[unit] + gates[i] * gates[g];
+            hidden[unit] = gates[o] * cells[unit].tanh();
         }
-    }
+    });
 }
 
 /// Twin of `lstm_backward.wgsl`: back-propagation through time.
 ///
-/// `recurrent`: (S, 4S); `dy`: (N, S), gradient of the last hidden state; `cells`: (N, T, S), in: the cells, out: the
-/// gradient of the cell before each step; `gates`: (N, T, 4S), in: i, f, g, o, out: the gradient `dz` of what they
-/// were made from.
-pub fn lstm_backward<T: Real>(params: &Recurrent, recurrent: &[T], dy: &[T], cells: &mut [T], gates: &mut [T]) {
-    let (units, steps) = (params.stored_units as usize, params.steps as usize);
-    let recurrent = transpose(recurrent, 4 * units);
-    let sequences = cells.chunks_exact_mut(steps * units).zip(gates.chunks_exact_mut(steps * 4 * units));
-    for ((cells, gates), dy) in sequences.zip(dy.chunks_exact(units)) {
-        let mut dh = dy.to_vec();
-        let mut dc = vec![T::ZERO; units];
-        for t in (0..steps).rev() {
-            let dz = &mut gates[t * 4 * units..][..4 * units];
-            for unit in 0..units {
-                let [i, f, g, o] = [0, 1, 2, 3].map(|block| dz[block * units + unit]);
-                let dh = without_tiny(dh[unit]);
-                let before = if t == 0 { T::ZERO } else { cells[(t - 1) * units + unit] };
-                let squashed = cells[t * units + unit].tanh();
-                let cell = without_tiny(dh * o * (T::ONE - squashed * squashed) + dc[unit]);
-                dz[unit] = cell * g * hard_sigmoid_slope(i);
-                dz[units + unit] = cell * before * hard_sigmoid_slope(f);
-                dz[2 * units + unit] = cell * i * (T::ONE - g * g);
-                dz[3 * units + unit] = dh * squashed * hard_sigmoid_slope(o);
-                dc[unit] = cell * f;
-            }
-            cells[t * units..][..units].copy_from_slice(&dc);
-            dh.fill(T::ZERO);
-            add_products(dz, &recurrent, &mut dh);
+/// `recurrent`: (S, 4S); `dy`: (N, S), gradient of the last hidden state.
+pub fn lstm_backward<T: Real>(params: &Recurrent, recurrent: &[T], dy: &[T], steps: &mut RecurrentSteps<T>) {
+    let (units, length) = (params.stored_units as usize, params.steps as usize);
+    let mut dc = vec![T::ZERO; units];
+    let retreat = |place: usize, steps: &mut RecurrentSteps<T>, dh: &mut [T]| {
+        let t = place % length;
+        if t + 1 == length {
+            dc.fill(T::ZERO);
         }
-    }
+        let dz = &mut steps.gates[at(params, place, 4)];
+        for unit in 0..units {
+            let [i, f, g, o] = [0, 1, 2, 3].map(|block| dz[block * units + unit]);
+            let before = if t == 0 { T::ZERO } else { steps.own[(place - 1) * units + unit] };
+            let squashed = steps.own[place * units + unit].tanh();
+            let cell = without_tiny(dh[unit] * o * (T::ONE - squashed * squashed) + dc[unit]);
+            dz[unit] = cell * g * hard_sigmoid_slope(i);
+            dz[units + unit] = cell * before * hard_sigmoid_slope(f);
+            dz[2 * units + unit] = cell * i * (T::ONE - g * g);
+            dz[3 * units + unit] = dh[unit] * squashed * hard_sigmoid_slope(o);
+            dc[unit] = cell * f;
+        }
+        steps.own[at(params, place, 1)].copy_from_slice(&dc);
+        dh.fill(T::ZERO);
+    };
+    backward(params, recurrent, dy, 4, steps, retreat, |steps| &steps.gates);
 }
 
 /// `clamp(0.2 z + 0.5, 0, 1)`, the gate of Keras 2.
@@ -104,143 +161,82 @@ fn hard_sigmoid_slope<T: Real>(result: T) -> T {
     if result > T::ZERO && result < T::ONE { T::from_f64(0.2) } else { T::ZERO }
 }
 
-/// Values that a GRU keeps of all steps, or their gradients.
-pub struct GruSteps<'a, T> {
-    /// (N, T, 3S), of the gates z, r, g.
-    pub gates: &'a mut [T],
-    /// (N, T, 3S), of `q`, the hidden state before the step times the recurrent weights, with their bias.
-    pub products: &'a mut [T],
-}
-
-/// Twin of `gru_forward.wgsl`: all steps of every sequence, from a zero state.
+/// Twin of `gru_forward.wgsl`: all steps of every sequence, from a zero state; the gates are z, r, g.
 ///
-/// `recurrent`: (S, 3S); `recurrent_bias`: (3S); `steps`, in: `x·W + b` in the gates, out: gates and products; `previous`:
-/// (N, T, S), out: the hidden state before each step; `y`: (N, S), out: the epilogue of the last.
+/// `recurrent`: (S, 3S); `recurrent_bias`: (3S); `y`: (N, S), out: the epilogue of the last hidden state.
 pub fn gru_forward<T: Real>(
     params: &Recurrent,
     step: &Step,
     [recurrent, recurrent_bias]: [&[T]; 2],
-    GruSteps { gates, products }: GruSteps<'_, T>,
-    previous: &mut [T],
+    steps: &mut RecurrentSteps<T>,
     y: &mut [T],
 ) {
-    let (units, steps) = (params.stored_units as usize, params.steps as usize);
-    let places = gates.chunks_exact_mut(3 * units).zip(products.chunks_exact_mut(3 * units));
-    let mut hidden = vec![T::ZERO; units];
-    for (place, ((gates, products), previous)) in places.zip(previous.chunks_exact_mut(units)).enumerate() {
-        let (sequence, t) = (place / steps, place % steps);
-        if t == 0 {
-            hidden.fill(T::ZERO);
-        }
-        previous.copy_from_slice(&hidden);
+    forward(params, step, [3, 3], steps, y, |gates, products, hidden| {
+        let units = hidden.len();
         products.copy_from_slice(recurrent_bias);
-        add_products(&hidden, recurrent, products);
-        advance(params, gates, products, &mut hidden);
-        if t + 1 == steps {
-            y[sequence * units..][..units].copy_from_slice(&hidden);
+        add_products(hidden, recurrent, products);
+        for (unit, hidden) in hidden.iter_mut().enumerate() {
+            let [z, r, g] = [0, 1, 2].map(|block| block * units + unit);
+            gates[z] = sigmoid(gates[z] + products[z]);
+            gates[r] = sigmoid(gates[r] + products[r]);
+            gates[g] = activate(gates[g] + gates[r] * products[g], params);
+            *hidden = gates[z] * *hidden + (T::ONE - gates[z]) * gates[g];
         }
-    }
-    finish(&params.epilogue, step, y);
-}
-
-/// One step of a GRU; `gates`: (3S), in: `x·W + b`, out: z, r, g; `products`: (3S), `q`; `hidden`: (S).
-fn advance<T: Real>(params: &Recurrent, gates: &mut [T], products: &[T], hidden: &mut [T]) {
-    let units = hidden.len();
-    for (unit, hidden) in hidden.iter_mut().enumerate() {
-        let [z, r, g] = [0, 1, 2].map(|block| block * units + unit);
-        gates[z] = sigmoid(gates[z] + products[z]);
-        gates[r] = sigmoid(gates[r] + products[r]);
-        gates[g] = activate(gates[g] + gates[r] * products[g], params);
-        *hidden = gates[z] * *hidden + (T::ONE - gates[z]) * gates[g];
-    }
+    });
 }
 
 /// Twin of `gru_backward.wgsl`: back-propagation through time.
 ///
-/// `recurrent`: (S, 3S); `dy`: (N, S), gradient of the last hidden state; `previous`: (N, T, S), the hidden state before
-/// each step; `steps`, in: gates and products, out: the gradients of `x·W + b` and of the products; `kept_gradient`:
-/// (N, S), out: the part of the first hidden state's gradient that passed its update gate.
-pub fn gru_backward<T: Real>(
-    params: &Recurrent,
-    recurrent: &[T],
-    dy: &[T],
-    previous: &[T],
-    GruSteps { gates, products }: GruSteps<'_, T>,
-    kept_gradient: &mut [T],
-) {
-    let (units, steps) = (params.stored_units as usize, params.steps as usize);
-    let recurrent = transpose(recurrent, 3 * units);
-    for (sequence, kept) in kept_gradient.chunks_exact_mut(units).enumerate() {
-        let mut dh = dy[sequence * units..][..units].to_vec();
-        for t in (0..steps).rev() {
-            let place = sequence * steps + t;
-            let previous = &previous[place * units..][..units];
-            let gates = &mut gates[place * 3 * units..][..3 * units];
-            let products = &mut products[place * 3 * units..][..3 * units];
-            for unit in 0..units {
-                let [z, r, g] = [0, 1, 2].map(|block| gates[block * units + unit]);
-                let dh = without_tiny(dh[unit]);
-                let da = dh * (T::ONE - z) * activation_slope(g, params);
-                let dz = dh * (previous[unit] - g) * z * (T::ONE - z);
-                let dr = da * products[2 * units + unit] * r * (T::ONE - r);
-                for (block, [dx, dq]) in [[dz, dz], [dr, dr], [da, da * r]].into_iter().enumerate() {
-                    gates[block * units + unit] = dx;
-                    products[block * units + unit] = dq;
-                }
-                kept[unit] = dh * z;
+/// `recurrent`: (S, 3S); `dy`: (N, S), gradient of the last hidden state.
+pub fn gru_backward<T: Real>(params: &Recurrent, recurrent: &[T], dy: &[T], steps: &mut RecurrentSteps<T>) {
+    let retreat = |place: usize, steps: &mut RecurrentSteps<T>, dh: &mut [T]| {
+        let units = dh.len();
+        let previous = &steps.previous[at(params, place, 1)];
+        let gates = &mut steps.gates[at(params, place, 3)];
+        let products = &mut steps.own[at(params, place, 3)];
+        for (unit, dh) in dh.iter_mut().enumerate() {
+            let [z, r, g] = [0, 1, 2].map(|block| gates[block * units + unit]);
+            let da = *dh * (T::ONE - z) * activation_slope(g, params);
+            let dz = *dh * (previous[unit] - g) * z * (T::ONE - z);
+            let dr = da * products[2 * units + unit] * r * (T::ONE - r);
+            for (block, [dx, dq]) in [[dz, dz], [dr, dr], [da, da * r]].into_iter().enumerate() {
+                gates[block * units + unit] = dx;
+                products[block * units + unit] = dq;
             }
-            dh.copy_from_slice(kept);
-            add_products(products, &recurrent, &mut dh);
+            *dh = *dh * z;
         }
-    }
+    };
+    backward(params, recurrent, dy, 3, steps, retreat, |steps| &steps.own);
 }
 
-/// Twin of `simple_rnn_forward.wgsl`: all steps of every sequence, from a zero state.
+/// Twin of `simple_rnn_forward.wgsl`: all steps of every sequence, from a zero state; the only gate is the hidden state.
 ///
-/// `recurrent`: (S, S); `states`: (N, T, S), in: `x·W + b`, out: the hidden states; `previous`: (N, T, S), out: the hidden
-/// state before each step; `y`: (N, S), out: the epilogue of the last.
+/// `recurrent`: (S, S); `y`: (N, S), out: the epilogue of the last hidden state.
 pub fn simple_rnn_forward<T: Real>(
     params: &Recurrent,
     step: &Step,
-    recurrent: &[T],
-    states: &mut [T],
-    previous: &mut [T],
+    [recurrent, _]: [&[T]; 2],
+    steps: &mut RecurrentSteps<T>,
     y: &mut [T],
 ) {
-    let (units, steps) = (params.stored_units as usize, params.steps as usize);
-    let sequences = states.chunks_exact_mut(steps * units).zip(previous.chunks_exact_mut(steps * units));
-    for ((states, previous), y) in sequences.zip(y.chunks_exact_mut(units)) {
-        let mut hidden = vec![T::ZERO; units];
-        for (state, previous) in states.chunks_exact_mut(units).zip(previous.chunks_exact_mut(units)) {
-            previous.copy_from_slice(&hidden);
-            add_products(&hidden, recurrent, state);
-            for value in &mut *state {
-                *value = activate(*value, params);
-            }
-            hidden.copy_from_slice(state);
-        }
-        y.copy_from_slice(&hidden);
-    }
-    finish(&params.epilogue, step, y);
+    forward(params, step, [1, 0], steps, y, |state, _, hidden| {
+        add_products(hidden, recurrent, state);
+        state.iter_mut().for_each(|value| *value = activate(*value, params));
+        hidden.copy_from_slice(state);
+    });
 }
 
 /// Twin of `simple_rnn_backward.wgsl`: back-propagation through time.
 ///
-/// `recurrent`: (S, S); `dy`: (N, S), gradient of the last hidden state; `states`: (N, T, S), in: the hidden states, out:
-/// the gradient `dz` of what they were made from.
-pub fn simple_rnn_backward<T: Real>(params: &Recurrent, recurrent: &[T], dy: &[T], states: &mut [T]) {
-    let (units, steps) = (params.stored_units as usize, params.steps as usize);
-    let recurrent = transpose(recurrent, units);
-    for (states, dy) in states.chunks_exact_mut(steps * units).zip(dy.chunks_exact(units)) {
-        let mut dh = dy.to_vec();
-        for dz in states.chunks_exact_mut(units).rev() {
-            for (dz, &dh) in dz.iter_mut().zip(&dh) {
-                *dz = without_tiny(dh) * activation_slope(*dz, params);
-            }
-            dh.fill(T::ZERO);
-            add_products(dz, &recurrent, &mut dh);
+/// `recurrent`: (S, S); `dy`: (N, S), gradient of the last hidden state.
+pub fn simple_rnn_backward<T: Real>(params: &Recurrent, recurrent: &[T], dy: &[T], steps: &mut RecurrentSteps<T>) {
+    let retreat = |place: usize, steps: &mut RecurrentSteps<T>, dh: &mut [T]| {
+        for (dz, dh) in steps.gates[at(params, place, 1)].iter_mut().zip(dh) {
+            *dz = *dh * activation_slope(*dz, params);
+            *dh = T::ZERO;
         }
-    }
+    };
+    backward(params, recurrent, dy, 1, steps, retreat, |steps| &steps.gates);
 }
 
 /// Magnitude below which the gradient of a state counts as zero.
@@ -279,7 +275,6 @@ mod tests {
 
     const UNITS: usize = 3;
     const SEQUENCES: usize = 2;
-    /// Sequences times steps.
     const PLACES: usize = 4 * SEQUENCES;
     const TOLERANCE: f64 = 1e-8;
 
@@ -294,103 +289,65 @@ mod tests {
         numbers.into_iter().map(|number| limit * number).collect()
     }
 
-    /// Weight gradient as a dense layer computes it: the hidden states before each step times `dz`.
-    fn weight_gradient(previous: &[f64], dz: &[f64], gates: usize) -> Vec<f64> {
-        let mut gradient = vec![0.0; UNITS * gates * UNITS];
-        add_transposed_products(previous, UNITS, dz, gates * UNITS, &mut gradient);
-        gradient
-    }
+    type Forward = fn(&Recurrent, &Step, [&[f64]; 2], &mut RecurrentSteps<f64>, &mut [f64]);
+    type Backward<T> = fn(&Recurrent, &[T], &[T], &mut RecurrentSteps<T>);
 
-    #[test]
-    fn lstm_backward_is_the_derivative_of_the_forward_pass() {
-        let params = params(activation::TANH);
-        let recurrent = numbers(UNITS * 4 * UNITS, 1, 1.0);
-        // So large that some gates are at the ends of the hard sigmoid.
-        let products = numbers(PLACES * 4 * UNITS, 2, 3.5);
+    /// Compares a backward pass with finite differences of the forward pass. Returns the gates.
+    fn check(params: &Recurrent, gates: usize, limit: f64, (forward, backward): (Forward, Backward<f64>)) -> Vec<f64> {
+        let recurrent = numbers(UNITS * gates * UNITS, 1, 1.0);
+        let bias = numbers(gates * UNITS, 4, 0.5);
+        let input = numbers(PLACES * gates * UNITS, 2, limit);
         let dy = numbers(SEQUENCES * UNITS, 3, 1.0);
-        let forward = |recurrent: &[f64], products: &[f64]| {
-            let mut gates = products.to_vec();
-            let (mut cells, mut previous) = (vec![0.0; PLACES * UNITS], vec![0.0; PLACES * UNITS]);
-            let mut y = vec![0.0; dy.len()];
-            lstm_forward(&params, &Step::default(), recurrent, &mut gates, &mut cells, &mut previous, &mut y);
-            (dot(&y, &dy), gates, cells, previous)
+        let run = |recurrent: &[f64], bias: &[f64], input: &[f64]| {
+            let (mut steps, mut y) = (RecurrentSteps::from(input.to_vec()), vec![0.0; dy.len()]);
+            forward(params, &Step::default(), [recurrent, bias], &mut steps, &mut y);
+            (dot(&y, &dy), steps)
         };
-        let (_, mut gates, mut cells, previous) = forward(&recurrent, &products);
-        assert!(gates.contains(&0.0) && gates.contains(&1.0));
-        lstm_backward(&params, &recurrent, &dy, &mut cells, &mut gates);
-        assert_gradient_within(TOLERANCE, &products, &gates, |moved| forward(&recurrent, moved).0);
-        let gradient = weight_gradient(&previous, &gates, 4);
-        assert_gradient_within(TOLERANCE, &recurrent, &gradient, |moved| forward(moved, &products).0);
-    }
-
-    #[test]
-    fn decaying_gradients_become_zero_and_not_subnormal() {
-        const STEPS: usize = 400;
-        let params = Recurrent { steps: 400, sequences: 1, ..params(activation::TANH) };
-        let (dy, recurrent) = ([1.0; UNITS], [0.01; UNITS * 4 * UNITS]);
-        let values = |blocks: usize| vec![0.5_f32; STEPS * blocks * UNITS];
-        let (mut dz, mut cells) = (values(4), values(1));
-        lstm_backward(&params, &recurrent, &dy, &mut cells, &mut dz);
-        let (mut dx, mut dq) = (values(3), values(3));
-        let steps = GruSteps { gates: &mut dx, products: &mut dq };
-        gru_backward(&params, &recurrent[..UNITS * 3 * UNITS], &dy, &values(1), steps, &mut [0.0; UNITS]);
-        let mut states = values(1);
-        simple_rnn_backward(&params, &recurrent[..UNITS * UNITS], &dy, &mut states);
-        for gradient in [dz, cells, dx, dq, states] {
-            assert!(gradient.iter().all(|value| *value == 0.0 || value.is_normal()));
-            assert!(gradient[..UNITS].iter().all(|&value| value == 0.0), "the gradient of the first step");
-        }
-    }
-
-    #[test]
-    fn simple_rnn_backward_is_the_derivative_of_the_forward_pass() {
-        let recurrent = numbers(UNITS * UNITS, 1, 1.0);
-        let products = numbers(PLACES * UNITS, 2, 1.5);
-        let dy = numbers(SEQUENCES * UNITS, 3, 1.0);
-        for activation in [activation::TANH, activation::RELU] {
-            let params = params(activation);
-            let forward = |recurrent: &[f64], products: &[f64]| {
-                let (mut states, mut previous) = (products.to_vec(), vec![0.0; PLACES * UNITS]);
-                let mut y = vec![0.0; dy.len()];
-                simple_rnn_forward(&params, &Step::default(), recurrent, &mut states, &mut previous, &mut y);
-                (dot(&y, &dy), states, previous)
-            };
-            let (_, mut states, previous) = forward(&recurrent, &products);
-            assert_eq!(states.contains(&0.0), activation == activation::RELU);
-            simple_rnn_backward(&params, &recurrent, &dy, &mut states);
-            assert_gradient_within(TOLERANCE, &products, &states, |moved| forward(&recurrent, moved).0);
-            let gradient = weight_gradient(&previous, &states, 1);
-            assert_gradient_within(TOLERANCE, &recurrent, &gradient, |moved| forward(moved, &products).0);
-        }
-    }
-
-    #[test]
-    fn gru_backward_is_the_derivative_of_the_forward_pass() {
-        let recurrent = numbers(UNITS * 3 * UNITS, 1, 1.0);
-        let bias = numbers(3 * UNITS, 4, 0.5);
-        let input = numbers(PLACES * 3 * UNITS, 2, 1.5);
-        let dy = numbers(SEQUENCES * UNITS, 3, 1.0);
-        for activation in [activation::TANH, activation::RELU] {
-            let params = params(activation);
-            let forward = |recurrent: &[f64], bias: &[f64], input: &[f64]| {
-                let (mut gates, mut products) = (input.to_vec(), vec![0.0; input.len()]);
-                let (mut previous, mut y) = (vec![0.0; PLACES * UNITS], vec![0.0; dy.len()]);
-                let steps = GruSteps { gates: &mut gates, products: &mut products };
-                gru_forward(&params, &Step::default(), [recurrent, bias], steps, &mut previous, &mut y);
-                (dot(&y, &dy), gates, products, previous)
-            };
-            let (_, mut gates, mut products, previous) = forward(&recurrent, &bias, &input);
-            assert_eq!(gates.contains(&0.0), activation == activation::RELU);
-            let steps = GruSteps { gates: &mut gates, products: &mut products };
-            gru_backward(&params, &recurrent, &dy, &previous, steps, &mut vec![0.0; dy.len()]);
-            assert_gradient_within(TOLERANCE, &input, &gates, |moved| forward(&recurrent, &bias, moved).0);
-            let gradient = weight_gradient(&previous, &products, 3);
-            assert_gradient_within(TOLERANCE, &recurrent, &gradient, |moved| forward(moved, &bias, &input).0);
+        let (_, mut steps) = run(&recurrent, &bias, &input);
+        let values = steps.gates.clone();
+        backward(params, &recurrent, &dy, &mut steps);
+        assert_gradient_within(TOLERANCE, &input, &steps.gates, |moved| run(&recurrent, &bias, moved).0);
+        // As a dense layer computes them: the hidden states before each step times the gradients of the products.
+        let products = if gates == 3 { &steps.own } else { &steps.gates };
+        let mut gradient = vec![0.0; recurrent.len()];
+        add_transposed_products(&steps.previous, UNITS, products, bias.len(), &mut gradient);
+        assert_gradient_within(TOLERANCE, &recurrent, &gradient, |moved| run(moved, &bias, &input).0);
+        if gates == 3 {
             let mut gradient = vec![0.0; bias.len()];
             for dq in products.chunks_exact(bias.len()) {
                 gradient.iter_mut().zip(dq).for_each(|(gradient, dq)| *gradient += dq);
             }
-            assert_gradient_within(TOLERANCE, &bias, &gradient, |moved| forward(&recurrent, moved, &input).0);
+            assert_gradient_within(TOLERANCE, &bias, &gradient, |moved| run(&recurrent, moved, &input).0);
+        }
+        values
+    }
+
+    #[test]
+    fn backward_passes_are_derivatives_of_forward_passes() {
+        // So large that some gates are at the ends of the hard sigmoid.
+        let gates = check(&params(activation::TANH), 4, 3.5, (lstm_forward, lstm_backward));
+        assert!(gates.contains(&0.0) && gates.contains(&1.0));
+        for activation in [activation::TANH, activation::RELU] {
+            let simple = check(&params(activation), 1, 1.5, (simple_rnn_forward, simple_rnn_backward));
+            let gru = check(&params(activation), 3, 1.5, (gru_forward, gru_backward));
+            assert!([simple, gru].iter().all(|gates| gates.contains(&0.0) == (activation == activation::RELU)));
+        }
+    }
+
+    #[test]
+    fn decaying_gradients_become_zero_and_not_subnormal() {
+        let params = Recurrent { steps: 400, sequences: 1, ..params(activation::TANH) };
+        let passes: [(usize, Backward<f32>); 3] = [(4, lstm_backward), (3, gru_backward), (1, simple_rnn_backward)];
+        for (gates, backward) in passes {
+            let values = |blocks: usize| vec![0.5_f32; 400 * blocks * UNITS];
+            let own = values(if gates == 4 { 1 } else { gates });
+            let mut steps = RecurrentSteps { own, previous: values(1), ..RecurrentSteps::from(values(gates)) };
+            backward(&params, &vec![0.01; UNITS * gates * UNITS], &[1.0; UNITS], &mut steps);
+            let written = if gates == 1 { vec![steps.gates] } else { vec![steps.gates, steps.own] };
+            for gradient in written {
+                assert!(gradient.iter().all(|value| *value == 0.0 || value.is_normal()));
+                assert!(gradient[..UNITS].iter().all(|&value| value == 0.0), "the gradient of the first step");
+            }
         }
     }
 }

@@ -108,7 +108,13 @@ impl<T: Real> Block<T> {
 /// outside of the velocity and with Nesterov's look ahead.
 ///
 /// All slices: (elements); `blocks`: one for each 256 elements.
-pub fn sgd<T: Real>(update: &Update<T>, blocks: &[Block<T>], gradients: &[T], weights: &mut [T], velocity: &mut [T]) {
+pub fn sgd<T: Real>(
+    update: &Update<T>,
+    blocks: &[Block<T>],
+    gradients: &[T],
+    weights: &mut [T],
+    [velocity, _]: [&mut [T]; 2],
+) {
     for (i, block) in moving(update, blocks, gradients.len()) {
         let rate = update.learning_rate * block.learning_rate;
         let gradient = block.penalised(update.gradient_scale * gradients[i], weights[i]);
@@ -127,7 +133,7 @@ pub fn rmsprop<T: Real>(
     blocks: &[Block<T>],
     gradients: &[T],
     weights: &mut [T],
-    mean_square: &mut [T],
+    [mean_square, _]: [&mut [T]; 2],
 ) {
     for (i, block) in moving(update, blocks, gradients.len()) {
         let rate = update.learning_rate * block.learning_rate;
@@ -146,8 +152,7 @@ pub fn adadelta<T: Real>(
     blocks: &[Block<T>],
     gradients: &[T],
     weights: &mut [T],
-    mean_square: &mut [T],
-    mean_square_update: &mut [T],
+    [mean_square, mean_square_update]: [&mut [T]; 2],
 ) {
     for (i, block) in moving(update, blocks, gradients.len()) {
         let rate = update.learning_rate * block.learning_rate;
@@ -169,8 +174,7 @@ pub fn adam<T: Real>(
     blocks: &[Block<T>],
     gradients: &[T],
     weights: &mut [T],
-    mean: &mut [T],
-    mean_square: &mut [T],
+    [mean, mean_square]: [&mut [T]; 2],
 ) {
     for (i, block) in moving(update, blocks, gradients.len()) {
         let rate = update.learning_rate * block.learning_rate;
@@ -189,14 +193,13 @@ pub fn adamw<T: Real>(
     blocks: &[Block<T>],
     gradients: &[T],
     weights: &mut [T],
-    mean: &mut [T],
-    mean_square: &mut [T],
+    states: [&mut [T]; 2],
 ) {
     for (i, block) in moving(update, blocks, gradients.len()) {
         weights[i] -= update.decay_rate * block.learning_rate * block.weight_decay * weights[i];
     }
     let unpenalised: Vec<Block<T>> = blocks.iter().map(|block| Block { weight_decay: T::ZERO, ..*block }).collect();
-    adam(update, &unpenalised, gradients, weights, mean, mean_square);
+    adam(update, &unpenalised, gradients, weights, states);
 }
 
 /// Twin of `average.wgsl`: `s = keep·s + (1 - keep)·w`; `mode` is the step's: 0 nothing, 1 that, 2 and then `w = s`.
@@ -223,7 +226,6 @@ fn moving<T: Real>(
     (0..elements).map(|i| (i, blocks[i / BLOCK_ELEMENTS as usize])).filter(|(_, block)| block.frozen_from > update.step)
 }
 
-/// Moves an exponential average towards `value`.
 fn follow<T: Real>(average: &mut T, keep: T, value: T) {
     *average = keep * *average + (T::ONE - keep) * value;
 }

@@ -17,6 +17,8 @@ use crate::error::EngineError;
 use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
 pub use classifier::Classifier;
 pub use examiner::{Examiner, TrainedPart};
+#[cfg(feature = "wgsl")]
+pub(super) use network::{recurrent_backward, recurrent_forward};
 use trainer::ReferenceTrainer;
 
 pub struct ReferenceBackend<T> {

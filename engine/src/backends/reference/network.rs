@@ -6,9 +6,9 @@ mod tests;
 use shaders::Real;
 use shaders::params::{
     Add, Attention, BatchNorm, ChannelSoftmax, Concatenate, Conv2d, Dense, Elementwise, Epilogue, LayerNorm,
-    LocalResponse, PixelProducts, Pool, SentenceSum, Step, Transpose,
+    LocalResponse, PixelProducts, Pool, Recurrent, SentenceSum, Step, Transpose,
 };
-use shaders::reference::{self as twin, Attended, GruSteps, Normalizer};
+use shaders::reference::{self as twin, Attended, Normalizer, RecurrentSteps};
 
 use crate::model::{Cell, PoolKind, Stage, StageKind, Stages};
 
@@ -34,6 +34,30 @@ pub(super) struct Kept<T> {
     /// Winning taps of a pooling stage.
     taps: Vec<u32>,
     numbers: Vec<Vec<T>>,
+    steps: RecurrentSteps<T>,
+}
+
+/// Twin of a recurrent layer's forward pass. The weights are the recurrent ones and their bias, if it has one.
+type RecurrentForward<T> = fn(&Recurrent, &Step, [&[T]; 2], &mut RecurrentSteps<T>, &mut [T]);
+
+/// Returns the twin of the forward pass of layers of `cell`.
+pub(in crate::backends) fn recurrent_forward<T: Real>(cell: Cell) -> RecurrentForward<T> {
+    match cell {
+        Cell::Lstm => twin::lstm_forward,
+        Cell::Gru(_) => twin::gru_forward,
+        Cell::SimpleRnn(_) => twin::simple_rnn_forward,
+    }
+}
+
+/// Returns the twin of the backward pass of layers of `cell`, with their recurrent weights and output gradients.
+pub(in crate::backends) fn recurrent_backward<T: Real>(
+    cell: Cell,
+) -> fn(&Recurrent, &[T], &[T], &mut RecurrentSteps<T>) {
+    match cell {
+        Cell::Lstm => twin::lstm_backward,
+        Cell::Gru(_) => twin::gru_backward,
+        Cell::SimpleRnn(_) => twin::simple_rnn_backward,
+    }
 }
 
 impl<T: Real> Network<T> {
@@ -242,23 +266,10 @@ impl<T: Real> Network<T> {
         let [kernel, recurrent, bias] = [0, 1, 2].map(|place| &self.tensors[stage.tensor + place]);
         let mut gates = vec![T::ZERO; (product.rows * product.outputs) as usize];
         twin::dense_forward(&product, step, &self.values[stage.inputs[0]], kernel, bias, &mut gates);
-        let mut previous = vec![T::ZERO; (product.rows * params.stored_units) as usize];
-        // An LSTM keeps its cells, and a GRU its products with the state.
-        let mut kept = Vec::new();
-        match cell {
-            Cell::Lstm => {
-                kept = previous.clone();
-                twin::lstm_forward(&params, step, recurrent, &mut gates, &mut kept, &mut previous, y);
-            }
-            Cell::Gru(_) => {
-                kept = gates.clone();
-                let weights = [recurrent.as_slice(), &self.tensors[stage.tensor + 3]];
-                let steps = GruSteps { gates: &mut gates, products: &mut kept };
-                twin::gru_forward(&params, step, weights, steps, &mut previous, y);
-            }
-            Cell::SimpleRnn(_) => twin::simple_rnn_forward(&params, step, recurrent, &mut gates, &mut previous, y),
-        }
-        self.kept[index].numbers = vec![gates, kept, previous];
+        let recurrent_bias: &[T] = if cell.has_recurrent_bias() { &self.tensors[stage.tensor + 3] } else { &[] };
+        let mut steps = RecurrentSteps::from(gates);
+        recurrent_forward(cell)(&params, step, [recurrent, recurrent_bias], &mut steps, y);
+        self.kept[index].steps = steps;
     }
 }
 
@@ -429,25 +440,17 @@ impl<T: Real> Network<T> {
 
     fn recurrent_backward(&mut self, index: usize, stage: &Stage, cell: Cell, step: &Step, dy: &[T]) {
         let params = self.stages.recurrent_params(stage, cell, self.rows, ALIGNMENT);
-        let mut numbers = std::mem::take(&mut self.kept[index].numbers);
-        let [gates, kept, previous] = numbers.as_mut_slice() else { unreachable!("three lists were kept") };
-        let recurrent = &self.tensors[stage.tensor + 1];
-        // The gates become the gradients of their inputs.
-        match cell {
-            Cell::Lstm => twin::lstm_backward(&params, recurrent, dy, kept, gates),
-            Cell::Gru(_) => {
-                let steps = GruSteps { gates, products: kept };
-                twin::gru_backward(&params, recurrent, dy, previous, steps, &mut vec![T::ZERO; dy.len()]);
-            }
-            Cell::SimpleRnn(_) => twin::simple_rnn_backward(&params, recurrent, dy, gates),
-        }
+        let mut steps = std::mem::take(&mut self.kept[index].steps);
+        // The values of the steps become their gradients.
+        recurrent_backward(cell)(&params, &self.tensors[stage.tensor + 1], dy, &mut steps);
+        let RecurrentSteps { gates, own, previous, .. } = &steps;
         let input = self.stages.recurrent_input_params(stage, cell, self.rows, ALIGNMENT);
         let x = &self.values[stage.inputs[0]];
         let gradients = weight_gradient(&input, x, gates);
         self.gradients[stage.tensor].copy_from_slice(&gradients[0]);
         self.gradients[stage.tensor + 2].copy_from_slice(&gradients[1]);
         let state = self.stages.recurrent_state_params(stage, cell, self.rows, ALIGNMENT);
-        let into_products = if cell.has_recurrent_bias() { &*kept } else { &*gates };
+        let into_products = if cell.has_recurrent_bias() { own } else { gates };
         let gradients = weight_gradient(&state, previous, into_products);
         self.gradients[stage.tensor + 1].copy_from_slice(&gradients[0]);
         if cell.has_recurrent_bias() {

@@ -223,13 +223,14 @@ impl<T: Real> Updater<T> {
                 frozen_from: job.frozen_from(&spec.multipliers),
             };
             let blocks = vec![block; weights.len().div_ceil(BLOCK_ELEMENTS as usize)];
-            match job.optimizer.rule {
-                Rule::Sgd { .. } | Rule::Nesterov { .. } => twin::sgd(&update, &blocks, gradient, weights, first),
-                Rule::RmsProp { .. } => twin::rmsprop(&update, &blocks, gradient, weights, first),
-                Rule::Adadelta { .. } => twin::adadelta(&update, &blocks, gradient, weights, first, second),
-                Rule::Adam { decoupled: false, .. } => twin::adam(&update, &blocks, gradient, weights, first, second),
-                Rule::Adam { decoupled: true, .. } => twin::adamw(&update, &blocks, gradient, weights, first, second),
-            }
+            let optimizer = match job.optimizer.rule {
+                Rule::Sgd { .. } | Rule::Nesterov { .. } => twin::sgd,
+                Rule::RmsProp { .. } => twin::rmsprop,
+                Rule::Adadelta { .. } => twin::adadelta,
+                Rule::Adam { decoupled: false, .. } => twin::adam,
+                Rule::Adam { decoupled: true, .. } => twin::adamw,
+            };
+            optimizer(&update, &blocks, gradient, weights, [first, second]);
         }
         for (weights, shadow) in tensors.iter_mut().zip(&mut self.shadow) {
             twin::average(step.average, real(f64::from(step.average_keep)), weights, shadow);

@@ -47,7 +47,6 @@ impl StoredShape {
 }
 
 impl TensorLayout {
-    /// Returns the number of stored elements.
     pub(super) fn elements(&self) -> u32 {
         let StoredShape { outer, stored_inner, groups, stored_columns, .. } = self.shape;
         outer * stored_inner * groups * stored_columns
@@ -72,7 +71,6 @@ impl TensorLayout {
         })
     }
 
-    /// Writes a tensor's logical elements into the arena.
     pub(super) fn store(&self, tensor: &[f32], arena: &mut [f32]) {
         let columns = self.shape.columns as usize;
         for (run, values) in self.runs().zip(tensor.chunks_exact(columns)) {
@@ -80,7 +78,6 @@ impl TensorLayout {
         }
     }
 
-    /// Reads a tensor's logical elements from the arena.
     pub(super) fn load(&self, arena: &[f32]) -> Vec<f32> {
         self.runs().flat_map(|run| &arena[run]).copied().collect()
     }

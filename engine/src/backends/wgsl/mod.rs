@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 mod broken_tests;
+mod builder;
 mod device;
 #[cfg(test)]
 mod kernel_tests;
@@ -139,7 +140,8 @@ impl WgslBackend {
         let mut choices = self.choices.take();
         let (device, clock) = (Rc::clone(&self.device), Rc::clone(&self.clock));
         let trainer = WgslTrainer::new(device, clock, &mut choices, job, setup).await;
-        if let (Some(keeper), Some(_)) = (&self.keeper, trainer.as_ref().ok().and_then(WgslTrainer::tuning_seconds)) {
+        let was_tuned = trainer.as_ref().is_ok_and(|trainer| trainer.preparation().tuning_seconds.is_some());
+        if let (Some(keeper), true) = (&self.keeper, was_tuned) {
             keeper.keep(&choices_key(&self.device), &choices.text());
         }
         self.choices.replace(choices);

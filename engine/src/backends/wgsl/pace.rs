@@ -27,7 +27,6 @@ impl Pace {
         Self { work: first, largest, latency_seconds, noted: (0, 0, 0.0), submission_seconds: TARGET_SECONDS }
     }
 
-    /// Returns the work of the next submission.
     pub(super) fn work(self) -> u64 {
         self.work
     }

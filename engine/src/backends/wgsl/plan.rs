@@ -1,7 +1,6 @@
 //! Plan of a job as plain data: buffers, and recordings of the launches of a step.
 
 mod arenas;
-mod builder;
 mod contents;
 mod gradient_parts;
 mod input;
@@ -15,6 +14,7 @@ use results::InputMode;
 use shaders::Stored;
 use shaders::params::{Blend, MAX_HEAD_SIZE, Softmax, StepResult};
 
+use super::builder::Builder;
 use super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
 use super::products::Product;
 use super::recording::{BufferPlan, BufferRange, Recording, STEP_STRIDE_BYTES};
@@ -25,7 +25,6 @@ use crate::model::{Model, ModelError, Stage, StageKind, Stages, Words};
 use crate::trainer::{EvaluationSet, TrainingJob};
 use crate::training::Loss;
 use arenas::{Arenas, gradient_scale};
-pub(super) use builder::Builder;
 pub(super) use contents::Contents;
 use input::BatchInput;
 pub(super) use input::Streamed;
@@ -66,7 +65,6 @@ impl TrainingSetup {
         Self { devices, exchanging, ..Self::STANDARD }
     }
 
-    /// One device with this input mode.
     pub(super) fn of_input(input: InputMode) -> Self {
         Self { input, ..Self::STANDARD }
     }

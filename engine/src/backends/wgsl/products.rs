@@ -62,13 +62,11 @@ impl Product {
         is_divided.then_some(SumParts { elements, parts, accumulate: 0, reserved: 0 })
     }
 
-    /// Returns the number of multiplications and additions.
     pub(super) fn flops(&self) -> u64 {
         let Extents { rows, columns, depth, parts } = self.extents();
         2 * volume(&[rows, columns, depth, parts])
     }
 
-    /// Returns the values of the kernels' constants.
     pub(super) fn constants(&self) -> Vec<(&'static str, f64)> {
         match self.params {
             Params::Dense(_) | Params::Recurrent(..) => Vec::new(),
@@ -206,17 +204,7 @@ fn volume(sides: &[u32]) -> u64 {
 /// A dense layer without activation, whose gradients are summed in parts of 16 rows; for tests.
 #[cfg(test)]
 pub(super) fn dense(rows: u32, inputs: u32, outputs: u32) -> Dense {
-    Dense {
-        rows,
-        inputs,
-        outputs,
-        units: outputs,
-        rows_per_part: 16,
-        part_stride: 0,
-        bias_offset: 0,
-        reserved: 0,
-        epilogue: shaders::params::Epilogue::default(),
-    }
+    Dense { rows, inputs, outputs, units: outputs, rows_per_part: 16, ..Dense::default() }
 }
 
 /// A recurrent layer with tanh; for tests.
@@ -228,7 +216,6 @@ pub(super) fn recurrent(sequences: u32, steps: u32, units: u32) -> Recurrent {
         units,
         stored_units: units.next_multiple_of(4),
         activation: shaders::params::activation::TANH,
-        reserved: [0; 3],
-        epilogue: shaders::params::Epilogue::default(),
+        ..Recurrent::default()
     }
 }

@@ -1,6 +1,7 @@
 //! Device work as plain data.
 
 use shaders::Kernel;
+use shaders::params::Step;
 
 use crate::trainer::EvaluationSet;
 
@@ -66,7 +67,6 @@ pub(crate) struct BufferRange {
 }
 
 impl BufferRange {
-    /// Returns true if the ranges overlap.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         self.buffer == other.buffer
             && self.offset_bytes < other.offset_bytes + other.bytes
@@ -121,8 +121,16 @@ pub(super) struct Exchange {
     pub(super) combination: Combination,
 }
 
+/// Part of the gradient arena, in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GradientPart {
+    pub(super) offset: u32,
+    pub(super) elements: u32,
+    /// Number of launches after which it is complete.
+    pub(super) after: usize,
+}
+
 impl Exchange {
-    /// Returns true if devices wait for its result.
     pub(super) fn is_waited_for(&self) -> bool {
         self.after == self.until
     }
@@ -138,12 +146,13 @@ pub(crate) enum Combination {
     Moments { channels: u32, pixels_of_sample: u32, pixels_per_part: u32 },
 }
 
-/// Operations per invocation of a kernel that is not a product and does little work on a few values.
-const OPERATIONS_PER_INVOCATION: u64 = 64;
-
-/// Returns the approximate number of operations of a kernel that is not a product.
-pub(super) fn operations_of(invocations: u64) -> u64 {
-    OPERATIONS_PER_INVOCATION * invocations
+pub(super) fn step_rows(steps: impl IntoIterator<Item = Step>) -> Vec<u8> {
+    let mut rows = Vec::new();
+    for step in steps {
+        rows.extend(bytemuck::bytes_of(&step));
+        rows.resize(rows.len().next_multiple_of(STEP_STRIDE_BYTES as usize), 0);
+    }
+    rows
 }
 
 /// Returns the workgroups, in x and y, that hold `invocations` invocations of a kernel.

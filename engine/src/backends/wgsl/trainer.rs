@@ -133,11 +133,6 @@ impl WgslTrainer {
         Ok(Plan::new(job, setup, device.largest_binding_bytes(), choices)?.bytes())
     }
 
-    /// Seconds spent on timing kernels for this trainer, if any were timed.
-    pub(super) fn tuning_seconds(&self) -> Option<f64> {
-        self.facts.tuning_seconds
-    }
-
     pub(super) async fn read_arena(&self, arena: usize, stored: Stored) -> Result<Vec<f32>, EngineError> {
         let bytes = stored.bytes() * u64::from(arena_elements(&self.plan.tensors));
         Ok(numbers(stored, &self.buffers.read(&self.device, arena, bytes).await?))

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use shaders::Stored;
 
+use super::builder::Builder;
 use super::device::Device;
 use super::device::buffer::Buffers;
 use super::device::executor::{Executor, Timestamps};
 use super::products::Product;
-use super::recording::{BufferContents, BufferPlan, BufferRange, Dispatch, Recording, STEP_STRIDE_BYTES, workgroups};
+use super::recording::{Recording, STEP_STRIDE_BYTES};
 use super::variants::{Abilities, Variant};
 use crate::clock::Clock;
 use crate::error::EngineError;
@@ -18,8 +19,7 @@ use crate::error::EngineError;
 const TRIAL_SECONDS: f64 = 0.004;
 /// Number of timings per variant. The best counts.
 const TRIALS: usize = 3;
-/// Maximum number of repetitions per submission.
-const MAX_REPETITIONS: u32 = 256;
+const MAX_REPETITIONS: usize = 256;
 /// Latency above which only the device's own clock can time it.
 const MAX_LATENCY_SECONDS: f64 = 0.02;
 /// Maximum time relative to the default for another variant to be chosen, so that noise does not decide.
@@ -43,7 +43,6 @@ pub(super) struct TunedKernel {
 }
 
 impl Choices {
-    /// Creates an empty set of choices.
     pub(super) fn new(abilities: Abilities) -> Self {
         Self { abilities, by_product: BTreeMap::new() }
     }
@@ -58,7 +57,6 @@ impl Choices {
         serde_json::to_string(&self.by_product).expect("words and finite numbers are always JSON")
     }
 
-    /// Returns the storage type of the kernels.
     pub(super) fn stored(&self) -> Stored {
         self.abilities.stored
     }
@@ -122,19 +120,27 @@ fn scratch_bytes(product: &Product) -> u64 {
     product.elements().iter().map(|elements| 4 * elements).sum()
 }
 
-/// Times all candidates for `product`.
 async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Result<TunedKernel, EngineError> {
-    let zeros = |name, bytes, uniform| BufferPlan { name, bytes, uniform, contents: BufferContents::Zeros };
-    let params = BufferContents::Bytes(product.params.bytes().to_vec());
-    let params =
-        BufferPlan { contents: params, ..zeros("tuned parameters", product.params.bytes().len() as u64, true) };
+    let mut builder = Builder::default();
     // A step without training, because dropout costs the same in every variant.
-    let mut plans = vec![params, zeros("tuned step", u64::from(STEP_STRIDE_BYTES), true)];
-    plans.extend(product.elements().iter().map(|elements| zeros("tuned operand", 4 * elements, false)));
+    let step = builder.uniform("tuned step", u64::from(STEP_STRIDE_BYTES));
+    let operands: Vec<_> =
+        product.elements().into_iter().map(|elements| builder.floats("tuned operand", elements)).collect();
+    let mut candidates = Vec::new();
+    for variant in product.candidates(device.abilities) {
+        builder.product(variant, product, &operands);
+        candidates.push((variant, builder.take_recording()));
+    }
+    let (plans, params) = builder.finish();
     let buffers = Buffers::new(device, &plans, 4).await?;
     let mut seconds = Vec::new();
-    for variant in product.candidates(device.abilities) {
-        seconds.push((variant, time(device, clock, &buffers, &plans, product, variant).await?));
+    for (variant, recording) in candidates {
+        let executor = async |launches: usize| {
+            let dispatches = vec![recording.dispatches[0].clone(); launches];
+            let repeated = Recording { dispatches, exchanges: Vec::new() };
+            Executor::new(device, &buffers, &repeated, params, step).await
+        };
+        seconds.push((variant, time(device, clock, executor).await?));
     }
     Ok(choose(&seconds))
 }
@@ -152,37 +158,20 @@ fn choose(seconds: &[(&'static Variant, f64)]) -> TunedKernel {
     choice
 }
 
-/// Returns the seconds of one launch: the best of a few trials, by the device's own clock if it has one.
+/// Returns the seconds of one launch: the best of a few trials, by the device's own clock if it has one. `executor`
+/// repeats the launch.
 async fn time(
     device: &Device,
     clock: &dyn Clock,
-    buffers: &Buffers,
-    plans: &[BufferPlan],
-    product: &Product,
-    variant: &Variant,
+    executor: impl AsyncFn(usize) -> Result<Executor, EngineError>,
 ) -> Result<f64, EngineError> {
-    let kernel = shaders::kernel(variant.kernel).expect("the name of a registered kernel");
-    let bind = |buffer| BufferRange { buffer, offset_bytes: 0, bytes: plans[buffer].bytes };
-    let recording = |launches: u32| Recording {
-        exchanges: Vec::new(),
-        dispatches: (0..launches)
-            .map(|_| Dispatch {
-                kernel,
-                constants: product.constants(),
-                params_offset_bytes: 0,
-                bindings: (2..plans.len()).map(bind).collect(),
-                workgroups: workgroups(variant.invocations(product), kernel.workgroup_size),
-                operations: product.flops(),
-            })
-            .collect(),
-    };
     let timestamps = Timestamps::new(device).await?;
     let mut launches = 1;
     let mut best = f64::INFINITY;
     let mut trials = 0;
     let mut warm = false;
     while trials < TRIALS {
-        let executor = Executor::new(device, buffers, &recording(launches), 0, 1).await?;
+        let executor = executor(launches).await?;
         let start = clock.now_seconds();
         let own_seconds = match &timestamps {
             Some(timestamps) => timestamps.seconds(device, &executor).await?,
@@ -197,7 +186,7 @@ async fn time(
         } else if seconds < TRIAL_SECONDS && launches < MAX_REPETITIONS {
             launches *= 4;
         } else {
-            best = best.min(seconds / f64::from(launches));
+            best = best.min(seconds / launches as f64);
             trials += 1;
         }
     }

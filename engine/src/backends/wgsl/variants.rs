@@ -14,7 +14,6 @@ pub(crate) struct Abilities {
     pub(super) software: bool,
     /// Minimum number of lanes in a subgroup; 0 without subgroups.
     pub(super) subgroup_lanes: u32,
-    /// Storage type of the kernels.
     pub(super) stored: Stored,
     /// True if workgroups have fewer than 256 invocations, as in WebGPU's compatibility mode.
     pub(super) small_workgroups: bool,
@@ -349,7 +348,6 @@ mod tests {
         assert_eq!(invocations, [3 * 18, 3 * 3 * 8, 3 * 2 * 64, 3 * 128, 3 * 2 * 256, 3 * 256]);
     }
 
-    /// Names of the candidates without their common prefix, the default's name.
     fn candidates(product: &Product, abilities: Abilities) -> Vec<&'static str> {
         let default = product.variants()[0].kernel;
         product.candidates(abilities).map(|variant| variant.kernel.trim_start_matches(default)).collect()

@@ -21,11 +21,9 @@ pub async fn adapters() -> Vec<Adapter> {
 /// Optional WebGPU features that the kernels use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Features {
-    /// True if the adapter supports f16 in kernels.
     pub f16: bool,
     /// Minimum number of lanes in a subgroup; 0 without subgroups.
     pub subgroup_lanes: u32,
-    /// True if the adapter supports timestamp queries.
     pub timestamps: bool,
     /// Number of rows and columns of the f16 matrices that the adapter's matrix units multiply with f32 sums; 0 if it
     /// lists no shape that the kernels support.
@@ -125,7 +123,6 @@ impl Features {
         }
     }
 
-    /// Returns the features without these.
     pub(crate) fn without(self, features: &[Feature]) -> Self {
         Self {
             f16: self.f16 && !features.contains(&Feature::F16),
@@ -244,7 +241,6 @@ impl From<Stored> for KernelSet {
     }
 }
 
-/// Error message for an adapter without f16.
 const LACKS_F16: &str = if cfg!(target_arch = "wasm32") {
     "this browser does not support WebGPU's feature `shader-f16` here; on Linux, Chrome supports it on NVIDIA's GPUs \
      with driver 615.71 or newer, and native-runner with older ones"
@@ -264,7 +260,6 @@ impl KernelSet {
         }
     }
 
-    /// Returns the precision to suggest instead.
     pub(super) fn instead(self) -> &'static str {
         if self.precision() == Precision::F16Matrix { "f16" } else { "f32" }
     }

@@ -60,7 +60,6 @@ impl Executor {
             .await
     }
 
-    /// Returns the number of launches in the recording.
     pub(crate) fn launches(&self) -> usize {
         self.launches.len()
     }
@@ -184,7 +183,6 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipelines {
-    /// Creates an empty cache.
     pub(crate) fn new(device: &wgpu::Device) -> Self {
         let step_size = NonZeroU64::new(size_of::<shaders::params::Step>() as u64);
         let step_entry = layout_entry(0, wgpu::BufferBindingType::Uniform, true, step_size);
@@ -206,18 +204,15 @@ impl Pipelines {
         Ok(())
     }
 
-    /// Returns the pipeline of a launch in a compiled recording.
     pub(crate) fn get(&self, dispatch: &Dispatch) -> Pipeline {
         self.by_key.borrow()[&dispatch.pipeline_key()].clone()
     }
 
-    /// Returns the bind group layout of the step table.
     pub(crate) fn step_layout(&self) -> &wgpu::BindGroupLayout {
         &self.step_layout
     }
 }
 
-/// Prefixes the driver's message with the kernel's name.
 fn name_kernel(key: &str, error: EngineError) -> EngineError {
     let named = |message: String| format!("kernel {}: {message}", key.trim());
     match error {
@@ -285,7 +280,6 @@ fn compile(device: &Device, dispatch: &Dispatch, step_layout: &wgpu::BindGroupLa
     Pipeline { pipeline, layout }
 }
 
-/// Size of a timestamp, a 64-bit count.
 const TIMESTAMP_BYTES: u64 = 8;
 /// Number of timestamps: one before the work and one after.
 const TIMESTAMPS: u32 = 2;

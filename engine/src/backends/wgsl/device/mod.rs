@@ -42,9 +42,7 @@ pub(crate) struct Device {
     adapter: Adapter,
     /// Abilities that determine which kernel variants run.
     pub(crate) abilities: Abilities,
-    /// True if the device supports timestamp queries.
     pub(crate) has_timestamps: bool,
-    /// Form of the kernels on this device.
     pub(crate) form: Form,
     fault: Arc<Mutex<Option<DriverFault>>>,
     counts: Cell<Counts>,
@@ -74,7 +72,6 @@ impl Drop for Device {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) buffers: u64,
-    /// Total size of the created buffers in bytes.
     pub(crate) buffer_bytes: u64,
     pub(crate) bind_groups: u64,
     pub(crate) pipelines: u64,
@@ -178,7 +175,6 @@ impl Device {
         })
     }
 
-    /// Counts a request to the driver.
     pub(crate) fn count(&self, note: impl FnOnce(&mut Counts)) {
         let mut counts = self.counts.get();
         note(&mut counts);
@@ -206,12 +202,10 @@ impl Device {
         &self.adapter
     }
 
-    /// Returns the storage type of kernels on this device.
     pub(crate) fn stored(&self) -> Stored {
         self.form.stored
     }
 
-    /// Returns the precision of these kernels.
     pub(crate) fn precision(&self) -> Precision {
         match (self.form.matrices, self.form.stored) {
             (Some(_), _) => Precision::F16Matrix,
@@ -309,7 +303,6 @@ impl Device {
         Ok(others[others.len() / 2])
     }
 
-    /// Returns true if the device makes empty submissions while it waits.
     pub(crate) fn submits_while_waiting(&self) -> bool {
         self.submits_while_waiting.get()
     }

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use shaders::params::{Attention, Epilogue, MAX_HEAD_SIZE};
 use shaders::reference as twin;
 
-use super::{ACTIVATIONS, Case, dropout_after, numbers, on_shapes, step, storable, with_epilogue};
+use super::{ACTIVATIONS, Case, dropout_after, numbers, on_shapes, single, step, storable, with_epilogue};
 
 /// Generates any number of tokens, heads from the smallest to the largest size, and flat and steep scores.
 fn shapes() -> impl Strategy<Value = Attention> {
@@ -14,43 +14,20 @@ fn shapes() -> impl Strategy<Value = Attention> {
     })
 }
 
-/// Returns the number of values in the result, and of queries in all heads.
-fn sizes(params: &Attention) -> (u32, u32) {
-    let queries = params.rows * params.tokens * params.heads;
-    (queries * params.head_size, queries)
-}
-
-fn queries_keys_and_values(params: &Attention) -> Vec<f32> {
-    with_epilogue(&params.epilogue, &step(params.rows), numbers(3 * sizes(params).0, 1))
-}
-
-/// Returns the twin's result and log-sum-exp.
-fn attended(params: &Attention, x: &[f32]) -> [Vec<f32>; 2] {
-    let (results, queries) = sizes(params);
-    let (mut y, mut log_sum_exp) = (vec![0.0; results as usize], vec![0.0; queries as usize]);
-    twin::attention_forward(params, x, &mut y, &mut log_sum_exp);
-    [storable(y), log_sum_exp]
-}
-
 #[test]
-fn attention_forward_equals_its_twin() {
+fn attention_kernels_equal_their_twins() {
     on_shapes(shapes(), |device, params| {
-        let x = queries_keys_and_values(&params);
-        let (results, queries) = sizes(&params);
+        let step = step(params.rows);
+        let queries = params.rows * params.tokens * params.heads;
+        let results = queries * params.head_size;
+        let x = with_epilogue(&params.epilogue, &step, numbers(3 * results, 1));
         let (y, log_sum_exp) = (vec![9.0; results as usize], vec![9.0; queries as usize]);
         let case = Case::new([&x], [&y, &log_sum_exp], |[x], [y, log_sum_exp]| {
             twin::attention_forward(&params, x, y, log_sum_exp);
         });
-        case.check(device, "attention_forward", (&params, &step(params.rows)), queries, 1e-5);
-    });
-}
-
-#[test]
-fn attention_query_gradient_equals_its_twin() {
-    on_shapes(shapes(), |device, params| {
-        let (x, step) = (queries_keys_and_values(&params), step(params.rows));
-        let (results, queries) = sizes(&params);
-        let [y, log_sum_exp] = attended(&params, &x);
+        case.check(device, "attention_forward", (&params, &step), queries, 1e-5);
+        let [y, log_sum_exp] = [0, 1].map(|place| single(&case.expected[place]));
+        let y = storable(y);
         let (dy, dx, means) = (numbers(results, 2), numbers(3 * results, 3), vec![9.0; queries as usize]);
         let inputs: [&[f32]; 4] = [&x, &y, &dy, &log_sum_exp];
         let case = Case::new(inputs, [&dx, &means], |[x, y, dy, log_sum_exp], [dx, means]| {
@@ -58,16 +35,7 @@ fn attention_query_gradient_equals_its_twin() {
             twin::attention_query_gradient(&params, &step, x, &attended, dy, dx, means);
         });
         case.check(device, "attention_query_gradient", (&params, &step), queries, 2e-5);
-    });
-}
-
-#[test]
-fn attention_key_value_gradient_equals_its_twin() {
-    on_shapes(shapes(), |device, params| {
-        let (x, step) = (queries_keys_and_values(&params), step(params.rows));
-        let (results, queries) = sizes(&params);
-        let [_, log_sum_exp] = attended(&params, &x);
-        let (dy, dx, means) = (numbers(results, 2), numbers(3 * results, 3), numbers(queries, 4));
+        let means = numbers(queries, 4);
         let inputs: [&[f32]; 4] = [&x, &dy, &log_sum_exp, &means];
         let case = Case::new(inputs, [&dx], |[x, dy, log_sum_exp, means], [dx]| {
             twin::attention_key_value_gradient(&params, &step, x, dy, log_sum_exp, means, dx);

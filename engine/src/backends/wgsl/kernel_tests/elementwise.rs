@@ -31,36 +31,18 @@ fn sums() -> impl Strategy<Value = Add> {
 }
 
 #[test]
-fn add_forward_equals_its_twin() {
+fn sums_equal_their_twins() {
     on_shapes(sums(), |device, params| {
-        let elements = params.pixels * params.channels;
-        let (a, b) = (numbers(elements, 1), numbers(elements / params.repeats, 2));
-        let y = vec![0.0; elements as usize];
-        Case::new([&a, &b], [&y], |[a, b], [y]| twin::add_forward(&params, &step(1), a, b, y)).check(
-            device,
-            "add_forward",
-            (&params, &step(1)),
-            elements / 4,
-            1e-6,
-        );
-    });
-}
-
-#[test]
-fn add_gradient_equals_its_twin_for_both_summands() {
-    on_shapes(sums(), |device, params| {
-        let elements = params.pixels * params.channels;
+        let (elements, step) = (params.pixels * params.channels, step(1));
+        let (a, b, y) = (numbers(elements, 1), numbers(elements / params.repeats, 2), vec![0.0; elements as usize]);
+        let case = Case::new([&a, &b], [&y], |[a, b], [y]| twin::add_forward(&params, &step, a, b, y));
+        case.check(device, "add_forward", (&params, &step), elements / 4, 1e-6);
         for repeats in [1, params.repeats] {
             let params = Add { repeats, ..params };
-            let x = with_epilogue(&params.epilogue, &step(1), numbers(elements / repeats, 2));
+            let x = with_epilogue(&params.epilogue, &step, numbers(elements / repeats, 2));
             let (dy, dx) = (numbers(elements, 1), numbers(elements / repeats, 3));
-            Case::new([&dy, &x], [&dx], |[dy, x], [dx]| twin::add_gradient(&params, &step(1), dy, x, dx)).check(
-                device,
-                "add_gradient",
-                (&params, &step(1)),
-                elements / repeats / 4,
-                1e-5,
-            );
+            let case = Case::new([&dy, &x], [&dx], |[dy, x], [dx]| twin::add_gradient(&params, &step, dy, x, dx));
+            case.check(device, "add_gradient", (&params, &step), elements / repeats / 4, 1e-5);
         }
     });
 }
@@ -99,18 +81,6 @@ fn spread(count: u32, stream: u32) -> Vec<f32> {
 }
 
 #[test]
-fn gelu_forward_equals_its_twin() {
-    on_shapes(1u32..200, |device, fours| {
-        // Dropout comes after the activation.
-        let params = elementwise(fours, dropout_after(activation::IDENTITY, 4 * fours));
-        let x = spread(params.elements, 1);
-        let y = vec![9.0; x.len()];
-        let case = Case::new([&x], [&y], |[x], [y]| twin::gelu_forward(&params, &step(1), x, y));
-        case.check(device, "gelu_forward", (&params, &step(1)), fours, 5e-7);
-    });
-}
-
-#[test]
 fn gelu_far_from_zero_is_zero_or_the_identity() {
     with_device(|device| {
         let params = elementwise(1, Epilogue { channels: 4, stored_channels: 4, ..Epilogue::default() });
@@ -124,8 +94,13 @@ fn gelu_far_from_zero_is_zero_or_the_identity() {
 }
 
 #[test]
-fn gelu_backward_and_pass_gradient_equal_their_twins() {
+fn gelu_and_pass_gradient_equal_their_twins() {
     on_shapes((1u32..200, 0..ACTIVATIONS.len(), 0u32..2), |device, (fours, kind, accumulate)| {
+        // Dropout comes after the activation.
+        let params = elementwise(fours, dropout_after(activation::IDENTITY, 4 * fours));
+        let (x, y) = (spread(params.elements, 1), vec![9.0; params.elements as usize]);
+        let case = Case::new([&x], [&y], |[x], [y]| twin::gelu_forward(&params, &step(1), x, y));
+        case.check(device, "gelu_forward", (&params, &step(1)), fours, 5e-7);
         let params = elementwise(fours, Epilogue { accumulate, ..dropout_after(ACTIVATIONS[kind], 4 * fours) });
         let (dy, dx) = (numbers(params.elements, 1), numbers(params.elements, 3));
         let x = with_epilogue(&params.epilogue, &step(1), spread(params.elements, 2));
@@ -148,25 +123,18 @@ fn positions() -> impl Strategy<Value = Position> {
 }
 
 #[test]
-fn position_forward_equals_its_twin() {
+fn positions_equal_their_twins() {
     on_shapes(positions(), |device, params| {
-        let (x, embedding) = (numbers(params.rows * params.values, 1), numbers(params.values, 2));
-        let (y, step) = (vec![9.0; x.len()], step(params.rows));
+        let (values, step) = (params.rows * params.values, step(params.rows));
+        let (x, embedding, y) = (numbers(values, 1), numbers(params.values, 2), vec![9.0; values as usize]);
         let case = Case::new([&x, &embedding], [&y], |[x, embedding], [y]| {
             twin::position_forward(&params, &step, x, embedding, y);
         });
-        case.check(device, "position_forward", (&params, &step), params.rows * params.values / 4, 1e-6);
-    });
-}
-
-#[test]
-fn position_gradient_equals_its_twin_part_by_part() {
-    on_shapes(positions(), |device, params| {
-        let dy = numbers(params.rows * params.values, 1);
+        case.check(device, "position_forward", (&params, &step), values / 4, 1e-6);
         let parts = params.rows.div_ceil(params.rows_per_part);
         let gradient = vec![0.0; (parts * params.part_stride) as usize];
-        let case = Case::new([&dy], [&gradient], |[dy], [parts]| twin::position_gradient(&params, dy, parts));
-        case.check(device, "position_gradient", (&params, &step(params.rows)), parts * params.values / 4, 1e-6);
+        let case = Case::new([&x], [&gradient], |[dy], [parts]| twin::position_gradient(&params, dy, parts));
+        case.check(device, "position_gradient", (&params, &step), parts * params.values / 4, 1e-6);
     });
 }
 
@@ -212,24 +180,16 @@ fn ids(params: &Embedding) -> Vec<f32> {
 }
 
 #[test]
-fn embedding_forward_equals_its_twin() {
+fn embeddings_equal_their_twins() {
     on_shapes(embeddings(), |device, params| {
         let (ids, weights) = (ids(&params), numbers(params.vocabulary * params.channels, 2));
-        let values = params.rows * params.tokens * params.channels;
-        let (y, step) = (vec![0.0; values as usize], step(params.rows));
+        let tokens = params.rows * params.tokens;
+        let (y, step) = (vec![0.0; (tokens * params.channels) as usize], step(params.rows));
         let case = Case::new([&ids, &weights], [&y], |[ids, weights], [y]| {
             twin::embedding_forward(&params, &step, ids, weights, y);
         });
-        case.check(device, "embedding_forward", (&params, &step), values / 4, 1e-6);
-    });
-}
-
-#[test]
-fn embedding_weight_gradient_equals_its_twin_part_by_part() {
-    on_shapes(embeddings(), |device, params| {
-        let tokens = params.rows * params.tokens;
-        let (ids, dy) = (ids(&params), numbers(tokens * params.channels, 2));
-        let parts = tokens.div_ceil(params.tokens_per_part);
+        case.check(device, "embedding_forward", (&params, &step), tokens * params.channels / 4, 1e-6);
+        let (dy, parts) = (numbers(tokens * params.channels, 2), tokens.div_ceil(params.tokens_per_part));
         // The kernel must overwrite the buffer's contents, not add to them.
         let stride = params.part_stride as usize;
         let mut gradient = vec![3.0; parts as usize * stride];
@@ -238,6 +198,6 @@ fn embedding_weight_gradient_equals_its_twin_part_by_part() {
             twin::embedding_weight_gradient(&params, ids, dy, parts);
         });
         let invocations = parts * params.channels / 4;
-        case.check(device, "embedding_weight_gradient", (&params, &step(params.rows)), invocations, 1e-5);
+        case.check(device, "embedding_weight_gradient", (&params, &step), invocations, 1e-5);
     });
 }

@@ -34,14 +34,10 @@ fn sentence_sums_equal_their_twins() {
         let step = step(sentences);
         let x = with_epilogue(&epilogue, &step, padded(sentences * words, channels, stored_channels, 1));
         let dy = padded(sentences, channels, stored_channels, 2);
-        let case = Case::new([&x], [&dy], |[a], [y]| {
-            twin::sentence_sum_forward(&params, &step, a, y);
-        });
+        let case = Case::new([&x], [&dy], |[a], [y]| twin::sentence_sum_forward(&params, &step, a, y));
         case.check(device, "sentence_sum_forward", (&params, &step), quads(&dy), 1e-5);
         let dx = padded(sentences * words, channels, stored_channels, 3);
-        let case = Case::new([&dy, &x], [&dx], |[a, b], [dx]| {
-            twin::sentence_sum_gradient(&params, &step, a, b, dx);
-        });
+        let case = Case::new([&dy, &x], [&dx], |[a, b], [dx]| twin::sentence_sum_gradient(&params, &step, a, b, dx));
         case.check(device, "sentence_sum_gradient", (&params, &step), quads(&x), 1e-5);
     });
 }
@@ -65,9 +61,7 @@ fn pixel_products_equal_their_twins() {
         let [a, b] = [factor(first, 1), factor(second, 2)].map(|values| with_epilogue(&factor_epilogue, &step, values));
         let dy = padded(rows * first, second, stored(second), 3);
         let y = vec![9.0; dy.len()];
-        let case = Case::new([&a, &b], [&y], |[a, b], [y]| {
-            twin::pixel_products_forward(&params, &step, a, b, y);
-        });
+        let case = Case::new([&a, &b], [&y], |[a, b], [y]| twin::pixel_products_forward(&params, &step, a, b, y));
         case.check(device, "pixel_products_forward", (&params, &step), quads(&y), 1e-5);
         for (of_second, other, x, stream) in [(0, &b, &a, 4), (1, &a, &b, 5)] {
             let params = PixelProducts { of_second, epilogue: factor_epilogue, ..params };
@@ -92,15 +86,11 @@ fn channel_softmaxes_equal_their_twins() {
         let values = |stream| padded(pixels, channels, stored_channels, stream);
         let x = with_epilogue(&below, &step, values(1));
         let y = vec![9.0; x.len()];
-        let case = Case::new([&x], [&y], |[a], [y]| {
-            twin::channel_softmax_forward(&params, &step, a, y);
-        });
+        let case = Case::new([&x], [&y], |[a], [y]| twin::channel_softmax_forward(&params, &step, a, y));
         case.check(device, "channel_softmax_forward", (&params, &step), pixels, 1e-5);
         let params = ChannelSoftmax { epilogue: below, ..params };
         let (dy, dx) = (values(2), values(3));
-        let case = Case::new([&dy, &x], [&dx], |[a, b], [dx]| {
-            twin::channel_softmax_backward(&params, &step, a, b, dx);
-        });
+        let case = Case::new([&dy, &x], [&dx], |[a, b], [dx]| twin::channel_softmax_backward(&params, &step, a, b, dx));
         case.check(device, "channel_softmax_backward", (&params, &step), pixels, 1e-5);
     });
 }
@@ -124,15 +114,11 @@ fn transposes_equal_their_twins() {
         let x = with_epilogue(&below, &step, values(1));
         let dy = padded(rows * channels, pixels, stored(pixels), 2);
         let y = vec![9.0; dy.len()];
-        let case = Case::new([&x], [&y], |[a], [y]| {
-            twin::transpose_forward(&params, &step, a, y);
-        });
+        let case = Case::new([&x], [&y], |[a], [y]| twin::transpose_forward(&params, &step, a, y));
         case.check(device, "transpose_forward", (&params, &step), quads(&y), 1e-5);
         let params = Transpose { epilogue: below, ..params };
         let dx = values(3);
-        let case = Case::new([&dy, &x], [&dx], |[a, b], [dx]| {
-            twin::transpose_gradient(&params, &step, a, b, dx);
-        });
+        let case = Case::new([&dy, &x], [&dx], |[a, b], [dx]| twin::transpose_gradient(&params, &step, a, b, dx));
         case.check(device, "transpose_gradient", (&params, &step), quads(&x), 1e-5);
     });
 }
@@ -159,16 +145,12 @@ fn concatenations_equal_their_twins() {
             .map(|(channels, stream)| with_epilogue(&below(channels), &step, values(channels, stream)));
         let dy = values(channels, 3);
         let y = vec![9.0; dy.len()];
-        let case = Case::new([&a, &b], [&y], |[a, b], [y]| {
-            twin::concatenate_forward(&params, &step, a, b, y);
-        });
+        let case = Case::new([&a, &b], [&y], |[a, b], [y]| twin::concatenate_forward(&params, &step, a, b, y));
         case.check(device, "concatenate_forward", (&params, &step), quads(&y), 1e-5);
         for (of_second, channels, x) in [(0, first, &a), (1, second, &b)] {
             let params = Concatenate { of_second, epilogue: below(channels), ..params };
             let dx = values(channels, 4);
-            let case = Case::new([&dy, x], [&dx], |[a, b], [dx]| {
-                twin::concatenate_gradient(&params, &step, a, b, dx);
-            });
+            let case = Case::new([&dy, x], [&dx], |[a, b], [dx]| twin::concatenate_gradient(&params, &step, a, b, dx));
             case.check(device, "concatenate_gradient", (&params, &step), quads(x), 1e-5);
         }
     });

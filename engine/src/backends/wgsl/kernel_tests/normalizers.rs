@@ -3,7 +3,7 @@ use shaders::params::{BatchNorm, Epilogue, LayerNorm, LocalResponse, Step, activ
 use shaders::reference as twin;
 
 use super::{
-    ACTIVATIONS, Case, assert_close, dropout_after, numbers, on_shapes, padded, step, storable, with_device,
+    ACTIVATIONS, Case, assert_close, dropout_after, numbers, on_shapes, padded, single, step, storable, with_device,
     with_epilogue,
 };
 
@@ -88,27 +88,18 @@ fn statistics(params: &BatchNorm, step: &Step, x: &[f32]) -> Case {
 }
 
 #[test]
-fn batch_norm_statistics_equal_their_twin_part_by_part() {
-    on_shapes(batch_norms(), |device, (params, step)| {
-        let invocations = params.parts * params.stored_channels / 4;
-        let case = statistics(&params, &step, &batch_values(&params, 1));
-        case.check(device, "batch_norm_statistics", (&params, &step), invocations, 1e-6);
-    });
-}
-
-#[test]
-fn batch_norm_finish_equals_its_twin() {
+fn batch_norm_statistics_equal_their_twins_part_by_part() {
     on_shapes((batch_norms(), 0u32..2), |device, ((params, step), training)| {
+        let quads = params.stored_channels / 4;
+        let case = statistics(&params, &step, &batch_values(&params, 1));
+        case.check(device, "batch_norm_statistics", (&params, &step), params.parts * quads, 1e-6);
         let step = Step { training, ..step };
-        let (x, [running, ..]) = (batch_values(&params, 1), channels(&params));
-        let mut parts = vec![0.0; (2 * params.parts * params.stored_channels) as usize];
-        twin::batch_norm_statistics(&params, &step, &x, &mut parts);
+        let (parts, [running, ..]) = (single(&case.expected[0]), channels(&params));
         let saved = vec![9.0; running.len()];
         let case = Case::new([&parts], [&running, &saved], |[parts], [running, saved]| {
             twin::batch_norm_finish(&params, &step, parts, running, saved);
         });
-        let invocations = 64 * u64::from(params.stored_channels / 4);
-        let found = case.launch(device, "batch_norm_finish", &params, &step, invocations);
+        let found = case.launch(device, "batch_norm_finish", &params, &step, 64 * u64::from(quads));
         assert_close(&format!("{params:?}, {step:?}"), &found[0], &case.expected[0], 1e-6);
         // A single pixel has zero variance, so its inverse deviation and the rounding error are large.
         assert_close(&format!("{params:?}, {step:?}"), &found[1], &case.expected[1], 1e-5);
@@ -135,23 +126,15 @@ fn small_variance_around_a_large_mean_survives_many_parts() {
 }
 
 #[test]
-fn batch_norm_forward_equals_its_twin() {
+fn batch_norms_equal_their_twins() {
     on_shapes(batch_norms(), |device, (params, step)| {
         let (x, [saved, gamma, beta]) = (batch_values(&params, 1), channels(&params));
-        let y = vec![9.0; x.len()];
+        let (y, quads) = (vec![9.0; x.len()], params.rows * params.pixels * params.stored_channels / 4);
         let case = Case::new([&x, &saved, &gamma, &beta], [&y], |[x, saved, gamma, beta], [y]| {
             twin::batch_norm_forward(&params, &step, x, &twin::Normalizer { saved, gamma, beta }, y);
         });
-        let invocations = params.rows * params.pixels * params.stored_channels / 4;
-        case.check(device, "batch_norm_forward", (&params, &step), invocations, 3e-6);
-    });
-}
-
-#[test]
-fn batch_norm_gradient_sums_equal_their_twin_part_by_part() {
-    on_shapes(batch_norms(), |device, (params, step)| {
+        case.check(device, "batch_norm_forward", (&params, &step), quads, 3e-6);
         let (x, dy) = (batch_values(&params, 2), output_gradients(&params, &step));
-        let [saved, gamma, beta] = channels(&params);
         let parts = vec![0.0; (params.parts * params.part_stride) as usize];
         let inputs: [&[f32]; 5] = [&x, &dy, &saved, &gamma, &beta];
         let case = Case::new(inputs, [&parts], |[x, dy, saved, gamma, beta], [parts]| {
@@ -159,23 +142,14 @@ fn batch_norm_gradient_sums_equal_their_twin_part_by_part() {
         });
         let invocations = params.parts * params.stored_channels / 4;
         case.check(device, "batch_norm_gradient_sums", (&params, &step), invocations, 1e-5);
-    });
-}
-
-#[test]
-fn batch_norm_input_gradient_equals_its_twin() {
-    on_shapes(batch_norms(), |device, (params, step)| {
-        let x = with_epilogue(&params.epilogue, &step, batch_values(&params, 2));
-        let (dy, [saved, gamma, beta]) = (output_gradients(&params, &step), channels(&params));
-        let sums = padded(1, params.part_stride, params.part_stride, 4);
-        let dx = batch_values(&params, 3);
+        let x = with_epilogue(&params.epilogue, &step, x);
+        let (sums, dx) = (padded(1, params.part_stride, params.part_stride, 4), batch_values(&params, 3));
         let inputs: [&[f32]; 6] = [&x, &dy, &saved, &gamma, &beta, &sums];
         let case = Case::new(inputs, [&dx], |[x, dy, saved, gamma, beta, sums], [dx]| {
             let by = twin::Normalizer { saved, gamma, beta };
             twin::batch_norm_input_gradient(&params, &step, x, dy, &by, sums, dx);
         });
-        let invocations = params.rows * params.pixels * params.stored_channels / 4;
-        case.check(device, "batch_norm_input_gradient", (&params, &step), invocations, 1e-5);
+        case.check(device, "batch_norm_input_gradient", (&params, &step), quads, 1e-5);
     });
 }
 
@@ -215,46 +189,32 @@ fn saved_of_tokens(params: &LayerNorm, x: &[f32]) -> Vec<f32> {
 }
 
 #[test]
-fn layer_norm_forward_equals_its_twin() {
+fn layer_norms_equal_their_twins() {
     on_shapes(layer_norms(), |device, params| {
+        let (tokens, step) = (params.rows * params.tokens, step(params.rows));
+        let (gamma, beta) = (channel_values(&params, 2), channel_values(&params, 3));
         // Values far from zero, where a naive variance loses precision.
         let x = token_values(&params, 1).iter().map(|&v| if v == 0.0 { v } else { v + 10.0 }).collect();
         let x = storable(x);
-        let (gamma, beta) = (channel_values(&params, 2), channel_values(&params, 3));
-        let (tokens, step) = (params.rows * params.tokens, step(params.rows));
         let (y, saved) = (vec![9.0; x.len()], vec![9.0; 2 * tokens as usize]);
         let case = Case::new([&x, &gamma, &beta], [&y, &saved], |[x, gamma, beta], [y, saved]| {
             twin::layer_norm_forward(&params, &step, x, gamma, beta, y, saved);
         });
         case.check(device, "layer_norm_forward", (&params, &step), tokens, 2e-5);
-    });
-}
-
-#[test]
-fn layer_norm_input_gradient_equals_its_twin() {
-    on_shapes(layer_norms(), |device, params| {
-        let step = step(params.rows);
         let x = with_epilogue(&params.epilogue, &step, token_values(&params, 1));
-        let (dy, gamma, dx) = (token_values(&params, 2), channel_values(&params, 3), token_values(&params, 4));
-        let saved = saved_of_tokens(&params, &x);
+        let (dy, dx, saved) = (token_values(&params, 2), token_values(&params, 4), saved_of_tokens(&params, &x));
         let case = Case::new([&x, &dy, &saved, &gamma], [&dx], |[x, dy, saved, gamma], [dx]| {
             twin::layer_norm_input_gradient(&params, &step, x, dy, saved, gamma, dx);
         });
-        case.check(device, "layer_norm_input_gradient", (&params, &step), params.rows * params.tokens, 2e-5);
-    });
-}
-
-#[test]
-fn layer_norm_weight_gradient_equals_its_twin_part_by_part() {
-    on_shapes(layer_norms(), |device, params| {
-        let (x, dy) = (token_values(&params, 1), token_values(&params, 2));
+        case.check(device, "layer_norm_input_gradient", (&params, &step), tokens, 2e-5);
+        let x = token_values(&params, 1);
         let saved = saved_of_tokens(&params, &x);
-        let parts = (params.rows * params.tokens).div_ceil(params.tokens_per_part);
+        let parts = tokens.div_ceil(params.tokens_per_part);
         let gradient = vec![0.0; (parts * params.part_stride) as usize];
         let case = Case::new([&x, &dy, &saved], [&gradient], |[x, dy, saved], [parts]| {
             twin::layer_norm_weight_gradient(&params, x, dy, saved, parts);
         });
         let invocations = parts * params.stored_channels / 4;
-        case.check(device, "layer_norm_weight_gradient", (&params, &step(params.rows)), invocations, 1e-5);
+        case.check(device, "layer_norm_weight_gradient", (&params, &step), invocations, 1e-5);
     });
 }

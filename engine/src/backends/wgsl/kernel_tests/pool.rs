@@ -40,29 +40,21 @@ fn outputs(params: &Pool) -> u32 {
 }
 
 #[test]
-fn max_pool_forward_equals_its_twin() {
+fn max_pools_equal_their_twins() {
     on_shapes(shapes(), |device, params| {
+        let (inputs, outputs, step) = (inputs(&params), outputs(&params), step(params.rows));
         // Few distinct values, so that ties occur.
-        let x: Vec<f32> = numbers(inputs(&params), 1).iter().map(|v| (v * 3.0).round()).collect();
-        let (y, taps) = (vec![0.0f32; outputs(&params) as usize], vec![0u32; outputs(&params) as usize]);
-        let (buffers, step) = ([bytes(&x), bytes(&y), bytes(&taps)], step(params.rows));
-        let found = launch(device, "max_pool_forward", &params, &step, &buffers, u64::from(outputs(&params) / 4));
-        let (mut expected, mut expected_taps) = (double(&y), taps);
-        twin::max_pool_forward(&params, &step, &double(&x), &mut expected, &mut expected_taps);
+        let x: Vec<f32> = numbers(inputs, 1).iter().map(|v| (v * 3.0).round()).collect();
+        let (y, mut taps) = (numbers(outputs, 2), vec![0u32; outputs as usize]);
+        let buffers = [bytes(&x), bytes(&y), bytes(&taps)];
+        let found = launch(device, "max_pool_forward", &params, &step, &buffers, u64::from(outputs / 4));
+        let mut expected = double(&y);
+        twin::max_pool_forward(&params, &step, &double(&x), &mut expected, &mut taps);
         assert_close(&format!("{params:?}"), &floats(&found[1]), &expected, 0.0);
-        assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(&found[2]), expected_taps);
-    });
-}
-
-#[test]
-fn max_pool_backward_equals_its_twin() {
-    on_shapes(shapes(), |device, params| {
-        let (dy, x, step) = (numbers(outputs(&params), 1), numbers(inputs(&params), 2), step(params.rows));
-        let (mut y, mut taps) = (double(&dy), vec![0; dy.len()]);
-        twin::max_pool_forward(&params, &step, &double(&x), &mut y, &mut taps);
-        let dx = vec![0.0f32; x.len()];
+        assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(&found[2]), taps);
+        let (dy, dx) = (numbers(outputs, 3), vec![0.0f32; x.len()]);
         let buffers = [bytes(&dy), bytes(&taps), bytes(&x), bytes(&dx)];
-        let found = launch(device, "max_pool_backward", &params, &step, &buffers, u64::from(inputs(&params) / 4));
+        let found = launch(device, "max_pool_backward", &params, &step, &buffers, u64::from(inputs / 4));
         let mut expected = double(&dx);
         twin::max_pool_backward(&params, &step, &double(&dy), &taps, &double(&x), &mut expected);
         assert_close(&format!("{params:?}"), &floats(&found[3]), &expected, 1e-6);

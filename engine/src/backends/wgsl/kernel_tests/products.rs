@@ -5,19 +5,69 @@ use shaders::params::{Conv2d, Dense, Epilogue, NO_BIAS, Step, activation};
 use shaders::reference as twin;
 
 use super::super::plan::weight_gradient::tiles;
-use super::super::products::{Pass, Product};
+use super::super::products::{Params, Pass, Product};
 use super::{
-    ACTIVATIONS, Case, Variants, bytes, dropout_after, floats, launch, numbers, on_shapes, step, test_variants,
-    with_device, with_epilogue,
+    ACTIVATIONS, Case, Variants, bytes, double, dropout_after, floats, launch, numbers, on_shapes_with, step,
+    test_variants, with_device, with_epilogue,
 };
 use crate::backends::wgsl::device::Device;
 
-/// Rows, then inputs and outputs in units of four.
-type DenseShape = (u32, u32, u32);
+/// Checks products of random shapes, then of `others`.
+fn check_shapes<S: Strategy>(
+    which: Variants,
+    shapes: S,
+    others: impl IntoIterator<Item = S::Value> + Clone,
+    product: impl Fn(S::Value) -> Product,
+) {
+    let check = |device: &Device, shape| check(device, which, &product(shape));
+    with_device(|device| {
+        on_shapes_with(device, &shapes, &check);
+        others.clone().into_iter().for_each(|shape| check(device, shape));
+    });
+}
+
+/// Compares variants of a product with the twin.
+fn check(device: &Device, which: Variants, product: &Product) {
+    let (rows, epilogue) = match &product.params {
+        Params::Dense(p) => (p.rows, p.epilogue),
+        Params::Conv2d(p) => (p.rows, p.epilogue),
+        Params::Recurrent(..) => unreachable!("other tests check recurrent layers"),
+    };
+    let step = step(rows);
+    let elements = product.elements().into_iter().map(|elements| u32::try_from(elements).unwrap());
+    let mut buffers: Vec<Vec<f32>> = elements.zip(1..).map(|(elements, stream)| numbers(elements, stream)).collect();
+    match product.pass {
+        Pass::Forward => {}
+        Pass::InputGradient => buffers[2] = with_epilogue(&epilogue, &step, buffers[2].clone()),
+        // Between weights and bias, a part stays as it is.
+        Pass::WeightGradient => buffers[2].fill(0.0),
+    }
+    let mut wide: Vec<Vec<f64>> = buffers.iter().map(|buffer| double(buffer)).collect();
+    let mut y = wide.pop().unwrap();
+    let [a, b, c] = [0, 1, 2].map(|place| wide.get(place).map_or(&[][..], Vec::as_slice));
+    match (&product.params, product.pass) {
+        (Params::Dense(p), Pass::Forward) => twin::dense_forward(p, &step, a, b, c, &mut y),
+        (Params::Dense(p), Pass::InputGradient) => twin::dense_input_gradient(p, &step, a, b, c, &mut y),
+        (Params::Dense(p), Pass::WeightGradient) => twin::dense_weight_gradient(p, a, b, &mut y),
+        (Params::Conv2d(p), Pass::Forward) => twin::conv2d_forward(p, &step, a, b, c, &mut y),
+        (Params::Conv2d(p), Pass::InputGradient) => twin::conv2d_input_gradient(p, &step, a, b, c, &mut y),
+        (Params::Conv2d(p), Pass::WeightGradient) => twin::conv2d_weight_gradient(p, a, b, &mut y),
+        (Params::Recurrent(..), _) => unreachable!("other tests check recurrent layers"),
+    }
+    // Longer sums accumulate more rounding errors.
+    let tolerance = match product.params {
+        Params::Dense(_) => 1e-5 * (f64::from(product.extents().depth) / 80.0).max(1.0),
+        _ => 1e-5,
+    };
+    Case { buffers, expected: vec![y] }.check_variants(device, (product, which), &step, tolerance);
+}
+
+/// Rows, then inputs and outputs in units of four, and the number of an activation.
+type DenseShape = ((u32, u32, u32), usize);
 
 /// Generates odd sizes, partial tiles and single rows.
 fn dense_shapes() -> impl Strategy<Value = DenseShape> {
-    (1u32..80, 1u32..20, 1u32..20)
+    ((1u32..80, 1u32..20, 1u32..20), 0..ACTIVATIONS.len())
 }
 
 fn dense(rows: u32, inputs: u32, outputs: u32, epilogue: Epilogue) -> Dense {
@@ -26,7 +76,7 @@ fn dense(rows: u32, inputs: u32, outputs: u32, epilogue: Epilogue) -> Dense {
         inputs,
         outputs,
         units: outputs - 1,
-        rows_per_part: 7,
+        rows_per_part: if rows > 80 { 700 } else { 7 },
         part_stride: inputs * outputs + outputs + 8,
         bias_offset: inputs * outputs + 4,
         epilogue,
@@ -34,68 +84,22 @@ fn dense(rows: u32, inputs: u32, outputs: u32, epilogue: Epilogue) -> Dense {
     }
 }
 
-/// Returns the tolerance for a sum of `terms` products. Longer sums accumulate more rounding errors.
-fn tolerance(terms: u32) -> f64 {
-    1e-5 * (f64::from(terms) / 80.0).max(1.0)
-}
-
-/// Checks random shapes, then `others`.
-fn check_shapes<S: Strategy>(
-    shapes: S,
-    others: impl IntoIterator<Item = S::Value> + Clone,
-    check: impl Fn(&Device, S::Value),
-) {
-    on_shapes(shapes, &check);
-    with_device(|device| others.clone().into_iter().for_each(|shape| check(device, shape)));
-}
-
-fn check_dense_forward(which: Variants) {
+fn check_dense(which: Variants, pass: Pass) {
     // Sums long enough to arrange tiles in bands, with a lower last band, and more than two of the largest tiles in
     // each direction.
-    let others = [((170, 256, 19), 1), ((170, 5, 45), 1)];
-    check_shapes((dense_shapes(), 0..ACTIVATIONS.len()), others, |device, ((rows, inputs, outputs), kind)| {
-        let epilogue = dropout_after(ACTIVATIONS[kind], 4 * outputs);
-        let (params, step) = (dense(rows, 4 * inputs, 4 * outputs, epilogue), step(rows));
-        let x = numbers(rows * params.inputs, 1);
-        let (weights, bias) = (numbers(params.inputs * params.outputs, 2), numbers(params.outputs, 3));
-        let y = vec![0.0; (rows * params.outputs) as usize];
-        let case = Case::new([&x, &weights, &bias], [&y], |[x, weights, bias], [y]| {
-            twin::dense_forward(&params, &step, x, weights, bias, y);
-        });
-        let product = Product::new(Pass::Forward, params);
-        case.check_variants(device, (&product, which), &step, tolerance(params.inputs));
-    });
-}
-
-fn check_dense_input_gradient(which: Variants) {
-    let others = [((170, 19, 256), 1), ((170, 45, 5), 1)];
-    check_shapes((dense_shapes(), 0..ACTIVATIONS.len()), others, |device, ((rows, inputs, outputs), kind)| {
-        let epilogue = Epilogue { accumulate: rows % 2, ..dropout_after(ACTIVATIONS[kind], 4 * inputs) };
-        let (params, step) = (dense(rows, 4 * inputs, 4 * outputs, epilogue), step(rows));
-        let dy = numbers(rows * params.outputs, 1);
-        let x = with_epilogue(&epilogue, &step, numbers(rows * params.inputs, 2));
-        let weights = numbers(params.inputs * params.outputs, 3);
-        let dx = numbers(rows * params.inputs, 4);
-        let case = Case::new([&dy, &weights, &x], [&dx], |[dy, weights, x], [dx]| {
-            twin::dense_input_gradient(&params, &step, dy, weights, x, dx);
-        });
-        let product = Product::new(Pass::InputGradient, params);
-        case.check_variants(device, (&product, which), &step, tolerance(params.outputs));
-    });
-}
-
-fn check_dense_weight_gradient(which: Variants) {
-    check_shapes(dense_shapes(), [(750, 45, 19), (20, 45, 40)], |device, (rows, inputs, outputs)| {
-        let params = dense(rows, 4 * inputs, 4 * outputs, Epilogue::default());
-        let params = Dense { rows_per_part: if rows > 80 { 700 } else { 7 }, ..params };
-        let (x, dy) = (numbers(rows * params.inputs, 1), numbers(rows * params.outputs, 2));
-        let parts = rows.div_ceil(params.rows_per_part);
-        let gradient = vec![0.0; (parts * params.part_stride) as usize];
-        let case = Case::new([&x, &dy], [&gradient], |[x, dy], [parts]| {
-            twin::dense_weight_gradient(&params, x, dy, parts);
-        });
-        let product = Product::new(Pass::WeightGradient, params);
-        case.check_variants(device, (&product, which), &step(rows), tolerance(params.rows_per_part));
+    let others = match pass {
+        Pass::Forward => [((170, 256, 19), 1), ((170, 5, 45), 1)],
+        Pass::InputGradient => [((170, 19, 256), 1), ((170, 45, 5), 1)],
+        Pass::WeightGradient => [((750, 45, 19), 1), ((20, 45, 40), 1)],
+    };
+    check_shapes(which, dense_shapes(), others, |((rows, inputs, outputs), kind)| {
+        let (inputs, outputs) = (4 * inputs, 4 * outputs);
+        let epilogue = match pass {
+            Pass::Forward => dropout_after(ACTIVATIONS[kind], outputs),
+            Pass::InputGradient => Epilogue { accumulate: rows % 2, ..dropout_after(ACTIVATIONS[kind], inputs) },
+            Pass::WeightGradient => Epilogue::default(),
+        };
+        Product::new(pass, dense(rows, inputs, outputs, epilogue))
     });
 }
 
@@ -179,68 +183,22 @@ fn narrow_convolutions() -> impl Strategy<Value = Conv2d> {
     convolutions(prop_oneof![Just(1u32), Just(2), Just(3), Just(5)])
 }
 
-/// Returns the number of elements in the input, the kernel and the output.
-fn convolution_sizes(params: &Conv2d) -> [u32; 3] {
-    [
-        params.rows * (params.input_height * params.input_width * params.input_channels + params.input_spare),
-        params.window_height * params.window_width * params.input_channels * params.output_channels,
-        params.rows * params.output_height * params.output_width * params.output_channels,
-    ]
-}
-
-fn check_conv2d_forward(which: Variants, shapes: impl Strategy<Value = Conv2d>, others: &[Conv2d]) {
-    check_shapes(shapes, others.iter().copied(), |device, params| {
-        let ([inputs, kernel, outputs], step) = (convolution_sizes(&params), step(params.rows));
-        let (x, weights, bias) = (numbers(inputs, 1), numbers(kernel, 2), numbers(params.output_channels, 3));
-        let y = vec![0.0; outputs as usize];
-        let case = Case::new([&x, &weights, &bias], [&y], |[x, weights, bias], [y]| {
-            twin::conv2d_forward(&params, &step, x, weights, bias, y);
-        });
-        case.check_variants(device, (&Product::new(Pass::Forward, params), which), &step, 1e-5);
-    });
+fn check_conv2d(which: Variants, pass: Pass) {
+    check_shapes(which, wide_convolutions(), large_convolutions(), |params| Product::new(pass, params));
 }
 
 #[test]
-fn conv2d_forward_narrow_equals_its_twin() {
-    check_conv2d_forward(Variants::Every, narrow_convolutions(), &[]);
-}
-
-fn check_conv2d_weight_gradient(which: Variants, shapes: impl Strategy<Value = Conv2d>, others: &[Conv2d]) {
-    check_shapes(shapes, others.iter().copied(), |device, params| {
-        let [inputs, _, outputs] = convolution_sizes(&params);
-        let (x, dy) = (numbers(inputs, 1), numbers(outputs, 2));
-        let parts = (outputs / params.output_channels).div_ceil(params.pixels_per_part);
-        let gradient = vec![0.0; (parts * params.part_stride) as usize];
-        let case = Case::new([&x, &dy], [&gradient], |[x, dy], [parts]| {
-            twin::conv2d_weight_gradient(&params, x, dy, parts);
-        });
-        let product = Product::new(Pass::WeightGradient, params);
-        case.check_variants(device, (&product, which), &step(params.rows), 1e-5);
-    });
-}
-
-#[test]
-fn conv2d_weight_gradient_narrow_equals_its_twin() {
-    check_conv2d_weight_gradient(Variants::Every, narrow_convolutions(), &[]);
-}
-
-fn check_conv2d_input_gradient(which: Variants) {
-    check_shapes(wide_convolutions(), large_convolutions(), |device, params| {
-        let ([inputs, kernel, outputs], step) = (convolution_sizes(&params), step(params.rows));
-        let (dy, weights, x) = (numbers(outputs, 1), numbers(kernel, 2), numbers(inputs, 3));
-        let dx = vec![0.0; x.len()];
-        let case = Case::new([&dy, &weights, &x], [&dx], |[dy, weights, x], [dx]| {
-            twin::conv2d_input_gradient(&params, &step, dy, weights, x, dx);
-        });
-        case.check_variants(device, (&Product::new(Pass::InputGradient, params), which), &step, 1e-5);
-    });
+fn narrow_convolutions_equal_their_twins() {
+    for pass in [Pass::Forward, Pass::WeightGradient] {
+        check_shapes(Variants::Usual, narrow_convolutions(), [], |params| Product::new(pass, params));
+    }
 }
 
 test_variants! {
-    dense_forward: check_dense_forward;
-    dense_input_gradient: check_dense_input_gradient;
-    dense_weight_gradient: check_dense_weight_gradient;
-    conv2d_forward: |which| check_conv2d_forward(which, wide_convolutions(), &large_convolutions());
-    conv2d_weight_gradient: |which| check_conv2d_weight_gradient(which, wide_convolutions(), &large_convolutions());
-    conv2d_input_gradient: check_conv2d_input_gradient;
+    dense_forward: |which| check_dense(which, Pass::Forward);
+    dense_input_gradient: |which| check_dense(which, Pass::InputGradient);
+    dense_weight_gradient: |which| check_dense(which, Pass::WeightGradient);
+    conv2d_forward: |which| check_conv2d(which, Pass::Forward);
+    conv2d_weight_gradient: |which| check_conv2d(which, Pass::WeightGradient);
+    conv2d_input_gradient: |which| check_conv2d(which, Pass::InputGradient);
 }

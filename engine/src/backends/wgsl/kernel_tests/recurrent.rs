@@ -1,14 +1,14 @@
 use proptest::prelude::*;
 use shaders::params::{Epilogue, Recurrent, activation};
-use shaders::reference as twin;
-use shaders::reference::GruSteps;
+use shaders::reference::RecurrentSteps;
 
 use super::super::device::Device;
 use super::super::products::{Pass, Product, recurrent};
 use super::{
-    Case, Variants, assert_close, double, numbers, on_shapes, step, storable, stored_on_the_way, test_variants,
-    variants, with_device,
+    Case, Variants, assert_close, double, numbers, on_shapes_with, single, step, storable, stored_on_the_way,
+    test_variants, variants, with_device,
 };
+use crate::backends::reference::{recurrent_backward, recurrent_forward};
 use crate::model::{Activation, Cell};
 
 const CELLS: [Cell; 5] = [
@@ -85,156 +85,102 @@ impl RecurrentCase {
     }
 }
 
-/// Inputs of a layer's forward pass.
-struct ForwardInputs {
-    weights: Vec<f32>,
-    recurrent_bias: Vec<f32>,
-    gates: Vec<f32>,
+/// Inputs of a layer's forward pass: weights, recurrent bias and gates.
+fn forward_inputs(cell: Cell, params: &Recurrent) -> [Vec<f32>; 3] {
+    let limit = if cell == Cell::Lstm { 2.0 } else { 1.0 };
+    let gates = padded(params, params.sequences * params.steps, cell.gates(), 2, limit);
+    [recurrent_weights(cell, params), padded(params, 1, cell.gates(), 6, 0.5), gates]
 }
 
-impl ForwardInputs {
-    fn new(cell: Cell, params: &Recurrent) -> Self {
-        let limit = if cell == Cell::Lstm { 2.0 } else { 1.0 };
-        Self {
-            weights: recurrent_weights(cell, params),
-            recurrent_bias: padded(params, 1, cell.gates(), 6, 0.5),
-            gates: padded(params, params.sequences * params.steps, cell.gates(), 2, limit),
-        }
-    }
-
-    /// Runs the twin and returns the gates, the values that only this kind of cell keeps, the previous states and the
-    /// last states.
-    fn run_twin(&self, cell: Cell, params: &Recurrent) -> [Vec<f64>; 4] {
-        let states = (params.sequences * params.steps * params.stored_units) as usize;
-        let (mut gates, mut previous) = (double(&self.gates), vec![0.0; states]);
-        let mut y = vec![0.0; (params.sequences * params.stored_units) as usize];
-        let step = step(params.sequences);
-        let weights = double(&self.weights);
-        let mut own = vec![0.0; if cell == Cell::Lstm { states } else { gates.len() }];
-        match cell {
-            Cell::Lstm => twin::lstm_forward(params, &step, &weights, &mut gates, &mut own, &mut previous, &mut y),
-            Cell::Gru(_) => {
-                let steps = GruSteps { gates: &mut gates, products: &mut own };
-                let weights = [weights.as_slice(), &double(&self.recurrent_bias)];
-                twin::gru_forward(params, &step, weights, steps, &mut previous, &mut y);
-            }
-            Cell::SimpleRnn(_) => {
-                twin::simple_rnn_forward(params, &step, &weights, &mut gates, &mut previous, &mut y);
-            }
-        }
-        [gates, own, previous, y]
-    }
+/// Runs the twin, and returns its steps and last states.
+fn run_twin(cell: Cell, params: &Recurrent, inputs: &[Vec<f32>; 3]) -> (RecurrentSteps<f64>, Vec<f64>) {
+    let [weights, bias, gates] = inputs.each_ref().map(|values| double(values));
+    let (mut steps, mut y) =
+        (RecurrentSteps::from(gates), vec![0.0; (params.sequences * params.stored_units) as usize]);
+    recurrent_forward(cell)(params, &step(params.sequences), [&weights, &bias], &mut steps, &mut y);
+    (steps, y)
 }
 
 fn forward(cell: Cell, params: &Recurrent) -> RecurrentCase {
-    let inputs = ForwardInputs::new(cell, params);
-    let [gates, own, previous, y] = inputs.run_twin(cell, params);
+    let inputs = forward_inputs(cell, params);
+    let (steps, y) = run_twin(cell, params, &inputs);
+    // A simple cell keeps nothing else.
+    let own = Some(("own", steps.own)).filter(|(_, own)| !own.is_empty());
+    let others: Vec<_> = own.into_iter().chain([("previous", steps.previous), ("y", y)]).collect();
+    let [weights, bias, input] = inputs;
+    let mut buffers = if cell.has_recurrent_bias() { vec![weights, bias, input] } else { vec![weights, input] };
     // The kernel must ignore earlier contents.
-    let old = |count: usize, stream| numbers(u32::try_from(count).unwrap(), stream);
-    let [old_own, old_previous, old_y] = [old(own.len(), 3), old(previous.len(), 4), old(y.len(), 5)];
-    let ForwardInputs { weights, recurrent_bias, gates: input } = inputs;
-    let (gates, previous, y) = (("gates", gates), ("previous", previous), ("y", y));
-    match cell {
-        Cell::Lstm => {
-            let buffers = vec![weights, input, old_own, old_previous, old_y];
-            RecurrentCase::new(buffers, vec![gates, ("cells", own), previous, y])
-        }
-        Cell::Gru(_) => {
-            let buffers = vec![weights, recurrent_bias, input, old_own, old_previous, old_y];
-            RecurrentCase::new(buffers, vec![gates, ("products", own), previous, y])
-        }
-        Cell::SimpleRnn(_) => RecurrentCase::new(vec![weights, input, old_previous, old_y], vec![gates, previous, y]),
-    }
+    let old = |((_, values), stream): (&(_, Vec<f64>), _)| numbers(u32::try_from(values.len()).unwrap(), stream);
+    buffers.extend(others.iter().zip(3..).map(old));
+    RecurrentCase::new(buffers, [vec![("gates", steps.gates)], others].concat())
 }
 
 /// Creates a backward pass in which the sequences from `with_gradient` on have the gradient `rest`.
 fn backward(cell: Cell, params: &Recurrent, with_gradient: u32, rest: f32) -> RecurrentCase {
-    let inputs = ForwardInputs::new(cell, params);
-    let [gates, own, previous, _] = inputs.run_twin(cell, params);
-    #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
-    let single = |values: Vec<f64>| -> Vec<f32> { values.into_iter().map(|v| v as f32).collect() };
+    let inputs = forward_inputs(cell, params);
+    let (RecurrentSteps { gates, own, previous, .. }, _) = run_twin(cell, params, &inputs);
     // Of these, only the cell states of an LSTM are always stored in f32.
-    let (gates, previous) = (storable(single(gates)), storable(single(previous)));
-    let own = if cell == Cell::Lstm { single(own) } else { storable(single(own)) };
+    let (gates, previous) = (storable(single(&gates)), storable(single(&previous)));
+    let own = if cell == Cell::Lstm { single(&own) } else { storable(single(&own)) };
     let mut dy = padded(params, params.sequences, 1, 7, 1.0);
     dy[(with_gradient * params.stored_units) as usize..].fill(rest);
     let dy = storable(dy);
-    let weights = inputs.weights;
-    let (mut dz, mut own_gradient) = (double(&gates), double(&own));
-    let [wide_weights, wide_dy, wide_previous] = [&weights, &dy, &previous].map(|values| double(values));
+    let [weights, ..] = inputs;
+    let mut steps =
+        RecurrentSteps { own: double(&own), previous: double(&previous), ..RecurrentSteps::from(double(&gates)) };
+    recurrent_backward(cell)(params, &double(&weights), &double(&dy), &mut steps);
+    let RecurrentSteps { gates: dz, own: own_gradient, kept_gradient, .. } = steps;
     match cell {
         Cell::Lstm => {
-            twin::lstm_backward(params, &wide_weights, &wide_dy, &mut own_gradient, &mut dz);
             let written = vec![("gradient of cells", own_gradient), ("dz", dz)];
             RecurrentCase::new(vec![weights, dy, own, gates], written)
         }
         Cell::Gru(_) => {
-            let mut kept = vec![0.0; dy.len()];
-            let steps = GruSteps { gates: &mut dz, products: &mut own_gradient };
-            twin::gru_backward(params, &wide_weights, &wide_dy, &wide_previous, steps, &mut kept);
             let old = numbers(u32::try_from(dy.len()).unwrap(), 8);
-            let written = vec![("dx", dz), ("dq", own_gradient), ("kept gradient", kept)];
+            let written = vec![("dx", dz), ("dq", own_gradient), ("kept gradient", kept_gradient)];
             RecurrentCase::new(vec![weights, dy, previous, gates, own, old], written)
         }
-        Cell::SimpleRnn(_) => {
-            twin::simple_rnn_backward(params, &wide_weights, &wide_dy, &mut dz);
-            RecurrentCase::new(vec![weights, dy, gates], vec![("dz", dz)])
+        Cell::SimpleRnn(_) => RecurrentCase::new(vec![weights, dy, gates], vec![("dz", dz)]),
+    }
+}
+
+fn check_passes(device: &Device, which: Variants, cell: Cell, shape: (u32, u32, u32)) {
+    let params = layer(cell, shape);
+    let product = |pass| Product::new(pass, (cell, params));
+    forward(cell, &params).check(device, (&product(Pass::Forward), which), &params);
+    backward(cell, &params, params.sequences, 0.0).check(device, (&product(Pass::InputGradient), which), &params);
+}
+
+/// Checks that gradients are exactly zero in sequences whose last state has the gradient `rest`, none or a tiny one.
+fn check_sequences_with_the_gradient(device: &Device, which: Variants, cell: Cell, rest: f32) {
+    let with_gradient = 5;
+    let params = layer(cell, (9, 4, 6));
+    let product = Product::new(Pass::InputGradient, (cell, params));
+    let case = backward(cell, &params, with_gradient, rest);
+    for variant in variants(device, &product, which) {
+        let found = case.case.launch_variant(device, variant, &product, &step(params.sequences));
+        for (what, gradient) in case.names.iter().zip(found) {
+            let end = gradient.len() / 9 * with_gradient as usize;
+            assert!(gradient[..end].iter().any(|&value| value != 0.0), "{what} of {}", variant.kernel);
+            assert!(gradient[end..].iter().all(|&value| value == 0.0), "{what} of {}, {rest}", variant.kernel);
         }
     }
 }
 
-fn check_forward(device: &Device, which: Variants, cell: Cell, params: &Recurrent) {
-    let product = Product::new(Pass::Forward, (cell, *params));
-    forward(cell, params).check(device, (&product, which), params);
-}
-
-fn check_backward(device: &Device, which: Variants, cell: Cell, params: &Recurrent) {
-    let product = Product::new(Pass::InputGradient, (cell, *params));
-    backward(cell, params, params.sequences, 0.0).check(device, (&product, which), params);
-}
-
-type Check = fn(&Device, Variants, Cell, &Recurrent);
-
-fn check_every_cell(which: Variants, check: Check) {
-    on_shapes(shapes(), |device, shape| {
-        CELLS.iter().for_each(|&cell| check(device, which, cell, &layer(cell, shape)));
-    });
-}
-
-fn check_wide_layers(which: Variants) {
+fn check_layers(which: Variants) {
     with_device(|device| {
+        let check = |device: &Device, shape| CELLS.iter().for_each(|&cell| check_passes(device, which, cell, shape));
+        on_shapes_with(device, &shapes(), &check);
         for units in [131, 259, 512, 530] {
-            for cell in CELLS {
-                check_forward(device, which, cell, &layer(cell, (3, 3, units)));
-                check_backward(device, which, cell, &layer(cell, (3, 3, units)));
-            }
+            check(device, (3, 3, units));
         }
-    });
-}
-
-fn check_sequences_with_the_gradient(rest: f32, which: Variants) {
-    with_device(|device| {
-        let with_gradient = 5;
         for cell in CELLS {
-            let params = layer(cell, (9, 4, 6));
-            let product = Product::new(Pass::InputGradient, (cell, params));
-            let case = backward(cell, &params, with_gradient, rest);
-            for variant in variants(device, &product, which) {
-                let found = case.case.launch_variant(device, variant, &product, &step(params.sequences));
-                for (what, gradient) in case.names.iter().zip(found) {
-                    let end = gradient.len() / 9 * with_gradient as usize;
-                    assert!(gradient[..end].iter().any(|&value| value != 0.0), "{what} of {}", variant.kernel);
-                    assert!(gradient[end..].iter().all(|&value| value == 0.0), "{what} of {}", variant.kernel);
-                }
-            }
+            check_sequences_with_the_gradient(device, which, cell, 0.0);
+            check_sequences_with_the_gradient(device, which, cell, 9e-31);
         }
     });
 }
 
 test_variants! {
-    forward_passes: |which| check_every_cell(which, check_forward);
-    backward_passes: |which| check_every_cell(which, check_backward);
-    wide_layers: check_wide_layers;
-    sequences_without_a_gradient: |which| check_sequences_with_the_gradient(0.0, which);
-    sequences_with_a_tiny_gradient: |which| check_sequences_with_the_gradient(9e-31, which);
+    recurrent_layers: check_layers;
 }

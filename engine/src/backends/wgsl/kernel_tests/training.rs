@@ -11,8 +11,8 @@ use shaders::reference as twin;
 
 use super::super::device::Device;
 use super::{
-    Case, STORED, assert_close, bytes, double, floats, launch, numbers, on_shapes, on_shapes_in_every_mode, step,
-    storable, uniform, with_device,
+    Case, STORED, assert_close, bytes, double, floats, launch, numbers, on_shapes, on_shapes_in_every_mode,
+    on_shapes_with, step, storable, uniform, with_device,
 };
 
 #[test]
@@ -52,7 +52,7 @@ fn softmax_cross_entropy_equals_its_twin() {
 }
 
 /// Twin that updates weights and states.
-type Twin = fn(&twin::Update<f64>, &[twin::Block<f64>], &[f64], &mut [f64], &mut [Vec<f64>]);
+type Twin = fn(&twin::Update<f64>, &[twin::Block<f64>], &[f64], &mut [f64], [&mut [f64]; 2]);
 
 /// Returns a training step with two different rates, so that confusing them changes the result.
 fn rates() -> Step {
@@ -88,8 +88,8 @@ fn update(params: &Optimizer, step: &Step) -> twin::Update<f64> {
 }
 
 /// Compares `kernel` with its twin. `rule` has its parameters except for the size of the arenas.
-fn check(kernel: &str, rule: Optimizer, states: u32, twin: Twin) {
-    on_shapes(1u32..9, |device, blocks| {
+fn check(device: &Device, kernel: &str, rule: Optimizer, states: u32, twin: Twin) {
+    on_shapes_with(device, &(1u32..9), &|device, blocks| {
         let params = Optimizer { elements: blocks * BLOCK_ELEMENTS, gradient_scale: 0.25, ..rule };
         let multipliers = multipliers(blocks);
         let (gradients, weights) = (numbers(params.elements, 1), numbers(params.elements, 2));
@@ -106,8 +106,9 @@ fn check(kernel: &str, rule: Optimizer, states: u32, twin: Twin) {
         };
         let blocks: Vec<twin::Block<f64>> = multipliers.iter().map(wide).collect();
         let mut expected = double(&weights);
-        let mut expected_states: Vec<Vec<f64>> = states.iter().map(|state| double(state)).collect();
-        twin(&update(&params, &rates()), &blocks, &double(&gradients), &mut expected, &mut expected_states);
+        let mut expected_states = [0, 1].map(|place| states.get(place).map_or(Vec::new(), |state| double(state)));
+        let states = expected_states.each_mut().map(Vec::as_mut_slice);
+        twin(&update(&params, &rates()), &blocks, &double(&gradients), &mut expected, states);
         assert_close(&format!("{params:?}: weights"), &floats(&found[2]), &expected, 1e-6);
         for (found, expected) in found[3..].iter().zip(&expected_states) {
             assert_close(&format!("{params:?}: state"), &floats(found), expected, 1e-6);
@@ -122,32 +123,16 @@ fn check(kernel: &str, rule: Optimizer, states: u32, twin: Twin) {
 }
 
 #[test]
-fn sgd_and_its_variants_equal_their_twin() {
-    for (nesterov, rate_outside) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-        let rule = Optimizer { decay: 0.9, nesterov, rate_outside, ..Optimizer::default() };
-        check("sgd", rule, 1, |update, blocks, gradients, weights, states| {
-            twin::sgd(update, blocks, gradients, weights, &mut states[0]);
-        });
-    }
-}
-
-#[test]
-fn adaptive_optimizers_equal_their_twins() {
+fn optimizers_equal_their_twins() {
     let rule = Optimizer { decay: 0.9, second_decay: 0.99, epsilon: 1e-3, ..Optimizer::default() };
-    check("rmsprop", rule, 1, |update, blocks, gradients, weights, states| {
-        twin::rmsprop(update, blocks, gradients, weights, &mut states[0]);
-    });
-    check("adadelta", Optimizer { decay: 0.95, ..rule }, 2, |update, blocks, gradients, weights, states| {
-        let [first, second] = states else { unreachable!("adadelta has two states") };
-        twin::adadelta(update, blocks, gradients, weights, first, second);
-    });
-    check("adam", rule, 2, |update, blocks, gradients, weights, states| {
-        let [first, second] = states else { unreachable!("adam has two states") };
-        twin::adam(update, blocks, gradients, weights, first, second);
-    });
-    check("adamw", rule, 2, |update, blocks, gradients, weights, states| {
-        let [first, second] = states else { unreachable!("adamw has two states") };
-        twin::adamw(update, blocks, gradients, weights, first, second);
+    with_device(|device| {
+        for (nesterov, rate_outside) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            check(device, "sgd", Optimizer { nesterov, rate_outside, ..rule }, 1, twin::sgd);
+        }
+        check(device, "rmsprop", rule, 1, twin::rmsprop);
+        check(device, "adadelta", Optimizer { decay: 0.95, ..rule }, 2, twin::adadelta);
+        check(device, "adam", rule, 2, twin::adam);
+        check(device, "adamw", rule, 2, twin::adamw);
     });
 }
 

@@ -8,15 +8,15 @@ use bytemuck::Pod;
 use results::kernels::Timing;
 use shaders::params::Step;
 
+use super::super::builder::Builder;
 use super::super::device::Device;
 use super::super::device::buffer::Buffers;
 use super::super::device::executor::Executor;
 use super::super::pace::Pace;
-use super::super::plan::Builder;
 use super::super::plan::weight_gradient::sum_of_parts;
 use super::super::products::Product;
-use super::super::recording::{BufferRange, Recording, STEP_STRIDE_BYTES};
-use super::super::variants::Variant;
+use super::super::recording::{BufferRange, Recording, step_rows};
+use super::operand::Operand;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::measure::{Contest, Event, Gauge, Length, Observer, Participant, Repeatable, Rules, Window};
@@ -195,12 +195,12 @@ impl Observer<Event> for Unobserved {
     fn event(&mut self, _event: &Event) {}
 }
 
-/// Maximum number of repetitions per submission.
 const SLOTS: u32 = 256;
 
 /// Repeatable work as data: buffers, preparatory launches, and the launches of a repetition.
 pub(super) struct Work {
-    builder: Builder,
+    /// Records the launches of a repetition.
+    pub(super) builder: Builder,
     /// Buffer index of the step table.
     steps: usize,
     /// Launched once, before anything is timed.
@@ -213,39 +213,25 @@ impl Work {
     /// Creates work without launches. All `rows` rows of the batch hold samples.
     pub(super) fn new(rows: u32) -> Self {
         let step = Step { count: rows, training: 1, ..Step::default() };
-        let mut row = bytemuck::bytes_of(&step).to_vec();
-        row.resize(STEP_STRIDE_BYTES as usize, 0);
         let mut builder = Builder::default();
-        let steps = builder.filled("steps", true, row.repeat(SLOTS as usize)).buffer;
+        let steps = builder.filled("steps", true, step_rows([step; SLOTS as usize])).buffer;
         Self { builder, steps, preparation: Recording::default(), output: None }
     }
 
-    /// Adds a storage buffer of `elements` four-byte zeros.
-    pub(super) fn zeros(&mut self, name: &'static str, elements: u64) -> BufferRange {
-        self.builder.floats(name, elements)
-    }
-
-    /// Adds a storage buffer with these numbers.
-    pub(super) fn floats(&mut self, name: &'static str, numbers: &[f32]) -> BufferRange {
-        self.builder.filled(name, false, bytemuck::cast_slice(numbers).to_vec())
-    }
-
-    /// Launches `kernel` in every repetition.
-    pub(super) fn repeat<P: Pod>(&mut self, kernel: &str, params: &P, bindings: &[BufferRange], invocations: u64) {
-        self.builder.dispatch(kernel, params, bindings, invocations);
-    }
-
-    /// Launches a variant of `product` in every repetition.
-    pub(super) fn repeat_variant(&mut self, variant: &Variant, product: &Product, bindings: &[BufferRange]) {
-        self.builder.product(variant, product, bindings);
+    /// Adds a storage buffer with the numbers of `operand`.
+    pub(super) fn operand(&mut self, operand: &Operand) -> BufferRange {
+        if operand.limit == 0.0 {
+            return self.builder.floats("zeros", operand.elements());
+        }
+        self.builder.filled("operand", false, bytemuck::cast_slice(&operand.numbers()).to_vec())
     }
 
     /// Adds up partial gradients in every repetition, if there are several. Returns the buffer of the sum.
     pub(super) fn sum(&mut self, partial: BufferRange, product: &Product, emulated: bool) -> BufferRange {
         let Some(params) = product.sum_of_parts() else { return partial };
-        let sum = self.zeros("gradient", u64::from(params.elements));
+        let sum = self.builder.floats("gradient", u64::from(params.elements));
         let (kernel, invocations) = sum_of_parts(&params, emulated);
-        self.repeat(kernel, &params, &[partial, sum], invocations);
+        self.builder.dispatch(kernel, &params, &[partial, sum], invocations);
         sum
     }
 

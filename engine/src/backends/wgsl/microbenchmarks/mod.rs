@@ -6,6 +6,7 @@
 
 mod lab;
 mod layers;
+mod operand;
 mod peaks;
 mod product;
 mod profile;
@@ -55,8 +56,7 @@ pub async fn measure(
     let device = Rc::new(Device::open(choice, shaders::Stored::F32, &[]).await?);
     observer.event(&Event::Opened { adapter: device.adapter().clone() });
     let emulated = device.adapter().software;
-    let products: Vec<Box<dyn LayerPass>> =
-        request.suites.iter().flat_map(|suite| products(*suite, emulated)).collect();
+    let products: Vec<LayerPass> = request.suites.iter().flat_map(|suite| products(*suite, emulated)).collect();
     let peaks_wanted = peaks::wanted(&request.suites);
     let lab = Lab::new(Rc::clone(&device), clock);
     let mut choices = Choices::new(device.abilities);
@@ -69,9 +69,8 @@ pub async fn measure(
             return Ok(report);
         }
         let peak = if kind == PeakKind::Arithmetic {
-            let found = peaks::arithmetic(&lab).await?;
-            let peak = found.peak.clone();
-            gauge = Some(Box::new(Gauge::new(found)));
+            let (peak, found) = peaks::arithmetic(&lab).await?;
+            gauge = Some(Box::new(found));
             peak
         } else {
             kind.measure(&lab).await?
@@ -84,8 +83,7 @@ pub async fn measure(
             report.cancelled = true;
             return Ok(report);
         }
-        let entry =
-            product::measure(&lab, product.as_ref(), request, &mut rates, &mut choices, announcer.observer).await?;
+        let entry = product::measure(&lab, product, request, &mut rates, &mut choices, announcer.observer).await?;
         report.entries.push(entry);
     }
     report.cancelled = announcer.observer.cancelled();
@@ -112,7 +110,7 @@ impl Announcer<'_> {
     }
 }
 
-fn products(suite: Suite, emulated: bool) -> Vec<Box<dyn LayerPass>> {
+fn products(suite: Suite, emulated: bool) -> Vec<LayerPass> {
     match suite {
         Suite::Arithmetic | Suite::Memory | Suite::Launch => Vec::new(),
         Suite::Gemm => layers::matrix_products(emulated),
@@ -138,10 +136,10 @@ pub struct Outline {
 /// Predicts the measurements of `suite` with this memory budget per entry.
 pub fn outline(suite: Suite, budget_bytes: u64) -> Outline {
     let products = products(suite, false);
-    let mut sizes: Vec<String> = products.iter().map(|product| product.size()).collect();
+    let mut sizes: Vec<String> = products.iter().map(|product| product.size.clone()).collect();
     sizes.dedup();
-    let possible = products.iter().filter(|product| product.impossible().is_none());
-    let bytes = possible.map(|product| 4 * product.buffers().iter().sum::<u64>());
+    let possible = products.iter().filter(|product| product.impossible.is_none());
+    let bytes = possible.map(|product| product.buffers().sum::<u64>());
     let fitting: Vec<u64> = bytes.filter(|bytes| *bytes <= budget_bytes).collect();
     let kinds = peaks::wanted(&[suite]);
     let of_peaks = kinds.iter().map(|kind| kind.most_bytes());

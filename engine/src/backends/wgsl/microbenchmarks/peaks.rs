@@ -45,7 +45,6 @@ pub(super) enum PeakKind {
     RoundTrip,
 }
 
-/// Returns the peaks that these suites require.
 pub(super) fn wanted(suites: &[Suite]) -> Vec<PeakKind> {
     let has = |any: &[Suite]| any.iter().any(|suite| suites.contains(suite));
     let mut kinds = Vec::new();
@@ -62,7 +61,6 @@ pub(super) fn wanted(suites: &[Suite]) -> Vec<PeakKind> {
 }
 
 impl PeakKind {
-    /// Stores a measured peak in its field.
     pub(super) fn put(self, peak: Peak, peaks: &mut Peaks) {
         let place = match self {
             Self::Arithmetic => &mut peaks.arithmetic,
@@ -96,7 +94,7 @@ impl PeakKind {
 
     pub(super) async fn measure(self, lab: &Lab) -> Result<Peak, EngineError> {
         match self {
-            Self::Arithmetic => Ok(arithmetic(lab).await?.peak),
+            Self::Arithmetic => Ok(arithmetic(lab).await?.0),
             Self::Copy | Self::Read => self.stream(lab).await,
             Self::Launches => {
                 let mut bench = lab.set_up(launches(LAUNCHES)).await?;
@@ -149,18 +147,18 @@ impl PeakKind {
 
     fn stream_work(self, bytes: u64, invocations: u32) -> Work {
         let mut work = Work::new(1);
-        let x = work.zeros("array", bytes / 4);
+        let x = work.builder.floats("array", bytes / 4);
         let quads = u32::try_from(bytes / 16).expect("arrays are smaller than 64 GiB");
         // Fill the array, because the device may compress zeros.
         let fill = PeakFma { iterations: 0, invocations: quads, multiplier: 1.0, addend: 0.0 };
         work.prepare(FILL, &fill, &[x], u64::from(quads));
         let params = PeakStream { quads, invocations, ..PeakStream::default() };
         let (kernel, output) = if self == Self::Copy {
-            ("peak_copy", work.zeros("copy", bytes / 4))
+            ("peak_copy", work.builder.floats("copy", bytes / 4))
         } else {
-            ("peak_read", work.zeros("sums", 4 * u64::from(invocations)))
+            ("peak_read", work.builder.floats("sums", 4 * u64::from(invocations)))
         };
-        work.repeat(kernel, &params, &[x, output], u64::from(invocations));
+        work.builder.dispatch(kernel, &params, &[x, output], u64::from(invocations));
         work.output = Some(output);
         work
     }
@@ -171,34 +169,26 @@ const FILL: &str = "peak_fma_2";
 
 fn launches(count: u32) -> Work {
     let mut work = Work::new(1);
-    let output = work.zeros("result", 4 * 64);
+    let output = work.builder.floats("result", 4 * 64);
     for _ in 0..count {
         let params = PeakFma { iterations: 0, invocations: 64, multiplier: 1.0, addend: 0.0 };
-        work.repeat(FILL, &params, &[output], 64);
+        work.builder.dispatch(FILL, &params, &[output], 64);
     }
     work.output = Some(output);
     work
 }
 
-/// Arithmetic peak with the kernel that measured it.
-pub(super) struct Arithmetic {
-    pub(super) peak: Peak,
-    bench: Bench,
-    /// Operations per repetition.
-    pub(super) flops: f64,
-    pub(super) repetitions: u32,
-}
-
-pub(super) async fn arithmetic(lab: &Lab) -> Result<Arithmetic, EngineError> {
+/// Measures the arithmetic peak, and returns it with its kernel.
+pub(super) async fn arithmetic(lab: &Lab) -> Result<(Peak, Gauge), EngineError> {
     let mut best: Option<Best> = None;
     let mut tried = Vec::new();
     for (chains, kernel) in CHAINS {
         for invocations in FMA_INVOCATIONS {
             let mut work = Work::new(1);
-            let result = work.zeros("result", 4 * u64::from(invocations));
+            let result = work.builder.floats("result", 4 * u64::from(invocations));
             // The chains converge to 1, far from infinity and from subnormal numbers.
             let params = PeakFma { iterations: ITERATIONS, invocations, multiplier: 0.999, addend: 0.001 };
-            work.repeat(kernel, &params, &[result], u64::from(invocations));
+            work.builder.dispatch(kernel, &params, &[result], u64::from(invocations));
             work.output = Some(result);
             let flops = 2.0 * f64::from(PEAK_FMAS) * f64::from(ITERATIONS) * f64::from(invocations);
             let variant = format!("{chains} chains of four, {invocations} invocations");
@@ -213,7 +203,7 @@ pub(super) async fn arithmetic(lab: &Lab) -> Result<Arithmetic, EngineError> {
     let timing = bench.timing().await?;
     let repetitions = timing.windows[0].repetitions;
     let peak = PeakKind::Arithmetic.peak(Unit::FlopsPerSecond, work, variant, timing, tried);
-    Ok(Arithmetic { peak, bench, flops: work, repetitions })
+    Ok((peak, Gauge { bench, flops: work, repetitions, copying: None }))
 }
 
 /// Sets up the copying of an array, and returns it with the bytes moved per repetition.
@@ -266,27 +256,16 @@ pub struct Gauge {
     /// Operations per repetition.
     flops: f64,
     repetitions: u32,
-    copying: Option<Copying>,
-}
-
-/// Copying of an array.
-struct Copying {
-    bench: Bench,
-    /// Bytes read and written per repetition.
-    bytes: f64,
+    /// Copying of an array, and the bytes read and written per repetition.
+    copying: Option<(Bench, f64)>,
 }
 
 impl Gauge {
-    pub(super) fn new(Arithmetic { bench, flops, repetitions, .. }: Arithmetic) -> Self {
-        Self { bench, flops, repetitions, copying: None }
-    }
-
     /// Finds the fastest kernel on an open device, and allocates the arrays to copy if they fit.
     pub(crate) async fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
         let lab = Lab::new(device, clock);
-        let gauge = Self::new(arithmetic(&lab).await?);
-        let copying = set_up_copying(&lab).await?.map(|(bench, bytes)| Copying { bench, bytes });
-        Ok(Self { copying, ..gauge })
+        let (_, gauge) = arithmetic(&lab).await?;
+        Ok(Self { copying: set_up_copying(&lab).await?, ..gauge })
     }
 
     /// Opens the adapter again and finds its fastest kernel.
@@ -295,7 +274,7 @@ impl Gauge {
     /// No matching adapter, and a device that refuses a request or is lost.
     pub async fn open(choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
         let device = Device::open(choice, shaders::Stored::F32, &[]).await?;
-        Ok(Self::new(arithmetic(&Lab::new(Rc::new(device), clock)).await?))
+        Ok(arithmetic(&Lab::new(Rc::new(device), clock)).await?.1)
     }
 }
 
@@ -307,7 +286,7 @@ impl measure::Gauge for Gauge {
     }
 
     async fn copied_bytes_per_second(&mut self) -> Result<Option<f64>, EngineError> {
-        let Some(Copying { bench, bytes }) = &mut self.copying else { return Ok(None) };
+        let Some((bench, bytes)) = &mut self.copying else { return Ok(None) };
         let window = bench.trial().await?;
         Ok(Some(*bytes * window.rate()))
     }

@@ -6,11 +6,12 @@ use results::kernels::{Difference, Entry, Figures, Outcome, Pass, Suite};
 
 use super::super::plan::weight_gradient::sum_of_parts;
 use super::super::products::Product;
+use super::super::recording::BufferRange;
 use super::super::tuning::Choices;
 use super::super::variants::Variant;
 use super::Request;
 use super::lab::{Lab, MIN_WINDOWS, Work};
-use super::layers::PlainSum;
+use super::operand::{Operand, PlainSum};
 use crate::error::EngineError;
 use crate::measure::{Event, Gauge, Observer, median_peaks};
 use crate::random::Generator;
@@ -27,48 +28,48 @@ const OUT_OF_MEMORY: &str = "the device ran out of memory";
 const BUDGET_SHARE: f64 = 1.0 / (3 + MIN_WINDOWS) as f64;
 
 /// One pass of a layer with one size.
-pub(super) trait LayerPass {
-    fn suite(&self) -> Suite;
-    fn size(&self) -> String;
-    fn flops(&self) -> u64;
-    fn product(&self) -> Product;
-    /// Returns true if the product is planned for a GPU that a CPU emulates.
-    fn is_emulated(&self) -> bool;
-    fn work(&self, variant: &Variant) -> Work;
-    /// Returns the number of elements in the result.
-    fn results(&self) -> u64;
+pub(super) struct LayerPass {
+    pub(super) suite: Suite,
+    pub(super) size: String,
+    pub(super) flops: u64,
+    pub(super) product: Product,
+    pub(super) rows: u32,
+    /// True if it is planned for a GPU that a CPU emulates, which sums gradients in fewer parts.
+    pub(super) emulated: bool,
+    /// Reason why no kernel can compute it, if any.
+    pub(super) impossible: Option<&'static str>,
+    /// Initial contents of the buffers, in binding order.
+    pub(super) operands: Vec<Operand>,
+    /// Index of the operand that becomes the result, or its parts.
+    pub(super) output: usize,
+    /// Indices of the results to compare with plain sums.
+    pub(super) checked: Vec<u64>,
     /// Computes the result at an index as a plain sum.
-    fn plain(&self, at: u64) -> PlainSum;
+    pub(super) plain: Box<dyn Fn(u64) -> PlainSum>,
+}
 
-    fn pass(&self) -> Pass {
-        self.product().pass
+impl LayerPass {
+    pub(super) fn title(&self) -> String {
+        format!("{} {}, {}", self.suite.name(), self.size, self.product.pass.title())
     }
 
     /// Returns the names of the kernels of a repetition, in order.
-    fn kernels(&self, variant: &Variant) -> Vec<&'static str> {
-        let sum = self.product().sum_of_parts().map(|sum| sum_of_parts(&sum, self.is_emulated()).0);
-        [variant.kernel].into_iter().chain(sum).collect()
+    fn kernels(&self, variant: &Variant) -> Vec<String> {
+        let sum = self.product.sum_of_parts().map(|sum| sum_of_parts(&sum, self.emulated).0);
+        [variant.kernel].into_iter().chain(sum).map(str::to_owned).collect()
     }
 
-    /// Returns the number of elements in each buffer.
-    fn buffers(&self) -> Vec<u64> {
-        let product = self.product();
-        let sum = product.sum_of_parts().map(|sum| u64::from(sum.elements));
-        product.elements().into_iter().chain(sum).collect()
+    pub(super) fn buffers(&self) -> impl Iterator<Item = u64> {
+        let sum = self.product.sum_of_parts().map(|sum| u64::from(sum.elements));
+        self.operands.iter().map(Operand::elements).chain(sum).map(|elements| 4 * elements)
     }
 
-    /// Returns the reason why no kernel can compute it, if any.
-    fn impossible(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Returns the indices of the results to compare with plain sums.
-    fn checked(&self) -> Vec<u64> {
-        choose_indices(self.results())
-    }
-
-    fn title(&self) -> String {
-        format!("{} {}, {}", self.suite().name(), self.size(), self.pass().title())
+    fn work(&self, variant: &Variant) -> Work {
+        let mut work = Work::new(self.rows);
+        let bindings: Vec<BufferRange> = self.operands.iter().map(|operand| work.operand(operand)).collect();
+        work.builder.product(variant, &self.product, &bindings);
+        work.output = Some(work.sum(bindings[self.output], &self.product, self.emulated));
+        work
     }
 }
 
@@ -84,34 +85,33 @@ impl ProductRates {
         Self { peak, gauge, reached: HashMap::new() }
     }
 
-    fn predicted_seconds(&self, product: &dyn LayerPass) -> Option<f64> {
-        let key = (product.suite(), product.pass());
+    fn predicted_seconds(&self, product: &LayerPass) -> Option<f64> {
+        let key = (product.suite, product.product.pass);
         let rate = self.reached.get(&key).copied().or_else(|| Some(EXPECTED_SHARE * self.peak?))?;
-        Some(product.flops() as f64 / rate)
+        Some(product.flops as f64 / rate)
     }
 
-    fn note(&mut self, product: &dyn LayerPass, rate: f64) {
-        let best = self.reached.entry((product.suite(), product.pass())).or_insert(rate);
+    fn note(&mut self, product: &LayerPass, rate: f64) {
+        let best = self.reached.entry((product.suite, product.product.pass)).or_insert(rate);
         *best = best.max(rate);
     }
 }
 
-/// Checks and times `product`.
 pub(super) async fn measure(
     lab: &Lab,
-    product: &dyn LayerPass,
+    product: &LayerPass,
     request: &Request,
     rates: &mut ProductRates,
     choices: &mut Choices,
     observer: &mut dyn Observer<Event>,
 ) -> Result<Entry, EngineError> {
-    let mut variant = product.product().usual_variant(lab.device.abilities);
-    let bytes = product.buffers().iter().map(|elements| 4 * elements).sum();
+    let mut variant = product.product.usual_variant(lab.device.abilities);
+    let bytes = product.buffers().sum();
     let outcome = match obstacle(lab, product, request, rates) {
         Some(outcome) => outcome,
         None => {
-            choices.tune(&lab.device, lab.clock(), &[product.product()]).await?;
-            variant = choices.pick(&product.product());
+            choices.tune(&lab.device, lab.clock(), &[product.product]).await?;
+            variant = choices.pick(&product.product);
             match attempt(lab, product, variant, request.budget_seconds, &mut rates.gauge, observer).await {
                 Err(EngineError::OutOfMemory { .. }) => Outcome::Skipped { reason: OUT_OF_MEMORY.to_owned() },
                 result => result?,
@@ -122,27 +122,26 @@ pub(super) async fn measure(
         rates.note(product, figures.flops_per_second);
     }
     Ok(Entry {
-        suite: product.suite(),
-        size: product.size(),
-        pass: product.pass(),
-        flops: product.flops(),
+        suite: product.suite,
+        size: product.size.clone(),
+        pass: product.product.pass,
+        flops: product.flops,
         bytes,
-        kernels: product.kernels(variant).into_iter().map(str::to_owned).collect(),
+        kernels: product.kernels(variant),
         outcome,
     })
 }
 
 /// Returns the reason for skipping a product, if any.
-fn obstacle(lab: &Lab, product: &dyn LayerPass, request: &Request, rates: &ProductRates) -> Option<Outcome> {
-    if let Some(reason) = product.impossible() {
+fn obstacle(lab: &Lab, product: &LayerPass, request: &Request, rates: &ProductRates) -> Option<Outcome> {
+    if let Some(reason) = product.impossible {
         return Some(Outcome::Skipped { reason: reason.to_owned() });
     }
-    let buffers = product.buffers();
     let does_not_fit = |what: &str, needed_bytes, allowed_bytes| {
         let what = what.to_owned();
         (needed_bytes > allowed_bytes).then_some(Outcome::DoesNotFit { what, needed_bytes, allowed_bytes })
     };
-    let largest = 4 * buffers.iter().max().copied().unwrap_or(0);
+    let largest = product.buffers().max().unwrap_or(0);
     let too_large = does_not_fit("a buffer on this device", largest, lab.device.largest_binding_bytes());
     let too_slow = || {
         let allowed_seconds = request.budget_seconds * BUDGET_SHARE;
@@ -151,13 +150,13 @@ fn obstacle(lab: &Lab, product: &dyn LayerPass, request: &Request, rates: &Produ
         (predicted_seconds > allowed_seconds).then_some(outcome)
     };
     too_large
-        .or_else(|| does_not_fit("all buffers together", 4 * buffers.iter().sum::<u64>(), request.budget_bytes))
+        .or_else(|| does_not_fit("all buffers together", product.buffers().sum(), request.budget_bytes))
         .or_else(too_slow)
 }
 
 async fn attempt(
     lab: &Lab,
-    product: &dyn LayerPass,
+    product: &LayerPass,
     variant: &Variant,
     budget_seconds: f64,
     gauge: &mut Option<Box<dyn Gauge>>,
@@ -165,8 +164,8 @@ async fn attempt(
 ) -> Result<Outcome, EngineError> {
     let mut bench = lab.set_up(product.work(variant)).await?;
     bench.window(1).await?;
-    for at in product.checked() {
-        let (found, expected) = (f64::from(bench.value(at).await?), product.plain(at));
+    for &at in &product.checked {
+        let (found, expected) = (f64::from(bench.value(at).await?), (product.plain)(at));
         let tolerance = TOLERANCE * (1.0 + expected.magnitude);
         // A comparison with NaN is false, so it fails.
         let close = (found - expected.value).abs() <= tolerance;
@@ -177,7 +176,7 @@ async fn attempt(
     let Some(timing) = bench.timing_with_gauge(budget_seconds, gauge, observer).await? else {
         return Ok(Outcome::Cancelled);
     };
-    let flops = product.flops() as f64;
+    let flops = product.flops as f64;
     let flops_per_second = flops / timing.seconds;
     let (peak_flops_per_second, peak_share) = median_peaks(&timing.windows, flops);
     Ok(Outcome::Measured(Figures { flops_per_second, peak_flops_per_second, peak_share, timing }))

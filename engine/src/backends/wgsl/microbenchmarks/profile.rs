@@ -3,14 +3,13 @@
 use async_recursion::async_recursion;
 use results::Adapter;
 use serde::Serialize;
-use shaders::params::Step;
 
 use super::super::device::Device;
 use super::super::device::buffer::Buffers;
 use super::super::device::executor::Executor;
 use super::super::plan::{Contents, Places, Plan, TrainingSetup};
 use super::super::products::Product;
-use super::super::recording::{Dispatch, Recording, STEP_STRIDE_BYTES};
+use super::super::recording::{Dispatch, Recording, step_rows};
 use super::super::tuning::Choices;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
@@ -18,13 +17,11 @@ use crate::error::EngineError;
 use crate::measure::{Length, Window};
 use crate::trainer::TrainingJob;
 
-/// Version of the layout of [`Profile`].
 const SCHEMA_VERSION: u32 = 1;
 /// Number of windows per launch. The best counts.
 const WINDOWS: u32 = 5;
 /// Size of the unused staging buffer.
 const STAGING_BYTES: u64 = 4;
-/// Maximum number of repetitions per submission.
 const MAX_REPETITIONS: u32 = 256;
 
 /// A training step, launch by launch.
@@ -35,7 +32,6 @@ pub struct Profile {
     pub batch_size: u32,
     /// Cost of a whole step, with its launches in sequence.
     pub step: Cost,
-    /// Launches in step order.
     pub launches: Vec<Launch>,
 }
 
@@ -83,11 +79,13 @@ pub async fn profile(
     let plan = Plan::new(job, TrainingSetup::STANDARD, largest_binding, &choices)?;
     let contents = Contents { job, tensors: &plan.tensors, stored: choices.stored() };
     let buffers = Buffers::of_job(&device, &plan.buffers, &[STAGING_BYTES], &contents).await?;
-    buffers.write(&device, plan.places.steps, 0, &step_table(job));
+    // The first steps of an epoch.
+    let steps = step_rows((0..MAX_REPETITIONS).map(|slot| job.step(0, slot)));
+    buffers.write(&device, plan.places.steps, 0, &steps);
     let profiler = Profiler { device: &device, clock, processor, buffers: &buffers, plan: &plan };
     if let Some(shuffle) = &plan.shuffle {
         // The shuffle runs once per epoch, so it is not part of a step.
-        profiler.run(shuffle).await?;
+        profiler.window(&profiler.executor(shuffle).await?, 1).await?;
     }
     // Running whole steps first also fills the inputs of the individual launches.
     let step = profiler.cost(&plan.training, 4.0 * launch_seconds).await?;
@@ -100,17 +98,6 @@ pub async fn profile(
     }
     let (adapter, batch_size) = (device.adapter().clone(), job.batches.batch_size);
     Ok(Profile { schema_version: SCHEMA_VERSION, adapter, batch_size, step, launches })
-}
-
-/// Returns a table of the first steps of an epoch.
-fn step_table(job: &TrainingJob) -> Vec<u8> {
-    let stride = STEP_STRIDE_BYTES as usize;
-    let mut table = vec![0; MAX_REPETITIONS as usize * stride];
-    for (slot, row) in (0..).zip(table.chunks_exact_mut(stride)) {
-        let step = job.step(0, slot);
-        row[..size_of::<Step>()].copy_from_slice(bytemuck::bytes_of(&step));
-    }
-    table
 }
 
 /// Describes a launch, with its product if it has one. `products` are the remaining products, in launch order.
@@ -148,8 +135,7 @@ struct Profiler<'a> {
 impl Profiler<'_> {
     /// Measures the cost of one repetition of `recording`, after a warm-up window.
     async fn cost(&self, recording: &Recording, seconds: f64) -> Result<Cost, EngineError> {
-        let Places { params, steps, .. } = self.plan.places;
-        let executor = Executor::new(self.device, self.buffers, recording, params, steps).await?;
+        let executor = self.executor(recording).await?;
         let window_seconds = seconds / f64::from(WINDOWS + 1);
         self.window(&executor, 1).await?;
         let mut length = Length::default();
@@ -169,10 +155,9 @@ impl Profiler<'_> {
         Ok(best)
     }
 
-    async fn run(&self, recording: &Recording) -> Result<(), EngineError> {
+    async fn executor(&self, recording: &Recording) -> Result<Executor, EngineError> {
         let Places { params, steps, .. } = self.plan.places;
-        let executor = Executor::new(self.device, self.buffers, recording, params, steps).await?;
-        self.device.submit(executor.encode(self.device, 0..1)).await
+        Executor::new(self.device, self.buffers, recording, params, steps).await
     }
 
     async fn window(&self, executor: &Executor, repetitions: u32) -> Result<Cost, EngineError> {

@@ -8,18 +8,17 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::Rc;
 
 use results::kernels::{Pass, Suite};
 use shaders::params::{Epilogue, Recurrent, Step};
-use shaders::reference::{self as twin, GruSteps};
+use shaders::reference::RecurrentSteps;
 
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::products::Product;
-use super::super::variants::Variant;
-use super::lab::Work;
-use super::layers::{MatrixProduct, Operand, PlainSum};
+use super::layers::Layer;
+use super::operand::{Operand, PlainSum};
 use super::product::{LayerPass, choose_indices};
+use crate::backends::reference::{recurrent_backward, recurrent_forward};
 use crate::model::{Activation, Cell};
 
 /// Maximum number of multiply-adds per sequence in plain loops, which takes a few seconds.
@@ -27,87 +26,54 @@ const MAX_PLAIN_PRODUCTS: u64 = 1 << 31;
 /// Number of steps to compare with plain loops if all steps would exceed [`MAX_PLAIN_PRODUCTS`].
 const MIN_CHECKED_STEPS: u32 = 8;
 
-pub(super) fn products(emulated: bool) -> Vec<Box<dyn LayerPass>> {
-    let mut all: Vec<Box<dyn LayerPass>> = Vec::new();
-    for (cell, sizes) in cells() {
-        for size in sizes {
-            all.extend(Pass::ALL.map(|pass| Box::new(RecurrentPass::new(cell, size, pass, emulated)) as Box<_>));
-        }
-    }
-    all
+pub(super) fn products(emulated: bool) -> Vec<LayerPass> {
+    let layers = cells().into_iter().flat_map(|(cell, sizes)| sizes.into_iter().map(move |size| (cell, size)));
+    layers.flat_map(|(cell, size)| Pass::ALL.map(|pass| RecurrentLayer::new(cell, size).pass(pass, emulated))).collect()
 }
 
-pub(super) struct RecurrentPass {
+#[derive(Clone, Copy)]
+pub(super) struct RecurrentLayer {
     cell: Cell,
-    units: u32,
-    sequences: u32,
-    steps: u32,
-    pass: Pass,
-    /// True if a CPU emulates the GPU, which sums gradients in fewer parts.
-    emulated: bool,
-    /// Cache of plain loops' results, by sequence.
-    plain: RefCell<HashMap<u32, Rc<PlainSequence>>>,
+    params: Recurrent,
 }
 
-impl RecurrentPass {
-    pub(super) fn new(cell: Cell, [units, sequences, steps]: RecurrentSize, pass: Pass, emulated: bool) -> Self {
-        Self { cell, units, sequences, steps, pass, emulated, plain: RefCell::default() }
-    }
-
-    fn params(&self) -> Recurrent {
-        let stored_units = self.units.next_multiple_of(CHANNEL_ALIGNMENT);
-        Recurrent {
-            sequences: self.sequences,
-            steps: self.steps,
-            units: self.units,
-            stored_units,
-            activation: self.cell.activation().number(),
-            epilogue: Epilogue { channels: self.units, stored_channels: stored_units, ..Epilogue::default() },
-            ..Recurrent::default()
-        }
+impl RecurrentLayer {
+    pub(super) fn new(cell: Cell, [units, sequences, steps]: RecurrentSize) -> Self {
+        let stored_units = units.next_multiple_of(CHANNEL_ALIGNMENT);
+        let epilogue = Epilogue { channels: units, stored_channels: stored_units, ..Epilogue::default() };
+        let activation = cell.activation().number();
+        let params = Recurrent { sequences, steps, units, stored_units, activation, epilogue, ..Recurrent::default() };
+        Self { cell, params }
     }
 
     /// Returns the number of gate values per step of a sequence, including padding.
     fn gate_columns(&self) -> u32 {
-        self.cell.gates() * self.params().stored_units
-    }
-
-    /// Returns the gradient of the recurrent weights as a matrix product over all steps.
-    fn weight_gradient(&self) -> MatrixProduct {
-        MatrixProduct {
-            units: self.gate_columns(),
-            rows: self.sequences * self.steps,
-            inputs: self.params().stored_units,
-            pass: self.pass,
-            emulated: self.emulated,
-        }
+        self.cell.gates() * self.params.stored_units
     }
 
     /// Returns weights that are small enough that states neither explode nor vanish.
     ///
     /// ReLU is unbounded, so its weights are never positive: each repetition adds its products to the results of the
     /// previous one and thereby shrinks them.
-    fn weights(&self) -> Vec<f32> {
-        let stored = self.params().stored_units;
-        let operand = Operand::full(1, stored, self.gate_columns());
+    fn weights(&self) -> Operand {
+        let stored = self.params.stored_units;
+        let unsigned = self.cell.activation() == Activation::Relu;
+        let share = f64::from(stored);
         #[expect(clippy::cast_possible_truncation, reason = "weights are float32")]
-        let one = |share: f64| share as f32;
-        if self.cell.activation() == Activation::Relu {
-            let limit = one(-1.0 / f64::from(stored));
-            return operand.numbers().iter().map(|number| limit * number.abs()).collect();
-        }
-        let limit = one(1.0 / f64::from(stored).sqrt());
-        operand.numbers().iter().map(|number| limit * number).collect()
+        let limit = (if unsigned { -1.0 / share } else { 1.0 / share.sqrt() }) as f32;
+        Operand { limit, unsigned, ..Operand::full(1, stored, self.gate_columns()) }
     }
 
-    /// Returns the input of the gates, without the recurrent products.
-    fn x(&self) -> Operand {
-        Operand::full(2, self.sequences * self.steps, self.gate_columns())
+    /// Returns the input of the gates, without the recurrent products, or gates in 0..1 before a backward pass, so that
+    /// plain loops can start at any step.
+    fn gates(&self, pass: Pass) -> Operand {
+        let unsigned = pass != Pass::Forward;
+        Operand { unsigned, ..self.of_steps(2, self.gate_columns()) }
     }
 
     /// Returns the gradient of the last hidden state.
     fn dy(&self) -> Operand {
-        Operand::full(3, self.sequences, self.params().stored_units)
+        Operand::full(3, self.params.sequences, self.params.stored_units)
     }
 
     fn recurrent_bias(&self) -> Operand {
@@ -116,241 +82,128 @@ impl RecurrentPass {
 
     /// Returns a GRU's products or an LSTM's cells before a backward pass.
     fn own(&self) -> Operand {
-        let columns = if self.cell == Cell::Lstm { self.params().stored_units } else { self.gate_columns() };
-        Operand::full(5, self.sequences * self.steps, columns)
+        self.of_steps(5, if self.cell == Cell::Lstm { self.params.stored_units } else { self.gate_columns() })
     }
 
     /// Returns the hidden states before a backward pass.
     fn previous(&self) -> Operand {
-        Operand::full(6, self.sequences * self.steps, self.params().stored_units)
+        self.of_steps(6, self.params.stored_units)
+    }
+
+    fn of_steps(&self, stream: u32, columns: u32) -> Operand {
+        Operand::full(stream, self.params.sequences * self.params.steps, columns)
     }
 
     /// Returns the number of steps to check: the first steps of a forward pass, the last steps of a backward pass.
     fn checked_steps(&self) -> u32 {
-        let per_step = u64::from(self.gate_columns()) * u64::from(self.params().stored_units);
-        let affordable = per_step * u64::from(self.steps) <= MAX_PLAIN_PRODUCTS;
+        let Recurrent { steps, stored_units, .. } = self.params;
+        let affordable =
+            u64::from(self.gate_columns()) * u64::from(stored_units) * u64::from(steps) <= MAX_PLAIN_PRODUCTS;
         // The gradients of an LSTM also depend on the previous cell state. No LSTM in the list has too many steps.
-        if affordable || self.cell == Cell::Lstm { self.steps } else { self.steps.min(MIN_CHECKED_STEPS) }
+        if affordable || self.cell == Cell::Lstm { steps } else { steps.min(MIN_CHECKED_STEPS) }
     }
 
-    /// Returns true if a forward pass is checked by its last hidden states instead of its gates.
-    fn compares_states(&self) -> bool {
-        self.pass == Pass::Forward && self.checked_steps() == self.steps
-    }
-
-    /// Returns the number of values per sequence in the pass's result.
-    fn results_per_sequence(&self) -> u64 {
-        self.results() / u64::from(self.sequences)
-    }
-
-    fn plain_sequence(&self, sequence: u32) -> Rc<PlainSequence> {
-        let compute = || Rc::new(self.compute_plainly(sequence));
-        Rc::clone(self.plain.borrow_mut().entry(sequence).or_insert_with(compute))
-    }
-
-    fn forward_work(&self, variant: &Variant, work: &mut Work) {
-        let recurrent = work.floats("recurrent weights", &self.weights());
-        let gates = work.floats("gates", &self.x().numbers());
-        let previous = work.zeros("hidden states", self.previous().elements());
-        let y = work.zeros("last hidden state", self.dy().elements());
-        let bindings = match self.cell {
-            Cell::Lstm => vec![recurrent, gates, work.zeros("cell states", self.own().elements()), previous, y],
-            Cell::Gru(_) => {
-                let bias = work.floats("recurrent bias", &self.recurrent_bias().numbers());
-                vec![recurrent, bias, gates, work.zeros("products", self.own().elements()), previous, y]
-            }
-            Cell::SimpleRnn(_) => vec![recurrent, gates, previous, y],
-        };
-        work.repeat_variant(variant, &self.product(), &bindings);
-        work.output = Some(if self.compares_states() { y } else { gates });
-    }
-
-    /// Adds a backward pass from random states, with gates in 0..1, so that plain loops can start at any step.
-    fn backward_work(&self, variant: &Variant, work: &mut Work) {
-        let recurrent = work.floats("recurrent weights", &self.weights());
-        let dy = work.floats("gradient", &self.dy().numbers());
-        let gates: Vec<f32> = self.x().numbers().into_iter().map(f32::abs).collect();
-        let gates = work.floats("gates", &gates);
-        let bindings = match self.cell {
-            Cell::Lstm => vec![recurrent, dy, work.floats("cell states", &self.own().numbers()), gates],
-            Cell::Gru(_) => {
-                let previous = work.floats("hidden states", &self.previous().numbers());
-                let products = work.floats("products", &self.own().numbers());
-                let kept = work.zeros("kept gradient", self.dy().elements());
-                vec![recurrent, dy, previous, gates, products, kept]
-            }
-            Cell::SimpleRnn(_) => vec![recurrent, dy, gates],
-        };
-        work.repeat_variant(variant, &self.product(), &bindings);
-        work.output = Some(gates);
-    }
-}
-
-impl LayerPass for RecurrentPass {
-    fn suite(&self) -> Suite {
-        Suite::Rnn
-    }
-
-    fn is_emulated(&self) -> bool {
-        self.emulated
-    }
-
-    fn size(&self) -> String {
+    pub(super) fn pass(self, pass: Pass, emulated: bool) -> LayerPass {
+        let Recurrent { sequences, steps, units, stored_units, .. } = self.params;
         let name = match self.cell {
             Cell::Lstm => "LSTM",
             Cell::Gru(_) => "GRU",
             Cell::SimpleRnn(_) => "vanilla",
         };
-        format!("{name}, {} units, {} × {} steps", self.units, self.sequences, self.steps)
-    }
-
-    /// Returns the operations of all steps but the first, which has no previous state.
-    fn flops(&self) -> u64 {
-        let per_step = 2 * u64::from(self.cell.gates()) * u64::from(self.units).pow(2);
-        per_step * u64::from(self.sequences) * u64::from(self.steps - 1)
-    }
-
-    fn impossible(&self) -> Option<&'static str> {
-        (self.steps == 1).then_some("a single step, from a state of zeros, multiplies nothing")
-    }
-
-    fn product(&self) -> Product {
-        match self.pass {
-            Pass::WeightGradient => self.weight_gradient().product(),
-            pass => Product::new(pass, (self.cell, self.params())),
+        let size = format!("{name}, {units} units, {sequences} × {steps} steps");
+        // The first step has no previous state.
+        let per_step = 2 * u64::from(self.cell.gates()) * u64::from(units).pow(2);
+        let flops = per_step * u64::from(sequences) * u64::from(steps - 1);
+        let impossible = (steps == 1).then_some("a single step, from a state of zeros, multiplies nothing");
+        if pass == Pass::WeightGradient {
+            // A matrix product over all steps.
+            let layer = Layer::dense(self.gate_columns(), sequences * steps, stored_units);
+            return LayerPass { flops, impossible, ..layer.matrix_product(Suite::Rnn, size, pass, emulated) };
         }
-    }
-
-    fn work(&self, variant: &Variant) -> Work {
-        if self.pass == Pass::WeightGradient {
-            return self.weight_gradient().work(variant);
-        }
-        let mut work = Work::new(self.sequences);
-        match self.pass {
-            Pass::Forward => self.forward_work(variant, &mut work),
-            _ => self.backward_work(variant, &mut work),
-        }
-        work
-    }
-
-    fn results(&self) -> u64 {
-        match self.pass {
-            Pass::WeightGradient => self.weight_gradient().results(),
-            _ if self.compares_states() => self.dy().elements(),
-            Pass::Forward | Pass::InputGradient => self.x().elements(),
-        }
-    }
-
-    /// Returns results of the first and last sequence only, and of a few steps of long sequences: plain loops are slow.
-    fn checked(&self) -> Vec<u64> {
-        let indices = choose_indices(self.results());
-        if self.pass == Pass::WeightGradient {
-            return indices;
-        }
-        let one = self.results_per_sequence();
-        let last = one * u64::from(self.sequences - 1);
-        let checked = if self.compares_states() {
-            0..one
-        } else {
-            let checked = u64::from(self.checked_steps()) * u64::from(self.gate_columns());
-            if self.pass == Pass::Forward { 0..checked } else { one - checked..one }
+        let operands = self.operands(pass);
+        // A forward pass is checked by its last hidden states, unless that would take too many steps.
+        let compares_states = pass == Pass::Forward && self.checked_steps() == steps;
+        let is_output = |operand: &Operand| operand.stream == self.gates(pass).stream;
+        let gates = operands.iter().position(is_output).expect("every pass has gates");
+        let output = if compares_states { operands.len() - 1 } else { gates };
+        let one = operands[output].elements() / u64::from(sequences);
+        let checked = u64::from(self.checked_steps()) * u64::from(self.gate_columns());
+        let checked = match pass {
+            _ if compares_states => 0..one,
+            Pass::Forward => 0..checked,
+            _ => one - checked..one,
         };
-        indices
-            .into_iter()
-            .map(|at| {
-                let sequence = if (at / one).is_multiple_of(2) && at < last { 0 } else { last };
-                sequence + checked.start + at % one % (checked.end - checked.start)
-            })
-            .collect()
-    }
-
-    fn plain(&self, at: u64) -> PlainSum {
-        if self.pass == Pass::WeightGradient {
-            return self.weight_gradient().plain(at);
-        }
-        let place = |number: u64| u32::try_from(number).expect("indices fit into u32");
-        let one = self.results_per_sequence();
-        let sequence = self.plain_sequence(place(at / one));
-        let value = if self.compares_states() {
-            sequence.y[place(at % one) as usize]
-        } else {
-            sequence.gates[place(at % one) as usize - sequence.first_gate]
+        let last = one * u64::from(sequences - 1);
+        // Only the first and last sequence, and a few steps of long sequences: plain loops are slow.
+        let place = |at: u64| {
+            let sequence = if (at / one).is_multiple_of(2) && at < last { 0 } else { last };
+            sequence + checked.start + at % one % (checked.end - checked.start)
         };
-        PlainSum { value, magnitude: value.abs() }
+        let known = RefCell::new(HashMap::new());
+        let first = checked.start;
+        let plain = move |at: u64| {
+            let index = |number: u64| u32::try_from(number).expect("indices fit into u32");
+            let (sequence, place) = (index(at / one), index(at % one - first) as usize);
+            let mut known = known.borrow_mut();
+            let results =
+                known.entry(sequence).or_insert_with(|| self.compute_plainly(pass, sequence, compares_states));
+            PlainSum { value: results[place], magnitude: f64::abs(results[place]) }
+        };
+        LayerPass {
+            suite: Suite::Rnn,
+            size,
+            flops,
+            product: Product::new(pass, (self.cell, self.params)),
+            rows: sequences,
+            emulated,
+            impossible,
+            checked: choose_indices(operands[output].elements()).into_iter().map(place).collect(),
+            operands,
+            output,
+            plain: Box::new(plain),
+        }
     }
-}
 
-/// Some steps of a sequence in double precision.
-struct PlainSequence {
-    /// Last hidden state of a forward pass.
-    y: Vec<f64>,
-    /// Gates of these steps, or gradients of their input.
-    gates: Vec<f64>,
-    /// Index of the first gate in the whole sequence.
-    first_gate: usize,
-}
+    /// Returns the buffers in binding order. A backward pass starts from random states.
+    fn operands(&self, pass: Pass) -> Vec<Operand> {
+        let zeros = |operand: Operand| Operand::zeros(operand.rows, operand.columns);
+        let (weights, gates) = (self.weights(), self.gates(pass));
+        let (dy, own, previous) = (self.dy(), self.own(), self.previous());
+        match (self.cell, pass) {
+            (Cell::Lstm, Pass::Forward) => vec![weights, gates, zeros(own), zeros(previous), zeros(dy)],
+            (Cell::Gru(_), Pass::Forward) => {
+                vec![weights, self.recurrent_bias(), gates, zeros(own), zeros(previous), zeros(dy)]
+            }
+            (Cell::SimpleRnn(_), Pass::Forward) => vec![weights, gates, zeros(previous), zeros(dy)],
+            (Cell::Lstm, _) => vec![weights, dy, own, gates],
+            (Cell::Gru(_), _) => vec![weights, dy, previous, gates, own, zeros(dy)],
+            (Cell::SimpleRnn(_), _) => vec![weights, dy, gates],
+        }
+    }
 
-fn rows(operand: Operand, steps: std::ops::Range<u32>) -> Vec<f64> {
-    steps.flat_map(|row| (0..operand.columns).map(move |column| f64::from(operand.at(row, column)))).collect()
-}
-
-impl RecurrentPass {
-    fn compute_plainly(&self, sequence: u32) -> PlainSequence {
+    /// Returns the last hidden state of a sequence, or the gates of the checked steps or gradients of their input.
+    fn compute_plainly(&self, pass: Pass, sequence: u32, states: bool) -> Vec<f64> {
         let count = self.checked_steps();
-        let first = if self.pass == Pass::Forward { 0 } else { self.steps - count };
-        let start = sequence * self.steps + first;
-        let params = Recurrent { sequences: 1, steps: count, ..self.params() };
-        let weights: Vec<f64> = self.weights().into_iter().map(f64::from).collect();
-        let x = rows(self.x(), start..start + count);
-        let first_gate = (first * self.gate_columns()) as usize;
-        let states = (count * params.stored_units) as usize;
-        if self.pass == Pass::Forward {
-            let (gates, y) = self.forward_plainly(&params, &weights, x, states);
-            return PlainSequence { y, gates, first_gate };
+        let first = if pass == Pass::Forward { 0 } else { self.params.steps - count };
+        let start = sequence * self.params.steps + first;
+        let params = Recurrent { sequences: 1, steps: count, ..self.params };
+        let of_steps = |operand: Operand| rows(operand, start..start + count);
+        let weights = rows(self.weights(), 0..params.stored_units);
+        let mut steps = RecurrentSteps::from(of_steps(self.gates(pass)));
+        if pass == Pass::Forward {
+            let (bias, mut y) = (rows(self.recurrent_bias(), 0..1), vec![0.0; params.stored_units as usize]);
+            recurrent_forward(self.cell)(&params, &Step::default(), [&weights, &bias], &mut steps, &mut y);
+            return if states { y } else { steps.gates };
         }
-        let mut gates: Vec<f64> = x.into_iter().map(f64::abs).collect();
+        (steps.own, steps.previous) = (of_steps(self.own()), of_steps(self.previous()));
         let dy = rows(self.dy(), sequence..sequence + 1);
-        match self.cell {
-            Cell::Lstm => {
-                let mut cells = rows(self.own(), start..start + count);
-                twin::lstm_backward(&params, &weights, &dy, &mut cells, &mut gates);
-            }
-            Cell::Gru(_) => {
-                let previous = rows(self.previous(), start..start + count);
-                let mut products = rows(self.own(), start..start + count);
-                let steps = GruSteps { gates: &mut gates, products: &mut products };
-                let mut kept = vec![0.0; params.stored_units as usize];
-                twin::gru_backward(&params, &weights, &dy, &previous, steps, &mut kept);
-            }
-            Cell::SimpleRnn(_) => twin::simple_rnn_backward(&params, &weights, &dy, &mut gates),
-        }
-        PlainSequence { y: Vec::new(), gates, first_gate }
+        recurrent_backward(self.cell)(&params, &weights, &dy, &mut steps);
+        steps.gates
     }
+}
 
-    fn forward_plainly(
-        &self,
-        params: &Recurrent,
-        weights: &[f64],
-        mut gates: Vec<f64>,
-        states: usize,
-    ) -> (Vec<f64>, Vec<f64>) {
-        let (mut previous, mut y) = (vec![0.0; states], vec![0.0; params.stored_units as usize]);
-        let step = Step::default();
-        match self.cell {
-            Cell::Lstm => {
-                let mut cells = previous.clone();
-                twin::lstm_forward(params, &step, weights, &mut gates, &mut cells, &mut previous, &mut y);
-            }
-            Cell::Gru(_) => {
-                let bias = rows(self.recurrent_bias(), 0..1);
-                let mut products = vec![0.0; gates.len()];
-                let steps = GruSteps { gates: &mut gates, products: &mut products };
-                twin::gru_forward(params, &step, [weights, &bias], steps, &mut previous, &mut y);
-            }
-            Cell::SimpleRnn(_) => twin::simple_rnn_forward(params, &step, weights, &mut gates, &mut previous, &mut y),
-        }
-        (gates, y)
-    }
+fn rows(operand: Operand, rows: std::ops::Range<u32>) -> Vec<f64> {
+    rows.flat_map(|row| (0..operand.columns).map(move |column| f64::from(operand.at(row, column)))).collect()
 }
 
 /// Units, sequences, steps.
@@ -402,40 +255,36 @@ fn sort_by_operations(mut sizes: Vec<RecurrentSize>) -> Vec<RecurrentSize> {
 mod tests {
     use super::*;
 
-    fn layers(pass: Pass, steps: u32) -> impl Iterator<Item = RecurrentPass> {
-        cells().into_iter().map(move |(cell, _)| RecurrentPass::new(cell, [6, 5, steps], pass, true))
+    fn passes(pass: Pass, steps: u32) -> impl Iterator<Item = LayerPass> {
+        cells().into_iter().map(move |(cell, _)| RecurrentLayer::new(cell, [6, 5, steps]).pass(pass, true))
     }
 
     #[test]
     fn first_and_last_sequences_are_checked() {
-        for pass in [Pass::Forward, Pass::InputGradient] {
-            for layer in layers(pass, 3) {
-                let one = layer.results_per_sequence();
-                let sequences: Vec<u64> = layer.checked().iter().map(|place| place / one).collect();
-                assert!(sequences.contains(&0) && sequences.contains(&4), "{sequences:?}");
-                assert!(sequences.iter().all(|&sequence| sequence == 0 || sequence == 4), "{sequences:?}");
-            }
+        for layer in [Pass::Forward, Pass::InputGradient].into_iter().flat_map(|pass| passes(pass, 3)) {
+            let one = layer.operands[layer.output].elements() / 5;
+            let sequences: Vec<u64> = layer.checked.iter().map(|place| place / one).collect();
+            assert!(sequences.contains(&0) && sequences.contains(&4), "{sequences:?}");
+            assert!(sequences.iter().all(|&sequence| sequence == 0 || sequence == 4), "{sequences:?}");
         }
     }
 
     #[test]
     fn few_steps_of_long_sequences_are_checked() {
-        let gru = |pass| RecurrentPass::new(Cell::Gru(Activation::Relu), [2816, 32, 1500], pass, true);
+        let gru = |pass| RecurrentLayer::new(Cell::Gru(Activation::Relu), [2816, 32, 1500]).pass(pass, true);
         let steps =
-            |pass| -> Vec<u64> { gru(pass).checked().into_iter().map(|place| place / (3 * 2816) % 1500).collect() };
+            |pass| -> Vec<u64> { gru(pass).checked.into_iter().map(|place| place / (3 * 2816) % 1500).collect() };
         let (first, last) = (steps(Pass::Forward), steps(Pass::InputGradient));
         assert!(first.iter().all(|&step| step < 8) && first.iter().any(|&step| step > 0), "{first:?}");
         assert!(last.iter().all(|&step| step >= 1492) && last.iter().any(|&step| step < 1499), "{last:?}");
-        assert_eq!(gru(Pass::Forward).results(), 32 * 1500 * 3 * 2816);
+        let forward = gru(Pass::Forward);
+        assert_eq!(forward.operands[forward.output].elements(), 32 * 1500 * 3 * 2816);
     }
 
     #[test]
     fn single_step_layers_are_not_measured() {
-        for layer in layers(Pass::Forward, 1) {
-            assert_eq!(layer.flops(), 0);
-            assert!(layer.impossible().is_some());
-        }
-        assert!(layers(Pass::Forward, 2).all(|layer| layer.impossible().is_none() && layer.flops() > 0));
+        assert!(passes(Pass::Forward, 1).all(|layer| layer.flops == 0 && layer.impossible.is_some()));
+        assert!(passes(Pass::Forward, 2).all(|layer| layer.flops > 0 && layer.impossible.is_none()));
     }
 
     #[test]

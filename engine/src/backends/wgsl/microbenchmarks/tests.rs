@@ -4,13 +4,12 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 
-use super::super::products::Product;
-use super::super::variants::Variant;
 use super::super::workload_tests::any_device;
 use super::lab::Lab;
-use super::layers::{Convolution, MatrixProduct};
+use super::layers::Layer;
+use super::operand::{Operand, PlainSum};
 use super::product::{self, LayerPass, ProductRates};
-use super::recurrent::RecurrentPass;
+use super::recurrent::RecurrentLayer;
 use super::*;
 use crate::model::{Activation, Cell};
 
@@ -51,7 +50,7 @@ fn request(budget_seconds: f64) -> Request {
     Request { suites: Vec::new(), budget_seconds, budget_bytes: 64 << 20 }
 }
 
-fn outcome(device: &Rc<Device>, product: &dyn LayerPass, budget_seconds: f64) -> Outcome {
+fn outcome(device: &Rc<Device>, product: &LayerPass, budget_seconds: f64) -> Outcome {
     let entry = pollster::block_on(async {
         let lab = Lab::new(Rc::clone(device), Rc::new(SteppingClock::default()));
         let mut rates = ProductRates::new(Some(1e9), Some(Box::new(GigaflopGauge)));
@@ -63,30 +62,22 @@ fn outcome(device: &Rc<Device>, product: &dyn LayerPass, budget_seconds: f64) ->
 }
 
 /// Returns small products of every kind, with partial tiles and several parts.
-fn small_products() -> Vec<Box<dyn LayerPass>> {
-    let mut all: Vec<Box<dyn LayerPass>> = Vec::new();
-    for pass in Pass::ALL {
-        all.push(Box::new(MatrixProduct { units: 35, rows: 83, inputs: 20, pass, emulated: true }));
-        let wide = Convolution {
-            width: 9,
-            height: 7,
-            channels: 8,
-            samples: 3,
-            filters: 12,
-            kernel: [3, 3],
-            padding: 1,
-            stride: 1,
-            pass,
-            emulated: true,
-        };
-        all.push(Box::new(wide));
-        all.push(Box::new(Convolution { stride: 2, channels: 36, ..wide }));
-        all.push(Box::new(Convolution { channels: 3, kernel: [5, 5], padding: 0, ..wide }));
-        for cell in [Cell::Lstm, Cell::Gru(Activation::Relu), Cell::SimpleRnn(Activation::Relu)] {
-            all.push(Box::new(RecurrentPass::new(cell, [22, 35, 4], pass, true)));
-        }
-    }
-    all
+fn small_products() -> Vec<LayerPass> {
+    let size =
+        Layer { width: 9, height: 7, channels: 8, samples: 3, filters: 12, kernel: [3, 3], padding: 1, stride: 1 };
+    let strided = Layer { stride: 2, channels: 36, ..size };
+    let narrow = Layer { channels: 3, kernel: [5, 5], padding: 0, ..size };
+    let cells = [Cell::Lstm, Cell::Gru(Activation::Relu), Cell::SimpleRnn(Activation::Relu)];
+    let passes = Pass::ALL.into_iter().flat_map(|pass| {
+        let layers = [size, strided, narrow].map(|layer| layer.convolution(pass, true)).into_iter();
+        let recurrent = cells.map(|cell| RecurrentLayer::new(cell, [22, 35, 4]).pass(pass, true));
+        layers.chain([matrix_product([35, 83, 20], pass)]).chain(recurrent)
+    });
+    passes.inspect(|pass| assert!(pass.operands.iter().map(Operand::elements).eq(pass.product.elements()))).collect()
+}
+
+fn matrix_product([units, rows, inputs]: [u32; 3], pass: Pass) -> LayerPass {
+    Layer::dense(units, rows, inputs).matrix_product(Suite::Gemm, String::new(), pass, true)
 }
 
 #[test]
@@ -95,7 +86,7 @@ fn correct_products_are_timed() {
     for product in small_products() {
         // The minimum number of windows already exceeds this budget. It is odd, so that the median rate belongs to the
         // median time.
-        match outcome(&device, product.as_ref(), 0.05) {
+        match outcome(&device, &product, 0.05) {
             Outcome::Measured(Figures { flops_per_second, peak_flops_per_second, peak_share, timing }) => {
                 assert_eq!(timing.windows.len(), 3, "{}: {timing:?}", product.title());
                 assert!(timing.windows.iter().all(|window| window.peak_flops_per_second == Some(1e9)));
@@ -105,55 +96,18 @@ fn correct_products_are_timed() {
             }
             Outcome::Skipped { reason } => {
                 assert!(reason.contains("raw data"), "{}: {reason}", product.title());
-                assert!(product.size().contains("×3 →") && product.pass() == Pass::InputGradient);
+                assert!(product.size.contains("×3 →") && product.product.pass == Pass::InputGradient);
             }
             other => panic!("{}: {other:?}", product.title()),
         }
     }
 }
 
-/// Correct product with a wrong plain sum, to simulate a wrong kernel.
-struct WrongPlainSum(MatrixProduct);
-
-impl LayerPass for WrongPlainSum {
-    fn suite(&self) -> Suite {
-        self.0.suite()
-    }
-
-    fn size(&self) -> String {
-        self.0.size()
-    }
-
-    fn flops(&self) -> u64 {
-        self.0.flops()
-    }
-
-    fn product(&self) -> Product {
-        self.0.product()
-    }
-
-    fn is_emulated(&self) -> bool {
-        self.0.is_emulated()
-    }
-
-    fn work(&self, variant: &Variant) -> lab::Work {
-        self.0.work(variant)
-    }
-
-    fn results(&self) -> u64 {
-        self.0.results()
-    }
-
-    fn plain(&self, at: u64) -> layers::PlainSum {
-        let sum = self.0.plain(at);
-        layers::PlainSum { value: sum.value + 0.01, ..sum }
-    }
-}
-
 #[test]
 fn a_wrong_result_is_reported_instead_of_a_rate() {
-    let product = MatrixProduct { units: 8, rows: 8, inputs: 8, pass: Pass::Forward, emulated: true };
-    let product = WrongPlainSum(product);
+    let LayerPass { plain, .. } = matrix_product([8; 3], Pass::Forward);
+    let wrong = move |at| PlainSum { value: plain(at).value + 0.01, ..plain(at) };
+    let product = LayerPass { plain: Box::new(wrong), ..matrix_product([8; 3], Pass::Forward) };
     let Some(device) = device() else { return };
     let outcome = outcome(&device, &product, 1.0);
     let Outcome::Wrong(Difference { at: 0, found, expected }) = outcome else { panic!("{outcome:?}") };
@@ -162,13 +116,13 @@ fn a_wrong_result_is_reported_instead_of_a_rate() {
 
 #[test]
 fn products_over_budget_are_skipped_with_both_numbers() {
-    let product = MatrixProduct { units: 512, rows: 512, inputs: 512, pass: Pass::Forward, emulated: true };
+    let product = matrix_product([512; 3], Pass::Forward);
     // The prediction assumes a fifth of 1 GFLOP/s.
     let Some(device) = device() else { return };
     let slow = outcome(&device, &product, 0.1);
     let Outcome::TooSlow { predicted_seconds, allowed_seconds } = slow else { panic!("{slow:?}") };
     assert!((predicted_seconds - 1.342).abs() < 1e-3 && (allowed_seconds - 0.1 / 6.0).abs() < 1e-9);
-    let large = MatrixProduct { rows: 1 << 16, ..product };
+    let large = matrix_product([512, 1 << 16, 512], Pass::Forward);
     let large = outcome(&device, &large, 1e6);
     let Outcome::DoesNotFit { needed_bytes, allowed_bytes, .. } = large else { panic!("{large:?}") };
     assert!(needed_bytes > allowed_bytes && allowed_bytes <= 64 << 20, "{needed_bytes} of {allowed_bytes}");

@@ -20,9 +20,7 @@ pub(super) struct ParallelTrainer {
     pub(super) replicas: Vec<WgslTrainer>,
     pub(super) clock: Rc<dyn Clock>,
     pub(super) job: Rc<TrainingJob>,
-    /// Name of the devices in errors.
     pub(super) name: String,
-    /// Number of completed steps.
     pub(super) step: u64,
     /// Time at which the devices exchange their gradients.
     pub(super) exchanging: Exchanging,

@@ -3,9 +3,9 @@
 use shaders::Stored;
 use shaders::params::{BLOCK_ELEMENTS, BlockMultipliers, GradientLimit, Optimizer, RoundWeights};
 
+use super::super::builder::Builder;
 use super::super::layout::{CHANNEL_ALIGNMENT, TensorLayout, arena_elements};
 use super::super::recording::{BufferRange, Combination, JobPart};
-use super::builder::Builder;
 use super::{Exchanging, Planner, gradient_parts};
 use crate::model::Stages;
 use crate::trainer::TrainingJob;

@@ -1,21 +1,13 @@
 //! Parts of the gradients. The first are exchanged while the others are computed.
 
 use super::super::layout::TensorLayout;
-use super::super::recording::{BufferRange, Dispatch};
+use super::super::recording::{BufferRange, Dispatch, GradientPart};
 
 /// Maximum number of parts if tensors are of similar size. Each part costs two more messages.
 const MAX_PARTS: u32 = 4;
 /// Minimum number of elements of a part before others: 256 KiB. Moving less takes no longer than an empty message
 /// (docs/SCALING.md).
 const MIN_ELEMENTS: u32 = 1 << 16;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct GradientPart {
-    pub(super) offset: u32,
-    pub(super) elements: u32,
-    /// Number of launches after which it is complete.
-    pub(super) after: usize,
-}
 
 /// Divides the gradient arena of these launches into parts, in order of completion. Each part begins with a tensor, and
 /// together they cover the arena.

@@ -1,9 +1,9 @@
 use results::InputMode;
 use shaders::params::{LocalContrast, MirrorOrder, Shuffle, Standardize};
 
+use super::super::builder::Builder;
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::{BufferRange, Half, JobPart, Recording};
-use super::builder::Builder;
 use super::{Planner, contents};
 use crate::error::EngineError;
 use crate::model::Stages;

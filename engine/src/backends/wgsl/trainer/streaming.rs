@@ -52,7 +52,6 @@ impl Submission {
         self.finished.is_some()
     }
 
-    /// Waits until the device is done.
     pub(super) async fn finish(self) -> Result<(), EngineError> {
         match self.finished {
             Some(finished) => finished,

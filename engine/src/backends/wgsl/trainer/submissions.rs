@@ -9,7 +9,7 @@ use shaders::params::{Step, StepResult};
 use super::super::device::executor::{Commands, Executor};
 use super::super::pace::Pace;
 use super::super::plan::STEP_ROWS;
-use super::super::recording::{BufferRange, STEP_STRIDE_BYTES};
+use super::super::recording::{BufferRange, STEP_STRIDE_BYTES, step_rows};
 use super::streaming::Submission;
 use super::{StepKind, WgslTrainer};
 use crate::error::EngineError;
@@ -116,11 +116,7 @@ impl WgslTrainer {
 
     /// Writes steps into the circular step table, from the row of slot `first` on.
     pub(super) fn write_table(&self, first: u32, steps: &[Step]) {
-        let stride = STEP_STRIDE_BYTES as usize;
-        let mut bytes = vec![0; steps.len() * stride];
-        for (row, step) in bytes.chunks_exact_mut(stride).zip(steps) {
-            row[..size_of::<Step>()].copy_from_slice(bytemuck::bytes_of(step));
-        }
+        let (stride, bytes) = (STEP_STRIDE_BYTES as usize, step_rows(steps.iter().copied()));
         let row = (first % STEP_ROWS) as usize;
         let until_the_end = (STEP_ROWS as usize - row) * stride;
         let (end, start) = bytes.split_at(until_the_end.min(bytes.len()));
@@ -205,7 +201,6 @@ impl WgslTrainer {
         self.device.submit(Commands::new(&self.device).finish())
     }
 
-    /// Records the time of a step.
     pub(crate) fn note_step(&mut self, seconds: f64) {
         let (_, operations) = self.training.within(0, u64::MAX, false);
         self.training_pace.note(operations, seconds);

@@ -1,12 +1,14 @@
 use bytemuck::Pod;
 
-use super::super::products::Product;
-use super::super::recording::{
-    BufferContents, BufferPlan, BufferRange, Combination, Dispatch, Exchange, JobPart, PARAMS_STRIDE_BYTES, Recording,
-    operations_of, workgroups,
+use super::products::Product;
+use super::recording::{
+    BufferContents, BufferPlan, BufferRange, Combination, Dispatch, Exchange, GradientPart, JobPart,
+    PARAMS_STRIDE_BYTES, Recording, workgroups,
 };
-use super::super::variants::Variant;
-use super::gradient_parts::GradientPart;
+use super::variants::Variant;
+
+/// Operations per invocation of a kernel that is not a product and does little work on a few values.
+const OPERATIONS_PER_INVOCATION: u64 = 64;
 
 /// Collects buffers, parameter blocks and launches.
 #[derive(Default)]
@@ -23,7 +25,6 @@ impl Builder {
         BufferRange { buffer, offset_bytes: 0, bytes }
     }
 
-    /// Adds a uniform buffer of zeros.
     pub(crate) fn uniform(&mut self, name: &'static str, bytes: u64) -> usize {
         self.add(name, bytes, true, BufferContents::Zeros).buffer
     }
@@ -42,7 +43,6 @@ impl Builder {
         self.add(name, bytes.next_multiple_of(4), false, BufferContents::Job(part))
     }
 
-    /// Adds a buffer initialized with these bytes.
     pub(crate) fn filled(&mut self, name: &'static str, uniform: bool, bytes: Vec<u8>) -> BufferRange {
         self.add(name, bytes.len() as u64, uniform, BufferContents::Bytes(bytes))
     }
@@ -51,9 +51,8 @@ impl Builder {
         BufferRange { buffer, offset_bytes: 0, bytes: self.buffers[buffer].bytes }
     }
 
-    /// Records a launch of `kernel`.
     pub(crate) fn dispatch<P: Pod>(&mut self, kernel: &str, params: &P, bindings: &[BufferRange], invocations: u64) {
-        let operations = operations_of(invocations);
+        let operations = OPERATIONS_PER_INVOCATION * invocations;
         self.launch(kernel, Vec::new(), bytemuck::bytes_of(params), bindings, invocations, operations);
     }
 
@@ -65,7 +64,7 @@ impl Builder {
     }
 
     /// Records a launch of `kernel`, compiled with these constants.
-    fn launch(
+    pub(crate) fn launch(
         &mut self,
         kernel: &str,
         constants: Vec<(&'static str, f64)>,
@@ -112,7 +111,6 @@ impl Builder {
         self.recording.exchanges.sort_by_key(|exchange| exchange.after);
     }
 
-    /// Returns the launches recorded so far.
     pub(crate) fn dispatches(&self) -> &[Dispatch] {
         &self.recording.dispatches
     }
