@@ -274,7 +274,7 @@ impl RunFilters {
             browser: text(browser),
             system: text(system),
             client: client.and_then(ClientKind::named),
-            tier: tier.and_then(Tier::from_name),
+            tier: tier.and_then(Tier::named),
             since: self.since.map(Date::iso),
             until: self.until.map(Date::iso),
             sort,

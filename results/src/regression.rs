@@ -17,7 +17,7 @@ use crate::comparison::{AccuracyGap, Basis, Contender, RowOutcome, accuracies_by
 use crate::environment::{FACTS, FURTHER_FACTS, differences};
 use crate::estimate::{Estimate, Interval};
 use crate::summary::MeasuredWorkload;
-use crate::{Better, Precision, RunRecord, metric};
+use crate::{Precision, RunRecord, metric};
 
 /// Rules for failing a candidate, besides workloads that only the baseline could train.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -405,6 +405,8 @@ pub enum AccuracyVerdict {
     OtherSteps,
 }
 
+names!(AccuracyVerdict { Alike = "alike", Lower = "lower", Higher = "higher", OtherSteps = "other_steps" });
+
 /// Compares the final accuracies of completed runs; `None` if any run has no accuracy.
 fn compare_accuracies(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWorkload<'_>]) -> Option<Accuracy> {
     let all = || baseline.iter().chain(candidate);
@@ -431,45 +433,31 @@ fn compare_accuracies(baseline: &[&MeasuredWorkload<'_>], candidate: &[&Measured
     Some(Accuracy { baseline, candidate, difference: gap.difference, verdict, allowance })
 }
 
-/// Unit of a quantity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QuantityUnit {
-    Seconds,
-    Bytes,
-}
-
-/// Quantity that is compared besides throughput, if all runs have it.
+/// Quantity that is compared besides throughput, if all runs have it. Less is better.
 pub struct Quantity {
     /// Identifier in serialized output; for a metric, the metric's id.
     pub id: &'static str,
     /// Title of one or two words.
     pub title: &'static str,
-    pub unit: QuantityUnit,
-    pub better: Better,
     value: fn(&MeasuredWorkload<'_>) -> Option<f64>,
 }
 
 /// All quantities, in table order.
 pub const QUANTITIES: &[Quantity] = &[
-    quantity("step_seconds_p50", "step", QuantityUnit::Seconds, |run| read_metric(run, "step_seconds_p50")),
-    quantity("seconds_to_target", "to target", QuantityUnit::Seconds, |run| read_metric(run, "seconds_to_target")),
-    quantity("testing_seconds", "testing", QuantityUnit::Seconds, |run| read_metric(run, "testing_seconds")),
-    quantity("cold_start_seconds", "start", QuantityUnit::Seconds, |run| run.workload.cold_start.seconds()),
-    quantity("device_memory_bytes", "device memory", QuantityUnit::Bytes, |run| {
+    quantity("step_seconds_p50", "step", |run| read_metric(run, "step_seconds_p50")),
+    quantity("seconds_to_target", "to target", |run| read_metric(run, "seconds_to_target")),
+    quantity("testing_seconds", "testing", |run| read_metric(run, "testing_seconds")),
+    quantity("cold_start_seconds", "start", |run| run.workload.cold_start.seconds()),
+    quantity("device_memory_bytes", "device memory", |run| {
         Some(run.workload.settings.device_memory_bytes as f64).filter(|bytes| *bytes > 0.0)
     }),
-    quantity("host_memory_bytes", "host memory", QuantityUnit::Bytes, |run| {
+    quantity("host_memory_bytes", "host memory", |run| {
         run.workload.resources.resident_memory_maximum_bytes.map(|bytes| bytes as f64)
     }),
 ];
 
-const fn quantity(
-    id: &'static str,
-    title: &'static str,
-    unit: QuantityUnit,
-    value: fn(&MeasuredWorkload<'_>) -> Option<f64>,
-) -> Quantity {
-    Quantity { id, title, unit, better: Better::Lower, value }
+const fn quantity(id: &'static str, title: &'static str, value: fn(&MeasuredWorkload<'_>) -> Option<f64>) -> Quantity {
+    Quantity { id, title, value }
 }
 
 fn read_metric(run: &MeasuredWorkload<'_>, id: &str) -> Option<f64> {

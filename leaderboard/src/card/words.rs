@@ -212,6 +212,17 @@ impl Figures {
     }
 }
 
+impl Figures {
+    /// Returns the time to the target and the target; the latter is empty if there is none.
+    pub(super) fn target_in_words(&self) -> [String; 2] {
+        match (&self.target, &self.seconds_to_target) {
+            (Some(target), Some(seconds)) => [seconds.clone(), format!("to {target}")],
+            (Some(target), None) => ["not yet".to_owned(), format!("at {target}")],
+            (None, _) => ["–".to_owned(), String::new()],
+        }
+    }
+}
+
 /// Returns a text without characters that change the writing direction, are invisible or are invalid in XML, cut to a
 /// drawable length.
 fn plain(text: &str) -> String {

@@ -197,7 +197,7 @@ async fn insert_secret(connection: &mut AnyConnection, run_id: &str, hash: &str)
 }
 
 pub(super) fn tier(row: &AnyRow) -> Result<Tier> {
-    row.named("tier", Tier::from_name)
+    row.named("tier", Tier::named)
 }
 
 impl Storage {
