@@ -108,7 +108,6 @@ fn note_in_markdown(note: &Note) -> String {
     format!("{mark}{}", escaped(&note.text))
 }
 
-/// Escapes markup and mentions.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -48,7 +48,6 @@ impl Key {
         }
     }
 
-    /// Returns the backend and precision.
     pub fn contender(&self) -> Contender {
         Contender { backend: self.backend.clone(), precision: self.precision }
     }
@@ -210,7 +209,6 @@ pub struct Line {
     pub variants_only_in_candidate: Vec<String>,
 }
 
-/// Runs of one side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Side {
     pub runs: usize,
@@ -226,7 +224,6 @@ pub struct Side {
     pub outcome: RowOutcome,
 }
 
-/// Samples per second of both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Throughput {
     /// Geometric mean of the runs' medians.
@@ -344,7 +341,6 @@ fn rates(runs: &[&MeasuredWorkload<'_>]) -> Option<Vec<Estimate>> {
     runs.iter().map(|run| run.summary.throughput()).collect()
 }
 
-/// Describes how the networks of the two sides differ, if they do.
 fn describe_network_difference(
     baseline: &[&MeasuredWorkload<'_>],
     candidate: &[&MeasuredWorkload<'_>],
@@ -442,7 +438,6 @@ pub struct Quantity {
     value: fn(&MeasuredWorkload<'_>) -> Option<f64>,
 }
 
-/// All quantities, in table order.
 pub const QUANTITIES: &[Quantity] = &[
     quantity("step_seconds_p50", "step", |run| read_metric(run, "step_seconds_p50")),
     quantity("seconds_to_target", "to target", |run| read_metric(run, "seconds_to_target")),
@@ -464,7 +459,6 @@ fn read_metric(run: &MeasuredWorkload<'_>, id: &str) -> Option<f64> {
     metric(id).and_then(|metric| (metric.value)(&run.summary))
 }
 
-/// Change in one quantity.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
     /// Id in [`QUANTITIES`].
@@ -483,7 +477,6 @@ impl Change {
     }
 }
 
-/// Compares all quantities between the completed runs of both sides.
 fn compare_quantities(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWorkload<'_>]) -> Vec<Change> {
     let change = |quantity: &Quantity| {
         let of = |runs: &[&MeasuredWorkload<'_>]| -> Option<Vec<Estimate>> {

@@ -8,17 +8,14 @@ pub fn seconds(value: f64) -> String {
     figure("training_seconds", value)
 }
 
-/// Formats samples per second.
 pub fn rate(value: f64) -> String {
     figure("samples_per_second", value)
 }
 
-/// Formats operations per second.
 pub fn flops(value: f64) -> String {
     figure("flops_per_second", value)
 }
 
-/// Formats the peak of a device.
 pub fn peak(unit: Unit, value: f64) -> String {
     match unit {
         Unit::FlopsPerSecond => flops(value),
@@ -29,7 +26,6 @@ pub fn peak(unit: Unit, value: f64) -> String {
     }
 }
 
-/// Formats a share as a percentage.
 pub fn percent(share: f64) -> String {
     figure("accuracy", share)
 }
@@ -39,7 +35,6 @@ pub fn figure(id: &str, value: f64) -> String {
     metric(id).unwrap_or_else(|| panic!("{id} is not in the registry of metrics")).text(value)
 }
 
-/// Formats a difference of shares in percentage points.
 pub fn points(difference: f64) -> String {
     format!("{} points", trimmed(difference.abs() * 100.0, 2))
 }
@@ -54,12 +49,10 @@ fn decimals(value: f64) -> usize {
     [100.0, 10.0, 1.0].into_iter().filter(|bound| value < *bound).count()
 }
 
-/// Formats a share in whole percent.
 pub fn whole_percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// Formats an amount of memory.
 pub fn mebibytes(bytes: f64) -> String {
     format!("{:.1} MiB", bytes / f64::from(1 << 20))
 }
@@ -84,7 +77,6 @@ pub fn epoch_count(value: f64) -> String {
     trimmed(value, decimals(value))
 }
 
-/// Formats a number of epochs.
 pub fn epochs(value: f64) -> String {
     let number = epoch_count(value);
     format!("{number} {}", if number == "1" { "epoch" } else { "epochs" })

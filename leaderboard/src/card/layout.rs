@@ -24,7 +24,6 @@ pub(super) const MARGIN: f32 = 56.0;
 pub(super) const WIDTH: f32 = 1200.0 - 2.0 * MARGIN;
 const RIGHT: f32 = 1200.0 - MARGIN;
 const FOOT: f32 = 600.0;
-/// Bottom of the panels.
 const PANELS_END: f32 = 566.0;
 
 /// Returns the card as SVG. Letters that the font lacks are drawn as boxes, and the foot says so.
@@ -41,7 +40,6 @@ pub(super) fn svg(card: &Card, letters: Letters) -> String {
     pen.finish()
 }
 
-/// Draws the tier at the top right in the badge's colour.
 fn tier(pen: &mut Pen, card: &Card) {
     let words = card.tier_in_words();
     let style = Style::new(24.0, SHEET).bold();
@@ -112,18 +110,15 @@ fn foot(pen: &mut Pen, card: &Card) {
     pen.text(RIGHT, FOOT, style.right(), right);
 }
 
-/// Maximum number of large panels.
 const MAX_LARGE_PANELS: usize = 2;
 /// Maximum number of lines in a column.
 const LINES: usize = 8;
 const GAP: f32 = 24.0;
 const RADIUS: f32 = 18.0;
-/// Padding of a panel.
 const PADDING: f32 = 28.0;
 /// Height of the metrics at the foot of a panel.
 const FACTS: f32 = 82.0;
 
-/// Draws the workloads into an area.
 pub(super) fn draw_panels(pen: &mut Pen, area: Area, workloads: &[Workload]) {
     if workloads.is_empty() {
         pen.area(area, RADIUS, SHEET, Some(EDGE));
@@ -157,7 +152,6 @@ pub(super) fn draw_panels(pen: &mut Pen, area: Area, workloads: &[Workload]) {
     pen.line(&[(middle, area.y + 18.0), (middle, area.y + area.height - 18.0)], 1.5, EDGE);
 }
 
-/// Draws a workload in its own panel.
 fn large(pen: &mut Pen, area: Area, workload: &Workload) {
     pen.area(area, RADIUS, SHEET, Some(EDGE));
     let (left, width) = (area.x + PADDING, area.width - 2.0 * PADDING);

@@ -52,7 +52,6 @@ pub(crate) struct Workload {
     pub(crate) curve: Vec<(f64, f64)>,
 }
 
-/// Metrics of a completed workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Figures {
     pub(crate) rate: String,

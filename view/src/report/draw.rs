@@ -241,7 +241,6 @@ struct LegendEntry {
     sample: Markup,
 }
 
-/// Returns the height of a legend.
 fn legend_height(names: &[&str]) -> f64 {
     names.len().div_ceil(columns(names)) as f64 * LEGEND_ROW
 }
@@ -304,7 +303,6 @@ const MARKS: [(u32, f64, &[f64]); COLORS] = [
 /// Number of patterns for the parts of a bar.
 const PARTS: usize = 5;
 
-/// Returns the CSS class that sets the color.
 fn class(look: Look) -> String {
     match look {
         Look::Line(number) | Look::Marked(number) | Look::Marks(number) => format!("c{}", number % COLORS),
@@ -370,7 +368,6 @@ fn patterns(figure: &str) -> Markup {
     }
 }
 
-/// Returns the id of a pattern.
 fn pattern(figure: &str, number: usize) -> String {
     format!("{figure}-part{}", number % PARTS)
 }

@@ -21,7 +21,6 @@ pub(crate) enum RuleSearch {
 }
 
 impl Rule {
-    /// Returns the findings of this rule.
     pub(crate) fn find(&self, gathered: &GatheredRuns<'_>) -> Vec<Finding> {
         let found = match self.find {
             RuleSearch::Groups(find) => gathered.workloads().iter().flat_map(|(_, groups)| find(groups)).collect(),
@@ -31,7 +30,6 @@ impl Rule {
     }
 }
 
-/// Kind of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A reason to doubt metrics.
@@ -52,7 +50,6 @@ impl Kind {
     pub(crate) const ALL: [Self; 6] =
         [Self::Caution, Self::Difference, Self::Tie, Self::Undecided, Self::Figure, Self::Published];
 
-    /// Returns the name of the kind.
     pub fn name(self) -> &'static str {
         match self {
             Self::Caution => "caution",

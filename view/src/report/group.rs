@@ -129,7 +129,6 @@ impl RunSetup {
         self.words[field as usize].as_deref()
     }
 
-    /// Joins the texts of these fields.
     pub(crate) fn joined(&self, fields: &[Field], separator: &str) -> String {
         fields.iter().filter_map(|field| self.words(*field)).collect::<Vec<_>>().join(separator)
     }
@@ -198,7 +197,6 @@ impl<'a> Group<'a> {
         self.completed().next().is_some()
     }
 
-    /// Returns the seeds of completed runs, in order.
     pub(crate) fn seeds(&self) -> Vec<u32> {
         let mut seeds: Vec<u32> = self.completed().map(MeasuredWorkload::seed).collect();
         seeds.sort_unstable();
@@ -225,7 +223,6 @@ impl<'a> Group<'a> {
         Figures::of(&self.completed().collect::<Vec<_>>())
     }
 
-    /// Returns the number of counted windows in all completed runs.
     pub(crate) fn counted_windows(&self) -> usize {
         self.completed().map(|run| run.summary.measured_windows as usize).sum()
     }
@@ -303,7 +300,6 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Returns the smallest and the largest of several values.
 pub(crate) fn range_of(values: &[f64]) -> Option<(f64, f64)> {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -334,7 +330,6 @@ pub(crate) fn label(group: &Group<'_>, varying: &[Field]) -> String {
     if words.is_empty() { group.setup.contender() } else { words }
 }
 
-/// Names groups by their distinguishing fields.
 pub(crate) fn labels(groups: &[&Group<'_>]) -> Vec<String> {
     let fields = varying(groups);
     groups.iter().map(|group| label(group, &fields)).collect()

@@ -22,7 +22,6 @@ pub fn is_own(file: &[u8]) -> bool {
     String::from_utf8_lossy(head).contains(&format!("content=\"{GENERATOR}\""))
 }
 
-/// Report as data.
 pub(crate) struct Document {
     pub(crate) title: String,
     /// Paragraphs before the sections.
@@ -35,7 +34,6 @@ pub(crate) struct Section {
     pub(crate) blocks: Vec<Block>,
 }
 
-/// Part of a section.
 pub(crate) enum Block {
     Heading(String),
     Text(String),
@@ -46,7 +44,6 @@ pub(crate) enum Block {
     Figures(Vec<Figure>),
 }
 
-/// Renders the whole file.
 pub(crate) fn page(document: &Document) -> String {
     let mut figures = 0;
     let sections: Vec<Markup> = document.sections.iter().map(|section| section_of(section, &mut figures)).collect();
@@ -135,7 +132,6 @@ fn finding(found: &Finding) -> Markup {
     }
 }
 
-/// Returns the id of a section, for links.
 fn id(title: &str) -> String {
     format!("section-{}", slug(title))
 }
@@ -172,7 +168,6 @@ fn grid(class: &str, caption: &str, heads: &[(&str, bool)], rows: impl Iterator<
     }
 }
 
-/// Renders a table with a link to its CSV.
 fn table_of(table: &Table) -> Markup {
     let heads: Vec<(&str, bool)> = table.heads.iter().map(|head| (head.title, head.is_number)).collect();
     let cells = |row: &Vec<String>| row.iter().cloned().zip(heads.iter().map(|head| head.1)).collect();
@@ -186,13 +181,11 @@ fn table_of(table: &Table) -> Markup {
     whole
 }
 
-/// Renders a link to the CSV of a sheet.
 fn download(sheet: &Sheet, name: &str) -> Markup {
     let name: String = slug(name).chars().take(60).collect();
     html! { p class="csv" { a download=(format!("{}.csv", name.trim_end_matches('-'))) href=(data_url(sheet)) { "Download as CSV" } } }
 }
 
-/// Renders the first rows of a sheet.
 fn sheet_of(sheet: &Sheet, title: &str) -> Markup {
     let rest = if sheet.rows.len() > MAX_SHOWN_ROWS {
         format!(", the first {MAX_SHOWN_ROWS} of {} values", sheet.rows.len())
@@ -205,7 +198,6 @@ fn sheet_of(sheet: &Sheet, title: &str) -> Markup {
     grid("values", &format!("Values of: {title}{rest}"), &heads, rows)
 }
 
-/// Renders a drawing with its caption, its values and their CSV.
 fn figure_of(figure: &Figure, id: &str) -> Markup {
     let values = figure.sheet();
     html! {

@@ -56,7 +56,6 @@ impl<'a> OnDevice<'a> {
         peaks
     }
 
-    /// Returns the suites with entries on this device.
     pub(crate) fn suites(&self) -> impl Iterator<Item = Suite> {
         Suite::ALL.into_iter().filter(|suite| !self.entries(*suite).is_empty())
     }
@@ -72,17 +71,14 @@ pub(crate) fn suites(devices: &[OnDevice<'_>]) -> Vec<Suite> {
     Suite::ALL.into_iter().filter(|suite| devices.iter().any(|device| device.suites().any(|of| of == *suite))).collect()
 }
 
-/// Returns the share of the peak that an entry reached.
 pub(crate) fn share(entry: &Entry) -> Option<f64> {
     entry.outcome.measured()?.peak_share
 }
 
-/// Returns the operations per second of an entry.
 pub(crate) fn rate(entry: &Entry) -> Option<f64> {
     Some(entry.outcome.measured()?.flops_per_second)
 }
 
-/// Returns the size and pass of an entry.
 pub(crate) fn title(entry: &Entry) -> String {
     format!("{}, {}", entry.size, entry.pass.title())
 }
@@ -99,12 +95,10 @@ pub(crate) fn pairs<'a>(
     one.iter().filter(measured).filter_map(beside).collect()
 }
 
-/// Returns the entries of one pass.
 pub(crate) fn filter_pass<'a>(entries: &[&'a Entry], pass: Pass) -> Vec<&'a Entry> {
     entries.iter().copied().filter(|entry| entry.pass == pass).collect()
 }
 
-/// Returns the reason why an entry has no metrics.
 pub(crate) fn reason(entry: &Entry) -> Option<String> {
     let mebibytes = |bytes: u64| text::mebibytes(bytes as f64);
     Some(match &entry.outcome {
@@ -147,7 +141,6 @@ static PUBLISHED: LazyLock<Vec<PublishedKernel>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../../reference/published-kernels.json")).expect("the file is checked in")
 });
 
-/// Returns the published row with the same size and pass.
 pub(crate) fn published(entry: &Entry) -> Option<&'static PublishedKernel> {
     PUBLISHED
         .iter()

@@ -38,7 +38,6 @@ pub(crate) struct Sweep<'g, 'a> {
     pub(crate) points: Vec<(f64, &'g Group<'a>)>,
 }
 
-/// Function that returns the varied setting of a group as a number.
 type GroupNumber = fn(&Group<'_>) -> Option<f64>;
 
 impl SweepAxis {
@@ -81,7 +80,6 @@ impl Same {
     }
 }
 
-/// Returns all lines along an axis.
 pub(crate) fn lines<'g, 'a>(groups: &[&'g Group<'a>], axis: SweepAxis) -> Vec<Sweep<'g, 'a>> {
     let mut found = Vec::new();
     for class in equal_but(groups.iter().copied(), axis.fields()) {

@@ -30,26 +30,22 @@ pub use input::{Entry, Input, Study, Trouble};
 pub use kernels::published_kernel_sizes;
 pub use published::published_workloads;
 
-/// Report on runs.
 pub struct Report {
     document: html::Document,
     findings: Vec<Finding>,
 }
 
 impl Report {
-    /// Creates the report of these runs.
     pub fn of(input: &Input) -> Self {
         let gathered = group::GatheredRuns::of(input);
         let findings = findings::all(&gathered);
         Self { document: sections::document(&gathered, &findings), findings }
     }
 
-    /// Returns the findings, in the order of the report.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// Returns the whole report as one HTML file.
     pub fn html(&self) -> String {
         html::page(&self.document)
     }

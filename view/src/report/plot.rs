@@ -3,7 +3,6 @@
 use crate::table::{Cell, Sheet};
 use crate::text::{percent, trimmed};
 
-/// A drawing.
 #[derive(Clone, Debug)]
 pub(crate) struct Figure {
     pub(crate) title: String,
@@ -18,7 +17,6 @@ pub(crate) enum Drawing {
     Bars(Bars),
 }
 
-/// Points in two dimensions.
 #[derive(Clone, Debug)]
 pub(crate) struct Plot {
     pub(crate) x: AxisQuantity,
@@ -26,7 +24,6 @@ pub(crate) struct Plot {
     pub(crate) series: Vec<Series>,
 }
 
-/// Quantity on an axis.
 #[derive(Clone, Debug)]
 pub(crate) struct AxisQuantity {
     /// Name with its unit.
@@ -38,7 +35,6 @@ pub(crate) struct AxisQuantity {
     pub(crate) marks: Vec<f64>,
 }
 
-/// Range and scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
     FromZero,
@@ -50,7 +46,6 @@ pub(crate) enum Extent {
     Errors,
 }
 
-/// Points that belong together.
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
     pub(crate) name: String,
@@ -219,7 +214,6 @@ impl Plot {
     }
 }
 
-/// Formats a value of a quantity.
 fn shown(value: f64, of: &AxisQuantity) -> String {
     if of.is_share { percent(value) } else { trimmed(value, if value.abs() < 1.0 { 6 } else { 2 }) }
 }
@@ -235,7 +229,6 @@ pub(crate) struct Bars {
     pub(crate) rows: Vec<Bar>,
 }
 
-/// One bar.
 #[derive(Clone, Debug)]
 pub(crate) struct Bar {
     pub(crate) name: String,

@@ -97,12 +97,10 @@ static ALL: LazyLock<Vec<Published>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../../reference/published-results.json")).expect("the file is checked in")
 });
 
-/// Returns all published rows of a workload, in file order.
 pub(crate) fn find_by_workload(name: &str) -> Vec<&'static Published> {
     ALL.iter().filter(|row| row.counterpart() == Some(name)).collect()
 }
 
-/// Returns the names of the workloads with published results.
 pub fn published_workloads() -> impl Iterator<Item = &'static str> {
     COUNTERPARTS.iter().map(|counterpart| counterpart.2)
 }
@@ -171,7 +169,6 @@ impl Published {
         self.accuracy_percent.map(|percent| percent / 100.0)
     }
 
-    /// Returns true if the result is from a single device.
     pub(crate) fn is_of_one_device(&self) -> bool {
         self.gpus.is_none_or(|count| count <= 1)
     }
@@ -292,7 +289,6 @@ mod tests {
         whole.eq(curve.epoch.iter().copied()).then(|| percent.iter().map(|p| (p * 10.0).round() / 1000.0).collect())
     }
 
-    /// Batch size, learning rate and epochs.
     type Recipe = (u32, f64, f64);
     /// Recipe with its test accuracy and its curve.
     type Line = (Recipe, Option<f64>, Option<Vec<f64>>, &'static Published);

@@ -10,7 +10,6 @@ const MIN_ERRORS_RATIO: f64 = 5.0;
 /// Maximum number of marks if twice and five times the powers of ten are also marked.
 const MAX_FINE_MARKS: usize = 7;
 
-/// A range of values with marks.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
     pub(crate) low: f64,
@@ -19,7 +18,6 @@ pub(crate) struct Scale {
     pub(crate) steps: Steps,
 }
 
-/// Spacing of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Steps {
     Sums,
@@ -152,7 +150,6 @@ fn short(value: f64) -> String {
     if value >= 1e-4 || value == 0.0 { text::trimmed(value, 6) } else { format!("{value:.0e}") }
 }
 
-/// Formats a mark with these decimals.
 fn grouped(value: f64, decimals: usize) -> String {
     if value.abs() >= 1e4 { short(value) } else { format!("{:.decimals$}", value + 0.0) }
 }

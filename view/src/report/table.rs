@@ -8,7 +8,6 @@ use crate::text::trimmed;
 /// Characters that a data URL encodes: all except the unreserved ones of RFC 3986 and the comma.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b',');
 
-/// Text of an absent value.
 pub(crate) const ABSENT: &str = "–";
 
 /// Returns a link that contains the CSV of a sheet.
@@ -34,7 +33,6 @@ pub(crate) fn briefly(value: &Cell<'_>) -> String {
     }
 }
 
-/// Value of a row, with its text.
 pub(crate) struct Shown {
     text: String,
     value: Cell<'static>,
@@ -87,7 +85,6 @@ pub(crate) struct Table {
     pub(crate) is_folded: bool,
 }
 
-/// Head of a text column.
 pub(crate) struct Head {
     pub(crate) title: &'static str,
     pub(crate) is_number: bool,

@@ -13,9 +13,7 @@ use crate::report::finding::{Finding, Kind, Rule};
 use crate::report::group::{GatheredRuns, Group};
 use crate::report::input::{Entry, Input, Study};
 
-/// Seconds of each window.
 const WINDOW_SECONDS: f64 = 1.5;
-/// Relative difference between windows.
 const JITTER: f64 = 0.005;
 
 /// Record of one workload that tests can change.
@@ -128,13 +126,11 @@ impl Made {
         self.with(|record| record.workloads[0].cold_start = start)
     }
 
-    /// Sets the number of steps until the last evaluation.
     pub(crate) fn steps(mut self, steps: u64) -> Self {
         self.steps = steps;
         self
     }
 
-    /// Sets the samples per second.
     pub(crate) fn rate(mut self, rate: f64) -> Self {
         self.rate = rate;
         self
@@ -231,7 +227,6 @@ fn record(workload: &str) -> RunRecord {
     }
 }
 
-/// Returns the findings of one rule in these records.
 pub(crate) fn found(rule: &Rule, records: Vec<RunRecord>) -> Vec<Finding> {
     found_in(rule, &input(records))
 }
@@ -240,7 +235,6 @@ pub(crate) fn found_in(rule: &Rule, input: &Input) -> Vec<Finding> {
     rule.find(&GatheredRuns::of(input))
 }
 
-/// Asserts the kind and parts of the text.
 #[track_caller]
 pub(crate) fn expect(finding: &Finding, kind: Kind, parts: &[&str]) {
     assert_eq!(finding.kind, kind, "{finding:?}");
@@ -323,7 +317,6 @@ fn kernel_entry(size: &str, pass: Pass, share: Option<f64>, timing: impl Fn(f64)
     kernels::Entry { suite: kernels::Suite::Gemm, size: size.to_owned(), pass, flops, bytes: 768, kernels, outcome }
 }
 
-/// Returns an input with only kernels.
 pub(crate) fn input_of_kernels(kernels: Vec<KernelRecord>) -> Input {
     Input { kernels, ..input(Vec::new()) }
 }

@@ -7,7 +7,6 @@ pub fn write_header<R>(text: &mut String, columns: &[Column<R>]) {
     write_line(text, columns.iter().map(|column| Cell::Text(column.name.into())));
 }
 
-/// Writes one line per workload.
 pub fn write_run<R: Run>(text: &mut String, columns: &[Column<R>], run: &R) {
     for workload in &run.record().workloads {
         write_line(text, columns.iter().map(|column| column.values.cell(run, workload)));

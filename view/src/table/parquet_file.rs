@@ -17,7 +17,6 @@ use crate::table::{Cell, Column, Run, Values};
 /// Rows per group. A group stays in memory until it is written, which takes a few megabytes.
 pub const ROWS_IN_GROUP: usize = 10_000;
 
-/// Parquet file that is written incrementally.
 pub struct ParquetFile<R> {
     columns: Vec<Column<R>>,
     writer: SerializedFileWriter<Vec<u8>>,
@@ -173,7 +172,6 @@ fn to_microseconds(unix_seconds: f64) -> i64 {
     whole
 }
 
-/// Returns the typed columns in order.
 fn schema<R>(columns: &[Column<R>]) -> Result<Type, ParquetError> {
     let columns: Result<Vec<_>, _> = columns.iter().map(|column| field(column).map(Arc::new)).collect();
     Type::group_type_builder("results").with_fields(columns?).build()

@@ -86,7 +86,6 @@ fn records(group: &Group) -> Vec<RunRecord> {
     group.records.iter().map(|kept| kept.record.clone()).collect()
 }
 
-/// Refuses to compare different devices, unless mismatches are allowed.
 fn refuse_mismatches(compared: &[Compared<'_>], arguments: &CompareRecordsArgs) -> Result<(), Failure> {
     if arguments.fail_if_slower.is_none() || arguments.allow_mismatch {
         return Ok(());

@@ -30,7 +30,6 @@ pub(crate) const RULES: &[Rule] = &[
     kernels::PUBLISHED,
 ];
 
-/// Returns the findings of all rules.
 pub(crate) fn all(gathered: &GatheredRuns<'_>) -> Vec<Finding> {
     RULES.iter().flat_map(|rule| rule.find(gathered)).collect()
 }

@@ -13,21 +13,18 @@ const MAX_CURVES: usize = 8;
 const MAX_POINTS: usize = 200;
 /// Smallest ratio of curve lengths that is drawn in decades of time.
 const MIN_DECADES_RATIO: f64 = 6.0;
-/// Horizontal axis of a curve.
 #[derive(Clone, Copy)]
 enum CurveAxis {
     Seconds,
     Epochs,
 }
 
-/// A group with its number and label.
 struct NamedGroup<'g, 'a> {
     number: usize,
     label: String,
     group: &'g Group<'a>,
 }
 
-/// Draws loss and accuracy over seconds and epochs.
 pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
     let named = labels(groups).into_iter().zip(groups).enumerate();
     let named = named.map(|(number, (label, &group))| NamedGroup { number, label, group });
@@ -153,7 +150,6 @@ fn last_tests(number: usize, name: String, group: &Group<'_>) -> Series {
     Series { name, look: Look::Marks(number), strands: group.completed().map(strand).collect() }
 }
 
-/// Returns a series for each device and framework.
 fn published_series(rows: &[&Published]) -> Vec<Series> {
     let mut series: Vec<Series> = Vec::new();
     let mut drawn: Vec<&Published> = Vec::new();

@@ -28,7 +28,6 @@ pub(super) fn sections(gathered: &GatheredRuns<'_>) -> Vec<Section> {
     [first].into_iter().chain(suites.into_iter().map(|suite| suite_section(devices, suite))).collect()
 }
 
-/// Lists the peaks of each device.
 fn peaks(devices: &[OnDevice<'_>]) -> Table {
     let all = devices.iter().flat_map(|device| device.peaks().into_iter().map(move |peak| (device, peak)));
     let rows: Vec<(&OnDevice<'_>, &Peak)> = all.collect();
@@ -118,7 +117,6 @@ fn suite_section(devices: &[OnDevice<'_>], suite: Suite) -> Section {
     Section { title: suite.title().to_owned(), blocks }
 }
 
-/// Explains the notation of sizes.
 fn about(suite: Suite) -> &'static str {
     match suite {
         Suite::Gemm => "Sizes are M × N × K as in DeepBench: a layer with M units and K inputs, on a batch of N.",
@@ -131,7 +129,6 @@ fn about(suite: Suite) -> &'static str {
     }
 }
 
-/// Returns a series for each pass on each device.
 fn series(devices: &[OnDevice<'_>], suite: Suite, figure: fn(&Entry) -> Option<f64>) -> Vec<Series> {
     let mut series = Vec::new();
     for device in devices {
@@ -194,7 +191,6 @@ fn published_series(entries: &[&Entry]) -> Vec<Series> {
     series
 }
 
-/// Lists the measured entries with a published rate.
 fn published_table(all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
     let rows: Vec<(&OnDevice<'_>, &Entry, &PublishedKernel)> = all
         .iter()
@@ -218,7 +214,6 @@ fn published_table(all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
     (!rows.is_empty()).then(|| Table::of(caption, &rows, &columns))
 }
 
-/// Lists every entry with metrics.
 fn measured_table(suite: Suite, all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
     let rows: Vec<(&OnDevice<'_>, &Entry, &Figures)> =
         all.iter().filter_map(|(device, entry)| Some((*device, *entry, entry.outcome.measured()?))).collect();
@@ -244,7 +239,6 @@ fn measured_table(suite: Suite, all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table
     (!rows.is_empty()).then(|| Table::of(caption, &rows, &columns).folded())
 }
 
-/// Lists every entry without metrics, with the reason.
 fn left_out_table(suite: Suite, all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
     let rows: Vec<(&OnDevice<'_>, &Entry, String)> =
         all.iter().filter_map(|(device, entry)| Some((*device, *entry, reason(entry)?))).collect();

@@ -91,7 +91,6 @@ fn findings_section(findings: &[Finding]) -> Section {
     Section { title: "Findings".to_owned(), blocks: vec![block] }
 }
 
-/// Lists the runs without metrics.
 fn troubles(gathered: &GatheredRuns<'_>) -> Option<Section> {
     let rows: Vec<(String, Trouble)> = cautions::troubles(gathered);
     let columns = [
@@ -157,7 +156,6 @@ fn machines(gathered: &GatheredRuns<'_>) -> Option<Section> {
     (!rows.is_empty()).then_some(section)
 }
 
-/// Explains each rule.
 fn method(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Section {
     let rules = RULES.iter().map(|rule| {
         let said = match findings.iter().filter(|found| found.rule == rule.title).count() {
@@ -216,7 +214,6 @@ impl RunLine<'_> {
     }
 }
 
-/// Lists every run.
 fn runs(gathered: &GatheredRuns<'_>) -> Option<Section> {
     let all = gathered.groups.iter().flat_map(|group| group.runs.iter().map(move |run| (&group.setup, run)));
     let lines = all.filter_map(|(setup, run)| {

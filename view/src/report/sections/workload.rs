@@ -103,7 +103,6 @@ fn waiting(workload: &str, groups: &[&Group<'_>]) -> Option<Figure> {
     Figure::of_bars("Share of the step that waits for input", note, bars)
 }
 
-/// Draws cold starts, memory and processor time.
 fn costs(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
     let draw = |title: &str, note: &str, parts: &[Cost], unit: &str, show: fn(f64) -> String| {
         let values = |group: &Group<'_>| parts.iter().map(|(_, cost)| group.median_of(cost)).collect();
