@@ -109,19 +109,13 @@ impl Scale {
     /// Creates a scale with 90 %, 99 % and 99.9 % at equal distances, and likewise for halves and fifths of the
     /// distance to 1.
     fn of_errors(low: f64, high: f64) -> Self {
-        let ladder: Vec<f64> =
-            (0..=7).flat_map(|power| [1.0, 0.5, 0.2].map(|factor| factor * 10f64.powi(-power))).collect();
-        let begin = ladder.iter().copied().filter(|error| *error >= (1.0 - low) * 0.999_999).fold(1.0, f64::min);
-        let end = ladder.iter().copied().filter(|error| *error <= (1.0 - high) * 1.000_001).fold(0.0, f64::max);
-        let inside: Vec<f64> = ladder.into_iter().filter(|error| (end..=begin).contains(error)).collect();
-        let few = inside.len() <= MAX_FINE_MARKS;
-        let is_marked = |error: &f64| few || (error.log10() - error.log10().round()).abs() < 1e-9;
-        let mark = |error: f64| {
-            let value = 1.0 - error;
+        let errors = Self::logarithmic(1.0 - high, 1.0 - low);
+        let mark = |error: Mark| {
+            let value = 1.0 - error.value;
             Mark { value, text: format!("{} %", text::trimmed(value * 100.0, 5)) }
         };
-        let marks = inside.into_iter().filter(is_marked).map(mark).collect();
-        Self { low: 1.0 - begin, high: 1.0 - end, marks, steps: Steps::Errors }
+        let marks = errors.marks.into_iter().rev().map(mark).collect();
+        Self { low: 1.0 - errors.high, high: 1.0 - errors.low, marks, steps: Steps::Errors }
     }
 
     /// Returns the position of a value between the ends, 0 to 1.
