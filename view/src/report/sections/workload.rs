@@ -1,7 +1,6 @@
 //! Section of a workload: its groups, plots, costs and published results.
 
 use results::InputMode;
-use results::summary::MeasuredWorkload;
 
 use super::{curves, sweeps};
 use crate::report::group::{Cost, Field, Group, PHASES, labels};
