@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use results::summary::thin_curve;
 use results::{CurvePoint, csv};
 
 /// Range of values with round ticks.
@@ -81,29 +82,8 @@ impl Frame {
 pub type NamedCurve = (String, Vec<(f64, f64)>);
 
 /// Returns the points of a training curve: training seconds and value.
-///
-/// A window cut short by the end of an epoch or of the run has a noisy mean. It is merged with the previous window,
-/// weighted by steps, so that the result is still the mean over the trained steps.
 pub fn curve(points: &[CurvePoint], value: impl Fn(&CurvePoint) -> f64) -> Vec<(f64, f64)> {
-    const SHORT: f64 = 0.4;
-    let mut drawn: Vec<(f64, f64)> = Vec::new();
-    let (mut before, mut last_steps) = (0, 0.0);
-    for point in points {
-        let steps = point.step.saturating_sub(before) as f64;
-        before = point.step;
-        let new = value(point);
-        match drawn.last_mut() {
-            Some(last) if steps < SHORT * last_steps => {
-                last_steps += steps;
-                *last = (point.training_seconds, last.1 + (new - last.1) * steps / last_steps);
-            }
-            _ => {
-                last_steps = steps;
-                drawn.push((point.training_seconds, new));
-            }
-        }
-    }
-    drawn
+    thin_curve(points, usize::MAX).iter().map(|point| (point.training_seconds, value(point))).collect()
 }
 
 /// Moves label positions at least `gap` apart and keeps them within the ends.
@@ -192,14 +172,6 @@ mod tests {
             "M10.0 50.0L60.0 37.5L110.0 0.0"
         );
         assert_eq!(frame.path(&[], &axis, &axis), "");
-    }
-
-    #[test]
-    fn merges_short_window_with_previous_one() {
-        let point = |step, loss| CurvePoint { step, training_seconds: step as f64 / 10.0, loss, accuracy: 0.0 };
-        let points = [point(1, 2.3), point(9, 2.0), point(19, 1.0), point(20, 2.1)];
-        assert_eq!(curve(&points, |p| p.loss), [(0.1, 2.3), (0.9, 2.0), (2.0, 1.1)]);
-        assert_eq!(curve(&[], |p| p.loss), []);
     }
 
     #[test]

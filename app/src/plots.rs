@@ -11,7 +11,6 @@ const MIN_RATIO: f64 = 4.0;
 /// Margin outside the outermost bars, as a factor.
 const MARGIN: f64 = 1.08;
 
-/// Logarithmic range of rates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogarithmicAxis {
     pub low: f64,
@@ -132,7 +131,6 @@ pub struct Point {
 }
 
 impl Point {
-    /// Name and metrics.
     pub fn said(&self) -> String {
         t!(
             scatter_point,

@@ -1,7 +1,7 @@
 //! Published results of the same networks on the hardware of their time.
 //!
 //! `published.json` has the fastest result for each device and batch size, and `published-accuracies.json` has the
-//! accuracies. Tests of `html-report` compare both files with `reference/published-results.json`.
+//! accuracies. Tests of `view` compare both files with `reference/published-results.json`.
 
 use std::sync::LazyLock;
 

@@ -278,7 +278,7 @@ pub fn metric_text(metric: &Metric, value: f64) -> String {
         Unit::SamplesPerSecond | Unit::SamplesPerJoule => {
             english.replace("samples/", &format!("{}/", t!(common_samples)))
         }
-        Unit::FlopsPerSecond | Unit::Seconds | Unit::Share | Unit::Joules | Unit::One => english,
+        Unit::FlopsPerSecond | Unit::Seconds | Unit::Share | Unit::Joules => english,
     };
     language().number(&text)
 }

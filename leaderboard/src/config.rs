@@ -159,7 +159,7 @@ pub struct ExistingDatabase {
 }
 
 fn tier(name: &str) -> Result<Tier, String> {
-    Tier::from_name(name).ok_or_else(|| "it must be proven, checked, unverified, flagged or hidden".to_owned())
+    Tier::named(name).ok_or_else(|| "it must be proven, checked, unverified, flagged or hidden".to_owned())
 }
 
 fn export_format(name: &str) -> Result<ExportFormat, String> {

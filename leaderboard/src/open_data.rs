@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::mem;
 
-use record_table::Values::{Moment, Text};
-use record_table::{Column, ParquetError, ParquetFile, csv, record_columns};
 use results::api::StoredRun;
 use results::open_data::{ExportAbout, ExportFormat, LICENCE, LICENCE_ADDRESS};
+use view::table::Values::{Moment, Text};
+use view::table::{Column, ParquetError, ParquetFile, csv, record_columns};
 
 use crate::storage::{ListQuery, Place, Storage, StorageError};
 
@@ -92,14 +92,19 @@ pub(crate) fn about(runs: u64) -> ExportAbout {
 
 pub(super) fn columns() -> Vec<Column<StoredRun>> {
     let own: [Column<StoredRun>; 3] = [
-        Column::of("run_id", "id of the run; its page is /runs/RUN_ID", Text(|run, _| &run.run_id)),
-        Column::in_unit(
+        Column::of("run_id", "", "id of the run; its page is /runs/RUN_ID", Text(|run, _| &run.run_id)),
+        Column::of(
             "submitted_unix_seconds",
             "s",
             "time of the upload, since 1970 UTC",
             Moment(|run, _| run.submitted_unix_seconds),
         ),
-        Column::of("tier", "tier of the run: proven, checked, unverified or flagged", Text(|run, _| run.tier.name())),
+        Column::of(
+            "tier",
+            "",
+            "tier of the run: proven, checked, unverified or flagged",
+            Text(|run, _| run.tier.name()),
+        ),
     ];
     own.into_iter().chain(record_columns()).collect()
 }
@@ -277,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_group_has_as_many_rows_as_is_told() {
-        assert!(about(0).parquet.contains("at most 10,000 rows") && record_table::ROWS_IN_GROUP == 10_000);
+        assert!(about(0).parquet.contains("at most 10,000 rows") && view::table::ROWS_IN_GROUP == 10_000);
     }
 
     #[test]

@@ -2,11 +2,10 @@
 
 use clap::ValueEnum;
 use console::Style;
-use results::csv::cell;
-use serde::ser::{Serialize, Serializer};
-use serde_json::Value;
+use view::table::Sheet;
 
 use crate::failure::Failure;
+use crate::json_output::cannot_be_json;
 use crate::screen::{Screen, Table};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -23,8 +22,8 @@ impl Format {
         match self {
             Self::Table => Ok(terminal_text(report, screen)),
             Self::Markdown => Ok(markdown_text(report)),
-            Self::Csv => Ok(csv_text(report)),
-            Self::JsonLines => json_lines_text(report),
+            Self::Csv => Ok(report.sheet.csv().trim_end_matches('\n').to_owned()),
+            Self::JsonLines => report.sheet.json_lines().map_err(cannot_be_json),
         }
     }
 }
@@ -32,8 +31,8 @@ impl Format {
 pub(crate) struct Report {
     pub(crate) headline: Note,
     pub(crate) sections: Vec<Section>,
-    /// Rows of unrounded values under names with units; all rows have the same names.
-    pub(crate) sheet: Vec<Vec<(String, Value)>>,
+    /// Unrounded values under names with units.
+    pub(crate) sheet: Sheet,
 }
 
 pub(crate) struct Section {
@@ -59,38 +58,6 @@ pub(crate) enum Mark {
     /// Reason to doubt the results.
     Careful,
     Plain,
-}
-
-fn csv_text(report: &Report) -> String {
-    let names = report.sheet.first().into_iter().flatten().map(|(name, _)| cell(name).into_owned());
-    let row = |row: &Vec<(String, Value)>| row.iter().map(|(_, of)| value(of)).collect::<Vec<_>>().join(",");
-    let rows = report.sheet.iter().map(row);
-    [names.collect::<Vec<_>>().join(",")].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
-}
-
-fn value(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => cell(text).into_owned(),
-        Value::Number(_) | Value::Bool(_) => value.to_string(),
-        // JSON in the cell.
-        Value::Array(_) | Value::Object(_) => cell(&value.to_string()).into_owned(),
-    }
-}
-
-fn json_lines_text(report: &Report) -> Result<String, Failure> {
-    let lines: Result<Vec<String>, _> =
-        report.sheet.iter().map(|row| serde_json::to_string(&NamedValues(row))).collect();
-    Ok(lines.map_err(|error| Failure::File { what: "JSON".to_owned(), source: error.into() })?.join("\n"))
-}
-
-/// Values in column order, which a map would not preserve.
-struct NamedValues<'a>(&'a [(String, Value)]);
-
-impl Serialize for NamedValues<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
-    }
 }
 
 /// GitHub-flavored Markdown for a pull request: the headline first, and details folded.
@@ -141,7 +108,6 @@ fn note_in_markdown(note: &Note) -> String {
     format!("{mark}{}", escaped(&note.text))
 }
 
-/// Escapes markup and mentions.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -190,7 +156,7 @@ fn note_on_terminal(note: &Note, screen: Screen) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use view::table::Cell;
 
     use super::*;
     use crate::screen::TableColumn;
@@ -221,9 +187,13 @@ mod tests {
                     is_detail: true,
                 },
             ],
-            sheet: [[json!("=a, \"b\""), json!(0.25), json!(true)], [json!("c"), Value::Null, json!(false)]]
-                .map(|row| ["name", "ratio", "fails"].map(str::to_owned).into_iter().zip(row).collect())
-                .to_vec(),
+            sheet: Sheet {
+                columns: ["name", "ratio", "fails"].map(str::to_owned).to_vec(),
+                rows: vec![
+                    vec!["=a, \"b\"".into(), Cell::Number(0.25), true.into()],
+                    vec!["c".into(), Cell::Empty, false.into()],
+                ],
+            },
         }
     }
 

@@ -1,12 +1,8 @@
 use std::fmt;
 
-use results::kernels::{KernelReport, Unit};
+use results::kernels::KernelReport;
 use results::measured::Outcome;
-use results::metric;
-
-pub(crate) fn figure(id: &str, value: f64) -> String {
-    metric(id).unwrap_or_else(|| panic!("{id} is not in the registry of metrics")).text(value)
-}
+pub(crate) use view::text::{figure, peak as amount};
 
 pub(crate) fn mebibytes(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
@@ -60,28 +56,11 @@ pub(crate) fn wrong(report: &KernelReport) -> Vec<String> {
     named.collect()
 }
 
-pub(crate) fn amount(unit: Unit, value: f64) -> String {
-    match unit {
-        Unit::FlopsPerSecond => figure("flops_per_second", value),
-        Unit::Seconds => figure("training_seconds", value),
-        // Bytes and launches use the same unit prefixes as operations and samples.
-        Unit::BytesPerSecond => figure("flops_per_second", value).replace("FLOP", "B"),
-        Unit::LaunchesPerSecond => figure("samples_per_second", value).replace("samples", "launches"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use results::{Compared, Disagreement};
 
     use super::*;
-
-    #[test]
-    fn the_metrics_that_texts_are_made_of_are_registered() {
-        assert_eq!(figure("accuracy", 0.5), "50.00 %");
-        assert_eq!(figure("samples_per_second", 10.0), "10.00 samples/s");
-        assert_eq!(figure("training_seconds", 2.0), "2.000 s");
-    }
 
     type Any = Outcome<(), Disagreement>;
 
@@ -107,12 +86,5 @@ mod tests {
         let text_of_wrong = text(&Any::Wrong(wrong));
         assert!(text_of_wrong.contains("5.00e-1") && text_of_wrong.contains("1e-3"), "{text_of_wrong}");
         assert_eq!(Refusal::of(&Any::Measured(())), None);
-    }
-
-    #[test]
-    fn bytes_and_launches_are_shown_in_thousands() {
-        assert_eq!(amount(Unit::BytesPerSecond, 12_345_678_901.0), "12.35 GB/s");
-        assert_eq!(amount(Unit::LaunchesPerSecond, 54_321.0), "54.32 k launches/s");
-        assert_eq!(amount(Unit::Seconds, 0.002), "2.000 ms");
     }
 }

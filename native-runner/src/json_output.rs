@@ -57,7 +57,11 @@ impl JsonTarget {
 }
 
 pub(crate) fn to_json(value: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string_pretty(value).map_err(|error| Failure::File { what: "JSON".to_owned(), source: error.into() })
+    serde_json::to_string_pretty(value).map_err(cannot_be_json)
+}
+
+pub(crate) fn cannot_be_json(error: serde_json::Error) -> Failure {
+    Failure::File { what: "JSON".to_owned(), source: error.into() }
 }
 
 /// Writes results after showing them. If either fails, a copy is kept.

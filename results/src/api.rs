@@ -136,12 +136,6 @@ pub enum Tier {
 
 names!(Tier { Proven = "proven", Checked = "checked", Unverified = "unverified", Flagged = "flagged", Hidden = "hidden" });
 
-impl Tier {
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::named(name)
-    }
-}
-
 /// One workload of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunRow {

@@ -165,9 +165,9 @@ pub struct Figures {
     /// fewer than two rows have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_to_fastest: Option<Estimate>,
-    /// Mean accuracy of the last pass over the test set, 0 to 1.
+    /// Mean accuracy of the last pass over the test set, 0 to 1. Runs from one seed count once.
     pub accuracy: Option<f64>,
-    /// Standard deviation of that accuracy over the runs; absent with one run.
+    /// Standard deviation of that accuracy over the seeds; absent with one seed.
     pub accuracy_deviation: Option<f64>,
     /// Time to build, compile, tune and take the first step in the first run; later runs may find compiled kernels.
     pub cold_start: Option<Timing>,
@@ -243,7 +243,7 @@ impl Figures {
             median(&over(metric)).filter(|_| over(metric).len() == runs.len())
         };
         let timing = |seconds: Option<f64>| seconds.map(|seconds| Timing { seconds, to_fastest: None });
-        let accuracies = over(&|_, summary| summary.accuracy);
+        let accuracies: Vec<f64> = accuracies_by_seed(runs).into_iter().map(|(_, accuracy)| accuracy).collect();
         let samples_per_second = of_all(&|_, summary| summary.samples_per_second);
         let epoch = median(&over(&|_, summary| summary.seconds_per_epoch));
         let projected = || samples_per_second.map(|rate| f64::from(first.settings.training_samples) / rate);

@@ -1,7 +1,7 @@
 //! Data format shared by the code that measures and the code that shows measurements.
 //!
 //! A [`RunRecord`] holds the raw samples of one run and can always be summarized again ([`summary::summarise`]).
-//! [`METRICS`] lists every metric with its unit and direction. A [`Warning`] says what was not ideal and what to do
+//! [`METRICS`] lists every metric with its unit. A [`Warning`] says what was not ideal and what to do
 //! about it. [`comparison`] compares backends, and [`regression`] compares runs before and after a change. [`api`] is
 //! the wire format of the leaderboard. Nothing here does I/O or reads a clock. Time is in seconds and memory in bytes.
 
@@ -80,7 +80,7 @@ pub use device::{
     Adapter, BROWSERS, Client, ClientKind, Device, DeviceKind, HIDDEN_SOFTWARE, HiddenDevice, IN_COMPATIBILITY_MODE,
     Precision, Provenance, SYSTEMS, UNKNOWN, UNNAMED_ADAPTER, VENDORS,
 };
-pub use metric::{Better, METRICS, Metric, Unit, metric, metrics_of, score_digits};
+pub use metric::{METRICS, Metric, Unit, metric, metrics_of, score_digits};
 pub use record::{
     ColdStart, CurvePoint, Epoch, Evaluation, FailureCause, Outcome, PeakSample, Phase, RunRecord, SCHEMA_VERSION,
     Settings, Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
@@ -125,7 +125,7 @@ mod tests {
             };
         }
         check!(api::Tier, api::RunSort, api::Deed, api::RankedClass, api::DeviceSource, open_data::ExportFormat);
-        check!(DeviceKind, ClientKind, Precision, InputMode, Layout, kernels::Suite);
+        check!(DeviceKind, ClientKind, Precision, InputMode, Layout, kernels::Suite, regression::AccuracyVerdict);
         assert_eq!(api::RunSort::named("cheapest"), None);
         let error = "streamed".parse::<InputMode>().unwrap_err();
         assert_eq!(error, "there is no input mode `streamed`; there are: resident, prefetch, stream");

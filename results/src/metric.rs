@@ -1,10 +1,7 @@
-use serde::Serialize;
-
 use crate::Summary;
 
 /// Unit of a metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     SamplesPerSecond,
     FlopsPerSecond,
@@ -14,28 +11,16 @@ pub enum Unit {
     Joules,
     /// Samples per second per watt, which is samples per joule.
     SamplesPerJoule,
-    /// Dimensionless number.
-    One,
-}
-
-/// Direction in which a metric improves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Better {
-    Higher,
-    Lower,
 }
 
 /// Metric of a workload. The terminal, the page and the server all render from this definition.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug)]
 pub struct Metric {
     pub id: &'static str,
     pub title: &'static str,
     pub unit: Unit,
-    pub better: Better,
     /// One sentence for readers who have not read the methodology.
     pub description: &'static str,
-    #[serde(skip)]
     pub value: fn(&Summary) -> Option<f64>,
 }
 
@@ -49,7 +34,6 @@ impl Metric {
             Unit::Share => format!("{:.2} %", value * 100.0),
             Unit::Joules => format_joules(value),
             Unit::SamplesPerJoule => format!("{} samples/J", with_si_prefix(value)),
-            Unit::One => format_significant(value),
         }
     }
 
@@ -74,7 +58,6 @@ pub const METRICS: &[Metric] = &[
         id: "samples_per_second",
         title: "Training throughput",
         unit: Unit::SamplesPerSecond,
-        better: Better::Higher,
         description: "Training samples per second: the median of windows of at least one second after the warm-up.",
         value: |s| s.samples_per_second,
     },
@@ -82,7 +65,6 @@ pub const METRICS: &[Metric] = &[
         id: "accuracy",
         title: "Test accuracy",
         unit: Unit::Share,
-        better: Better::Higher,
         description: "Share of the test set that the trained network classifies correctly.",
         value: |s| s.accuracy,
     },
@@ -90,7 +72,6 @@ pub const METRICS: &[Metric] = &[
         id: "seconds_to_target",
         title: "Time to accuracy",
         unit: Unit::Seconds,
-        better: Better::Lower,
         description: "Seconds of training, evaluation excluded, until the workload's target accuracy was first seen.",
         value: |s| s.seconds_to_target,
     },
@@ -98,7 +79,6 @@ pub const METRICS: &[Metric] = &[
         id: "seconds_per_epoch",
         title: "Time per epoch",
         unit: Unit::Seconds,
-        better: Better::Lower,
         description: "Seconds of training for one pass over the training set, median over the finished epochs.",
         value: |s| s.seconds_per_epoch,
     },
@@ -106,7 +86,6 @@ pub const METRICS: &[Metric] = &[
         id: "step_seconds_p50",
         title: "Step time, median",
         unit: Unit::Seconds,
-        better: Better::Lower,
         description: "Seconds per training step, median over the counted windows.",
         value: |s| s.step_seconds_p50,
     },
@@ -114,7 +93,6 @@ pub const METRICS: &[Metric] = &[
         id: "step_seconds_p95",
         title: "Step time, 95th percentile of windows",
         unit: Unit::Seconds,
-        better: Better::Lower,
         description: "Seconds per training step: in 95 % of the counted windows, the mean is lower.",
         value: |s| s.step_seconds_p95,
     },
@@ -122,7 +100,6 @@ pub const METRICS: &[Metric] = &[
         id: "training_seconds",
         title: "Timed training",
         unit: Unit::Seconds,
-        better: Better::Lower,
         description: "All timed training of this run, including training only for measurement, without evaluation.",
         value: |s| Some(s.training_seconds),
     },
@@ -130,7 +107,6 @@ pub const METRICS: &[Metric] = &[
         id: "testing_seconds",
         title: "Testing time",
         unit: Unit::Seconds,
-        better: Better::Lower,
         description: "Seconds of the last pass over the test set.",
         value: |s| s.testing_seconds,
     },
@@ -138,7 +114,6 @@ pub const METRICS: &[Metric] = &[
         id: "flops_per_second",
         title: "Arithmetic",
         unit: Unit::FlopsPerSecond,
-        better: Better::Higher,
         description: "Floating-point operations per second that the network needs, counted from its shapes.",
         value: |s| s.flops_per_second,
     },
@@ -146,7 +121,6 @@ pub const METRICS: &[Metric] = &[
         id: "share_of_peak",
         title: "Share of the device's peak",
         unit: Unit::Share,
-        better: Better::Higher,
         description: "Arithmetic as a share of the device's best rate, measured right afterwards with multiplications and \
                       additions only.",
         value: |s| s.share_of_peak,
@@ -155,7 +129,6 @@ pub const METRICS: &[Metric] = &[
         id: "sustained_ratio",
         title: "Sustained",
         unit: Unit::Share,
-        better: Better::Higher,
         description: "Slowest counted window divided by the fastest; from 97 % the run is called sustained.",
         value: |s| s.sustained_ratio,
     },
@@ -163,7 +136,6 @@ pub const METRICS: &[Metric] = &[
         id: "joules_per_epoch",
         title: "Energy per epoch",
         unit: Unit::Joules,
-        better: Better::Lower,
         description: "Energy that the device used in timed training, for as many samples as the training set has.",
         value: |s| s.joules_per_epoch,
     },
@@ -171,7 +143,6 @@ pub const METRICS: &[Metric] = &[
         id: "joules_per_sample",
         title: "Energy per sample",
         unit: Unit::Joules,
-        better: Better::Lower,
         description: "Energy that the device used in timed training, for each sample.",
         value: |s| s.joules_per_sample,
     },
@@ -179,7 +150,6 @@ pub const METRICS: &[Metric] = &[
         id: "samples_per_joule",
         title: "Throughput per watt",
         unit: Unit::SamplesPerJoule,
-        better: Better::Higher,
         description: "Training samples per second for each watt that the device used: samples for each joule.",
         value: |s| s.samples_per_joule,
     },

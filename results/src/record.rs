@@ -401,6 +401,11 @@ impl Outcome {
         }
     }
 
+    /// Returns the reason why the workload could not be trained.
+    pub fn failure(&self) -> Option<&str> {
+        if let Self::Failed { reason, .. } = self { Some(reason) } else { None }
+    }
+
     /// Creates the outcome of a workload that could not be trained. Driver messages are long and span several lines, so
     /// the record keeps only the beginning, on one line.
     pub fn failed(cause: FailureCause, message: &str) -> Self {

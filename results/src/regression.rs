@@ -17,7 +17,7 @@ use crate::comparison::{AccuracyGap, Basis, Contender, RowOutcome, accuracies_by
 use crate::environment::{FACTS, FURTHER_FACTS, differences};
 use crate::estimate::{Estimate, Interval};
 use crate::summary::MeasuredWorkload;
-use crate::{Better, Precision, RunRecord, metric};
+use crate::{Precision, RunRecord, metric};
 
 /// Rules for failing a candidate, besides workloads that only the baseline could train.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -48,7 +48,6 @@ impl Key {
         }
     }
 
-    /// Returns the backend and precision.
     pub fn contender(&self) -> Contender {
         Contender { backend: self.backend.clone(), precision: self.precision }
     }
@@ -210,7 +209,6 @@ pub struct Line {
     pub variants_only_in_candidate: Vec<String>,
 }
 
-/// Runs of one side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Side {
     pub runs: usize,
@@ -226,7 +224,6 @@ pub struct Side {
     pub outcome: RowOutcome,
 }
 
-/// Samples per second of both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Throughput {
     /// Geometric mean of the runs' medians.
@@ -344,7 +341,6 @@ fn rates(runs: &[&MeasuredWorkload<'_>]) -> Option<Vec<Estimate>> {
     runs.iter().map(|run| run.summary.throughput()).collect()
 }
 
-/// Describes how the networks of the two sides differ, if they do.
 fn describe_network_difference(
     baseline: &[&MeasuredWorkload<'_>],
     candidate: &[&MeasuredWorkload<'_>],
@@ -405,6 +401,8 @@ pub enum AccuracyVerdict {
     OtherSteps,
 }
 
+names!(AccuracyVerdict { Alike = "alike", Lower = "lower", Higher = "higher", OtherSteps = "other_steps" });
+
 /// Compares the final accuracies of completed runs; `None` if any run has no accuracy.
 fn compare_accuracies(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWorkload<'_>]) -> Option<Accuracy> {
     let all = || baseline.iter().chain(candidate);
@@ -431,52 +429,36 @@ fn compare_accuracies(baseline: &[&MeasuredWorkload<'_>], candidate: &[&Measured
     Some(Accuracy { baseline, candidate, difference: gap.difference, verdict, allowance })
 }
 
-/// Unit of a quantity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QuantityUnit {
-    Seconds,
-    Bytes,
-}
-
-/// Quantity that is compared besides throughput, if all runs have it.
+/// Quantity that is compared besides throughput, if all runs have it. Less is better.
 pub struct Quantity {
     /// Identifier in serialized output; for a metric, the metric's id.
     pub id: &'static str,
     /// Title of one or two words.
     pub title: &'static str,
-    pub unit: QuantityUnit,
-    pub better: Better,
     value: fn(&MeasuredWorkload<'_>) -> Option<f64>,
 }
 
-/// All quantities, in table order.
 pub const QUANTITIES: &[Quantity] = &[
-    quantity("step_seconds_p50", "step", QuantityUnit::Seconds, |run| read_metric(run, "step_seconds_p50")),
-    quantity("seconds_to_target", "to target", QuantityUnit::Seconds, |run| read_metric(run, "seconds_to_target")),
-    quantity("testing_seconds", "testing", QuantityUnit::Seconds, |run| read_metric(run, "testing_seconds")),
-    quantity("cold_start_seconds", "start", QuantityUnit::Seconds, |run| run.workload.cold_start.seconds()),
-    quantity("device_memory_bytes", "device memory", QuantityUnit::Bytes, |run| {
+    quantity("step_seconds_p50", "step", |run| read_metric(run, "step_seconds_p50")),
+    quantity("seconds_to_target", "to target", |run| read_metric(run, "seconds_to_target")),
+    quantity("testing_seconds", "testing", |run| read_metric(run, "testing_seconds")),
+    quantity("cold_start_seconds", "start", |run| run.workload.cold_start.seconds()),
+    quantity("device_memory_bytes", "device memory", |run| {
         Some(run.workload.settings.device_memory_bytes as f64).filter(|bytes| *bytes > 0.0)
     }),
-    quantity("host_memory_bytes", "host memory", QuantityUnit::Bytes, |run| {
+    quantity("host_memory_bytes", "host memory", |run| {
         run.workload.resources.resident_memory_maximum_bytes.map(|bytes| bytes as f64)
     }),
 ];
 
-const fn quantity(
-    id: &'static str,
-    title: &'static str,
-    unit: QuantityUnit,
-    value: fn(&MeasuredWorkload<'_>) -> Option<f64>,
-) -> Quantity {
-    Quantity { id, title, unit, better: Better::Lower, value }
+const fn quantity(id: &'static str, title: &'static str, value: fn(&MeasuredWorkload<'_>) -> Option<f64>) -> Quantity {
+    Quantity { id, title, value }
 }
 
 fn read_metric(run: &MeasuredWorkload<'_>, id: &str) -> Option<f64> {
     metric(id).and_then(|metric| (metric.value)(&run.summary))
 }
 
-/// Change in one quantity.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
     /// Id in [`QUANTITIES`].
@@ -495,7 +477,6 @@ impl Change {
     }
 }
 
-/// Compares all quantities between the completed runs of both sides.
 fn compare_quantities(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWorkload<'_>]) -> Vec<Change> {
     let change = |quantity: &Quantity| {
         let of = |runs: &[&MeasuredWorkload<'_>]| -> Option<Vec<Estimate>> {

@@ -18,7 +18,6 @@ pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
     Some(sorted[index] + (above - sorted[index]) * (position - below))
 }
 
-/// Returns the median of `values`; `None` when empty.
 pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::Warning;
-use crate::record::{Outcome, PeakSample, RunRecord, Summary, Window, WorkloadRecord};
+use crate::record::{CurvePoint, Outcome, PeakSample, RunRecord, Summary, Window, WorkloadRecord};
 use crate::resources::energy_of_timed_training;
 use crate::software::may_be_a_program;
 use crate::statistics::{median, median_interval, quantile};
@@ -18,6 +18,10 @@ pub const MINIMUM_WINDOWS: usize = 5;
 pub const STABLE_HALF_WIDTH: f64 = 0.025;
 /// Minimum ratio of the worst to the best window of a sustained run.
 pub const SUSTAINED_RATIO: f64 = 0.97;
+
+/// Smallest relative length of a stretch with a point of its own. Shorter ones have noisy means and are merged with the
+/// previous one.
+const MIN_POINT_SHARE: f64 = 0.4;
 
 /// Workload of a record with a recomputed summary. The summary stored in the record is not read.
 #[derive(Clone, Debug)]
@@ -152,6 +156,35 @@ pub fn summarise(record: &WorkloadRecord) -> Summary {
     summary.stable =
         rates.len() >= MINIMUM_WINDOWS && summary.relative_half_width().is_some_and(|h| h <= STABLE_HALF_WIDTH);
     summary
+}
+
+/// Returns a curve with at most `max_points` points, each the mean since the previous one, for charts.
+pub fn thin_curve(points: &[CurvePoint], max_points: usize) -> Vec<CurvePoint> {
+    let together = points.len().div_ceil(max_points).max(1);
+    let mut drawn: Vec<CurvePoint> = Vec::new();
+    let (mut before, mut last_steps, mut in_last) = (0, 0.0, together);
+    for point in points {
+        let steps = point.step.saturating_sub(before) as f64;
+        before = point.step;
+        match drawn.last_mut() {
+            Some(last) if in_last < together || steps < MIN_POINT_SHARE * last_steps / in_last as f64 => {
+                last_steps += steps;
+                let share = if last_steps > 0.0 { steps / last_steps } else { 1.0 };
+                let mean = |old: f64, new: f64| old + (new - old) * share;
+                *last = CurvePoint {
+                    loss: mean(last.loss, point.loss),
+                    accuracy: mean(last.accuracy, point.accuracy),
+                    ..*point
+                };
+                in_last += 1;
+            }
+            _ => {
+                (last_steps, in_last) = (steps, 1);
+                drawn.push(*point);
+            }
+        }
+    }
+    drawn
 }
 
 /// Reason not to rank a completed workload of a standard run.

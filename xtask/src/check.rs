@@ -101,15 +101,14 @@ pub(crate) fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
 }
 
 /// Crates, each with the workspace crates that it may depend on. Tests may use more, except in xtask.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("results", &[]),
-    ("html-report", &["results"]),
-    ("record-table", &["results", "engine"]),
+    ("view", &["results", "engine"]),
     ("data-sets", &[]),
     ("shaders", &[]),
     ("engine", &["results", "shaders"]),
-    ("native-runner", &["engine", "results", "html-report", "record-table", "data-sets"]),
-    ("leaderboard", &["results", "engine", "record-table"]),
+    ("native-runner", &["engine", "results", "view", "data-sets"]),
+    ("leaderboard", &["results", "engine", "view"]),
     ("app", &["engine", "results", "training-worker"]),
     ("training-worker", &["engine", "results"]),
     ("browser-tests", &["results"]),

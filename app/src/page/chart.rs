@@ -42,7 +42,6 @@ struct Curve {
     dots: bool,
 }
 
-/// Content of a chart at one moment.
 struct Drawing {
     y: Axis,
     /// Formats a tick label of the vertical axis.
@@ -134,18 +133,15 @@ pub(super) fn RateChart(#[prop(into)] rates: Signal<Vec<(f64, f64)>>) -> impl In
     view! { <Chart title=messages::common_rate drawing /> }
 }
 
-/// CSS classes of the curves of a chart.
 pub(super) const SERIES: [&str; 8] =
     ["series s0", "series s1", "series s2", "series s3", "series s4", "series s5", "series s6", "series s7"];
 
-/// Test accuracy of several backends in one chart.
 #[component]
 pub(super) fn AccuracyCurves(curves: Vec<NamedCurve>) -> impl IntoView {
     let drawing = move || Drawing::of_shares(series(&curves, true), ends_of(&curves, tenths));
     view! { <Chart title=messages::metric_accuracy drawing /> }
 }
 
-/// Training loss of several backends in one chart.
 #[component]
 pub(super) fn LossCurves(curves: Vec<NamedCurve>) -> impl IntoView {
     let drawing = move || Drawing::of_values(series(&curves, false), ends_of(&curves, |value| text::number(value, 3)));
@@ -175,7 +171,6 @@ impl Drawing {
     }
 }
 
-/// Published curve, drawn thin and dashed.
 fn published_curve(points: Vec<(f64, f64)>) -> Curve {
     let title = t!(chart_published).to_owned();
     Curve { class: "published", name: "published".to_owned(), label: title.clone(), title, points, dots: false }
@@ -244,7 +239,6 @@ fn lines(drawing: Drawing) -> Vec<Vec<String>> {
     curves.into_iter().flat_map(of_curve).collect()
 }
 
-/// CSV file of a chart, always in English.
 fn csv(title: Plain, drawing: &Drawing) -> String {
     let curves = drawing.curves.iter().map(|curve| (curve.name.as_str(), curve.points.as_slice()));
     charts::curves_csv(words::in_english(|| title.text()), curves)
@@ -333,7 +327,6 @@ struct Label {
     value: f64,
 }
 
-/// Labels of the curves, the target and the published accuracy.
 fn labels(drawing: &Drawing) -> Vec<Label> {
     let end =
         |curve: &Curve| Some(Label { class: curve.class, text: curve.label.clone(), value: curve.points.last()?.1 });

@@ -25,7 +25,6 @@ const NARROW: f64 = 420.0;
 const HISTOGRAM_HEIGHT: f64 = 190.0;
 /// Space for the label of the run's mark, pixels.
 const HISTOGRAM_TOP: f64 = 26.0;
-/// Minimum width of a bar, pixels.
 const MIN_BAR_WIDTH: f64 = 2.0;
 /// Half the width of the label of the run's mark, pixels.
 const WORD: f64 = 28.0;

@@ -24,13 +24,12 @@ pub(super) const MARGIN: f32 = 56.0;
 pub(super) const WIDTH: f32 = 1200.0 - 2.0 * MARGIN;
 const RIGHT: f32 = 1200.0 - MARGIN;
 const FOOT: f32 = 600.0;
-/// Bottom of the panels.
 const PANELS_END: f32 = 566.0;
 
 /// Returns the card as SVG. Letters that the font lacks are drawn as boxes, and the foot says so.
 pub(super) fn svg(card: &Card, letters: Letters) -> String {
     let mut pen = Pen::new(letters, SIZE, &format!("{}: {}", card.title(), card.description()));
-    pen.area(Area { x: 0.0, y: 0.0, width: 1200.0, height: 630.0 }, 0.0, GROUND);
+    pen.area(Area { x: 0.0, y: 0.0, width: 1200.0, height: 630.0 }, 0.0, GROUND, None);
     pen.mark(MARGIN, 40.0, 44.0);
     pen.text(MARGIN + 58.0, 72.0, Style::new(30.0, INK).bold(), "Gradmark");
     tier(&mut pen, card);
@@ -41,12 +40,11 @@ pub(super) fn svg(card: &Card, letters: Letters) -> String {
     pen.finish()
 }
 
-/// Draws the tier at the top right in the badge's colour.
 fn tier(pen: &mut Pen, card: &Card) {
     let words = card.tier_in_words();
     let style = Style::new(24.0, SHEET).bold();
     let width = Weight::SemiBold.width(&words, style.size) + 44.0;
-    pen.area(Area { x: RIGHT - width, y: 40.0, width, height: 44.0 }, 22.0, colour(card.tier));
+    pen.area(Area { x: RIGHT - width, y: 40.0, width, height: 44.0 }, 22.0, colour(card.tier), None);
     pen.text(RIGHT - width + 22.0, 70.5, style, &words);
 }
 
@@ -112,21 +110,18 @@ fn foot(pen: &mut Pen, card: &Card) {
     pen.text(RIGHT, FOOT, style.right(), right);
 }
 
-/// Maximum number of large panels.
 const MAX_LARGE_PANELS: usize = 2;
 /// Maximum number of lines in a column.
 const LINES: usize = 8;
 const GAP: f32 = 24.0;
 const RADIUS: f32 = 18.0;
-/// Padding of a panel.
 const PADDING: f32 = 28.0;
 /// Height of the metrics at the foot of a panel.
 const FACTS: f32 = 82.0;
 
-/// Draws the workloads into an area.
 pub(super) fn draw_panels(pen: &mut Pen, area: Area, workloads: &[Workload]) {
     if workloads.is_empty() {
-        pen.sheet(area, RADIUS, SHEET, EDGE);
+        pen.area(area, RADIUS, SHEET, Some(EDGE));
         pen.text(area.x + PADDING, area.y + 60.0, Style::new(26.0, SOFT), "This run has no networks.");
         return;
     }
@@ -140,7 +135,7 @@ pub(super) fn draw_panels(pen: &mut Pen, area: Area, workloads: &[Workload]) {
         }
         return;
     }
-    pen.sheet(area, RADIUS, SHEET, EDGE);
+    pen.area(area, RADIUS, SHEET, Some(EDGE));
     if workloads.len() <= LINES {
         table(pen, area, (workloads, workloads.len()), &WIDE, "");
         return;
@@ -157,9 +152,8 @@ pub(super) fn draw_panels(pen: &mut Pen, area: Area, workloads: &[Workload]) {
     pen.line(&[(middle, area.y + 18.0), (middle, area.y + area.height - 18.0)], 1.5, EDGE);
 }
 
-/// Draws a workload in its own panel.
 fn large(pen: &mut Pen, area: Area, workload: &Workload) {
-    pen.sheet(area, RADIUS, SHEET, EDGE);
+    pen.area(area, RADIUS, SHEET, Some(EDGE));
     let (left, width) = (area.x + PADDING, area.width - 2.0 * PADDING);
     let fitted = |text: &str, size, weight: Weight| weight.cut(text, size, width);
     pen.text(left, area.y + 42.0, Style::new(24.0, INK).bold(), &fitted(&workload.title, 24.0, Weight::SemiBold));
@@ -241,14 +235,11 @@ fn sparkline(pen: &mut Pen, area: Area, curve: &[(f64, f64)]) {
 /// Draws three metrics in a row at the foot of a panel.
 fn facts(pen: &mut Pen, area: Area, figures: &Figures) {
     pen.line(&[(area.x, area.y), (area.right(), area.y)], 1.5, EDGE);
-    let to_target = match (&figures.target, &figures.seconds_to_target) {
-        (Some(target), Some(seconds)) => (seconds.as_str(), format!("to {target}")),
-        (Some(target), None) => ("not yet", format!("at {target}")),
-        (None, _) => ("–", "no target".to_owned()),
-    };
+    let [time, target] = figures.target_in_words();
+    let target = if target.is_empty() { "no target".to_owned() } else { target };
     let sustained = if figures.sustained { "sustained" } else { "not sustained" };
     let kept = figures.kept.as_deref().map(|kept| (kept, sustained.to_owned()));
-    let facts = [Some((figures.accuracy.as_str(), "accuracy".to_owned())), Some(to_target), kept];
+    let facts = [Some((figures.accuracy.as_str(), "accuracy".to_owned())), Some((time.as_str(), target)), kept];
     let mut x = area.x;
     for ((figure, label), share) in facts.into_iter().flatten().zip([0.34, 0.33, 0.33]) {
         pen.text(x, area.y + 38.0, Style::new(24.0, INK).bold(), figure);
@@ -268,15 +259,13 @@ struct Column {
 const RATE: fn(&Figures) -> String = |figures| figures.rate.clone();
 const WITHIN: fn(&Figures) -> String = |figures| figures.within.clone().unwrap_or_default();
 const ACCURACY: fn(&Figures) -> String = |figures| figures.accuracy.clone();
-const TO_TARGET: fn(&Figures) -> String = |figures| match (&figures.target, &figures.seconds_to_target) {
-    (_, Some(seconds)) => seconds.clone(),
-    (Some(_), None) => "not yet".to_owned(),
-    (None, None) => "–".to_owned(),
+const TO_TARGET: fn(&Figures) -> String = |figures| {
+    let [time, _] = figures.target_in_words();
+    time
 };
-const TARGET: fn(&Figures) -> String = |figures| match (&figures.target, &figures.seconds_to_target) {
-    (Some(target), Some(_)) => format!("to {target}"),
-    (Some(target), None) => format!("at {target}"),
-    (None, _) => String::new(),
+const TARGET: fn(&Figures) -> String = |figures| {
+    let [_, target] = figures.target_in_words();
+    target
 };
 
 struct Form {

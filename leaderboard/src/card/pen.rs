@@ -20,22 +20,17 @@ pub(super) enum Letters {
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Align {
-    Left,
-    Right,
-}
-
-#[derive(Clone, Copy)]
 pub(super) struct Style {
     pub(super) size: f32,
     pub(super) weight: Weight,
     pub(super) colour: &'static str,
-    pub(super) align: Align,
+    /// True if the text ends at its position.
+    pub(super) is_right: bool,
 }
 
 impl Style {
     pub(super) fn new(size: f32, colour: &'static str) -> Self {
-        Self { size, weight: Weight::Regular, colour, align: Align::Left }
+        Self { size, weight: Weight::Regular, colour, is_right: false }
     }
 
     pub(super) fn bold(self) -> Self {
@@ -43,7 +38,7 @@ impl Style {
     }
 
     pub(super) fn right(self) -> Self {
-        Self { align: Align::Right, ..self }
+        Self { is_right: true, ..self }
     }
 }
 
@@ -94,11 +89,8 @@ impl Pen {
     /// Draws a line of text that starts or ends at `x`, on the base line `y`.
     pub(super) fn text(&mut self, x: f32, y: f32, style: Style, text: &str) {
         let text = self.drawable(text);
-        let Style { size, weight, colour, align } = style;
-        let anchor = match align {
-            Align::Left => "",
-            Align::Right => " text-anchor=\"end\"",
-        };
+        let Style { size, weight, colour, is_right } = style;
+        let anchor = if is_right { " text-anchor=\"end\"" } else { "" };
         // The width of letters that our font lacks is unknown.
         let length = if has_all(&text) {
             format!(" textLength=\"{:.1}\" lengthAdjust=\"spacingAndGlyphs\"", weight.width(&text, size))
@@ -111,18 +103,12 @@ impl Pen {
         ));
     }
 
-    pub(super) fn area(&mut self, area: Area, radius: f32, fill: &str) {
+    /// Draws a rectangle. An edge is a stroke of 1.5 pixels.
+    pub(super) fn area(&mut self, area: Area, radius: f32, fill: &str, edge: Option<&str>) {
+        let edge = edge.map(|edge| format!(" stroke=\"{edge}\" stroke-width=\"1.5\"")).unwrap_or_default();
         let Area { x, y, width, height } = area;
         self.write(format_args!(
-            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"{radius:.1}\" fill=\"{fill}\"/>"
-        ));
-    }
-
-    pub(super) fn sheet(&mut self, area: Area, radius: f32, fill: &str, edge: &str) {
-        let Area { x, y, width, height } = area;
-        self.write(format_args!(
-            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"{radius:.1}\" fill=\"{fill}\" \
-             stroke=\"{edge}\" stroke-width=\"1.5\"/>"
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"{radius:.1}\" fill=\"{fill}\"{edge}/>"
         ));
     }
 

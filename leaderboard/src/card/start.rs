@@ -10,7 +10,7 @@ const SEGMENTS: u16 = 120;
 
 pub(super) fn svg() -> String {
     let mut pen = Pen::new(Letters::OfOurFont, SIZE, "Gradmark: How fast does your GPU learn?");
-    pen.area(Area { x: 0.0, y: 0.0, width: 1200.0, height: 630.0 }, 0.0, GROUND);
+    pen.area(Area { x: 0.0, y: 0.0, width: 1200.0, height: 630.0 }, 0.0, GROUND, None);
     let points: Vec<(f32, f32)> = (0..=SEGMENTS).map(|step| point(f32::from(step) / f32::from(SEGMENTS))).collect();
     pen.below(&points, 630.0, WASH);
     pen.line(&points, 7.0, ACCENT);

@@ -10,7 +10,6 @@ pub(super) fn card(run: &StoredRun) -> Card {
     Card::of(run)
 }
 
-/// Returns a card with a rank.
 pub(crate) fn ranked(run: &StoredRun) -> Card {
     Card { rank: Some(ScoreRank { slower: 156, devices: 214 }), ..card(run) }
 }

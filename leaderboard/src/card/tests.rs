@@ -12,7 +12,6 @@ fn svg(run: &StoredRun) -> String {
     Cards::svg(&card(run))
 }
 
-/// Returns the numbers of all attributes of this name.
 fn numbers(svg: &str, attribute: &str) -> Vec<f32> {
     let begin = format!(" {attribute}=\"");
     let parts = svg.split(&begin).skip(1);

@@ -52,7 +52,6 @@ pub(crate) struct Workload {
     pub(crate) curve: Vec<(f64, f64)>,
 }
 
-/// Metrics of a completed workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Figures {
     pub(crate) rate: String,
@@ -209,6 +208,17 @@ impl Figures {
             kept: figures.sustained_ratio.map(|ratio| format!("{:.1} %", 100.0 * ratio)),
             sustained: figures.sustained_ratio.is_some_and(|ratio| ratio >= summary::SUSTAINED_RATIO),
         })
+    }
+}
+
+impl Figures {
+    /// Returns the time to the target and the target; the latter is empty if there is none.
+    pub(super) fn target_in_words(&self) -> [String; 2] {
+        match (&self.target, &self.seconds_to_target) {
+            (Some(target), Some(seconds)) => [seconds.clone(), format!("to {target}")],
+            (Some(target), None) => ["not yet".to_owned(), format!("at {target}")],
+            (None, _) => ["–".to_owned(), String::new()],
+        }
     }
 }
 

@@ -5,9 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use record_table::Values::{Moment, Number, OptionalNumber, OptionalText, OptionalWhole, OptionalWords, Text, Whole};
-use record_table::{Column, ParquetError, ParquetFile, Run, csv, record_columns};
-use results::{Outcome, RunRecord, WorkloadRecord, metric};
+use results::{RunRecord, WorkloadRecord, metric};
+use view::table::{LocalRun, ParquetError, ParquetFile, Sheet, csv, local_columns};
 
 use crate::commands::report::input;
 use crate::export::{Format, Mark, Note, Report, Section};
@@ -18,18 +17,6 @@ use crate::report::throughput;
 use crate::screen::{Screen, Table, TableColumn, plural};
 
 const STANDARD_OUTPUT: &str = "-";
-
-pub(crate) struct LocalRun {
-    place: String,
-    record: RunRecord,
-    scale: Option<f64>,
-}
-
-impl Run for LocalRun {
-    fn record(&self) -> &RunRecord {
-        &self.record
-    }
-}
 
 /// Writes the records at the paths as a table, and reports omissions.
 pub(crate) fn export_records(arguments: &ExportArgs) -> Result<(), Failure> {
@@ -46,9 +33,9 @@ pub(crate) fn export_records(arguments: &ExportArgs) -> Result<(), Failure> {
     }
     let found = input(&arguments.paths, None)?;
     let (mut runs, mut without) = (Vec::new(), 0_usize);
-    for entry in found.entries {
-        match entry.record {
-            Some(record) => runs.push(LocalRun { place: entry.place, record, scale: entry.scale }),
+    for entry in &found.entries {
+        match &entry.record {
+            Some(record) => runs.push(LocalRun { place: &entry.place, record, scale: entry.scale }),
             None => without += 1,
         }
     }
@@ -66,10 +53,10 @@ pub(crate) fn export_records(arguments: &ExportArgs) -> Result<(), Failure> {
     say(&runs, without, found.kernels.len(), if is_standard_output { None } else { Some(target) })
 }
 
-fn encode_runs(format: RecordFormat, runs: &[LocalRun]) -> Result<Vec<u8>, Failure> {
+fn encode_runs(format: RecordFormat, runs: &[LocalRun<'_>]) -> Result<Vec<u8>, Failure> {
     match format {
         RecordFormat::Csv => {
-            let (columns, mut text) = (columns(), String::new());
+            let (columns, mut text) = (local_columns(), String::new());
             csv::write_header(&mut text, &columns);
             runs.iter().for_each(|run| csv::write_run(&mut text, &columns, run));
             Ok(text.into_bytes())
@@ -77,7 +64,7 @@ fn encode_runs(format: RecordFormat, runs: &[LocalRun]) -> Result<Vec<u8>, Failu
         RecordFormat::Jsonl => {
             let mut text = Vec::new();
             for run in runs {
-                serde_json::to_writer(&mut text, &run.record).map_err(|error| cannot_encode(error.into()))?;
+                serde_json::to_writer(&mut text, run.record).map_err(|error| cannot_encode(error.into()))?;
                 text.push(b'\n');
             }
             Ok(text)
@@ -87,8 +74,8 @@ fn encode_runs(format: RecordFormat, runs: &[LocalRun]) -> Result<Vec<u8>, Failu
     }
 }
 
-fn parquet(runs: &[LocalRun]) -> Result<Vec<u8>, ParquetError> {
-    let mut file = ParquetFile::new(columns(), &[])?;
+fn parquet(runs: &[LocalRun<'_>]) -> Result<Vec<u8>, ParquetError> {
+    let mut file = ParquetFile::new(local_columns(), &[])?;
     runs.iter().try_for_each(|run| file.write_run(run))?;
     file.end()?;
     file.take()
@@ -98,7 +85,7 @@ fn cannot_encode(source: io::Error) -> Failure {
     Failure::File { what: "the records cannot be written in this format".to_owned(), source }
 }
 
-fn say(runs: &[LocalRun], without: usize, kernels: usize, file: Option<&Path>) -> Result<(), Failure> {
+fn say(runs: &[LocalRun<'_>], without: usize, kernels: usize, file: Option<&Path>) -> Result<(), Failure> {
     let rows: usize = runs.iter().map(|run| run.record.workloads.len()).sum();
     let to = file.map(|file| format!(" to {}", file.display())).unwrap_or_default();
     let written = format!("Written{to}: {} of {}.", plural(rows, "workload"), plural(runs.len(), "run"));
@@ -117,129 +104,6 @@ fn say(runs: &[LocalRun], without: usize, kernels: usize, file: Option<&Path>) -
     Ok(())
 }
 
-pub(crate) fn columns() -> Vec<Column<LocalRun>> {
-    let first: [Column<LocalRun>; 3] = [
-        Column::of("place", "file of the record, or its cell of a study", Text(|run, _| &run.place)),
-        Column::in_unit(
-            "started_unix_seconds",
-            "s",
-            "start of the run by its machine's clock, in seconds since 1970 UTC",
-            Moment(|run, _| run.record.provenance.started_unix_seconds),
-        ),
-        Column::of("commit", "commit of the engine's sources", Text(|run, _| &run.record.provenance.commit)),
-    ];
-    first.into_iter().chain(record_columns()).chain(settings()).chain(resources()).collect()
-}
-
-/// Returns the columns that leaderboards lack, because ranked runs do not differ in them.
-fn settings() -> [Column<LocalRun>; 10] {
-    [
-        Column::of(
-            "reason",
-            "reason why the workload could not be trained",
-            OptionalText(|_, workload| {
-                if let Outcome::Failed { reason, .. } = &workload.outcome { Some(reason.as_str()) } else { None }
-            }),
-        ),
-        Column::of(
-            "learning_rate",
-            "learning rate, before any schedule",
-            Number(|_, workload| workload.settings.learning_rate),
-        ),
-        Column::of(
-            "devices",
-            "number of devices that shared each batch",
-            Whole(|_, workload| workload.communication.map_or(1, |communication| communication.devices.into())),
-        ),
-        Column::in_unit(
-            "communication_seconds",
-            "s",
-            "time that devices waited for each other's gradients",
-            OptionalNumber(|_, workload| workload.communication.map(|communication| communication.seconds())),
-        ),
-        Column::of(
-            "input",
-            "input mode: resident, prefetch or stream; empty if not reported",
-            OptionalText(|_, workload| workload.input.map(|input| input.mode.name())),
-        ),
-        Column::in_unit(
-            "input_waiting_seconds",
-            "s",
-            "time that the device waited for its next batch",
-            OptionalNumber(|_, workload| workload.input.map(|input| input.waiting_seconds)),
-        ),
-        Column::in_unit(
-            "first_step_seconds",
-            "s",
-            "time of the first step",
-            OptionalNumber(|_, workload| workload.cold_start.first_step_seconds),
-        ),
-        Column::of(
-            "length",
-            "requested training length; empty for the suite's length",
-            OptionalWords(|run, _| run.record.requested.length.map(|length| length.to_string())),
-        ),
-        Column::of(
-            "scale",
-            "factor of a study on its length; empty outside a study",
-            OptionalNumber(|run, _| run.scale),
-        ),
-        Column::in_unit(
-            "training_seconds_to_last_evaluation",
-            "s",
-            "training until the last evaluation, evaluations excluded",
-            OptionalNumber(|_, workload| workload.training_seconds()),
-        ),
-    ]
-}
-
-fn resources() -> [Column<LocalRun>; 7] {
-    [
-        Column::in_unit(
-            "cpu_user_percent",
-            "%",
-            "processor time of the process in user mode during training; 100 is one core",
-            OptionalNumber(|_, workload| workload.resources.cpu_user_percent),
-        ),
-        Column::in_unit(
-            "cpu_system_percent",
-            "%",
-            "processor time of the process in system mode during training; 100 is one core",
-            OptionalNumber(|_, workload| workload.resources.cpu_system_percent),
-        ),
-        Column::in_unit(
-            "machine_io_wait_percent",
-            "%",
-            "time that the machine's cores waited for disks; 100 is one core",
-            OptionalNumber(|_, workload| workload.resources.machine_io_wait_percent),
-        ),
-        Column::in_unit(
-            "resident_memory_average_bytes",
-            "B",
-            "resident memory of the process, average",
-            OptionalWhole(|_, workload| workload.resources.resident_memory_average_bytes),
-        ),
-        Column::in_unit(
-            "resident_memory_maximum_bytes",
-            "B",
-            "resident memory of the process, maximum",
-            OptionalWhole(|_, workload| workload.resources.resident_memory_maximum_bytes),
-        ),
-        Column::in_unit(
-            "joules_per_epoch",
-            "J",
-            "energy of the device per pass over the training set",
-            OptionalNumber(|_, workload| workload.summary.joules_per_epoch),
-        ),
-        Column::in_unit(
-            "samples_per_joule",
-            "samples/J",
-            "samples trained per joule of the device",
-            OptionalNumber(|_, workload| workload.summary.samples_per_joule),
-        ),
-    ]
-}
-
 type Find = fn(&RunRecord, &WorkloadRecord) -> String;
 
 const COLUMNS: [(&str, Find); 9] = [
@@ -254,8 +118,8 @@ const COLUMNS: [(&str, Find); 9] = [
     ("time to the target", |_, workload| shown("seconds_to_target", workload)),
 ];
 
-fn markdown_text(runs: &[LocalRun]) -> Result<String, Failure> {
-    let rows: Vec<_> = runs.iter().flat_map(|run| run.record.workloads.iter().map(|of| (&run.record, of))).collect();
+fn markdown_text(runs: &[LocalRun<'_>]) -> Result<String, Failure> {
+    let rows: Vec<_> = runs.iter().flat_map(|run| run.record.workloads.iter().map(|of| (run.record, of))).collect();
     let column = |(name, find): &(&str, Find)| TableColumn {
         name: (*name).to_owned(),
         cells: rows.iter().map(|(run, workload)| find(run, workload)).collect(),
@@ -273,7 +137,7 @@ fn markdown_text(runs: &[LocalRun]) -> Result<String, Failure> {
             notes: Vec::new(),
             is_detail: false,
         }],
-        sheet: Vec::new(),
+        sheet: Sheet::default(),
     };
     Format::Markdown.text(&report, Screen::Output).map(|text| text + "\n")
 }
@@ -331,31 +195,7 @@ impl RecordFormat {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
-
-    #[test]
-    fn every_column_has_a_name_of_its_own() {
-        let columns = columns();
-        let names: BTreeSet<_> = columns.iter().map(|column| column.name).collect();
-        assert_eq!(names.len(), columns.len());
-    }
-
-    #[test]
-    fn data_dictionary_is_current() {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/columns.csv");
-        let line = |column: &Column<LocalRun>| {
-            let cells = [column.name, column.unit.unwrap_or_default(), column.meaning];
-            cells.map(results::csv::cell).join(",") + "\n"
-        };
-        let expected = "name,unit,meaning\n".to_owned() + &columns().iter().map(line).collect::<String>();
-        if std::env::var_os("UPDATE_COLUMNS").is_some() {
-            std::fs::write(file, &expected).unwrap();
-        }
-        let stored = std::fs::read_to_string(file).unwrap_or_default();
-        assert!(stored == expected, "docs/columns.csv is old; run with UPDATE_COLUMNS=1 and commit the file");
-    }
 
     #[test]
     fn the_ending_of_a_file_says_its_format() {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use console::Style;
-use html_report::{Entry, Finding, Input, Kernels, Kind, Report, Study, Trouble, is_own};
+use view::report::{Entry, Finding, Input, Kind, Report, Study, Trouble, is_own};
 
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, cannot_write, holds_something};
@@ -70,7 +70,7 @@ pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input, Fai
             continue;
         }
         let found = records::read(path)?;
-        input.kernels.extend(found.kernels.into_iter().map(|(place, record)| Kernels { place, asked: None, record }));
+        input.kernels.extend(found.kernels.into_iter().map(|(_, record)| record));
         input.others.extend(found.others);
         input.entries.extend(found.records.into_iter().map(|kept| Entry {
             place: kept.place,
@@ -121,7 +121,7 @@ fn add(finished: Finished, input: &mut Input) {
     let asked = Some(finished.settings.text());
     let record = match finished.record {
         Some(CellRecord::Kernels(record)) => {
-            input.kernels.push(Kernels { place: finished.id, asked, record: *record });
+            input.kernels.push(*record);
             return;
         }
         Some(CellRecord::Run(record)) => Some(*record),
@@ -174,7 +174,7 @@ pub(crate) struct ReportArgs {
 mod tests {
     #[test]
     fn every_network_that_has_published_figures_is_one_of_ours() {
-        for name in html_report::published_workloads() {
+        for name in view::report::published_workloads() {
             assert!(engine::workload(name).is_some(), "{name}");
         }
     }
@@ -184,7 +184,7 @@ mod tests {
     fn every_kernel_that_has_a_published_figure_is_measured() {
         use engine::backends::wgsl::microbenchmarks::outline;
 
-        for (suite, size) in html_report::published_kernel_sizes() {
+        for (suite, size) in view::report::published_kernel_sizes() {
             assert!(outline(suite, u64::MAX).sizes.iter().any(|own| own == size), "{size}");
         }
     }

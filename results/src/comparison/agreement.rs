@@ -167,7 +167,6 @@ pub struct Evidence {
     pub largest_same_seed_difference: f64,
 }
 
-/// Source of the spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
@@ -178,7 +177,6 @@ pub enum Basis {
     TestSamples,
 }
 
-/// Two backends whose accuracies differ.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
     /// Contender with the higher mean.
@@ -199,7 +197,6 @@ pub enum Obstacle {
     NoCommonStep,
 }
 
-/// Compares the accuracies of the completed runs of each backend.
 pub(super) fn compare(contenders: &[(&Contender, Vec<&MeasuredWorkload<'_>>)]) -> Agreement {
     match gather(contenders) {
         Ok(found) => judge(&found),
@@ -218,7 +215,6 @@ struct Gathered<'a> {
     test_samples: u32,
 }
 
-/// Gathers the accuracies of the common seeds at their last common step.
 fn gather<'a>(contenders: &[(&'a Contender, Vec<&MeasuredWorkload<'_>>)]) -> Result<Gathered<'a>, Obstacle> {
     let [(_, first), _, ..] = contenders else { return Err(Obstacle::TooFewBackEnds) };
     let everywhere = |seed: &u32| contenders.iter().all(|(_, runs)| runs.iter().any(|run| run.seed() == *seed));
@@ -368,7 +364,6 @@ fn describe_no_difference(evidence: &Evidence) -> String {
     )
 }
 
-/// Formats a difference of shares in percentage points.
 fn format_points(difference: f64) -> String {
     format!("{:.2} points", difference * 100.0)
 }

@@ -1,10 +1,10 @@
 //! Summaries of raw samples.
 
 use crate::support::settings;
-use results::summary::{counted_windows, has_learned, summarise};
+use results::summary::{counted_windows, has_learned, summarise, thin_curve};
 use results::{
-    EnergySource, Epoch, Evaluation, PeakSample, Phase, ResourceSample, Resources, Settings, Stretch, Summary, Target,
-    Window, WorkloadRecord,
+    CurvePoint, EnergySource, Epoch, Evaluation, PeakSample, Phase, ResourceSample, Resources, Settings, Stretch,
+    Summary, Target, Window, WorkloadRecord,
 };
 
 fn workload(windows: Vec<Window>) -> WorkloadRecord {
@@ -178,4 +178,26 @@ fn throughput_has_an_interval_from_five_counted_windows() {
     assert!(with(6).throughput().unwrap().interval.is_some());
     let cold = with(1);
     assert_eq!((cold.throughput(), cold.samples_per_second_of_all_training()), (None, Some(1000.0)));
+}
+
+fn point(step: u64, loss: f64) -> CurvePoint {
+    CurvePoint { step, training_seconds: step as f64 / 10.0, loss, accuracy: 0.0 }
+}
+
+#[test]
+fn short_windows_are_drawn_with_the_one_before() {
+    let drawn = thin_curve(&[point(1, 2.3), point(9, 2.0), point(19, 1.0), point(20, 2.1)], 200);
+    assert_eq!(drawn.iter().map(|point| point.step).collect::<Vec<_>>(), [1, 9, 20]);
+    assert!((drawn[2].loss - 1.1).abs() < 1e-12, "{drawn:?}");
+    assert_eq!(thin_curve(&[], 200), []);
+}
+
+#[test]
+fn many_points_become_few_means() {
+    let points: Vec<CurvePoint> = (1..=1000).map(|step| point(step, if step % 2 == 0 { 1.0 } else { 3.0 })).collect();
+    let drawn = thin_curve(&points, 200);
+    assert!(drawn.len() <= 200, "{}", drawn.len());
+    let last = drawn.last().unwrap();
+    assert_eq!(last.step, 1000);
+    assert!((last.loss - 2.0).abs() < 0.5, "{last:?}");
 }

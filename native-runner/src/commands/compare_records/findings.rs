@@ -133,7 +133,6 @@ fn conditions(of: &Compared<'_>) -> String {
     parts.join(" · ")
 }
 
-/// Joins the distinct texts in alphabetical order.
 fn join_texts<T: AsRef<str> + Ord>(texts: impl Iterator<Item = T>, separator: &str) -> String {
     let distinct = BTreeSet::from_iter(texts);
     distinct.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(separator)

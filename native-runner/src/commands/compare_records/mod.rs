@@ -10,9 +10,9 @@ use results::estimate::Estimate;
 use results::regression::{
     AccuracyVerdict, Change, Line, QUANTITIES, Quantity, Regressions, Rules, Side, Verdict, compare,
 };
-use results::{Better, Provenance, RunRecord};
+use results::{Provenance, RunRecord};
 use serde::Serialize;
-use serde_json::{Value, json};
+use view::table::{Cell, Sheet};
 
 use crate::commands::compare_records::findings::{Group, Sides};
 use crate::export::{Format, Mark, Note};
@@ -86,7 +86,6 @@ fn records(group: &Group) -> Vec<RunRecord> {
     group.records.iter().map(|kept| kept.record.clone()).collect()
 }
 
-/// Refuses to compare different devices, unless mismatches are allowed.
 fn refuse_mismatches(compared: &[Compared<'_>], arguments: &CompareRecordsArgs) -> Result<(), Failure> {
     if arguments.fail_if_slower.is_none() || arguments.allow_mismatch {
         return Ok(());
@@ -219,54 +218,60 @@ fn commit(text: &str) -> Result<String, String> {
     if is_name { Ok(text) } else { Err("it must be at least four hexadecimal digits of a commit".to_owned()) }
 }
 
-pub(crate) fn build_sheet(compared: &[Compared<'_>]) -> Vec<Vec<(String, Value)>> {
-    compared.iter().flat_map(|of| of.regressions.lines.iter().map(|line| row(of, line))).collect()
+/// Returns a row of unrounded values for each line.
+pub(crate) fn build_sheet(compared: &[Compared<'_>]) -> Sheet {
+    let mut sheet = Sheet::default();
+    for of in compared {
+        for line in &of.regressions.lines {
+            let (names, cells) = cells(of, line).into_iter().unzip();
+            sheet.columns = names;
+            sheet.rows.push(cells);
+        }
+    }
+    sheet
 }
 
-fn row(of: &Compared<'_>, line: &Line) -> Vec<(String, Value)> {
-    let mut row: Vec<(String, Value)> = Vec::new();
-    let mut add = |name: &str, value: Value| row.push((name.to_owned(), value));
-    add("baseline", json!(of.baseline.name));
-    add("candidate", json!(of.candidate.name));
-    add("workload", json!(line.key.workload));
-    add("backend", json!(line.key.backend));
-    add("precision", json!(line.key.precision.name()));
-    add("batch_size", json!(line.key.batch_size));
-    add("verdict", json!(line.verdict.words()));
-    add("fails", json!(line.verdict.fails(&of.regressions.rules)));
-    add("reason", json!(reason(line)));
+fn cells(of: &Compared<'_>, line: &Line) -> Vec<(String, Cell<'static>)> {
+    let mut cells: Vec<(String, Cell<'static>)> = Vec::new();
+    let mut add = |name: &str, cell: Cell<'static>| cells.push((name.to_owned(), cell));
+    add("baseline", of.baseline.name.clone().into());
+    add("candidate", of.candidate.name.clone().into());
+    add("workload", line.key.workload.clone().into());
+    add("backend", line.key.backend.clone().into());
+    add("precision", line.key.precision.name().into());
+    add("batch_size", line.key.batch_size.into());
+    add("verdict", line.verdict.words().into());
+    add("fails", line.verdict.fails(&of.regressions.rules).into());
+    add("reason", reason(line).into());
     for (name, side) in [("baseline", &line.baseline), ("candidate", &line.candidate)] {
-        let count = |count: fn(&Side) -> usize| json!(side.as_ref().map(count));
-        add(&format!("{name}_runs"), count(|side| side.runs));
-        add(&format!("{name}_completed"), count(|side| side.completed));
-        add(&format!("{name}_unsteady"), count(|side| side.unsteady));
-        add(&format!("{name}_reached_target"), count(|side| side.reached_target));
+        let side = side.as_ref();
+        add(&format!("{name}_runs"), side.map(|side| side.runs).into());
+        add(&format!("{name}_completed"), side.map(|side| side.completed).into());
+        add(&format!("{name}_unsteady"), side.map(|side| side.unsteady).into());
+        add(&format!("{name}_reached_target"), side.map(|side| side.reached_target).into());
     }
-    let throughput = line.throughput.as_ref();
-    add("baseline_samples_per_second", json!(throughput.map(|of| of.baseline)));
-    add("candidate_samples_per_second", json!(throughput.map(|of| of.candidate)));
-    add_ratio(&mut row, "samples_per_second", throughput.map(|of| of.ratio));
-    let accuracy = line.accuracy.as_ref();
-    let mut add = |name: &str, value: Value| row.push((name.to_owned(), value));
-    add("baseline_accuracy", json!(accuracy.map(|of| of.baseline)));
-    add("candidate_accuracy", json!(accuracy.map(|of| of.candidate)));
-    add("accuracy_difference", json!(accuracy.map(|of| of.difference)));
-    add("accuracy_difference_explained", json!(accuracy.and_then(|of| of.allowance).map(|of| of.difference)));
-    add("accuracy_verdict", json!(accuracy.map(|of| of.verdict)));
+    let mut add_change = |id: &str, both: [Option<f64>; 2], ratio: Option<Estimate>| {
+        let interval = ratio.and_then(|ratio| ratio.interval);
+        add(&format!("baseline_{id}"), both[0].into());
+        add(&format!("candidate_{id}"), both[1].into());
+        add(&format!("{id}_ratio"), ratio.map(|ratio| ratio.value).into());
+        add(&format!("{id}_ratio_low"), interval.map(|of| of.low).into());
+        add(&format!("{id}_ratio_high"), interval.map(|of| of.high).into());
+    };
+    let rates = line.throughput.map_or([None; 2], |of| [Some(of.baseline), Some(of.candidate)]);
+    add_change("samples_per_second", rates, line.throughput.map(|of| of.ratio));
     for (index, quantity) in QUANTITIES.iter().enumerate() {
         let change = line.changes.get(index);
-        row.push((format!("baseline_{}", quantity.id), json!(change.and_then(|of| of.baseline))));
-        row.push((format!("candidate_{}", quantity.id), json!(change.and_then(|of| of.candidate))));
-        add_ratio(&mut row, quantity.id, change.and_then(|of| of.ratio));
+        let both = change.map_or([None; 2], |of| [of.baseline, of.candidate]);
+        add_change(quantity.id, both, change.and_then(|of| of.ratio));
     }
-    row
-}
-
-fn add_ratio(row: &mut Vec<(String, Value)>, id: &str, ratio: Option<Estimate>) {
-    let interval = ratio.and_then(|ratio| ratio.interval);
-    row.push((format!("{id}_ratio"), json!(ratio.map(|ratio| ratio.value))));
-    row.push((format!("{id}_ratio_low"), json!(interval.map(|of| of.low))));
-    row.push((format!("{id}_ratio_high"), json!(interval.map(|of| of.high))));
+    let accuracy = line.accuracy.as_ref();
+    add("baseline_accuracy", accuracy.map(|of| of.baseline).into());
+    add("candidate_accuracy", accuracy.map(|of| of.candidate).into());
+    add("accuracy_difference", accuracy.map(|of| of.difference).into());
+    add("accuracy_difference_explained", accuracy.and_then(|of| of.allowance).map(|of| of.difference).into());
+    add("accuracy_verdict", accuracy.map(|of| of.verdict.name()).into());
+    cells
 }
 
 /// Smallest change of a quantity that gets a line.
@@ -392,11 +397,7 @@ fn target(line: &Line) -> Option<(Mark, String)> {
 
 fn describe_change(quantity: &Quantity, change: &Change) -> Option<String> {
     let ratio = change.ratio.filter(|_| quantity.id != "step_seconds_p50" && change.is_certain())?;
-    let is_worse = match quantity.better {
-        Better::Lower => ratio.value > 1.0 + MIN_CHANGE,
-        Better::Higher => ratio.value < 1.0 - MIN_CHANGE,
-    };
-    let interval = ratio.interval.filter(|_| is_worse)?;
+    let interval = ratio.interval.filter(|_| ratio.value > 1.0 + MIN_CHANGE)?;
     let Quantity { title, .. } = quantity;
     Some(format!(
         "{title}: {:.2} times the baseline, between {:.2} and {:.2}.",

@@ -1,0 +1,464 @@
+//! Plots and bars as SVG. Each series has a color, dashes and a mark, so that color is never the only difference.
+
+use maud::{Markup, html};
+
+use crate::report::plot::{Bar, Bars, Drawing, Figure, Look, Plot, Point, Series};
+use crate::report::scale::{Scale, Steps};
+
+/// Width of a drawing in user units; it scales with the page.
+const WIDTH: f64 = 460.0;
+const BAR_ROW: f64 = 40.0;
+const BAR_HEIGHT: f64 = 15.0;
+/// Space to the right of the longest bar, for its value.
+const VALUE_WIDTH: f64 = 96.0;
+/// Number of letters that fit above a bar.
+const MAX_BAR_LETTERS: usize = 66;
+const LEGEND_ROW: f64 = 18.0;
+/// Width of the line sample before a name.
+const SAMPLE_WIDTH: f64 = 34.0;
+/// Width of a legend letter; digits are wider than the average.
+const LEGEND_LETTER: f64 = 6.6;
+const LEGEND_GAP: f64 = 14.0;
+/// Height of the area above the horizontal axis.
+const HEIGHT: f64 = 230.0;
+/// Space above the axes, for the name of the vertical axis.
+const TOP: f64 = 26.0;
+/// Space below the axes, for the marks and name of the horizontal axis.
+const BELOW: f64 = 44.0;
+/// Width of a letter in a mark.
+const MARK_LETTER: f64 = 6.8;
+const RIGHT: f64 = 12.0;
+/// Space between the marks of the horizontal axis.
+const MARK_GAP: f64 = 8.0;
+/// Half-width of the ends of a range.
+const CAP: f64 = 3.5;
+
+/// Area between the axes, with their scales.
+struct Frame {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    x: Scale,
+    y: Scale,
+}
+
+impl Frame {
+    fn of(plot: &Plot) -> Self {
+        let ranges = plot.points().flat_map(|point| point.range.map_or([point.y; 2], |(low, high)| [low, high]));
+        let x = Scale::of(&plot.x, plot.points().map(|point| point.x), 5);
+        let y = Scale::of(&plot.y, plot.points().map(|point| point.y).chain(ranges), 4);
+        let longest = y.marks.iter().map(|mark| mark.text.chars().count()).max().unwrap_or(0);
+        let left = longest as f64 * MARK_LETTER + 10.0;
+        Self { left, right: WIDTH - RIGHT, top: TOP, bottom: HEIGHT - 2.0, x, y }
+    }
+
+    fn x(&self, value: f64) -> f64 {
+        self.left + self.x.share(value) * (self.right - self.left)
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        self.bottom - self.y.share(value) * (self.bottom - self.top)
+    }
+
+    fn path(&self, points: &[Point]) -> String {
+        path(points.iter().map(|point| (self.x(point.x), self.y(point.y))))
+    }
+}
+
+/// Draws a figure; `id` is its HTML id.
+pub(crate) fn figure(figure: &Figure, id: &str) -> Markup {
+    let (height, content) = match &figure.drawing {
+        Drawing::Plot(plot) => draw_plot(plot),
+        Drawing::Bars(bars) => draw_bars(bars, id),
+    };
+    let (title_id, description_id) = (format!("{id}-title"), format!("{id}-description"));
+    html! {
+        svg role="img" viewBox=(format!("0 0 {WIDTH} {height}")) aria-labelledby=(title_id) aria-describedby=(description_id) {
+            title id=(title_id) { (figure.title) }
+            desc id=(description_id) { (figure.description()) }
+            (content)
+        }
+    }
+}
+
+/// Draws a plot, and returns its height.
+fn draw_plot(plot: &Plot) -> (f64, Markup) {
+    let frame = Frame::of(plot);
+    let names: Vec<&str> = plot.series.iter().map(|series| series.name.as_str()).collect();
+    let legend_top = HEIGHT + BELOW;
+    let content = html! {
+        (axes(plot, &frame))
+        @for series in &plot.series { (series_of(series, &frame)) }
+        (legend(&plot_entries(plot), legend_top))
+    };
+    (legend_top + legend_height(&names), content)
+}
+
+fn axes(plot: &Plot, frame: &Frame) -> Markup {
+    let name = |name: &str, scale: &Scale| match scale.steps {
+        Steps::Sums => name.to_owned(),
+        Steps::Decades => format!("{name} (logarithmic)"),
+        Steps::Errors => format!("{name} (logarithmic in errors)"),
+    };
+    let middle = f64::midpoint(frame.left, frame.right);
+    html! {
+        @for mark in &frame.y.marks {
+            @let y = frame.y(mark.value);
+            line class="grid" x1=(n(frame.left)) x2=(n(frame.right)) y1=(n(y)) y2=(n(y)) {}
+            text class="tick" x=(n(frame.left - 6.0)) y=(n(y + 4.0)) text-anchor="end" { (mark.text) }
+        }
+        @for (x, text) in marks_with_room(frame) {
+            line class="axis" x1=(n(x)) x2=(n(x)) y1=(n(frame.bottom)) y2=(n(frame.bottom + 4.0)) {}
+            text class="tick" x=(n(x)) y=(n(frame.bottom + 17.0)) text-anchor="middle" { (text) }
+        }
+        line class="axis" x1=(n(frame.left)) x2=(n(frame.right)) y1=(n(frame.bottom)) y2=(n(frame.bottom)) {}
+        text class="quantity" x="2" y="13" { (name(&plot.y.name, &frame.y)) }
+        text class="quantity" x=(n(middle)) y=(n(frame.bottom + 34.0)) text-anchor="middle" { (name(&plot.x.name, &frame.x)) }
+    }
+}
+
+/// Returns the marks of the horizontal axis that do not overlap the previous one.
+fn marks_with_room(frame: &Frame) -> Vec<(f64, &str)> {
+    let mut end = f64::NEG_INFINITY;
+    let mut shown = Vec::new();
+    for mark in &frame.x.marks {
+        let x = frame.x(mark.value);
+        let half = mark.text.chars().count() as f64 * MARK_LETTER / 2.0;
+        if x - half >= end {
+            shown.push((x, mark.text.as_str()));
+            end = x + half + MARK_GAP;
+        }
+    }
+    shown
+}
+
+fn series_of(series: &Series, frame: &Frame) -> Markup {
+    let look = series.look;
+    html! {
+        g class=(class(look)) {
+            @for strand in &series.strands {
+                @if has_line(look) && strand.points.len() > 1 {
+                    path class="line" stroke-dasharray=(dashes(look)) d=(frame.path(&strand.points)) {}
+                }
+                @for point in &strand.points {
+                    (range(point, frame))
+                    @if let Some(mark) = mark(look, frame.x(point.x), frame.y(point.y)) { (mark) }
+                }
+                // A line with a single point would be invisible.
+                @if strand.points.len() == 1 && matches!(look, Look::Line(_)) {
+                    @let point = strand.points[0];
+                    circle class="mark" r="2.5" cx=(n(frame.x(point.x))) cy=(n(frame.y(point.y))) {}
+                }
+            }
+        }
+    }
+}
+
+fn range(point: &Point, frame: &Frame) -> Markup {
+    let ends = point.range.filter(|(low, high)| high > low);
+    html! {
+        @if let Some((low, high)) = ends {
+            @let (x, low, high) = (frame.x(point.x), frame.y(low), frame.y(high));
+            path class="range" d=(format!(
+                "M{:.1} {low:.1}H{:.1}M{x:.1} {low:.1}V{high:.1}M{:.1} {high:.1}H{:.1}",
+                x - CAP, x + CAP, x - CAP, x + CAP
+            )) {}
+        }
+    }
+}
+
+fn plot_entries(plot: &Plot) -> Vec<LegendEntry> {
+    let entry = |series: &Series| {
+        let look = series.look;
+        let sample = html! {
+            @if has_line(look) { path class="line" stroke-dasharray=(dashes(look)) d="M0 0H26" {} }
+            @if let Some(mark) = mark(look, 13.0, 0.0) { (mark) }
+        };
+        LegendEntry { name: series.name.clone(), class: class(look), sample }
+    };
+    plot.series.iter().map(entry).collect()
+}
+
+/// Formats a coordinate with one decimal.
+fn n(value: f64) -> String {
+    format!("{value:.1}")
+}
+
+/// Draws bars, and returns their height; `id` is their HTML id.
+fn draw_bars(bars: &Bars, id: &str) -> (f64, Markup) {
+    let longest = bars.rows.iter().map(Bar::sum).fold(f64::MIN_POSITIVE, f64::max);
+    let scale = (WIDTH - VALUE_WIDTH) / longest;
+    let names: Vec<&str> = bars.parts.iter().map(String::as_str).collect();
+    let legend_top = bars.rows.len() as f64 * BAR_ROW + 6.0;
+    let has_legend = bars.parts.len() > 1;
+    let content = html! {
+        (patterns(id))
+        @for (number, row) in bars.rows.iter().enumerate() {
+            @let top = number as f64 * BAR_ROW;
+            text class="name" x="0" y=(n(top + 14.0)) { (cut(&row.name, MAX_BAR_LETTERS)) title { (row.name) } }
+            @for (part, x, width) in segments(row, scale) {
+                rect x=(n(x)) y=(n(top + 20.0)) width=(n(width)) height=(BAR_HEIGHT) class="bar"
+                    fill=(format!("url(#{})", pattern(id, part))) {
+                    @if has_legend { title { (bars.parts[part]) ": " ((bars.show)(row.values[part].unwrap_or(0.0))) } }
+                }
+            }
+            text class="tick" x=(n(row.sum() * scale + 6.0)) y=(n(top + 32.0)) { ((bars.show)(row.sum())) }
+        }
+        @if has_legend { (legend(&bar_entries(bars, id), legend_top)) }
+    };
+    (legend_top + if has_legend { legend_height(&names) } else { 0.0 }, content)
+}
+
+/// Returns each part of a bar with its start and width.
+fn segments(row: &Bar, scale: f64) -> Vec<(usize, f64, f64)> {
+    let mut x = 0.0;
+    let mut found = Vec::new();
+    for (part, value) in row.values.iter().enumerate() {
+        let width = value.unwrap_or(0.0) * scale;
+        if width > 0.0 {
+            found.push((part, x, width));
+        }
+        x += width;
+    }
+    found
+}
+
+fn bar_entries(bars: &Bars, id: &str) -> Vec<LegendEntry> {
+    let entry = |(number, name): (usize, &String)| LegendEntry {
+        name: name.clone(),
+        class: format!("c{}", number % PARTS),
+        sample: html! { rect class="bar" y="-7" width="26" height="13" fill=(format!("url(#{})", pattern(id, number))) {} },
+    };
+    bars.parts.iter().enumerate().map(entry).collect()
+}
+
+/// Name with its look.
+struct LegendEntry {
+    name: String,
+    class: String,
+    /// Sample drawn from (0, 0) to about (26, 0).
+    sample: Markup,
+}
+
+fn legend_height(names: &[&str]) -> f64 {
+    names.len().div_ceil(columns(names)) as f64 * LEGEND_ROW
+}
+
+/// Returns the number of columns that the longest name leaves room for.
+fn columns(names: &[&str]) -> usize {
+    let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(max_letters(1));
+    let width = SAMPLE_WIDTH + longest as f64 * LEGEND_LETTER + LEGEND_GAP;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful")]
+    let columns = (WIDTH / width).floor().max(1.0) as usize;
+    columns.min(names.len().max(1))
+}
+
+/// Returns the number of letters that fit into a column.
+fn max_letters(columns: usize) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "fewer than a hundred")]
+    let letters = ((WIDTH / columns as f64 - SAMPLE_WIDTH) / LEGEND_LETTER).floor().max(8.0) as usize;
+    letters
+}
+
+/// Draws the legend below this height.
+fn legend(entries: &[LegendEntry], top: f64) -> Markup {
+    let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    let columns = columns(&names);
+    let max = max_letters(columns);
+    html! {
+        @for (number, entry) in entries.iter().enumerate() {
+            @let x = (number % columns) as f64 * WIDTH / columns as f64;
+            @let y = top + ((number / columns) as f64 + 0.5) * LEGEND_ROW;
+            g class=(entry.class) transform=(format!("translate({x:.1} {y:.1})")) {
+                (entry.sample)
+                text class="name" x=(SAMPLE_WIDTH) y="4" {
+                    (cut(&entry.name, max))
+                    @if entry.name.chars().count() > max { title { (entry.name) } }
+                }
+            }
+        }
+    }
+}
+
+fn cut(name: &str, max: usize) -> String {
+    if name.chars().count() <= max { name.to_owned() } else { name.chars().take(max - 1).chain(['…']).collect() }
+}
+
+/// Number of colors; the style sheet has a variable for each one.
+const COLORS: usize = 8;
+const DASHES: [&str; COLORS] = ["none", "7 3", "2 3", "9 3 2 3", "5 2", "12 4", "1 2", "3 3 9 3"];
+/// Marks as closed outlines around the center: number of corners, turn of the first one, and its radii in turns.
+const MARKS: [(u32, f64, &[f64]); COLORS] = [
+    (12, 0.0, &[1.0]),
+    (4, 0.125, &[1.27]),
+    (3, -0.25, &[1.2]),
+    (4, 0.0, &[1.3]),
+    (8, 0.125, &[1.4, 0.5]),
+    (8, 0.0, &[1.4, 0.5]),
+    (3, 0.25, &[1.2]),
+    (10, -0.25, &[1.35, 0.55]),
+];
+
+/// Number of patterns for the parts of a bar.
+const PARTS: usize = 5;
+
+fn class(look: Look) -> String {
+    match look {
+        Look::Line(number) | Look::Marked(number) | Look::Marks(number) => format!("c{}", number % COLORS),
+        Look::Published(_) => "published".to_owned(),
+        Look::Ideal => "ideal".to_owned(),
+    }
+}
+
+/// Returns the index of dashes and marks, which differs between numbers with the same color.
+fn rotate_index(number: usize) -> usize {
+    (number + number / COLORS) % COLORS
+}
+
+fn dashes(look: Look) -> &'static str {
+    match look {
+        Look::Line(number) | Look::Marked(number) | Look::Marks(number) => DASHES[rotate_index(number)],
+        Look::Published(_) => "none",
+        Look::Ideal => "3 4",
+    }
+}
+
+fn has_line(look: Look) -> bool {
+    matches!(look, Look::Line(_) | Look::Marked(_) | Look::Ideal)
+}
+
+/// Draws the mark at a point, if this look has one.
+fn mark(look: Look, x: f64, y: f64) -> Option<Markup> {
+    let (number, size) = match look {
+        Look::Line(_) | Look::Ideal => return None,
+        Look::Marked(number) | Look::Marks(number) => (number, 4.0),
+        Look::Published(number) => (number, 5.0),
+    };
+    Some(html! { path class="mark" d=(outline(MARKS[rotate_index(number)], size, x, y)) {} })
+}
+
+/// Returns the path of straight lines through these points.
+fn path(points: impl Iterator<Item = (f64, f64)>) -> String {
+    let command = |(number, (x, y))| format!("{}{x:.1} {y:.1}", if number == 0 { 'M' } else { 'L' });
+    points.enumerate().map(command).collect()
+}
+
+fn outline((count, turn, radii): (u32, f64, &[f64]), size: f64, x: f64, y: f64) -> String {
+    let corner = |(number, radius): (u32, &f64)| {
+        let angle = std::f64::consts::TAU * (f64::from(number) / f64::from(count) + turn);
+        (x + size * radius * angle.cos(), y + size * radius * angle.sin())
+    };
+    path((0..count).zip(radii.iter().cycle()).map(corner)) + "Z"
+}
+
+/// Draws line patterns over the colors of parts. Their ids begin with the drawing's.
+fn patterns(figure: &str) -> Markup {
+    const LINES: [&str; PARTS] =
+        ["", "M0 8L8 0M-2 2L2 -2M6 10L10 6", "M0 0L8 8M-2 6L2 10M6 -2L10 2", "M0 4H8", "M4 0V8"];
+    html! {
+        defs {
+            @for (number, lines) in LINES.iter().enumerate() {
+                pattern id=(pattern(figure, number)) class=(format!("c{number}")) width="8" height="8" patternUnits="userSpaceOnUse" {
+                    rect class="area" width="8" height="8" {}
+                    path class="hatch" d=(lines) {}
+                }
+            }
+        }
+    }
+}
+
+fn pattern(figure: &str, number: usize) -> String {
+    format!("{figure}-part{}", number % PARTS)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::report::plot::{AxisQuantity, Extent, Strand};
+
+    fn example(points: &[(f64, f64)]) -> Plot {
+        let points = points.iter().map(|&(x, y)| Point::new(x, y)).collect();
+        Plot {
+            x: AxisQuantity::new("seconds", Extent::FromZero),
+            y: AxisQuantity::new("loss", Extent::FromZero),
+            series: vec![Series {
+                name: "a<b".to_owned(),
+                look: Look::Marked(0),
+                strands: vec![Strand { name: String::new(), points }],
+            }],
+        }
+    }
+
+    #[test]
+    fn lines_run_from_lower_left_to_upper_right() {
+        let frame = Frame::of(&example(&[(0.0, 0.0), (4.0, 2.0)]));
+        let path = frame.path(&[Point::new(0.0, 0.0), Point::new(4.0, 2.0)]);
+        assert_eq!(path, format!("M{:.1} {:.1}L{:.1} {:.1}", frame.left, frame.bottom, frame.right, frame.top));
+    }
+
+    #[test]
+    fn names_are_escaped_and_elements_closed() {
+        let (title, drawing) = ("Loss <of> & more".to_owned(), Drawing::Plot(example(&[(0.0, 1.0), (1.0, 0.5)])));
+        let svg = figure(&Figure { title, note: String::new(), drawing }, "f1").into_string();
+        assert!(svg.contains("Loss &lt;of&gt; &amp; more") && svg.contains("a&lt;b") && !svg.contains("a<b"), "{svg}");
+        for element in ["line", "path", "g", "text", "svg", "title"] {
+            let opened = svg.matches(&format!("<{element} ")).count() + svg.matches(&format!("<{element}>")).count();
+            assert_eq!(opened, svg.matches(&format!("</{element}>")).count(), "{element}");
+        }
+    }
+
+    #[test]
+    fn overlapping_marks_are_omitted() {
+        let mut crowded = example(&[(1.0, 1.0), (100.0, 2.0)]);
+        crowded.x = crowded.x.marked((1..=100).map(f64::from).collect());
+        let frame = Frame::of(&crowded);
+        let shown = marks_with_room(&frame);
+        assert!(shown.len() > 5 && shown.len() < 40, "{}", shown.len());
+        assert!(shown.windows(2).all(|pair| pair[1].0 - pair[0].0 > MARK_GAP), "{shown:?}");
+    }
+
+    #[test]
+    fn bars_fill_the_width_with_their_parts() {
+        let bar = |name: &str, values: [Option<f64>; 2]| Bar { name: name.to_owned(), values: values.to_vec() };
+        let all = Bars {
+            parts: vec!["building".to_owned(), "tuning".to_owned()],
+            unit: "seconds".to_owned(),
+            show: crate::text::seconds,
+            rows: vec![bar("<wgsl>", [Some(1.0), None]), bar("burn", [Some(1.0), Some(3.0)])],
+        };
+        let scale = (WIDTH - VALUE_WIDTH) / 4.0;
+        assert_eq!(segments(&all.rows[1], scale), [(0, 0.0, scale), (1, scale, 3.0 * scale)]);
+        assert_eq!(segments(&all.rows[0], scale).len(), 1);
+        let svg = draw_bars(&all, "f").1.into_string();
+        assert!(svg.contains("&lt;wgsl&gt;") && !svg.contains("<wgsl>"), "{svg}");
+    }
+
+    #[test]
+    fn legends_have_columns_for_short_names() {
+        assert_eq!(legend_height(&["a", "b", "c"]), LEGEND_ROW);
+        let long = "a name of a group that fills more than half of the width";
+        assert_eq!(legend_height(&[long, long]), 2.0 * LEGEND_ROW);
+        assert_eq!(cut(&"x".repeat(90), 10), format!("{}…", "x".repeat(9)));
+    }
+
+    #[test]
+    fn sixty_four_series_look_different() {
+        let looks: BTreeSet<(String, &str)> =
+            (0..64).map(|number| (class(Look::Marked(number)), dashes(Look::Marked(number)))).collect();
+        assert_eq!(looks.len(), 64);
+        let in_grey: BTreeSet<&str> = (0..8).map(|number| dashes(Look::Line(number))).collect();
+        assert_eq!(in_grey.len(), 8);
+    }
+
+    #[test]
+    fn marks_are_closed_outlines() {
+        for shape in MARKS {
+            let path = outline(shape, 4.0, 100.0, 50.0);
+            assert!(path.starts_with('M') && path.ends_with('Z'), "{shape:?}: {path}");
+        }
+        assert!(mark(Look::Line(0), 0.0, 0.0).is_none());
+    }
+}

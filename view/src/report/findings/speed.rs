@@ -1,0 +1,393 @@
+//! Findings about speed: backends, threads, devices, layouts, input and cold starts.
+
+use results::{InputMode, Layout};
+
+use crate::report::difference::{AccuracyDifference, Contrast, SpeedRatio};
+use crate::report::finding::{Finding, Kind, Rule, RuleSearch, along, metrics, subject};
+use crate::report::group::{Cost, Field, Group, PHASES, equal_but, labels};
+use crate::report::lines::{Same, Sweep, SweepAxis};
+use crate::text;
+
+pub(super) const FASTEST: Rule = Rule {
+    title: "Fastest backend",
+    method: "Compares backends and devices that trained the same network with the same precision, batch size, learning \
+             rate and length. The highest throughput is the fastest only if the 95 % interval of its ratio to the next \
+             one is above 1. If the interval contains 1, the two are tied if it is between 0.9 and 1.11, and otherwise \
+             undecided. With one seed each, the interval is from the runs' windows; with several, it is Welch's \
+             interval of the means of logarithms. Every run needs counted windows, and a group needs five of them.",
+    find: RuleSearch::Groups(|groups| find_fastest(groups).into_iter().collect()),
+};
+
+pub(super) const THREADS: Rule = Rule {
+    title: "Threads",
+    method: "Compares groups that differ only in the number of threads. The speed-up is the ratio of throughputs to \
+             the fewest threads; its share of the ideal is the speed-up divided by the ratio of threads. It flattens \
+             at the first number of threads after which the next is tied, slower, or faster by less than 10 %.",
+    find: RuleSearch::Groups(|groups| along(groups, SweepAxis::Threads, compare_threads)),
+};
+
+pub(super) const DEVICES: Rule = Rule {
+    title: "Devices",
+    method: "Compares groups that differ only in the number of devices that share each batch, or also in the batch \
+             size, so that the samples per device stay the same. The speed-up is the ratio of throughputs to the \
+             fewest devices; its share of the ideal is the speed-up divided by the ratio of devices. Communication is \
+             the share of the timed seconds from the end of the slowest device's work until all devices have the \
+             combined gradients.",
+    find: RuleSearch::Groups(|groups| {
+        let strong = along(groups, SweepAxis::Devices, compare_devices);
+        strong.into_iter().chain(along(groups, SweepAxis::FedDevices, compare_devices)).collect()
+    }),
+};
+
+pub(super) const INPUT: Rule = Rule {
+    title: "Input",
+    method: "Compares groups that stream batches from the host with the group that differs only in its resident data \
+             set. The share of the step that waits for input is the share of the timed seconds in which the device was \
+             idle because its next batch was missing; without prefetch, it includes all gathering and uploading.",
+    find: RuleSearch::Groups(|groups| {
+        let streamed = groups.iter().filter(|group| group.setup.input != InputMode::Resident);
+        streamed.filter_map(|group| compare_with_resident(groups, group)).collect()
+    }),
+};
+
+pub(super) const LAYOUTS: Rule = Rule {
+    title: "Layouts",
+    method: "Compares groups that differ only in the memory layout of images, NHWC (channels last) or NCHW (channels \
+             first), by the ratio of their throughputs, and by their accuracies, in pairs if their seeds are the same.",
+    find: RuleSearch::Groups(|groups| {
+        let pairs = groups.iter().flat_map(|base| groups.iter().map(move |other| (base, other)));
+        pairs.filter_map(|(base, other)| compare_layouts(groups, base, other)).collect()
+    }),
+};
+
+pub(super) const COLD_START: Rule = Rule {
+    title: "Cold start",
+    method: "A cold start is building, compiling, tuning and the first step; it excludes loading data, which does not \
+             depend on the backend. It is reported if it takes at least a tenth of the time until the last evaluation. \
+             For several runs it is the median; later runs of a process or machine may reuse kernels that an earlier \
+             one compiled.",
+    find: RuleSearch::Groups(|groups| find_cold_start(groups).into_iter().collect()),
+};
+
+/// Smallest speed-up from more threads that does not count as flat.
+const MIN_GAIN: f64 = 1.1;
+/// Baseline layout of comparisons.
+const BASE_LAYOUT: Layout = Layout::Nhwc;
+/// Smallest share of a cold start worth mentioning.
+const MIN_COLD_START_SHARE: f64 = 0.1;
+
+/// Compares the backends and devices in the largest set of otherwise equal groups.
+fn find_fastest(groups: &[&Group<'_>]) -> Option<Finding> {
+    // External programs report a layout, but built-in backends do not.
+    let fields = [Field::Backend, Field::Device, Field::Threads, Field::Layout];
+    let mut sets = equal_but(groups.iter().copied().filter(|group| group.is_completed()), &fields);
+    // Other rules compare threads and layouts.
+    let own = [Field::Threads, Field::Layout];
+    sets.retain(|set| set.iter().any(|group| !group.setup.equals_but(&set[0].setup, &own)));
+    let most = sets.iter().map(Vec::len).max()?;
+    let mut set = sets.into_iter().find(|set| set.len() == most)?;
+    set.retain(|group| group.counted_rates().is_some());
+    let rate = |group: &Group<'_>| group.rate().map_or(0.0, |(rate, _)| rate);
+    set.sort_by(|one, other| rate(other).total_cmp(&rate(one)));
+    let (first, second) = (set.first()?, set.get(1)?);
+    let (name, labels) = (&first.setup.workload, labels(&set));
+    let ratio = SpeedRatio::of(second, first)?;
+    let lead = format!("{} times as fast as {} ({})", text::times(ratio.value), labels[1], ratio.interval_text());
+    let sentence = match ratio.contrast {
+        Contrast::Higher => {
+            format!("{name} trains fastest on {}: {}, {lead}.", labels[0], text::rate(rate(first)))
+        }
+        Contrast::Tied => {
+            let is_tied =
+                |group: &Group<'_>| SpeedRatio::of(group, first).is_some_and(|ratio| ratio.contrast == Contrast::Tied);
+            let tied = set.iter().zip(&labels).skip(1).filter(|(group, _)| is_tied(group)).map(|(_, label)| label);
+            let all: Vec<String> = labels.first().into_iter().chain(tied).cloned().collect();
+            format!("{name}: {} are tied as the fastest; the first is {lead}.", text::listed(&all))
+        }
+        // The order uses medians, and the ratio geometric means.
+        Contrast::Lower => return None,
+        Contrast::Undecided => format!("{name}: {} is ahead, {lead}.", labels[0]),
+    };
+    let numbers = set.iter().zip(&labels).map(|(group, label)| metrics(label, group)).collect();
+    Some(Finding::new(ratio.contrast.into(), sentence, numbers))
+}
+
+fn compare_threads(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Finding> {
+    let mut points = line.points.clone();
+    points.retain(|(_, group)| group.counted_rates().is_some());
+    let ((fewest, base), others) = points.split_first()?;
+    let ratios = others.iter().filter_map(|(threads, group)| Some((*threads, SpeedRatio::of(base, group)?)));
+    let (threads, best) = ratios.max_by(|one, other| one.1.value.total_cmp(&other.1.value))?;
+    let name = |count: f64| format!("{count} thread{}", if count == 1.0 { "" } else { "s" });
+    let (most, least, times) = (name(threads), name(*fewest), text::times(best.value));
+    let mut sentence = match best.contrast {
+        Contrast::Higher => {
+            let of_ideal = text::whole_percent(best.value / (threads / fewest));
+            format!("{most} are {times} times as fast as {least} ({}), {of_ideal} of the ideal", best.interval_text())
+        }
+        Contrast::Tied | Contrast::Lower => {
+            format!("no number of threads is faster than {least} ({times} times with {most})")
+        }
+        Contrast::Undecided => {
+            format!("{most} were {times} times as fast as {least} ({})", best.interval_text())
+        }
+    };
+    if let (Contrast::Higher, Some((from, to, gain))) = (best.contrast, first_flat_step(&points)) {
+        let gain = text::times(gain);
+        sentence += &format!(". It flattens at {}: {} reach {gain} times its speed", name(from), name(to));
+    }
+    let text = format!("{}: {sentence}.", subject(groups, base, &[Field::Threads]));
+    let numbers = points.iter().map(|(threads, group)| metrics(&name(*threads), group)).collect();
+    Some(Finding::new(best.contrast.into(), text, numbers))
+}
+
+/// Returns the first two thread counts with little gain between them, and the gain.
+fn first_flat_step(points: &[(f64, &Group<'_>)]) -> Option<(f64, f64, f64)> {
+    points.windows(2).find_map(|pair| {
+        let [(from, before), (to, after)] = pair else { return None };
+        let gain = SpeedRatio::of(before, after)?;
+        let is_flat = match gain.contrast {
+            Contrast::Higher => gain.value < MIN_GAIN,
+            Contrast::Tied | Contrast::Lower => true,
+            Contrast::Undecided => false,
+        };
+        is_flat.then_some((*from, *to, gain.value))
+    })
+}
+
+fn compare_devices(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Finding> {
+    let mut points = line.points.clone();
+    points.retain(|(_, group)| group.counted_rates().is_some());
+    let ((fewest, base), others) = points.split_first()?;
+    let (most, last) = others.last()?;
+    let ratio = SpeedRatio::of(base, last)?;
+    let name = |count: f64| format!("{count} device{}", if count == 1.0 { "" } else { "s" });
+    let (axis, batch) = match line.same {
+        Same::PerDevice(samples) => (SweepAxis::FedDevices, format!("{samples} samples per device")),
+        _ => (SweepAxis::Devices, format!("batches of {} divided", base.setup.batch_size)),
+    };
+    let communication = last.communication().map(|share| format!("; communication took {}", text::percent(share)));
+    let is_software = last.runs.iter().any(|run| run.record.device.adapter.software);
+    let logical =
+        if is_software { ". They are logical devices of one software adapter and share its cores" } else { "" };
+    let text = format!(
+        "{}: with {batch}, {} are {} times as fast as {} ({}){}, {} of the ideal{}{logical}.",
+        subject(groups, base, axis.fields()),
+        name(*most),
+        text::times(ratio.value),
+        name(*fewest),
+        ratio.interval_text(),
+        ratio.chance_text(),
+        text::whole_percent(ratio.value / (most / fewest)),
+        communication.unwrap_or_default(),
+    );
+    let numbers = points.iter().map(|(count, group)| metrics(&name(*count), group)).collect();
+    Some(Finding::new(ratio.contrast.into(), text, numbers))
+}
+
+fn compare_with_resident(groups: &[&Group<'_>], streamed: &Group<'_>) -> Option<Finding> {
+    let waiting = text::percent(streamed.input_share()?);
+    let is_resident = |group: &Group<'_>| group.setup.input == InputMode::Resident;
+    let mut alike = groups.iter().copied().filter(|group| group.setup.equals_but(&streamed.setup, &[Field::Input]));
+    let resident = alike.find(|group| is_resident(group));
+    let ratio = resident.and_then(|resident| SpeedRatio::of(resident, streamed));
+    let compared = ratio.map(|ratio| {
+        let (times, interval, likely) = (text::times(ratio.value), ratio.interval_text(), ratio.chance_text());
+        format!(", training is {times} times as fast as with the data set resident ({interval}){likely}")
+    });
+    let text = format!(
+        "{}: with input {}{}; {waiting} of the step waits for input.",
+        subject(groups, streamed, &[Field::Input]),
+        streamed.setup.input.text(),
+        compared.unwrap_or_default(),
+    );
+    let shown = resident.into_iter().chain([streamed]);
+    let numbers = shown.map(|group| metrics(group.setup.input.text(), group)).collect();
+    Some(Finding::new(ratio.map_or(Kind::Figure, |ratio| ratio.contrast.into()), text, numbers))
+}
+
+/// Compares a group of the base layout with one that differs only in its layout.
+fn compare_layouts(groups: &[&Group<'_>], base: &Group<'_>, other: &Group<'_>) -> Option<Finding> {
+    let layouts = (base.setup.layout, other.setup.layout);
+    let is_pair = matches!(layouts, (Some(BASE_LAYOUT), Some(layout)) if layout != BASE_LAYOUT);
+    if !is_pair || !base.setup.equals_but(&other.setup, &[Field::Layout]) {
+        return None;
+    }
+    let ratio = SpeedRatio::of(base, other)?;
+    let name = |group: &Group<'_>| group.setup.joined(&[Field::Layout], "");
+    let learned = AccuracyDifference::of(base, other);
+    let text = format!(
+        "{}: {} is {} times as fast as {} ({}){}{}.",
+        subject(groups, base, &[Field::Layout]),
+        name(other),
+        text::times(ratio.value),
+        name(base),
+        ratio.interval_text(),
+        ratio.chance_text(),
+        learned.map(|learned| format!("; {}", learned.text())).unwrap_or_default(),
+    );
+    let numbers = [base, other].map(|group| metrics(&name(group), group)).into();
+    Some(Finding::new(Kind::of_both(ratio.contrast, learned), text, numbers))
+}
+
+fn find_cold_start(groups: &[&Group<'_>]) -> Option<Finding> {
+    let mut known = Vec::new();
+    for (group, label) in groups.iter().zip(labels(groups)) {
+        let seconds = group.median_of(|run| run.workload.cold_start.seconds());
+        if let (Some(seconds), Some(training)) = (seconds, group.training_seconds()) {
+            known.push((seconds / (seconds + training), seconds, group, label));
+        }
+    }
+    known.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let (share, worst, group, label) = known.first().filter(|worst| worst.0 >= MIN_COLD_START_SHARE)?;
+    let is_long = |(_, phase): &&Cost| group.median_of(phase).is_some_and(|seconds| seconds > worst / 2.0);
+    let longest = PHASES.iter().find(is_long);
+    let text = format!(
+        "{}: before training, {label} takes {}, {} of the time until its last test{}.",
+        group.setup.workload,
+        text::seconds(*worst),
+        text::whole_percent(*share),
+        longest.map(|(phase, _)| format!("; most of it is {phase}")).unwrap_or_default()
+    );
+    let line = |(share, seconds, _, label): &(f64, f64, _, String)| {
+        format!("{label}: {}, {} of the time", text::seconds(*seconds), text::whole_percent(*share))
+    };
+    Some(Finding::new(Kind::Figure, text, known.iter().map(line).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use results::{Departure, RunRecord};
+
+    use super::*;
+    use crate::report::testing::{Made, expect, found};
+
+    fn made(backend: &str, rate: f64) -> Made {
+        Made::new("caffe-mnist").backend(backend).rate(rate)
+    }
+
+    fn with_layout(layout: Layout, rate: f64) -> Made {
+        made("pytorch", rate).layout(layout)
+    }
+
+    #[test]
+    fn faster_of_two_is_named_with_its_lead() {
+        let found = found(&FASTEST, vec![made("wgsl", 12_000.0).record(), made("burn-flex", 25_200.0).record()]);
+        expect(&found[0], Kind::Difference, &["caffe-mnist trains fastest on burn-flex", "2.10 times as fast as wgsl"]);
+        assert!(found[0].numbers[1].starts_with("wgsl: 12.00 k samples/s"), "{:?}", found[0].numbers);
+    }
+
+    #[test]
+    fn overlapping_intervals_are_a_tie_or_undecided() {
+        let tied = found(&FASTEST, vec![made("wgsl", 10_000.0).record(), made("burn-flex", 10_020.0).record()]);
+        expect(&tied[0], Kind::Tie, &["burn-flex and wgsl are tied as the fastest"]);
+        let of = |name: &str, rates: [f64; 2]| [made(name, rates[0]).record(), made(name, rates[1]).seed(2).record()];
+        let wide = found(&FASTEST, [of("wgsl", [1.0e4, 2.0e4]), of("burn-flex", [1.1e4, 2.1e4])].concat());
+        expect(&wide[0], Kind::Undecided, &["burn-flex is ahead", "measure more windows or seeds"]);
+    }
+
+    #[test]
+    fn fewer_than_five_counted_windows_make_no_finding() {
+        let with = |windows| {
+            let of = |(name, rate)| made(name, rate).windows(windows).record();
+            found(&FASTEST, [("wgsl", 10_000.0), ("burn-flex", 30_000.0)].map(of).to_vec()).len()
+        };
+        assert_eq!((with(1), with(5), with(6)), (0, 0, 1), "the first window is warm-up");
+    }
+
+    #[test]
+    fn programs_with_a_layout_are_contenders() {
+        let program = |layout, rate| {
+            with_layout(layout, rate).departure(Departure::External { program: "pytorch".to_owned() }).record()
+        };
+        let others = vec![made("wgsl", 10_000.0).record(), made("burn-flex", 12_000.0).record()];
+        let three = found(&FASTEST, [others, vec![program(Layout::Nhwc, 25_200.0)]].concat());
+        expect(&three[0], Kind::Difference, &["trains fastest on pytorch", "2.10 times as fast as burn-flex"]);
+        assert_eq!(three[0].numbers.len(), 3);
+        assert_eq!(found(&FASTEST, vec![program(Layout::Nhwc, 1e4), program(Layout::Nchw, 2e4)]), []);
+    }
+
+    #[test]
+    fn other_batches_and_threads_are_no_contenders() {
+        let seeds = [made("burn-flex", 1e4).record(), made("burn-flex", 2e4).seed(2).record()];
+        let other = made("wgsl", 1e4).batch_size(500).record();
+        assert_eq!(found(&FASTEST, [seeds.to_vec(), vec![other]].concat()), []);
+        let threads = [1, 2].map(|count| Made::new("caffe-mnist").threads(count).record());
+        assert_eq!(found(&FASTEST, threads.to_vec()), []);
+    }
+
+    #[test]
+    fn speed_up_by_threads_flattens_or_not() {
+        let of = |rates: &[(u32, f64)]| {
+            let made = |(count, rate): &(u32, f64)| Made::new("caffe-mnist").threads(*count).rate(*rate).record();
+            found(&THREADS, rates.iter().map(made).collect())
+        };
+        let parts = [
+            "4 threads are 1.85 times as fast as 1 thread",
+            "46 % of the ideal",
+            "It flattens at 2 threads: 4 threads reach 1.03 times its speed",
+        ];
+        expect(&of(&[(1, 1e4), (2, 1.8e4), (4, 1.85e4)])[0], Kind::Difference, &parts);
+        let steep = of(&[(1, 1e4), (2, 1.9e4), (4, 3.6e4)]);
+        expect(&steep[0], Kind::Difference, &["4 threads are 3.60 times as fast", "90 % of the ideal."]);
+        assert!(!steep[0].text.contains("flattens"), "{}", steep[0].text);
+        expect(&of(&[(1, 1e4), (2, 1.001e4)])[0], Kind::Tie, &["no number of threads is faster than 1 thread"]);
+        assert_eq!(of(&[(2, 1e4)]), []);
+    }
+
+    #[test]
+    fn devices_scale_strongly_and_weakly() {
+        let made = |devices, batch, rate| Made::new("caffe-mnist").devices(devices).batch_size(batch).rate(rate);
+        let all =
+            found(&DEVICES, [made(1, 60, 1e4), made(2, 60, 1.2e4), made(2, 120, 1.8e4)].map(Made::record).to_vec());
+        let parts = ["with batches of 60 divided, 2 devices are 1.20 times as fast as 1 device", "60 % of the ideal"];
+        expect(&all[0], Kind::Difference, &parts);
+        let parts =
+            ["with 60 samples per device, 2 devices are 1.80 times", "90 % of the ideal", "communication took 10"];
+        expect(&all[1], Kind::Difference, &parts);
+        assert!(!all[1].text.contains("logical"), "{}", all[1].text);
+        let logical = [made(1, 60, 1e4), made(2, 60, 0.8e4)].map(|made| made.software().record());
+        expect(&found(&DEVICES, logical.to_vec())[0], Kind::Difference, &["0.80 times", "share its cores."]);
+    }
+
+    #[test]
+    fn streamed_input_is_compared_with_resident_data() {
+        let made = |mode, rate| Made::new("caffe-mnist").input(mode).rate(rate).record();
+        let both = found(&INPUT, vec![made(InputMode::Resident, 1e4), made(InputMode::Stream, 0.8e4)]);
+        let parts = [
+            "with input streamed without prefetch, training is 0.80 times as fast as with the data set resident",
+            "; 10.00 % of the step waits for input.",
+        ];
+        expect(&both[0], Kind::Difference, &parts);
+        assert_eq!((both.len(), both[0].numbers.len()), (1, 2));
+        let alone = found(&INPUT, vec![made(InputMode::Prefetch, 1e4)]);
+        expect(&alone[0], Kind::Figure, &["with input streamed with prefetch; 10.00 % of the step waits"]);
+    }
+
+    #[test]
+    fn layouts_are_compared_in_speed_and_accuracy() {
+        let made = |layout, rate, accuracy| {
+            with_layout(layout, rate).departure(Departure::Layout { layout }).accuracy(accuracy).record()
+        };
+        let faster = found(&LAYOUTS, vec![made(Layout::Nhwc, 1e4, 0.9), made(Layout::Nchw, 1.5e4, 0.9)]);
+        expect(&faster[0], Kind::Difference, &["NCHW is 1.50 times as fast as NHWC"]);
+        assert_eq!(faster.len(), 1);
+        let of = |accuracy| found(&LAYOUTS, vec![made(Layout::Nhwc, 1e4, 0.95), made(Layout::Nchw, 1e4, accuracy)]);
+        expect(&of(0.951)[0], Kind::Tie, &["no difference of accuracy was found"]);
+        expect(&of(0.85)[0], Kind::Difference, &["it loses 10 points of accuracy, more than"]);
+        assert_eq!(found(&LAYOUTS, vec![made(Layout::Nchw, 1e4, 0.9)]), []);
+    }
+
+    #[test]
+    fn longest_cold_start_is_named_with_its_longest_phase() {
+        // Ten thousand samples per second, for 60,000 samples: 6 s.
+        let made = |name: &str, tuning| -> RunRecord {
+            made(name, 1e4).steps(600).cold_start([Some(100.0), Some(0.5), None, Some(tuning), Some(0.1)]).record()
+        };
+        let found_in = |records| found(&COLD_START, records);
+        let slow = found_in(vec![made("wgsl", 0.1), made("burn-wgpu", 5.4)]);
+        expect(&slow[0], Kind::Figure, &["burn-wgpu takes 6.000 s, 50 % of the time", "most of it is tuning"]);
+        assert_eq!(slow[0].numbers.len(), 2);
+        assert_eq!(found_in(vec![made("wgsl", 0.0)]), []);
+    }
+}

@@ -1,0 +1,210 @@
+//! Sweeps: groups that differ in one setting.
+
+use results::Length;
+
+use crate::report::group::{Field, Group, equal_but};
+use crate::text;
+
+/// Setting that is varied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SweepAxis {
+    BatchSize,
+    LearningRate,
+    Epochs,
+    Threads,
+    /// Strong scaling: the batch size is constant.
+    Devices,
+    /// Weak scaling: the samples per device are constant.
+    FedDevices,
+}
+
+/// Property that is constant along a line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Same {
+    Epochs(f64),
+    Steps(u64),
+    /// Samples of the batch per device.
+    PerDevice(u32),
+    /// The limit, which is a time or the suite's limit.
+    Limit,
+    /// All settings that are not varied.
+    Rest,
+}
+
+/// At least two groups, sorted by the varied setting.
+#[derive(Clone, Debug)]
+pub(crate) struct Sweep<'g, 'a> {
+    pub(crate) same: Same,
+    pub(crate) points: Vec<(f64, &'g Group<'a>)>,
+}
+
+type GroupNumber = fn(&Group<'_>) -> Option<f64>;
+
+impl SweepAxis {
+    pub(crate) const ALL: [Self; 6] =
+        [Self::BatchSize, Self::LearningRate, Self::Epochs, Self::Threads, Self::Devices, Self::FedDevices];
+
+    /// Returns the title, the fields that may differ along a line, and the number of a group.
+    fn parts(self) -> (&'static str, &'static [Field], GroupNumber) {
+        let devices = |group: &Group<'_>| Some(f64::from(group.setup.devices));
+        match self {
+            Self::BatchSize => {
+                ("batch size", &[Field::BatchSize, Field::Length], |group| Some(f64::from(group.setup.batch_size)))
+            }
+            Self::LearningRate => ("learning rate", &[Field::LearningRate], |group| Some(group.setup.learning_rate)),
+            Self::Epochs => ("epochs", &[Field::Length], |group| group.epochs()),
+            Self::Threads => ("threads", &[Field::Threads], |group| group.setup.threads.map(f64::from)),
+            Self::Devices => ("devices that share the batch", &[Field::Devices], devices),
+            Self::FedDevices => ("devices with the same samples each", &[Field::Devices, Field::BatchSize], devices),
+        }
+    }
+
+    pub(crate) fn title(self) -> &'static str {
+        self.parts().0
+    }
+
+    pub(crate) fn fields(self) -> &'static [Field] {
+        self.parts().1
+    }
+}
+
+impl Same {
+    /// Returns the text of the property, or `None` if there is nothing to report.
+    pub(crate) fn words(self) -> Option<String> {
+        match self {
+            Self::Epochs(epochs) => Some(text::epochs(epochs)),
+            Self::Steps(steps) => Some(format!("{steps} steps")),
+            Self::PerDevice(samples) => Some(format!("{samples} samples per device")),
+            Self::Limit | Self::Rest => None,
+        }
+    }
+}
+
+pub(crate) fn lines<'g, 'a>(groups: &[&'g Group<'a>], axis: SweepAxis) -> Vec<Sweep<'g, 'a>> {
+    let mut found = Vec::new();
+    for class in equal_but(groups.iter().copied(), axis.fields()) {
+        let candidates = match axis {
+            SweepAxis::BatchSize => group_by_length(&class),
+            SweepAxis::FedDevices => group_by_share(&class),
+            _ => vec![(Same::Rest, class)],
+        };
+        found.extend(candidates.into_iter().filter_map(|(same, groups)| line(axis, same, &groups)));
+    }
+    found
+}
+
+/// Divides groups by length. Larger batches have fewer steps per epoch, so equal epochs and equal steps differ.
+fn group_by_length<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<'a>>)> {
+    let mut keys: Vec<Same> = Vec::new();
+    for key in class.iter().flat_map(|group| lengths(group)) {
+        if !keys.iter().any(|known| is_same(*known, key)) {
+            keys.push(key);
+        }
+    }
+    let of = |key: &Same| {
+        let has = |group: &&&Group<'_>| lengths(group).iter().any(|own| is_same(*own, *key));
+        (*key, class.iter().filter(has).copied().collect())
+    };
+    keys.iter().map(of).collect()
+}
+
+/// Divides groups by samples per device, if the batch divides evenly.
+fn group_by_share<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<'a>>)> {
+    let share = |group: &Group<'_>| {
+        let (batch, devices) = (group.setup.batch_size, group.setup.devices);
+        (batch % devices == 0).then_some(batch / devices)
+    };
+    let mut shares: Vec<u32> = class.iter().filter_map(|group| share(group)).collect();
+    shares.sort_unstable();
+    shares.dedup();
+    let of = |samples: u32| {
+        (Same::PerDevice(samples), class.iter().filter(|group| share(group) == Some(samples)).copied().collect())
+    };
+    shares.into_iter().map(of).collect()
+}
+
+fn lengths(group: &Group<'_>) -> Vec<Same> {
+    if matches!(group.setup.length, Some(Length::Seconds(_)) | None) {
+        return vec![Same::Limit];
+    }
+    let Some(run) = group.runs.first() else { return Vec::new() };
+    let of_epoch = run.epochs_of(1);
+    // A diverged group counts with its requested length.
+    let (epochs, steps) = match group.setup.length {
+        Some(Length::Epochs(count)) => (Some(f64::from(count.get())), group.steps()),
+        Some(Length::Steps(count)) => {
+            (Some(group.epochs().unwrap_or(of_epoch * count.get() as f64)), Some(count.get()))
+        }
+        Some(Length::Seconds(_)) | None => (None, None),
+    };
+    epochs.map(Same::Epochs).into_iter().chain(steps.map(Same::Steps)).collect()
+}
+
+fn is_same(one: Same, other: Same) -> bool {
+    match (one, other) {
+        (Same::Epochs(one), Same::Epochs(other)) => (one / other - 1.0).abs() < 0.01,
+        (one, other) => one == other,
+    }
+}
+
+fn line<'g, 'a>(axis: SweepAxis, same: Same, groups: &[&'g Group<'a>]) -> Option<Sweep<'g, 'a>> {
+    let mut points: Vec<(f64, &Group<'_>)> =
+        groups.iter().filter_map(|&group| Some(((axis.parts().2)(group)?, group))).collect();
+    points.sort_by(|one, other| one.0.total_cmp(&other.0));
+    // The first of several groups with the same number represents them all.
+    points.dedup_by(|later, first| later.0 == first.0);
+    (points.len() > 1).then_some(Sweep { same, points })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::testing::{Made, groups};
+    use results::{Outcome, RunRecord};
+
+    fn found(records: &[RunRecord], axis: SweepAxis) -> Vec<(Option<String>, Vec<f64>)> {
+        let groups = groups(records);
+        let lines = lines(&groups.iter().collect::<Vec<_>>(), axis);
+        let values = |line: &Sweep<'_, '_>| line.points.iter().map(|point| point.0).collect();
+        lines.iter().map(|line| (line.same.words(), values(line))).collect()
+    }
+
+    fn batch(size: u32, steps: u64) -> Made {
+        Made::new("caffe-mnist").batch_size(size).steps(steps).trained_steps(steps)
+    }
+
+    #[test]
+    fn batches_are_compared_over_equal_epochs_and_steps() {
+        let records =
+            [(60, 1000), (600, 100), (600, 1000), (6000, 10)].map(|(size, steps)| batch(size, steps).record());
+        let expected = [
+            (Some("1 epoch".to_owned()), vec![60.0, 600.0, 6000.0]),
+            (Some("1000 steps".to_owned()), vec![60.0, 600.0]),
+        ];
+        assert_eq!(found(&records, SweepAxis::BatchSize), expected);
+    }
+
+    #[test]
+    fn diverged_rates_are_part_of_the_line() {
+        let rate = |rate| Made::new("caffe-mnist").learning_rate(rate);
+        let records = [rate(0.1).outcome(Outcome::Diverged { step: 5 }).record(), rate(0.01).record()];
+        assert_eq!(found(&records, SweepAxis::LearningRate), [(None, vec![0.01, 0.1])]);
+        assert_eq!(found(&records, SweepAxis::BatchSize), []);
+    }
+
+    #[test]
+    fn devices_scale_strongly_or_weakly() {
+        let made = |devices, batch| Made::new("caffe-mnist").devices(devices).batch_size(batch).record();
+        let records = [made(1, 60), made(2, 60), made(2, 120), made(4, 240), made(4, 61)];
+        assert_eq!(found(&records, SweepAxis::Devices), [(None, vec![1.0, 2.0])]);
+        let fed = (Some("60 samples per device".to_owned()), vec![1.0, 2.0, 4.0]);
+        assert_eq!(found(&records, SweepAxis::FedDevices), [fed]);
+    }
+
+    #[test]
+    fn back_ends_have_separate_lines() {
+        let made = |backend: &str, count| Made::new("caffe-mnist").backend(backend).threads(count).record();
+        let records = [made("burn-flex", 2), made("burn-flex", 1), made("other", 1), made("other", 4)];
+        assert_eq!(found(&records, SweepAxis::Threads), [(None, vec![1.0, 2.0]), (None, vec![1.0, 4.0])]);
+    }
+}

@@ -1,0 +1,308 @@
+//! Plots as data, with conversions to tables and descriptions.
+
+use crate::table::{Cell, Sheet};
+use crate::text::{percent, trimmed};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Figure {
+    pub(crate) title: String,
+    /// Details below the title.
+    pub(crate) note: String,
+    pub(crate) drawing: Drawing,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Drawing {
+    Plot(Plot),
+    Bars(Bars),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Plot {
+    pub(crate) x: AxisQuantity,
+    pub(crate) y: AxisQuantity,
+    pub(crate) series: Vec<Series>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct AxisQuantity {
+    /// Name with its unit.
+    pub(crate) name: String,
+    pub(crate) extent: Extent,
+    /// True for shares, which are shown in percent.
+    pub(crate) is_share: bool,
+    /// Positions of marks; empty for automatic round numbers.
+    pub(crate) marks: Vec<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    FromZero,
+    /// Decades if values span more than one; otherwise from zero.
+    Decades,
+    /// Decades if values span more than one; otherwise around the values.
+    FittedDecades,
+    /// Decades of the distance to 1 if that spans most of a decade; otherwise around the values. For shares near 1.
+    Errors,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    pub(crate) name: String,
+    pub(crate) look: Look,
+    /// Parts with the same look, for example one per seed.
+    pub(crate) strands: Vec<Strand>,
+}
+
+/// Look of a series, with its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// A line.
+    Line(usize),
+    /// A line with a mark at each point.
+    Marked(usize),
+    /// Marks without a line.
+    Marks(usize),
+    /// Hollow marks of published results.
+    Published(usize),
+    /// The line of ideal scaling.
+    Ideal,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Strand {
+    /// Name such as `seed 1`; may be empty.
+    pub(crate) name: String,
+    pub(crate) points: Vec<Point>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Point {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    /// Interval, or range over seeds.
+    pub(crate) range: Option<(f64, f64)>,
+}
+
+impl Point {
+    pub(crate) fn new(x: f64, y: f64) -> Self {
+        Self { x, y, range: None }
+    }
+}
+
+impl AxisQuantity {
+    pub(crate) fn new(name: &str, extent: Extent) -> Self {
+        Self { name: name.to_owned(), extent, is_share: false, marks: Vec::new() }
+    }
+
+    pub(crate) fn share(name: &str, extent: Extent) -> Self {
+        Self { is_share: true, ..Self::new(name, extent) }
+    }
+
+    pub(crate) fn marked(self, mut marks: Vec<f64>) -> Self {
+        marks.sort_by(f64::total_cmp);
+        marks.dedup();
+        Self { marks, ..self }
+    }
+}
+
+impl Figure {
+    /// Creates a figure; `None` if there is nothing to draw.
+    pub(crate) fn of_plot(title: String, note: String, plot: Plot) -> Option<Self> {
+        let has_points = plot.points().next().is_some();
+        has_points.then(|| Self { title, note, drawing: Drawing::Plot(plot) })
+    }
+
+    /// Creates a figure; `None` if there is nothing to draw.
+    pub(crate) fn of_bars(title: &str, note: String, bars: Bars) -> Option<Self> {
+        let has_values = bars.rows.iter().any(|row| row.sum() > 0.0);
+        has_values.then(|| Self { title: title.to_owned(), note, drawing: Drawing::Bars(bars) })
+    }
+
+    /// Describes the drawing for users who cannot see it.
+    pub(crate) fn description(&self) -> String {
+        match &self.drawing {
+            Drawing::Plot(plot) => plot.description(),
+            Drawing::Bars(bars) => bars.description(),
+        }
+    }
+
+    /// Returns all values, unrounded.
+    pub(crate) fn sheet(&self) -> Sheet {
+        match &self.drawing {
+            Drawing::Plot(plot) => plot.sheet(),
+            Drawing::Bars(bars) => bars.sheet(),
+        }
+    }
+}
+
+impl Strand {
+    /// Creates the only strand of a series.
+    pub(crate) fn only(points: Vec<Point>) -> Vec<Self> {
+        vec![Self { name: String::new(), points }]
+    }
+}
+
+impl Series {
+    pub(crate) fn is_published(&self) -> bool {
+        matches!(self.look, Look::Published(_))
+    }
+
+    /// Adds a strand to the published series of this name, or to a new one.
+    pub(crate) fn add_published(all: &mut Vec<Self>, name: String, strand: Strand) {
+        match all.iter_mut().find(|series| series.name == name) {
+            Some(series) => series.strands.push(strand),
+            None => all.push(Self { name, look: Look::Published(all.len()), strands: vec![strand] }),
+        }
+    }
+}
+
+impl Plot {
+    pub(crate) fn points(&self) -> impl Iterator<Item = &Point> {
+        self.series.iter().flat_map(|series| &series.strands).flat_map(|strand| &strand.points)
+    }
+
+    fn description(&self) -> String {
+        let of_series = |series: &Series| {
+            let points: Vec<&Point> = series.strands.iter().flat_map(|strand| &strand.points).collect();
+            let ends = |value: fn(&Point) -> f64, of: &AxisQuantity| {
+                let values = points.iter().map(|point| value(point));
+                let low = values.clone().fold(f64::INFINITY, f64::min);
+                let high = values.fold(f64::NEG_INFINITY, f64::max);
+                if low == high { shown(low, of) } else { format!("{} to {}", shown(low, of), shown(high, of)) }
+            };
+            let whose = if series.is_published() { "published, " } else { "" };
+            format!(
+                "{whose}{}: {} over {}",
+                series.name,
+                ends(|point| point.y, &self.y),
+                ends(|point| point.x, &self.x)
+            )
+        };
+        let series: Vec<String> = self
+            .series
+            .iter()
+            .filter(|series| series.strands.iter().any(|strand| !strand.points.is_empty()))
+            .map(of_series)
+            .collect();
+        format!(
+            "{} over {}. {}. All values are in the table below the drawing.",
+            self.y.name,
+            self.x.name,
+            series.join("; ")
+        )
+    }
+
+    fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new(&["series", "source", "part", &self.x.name, &self.y.name, "low", "high"]);
+        for series in &self.series {
+            let source = match series.look {
+                Look::Published(_) => "published",
+                Look::Ideal => "computed",
+                Look::Line(_) | Look::Marked(_) | Look::Marks(_) => "measured here",
+            };
+            for strand in &series.strands {
+                sheet.rows.extend(strand.points.iter().map(|point| {
+                    let (low, high) = (point.range.map(|range| range.0), point.range.map(|range| range.1));
+                    let texts = [series.name.clone(), source.to_owned(), strand.name.clone()].map(Cell::from);
+                    let numbers = [Some(point.x), Some(point.y), low, high].map(Cell::from);
+                    texts.into_iter().chain(numbers).collect()
+                }));
+            }
+        }
+        sheet
+    }
+}
+
+fn shown(value: f64, of: &AxisQuantity) -> String {
+    if of.is_share { percent(value) } else { trimmed(value, if value.abs() < 1.0 { 6 } else { 2 }) }
+}
+
+/// Horizontal bars that are divided into parts.
+#[derive(Clone, Debug)]
+pub(crate) struct Bars {
+    /// Names of the parts.
+    pub(crate) parts: Vec<String>,
+    pub(crate) unit: String,
+    /// Formats the sum of a bar.
+    pub(crate) show: fn(f64) -> String,
+    pub(crate) rows: Vec<Bar>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Bar {
+    pub(crate) name: String,
+    /// Value of each part; absent if the part did not occur.
+    pub(crate) values: Vec<Option<f64>>,
+}
+
+impl Bar {
+    pub(crate) fn sum(&self) -> f64 {
+        self.values.iter().flatten().sum()
+    }
+}
+
+impl Bars {
+    fn description(&self) -> String {
+        let row = |row: &Bar| format!("{}: {}", row.name, (self.show)(row.sum()));
+        let rows: Vec<String> = self.rows.iter().map(row).collect();
+        let parts = if self.parts.len() > 1 { format!(" in parts ({})", self.parts.join(", ")) } else { String::new() };
+        format!("Bars{parts}. {}. All values are in the table below the drawing.", rows.join("; "))
+    }
+
+    fn sheet(&self) -> Sheet {
+        let names = self.parts.iter().map(|part| format!("{part}, {}", self.unit));
+        let row = |row: &Bar| {
+            let values = row.values.iter().map(|value| Cell::from(*value));
+            [Cell::from(row.name.clone())].into_iter().chain(values).collect()
+        };
+        Sheet {
+            columns: ["group".to_owned()].into_iter().chain(names).collect(),
+            rows: self.rows.iter().map(row).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plot() -> Plot {
+        let strand = |points: &[(f64, f64)]| Strand {
+            name: "seed 1".to_owned(),
+            points: points.iter().map(|&(x, y)| Point::new(x, y)).collect(),
+        };
+        Plot {
+            x: AxisQuantity::new("epochs", Extent::FromZero),
+            y: AxisQuantity::share("test accuracy", Extent::FittedDecades),
+            series: vec![
+                Series { name: "a".to_owned(), look: Look::Line(0), strands: vec![strand(&[(1.0, 0.5), (2.0, 0.75)])] },
+                Series { name: "b".to_owned(), look: Look::Published(0), strands: vec![strand(&[(9.0, 0.99)])] },
+            ],
+        }
+    }
+
+    #[test]
+    fn plots_have_descriptions_and_tables() {
+        let description = plot().description();
+        assert!(description.contains("a: 50.00 % to 75.00 % over 1 to 2"), "{description}");
+        assert!(description.contains("published, b: 99.00 % over 9"), "{description}");
+        let sheet = plot().sheet();
+        assert_eq!(sheet.rows.len(), 3);
+        assert_eq!(sheet.rows[2][1], Cell::from("published"));
+        assert_eq!(sheet.columns[3], "epochs");
+    }
+
+    #[test]
+    fn bars_have_descriptions_and_tables() {
+        let bar = |name: &str, values: [Option<f64>; 2]| Bar { name: name.to_owned(), values: values.to_vec() };
+        let bars = Bars {
+            parts: vec!["building".to_owned(), "tuning".to_owned()],
+            unit: "seconds".to_owned(),
+            show: crate::text::seconds,
+            rows: vec![bar("wgsl", [Some(1.0), None]), bar("burn", [Some(1.0), Some(3.0)])],
+        };
+        assert!(bars.description().contains("burn: 4.000 s"));
+        assert_eq!(bars.sheet().csv(), "group,\"building, seconds\",\"tuning, seconds\"\nwgsl,1,\nburn,1,3\n");
+    }
+}

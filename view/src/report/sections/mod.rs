@@ -1,0 +1,253 @@
+//! Sections of a report.
+
+mod curves;
+mod kernels;
+mod sweeps;
+mod workload;
+
+use results::summary::MeasuredWorkload;
+use results::{Adapter, IN_COMPATIBILITY_MODE, Outcome, Provenance};
+
+use crate::report::finding::{Finding, Kind};
+use crate::report::findings::{RULES, cautions};
+use crate::report::group::{GatheredRuns, RunSetup};
+use crate::report::html::{Block, Document, Section};
+use crate::report::input::{Entry, Trouble};
+use crate::report::kernels::suites;
+use crate::report::table::{ABSENT, Table, number, shown, words};
+use crate::table::{LocalRun, Sheet, local_columns};
+use crate::text;
+
+const GENERAL: &str = "A group is all runs that differ only in their seed. Throughput is samples per second: the \
+                       median over windows of at least a second after the warm-up, and the median of these over \
+                       several runs. If a run has no counted window, it is all samples divided by all seconds of \
+                       training, marked with ≈. Findings exclude such a throughput, and fewer than five windows. The \
+                       time of an epoch is the median of the finished ones, or extrapolated from the windows and \
+                       marked with ≈. Accuracies are from the last evaluation of the whole test set. \
+                       docs/METHODOLOGY.md describes the measurements.";
+const CHANCE: &str = "Every difference is compared with what chance explains, at a level of 95 % for each sentence. \
+                      There is no correction for several sentences, except where a rule mentions one, so one in twenty \
+                      may report chance as a difference.";
+const KERNELS: &str = "Kernel benchmarks repeat a kernel in three to five windows of about a tenth of a second, each \
+                       followed by a window of fused multiply-adds, which gives the peak of arithmetic. Results are \
+                       compared with plain sums before timing. A share of the peak counts the operations that the size \
+                       needs; for an entry it is the median over its windows, each with the peak measured right after \
+                       it.";
+
+pub(crate) fn document(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Document {
+    let workloads = gathered.workloads().into_iter().map(|(name, groups)| workload::section(name, &groups));
+    let first = cautions_section(findings).into_iter().chain([findings_section(findings)]);
+    let last = [troubles(gathered), machines(gathered), Some(method(gathered, findings)), runs(gathered)];
+    Document {
+        title: gathered.input.title.clone(),
+        lead: lead(gathered),
+        sections: first.chain(kernels::sections(gathered)).chain(workloads).chain(last.into_iter().flatten()).collect(),
+    }
+}
+
+/// Returns the paragraphs before the sections.
+fn lead(gathered: &GatheredRuns<'_>) -> Vec<String> {
+    let names: Vec<String> = gathered.workloads().iter().map(|(name, _)| (*name).to_owned()).collect();
+    let mut lead = Vec::new();
+    for study in &gathered.input.studies {
+        lead.extend([study.description.trim().to_owned()].into_iter().filter(|text| !text.is_empty()));
+        lead.extend(study.repeats.as_ref().map(|repeats| format!("Repeats: {}", repeats.trim())));
+        lead.extend(study.differs.as_ref().map(|differs| format!("Differences: {}", differs.trim())));
+    }
+    if !gathered.kernels.is_empty() {
+        let devices: Vec<String> = gathered.kernels.iter().map(|device| device.name.clone()).collect();
+        let suites: Vec<String> = suites(&gathered.kernels).iter().map(|suite| suite.title().to_lowercase()).collect();
+        let of = if suites.is_empty() {
+            String::new()
+        } else {
+            format!(", and kernel benchmarks: {}", text::listed(&suites))
+        };
+        lead.push(format!("Peaks of {}{of}.", text::listed(&devices)));
+    }
+    if !names.is_empty() {
+        lead.push(format!(
+            "{} of {} in {}, which differ in more than the seed.",
+            text::counted(gathered.runs().count(), "run"),
+            text::listed(&names),
+            text::counted(gathered.groups.len(), "group")
+        ));
+    }
+    lead
+}
+
+fn cautions_section(findings: &[Finding]) -> Option<Section> {
+    let cautions: Vec<Finding> = findings.iter().filter(|found| found.kind == Kind::Caution).cloned().collect();
+    let section = |cautions| Section { title: "Cautions".to_owned(), blocks: vec![Block::Findings(cautions)] };
+    (!cautions.is_empty()).then(|| section(cautions))
+}
+
+fn findings_section(findings: &[Finding]) -> Section {
+    let found: Vec<Finding> = findings.iter().filter(|found| found.kind != Kind::Caution).cloned().collect();
+    let block = if found.is_empty() {
+        Block::Text("No findings: no two groups differ in a single setting and both have results.".to_owned())
+    } else {
+        Block::Findings(found)
+    };
+    Section { title: "Findings".to_owned(), blocks: vec![block] }
+}
+
+fn troubles(gathered: &GatheredRuns<'_>) -> Option<Section> {
+    let rows: Vec<(String, Trouble)> = cautions::troubles(gathered);
+    let columns = [
+        words("Run", "run", |(what, _): &(String, Trouble)| what.clone().into()),
+        words("Outcome", "ending", |(_, trouble)| trouble.kind.clone().into()),
+        words("Reason", "reason", |(_, trouble)| trouble.reason.clone().into()),
+    ];
+    let caption = "Runs without results. A run that diverged is a result about its settings; the others are failures.";
+    let table = Table::of(caption, &rows, &columns);
+    let section = Section { title: "Runs without results".to_owned(), blocks: vec![Block::Table(table)] };
+    (!rows.is_empty()).then_some(section)
+}
+
+/// Device, backend, interface, driver, system and program.
+type Machine = [String; 6];
+
+fn machine(name: &str, backend: &str, adapter: &Adapter, provenance: &Provenance) -> Machine {
+    let client = &provenance.client;
+    let software = if adapter.software { ", software" } else { "" };
+    let mode = if adapter.compatibility { IN_COMPATIBILITY_MODE } else { "" };
+    let processors = client.logical_processors.map(|count| format!(", {count} logical processors")).unwrap_or_default();
+    let (engine, commit) = (&provenance.engine_version, &provenance.commit);
+    [
+        format!("{name}{software}{mode}"),
+        backend.to_owned(),
+        adapter.api.clone(),
+        if adapter.driver.is_empty() { ABSENT.to_owned() } else { adapter.driver.clone() },
+        format!("{}{processors}", client.operating_system),
+        format!("{} {}, engine {engine} ({commit})", client.name, client.version),
+    ]
+}
+
+fn machines(gathered: &GatheredRuns<'_>) -> Option<Section> {
+    let of_runs = gathered.runs().map(|run| {
+        let device = &run.record.device;
+        let reported = &device.adapter.name;
+        let claimed = device.claimed_name.as_ref().map(|own| format!("{own} (reported as {reported})"));
+        let name = claimed.as_ref().unwrap_or(reported);
+        machine(name, &device.backend, &device.adapter, &run.record.provenance)
+    });
+    let kernels = gathered.kernels.iter().flat_map(|device| device.records.iter().map(move |record| (device, record)));
+    let of_kernels = kernels.map(|(device, record)| {
+        machine(&device.adapter.name, "wgsl, kernel benchmarks", device.adapter, &record.provenance)
+    });
+    let mut rows: Vec<(Machine, u32)> = Vec::new();
+    for machine in of_runs.chain(of_kernels) {
+        match rows.iter_mut().find(|(known, _)| *known == machine) {
+            Some((_, count)) => *count += 1,
+            None => rows.push((machine, 1)),
+        }
+    }
+    let columns = [
+        words("Device", "device", |(cells, _): &(Machine, u32)| cells[0].clone().into()),
+        words("Backend", "backend", |(cells, _)| cells[1].clone().into()),
+        words("Interface", "interface", |(cells, _)| cells[2].clone().into()),
+        words("Driver", "driver", |(cells, _)| cells[3].clone().into()),
+        words("System", "system", |(cells, _)| cells[4].clone().into()),
+        words("Program", "program", |(cells, _)| cells[5].clone().into()),
+        number("Runs", "runs", |(_, count)| (*count).into()),
+    ];
+    let table = Table::of("Devices, as reported by their platforms.", &rows, &columns);
+    let section = Section { title: "Machines and programs".to_owned(), blocks: vec![Block::Table(table)] };
+    (!rows.is_empty()).then_some(section)
+}
+
+fn method(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Section {
+    let rules = RULES.iter().map(|rule| {
+        let said = match findings.iter().filter(|found| found.rule == rule.title).count() {
+            0 => " No findings here.".to_owned(),
+            1 => String::new(),
+            count => format!(" {count} findings."),
+        };
+        (rule.title.to_owned(), format!("{}{said}", rule.method))
+    });
+    let meaning = |kind: Kind| {
+        let text = match kind {
+            Kind::Caution => "A limitation to consider before using the results.",
+            Kind::Difference => "More than chance explains.",
+            Kind::Tie => "No more than chance explains, which is at most a tenth of the speed or 2 points of accuracy.",
+            Kind::Undecided => {
+                "No more than chance explains, but chance explains more than that: measure more windows or seeds."
+            }
+            Kind::Figure => "A result without a comparison.",
+            Kind::Published => "A comparison with a published result from elsewhere.",
+        };
+        (kind.name().to_owned(), text.to_owned())
+    };
+    let general =
+        [(GENERAL, gathered.runs().next().is_some()), (KERNELS, !gathered.kernels.is_empty()), (CHANCE, true)];
+    let general = general.into_iter().filter(|(_, is_needed)| *is_needed).map(|(text, _)| Block::Text(text.to_owned()));
+    let rest = [
+        Block::Heading("Kinds of findings".to_owned()),
+        Block::Pairs(Kind::ALL.map(meaning).to_vec()),
+        Block::Heading("Rules".to_owned()),
+        Block::Pairs(rules.collect()),
+    ];
+    Section { title: "Method".to_owned(), blocks: general.chain(rest).collect() }
+}
+
+/// Run with its settings and its position in the input.
+struct RunLine<'g> {
+    setup: &'g RunSetup,
+    run: &'g MeasuredWorkload<'g>,
+    place: &'g str,
+    scale: Option<f64>,
+}
+
+impl RunLine<'_> {
+    fn outcome(&self) -> &'static str {
+        match &self.run.workload.outcome {
+            Outcome::Failed { .. } => "not trained",
+            outcome => outcome.name(),
+        }
+    }
+
+    /// Returns the throughput over counted windows, or a marked one over the whole training.
+    fn throughput(&self) -> Option<String> {
+        let summary = &self.run.summary;
+        let of_all = || Some(format!("≈ {}", text::rate(summary.samples_per_second_of_all_training()?)));
+        summary.samples_per_second.map(text::rate).or_else(of_all)
+    }
+}
+
+fn runs(gathered: &GatheredRuns<'_>) -> Option<Section> {
+    let all = gathered.groups.iter().flat_map(|group| group.runs.iter().map(move |run| (&group.setup, run)));
+    let lines = all.filter_map(|(setup, run)| {
+        let is_source = |entry: &&Entry| entry.record.as_ref().is_some_and(|record| std::ptr::eq(record, run.record));
+        let entry = gathered.input.entries.iter().find(is_source)?;
+        Some(RunLine { setup, run, place: &entry.place, scale: entry.scale })
+    });
+    let rows: Vec<RunLine<'_>> = lines.collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let columns = [
+        words("Run", "", |row: &RunLine<'_>| format!("{} ({})", row.run.workload.workload, row.place).into()),
+        words("Backend", "", |row| row.setup.backend.clone().into()),
+        words("Outcome", "", |row| row.outcome().into()),
+        number("Batch", "", |row| row.setup.batch_size.into()),
+        number("Rate", "", |row| shown(row.setup.learning_rate, text::plain)),
+        number("Seed", "", |row| row.run.seed().into()),
+        number("Throughput", "", |row| row.throughput().unwrap_or_else(|| ABSENT.to_owned()).into()),
+        number("Accuracy", "", |row| shown(row.run.summary.accuracy, text::percent)),
+    ];
+    let caption = format!("All {} with their files; the CSV has more columns.", text::counted(rows.len(), "run"));
+    let mut table = Table::of(caption, &rows, &columns).folded();
+    let exported = local_columns();
+    table.sheet = Sheet::new(&exported.iter().map(|column| column.name).collect::<Vec<_>>());
+    for RunLine { run, place, scale, .. } in &rows {
+        let local = LocalRun { place, record: run.record, scale: *scale };
+        let cells = exported.iter().map(|column| column.values.cell(&local, run.workload).into_owned());
+        table.sheet.rows.push(cells.collect());
+    }
+    let mut blocks = vec![Block::Table(table)];
+    if !gathered.input.others.is_empty() {
+        let others = text::listed(&gathered.input.others);
+        blocks.push(Block::Text(format!("Other files, which are not records: {others}.")));
+    }
+    Some(Section { title: "All runs".to_owned(), blocks })
+}

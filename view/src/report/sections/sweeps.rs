@@ -1,0 +1,337 @@
+//! Plots over each setting that was varied.
+
+use results::statistics::mean;
+
+use crate::report::group::{Field, Group, label, range_of, varying};
+use crate::report::lines::{Same, Sweep, SweepAxis, lines};
+use crate::report::plot::{AxisQuantity, Extent, Figure, Look, Plot, Point, Series, Strand};
+use crate::report::published::{Published, find_by_workload};
+use crate::text;
+
+/// Largest number of published series in a plot.
+const MAX_PUBLISHED: usize = 3;
+
+/// Metric of groups to plot over the varied setting.
+struct Drawn {
+    title: &'static str,
+    quantity: fn() -> AxisQuantity,
+    /// Value of a group, with its range.
+    value: fn(&Group<'_>) -> Option<Point>,
+    /// Notes on ranges and unmeasured values; may be empty.
+    ranges: &'static str,
+    /// Published value.
+    published: fn(&Published) -> Option<f64>,
+    is_of_accuracy: bool,
+}
+
+const EPOCH: Drawn = Drawn {
+    title: "Time per epoch",
+    quantity: || AxisQuantity::new("seconds per epoch", Extent::Decades),
+    value: |group| {
+        let of_runs: Vec<f64> = group.completed().filter_map(|run| run.summary.seconds_per_epoch).collect();
+        Some(Point { x: 0.0, y: group.epoch()?.0, range: range_of(&of_runs) })
+    },
+    ranges: " Ranges are the minimum and maximum over the seeds. If no epoch was finished, it is extrapolated from \
+             counted windows.",
+    published: Published::epoch_seconds,
+    is_of_accuracy: false,
+};
+const RATE: Drawn = Drawn {
+    title: "Throughput",
+    quantity: || AxisQuantity::new("samples per second", Extent::Decades),
+    value: ranged_rate,
+    ranges: " Ranges are the minimum and maximum over the seeds; for a single run, the 95 % interval of its windows. \
+             If a run has no counted window, it is the throughput of all training.",
+    published: |_| None,
+    is_of_accuracy: false,
+};
+const ACCURACY: Drawn = Drawn {
+    title: "Test accuracy",
+    quantity: || AxisQuantity::share("test accuracy", Extent::Errors),
+    value: |group| {
+        let accuracies = group.accuracies();
+        Some(Point { x: 0.0, y: mean(&accuracies)?, range: range_of(&accuracies) })
+    },
+    ranges: " Ranges are the minimum and maximum over the seeds.",
+    published: Published::accuracy,
+    is_of_accuracy: true,
+};
+const TRAINING: Drawn = Drawn {
+    title: "Training time",
+    quantity: || AxisQuantity::new("seconds of training", Extent::Decades),
+    value: |group| group.training_seconds().map(|seconds| Point::new(0.0, seconds)),
+    ranges: "",
+    published: Published::training_seconds,
+    is_of_accuracy: true,
+};
+const COMMUNICATION: Drawn = Drawn {
+    title: "Communication",
+    quantity: || AxisQuantity::share("share of the timed seconds", Extent::FromZero),
+    value: |group| group.communication().map(|share| Point::new(0.0, share)),
+    ranges: "",
+    published: |_| None,
+    is_of_accuracy: false,
+};
+
+/// Draws the plots over each setting that was varied.
+pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
+    SweepAxis::ALL.into_iter().flat_map(|axis| plot_axis(workload, groups, axis)).collect()
+}
+
+fn plot_axis(workload: &str, groups: &[&Group<'_>], axis: SweepAxis) -> Vec<Figure> {
+    let lines = lines(groups, axis);
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let names = names(groups, axis, &lines);
+    let drawn: &[&Drawn] = match axis {
+        SweepAxis::BatchSize => &[&EPOCH, &RATE, &ACCURACY],
+        SweepAxis::LearningRate => &[&ACCURACY, &RATE, &EPOCH],
+        SweepAxis::Epochs => &[&ACCURACY, &TRAINING],
+        SweepAxis::Threads => &[&RATE, &EPOCH, &ACCURACY],
+        SweepAxis::Devices => &[&RATE, &COMMUNICATION, &EPOCH],
+        SweepAxis::FedDevices => &[&RATE, &COMMUNICATION, &TRAINING, &ACCURACY],
+    };
+    let speeds_up = matches!(axis, SweepAxis::Threads | SweepAxis::Devices | SweepAxis::FedDevices);
+    let speed_up = speeds_up.then(|| speed_up(workload, axis, &lines, &names));
+    let plots = drawn.iter().map(|drawn| plot_quantity(workload, axis, drawn, &lines, &names));
+    speed_up.into_iter().chain(plots).flatten().collect()
+}
+
+/// Returns a distinguishing name for each line.
+fn names(groups: &[&Group<'_>], axis: SweepAxis, lines: &[Sweep<'_, '_>]) -> Vec<String> {
+    let mut fields: Vec<Field> = varying(groups);
+    fields.retain(|field| !axis.fields().contains(field));
+    let name = |line: &Sweep<'_, '_>| {
+        let own = line.points.first().map(|(_, group)| label(group, &fields)).unwrap_or_default();
+        line.same.words().map_or(own.clone(), |same| format!("{own}, over {same}"))
+    };
+    lines.iter().map(name).collect()
+}
+
+fn plot_quantity(
+    workload: &str,
+    axis: SweepAxis,
+    drawn: &Drawn,
+    lines: &[Sweep<'_, '_>],
+    names: &[String],
+) -> Option<Figure> {
+    // The speed of a step does not depend on the number of steps, so one line of each set is enough.
+    let is_told = |line: &Sweep<'_, '_>| drawn.is_of_accuracy || !matches!(line.same, Same::Steps(_));
+    let any = lines.iter().any(is_told);
+    let own = lines.iter().zip(names).enumerate().filter(|(_, (line, _))| is_told(line) || !any);
+    let of_line = |(number, (line, name)): (usize, (&Sweep<'_, '_>, &String))| {
+        let point = |(x, group): &(f64, &Group<'_>)| Some(Point { x: *x, ..(drawn.value)(group)? });
+        let points = line.points.iter().filter_map(point).collect();
+        Series { name: name.clone(), look: Look::Marked(number), strands: Strand::only(points) }
+    };
+    let mut series: Vec<Series> = own.map(of_line).collect();
+    series.retain(|series| !series.strands[0].points.is_empty());
+    let groups: Vec<&Group<'_>> = lines.iter().flat_map(|line| &line.points).map(|point| point.1).collect();
+    series.extend(published_series(workload, axis, drawn, &groups));
+    let remark = if series.iter().any(|series| series.is_published()) { " Hollow marks are published." } else { "" };
+    let title = format!("{} over {}", drawn.title, axis.title());
+    let note = format!("{workload}.{}{remark}", drawn.ranges);
+    Figure::of_plot(title, note, Plot { x: across(axis, &series), y: (drawn.quantity)(), series })
+}
+
+/// Returns the horizontal axis, with a mark at each value that was measured here.
+fn across(axis: SweepAxis, series: &[Series]) -> AxisQuantity {
+    let own = series.iter().filter(|series| !series.is_published());
+    let values =
+        own.flat_map(|series| &series.strands).flat_map(|strand| &strand.points).map(|point| point.x).collect();
+    AxisQuantity::new(axis.title(), Extent::FittedDecades).marked(values)
+}
+
+fn ranged_rate(group: &Group<'_>) -> Option<Point> {
+    Some(Point { x: 0.0, y: group.rate()?.0, range: group.rate_range() })
+}
+
+/// Draws the speed-up over the fewest threads or devices, with the ideal line.
+fn speed_up(workload: &str, axis: SweepAxis, lines: &[Sweep<'_, '_>], names: &[String]) -> Option<Figure> {
+    let of_line = |(number, (line, name)): (usize, (&Sweep<'_, '_>, &String))| {
+        let counted = line.points.iter().filter(|(_, group)| group.counted_rates().is_some());
+        let timed = counted.filter_map(|(count, group)| Some((*count, ranged_rate(group)?)));
+        let timed: Vec<(f64, Point)> = timed.collect();
+        let base = timed.first()?.1.y;
+        let point = |(count, rate): &(f64, Point)| Point {
+            x: *count,
+            y: rate.y / base,
+            range: rate.range.map(|(low, high)| (low / base, high / base)),
+        };
+        let strands = Strand::only(timed.iter().map(point).collect());
+        Some(Series { name: name.clone(), look: Look::Marked(number), strands })
+    };
+    let mut series: Vec<Series> = lines.iter().zip(names).enumerate().filter_map(of_line).collect();
+    let counts = series.iter().flat_map(|series| &series.strands[0].points).map(|point| point.x);
+    let (fewest, most) = counts.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+    if most > fewest {
+        let points = vec![Point::new(fewest, 1.0), Point::new(most, most / fewest)];
+        series.push(Series { name: "ideal".to_owned(), look: Look::Ideal, strands: Strand::only(points) });
+    }
+    let note = format!(
+        "{workload}. Throughput divided by the throughput with the fewest, if five windows count. Ranges are the \
+         minimum and maximum over the seeds; for a single run, the 95 % interval of its windows."
+    );
+    let y = AxisQuantity::new("times as fast", Extent::FromZero);
+    Figure::of_plot(format!("Speed-up over {}", axis.title()), note, Plot { x: across(axis, &series), y, series })
+}
+
+/// Returns the published rows of one device that differ in the varied setting, at least two each, as series. Accuracies
+/// and total times are shown only if a group was trained for the same number of epochs.
+fn published_series(workload: &str, axis: SweepAxis, drawn: &Drawn, groups: &[&Group<'_>]) -> Vec<Series> {
+    type Rows<'p> = Vec<(Point, &'p Published)>;
+    let mut sets: Vec<(Vec<String>, Rows<'_>)> = Vec::new();
+    let is_of_any_length = axis == SweepAxis::Epochs || drawn.title == EPOCH.title;
+    for row in find_by_workload(workload).into_iter().filter(|row| row.is_of_one_device()) {
+        let is_comparable = is_of_any_length || groups.iter().any(|group| row.trained_as_long_as(group));
+        let (Some(x), Some(y), true) = (swept_value(row, axis), (drawn.published)(row), is_comparable) else {
+            continue;
+        };
+        let key = constant_settings(row, axis);
+        let point = (Point::new(x, y), row);
+        match sets.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, points)) => points.push(point),
+            None => sets.push((key, vec![point])),
+        }
+    }
+    let series = sets.into_iter().filter_map(|(key, rows)| {
+        let name = rows.first()?.1.citation();
+        let mut points: Vec<Point> = rows.into_iter().map(|(point, _)| point).collect();
+        points.sort_by(|one, other| one.x.total_cmp(&other.x));
+        points.dedup_by(|later, first| later.x == first.x);
+        (points.len() > 1).then(|| (format!("published: {}", key.join(", ")), vec![Strand { name, points }]))
+    });
+    let numbered = series.take(MAX_PUBLISHED).enumerate();
+    numbered.map(|(number, (name, strands))| Series { name, look: Look::Published(number), strands }).collect()
+}
+
+fn swept_value(row: &Published, axis: SweepAxis) -> Option<f64> {
+    match axis {
+        SweepAxis::BatchSize => row.batch_size.map(f64::from),
+        SweepAxis::LearningRate => row.learning_rate,
+        SweepAxis::Epochs => row.epochs,
+        SweepAxis::Threads => row.threads.map(f64::from),
+        // No source has published a fixed batch divided among devices, or the training time on several devices.
+        SweepAxis::Devices | SweepAxis::FedDevices => None,
+    }
+}
+
+/// Returns the framework, device and settings that the axis does not vary.
+fn constant_settings(row: &Published, axis: SweepAxis) -> Vec<String> {
+    let batch = row.batch_size.map(|size| format!("batch {size}"));
+    let rate = row.learning_rate.map(|rate| format!("rate {}", text::plain(rate)));
+    let epochs = row.epochs.map(|epochs| text::epochs(epochs.round().max(1.0)));
+    let rest = match axis {
+        SweepAxis::BatchSize => [rate, epochs, None],
+        SweepAxis::LearningRate => [batch, epochs, None],
+        SweepAxis::Epochs => [batch, rate, None],
+        SweepAxis::Threads | SweepAxis::Devices | SweepAxis::FedDevices => [batch, rate, epochs],
+    };
+    let libraries = (axis == SweepAxis::Threads).then(|| row.backend.clone()).flatten();
+    [Some(row.framework.clone()), Some(row.device()), libraries].into_iter().chain(rest).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::plot::Drawing;
+    use crate::report::testing::{Made, groups};
+    use results::RunRecord;
+
+    fn plots(records: &[RunRecord]) -> Vec<(Figure, Plot)> {
+        let groups = groups(records);
+        let figures = figures("resnet20-cifar10", &groups.iter().collect::<Vec<_>>());
+        let plot = |figure: Figure| match figure.drawing.clone() {
+            Drawing::Plot(plot) => (figure, plot),
+            Drawing::Bars(_) => panic!("sweeps are plots"),
+        };
+        figures.into_iter().map(plot).collect()
+    }
+
+    #[test]
+    fn sweeps_have_plots_with_the_range_of_seeds() {
+        let made = |batch: u32, seed, accuracy| {
+            let made = Made::new("resnet20-cifar10").batch_size(batch).steps(u64::from(60_000 / batch));
+            made.seed(seed).accuracy(accuracy).trained_epochs(1).record()
+        };
+        let plots = plots(&[made(50, 1, 0.97), made(50, 2, 0.98), made(500, 1, 0.95)]);
+        let titles: Vec<&str> = plots.iter().map(|(figure, _)| figure.title.as_str()).collect();
+        assert_eq!(
+            titles,
+            ["Time per epoch over batch size", "Throughput over batch size", "Test accuracy over batch size"]
+        );
+        let points = &plots[2].1.series[0].strands[0].points;
+        assert_eq!((points[0].x, points[0].range, points[1].range), (50.0, Some((0.97, 0.98)), None));
+        assert!((points[0].y - 0.975).abs() < 1e-12);
+        assert_eq!(plots[0].1.x.marks, [50.0, 500.0]);
+        let of_windows = plots.iter().map(|(figure, _)| figure.note.contains("of its windows"));
+        assert_eq!(of_windows.collect::<Vec<_>>(), [false, true, false]);
+    }
+
+    #[test]
+    fn threads_have_a_speed_up_and_the_ideal() {
+        let made = |threads, rate| Made::new("resnet20-cifar10").threads(threads).rate(rate).record();
+        let plots = plots(&[made(1, 1e4), made(4, 3e4)]);
+        let (figure, plot) = &plots[0];
+        let names: Vec<&str> = plot.series.iter().map(|series| series.name.as_str()).collect();
+        assert_eq!((figure.title.as_str(), names), ("Speed-up over threads", vec!["burn-flex", "ideal"]));
+        assert_eq!(plot.series[1].strands[0].points[1], Point::new(4.0, 4.0));
+        assert!((plot.series[0].strands[0].points[1].y - 3.0).abs() < 0.05);
+    }
+
+    #[test]
+    fn devices_have_a_speed_up_and_communication() {
+        let made = |devices, batch, rate| Made::new("resnet20-cifar10").devices(devices).batch_size(batch).rate(rate);
+        let records = [made(1, 50, 1e4), made(2, 50, 1.5e4), made(2, 100, 1.9e4)].map(Made::record);
+        let plots = plots(&records);
+        let plot = |title: &str| {
+            let found = plots.iter().find(|(figure, _)| figure.title == title);
+            &found.unwrap_or_else(|| panic!("no {title} in {plots:?}")).1
+        };
+        let last = |plot: &Plot| plot.series[0].strands[0].points.last().unwrap().y;
+        assert!((last(plot("Speed-up over devices that share the batch")) - 1.5).abs() < 0.05);
+        assert!((last(plot("Speed-up over devices with the same samples each")) - 1.9).abs() < 0.05);
+        let communication = plot("Communication over devices with the same samples each");
+        let points = &communication.series[0].strands[0].points;
+        // Ten windows of 1.5 s each; a single device exchanges nothing.
+        assert_eq!(points.iter().map(|point| point.x).collect::<Vec<_>>(), [2.0]);
+        assert!((points[0].y - 0.1).abs() < 0.01, "{points:?}");
+    }
+
+    #[test]
+    fn constant_settings_are_not_drawn() {
+        assert!(plots(&[Made::new("resnet20-cifar10").record()]).is_empty());
+    }
+
+    /// Returns the published series next to a group that trained for this number of epochs.
+    fn series(workload: &str, axis: SweepAxis, drawn: &Drawn, epochs: u64) -> Vec<Series> {
+        let records = [Made::new(workload).steps(600 * epochs).record()];
+        let groups = groups(&records);
+        published_series(workload, axis, drawn, &groups.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn published_batch_sizes_are_drawn() {
+        let found = series("torch-mnist", SweepAxis::BatchSize, &ACCURACY, 12);
+        let batches: Vec<f64> = found[0].strands[0].points.iter().map(|point| point.x).collect();
+        assert_eq!(batches, [10.0, 100.0, 1000.0, 10_000.0], "{found:?}");
+        assert!(found[0].name.contains("Intel Xeon E5-1620") && found.len() <= MAX_PUBLISHED, "{}", found[0].name);
+    }
+
+    #[test]
+    fn other_lengths_are_not_drawn() {
+        assert!(series("torch-mnist", SweepAxis::BatchSize, &ACCURACY, 1).is_empty());
+        assert!(series("caffe-mnist", SweepAxis::FedDevices, &TRAINING, 1).is_empty());
+        assert!(!series("torch-mnist", SweepAxis::BatchSize, &EPOCH, 1).is_empty());
+    }
+
+    #[test]
+    fn published_threads_are_drawn_if_known() {
+        let found = series("caffe-mnist", SweepAxis::Threads, &EPOCH, 1);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].strands[0].points[0], Point::new(4.0, 617.59 / 10.67));
+        assert!(series("resnet20-cifar10", SweepAxis::Threads, &EPOCH, 1).is_empty());
+        assert!(series("caffe-mnist", SweepAxis::Threads, &RATE, 1).is_empty());
+    }
+}

@@ -1,0 +1,138 @@
+//! Unrounded values in named columns, for programs.
+
+use std::borrow::Cow;
+
+use serde::{Serialize, Serializer};
+
+use crate::table::csv::write_line;
+
+/// Value in a table row.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Cell<'a> {
+    Empty,
+    Text(Cow<'a, str>),
+    Whole(u64),
+    Number(f64),
+    Flag(bool),
+    /// Seconds since 1970 UTC.
+    Moment(f64),
+}
+
+impl Cell<'_> {
+    pub fn into_owned(self) -> Cell<'static> {
+        match self {
+            Self::Empty => Cell::Empty,
+            Self::Text(text) => Cell::Text(text.into_owned().into()),
+            Self::Whole(whole) => Cell::Whole(whole),
+            Self::Number(number) => Cell::Number(number),
+            Self::Flag(flag) => Cell::Flag(flag),
+            Self::Moment(moment) => Cell::Moment(moment),
+        }
+    }
+}
+
+impl<'a> From<&'a str> for Cell<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<String> for Cell<'_> {
+    fn from(text: String) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<f64> for Cell<'_> {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<u64> for Cell<'_> {
+    fn from(whole: u64) -> Self {
+        Self::Whole(whole)
+    }
+}
+
+impl From<u32> for Cell<'_> {
+    fn from(whole: u32) -> Self {
+        Self::Whole(whole.into())
+    }
+}
+
+impl From<usize> for Cell<'_> {
+    fn from(count: usize) -> Self {
+        Self::Whole(count as u64)
+    }
+}
+
+impl From<bool> for Cell<'_> {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Cell<'_> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Empty, Into::into)
+    }
+}
+
+/// Rows of values, each with the length of `columns`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sheet {
+    pub columns: Vec<String>,
+    pub rows: Vec<Vec<Cell<'static>>>,
+}
+
+impl Sheet {
+    pub fn new(columns: &[&str]) -> Self {
+        Self { columns: columns.iter().map(|&column| column.to_owned()).collect(), rows: Vec::new() }
+    }
+
+    /// Returns the sheet as CSV with a header line.
+    pub fn csv(&self) -> String {
+        let mut text = String::new();
+        write_line(&mut text, self.columns.iter().map(|name| name.as_str().into()));
+        self.rows.iter().for_each(|row| write_line(&mut text, row.iter().cloned()));
+        text
+    }
+
+    /// Returns a JSON document per row, one per line.
+    ///
+    /// # Errors
+    /// Never in practice, because all values have JSON.
+    pub fn json_lines(&self) -> serde_json::Result<String> {
+        let line = |row: &Vec<_>| serde_json::to_string(&NamedCells { names: &self.columns, row });
+        Ok(self.rows.iter().map(line).collect::<Result<Vec<_>, _>>()?.join("\n"))
+    }
+}
+
+/// Row with its names, in column order, which a map would not preserve.
+struct NamedCells<'a> {
+    names: &'a [String],
+    row: &'a [Cell<'static>],
+}
+
+impl Serialize for NamedCells<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.names.iter().zip(self.row))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_quoted_and_numbers_are_whole() {
+        let mut sheet = Sheet::new(&["a, b", "c"]);
+        sheet.rows.push(vec!["=1+1 \"x\"".into(), Cell::Number(0.1 + 0.2)]);
+        sheet.rows.push(vec!["=1".into(), Cell::Empty]);
+        assert_eq!(sheet.csv(), "\"a, b\",c\n\"'=1+1 \"\"x\"\"\",0.30000000000000004\n'=1,\n");
+        let lines = "{\"a, b\":\"=1+1 \\\"x\\\"\",\"c\":0.30000000000000004}\n{\"a, b\":\"=1\",\"c\":null}";
+        assert_eq!(sheet.json_lines().unwrap(), lines);
+    }
+}
