@@ -149,7 +149,7 @@ impl Filters {
             browser,
             system,
             client: client.as_deref().and_then(ClientKind::named),
-            tier: tier.as_deref().and_then(Tier::from_name),
+            tier: tier.as_deref().and_then(Tier::named),
             since: text(SINCE),
             until: text(UNTIL),
             ..ListRuns::default()

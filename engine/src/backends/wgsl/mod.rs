@@ -140,7 +140,7 @@ impl WgslBackend {
         let mut choices = self.choices.take();
         let (device, clock) = (Rc::clone(&self.device), Rc::clone(&self.clock));
         let trainer = WgslTrainer::new(device, clock, &mut choices, job, setup).await;
-        let was_tuned = trainer.as_ref().is_ok_and(|trainer| trainer.preparation().tuning_seconds.is_some());
+        let was_tuned = trainer.as_ref().is_ok_and(|trainer| trainer.facts().tuning_seconds.is_some());
         if let (Some(keeper), true) = (&self.keeper, was_tuned) {
             keeper.keep(&choices_key(&self.device), &choices.text());
         }

@@ -242,7 +242,7 @@ fn flops(cell: &Cell) -> Option<f64> {
     let workload = run.network().ok()?;
     let samples = engine::data_set(workload.data_set)?.train.samples;
     let batch_size = run.spec.batch_size.unwrap_or(workload.batch_size);
-    let batches = workload.batches(samples, batch_size, run.spec.seed).ok()?;
+    let batches = workload.batches(samples, batch_size).ok()?;
     let steps = match run.spec.length {
         Some(Length::Epochs(epochs)) => batches.steps_of_epochs(epochs.get()),
         Some(Length::Steps(steps)) => steps.get(),
