@@ -278,10 +278,11 @@ fn two_devices_that_share_each_batch_reproduce_every_trace() {
 }
 
 #[test]
-fn compatibility_mode_reproduces_a_trace() {
+#[ignore = "computes every golden trace"]
+fn compatibility_mode_reproduces_every_trace() {
     let Some(backend) = open_wgsl(|opening| opening.without = vec![Feature::Core]) else { return };
     assert!(backend.adapter().compatibility);
-    reproduces(backend.as_ref(), vec![small_perceptron()], 1e-5, ALL);
+    reproduces(backend.as_ref(), traces(), 1e-5, FEW);
 }
 
 /// For the networks of costly traces, a test of the trainer compares streamed batches with resident data bit for bit.
