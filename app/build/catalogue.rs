@@ -72,9 +72,13 @@ fn read_language(folder: &Path, language: &str) -> Result<BTreeMap<String, Text>
     let unreadable = |error| format!("app/locales/{language} cannot be read: {error}");
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let file = entry.map_err(unreadable)?.path();
+        // Editors and systems leave other files here, such as `.DS_Store`.
+        if file.extension().is_none_or(|ending| ending != "ftl") {
+            continue;
+        }
         let group = file.file_stem().unwrap_or_default().to_string_lossy();
         let place = format!("app/locales/{language}/{group}.ftl");
-        let source = fs::read_to_string(&file).map_err(unreadable)?;
+        let source = fs::read_to_string(&file).map_err(|error| format!("{place} cannot be read: {error}"))?;
         read_file(&source, &group, &mut texts).map_err(|problem| format!("{place}{problem}"))?;
     }
     Ok(texts)

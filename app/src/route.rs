@@ -60,7 +60,7 @@ pub enum Route {
     Document {
         name: String,
     },
-    /// Deletion of something; the secret is in the fragment, which browsers do not send to the server.
+    /// Deletion of a run or a comparison; the secret is in the fragment, which browsers do not send to the server.
     Delete {
         thing: Thing,
         id: String,

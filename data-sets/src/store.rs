@@ -125,7 +125,7 @@ impl Store {
     }
 
     /// # Errors
-    /// With what is wrong with the file.
+    /// The reason the file is not good.
     pub(crate) fn verify(&self, file: &DataFile) -> Result<()> {
         let opened = File::open(self.folder.join(&file.file)).context("cannot be read")?;
         let (expected, found) = (file.bytes, opened.metadata()?.len());

@@ -1,6 +1,7 @@
 //! Child processes, which may crash, hang or be interrupted.
 
 use std::collections::VecDeque;
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -45,13 +46,14 @@ pub(crate) enum How {
 
 impl Child {
     /// Starts this program with these arguments, and only JSON on standard output.
-    pub(crate) fn start_cell(arguments: &[String]) -> io::Result<Self> {
+    pub(crate) fn start_cell(arguments: &[impl AsRef<OsStr>]) -> io::Result<Self> {
         let mut command = this_program()?;
         command.args(arguments).args(["--json", "-", "--ends-with-input"]);
         // Ctrl-C on a terminal goes to the study, which then ends the run.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        tracing::info!("cell: native-runner {}", arguments.join(" "));
+        let words: Vec<_> = arguments.iter().map(|word| word.as_ref().to_string_lossy()).collect();
+        tracing::info!("cell: native-runner {}", words.join(" "));
         Self::start(command)
     }
 

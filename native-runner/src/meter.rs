@@ -76,6 +76,10 @@ impl ResourceMeter for MachineMeter {
             loop {
                 memory.extend(system.as_mut().and_then(resident_bytes));
                 samples.push(sensors.sample(start.elapsed().as_secs_f64()));
+                if samples.len() >= 64 * Resources::MAX_SAMPLES {
+                    // Long runs need little memory.
+                    samples = samples.into_iter().step_by(2).collect();
+                }
                 if stopped.recv_timeout(SAMPLING_INTERVAL) != Err(RecvTimeoutError::Timeout) {
                     memory.extend(system.as_mut().and_then(resident_bytes));
                     samples.push(sensors.sample(start.elapsed().as_secs_f64()));

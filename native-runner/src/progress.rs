@@ -312,6 +312,9 @@ impl StudyProgress {
 
     pub(crate) fn heard(&mut self, line: &str) {
         let line = line.trim();
+        if line.is_empty() {
+            return;
+        }
         self.progress.say_now_and_then(&format!("  {line}"));
         self.progress.show(None, line.to_owned());
     }

@@ -167,7 +167,7 @@ pub fn thin_curve(points: &[CurvePoint], max_points: usize) -> Vec<CurvePoint> {
         let steps = point.step.saturating_sub(before) as f64;
         before = point.step;
         match drawn.last_mut() {
-            Some(last) if in_last < together || steps < MIN_POINT_SHARE * last_steps / in_last as f64 => {
+            Some(last) if in_last < together || steps < MIN_POINT_SHARE * last_steps / in_last.min(together) as f64 => {
                 last_steps += steps;
                 let share = if last_steps > 0.0 { steps / last_steps } else { 1.0 };
                 let mean = |old: f64, new: f64| old + (new - old) * share;

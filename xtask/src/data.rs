@@ -23,7 +23,8 @@ pub(crate) fn prepare(store: &Store, refetch: bool) -> Result<()> {
     setup::system(setup::Wanted { download: store.needs_download(), ..setup::Wanted::default() })?;
     say::step("Verifying", format!("the data sets in {}", store.folder().display()));
     let made = store.ensure(refetch)?;
-    say::step("Data", format!("{} files verified, {made} of them new", store.files()));
+    let new = if made > 0 { format!(", {made} of them new") } else { String::new() };
+    say::step("Data", format!("{} files verified{new}", store.files()));
     Ok(())
 }
 

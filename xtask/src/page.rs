@@ -110,7 +110,7 @@ fn trunk() -> Result<PathBuf> {
     Ok(trunk)
 }
 
-/// Adds the arguments of the hooks that build the worker with Burn and add it to the page.
+/// Adds the arguments with which the hooks build the worker with Burn and add it to the page.
 pub(crate) fn add_burn<'a>(top: &Path, command: &'a mut Command) -> &'a mut Command {
     command.arg("burn").arg(folder(top))
 }

@@ -1,5 +1,6 @@
 //! Compares each backend with the plain reference, each in a child process because drivers crash.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use engine::{AdapterChoice, BACKENDS, BackendDefinition, DataSource, EngineError
 use results::{Adapter, Correctness, Outcome, RunRecord, WorkloadRecord};
 use serde_json::json;
 
-use crate::child::Child;
+use crate::child::{Child, How};
 use crate::data_folder::DataFolder;
 use crate::doctor::{Circumstances, DoctorArgs, Finding, Severity};
 
@@ -144,24 +145,26 @@ fn try_out(
     let DoctorArgs { data, trace_seconds, .. } = circumstances.arguments;
     let workload = small_workload(&mut DataFolder::new(data));
     let words = ["--backend", backend.name, "--workload", workload, "--steps", "1", "--seed", "1"];
-    let mut words = words.map(str::to_owned).to_vec();
-    let folder = |folder: &Option<PathBuf>| folder.as_ref().map(|folder| folder.display().to_string());
+    let mut words = words.map(OsString::from).to_vec();
+    let folder = |folder: &Option<PathBuf>| folder.clone().map(OsString::from);
     let options = [
-        ("--adapter", place(circumstances, adapter)),
+        ("--adapter", place(circumstances, adapter).map(OsString::from)),
         ("--data", folder(&data.folder)),
         ("--babi", folder(&data.babi)),
     ];
-    words.extend(options.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?])).flatten());
+    words.extend(options.into_iter().filter_map(|(name, value)| Some([name.into(), value?])).flatten());
     let answer = run(&words, Duration::from_secs_f64(*trace_seconds));
     judge_run(untried(circumstances, backend, adapter), answer)
 }
 
-/// Runs one step as a cell of a study does, which first compares the backend with the plain reference.
-fn run(words: &[String], limit: Duration) -> Result<Answer, String> {
+/// Trains one step and tests as a cell of a study does, which first compares the backend with the plain reference.
+fn run(words: &[OsString], limit: Duration) -> Result<Answer, String> {
     let child = Child::start_cell(words).map_err(|error| error.to_string())?;
     let ended = child.wait(Some(limit), &|| false, &mut |_| ()).map_err(|error| error.to_string())?;
     let ended = ended.expect("nothing interrupts it");
-    let record = serde_json::from_str::<RunRecord>(&ended.stdout).ok();
+    // A driver may also crash after the result. Windows reports that as a status outside this range.
+    let has_crashed = !matches!(ended.how, How::Status { code: Some(0..=255), .. });
+    let record = serde_json::from_str::<RunRecord>(&ended.stdout).ok().filter(|_| !has_crashed);
     let answer = record.and_then(|record| {
         let WorkloadRecord { workload, outcome, correctness, .. } = record.workloads.into_iter().next()?;
         let (adapter, seconds) = (record.device.adapter, record.provenance.wall_seconds);
@@ -184,7 +187,7 @@ fn judge_run(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding) {
     let Answer { adapter, workload, seconds, outcome, correctness } = match answer {
         Ok(answer) => answer,
         Err(how) => {
-            let sentence = format!("{backend} on {} failed to answer: {how}.", trial.device);
+            let sentence = format!("{backend} on {} gave no result: {how}.", trial.device);
             let details = json!({ "backend": backend, "adapter_index": adapter_index, "ended": how });
             return failed(trial, sentence, details);
         }
@@ -198,7 +201,7 @@ fn judge_run(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding) {
     let disagreement = correctness.as_ref().and_then(Correctness::disagreement);
     match (outcome, disagreement) {
         (Outcome::Completed, None) => {
-            let what = format!("the first steps of {workload}, in {seconds:.1} s");
+            let what = format!("the first steps of {workload}; the run took {seconds:.1} s");
             let sentence = format!("{backend} on {device} agrees with the reference: {what}.");
             (Trial { outcome: TrialOutcome::Right, ..trial }, Finding::fine("trace", sentence).with_details(details))
         }
@@ -277,7 +280,7 @@ mod tests {
         for (software, severity) in [(false, Severity::Problem), (true, Severity::Warning)] {
             let (failed, finding) = judged(software, Err("it was ended by SIGSEGV".to_owned()));
             assert_eq!((failed.outcome, finding.severity), (TrialOutcome::Failed, severity));
-            assert_eq!(finding.sentence, "wgsl on Some GPU failed to answer: it was ended by SIGSEGV.");
+            assert_eq!(finding.sentence, "wgsl on Some GPU gave no result: it was ended by SIGSEGV.");
         }
     }
 

@@ -372,7 +372,7 @@ pub(crate) struct DoctorArgs {
     /// Write the report as JSON; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Data and output")]
     pub(crate) json: Option<JsonTarget>,
-    /// List the adapters as JSON: a child process of the doctor
+    /// List the adapters as JSON, for the doctor that started this process
     #[arg(long, hide = true)]
     pub(crate) list_adapters: bool,
 }

@@ -397,6 +397,8 @@ mod tests {
     #[test]
     fn options_replace_the_studys_own_values() {
         let definition = Definition::parse(SMALL).unwrap();
+        let Matrix { backends, seeds, .. } = &definition.matrix[0];
+        assert_eq!((backends[0].0.as_str(), seeds.as_slice()), (BACKENDS[0].name, [1].as_slice()), "the defaults");
         assert_eq!(definition.clone().on(&[], &[], &[]).with_networks_of(&[]), definition);
         let other = definition.on(&["burn-flex".to_owned()], &["cpu".to_owned()], &[]);
         let other = other.with_networks_of(&["a/mine.toml".into(), "other.json".into()]);

@@ -19,6 +19,15 @@ fn figures(comparison: &Comparison, row: usize) -> &results::comparison::Figures
 }
 
 #[test]
+fn runs_from_one_seed_count_once_in_accuracies() {
+    let records = [run("a", 1, 2.0, 0.90), run("a", 1, 2.0, 0.92), run("a", 2, 2.0, 0.97)];
+    let comparison = compare(WORKLOAD, &records, &[]);
+    let of = figures(&comparison, 0);
+    assert!((of.accuracy.unwrap() - 0.94).abs() < 1e-12);
+    assert!((of.accuracy_deviation.unwrap() - 0.03 * 2.0_f64.sqrt()).abs() < 1e-12);
+}
+
+#[test]
 fn times_have_ratios_to_the_fastest() {
     let records = [
         run("slow", 1, 6.0, 0.97),

@@ -288,7 +288,8 @@ fn cut(name: &str, max: usize) -> String {
 /// Number of colors; the style sheet has a variable for each one.
 const COLORS: usize = 8;
 const DASHES: [&str; COLORS] = ["none", "7 3", "2 3", "9 3 2 3", "5 2", "12 4", "1 2", "3 3 9 3"];
-/// Marks as closed outlines around the center: number of corners, turn of the first one, and its radii in turns.
+/// Marks as closed outlines around the center: number of corners, turn of the first one, and the radii that the
+/// corners alternate between.
 const MARKS: [(u32, f64, &[f64]); COLORS] = [
     (12, 0.0, &[1.0]),
     (4, 0.125, &[1.27]),

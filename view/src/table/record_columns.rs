@@ -154,5 +154,8 @@ mod tests {
         unique.dedup();
         assert_eq!(unique.len(), names.len());
         assert!(DICTIONARY.iter().all(|[_, _, meaning]| !meaning.is_empty() && !meaning.contains('"')));
+        let line = |entry: &[String; 3]| entry.each_ref().map(|cell| results::csv::cell(cell)).join(",") + "\n";
+        let quoted: String = DICTIONARY.iter().map(line).collect();
+        assert_eq!(include_str!("../../../docs/columns.csv"), format!("name,unit,meaning\n{quoted}"));
     }
 }

@@ -250,27 +250,30 @@ fn cells(of: &Compared<'_>, line: &Line) -> Vec<(String, Cell<'static>)> {
         add(&format!("{name}_unsteady"), side.map(|side| side.unsteady).into());
         add(&format!("{name}_reached_target"), side.map(|side| side.reached_target).into());
     }
-    let mut add_change = |id: &str, both: [Option<f64>; 2], ratio: Option<Estimate>| {
+    let change = |id: &str, both: [Option<f64>; 2], ratio: Option<Estimate>| -> [(String, Cell<'static>); 5] {
         let interval = ratio.and_then(|ratio| ratio.interval);
-        add(&format!("baseline_{id}"), both[0].into());
-        add(&format!("candidate_{id}"), both[1].into());
-        add(&format!("{id}_ratio"), ratio.map(|ratio| ratio.value).into());
-        add(&format!("{id}_ratio_low"), interval.map(|of| of.low).into());
-        add(&format!("{id}_ratio_high"), interval.map(|of| of.high).into());
+        [
+            (format!("baseline_{id}"), both[0].into()),
+            (format!("candidate_{id}"), both[1].into()),
+            (format!("{id}_ratio"), ratio.map(|ratio| ratio.value).into()),
+            (format!("{id}_ratio_low"), interval.map(|of| of.low).into()),
+            (format!("{id}_ratio_high"), interval.map(|of| of.high).into()),
+        ]
     };
     let rates = line.throughput.map_or([None; 2], |of| [Some(of.baseline), Some(of.candidate)]);
-    add_change("samples_per_second", rates, line.throughput.map(|of| of.ratio));
-    for (index, quantity) in QUANTITIES.iter().enumerate() {
-        let change = line.changes.get(index);
-        let both = change.map_or([None; 2], |of| [of.baseline, of.candidate]);
-        add_change(quantity.id, both, change.and_then(|of| of.ratio));
-    }
+    cells.extend(change("samples_per_second", rates, line.throughput.map(|of| of.ratio)));
     let accuracy = line.accuracy.as_ref();
+    let mut add = |name: &str, cell: Cell<'static>| cells.push((name.to_owned(), cell));
     add("baseline_accuracy", accuracy.map(|of| of.baseline).into());
     add("candidate_accuracy", accuracy.map(|of| of.candidate).into());
     add("accuracy_difference", accuracy.map(|of| of.difference).into());
     add("accuracy_difference_explained", accuracy.and_then(|of| of.allowance).map(|of| of.difference).into());
     add("accuracy_verdict", accuracy.map(|of| of.verdict.name()).into());
+    for (index, quantity) in QUANTITIES.iter().enumerate() {
+        let of = line.changes.get(index);
+        let both = of.map_or([None; 2], |of| [of.baseline, of.candidate]);
+        cells.extend(change(quantity.id, both, of.and_then(|of| of.ratio)));
+    }
     cells
 }
 

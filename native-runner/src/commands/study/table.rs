@@ -213,7 +213,7 @@ struct Listed<'a> {
     would_run: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     obstacle: Option<String>,
-    /// Operations of the training, from shapes; absent for kernels, and if the length is in seconds.
+    /// Operations of the training, from shapes; null for kernels, and if the length is in seconds.
     flops: Option<f64>,
 }
 

@@ -13,6 +13,7 @@ const MAX_CURVES: usize = 8;
 const MAX_POINTS: usize = 200;
 /// Smallest ratio of curve lengths that is drawn in decades of time.
 const MIN_DECADES_RATIO: f64 = 6.0;
+
 #[derive(Clone, Copy)]
 enum CurveAxis {
     Seconds,

@@ -6,7 +6,7 @@ mod sweeps;
 mod workload;
 
 use results::summary::MeasuredWorkload;
-use results::{Adapter, IN_COMPATIBILITY_MODE, Outcome, Provenance};
+use results::{Adapter, IN_COMPATIBILITY_MODE, Outcome, Provenance, WorkloadRecord};
 
 use crate::report::finding::{Finding, Kind};
 use crate::report::findings::{RULES, cautions};
@@ -241,7 +241,9 @@ fn runs(gathered: &GatheredRuns<'_>) -> Option<Section> {
     table.sheet = Sheet::new(&exported.iter().map(|column| column.name).collect::<Vec<_>>());
     for RunLine { run, place, scale, .. } in &rows {
         let local = LocalRun { place, record: run.record, scale: *scale };
-        let cells = exported.iter().map(|column| column.values.cell(&local, run.workload).into_owned());
+        // The summary stored in the record is not read.
+        let workload = WorkloadRecord { summary: run.summary.clone(), ..run.workload.clone() };
+        let cells = exported.iter().map(|column| column.values.cell(&local, &workload).into_owned());
         table.sheet.rows.push(cells.collect());
     }
     let mut blocks = vec![Block::Table(table)];

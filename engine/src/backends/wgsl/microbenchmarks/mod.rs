@@ -119,36 +119,11 @@ fn products(suite: Suite, emulated: bool) -> Vec<LayerPass> {
     }
 }
 
-/// Number of measurements and memory use of a suite, predicted from the sizes alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outline {
-    /// Number of device peaks, which have no budget.
-    pub peaks: usize,
-    /// Number of entries that a kernel supports and that fit into the memory budget. Some of them may exceed the time
-    /// limit.
-    pub entries: usize,
-    /// Distinct sizes, in the order of measurement.
-    pub sizes: Vec<String>,
-    /// Largest total size of the buffers of a single measurement.
-    pub most_bytes: u64,
-}
-
-/// Predicts the measurements of `suite` with this memory budget per entry.
-pub fn outline(suite: Suite, budget_bytes: u64) -> Outline {
-    let products = products(suite, false);
-    let mut sizes: Vec<String> = products.iter().map(|product| product.size.clone()).collect();
+/// Returns the distinct sizes of a suite, in the order of measurement.
+pub fn sizes(suite: Suite) -> Vec<String> {
+    let mut sizes: Vec<String> = products(suite, false).into_iter().map(|product| product.size).collect();
     sizes.dedup();
-    let possible = products.iter().filter(|product| product.impossible.is_none());
-    let bytes = possible.map(|product| product.buffers().sum::<u64>());
-    let fitting: Vec<u64> = bytes.filter(|bytes| *bytes <= budget_bytes).collect();
-    let kinds = peaks::wanted(&[suite]);
-    let of_peaks = kinds.iter().map(|kind| kind.most_bytes());
-    Outline {
-        peaks: kinds.len(),
-        entries: fitting.len(),
-        sizes,
-        most_bytes: of_peaks.chain(fitting.iter().copied()).max().unwrap_or(0),
-    }
+    sizes
 }
 
 #[cfg(test)]

@@ -72,16 +72,6 @@ impl PeakKind {
         *place = Some(peak);
     }
 
-    /// Returns the maximum total size of the buffers. The best variant so far stays allocated while another is tried.
-    pub(super) fn most_bytes(self) -> u64 {
-        match self {
-            Self::Arithmetic => 2 * 16 * FMA_INVOCATIONS.iter().copied().map(u64::from).max().unwrap_or(0),
-            Self::Copy => 4 * ARRAY_BYTES,
-            Self::Read => 2 * ARRAY_BYTES,
-            Self::Launches | Self::RoundTrip => 16 * 64,
-        }
-    }
-
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Arithmetic => "Arithmetic, fused multiply-adds",

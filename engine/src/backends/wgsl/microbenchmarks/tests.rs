@@ -161,17 +161,6 @@ fn cancelled_runs_keep_finished_measurements() {
 }
 
 #[test]
-fn memory_budget_skips_larger_sizes_but_lists_them() {
-    let (all, some) = (outline(Suite::Gemm, u64::MAX), outline(Suite::Gemm, 100 << 20));
-    assert_eq!((all.entries, all.sizes.len(), all.peaks), (3 * 13, 13, 1));
-    assert_eq!(some.sizes, all.sizes);
-    assert!(some.entries < all.entries && some.entries > 0, "{} of {}", some.entries, all.entries);
-    assert!(some.most_bytes <= 100 << 20 && all.most_bytes > 100 << 20);
-}
-
-#[test]
-fn peaks_alone_have_no_entries() {
-    let memory = outline(Suite::Memory, 1);
-    assert_eq!((memory.entries, memory.peaks, memory.sizes.len()), (0, 2, 0));
-    assert!(memory.most_bytes >= 2 * (512 << 20), "copying needs two arrays");
+fn matrix_products_have_thirteen_sizes() {
+    assert_eq!(sizes(Suite::Gemm).len(), 13);
 }
