@@ -11,8 +11,9 @@ fn main() -> io::Result<()> {
         println!("cargo::rerun-if-changed={folder}");
         let to = Path::new(&out).join(folder);
         fs::create_dir_all(&to)?;
-        for entry in fs::read_dir(folder)? {
-            let path = entry?.path();
+        let mut paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+        paths.sort();
+        for path in paths {
             let Some(name) = path.file_name().filter(|_| path.extension().is_some_and(|end| end == "wgsl")) else {
                 continue;
             };
@@ -41,16 +42,17 @@ fn rust_block(source: &str, structure: &str) -> Option<String> {
         name => SHARED.contains(&name).then_some(name)?,
     };
     let name = name.split(|c: char| !c.is_alphanumeric()).next()?;
-    let mut block = format!("\n/// `{name}`: a structure of the kernels.\npub struct {name} {{\n");
+    let mut block = format!("\n/// Structure `{name}` of the WGSL files, which describe it.\npub struct {name} {{\n");
     let mut reserved = 0;
     for line in fields.lines().map(str::trim) {
-        if let Some(comment) = line.strip_prefix("//") {
-            block += &format!("///{comment}\n");
-        } else if line.starts_with("reserved") {
+        if line.starts_with("reserved") {
             reserved += 1;
-        } else {
-            block += &reserved_field(&mut reserved);
-            block += &format!("pub {}\n", line.replace("vec4<f32>", "[f32; 4]"));
+            continue;
+        }
+        block += &reserved_field(&mut reserved);
+        match line.strip_prefix("//") {
+            Some(comment) => block += &format!("///{comment}\n"),
+            None => block += &format!("pub {}\n", line.replace("vec4<f32>", "[f32; 4]")),
         }
     }
     Some(block + &reserved_field(&mut reserved) + "}\n")

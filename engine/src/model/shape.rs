@@ -114,7 +114,7 @@ impl Model {
             Layer::Gru { units, activation, .. } | Layer::SimpleRnn { units, activation, .. } => {
                 // Only the output is kept, so the slope must follow from it.
                 if !matches!(activation, Activation::Tanh | Activation::Relu) {
-                    return Err(impossible("the activation of a recurrent layer is `tanh` or `relu`".to_owned()));
+                    return Err(impossible("the activation of a recurrent layer must be `tanh` or `relu`".to_owned()));
                 }
                 Shape::new(1, input.height, units)
             }

@@ -166,7 +166,7 @@ mod tests {
         for (schedule, factors) in cases {
             for &(update, expected) in factors {
                 let found = schedule.factor(update, 100);
-                assert!((found - expected).abs() < 1e-12, "{schedule:?} at {update}: {found}");
+                assert!((found - expected).abs() < 1e-15, "{schedule:?} at {update}: {found}");
             }
         }
         let inverse = Schedule::Inverse { gamma: 0.0001, power: 0.75 };

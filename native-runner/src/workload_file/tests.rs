@@ -125,7 +125,7 @@ fn layer_that_does_not_fit_is_shown_with_shapes() {
         (
             &["{ gru = { units = 4, activation = \"gelu\" } }"],
             "line 6, column 35",
-            "the activation of a recurrent layer is `tanh` or `relu`",
+            "the activation of a recurrent layer must be `tanh` or `relu`",
         ),
         (&["{ simple_rnn = { units = 0 } }"], "line 6, column 26", "must be from 1"),
         (&[drop], "line 6", "`dropout` cannot read the samples"),

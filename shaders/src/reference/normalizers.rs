@@ -320,6 +320,18 @@ mod tests {
     use super::*;
     use crate::params::SumParts;
 
+    #[test]
+    fn parts_of_a_layer_norm_gradient_add_up_to_the_whole() {
+        let sizes = LayerNorm { rows: 2, tokens: 3, channels: 5, stored_channels: 5, ..LayerNorm::default() };
+        let whole = LayerNorm { tokens_per_part: 6, part_stride: 12, bias_offset: 6, ..sizes };
+        let (x, dy, saved) = (numbers(30, 1), numbers(30, 2), numbers(12, 3));
+        let (mut expected, mut parts, mut sum) = (vec![0.0; 12], vec![0.0; 24], vec![0.0; 12]);
+        layer_norm_weight_gradient(&whole, &x, &dy, &saved, &mut expected);
+        layer_norm_weight_gradient(&LayerNorm { tokens_per_part: 4, ..whole }, &x, &dy, &saved, &mut parts);
+        sum_parts(&SumParts { elements: 12, parts: 2, ..SumParts::default() }, &parts, &mut sum);
+        assert!(sum.iter().zip(&expected).all(|(sum, expected): (&f64, &f64)| (sum - expected).abs() < 1e-14));
+    }
+
     fn local_response() -> LocalResponse {
         let (radius, bias, alpha, beta) = (2, 1.5, 0.3, 0.75);
         LocalResponse { rows: 2, pixels: 3, stored_channels: 7, radius, bias, alpha, beta, ..LocalResponse::default() }

@@ -33,7 +33,7 @@ pub(crate) struct Faulty {
 impl Faulty {
     pub(crate) fn new(fault: Fault, from_batch_size: u32) -> Self {
         let reference = ReferenceBackend::new();
-        // The reference itself is not checked.
+        // A comparison of steps does not check the reference itself.
         let facts = BackendFacts { name: "faulty", ..reference.facts().clone() };
         Self { reference, facts, fault, from_batch_size }
     }

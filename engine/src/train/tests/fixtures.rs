@@ -288,7 +288,7 @@ impl BreaksDown {
     pub(crate) fn with(name: &'static str, error: fn() -> EngineError) -> Self {
         let reference = ReferenceBackend::new();
         let warnings = vec![Warning::Untuned { backend: "breaks-down".to_owned() }];
-        let facts = BackendFacts { warnings, repeats_itself: false, ..reference.facts().clone() };
+        let facts = BackendFacts { name: "breaks-down", warnings, repeats_itself: false, ..reference.facts().clone() };
         Self { reference, facts, name, error, recovers: true }
     }
 

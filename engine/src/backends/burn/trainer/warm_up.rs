@@ -68,7 +68,7 @@ async fn use_other_sizes(trainer: &mut impl Rehearsing) -> Result<(), EngineErro
     Ok(())
 }
 
-/// Trains until the step time settles, up to a limit. Returns if it has settled, and the number of steps.
+/// Trains until the step time settles, up to a limit. Returns true if it settled, and the number of steps.
 async fn settle(trainer: &mut impl Rehearsing, clock: &dyn Clock) -> Result<(bool, u32), EngineError> {
     let start = clock.now_seconds();
     let mut seconds = Vec::new();

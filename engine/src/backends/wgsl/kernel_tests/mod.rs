@@ -436,8 +436,6 @@ fn kernels_match_their_twins_with_every_subgroup_size() {
             .arg("subgroups_have_one_lane_per_32_vector_bits")
             .env(VECTOR_WIDTH, width.to_string())
             .env(ONLY_SUBGROUPS, "1")
-            // Compiling takes longest, and half of that is for optimizations.
-            .env("GALLIVM_PERF", "nopt")
             .output()
             .unwrap();
         let said = String::from_utf8_lossy(&output.stdout);

@@ -34,8 +34,9 @@ const MATRIX_SIZES: [(u32, u32, u32); 13] = [
 pub(super) fn matrix_products(emulated: bool) -> Vec<LayerPass> {
     let passes = |(units, rows, inputs)| {
         let size = format!("{units} × {rows} × {inputs}");
-        Pass::ALL
-            .map(|pass| Layer::dense(units, rows, inputs).matrix_product(Suite::Gemm, size.clone(), pass, emulated))
+        Pass::ALL.map(|pass| {
+            MeasuredLayer::dense(units, rows, inputs).matrix_product(Suite::Gemm, size.clone(), pass, emulated)
+        })
     };
     MATRIX_SIZES.into_iter().flat_map(passes).collect()
 }
@@ -82,7 +83,7 @@ const CONVOLUTION_SIZES: [ConvolutionSize; 26] = [
 
 pub(super) fn convolutions(emulated: bool) -> Vec<LayerPass> {
     let passes = |([width, height, channels], samples, filters, kernel, padding, stride): ConvolutionSize| {
-        let layer = Layer { width, height, channels, samples, filters, kernel, padding, stride };
+        let layer = MeasuredLayer { width, height, channels, samples, filters, kernel, padding, stride };
         Pass::ALL.map(|pass| layer.convolution(pass, emulated))
     };
     CONVOLUTION_SIZES.into_iter().flat_map(passes).collect()
@@ -90,7 +91,7 @@ pub(super) fn convolutions(emulated: bool) -> Vec<LayerPass> {
 
 /// A layer y = x ∘ weights + bias, where ∘ is a convolution. A matrix product is a convolution of single pixels.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layer {
+pub(super) struct MeasuredLayer {
     pub(super) width: u32,
     pub(super) height: u32,
     pub(super) channels: u32,
@@ -103,7 +104,7 @@ pub(super) struct Layer {
     pub(super) stride: u32,
 }
 
-impl Layer {
+impl MeasuredLayer {
     /// Creates a dense layer. `inputs` is a multiple of 4.
     pub(super) fn dense(units: u32, rows: u32, inputs: u32) -> Self {
         let pixel =

@@ -15,7 +15,7 @@ use shaders::reference::RecurrentSteps;
 
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::products::Product;
-use super::layers::Layer;
+use super::layers::MeasuredLayer;
 use super::operand::{Operand, PlainSum};
 use super::product::{LayerPass, choose_indices};
 use crate::backends::reference::{recurrent_backward, recurrent_forward};
@@ -117,7 +117,7 @@ impl RecurrentLayer {
         let impossible = (steps == 1).then_some("a single step, from a state of zeros, multiplies nothing");
         if pass == Pass::WeightGradient {
             // A matrix product over all steps.
-            let layer = Layer::dense(self.gate_columns(), sequences * steps, stored_units);
+            let layer = MeasuredLayer::dense(self.gate_columns(), sequences * steps, stored_units);
             return LayerPass { flops, impossible, ..layer.matrix_product(Suite::Rnn, size, pass, emulated) };
         }
         let operands = self.operands(pass);

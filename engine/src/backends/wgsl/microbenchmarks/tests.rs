@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::super::workload_tests::any_device;
 use super::lab::Lab;
-use super::layers::Layer;
+use super::layers::MeasuredLayer;
 use super::operand::{Operand, PlainSum};
 use super::product::{self, LayerPass, ProductRates};
 use super::recurrent::RecurrentLayer;
@@ -63,10 +63,18 @@ fn outcome(device: &Rc<Device>, product: &LayerPass, budget_seconds: f64) -> Out
 
 /// Returns small products of every kind, with partial tiles and several parts.
 fn small_products() -> Vec<LayerPass> {
-    let size =
-        Layer { width: 9, height: 7, channels: 8, samples: 3, filters: 12, kernel: [3, 3], padding: 1, stride: 1 };
-    let strided = Layer { stride: 2, channels: 36, ..size };
-    let narrow = Layer { channels: 3, kernel: [5, 5], padding: 0, ..size };
+    let size = MeasuredLayer {
+        width: 9,
+        height: 7,
+        channels: 8,
+        samples: 3,
+        filters: 12,
+        kernel: [3, 3],
+        padding: 1,
+        stride: 1,
+    };
+    let strided = MeasuredLayer { stride: 2, channels: 36, ..size };
+    let narrow = MeasuredLayer { channels: 3, kernel: [5, 5], padding: 0, ..size };
     let cells = [Cell::Lstm, Cell::Gru(Activation::Relu), Cell::SimpleRnn(Activation::Relu)];
     let passes = Pass::ALL.into_iter().flat_map(|pass| {
         let layers = [size, strided, narrow].map(|layer| layer.convolution(pass, true)).into_iter();
@@ -77,7 +85,7 @@ fn small_products() -> Vec<LayerPass> {
 }
 
 fn matrix_product([units, rows, inputs]: [u32; 3], pass: Pass) -> LayerPass {
-    Layer::dense(units, rows, inputs).matrix_product(Suite::Gemm, String::new(), pass, true)
+    MeasuredLayer::dense(units, rows, inputs).matrix_product(Suite::Gemm, String::new(), pass, true)
 }
 
 #[test]
