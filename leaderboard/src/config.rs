@@ -414,6 +414,13 @@ mod tests {
     }
 
     #[test]
+    fn default_limits_fit_a_classroom_and_open_nothing() {
+        let protection = Protection::default();
+        assert!(protection.announcements_per_hour >= 60 && protection.reading_per_second >= 50);
+        assert!(protection.metrics_listen.is_none() && protection.public_url.is_none());
+    }
+
+    #[test]
     fn an_address_that_is_refused_is_not_repeated() {
         for task in [&["leaderboard"][..], &["leaderboard", "remove", "0123456789abcdef"]] {
             for address in ["postgres://board:1/secret@host/board", "mysql://board:secret@host/board"] {

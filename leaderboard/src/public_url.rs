@@ -12,7 +12,7 @@ const MAX_CHARACTERS: usize = 260;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicUrl(String);
 
-/// The reason why a text is not a server address.
+/// Error of a text that is not a server address.
 const INVALID: &str = "it must have the form https://board.example: http or https and a host, with no path";
 
 impl FromStr for PublicUrl {

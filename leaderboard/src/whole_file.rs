@@ -1,4 +1,5 @@
-//! Files that exist only when complete. A partial file has a hidden name, and is deleted unless it is finished.
+//! Files that exist only when complete. A partial file has a hidden name, and is deleted unless it is finished or the
+//! process is killed.
 
 use std::fs;
 use std::io::{self, Write};
@@ -48,9 +49,9 @@ impl Write for WholeFile {
     }
 }
 
-/// Creates an empty file that only its owner may read, in the folder of `to`.
+/// Creates an empty file that only its owner may read, in the folder of `to`. Its name differs from a snapshot's.
 pub(crate) fn partial(to: &Path) -> io::Result<NamedTempFile> {
-    tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempfile_in(folder_of(to))
+    tempfile::Builder::new().prefix(".leaderboard-").suffix(SUFFIX).tempfile_in(folder_of(to))
 }
 
 fn public_partial(to: &Path) -> io::Result<NamedTempFile> {

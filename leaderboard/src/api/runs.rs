@@ -81,6 +81,8 @@ pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 pub(crate) async fn schema() -> impl IntoResponse {
-    static SCHEMA: LazyLock<String> = LazyLock::new(|| format!("{:#}", schemars::schema_for!(RunRecord).as_value()));
+    static SCHEMA: LazyLock<String> = LazyLock::new(|| {
+        serde_json::to_string_pretty(&schemars::schema_for!(RunRecord)).expect("a schema can be written as JSON")
+    });
     ([(header::CONTENT_TYPE, "application/schema+json")], SCHEMA.as_str())
 }

@@ -7,9 +7,12 @@ use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
 use super::access_path::{AccessPath, Conditions, Key, Order, ScanRange};
 use super::kinds::{KindFilter, Kinds};
-use super::values::{Columns, Statement, as_flag, fields, read, sql};
+use super::values::{Columns, Statement, as_flag, read, sql};
 use super::{Result, Storage};
 use crate::figures::DeviceDescription;
+
+/// Divisor of the scan limit for the first scan. Most pages are full after it.
+const FIRST_PART: u64 = 12;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
@@ -95,13 +98,23 @@ impl Storage {
         let after = query.after.as_ref();
         // One more row shows whether there is a next page.
         let part = (query.skip, query.limit + 1);
-        let until = match plan.scan_limit {
-            Some(most) => last_place(&mut transaction, &conditions, after, most).await?,
-            None => None,
+        let scans = match plan.scan_limit {
+            Some(most) => vec![Some((most / FIRST_PART).max(1)), Some(most)],
+            None => vec![None],
         };
-        let range = ScanRange { after, until: until.as_ref(), limit: bounds.few };
-        let mut rows = conditions.rows(plan.path, range, part, SHOWN).query().fetch_all(&mut *transaction).await?;
-        let is_full = rows.len() as u64 > query.limit;
+        let (mut rows, mut is_full, mut until) = (Vec::new(), false, None);
+        for limit in scans {
+            until = match limit {
+                Some(most) => last_place(&mut transaction, &conditions, after, most).await?,
+                None => None,
+            };
+            let range = ScanRange { after, until: until.as_ref(), limit: bounds.few };
+            rows = conditions.rows(plan.path, range, part, SHOWN).query().fetch_all(&mut *transaction).await?;
+            is_full = rows.len() as u64 > query.limit;
+            if is_full || until.is_none() {
+                break;
+            }
+        }
         rows.truncate(usize::try_from(query.limit)?);
         let next = match (rows.last(), until) {
             (Some(row), _) if is_full => Some((key(row, query.order)?, 0)),
@@ -143,12 +156,24 @@ fn recent_of_device() -> String {
 }
 
 fn run_row(row: &AnyRow) -> Result<RunRow> {
-    let mut fields = fields(row)?;
-    let client: Client = serde_json::from_value(fields["client"].take())?;
-    fields.insert("client".to_owned(), format!("{} {}", client.name, client.version).into());
-    fields.insert("client_kind".to_owned(), client.kind.name().into());
-    fields.insert("operating_system".to_owned(), client.operating_system.into());
-    Ok(serde_json::from_value(fields.into())?)
+    let client: Client = row.json("client_json")?;
+    Ok(RunRow {
+        run_id: row.try_get("run_id")?,
+        workload: row.try_get("workload")?,
+        backend: row.try_get("backend")?,
+        adapter: row.json("adapter_json")?,
+        claimed_name: row.try_get("claimed_name")?,
+        client_kind: client.kind,
+        client: format!("{} {}", client.name, client.version),
+        operating_system: client.operating_system,
+        batch_size: row.whole("batch_size")?,
+        precision: row.word("precision")?,
+        tier: row.word("tier")?,
+        standard: row.flag("standard")?,
+        ranked: row.flag("ranked")?,
+        submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
+        summary: row.json("summary_json")?,
+    })
 }
 
 /// Chooses the first filter that matches few results, or else the order of the list.

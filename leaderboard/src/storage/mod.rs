@@ -38,7 +38,6 @@ pub(crate) use figures::{RatesOfDevice, TableQuery};
 pub(crate) use history::{HistoryPart, PastResult};
 pub(crate) use kinds::KindFilter;
 pub(crate) use list::{Bounds, ListQuery};
-
 pub(crate) use moderation::{Act, Change, ModerationError, Occasion};
 pub(crate) use runs::{Acceptance, NewRun, StandingRun, WorkloadRate};
 pub(crate) use started::Submitter;

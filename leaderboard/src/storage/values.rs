@@ -50,7 +50,7 @@ pub(super) fn read<T: DeserializeOwned>(row: &AnyRow) -> Result<T> {
     Ok(serde_json::from_value(Json::Object(fields(row)?))?)
 }
 
-pub(super) fn fields(row: &AnyRow) -> Result<Map<String, Json>> {
+fn fields(row: &AnyRow) -> Result<Map<String, Json>> {
     let mut fields = Map::new();
     for column in row.columns().iter().filter(|column| !column.name().starts_with('_')) {
         let (name, place) = (column.name(), column.ordinal());

@@ -216,8 +216,9 @@ pub(super) async fn restore(from: &Path, address: &DatabaseAddress) -> Result<St
             }
         })?;
     }
-    let partial = partial(database).map_err(file_error(database))?;
-    fs::copy(from, partial.path()).map_err(file_error(database))?;
+    let mut partial = partial(database).map_err(file_error(database))?;
+    let copied = fs::File::open(from).and_then(|mut backup| io::copy(&mut backup, partial.as_file_mut()));
+    copied.map_err(file_error(database))?;
     if replaced {
         fs::rename(database, &kept).map_err(file_error(&kept))?;
     }

@@ -163,7 +163,13 @@ fn check_target(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
 const TOLERANCE: f64 = 1e-9;
 
 pub(super) fn check_summary(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
-    let (claimed, own) = (json_of(&record.summary), json_of(&summarise(record)));
+    let own = summarise(record);
+    for (name, figure) in [("share_of_peak", own.share_of_peak), ("samples_per_joule", own.samples_per_joule)] {
+        if figure.is_some_and(|figure| !figure.is_finite()) {
+            return path.field(name).refuse("summary_mismatch", "The raw samples give no finite number.");
+        }
+    }
+    let (claimed, own) = (json_of(&record.summary), json_of(&own));
     for name in claimed.keys().chain(own.keys()) {
         let [claimed, own] = [&claimed, &own].map(|summary| summary.get(name).unwrap_or(&Value::Null));
         if !agree(claimed, own) {

@@ -148,10 +148,18 @@ fn every_answer_has_the_security_headers() {
         ]);
         assert!(answer.header("permissions-policy").contains("geolocation=()"));
         let policy = answer.header("content-security-policy");
-        for part in ["default-src 'none'", "connect-src 'self'", "style-src 'self'", "frame-ancestors 'none'"] {
+        for part in [
+            "default-src 'none'",
+            "script-src 'self' 'wasm-unsafe-eval' 'sha256-",
+            "connect-src 'self'",
+            "style-src 'self'",
+            "frame-ancestors 'none'",
+        ] {
             assert!(policy.contains(part), "{policy}");
         }
-        assert!(!policy.contains("unsafe-inline") && !policy.contains("*"), "{policy}");
+        for forbidden in ["unsafe-inline", "'unsafe-eval'", "*"] {
+            assert!(!policy.contains(forbidden), "{policy}");
+        }
     }
 }
 

@@ -146,7 +146,7 @@ impl Client {
     /// Waits until a run is verified.
     #[track_caller]
     pub(crate) fn verdict_of(&self, run_id: &str) -> Verdict {
-        wait_until(|| !self.verdict(run_id).being_verified);
+        wait_within(Duration::from_secs(600), || !self.verdict(run_id).being_verified);
         self.verdict(run_id)
     }
 
@@ -227,12 +227,17 @@ pub(crate) fn unpacked(gzip: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Waits until a condition is true, for at most ten minutes.
+/// Waits until a condition is true, for at most a minute.
 #[track_caller]
 pub(crate) fn wait_until(condition: impl Fn() -> bool) {
+    wait_within(Duration::from_secs(60), condition);
+}
+
+#[track_caller]
+fn wait_within(most: Duration, condition: impl Fn() -> bool) {
     let start = Instant::now();
     while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(600), "the condition is still false after ten minutes");
+        assert!(start.elapsed() < most, "the condition is still false after {most:?}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
