@@ -83,7 +83,14 @@ fn invalid_comparisons_are_refused_with_the_field() {
     let server = TestServer::start();
     let cases: [(fn(&mut SharedComparison), &str, &str); 6] = [
         (|of| of.records.clear(), "too_few", "records"),
-        (|of| of.records.truncate(1), "too_few", "records"),
+        (
+            |of| {
+                of.records.truncate(1);
+                of.refused.clear();
+            },
+            "too_few",
+            "records",
+        ),
         (
             |of| of.records[1].workloads[0].summary.accuracy = Some(0.999),
             "summary_mismatch",

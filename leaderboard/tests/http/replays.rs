@@ -69,6 +69,11 @@ fn a_proven_run_stays_proven_when_its_first_steps_fit() {
     assert_eq!(ranked(&server), 1);
 }
 
+/// Makes a second record of a server differ from the first.
+fn another(record: &mut results::RunRecord) {
+    record.device.claimed_name = Some("Another".to_owned());
+}
+
 #[test]
 fn wrong_first_losses_flag_a_proven_run() {
     let server = rehearsal::server();
@@ -85,7 +90,7 @@ fn wrong_first_losses_flag_a_proven_run() {
     assert_eq!(server.verdict(&run), verdict);
 
     // The decisions of a moderator override replays.
-    let run = server.proven(|_| {});
+    let run = server.proven(another);
     moderated(&server, "hide", &run);
     assert_says(&replayed(&server, &[&run]), &["was proven and is flagged now", "The moderator's decision"]);
     server.assert_unknown(&run);
@@ -171,7 +176,7 @@ fn running_servers_replay_the_queue_for_whoever_waits() {
     wait_until(|| server.verdict(&run_id).tier == Tier::Flagged);
 
     server.restart_with_verifiers(0);
-    let run_id = server.proven(|_| {});
+    let run_id = server.proven(another);
     let said = std::thread::scope(|scope| {
         let told = scope.spawn(|| done(&run(&["replay", &run_id], server.database())));
         wait_until(|| waiting(&server) > 0);
