@@ -203,7 +203,7 @@ pub fn gru_backward<T: Real>(params: &Recurrent, recurrent: &[T], dy: &[T], step
                 gates[block * units + unit] = dx;
                 products[block * units + unit] = dq;
             }
-            *dh = *dh * z;
+            *dh *= z;
         }
     };
     backward(params, recurrent, dy, 3, steps, retreat, |steps| &steps.own);
