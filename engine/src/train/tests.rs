@@ -223,19 +223,19 @@ fn a_network_that_learned_nothing_is_warned_of() {
 fn a_lost_or_unrecoverable_device_returns_the_finished_workloads() {
     let request = request(&WORKLOADS);
     let order = shuffle_workloads(&request);
-    let lost = |name| run(&request, &BreaksDown::with(name, device_lost)).unwrap_err();
-    let unrecoverable = |name| run(&request, &BreaksDown::with(name, out_of_memory).for_good()).unwrap_err();
-    let ends: [(&dyn Fn(&'static str) -> Stopped, fn() -> EngineError); 2] =
-        [(&lost, device_lost), (&unrecoverable, out_of_memory)];
-    for (run, error) in ends {
-        let stopped = run(order[1].name);
+    for (error, recovers) in [(device_lost as fn() -> EngineError, true), (out_of_memory, false)] {
+        let breaks_down = |name| {
+            let backend = BreaksDown::with(name, error);
+            run(&request, &if recovers { backend } else { backend.for_good() }).unwrap_err()
+        };
+        let stopped = breaks_down(order[1].name);
         assert_eq!(stopped.error.to_string(), error().to_string());
         let so_far = stopped.so_far.expect("one workload was finished");
         assert_eq!(so_far.workloads.iter().map(|of| of.workload.as_str()).collect::<Vec<_>>(), [order[0].name]);
         assert_eq!(so_far.workloads[0].outcome, Outcome::Completed);
         let untuned = so_far.warnings.iter().filter(|warning| matches!(warning, Warning::Untuned { .. }));
         assert_eq!(untuned.count(), 1, "what a backend warns of is in the record once");
-        assert!(run(order[0].name).so_far.is_none());
+        assert!(breaks_down(order[0].name).so_far.is_none());
     }
 }
 

@@ -110,7 +110,7 @@ impl Figure {
     /// Creates a figure; `None` if there is nothing to draw.
     pub(crate) fn of_plot(title: String, note: String, plot: Plot) -> Option<Self> {
         let has_points = plot.points().next().is_some();
-        has_points.then(|| Self { title, note, drawing: Drawing::Plot(plot) })
+        has_points.then_some(Self { title, note, drawing: Drawing::Plot(plot) })
     }
 
     /// Creates a figure; `None` if there is nothing to draw.
