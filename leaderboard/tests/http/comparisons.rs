@@ -9,7 +9,7 @@ use results::{ClientKind, Date, Precision, RunRecord};
 
 use crate::support::database::past_run;
 use crate::support::server::{BEGINNING, assert_says, done, failed, run};
-use crate::support::{Answer, Client, TestDatabase, TestServer, record};
+use crate::support::{Answer, Change, Client, TestDatabase, TestServer, record};
 
 fn of(backend: &str, seed: u32) -> RunRecord {
     let mut record = record::unregistered(seed);
@@ -81,7 +81,7 @@ fn idempotency_key_repeats_a_lost_answer() {
 #[test]
 fn invalid_comparisons_are_refused_with_the_field() {
     let server = TestServer::start();
-    let cases: [(fn(&mut SharedComparison), &str, &str); 6] = [
+    let cases: [(Change<SharedComparison>, &str, &str); 6] = [
         (|of| of.records.clear(), "too_few", "records"),
         (
             |of| {

@@ -9,7 +9,7 @@ use results::{RunRecord, Window};
 use serde_json::{Value, json};
 
 use crate::support::rehearsal::{self, HONEST, prove_honest_run};
-use crate::support::{Answer, CONNECTIONS_PER_ADDRESS, TestServer, record, wait_until};
+use crate::support::{Answer, CONNECTIONS_PER_ADDRESS, Change, TestServer, record, wait_until};
 #[cfg(target_os = "linux")]
 use crate::support::{Client, ProcessOfRehearsals, database::block_on, server, while_attacked};
 
@@ -62,7 +62,7 @@ fn errors_name_unknown_missing_and_mistyped_fields() {
     let batch_size = "workloads[0].settings.batch_size";
     // JSON has no NaN: writers turn it into null.
     let seconds = "workloads[0].windows[0].seconds";
-    let cases: [(fn(&mut Value), &str, &str); 9] = [
+    let cases: [(Change<Value>, &str, &str); 9] = [
         (|r| r["user_agent"] = json!("Mozilla"), "unknown_field", "user_agent"),
         (|r| r["device"]["adapter"]["limits"] = json!({}), "unknown_field", "device.adapter.limits"),
         (|r| drop(r["device"].as_object_mut().unwrap().remove("backend")), "missing_field", "device"),

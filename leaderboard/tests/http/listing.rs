@@ -458,8 +458,8 @@ fn pages_match_a_plain_filter_and_sort() {
     tried.unwrap();
 }
 
-fn networks<'a>(run: &'a PastRun, id: &'a String) -> Vec<Known<'a>> {
-    run.record.workloads.iter().map(|of| (run, id.as_str(), of)).collect()
+fn networks<'a>(run: &'a PastRun, id: &'a str) -> Vec<Known<'a>> {
+    run.record.workloads.iter().map(|of| (run, id, of)).collect()
 }
 
 #[test]

@@ -9,7 +9,7 @@ use results::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{TestServer, record};
+use crate::support::{Change, TestServer, record};
 
 /// Code and field of a refusal, and the change of the record that causes it.
 type Case = (&'static str, &'static str, fn(&mut RunRecord));
@@ -262,7 +262,7 @@ fn refuses_whole_batch_results_that_contradict_their_numbers() {
         change(&mut whole);
         correctness(record).whole_batch = Some(whole);
     };
-    let rows: [(&str, &str, fn(&mut WholeBatch)); 9] = [
+    let rows: [(&str, &str, Change<WholeBatch>); 9] = [
         ("whole_batch.batch_size", "inconsistent", |whole| whole.batch_size += 1),
         ("whole_batch.part_size", "out_of_range", |whole| whole.part_size = 0),
         ("whole_batch.part_size", "out_of_range", |whole| whole.part_size = whole.batch_size + 1),
@@ -339,7 +339,7 @@ fn a_browsers_version_is_its_major_version() {
 
 #[test]
 fn implausible_runs_are_flagged_with_the_reason() {
-    let cases: [(fn(&mut RunRecord), &str); 5] = [
+    let cases: [(Change<RunRecord>, &str); 5] = [
         (|r| record::speed_up(r, 100_000), "FLOP/s"),
         (|r| first(r).correctness = None, "compared"),
         (|r| first(r).first_losses.clear(), "recomputed"),

@@ -7,7 +7,7 @@ use results::{Beacon, StateBytes};
 
 use crate::support::rehearsal::SMALL;
 use crate::support::requests::{Call, hash, hashes, lap, proof, segment, send_hashes, send_lap, taken};
-use crate::support::{Answer, TestServer, rehearsal};
+use crate::support::{Answer, Change, TestServer, rehearsal};
 
 /// Returns a commitment to a segment with the hash of its last step.
 fn commit(number: u32, steps: [u64; 2], ends_lap: bool) -> Call {
@@ -72,7 +72,7 @@ fn a_lost_answer_is_given_again_and_other_content_refused() {
 fn unknown_networks_bad_hashes_and_strangers_are_refused() {
     let server = TestServer::start();
     let run = server.begin();
-    let cases: [(fn(&mut CommitSegment), &str, &str); 3] = [
+    let cases: [(Change<CommitSegment>, &str, &str); 3] = [
         (|of| of.workload = "imagenet".to_owned(), "unknown_workload", "workload"),
         (|of| of.state_sha256 = "x".repeat(64), "bad_hash", "state_sha256"),
         (|of| of.losses_sha256 = "0".repeat(63), "bad_hash", "losses_sha256"),
@@ -174,7 +174,7 @@ fn hashes_and_losses_must_be_those_that_are_wanted() {
         change(&mut changed);
         proof(2000, None, Some(changed)).send(&server, &run).assert_refused(status, code, field);
     };
-    let cases: [(fn(&mut PartHashes), u16, &str, &str); 6] = [
+    let cases: [(Change<PartHashes>, u16, &str, &str); 6] = [
         (|part| part.losses[7] += 1e-3, 422, "wrong_losses", "hashes.losses"),
         (|part| part.losses.truncate(999), 422, "wrong_losses", "hashes.losses"),
         (|part| part.losses.clear(), 422, "wrong_losses", "hashes.losses"),

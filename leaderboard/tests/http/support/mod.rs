@@ -19,3 +19,6 @@ pub(crate) use process_of_rehearsals::ProcessOfRehearsals;
 pub(crate) use server::{ANN, BOB, CONNECTIONS_PER_ADDRESS, ServerProcess, TestServer, board};
 #[cfg(target_os = "linux")]
 pub(crate) use skipped::skipped;
+
+/// Change that a test makes before it sends something.
+pub(crate) type Change<T> = fn(&mut T);
