@@ -357,8 +357,8 @@ fn fill(template: &str, runs: &Runs, cursors: &[String], random: &mut Random) ->
         let (word, end) = after.split_once('}').expect("a closed brace");
         path.push_str(before);
         let value: &str = match word {
-            "workload" => one_of(SUITES[1].workloads, random),
-            "quick workload" => one_of(SUITES[0].workloads, random),
+            "workload" => one_of::<&str>(SUITES[1].workloads, random),
+            "quick workload" => one_of::<&str>(SUITES[0].workloads, random),
             "first" => SUITES[0].workloads[0],
             "fortnight" => FORTNIGHT,
             "common device" => &runs.devices[0],
