@@ -10,7 +10,7 @@ use results::{FailureCause, Outcome, Phase, Summary, Warning, WorkloadRecord};
 
 use super::check::faulty::{Fault, Faulty};
 use super::settings::Limits;
-use super::{Stopped, shuffle_workloads};
+use super::shuffle_workloads;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource};
 use crate::error::EngineError;
 use crate::model::ModelError;
