@@ -164,7 +164,8 @@ fn unwritable_snapshot_folder_does_not_stop_the_server() {
     let file = server.folder().join("file");
     fs::write(&file, "").unwrap();
     let words = ["--listen", "127.0.0.1:0", "--snapshots", file.to_str().unwrap()];
-    assert_says(&failed(&run(&words, TestDatabase::new())), &["--snapshots"]);
+    let database = TestDatabase::new();
+    assert_says(&failed(&run(&words, &database)), &["--snapshots"]);
 }
 
 #[cfg(unix)]
