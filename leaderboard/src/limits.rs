@@ -351,7 +351,7 @@ impl Drop for Share {
     }
 }
 
-/// Places of which each address, and each /24 or /48, may take a part. Clones share them.
+/// Places, limited for each address and each /24 or /48. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Places {
     free: Arc<Semaphore>,

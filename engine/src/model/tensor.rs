@@ -293,7 +293,7 @@ impl Draw {
 
     /// Draws from the standard normal distribution: Box and Muller (1958). `attempt` distinguishes draws for one index.
     ///
-    /// The leaderboard hashes initial weights, so logarithm and cosine are those of libm on every platform.
+    /// The leaderboard hashes initial weights, so every platform computes logarithm and cosine with libm.
     fn normal(&self, index: u32, attempt: u32) -> f64 {
         // 1 - u is never 0.
         let radius = (-2.0 * log(1.0 - self.number(index, 2 * attempt))).sqrt();

@@ -51,7 +51,7 @@ pub(crate) struct TableQuery<'a> {
     pub(crate) client: Option<ClientKind>,
 }
 
-/// Device, backend and client kind of a line, separated by slashes, and its figure without the number of runs.
+/// Device, backend and client kind of a line, separated by slashes, and its metric without the number of runs.
 pub(crate) type FastLine = (String, FigureOfDevice, ());
 
 #[derive(Clone, Copy, Deserialize)]

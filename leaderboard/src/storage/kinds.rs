@@ -73,7 +73,7 @@ impl Kind {
 }
 
 impl KindFilter {
-    /// Columns without a word match all kinds.
+    /// A column that has no word matches all kinds.
     pub(crate) fn new<'a>(words: impl IntoIterator<Item = (&'static str, Option<&'a str>)>) -> Self {
         Self(words.into_iter().filter_map(|(column, word)| Some((column, word?.to_owned()))).collect())
     }

@@ -27,7 +27,7 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
 }
 
 impl Started {
-    /// Returns the submitter of the announcement. The run counts as theirs, whoever uploads it.
+    /// Returns the submitter of the announcement. The run counts as theirs, even if another address uploads it.
     pub(crate) fn submitter(&self) -> Submitter {
         Submitter { word: self.submitter.clone(), day: day_of(self.created_unix_seconds) }
     }

@@ -27,7 +27,7 @@ fn a_run_is_announced_handed_in_listed_shown_and_deleted() {
     assert_eq!(accepted.permalink, format!("/runs/{}", started.run_id));
     assert_eq!(accepted.deletion_link, format!("/runs/{}/delete#{}", started.run_id, accepted.deletion_secret));
     answer.assert_headers(&[("location", &format!("/api/v1/runs/{}", started.run_id))]);
-    // Nobody keeps an answer that holds a secret.
+    // No cache stores an answer with a secret.
     answer.assert_headers(&[("cache-control", "no-store"), ("etag", "")]);
 
     let list = server.list("");
@@ -48,7 +48,7 @@ fn a_run_is_announced_handed_in_listed_shown_and_deleted() {
     assert_eq!(shown.text(), serde_json::to_string(&stored).unwrap(), "to the letter what the type is written as");
     shown.assert_headers(&[("content-type", "application/json")]);
 
-    // Its owner may delete it even if nobody else sees it.
+    // Its owner may delete it even while it is hidden.
     server.set_tier(&started.run_id, Tier::Hidden);
     server.assert_unknown(&started.run_id);
     let gone = server.delete(&started.run_id, &accepted.deletion_secret);

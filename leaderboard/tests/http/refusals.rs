@@ -28,8 +28,8 @@ impl Bench {
         Self { server, started, record }
     }
 
-    /// Sets the JSON `pointer` to `value` and expects a refusal that names `field`. An empty field is that of the
-    /// pointer.
+    /// Sets the JSON `pointer` to `value` and expects a refusal that names `field`. An empty field means the
+    /// field of the pointer.
     #[track_caller]
     fn refuses(&self, pointer: &str, value: Value, code: &str, field: &str) {
         let mut json = serde_json::to_value(&self.record).unwrap();

@@ -57,7 +57,7 @@ fn a_lost_answer_is_given_again_and_other_content_refused() {
         other.send(&server, &run).assert_refused(409, "unexpected_segment", "");
     }
 
-    // The times are those of the first requests.
+    // The first requests set the times.
     let run = server.begin();
     for call in [lap(0, &hash(0)), commit(0, [0, 5], true)] {
         taken(&server, &run, &call);

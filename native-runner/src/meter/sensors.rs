@@ -466,7 +466,7 @@ pub(crate) mod tests {
         assert!(Rapl::find(root.path()).is_none());
     }
 
-    /// Creates the folder of a card, and returns that of its device.
+    /// Creates a card's folder, and returns its device's folder.
     #[cfg(target_os = "linux")]
     fn card(root: &Path, number: u32, place: &str) -> PathBuf {
         let device = root.join("sys/devices").join(place);

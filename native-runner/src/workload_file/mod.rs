@@ -149,7 +149,7 @@ impl Place {
         Mistake { place: self.clone(), message: message.into() }
     }
 
-    /// Returns the bytes of the value. If it is absent, returns those of the smallest value around it.
+    /// Returns the bytes of the value. If it is absent, returns the bytes of the smallest value around it.
     fn find(&self, text: &str, language: Language) -> Range<usize> {
         match language {
             Language::Toml => DeTable::parse(text).map_or(0..0, |table| {

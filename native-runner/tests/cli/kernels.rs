@@ -15,7 +15,7 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
-/// Checks that peak and share of an entry are the medians of its windows, each of which has its own peak.
+/// Checks that peak and share of an entry are the medians of its windows. Each window has its own peak.
 fn expect_peak_share(entry: &Value, windows: &Value, flops: impl Fn(&Value) -> f64) {
     let peak_of = |window: &Value| number(&window["peak_flops_per_second"]);
     let share_of = |window: &Value| flops(window) / number(&window["seconds"]) / peak_of(window);

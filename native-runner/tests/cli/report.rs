@@ -113,7 +113,7 @@ fn a_folder_of_records_is_one_table_in_each_format() {
     assert!(of("place")[0].ends_with("a.json") && of("place")[1].ends_with("b.json"), "{csv}");
     assert_eq!((of("devices"), of("reason")), (vec!["1"; 2], vec![""; 2]));
 
-    // The leaderboard's tests compare its cells with those of the CSV.
+    // The leaderboard's tests compare its cells with the CSV's.
     let parquet = File::open(folder.path().join("all.parquet")).unwrap();
     let parquet = SerializedFileReader::new(parquet).unwrap().metadata().file_metadata().clone();
     let columns: Vec<&str> = parquet.schema_descr().columns().iter().map(|column| column.name()).collect();

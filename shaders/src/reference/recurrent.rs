@@ -35,7 +35,8 @@ fn at(params: &Recurrent, place: usize, blocks: usize) -> std::ops::Range<usize>
 
 /// Runs all steps of every sequence, from a zero state, and stores the epilogue of the last hidden states in `y`: (N, S).
 ///
-/// `advance` computes one step from the gates, the own values (in: those of the step before), and the hidden state.
+/// `advance` computes one step from the gates, the step's own values (on entry: from the step before), and the hidden
+/// state.
 fn forward<T: Real>(
     params: &Recurrent,
     step: &Step,

@@ -67,7 +67,7 @@ pub(in crate::backends) fn job_with_test(workload: &Workload, test_samples: u32)
     const SAMPLES: u32 = 10;
     let data = DataSet::new(
         data_set(workload.data_set).unwrap(),
-        // Two more samples are held out for early stopping.
+        // Early stopping needs two more samples.
         random_split(workload, SAMPLES + 2, 1),
         random_split(workload, test_samples, 2),
         true,
