@@ -2,16 +2,15 @@ use bytemuck::Pod;
 
 use super::products::Product;
 use super::recording::{
-    BufferContents, BufferPlan, BufferRange, Combination, Dispatch, Exchange, GradientPart, JobPart,
-    PARAMS_STRIDE_BYTES, Recording, workgroups,
+    BufferContents, BufferPlan, BufferRange, Combination, Dispatch, Exchange, GradientPart, JobPart, PARAMS,
+    PARAMS_STRIDE_BYTES, Recording, STEP_STRIDE_BYTES, workgroups,
 };
 use super::variants::Variant;
 
 /// Operations per invocation of a kernel that is not a product and does little work on a few values.
 const OPERATIONS_PER_INVOCATION: u64 = 64;
 
-/// Collects buffers, parameter blocks and launches.
-#[derive(Default)]
+/// Collects buffers, parameter blocks and launches. The first buffers are [`STEPS`] and [`PARAMS`].
 pub(crate) struct Builder {
     buffers: Vec<BufferPlan>,
     params: Vec<u8>,
@@ -19,14 +18,18 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
+    /// Creates a builder with a step table of `step_rows` rows.
+    pub(crate) fn new(step_rows: u32) -> Self {
+        let mut builder = Self { buffers: Vec::new(), params: Vec::new(), recording: Recording::default() };
+        builder.add("steps", u64::from(step_rows * STEP_STRIDE_BYTES), true, BufferContents::Zeros);
+        builder.add("parameters", 0, true, BufferContents::Zeros);
+        builder
+    }
+
     fn add(&mut self, name: &'static str, bytes: u64, uniform: bool, contents: BufferContents) -> BufferRange {
         let buffer = self.buffers.len();
         self.buffers.push(BufferPlan { name, bytes, uniform, contents });
         BufferRange { buffer, offset_bytes: 0, bytes }
-    }
-
-    pub(crate) fn uniform(&mut self, name: &'static str, bytes: u64) -> usize {
-        self.add(name, bytes, true, BufferContents::Zeros).buffer
     }
 
     pub(crate) fn zeros(&mut self, name: &'static str, bytes: u64) -> BufferRange {
@@ -43,8 +46,8 @@ impl Builder {
         self.add(name, bytes.next_multiple_of(4), false, BufferContents::Job(part))
     }
 
-    pub(crate) fn filled(&mut self, name: &'static str, uniform: bool, bytes: Vec<u8>) -> BufferRange {
-        self.add(name, bytes.len() as u64, uniform, BufferContents::Bytes(bytes))
+    pub(crate) fn filled(&mut self, name: &'static str, bytes: Vec<u8>) -> BufferRange {
+        self.add(name, bytes.len() as u64, false, BufferContents::Bytes(bytes))
     }
 
     pub(crate) fn whole(&self, buffer: usize) -> BufferRange {
@@ -119,10 +122,9 @@ impl Builder {
         std::mem::take(&mut self.recording)
     }
 
-    /// Returns all buffers, and the index of the one with the parameter blocks.
-    pub(crate) fn finish(mut self) -> (Vec<BufferPlan>, usize) {
-        let params = std::mem::take(&mut self.params);
-        let range = self.filled("parameters", true, params);
-        (self.buffers, range.buffer)
+    pub(crate) fn finish(mut self) -> Vec<BufferPlan> {
+        self.buffers[PARAMS].bytes = self.params.len() as u64;
+        self.buffers[PARAMS].contents = BufferContents::Bytes(self.params);
+        self.buffers
     }
 }

@@ -17,7 +17,7 @@ use shaders::params::{Blend, MAX_HEAD_SIZE, Softmax, StepResult};
 use super::builder::Builder;
 use super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
 use super::products::Product;
-use super::recording::{BufferPlan, BufferRange, Recording, STEP_STRIDE_BYTES};
+use super::recording::{BufferPlan, BufferRange, Recording};
 use super::tuning::Choices;
 use crate::backends::sharing::most_rows;
 use crate::error::EngineError;
@@ -98,8 +98,6 @@ pub(super) struct Plan {
 /// Indices of the buffers that the trainer reads or writes.
 #[derive(Debug)]
 pub(super) struct Places {
-    pub(super) params: usize,
-    pub(super) steps: usize,
     pub(super) weights: usize,
     /// Rounded weights that products read in training, if they do not read the weights directly.
     pub(super) rounded_weights: Option<usize>,
@@ -141,9 +139,8 @@ impl Plan {
         let held_out = job.early_stopping.map(|_| planner.evaluation(EvaluationSet::HeldOut));
         let order = planner.order();
         let Planner { arenas, builder, stages, values, .. } = planner;
-        let (buffers, params) = builder.finish();
         let plan = Self {
-            buffers,
+            buffers: builder.finish(),
             shuffle,
             mirror,
             training,
@@ -154,8 +151,6 @@ impl Plan {
             streamed: planner.input.streamed,
             tensors: planner.tensors,
             places: Places {
-                params,
-                steps: planner.steps,
                 weights: arenas.weights.buffer,
                 rounded_weights: arenas.rounded_weights.map(|range| range.buffer),
                 memories: arenas.memories.iter().chain(&arenas.shadow).map(|range| range.buffer).collect(),
@@ -219,7 +214,6 @@ struct Planner<'a> {
     builder: Builder,
     arenas: Arenas,
     input: BatchInput,
-    steps: usize,
     results: usize,
     labels: BufferRange,
     values: Vec<ValueBuffers>,
@@ -269,11 +263,10 @@ impl<'a> Planner<'a> {
         let stored = choices.stored();
         check_limits(&job.model, &stages, stored)?;
         let tensors = tensor_layouts(&job.model, &stages)?;
-        let mut builder = Builder::default();
+        let mut builder = Builder::new(STEP_ROWS);
         let batch = most_rows(job.batches.batch_size, setup.devices);
         let most = u32::try_from(largest_binding / max_bytes_per_sample(&stages)).unwrap_or(u32::MAX);
         let test_rows = batch.max(MIN_TEST_ROWS.min(job.data.test.samples()).min(most));
-        let steps = builder.uniform("steps", u64::from(STEP_ROWS * STEP_STRIDE_BYTES));
         let results = builder.zeros("results", u64::from(RESULT_SLOTS) * size_of::<StepResult>() as u64).buffer;
         let arenas = Arenas::new(job, &tensors, &stages, stored, &mut builder);
         let labels = builder.floats("batch labels", u64::from(test_rows));
@@ -305,7 +298,6 @@ impl<'a> Planner<'a> {
             builder,
             arenas,
             input,
-            steps,
             results,
             labels,
             values,

@@ -5,6 +5,10 @@ use shaders::params::Step;
 
 use crate::trainer::EvaluationSet;
 
+/// Index of the buffer with the step table.
+pub(super) const STEPS: usize = 0;
+/// Index of the buffer with the parameter blocks.
+pub(super) const PARAMS: usize = 1;
 /// Stride of the step table, as WebGPU requires of dynamic offsets.
 pub(super) const STEP_STRIDE_BYTES: u32 = 256;
 /// Stride of parameter blocks, as WebGPU requires of uniform bindings.

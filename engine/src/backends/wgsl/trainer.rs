@@ -11,8 +11,8 @@ use super::device::buffer::Buffers;
 use super::device::executor::{Commands, Executor};
 use super::layout::{arena_elements, arena_of, bytes_of};
 use super::pace::Pace;
-use super::plan::{Contents, Places, Plan, RESULT_SLOTS, TrainingSetup};
-use super::recording::{JobPart, Recording};
+use super::plan::{Contents, Plan, RESULT_SLOTS, TrainingSetup};
+use super::recording::{BufferRange, JobPart, Recording};
 use super::tuning::Choices;
 use crate::clock::Clock;
 use crate::error::EngineError;
@@ -92,9 +92,8 @@ impl WgslTrainer {
             ..TrainerFacts::default()
         };
         let contents = Contents { job, tensors: &plan.tensors, stored: choices.stored() };
-        let buffers = Buffers::of_job(&device, &plan.buffers, &plan.staging_bytes(), &contents).await?;
-        let Places { params, steps, .. } = plan.places;
-        let executor = async |recording: &Recording| Executor::new(&device, &buffers, recording, params, steps).await;
+        let buffers = Buffers::new(&device, &plan.buffers, &plan.staging_bytes(), Some(&contents)).await?;
+        let executor = async |recording: &Recording| Executor::new(&device, &buffers, recording).await;
         let optional = async |recording: &Option<Recording>| match recording {
             Some(recording) => executor(recording).await.map(Some),
             None => Ok(None),
@@ -134,8 +133,13 @@ impl WgslTrainer {
     }
 
     pub(super) async fn read_arena(&self, arena: usize, stored: Stored) -> Result<Vec<f32>, EngineError> {
-        let bytes = stored.bytes() * u64::from(arena_elements(&self.plan.tensors));
-        Ok(numbers(stored, &self.buffers.read(&self.device, arena, bytes).await?))
+        self.read_numbers(arena, stored, arena_elements(&self.plan.tensors)).await
+    }
+
+    /// Reads the first `count` numbers of a buffer.
+    async fn read_numbers(&self, buffer: usize, stored: Stored, count: u32) -> Result<Vec<f32>, EngineError> {
+        let range = BufferRange { buffer, offset_bytes: 0, bytes: stored.bytes() * u64::from(count) };
+        Ok(numbers(stored, &self.buffers.read(&self.device, range).await?))
     }
 
     /// Checks that products read the trained weights, rounded: a single step is too small for a loss to show otherwise.
@@ -253,10 +257,8 @@ impl Trainer for WgslTrainer {
     }
 
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
-        let stride = self.plan.logits_stride;
-        let stored = self.device.stored();
-        let bytes = stored.bytes() * u64::from(rows) * u64::from(stride);
-        let logits = numbers(stored, &self.buffers.read(&self.device, self.plan.places.logits, bytes).await?);
+        let (stride, stored) = (self.plan.logits_stride, self.device.stored());
+        let logits = self.read_numbers(self.plan.places.logits, stored, rows * stride).await?;
         let classes = self.job.model.classes()? as usize;
         let rows = logits.chunks_exact(stride as usize);
         Ok(rows.map(|row| row[..classes].iter().map(|&logit| f64::from(logit)).collect()).collect())

@@ -10,7 +10,7 @@ use super::device::Device;
 use super::device::buffer::Buffers;
 use super::device::executor::{Executor, Timestamps};
 use super::products::Product;
-use super::recording::{Recording, STEP_STRIDE_BYTES};
+use super::recording::Recording;
 use super::variants::{Abilities, Variant};
 use crate::clock::Clock;
 use crate::error::EngineError;
@@ -121,9 +121,8 @@ fn scratch_bytes(product: &Product) -> u64 {
 }
 
 async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Result<TunedKernel, EngineError> {
-    let mut builder = Builder::default();
     // A step without training, because dropout costs the same in every variant.
-    let step = builder.uniform("tuned step", u64::from(STEP_STRIDE_BYTES));
+    let mut builder = Builder::new(1);
     let operands: Vec<_> =
         product.elements().into_iter().map(|elements| builder.floats("tuned operand", elements)).collect();
     let mut candidates = Vec::new();
@@ -131,14 +130,13 @@ async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Resul
         builder.product(variant, product, &operands);
         candidates.push((variant, builder.take_recording()));
     }
-    let (plans, params) = builder.finish();
-    let buffers = Buffers::new(device, &plans, 4).await?;
+    let buffers = Buffers::new(device, &builder.finish(), &[], None).await?;
     let mut seconds = Vec::new();
     for (variant, recording) in candidates {
         let executor = async |launches: usize| {
             let dispatches = vec![recording.dispatches[0].clone(); launches];
             let repeated = Recording { dispatches, exchanges: Vec::new() };
-            Executor::new(device, &buffers, &repeated, params, step).await
+            Executor::new(device, &buffers, &repeated).await
         };
         seconds.push((variant, time(device, clock, executor).await?));
     }

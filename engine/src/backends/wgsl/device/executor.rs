@@ -4,10 +4,11 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 
 use shaders::Access;
+use shaders::params::Step;
 
 use super::Device;
 use super::buffer::{Buffers, map};
-use crate::backends::wgsl::recording::{Dispatch, Recording, STEP_STRIDE_BYTES};
+use crate::backends::wgsl::recording::{BufferRange, Dispatch, PARAMS, Recording, STEP_STRIDE_BYTES, STEPS};
 use crate::error::EngineError;
 
 /// Recording with its pipelines and bind groups, ready for repeated submission.
@@ -24,40 +25,15 @@ struct BoundLaunch {
 }
 
 impl Executor {
-    /// Compiles new kernels of `recording` and binds its dispatches. `params` and `steps` are indices of the plan's
-    /// uniform buffers.
-    pub(crate) async fn new(
-        device: &Device,
-        buffers: &Buffers,
-        recording: &Recording,
-        params: usize,
-        steps: usize,
-    ) -> Result<Self, EngineError> {
+    /// Compiles new kernels of `recording` and binds its dispatches.
+    pub(crate) async fn new(device: &Device, buffers: &Buffers, recording: &Recording) -> Result<Self, EngineError> {
         device.pipelines.compile(device, recording).await?;
-        device
-            .watched(|| Self {
-                launches: recording
-                    .dispatches
-                    .iter()
-                    .map(|dispatch| launch(device, buffers, dispatch, params))
-                    .collect(),
-                step: create_bind_group(
-                    device,
-                    &wgpu::BindGroupDescriptor {
-                        label: Some("step"),
-                        layout: device.pipelines.step_layout(),
-                        entries: &[wgpu::BindGroupEntry {
-                            binding: 0,
-                            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                                buffer: buffers.get(steps),
-                                offset: 0,
-                                size: NonZeroU64::new(size_of::<shaders::params::Step>() as u64),
-                            }),
-                        }],
-                    },
-                ),
-            })
-            .await
+        let step = BufferRange { buffer: STEPS, offset_bytes: 0, bytes: size_of::<Step>() as u64 };
+        let made = device.watched(|| Self {
+            launches: recording.dispatches.iter().map(|dispatch| launch(device, buffers, dispatch)).collect(),
+            step: bind(device, buffers, "step", &device.pipelines.step_layout, &[step]),
+        });
+        made.await
     }
 
     pub(crate) fn launches(&self) -> usize {
@@ -139,35 +115,30 @@ impl Commands {
     }
 }
 
-fn launch(device: &Device, buffers: &Buffers, dispatch: &Dispatch, params: usize) -> BoundLaunch {
-    let Pipeline { pipeline, layout } = device.pipelines.get(dispatch);
-    let entry = |binding, index, offset, size| wgpu::BindGroupEntry {
-        binding,
-        resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-            buffer: buffers.get(index),
-            offset,
-            size: NonZeroU64::new(size),
-        }),
-    };
-    let params = entry(0, params, dispatch.params_offset_bytes, dispatch.kernel.params_bytes as u64);
-    let storage = (1..).zip(&dispatch.bindings);
-    let storage = storage.map(|(binding, range)| entry(binding, range.buffer, range.offset_bytes, range.bytes));
-    let entries: Vec<_> = std::iter::once(params).chain(storage).collect();
-    BoundLaunch {
-        pipeline,
-        bindings: create_bind_group(
-            device,
-            &wgpu::BindGroupDescriptor { label: Some(dispatch.kernel.name), layout: &layout, entries: &entries },
-        ),
-        workgroups: dispatch.workgroups,
-        operations: dispatch.operations,
-    }
+fn launch(device: &Device, buffers: &Buffers, dispatch: &Dispatch) -> BoundLaunch {
+    let Dispatch { kernel, params_offset_bytes: offset_bytes, workgroups, operations, .. } = *dispatch;
+    let Pipeline { pipeline, layout } = device.pipelines.by_key.borrow()[&dispatch.pipeline_key()].clone();
+    let params = BufferRange { buffer: PARAMS, offset_bytes, bytes: kernel.params_bytes as u64 };
+    let bindings = bind(device, buffers, kernel.name, &layout, &[&[params], dispatch.bindings.as_slice()].concat());
+    BoundLaunch { pipeline, bindings, workgroups, operations }
 }
 
-/// Creates and counts a bind group. No other function creates bind groups.
-fn create_bind_group(device: &Device, descriptor: &wgpu::BindGroupDescriptor<'_>) -> wgpu::BindGroup {
+/// Binds parts of buffers, from binding 0 on, and counts the bind group. No other function creates bind groups.
+fn bind(
+    device: &Device,
+    buffers: &Buffers,
+    label: &str,
+    layout: &wgpu::BindGroupLayout,
+    ranges: &[BufferRange],
+) -> wgpu::BindGroup {
     device.count(|counts| counts.bind_groups += 1);
-    device.device.create_bind_group(descriptor)
+    let entry = |(binding, range): (u32, &BufferRange)| {
+        let (offset, size) = (range.offset_bytes, NonZeroU64::new(range.bytes));
+        let resource = wgpu::BufferBinding { buffer: buffers.get(range.buffer), offset, size };
+        wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::Buffer(resource) }
+    };
+    let entries: Vec<_> = (0..).zip(ranges).map(entry).collect();
+    device.device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout, entries: &entries })
 }
 
 /// Pipelines compiled since the device was opened, by kernel and constants.
@@ -177,14 +148,14 @@ pub(crate) struct Pipelines {
 }
 
 #[derive(Clone)]
-pub(crate) struct Pipeline {
-    pub(crate) pipeline: wgpu::ComputePipeline,
-    pub(crate) layout: wgpu::BindGroupLayout,
+struct Pipeline {
+    pipeline: wgpu::ComputePipeline,
+    layout: wgpu::BindGroupLayout,
 }
 
 impl Pipelines {
     pub(crate) fn new(device: &wgpu::Device) -> Self {
-        let step_size = NonZeroU64::new(size_of::<shaders::params::Step>() as u64);
+        let step_size = NonZeroU64::new(size_of::<Step>() as u64);
         let step_entry = layout_entry(0, wgpu::BufferBindingType::Uniform, true, step_size);
         let descriptor = wgpu::BindGroupLayoutDescriptor { label: Some("step"), entries: &[step_entry] };
         Self { by_key: RefCell::default(), step_layout: device.create_bind_group_layout(&descriptor) }
@@ -202,14 +173,6 @@ impl Pipelines {
             self.by_key.borrow_mut().insert(key, compiled);
         }
         Ok(())
-    }
-
-    pub(crate) fn get(&self, dispatch: &Dispatch) -> Pipeline {
-        self.by_key.borrow()[&dispatch.pipeline_key()].clone()
-    }
-
-    pub(crate) fn step_layout(&self) -> &wgpu::BindGroupLayout {
-        &self.step_layout
     }
 }
 

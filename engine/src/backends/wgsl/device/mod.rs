@@ -254,6 +254,12 @@ impl Device {
         }
     }
 
+    /// Returns a future that resolves when the device has finished everything submitted so far.
+    pub(crate) fn submit_nothing(&self) -> impl Future<Output = Result<(), EngineError>> + use<> {
+        let nothing = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        self.submit(nothing.finish())
+    }
+
     /// Releases the data set, clears the driver's error, and waits for an empty submission to finish.
     pub(crate) async fn recover(&self) -> Result<(), EngineError> {
         self.data.clear();
@@ -263,8 +269,7 @@ impl Device {
                 Some(DriverFault::OutOfMemory(_) | DriverFault::Refused(_)) | None => {}
             }
         }
-        let nothing = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        self.submit(nothing.finish()).await
+        self.submit_nothing().await
     }
 
     /// Returns the delay in seconds from the end of work until the host is notified.
@@ -291,8 +296,7 @@ impl Device {
         let mut seconds = [0.0; LATENCY_SAMPLES];
         let mut last = clock.now_seconds();
         for seconds in &mut seconds {
-            let nothing = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            self.submit(nothing.finish()).await?;
+            self.submit_nothing().await?;
             let now = clock.now_seconds();
             *seconds = now - last;
             last = now;
@@ -455,10 +459,7 @@ mod tests {
     #[test]
     fn a_device_recovers_from_a_refused_request() {
         with_device(|device| {
-            let ask = || {
-                let nothing = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-                pollster::block_on(device.submit(nothing.finish()))
-            };
+            let ask = || pollster::block_on(device.submit_nothing());
             ask().unwrap();
             drop(device.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("too large"),

@@ -31,6 +31,7 @@ use super::device::adapters::KernelSet;
 use super::device::buffer::Buffers;
 use super::device::executor::Executor;
 use super::products::Product;
+use super::recording::{BufferRange, STEPS};
 use super::variants::Variant;
 use super::workload_tests::any_device;
 use crate::backends::AdapterChoice;
@@ -260,19 +261,22 @@ impl Case {
         step: &Step,
         invocations: u64,
     ) -> Vec<Vec<f32>> {
-        self.launch_with(device, kernel, Vec::new(), (bytemuck::bytes_of(params), step), invocations)
+        self.record(device, kernel, step, |builder, bindings| builder.dispatch(kernel, params, bindings, invocations))
     }
 
-    fn launch_with(
+    fn launch_variant(&self, device: &Device, variant: &Variant, product: &Product, step: &Step) -> Vec<Vec<f32>> {
+        self.record(device, variant.kernel, step, |builder, bindings| builder.product(variant, product, bindings))
+    }
+
+    fn record(
         &self,
         device: &Device,
         kernel: &str,
-        constants: Vec<(&'static str, f64)>,
-        (params, step): (&[u8], &Step),
-        invocations: u64,
+        step: &Step,
+        record: impl FnOnce(&mut Builder, &[BufferRange]),
     ) -> Vec<Vec<f32>> {
         let buffers: Vec<&[u8]> = self.buffers.iter().map(|buffer| bytes(buffer)).collect();
-        let found = launch_with(device, kernel, constants, (params, step), &buffers, invocations);
+        let found = run(device, kernel, step, &buffers, record);
         found[buffers.len() - self.expected.len()..].iter().map(|buffer| floats(buffer)).collect()
     }
 
@@ -299,11 +303,6 @@ impl Case {
             }
         }
     }
-
-    fn launch_variant(&self, device: &Device, variant: &Variant, product: &Product, step: &Step) -> Vec<Vec<f32>> {
-        let params = (product.params.bytes(), step);
-        self.launch_with(device, variant.kernel, product.constants(), params, variant.invocations(product))
-    }
 }
 
 /// Runs `kernel` once and returns its storage buffers afterwards. `buffers` are in binding order. Buffers of the stored
@@ -316,45 +315,38 @@ fn launch<P: Pod>(
     buffers: &[&[u8]],
     invocations: u64,
 ) -> Vec<Vec<u8>> {
-    launch_with(device, kernel, Vec::new(), (bytemuck::bytes_of(params), step), buffers, invocations)
+    run(device, kernel, step, buffers, |builder, bindings| builder.dispatch(kernel, params, bindings, invocations))
 }
 
-/// Like [`launch`], with values for the kernel's pipeline constants.
-fn launch_with(
+/// Like [`launch`]; `record` records the launch.
+fn run(
     device: &Device,
     kernel: &str,
-    constants: Vec<(&'static str, f64)>,
-    (params, step): (&[u8], &Step),
+    step: &Step,
     buffers: &[&[u8]],
-    invocations: u64,
+    record: impl FnOnce(&mut Builder, &[BufferRange]),
 ) -> Vec<Vec<u8>> {
     let kernel = shaders::kernel(kernel).unwrap();
-    assert_eq!(kernel.storage.len(), buffers.len(), "{}", kernel.name);
-    assert_eq!(kernel.params_bytes, params.len(), "{}", kernel.name);
     let stored = |in_buffer| if in_buffer { device.stored() } else { Stored::F32 };
     let types: Vec<Stored> = stored_buffers(kernel).into_iter().map(stored).collect();
     let buffers: Vec<Vec<u8>> = buffers.iter().zip(&types).map(|(bytes, &stored)| as_stored(stored, bytes)).collect();
-    let mut builder = Builder::default();
-    let steps = builder.filled("step", true, bytemuck::bytes_of(step).to_vec()).buffer;
-    let bindings: Vec<_> = buffers.iter().map(|bytes| builder.filled("storage", false, bytes.clone())).collect();
-    builder.launch(kernel.name, constants, params, &bindings, invocations, 0);
+    let mut builder = Builder::new(1);
+    let bindings: Vec<_> = buffers.iter().map(|bytes| builder.filled("storage", bytes.clone())).collect();
+    record(&mut builder, &bindings);
     let recording = builder.take_recording();
-    let (plans, params) = builder.finish();
     pollster::block_on(async {
-        let allocated = Buffers::new(device, &plans, 4).await.unwrap();
-        let executor = Executor::new(device, &allocated, &recording, params, steps).await.unwrap();
+        let allocated = Buffers::new(device, &builder.finish(), &[4], None).await.unwrap();
+        allocated.write(device, STEPS, 0, bytemuck::bytes_of(step));
+        let executor = Executor::new(device, &allocated, &recording).await.unwrap();
         device.submit(executor.encode(device, 0..1)).await.unwrap();
         let mut results = Vec::new();
-        for (range, (before, access)) in bindings.iter().zip(buffers.iter().zip(kernel.storage)) {
-            let bytes = allocated.read(device, range.buffer, range.bytes).await.unwrap();
-            assert!(*access == Access::ReadWrite || bytes == *before, "{} changed what it only reads", kernel.name);
-            results.push(bytes);
+        for ((range, &stored), (before, access)) in bindings.iter().zip(&types).zip(buffers.iter().zip(kernel.storage))
+        {
+            let found = allocated.read(device, *range).await.unwrap();
+            assert!(*access == Access::ReadWrite || found == *before, "{} changed what it only reads", kernel.name);
+            results.push(bytes(&super::trainer::numbers(stored, &found)).to_vec());
         }
-        let widen = |(bytes, &stored): (Vec<u8>, _)| match stored {
-            Stored::F32 => bytes,
-            Stored::F16 => bytemuck::cast_slice(&super::trainer::numbers(stored, &bytes)).to_vec(),
-        };
-        results.into_iter().zip(&types).map(widen).collect()
+        results
     })
 }
 

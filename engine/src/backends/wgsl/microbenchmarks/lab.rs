@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use async_trait::async_trait;
-use bytemuck::Pod;
 use results::kernels::Timing;
 use shaders::params::Step;
 
@@ -13,10 +12,7 @@ use super::super::device::Device;
 use super::super::device::buffer::Buffers;
 use super::super::device::executor::Executor;
 use super::super::pace::Pace;
-use super::super::plan::weight_gradient::sum_of_parts;
-use super::super::products::Product;
-use super::super::recording::{BufferRange, Recording, step_rows};
-use super::operand::Operand;
+use super::super::recording::{BufferRange, Recording, STEPS, step_rows};
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::measure::{Contest, Event, Gauge, Length, Observer, Participant, Repeatable, Rules, Window};
@@ -38,29 +34,21 @@ pub(super) const MIN_WINDOWS: usize = 3;
 #[derive(Clone)]
 pub(super) struct Lab {
     pub(super) device: Rc<Device>,
-    clock: Rc<dyn Clock>,
+    pub(super) clock: Rc<dyn Clock>,
 }
 
 impl Lab {
-    pub(super) fn new(device: Rc<Device>, clock: Rc<dyn Clock>) -> Self {
-        Self { device, clock }
-    }
-
-    pub(super) fn clock(&self) -> &dyn Clock {
-        self.clock.as_ref()
-    }
-
     /// Compiles the kernels of `work`, allocates and uploads its data, and launches its preparation.
     pub(super) async fn set_up(&self, work: Work) -> Result<Bench, EngineError> {
-        let Work { mut builder, steps, preparation, output } = work;
+        let Work { mut builder, rows, preparation, output } = work;
         let repeated = builder.take_recording();
-        let (plans, params) = builder.finish();
-        let latency = self.device.latency_seconds(self.clock()).await?;
-        let buffers = Buffers::new(&self.device, &plans, READ_BYTES).await?;
-        let preparation = Executor::new(&self.device, &buffers, &preparation, params, steps).await?;
-        let repeated = Executor::new(&self.device, &buffers, &repeated, params, steps).await?;
+        let latency = self.device.latency_seconds(self.clock.as_ref()).await?;
+        let buffers = Buffers::new(&self.device, &builder.finish(), &[READ_BYTES], None).await?;
+        let step = Step { count: rows, training: 1, ..Step::default() };
+        buffers.write(&self.device, STEPS, 0, &step_rows([step; SLOTS as usize]));
+        let preparation = Executor::new(&self.device, &buffers, &preparation).await?;
+        let repeated = Executor::new(&self.device, &buffers, &repeated).await?;
         self.device.submit(preparation.encode(&self.device, 0..1)).await?;
-        let output = output.expect("every work has an output");
         let pace = Pace::new(1, u64::from(SLOTS), latency);
         Ok(Bench { lab: self.clone(), buffers, repeated, output, pace, latency })
     }
@@ -82,9 +70,9 @@ pub(super) struct Bench {
 
 impl Bench {
     pub(super) async fn value(&self, at: u64) -> Result<f32, EngineError> {
-        let offset = self.output.offset_bytes + READ_BYTES * at;
-        let bytes = self.buffers.read_at(&self.lab.device, self.output.buffer, offset, READ_BYTES).await?;
-        Ok(bytemuck::pod_read_unaligned(&bytes))
+        let offset_bytes = self.output.offset_bytes + READ_BYTES * at;
+        let range = BufferRange { offset_bytes, bytes: READ_BYTES, ..self.output };
+        Ok(bytemuck::pod_read_unaligned(&self.buffers.read(&self.lab.device, range).await?))
     }
 
     /// Repeats the work and measures the time until a value has been read back.
@@ -105,7 +93,8 @@ impl Bench {
             }
             if left == 0 && reading.is_none() {
                 // Requesting the value after the last submission has finished would cost another latency.
-                reading = Some(self.buffers.begin_to_read(device, BufferRange { bytes: READ_BYTES, ..self.output }));
+                let value = BufferRange { bytes: READ_BYTES, ..self.output };
+                reading = Some(self.buffers.begin_to_read(device, value, 0));
             }
             if let Some((count, finished)) = under_way.pop_front() {
                 finished.await?;
@@ -151,7 +140,7 @@ impl Bench {
     ) -> Result<Option<Timing>, EngineError> {
         let (lab, latency) = (self.lab.clone(), self.latency);
         let participants = vec![Participant::new(super::super::NAME, Some(self))];
-        let mut contest = Contest { participants, gauge, clock: lab.clock(), observer };
+        let mut contest = Contest { participants, gauge, clock: lab.clock.as_ref(), observer };
         let (fewest_rounds, most_rounds) = (MIN_WINDOWS, WINDOWS);
         let window_seconds = WINDOW_SECONDS.max(LATENCIES_PER_WINDOW * latency);
         contest.run(Rules { window_seconds, budget_seconds, fewest_rounds, most_rounds }).await;
@@ -195,49 +184,25 @@ impl Observer<Event> for Unobserved {
     fn event(&mut self, _event: &Event) {}
 }
 
+/// Maximum number of repetitions per submission.
 const SLOTS: u32 = 256;
 
 /// Repeatable work as data: buffers, preparatory launches, and the launches of a repetition.
 pub(super) struct Work {
     /// Records the launches of a repetition.
     pub(super) builder: Builder,
-    /// Buffer index of the step table.
-    steps: usize,
+    /// Number of rows of the batch. All hold samples.
+    rows: u32,
     /// Launched once, before anything is timed.
-    preparation: Recording,
+    pub(super) preparation: Recording,
     /// Result of the timed launches.
-    pub(super) output: Option<BufferRange>,
+    pub(super) output: BufferRange,
 }
 
 impl Work {
-    /// Creates work without launches. All `rows` rows of the batch hold samples.
+    /// Creates work without launches.
     pub(super) fn new(rows: u32) -> Self {
-        let step = Step { count: rows, training: 1, ..Step::default() };
-        let mut builder = Builder::default();
-        let steps = builder.filled("steps", true, step_rows([step; SLOTS as usize])).buffer;
-        Self { builder, steps, preparation: Recording::default(), output: None }
-    }
-
-    /// Adds a storage buffer with the numbers of `operand`.
-    pub(super) fn operand(&mut self, operand: &Operand) -> BufferRange {
-        if operand.limit == 0.0 {
-            return self.builder.floats("zeros", operand.elements());
-        }
-        self.builder.filled("operand", false, bytemuck::cast_slice(&operand.numbers()).to_vec())
-    }
-
-    /// Adds up partial gradients in every repetition, if there are several. Returns the buffer of the sum.
-    pub(super) fn sum(&mut self, partial: BufferRange, product: &Product, emulated: bool) -> BufferRange {
-        let Some(params) = product.sum_of_parts() else { return partial };
-        let sum = self.builder.floats("gradient", u64::from(params.elements));
-        let (kernel, invocations) = sum_of_parts(&params, emulated);
-        self.builder.dispatch(kernel, &params, &[partial, sum], invocations);
-        sum
-    }
-
-    /// Launches `kernel` once, before all repetitions.
-    pub(super) fn prepare<P: Pod>(&mut self, kernel: &str, params: &P, bindings: &[BufferRange], invocations: u64) {
-        self.builder.dispatch(kernel, params, bindings, invocations);
-        self.preparation = self.builder.take_recording();
+        let (preparation, output) = (Recording::default(), BufferRange::default());
+        Self { builder: Builder::new(SLOTS), rows, preparation, output }
     }
 }

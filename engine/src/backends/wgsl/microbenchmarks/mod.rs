@@ -23,7 +23,6 @@ use crate::error::EngineError;
 use crate::measure::{self, Event, Observer};
 use lab::Lab;
 pub use peaks::Gauge;
-use peaks::PeakKind;
 use product::{LayerPass, ProductRates};
 pub use profile::{Cost, Launch, Profile, profile};
 pub use results::kernels::{
@@ -58,7 +57,7 @@ pub async fn measure(
     let emulated = device.adapter().software;
     let products: Vec<LayerPass> = request.suites.iter().flat_map(|suite| products(*suite, emulated)).collect();
     let peaks_wanted = peaks::wanted(&request.suites);
-    let lab = Lab::new(Rc::clone(&device), clock);
+    let lab = Lab { device: Rc::clone(&device), clock };
     let mut choices = Choices::new(device.abilities);
     let mut announcer = Announcer { observer, started: 0, count: peaks_wanted.len() + products.len() };
     let mut report = KernelReport::new(device.adapter().clone());
@@ -68,13 +67,10 @@ pub async fn measure(
             report.cancelled = true;
             return Ok(report);
         }
-        let peak = if kind == PeakKind::Arithmetic {
-            let (peak, found) = peaks::arithmetic(&lab).await?;
+        let (peak, found) = kind.measure(&lab).await?;
+        if let Some(found) = found {
             gauge = Some(Box::new(found));
-            peak
-        } else {
-            kind.measure(&lab).await?
-        };
+        }
         kind.put(peak, &mut report.peaks);
     }
     let mut rates = ProductRates::new(report.peaks.arithmetic.as_ref().map(|peak| peak.value), gauge);

@@ -82,21 +82,25 @@ impl PeakKind {
         }
     }
 
-    pub(super) async fn measure(self, lab: &Lab) -> Result<Peak, EngineError> {
-        match self {
-            Self::Arithmetic => Ok(arithmetic(lab).await?.0),
-            Self::Copy | Self::Read => self.stream(lab).await,
+    /// Measures the peak. The arithmetic peak also returns its kernel.
+    pub(super) async fn measure(self, lab: &Lab) -> Result<(Peak, Option<Gauge>), EngineError> {
+        let peak = match self {
+            Self::Arithmetic => {
+                let (peak, gauge) = arithmetic(lab).await?;
+                return Ok((peak, Some(gauge)));
+            }
+            Self::Copy | Self::Read => self.stream(lab).await?,
             Self::Launches => {
-                let mut bench = lab.set_up(launches(LAUNCHES)).await?;
-                let timing = bench.timing().await?;
+                let timing = lab.set_up(launches(LAUNCHES)).await?.timing().await?;
                 let variant = format!("{LAUNCHES} in a row, each of 64 invocations");
-                Ok(self.peak(Unit::LaunchesPerSecond, f64::from(LAUNCHES), variant, timing, Vec::new()))
+                self.peak(Unit::LaunchesPerSecond, f64::from(LAUNCHES), variant, timing, Vec::new())
             }
             Self::RoundTrip => {
                 let timing = lab.set_up(launches(1)).await?.round_trips().await?;
-                Ok(self.peak(Unit::Seconds, 1.0, "one launch of 64 invocations".to_owned(), timing, Vec::new()))
+                self.peak(Unit::Seconds, 1.0, "one launch of 64 invocations".to_owned(), timing, Vec::new())
             }
-        }
+        };
+        Ok((peak, None))
     }
 
     fn peak(self, unit: Unit, work: f64, variant: String, timing: Timing, tried: Vec<Tried>) -> Peak {
@@ -111,8 +115,7 @@ impl PeakKind {
         if bytes > lab.device.largest_binding_bytes() {
             bytes /= 2;
         }
-        let mut best: Option<Best> = None;
-        let mut tried = Vec::new();
+        let mut trials = Trials::default();
         for invocations in STREAM_INVOCATIONS {
             let bench = loop {
                 match lab.set_up(self.stream_work(bytes, invocations)).await {
@@ -125,9 +128,9 @@ impl PeakKind {
                 }
             };
             let variant = format!("{invocations} invocations, arrays of {} MiB", bytes >> 20);
-            Best::consider(&mut best, &mut tried, bench, self.stream_bytes(bytes), variant).await?;
+            trials.consider(bench, self.stream_bytes(bytes), variant).await?;
         }
-        best.expect("there are candidates").measure(self, Unit::BytesPerSecond, tried).await
+        Ok(trials.measure_best(self, Unit::BytesPerSecond).await?.0)
     }
 
     /// Returns the number of bytes that one pass over an array of `bytes` moves.
@@ -141,15 +144,13 @@ impl PeakKind {
         let quads = u32::try_from(bytes / 16).expect("arrays are smaller than 64 GiB");
         // Fill the array, because the device may compress zeros.
         let fill = PeakFma { iterations: 0, invocations: quads, multiplier: 1.0, addend: 0.0 };
-        work.prepare(FILL, &fill, &[x], u64::from(quads));
+        work.builder.dispatch(FILL, &fill, &[x], u64::from(quads));
+        work.preparation = work.builder.take_recording();
         let params = PeakStream { quads, invocations, ..PeakStream::default() };
-        let (kernel, output) = if self == Self::Copy {
-            ("peak_copy", work.builder.floats("copy", bytes / 4))
-        } else {
-            ("peak_read", work.builder.floats("sums", 4 * u64::from(invocations)))
-        };
-        work.builder.dispatch(kernel, &params, &[x, output], u64::from(invocations));
-        work.output = Some(output);
+        let kernel = if self == Self::Copy { "peak_copy" } else { "peak_read" };
+        let results = if self == Self::Copy { bytes / 4 } else { 4 * u64::from(invocations) };
+        work.output = work.builder.floats("results", results);
+        work.builder.dispatch(kernel, &params, &[x, work.output], u64::from(invocations));
         work
     }
 }
@@ -159,84 +160,61 @@ const FILL: &str = "peak_fma_2";
 
 fn launches(count: u32) -> Work {
     let mut work = Work::new(1);
-    let output = work.builder.floats("result", 4 * 64);
+    work.output = work.builder.floats("result", 4 * 64);
     for _ in 0..count {
         let params = PeakFma { iterations: 0, invocations: 64, multiplier: 1.0, addend: 0.0 };
-        work.builder.dispatch(FILL, &params, &[output], 64);
+        work.builder.dispatch(FILL, &params, &[work.output], 64);
     }
-    work.output = Some(output);
     work
 }
 
 /// Measures the arithmetic peak, and returns it with its kernel.
-pub(super) async fn arithmetic(lab: &Lab) -> Result<(Peak, Gauge), EngineError> {
-    let mut best: Option<Best> = None;
-    let mut tried = Vec::new();
+async fn arithmetic(lab: &Lab) -> Result<(Peak, Gauge), EngineError> {
+    let mut trials = Trials::default();
     for (chains, kernel) in CHAINS {
         for invocations in FMA_INVOCATIONS {
             let mut work = Work::new(1);
-            let result = work.builder.floats("result", 4 * u64::from(invocations));
+            work.output = work.builder.floats("result", 4 * u64::from(invocations));
             // The chains converge to 1, far from infinity and from subnormal numbers.
             let params = PeakFma { iterations: ITERATIONS, invocations, multiplier: 0.999, addend: 0.001 };
-            work.builder.dispatch(kernel, &params, &[result], u64::from(invocations));
-            work.output = Some(result);
+            work.builder.dispatch(kernel, &params, &[work.output], u64::from(invocations));
             let flops = 2.0 * f64::from(PEAK_FMAS) * f64::from(ITERATIONS) * f64::from(invocations);
             let variant = format!("{chains} chains of four, {invocations} invocations");
-            let bench = lab.set_up(work).await?;
-            let trial = Best::consider(&mut best, &mut tried, bench, flops, variant).await?;
+            let trial = trials.consider(lab.set_up(work).await?, flops, variant).await?;
             if trial.seconds_each() > LONG_LAUNCH_SECONDS {
                 break;
             }
         }
     }
-    let Best { mut bench, work, variant, .. } = best.expect("there are candidates");
-    let timing = bench.timing().await?;
-    let repetitions = timing.windows[0].repetitions;
-    let peak = PeakKind::Arithmetic.peak(Unit::FlopsPerSecond, work, variant, timing, tried);
-    Ok((peak, Gauge { bench, flops: work, repetitions, copying: None }))
+    let (peak, bench) = trials.measure_best(PeakKind::Arithmetic, Unit::FlopsPerSecond).await?;
+    let (flops, repetitions) = (peak.work_per_repetition, peak.timing.windows[0].repetitions);
+    Ok((peak, Gauge { bench, flops, repetitions, copying: None }))
 }
 
-/// Sets up the copying of an array, and returns it with the bytes moved per repetition.
-///
-/// Returns `None` if the device runs out of memory.
-pub(super) async fn set_up_copying(lab: &Lab) -> Result<Option<(Bench, f64)>, EngineError> {
-    let bytes = GAUGED_ARRAY_BYTES;
-    match lab.set_up(PeakKind::Copy.stream_work(bytes, GAUGED_INVOCATIONS)).await {
-        Ok(bench) => Ok(Some((bench, PeakKind::Copy.stream_bytes(bytes)))),
-        Err(EngineError::OutOfMemory { .. } | EngineError::DoesNotFit { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
+/// Variants of a kernel in short windows.
+#[derive(Default)]
+struct Trials {
+    tried: Vec<Tried>,
+    /// Fastest variant so far, with its work per repetition.
+    best: Option<(Bench, f64, Tried)>,
 }
 
-/// Fastest variant so far.
-struct Best {
-    bench: Bench,
-    value: f64,
-    work: f64,
-    variant: String,
-}
-
-impl Best {
-    /// Tries a variant that does `work` per repetition, and keeps it if it is faster than `best`.
-    async fn consider(
-        best: &mut Option<Self>,
-        tried: &mut Vec<Tried>,
-        mut bench: Bench,
-        work: f64,
-        variant: String,
-    ) -> Result<Window, EngineError> {
+impl Trials {
+    /// Tries a variant that does `work` per repetition, and keeps it if it is the fastest so far.
+    async fn consider(&mut self, mut bench: Bench, work: f64, variant: String) -> Result<Window, EngineError> {
         let trial = bench.trial().await?;
-        let value = work * trial.rate();
-        tried.push(Tried { variant: variant.clone(), value });
-        if best.as_ref().is_none_or(|best| value > best.value) {
-            *best = Some(Self { bench, value, work, variant });
+        let tried = Tried { variant, value: work * trial.rate() };
+        self.tried.push(tried.clone());
+        if self.best.as_ref().is_none_or(|(_, _, best)| tried.value > best.value) {
+            self.best = Some((bench, work, tried));
         }
         Ok(trial)
     }
 
-    async fn measure(mut self, kind: PeakKind, unit: Unit, tried: Vec<Tried>) -> Result<Peak, EngineError> {
-        let timing = self.bench.timing().await?;
-        Ok(kind.peak(unit, self.work, self.variant, timing, tried))
+    async fn measure_best(self, kind: PeakKind, unit: Unit) -> Result<(Peak, Bench), EngineError> {
+        let (mut bench, work, Tried { variant, .. }) = self.best.expect("there are candidates");
+        let timing = bench.timing().await?;
+        Ok((kind.peak(unit, work, variant, timing, self.tried), bench))
     }
 }
 
@@ -253,9 +231,14 @@ pub struct Gauge {
 impl Gauge {
     /// Finds the fastest kernel on an open device, and allocates the arrays to copy if they fit.
     pub(crate) async fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
-        let lab = Lab::new(device, clock);
+        let lab = Lab { device, clock };
         let (_, gauge) = arithmetic(&lab).await?;
-        Ok(Self { copying: set_up_copying(&lab).await?, ..gauge })
+        let copying = match lab.set_up(PeakKind::Copy.stream_work(GAUGED_ARRAY_BYTES, GAUGED_INVOCATIONS)).await {
+            Ok(bench) => Some((bench, PeakKind::Copy.stream_bytes(GAUGED_ARRAY_BYTES))),
+            Err(EngineError::OutOfMemory { .. } | EngineError::DoesNotFit { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Self { copying, ..gauge })
     }
 
     /// Opens the adapter again and finds its fastest kernel.
@@ -263,8 +246,8 @@ impl Gauge {
     /// # Errors
     /// No matching adapter, and a device that refuses a request or is lost.
     pub async fn open(choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
-        let device = Device::open(choice, shaders::Stored::F32, &[]).await?;
-        Ok(arithmetic(&Lab::new(Rc::new(device), clock)).await?.1)
+        let device = Rc::new(Device::open(choice, shaders::Stored::F32, &[]).await?);
+        Ok(arithmetic(&Lab { device, clock }).await?.1)
     }
 }
 

@@ -66,9 +66,23 @@ impl LayerPass {
 
     fn work(&self, variant: &Variant) -> Work {
         let mut work = Work::new(self.rows);
-        let bindings: Vec<BufferRange> = self.operands.iter().map(|operand| work.operand(operand)).collect();
-        work.builder.product(variant, &self.product, &bindings);
-        work.output = Some(work.sum(bindings[self.output], &self.product, self.emulated));
+        let builder = &mut work.builder;
+        let fill = |operand: &Operand| {
+            if operand.limit == 0.0 {
+                builder.floats("zeros", operand.elements())
+            } else {
+                builder.filled("operand", bytemuck::cast_slice(&operand.numbers()).to_vec())
+            }
+        };
+        let bindings: Vec<BufferRange> = self.operands.iter().map(fill).collect();
+        builder.product(variant, &self.product, &bindings);
+        work.output = bindings[self.output];
+        if let Some(params) = self.product.sum_of_parts() {
+            let sum = builder.floats("gradient", u64::from(params.elements));
+            let (kernel, invocations) = sum_of_parts(&params, self.emulated);
+            builder.dispatch(kernel, &params, &[work.output, sum], invocations);
+            work.output = sum;
+        }
         work
     }
 }
@@ -110,7 +124,7 @@ pub(super) async fn measure(
     let outcome = match obstacle(lab, product, request, rates) {
         Some(outcome) => outcome,
         None => {
-            choices.tune(&lab.device, lab.clock(), &[product.product]).await?;
+            choices.tune(&lab.device, lab.clock.as_ref(), &[product.product]).await?;
             variant = choices.pick(&product.product);
             match attempt(lab, product, variant, request.budget_seconds, &mut rates.gauge, observer).await {
                 Err(EngineError::OutOfMemory { .. }) => Outcome::Skipped { reason: OUT_OF_MEMORY.to_owned() },

@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::super::device::Device;
 use super::super::device::buffer::Buffers;
 use super::super::device::executor::Executor;
-use super::super::plan::{Contents, Places, Plan, TrainingSetup};
+use super::super::plan::{Contents, Plan, TrainingSetup};
 use super::super::products::Product;
-use super::super::recording::{Dispatch, Recording, step_rows};
+use super::super::recording::{Dispatch, Recording, STEPS, step_rows};
 use super::super::tuning::Choices;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
@@ -20,8 +20,6 @@ use crate::trainer::TrainingJob;
 const SCHEMA_VERSION: u32 = 1;
 /// Number of windows per launch. The best counts.
 const WINDOWS: u32 = 5;
-/// Size of the unused staging buffer.
-const STAGING_BYTES: u64 = 4;
 const MAX_REPETITIONS: u32 = 256;
 
 /// A training step, launch by launch.
@@ -78,14 +76,13 @@ pub async fn profile(
     choices.tune(&device, clock, &products).await?;
     let plan = Plan::new(job, TrainingSetup::STANDARD, largest_binding, &choices)?;
     let contents = Contents { job, tensors: &plan.tensors, stored: choices.stored() };
-    let buffers = Buffers::of_job(&device, &plan.buffers, &[STAGING_BYTES], &contents).await?;
+    let buffers = Buffers::new(&device, &plan.buffers, &[], Some(&contents)).await?;
     // The first steps of an epoch.
-    let steps = step_rows((0..MAX_REPETITIONS).map(|slot| job.step(0, slot)));
-    buffers.write(&device, plan.places.steps, 0, &steps);
-    let profiler = Profiler { device: &device, clock, processor, buffers: &buffers, plan: &plan };
+    buffers.write(&device, STEPS, 0, &step_rows((0..MAX_REPETITIONS).map(|slot| job.step(0, slot))));
+    let profiler = Profiler { device: &device, clock, processor, buffers: &buffers };
     if let Some(shuffle) = &plan.shuffle {
         // The shuffle runs once per epoch, so it is not part of a step.
-        profiler.window(&profiler.executor(shuffle).await?, 1).await?;
+        profiler.window(&Executor::new(&device, &buffers, shuffle).await?, 1).await?;
     }
     // Running whole steps first also fills the inputs of the individual launches.
     let step = profiler.cost(&plan.training, 4.0 * launch_seconds).await?;
@@ -129,13 +126,12 @@ struct Profiler<'a> {
     clock: &'a dyn Clock,
     processor: Option<&'a dyn Clock>,
     buffers: &'a Buffers,
-    plan: &'a Plan,
 }
 
 impl Profiler<'_> {
     /// Measures the cost of one repetition of `recording`, after a warm-up window.
     async fn cost(&self, recording: &Recording, seconds: f64) -> Result<Cost, EngineError> {
-        let executor = self.executor(recording).await?;
+        let executor = Executor::new(self.device, self.buffers, recording).await?;
         let window_seconds = seconds / f64::from(WINDOWS + 1);
         self.window(&executor, 1).await?;
         let mut length = Length::default();
@@ -153,11 +149,6 @@ impl Profiler<'_> {
             best = best.least(self.window(&executor, repetitions).await?);
         }
         Ok(best)
-    }
-
-    async fn executor(&self, recording: &Recording) -> Result<Executor, EngineError> {
-        let Places { params, steps, .. } = self.plan.places;
-        Executor::new(self.device, self.buffers, recording, params, steps).await
     }
 
     async fn window(&self, executor: &Executor, repetitions: u32) -> Result<Cost, EngineError> {

@@ -52,7 +52,7 @@ fn request(budget_seconds: f64) -> Request {
 
 fn outcome(device: &Rc<Device>, product: &LayerPass, budget_seconds: f64) -> Outcome {
     let entry = pollster::block_on(async {
-        let lab = Lab::new(Rc::clone(device), Rc::new(SteppingClock::default()));
+        let lab = Lab { device: Rc::clone(device), clock: Rc::new(SteppingClock::default()) };
         let mut rates = ProductRates::new(Some(1e9), Some(Box::new(GigaflopGauge)));
         let mut choices = Choices::new(device.abilities);
         let mut observer = Listener { started: 0, cancel_after: usize::MAX };

@@ -91,11 +91,8 @@ impl ParallelTrainer {
         let mut readings: Vec<Ending<ReadBack>> = Vec::new();
         for replica in &self.replicas {
             computing.push(Box::pin(replica.compute(whole.slot, number, epoch_begins)));
-            readings.push(Box::pin(replica.buffers.begin_to_read_through(
-                &replica.device,
-                exchange.read,
-                exchange.staging,
-            )));
+            let reading = replica.buffers.begin_to_read(&replica.device, exchange.read, exchange.staging);
+            readings.push(Box::pin(reading));
         }
         PendingExchange { exchange, computing: UnderWay::new(computing.into_iter()), readings }
     }

@@ -13,7 +13,6 @@ use std::task::{Context, Poll, Waker};
 use results::{InputMode, InputPipeline};
 use shaders::params::Step;
 
-use super::super::device::executor::Commands;
 use super::super::plan::Streamed;
 use super::{StepKind, WgslTrainer};
 use crate::data::Split;
@@ -125,7 +124,7 @@ impl WgslTrainer {
         self.buffers.write(&self.device, place.labels.buffer, 0, bytemuck::cast_slice(&batches.labels));
         self.buffers.write(&self.device, place.numbers.buffer, 0, bytemuck::cast_slice(&batches.numbers));
         if *mode == InputMode::Stream {
-            self.device.submit(Commands::new(&self.device).finish()).await?;
+            self.device.submit_nothing().await?;
         }
         let brought = self.clock.now_seconds();
         spent.batches += count;

@@ -9,7 +9,7 @@ use shaders::params::{Step, StepResult};
 use super::super::device::executor::{Commands, Executor};
 use super::super::pace::Pace;
 use super::super::plan::STEP_ROWS;
-use super::super::recording::{BufferRange, STEP_STRIDE_BYTES, step_rows};
+use super::super::recording::{BufferRange, STEP_STRIDE_BYTES, STEPS, step_rows};
 use super::streaming::Submission;
 use super::{StepKind, WgslTrainer};
 use crate::error::EngineError;
@@ -56,7 +56,7 @@ impl WgslTrainer {
                 under_way.push_back(self.submit(kind, &mut next, ready.end, &marked));
             }
             if next.slot == steps && results.is_none() {
-                results = Some(self.buffers.begin_to_read(&self.device, self.results_of(steps)));
+                results = Some(self.buffers.begin_to_read(&self.device, self.results_of(steps), 0));
             }
             if let Some(submission) = under_way.pop_front() {
                 let operations = submission.operations;
@@ -120,9 +120,9 @@ impl WgslTrainer {
         let row = (first % STEP_ROWS) as usize;
         let until_the_end = (STEP_ROWS as usize - row) * stride;
         let (end, start) = bytes.split_at(until_the_end.min(bytes.len()));
-        self.buffers.write(&self.device, self.plan.places.steps, (row * stride) as u64, end);
+        self.buffers.write(&self.device, STEPS, (row * stride) as u64, end);
         if !start.is_empty() {
-            self.buffers.write(&self.device, self.plan.places.steps, 0, start);
+            self.buffers.write(&self.device, STEPS, 0, start);
         }
     }
 
@@ -198,7 +198,7 @@ impl WgslTrainer {
         bytes: &[u8],
     ) -> impl Future<Output = Result<(), EngineError>> + use<> {
         self.hand_over(range, bytes);
-        self.device.submit(Commands::new(&self.device).finish())
+        self.device.submit_nothing()
     }
 
     pub(crate) fn note_step(&mut self, seconds: f64) {
@@ -208,7 +208,7 @@ impl WgslTrainer {
 
     /// Returns the results of steps and ends them.
     pub(crate) async fn results(&mut self, steps: u32) -> Result<Vec<StepResult>, EngineError> {
-        let bytes = self.buffers.begin_to_read(&self.device, self.results_of(steps)).await?;
+        let bytes = self.buffers.begin_to_read(&self.device, self.results_of(steps), 0).await?;
         let (before, first) = (self.mark, self.step);
         self.mark = mark(before, steps - 1);
         // A test needs the step: attention may have no softmax until then.
