@@ -338,9 +338,9 @@ impl<'a> Planner<'a> {
 
     fn blend(&mut self, weight: f32, first: bool) {
         let (logits, sum) = (self.logits(), self.blended());
-        let elements = u32::try_from(self.elements(logits)).expect("logits are few");
-        let params = Blend { elements, weight, first: u32::from(first), reserved: 0 };
-        self.builder.dispatch("blend", &params, &[logits, sum], u64::from(elements / 4));
+        let quads = u32::try_from(self.quads(logits)).expect("logits are few");
+        let params = Blend { elements: 4 * quads, weight, first: u32::from(first), reserved: 0 };
+        self.builder.dispatch("blend", &params, &[logits, sum], u64::from(quads));
     }
 
     fn forward(&mut self, phase: LayerPhase) {

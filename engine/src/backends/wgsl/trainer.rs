@@ -91,7 +91,7 @@ impl WgslTrainer {
             variants,
             ..TrainerFacts::default()
         };
-        let contents = Contents { job, tensors: &plan.tensors, stored: choices.stored() };
+        let contents = Contents { job, tensors: &plan.tensors };
         let buffers = Buffers::new(&device, &plan.buffers, &plan.staging_bytes(), Some(&contents)).await?;
         let executor = async |recording: &Recording| Executor::new(&device, &buffers, recording).await;
         let optional = async |recording: &Option<Recording>| match recording {
@@ -162,7 +162,7 @@ impl WgslTrainer {
         let Some(rounded) = self.plan.places.rounded_weights else { return Ok(()) };
         let mut commands = Commands::new(&self.device);
         if self.step == 0 {
-            let contents = Contents { job: &self.job, tensors: &self.plan.tensors, stored: self.device.stored() };
+            let contents = Contents { job: &self.job, tensors: &self.plan.tensors };
             self.buffers.write(&self.device, rounded, 0, &contents.bytes(JobPart::RoundedWeights)?);
         } else {
             self.write_table(0, &[Step::default()]);

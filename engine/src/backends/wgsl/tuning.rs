@@ -67,7 +67,7 @@ impl Choices {
     }
 
     /// Returns the variant for `product`: the fastest if it was timed, otherwise the usual one.
-    pub(super) fn pick(&self, product: &Product) -> &'static Variant {
+    pub(super) fn pick(&self, product: &Product) -> Variant {
         let timed = self.by_product.get(&key(product));
         let chosen =
             timed.and_then(|choice| product.candidates(self.abilities).find(|variant| variant.kernel == choice.kernel));
@@ -127,7 +127,7 @@ async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Resul
         product.elements().into_iter().map(|elements| builder.floats("tuned operand", elements)).collect();
     let mut candidates = Vec::new();
     for variant in product.candidates(device.abilities) {
-        builder.product(variant, product, &operands);
+        builder.product(&variant, product, &operands);
         candidates.push((variant, builder.take_recording()));
     }
     let buffers = Buffers::new(device, &builder.finish(), &[], None).await?;
@@ -144,7 +144,7 @@ async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Resul
 }
 
 /// Chooses the default, which comes first, unless another is clearly faster.
-fn choose(seconds: &[(&'static Variant, f64)]) -> TunedKernel {
+fn choose(seconds: &[(Variant, f64)]) -> TunedKernel {
     let (default, usual_seconds) = seconds[0];
     let mut choice = TunedKernel { kernel: default.kernel.to_owned(), ratio: 1.0 };
     for &(variant, variant_seconds) in &seconds[1..] {
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn another_variant_must_be_clearly_faster_than_the_default() {
-        let [usual, other, ..] = product().variants() else { panic!("a product with one variant only") };
+        let [usual, other, ..] = product().variants()[..] else { panic!("a product with one variant only") };
         assert_eq!(choose(&[(usual, 1.0), (other, 0.96)]).kernel, usual.kernel);
         assert_eq!(choose(&[(usual, 1.0), (other, 0.94)]).kernel, other.kernel);
         let choice = choose(&[(usual, 2.0), (other, 1.0), (usual, 1.4)]);
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(choice.kernel, product.variants()[0].kernel);
         let mut chosen = Choices::new(device.abilities);
         chosen.by_product.insert(key(&product), choice);
-        assert_eq!(chosen.pick(&product), &product.variants()[0]);
+        assert_eq!(chosen.pick(&product), product.variants()[0]);
         assert_eq!(chosen.describe(&product), "dense_forward 40 × 36 × 24: dense_forward (1.00)");
     }
 
@@ -258,7 +258,7 @@ mod tests {
         let product = product();
         let abilities = Abilities { software: true, subgroup_lanes: 8, ..Abilities::default() };
         let real = Abilities { software: false, ..abilities };
-        let [usual, other, ..] = product.variants() else { panic!("a product with one variant only") };
+        let [usual, other, ..] = product.variants()[..] else { panic!("a product with one variant only") };
         let chosen = |kernel: &str, abilities| {
             let choice = TunedKernel { kernel: kernel.to_owned(), ratio: 0.5 };
             let chosen = Choices { abilities, by_product: BTreeMap::from([(key(&product), choice)]) };

@@ -58,54 +58,52 @@ enum Needs {
 const ALL: u32 = u32::MAX;
 
 /// Variant with one tile per invocation, held in registers.
-const fn registers(kernel: &'static str) -> Variant {
-    Variant {
-        kernel,
-        tile: [8, 8],
-        invocations_per_tile: 1,
-        min_tiles: 0,
-        max_tiles: u64::MAX,
-        needs: Needs::Nothing,
-        emulated_share: 1.0,
-    }
-}
+const REGISTERS: Variant = Variant {
+    kernel: "",
+    tile: [8, 8],
+    invocations_per_tile: 1,
+    min_tiles: 0,
+    max_tiles: u64::MAX,
+    needs: Needs::Nothing,
+    emulated_share: 1.0,
+};
 
 /// Variant with one tile per group of subgroup lanes, for emulated GPUs.
-const fn subgroup(kernel: &'static str, emulated_share: f64) -> Variant {
-    let invocations_per_tile = SUBGROUP_LANES;
-    Variant { tile: [32, 32], invocations_per_tile, needs: Needs::Subgroups, emulated_share, ..registers(kernel) }
-}
-
-/// Like [`subgroup`], with fewer rows per tile, for small batches.
-const fn thin(kernel: &'static str, emulated_share: f64) -> Variant {
-    Variant { tile: [8, 32], ..subgroup(kernel, emulated_share) }
-}
+const SUBGROUP: Variant =
+    Variant { tile: [32, 32], invocations_per_tile: SUBGROUP_LANES, needs: Needs::Subgroups, ..REGISTERS };
 
 /// Variant with one tile per workgroup and operands in workgroup memory, for real GPUs.
-const fn shared(kernel: &'static str) -> Variant {
-    Variant { tile: [64, 64], invocations_per_tile: 64, emulated_share: 4.0, ..registers(kernel) }
-}
-
-/// Like [`shared`], with a larger tile and operands loaded during multiplication, for large products.
-const fn large(kernel: &'static str) -> Variant {
-    Variant { tile: [128, 64], invocations_per_tile: 128, min_tiles: MIN_LARGE_TILES, ..shared(kernel) }
-}
+const SHARED: Variant = Variant { tile: [64, 64], invocations_per_tile: 64, emulated_share: 4.0, ..REGISTERS };
 
 /// Variant with one tile per workgroup, in blocks that its subgroups multiply.
-const fn matrix(kernel: &'static str) -> Variant {
-    Variant { invocations_per_tile: 256, needs: Needs::Matrices, ..shared(kernel) }
-}
+const MATRIX: Variant = Variant { invocations_per_tile: 256, needs: Needs::Matrices, ..SHARED };
 
-/// Like [`matrix`], with a larger tile, for large products.
-const fn matrix_large(kernel: &'static str) -> Variant {
-    Variant { tile: [128, 128], min_tiles: MIN_LARGE_TILES, needs: Needs::LargeMatrixTiles, ..matrix(kernel) }
-}
+/// Kinds of variants of dense layers and convolutions, by the end of the kernel's name. The first one runs everywhere and
+/// is the default.
+const PRODUCT_KINDS: [(&str, Variant); 8] = [
+    ("", REGISTERS),
+    ("_subgroup", SUBGROUP),
+    // Fewer rows per tile, for small batches.
+    ("_thin", Variant { tile: [8, 32], ..SUBGROUP }),
+    // Divides the sums of a small tile among the invocations of a workgroup. It suits deep products with few results, for
+    // which larger tiles would leave most processors of a real GPU idle.
+    ("_sliced", Variant { tile: [16, 16], invocations_per_tile: 256, max_tiles: MAX_SLICED_TILES, ..SHARED }),
+    ("_shared", SHARED),
+    // A larger tile and operands loaded during multiplication, for large products.
+    ("_large", Variant { tile: [128, 64], invocations_per_tile: 128, min_tiles: MIN_LARGE_TILES, ..SHARED }),
+    ("_matrix", MATRIX),
+    // A larger tile, for large products.
+    (
+        "_matrix_large",
+        Variant { tile: [128, 128], min_tiles: MIN_LARGE_TILES, needs: Needs::LargeMatrixTiles, ..MATRIX },
+    ),
+];
 
-/// Variant that divides the sums of a small tile among the invocations of a workgroup. It suits deep products with few
-/// results, for which larger tiles would leave most processors of a real GPU idle.
-const fn sliced(kernel: &'static str) -> Variant {
-    Variant { tile: [16, 16], invocations_per_tile: 256, max_tiles: MAX_SLICED_TILES, ..shared(kernel) }
-}
+/// Kinds of variants of recurrent layers. They keep 8 or, on emulated GPUs, 32 sequences through all steps.
+const RECURRENT_KINDS: [(&str, Variant); 2] = [
+    ("", Variant { tile: [8, ALL], invocations_per_tile: 64, ..REGISTERS }),
+    ("_subgroup", Variant { tile: [32, ALL], ..SUBGROUP }),
+];
 
 /// Maximum number of tiles for slicing. Above it, a product has at least 128 tiles of 64 × 64, enough for a hundred
 /// processors.
@@ -114,113 +112,63 @@ const MAX_SLICED_TILES: u64 = 2048;
 /// Processor count of a small GPU. With fewer large tiles, some processors are idle and smaller tiles are faster.
 const MIN_LARGE_TILES: u64 = 8;
 
-/// Variant that keeps eight sequences per workgroup through all steps.
-const fn recurrent(kernel: &'static str) -> Variant {
-    Variant { tile: [8, ALL], invocations_per_tile: 64, ..registers(kernel) }
-}
-
-/// Variant that keeps 32 sequences per group of subgroup lanes through all steps, for emulated GPUs.
-const fn recurrent_subgroup(kernel: &'static str, emulated_share: f64) -> Variant {
-    Variant { tile: [32, ALL], ..subgroup(kernel, emulated_share) }
-}
-
 /// Lanes that share a tile in the variants that use subgroups.
 const SUBGROUP_LANES: u32 = 8;
 
-// The first variant of each list runs everywhere and is the default. Shares were measured on llvmpipe.
-const DENSE_FORWARD: &[Variant] = &[
-    registers("dense_forward"),
-    subgroup("dense_forward_subgroup", 0.27),
-    thin("dense_forward_thin", 0.35),
-    sliced("dense_forward_sliced"),
-    shared("dense_forward_shared"),
-    large("dense_forward_large"),
-    matrix("dense_forward_matrix"),
-    matrix_large("dense_forward_matrix_large"),
+/// Emulated shares of kernels that differ from their kind's, measured on llvmpipe.
+const EMULATED_SHARES: [(&str, f64); 15] = [
+    ("dense_forward_subgroup", 0.27),
+    ("dense_forward_thin", 0.35),
+    ("dense_input_gradient_subgroup", 0.3),
+    ("dense_input_gradient_thin", 0.4),
+    ("dense_weight_gradient_subgroup", 0.55),
+    ("conv2d_forward", 1.9),
+    ("conv2d_forward_subgroup", 0.33),
+    ("conv2d_input_gradient_subgroup", 0.4),
+    ("conv2d_weight_gradient_subgroup", 0.5),
+    ("lstm_forward_subgroup", 0.37),
+    ("lstm_backward_subgroup", 0.29),
+    ("gru_forward_subgroup", 0.32),
+    ("gru_backward_subgroup", 0.32),
+    ("simple_rnn_forward_subgroup", 0.21),
+    ("simple_rnn_backward_subgroup", 0.28),
 ];
-const DENSE_INPUT_GRADIENT: &[Variant] = &[
-    registers("dense_input_gradient"),
-    subgroup("dense_input_gradient_subgroup", 0.3),
-    thin("dense_input_gradient_thin", 0.4),
-    sliced("dense_input_gradient_sliced"),
-    shared("dense_input_gradient_shared"),
-    large("dense_input_gradient_large"),
-    matrix("dense_input_gradient_matrix"),
-    matrix_large("dense_input_gradient_matrix_large"),
-];
-const DENSE_WEIGHT_GRADIENT: &[Variant] = &[
-    registers("dense_weight_gradient"),
-    subgroup("dense_weight_gradient_subgroup", 0.55),
-    shared("dense_weight_gradient_shared"),
-    large("dense_weight_gradient_large"),
-    matrix("dense_weight_gradient_matrix"),
-    matrix_large("dense_weight_gradient_matrix_large"),
-];
-const CONV2D_FORWARD: &[Variant] = &[
-    registers("conv2d_forward_narrow"),
-    Variant { emulated_share: 1.9, ..registers("conv2d_forward") },
-    subgroup("conv2d_forward_subgroup", 0.33),
-    shared("conv2d_forward_shared"),
-    large("conv2d_forward_large"),
-    matrix("conv2d_forward_matrix"),
-    matrix_large("conv2d_forward_matrix_large"),
-];
-const CONV2D_FORWARD_NARROW: &[Variant] = &[registers("conv2d_forward_narrow")];
-const CONV2D_INPUT_GRADIENT: &[Variant] = &[
-    registers("conv2d_input_gradient"),
-    subgroup("conv2d_input_gradient_subgroup", 0.4),
-    shared("conv2d_input_gradient_shared"),
-    large("conv2d_input_gradient_large"),
-    matrix("conv2d_input_gradient_matrix"),
-    matrix_large("conv2d_input_gradient_matrix_large"),
-];
-const CONV2D_WEIGHT_GRADIENT: &[Variant] = &[
-    registers("conv2d_weight_gradient"),
-    subgroup("conv2d_weight_gradient_subgroup", 0.5),
-    shared("conv2d_weight_gradient_shared"),
-    large("conv2d_weight_gradient_large"),
-    matrix("conv2d_weight_gradient_matrix"),
-    matrix_large("conv2d_weight_gradient_matrix_large"),
-];
-const CONV2D_WEIGHT_GRADIENT_NARROW: &[Variant] = &[registers("conv2d_weight_gradient_narrow")];
-const LSTM_FORWARD: &[Variant] = &[recurrent("lstm_forward"), recurrent_subgroup("lstm_forward_subgroup", 0.37)];
-const LSTM_BACKWARD: &[Variant] = &[recurrent("lstm_backward"), recurrent_subgroup("lstm_backward_subgroup", 0.29)];
-const GRU_FORWARD: &[Variant] = &[recurrent("gru_forward"), recurrent_subgroup("gru_forward_subgroup", 0.32)];
-const GRU_BACKWARD: &[Variant] = &[recurrent("gru_backward"), recurrent_subgroup("gru_backward_subgroup", 0.32)];
-const SIMPLE_RNN_FORWARD: &[Variant] =
-    &[recurrent("simple_rnn_forward"), recurrent_subgroup("simple_rnn_forward_subgroup", 0.21)];
-const SIMPLE_RNN_BACKWARD: &[Variant] =
-    &[recurrent("simple_rnn_backward"), recurrent_subgroup("simple_rnn_backward_subgroup", 0.28)];
 
 impl Product {
     /// Returns all kernels of the product. The first runs on every device.
-    pub(super) fn variants(&self) -> &'static [Variant] {
-        match (self.params, self.pass) {
-            (Params::Dense(_), Pass::Forward) => DENSE_FORWARD,
-            (Params::Dense(_), Pass::InputGradient) => DENSE_INPUT_GRADIENT,
-            (Params::Dense(_), Pass::WeightGradient) => DENSE_WEIGHT_GRADIENT,
-            (Params::Conv2d(params), Pass::Forward) if is_narrow(&params) => CONV2D_FORWARD_NARROW,
-            (Params::Conv2d(_), Pass::Forward) => CONV2D_FORWARD,
-            (Params::Conv2d(_), Pass::InputGradient) => CONV2D_INPUT_GRADIENT,
-            (Params::Conv2d(params), Pass::WeightGradient) if is_narrow(&params) => CONV2D_WEIGHT_GRADIENT_NARROW,
-            (Params::Conv2d(_), Pass::WeightGradient) => CONV2D_WEIGHT_GRADIENT,
-            (Params::Recurrent(Cell::Lstm, _), Pass::Forward) => LSTM_FORWARD,
-            (Params::Recurrent(Cell::Lstm, _), Pass::InputGradient) => LSTM_BACKWARD,
-            (Params::Recurrent(Cell::Gru(_), _), Pass::Forward) => GRU_FORWARD,
-            (Params::Recurrent(Cell::Gru(_), _), Pass::InputGradient) => GRU_BACKWARD,
-            (Params::Recurrent(Cell::SimpleRnn(_), _), Pass::Forward) => SIMPLE_RNN_FORWARD,
-            (Params::Recurrent(Cell::SimpleRnn(_), _), Pass::InputGradient) => SIMPLE_RNN_BACKWARD,
-            (Params::Recurrent(..), Pass::WeightGradient) => {
-                unreachable!("the weight gradients of recurrent layers are products of dense layers")
+    pub(super) fn variants(&self) -> Vec<Variant> {
+        let (pass, recurrent_pass) = match self.pass {
+            Pass::Forward => ("forward", "forward"),
+            Pass::InputGradient => ("input_gradient", "backward"),
+            // The weight gradients of recurrent layers are products of dense layers.
+            Pass::WeightGradient => ("weight_gradient", "none"),
+        };
+        let (name, kinds) = match self.params {
+            Params::Dense(_) => (format!("dense_{pass}"), &PRODUCT_KINDS[..]),
+            // Raw data has no gradient.
+            Params::Conv2d(params) if is_narrow(&params) && self.pass != Pass::InputGradient => {
+                (format!("conv2d_{pass}_narrow"), &PRODUCT_KINDS[..1])
             }
-        }
+            Params::Conv2d(_) => (format!("conv2d_{pass}"), &PRODUCT_KINDS[..]),
+            Params::Recurrent(Cell::Lstm, _) => (format!("lstm_{recurrent_pass}"), &RECURRENT_KINDS[..]),
+            Params::Recurrent(Cell::Gru(_), _) => (format!("gru_{recurrent_pass}"), &RECURRENT_KINDS[..]),
+            Params::Recurrent(Cell::SimpleRnn(_), _) => (format!("simple_rnn_{recurrent_pass}"), &RECURRENT_KINDS[..]),
+        };
+        // The narrow kernel also computes products of other channels, and is their default.
+        let narrow = (name == "conv2d_forward").then_some(("_narrow", REGISTERS));
+        let variant = |(end, kind): (&str, Variant)| {
+            let kernel = shaders::kernel(&format!("{name}{end}"))?.name;
+            let share = EMULATED_SHARES.iter().find(|(measured, _)| *measured == kernel);
+            Some(Variant { kernel, emulated_share: share.map_or(kind.emulated_share, |(_, share)| *share), ..kind })
+        };
+        narrow.into_iter().chain(kinds.iter().copied()).filter_map(variant).collect()
     }
 
     /// Returns the variants that a device with these abilities runs, the default first.
-    pub(super) fn variants_with(&self, abilities: Abilities) -> impl Iterator<Item = &'static Variant> + use<> {
+    pub(super) fn variants_with(&self, abilities: Abilities) -> impl Iterator<Item = Variant> + use<> {
         let fits =
-            move |variant: &&Variant| !abilities.small_workgroups || variant.invocations_per_tile <= SMALL_WORKGROUP;
-        self.variants().iter().filter(fits).filter(move |variant| match variant.needs {
+            move |variant: &Variant| !abilities.small_workgroups || variant.invocations_per_tile <= SMALL_WORKGROUP;
+        self.variants().into_iter().filter(fits).filter(move |variant| match variant.needs {
             Needs::Nothing => true,
             Needs::Subgroups => abilities.subgroup_lanes >= SUBGROUP_LANES,
             Needs::Matrices => abilities.matrices,
@@ -229,7 +177,7 @@ impl Product {
     }
 
     /// Returns the variants worth timing for this product.
-    pub(super) fn candidates(&self, abilities: Abilities) -> impl Iterator<Item = &'static Variant> + use<> {
+    pub(super) fn candidates(&self, abilities: Abilities) -> impl Iterator<Item = Variant> + use<> {
         let extents = self.extents();
         let asked_for_matrices = self.matrix_variant(abilities).is_some();
         self.variants_with(abilities).filter(move |variant| {
@@ -245,22 +193,22 @@ impl Product {
     }
 
     /// Returns the variant that multiplies blocks, if the device was opened for it and the product has one.
-    fn matrix_variant(&self, abilities: Abilities) -> Option<&'static Variant> {
+    fn matrix_variant(&self, abilities: Abilities) -> Option<Variant> {
         self.variants_with(abilities).find(|variant| variant.needs == Needs::Matrices)
     }
 
     /// Chooses a variant without timing: the block-multiplying one if requested, otherwise the one with the lowest
     /// estimated time on an emulated GPU (including tile parts beyond the result's edges), otherwise the default.
-    pub(super) fn usual_variant(&self, abilities: Abilities) -> &'static Variant {
+    pub(super) fn usual_variant(&self, abilities: Abilities) -> Variant {
         if let Some(asked_for) = self.matrix_variant(abilities) {
             return asked_for;
         }
-        let default = &self.variants()[0];
+        let default = self.variants()[0];
         if !abilities.software {
             return default;
         }
         let extents = self.extents();
-        let least = |a: &&Variant, b: &&Variant| a.emulated_time(&extents).total_cmp(&b.emulated_time(&extents));
+        let least = |a: &Variant, b: &Variant| a.emulated_time(&extents).total_cmp(&b.emulated_time(&extents));
         self.variants_with(abilities).min_by(least).unwrap_or(default)
     }
 }

@@ -115,10 +115,10 @@ macro_rules! test_variants {
 use test_variants;
 
 /// Returns the variants of `product` that a test launches on `device`.
-fn variants(device: &Device, product: &Product, which: Variants) -> Vec<&'static Variant> {
+fn variants(device: &Device, product: &Product, which: Variants) -> Vec<Variant> {
     let every = every_variant(device, product);
     if which == Variants::Every {
-        let needs_subgroups = |variant: &&Variant| shaders::kernel(variant.kernel).unwrap().needs_subgroups();
+        let needs_subgroups = |variant: &Variant| shaders::kernel(variant.kernel).unwrap().needs_subgroups();
         let only = env::var_os(ONLY_SUBGROUPS).is_some();
         return every.into_iter().filter(|variant| !only || needs_subgroups(variant)).collect();
     }
@@ -128,7 +128,7 @@ fn variants(device: &Device, product: &Product, which: Variants) -> Vec<&'static
 
 /// Returns the variants of `product` that `device` runs. If variants with subgroups are missing, reports it, or fails
 /// if `REQUIRE_GPU` is 1 and the adapter must have them.
-fn every_variant(device: &Device, product: &Product) -> Vec<&'static Variant> {
+fn every_variant(device: &Device, product: &Product) -> Vec<Variant> {
     let variants: Vec<_> = product.variants_with(device.abilities).collect();
     let is_for_device = |variant: &&Variant| device.abilities.matrices || !variant.multiplies_blocks();
     if variants.len() < product.variants().iter().filter(is_for_device).count() && !REPORTED_SKIP.replace(true) {
@@ -298,7 +298,7 @@ impl Case {
     /// Compares the results of variants of `product` with the twin's.
     fn check_variants(&self, device: &Device, (product, which): (&Product, Variants), step: &Step, tolerance: f64) {
         for variant in variants(device, product, which) {
-            for (found, expected) in self.launch_variant(device, variant, product, step).iter().zip(&self.expected) {
+            for (found, expected) in self.launch_variant(device, &variant, product, step).iter().zip(&self.expected) {
                 assert_close(&format!("{} {product:?}", variant.kernel), found, expected, tolerance);
             }
         }

@@ -73,7 +73,7 @@ impl RecurrentCase {
     /// Compares the buffers that variants write with the twin's.
     fn check(&self, device: &Device, (product, which): (&Product, Variants), params: &Recurrent) {
         for variant in variants(device, product, which) {
-            let found = self.case.launch_variant(device, variant, product, &step(params.sequences));
+            let found = self.case.launch_variant(device, &variant, product, &step(params.sequences));
             for ((name, expected), found) in self.names.iter().zip(&self.case.expected).zip(found) {
                 let title = format!("{name} of {} of {params:?}", variant.kernel);
                 assert_close(&title, &found, expected, stored_on_the_way(8.0, 1e-5));
@@ -158,7 +158,7 @@ fn check_sequences_with_the_gradient(device: &Device, which: Variants, cell: Cel
     let product = Product::new(Pass::InputGradient, (cell, params));
     let case = backward(cell, &params, with_gradient, rest);
     for variant in variants(device, &product, which) {
-        let found = case.case.launch_variant(device, variant, &product, &step(params.sequences));
+        let found = case.case.launch_variant(device, &variant, &product, &step(params.sequences));
         for (what, gradient) in case.names.iter().zip(found) {
             let end = gradient.len() / 9 * with_gradient as usize;
             assert!(gradient[..end].iter().any(|&value| value != 0.0), "{what} of {}", variant.kernel);

@@ -126,7 +126,7 @@ pub(super) async fn measure(
         None => {
             choices.tune(&lab.device, lab.clock.as_ref(), &[product.product]).await?;
             variant = choices.pick(&product.product);
-            match attempt(lab, product, variant, request.budget_seconds, &mut rates.gauge, observer).await {
+            match attempt(lab, product, &variant, request.budget_seconds, &mut rates.gauge, observer).await {
                 Err(EngineError::OutOfMemory { .. }) => Outcome::Skipped { reason: OUT_OF_MEMORY.to_owned() },
                 result => result?,
             }
@@ -141,7 +141,7 @@ pub(super) async fn measure(
         pass: product.product.pass,
         flops: product.flops,
         bytes,
-        kernels: product.kernels(variant),
+        kernels: product.kernels(&variant),
         outcome,
     })
 }

@@ -75,7 +75,7 @@ pub async fn profile(
     let products = Plan::new(job, TrainingSetup::STANDARD, largest_binding, &choices)?.products;
     choices.tune(&device, clock, &products).await?;
     let plan = Plan::new(job, TrainingSetup::STANDARD, largest_binding, &choices)?;
-    let contents = Contents { job, tensors: &plan.tensors, stored: choices.stored() };
+    let contents = Contents { job, tensors: &plan.tensors };
     let buffers = Buffers::new(&device, &plan.buffers, &[], Some(&contents)).await?;
     // The first steps of an epoch.
     buffers.write(&device, STEPS, 0, &step_rows((0..MAX_REPETITIONS).map(|slot| job.step(0, slot))));

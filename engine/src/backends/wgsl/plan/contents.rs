@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 
 use half::f16;
-use shaders::Stored;
 use shaders::params::{BLOCK_ELEMENTS, BlockMultipliers};
 
 use super::super::layout::{TensorLayout, arena_elements, arena_of};
@@ -18,7 +17,6 @@ use crate::trainer::TrainingJob;
 pub(in super::super) struct Contents<'a> {
     pub(in super::super) job: &'a TrainingJob,
     pub(in super::super) tensors: &'a [TensorLayout],
-    pub(in super::super) stored: Stored,
 }
 
 impl JobPart {
@@ -36,14 +34,20 @@ impl<'a> Contents<'a> {
     pub(in super::super) fn bytes(&self, part: JobPart) -> Result<Cow<'a, [u8]>, EngineError> {
         Ok(match part {
             JobPart::Weights => Cow::Owned(bytemuck::cast_slice(&self.weights()?).to_vec()),
-            JobPart::RoundedWeights => Cow::Owned(self.rounded_weights()?),
+            // Only plans for f16 round weights.
+            JobPart::RoundedWeights => {
+                Cow::Owned(self.weights()?.iter().flat_map(|&weight| f16::from_f32(weight).to_le_bytes()).collect())
+            }
             JobPart::BlockMultipliers => Cow::Owned(bytemuck::cast_slice(&self.block_multipliers()?).to_vec()),
             JobPart::MeanImage => Cow::Borrowed(bytemuck::cast_slice(self.job.data.mean_image())),
             JobPart::Order(set) => Cow::Owned(bytemuck::cast_slice(&self.job.evaluated(set).0).to_vec()),
             JobPart::FileOrder => Cow::Owned(bytemuck::cast_slice(&self.job.order_before(0)).to_vec()),
-            JobPart::Images(half) => in_whole_words(self.half(half)),
-            // All machines with WebGPU are little-endian.
-            JobPart::Labels(half) => padded(bytemuck::cast_slice(&self.half(half).labels)),
+            JobPart::Images(half) => in_whole_words(&self.half(half).images, features(self.half(half)).0),
+            JobPart::Labels(half) => {
+                // All machines with WebGPU are little-endian.
+                let labels = bytemuck::cast_slice(&self.half(half).labels);
+                in_whole_words(labels, labels.len())
+            }
         })
     }
 
@@ -56,14 +60,6 @@ impl<'a> Contents<'a> {
 
     fn weights(&self) -> Result<Vec<f32>, EngineError> {
         Ok(arena_of(self.tensors, &self.job.initial_weights()?))
-    }
-
-    fn rounded_weights(&self) -> Result<Vec<u8>, EngineError> {
-        let weights = self.weights()?;
-        Ok(match self.stored {
-            Stored::F32 => bytemuck::cast_slice(&weights).to_vec(),
-            Stored::F16 => weights.iter().flat_map(|&weight| f16::from_f32(weight).to_le_bytes()).collect(),
-        })
     }
 
     /// Returns the multipliers of all blocks. They leave blocks without a trained tensor unchanged.
@@ -93,26 +89,16 @@ pub(super) fn features(split: &Split) -> (usize, usize) {
     (features, features.next_multiple_of(4))
 }
 
-/// Returns the images, each padded to a multiple of four bytes.
-fn in_whole_words(split: &Split) -> Cow<'_, [u8]> {
-    let (features, stored) = features(split);
-    if features == stored {
-        return padded(&split.images);
-    }
-    let mut bytes = Vec::with_capacity(split.labels.len() * stored);
-    for sample in split.images.chunks_exact(features) {
-        bytes.extend(sample);
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-    }
-    Cow::Owned(bytes)
-}
-
-/// Pads the bytes to whole words.
-fn padded(bytes: &[u8]) -> Cow<'_, [u8]> {
-    if bytes.len().is_multiple_of(4) {
+/// Pads each record of `length` bytes to whole words.
+fn in_whole_words(bytes: &[u8], length: usize) -> Cow<'_, [u8]> {
+    if length.is_multiple_of(4) {
         return Cow::Borrowed(bytes);
     }
-    let mut padded = bytes.to_vec();
-    padded.resize(bytes.len().next_multiple_of(4), 0);
+    let stored = length.next_multiple_of(4);
+    let mut padded = Vec::with_capacity(bytes.len() / length * stored);
+    for record in bytes.chunks_exact(length) {
+        padded.extend(record);
+        padded.resize(padded.len() + stored - length, 0);
+    }
     Cow::Owned(padded)
 }

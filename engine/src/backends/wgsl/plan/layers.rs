@@ -77,7 +77,7 @@ impl Planner<'_> {
             return self.map_values(stage, phase, kernels, &params, |epilogue| Pool { epilogue, ..params });
         }
         let features = self.stages.output(stage).stored_features(CHANNEL_ALIGNMENT);
-        let taps = self.keep(stage, 0, "pooling taps", u64::from(features));
+        let taps = self.keep(stage, 0, "pooling taps", 4 * u64::from(features));
         let x = self.input_of(stage, 0);
         if phase != LayerPhase::Backward {
             let y = self.output_of(stage);
@@ -201,12 +201,12 @@ impl Planner<'_> {
         let params = self.stages.attention_params(stage, heads, self.rows);
         let queries_of_sample = u64::from(params.heads) * u64::from(params.tokens);
         let queries = u64::from(params.rows) * queries_of_sample;
-        let log_sum_exp = self.keep(stage, 0, "log of sums", queries_of_sample);
+        let log_sum_exp = self.keep(stage, 0, "log of sums", 4 * queries_of_sample);
         let (x, y) = (self.input_of(stage, 0), self.output_of(stage));
         if phase != LayerPhase::Backward {
             return self.builder.dispatch("attention_forward", &params, &[x, y, log_sum_exp], queries);
         }
-        let means = self.keep(stage, 1, "mean products", queries_of_sample);
+        let means = self.keep(stage, 1, "mean products", 4 * queries_of_sample);
         let dy = self.output_gradient(stage);
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
             let params = Attention { epilogue, ..params };
@@ -223,8 +223,8 @@ impl Planner<'_> {
         let params = BatchNorm { pixels_per_part, parts: pixels.div_ceil(pixels_per_part), ..params };
         let channels = u64::from(params.stored_channels);
         let (x, y) = (self.input_of(stage, 0), self.output_of(stage));
-        let parts = self.keep_values(stage, 1, "batch statistics", u64::from(params.parts) * 2 * channels);
-        let saved = self.keep_values(stage, 0, "mean and deviation", 2 * channels);
+        let parts = self.keep_bytes(stage, 1, "batch statistics", u64::from(params.parts) * 8 * channels);
+        let saved = self.keep_bytes(stage, 0, "mean and deviation", 8 * channels);
         if phase == LayerPhase::Training {
             let invocations = u64::from(params.parts) * channels / 4;
             self.builder.dispatch("batch_norm_statistics", &params, &[x, parts], invocations);
@@ -256,7 +256,7 @@ impl Planner<'_> {
             return (parts, params);
         }
         let BatchNorm { stored_channels: channels, pixels: pixels_of_sample, pixels_per_part, .. } = params;
-        let all = self.keep_values(stage, 2, "statistics of all devices", 2 * u64::from(channels));
+        let all = self.keep_bytes(stage, 2, "statistics of all devices", 8 * u64::from(channels));
         self.builder.exchange(parts, all, Combination::Moments { channels, pixels_of_sample, pixels_per_part });
         (all, BatchNorm { parts: 1, pixels_per_part: u32::MAX, ..params })
     }
@@ -265,7 +265,7 @@ impl Planner<'_> {
         let pixels = params.rows * params.pixels;
         let quads = u64::from(params.stored_channels / 4);
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
-        let saved = self.keep_values(stage, 0, "mean and deviation", 2 * u64::from(params.stored_channels));
+        let saved = self.keep_bytes(stage, 0, "mean and deviation", 8 * u64::from(params.stored_channels));
         let [gamma, beta] = [0, 1].map(|tensor| self.weight(stage, tensor));
         let per_part = rows_per_part(pixels, quads, self.choices.emulated());
         let sums = self.weight_gradient(stage.tensor, Some(stage.tensor + 1), pixels, per_part, |planner, parts| {
@@ -298,7 +298,7 @@ impl Planner<'_> {
 
     pub(super) fn layer_norm(&mut self, stage: &Stage, phase: LayerPhase, epsilon: f32) {
         let params = self.stages.layer_norm_params(stage, epsilon, self.rows, CHANNEL_ALIGNMENT);
-        let saved = self.keep(stage, 0, "mean and deviation", 2 * u64::from(params.tokens));
+        let saved = self.keep(stage, 0, "mean and deviation", 8 * u64::from(params.tokens));
         let (x, tokens) = (self.input_of(stage, 0), params.rows * params.tokens);
         let [gamma, beta] = [0, 1].map(|tensor| self.weight(stage, tensor));
         if phase != LayerPhase::Backward {

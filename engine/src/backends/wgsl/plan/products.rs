@@ -12,7 +12,7 @@ use crate::model::{Cell, SlidingWindow, Stage};
 impl Planner<'_> {
     /// Records a product, by the kernel that was chosen for it.
     fn product(&mut self, product: Product, bindings: &[BufferRange]) {
-        self.builder.product(self.choices.pick(&product), &product, bindings);
+        self.builder.product(&self.choices.pick(&product), &product, bindings);
         self.products.push(product);
     }
 
@@ -84,15 +84,16 @@ impl Planner<'_> {
         let input = self.stages.recurrent_input_params(stage, cell, self.rows, CHANNEL_ALIGNMENT);
         let one = self.stages.recurrent_params(stage, cell, 1, CHANNEL_ALIGNMENT);
         let states = u64::from(one.sequences * one.steps) * u64::from(one.stored_units);
-        let gate_values = u64::from(cell.gates()) * states;
+        let stored_bytes = self.choices.stored().bytes() * states;
+        let gate_bytes = u64::from(cell.gates()) * stored_bytes;
         // The input of the steps, then the gates, then their gradients.
-        let gates = self.keep_stored(stage, 0, "gates", gate_values);
+        let gates = self.keep(stage, 0, "gates", gate_bytes);
         // Hidden state before each step.
-        let previous = self.keep_stored(stage, 1, "hidden states", states);
+        let previous = self.keep(stage, 1, "hidden states", stored_bytes);
         // An LSTM's cells, or a GRU's products with the hidden states, then their gradients.
         let own = match cell {
-            Cell::Lstm => self.keep(stage, 2, "cell states", states),
-            Cell::Gru(_) => self.keep_stored(stage, 2, "recurrent products", gate_values),
+            Cell::Lstm => self.keep(stage, 2, "cell states", 4 * states),
+            Cell::Gru(_) => self.keep(stage, 2, "recurrent products", gate_bytes),
             Cell::SimpleRnn(_) => BufferRange::default(),
         };
         let x = self.input_of(stage, 0);
@@ -112,7 +113,7 @@ impl Planner<'_> {
             Cell::Lstm => vec![recurrent, dy, own, gates],
             Cell::Gru(_) => {
                 let last_states = u64::from(one.sequences * one.stored_units);
-                let kept_gradient = self.keep(stage, 3, "kept gradient", last_states);
+                let kept_gradient = self.keep(stage, 3, "kept gradient", 4 * last_states);
                 vec![recurrent, dy, previous, gates, own, kept_gradient]
             }
             Cell::SimpleRnn(_) => vec![recurrent, dy, gates],

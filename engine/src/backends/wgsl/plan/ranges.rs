@@ -1,6 +1,5 @@
 //! Parts of buffers that launches read and write.
 
-use shaders::Stored;
 use shaders::params::Epilogue;
 
 use super::super::layout::CHANNEL_ALIGNMENT;
@@ -12,22 +11,13 @@ impl Planner<'_> {
     /// Returns the part of a buffer with a value's rows in the current recording.
     pub(super) fn rows_of(&self, value: usize, buffer: usize) -> BufferRange {
         let features = self.stages.values[value].stored_features(CHANNEL_ALIGNMENT);
-        let bytes = self.stored().bytes() * u64::from(self.rows) * u64::from(features);
+        let bytes = self.choices.stored().bytes() * u64::from(self.rows) * u64::from(features);
         BufferRange { buffer, offset_bytes: 0, bytes }
     }
 
-    pub(super) fn stored(&self) -> Stored {
-        self.choices.stored()
-    }
-
-    /// Returns the number of elements in part of a buffer of activations or their gradients.
-    pub(super) fn elements(&self, range: BufferRange) -> u64 {
-        range.bytes / self.stored().bytes()
-    }
-
-    /// Like [`Self::elements`], in groups of four.
+    /// Returns the number of elements in part of a buffer of activations or their gradients, in groups of four.
     pub(super) fn quads(&self, range: BufferRange) -> u64 {
-        self.elements(range) / 4
+        range.bytes / (4 * self.choices.stored().bytes())
     }
 
     pub(super) fn input_of(&self, stage: &Stage, input: usize) -> BufferRange {
@@ -54,39 +44,14 @@ impl Planner<'_> {
         Some((gradient, Epilogue { accumulate, ..epilogue }))
     }
 
-    /// Returns a buffer of four-byte values that a stage keeps from its forward to its backward pass.
-    pub(super) fn keep(
-        &mut self,
-        stage: &Stage,
-        place: usize,
-        name: &'static str,
-        values_per_sample: u64,
-    ) -> BufferRange {
-        self.keep_for_samples(stage, place, name, 4 * values_per_sample)
-    }
-
-    /// Like [`Self::keep`], for values stored like activations.
-    pub(super) fn keep_stored(
-        &mut self,
-        stage: &Stage,
-        place: usize,
-        name: &'static str,
-        values_per_sample: u64,
-    ) -> BufferRange {
-        self.keep_for_samples(stage, place, name, self.stored().bytes() * values_per_sample)
-    }
-
-    fn keep_for_samples(&mut self, stage: &Stage, place: usize, name: &'static str, bytes: u64) -> BufferRange {
+    /// Returns a buffer that a stage keeps from its forward to its backward pass, given the bytes per sample.
+    pub(super) fn keep(&mut self, stage: &Stage, place: usize, name: &'static str, bytes: u64) -> BufferRange {
         let kept = self.keep_bytes(stage, place, name, u64::from(self.test_rows) * bytes);
         BufferRange { bytes: u64::from(self.rows) * bytes, ..kept }
     }
 
-    /// Returns a buffer of four-byte values that a stage keeps or that both recordings use.
-    pub(super) fn keep_values(&mut self, stage: &Stage, place: usize, name: &'static str, values: u64) -> BufferRange {
-        self.keep_bytes(stage, place, name, 4 * values)
-    }
-
-    fn keep_bytes(&mut self, stage: &Stage, place: usize, name: &'static str, bytes: u64) -> BufferRange {
+    /// Returns a buffer of any size that a stage keeps or that both recordings use.
+    pub(super) fn keep_bytes(&mut self, stage: &Stage, place: usize, name: &'static str, bytes: u64) -> BufferRange {
         let kept = &mut self.kept[stage.output];
         if kept.len() <= place {
             kept.resize(place + 1, BufferRange::default());
