@@ -179,20 +179,7 @@ fn to_index<T: Real>(id: T) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sum_parts;
     use super::*;
-    use crate::params::SumParts;
-
-    #[test]
-    fn parts_of_a_position_gradient_add_up_to_the_whole() {
-        let dy: Vec<f64> = (0..30).map(|at| f64::from(at * 7 % 11) - 4.5).collect();
-        let whole = Position { rows: 5, values: 6, rows_per_part: 5, part_stride: 7, ..Position::default() };
-        let (mut expected, mut parts, mut sum) = (vec![0.0; 7], vec![0.0; 21], vec![0.0; 7]);
-        position_gradient(&whole, &dy, &mut expected);
-        position_gradient(&Position { rows_per_part: 2, ..whole }, &dy, &mut parts);
-        sum_parts(&SumParts { elements: 7, parts: 3, ..SumParts::default() }, &parts, &mut sum);
-        assert_eq!(sum, expected);
-    }
 
     #[test]
     fn error_function_equals_the_tables() {

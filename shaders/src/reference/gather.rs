@@ -244,6 +244,26 @@ mod tests {
     }
 
     #[test]
+    fn shifts_and_flips_are_random_and_training_only() {
+        let gathered = |flip, shift, training, step| {
+            let params = GatherAugmented { rows: 40, flip, shift, shift_range: 2, ..params() };
+            gathered(&params, &Step { training, step, ..test_step() })
+        };
+        let plain = gathered(flip::NEVER, shift::NONE, 0, 0);
+        for (flip, shift) in
+            [(flip::RANDOM, shift::NONE), (flip::ALTERNATING, shift::NONE), (flip::NEVER, shift::WHOLE)]
+        {
+            assert_eq!(gathered(flip, shift, 0, 0), plain, "flip {flip}, shift {shift}, in an evaluation");
+            let first = gathered(flip, shift, 1, 0);
+            assert_ne!(first, plain, "flip {flip}, shift {shift}: no row changes in training");
+            let mut rows = first.chunks(4).zip(plain.chunks(4));
+            assert!(shift == shift::WHOLE || rows.any(|(row, plain)| row == plain), "flip {flip}: every row");
+            let is_redrawn = gathered(flip, shift, 1, 1) != first;
+            assert_eq!(is_redrawn, flip != flip::ALTERNATING, "flip {flip}, shift {shift} in the next step");
+        }
+    }
+
+    #[test]
     fn grey_is_the_mean_of_the_channels() {
         let grey = GatherAugmented { source_width: 2, channels: 2, grey: 1, width: 2, ..params() };
         assert_eq!(gathered(&grey, &test_step()), [15.0, 35.0, 0.0, 0.0]);

@@ -93,36 +93,3 @@ pub fn store_gradient<T: Real>(sum: &[T], x: &[T], epilogue: &Epilogue, step: &S
         *dx = if epilogue.accumulate == 1 { *dx + gradient } else { gradient };
     }
 }
-
-/// Central differences in double precision, the judge of the twins' gradients.
-#[cfg(test)]
-mod finite_differences {
-    use super::pcg4d::uniform;
-
-    /// Numbers in -1..1, different for each `stream`.
-    pub(super) fn numbers(count: u32, stream: u32) -> Vec<f64> {
-        (0..count).map(|i| 2.0 * f64::from(uniform(i, stream, 0, 7)) - 1.0).collect()
-    }
-
-    /// Compares the `gradient` of `loss` at `x` with its central differences.
-    #[track_caller]
-    pub(super) fn assert_gradient(x: &[f64], gradient: &[f64], loss: impl Fn(&[f64]) -> f64) {
-        assert_gradient_within(1e-7, x, gradient, loss);
-    }
-
-    #[track_caller]
-    pub(super) fn assert_gradient_within(tolerance: f64, x: &[f64], gradient: &[f64], loss: impl Fn(&[f64]) -> f64) {
-        const STEP: f64 = 1e-5;
-        assert_eq!(x.len(), gradient.len());
-        for (i, &gradient) in gradient.iter().enumerate() {
-            let at = |offset: f64| {
-                let mut moved = x.to_vec();
-                moved[i] += offset;
-                loss(&moved)
-            };
-            let expected = (at(STEP) - at(-STEP)) / (2.0 * STEP);
-            let is_close = (gradient - expected).abs() <= tolerance * (1.0 + expected.abs());
-            assert!(is_close, "element {i} is {gradient:e}, measured {expected:e}");
-        }
-    }
-}

@@ -67,9 +67,13 @@ pub fn gradient_factor<'a, T: Real>(limit: T, gradients: impl Iterator<Item = &'
     if length > limit { limit / length } else { T::ONE }
 }
 
-/// Scalars of one update, in the precision of the arithmetic.
+/// Gradients and scalars of one update, in the precision of the arithmetic.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Update<T> {
+pub struct Update<'a, T> {
+    /// (elements).
+    pub gradients: &'a [T],
+    /// Multipliers of each 256 elements.
+    pub blocks: &'a [Block<T>],
     /// Number of the step: blocks that are frozen from here on stay as they are.
     pub step: u32,
     pub learning_rate: T,
@@ -97,109 +101,81 @@ pub struct Block<T> {
     pub frozen_from: u32,
 }
 
-impl<T: Real> Block<T> {
-    /// The gradient of the loss with an L2 penalty.
-    fn penalised(&self, gradient: T, weight: T) -> T {
-        gradient + self.weight_decay * weight
+impl<T: Real> Update<'_, T> {
+    /// Returns the elements that are not frozen at this step, with their block.
+    fn moving(&self) -> impl Iterator<Item = (usize, Block<T>)> {
+        let elements = (0..self.gradients.len()).map(|i| (i, self.blocks[i / BLOCK_ELEMENTS as usize]));
+        elements.filter(|(_, block)| block.frozen_from > self.step)
+    }
+
+    /// Changes the elements that are not frozen: `change` gets the index of a weight, the weight, its rate, and the
+    /// gradient of the loss with an L2 penalty.
+    fn apply(&self, weights: &mut [T], mut change: impl FnMut(usize, &mut T, T, T)) {
+        for (i, block) in self.moving() {
+            let gradient = self.gradient_scale * self.gradients[i] + block.weight_decay * weights[i];
+            change(i, &mut weights[i], self.learning_rate * block.learning_rate, gradient);
+        }
     }
 }
 
 /// Twin of `sgd.wgsl`: `g += decay·w; v = momentum·v + rate·g; w -= v`, as in Caffe, and its variants with the rate
 /// outside of the velocity and with Nesterov's look ahead.
 ///
-/// All slices: (elements); `blocks`: one for each 256 elements.
-pub fn sgd<T: Real>(
-    update: &Update<T>,
-    blocks: &[Block<T>],
-    gradients: &[T],
-    weights: &mut [T],
-    [velocity, _]: [&mut [T]; 2],
-) {
-    for (i, block) in moving(update, blocks, gradients.len()) {
-        let rate = update.learning_rate * block.learning_rate;
-        let gradient = block.penalised(update.gradient_scale * gradients[i], weights[i]);
+/// All slices: (elements).
+pub fn sgd<T: Real>(update: &Update<T>, weights: &mut [T], [velocity, _]: [&mut [T]; 2]) {
+    update.apply(weights, |i, weight, rate, gradient| {
         let push = if update.rate_outside { gradient } else { rate * gradient };
         velocity[i] = update.decay * velocity[i] + push;
         let direction = if update.nesterov { push + update.decay * velocity[i] } else { velocity[i] };
-        weights[i] -= if update.rate_outside { rate * direction } else { direction };
-    }
+        *weight -= if update.rate_outside { rate * direction } else { direction };
+    });
 }
 
 /// Twin of `rmsprop.wgsl`: `g += decay·w; a = ρa + (1-ρ)g²; w -= rate·g / (√a + ε)`, as in Keras 2.
 ///
-/// All slices: (elements); `blocks`: one for each 256 elements.
-pub fn rmsprop<T: Real>(
-    update: &Update<T>,
-    blocks: &[Block<T>],
-    gradients: &[T],
-    weights: &mut [T],
-    [mean_square, _]: [&mut [T]; 2],
-) {
-    for (i, block) in moving(update, blocks, gradients.len()) {
-        let rate = update.learning_rate * block.learning_rate;
-        let gradient = block.penalised(update.gradient_scale * gradients[i], weights[i]);
+/// All slices: (elements).
+pub fn rmsprop<T: Real>(update: &Update<T>, weights: &mut [T], [mean_square, _]: [&mut [T]; 2]) {
+    update.apply(weights, |i, weight, rate, gradient| {
         follow(&mut mean_square[i], update.decay, gradient * gradient);
-        weights[i] -= rate * gradient / (mean_square[i].sqrt() + update.epsilon);
-    }
+        *weight -= rate * gradient / (mean_square[i].sqrt() + update.epsilon);
+    });
 }
 
 /// Twin of `adadelta.wgsl`: `g += decay·w; a = ρa + (1-ρ)g²; u = g·√(d + ε) / √(a + ε); w -= rate·u;
 /// d = ρd + (1-ρ)u²`.
 ///
-/// All slices: (elements); `blocks`: one for each 256 elements. `mean_square` is a, `mean_square_update` is d.
-pub fn adadelta<T: Real>(
-    update: &Update<T>,
-    blocks: &[Block<T>],
-    gradients: &[T],
-    weights: &mut [T],
-    [mean_square, mean_square_update]: [&mut [T]; 2],
-) {
-    for (i, block) in moving(update, blocks, gradients.len()) {
-        let rate = update.learning_rate * block.learning_rate;
-        let gradient = block.penalised(update.gradient_scale * gradients[i], weights[i]);
+/// All slices: (elements). `mean_square` is a, `mean_square_update` is d.
+pub fn adadelta<T: Real>(update: &Update<T>, weights: &mut [T], [mean_square, mean_square_update]: [&mut [T]; 2]) {
+    update.apply(weights, |i, weight, rate, gradient| {
         follow(&mut mean_square[i], update.decay, gradient * gradient);
         let root = (mean_square_update[i] + update.epsilon).sqrt();
         let change = gradient * root / (mean_square[i] + update.epsilon).sqrt();
-        weights[i] -= rate * change;
+        *weight -= rate * change;
         follow(&mut mean_square_update[i], update.decay, change * change);
-    }
+    });
 }
 
 /// Twin of `adam.wgsl`: `g += decay·w; m = β₁m + (1-β₁)g; v = β₂v + (1-β₂)g²; w -= rate·m / (√v + ε)`, where the
 /// rate contains the correction of the averages' bias.
 ///
-/// All slices: (elements); `blocks`: one for each 256 elements. `mean` is m, `mean_square` is v.
-pub fn adam<T: Real>(
-    update: &Update<T>,
-    blocks: &[Block<T>],
-    gradients: &[T],
-    weights: &mut [T],
-    [mean, mean_square]: [&mut [T]; 2],
-) {
-    for (i, block) in moving(update, blocks, gradients.len()) {
-        let rate = update.learning_rate * block.learning_rate;
-        let gradient = block.penalised(update.gradient_scale * gradients[i], weights[i]);
+/// All slices: (elements). `mean` is m, `mean_square` is v.
+pub fn adam<T: Real>(update: &Update<T>, weights: &mut [T], [mean, mean_square]: [&mut [T]; 2]) {
+    update.apply(weights, |i, weight, rate, gradient| {
         follow(&mut mean[i], update.decay, gradient);
         follow(&mut mean_square[i], update.second_decay, gradient * gradient);
-        weights[i] -= rate * mean[i] / (mean_square[i].sqrt() + update.epsilon);
-    }
+        *weight -= rate * mean[i] / (mean_square[i].sqrt() + update.epsilon);
+    });
 }
 
 /// Twin of `adamw.wgsl`: `w -= decay rate·decay·w`, then [`adam`] without a penalty.
 ///
-/// All slices: (elements); `blocks`: one for each 256 elements. `mean` is m, `mean_square` is v.
-pub fn adamw<T: Real>(
-    update: &Update<T>,
-    blocks: &[Block<T>],
-    gradients: &[T],
-    weights: &mut [T],
-    states: [&mut [T]; 2],
-) {
-    for (i, block) in moving(update, blocks, gradients.len()) {
+/// All slices: (elements).
+pub fn adamw<T: Real>(update: &Update<T>, weights: &mut [T], states: [&mut [T]; 2]) {
+    for (i, block) in update.moving() {
         weights[i] -= update.decay_rate * block.learning_rate * block.weight_decay * weights[i];
     }
-    let unpenalised: Vec<Block<T>> = blocks.iter().map(|block| Block { weight_decay: T::ZERO, ..*block }).collect();
-    adam(update, &unpenalised, gradients, weights, states);
+    let unpenalized: Vec<_> = update.blocks.iter().map(|block| Block { weight_decay: T::ZERO, ..*block }).collect();
+    adam(&Update { blocks: &unpenalized, ..*update }, weights, states);
 }
 
 /// Twin of `average.wgsl`: `s = keep·s + (1 - keep)·w`; `mode` is the step's: 0 nothing, 1 that, 2 and then `w = s`.
@@ -215,15 +191,6 @@ pub fn average<T: Real>(mode: u32, keep: T, weights: &mut [T], shadow: &mut [T])
             *weight = *shadow;
         }
     }
-}
-
-/// Elements that are not frozen at this step, with their block.
-fn moving<T: Real>(
-    update: &Update<T>,
-    blocks: &[Block<T>],
-    elements: usize,
-) -> impl Iterator<Item = (usize, Block<T>)> {
-    (0..elements).map(|i| (i, blocks[i / BLOCK_ELEMENTS as usize])).filter(|(_, block)| block.frozen_from > update.step)
 }
 
 fn follow<T: Real>(average: &mut T, keep: T, value: T) {

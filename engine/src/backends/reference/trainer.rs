@@ -209,6 +209,7 @@ impl<T: Real> Updater<T> {
             nesterov: constants.nesterov,
             rate_outside: constants.nesterov,
             gradient_scale: factor,
+            ..Update::default()
         };
         let [first, second] = &mut self.states;
         for (((spec, weights), gradient), (first, second)) in
@@ -230,7 +231,7 @@ impl<T: Real> Updater<T> {
                 Rule::Adam { decoupled: false, .. } => twin::adam,
                 Rule::Adam { decoupled: true, .. } => twin::adamw,
             };
-            optimizer(&update, &blocks, gradient, weights, [first, second]);
+            optimizer(&Update { gradients: gradient, blocks: &blocks, ..update }, weights, [first, second]);
         }
         for (weights, shadow) in tensors.iter_mut().zip(&mut self.shadow) {
             twin::average(step.average, real(f64::from(step.average_keep)), weights, shadow);

@@ -139,32 +139,6 @@ fn gather_augmented_equals_its_twin_in_every_mode() {
 }
 
 #[test]
-fn shifts_and_flips_are_random_and_training_only() {
-    with_device(|device| {
-        let source = GatherAugmented { source_height: 8, source_width: 8, ..GatherAugmented::default() };
-        let image = GatherAugmented { height: 8, width: 8, channels: 1, channel_stride: 1, row_stride: 64, ..source };
-        let rows = GatherAugmented { rows: 12, samples: SAMPLES, samples_in_first: 4, ..image };
-        let plain = GatherAugmented { divisor: 255.0, edge: edge::REFLECT, stream: 5000, ..rows };
-        let changes = |flip, shift, training, number| {
-            let step = Step { training, step: number, count: 12, ..step(12) };
-            let augmented = GatherAugmented { flip, shift, shift_range: 2, ..plain };
-            let [before, after] = [plain, augmented].map(|params| check_gather_augmented(device, &params, &step));
-            let rows = before.chunks(64).zip(after.chunks(64));
-            rows.map(|(before, after)| before != after).collect::<Vec<bool>>()
-        };
-        for (flip, shift) in [(flip::RANDOM, shift::NONE), (flip::ALTERNATING, shift::NONE), (0, shift::WHOLE)] {
-            assert!(!changes(flip, shift, 0, 0).contains(&true), "flip {flip}, shift {shift}, in an evaluation");
-            let first = changes(flip, shift, 1, 0);
-            assert!(first.contains(&true), "flip {flip}, shift {shift}: no row changes in training");
-            if flip == flip::RANDOM {
-                assert!(first.contains(&false), "every row is mirrored");
-                assert_ne!(first, changes(flip, shift, 1, 1), "the same rows are mirrored in the next step");
-            }
-        }
-    });
-}
-
-#[test]
 fn shuffle_equals_its_twin() {
     let shapes = (1u32..3000, 0u32..9, any::<u32>(), any::<u32>());
     on_shapes(shapes, |device, (samples, first, seed, epoch)| {
@@ -221,8 +195,9 @@ fn standardize_maps_a_uniform_image_to_zero() {
     with_device(|device| {
         let sizes = Standardize { rows: 2, pixels: 5, channels: 3, row_stride: 16, ..Standardize::default() };
         let params = Standardize { lowest_contrast: 1.0, highest_contrast: 1.0, stream: 5002, ..sizes };
-        let batch = [7.0f32; 32];
-        let found = floats(&launch(device, "standardize", &params, &step(2), &[bytes(&batch)], 128)[0]);
+        let case = Case::new([], [&[7.0; 32]], |[], [batch]| twin::standardize(&params, &step(2), batch));
+        assert!(case.expected[0][..15].iter().all(|value| value.abs() < 1e-12), "{:?}", case.expected);
+        let found = case.launch(device, "standardize", &params, &step(2), 128).swap_remove(0);
         let (image, tail) = found[..16].split_at(15);
         assert!(image.iter().all(|value| value.abs() < 1e-5), "{image:?}");
         assert_eq!(tail, [7.0], "the tail changed");
@@ -264,8 +239,10 @@ fn without_chroma_scaling(height: u32, width: u32, row_stride: u32, threshold: f
 #[test]
 fn local_contrast_of_a_uniform_image_is_zero() {
     with_device(|device| {
-        let (params, batch) = (without_chroma_scaling(9, 13, 352, 1e-4), vec![251.0f32; 352]);
-        let found = floats(&launch(device, "local_contrast", &params, &step(1), &[bytes(&batch)], 256)[0]);
+        let params = without_chroma_scaling(9, 13, 352, 1e-4);
+        let case = Case::new([], [&[251.0; 352]], |[], [batch]| twin::local_contrast(&params, &step(1), batch));
+        assert!(case.expected[0][..351].iter().step_by(3).all(|&y| y == 0.0), "{:?}", case.expected);
+        let found = case.launch(device, "local_contrast", &params, &step(1), 256).swap_remove(0);
         let (image, tail) = found.split_at(351);
         assert!(image.iter().step_by(3).all(|&y| y == 0.0), "{image:?}");
         assert_eq!(tail, [251.0], "the tail changed");

@@ -52,7 +52,7 @@ fn softmax_cross_entropy_equals_its_twin() {
 }
 
 /// Twin that updates weights and states.
-type Twin = fn(&twin::Update<f64>, &[twin::Block<f64>], &[f64], &mut [f64], [&mut [f64]; 2]);
+type Twin = fn(&twin::Update<f64>, &mut [f64], [&mut [f64]; 2]);
 
 /// Returns a training step with two different rates, so that confusing them changes the result.
 fn rates() -> Step {
@@ -73,7 +73,7 @@ fn multipliers(blocks: u32) -> Vec<BlockMultipliers> {
 }
 
 /// Converts the kernel's parameters to the twin's.
-fn update(params: &Optimizer, step: &Step) -> twin::Update<f64> {
+fn update(params: &Optimizer, step: &Step) -> twin::Update<'static, f64> {
     twin::Update {
         step: step.step,
         learning_rate: f64::from(step.learning_rate),
@@ -84,6 +84,7 @@ fn update(params: &Optimizer, step: &Step) -> twin::Update<f64> {
         nesterov: params.nesterov == 1,
         rate_outside: params.rate_outside == 1,
         gradient_scale: f64::from(params.gradient_scale),
+        ..twin::Update::default()
     }
 }
 
@@ -108,7 +109,8 @@ fn check(device: &Device, kernel: &str, rule: Optimizer, states: u32, twin: Twin
         let mut expected = double(&weights);
         let mut expected_states = [0, 1].map(|place| states.get(place).map_or(Vec::new(), |state| double(state)));
         let states = expected_states.each_mut().map(Vec::as_mut_slice);
-        twin(&update(&params, &rates()), &blocks, &double(&gradients), &mut expected, states);
+        let (gradients, update) = (double(&gradients), update(&params, &rates()));
+        twin(&twin::Update { gradients: &gradients, blocks: &blocks, ..update }, &mut expected, states);
         assert_close(&format!("{params:?}: weights"), &floats(&found[2]), &expected, 1e-6);
         for (found, expected) in found[3..].iter().zip(&expected_states) {
             assert_close(&format!("{params:?}: state"), &floats(found), expected, 1e-6);
