@@ -7,6 +7,7 @@
 //
 // params: Optimizer; elements is a multiple of 256. blocks: (elements / 256).
 // gradients, weights, mean, mean_square: (elements) f32.
+// kernel "adamw", 64 invocations: "invocation", "optimizer_params", "adam_direction"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> blocks: array<BlockMultipliers>;
 @group(0) @binding(2) var<storage, read> gradients: array<vec4<f32>>;

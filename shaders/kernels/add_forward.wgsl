@@ -3,6 +3,7 @@
 //
 // P pixels over the whole batch, C stored channels, a multiple of 4.
 // params: Add. a: (P, C). b: (P / R, C). y: (P, C). All row-major Stored.
+// kernel "add_forward", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "add_params"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> a: array<Stored4>;
 @group(0) @binding(2) var<storage, read> b: array<Stored4>;

@@ -4,6 +4,8 @@
 //
 // P pixels over the whole batch, C stored channels, a multiple of 4.
 // params: Add. dy: (P, C). x, dx: (P / R, C). All row-major Stored.
+// kernel "add_gradient", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "add_params",
+//     "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(2) var<storage, read> x: array<Stored4>;

@@ -6,6 +6,7 @@
 // B rows of T tokens, heads of size D, a multiple of 4, at most 64.
 // params: Attention. x: (B, T, 3, heads, D): queries, keys, values. y: (B, T, heads, D).
 // log_sum_exp: (B, heads, T). log_sum_exp f32, the others Stored.
+// kernel "attention_forward", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "attention"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read_write> y: array<Stored4>;

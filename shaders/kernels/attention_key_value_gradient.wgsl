@@ -6,6 +6,8 @@
 // B rows of T tokens, heads of size D, a multiple of 4, at most 64.
 // params: Attention. x, dx: (B, T, 3, heads, D): queries, keys, values; the keys and values of dx are stored.
 // dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). log_sum_exp, means f32, the others Stored.
+// kernel "attention_key_value_gradient", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue",
+//     "attention", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;

@@ -3,6 +3,7 @@
 // (Zhang et al., "Lookahead Optimizer: k steps forward, 1 step back", 2019).
 //
 // params: Optimizer; elements is a multiple of 256. weights, shadow: (elements) f32.
+// kernel "average", 64 invocations: "invocation", "optimizer_params"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> weights: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> shadow: array<vec4<f32>>;

@@ -2,6 +2,8 @@
 //
 // B samples, H × W × C stored input, H' × W' × C output; C is a multiple of 4.
 // params: Pool. x: (B, H, W, C) Stored. y: (B, H', W', C) Stored.
+// kernel "average_pool_forward", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "pool_params",
+//     "pool_window"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read_write> y: array<Stored4>;

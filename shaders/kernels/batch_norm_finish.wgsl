@@ -8,6 +8,7 @@
 // If several devices share a batch, their parts have been combined into one.
 // params: BatchNorm. parts: (parts, 2, C): means, sums of squared deviations. running: (2, C): mean, variance.
 // saved: (2, C): mean, 1 / √(variance + epsilon). All f32.
+// kernel "batch_norm_finish", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "batch_norm_params"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> parts: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> running: array<vec4<f32>>;

@@ -4,6 +4,8 @@
 // B rows of P pixels, C stored channels, a multiple of 4.
 // params: BatchNorm. x, y: (B, P, C). saved: (2, C): mean, 1 / √(variance + epsilon). gamma, beta: (C).
 // saved, gamma, beta f32, the others Stored.
+// kernel "batch_norm_forward", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "batch_norm_params",
+//     "gelu", "batch_norm_value"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> saved: array<vec4<f32>>;

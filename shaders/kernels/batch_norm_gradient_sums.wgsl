@@ -6,6 +6,8 @@
 // params: BatchNorm. x, dy: (B, P, C). saved: (2, C): mean, 1 / √(variance + epsilon). gamma, beta: (C).
 // parts: (parts, part_stride): dgamma (C), and dbeta (C) from bias_offset on.
 // saved, gamma, beta, parts f32, the others Stored.
+// kernel "batch_norm_gradient_sums", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue",
+//     "batch_norm_params", "gelu", "batch_norm_value"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;

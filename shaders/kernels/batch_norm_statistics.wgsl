@@ -6,6 +6,8 @@
 // B rows of P pixels, C stored channels, a multiple of 4. One invocation per four channels of a part.
 // params: BatchNorm. x: (B, P, C). parts: (parts, 2, C): means, sums of squared deviations.
 // parts f32, the others Stored.
+// kernel "batch_norm_statistics", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue",
+//     "batch_norm_params"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read_write> parts: array<vec4<f32>>;

@@ -1,6 +1,7 @@
 // blend: sum = weight·x for the first part, and sum = sum + weight·x for the others: a weighted mean.
 //
 // params: Blend; elements is a multiple of 4. x, sum: (elements) Stored.
+// kernel "blend", 64 invocations: "invocation"
 struct Params {
     // A multiple of 4.
     elements: u32,

@@ -4,6 +4,8 @@
 //
 // P pixels over the whole batch, C stored channels, a multiple of 4; the first `channels` are in use.
 // params: ChannelSoftmax. dy, x, dx: (P, C) row-major Stored.
+// kernel "channel_softmax_backward", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "channels",
+//     "channel_softmax_params", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(2) var<storage, read> x: array<Stored4>;

@@ -3,6 +3,8 @@
 //
 // P pixels over the whole batch, C stored channels, a multiple of 4; those from `channels` on are zero padding.
 // params: ChannelSoftmax. x, y: (P, C) row-major Stored.
+// kernel "channel_softmax_forward", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "channels",
+//     "channel_softmax_params"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read_write> y: array<Stored4>;

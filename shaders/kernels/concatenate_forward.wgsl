@@ -3,6 +3,8 @@
 //
 // P pixels over the whole batch; stored channels are padded with zeros to multiples of 4.
 // params: Concatenate. a: (P, stored first). b: (P, stored second). y: (P, stored channels). All row-major Stored.
+// kernel "concatenate_forward", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue",
+//     "concatenate_params"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> a: array<Stored>;
 @group(0) @binding(2) var<storage, read> b: array<Stored>;

@@ -3,6 +3,8 @@
 //
 // P pixels over the whole batch; stored channels are padded with zeros to multiples of 4.
 // params: Concatenate. dy: (P, stored channels). x, dx: (P, stored first) or (P, stored second). All row-major Stored.
+// kernel "concatenate_gradient", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue",
+//     "concatenate_params", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored>;
 @group(0) @binding(2) var<storage, read> x: array<Stored4>;

@@ -7,6 +7,12 @@
 // One workgroup per tile.
 // params: Conv2d. x: (B, H, W, C). weights: (KH, KW, C, F). bias: (F). y: (B, H', W', F).
 // bias f32, the others Stored.
+// kernel "conv2d_forward_large", 128 invocations: "pcg4d", "accurate_tanh", "epilogue", "conv2d_params",
+//     "conv2d_window", "digits", "workgroup_number", "tile", "large_tile"
+// kernel "conv2d_forward_matrix", 256 invocations: "pcg4d", "accurate_tanh", "epilogue", "conv2d_params",
+//     "conv2d_window", "digits", "workgroup_number", "matrix_tile", "matrix_small"
+// kernel "conv2d_forward_matrix_large", 256 invocations: "pcg4d", "accurate_tanh", "epilogue", "conv2d_params",
+//     "conv2d_window", "digits", "workgroup_number", "matrix_tile", "matrix_large"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> weights: array<Stored4>;

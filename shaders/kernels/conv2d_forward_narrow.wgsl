@@ -5,6 +5,8 @@
 // B samples, H × W × C stored input, H' × W' × F stored output; F is a multiple of 4.
 // params: Conv2d. x: (B, H·W·C + input_spare). weights: (KH, KW, C, F). bias: (F). y: (B, H', W', F).
 // bias f32, the others Stored.
+// kernel "conv2d_forward_narrow", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params",
+//     "conv2d_window", "tile"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored>;
 @group(0) @binding(2) var<storage, read> weights: array<Stored4>;

@@ -6,6 +6,8 @@
 // One workgroup of 64 invocations per tile.
 // params: Conv2d. x: (B, H, W, C). weights: (KH, KW, C, F). bias: (F). y: (B, H', W', F).
 // bias f32, the others Stored.
+// kernel "conv2d_forward_shared", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params",
+//     "conv2d_window", "tile", "workgroup_number", "workgroup_tile"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> weights: array<Stored4>;

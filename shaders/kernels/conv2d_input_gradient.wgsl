@@ -4,6 +4,8 @@
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
 // params: Conv2d. dy: (B, H', W', F). weights: (KH, KW, C, F). x, dx: (B, H, W, C). All Stored.
+// kernel "conv2d_input_gradient", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params",
+//     "conv2d_transposed_window", "tile", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored>;
 @group(0) @binding(2) var<storage, read> weights: array<Stored>;

@@ -5,6 +5,8 @@
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
 // One workgroup per tile.
 // params: Conv2d. dy: (B, H', W', F). weights: (KH, KW, C, F). x, dx: (B, H, W, C). All Stored.
+// kernel "conv2d_input_gradient_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "conv2d_params",
+//     "conv2d_transposed_window", "workgroup_number", "subgroup_tile", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(2) var<storage, read> weights: array<Stored4>;

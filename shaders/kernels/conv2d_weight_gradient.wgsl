@@ -5,6 +5,8 @@
 // params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
 // parts: (parts, part_stride): dW (KH, KW, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
 // parts f32, the others Stored.
+// kernel "conv2d_weight_gradient", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params",
+//     "tile", "no_bias"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;

@@ -7,6 +7,12 @@
 // params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
 // parts: (parts, part_stride): dW (KH, KW, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
 // parts f32, the others Stored.
+// kernel "conv2d_weight_gradient_large", 128 invocations: "pcg4d", "accurate_tanh", "epilogue", "conv2d_params",
+//     "digits", "workgroup_number", "tile", "large_tile", "column_sum", "no_bias"
+// kernel "conv2d_weight_gradient_matrix", 256 invocations: "pcg4d", "accurate_tanh", "epilogue", "conv2d_params",
+//     "digits", "workgroup_number", "matrix_tile", "matrix_small", "matrix_column_sum", "no_bias"
+// kernel "conv2d_weight_gradient_matrix_large", 256 invocations: "pcg4d", "accurate_tanh", "epilogue", "conv2d_params",
+//     "digits", "workgroup_number", "matrix_tile", "matrix_large", "matrix_column_sum", "no_bias"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;

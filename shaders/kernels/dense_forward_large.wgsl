@@ -3,6 +3,12 @@
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile.
 // params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). Row-major; bias f32, the others Stored.
+// kernel "dense_forward_large", 128 invocations: "pcg4d", "accurate_tanh", "epilogue", "dense_params",
+//     "workgroup_number", "tile", "large_tile"
+// kernel "dense_forward_matrix", 256 invocations: "pcg4d", "accurate_tanh", "epilogue", "dense_params",
+//     "workgroup_number", "matrix_tile", "matrix_small"
+// kernel "dense_forward_matrix_large", 256 invocations: "pcg4d", "accurate_tanh", "epilogue", "dense_params",
+//     "workgroup_number", "matrix_tile", "matrix_large"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> weights: array<Stored4>;

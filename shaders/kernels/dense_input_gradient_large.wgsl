@@ -4,6 +4,12 @@
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile.
 // params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major Stored.
+// kernel "dense_input_gradient_large", 128 invocations: "pcg4d", "accurate_tanh", "epilogue", "dense_params",
+//     "workgroup_number", "tile", "large_tile", "store_gradient"
+// kernel "dense_input_gradient_matrix", 256 invocations: "pcg4d", "accurate_tanh", "epilogue", "dense_params",
+//     "workgroup_number", "matrix_tile", "matrix_small", "store_gradient"
+// kernel "dense_input_gradient_matrix_large", 256 invocations: "pcg4d", "accurate_tanh", "epilogue", "dense_params",
+//     "workgroup_number", "matrix_tile", "matrix_large", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(2) var<storage, read> weights: array<Stored4>;

@@ -5,6 +5,12 @@
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile of each part.
 // params: Dense. x: (B, K). dy: (B, N). parts: (parts, part_stride): dW (K, N), and db (N) from bias_offset on.
 // parts f32, the others Stored.
+// kernel "dense_weight_gradient_large", 128 invocations: "pcg4d", "accurate_tanh", "epilogue", "dense_params",
+//     "workgroup_number", "tile", "large_tile", "column_sum", "no_bias"
+// kernel "dense_weight_gradient_matrix", 256 invocations: "pcg4d", "accurate_tanh", "epilogue", "dense_params",
+//     "workgroup_number", "matrix_tile", "matrix_small", "matrix_column_sum", "no_bias"
+// kernel "dense_weight_gradient_matrix_large", 256 invocations: "pcg4d", "accurate_tanh", "epilogue", "dense_params",
+//     "workgroup_number", "matrix_tile", "matrix_large", "matrix_column_sum", "no_bias"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;

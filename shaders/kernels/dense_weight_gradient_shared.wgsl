@@ -5,6 +5,8 @@
 // One workgroup of 64 invocations per tile of each part.
 // params: Dense. x: (B, K). dy: (B, N). parts: (parts, part_stride): dW (K, N), and db (N) from bias_offset on.
 // parts f32, the others Stored.
+// kernel "dense_weight_gradient_shared", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue",
+//     "dense_params", "tile", "workgroup_number", "workgroup_tile", "no_bias"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;

@@ -4,6 +4,8 @@
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile of each part.
 // params: Dense. x: (B, K). dy: (B, N). parts: (parts, part_stride): dW (K, N), and db (N) from bias_offset on.
 // parts f32, the others Stored.
+// kernel "dense_weight_gradient_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "dense_params",
+//     "workgroup_number", "subgroup_tile", "no_bias"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;

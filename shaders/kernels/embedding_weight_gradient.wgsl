@@ -5,6 +5,8 @@
 // B samples, P word numbers per sample, V words, S stored channels, a multiple of 4.
 // params: Embedding. ids: (B, id_stride): integers below V; the P from id_offset on are used.
 // dy: (B, P, S). parts: (parts, part_stride): dW (V, S). Row-major; parts f32, the others Stored.
+// kernel "embedding_weight_gradient", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue",
+//     "embedding_params"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> ids: array<Stored>;
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;

@@ -6,6 +6,7 @@
 // params: Gather. first_images, second_images: (samples, features) bytes, four to a word, features a multiple of 4.
 // labels: (samples) 16-bit integers, two to a word. order: (samples) sample indices.
 // batch: (rows, stride) Stored, stride a multiple of 4. batch_labels: (rows) u32.
+// kernel "gather", 64 invocations: "invocation"
 struct Params {
     rows: u32,
     features: u32,

@@ -16,6 +16,7 @@
 // NORMALIZATION_MEAN_IMAGE.
 // batch: (rows, row_stride) Stored, of which (height, width, channel_stride) are in use; padding channels and the
 // rest of a row become zero. batch_labels: (rows) u32. Rows from step.count on become zero.
+// kernel "gather_augmented", 64 invocations: "invocation", "pcg4d"
 struct Params {
     rows: u32,
     samples: u32,

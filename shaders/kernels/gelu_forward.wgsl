@@ -1,6 +1,8 @@
 // gelu_forward: y = epilogue(x·Φ(x)), where Φ is the normal distribution.
 //
 // params: Elementwise; elements is a multiple of 4. x, y: (elements) Stored.
+// kernel "gelu_forward", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "elementwise_params",
+//     "gelu"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read_write> y: array<Stored4>;

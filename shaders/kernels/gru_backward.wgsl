@@ -8,6 +8,10 @@
 // params: Recurrent. recurrent: (S, 3S). dy: (N, S), gradient of the last hidden state. previous: (N, T, S), h[t-1].
 // gates: (N, T, 3S), in: z, r, g, out: dx. products: (N, T, 3S), in: q, out: dq. kept_gradient: (N, S), f32, out:
 // dh ⊙ z of the first step. Row-major; all but the last one Stored.
+// kernel "gru_backward", 64 invocations: "pcg4d", "accurate_tanh", "epilogue", "workgroup_number", "recurrent_params",
+//     "recurrent_backward", "tile"
+// kernel "gru_backward_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "workgroup_number",
+//     "recurrent_params", "subgroup_tile", "recurrent_backward_subgroup"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> recurrent: array<Stored4>;
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;

@@ -3,6 +3,8 @@
 // squares and then stores the result, which suits networks of a few thousand weights.
 //
 // params: GradientLimit; elements is a multiple of 4. gradients, limited: (elements) f32.
+// kernel "limit_gradients", 256 invocations: "workgroup_256"
+// kernel "limit_gradients_128", 128 invocations: "workgroup_128"
 struct Params {
     elements: u32,
     // Maximum joint norm of all gradients, multiplied by the device's gradient scale.

@@ -10,6 +10,8 @@
 //
 // params: LocalContrast. batch: (rows, row_stride) Stored, of which (height, width, 3) are in use; the rest, and rows
 // from step.count on, are unchanged.
+// kernel "local_contrast", 256 invocations: "workgroup_256"
+// kernel "local_contrast_128", 128 invocations: "workgroup_128"
 struct Params {
     rows: u32,
     // Image height; height · width is at most [`LOCAL_CONTRAST_PIXELS`].

@@ -4,6 +4,8 @@
 //
 // B rows of P pixels, C stored channels, a multiple of 4.
 // params: LocalResponse. dy, x, dx: (B, P, C) Stored.
+// kernel "local_response_backward", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue",
+//     "local_response", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(2) var<storage, read> x: array<Stored4>;

@@ -4,6 +4,7 @@
 //
 // B rows of P pixels, C stored channels, a multiple of 4; padding channels are zero and do not change the sums.
 // params: LocalResponse. x, y: (B, P, C) Stored.
+// kernel "local_response_forward", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "local_response"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read_write> y: array<Stored4>;

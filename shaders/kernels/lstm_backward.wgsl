@@ -7,6 +7,10 @@
 // N sequences, T steps, S stored units, a multiple of 4. Gates are four blocks of S: i, f, g, o.
 // params: Recurrent. recurrent: (S, 4S). dy: (N, S), gradient of the last hidden state. cells: (N, T, S), in: c[t],
 // out: gradient of c[t-1]. gates: (N, T, 4S), in: i, f, g, o, out: dz. Row-major; cells f32, the others Stored.
+// kernel "lstm_backward", 64 invocations: "pcg4d", "accurate_tanh", "epilogue", "workgroup_number", "recurrent_params",
+//     "recurrent_backward", "tile"
+// kernel "lstm_backward_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "workgroup_number",
+//     "recurrent_params", "subgroup_tile", "recurrent_backward_subgroup"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> recurrent: array<Stored4>;
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;

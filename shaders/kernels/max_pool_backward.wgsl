@@ -4,6 +4,8 @@
 //
 // B samples, H × W × C stored input, H' × W' × C output; C is a multiple of 4.
 // params: Pool. dy: (B, H', W', C) Stored. taps: (B, H', W', C) u32. x, dx: (B, H, W, C) Stored.
+// kernel "max_pool_backward", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "pool_params",
+//     "pool_window", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(2) var<storage, read> taps: array<vec4<u32>>;

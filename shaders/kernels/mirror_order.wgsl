@@ -3,6 +3,7 @@
 // pairs, mirrored at a random point of a circle, so no second buffer is needed.
 //
 // params: MirrorOrder. order: (samples) sample indices.
+// kernel "mirror_order", 64 invocations: "invocation", "pcg4d"
 struct Params {
     // Number of training samples, greater than the step's offset.
     samples: u32,

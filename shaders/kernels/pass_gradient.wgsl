@@ -2,6 +2,8 @@
 // layer that adds something to its input.
 //
 // params: Elementwise; elements is a multiple of 4. dy, x, dx: (elements) Stored.
+// kernel "pass_gradient", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "elementwise_params",
+//     "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(2) var<storage, read> x: array<Stored4>;

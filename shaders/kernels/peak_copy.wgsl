@@ -2,6 +2,7 @@
 // loop.
 //
 // params: PeakStream. x, y: (quads, 4) f32.
+// kernel "peak_copy", 64 invocations: "invocation", "peak_stream_params"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> y: array<vec4<f32>>;

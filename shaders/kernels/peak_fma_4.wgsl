@@ -4,6 +4,7 @@
 // Method: as in clpeak and other measurements of peak arithmetic; the variants differ in instruction-level parallelism.
 //
 // params: PeakFma. result: (invocations, 4) f32.
+// kernel "peak_fma_4", 64 invocations: "invocation", "peak_fma"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
 

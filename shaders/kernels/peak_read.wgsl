@@ -1,6 +1,7 @@
 // peak_read: sums[j] = Σ x[j + i·invocations], limited by the memory bandwidth of loading x.
 //
 // params: PeakStream. x: (quads, 4). sums: (invocations, 4). All f32.
+// kernel "peak_read", 64 invocations: "invocation", "peak_stream_params"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> sums: array<vec4<f32>>;

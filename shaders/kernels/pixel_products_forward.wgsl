@@ -4,6 +4,8 @@
 // B samples, P pixels of a and Q pixels of b per sample, C stored channels, a multiple of 4; the products of a pixel
 // are padded with zeros to a multiple of 4.
 // params: PixelProducts. a: (B, P, C). b: (B, Q, C). y: (B, P, stored products). All row-major Stored.
+// kernel "pixel_products_forward", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "channels",
+//     "pixel_products_params"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> a: array<Stored4>;
 @group(0) @binding(2) var<storage, read> b: array<Stored4>;

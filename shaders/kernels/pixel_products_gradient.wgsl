@@ -6,6 +6,8 @@
 // B samples, P and Q pixels per sample of the two factors, C stored channels, a multiple of 4.
 // params: PixelProducts. dy: (B, P, stored products). other: the other factor. x, dx: (B, P, C) or (B, Q, C).
 // All row-major Stored.
+// kernel "pixel_products_gradient", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue",
+//     "pixel_products_params", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored>;
 @group(0) @binding(2) var<storage, read> other: array<Stored4>;

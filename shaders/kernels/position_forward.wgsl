@@ -2,6 +2,7 @@
 //
 // B rows of V values (positions times stored channels), a multiple of 4.
 // params: Position. x, y: (B, V). embedding: (V). embedding f32, the others Stored.
+// kernel "position_forward", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "position_params"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> embedding: array<vec4<f32>>;

@@ -2,6 +2,7 @@
 //
 // B rows of V values (positions times stored channels), a multiple of 4. One invocation per four values of a part.
 // params: Position. dy: (B, V). parts: (parts, part_stride), each de (V). parts f32, the others Stored.
+// kernel "position_gradient", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "position_params"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(2) var<storage, read_write> parts: array<vec4<f32>>;

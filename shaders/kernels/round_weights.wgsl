@@ -6,6 +6,7 @@
 // One invocation per four weights. elements is a multiple of 4.
 // params: RoundWeights. weights: (elements) f32. stored: (elements) Stored. results: (slots) of loss, count and
 // mark.
+// kernel "round_weights", 64 invocations: "invocation"
 struct Params {
     // A multiple of 4.
     elements: u32,

@@ -3,6 +3,7 @@
 //
 // S sentences of J words over the whole batch, C stored channels, a multiple of 4.
 // params: SentenceSum. x: (S, J, C). y: (S, C). All row-major Stored.
+// kernel "sentence_sum_forward", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "sentence_sum"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read_write> y: array<Stored4>;

@@ -3,6 +3,8 @@
 //
 // S sentences of J words over the whole batch, C stored channels, a multiple of 4.
 // params: SentenceSum. dy: (S, C). x, dx: (S, J, C). All row-major Stored.
+// kernel "sentence_sum_gradient", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "sentence_sum",
+//     "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(2) var<storage, read> x: array<Stored4>;

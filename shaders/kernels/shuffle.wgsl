@@ -4,6 +4,7 @@
 // finite domains", 2002).
 //
 // params: Shuffle. order: (samples) sample indices, from `first` on.
+// kernel "shuffle", 64 invocations: "invocation", "pcg4d"
 struct Params {
     // Number of training samples, at least one.
     samples: u32,

@@ -5,6 +5,10 @@
 // N sequences, T steps, S stored units, a multiple of 4.
 // params: Recurrent. recurrent: (S, S). dy: (N, S), gradient of the last hidden state. states: (N, T, S), in: h[t],
 // out: dz. Row-major, Stored.
+// kernel "simple_rnn_backward", 64 invocations: "pcg4d", "accurate_tanh", "epilogue", "workgroup_number",
+//     "recurrent_params", "recurrent_backward", "tile"
+// kernel "simple_rnn_backward_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "workgroup_number",
+//     "recurrent_params", "subgroup_tile", "recurrent_backward_subgroup"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> recurrent: array<Stored4>;
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;

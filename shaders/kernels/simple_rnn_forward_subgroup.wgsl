@@ -4,6 +4,8 @@
 // N sequences, T steps, S stored units, a multiple of 4.
 // params: Recurrent. recurrent: (S, S). states: (N, T, S), in: x·W + b, out: h[t]. previous: (N, T, S), out: h[t-1].
 // y: (N, S). Row-major, Stored.
+// kernel "simple_rnn_forward_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "workgroup_number",
+//     "recurrent_params", "recurrent_state", "subgroup_tile", "recurrent_forward_subgroup"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> recurrent: array<Stored4>;
 @group(0) @binding(2) var<storage, read_write> states: array<Stored4>;

@@ -5,6 +5,8 @@
 //
 // params: Softmax. logits, gradient: (B, stride) Stored; the first `classes` are in use. labels: (B) u32.
 // results: (slots) of loss, count and mark. In training, rows from step.count on and padding get gradient zero.
+// kernel "softmax_cross_entropy", 256 invocations: "workgroup_256"
+// kernel "softmax_cross_entropy_128", 128 invocations: "workgroup_128"
 struct Params {
     rows: u32,
     classes: u32,

@@ -8,6 +8,7 @@
 // params: Standardize; at most four channels.
 // batch: (rows, row_stride) Stored, of which (pixels, channels) are in use; the rest, and rows from step.count on,
 // are unchanged.
+// kernel "standardize", 64 invocations: "pcg4d"
 struct Params {
     rows: u32,
     pixels: u32,

@@ -4,6 +4,8 @@
 //
 // params: SumParts; elements is a multiple of 4. parts: (parts, elements). sum: (elements). All f32.
 // One workgroup per 16 elements.
+// kernel "sum_many_parts", 256 invocations: "workgroup_number", "workgroup_256", "sum_parts_params"
+// kernel "sum_many_parts_128", 128 invocations: "workgroup_number", "workgroup_128", "sum_parts_params"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> parts: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> sum: array<vec4<f32>>;

@@ -1,6 +1,7 @@
 // sum_parts: sum[i] = Σ parts[p, i], in the order of the parts, added to the previous sum if `accumulate` is 1.
 //
 // params: SumParts; elements is a multiple of 4. parts: (parts, elements). sum: (elements). All f32.
+// kernel "sum_parts", 64 invocations: "invocation", "sum_parts_params"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> parts: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> sum: array<vec4<f32>>;

@@ -3,6 +3,7 @@
 //
 // B samples of P pixels with Q channels; the stored channels of x and y are padded with zeros to multiples of 4.
 // params: Transpose. x: (B, P, stored channels). y: (B, Q, stored pixels). All row-major Stored.
+// kernel "transpose_forward", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "transpose_params"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored>;
 @group(0) @binding(2) var<storage, read_write> y: array<Stored4>;

@@ -3,6 +3,8 @@
 //
 // B samples of P pixels with Q channels; the stored channels of x and y are padded with zeros to multiples of 4.
 // params: Transpose. dy: (B, Q, stored pixels). x, dx: (B, P, stored channels). All row-major Stored.
+// kernel "transpose_gradient", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "transpose_params",
+//     "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored>;
 @group(0) @binding(2) var<storage, read> x: array<Stored4>;

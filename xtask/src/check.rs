@@ -180,6 +180,10 @@ fn registered_shaders(top: &Path) -> Result<Vec<String>> {
         let source = read(top, file)?;
         sources.extend(code(&source).map(|(_, line)| line).take_while(|line| !line.starts_with("mod tests")));
     }
+    for file in &shaders {
+        // The header of a kernel registers it, and its shared parts.
+        sources.extend(read(top, file)?.lines().take_while(|line| line.starts_with("//")));
+    }
     let is_registered = |file: &Path| {
         let [name, stem] = [file.file_name(), file.file_stem()].map(|part| part.unwrap_or_default().to_string_lossy());
         [format!("/{name}\""), format!("\"{name}\""), format!("\"{stem}\"")].iter().any(|text| sources.contains(text))
