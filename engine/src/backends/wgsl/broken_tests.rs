@@ -1,18 +1,16 @@
 //! Devices that leave something out: the check before the timed steps must catch every one of them.
 
 use std::mem::replace;
-use std::rc::Rc;
 
 use results::{Compared, Disagreement, Precision};
 
 use super::WgslBackend;
 use super::plan::{Omission, Plan, TrainingSetup};
 use super::tuning::Choices;
-use super::workload_tests::job_with_test;
+use super::workload_tests::{job_with_test, open_gpu};
 use crate::backends::reference::ReferenceBackend;
-use crate::backends::{AdapterChoice, Opening};
 use crate::error::EngineError;
-use crate::testing::{Standstill, narrow, skipped, workloads};
+use crate::testing::{narrow, workloads};
 use crate::train::check::{FirstSteps, Observed, judge, lively};
 use crate::trainer::{Backend, TrainingJob};
 use crate::training::Augmentation;
@@ -79,16 +77,6 @@ fn is_dropped_work(error: &EngineError) -> bool {
     }
 }
 
-fn open(precision: Precision) -> Option<WgslBackend> {
-    let opened = [AdapterChoice::Any, AdapterChoice::Cpu]
-        .map(|adapter| pollster::block_on(WgslBackend::open(&Opening::new(precision, &adapter), Rc::new(Standstill))));
-    let backend = opened.into_iter().find_map(Result::ok);
-    if backend.is_none() {
-        skipped(precision == Precision::F32, format!("there is no adapter that computes in {}", precision.name()));
-    }
-    backend
-}
-
 /// Leaves out each launch of a workload in turn, and prints the number that were caught. Returns the others.
 fn missed_omissions(backend: &WgslBackend, judged: &Judged) -> Vec<String> {
     let what = format!("{} in {}", judged.workload.name, backend.precision().name());
@@ -111,7 +99,7 @@ fn missed_omissions(backend: &WgslBackend, judged: &Judged) -> Vec<String> {
 #[test]
 #[ignore = "leaves out every launch of every network"]
 fn every_omitted_launch_is_caught() {
-    let backends: Vec<WgslBackend> = [Precision::F32, Precision::F16].into_iter().filter_map(open).collect();
+    let backends: Vec<WgslBackend> = [Precision::F32, Precision::F16].into_iter().filter_map(open_gpu).collect();
     let mut missed = Vec::new();
     for judged in workloads().map(Judged::new) {
         for backend in &backends {
@@ -141,7 +129,7 @@ const ALTERATIONS: [(&str, Alteration); 2] = [
 #[test]
 #[ignore = "leaves out every launch of every network"]
 fn missing_dropout_and_augmentation_are_caught() {
-    let Some(backend) = open(Precision::F32) else { return };
+    let Some(backend) = open_gpu(Precision::F32) else { return };
     let mut altered = Vec::new();
     for workload in workloads() {
         let judged = Judged::new(workload);

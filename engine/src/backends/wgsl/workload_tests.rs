@@ -11,7 +11,7 @@ use super::device::Device;
 use super::device::adapters::KernelSet;
 use super::{NAME, WgslBackend};
 use crate::backends::reference::ReferenceBackend;
-use crate::backends::{AdapterChoice, open_in};
+use crate::backends::{AdapterChoice, Opening, open_in};
 use crate::clock::Clock;
 use crate::data::{DataSet, Split, data_set};
 use crate::error::EngineError;
@@ -95,10 +95,10 @@ pub(in crate::backends) async fn train_and_evaluate(backend: &dyn Backend, job: 
 ///
 /// Without an adapter, reports that the test is skipped, or fails if `REQUIRE_GPU` is 1. An adapter may lack the
 /// precision, except for CI's llvmpipe, which supports all of them.
-fn open_gpu(precision: Precision) -> Option<Box<dyn Backend>> {
+pub(super) fn open_gpu(precision: Precision) -> Option<WgslBackend> {
     let opened = [AdapterChoice::Any, AdapterChoice::Cpu].map(|choice| match precision {
         Precision::F16Matrix => open_matrix_backend(&choice),
-        _ => pollster::block_on(open_in(precision, NAME, &choice, Rc::new(Standstill))),
+        _ => pollster::block_on(WgslBackend::open(&Opening::new(precision, &choice), Rc::new(Standstill))),
     });
     let may_lack_precision = |opened: &Result<_, EngineError>| match opened {
         Err(EngineError::NoPrecision { whose, .. }) => !whose.contains("llvmpipe"),
@@ -113,11 +113,11 @@ fn open_gpu(precision: Precision) -> Option<Box<dyn Backend>> {
 }
 
 /// Opens the backend for f16-matrix, on matrix units if the adapter has any, and otherwise on loops that emulate them.
-fn open_matrix_backend(choice: &AdapterChoice) -> Result<Box<dyn Backend>, EngineError> {
+fn open_matrix_backend(choice: &AdapterChoice) -> Result<WgslBackend, EngineError> {
     let open = |kernels| pollster::block_on(Device::open(choice, kernels, &[]));
     let device = open(KernelSet::OnMatrixUnits).or_else(|_| open(KernelSet::WithPlainMatrices))?;
     eprintln!("matrices: {:?}", device.form.matrices);
-    Ok(Box::new(WgslBackend::on(Rc::new(device), Rc::new(Standstill))))
+    Ok(WgslBackend::on(Rc::new(device), Rc::new(Standstill)))
 }
 
 /// Returns a job with a low learning rate.
@@ -152,13 +152,9 @@ pub(crate) fn tolerance_at_low_rates(workload: &Workload, precision: Precision) 
     }
 }
 
-/// Compares backends with the reference, which trains each workload once.
-fn compare_with_reference(
-    gpus: &[Box<dyn Backend>],
-    workloads: impl IntoIterator<Item = Workload>,
-    job: fn(&Workload) -> TrainingJob,
-) {
-    for workload in workloads {
+/// Compares backends with the reference on all workloads. The reference trains each of them once.
+fn compare_with_reference(gpus: &[WgslBackend], job: fn(&Workload) -> TrainingJob) {
+    for workload in workloads() {
         let job = job(&workload);
         let expected = pollster::block_on(train_and_evaluate(&ReferenceBackend::<f64>::new(), &job));
         for gpu in gpus {
@@ -167,7 +163,7 @@ fn compare_with_reference(
             if precision == Precision::F16Matrix && !OF_DIFFERENT_LAYERS.contains(&workload.name) {
                 continue;
             }
-            let found = pollster::block_on(train_and_evaluate(gpu.as_ref(), &job));
+            let found = pollster::block_on(train_and_evaluate(gpu, &job));
             let tolerance =
                 tolerance(&workload, &job, precision).unwrap().min(tolerance_at_low_rates(&workload, precision));
             for (found, expected) in found.iter().zip(&expected) {
@@ -187,7 +183,7 @@ const OF_DIFFERENT_LAYERS: [&str; 5] =
 /// Compares every workload in f32 and f16, and some in f16-matrix.
 fn compare_all_precisions(job: fn(&Workload) -> TrainingJob) {
     let gpus = [Precision::F32, Precision::F16, Precision::F16Matrix].into_iter().filter_map(open_gpu);
-    compare_with_reference(&gpus.collect::<Vec<_>>(), workloads(), job);
+    compare_with_reference(&gpus.collect::<Vec<_>>(), job);
 }
 
 #[test]
@@ -206,7 +202,7 @@ fn narrow_workloads_match_the_reference_in_compatibility_mode() {
     let Some(device) = any_device(&[Feature::Core]) else { return };
     assert!(device.adapter().compatibility && device.abilities.small_workgroups);
     let gpu = WgslBackend::on(Rc::new(device), Rc::new(Standstill));
-    compare_with_reference(&[Box::new(gpu)], workloads(), narrow_job);
+    compare_with_reference(&[gpu], narrow_job);
 }
 
 #[test]
@@ -227,17 +223,17 @@ fn f16_training_is_deterministic_with_unscaled_gradients() {
     let (Some(gpu), Some(single)) = (open_gpu(Precision::F16), open_gpu(Precision::F32)) else { return };
     for name in ["keras-mnist-mlp", "keras-mnist-cnn", "keras-mnist-hrnn"] {
         let job = narrow_job(&crate::workload(name).unwrap());
-        let trained = |backend: &dyn Backend| {
+        let trained = |backend: &WgslBackend| {
             pollster::block_on(async {
                 let mut trainer = backend.build(&job).await.unwrap();
                 trainer.train_steps(2).await.unwrap();
                 (trainer.weights().await.unwrap(), trainer.gradients().await.unwrap())
             })
         };
-        let (weights, gradients) = trained(gpu.as_ref());
-        assert!((weights.clone(), gradients.clone()) == trained(gpu.as_ref()), "{name}");
+        let (weights, gradients) = trained(&gpu);
+        assert!((weights.clone(), gradients.clone()) == trained(&gpu), "{name}");
         let length = |tensors: &[Vec<f32>]| tensors.iter().flatten().map(|v| f64::from(v * v)).sum::<f64>().sqrt();
-        let ratio = length(&gradients) / length(&trained(single.as_ref()).1);
+        let ratio = length(&gradients) / length(&trained(&single).1);
         assert!((ratio - 1.0).abs() < 0.02, "{name}: gradients are {ratio} times the f32 gradients");
     }
 }

@@ -1,13 +1,12 @@
 use std::ops::Range;
-use std::sync::Arc;
 
 use results::InputMode;
 use shaders::{Access, SMALL_WORKGROUP, Stored};
 
 use super::super::variants::Abilities;
 use super::*;
-use crate::data::{DataSet, Split, data_set};
-use crate::training::{BatchPlan, SampleOrder};
+use crate::testing::{file_batches, samples};
+use crate::training::BatchPlan;
 
 /// A launch that a broken device leaves out: its place among all launches of a plan.
 #[derive(Clone, Copy, Debug)]
@@ -53,23 +52,23 @@ const MAX_BINDING_BYTES: u64 = 1 << 30;
 
 fn job(workload: &str, batch_size: u32) -> TrainingJob {
     let workload = crate::workload(workload).unwrap();
-    let definition = data_set(workload.data_set).unwrap();
-    let features = definition.train.features() as usize;
-    let split = |samples: usize| Split { images: vec![0; samples * features], labels: vec![0; samples] };
-    let batches =
-        BatchPlan { first: 0, samples: 10, batch_size, order: SampleOrder::File, batching: workload.batching };
-    let data = Arc::new(DataSet::new(definition, split(10), split(5), false));
+    let batches = BatchPlan { batching: workload.batching, ..file_batches(10, batch_size) };
+    let data = samples(workload.data_set, [10, 5], |_| 0);
     TrainingJob { planned_steps: 100, ..workload.job(data, batches, 1) }
 }
 
-fn plan(workload: &str, batch_size: u32) -> Plan {
-    Plan::new(&job(workload, batch_size), TrainingSetup::STANDARD, MAX_BINDING_BYTES, &Choices::default()).unwrap()
+fn plan_with(job: &TrainingJob, setup: TrainingSetup, abilities: Abilities) -> Plan {
+    Plan::new(job, setup, MAX_BINDING_BYTES, &Choices::new(abilities)).unwrap()
 }
 
-/// The same where `stored` is stored.
+fn plan(workload: &str, batch_size: u32) -> Plan {
+    plan_of(Stored::F32, workload, batch_size)
+}
+
+/// Returns a plan of a device that stores `stored`.
 fn plan_of(stored: Stored, workload: &str, batch_size: u32) -> Plan {
-    let choices = Choices::new(Abilities { stored, ..Abilities::default() });
-    Plan::new(&job(workload, batch_size), TrainingSetup::STANDARD, MAX_BINDING_BYTES, &choices).unwrap()
+    let abilities = Abilities { stored, ..Abilities::default() };
+    plan_with(&job(workload, batch_size), TrainingSetup::STANDARD, abilities)
 }
 
 /// Every workload, by name.
@@ -85,8 +84,7 @@ fn launches(recording: &Recording) -> Vec<&'static str> {
 fn every_launch_fits_small_workgroups_in_compatibility_mode() {
     for (name, software) in workloads().flat_map(|name| [(name, false), (name, true)]) {
         let abilities = Abilities { software, subgroup_lanes: 8, small_workgroups: true, ..Abilities::default() };
-        let job = job(name, 64);
-        let plan = Plan::new(&job, TrainingSetup::STANDARD, MAX_BINDING_BYTES, &Choices::new(abilities)).unwrap();
+        let plan = plan_with(&job(name, 64), TrainingSetup::STANDARD, abilities);
         for kernel in plan.training.dispatches.iter().chain(&plan.evaluation.dispatches).map(|launch| launch.kernel) {
             assert!(kernel.in_small_workgroups().workgroup_size <= SMALL_WORKGROUP, "{name}: {}", kernel.name);
         }
@@ -120,6 +118,14 @@ fn a_step_of_the_perceptron_is_eleven_launches() {
 }
 
 #[test]
+fn steps_of_large_batches_add_few_launches() {
+    for (name, most) in [("keras-mnist-mlp", 12), ("keras-mnist-cnn", 25)] {
+        let launches = launches(&plan(name, 128).training);
+        assert!(launches.len() <= most, "{name}: {} launches, {launches:?}", launches.len());
+    }
+}
+
+#[test]
 fn lenet_reads_the_image_with_narrow_kernels() {
     let plan = plan("caffe-mnist", 8);
     let launches = launches(&plan.training);
@@ -144,18 +150,6 @@ fn bindings_are_aligned_inside_buffers_and_never_alias() {
             let is_read = |buffer| read.iter().any(|(range, _)| range.buffer == buffer);
             assert!(!written.iter().any(|(range, _)| is_read(range.buffer)), "{what} reads and writes the same buffer");
         }
-    }
-}
-
-#[test]
-fn steps_of_the_keras_networks_stay_within_their_launches() {
-    let each = [("keras-mnist-mlp", 12), ("keras-mnist-cnn", 25)];
-    for ((name, most), stored) in each.into_iter().flat_map(|case| Stored::ALL.map(|stored| (case, stored))) {
-        let plan = plan_of(stored, name, 128);
-        let launches = launches(&plan.training);
-        // In f16 the weights are rounded as well.
-        let most = if stored == Stored::F16 { most + 1 } else { most };
-        assert!(launches.len() <= most, "{name}: {} launches, {launches:?}", launches.len());
     }
 }
 
@@ -228,13 +222,8 @@ fn smallest_batch_sets_the_f16_loss_scale() {
 #[test]
 fn streamed_batches_are_gathered_from_a_small_buffer() {
     for name in workloads() {
-        let streamed = Plan::new(
-            &job(name, 8),
-            TrainingSetup::of_input(InputMode::Stream),
-            MAX_BINDING_BYTES,
-            &Choices::default(),
-        );
-        let (streamed, resident) = (streamed.unwrap(), plan(name, 8));
+        let setup = TrainingSetup::of_input(InputMode::Stream);
+        let (streamed, resident) = (plan_with(&job(name, 8), setup, Abilities::default()), plan(name, 8));
         assert!(streamed.shuffle.is_none(), "{name}");
         assert_eq!(launches(&streamed.training), launches(&resident.training), "{name}");
         let place = streamed.streamed.unwrap();
@@ -248,8 +237,7 @@ fn streamed_batches_are_gathered_from_a_small_buffer() {
 
 /// The plan of one of two devices, which exchange gradients during the backward pass.
 fn overlapping_plan(name: &str) -> Plan {
-    let setup = TrainingSetup::of_devices(2, Exchanging::WhileComputing);
-    Plan::new(&job(name, 8), setup, MAX_BINDING_BYTES, &Choices::default()).unwrap()
+    plan_with(&job(name, 8), TrainingSetup::of_devices(2, Exchanging::WhileComputing), Abilities::default())
 }
 
 #[test]

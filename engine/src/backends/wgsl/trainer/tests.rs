@@ -1,7 +1,5 @@
 //! Requests of a trainer to the driver, and batches from the host compared with those that the device picks.
 
-use std::sync::Arc;
-
 use futures_channel::oneshot;
 use results::{Departure, FailureCause, InputMode, InputPipeline, Outcome};
 
@@ -14,8 +12,8 @@ use super::streaming::Submission;
 use super::*;
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::segment_tests::{OF_EVERY_KIND, assert_close, repeated};
-use crate::data::{DataSet, Split, data_set};
-use crate::testing::{Standstill, has_everything, narrow, shallow, skipped};
+use crate::data::data_set;
+use crate::testing::{Standstill, has_everything, narrow, samples, shallow, skipped};
 use crate::train::tests::{narrow_request, run, steps};
 use crate::trainer::Backend;
 use crate::training::BatchPlan;
@@ -34,36 +32,21 @@ fn job(workload: &str, batch_size: u32) -> TrainingJob {
 
 fn wide_job(workload: &str, batch_size: u32) -> TrainingJob {
     let workload = crate::workload(workload).unwrap().reduced();
-    let definition = data_set(workload.data_set).unwrap();
-    let features = definition.train.features() as usize;
+    let in_file = SAMPLES.min(data_set(workload.data_set).unwrap().train.samples);
     // Different pixels, so that whitening and statistics have something to work with, and every word is a word.
-    let split = |samples: usize| Split {
-        images: (0..samples * features).map(|i| u8::try_from(i * 7919 % 19).unwrap()).collect(),
-        labels: (0..samples).map(|i| u16::try_from(i % 10).unwrap()).collect(),
-    };
-    let in_file = SAMPLES.min(definition.train.samples);
-    let data = Arc::new(DataSet::new(definition, split(in_file as usize), split(8), false));
+    let data = samples(workload.data_set, [in_file, 8], |place| u8::try_from(place % 19 * 15 % 19).unwrap());
     let (order, batching) = (workload.order, workload.batching);
     let batches = BatchPlan { first: 0, samples: TRAINED.min(in_file), batch_size, order, batching };
     TrainingJob { planned_steps: 1000, ..workload.job(data, batches, 1) }
 }
 
-fn build_with(
-    device: &Rc<Device>,
-    clock: Rc<dyn Clock>,
-    choices: &mut Choices,
-    job: &TrainingJob,
-    setup: TrainingSetup,
-) -> WgslTrainer {
-    pollster::block_on(WgslTrainer::new(Rc::clone(device), clock, choices, job, setup)).unwrap()
-}
-
 fn build(device: &Rc<Device>, job: &TrainingJob) -> WgslTrainer {
-    build_with(device, Rc::new(Standstill), &mut untuned(device), job, TrainingSetup::STANDARD)
+    build_streaming(device, Rc::new(Standstill), job, InputMode::Resident)
 }
 
 fn build_streaming(device: &Rc<Device>, clock: Rc<dyn Clock>, job: &TrainingJob, mode: InputMode) -> WgslTrainer {
-    build_with(device, clock, &mut untuned(device), job, TrainingSetup::of_input(mode))
+    let (choices, setup) = (&mut untuned(device), TrainingSetup::of_input(mode));
+    pollster::block_on(WgslTrainer::new(Rc::clone(device), clock, choices, job, setup)).unwrap()
 }
 
 /// Kernels by the rule alone.
@@ -71,21 +54,20 @@ fn untuned(device: &Device) -> Choices {
     Choices::new(device.abilities)
 }
 
-/// Kernels as this device chooses them for `job`, on a real GPU by timing. Nothing stays on the device.
-fn tuned(device: &Rc<Device>, job: &TrainingJob, setup: TrainingSetup) -> Choices {
-    let mut choices = untuned(device);
-    drop(build_with(device, Rc::new(Standstill), &mut choices, job, setup));
-    device.data.clear();
-    choices
-}
-
 /// Compares the bytes that are allocated for a job with those that were predicted.
 fn check_predicted_bytes(device: &Rc<Device>, name: &str, job: &TrainingJob, setup: TrainingSetup) {
-    let mut choices = tuned(device, job, setup);
+    let mut choices = untuned(device);
+    let build = |choices: &mut Choices| {
+        let trainer = WgslTrainer::new(Rc::clone(device), Rc::new(Standstill), choices, job, setup);
+        pollster::block_on(trainer).unwrap()
+    };
+    // A real GPU chooses kernels by timing. Nothing stays on the device.
+    drop(build(&mut choices));
+    device.data.clear();
     let before = device.counts();
     let predicted = WgslTrainer::predicted_bytes(device, &choices, job, setup).unwrap();
     assert_eq!(device.counts(), before, "{name}: a prediction asks nothing of the driver");
-    let trainer = build_with(device, Rc::new(Standstill), &mut choices, job, setup);
+    let trainer = build(&mut choices);
     assert_eq!(device.counts().buffer_bytes - before.buffer_bytes, predicted, "{name}, {setup:?}");
     assert_eq!(trainer.facts().device_memory_bytes, predicted, "{name}, {setup:?}");
 }
@@ -113,9 +95,8 @@ fn the_driver_reserves_the_predicted_bytes_apart_from_rounding() {
             return skipped(has_everything(device.adapter()), "this driver does not tell what it reserves");
         };
         let job = wide_job("keras-mnist-cnn", BATCH);
-        let mut choices = untuned(device);
-        let mut trainer = build_with(device, Rc::new(Standstill), &mut choices, &job, TrainingSetup::STANDARD);
-        let predicted = WgslTrainer::predicted_bytes(device, &choices, &job, TrainingSetup::STANDARD).unwrap();
+        let mut trainer = build(device, &job);
+        let predicted = trainer.facts().device_memory_bytes;
         // Memory that only carried the first contents over is released after the next submission.
         pollster::block_on(trainer.train_steps(1)).unwrap();
         let reserved = device.reserved_bytes().unwrap() - before;
@@ -177,8 +158,7 @@ fn timed_window_reads_back_once_and_allocates_nothing() {
 fn slow_devices_get_few_launches_per_submission_and_equal_losses() {
     with_device(|device| {
         let job = job("keras-mnist-cnn", BATCH);
-        let mut slow =
-            build_with(device, Rc::new(TickingClock::default()), &mut untuned(device), &job, TrainingSetup::STANDARD);
+        let mut slow = build_streaming(device, Rc::new(TickingClock::default()), &job, InputMode::Resident);
         let mut losses = pollster::block_on(slow.train_steps(2)).unwrap().losses;
         let before = device.counts().submissions;
         losses.extend(pollster::block_on(slow.train_steps(1)).unwrap().losses);
