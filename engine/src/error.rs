@@ -15,8 +15,8 @@ pub enum EngineError {
         known.join(", ")
     )]
     UnknownBackend { name: String, known: Vec<String> },
-    #[error("this program was built without `{name}`; build it with `--features {feature}`")]
-    BackendNotBuilt { name: &'static str, feature: &'static str },
+    #[error("this program was built without `{name}`; build it with `--features {name}`")]
+    BackendNotBuilt { name: &'static str },
     #[error("no adapter fits `{asked}`; {}", found_list(found))]
     NoAdapter { asked: String, found: Vec<String> },
     #[error(
@@ -98,6 +98,10 @@ pub enum EngineError {
 }
 
 impl EngineError {
+    pub fn invalid(what: &'static str, allowed: impl Into<String>, value: impl ToString) -> Self {
+        Self::InvalidSetting { what, allowed: allowed.into(), value: value.to_string() }
+    }
+
     /// Returns the cause of failure if the next workload may still succeed. `None` ends the run, because the device is
     /// unusable or the request is invalid.
     pub fn failure_of_workload(&self) -> Option<FailureCause> {

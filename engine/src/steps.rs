@@ -18,11 +18,11 @@ use crate::measure::{
     Contest, Event, Gauge, Observer, Participant, Phase, Repeatable, Rules, Window, refused, timed_steps,
 };
 use crate::train::check;
-use crate::trainer::{Backend, Trainer, TrainingJob};
+use crate::trainer::{Backend, Trainer, TrainerFacts, TrainingJob};
 use crate::workload::Workload;
 
 pub use report::{Cliff, Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
-use report::{Facts, MIN_CLIFF_RISE};
+use report::{Described, MIN_CLIFF_RISE, SCHEMA_VERSION};
 
 /// Number of windows per backend within the budget, excluding one for warm-up.
 const WINDOWS: u32 = 5;
@@ -75,7 +75,23 @@ pub async fn measure(
     clock: &dyn Clock,
     observer: &mut dyn Observer<Event>,
 ) -> StepsReport {
-    let mut report = StepsReport::new(request, contenders);
+    let described = contenders.iter().map(|contender| Described {
+        backend: contender.name(),
+        adapter: contender.backend.adapter().clone(),
+        precision: contender.backend.precision(),
+        most_steps: contender.most_steps,
+        warnings: contender.backend.facts().warnings.clone(),
+    });
+    let mut report = StepsReport {
+        schema_version: SCHEMA_VERSION,
+        seed: request.seed,
+        budget_seconds: request.budget_seconds,
+        budget_bytes: request.budget_bytes,
+        checked: request.checked,
+        contenders: described.collect(),
+        workloads: Vec::new(),
+        cancelled: false,
+    };
     let sizes = request.batch_sizes.len().max(1);
     let count = request.workloads.len() * sizes;
     let mut run = StepsRun { request, contenders, gauge, clock, observer, number: 0, count };
@@ -102,7 +118,14 @@ struct StepsRun<'a> {
 
 impl<'a> StepsRun<'a> {
     async fn workload(&mut self, workload: &Workload, data: &mut dyn DataSource) -> WorkloadSteps {
-        let mut result = WorkloadSteps::new(workload);
+        let mut result = WorkloadSteps {
+            workload: workload.name,
+            network: workload.described(),
+            own_batch_size: workload.batch_size,
+            training_flops_per_sample: workload.model.operations().ok().map(|operations| operations.training_flops()),
+            sizes: Vec::new(),
+            cliffs: Vec::new(),
+        };
         let own = [workload.batch_size];
         let request = self.request;
         let sizes = if request.batch_sizes.is_empty() { &own[..] } else { &request.batch_sizes[..] };
@@ -122,8 +145,8 @@ impl<'a> StepsRun<'a> {
             };
             let size = match job {
                 Err(error) => {
-                    let entries = self.contenders.iter().map(|contender| Entry::refused(contender, &error));
-                    Size { batch_size, entries: entries.collect() }
+                    let refused = |of: &Contender| Entry { backend: of.name(), outcome: refused(&error) };
+                    Size { batch_size, entries: self.contenders.iter().map(refused).collect() }
                 }
                 Ok(job) => {
                     // Kernels depend on shapes, so each batch size is checked.
@@ -167,7 +190,7 @@ impl<'a> StepsRun<'a> {
         batch_size: u32,
         entrants: impl IntoIterator<Item = (&'j Contender, &'j TrainingJob, Option<Outcome>)>,
     ) -> Size {
-        let (mut participants, mut known) = (Vec::new(), Vec::new());
+        let (mut participants, mut refusals) = (Vec::new(), Vec::new());
         for (contender, job, barred) in entrants {
             let built = match barred {
                 Some(outcome) => Err(outcome),
@@ -177,17 +200,14 @@ impl<'a> StepsRun<'a> {
                     self.build(contender, job).await.map_err(|error| refused(&error))
                 }
             };
-            let (subject, facts) = match built {
-                Ok((steps, facts)) => (Some(steps), Ok(facts)),
-                Err(outcome) => (None, Err(outcome)),
-            };
+            let (subject, refusal) = built.map_or_else(|outcome| (None, Some(outcome)), |steps| (Some(steps), None));
             let mut participant = Participant::new(contender.name(), subject);
             participant.on_gauged_device = contender.on_gauged_device;
             participant.repetitions_left = contender.most_steps;
             participants.push(participant);
-            known.push(facts);
+            refusals.push(refusal);
         }
-        let running = known.iter().filter(|known| known.is_ok()).count().max(1);
+        let running = refusals.iter().filter(|refusal| refusal.is_none()).count().max(1);
         let window_seconds = self.request.budget_seconds / running as f64 / f64::from(WINDOWS + 1);
         let rules = Rules {
             window_seconds: window_seconds.min(MAX_WINDOW_SECONDS),
@@ -198,29 +218,37 @@ impl<'a> StepsRun<'a> {
         let (gauge, observer) = (&mut self.gauge, &mut *self.observer);
         let mut contest = Contest { participants, gauge, clock: self.clock, observer };
         contest.run(rules).await;
-        let entries = contest.participants.into_iter().zip(known);
-        let entries = entries.map(|(participant, known)| Entry {
+        let entries = contest.participants.into_iter().zip(refusals).map(|(participant, refusal)| Entry {
             backend: participant.name,
-            outcome: known.map_or_else(|outcome| outcome, |facts| finish_measurement(participant, facts)),
+            outcome: refusal.unwrap_or_else(|| finish_measurement(participant)),
         });
         let mut size = Size { batch_size, entries: entries.collect() };
         size.compare();
         size
     }
 
-    async fn build(&self, contender: &Contender, job: &TrainingJob) -> Result<(Steps<'a>, Facts), EngineError> {
+    async fn build(&self, contender: &Contender, job: &TrainingJob) -> Result<Steps<'a>, EngineError> {
         let clock = self.clock;
         let predicted_bytes = contender.backend.predicted_bytes(job)?;
         self.check_budget("the workload as a whole", predicted_bytes)?;
         let start = clock.now_seconds();
         let trainer = contender.backend.build(job).await?;
         let build_seconds = clock.now_seconds() - start;
-        let built = trainer.facts();
+        let TrainerFacts { device_memory_bytes, compiling_seconds, tuning_seconds, variants, .. } = trainer.facts();
         // Not every backend can predict its memory.
-        self.check_budget("the built workload", Some(built.device_memory_bytes))?;
-        let flops_per_sample = job.model.operations().map_or(0, |operations| operations.training_flops());
-        let facts = Facts { flops_per_sample, predicted_bytes, build_seconds, built };
-        Ok((Steps { trainer, clock, losses_are_finite: true }, facts))
+        self.check_budget("the built workload", Some(device_memory_bytes))?;
+        let measured = Measured {
+            device_memory_bytes,
+            predicted_bytes,
+            build_seconds,
+            compiling_seconds,
+            tuning_seconds,
+            variants,
+            losses_are_finite: true,
+            ..Measured::default()
+        };
+        let flops_per_sample = job.model.operations().map_or(0, |operations| operations.training_flops()) as f64;
+        Ok(Steps { trainer, clock, measured, flops_per_sample })
     }
 
     fn check_budget(&self, what: &str, needed_bytes: Option<u64>) -> Result<(), EngineError> {
@@ -308,23 +336,26 @@ fn rise_in_turns(size: &Size) -> Option<f64> {
 struct Steps<'a> {
     trainer: Box<dyn Trainer>,
     clock: &'a dyn Clock,
-    losses_are_finite: bool,
+    /// Metrics so far, without windows.
+    measured: Measured,
+    flops_per_sample: f64,
 }
 
 #[async_trait(?Send)]
 impl Repeatable for Steps<'_> {
     async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError> {
         let (report, window) = timed_steps(self.trainer.as_mut(), repetitions, self.clock).await?;
-        self.losses_are_finite &= report.losses.iter().all(|loss| loss.is_finite());
+        self.measured.losses_are_finite &= report.losses.iter().all(|loss| loss.is_finite());
         Ok(window)
     }
 }
 
-fn finish_measurement(participant: Participant<Steps<'_>>, facts: Facts) -> Outcome {
+fn finish_measurement(participant: Participant<Steps<'_>>) -> Outcome {
     match (participant.ended, participant.subject) {
         (Some(error), _) => refused(&error),
-        (None, Some(steps)) => Measured::of(facts, steps.losses_are_finite, participant.windows)
-            .map_or(Outcome::Cancelled, Outcome::Measured),
+        (None, Some(Steps { measured, flops_per_sample, .. })) => {
+            measured.with_windows(participant.windows, flops_per_sample).map_or(Outcome::Cancelled, Outcome::Measured)
+        }
         (None, None) => Outcome::Cancelled,
     }
 }

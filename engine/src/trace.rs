@@ -45,8 +45,7 @@ pub struct Trace {
 
 const LOGIT_ROWS: u32 = 4;
 
-/// Trains the first samples in file order and returns the values of a golden trace. Fails if the batch size is 0 or
-/// exceeds the set, or if there are no steps.
+/// Trains the first samples in file order and returns the values of a golden trace.
 #[async_recursion(?Send)]
 pub async fn trace(
     workload: &Workload,
@@ -57,8 +56,7 @@ pub async fn trace(
     let workload = workload.clone().with_trace_conventions();
     let batches = workload.batches(data.train.samples(), request.batch_size)?;
     if request.steps == 0 {
-        let allowed = "at least 1".to_owned();
-        return Err(EngineError::InvalidSetting { what: "the number of steps", allowed, value: "0".to_owned() });
+        return Err(EngineError::invalid("the number of steps", "at least 1", 0));
     }
     let job = TrainingJob {
         planned_steps: u64::from(request.steps),
@@ -75,6 +73,7 @@ pub async fn trace(
         losses.extend(trainer.train_steps(request.steps - 1).await?.losses);
     }
     let last = trainer.weights().await?;
+    let norms = |tensors: &[Vec<f32>]| tensors.iter().map(|tensor| norm(doubles(tensor))).collect();
     let test = trainer.evaluate(EvaluationSet::Test, request.test_samples.min(job.data.test.samples())).await?;
     Ok(Trace {
         workload: workload.name.to_owned(),
@@ -83,13 +82,13 @@ pub async fn trace(
         request,
         tensors: job.model.tensors()?,
         losses,
-        grad_norms: gradients.iter().map(|gradient| norm(doubles(gradient))).collect(),
+        grad_norms: norms(&gradients),
         first_update_norms: start
             .iter()
             .zip(&first)
             .map(|(start, first)| norm(doubles(first).zip(doubles(start)).map(|(first, start)| first - start)))
             .collect(),
-        final_norms: last.iter().map(|weights| norm(doubles(weights))).collect(),
+        final_norms: norms(&last),
         logits,
         test_accuracy: test.accuracy(),
     })

@@ -13,19 +13,18 @@ mod whole_batch;
 
 use async_recursion::async_recursion;
 use results::{
-    Adapter, ColdStart, Device, Evaluation, Outcome, Provenance, Resources, RunRecord, RunSpec, SCHEMA_VERSION,
-    Settings, Suite, Target, Warning, WeightSample, WorkloadRecord, summary,
+    Adapter, ColdStart, Communication, Device, Evaluation, InputMode, InputPipeline, Outcome, Provenance, Resources,
+    RunRecord, RunSpec, SCHEMA_VERSION, Settings, Suite, Target, Warning, WeightSample, WorkloadRecord, summary,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::backends::reference::Classifier;
 use crate::clock::Clock;
-use crate::data::{DataSource, data_set};
+use crate::data::DataSource;
 use crate::error::EngineError;
-use crate::measure::{Observer, Peaks, Phase};
+use crate::measure::{Observer, PeakMeter, Phase};
 use crate::random::{Generator, stream};
 use crate::trainer::{Backend, TrainerFacts, TrainingJob};
-use crate::training::{BatchPlan, Optimizer};
 use crate::workload::{SuiteDefinition, Workload, random_order};
 
 pub use check::check_workload;
@@ -35,7 +34,7 @@ use learning::Learning;
 use progress::Progress;
 use proof::Proof;
 pub use proof::{Commitment, PendingAnswer, Witness};
-use settings::{JobSettings, Limits, communication, input, job_settings, validate};
+use settings::{JobSettings, Limits, definition, job_settings, validate};
 
 /// Request for a run, with the suite and workloads that `spec` names.
 pub struct RunRequest {
@@ -93,7 +92,7 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
         adapter: backend.adapter().clone(),
         seed: request.spec.seed,
     });
-    let mut run = Run { request, backend, peaks: Peaks::new(backend), edges, warnings: Vec::new() };
+    let mut run = Run { request, backend, peaks: PeakMeter::new(backend), edges, warnings: Vec::new() };
     if backend.adapter().software {
         run.warn(Warning::SoftwareAdapter { name: backend.adapter().name.clone() });
     }
@@ -116,13 +115,7 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
             Err(error) => run.record_failure(error, workload, &mut progress).await,
             finished => finished,
         };
-        let record = match record {
-            Ok(record) => record,
-            Err(error) => {
-                stopped = Some(error);
-                break;
-            }
-        };
+        let Ok(record) = record.map_err(|error| stopped = Some(error)) else { break };
         run.edges.observer.event(&Event::WorkloadFinished { record: Box::new(record.clone()) });
         let cancelled = record.outcome == Outcome::Cancelled;
         records.push(record);
@@ -131,10 +124,12 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
         }
     }
     let Run { warnings, edges, .. } = run;
+    let registration = request.registration.clone();
+    let (run_id, nonce) = registration.map(|Registration { run_id, nonce }| (run_id, nonce)).unzip();
     let mut record = RunRecord {
         schema_version: SCHEMA_VERSION,
-        run_id: request.registration.as_ref().map(|r| r.run_id.clone()),
-        nonce: request.registration.as_ref().map(|r| r.nonce.clone()),
+        run_id,
+        nonce,
         requested: request.spec.clone(),
         suite: Suite { name: request.suite.name.to_owned(), version: request.suite.version },
         departures: Vec::new(),
@@ -148,20 +143,16 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
         warnings,
     };
     record.departures = departures(&record, request.suite);
-    match stopped {
-        None => Ok(record),
-        Some(error) => {
-            let so_far = (!record.workloads.is_empty()).then(|| Box::new(record));
-            Err(Stopped { error, so_far })
-        }
-    }
+    let Some(error) = stopped else { return Ok(record) };
+    let so_far = (!record.workloads.is_empty()).then(|| Box::new(record));
+    Err(Stopped { error, so_far })
 }
 
 /// Run in progress.
 struct Run<'a, 'e> {
     request: &'a RunRequest,
     backend: &'a dyn Backend,
-    peaks: Peaks<'a>,
+    peaks: PeakMeter<'a>,
     edges: &'a mut Edges<'e>,
     warnings: Vec<Warning>,
 }
@@ -171,15 +162,14 @@ impl Run<'_, '_> {
         let (request, backend) = (self.request, self.backend);
         let fitted = fitting::fitted(request, workload, backend, self.edges).await;
         let workload = fitted.as_ref().map_or(workload, |(workload, _)| workload);
-        let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
-        let job_settings = job_settings(request, workload, definition.train.samples)?;
+        let settings = job_settings(request, workload)?;
         self.edges.observer.event(&Event::WorkloadStarted {
             workload: workload.name.to_owned(),
             index: progress.index,
             count: progress.count,
-            batch_size: job_settings.batches.batch_size,
-            steps_per_epoch: job_settings.batches.steps_per_epoch(),
-            target_accuracy: job_settings.target_accuracy,
+            batch_size: settings.batches.batch_size,
+            steps_per_epoch: settings.batches.steps_per_epoch(),
+            target_accuracy: settings.target_accuracy,
         });
         let (workload, smaller) = fitted?;
         let workload = &workload;
@@ -190,31 +180,34 @@ impl Run<'_, '_> {
         progress.pause(self.edges).await;
         progress.phase(self.edges, Phase::LoadingData);
         let load_start = self.edges.clock.now_seconds();
-        let data = self.edges.data.load(definition).await?;
+        let data = self.edges.data.load(definition(workload)).await?;
         if data.generated {
             self.warn(Warning::GeneratedData { workload: workload.name.to_owned() });
         }
-        let loaded = self.edges.clock.now_seconds();
+        let data_seconds = self.edges.clock.now_seconds() - load_start;
         progress.pause(self.edges).await;
         let build_start = self.edges.clock.now_seconds();
         progress.phase(self.edges, Phase::Building);
         let job = TrainingJob {
-            planned_steps: job_settings.planned_steps,
-            optimizer: job_settings.optimizer.clone(),
-            ..workload.job(data, job_settings.batches, request.spec.seed)
+            planned_steps: settings.planned_steps,
+            optimizer: settings.optimizer.clone(),
+            ..workload.job(data, settings.batches, request.spec.seed)
         };
         Room::of(backend, self.edges).holds(workload, &job)?;
         let mut trainer = backend.build(&job).await?;
-        let built = self.edges.clock.now_seconds();
+        let build_seconds = self.edges.clock.now_seconds() - build_start;
 
-        let mut record = empty_record(workload, backend, &job.batches, &job.optimizer, job_settings.target_accuracy)?;
-        record.settings.test_samples = job.data.test.samples();
-        record.settings.chance_accuracy = Some(job.data.test.chance_accuracy());
         let facts = trainer.facts();
-        record.cold_start = cold_start(loaded - load_start, built - build_start, &facts);
-        record.settings.device_memory_bytes = facts.device_memory_bytes;
-        record.settings.layout = facts.layout;
-        record.settings.variants = facts.variants;
+        let mut record = empty_record(workload, backend, &settings)?;
+        record.cold_start = cold_start(data_seconds, build_seconds, &facts);
+        record.settings = Settings {
+            test_samples: job.data.test.samples(),
+            chance_accuracy: Some(job.data.test.chance_accuracy()),
+            device_memory_bytes: facts.device_memory_bytes,
+            layout: facts.layout,
+            variants: facts.variants,
+            ..record.settings
+        };
         if let Some(steps) = facts.unsettled_after_steps {
             self.warn(Warning::TuningNotSettled { workload: workload.name.to_owned(), steps });
         }
@@ -229,7 +222,7 @@ impl Run<'_, '_> {
             let is_followed = self.edges.witness.is_some() && proof::obstacle(workload, backend).is_none();
             let mut learning = Learning::new(&mut record, &job, trainer.as_mut(), progress, self.edges);
             learning.proof = is_followed.then(Proof::new);
-            let learned = learn(&mut learning, workload, &job_settings, &mut self.peaks).await;
+            let learned = learn(&mut learning, workload, &settings, &mut self.peaks).await;
             let stopped_early = learning.stopped_early;
             self.warnings.append(&mut learning.warnings);
             let weights = learned?;
@@ -246,7 +239,7 @@ impl Run<'_, '_> {
             record.timeline = progress.timeline(self.edges);
         }
         record.summary = summary::summarise(&record);
-        self.add_warnings(&record, &job_settings.limits);
+        self.add_warnings(&record, &settings.limits);
         Ok(record)
     }
 
@@ -266,9 +259,7 @@ impl Run<'_, '_> {
             return Err(error);
         }
         self.edges.observer.event(&Event::WorkloadFailed { workload: progress.workload(), message: error.to_string() });
-        let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
-        let asked = job_settings(self.request, workload, definition.train.samples)?;
-        let mut record = empty_record(workload, self.backend, &asked.batches, &asked.optimizer, asked.target_accuracy)?;
+        let mut record = empty_record(workload, self.backend, &job_settings(self.request, workload)?)?;
         record.outcome = Outcome::failed(cause, &error.for_a_record());
         // The leaderboard checks that the times of all workloads add up.
         record.timeline = progress.timeline(self.edges);
@@ -284,8 +275,7 @@ impl Run<'_, '_> {
         if record.outcome != Outcome::Completed {
             return;
         }
-        let workload = || record.workload.clone();
-        let summary = &record.summary;
+        let (workload, summary) = (|| record.workload.clone(), &record.summary);
         if limits.seconds_are_budget && record.evaluations.last().is_some_and(|e| e.step < limits.steps) {
             self.warn(Warning::StoppedByBudget { workload: workload(), budget_seconds: limits.seconds });
         }
@@ -309,13 +299,13 @@ async fn learn(
     learning: &mut Learning<'_, '_>,
     workload: &Workload,
     settings: &JobSettings,
-    peaks: &mut Peaks<'_>,
+    peaks: &mut PeakMeter<'_>,
 ) -> Result<Vec<Vec<f32>>, EngineError> {
     learning.train(&settings.limits, workload.evaluations_per_epoch).await?;
     if settings.measure_further {
         learning.measure(peaks).await?;
-    } else {
-        learning.measure_after_training(peaks).await?;
+    } else if learning.going() && learning.measured_windows() > 0 {
+        learning.measure_last_peak(peaks).await?;
     }
     learning.end_lap().await?;
     let weights = learning.trainer.weights().await?;
@@ -341,48 +331,31 @@ fn cold_start(data_seconds: f64, seconds_until_built: f64, facts: &TrainerFacts)
     }
 }
 
+/// Returns the record of a workload before its training.
 fn empty_record(
     workload: &Workload,
     backend: &dyn Backend,
-    batches: &BatchPlan,
-    optimizer: &Optimizer,
-    target_accuracy: f64,
+    settings: &JobSettings,
 ) -> Result<WorkloadRecord, EngineError> {
-    let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
+    let (devices, input) = (backend.devices(), backend.facts().input);
     Ok(WorkloadRecord {
         workload: workload.name.to_owned(),
         network: workload.described(),
         settings: Settings {
-            batch_size: batches.batch_size,
-            learning_rate: optimizer.learning_rate,
+            batch_size: settings.batches.batch_size,
+            learning_rate: settings.optimizer.learning_rate,
             precision: backend.precision(),
-            training_samples: batches.samples,
-            test_samples: definition.test.samples,
-            chance_accuracy: None,
+            training_samples: settings.batches.samples,
+            test_samples: definition(workload).test.samples,
             parameters: workload.model.parameters()?,
             training_flops_per_sample: workload.model.operations()?.training_flops(),
-            device_memory_bytes: 0,
             threads: backend.facts().threads,
-            layout: None,
-            variants: Vec::new(),
+            ..Settings::default()
         },
-        outcome: Outcome::Completed,
-        correctness: None,
-        cold_start: ColdStart::default(),
-        first_losses: Vec::new(),
-        curve: Vec::new(),
-        evaluations: Vec::new(),
-        epochs: Vec::new(),
-        windows: Vec::new(),
-        peaks: Vec::new(),
-        timeline: Vec::new(),
-        segments: Vec::new(),
-        target: Some(Target { accuracy: target_accuracy, reached_seconds: None, reached_step: None }),
-        weight_samples: Vec::new(),
-        communication: communication(backend),
-        input: input(backend),
-        resources: Resources::default(),
-        summary: results::Summary::default(),
+        target: Some(Target { accuracy: settings.target_accuracy, reached_seconds: None, reached_step: None }),
+        communication: (devices > 1).then(|| Communication::among(devices)),
+        input: (input != InputMode::Resident).then(|| InputPipeline::new(input)),
+        ..WorkloadRecord::default()
     })
 }
 
@@ -450,10 +423,12 @@ pub enum Event {
 }
 
 pub trait ResourceMeter {
-    fn start(&mut self);
+    fn start(&mut self) {}
     /// Called after every window.
-    fn sample(&mut self);
-    fn finish(&mut self) -> Resources;
+    fn sample(&mut self) {}
+    fn finish(&mut self) -> Resources {
+        Resources::default()
+    }
     /// Returns the machine's free memory, or `None` if it is unknown or training runs elsewhere.
     fn free_memory_bytes(&self) -> Option<u64> {
         None
@@ -464,13 +439,7 @@ pub trait ResourceMeter {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoMeter;
 
-impl ResourceMeter for NoMeter {
-    fn start(&mut self) {}
-    fn sample(&mut self) {}
-    fn finish(&mut self) -> Resources {
-        Resources::default()
-    }
-}
+impl ResourceMeter for NoMeter {}
 
 const SAMPLES_PER_TENSOR: u32 = 4;
 

@@ -26,22 +26,28 @@ pub enum AdapterChoice {
     Browser,
 }
 
+const WORDS: [(&str, AdapterChoice); 6] = [
+    ("any", AdapterChoice::Any),
+    ("discrete", AdapterChoice::Discrete),
+    ("integrated", AdapterChoice::Integrated),
+    ("cpu", AdapterChoice::Cpu),
+    ("browser", AdapterChoice::Browser),
+    ("all", AdapterChoice::All),
+];
+
 impl FromStr for AdapterChoice {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(match text.to_lowercase().as_str() {
-            "any" => Self::Any,
-            "discrete" => Self::Discrete,
-            "integrated" => Self::Integrated,
-            "cpu" => Self::Cpu,
-            "browser" => Self::Browser,
-            "all" => Self::All,
-            word => match word.split(',').map(|index| index.trim().parse()).collect::<Result<Vec<usize>, _>>() {
-                Ok(indices) if indices.len() == 1 => Self::Index(indices[0]),
-                Ok(indices) => Self::Indices(indices),
-                Err(_) => Self::Name(word.to_owned()),
-            },
+        let text = text.to_lowercase();
+        if let Some((_, choice)) = WORDS.into_iter().find(|(word, _)| *word == text) {
+            return Ok(choice);
+        }
+        let indices: Result<Vec<usize>, _> = text.split(',').map(|index| index.trim().parse()).collect();
+        Ok(match indices {
+            Ok(indices) if indices.len() == 1 => Self::Index(indices[0]),
+            Ok(indices) => Self::Indices(indices),
+            Err(_) => Self::Name(text),
         })
     }
 }
@@ -49,18 +55,11 @@ impl FromStr for AdapterChoice {
 impl fmt::Display for AdapterChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Any => write!(f, "any"),
-            Self::Discrete => write!(f, "discrete"),
-            Self::Integrated => write!(f, "integrated"),
-            Self::Cpu => write!(f, "cpu"),
             Self::Index(index) => write!(f, "{index}"),
-            Self::Name(name) => write!(f, "{name}"),
+            Self::Indices(indices) => f.write_str(&indices.iter().map(usize::to_string).collect::<Vec<_>>().join(",")),
+            Self::Name(name) => f.write_str(name),
             Self::Exactly(name) => write!(f, "the only {name}"),
-            Self::Browser => write!(f, "browser"),
-            Self::All => write!(f, "all"),
-            Self::Indices(indices) => {
-                write!(f, "{}", indices.iter().map(usize::to_string).collect::<Vec<_>>().join(","))
-            }
+            _ => WORDS.iter().filter(|(_, choice)| choice == self).try_for_each(|(word, _)| f.write_str(word)),
         }
     }
 }
@@ -86,11 +85,8 @@ impl AdapterChoice {
             }
             Self::Browser => (!adapters.is_empty()).then_some(0),
             Self::All | Self::Indices(_) => {
-                return Err(EngineError::InvalidSetting {
-                    what: "the adapter",
-                    allowed: "a single one here; only runs with `--backend wgsl` support several".to_owned(),
-                    value: self.to_string(),
-                });
+                let allowed = "a single one here; only runs with `--backend wgsl` support several";
+                return Err(EngineError::invalid("the adapter", allowed, self));
             }
         };
         found.ok_or_else(|| self.not_found(adapters))
@@ -139,24 +135,24 @@ impl AdapterChoice {
         devices: Option<NonZero<u32>>,
     ) -> Result<Vec<usize>, EngineError> {
         let named = match self {
-            Self::All => all(adapters)?,
+            Self::All => {
+                let best = Self::Any.choose(adapters).map_err(|_| self.not_found(adapters))?;
+                // Other interfaces may list the same devices.
+                let is_wanted =
+                    |index: &usize| !adapters[*index].software && adapters[*index].api == adapters[best].api;
+                (0..adapters.len()).filter(is_wanted).collect()
+            }
             Self::Indices(indices) => listed(self, indices, adapters)?,
             _ => return self.choose_alike(adapters, devices.map_or(1, NonZero::get) as usize),
         };
         if let Some(devices) = devices.filter(|devices| devices.get() as usize != named.len()) {
-            return Err(EngineError::InvalidSetting {
-                what: "the number of devices",
-                allowed: format!("omitted, or {}, the number of adapters of `{self}`", named.len()),
-                value: devices.to_string(),
-            });
+            let allowed = format!("omitted, or {}, the number of adapters of `{self}`", named.len());
+            return Err(EngineError::invalid("the number of devices", allowed, devices));
         }
         let first = &adapters[named[0]];
         if let Some(other) = named.iter().map(|&index| &adapters[index]).find(|other| *other != first) {
-            return Err(EngineError::UnlikeDevices {
-                one: one_line(first),
-                other: one_line(other),
-                instead: "--adapter 0,1",
-            });
+            let [one, other] = [first, other].map(|of| format!("{} ({}, {})", of.name, of.api, of.driver));
+            return Err(EngineError::UnlikeDevices { one, other, instead: "--adapter 0,1" });
         }
         Ok(named)
     }
@@ -176,13 +172,6 @@ impl AdapterChoice {
     }
 }
 
-/// Returns all hardware adapters on the interface of the best one. Other interfaces may list the same devices.
-fn all(adapters: &[Adapter]) -> Result<Vec<usize>, EngineError> {
-    let best = AdapterChoice::Any.choose(adapters).map_err(|_| AdapterChoice::All.not_found(adapters))?;
-    let is_wanted = |index: &usize| !adapters[*index].software && adapters[*index].api == adapters[best].api;
-    Ok((0..adapters.len()).filter(is_wanted).collect())
-}
-
 /// Checks that the indices exist, and that only software adapters repeat.
 fn listed(choice: &AdapterChoice, indices: &[usize], adapters: &[Adapter]) -> Result<Vec<usize>, EngineError> {
     if indices.is_empty() || indices.iter().any(|&index| index >= adapters.len()) {
@@ -191,16 +180,11 @@ fn listed(choice: &AdapterChoice, indices: &[usize], adapters: &[Adapter]) -> Re
     let again = indices.iter().enumerate().find(|&(place, index)| indices[..place].contains(index));
     match again.filter(|&(_, &index)| !adapters[index].software) {
         None => Ok(indices.to_vec()),
-        Some((_, index)) => Err(EngineError::InvalidSetting {
-            what: "the adapters",
-            allowed: "distinct; only a software adapter can be several devices".to_owned(),
-            value: format!("{choice}, with {index} twice"),
-        }),
+        Some((_, index)) => {
+            let allowed = "distinct; only a software adapter can be several devices";
+            Err(EngineError::invalid("the adapters", allowed, format!("{choice}, with {index} twice")))
+        }
     }
-}
-
-fn one_line(adapter: &Adapter) -> String {
-    format!("{} ({}, {})", adapter.name, adapter.api, adapter.driver)
 }
 
 #[cfg(test)]
@@ -237,6 +221,11 @@ mod tests {
         for (asked, expected) in [("any", None), ("discrete", None), ("cpu", Some(0))] {
             assert_eq!(parse(asked).choose(&all[..1]).ok(), expected, "{asked}");
         }
+        // A name may have a comma.
+        assert_eq!(
+            parse("llvmpipe (LLVM 15, 256 bits)"),
+            AdapterChoice::Name("llvmpipe (llvm 15, 256 bits)".to_owned())
+        );
         let error = AdapterChoice::Discrete.choose(&all[..1]).unwrap_err().to_string();
         assert!(error.contains("discrete") && error.contains("0: llvmpipe (cpu, Vulkan, software"), "{error}");
     }
@@ -281,12 +270,7 @@ mod tests {
             assert_eq!(choose(asked, adapters, devices).unwrap(), expected, "{asked}");
         }
         let refused: [(_, _, _, &[&str]); 7] = [
-            (
-                "any",
-                &mixed[..],
-                2,
-                &["2 devices were requested, but this machine has 1 like A; `native-runner adapters`"],
-            ),
+            ("any", &mixed[..], 2, &["2 devices were requested, but this machine has 1 like A; `native-runner ad"]),
             ("all", without_a, 3, &["omitted, or 2", "but is 3"]),
             ("all", &mixed, 0, &["A (Vulkan, 1)", "B (Vulkan, 1)"]),
             ("all", &mixed[1..2], 0, &["no adapter fits `all`"]),
@@ -302,11 +286,5 @@ mod tests {
             let error = parse(asked).choose(&mixed).unwrap_err().to_string();
             assert!(error.contains("the adapter must be a single one") && error.contains(asked), "{error}");
         }
-    }
-
-    #[test]
-    fn a_name_may_have_a_comma() {
-        let name = "llvmpipe (LLVM 15, 256 bits)";
-        assert_eq!(parse(name), AdapterChoice::Name(name.to_lowercase()));
     }
 }

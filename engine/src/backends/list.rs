@@ -1,12 +1,14 @@
 //! All known backends, and their availability in this build and on this machine.
 
+use std::rc::Rc;
+
 use async_recursion::async_recursion;
 use serde::Serialize;
 
 use super::{AdapterChoice, REFERENCE, adapters};
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::model::{Layer, Model, ModelError, Shape};
+use crate::model::{Layer, Model, ModelError};
 
 pub const WGSL: &str = "wgsl";
 pub const BURN_FLEX: &str = "burn-flex";
@@ -107,13 +109,13 @@ pub struct BackendState {
 
 /// Opens each backend of this build to determine its state.
 #[async_recursion(?Send)]
-pub async fn states(clock: std::rc::Rc<dyn Clock>) -> Vec<BackendState> {
+pub async fn states(clock: Rc<dyn Clock>) -> Vec<BackendState> {
     let only_software = adapters().await.iter().all(|adapter| adapter.software);
     let mut states = Vec::new();
     for definition in KNOWN_BACKENDS {
-        let built = is_built(definition.name);
+        let built = BACKENDS.iter().any(|backend| backend.name == definition.name);
         let choice = if definition.uses_adapter && only_software { AdapterChoice::Cpu } else { AdapterChoice::Any };
-        let opened = super::open(definition.name, &choice, std::rc::Rc::clone(&clock)).await;
+        let opened = super::open(definition.name, &choice, Rc::clone(&clock)).await;
         let remark = match &opened {
             Ok(backend) if backend.adapter().software => {
                 let name = &backend.adapter().name;
@@ -128,26 +130,23 @@ pub async fn states(clock: std::rc::Rc<dyn Clock>) -> Vec<BackendState> {
     states
 }
 
-fn is_built(name: &str) -> bool {
-    BACKENDS.iter().any(|backend| backend.name == name)
+/// Returns true for the backends that compute with Burn.
+fn is_burn(name: &str) -> bool {
+    name.starts_with("burn-") && KNOWN_BACKENDS.iter().any(|known| known.name == name)
 }
 
 pub(super) fn find(name: &str) -> Result<&'static str, EngineError> {
-    let known = KNOWN_BACKENDS.iter().find(|backend| backend.name == name);
-    known.map(|backend| backend.name).ok_or_else(|| EngineError::UnknownBackend {
+    let known = KNOWN_BACKENDS.iter().map(|known| known.name).find(|known| *known == name);
+    known.ok_or_else(|| EngineError::UnknownBackend {
         name: name.to_owned(),
         known: BACKENDS.iter().map(|backend| backend.name.to_owned()).collect(),
     })
 }
 
-pub(super) fn not_built(name: &'static str) -> EngineError {
-    EngineError::BackendNotBuilt { name, feature: name }
-}
-
 /// Returns the reason why a backend trains on a single device only, or `None` if it supports several.
 pub(super) fn only_one_device(name: &str) -> Option<&'static str> {
     match name {
-        super::REFERENCE => Some("it computes with plain loops on one core of the processor"),
+        REFERENCE => Some("it computes with plain loops on one core of the processor"),
         BURN_FLEX => Some("it uses the processor with all cores (--threads sets their number)"),
         BURN_CUDA => Some(
             "Burn exchanges gradients with NCCL, which does not report its time and waits forever for a lost device; \
@@ -165,8 +164,8 @@ pub(super) fn only_one_device(name: &str) -> Option<&'static str> {
 /// Returns the reason why a backend has no choice of input modes, or `None` if it has one.
 pub(super) fn own_input(name: &str) -> Option<&'static str> {
     match name {
-        super::REFERENCE => Some("it reads each sample from memory as it computes"),
-        BURN_FLEX | BURN_REMOTE | BURN_CUDA | BURN_ROCM | BURN_WGPU | BURN_VULKAN | BURN_METAL => Some(
+        REFERENCE => Some("it reads each sample from memory as it computes"),
+        _ if is_burn(name) => Some(
             "it prepares each batch on the processor, like Burn's data loader; Burn's queue decides how much of this \
              overlaps with computation, so the waiting time of the device is unknown",
         ),
@@ -178,8 +177,8 @@ pub(super) fn own_input(name: &str) -> Option<&'static str> {
 pub(super) fn only_layout(name: &str) -> Option<&'static str> {
     match name {
         WGSL => Some("its kernels store channels last, in groups of four"),
-        super::REFERENCE => Some("as the reference, it computes with channels last"),
-        BURN_FLEX | BURN_REMOTE | BURN_CUDA | BURN_ROCM | BURN_WGPU | BURN_VULKAN | BURN_METAL => {
+        REFERENCE => Some("as the reference, it computes with channels last"),
+        _ if is_burn(name) => {
             Some("Burn's convolutions take channels first, and Burn chooses the layout inside its kernels")
         }
         _ => None,
@@ -188,7 +187,7 @@ pub(super) fn only_layout(name: &str) -> Option<&'static str> {
 
 /// Returns the reason why a backend cannot train `model`, without opening the backend.
 pub fn unsupported(backend: &str, model: &Model) -> Option<ModelError> {
-    if backend.starts_with("burn-") { by_burn(model) } else { None }
+    if is_burn(backend) { by_burn(model) } else { None }
 }
 
 /// Returns an error for the first layer that Burn's operations do not compute as defined.
@@ -196,35 +195,31 @@ pub(super) fn by_burn(model: &Model) -> Option<ModelError> {
     // An invalid model is reported when it is built.
     let shapes = model.shapes().ok()?;
     model.nodes.iter().zip(&shapes).enumerate().find_map(|(index, (node, &output))| {
+        let Layer::Pool { stride, padding, .. } = node.layer else { return None };
         let input = model.shape_of(*node.inputs.first()?, &shapes);
-        let reason = has_windows_beyond(&node.layer, input, output)
-            .then(|| "Burn leaves out windows that begin beyond the last pixel".to_owned())?;
-        Some(ModelError::Unsupported { model: model.name, layer: index, reason })
+        // Rounding up may give a window that contains only padding.
+        let beyond = |made: u32, given: u32| (made - 1) * stride >= given + padding;
+        let unsupported = beyond(output.height, input.height) || beyond(output.width, input.width);
+        let reason = "Burn leaves out windows that begin beyond the last pixel".to_owned();
+        unsupported.then_some(ModelError::Unsupported { model: model.name, layer: index, reason })
     })
-}
-
-/// Returns true if rounding up gives a pooling layer a window that contains only padding.
-fn has_windows_beyond(layer: &Layer, input: Shape, output: Shape) -> bool {
-    let Layer::Pool { stride, padding, .. } = *layer else { return false };
-    let beyond = |made: u32, given: u32| (made - 1) * stride >= given + padding;
-    beyond(output.height, input.height) || beyond(output.width, input.width)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Activation, PoolKind, Rounding};
+    use crate::model::{Activation, PoolKind, Rounding, Shape};
     use crate::testing::Standstill;
 
     #[test]
     fn every_back_end_runs_or_names_its_reason_or_feature() {
-        let states = pollster::block_on(states(std::rc::Rc::new(Standstill)));
+        let states = pollster::block_on(states(Rc::new(Standstill)));
         assert_eq!(states.len(), KNOWN_BACKENDS.len());
         for state in &states {
             assert!(state.runs || state.remark.as_ref().is_some_and(|remark| !remark.is_empty()), "{state:?}");
             assert!(state.built || !state.runs, "{state:?}");
             let feature = format!("--features {}", state.definition.name);
-            assert!(state.built || state.remark.as_ref().is_some_and(|remark| remark.contains(&feature)), "{state:?}");
+            assert!(state.built || state.remark.as_ref().unwrap().contains(&feature), "{state:?}");
             assert_eq!(state.needs.is_some(), state.built && state.definition.name == BURN_REMOTE, "{state:?}");
         }
         assert!(states.iter().any(|state| state.definition.name == REFERENCE && state.runs));
@@ -238,9 +233,8 @@ mod tests {
     }
 
     fn pooled(side: u32, stride: u32) -> Model {
-        let kind = PoolKind::Max;
-        let layer =
-            Layer::Pool { kind, side, stride, padding: 0, rounding: Rounding::Ceil, activation: Activation::Identity };
+        let (kind, rounding, activation) = (PoolKind::Max, Rounding::Ceil, Activation::Identity);
+        let layer = Layer::Pool { kind, side, stride, padding: 0, rounding, activation };
         Model::sequence("pooled", Shape::new(7, 7, 3), vec![layer])
     }
 

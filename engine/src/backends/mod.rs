@@ -26,12 +26,11 @@ use std::rc::Rc;
 use results::{Adapter, DeviceKind, Precision};
 
 pub use adapter::AdapterChoice;
-pub use list::unsupported;
 pub use list::{
     BACKENDS, BURN_FLEX, BURN_REMOTE, BackendDefinition, BackendState, Devices, KNOWN_BACKENDS, WGSL, states,
+    unsupported,
 };
-pub use opening::Keeper;
-pub use opening::Opening;
+pub use opening::{Keeper, Opening};
 
 use crate::clock::Clock;
 use crate::error::EngineError;
@@ -59,8 +58,6 @@ pub async fn open_in(
 #[async_recursion(?Send)]
 pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
     opening.check_for(name)?;
-    let Opening { precision, adapter: choice, .. } = opening;
-    let precision = *precision;
     match name {
         #[cfg(feature = "wgsl")]
         list::WGSL if opening.asks_for_several() => wgsl::parallel::open(opening, clock).await,
@@ -69,8 +66,10 @@ pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> R
         REFERENCE => {
             // Plain loops need no pacing.
             drop(clock);
-            let backend: Box<dyn Backend> = match precision {
-                Precision::F16 | Precision::F16Matrix => {
+            let backend: Box<dyn Backend> = match opening.precision {
+                Precision::F32 => Box::new(reference::ReferenceBackend::<f32>::new()),
+                Precision::F64 => Box::new(reference::ReferenceBackend::<f64>::new()),
+                precision => {
                     return Err(EngineError::NoPrecision {
                         whose: format!("the backend `{REFERENCE}`"),
                         precision: precision.name(),
@@ -78,10 +77,8 @@ pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> R
                         instead: "f32 or f64",
                     });
                 }
-                Precision::F32 => Box::new(reference::ReferenceBackend::<f32>::new()),
-                Precision::F64 => Box::new(reference::ReferenceBackend::<f64>::new()),
             };
-            choice.choose_processor(backend.adapter())?;
+            opening.adapter.choose_processor(backend.adapter())?;
             Ok(backend)
         }
         _ => {
@@ -89,7 +86,7 @@ pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> R
             #[cfg(feature = "burn")]
             return burn::open(known, opening, clock).await;
             #[cfg(not(feature = "burn"))]
-            Err(list::not_built(known))
+            Err(EngineError::BackendNotBuilt { name: known })
         }
     }
 }
@@ -106,12 +103,9 @@ pub async fn adapters() -> Vec<Adapter> {
 fn processor(name: String) -> Adapter {
     Adapter {
         name,
-        vendor: String::new(),
         architecture: std::env::consts::ARCH.to_owned(),
         kind: DeviceKind::Cpu,
         api: "CPU".to_owned(),
-        driver: String::new(),
-        software: false,
-        compatibility: false,
+        ..Adapter::default()
     }
 }

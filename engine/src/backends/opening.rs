@@ -68,58 +68,51 @@ impl Opening {
 
     /// Checks the options of served devices, which must have distinct addresses.
     fn check_remotes(&self) -> Result<(), EngineError> {
-        let invalid = |what, allowed: &str, value: String| {
-            Err(EngineError::InvalidSetting { what, allowed: allowed.to_owned(), value })
-        };
         if self.adapter.is_of_several() {
             let allowed = "a single one: several served devices are selected by their addresses, as in --remote \
                            HOST:4400,HOST:4401";
-            return invalid("the adapter", allowed, self.adapter.to_string());
+            return Err(EngineError::invalid("the adapter", allowed, &self.adapter));
         }
         let served = self.remote.len();
         if let Some(devices) = self.devices.filter(|devices| served > 0 && devices.get() as usize != served) {
             let allowed = format!("omitted, or {served}, the number of addresses of --remote");
-            return invalid("the number of devices", &allowed, devices.to_string());
+            return Err(EngineError::invalid("the number of devices", allowed, devices));
         }
         let again = self.remote.iter().enumerate().find(|&(place, address)| self.remote[..place].contains(address));
         if let Some((_, address)) = again {
-            return invalid(REMOTES, DIFFERENT, format!("{}, with {address} twice", self.remote.join(",")));
+            let value = format!("{}, with {address} twice", self.remote.join(","));
+            return Err(EngineError::invalid(REMOTES, DIFFERENT, value));
         }
-        if let (Some(overlap), true) = (self.overlap, served > 1) {
-            let allowed = "omitted: served devices exchange gradients after the backward pass";
-            return invalid("the overlap of exchanges", allowed, if overlap { "on" } else { "off" }.to_owned());
+        match self.overlap {
+            Some(on) if served > 1 => {
+                Err(invalid_overlap(on, "omitted: served devices exchange gradients after the backward pass"))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Rejects an overlap setting for a single device, which exchanges nothing.
     pub fn check_overlap(&self) -> Result<(), EngineError> {
         match self.overlap {
-            Some(overlap) if !self.asks_for_several() => Err(EngineError::InvalidSetting {
-                what: "the overlap of exchanges",
-                allowed: "omitted for a single device, which exchanges nothing (see --devices)".to_owned(),
-                value: if overlap { "on" } else { "off" }.to_owned(),
-            }),
+            Some(on) if !self.asks_for_several() => {
+                Err(invalid_overlap(on, "omitted for a single device, which exchanges nothing (see --devices)"))
+            }
             _ => Ok(()),
         }
     }
 
-    /// Returns the requested options that only one backend supports, with its name.
-    fn particulars(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        let threads = self.threads.map(|_| ("a number of threads", BURN_FLEX));
-        let remote = (!self.remote.is_empty()).then_some(("a remote device", BURN_REMOTE));
-        let without = (!self.without.is_empty()).then_some(("a disabled feature", list::WGSL));
-        threads.into_iter().chain(remote).chain(without)
-    }
-
+    /// Checks that each requested option that only one backend supports has this backend among `names`.
     pub fn check(&self, names: &[&str]) -> Result<(), EngineError> {
-        match self.particulars().find(|(_, suited)| !names.contains(suited)) {
-            None => Ok(()),
-            Some((setting, suited)) => {
-                let given = names.iter().map(|&name| name.to_owned()).collect();
-                Err(EngineError::Unsuited { setting, suited, given })
-            }
-        }
+        let particulars = [
+            (self.threads.is_some(), "a number of threads", BURN_FLEX),
+            (!self.remote.is_empty(), "a remote device", BURN_REMOTE),
+            (!self.without.is_empty(), "a disabled feature", list::WGSL),
+        ];
+        let unsuited = particulars.into_iter().find(|(asked, _, suited)| *asked && !names.contains(suited));
+        unsuited.map_or(Ok(()), |(_, setting, suited)| {
+            let given = names.iter().map(|&name| name.to_owned()).collect();
+            Err(EngineError::Unsuited { setting, suited, given })
+        })
     }
 
     /// Returns these options without those that the backend `name` does not support.
@@ -130,6 +123,10 @@ impl Opening {
         suited.without.retain(|_| name == list::WGSL);
         suited
     }
+}
+
+fn invalid_overlap(on: bool, allowed: &str) -> EngineError {
+    EngineError::invalid("the overlap of exchanges", allowed, if on { "on" } else { "off" })
 }
 
 /// Persistent storage for tuning results, such as a file or a browser's storage. Losing it only costs time.
@@ -174,10 +171,7 @@ mod tests {
             (counted(3), "the number of devices must be omitted, or 2, the number of addresses of --remote, but is 3"),
             (asking("all", &["a:1"]), "several served devices are selected by their addresses"),
             (asking("any", &["a:1", "b:1", "a:1"]), "but is a:1,b:1,a:1, with a:1 twice"),
-            (
-                Opening { overlap: Some(true), ..two.clone() },
-                "served devices exchange gradients after the backward pass",
-            ),
+            (Opening { overlap: Some(true), ..two.clone() }, "served devices exchange gradients after the backward"),
         ];
         for (opening, part) in cases {
             let error = opening.check_for(BURN_REMOTE).unwrap_err().to_string();
@@ -187,9 +181,9 @@ mod tests {
 
     #[test]
     fn only_wgsl_has_input_modes() {
-        let asking = |mode, adapter: &str| {
-            let adapter: AdapterChoice = adapter.parse().unwrap_or(AdapterChoice::Any);
-            Opening { input: Some(mode), ..Opening::new(Precision::F32, &adapter) }
+        let asking = |mode, adapter: &str| Opening {
+            input: Some(mode),
+            ..Opening::new(Precision::F32, &adapter.parse().unwrap())
         };
         for mode in InputMode::ALL {
             for name in [BURN_FLEX, BURN_REMOTE, "burn-cuda", REFERENCE] {

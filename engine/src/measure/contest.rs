@@ -66,7 +66,10 @@ impl<S: Repeatable> Contest<'_, S> {
         }
         let mut measuring_peaks = 0.0;
         let mut rounds = 0;
-        while rounds < rules.most_rounds && !self.observer.cancelled() && self.is_going() {
+        while rounds < rules.most_rounds
+            && !self.observer.cancelled()
+            && self.participants.iter().any(Participant::is_going)
+        {
             let round = self.clock.now_seconds();
             let timed = self.round(rules.window_seconds).await;
             let end = self.clock.now_seconds();
@@ -115,10 +118,6 @@ impl<S: Repeatable> Contest<'_, S> {
                 window.peak_flops_per_second = Some(peak);
             }
         }
-    }
-
-    fn is_going(&self) -> bool {
-        self.participants.iter().any(Participant::is_going)
     }
 
     /// Lengthens windows until one is half as long as a counted window. This fills caches, grows submissions, and

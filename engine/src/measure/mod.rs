@@ -64,31 +64,14 @@ pub(crate) fn refused<Figures, Difference>(error: &EngineError) -> Outcome<Figur
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Spread {
-    pub(crate) lowest: f64,
-    pub(crate) median: f64,
-    pub(crate) highest: f64,
-}
-
-impl Spread {
-    pub(crate) fn of(figures: impl Iterator<Item = f64>) -> Option<Self> {
-        let figures: Vec<f64> = figures.collect();
-        let quantile = |q| statistics::quantile(&figures, q);
-        Some(Self { lowest: quantile(0.0)?, median: quantile(0.5)?, highest: quantile(1.0)? })
-    }
-
-    /// Returns half the range relative to the median; 0 for a single value.
-    pub(crate) fn relative(self) -> f64 {
-        (self.highest - self.lowest) / 2.0 / self.median
-    }
+pub(crate) fn median(figures: impl Iterator<Item = f64>) -> Option<f64> {
+    statistics::quantile(&figures.collect::<Vec<f64>>(), 0.5)
 }
 
 /// Returns the windows' median peak, and the median share of each window's peak.
 pub(crate) fn median_peaks(windows: &[Window], flops_each: f64) -> (Option<f64>, Option<f64>) {
-    let peaks = Spread::of(windows.iter().filter_map(|window| window.peak_flops_per_second));
-    let shares = Spread::of(windows.iter().filter_map(|window| window.share_of_peak(flops_each)));
-    (peaks.map(|peaks| peaks.median), shares.map(|shares| shares.median))
+    let peaks = median(windows.iter().filter_map(|window| window.peak_flops_per_second));
+    (peaks, median(windows.iter().filter_map(|window| window.share_of_peak(flops_each))))
 }
 
 pub(crate) async fn timed_steps(
@@ -134,43 +117,40 @@ impl Length {
 }
 
 /// Gauge of a backend, opened on first use. A run continues without one.
-pub(crate) struct Peaks<'a> {
+pub(crate) struct PeakMeter<'a> {
     backend: &'a dyn Backend,
-    gauge: Option<Box<dyn Gauge>>,
-    opened: bool,
+    /// Absent until opened. Then absent inside if the backend has none or the gauge failed.
+    gauge: Option<Option<Box<dyn Gauge>>>,
 }
 
-impl<'a> Peaks<'a> {
+impl<'a> PeakMeter<'a> {
     pub(crate) fn new(backend: &'a dyn Backend) -> Self {
-        Self { backend, gauge: None, opened: false }
+        Self { backend, gauge: None }
     }
 
     pub(crate) async fn open(&mut self) {
-        if !self.opened {
-            self.opened = true;
+        if self.gauge.is_none() {
             // The next window reports a lost device.
-            self.gauge = self.backend.gauge().await.ok().flatten();
+            self.gauge = Some(self.backend.gauge().await.ok().flatten());
         }
     }
 
     /// Frees the gauge's memory on the device.
     pub(crate) fn close(&mut self) {
         self.gauge = None;
-        self.opened = false;
     }
 
     /// Measures the peaks after window number `window`.
     pub(crate) async fn measure(&mut self, window: usize) -> Option<PeakSample> {
         self.open().await;
-        let gauge = self.gauge.as_mut()?;
+        let gauge = self.gauge.as_mut()?.as_mut()?;
         let flops = gauge.peak_flops_per_second().await;
         let copied = gauge.copied_bytes_per_second().await;
         let (Ok(flops_per_second), Ok(copied_bytes_per_second)) = (flops, copied) else {
-            self.gauge = None;
+            self.gauge = Some(None);
             return None;
         };
-        let window = u32::try_from(window).ok()?;
-        Some(PeakSample { window, flops_per_second, copied_bytes_per_second })
+        Some(PeakSample { window: u32::try_from(window).ok()?, flops_per_second, copied_bytes_per_second })
     }
 }
 

@@ -1,13 +1,10 @@
+use results::statistics::quantile;
 use results::{Adapter, Disagreement, Precision, Warning};
 use serde::Serialize;
 
-use super::{Contender, Request};
-use crate::error::EngineError;
-use crate::measure::{self, Spread, Window, median_peaks};
-use crate::trainer::TrainerFacts;
-use crate::workload::Workload;
+use crate::measure::{self, Window, median, median_peaks};
 
-const SCHEMA_VERSION: u32 = 1;
+pub(super) const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StepsReport {
@@ -28,28 +25,6 @@ pub struct Described {
     pub precision: Precision,
     pub most_steps: Option<u32>,
     pub warnings: Vec<Warning>,
-}
-
-impl StepsReport {
-    pub(super) fn new(request: &Request, contenders: &[Contender]) -> Self {
-        let described = contenders.iter().map(|contender| Described {
-            backend: contender.name(),
-            adapter: contender.backend.adapter().clone(),
-            precision: contender.backend.precision(),
-            most_steps: contender.most_steps,
-            warnings: contender.backend.facts().warnings.clone(),
-        });
-        Self {
-            schema_version: SCHEMA_VERSION,
-            seed: request.seed,
-            budget_seconds: request.budget_seconds,
-            budget_bytes: request.budget_bytes,
-            checked: request.checked,
-            contenders: described.collect(),
-            workloads: Vec::new(),
-            cancelled: false,
-        }
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -101,16 +76,10 @@ pub struct Entry {
     pub outcome: Outcome,
 }
 
-impl Entry {
-    pub(super) fn refused(contender: &Contender, error: &EngineError) -> Self {
-        Self { backend: contender.name(), outcome: measure::refused(error) }
-    }
-}
-
 pub type Outcome = measure::Outcome<Measured, Disagreement>;
 
 /// Metrics of an entry. Rates are medians over the windows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Measured {
     pub steps_per_second: f64,
     pub samples_per_second: f64,
@@ -138,36 +107,22 @@ pub struct Measured {
     pub windows: Vec<Window>,
 }
 
-/// Properties of an entry except its windows.
-pub(super) struct Facts {
-    pub(super) flops_per_sample: u64,
-    pub(super) predicted_bytes: Option<u64>,
-    pub(super) build_seconds: f64,
-    pub(super) built: TrainerFacts,
-}
-
 impl Measured {
-    pub(super) fn of(facts: Facts, losses_are_finite: bool, windows: Vec<Window>) -> Option<Self> {
-        let samples_per_second = Spread::of(windows.iter().map(Window::rate))?;
-        let steps_per_second = Spread::of(windows.iter().map(|window| 1.0 / window.seconds_each()))?.median;
-        let flops_per_sample = facts.flops_per_sample as f64;
+    pub(super) fn with_windows(self, windows: Vec<Window>, flops_per_sample: f64) -> Option<Self> {
+        let rates: Vec<f64> = windows.iter().map(Window::rate).collect();
+        let [lowest, samples_per_second, highest] = [0.0, 0.5, 1.0].map(|place| quantile(&rates, place));
+        let samples_per_second = samples_per_second?;
         let (peak_flops_per_second, peak_share) = median_peaks(&windows, flops_per_sample);
         Some(Self {
-            steps_per_second,
-            samples_per_second: samples_per_second.median,
-            relative_spread: samples_per_second.relative(),
-            flops_per_second: samples_per_second.median * flops_per_sample,
+            steps_per_second: median(windows.iter().map(|window| 1.0 / window.seconds_each()))?,
+            samples_per_second,
+            relative_spread: (highest? - lowest?) / 2.0 / samples_per_second,
+            flops_per_second: samples_per_second * flops_per_sample,
             peak_flops_per_second,
             peak_share,
             ratio_to_fastest: 1.0,
-            device_memory_bytes: facts.built.device_memory_bytes,
-            predicted_bytes: facts.predicted_bytes,
-            build_seconds: facts.build_seconds,
-            compiling_seconds: facts.built.compiling_seconds,
-            tuning_seconds: facts.built.tuning_seconds,
-            variants: facts.built.variants,
-            losses_are_finite,
             windows,
+            ..self
         })
     }
 }
@@ -180,19 +135,6 @@ impl Size {
             if let Outcome::Measured(measured) = &mut entry.outcome {
                 measured.ratio_to_fastest = measured.samples_per_second / fastest;
             }
-        }
-    }
-}
-
-impl WorkloadSteps {
-    pub(super) fn new(workload: &Workload) -> Self {
-        Self {
-            workload: workload.name,
-            network: workload.described(),
-            own_batch_size: workload.batch_size,
-            training_flops_per_sample: workload.model.operations().ok().map(|operations| operations.training_flops()),
-            sizes: Vec::new(),
-            cliffs: Vec::new(),
         }
     }
 }

@@ -166,8 +166,8 @@ fn request(batch_sizes: &[u32]) -> Request {
     }
 }
 
-fn measured(world: &Rc<World>, request: &Request, contenders: &[Contender], most_windows: u32) -> WorkloadSteps {
-    measured_with(TestGauge { peak: 1e12, rise: 0.0 }, world, request, contenders, most_windows)
+fn measured(world: &Rc<World>, request: &Request, contenders: &[Contender]) -> WorkloadSteps {
+    measured_with(TestGauge { peak: 1e12, rise: 0.0 }, world, request, contenders, u32::MAX)
 }
 
 fn measured_with(
@@ -175,19 +175,10 @@ fn measured_with(
     world: &Rc<World>,
     request: &Request,
     contenders: &[Contender],
-    most_windows: u32,
+    windows_left: u32,
 ) -> WorkloadSteps {
-    let mut observer = Watch { windows_left: most_windows };
-    let mut run = StepsRun {
-        request,
-        contenders,
-        gauge: Some(Box::new(gauge)),
-        clock: &**world,
-        observer: &mut observer,
-        number: 0,
-        count: 1,
-    };
-    pollster::block_on(run.workload(&request.workloads[0], &mut Empty))
+    let (gauge, mut observer) = (Some(Box::new(gauge) as Box<dyn Gauge>), Watch { windows_left });
+    pollster::block_on(measure(request, contenders, gauge, &mut Empty, &**world, &mut observer)).workloads.remove(0)
 }
 
 fn metrics(entry: &Entry) -> &Measured {
@@ -198,7 +189,7 @@ fn metrics(entry: &Entry) -> &Measured {
 fn windows_alternate_and_last_equally_long() {
     let world = Rc::default();
     let contenders = [Fake::new("slow", &world, 0.5).contender(), Fake::new("fast", &world, 0.1).contender()];
-    let steps = measured(&world, &request(&[]), &contenders, u32::MAX);
+    let steps = measured(&world, &request(&[]), &contenders);
     let entries = &steps.sizes[0].entries;
     assert_eq!(steps.sizes[0].batch_size, 128);
     // Twelve seconds are six per contender: one for warm-up, and up to five windows.
@@ -240,7 +231,7 @@ fn each_window_keeps_the_peak_of_its_round() {
 fn step_beyond_the_budget_is_timed_once() {
     let world = Rc::default();
     let contenders = [Fake::new("very slow", &world, 100.0).contender()];
-    let steps = measured(&world, &request(&[]), &contenders, u32::MAX);
+    let steps = measured(&world, &request(&[]), &contenders);
     assert_eq!(*world.log.borrow(), [("very slow", 1); 2]);
     assert_eq!(metrics(&steps.sizes[0].entries[0]).windows.len(), 1);
 }
@@ -250,7 +241,7 @@ fn step_limit_of_one_backend_does_not_stop_others() {
     let world = Rc::default();
     let few = Contender { most_steps: Some(2), ..Fake::new("few", &world, 1.0).contender() };
     let contenders = [few, Fake::new("many", &world, 0.1).contender()];
-    let steps = measured(&world, &request(&[]), &contenders, u32::MAX);
+    let steps = measured(&world, &request(&[]), &contenders);
     let entries = &steps.sizes[0].entries;
     assert_eq!(world.log.borrow().iter().filter(|entry| entry.0 == "few").count(), 2);
     assert_eq!(metrics(&entries[0]).windows.len(), 2);
@@ -263,7 +254,7 @@ fn oversized_batch_reports_needed_and_allowed_bytes() {
     let large = Fake { bytes_per_sample: 1000, ..Fake::new("large", &world, 0.1) };
     let contenders = [large.contender(), Fake::new("small", &world, 0.1).contender()];
     let request = Request { budget_bytes: Some(100_000), ..request(&[64, 128, 6000]) };
-    let steps = measured(&world, &request, &contenders, u32::MAX);
+    let steps = measured(&world, &request, &contenders);
     let outcomes: Vec<_> = steps.sizes.iter().map(|size| &size.entries[0].outcome).collect();
     assert!(outcomes[0].measured().is_some());
     let what = "the workload as a whole".to_owned();
@@ -279,7 +270,7 @@ fn unpredicted_memory_is_checked_after_building() {
     let late = Fake { predicts: false, bytes_per_sample: 1000, ..Fake::new("late", &world, 0.1) };
     let contenders = [late.contender(), Fake::new("small", &world, 0.1).contender()];
     let request = Request { budget_bytes: Some(100_000), ..request(&[64, 128]) };
-    let steps = measured(&world, &request, &contenders, u32::MAX);
+    let steps = measured(&world, &request, &contenders);
     assert_eq!(metrics(&steps.sizes[0].entries[0]).predicted_bytes, None);
     let what = "the built workload".to_owned();
     let refused = Outcome::DoesNotFit { what, needed_bytes: 128_000, allowed_bytes: 100_000 };
@@ -295,7 +286,7 @@ fn cliff_is_a_rise_of_over_a_tenth() {
     // One contender takes a millisecond per sample at every batch size. The other gets faster with size.
     let level = Fake { sample_seconds: 0.001, ..Fake::new("level", &world, 0.0) };
     let falling = Fake { sample_seconds: 0.001, ..Fake::new("falling", &world, 0.01) };
-    let mut steps = measured(&world, &request(&[64, 128, 256]), &[level.contender(), falling.contender()], u32::MAX);
+    let mut steps = measured(&world, &request(&[64, 128, 256]), &[level.contender(), falling.contender()]);
     assert_eq!(steps.cliffs, []);
     let Outcome::Measured(measured) = &mut steps.sizes[1].entries[0].outcome else { panic!("not measured") };
     measured.samples_per_second /= 1.25;
@@ -309,7 +300,7 @@ fn cliff_is_a_rise_of_over_a_tenth() {
 fn machine_slowdown_is_not_a_cliff() {
     let world = Rc::default();
     let level = Fake { sample_seconds: 0.001, slower_from: 20.0, ..Fake::new("level", &world, 0.0) };
-    let steps = measured(&world, &request(&[64, 128, 256]), &[level.contender()], u32::MAX);
+    let steps = measured(&world, &request(&[64, 128, 256]), &[level.contender()]);
     let [cliff] = &steps.cliffs[..] else { panic!("{:?}", steps.cliffs) };
     assert!(cliff.rise > 0.9 && !cliff.is_real(), "{cliff:?}");
     assert!(cliff.rise_in_turns.unwrap().abs() < 1e-6, "{cliff:?}");
@@ -319,12 +310,12 @@ fn machine_slowdown_is_not_a_cliff() {
 fn real_cliff_is_confirmed_by_alternating_windows() {
     let world = Rc::default();
     let steep = Fake { sample_seconds: 0.001, steep_from: 128, ..Fake::new("steep", &world, 0.0) };
-    let steps = measured(&world, &request(&[64, 128]), &[steep.clone().contender()], u32::MAX);
+    let steps = measured(&world, &request(&[64, 128]), &[steep.clone().contender()]);
     let [cliff] = &steps.cliffs[..] else { panic!("{:?}", steps.cliffs) };
     assert!(cliff.is_real() && (cliff.rise_in_turns.unwrap() - 1.0).abs() < 1e-6, "{cliff:?}");
     // If both sizes do not fit together, only the first measurement counts.
     let request = Request { budget_bytes: Some(150), ..request(&[64, 128]) };
-    let steps = measured(&world, &request, &[steep.contender()], u32::MAX);
+    let steps = measured(&world, &request, &[steep.contender()]);
     assert!(steps.cliffs[0].is_real() && steps.cliffs[0].rise_in_turns.is_none(), "{:?}", steps.cliffs);
 }
 
@@ -333,7 +324,8 @@ fn cancelled_run_keeps_finished_windows() {
     let world = Rc::default();
     let contenders = [Fake::new("first", &world, 4.0).contender(), Fake::new("second", &world, 4.0).contender()];
     // Warm-up windows are not counted.
-    let steps = measured(&world, &request(&[32, 64]), &contenders, 1);
+    let gauge = TestGauge { peak: 1e12, rise: 0.0 };
+    let steps = measured_with(gauge, &world, &request(&[32, 64]), &contenders, 1);
     assert_eq!(steps.sizes.len(), 1);
     assert_eq!(metrics(&steps.sizes[0].entries[0]).windows.len(), 1);
     assert_eq!(steps.sizes[0].entries[1].outcome, Outcome::Cancelled);
@@ -360,7 +352,7 @@ fn wrong_contender_has_no_metrics() {
         |fault| Contender { backend: Box::new(Faulty::new(fault, 0)), on_gauged_device: false, most_steps: Some(1) };
     let contenders = [contender(Fault::LossTooLarge), contender(Fault::None)];
     let request = Request { checked: true, ..request(&[2]) };
-    let steps = measured(&world, &request, &contenders, u32::MAX);
+    let steps = measured(&world, &request, &contenders);
     let entries = &steps.sizes[0].entries;
     let Outcome::Wrong(found) = &entries[0].outcome else { panic!("{:?}", entries[0].outcome) };
     assert_eq!((found.compared, found.tolerance), (Compared::Losses, 1e-3));

@@ -15,7 +15,6 @@ use super::whole_batch::against_parts;
 use crate::backends::reference::ReferenceBackend;
 use crate::data::DataSet;
 use crate::error::EngineError;
-use crate::model::Model;
 use crate::steps;
 use crate::trainer::{Backend, TrainingJob};
 use crate::training::{BatchPlan, Optimizer, WeightAverage};
@@ -80,12 +79,15 @@ async fn first_steps_against_reference(
         Some(reduced) => (reduced.clone(), MIN_REDUCED_BATCH),
         None => (job.model.clone(), MIN_BATCH),
     };
-    let batches = BatchPlan { batch_size: batch_size(job, &model, smallest)?, ..job.batches };
+    let flops = u64::from(STEPS) * model.operations()?.training_flops();
+    let affordable = u32::try_from(MAX_FLOPS / flops.max(1)).unwrap_or(u32::MAX);
+    let batch_size = affordable.max(smallest).min(job.batches.batch_size);
+    let batches = BatchPlan { batch_size, ..job.batches };
     let small = lively(TrainingJob { model, optimizer: workload.optimizer.clone(), batches, ..job.clone() });
     let precision = backend.precision();
     let mut redraws = 0;
     loop {
-        let drawn = redrawn(&small, redraws);
+        let drawn = TrainingJob { seed: small.seed.wrapping_add(redraws), ..small.clone() };
         let found = FirstSteps::of(backend, &drawn).await?;
         let reference = FirstSteps::of(&ReferenceBackend::<f64>::new(), &drawn).await?;
         let correctness = Correctness { redraws, ..judge(workload, &drawn, precision, &found, &reference)? };
@@ -95,11 +97,6 @@ async fn first_steps_against_reference(
         }
         redraws += 1;
     }
-}
-
-fn redrawn(job: &TrainingJob, redraws: u32) -> TrainingJob {
-    let seed = job.seed.wrapping_add(redraws);
-    TrainingJob { seed, ..job.clone() }
 }
 
 /// Returns the job without properties that hide a layer or the optimizer in the first steps: initial weights near zero
@@ -139,7 +136,9 @@ pub(crate) fn judge(
         largest_difference: Correctness::largest_difference_of(&losses, &reference_losses),
         losses,
         reference_losses,
-        differences: found.differences(reference, precision, tolerance - workload.loss_tolerance),
+        differences: Compared::OF_FIRST_STEPS
+            .map(|compared| found.difference(compared, reference, precision, tolerance - workload.loss_tolerance))
+            .into(),
         whole_batch: None,
     };
     correctness.passed = correctness.should_pass();
@@ -158,13 +157,6 @@ pub(crate) fn tolerance(workload: &Workload, job: &TrainingJob, precision: Preci
         Precision::F16 | Precision::F16Matrix => (workload.loss_tolerance + rounding).min(MAX_TOLERANCE),
         Precision::F32 | Precision::F64 => workload.loss_tolerance,
     })
-}
-
-/// Returns the job's batch size, or what the reference can train in a short time, but at least `smallest`.
-fn batch_size(job: &TrainingJob, model: &Model, smallest: u32) -> Result<u32, EngineError> {
-    let flops = u64::from(STEPS) * model.operations()?.training_flops();
-    let affordable = u32::try_from(MAX_FLOPS / flops.max(1)).unwrap_or(u32::MAX);
-    Ok(affordable.max(smallest).min(job.batches.batch_size))
 }
 
 /// Share of the tolerance that rounding may use.
@@ -187,15 +179,12 @@ async fn rounding_decides(
         Precision::F32 => ReferenceBackend::<f32>::new(),
         Precision::F16 | Precision::F16Matrix => ReferenceBackend::<f32>::from_weights_in_f16(),
     };
-    let found = FirstSteps::of(&rounded, job).await?;
-    Ok(is_considerable(&judge(workload, job, precision, &found, reference)?))
-}
-
-/// Ignores updates, which follow from gradients and include the rounding of weights.
-fn is_considerable(found: &Correctness) -> bool {
+    let rounded = FirstSteps::of(&rounded, job).await?;
+    let found = judge(workload, job, precision, &rounded, reference)?;
+    // Updates follow from gradients and include the rounding of weights.
     let others = found.differences.iter().filter(|of| of.compared != Compared::Update);
     let differences = others.map(|of| (of.largest_difference, of.tolerance));
-    differences
+    Ok(differences
         .chain([(found.largest_difference, found.tolerance)])
-        .any(|(difference, tolerance)| difference > MAX_ROUNDING_SHARE * tolerance)
+        .any(|(difference, tolerance)| difference > MAX_ROUNDING_SHARE * tolerance))
 }

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use results::{DeviceKind, Warning};
 
-use super::settings::job_settings;
+use super::settings::{definition, job_settings};
 use super::{Edges, RunRequest};
-use crate::data::data_set;
 use crate::error::EngineError;
 use crate::trainer::{Backend, TrainingJob};
 use crate::workload::Workload;
@@ -22,7 +21,7 @@ pub(super) async fn fitted(
     backend: &dyn Backend,
     edges: &mut Edges<'_>,
 ) -> Result<(Workload, Option<Warning>), EngineError> {
-    let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
+    let definition = definition(workload);
     if request.spec.batch_size.is_some() || !definition.origin.is_always_generated() {
         return Ok((workload.clone(), None));
     }
@@ -31,7 +30,7 @@ pub(super) async fn fitted(
     let mut refused = Vec::new();
     for batch_size in sizes(workload.batch_size, backend.devices()) {
         let trial = Workload { batch_size, ..workload.clone() };
-        let settings = job_settings(request, &trial, definition.train.samples)?;
+        let settings = job_settings(request, &trial)?;
         let job = trial.job(Arc::clone(&data), settings.batches, request.spec.seed);
         match room.holds(&trial, &job) {
             Ok(()) => {
@@ -98,11 +97,10 @@ mod tests {
     use std::rc::Rc;
 
     use async_trait::async_trait;
-    use results::Resources;
 
     use super::*;
     use crate::backends::reference::ReferenceBackend;
-    use crate::data::{DataError, DataSet, DataSetDefinition, DataSource};
+    use crate::data::{DataError, DataSet, DataSetDefinition, DataSource, data_set};
     use crate::train::tests::{FakeClock, Recorder, request};
     use crate::train::{Edges, ResourceMeter};
     use crate::trainer::{BackendFacts, Trainer};
@@ -156,13 +154,6 @@ mod tests {
     struct Memory(Option<u64>);
 
     impl ResourceMeter for Memory {
-        fn start(&mut self) {}
-        fn sample(&mut self) {}
-
-        fn finish(&mut self) -> Resources {
-            Resources::default()
-        }
-
         fn free_memory_bytes(&self) -> Option<u64> {
             self.0
         }
@@ -233,14 +224,11 @@ mod tests {
         let data = Arc::new(DataSet::generated(data_set(workload.data_set).unwrap()).unwrap());
         let job = crate::steps::job(&workload, 32, 1, data).unwrap();
         let backend = Predicting::binding(1 << 20);
-        let refused = Room { backend: &backend, free_bytes: Some(6399) }.holds(&workload, &job).unwrap_err();
-        let said = refused.to_string();
-        assert!(
-            said.starts_with("resnet50-synthetic in batches of 32, with a second network for its check, in"),
-            "{said}"
-        );
+        let holds = |bytes| Room { backend: &backend, free_bytes: Some(bytes) }.holds(&workload, &job);
+        let said = holds(6399).unwrap_err().to_string();
+        assert!(said.starts_with("resnet50-synthetic in batches of 32, with a second network for its check, in"));
         assert!(said.contains("needs 6400 bytes, but this device allows 6399"), "{said}");
-        assert!(Room { backend: &backend, free_bytes: Some(6400) }.holds(&workload, &job).is_ok());
+        assert!(holds(6400).is_ok());
     }
 
     #[test]

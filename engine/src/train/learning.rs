@@ -9,7 +9,7 @@ use super::{Edges, Event, Limits};
 use crate::backends::reference::Classifier;
 use crate::data::Origin;
 use crate::error::EngineError;
-use crate::measure::{Length, Peaks, Phase, timed_steps};
+use crate::measure::{Length, PeakMeter, Phase, timed_steps};
 use crate::trainer::{EvaluationSet, StepReport, Trainer, TrainingJob};
 use crate::training::Patience;
 
@@ -132,8 +132,8 @@ impl<'a, 'e> Learning<'a, 'e> {
             if self.step == next_mark {
                 mark += 1;
                 self.evaluate().await?;
-            } else {
-                self.show_answers_in_between().await?;
+            } else if self.edges.clock.now_seconds() >= self.next_answers_seconds {
+                self.show_answers().await?;
             }
         }
         if self.going() && self.record.evaluations.last().is_none_or(|e| e.step != self.step) {
@@ -143,8 +143,7 @@ impl<'a, 'e> Learning<'a, 'e> {
     }
 
     async fn consult(&mut self, patience: &mut Patience) -> Result<(), EngineError> {
-        let (held_out, _) = self.job.evaluated(EvaluationSet::HeldOut);
-        let samples = u32::try_from(held_out.len()).unwrap_or(u32::MAX);
+        let samples = self.job.evaluated_samples(EvaluationSet::HeldOut);
         self.pause().await;
         if samples > 0 && self.going() {
             self.end_lap().await?;
@@ -216,37 +215,36 @@ impl<'a, 'e> Learning<'a, 'e> {
     }
 
     fn note_losses(&mut self, report: &StepReport, seconds: f64, workload_fraction: f64) {
-        let missing = FIRST_LOSSES.saturating_sub(self.record.first_losses.len());
+        let record = &mut *self.record;
         let first_step = self.step - report.losses.len() as u64;
-        let first_loss = self.record.first_losses.first().map(|&loss| f64::from(loss));
+        let first_loss = record.first_losses.first().map(|&loss| f64::from(loss));
         let most = first_loss.or(report.losses.first().copied()).unwrap_or(f64::INFINITY) * DIVERGED_RATIO;
         let diverged = report.losses.iter().position(|&loss| !loss.is_finite() || loss > most);
         if let Some(position) = diverged {
-            self.record.outcome = Outcome::Diverged { step: first_step + position as u64 };
+            record.outcome = Outcome::Diverged { step: first_step + position as u64 };
         }
         // JSON cannot represent infinity, so only losses before the divergence are kept.
         let finite = &report.losses[..diverged.unwrap_or(report.losses.len())];
-        if first_step == self.record.first_losses.len() as u64 {
+        if first_step == record.first_losses.len() as u64 {
+            let missing = FIRST_LOSSES.saturating_sub(record.first_losses.len());
             #[expect(clippy::cast_possible_truncation, reason = "losses are float32 on every backend that is timed")]
-            self.record.first_losses.extend(finite.iter().take(missing).map(|&loss| loss as f32));
+            record.first_losses.extend(finite.iter().take(missing).map(|&loss| loss as f32));
         }
-        let loss = finite.iter().sum::<f64>() / finite.len().max(1) as f64;
         let accuracy = report.correct as f64 / report.samples.max(1) as f64;
         if !finite.is_empty() {
-            let point = CurvePoint { step: self.step, training_seconds: self.training_seconds, loss, accuracy };
-            self.record.curve.push(point);
+            let loss = finite.iter().sum::<f64>() / finite.len() as f64;
+            let (step, training_seconds) = (self.step, self.training_seconds);
+            record.curve.push(CurvePoint { step, training_seconds, loss, accuracy });
         }
-        let run_fraction = self.progress.advance(workload_fraction);
-        // If the window has no finite loss, the previous one is shown.
-        let loss = if finite.is_empty() { self.record.curve.last().map_or(0.0, |point| point.loss) } else { loss };
+        let trained: u64 = record.windows.iter().map(|window| window.samples).sum();
         self.edges.observer.event(&Event::Progress {
             workload: self.progress.workload(),
-            run_fraction,
+            run_fraction: self.progress.advance(workload_fraction),
             step: self.step,
-            epochs: self.record.windows.iter().map(|w| w.samples).sum::<u64>() as f64
-                / f64::from(self.job.batches.samples),
+            epochs: trained as f64 / f64::from(self.job.batches.samples),
             training_seconds: self.training_seconds,
-            loss,
+            // If the window has no finite loss, the previous one is shown.
+            loss: record.curve.last().map_or(0.0, |point| point.loss),
             training_accuracy: accuracy,
             samples_per_second: report.samples as f64 / seconds,
         });
@@ -331,7 +329,7 @@ const BUDGET_SECONDS: f64 = 30.0;
 impl Learning<'_, '_> {
     /// Continues training without evaluations until the throughput settles, and measures the device's peak in between.
     /// A fast device finishes its epochs before it has filled five one-second windows.
-    pub(super) async fn measure(&mut self, peaks: &mut Peaks<'_>) -> Result<(), EngineError> {
+    pub(super) async fn measure(&mut self, peaks: &mut PeakMeter<'_>) -> Result<(), EngineError> {
         if !self.going() {
             return Ok(());
         }
@@ -344,35 +342,27 @@ impl Learning<'_, '_> {
             // A leaderboard cannot distinguish peak measurements from training, so the peak is measured rarely.
             for _ in 0..MINIMUM_WINDOWS {
                 let elapsed = self.edges.clock.now_seconds() - self.progress.paused_seconds - start;
-                is_over = !self.going() || self.settled() || elapsed >= BUDGET_SECONDS;
+                let windows = self.measured_windows();
+                let settled = windows >= MAXIMUM_WINDOWS || summary::summarise(self.record).stable;
+                is_over = !self.going() || settled || elapsed >= BUDGET_SECONDS;
                 if is_over {
                     break;
                 }
-                let windows = self.measured_windows() as f64 / MINIMUM_WINDOWS as f64;
-                let done = windows.min(1.0).max(elapsed / BUDGET_SECONDS);
+                let done = (windows as f64 / MINIMUM_WINDOWS as f64).min(1.0).max(elapsed / BUDGET_SECONDS);
                 self.progress.phase(self.edges, Phase::Measuring);
                 // The end of an epoch only changes the order of the samples, so it need not end a window.
                 self.window(u64::MAX, f64::INFINITY, TRAINING_SHARE + (1.0 - TRAINING_SHARE) * done).await?;
                 self.pause().await;
             }
-            self.end_lap().await?;
-            self.progress.phase(self.edges, Phase::MeasuringPeak);
-            self.measure_last_peak(peaks).await;
-        }
-        Ok(())
-    }
-
-    pub(super) async fn measure_after_training(&mut self, peaks: &mut Peaks<'_>) -> Result<(), EngineError> {
-        if self.going() && self.measured_windows() > 0 {
-            self.end_lap().await?;
-            self.progress.phase(self.edges, Phase::MeasuringPeak);
-            self.measure_last_peak(peaks).await;
+            self.measure_last_peak(peaks).await?;
         }
         Ok(())
     }
 
     /// Measures the peak for the last counted window, unless it was measured already.
-    async fn measure_last_peak(&mut self, peaks: &mut Peaks<'_>) {
+    pub(super) async fn measure_last_peak(&mut self, peaks: &mut PeakMeter<'_>) -> Result<(), EngineError> {
+        self.end_lap().await?;
+        self.progress.phase(self.edges, Phase::MeasuringPeak);
         let windows = &self.record.windows;
         let last = summary::counted_windows(windows).last();
         let place = last.and_then(|last| windows.iter().position(|window| ptr::eq(window, last)));
@@ -380,14 +370,11 @@ impl Learning<'_, '_> {
         if let Some(place) = place.filter(|&place| self.going() && !is_measured(place)) {
             self.record.peaks.extend(peaks.measure(place).await);
         }
+        Ok(())
     }
 
-    fn measured_windows(&self) -> usize {
+    pub(super) fn measured_windows(&self) -> usize {
         summary::counted_windows(&self.record.windows).count()
-    }
-
-    fn settled(&self) -> bool {
-        self.measured_windows() >= MAXIMUM_WINDOWS || summary::summarise(self.record).stable
     }
 
     pub(super) fn announce_examples(&mut self) -> Result<(), EngineError> {
@@ -422,14 +409,6 @@ impl Learning<'_, '_> {
         let end = self.edges.clock.now_seconds();
         self.next_answers_seconds = end + SECONDS_BETWEEN_ANSWERS.max((end - start) / MAX_ANSWERING_SHARE);
         Ok(())
-    }
-
-    /// Announces answers if enough time has passed since the last ones.
-    pub(super) async fn show_answers_in_between(&mut self) -> Result<(), EngineError> {
-        if self.edges.clock.now_seconds() < self.next_answers_seconds {
-            return Ok(());
-        }
-        self.show_answers().await
     }
 }
 

@@ -162,8 +162,8 @@ impl Learning<'_, '_> {
         let step = self.step;
         #[expect(clippy::cast_possible_truncation, reason = "losses are float32 on every backend that is timed")]
         let losses: Vec<f32> = losses.iter().map(|&loss| loss as f32).collect();
+        let segment = self.segment();
         let Some(proof) = &mut self.proof else { return Ok(()) };
-        let segment = u32::try_from(self.record.segments.len()).unwrap_or(u32::MAX);
         let begin = step - losses.len() as u64;
         if let Some(lap) = &mut proof.lap {
             let commitment = Commitment {
@@ -191,7 +191,7 @@ impl Learning<'_, '_> {
         let Some(lap) = proof.lap.take() else { return Ok(()) };
         self.progress.phase(self.edges, Phase::Proving);
         let ended = lap.end(&mut proof.kept, self.edges).await;
-        self.unless_broken(ended.map(Some)).map(drop)
+        self.unless_broken(ended).map(drop)
     }
 
     /// Answers the leaderboard's requests for hashes and states after a training, retraining parts if necessary.
@@ -200,16 +200,17 @@ impl Learning<'_, '_> {
         let Some(tested_step) = self.record.evaluations.last().map(|last| last.step) else { return Ok(()) };
         self.progress.phase(self.edges, Phase::Proving);
         match self.show_all(&mut proof, tested_step).await {
-            // The next workload can still be proven.
-            Err(Broken::Witness(reason)) => self.warn_unproven(reason),
-            shown => self.unless_broken(shown.map(Some)).map(drop)?,
+            Ok(()) => Ok(()),
+            Err(Broken::Engine(error)) => Err(error),
+            Err(Broken::Witness(reason)) => {
+                // The next workload can still be proven.
+                self.warn_unproven(reason);
+                Ok(())
+            }
         }
-        Ok(())
     }
 
-    async fn next_beacon(&mut self, proof: &mut Proof) -> Result<Option<Beacon>, Broken> {
-        let segment = u32::try_from(self.record.segments.len()).unwrap_or(u32::MAX);
-        let workload = &self.record.workload;
+    async fn next_beacon(&mut self, proof: &mut Proof) -> Result<Beacon, Broken> {
         if let Some(lap) = &mut proof.lap {
             if let Some((begin, answer)) = lap.pending.take() {
                 let answer = answer.await?;
@@ -225,13 +226,17 @@ impl Learning<'_, '_> {
                 proof.sent.insert(self.step, state.sha256());
                 proof.kept.push(self.step, state);
             }
-            let state_sha256 = &proof.sent[&self.step];
-            let beacons = witness(self.edges)?.open_lap(workload, segment, state_sha256).await?;
+            let (workload, segment, sha256) = (&self.record.workload, self.segment(), &proof.sent[&self.step]);
+            let beacons = witness(self.edges)?.open_lap(workload, segment, sha256).await?;
             proof.lap = Some(Lap { beacons: beacons.into(), pending: None, unsent: None });
         }
-        let lap = proof.lap.as_mut();
-        let beacon = lap.and_then(|lap| lap.beacons.pop_front());
-        beacon.map(Some).ok_or_else(|| Broken::Witness("the leaderboard gave no beacon".to_owned()))
+        let beacon = proof.lap.as_mut().and_then(|lap| lap.beacons.pop_front());
+        beacon.ok_or_else(|| Broken::Witness("the leaderboard gave no beacon".to_owned()))
+    }
+
+    /// Returns the number of the next segment, from 0.
+    fn segment(&self) -> u32 {
+        u32::try_from(self.record.segments.len()).unwrap_or(u32::MAX)
     }
 
     async fn show_all(&mut self, proof: &mut Proof, tested_step: u64) -> Result<(), Broken> {
@@ -301,8 +306,7 @@ impl Learning<'_, '_> {
     }
 
     /// Retrains in windows, so that a run can be paused or canceled in between.
-    async fn train_again(&mut self, steps: u64) -> Result<(), Broken> {
-        let mut left = steps;
+    async fn train_again(&mut self, mut left: u64) -> Result<(), Broken> {
         while left > 0 {
             self.pause().await;
             if self.edges.observer.cancelled() {
@@ -316,9 +320,9 @@ impl Learning<'_, '_> {
     }
 
     /// Continues without the leaderboard if the leaderboard caused the error.
-    fn unless_broken<T>(&mut self, result: Result<Option<T>, Broken>) -> Result<Option<T>, EngineError> {
+    fn unless_broken<T>(&mut self, result: Result<T, Broken>) -> Result<Option<T>, EngineError> {
         match result {
-            Ok(value) => Ok(value),
+            Ok(value) => Ok(Some(value)),
             Err(Broken::Engine(error)) => Err(error),
             Err(Broken::Witness(reason)) => {
                 self.proof = None;

@@ -1,11 +1,10 @@
 //! Settings of a request, checked and combined with the workload's recipe.
 
-use results::{Communication, InputMode, InputPipeline, Length};
+use results::Length;
 
 use super::RunRequest;
-use crate::data::data_set;
+use crate::data::{DataSetDefinition, data_set};
 use crate::error::EngineError;
-use crate::trainer::Backend;
 use crate::training::{BatchPlan, Optimizer};
 use crate::workload::Workload;
 
@@ -27,14 +26,14 @@ pub(super) struct Limits {
     pub(super) seconds_are_budget: bool,
 }
 
-pub(super) fn job_settings(
-    request: &RunRequest,
-    workload: &Workload,
-    file_samples: u32,
-) -> Result<JobSettings, EngineError> {
+pub(super) fn definition(workload: &Workload) -> &'static DataSetDefinition {
+    data_set(workload.data_set).expect("a test holds every workload to a known data set")
+}
+
+pub(super) fn job_settings(request: &RunRequest, workload: &Workload) -> Result<JobSettings, EngineError> {
     let spec = &request.spec;
     let batch_size = spec.batch_size.unwrap_or(workload.batch_size);
-    let batches = workload.batches(file_samples, batch_size)?;
+    let batches = workload.batches(definition(workload).train.samples, batch_size)?;
     let (steps, seconds) = match spec.length {
         None => (batches.steps_of_epochs(request.suite.epochs), request.suite.training_seconds),
         Some(Length::Epochs(epochs)) => (batches.steps_of_epochs(epochs.get()), f64::INFINITY),
@@ -59,34 +58,20 @@ pub(super) fn job_settings(
 }
 
 pub(super) fn validate(request: &RunRequest, devices: u32) -> Result<(), EngineError> {
-    let wrong = |what, allowed: &str, value: String| {
-        Err(EngineError::InvalidSetting { what, allowed: allowed.to_owned(), value })
-    };
     let spec = &request.spec;
     if let Some(rate) = spec.learning_rate.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
-        return wrong("the learning rate", "a number above 0", rate.to_string());
+        return Err(EngineError::invalid("the learning rate", "a number above 0", rate));
     }
     if let Some(target) = spec.target_accuracy.filter(|target| !(0.0..=1.0).contains(target)) {
-        return wrong("the target accuracy", "a share from 0 to 1", target.to_string());
+        return Err(EngineError::invalid("the target accuracy", "a share from 0 to 1", target));
     }
     // Checks batch sizes of all workloads before the first one is trained.
     request.workloads.iter().try_for_each(|workload| {
-        let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
-        let batch_size = job_settings(request, workload, definition.train.samples)?.batches.batch_size;
+        let batch_size = job_settings(request, workload)?.batches.batch_size;
         if batch_size < devices {
             let allowed = format!("at least {devices} for {}: one sample for each device", workload.name);
-            return wrong("the batch size", &allowed, batch_size.to_string());
+            return Err(EngineError::invalid("the batch size", allowed, batch_size));
         }
         Ok(())
     })
-}
-
-pub(super) fn communication(backend: &dyn Backend) -> Option<Communication> {
-    let devices = backend.devices();
-    (devices > 1).then(|| Communication::among(devices))
-}
-
-/// Returns an empty input pipeline, or `None` if the data set is resident.
-pub(super) fn input(backend: &dyn Backend) -> Option<InputPipeline> {
-    Some(backend.facts().input).filter(|mode| *mode != InputMode::Resident).map(InputPipeline::new)
 }

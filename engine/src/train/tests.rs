@@ -3,12 +3,13 @@
 mod fixtures;
 mod followed;
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use results::{FailureCause, Outcome, Phase, Summary, Warning, WorkloadRecord};
 
-use super::check::faulty::{Fault, Faulty};
+use super::check::faulty::{Fault, Faulty, device_lost};
 use super::settings::Limits;
 use super::shuffle_workloads;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource};
@@ -16,9 +17,7 @@ use crate::error::EngineError;
 use crate::model::ModelError;
 use crate::trainer::TrainerFacts;
 
-pub(crate) use fixtures::{
-    BreaksDown, FakeClock, Recorder, SmallData, device_lost, narrow_request, request, run, run_before, steps,
-};
+pub(crate) use fixtures::{FakeClock, Recorder, SmallData, narrow_request, request, run, run_before, steps};
 use fixtures::{Pause, TrainingTest};
 
 #[test]
@@ -47,10 +46,13 @@ fn a_window_is_twenty_times_the_latency() {
 #[test]
 fn a_fast_device_trains_on_until_five_windows_are_filled() {
     let test = TrainingTest { measure: true, ..TrainingTest::new(0.000_1) };
-    let (record, _) = test.run();
+    let (record, observer) = test.run();
     assert_eq!(record.evaluations.last().unwrap().step, 200);
     assert_eq!(record.summary.measured_windows, 5);
     assert!((record.summary.samples_per_second.unwrap() - 100_000.0).abs() < 1.0);
+    let fractions = observer.fractions;
+    assert!(fractions.len() > 5 && fractions.is_sorted(), "{fractions:?}");
+    assert!(fractions.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
 }
 
 #[test]
@@ -67,7 +69,7 @@ fn divergence_ends_the_run_with_its_step() {
 
 #[test]
 fn a_loss_that_repeats_is_none_unless_it_is_zero() {
-    let run = |constant_loss| TrainingTest { constant_loss, ..TrainingTest::new(0.1) }.try_run().0;
+    let run = |constant_loss| TrainingTest { constant_loss, ..TrainingTest::new(0.1) }.run_before(None).0;
     let error = run(Some(2.3)).unwrap_err().to_string();
     assert!(error.contains("50 consecutive steps have the loss 2.3"), "{error}");
     assert!(run(Some(0.0)).is_ok(), "the network knows its samples by heart");
@@ -83,7 +85,7 @@ fn the_target_is_reached_when_it_is_first_seen() {
 
 #[test]
 fn a_time_budget_ends_training_with_an_evaluation() {
-    let limits = Limits { steps: 200, seconds: 4.0, seconds_are_budget: true };
+    let limits = Some(Limits { steps: 200, seconds: 4.0, seconds_are_budget: true });
     let (record, _) = TrainingTest { limits, ..TrainingTest::new(0.1) }.run();
     let last = record.evaluations.last().unwrap();
     assert!((4.0..4.2).contains(&last.training_seconds), "{last:?}");
@@ -92,7 +94,7 @@ fn a_time_budget_ends_training_with_an_evaluation() {
 
 #[test]
 fn seconds_end_training_by_the_clock() {
-    let limits = Limits { steps: 10_000, seconds: 20.0, seconds_are_budget: false };
+    let limits = Some(Limits { steps: 10_000, seconds: 20.0, seconds_are_budget: false });
     let (record, _) = TrainingTest { limits, reported_share: Some(0.25), ..TrainingTest::new(0.1) }.run();
     let last = record.evaluations.last().unwrap();
     assert!((199..=202).contains(&last.step), "{last:?}");
@@ -109,15 +111,10 @@ fn cancelling_ends_the_run_after_the_window_or_while_it_waits() {
     }
 }
 
-fn waits(record: &WorkloadRecord) -> Vec<f64> {
-    let waits = record.timeline.iter().filter(|stretch| stretch.phase == Phase::Paused);
-    waits.map(|stretch| stretch.seconds).collect()
-}
-
 #[test]
 fn no_clock_runs_while_a_run_waits() {
     // Covers training and further measurement, each with a separate time limit.
-    let limits = || Limits { steps: 200, seconds: 4.0, seconds_are_budget: true };
+    let limits = || Some(Limits { steps: 200, seconds: 4.0, seconds_are_budget: true });
     let training = || TrainingTest { limits: limits(), ..TrainingTest::new(0.1) };
     let measuring = || TrainingTest { measure: true, ..TrainingTest::new(0.000_1) };
     let windows_of_training = measuring().run().0.windows.len() - 5;
@@ -126,7 +123,13 @@ fn no_clock_runs_while_a_run_waits() {
         let (expected, _) = test().run();
         let pause = Some(Pause { after, seconds: 600.0, cancels: false });
         let (record, _) = TrainingTest { pause, ..test() }.run();
+        let waits = |of: &WorkloadRecord| -> Vec<f64> {
+            of.timeline.iter().filter(|of| of.phase == Phase::Paused).map(|of| of.seconds).collect()
+        };
         assert_eq!((waits(&expected), waits(&record)), (vec![], vec![600.0]));
+        // The phase that was interrupted continues.
+        let phases: Vec<_> = record.timeline.iter().map(|of| of.phase).collect();
+        assert!(phases.windows(3).any(|of| of[1] == Phase::Paused && of[0] == of[2]), "{phases:?}");
         assert_eq!(record.windows.len(), expected.windows.len());
         let pairs = record.windows.iter().zip(&expected.windows);
         assert!(pairs.into_iter().all(|(with, without)| (with.seconds - without.seconds).abs() < 1e-9), "{record:?}");
@@ -135,23 +138,6 @@ fn no_clock_runs_while_a_run_waits() {
         let looks = |of: &WorkloadRecord| of.evaluations.iter().map(|e| e.step).collect::<Vec<_>>();
         assert_eq!(looks(&record), looks(&expected));
     }
-}
-
-#[test]
-fn a_wait_stands_between_two_stretches_of_what_it_interrupts() {
-    let pause = Some(Pause { after: 2, seconds: 600.0, cancels: false });
-    let (record, _) = TrainingTest { pause, ..TrainingTest::new(0.1) }.run();
-    let phases: Vec<_> = record.timeline.iter().take(4).map(|stretch| stretch.phase).collect();
-    assert_eq!(phases, [Phase::Training, Phase::Paused, Phase::Training, Phase::Testing]);
-}
-
-#[test]
-fn progress_never_falls_and_stays_within_the_run() {
-    let test = TrainingTest { measure: true, ..TrainingTest::new(0.001) };
-    let (_, observer) = test.run();
-    assert!(observer.fractions.len() > 5);
-    assert!(observer.fractions.is_sorted(), "{:?}", observer.fractions);
-    assert!(observer.fractions.iter().all(|f| (0.0..=1.0).contains(f)));
 }
 
 #[test]
@@ -164,12 +150,17 @@ fn separately_reported_times_do_not_count_as_building() {
     assert_eq!((cold.build_seconds, cold.compiling_seconds, cold.tuning_seconds), (Some(5.0), None, None));
 }
 
+/// Returns an observer that shows answers.
+fn watching() -> Recorder {
+    Recorder { test: Rc::new(TrainingTest { looked_on: Some(0.0), ..TrainingTest::default() }), ..Recorder::default() }
+}
+
 #[test]
 fn showing_answers_does_not_change_the_record() {
     let request = request(&["keras-mnist-mlp"]);
     let run = |wants_examples| {
-        let mut observer = Recorder { wants_examples, ..Recorder::default() };
-        let record = run_before(&mut observer, &mut SmallData, &request, &BreaksDown::with("", device_lost)).unwrap();
+        let mut observer = if wants_examples { watching() } else { Recorder::default() };
+        let record = run_before(&mut observer, &mut SmallData, &request, &Faulty::faultless()).unwrap();
         (record.workloads.into_iter().next().unwrap(), observer)
     };
     let (seen, observer) = run(true);
@@ -201,9 +192,8 @@ fn slow_answers_are_shown_less_often() {
 #[test]
 fn costly_answers_and_those_about_noise_are_not_shown() {
     for (workload, expected) in [("caffe-mnist", 2), ("keras-mnist-hrnn", 0)] {
-        let mut observer = Recorder { wants_examples: true, ..Recorder::default() };
-        let backend = BreaksDown::with("", device_lost);
-        run_before(&mut observer, &mut SmallData, &request(&[workload]), &backend).unwrap();
+        let mut observer = watching();
+        run_before(&mut observer, &mut SmallData, &request(&[workload]), &Faulty::faultless()).unwrap();
         assert_eq!(observer.answers.len(), expected, "{workload}");
         assert_eq!(observer.trained.len(), expected.min(1), "{workload}");
     }
@@ -211,8 +201,7 @@ fn costly_answers_and_those_about_noise_are_not_shown() {
 
 #[test]
 fn a_network_that_learned_nothing_is_warned_of() {
-    let record = run(&request(&["keras-mnist-mlp"]), &BreaksDown::with("", device_lost));
-    let warnings = record.unwrap().warnings;
+    let warnings = run(&request(&["keras-mnist-mlp"]), &Faulty::faultless()).unwrap().warnings;
     let found = warnings.iter().find(|warning| matches!(warning, Warning::NotLearned { .. }));
     let Some(Warning::NotLearned { workload, accuracy, chance }) = found else { panic!("{warnings:?}") };
     assert_eq!((workload.as_str(), *chance), ("keras-mnist-mlp", 0.1));
@@ -224,10 +213,7 @@ fn a_lost_or_unrecoverable_device_returns_the_finished_workloads() {
     let request = request(&WORKLOADS);
     let order = shuffle_workloads(&request);
     for (error, recovers) in [(device_lost as fn() -> EngineError, true), (out_of_memory, false)] {
-        let breaks_down = |name| {
-            let backend = BreaksDown::with(name, error);
-            run(&request, &if recovers { backend } else { backend.for_good() }).unwrap_err()
-        };
+        let breaks_down = |name| run(&request, &Faulty::breaking_at(name, error, recovers)).unwrap_err();
         let stopped = breaks_down(order[1].name);
         assert_eq!(stopped.error.to_string(), error().to_string());
         let so_far = stopped.so_far.expect("one workload was finished");
@@ -284,30 +270,26 @@ fn a_failed_workload_is_an_outcome_and_others_continue() {
     ];
     for (error, expected, text) in errors {
         for failing in WORKLOADS {
-            let record = run(&narrow_request(&WORKLOADS), &BreaksDown::with(failing, error)).unwrap();
+            let request = narrow_request(&WORKLOADS);
+            let record = run(&request, &Faulty::breaking_at(failing, error, true)).unwrap();
             assert_eq!(record.workloads.len(), 2);
             let failed = find_workload(&record.workloads, failing);
             let Outcome::Failed { cause, reason } = &failed.outcome else { panic!("{:?}", failed.outcome) };
             assert_eq!(*cause, expected);
             assert!(reason.contains(text), "{reason}");
+            // It has settings and a timeline, but no results.
+            let (settings, asked) = (&failed.settings, request.workloads.iter().find(|of| of.name == failing).unwrap());
+            assert_eq!((settings.batch_size, settings.training_samples, settings.test_samples), (2, 60_000, 10_000));
+            assert_eq!(settings.parameters, asked.model.parameters().unwrap());
+            assert_eq!(settings.training_flops_per_sample, asked.model.operations().unwrap().training_flops());
+            assert_eq!(failed.target.map(|target| target.reached_step), Some(None));
+            assert!(!failed.timeline.is_empty() && failed.summary == Summary::default());
+            assert!(failed.windows.is_empty() && failed.evaluations.is_empty() && failed.weight_samples.is_empty());
             let other = record.workloads.iter().find(|workload| workload.workload != failing).unwrap();
             assert_eq!(other.outcome, Outcome::Completed);
             assert!(!other.windows.is_empty() && !record.is_standard(), "{:?}", record.departures);
         }
     }
-}
-
-#[test]
-fn a_failed_workload_has_settings_and_timeline_but_no_results() {
-    let record = run(&request(&WORKLOADS), &BreaksDown::with("caffe-mnist", out_of_memory)).unwrap();
-    let failed = find_workload(&record.workloads, "caffe-mnist");
-    let settings = &failed.settings;
-    assert_eq!((settings.batch_size, settings.training_samples, settings.test_samples), (2, 60_000, 10_000));
-    assert_eq!((settings.parameters, settings.training_flops_per_sample), (431_080, 13_182_000));
-    assert_eq!(failed.target.map(|target| target.reached_step), Some(None));
-    assert!(!failed.timeline.is_empty());
-    assert_eq!(failed.summary, Summary::default());
-    assert!(failed.windows.is_empty() && failed.evaluations.is_empty() && failed.weight_samples.is_empty());
 }
 
 #[test]
@@ -341,8 +323,8 @@ impl DataSource for Lacking {
 #[test]
 fn a_missing_data_set_fails_only_its_workloads() {
     let request = request(&["keras-mnist-mlp", "theano-cifar10"]);
-    let backend = BreaksDown::with("", device_lost);
-    let record = run_before(&mut Recorder::default(), &mut Lacking("cifar10"), &request, &backend).unwrap();
+    let (observer, data) = (&mut Recorder::default(), &mut Lacking("cifar10"));
+    let record = run_before(observer, data, &request, &Faulty::faultless()).unwrap();
     assert_eq!(find_workload(&record.workloads, "keras-mnist-mlp").outcome, Outcome::Completed);
     let Outcome::Failed { cause, reason } = &find_workload(&record.workloads, "theano-cifar10").outcome else {
         panic!("{:?}", record.workloads)
@@ -356,7 +338,7 @@ fn too_large_batches_are_found_before_training() {
     let mut request = request(&["keras-mnist-mlp", "theano-cifar10"]);
     request.spec.batch_size = Some(55_000);
     request.spec.length = steps(1);
-    let stopped = run(&request, &BreaksDown::with("", device_lost)).unwrap_err();
+    let stopped = run(&request, &Faulty::faultless()).unwrap_err();
     assert!(matches!(stopped.error, EngineError::InvalidSetting { .. }), "{stopped}");
     assert!(stopped.so_far.is_none());
 }

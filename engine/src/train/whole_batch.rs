@@ -9,7 +9,7 @@ use crate::error::EngineError;
 use crate::model::{Layer, Model};
 use crate::norm::norm;
 use crate::random::{Generator, stream};
-use crate::trainer::{Backend, Trainer, TrainingJob};
+use crate::trainer::{Backend, TrainingJob};
 use crate::training::{BatchPlan, Batching, Optimizer};
 use crate::workload::Workload;
 
@@ -34,7 +34,8 @@ pub(crate) async fn against_parts(
 ) -> Result<Option<WholeBatch>, EngineError> {
     let batch_size = job.batches.batch_size;
     let (part_size, samples, data) = if mixes_samples(&job.model) {
-        let few = largest_divisor(batch_size, checked.batch_size);
+        let mut divisors = (1..=checked.batch_size.min(batch_size)).rev();
+        let few = divisors.find(|divisor| batch_size.is_multiple_of(*divisor)).unwrap_or(1);
         (few, few, Arc::new(repeat_samples(&job.data, few, batch_size, job.seed)))
     } else {
         (checked.batch_size.max(batch_size.div_ceil(MAX_PARTS)), batch_size, Arc::clone(&job.data))
@@ -43,31 +44,30 @@ pub(crate) async fn against_parts(
         return Ok(None);
     }
     let plain = |batch_size, samples| plain_job(workload, job, &data, batch_size, samples);
-    let whole = match Sum::of(&plain(batch_size, batch_size), backend).await {
+    let whole = add_up(&plain(batch_size, batch_size), backend).await;
+    let cause = whole.as_ref().err().and_then(EngineError::failure_of_workload);
+    if matches!(cause, Some(FailureCause::OutOfMemory | FailureCause::DoesNotFit)) {
         // The timed network already occupies memory.
-        Err(error) if is_of_memory(&error) => return Ok(None),
-        whole => whole?,
-    };
-    let mut parts = Sum::of(&plain(part_size, samples), backend).await?;
-    if job.loss.summed {
-        parts.repeat(batch_size / samples);
+        return Ok(None);
     }
-    let gradient_difference = largest_difference(&whole.gradients, &parts.gradients, GRADIENT_FLOOR);
+    let (whole_loss, whole) = whole?;
+    let (loss_of_parts, mut parts) = add_up(&plain(part_size, samples), backend).await?;
+    if job.loss.summed {
+        // As if the samples were repeated.
+        let times = f64::from(batch_size / samples);
+        parts.iter_mut().flatten().for_each(|gradient| *gradient *= times);
+    }
     let found = WholeBatch {
         batch_size,
         part_size,
-        loss: writable(whole.loss),
-        loss_of_parts: writable(parts.loss),
-        gradient_difference: writable(gradient_difference),
+        loss: writable(whole_loss),
+        loss_of_parts: writable(loss_of_parts),
+        gradient_difference: writable(largest_difference(&whole, &parts, GRADIENT_FLOOR)),
         gradient_tolerance: gradient_tolerance(&job.model, backend.precision()),
         passed: false,
     };
     let passed = found.disagreement(checked.tolerance).is_none();
     Ok(Some(WholeBatch { passed, ..found }))
-}
-
-fn is_of_memory(error: &EngineError) -> bool {
-    matches!(error.failure_of_workload(), Some(FailureCause::OutOfMemory | FailureCause::DoesNotFit))
 }
 
 /// Replaces infinity and NaN, which JSON cannot represent, with the largest finite number.
@@ -78,10 +78,6 @@ pub(super) fn writable(number: f64) -> f64 {
 /// Returns true if the result of a sample depends on other samples of its batch.
 pub(super) fn mixes_samples(model: &Model) -> bool {
     model.nodes.iter().any(|node| matches!(node.layer, Layer::BatchNorm { .. }))
-}
-
-fn largest_divisor(number: u32, limit: u32) -> u32 {
-    (1..=limit.min(number)).rev().find(|divisor| number.is_multiple_of(*divisor)).unwrap_or(1)
 }
 
 /// Returns `samples` samples: the first `few`, followed by repetitions of them in random order.
@@ -112,43 +108,24 @@ fn plain_job(
     TrainingJob { optimizer, dropout: false, ..workload.job(Arc::clone(data), batches, job.seed) }
 }
 
-/// Loss and gradients of a batch, added up from its parts.
-struct Sum {
-    loss: f64,
-    gradients: Vec<Vec<f64>>,
-}
-
-impl Sum {
-    async fn of(job: &TrainingJob, backend: &dyn Backend) -> Result<Self, EngineError> {
-        let mut trainer = backend.build(job).await?;
-        let mut sum = Self { loss: 0.0, gradients: Vec::new() };
-        for _ in 0..job.batches.steps_per_epoch() {
-            sum.add_step(job, trainer.as_mut()).await?;
-        }
-        Ok(sum)
-    }
-
-    /// Scales gradients of a summed loss as if the samples were repeated.
-    fn repeat(&mut self, times: u32) {
-        self.gradients.iter_mut().flatten().for_each(|gradient| *gradient *= f64::from(times));
-    }
-
-    async fn add_step(&mut self, job: &TrainingJob, trainer: &mut dyn Trainer) -> Result<(), EngineError> {
+/// Returns the loss and the gradients of a job's samples, added up from its batches.
+async fn add_up(job: &TrainingJob, backend: &dyn Backend) -> Result<(f64, Vec<Vec<f64>>), EngineError> {
+    let mut trainer = backend.build(job).await?;
+    let (mut loss, mut sums) = (0.0, Vec::<Vec<f64>>::new());
+    for _ in 0..job.batches.steps_per_epoch() {
         let report = trainer.train_steps(1).await?;
         let share = report.samples as f64 / f64::from(job.batches.samples);
-        self.loss += share * report.losses.first().copied().unwrap_or(f64::NAN);
+        loss += share * report.losses.first().copied().unwrap_or(f64::NAN);
         // Backends return gradients of the summed loss or of the mean loss.
         let share = if job.loss.summed { 1.0 } else { share };
         let gradients = trainer.gradients().await?;
-        self.gradients.resize_with(gradients.len(), Vec::new);
-        for (sum, gradient) in self.gradients.iter_mut().zip(&gradients) {
+        sums.resize_with(gradients.len(), Vec::new);
+        for (sum, gradient) in sums.iter_mut().zip(&gradients) {
             sum.resize(gradient.len(), 0.0);
-            for (sum, gradient) in sum.iter_mut().zip(gradient) {
-                *sum += share * f64::from(*gradient);
-            }
+            sum.iter_mut().zip(gradient).for_each(|(sum, gradient)| *sum += share * f64::from(*gradient));
         }
-        Ok(())
     }
+    Ok((loss, sums))
 }
 
 /// Returns the tolerance for the distance between a gradient and the sum of its parts, relative to its length.

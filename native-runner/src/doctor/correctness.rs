@@ -53,7 +53,7 @@ pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static BackendDefinition>
     let find = |name: &str| {
         let known = KNOWN_BACKENDS.iter().find(|known| known.name == name);
         BACKENDS.iter().find(|built| built.name == name).ok_or_else(|| match known {
-            Some(known) => EngineError::BackendNotBuilt { name: known.name, feature: known.name },
+            Some(known) => EngineError::BackendNotBuilt { name: known.name },
             None => EngineError::UnknownBackend {
                 name: name.to_owned(),
                 known: BACKENDS.iter().map(|built| built.name.to_owned()).collect(),

@@ -116,7 +116,7 @@ async fn open_one(name: &'static str, opening: &Opening, clock: Rc<dyn Clock>) -
             #[cfg(feature = "burn-remote")]
             list::BURN_REMOTE => return remote::open(opening, clock).await,
             // Names without a feature in this build.
-            _ => Err(list::not_built(name)),
+            _ => Err(EngineError::BackendNotBuilt { name }),
         };
         Ok(BurnBackend::new(name, opened?, clock))
     };

@@ -75,8 +75,8 @@ pub(super) async fn open_several(opening: &Opening, clock: Rc<dyn Clock>) -> Res
                 other => of_device(place, addresses.len(), address)(other),
             })?;
         if let Some(same) = servers.iter().position(|other| *other == server) {
-            let of = format!("{} and {address}, which are the same device", addresses[same]);
-            return Err(EngineError::InvalidSetting { what: REMOTES, allowed: DIFFERENT.to_owned(), value: of });
+            let value = format!("{} and {address}, which are the same device", addresses[same]);
+            return Err(EngineError::invalid(REMOTES, DIFFERENT, value));
         }
         servers.push(server);
         devices.push((backend, address.clone()));
@@ -175,11 +175,8 @@ impl DeviceServer {
         let known = list::find(name)?;
         if !Self::backends().any(|servable| servable == known) {
             let servable: Vec<&str> = Self::backends().collect();
-            return Err(EngineError::InvalidSetting {
-                what: "the backend of a served device",
-                allowed: format!("one of Burn's in this program ({})", servable.join(", ")),
-                value: name.to_owned(),
-            });
+            let allowed = format!("one of Burn's in this program ({})", servable.join(", "));
+            return Err(EngineError::invalid("the backend of a served device", allowed, name));
         }
         opening.check(&[known])?;
         let backend = super::open_one(known, opening, clock).await?;

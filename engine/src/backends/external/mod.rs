@@ -73,13 +73,10 @@ impl ExternalBackend {
         let text = |field: &str| answer.field::<String>(field).map(|text| short(&text));
         let adapter = Adapter {
             name: text("device")?,
-            vendor: String::new(),
-            architecture: String::new(),
             kind: answer.optional("device_kind")?.unwrap_or(DeviceKind::Unknown),
             api: text("framework")?,
             driver: text("version")?,
-            software: false,
-            compatibility: false,
+            ..Adapter::default()
         };
         let facts = BackendFacts::new(name, adapter, precision);
         Ok(Self { conversation, facts, layout, networks: Cell::new(0) })
@@ -152,44 +149,59 @@ const MAX_TEXT_LENGTH: usize = 100;
 /// Three years. A longer time is in the wrong unit.
 const MAX_SECONDS: f64 = 1e8;
 
-/// Message to a program. `Forget`, which discards a network, has no answer.
+/// Message to a program.
 #[derive(Serialize)]
 #[serde(tag = "message", rename_all = "snake_case")]
 enum Question<'a> {
-    Hello { protocol: u32 },
-    Build(Build<'a>),
-    Train { network: u32, steps: Vec<StepToTrain> },
-    Evaluate { network: u32, rows: Vec<u32> },
-    Weights { network: u32 },
-    Gradients { network: u32 },
-    Logits { network: u32, rows: u32 },
-    Forget { network: u32 },
+    Hello {
+        protocol: u32,
+    },
+    /// Network with its training recipe, followed by the initial weights.
+    Build {
+        network: u32,
+        model: &'a Model,
+        /// Output shape of each node for one sample.
+        shapes: Vec<Shape>,
+        tensors: &'a [TensorSpec],
+        loss: Loss,
+        optimizer: &'a Optimizer,
+        classes: u32,
+        /// Sizes of training batches, full batch first, so that a program can prepare for them.
+        batch_sizes: Vec<u32>,
+        test_batch_sizes: Vec<u32>,
+        /// Active dropout layers. Every training batch has a mask for each.
+        dropouts: &'a [DropoutPlace],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        layout: Option<Layout>,
+    },
+    Train {
+        network: u32,
+        steps: Vec<StepToTrain>,
+    },
+    Evaluate {
+        network: u32,
+        rows: Vec<u32>,
+    },
+    Weights {
+        network: u32,
+    },
+    Gradients {
+        network: u32,
+    },
+    Logits {
+        network: u32,
+        rows: u32,
+    },
+    /// Discards a network. Has no answer.
+    Forget {
+        network: u32,
+    },
 }
 
 impl Question<'_> {
     fn header(&self) -> Value {
         serde_json::to_value(self).expect("questions are plain data")
     }
-}
-
-/// Network with its training recipe, followed by the initial weights.
-#[derive(Serialize)]
-struct Build<'a> {
-    network: u32,
-    model: &'a Model,
-    /// Output shape of each node for one sample.
-    shapes: Vec<Shape>,
-    tensors: &'a [TensorSpec],
-    loss: Loss,
-    optimizer: &'a Optimizer,
-    classes: u32,
-    /// Sizes of training batches, full batch first, so that a program can prepare for them.
-    batch_sizes: Vec<u32>,
-    test_batch_sizes: Vec<u32>,
-    /// Active dropout layers. Every training batch has a mask for each.
-    dropouts: &'a [DropoutPlace],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    layout: Option<Layout>,
 }
 
 /// Node of a dropout layer and its number of values per sample.
@@ -244,11 +256,10 @@ impl Answer {
     }
 
     fn correct(&self, samples: u64) -> Result<u64, EngineError> {
-        let correct: u64 = self.field("correct")?;
-        if correct > samples {
-            return Err(self.wrong("correct", &format!("is {correct}, but the message has {samples} samples")));
+        match self.field("correct")? {
+            correct if correct <= samples => Ok(correct),
+            wrong => Err(self.wrong("correct", &format!("is {wrong}, but the message has {samples} samples"))),
         }
-        Ok(correct)
     }
 
     /// Parses the loss of step `step`, or of a test before it. Null represents NaN and infinity, which cannot occur
@@ -268,8 +279,7 @@ impl Answer {
         if bytes != 4 * count {
             return Err(self.wrong("bytes", &format!("is {bytes}, but {count} numbers of four bytes are expected")));
         }
-        let number = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().expect("chunks of four"));
-        Ok(self.payload.chunks_exact(4).map(number).collect())
+        Ok(self.payload.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
     }
 
     fn wrong(&self, field: &str, what: &str) -> EngineError {
@@ -306,7 +316,7 @@ const MAX_PAUSE_SECONDS: f64 = 0.2;
 
 /// Sums over the answers to `train`, or to `evaluate`, of one network.
 #[derive(Default)]
-struct Timing {
+struct AnswerTimes {
     answers: f64,
     /// Time reported by the program for the work, and for its preparation.
     reported_seconds: f64,
@@ -316,7 +326,7 @@ struct Timing {
     link_seconds: f64,
 }
 
-impl Timing {
+impl AnswerTimes {
     /// Adds an answer and returns the time that it reports for its work.
     fn add(&mut self, answer: &Answer, link_seconds: f64) -> Result<f64, EngineError> {
         let reported = answer.time("seconds")?.filter(|&seconds| seconds > 0.0);
@@ -327,19 +337,18 @@ impl Timing {
         self.clock_seconds += answer.seconds;
         self.link_seconds += link_seconds.min(answer.seconds);
 
-        let (total, clock) = (self.reported_seconds + self.preparing_seconds, self.clock_seconds);
+        let (work, clock) = (self.reported_seconds, self.clock_seconds);
+        let (total, computing) = (work + self.preparing_seconds, clock - self.link_seconds - self.preparing_seconds);
+        let broken = |total: f64, clock: f64, what: &str| {
+            let times = format!("report {total:.3} s in total, but the clock shows {clock:.3} s around them");
+            Err(answer.broken(&format!("its answers {times}{what}")))
+        };
         if exceeds(total, clock, self.answers) {
-            return Err(answer.broken(&format!(
-                "its answers report {total:.3} s in total, but the clock shows {clock:.3} s around them: it may not \
-                 report seconds, or may count work twice"
-            )));
+            return broken(total, clock, ": it may not report seconds, or may count work twice");
         }
-        let (total, clock) = (self.reported_seconds, clock - self.link_seconds - self.preparing_seconds);
-        if exceeds(clock, total, self.answers) {
-            return Err(answer.broken(&format!(
-                "its answers report {total:.3} s in total, but the clock shows {clock:.3} s around them without the \
-                 link: it probably reads its clock without waiting for asynchronous work"
-            )));
+        if exceeds(computing, work, self.answers) {
+            let what = " without the link: it probably reads its clock without waiting for asynchronous work";
+            return broken(work, computing, what);
         }
         Ok(reported)
     }

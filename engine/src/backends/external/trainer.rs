@@ -4,14 +4,16 @@ use serde_json::Value;
 use shaders::params::Step;
 use shaders::reference::pcg4d::uniform;
 
-use super::{Build, Conversation, DropoutPlace, Message, PROTOCOL_VERSION, Question, StepToTrain, Timing, exceeds};
+use super::{
+    Answer, AnswerTimes, Conversation, DropoutPlace, Message, PROTOCOL_VERSION, Question, StepToTrain, exceeds,
+};
 use crate::data::Split;
 use crate::error::EngineError;
-use crate::model::{Layer, ModelError, Node};
+use crate::model::Layer;
 use crate::preprocessing::{GatherKind, Preprocessing};
 use crate::random::stream;
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
-use crate::training::{Order, TestView};
+use crate::training::Order;
 
 /// Approximate size of a message in bytes, which a program must hold in memory.
 const MESSAGE_BYTES: usize = 32 << 20;
@@ -20,33 +22,17 @@ pub(super) struct ExternalTrainer {
     conversation: Conversation,
     network: u32,
     job: TrainingJob,
-    feed: Feed,
+    preprocessing: Preprocessing,
+    dropouts: Vec<DropoutPlace>,
+    order: Order,
     classes: usize,
     elements: Vec<usize>,
     step: u64,
     facts: TrainerFacts,
-    training: Timing,
-    testing: Timing,
-    link: Link,
-}
-
-/// Cost of the link, measured with a message that requires no work.
-#[derive(Default)]
-struct Link {
-    bytes: usize,
-    seconds: f64,
-}
-
-impl Link {
-    /// Returns the time that the link alone takes to answer a message of this size.
-    async fn seconds(&mut self, conversation: &Conversation, bytes: usize) -> Result<f64, EngineError> {
-        if bytes > 2 * self.bytes {
-            let question = Question::Hello { protocol: PROTOCOL_VERSION };
-            let answer = conversation.ask(&question, vec![0; bytes]).await?;
-            *self = Self { bytes, seconds: answer.seconds };
-        }
-        Ok(self.seconds)
-    }
+    training: AnswerTimes,
+    testing: AnswerTimes,
+    /// Bytes of a message that requires no work, and the time that the link takes to answer it.
+    link: (usize, f64),
 }
 
 impl ExternalTrainer {
@@ -56,38 +42,44 @@ impl ExternalTrainer {
         layout: Option<Layout>,
         job: &TrainingJob,
     ) -> Result<Self, EngineError> {
-        let lacks = |what: &str| {
-            let (program, message) = (conversation.name.to_owned(), format!("the protocol has no {what}"));
-            Err(EngineError::ProgramLacks { program, message })
-        };
+        let lacks = |message| Err(EngineError::ProgramLacks { program: conversation.name.to_owned(), message });
         if job.average.is_some() {
-            return lacks("averages of weights");
+            return lacks("the protocol has no averages of weights".to_owned());
         }
         if job.input.test_views.len() > 1 {
-            return lacks("tests over several views of an image");
+            return lacks("the protocol has no tests over several views of an image".to_owned());
         }
-        let (feed, tensors, classes) = (Feed::new(job)?, job.model.tensors()?, job.model.classes()?);
-        let question = Question::Build(Build {
+        let (tensors, classes, shapes) = (job.model.tensors()?, job.model.classes()?, job.model.shapes()?);
+        let dropout = |(node, of): (usize, &crate::model::Node)| match of.layer {
+            Layer::Dropout { rate } if job.dropout => {
+                let features = job.model.shape_of(of.inputs[0], &shapes).features();
+                Some(DropoutPlace { node, features, rate })
+            }
+            _ => None,
+        };
+        let dropouts: Vec<DropoutPlace> = job.model.nodes.iter().enumerate().filter_map(dropout).collect();
+        let last = u64::from(job.batches.steps_per_epoch()).saturating_sub(1);
+        let (tested, test_batch) = (job.evaluated_samples(EvaluationSet::Test), job.test_batch());
+        let question = Question::Build {
             network,
             model: &job.model,
             tensors: &tensors,
             loss: job.loss,
             optimizer: &job.optimizer,
             classes,
-            shapes: job.model.shapes()?,
-            batch_sizes: batch_sizes(job),
-            test_batch_sizes: test_batch_sizes(job),
-            dropouts: &feed.dropouts,
+            batch_sizes: distinct([job.batches.step(0).count, job.batches.step(last).count]),
+            test_batch_sizes: distinct([test_batch.min(tested), tested % test_batch]),
+            dropouts: &dropouts,
+            shapes,
             layout,
-        });
+        };
         let weights = job.initial_weights()?;
         let payload = weights.iter().flatten().flat_map(|weight| weight.to_le_bytes()).collect();
         let answer = conversation.ask(&question, payload).await?;
         let has: Option<Layout> = answer.optional("layout")?;
         if let Some(asked) = layout.filter(|asked| has != Some(*asked)) {
             let has = has.map_or("reports no layout".to_owned(), |has| format!("has {}", has.name()));
-            let (program, name) = (conversation.name.to_owned(), asked.name());
-            return Err(EngineError::ProgramLacks { program, message: format!("{name} was requested, but it {has}") });
+            return lacks(format!("{} was requested, but it {has}", asked.name()));
         }
         let compiling_seconds = answer.time("compiling_seconds")?;
         if let Some(reported) = compiling_seconds.filter(|&reported| exceeds(reported, answer.seconds, 1.0)) {
@@ -95,59 +87,84 @@ impl ExternalTrainer {
             return Err(answer.wrong("compiling_seconds", &what));
         }
         let settings: Vec<String> = answer.optional("settings")?.unwrap_or_default();
-        let settings = settings.iter().map(|setting| super::short(setting));
         let facts = TrainerFacts {
             compiling_seconds,
             device_memory_bytes: answer.optional("memory_bytes")?.unwrap_or_default(),
             layout: has,
-            variants: settings.collect(),
+            variants: settings.iter().map(|setting| super::short(setting)).collect(),
             ..TrainerFacts::default()
         };
         Ok(Self {
             conversation,
             network,
-            feed,
+            preprocessing: Preprocessing::new(job, &job.model.stages(job.dropout)?.values[0], 1)?,
+            dropouts,
+            order: Order::default(),
             classes: classes as usize,
             elements: weights.iter().map(Vec::len).collect(),
             job: job.clone(),
             step: 0,
             facts,
-            training: Timing::default(),
-            testing: Timing::default(),
-            link: Link::default(),
+            training: AnswerTimes::default(),
+            testing: AnswerTimes::default(),
+            link: (0, 0.0),
         })
     }
 
+    /// Prepares the next training step and appends its batch to `payload`: values as (rows, features) of f32, labels as
+    /// u32, and for each dropout layer its mask as (rows, features) of bytes, 1 for kept elements.
     fn next_step(&mut self, payload: &mut Vec<u8>) -> StepToTrain {
-        let step = self.job.step(self.step, 0);
-        self.feed.training_batch(&self.job, self.step, payload);
-        let optimizer = &self.job.optimizer;
-        let scheduled_rate = optimizer.scheduled_rate(self.step, self.job.planned_steps);
-        let learning_rate = scheduled_rate * optimizer.correction(self.step);
-        let told = StepToTrain { step: self.step, rows: step.count, scheduled_rate, learning_rate };
+        let (job, number) = (&self.job, self.step);
+        self.order.advance(job, number);
+        let step = job.step(number, 0);
+        self.add_batch(self.preprocessing.gather, &job.data.train, &self.order.samples, &step, payload);
+        for (layer, dropout) in (0..).zip(&self.dropouts) {
+            let stream = stream::DROPOUT + layer;
+            let survives = |index| u8::from(uniform(index, stream, step.step, step.seed) >= dropout.rate);
+            payload.extend((0..step.count * dropout.features).map(survives));
+        }
+        let scheduled_rate = job.optimizer.scheduled_rate(number, job.planned_steps);
+        let learning_rate = scheduled_rate * job.optimizer.correction(number);
         self.step += 1;
-        told
+        StepToTrain { step: number, rows: step.count, scheduled_rate, learning_rate }
+    }
+
+    fn add_batch(&self, kind: GatherKind, split: &Split, order: &[u32], step: &Step, payload: &mut Vec<u8>) {
+        let features = self.job.model.input.features();
+        let (values, labels) = self.preprocessing.on_host::<f32>(kind, split, order, step, features);
+        payload.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        payload.extend(labels.iter().flat_map(|label| label.to_le_bytes()));
+    }
+
+    /// Asks for training or testing, after measuring the link alone with a message of about the same size.
+    async fn ask_for_work(&mut self, question: Question<'_>, payload: Vec<u8>) -> Result<(Answer, f64), EngineError> {
+        if payload.len() > 2 * self.link.0 {
+            let hello = Question::Hello { protocol: PROTOCOL_VERSION };
+            let answer = self.conversation.ask(&hello, vec![0; payload.len()]).await?;
+            self.link = (payload.len(), answer.seconds);
+        }
+        let answer = self.conversation.ask(&question, payload).await?;
+        let is_training = matches!(question, Question::Train { .. });
+        let times = if is_training { &mut self.training } else { &mut self.testing };
+        let seconds = times.add(&answer, self.link.1)?;
+        Ok((answer, seconds))
     }
 
     async fn tensors(&self, question: &Question<'_>) -> Result<Vec<Vec<f32>>, EngineError> {
         let answer = self.conversation.ask(question, Vec::new()).await?;
-        let numbers = answer.numbers(self.elements.iter().sum())?;
-        let mut rest = numbers.as_slice();
-        let take = |&elements: &usize| {
-            let (tensor, others) = rest.split_at(elements);
-            rest = others;
-            tensor.to_vec()
-        };
-        Ok(self.elements.iter().map(take).collect())
+        let mut numbers = answer.numbers(self.elements.iter().sum())?.into_iter();
+        Ok(self.elements.iter().map(|&elements| numbers.by_ref().take(elements).collect()).collect())
     }
 }
 
 #[async_trait(?Send)]
 impl Trainer for ExternalTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
-        let mut report = StepReport { seconds: Some(0.0), ..StepReport::default() };
-        let bytes = self.feed.bytes(self.job.batches.batch_size).max(1);
-        let most = u32::try_from(MESSAGE_BYTES / bytes).unwrap_or(u32::MAX).max(1);
+        let (mut report, mut seconds) = (StepReport::default(), 0.0);
+        let features =
+            4 * self.job.model.input.features() + 4 + self.dropouts.iter().map(|of| of.features).sum::<u32>();
+        let bytes = self.job.batches.batch_size as usize * features as usize;
+        let most = u32::try_from(MESSAGE_BYTES / bytes.max(1)).unwrap_or(u32::MAX).max(1);
         let mut left = steps;
         while left > 0 {
             let count = left.min(most);
@@ -156,9 +173,8 @@ impl Trainer for ExternalTrainer {
             let first = self.step;
             let steps: Vec<StepToTrain> = (0..count).map(|_| self.next_step(&mut payload)).collect();
             let samples = steps.iter().map(|step| u64::from(step.rows)).sum();
-            let link_seconds = self.link.seconds(&self.conversation, payload.len()).await?;
-            let question = Question::Train { network: self.network, steps };
-            let answer = self.conversation.ask(&question, payload).await?;
+            let (answer, reported) =
+                self.ask_for_work(Question::Train { network: self.network, steps }, payload).await?;
             let losses: Vec<Value> = answer.field("losses")?;
             if losses.len() != count as usize {
                 return Err(answer.wrong("losses", &format!("has {} numbers for {count} steps", losses.len())));
@@ -168,37 +184,33 @@ impl Trainer for ExternalTrainer {
             }
             report.correct += answer.correct(samples)?;
             report.samples += samples;
-            let reported = self.training.add(&answer, link_seconds)?;
-            report.seconds = report.seconds.map(|seconds| seconds + reported);
+            seconds += reported;
         }
-        Ok(report)
+        Ok(StepReport { seconds: Some(seconds), ..report })
     }
 
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
-        let (order, split) = self.job.evaluated(set);
-        let view = &self.job.input.test_views[0];
-        let mut report = TestReport { samples: u64::from(samples), seconds: Some(0.0), ..TestReport::default() };
-        let batch = self.job.test_batch();
+        let (mut report, mut seconds) = (TestReport { samples: u64::from(samples), ..TestReport::default() }, 0.0);
         let mut offset = 0;
         while offset < samples {
+            let (order, split) = self.job.evaluated(set);
+            let kind = self.preprocessing.gather.seen(&self.job.input.test_views[0]);
             let (mut rows, mut payload) = (Vec::new(), Vec::new());
             while offset < samples && (rows.is_empty() || payload.len() < MESSAGE_BYTES) {
-                let count = batch.min(samples - offset);
+                let count = self.job.test_batch().min(samples - offset);
                 let step = Step { offset, count, seed: self.job.seed, ..Step::default() };
-                self.feed.test_batch(split, &order, &step, view, &mut payload);
+                self.add_batch(kind, split, &order, &step, &mut payload);
                 rows.push(count);
                 offset += count;
             }
             let tested = rows.iter().map(|&rows| u64::from(rows)).sum();
-            let link_seconds = self.link.seconds(&self.conversation, payload.len()).await?;
             let question = Question::Evaluate { network: self.network, rows };
-            let answer = self.conversation.ask(&question, payload).await?;
+            let (answer, reported) = self.ask_for_work(question, payload).await?;
             report.loss += answer.loss("loss", &answer.field("loss")?, self.step)? / f64::from(samples);
             report.correct += answer.correct(tested)?;
-            let reported = self.testing.add(&answer, link_seconds)?;
-            report.seconds = report.seconds.map(|seconds| seconds + reported);
+            seconds += reported;
         }
-        Ok(report)
+        Ok(TestReport { seconds: Some(seconds), ..report })
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
@@ -228,75 +240,10 @@ impl Drop for ExternalTrainer {
     }
 }
 
-fn batch_sizes(job: &TrainingJob) -> Vec<u32> {
-    let whole = job.batches.step(0).count;
-    let rest = job.batches.step(u64::from(job.batches.steps_per_epoch()).saturating_sub(1)).count;
-    if rest == whole { vec![whole] } else { vec![whole, rest] }
-}
-
-fn test_batch_sizes(job: &TrainingJob) -> Vec<u32> {
-    let (whole, samples) = (job.test_batch(), job.evaluated_samples(EvaluationSet::Test));
-    match samples % whole {
-        0 => vec![whole],
-        rest if samples < whole => vec![rest],
-        rest => vec![whole, rest],
-    }
-}
-
-pub(super) struct Feed {
-    preprocessing: Preprocessing,
-    features: u32,
-    dropouts: Vec<DropoutPlace>,
-    order: Order,
-}
-
-impl Feed {
-    pub(super) fn new(job: &TrainingJob) -> Result<Self, EngineError> {
-        let data = job.model.stages(job.dropout)?.values[0];
-        Ok(Self {
-            preprocessing: Preprocessing::new(job, &data, 1)?,
-            features: job.model.input.features(),
-            dropouts: dropouts(job)?,
-            order: Order::default(),
-        })
-    }
-
-    pub(super) fn bytes(&self, rows: u32) -> usize {
-        let masks = self.dropouts.iter().map(|dropout| dropout.features).sum::<u32>();
-        rows as usize * (4 * self.features + 4 + masks) as usize
-    }
-
-    /// Appends the training batch of step `number`: values as (rows, features) of f32, labels as u32, and for each
-    /// dropout layer its mask as (rows, features) of bytes, 1 for kept elements.
-    pub(super) fn training_batch(&mut self, job: &TrainingJob, number: u64, bytes: &mut Vec<u8>) {
-        self.order.advance(job, number);
-        let step = job.step(number, 0);
-        self.batch(self.preprocessing.gather, &job.data.train, &self.order.samples, &step, bytes);
-        for (layer, dropout) in (0..).zip(&self.dropouts) {
-            let stream = stream::DROPOUT + layer;
-            let survives = |index| u8::from(uniform(index, stream, step.step, step.seed) >= dropout.rate);
-            bytes.extend((0..step.count * dropout.features).map(survives));
-        }
-    }
-
-    pub(super) fn test_batch(&self, split: &Split, order: &[u32], step: &Step, view: &TestView, bytes: &mut Vec<u8>) {
-        self.batch(self.preprocessing.gather.seen(view), split, order, step, bytes);
-    }
-
-    fn batch(&self, kind: GatherKind, split: &Split, order: &[u32], step: &Step, bytes: &mut Vec<u8>) {
-        let (values, labels) = self.preprocessing.on_host::<f32>(kind, split, order, step, self.features);
-        bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-        bytes.extend(labels.iter().flat_map(|label| label.to_le_bytes()));
-    }
-}
-
-fn dropouts(job: &TrainingJob) -> Result<Vec<DropoutPlace>, ModelError> {
-    let (model, shapes) = (&job.model, job.model.shapes()?);
-    let dropout = |(node, of): (usize, &Node)| match of.layer {
-        Layer::Dropout { rate } => {
-            Some(DropoutPlace { node, features: model.shape_of(of.inputs[0], &shapes).features(), rate })
-        }
-        _ => None,
-    };
-    Ok(model.nodes.iter().enumerate().filter(|_| job.dropout).filter_map(dropout).collect())
+/// Returns the sizes of a full batch and of the last one, if that differs.
+fn distinct(sizes: [u32; 2]) -> Vec<u32> {
+    let mut sizes = Vec::from(sizes);
+    sizes.retain(|&size| size > 0);
+    sizes.dedup();
+    sizes
 }

@@ -1,6 +1,7 @@
-//! Correct backend with one injected fault.
+//! Correct backend with injected faults.
 
 use async_trait::async_trait;
+use results::Warning;
 
 use crate::backends::reference::ReferenceBackend;
 use crate::error::EngineError;
@@ -28,15 +29,32 @@ pub(crate) struct Faulty {
     facts: BackendFacts,
     fault: Fault,
     from_batch_size: u32,
+    /// Network that cannot be built.
+    breaks_at: &'static str,
+    error: fn() -> EngineError,
+    recovers: bool,
 }
 
 impl Faulty {
     pub(crate) fn new(fault: Fault, from_batch_size: u32) -> Self {
         let reference = ReferenceBackend::new();
+        let warnings = vec![Warning::Untuned { backend: "faulty".to_owned() }];
         // A comparison of steps does not check the reference itself.
-        let facts = BackendFacts { name: "faulty", ..reference.facts().clone() };
-        Self { reference, facts, fault, from_batch_size }
+        let facts = BackendFacts { name: "faulty", warnings, repeats_itself: false, ..reference.facts().clone() };
+        Self { reference, facts, fault, from_batch_size, breaks_at: "", error: device_lost, recovers: true }
     }
+
+    pub(crate) fn faultless() -> Self {
+        Self::new(Fault::None, 0)
+    }
+
+    pub(crate) fn breaking_at(network: &'static str, error: fn() -> EngineError, recovers: bool) -> Self {
+        Self { breaks_at: network, error, recovers, ..Self::faultless() }
+    }
+}
+
+pub(crate) fn device_lost() -> EngineError {
+    EngineError::DeviceLost { message: "a test pulled the plug".to_owned() }
 }
 
 #[async_trait(?Send)]
@@ -46,10 +64,19 @@ impl Backend for Faulty {
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
-        let fault = if job.batches.batch_size >= self.from_batch_size { self.fault } else { Fault::None };
-        let initial_weights = job.initial_weights()?;
+        if job.model.name == self.breaks_at {
+            return Err((self.error)());
+        }
+        let trainer = self.reference.build(job).await?;
+        if self.fault == Fault::None || job.batches.batch_size < self.from_batch_size {
+            return Ok(trainer);
+        }
         let trained = job.model.tensors()?.iter().map(|tensor| tensor.kind == TensorKind::Trained).collect();
-        Ok(Box::new(FaultyTrainer { trainer: self.reference.build(job).await?, initial_weights, trained, fault }))
+        Ok(Box::new(FaultyTrainer { trainer, initial_weights: job.initial_weights()?, trained, fault: self.fault }))
+    }
+
+    async fn recover(&self) -> Result<(), EngineError> {
+        if self.recovers { Ok(()) } else { Err(device_lost()) }
     }
 }
 
@@ -85,15 +112,11 @@ impl Trainer for FaultyTrainer {
 
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
         let mut gradients = self.trainer.gradients().await?;
+        let pairs = gradients.iter_mut().zip(&self.trained);
+        let clear = |(gradient, _): (&mut Vec<f32>, &bool)| gradient.fill(0.0);
         match self.fault {
-            Fault::GradientMissing => {
-                let place = self.trained.iter().position(|trained| *trained).expect("something is trained");
-                gradients[place].fill(0.0);
-            }
-            Fault::FixedGradientsLeftOut => {
-                let fixed = gradients.iter_mut().zip(&self.trained).filter(|(_, trained)| !**trained);
-                fixed.for_each(|(gradient, _)| gradient.fill(0.0));
-            }
+            Fault::GradientMissing => pairs.filter(|(_, trained)| **trained).take(1).for_each(clear),
+            Fault::FixedGradientsLeftOut => pairs.filter(|(_, trained)| !**trained).for_each(clear),
             _ => {}
         }
         Ok(gradients)

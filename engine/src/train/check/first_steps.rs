@@ -43,13 +43,7 @@ impl FirstSteps {
         observed.train_other_steps().await
     }
 
-    /// Returns the distances from the reference, relative to the effect of computing nothing.
-    pub(super) fn differences(&self, reference: &Self, precision: Precision, rounding: f64) -> Vec<Disagreement> {
-        [Compared::UntrainedTest, Compared::Logits, Compared::Gradient, Compared::Update, Compared::TrainedTest]
-            .map(|compared| self.difference(compared, reference, precision, rounding))
-            .into()
-    }
-
+    /// Returns the distance from the reference, relative to the effect of computing nothing.
     pub(crate) fn difference(
         &self,
         compared: Compared,

@@ -36,7 +36,7 @@ fn disagreeing_quantity(found: &Correctness) -> Option<Compared> {
 
 #[test]
 fn small_batches_are_compared_with_the_reference() {
-    let found = run_check(SMALL, &Faulty::new(Fault::None, 0));
+    let found = run_check(SMALL, &Faulty::faultless());
     assert_eq!((found.batch_size, found.passed, &found.whole_batch), (SMALL, true, &None));
     assert_eq!((found.losses.len(), found.differences.len()), (STEPS as usize, 5));
 }
@@ -75,20 +75,16 @@ fn faults_are_found_in_all_batches_or_only_in_large_ones() {
 
 #[test]
 fn a_large_batch_that_is_right_agrees_with_its_parts() {
-    let found = run_check(LARGE, &Faulty::new(Fault::None, 0));
-    let whole = found.whole_batch.as_ref().expect("the batch is larger than the one that was compared");
-    assert!(found.passed && whole.passed, "{found:?}");
-    assert!(found.batch_size < LARGE && whole.part_size >= found.batch_size, "{found:?}");
-    assert_eq!(whole.batch_size, LARGE);
-    assert!(whole.loss_difference() < 1e-5 && whole.gradient_difference < 1e-3, "{whole:?}");
-}
-
-#[test]
-fn gradients_of_summed_losses_are_added() {
     let mut workload = crate::workload("keras-mnist-mlp").unwrap();
-    workload.loss.summed = true;
-    let found = checked_of(&workload, LARGE, &Faulty::new(Fault::None, 0));
-    assert!(found.whole_batch.is_some_and(|whole| whole.passed && whole.gradient_difference < 1e-3));
+    for summed in [false, true] {
+        workload.loss.summed = summed;
+        let found = checked_of(&workload, LARGE, &Faulty::faultless());
+        let whole = found.whole_batch.as_ref().expect("the batch is larger than the one that was compared");
+        assert!(found.passed && whole.passed, "{found:?}");
+        assert!(found.batch_size < LARGE && whole.part_size >= found.batch_size, "{found:?}");
+        assert_eq!(whole.batch_size, LARGE);
+        assert!(whole.loss_difference() < 1e-5 && whole.gradient_difference < 1e-3, "{whole:?}");
+    }
 }
 
 /// Returns the first layers of `airbench94`: whitening, and a normalization with a fixed scale.
@@ -141,7 +137,7 @@ fn a_wrong_back_end_gains_nothing_by_it() {
 /// Compares a network on a batch of four samples, each used four times.
 fn repeated_samples(workload: &Workload, fault: Fault) -> WholeBatch {
     const BATCH: u32 = 16;
-    let small = Correctness { batch_size: 5, ..run_check(SMALL, &Faulty::new(Fault::None, 0)) };
+    let small = Correctness { batch_size: 5, ..run_check(SMALL, &Faulty::faultless()) };
     let (job, backend) = (job(workload, BATCH), Faulty::new(fault, BATCH));
     pollster::block_on(against_parts(workload, &job, &backend, &small)).unwrap().unwrap()
 }

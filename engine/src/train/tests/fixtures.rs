@@ -1,7 +1,6 @@
 //! Fake trainer and clock, and small runs on plain loops.
 
 use std::cell::Cell;
-use std::future::Future;
 use std::num::NonZero;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -14,14 +13,14 @@ use crate::backends::reference::{Classifier, ReferenceBackend};
 use crate::clock::Clock;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource};
 use crate::error::EngineError;
-use crate::measure::{Observer, Peaks};
+use crate::measure::{Observer, PeakMeter};
 use crate::testing::{file_batches, narrow, remainder_byte, samples};
 use crate::train::learning::Learning;
 use crate::train::progress::Progress;
 use crate::train::proof::Proof;
-use crate::train::settings::Limits;
+use crate::train::settings::{JobSettings, Limits};
 use crate::train::{Edges, Event, NoMeter, RunRequest, Stopped, Witness, empty_record};
-use crate::trainer::{Backend, BackendFacts, EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
+use crate::trainer::{Backend, EvaluationSet, StepReport, TestReport, Trainer};
 use crate::training::Segments;
 
 struct FakeTrainer {
@@ -46,16 +45,15 @@ impl Trainer for FakeTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
         let seconds = f64::from(steps) * self.test.step_seconds;
         self.wait(seconds);
+        let mut losses = Vec::new();
         for step in self.step..self.step + u64::from(steps) {
             let seed = self.segments.seed_at(step).map_or(0, u64::from);
             self.state = self.state.wrapping_mul(31).wrapping_add(seed + step);
-        }
-        let losses = (self.step..self.step + u64::from(steps))
-            .map(|step| match self.test.odd_loss {
+            losses.push(match self.test.odd_loss {
                 Some((odd, loss)) if odd == step => loss,
                 _ => self.test.constant_loss.unwrap_or(1.0 / (step + 1) as f64),
-            })
-            .collect();
+            });
+        }
         self.step += u64::from(steps);
         let (correct, samples) = (u64::from(steps), 10 * u64::from(steps));
         let seconds = self.test.reported_share.map(|share| share * seconds);
@@ -66,10 +64,9 @@ impl Trainer for FakeTrainer {
         self.wait(100.0);
         let accuracy = self.test.accuracies.get(self.evaluations).copied().unwrap_or(0.5);
         self.evaluations += 1;
-        let samples = u64::from(samples);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a small number")]
-        let correct = (accuracy * samples as f64) as u64;
-        Ok(TestReport { loss: 1.0, correct, samples, seconds: None })
+        let correct = (accuracy * f64::from(samples)) as u64;
+        Ok(TestReport { loss: 1.0, correct, samples: u64::from(samples), seconds: None })
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
@@ -87,10 +84,9 @@ impl Trainer for FakeTrainer {
     }
 
     async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
-        self.state =
-            u64::from_le_bytes(state.weights.as_slice().try_into().unwrap()) + u64::from(self.test.is_unsteady);
-        self.step = step;
-        self.segments = segments.clone();
+        let state = u64::from_le_bytes(state.weights.as_slice().try_into().unwrap());
+        self.state = state + u64::from(self.test.is_unsteady);
+        (self.step, self.segments) = (step, segments.clone());
         Ok(())
     }
 
@@ -115,26 +111,17 @@ impl Clock for FakeClock {
     }
 }
 
-/// Records events, and cancels or waits after a number of windows.
+/// Records events, and cancels, waits or shows answers as its test says.
 #[derive(Default)]
 pub(crate) struct Recorder {
+    pub(super) test: Rc<TrainingTest>,
     pub(super) fractions: Vec<f64>,
-    pub(super) cancel_after: Option<usize>,
-    pub(super) pause: Option<Pause>,
-    pub(super) wants_examples: bool,
     pub(super) labels: Vec<u16>,
     pub(super) answers: Vec<Vec<u16>>,
     /// Workloads whose trained networks were received.
     pub(super) trained: Vec<String>,
     pub(super) now: Rc<Cell<f64>>,
     pub(super) waited: Rc<Cell<bool>>,
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct Pause {
-    pub(super) after: usize,
-    pub(super) seconds: f64,
-    pub(super) cancels: bool,
 }
 
 impl Observer<Event> for Recorder {
@@ -148,12 +135,12 @@ impl Observer<Event> for Recorder {
     }
 
     fn cancelled(&self) -> bool {
-        let in_pause = self.waited.get() && self.pause.is_some_and(|pause| pause.cancels);
-        in_pause || self.cancel_after.is_some_and(|windows| self.fractions.len() >= windows)
+        let in_pause = self.waited.get() && self.test.pause.is_some_and(|pause| pause.cancels);
+        in_pause || self.test.cancel_after.is_some_and(|windows| self.fractions.len() >= windows)
     }
 
     fn wants_examples(&self) -> bool {
-        self.wants_examples
+        self.test.looked_on.is_some()
     }
 
     fn trained(&mut self, workload: &str, _network: Classifier<f32>) {
@@ -161,7 +148,7 @@ impl Observer<Event> for Recorder {
     }
 
     fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {
-        let pause = self.pause.filter(|pause| pause.after == self.fractions.len() && !self.waited.get())?;
+        let pause = self.test.pause.filter(|pause| pause.after == self.fractions.len() && !self.waited.get())?;
         let (now, waited) = (Rc::clone(&self.now), Rc::clone(&self.waited));
         Some(Box::pin(async move {
             now.set(now.get() + pause.seconds);
@@ -170,18 +157,29 @@ impl Observer<Event> for Recorder {
     }
 }
 
+/// Pause after a number of windows.
+#[derive(Clone, Copy)]
+pub(super) struct Pause {
+    pub(super) after: usize,
+    pub(super) seconds: f64,
+    pub(super) cancels: bool,
+}
+
 /// Training on 1,000 samples in batches of 10: 100 steps per epoch.
+#[derive(Default)]
 pub(super) struct TrainingTest {
     pub(super) step_seconds: f64,
     /// Share of the elapsed time that the trainer reports, if any.
     pub(super) reported_share: Option<f64>,
     pub(super) latency_seconds: f64,
-    pub(super) limits: Limits,
+    /// Limits of training; 200 steps by default.
+    pub(super) limits: Option<Limits>,
     pub(super) measure: bool,
     /// Step with an unusual loss, and the loss.
     pub(super) odd_loss: Option<(u64, f64)>,
     pub(super) constant_loss: Option<f64>,
     pub(super) accuracies: Vec<f64>,
+    /// Number of windows before a cancellation.
     pub(super) cancel_after: Option<usize>,
     pub(super) pause: Option<Pause>,
     /// Time to read the weights, if an observer shows answers.
@@ -192,39 +190,30 @@ pub(super) struct TrainingTest {
 
 impl TrainingTest {
     pub(super) fn new(step_seconds: f64) -> Self {
-        Self {
-            step_seconds,
-            reported_share: None,
-            latency_seconds: 0.0,
-            limits: Limits { steps: 200, seconds: f64::INFINITY, seconds_are_budget: false },
-            measure: false,
-            odd_loss: None,
-            constant_loss: None,
-            accuracies: Vec::new(),
-            cancel_after: None,
-            pause: None,
-            looked_on: None,
-            is_unsteady: false,
-        }
+        Self { step_seconds, ..Self::default() }
     }
 
     pub(super) fn run(self) -> (WorkloadRecord, Recorder) {
-        let (record, observer) = self.try_run();
-        (record.unwrap(), observer)
-    }
-
-    pub(super) fn try_run(self) -> (Result<WorkloadRecord, EngineError>, Recorder) {
         let (record, observer, _) = self.run_before(None);
-        (record, observer)
+        (record.unwrap(), observer)
     }
 
     /// Runs with a leaderboard that follows the training. Also returns the warnings.
     pub(super) fn run_before(
-        self,
+        mut self,
         witness: Option<&mut dyn Witness>,
     ) -> (Result<WorkloadRecord, EngineError>, Recorder, Vec<Warning>) {
         let workload = crate::workload("keras-mnist-mlp").unwrap();
         let job = workload.job(samples("mnist", [1000, 100], |_| 0), file_batches(1000, 10), 1);
+        let usual = Limits { steps: 200, seconds: f64::INFINITY, seconds_are_budget: false };
+        let settings = JobSettings {
+            optimizer: job.optimizer.clone(),
+            batches: job.batches,
+            planned_steps: job.planned_steps,
+            target_accuracy: 0.9,
+            limits: self.limits.take().unwrap_or(usual),
+            measure_further: self.measure,
+        };
         let (test, now) = (Rc::new(self), Rc::new(Cell::new(0.0)));
         let mut trainer = FakeTrainer {
             now: Rc::clone(&now),
@@ -236,16 +225,10 @@ impl TrainingTest {
             state: 0,
         };
         let backend = ReferenceBackend::<f64>::new();
-        let mut record = empty_record(&workload, &backend, &job.batches, &job.optimizer, 0.9).unwrap();
+        let mut record = empty_record(&workload, &backend, &settings).unwrap();
         record.settings.test_samples = job.data.test.samples();
         record.settings.chance_accuracy = Some(job.data.test.chance_accuracy());
-        let mut observer = Recorder {
-            cancel_after: test.cancel_after,
-            pause: test.pause,
-            wants_examples: test.looked_on.is_some(),
-            now: Rc::clone(&now),
-            ..Recorder::default()
-        };
+        let mut observer = Recorder { test, now: Rc::clone(&now), ..Recorder::default() };
         let mut edges = Edges {
             data: &mut SmallData,
             observer: &mut observer,
@@ -254,13 +237,13 @@ impl TrainingTest {
             witness: witness.map(|witness| witness as &mut dyn Witness),
         };
         let mut progress = Progress::new(workload.name, 0, 1);
-        let trained = pollster::block_on(async {
+        let warnings = pollster::block_on(async {
             let proof = edges.witness.is_some().then(Proof::new);
             let mut learning = Learning::new(&mut record, &job, &mut trainer, &mut progress, &mut edges);
             learning.proof = proof;
-            learning.train(&test.limits, 2).await?;
-            if test.measure {
-                learning.measure(&mut Peaks::new(&backend)).await?;
+            learning.train(&settings.limits, 2).await?;
+            if settings.measure_further {
+                learning.measure(&mut PeakMeter::new(&backend)).await?;
             }
             learning.end_lap().await?;
             learning.prove().await?;
@@ -268,54 +251,10 @@ impl TrainingTest {
         });
         record.timeline = progress.timeline(&edges);
         record.summary = results::summary::summarise(&record);
-        let (warnings, trained) = match trained {
-            Ok(warnings) => (warnings, Ok(record)),
-            Err(error) => (Vec::new(), Err(error)),
-        };
-        (trained, observer, warnings)
-    }
-}
-
-pub(crate) struct BreaksDown {
-    reference: ReferenceBackend<f32>,
-    facts: BackendFacts,
-    name: &'static str,
-    error: fn() -> EngineError,
-    recovers: bool,
-}
-
-impl BreaksDown {
-    pub(crate) fn with(name: &'static str, error: fn() -> EngineError) -> Self {
-        let reference = ReferenceBackend::new();
-        let warnings = vec![Warning::Untuned { backend: "breaks-down".to_owned() }];
-        let facts = BackendFacts { name: "breaks-down", warnings, repeats_itself: false, ..reference.facts().clone() };
-        Self { reference, facts, name, error, recovers: true }
-    }
-
-    pub(crate) fn for_good(self) -> Self {
-        Self { recovers: false, ..self }
-    }
-}
-
-pub(crate) fn device_lost() -> EngineError {
-    EngineError::DeviceLost { message: "a test pulled the plug".to_owned() }
-}
-
-#[async_trait(?Send)]
-impl Backend for BreaksDown {
-    fn facts(&self) -> &BackendFacts {
-        &self.facts
-    }
-
-    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
-        if job.model.name == self.name {
-            return Err((self.error)());
+        match warnings {
+            Ok(warnings) => (Ok(record), observer, warnings),
+            Err(error) => (Err(error), observer, Vec::new()),
         }
-        self.reference.build(job).await
-    }
-
-    async fn recover(&self) -> Result<(), EngineError> {
-        if self.recovers { Ok(()) } else { Err(device_lost()) }
     }
 }
 
@@ -333,7 +272,7 @@ pub(crate) fn request(workloads: &[&str]) -> RunRequest {
     RunRequest {
         spec: RunSpec {
             suite: "quick".to_owned(),
-            backend: "breaks-down".to_owned(),
+            backend: "faulty".to_owned(),
             adapter: "any".to_owned(),
             seed: 1,
             batch_size: Some(2),
@@ -343,19 +282,7 @@ pub(crate) fn request(workloads: &[&str]) -> RunRequest {
         suite: crate::suite("quick").unwrap(),
         workloads: workloads.iter().map(|name| crate::workload(name).unwrap()).collect(),
         registration: None,
-        provenance: results::Provenance {
-            engine_version: "0".to_owned(),
-            commit: "unknown".to_owned(),
-            started_unix_seconds: 0.0,
-            wall_seconds: 0.0,
-            client: results::Client {
-                kind: results::ClientKind::Native,
-                name: "a test".to_owned(),
-                version: "0".to_owned(),
-                operating_system: "unknown".to_owned(),
-                logical_processors: None,
-            },
-        },
+        provenance: results::Provenance::default(),
         claimed_name: None,
     }
 }
@@ -382,7 +309,6 @@ pub(crate) fn run_before(
     request: &RunRequest,
     backend: &dyn Backend,
 ) -> Result<RunRecord, Stopped> {
-    let mut edges =
-        Edges { data, observer, clock: &FakeClock(Rc::new(Cell::new(0.0))), meter: &mut NoMeter, witness: None };
+    let mut edges = Edges { data, observer, clock: &FakeClock(Rc::default()), meter: &mut NoMeter, witness: None };
     pollster::block_on(crate::train::run(request, backend, &mut edges))
 }
