@@ -107,7 +107,7 @@ pub fn compare(baseline: &[RunRecord], candidate: &[RunRecord], rules: Rules) ->
         lines.push(Line::compare(key, &before, &after, tolerance));
     }
     // Compared runs always share these.
-    let facts = FACTS.iter().filter(|fact| !["backend", "precision"].contains(&fact.id)).chain(FURTHER_FACTS);
+    let facts = FACTS.iter().filter(|(id, _)| !["backend", "precision"].contains(id)).chain(FURTHER_FACTS);
     let differences = differences(facts, &[baseline, candidate].map(|side| side.iter().collect::<Vec<_>>()));
     Regressions { rules, lines, differences, mismatches }
 }
