@@ -40,8 +40,8 @@ pub use data::{
 pub use error::EngineError;
 pub use measure::{Observer, Phase};
 pub use model::{
-    Activation, Initial, Initializer, KernelSize, Layer, Model, ModelBuilder, ModelError, Multipliers, Node,
-    Operations, Padding, PoolKind, Rounding, Shape, Source, TensorKind, TensorSpec, Weights,
+    Activation, Initial, Initializer, KernelSize, Layer, Model, ModelError, Multipliers, Node, Operations, Padding,
+    PoolKind, Rounding, Shape, Source, TensorKind, TensorSpec, Weights,
 };
 pub use random::{Generator, stream};
 pub use score::{mean_arithmetic, score, score_of};

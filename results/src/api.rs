@@ -1,38 +1,7 @@
 //! Wire format of the leaderboard, version 1, shared by server and clients.
 //!
-//! | call | request | answer |
-//! |---|---|---|
-//! | `POST /api/v1/runs` | [`StartRun`] | [`StartedRun`] |
-//! | `POST /api/v1/runs/{id}/laps` | [`OpenLap`] | [`OpenedLap`] |
-//! | `POST /api/v1/runs/{id}/segments` | [`CommitSegment`] | [`CommittedSegment`] |
-//! | `POST /api/v1/runs/{id}/proof` | [`ProvePart`] | [`ProofWanted`] |
-//! | `PUT /api/v1/runs/{id}/states/{workload}/{step}` | a wanted state as bytes; header `Authorization: Bearer <nonce>` | nothing, 204 |
-//! | `PUT /api/v1/runs/{id}` | [`RunRecord`] | [`AcceptedRun`] |
-//! | `POST /api/v1/runs/import` | [`RunRecord`] of a run that was not registered | [`AcceptedRun`] |
-//! | `GET /api/v1/runs` | query of [`ListRuns`] | [`RunList`] |
-//! | `GET /api/v1/standings` | query of [`StandingsQuery`] | [`Standings`] |
-//! | `GET /api/v1/distribution` | query of [`DistributionQuery`] | [`Distribution`] |
-//! | `GET /api/v1/devices/{key}` | – | [`DeviceSummary`] |
-//! | `GET /api/v1/moderation` | query of [`ModerationQuery`] | [`ModerationLog`] |
-//! | `GET /api/v1/devices/{key}/history` | query of [`DeviceHistoryQuery`] | [`DeviceHistory`] |
-//! | `GET /api/v1/compare` | query of [`ComparingQuery`] | [`Comparing`] |
-//! | `GET /api/v1/runs/{id}` | – | [`StoredRun`] |
-//! | `GET /api/v1/runs/{id}/standing` | – | [`RunStanding`] |
-//! | `GET /api/v1/runs/{id}/verdict` | – | [`Verdict`] |
-//! | `GET /api/v1/runs/{id}/badge.svg` | query of [`BadgeQuery`](crate::badge::BadgeQuery) | a small picture |
-//! | `GET /api/v1/runs/{id}/badge.json` | the same | [`Badge`](crate::badge::Badge), for shields.io |
-//! | `GET /api/v1/runs/{id}/card.png`, `card.svg` | – | a picture of 1200 × 630 pixels |
-//! | `GET /api/v1/card.png` | – | a picture of the same size for the start page |
-//! | `DELETE /api/v1/runs/{id}` | header `Authorization: Bearer <deletion secret>` | nothing, 204 |
-//! | `POST /api/v1/comparisons` | [`SharedComparison`] | [`AcceptedComparison`] |
-//! | `GET /api/v1/comparisons/{id}` | – | [`StoredComparison`] |
-//! | `DELETE /api/v1/comparisons/{id}` | header `Authorization: Bearer <deletion secret>` | nothing, 204 |
-//! | `GET /api/v1/schema` | – | JSON Schema of [`RunRecord`] |
-//! | `GET /api/v1/openapi.json` | – | this API as an OpenAPI document; as a page at `GET /api` |
-//! | `GET /api/v1/data-sets` | – | [`DataSetList`] |
-//! | `GET /api/v1/export` | query of [`ExportQuery`](crate::open_data::ExportQuery) | all visible runs, or a list of them, as a file |
-//! | `GET /api/v1/export/about` | – | [`ExportAbout`](crate::open_data::ExportAbout) |
-//! | `GET /api/v1/snapshots` | – | [`SnapshotList`](crate::open_data::SnapshotList) |
+//! `leaderboard/src/api/calls.rs` lists the calls with their requests and answers, and a server describes them at
+//! `GET /api/v1/openapi.json`.
 //!
 //! An accepted record returns 201. A client that lost the response can resend the same record with the same nonce
 //! within ten minutes, which returns 200 and another deletion secret. Any other second record of a run is refused as

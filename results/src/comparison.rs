@@ -26,6 +26,12 @@ pub struct Contender {
     pub precision: Precision,
 }
 
+impl Contender {
+    fn of(run: &MeasuredWorkload<'_>) -> Self {
+        Self { backend: run.record.device.backend.clone(), precision: run.workload.settings.precision }
+    }
+}
+
 impl fmt::Display for Contender {
     /// Writes the name, followed by the precision unless it is f32.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -184,12 +190,8 @@ pub struct Figures {
 pub fn compare(workload: &str, records: &[RunRecord], refused: &[Refused]) -> Comparison {
     let all = records.iter().flat_map(MeasuredWorkload::all);
     let runs: Vec<MeasuredWorkload<'_>> = all.filter(|run| run.workload.workload == workload).collect();
-    let of_run = |run: &MeasuredWorkload<'_>| Contender {
-        backend: run.record.device.backend.clone(),
-        precision: run.workload.settings.precision,
-    };
     let mut contenders: Vec<Contender> = Vec::new();
-    for contender in runs.iter().map(of_run).chain(refused.iter().map(|refused| refused.contender.clone())) {
+    for contender in runs.iter().map(Contender::of).chain(refused.iter().map(|refused| refused.contender.clone())) {
         if !contenders.contains(&contender) {
             contenders.push(contender);
         }
@@ -197,23 +199,17 @@ pub fn compare(workload: &str, records: &[RunRecord], refused: &[Refused]) -> Co
     let mut rows: Vec<Row> = contenders.into_iter().map(|contender| build_row(contender, &runs, refused)).collect();
     set_time_ratios(&mut rows);
     set_rate_ratios(&mut rows, &runs);
-    let counted = rows.iter().filter(|row| row.figures.is_some());
-    let counted: Vec<(&Contender, Vec<&MeasuredWorkload<'_>>)> =
-        counted.map(|row| (&row.contender, completed(&row.contender, &runs))).collect();
-    let agreement = agreement::compare(&counted);
+    let counted = rows.iter().filter(|row| row.figures.is_some()).map(|row| &row.contender);
+    let agreement = agreement::compare(&counted.map(|of| (of, completed(of, &runs))).collect::<Vec<_>>());
     Comparison { workload: workload.to_owned(), rows, agreement }
 }
 
-fn belongs_to(run: &MeasuredWorkload<'_>, contender: &Contender) -> bool {
-    run.record.device.backend == contender.backend && run.workload.settings.precision == contender.precision
-}
-
 fn completed<'a, 'b>(contender: &Contender, runs: &'b [MeasuredWorkload<'a>]) -> Vec<&'b MeasuredWorkload<'a>> {
-    runs.iter().filter(|run| belongs_to(run, contender) && run.is_completed()).collect()
+    runs.iter().filter(|run| run.is_completed() && Contender::of(run) == *contender).collect()
 }
 
 fn build_row(contender: Contender, runs: &[MeasuredWorkload<'_>], refused: &[Refused]) -> Row {
-    let own = || runs.iter().filter(|run| belongs_to(run, &contender));
+    let own = || runs.iter().filter(|run| Contender::of(run) == contender);
     let refusal = refused.iter().find(|refused| refused.contender == contender);
     let refusal = refusal.map(|refused| RowOutcome::Refused { reason: refused.reason.clone() });
     let outcomes = own().map(|run| RowOutcome::of(run.seed(), run.workload));
@@ -278,14 +274,13 @@ impl Figures {
 /// Sets the ratio of every time to the fastest row.
 fn set_time_ratios(rows: &mut [Row]) {
     let steps: Vec<Option<u64>> = rows.iter().filter_map(|row| row.figures.as_ref()).map(|of| of.steps).collect();
-    // Training times are comparable only if step counts are known and equal.
-    let same_work = steps.first().is_some_and(|first| first.is_some() && steps.iter().all(|steps| steps == first));
     let always: [fn(&mut Figures) -> &mut Option<Timing>; 3] =
         [|of| &mut of.epoch, |of| &mut of.testing, |of| &mut of.cold_start];
     for part in always {
         set_ratios(rows, part);
     }
-    if same_work {
+    // Training times are comparable only if step counts are known and equal.
+    if steps.first().is_some_and(|first| first.is_some() && steps.iter().all(|steps| steps == first)) {
         set_ratios(rows, |of| &mut of.training);
     }
 }

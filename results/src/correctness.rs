@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::Precision;
 
 /// Comparison of a back end's first steps with the plain reference's, from the same weights and batches.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Correctness {
     /// Samples in each batch that was compared.
@@ -39,7 +39,7 @@ pub struct Correctness {
 /// Comparison of the loss and gradients of a batch of the timed size with the same samples in smaller batches
 /// (parts), on the same back end. With batch normalisation, a few samples stand against the same few repeated until
 /// they fill the batch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WholeBatch {
     /// Samples in the whole batch.
@@ -88,11 +88,10 @@ impl Correctness {
 
     /// Returns the first difference above its tolerance, starting with the losses.
     pub fn disagreement(&self) -> Option<Disagreement> {
-        let losses = Disagreement::check(Compared::Losses, self.largest_difference, self.tolerance);
-        let mut others = self.differences.iter();
-        let other = || others.find_map(|of| Disagreement::check(of.compared, of.largest_difference, of.tolerance));
+        let losses = (Compared::Losses, self.largest_difference, self.tolerance);
+        let others = self.differences.iter().map(|of| (of.compared, of.largest_difference, of.tolerance));
         let whole_batch = || self.whole_batch.as_ref()?.disagreement(self.tolerance);
-        losses.or_else(other).or_else(whole_batch)
+        [losses].into_iter().chain(others).find_map(Disagreement::check).or_else(whole_batch)
     }
 
     /// Returns true if every quantity in [`Compared::OF_FIRST_STEPS`] was compared.
@@ -109,12 +108,10 @@ impl WholeBatch {
 
     /// Returns the first difference above its tolerance, given the `tolerance` of a loss.
     pub fn disagreement(&self, tolerance: f64) -> Option<Disagreement> {
-        let loss = Disagreement::check(Compared::WholeBatchLoss, self.loss_difference(), tolerance);
-        let gradient = || {
-            let (difference, tolerance) = (self.gradient_difference, self.gradient_tolerance);
-            Disagreement::check(Compared::WholeBatchGradient, difference, tolerance)
-        };
-        loss.or_else(gradient)
+        let gradient = (Compared::WholeBatchGradient, self.gradient_difference, self.gradient_tolerance);
+        [(Compared::WholeBatchLoss, self.loss_difference(), tolerance), gradient]
+            .into_iter()
+            .find_map(Disagreement::check)
     }
 }
 
@@ -154,7 +151,7 @@ pub enum Compared {
 }
 
 impl Disagreement {
-    fn check(compared: Compared, largest_difference: f64, tolerance: f64) -> Option<Self> {
+    fn check((compared, largest_difference, tolerance): (Compared, f64, f64)) -> Option<Self> {
         // NaN is never within the tolerance.
         let allowed = largest_difference.partial_cmp(&tolerance).is_some_and(Ordering::is_le);
         (!allowed).then_some(Self { compared, largest_difference, tolerance })
@@ -218,6 +215,7 @@ mod tests {
     fn missing_or_infinite_losses_never_agree() {
         let right = [2.3, 2.2];
         assert_eq!(Correctness::largest_difference_of(&right, &right), 0.0);
+        assert_eq!(Correctness::largest_difference_of(&right, &[2.3, 0.0]), f64::MAX);
         for wrong in [&[][..], &[2.3], &[2.3, 2.2, 2.1], &[2.3, f64::MAX], &[f64::NAN, 2.2], &[2.3, f64::NEG_INFINITY]]
         {
             assert_eq!(Correctness::largest_difference_of(wrong, &right), f64::MAX, "{wrong:?}");
@@ -231,31 +229,12 @@ mod tests {
     fn largest_difference_is_relative_to_reference() {
         let difference = Correctness::largest_difference_of(&[2.0, 2.0, 2.0], &[2.0, 2.5, 2.1]);
         assert!((difference - 0.2).abs() < 1e-12, "{difference}");
-        assert_eq!(Correctness::largest_difference_of(&[2.0, 2.0], &[2.0, 0.0]), f64::MAX);
     }
 
     #[test]
     fn disagreements_are_found_in_order() {
-        let whole = WholeBatch {
-            batch_size: 128,
-            part_size: 18,
-            loss: 2.3,
-            loss_of_parts: 2.3,
-            gradient_difference: 0.01,
-            gradient_tolerance: 0.05,
-            passed: true,
-        };
-        let right = Correctness {
-            batch_size: 18,
-            redraws: 0,
-            losses: vec![2.3],
-            reference_losses: vec![2.3],
-            tolerance: 1e-3,
-            largest_difference: 0.0,
-            differences: Vec::new(),
-            whole_batch: None,
-            passed: true,
-        };
+        let whole = WholeBatch { loss: 2.3, loss_of_parts: 2.3, gradient_tolerance: 0.05, ..WholeBatch::default() };
+        let right = Correctness { tolerance: 1e-3, ..Correctness::default() };
         let with = |whole_batch| Correctness { whole_batch: Some(whole_batch), ..right.clone() };
         assert!(right.should_pass());
         assert!(with(whole.clone()).should_pass());

@@ -262,36 +262,6 @@ impl KernelSummary {
 mod tests {
     use super::*;
 
-    fn entry(outcome: Outcome) -> Entry {
-        let kernels = vec!["dense_forward".to_owned()];
-        let size = "8 × 8 × 8".to_owned();
-        Entry { suite: Suite::Gemm, size, pass: Pass::Forward, flops: 1024, bytes: 768, kernels, outcome }
-    }
-
-    #[test]
-    fn every_outcome_survives_json() {
-        let windows = vec![Window { peak_flops_per_second: Some(2e9), ..Window::new(3, 0.5) }, Window::new(4, 0.5)];
-        let timing = Timing::of(windows).unwrap();
-        let figures =
-            Figures { flops_per_second: 1e9, peak_flops_per_second: Some(2e9), peak_share: Some(0.5), timing };
-        let outcomes = vec![
-            Outcome::Measured(figures),
-            Outcome::DoesNotFit { what: "a buffer".to_owned(), needed_bytes: u64::MAX, allowed_bytes: 1 },
-            Outcome::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 },
-            Outcome::Skipped { reason: "why".to_owned() },
-            Outcome::Failed { message: "how".to_owned() },
-            Outcome::Wrong(Difference { at: 3, found: 1.5, expected: 2.5 }),
-            Outcome::Cancelled,
-        ];
-        let entries = outcomes.into_iter().map(entry).collect();
-        let report = KernelReport { entries, ..KernelReport::new(Adapter::default()) };
-        let requested_adapter = "any".to_owned();
-        let provenance = Provenance::default();
-        let record = KernelRecord { report, requested_adapter, budget_seconds: 2.0, budget_bytes: 1 << 30, provenance };
-        let text = serde_json::to_string(&record).unwrap();
-        assert_eq!(serde_json::from_str::<KernelRecord>(&text).unwrap(), record);
-    }
-
     #[test]
     fn timing_has_the_median_and_spread_of_windows() {
         let timing = Timing::of([1.0, 2.0, 4.0].map(|seconds| Window::new(2, seconds)).to_vec()).unwrap();

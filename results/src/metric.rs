@@ -181,16 +181,7 @@ fn with_si_prefix(value: f64) -> String {
 }
 
 fn format_significant(value: f64) -> String {
-    let magnitude = value.abs();
-    let decimals = if magnitude >= 1000.0 {
-        0
-    } else if magnitude >= 100.0 {
-        1
-    } else if magnitude >= 10.0 {
-        2
-    } else {
-        3
-    };
+    let decimals = [10.0, 100.0, 1000.0].iter().filter(|limit| value.abs() < **limit).count();
     format!("{value:.decimals$}")
 }
 

@@ -17,7 +17,7 @@ use crate::comparison::{AccuracyGap, Basis, Contender, RowOutcome, accuracies_by
 use crate::environment::{FACTS, FURTHER_FACTS, differences};
 use crate::estimate::{Estimate, Interval};
 use crate::summary::MeasuredWorkload;
-use crate::{Precision, RunRecord, metric};
+use crate::{Precision, RunRecord};
 
 /// Rules for failing a candidate, besides workloads that only the baseline could train.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -58,6 +58,8 @@ impl fmt::Display for Key {
         write!(f, "{} on {}, batches of {}", self.workload, self.contender(), self.batch_size)
     }
 }
+
+type Runs<'a> = [&'a MeasuredWorkload<'a>];
 
 /// Comparison of two sides of runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -107,7 +109,7 @@ pub fn compare(baseline: &[RunRecord], candidate: &[RunRecord], rules: Rules) ->
         lines.push(Line::compare(key, &before, &after, tolerance));
     }
     // Compared runs always share these.
-    let facts = FACTS.iter().filter(|fact| !["backend", "precision"].contains(&fact.id)).chain(FURTHER_FACTS);
+    let facts = FACTS.iter().filter(|(id, _)| !["backend", "precision"].contains(id)).chain(FURTHER_FACTS);
     let differences = differences(facts, &[baseline, candidate].map(|side| side.iter().collect::<Vec<_>>()));
     Regressions { rules, lines, differences, mismatches }
 }
@@ -234,7 +236,7 @@ pub struct Throughput {
 }
 
 impl Side {
-    fn from_runs(runs: &[&MeasuredWorkload<'_>]) -> Option<Self> {
+    fn from_runs(runs: &Runs<'_>) -> Option<Self> {
         let completed = completed(runs);
         let outcomes = runs.iter().map(|run| RowOutcome::of(run.seed(), run.workload));
         Some(Self {
@@ -256,17 +258,12 @@ impl Side {
     }
 }
 
-fn completed<'a, 'b>(runs: &[&'b MeasuredWorkload<'a>]) -> Vec<&'b MeasuredWorkload<'a>> {
+fn completed<'a>(runs: &Runs<'a>) -> Vec<&'a MeasuredWorkload<'a>> {
     runs.iter().filter(|run| run.is_completed()).copied().collect()
 }
 
 impl Line {
-    fn compare(
-        key: Key,
-        baseline: &[&MeasuredWorkload<'_>],
-        candidate: &[&MeasuredWorkload<'_>],
-        tolerance: f64,
-    ) -> Self {
+    fn compare(key: Key, baseline: &Runs<'_>, candidate: &Runs<'_>, tolerance: f64) -> Self {
         let sides = [Side::from_runs(baseline), Side::from_runs(candidate)];
         let (before, after) = (&completed(baseline), &completed(candidate));
         let network = describe_network_difference(before, after);
@@ -307,27 +304,24 @@ fn decide_verdict(
         _ => return Verdict::OnlyInCandidate,
     };
     let could = before.completed > 0 && before.trouble().is_none();
-    match (after.trouble(), before.trouble()) {
+    let reason = match (after.trouble(), before.trouble()) {
         (Some(reason), _) if could => return Verdict::Broken { reason },
-        (Some(reason), Some(_)) => return Verdict::Untold { reason: format!("neither side could train it: {reason}") },
-        (None, Some(reason)) => {
-            return Verdict::Untold { reason: format!("the baseline could not train it: {reason}") };
-        }
-        _ => {}
-    }
-    let untold = |reason: &str| Verdict::Untold { reason: reason.to_owned() };
-    if let Some(reason) = network {
-        return Verdict::Untold { reason };
-    }
-    match throughput.map(|of| of.ratio.interval) {
-        Some(Some(interval)) => Verdict::of_speed(interval, tolerance),
-        Some(None) => untold("a single run with fewer than five windows that count has no interval; train for longer"),
-        None if before.completed == 0 || after.completed == 0 => untold("a side has no completed run"),
-        None => untold("a run was too short for a window that counts; train for longer"),
-    }
+        (Some(reason), Some(_)) => format!("neither side could train it: {reason}"),
+        (None, Some(reason)) => format!("the baseline could not train it: {reason}"),
+        _ => match (network, throughput.map(|of| of.ratio.interval)) {
+            (Some(reason), _) => reason,
+            (None, Some(Some(interval))) => return Verdict::of_speed(interval, tolerance),
+            (None, Some(None)) => {
+                "a single run with fewer than five windows that count has no interval; train for longer".to_owned()
+            }
+            (None, None) if before.completed == 0 || after.completed == 0 => "a side has no completed run".to_owned(),
+            (None, None) => "a run was too short for a window that counts; train for longer".to_owned(),
+        },
+    };
+    Verdict::Untold { reason }
 }
 
-fn compare_throughputs(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWorkload<'_>]) -> Option<Throughput> {
+fn compare_throughputs(baseline: &Runs<'_>, candidate: &Runs<'_>) -> Option<Throughput> {
     let [before, after] = [rates(baseline)?, rates(candidate)?];
     Some(Throughput {
         baseline: speed::geometric_mean(&before)?,
@@ -337,14 +331,11 @@ fn compare_throughputs(baseline: &[&MeasuredWorkload<'_>], candidate: &[&Measure
 }
 
 /// Returns the throughput of every run; `None` if any run lacks one.
-fn rates(runs: &[&MeasuredWorkload<'_>]) -> Option<Vec<Estimate>> {
+fn rates(runs: &Runs<'_>) -> Option<Vec<Estimate>> {
     runs.iter().map(|run| run.summary.throughput()).collect()
 }
 
-fn describe_network_difference(
-    baseline: &[&MeasuredWorkload<'_>],
-    candidate: &[&MeasuredWorkload<'_>],
-) -> Option<String> {
+fn describe_network_difference(baseline: &Runs<'_>, candidate: &Runs<'_>) -> Option<String> {
     let [before, after] = [baseline.first()?, candidate.first()?].map(|run| &run.workload.settings);
     let differs = |what: &str, one: u64, other: u64| {
         (one != other).then(|| format!("the networks differ: {other} {what}, and {one} in the baseline"))
@@ -356,7 +347,7 @@ fn describe_network_difference(
 }
 
 /// Returns the variants that all runs of `own` have and no run of `others` has.
-fn find_exclusive_variants(own: &[&MeasuredWorkload<'_>], others: &[&MeasuredWorkload<'_>]) -> Vec<String> {
+fn find_exclusive_variants(own: &Runs<'_>, others: &Runs<'_>) -> Vec<String> {
     let has = |run: &MeasuredWorkload<'_>, variant: &String| run.workload.settings.variants.contains(variant);
     let Some((first, rest)) = own.split_first() else { return Vec::new() };
     let mut found: Vec<String> = Vec::new();
@@ -404,7 +395,7 @@ pub enum AccuracyVerdict {
 names!(AccuracyVerdict { Alike = "alike", Lower = "lower", Higher = "higher", OtherSteps = "other_steps" });
 
 /// Compares the final accuracies of completed runs; `None` if any run has no accuracy.
-fn compare_accuracies(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWorkload<'_>]) -> Option<Accuracy> {
+fn compare_accuracies(baseline: &Runs<'_>, candidate: &Runs<'_>) -> Option<Accuracy> {
     let all = || baseline.iter().chain(candidate);
     if all().any(|run| run.summary.accuracy.is_none()) {
         return None;
@@ -439,9 +430,9 @@ pub struct Quantity {
 }
 
 pub const QUANTITIES: &[Quantity] = &[
-    quantity("step_seconds_p50", "step", |run| read_metric(run, "step_seconds_p50")),
-    quantity("seconds_to_target", "to target", |run| read_metric(run, "seconds_to_target")),
-    quantity("testing_seconds", "testing", |run| read_metric(run, "testing_seconds")),
+    quantity("step_seconds_p50", "step", |run| run.summary.step_seconds_p50),
+    quantity("seconds_to_target", "to target", |run| run.summary.seconds_to_target),
+    quantity("testing_seconds", "testing", |run| run.summary.testing_seconds),
     quantity("cold_start_seconds", "start", |run| run.workload.cold_start.seconds()),
     quantity("device_memory_bytes", "device memory", |run| {
         Some(run.workload.settings.device_memory_bytes as f64).filter(|bytes| *bytes > 0.0)
@@ -453,10 +444,6 @@ pub const QUANTITIES: &[Quantity] = &[
 
 const fn quantity(id: &'static str, title: &'static str, value: fn(&MeasuredWorkload<'_>) -> Option<f64>) -> Quantity {
     Quantity { id, title, value }
-}
-
-fn read_metric(run: &MeasuredWorkload<'_>, id: &str) -> Option<f64> {
-    metric(id).and_then(|metric| (metric.value)(&run.summary))
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -477,9 +464,9 @@ impl Change {
     }
 }
 
-fn compare_quantities(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWorkload<'_>]) -> Vec<Change> {
+fn compare_quantities(baseline: &Runs<'_>, candidate: &Runs<'_>) -> Vec<Change> {
     let change = |quantity: &Quantity| {
-        let of = |runs: &[&MeasuredWorkload<'_>]| -> Option<Vec<Estimate>> {
+        let of = |runs: &Runs<'_>| -> Option<Vec<Estimate>> {
             let bare = |run: &&MeasuredWorkload<'_>| Some(Estimate { value: (quantity.value)(run)?, interval: None });
             runs.iter().map(bare).collect()
         };

@@ -142,44 +142,29 @@ fn integrate_power(watts: &[(f64, f64)]) -> Vec<(f64, f64)> {
 mod tests {
     use super::*;
 
-    fn curve(source: EnergySource, sample: fn(f64) -> ResourceSample) -> Option<EnergyCurve> {
-        let samples = (0..MIN_ENERGY_SAMPLES).map(|place| sample(place as f64 / 2.0)).collect();
+    /// Returns the curve of samples, half a second apart, that all have this reading.
+    fn curve_of(samples: usize, source: EnergySource, reading: fn(f64) -> Option<f64>) -> Option<EnergyCurve> {
+        let sample = |place: usize| {
+            let seconds = place as f64 / 2.0;
+            let (gpu_energy_joules, gpu_power_watts) = (reading(seconds), reading(seconds));
+            ResourceSample { seconds, gpu_energy_joules, gpu_power_watts, ..ResourceSample::default() }
+        };
+        let samples = (0..samples).map(sample).collect();
         EnergyCurve::from_resources(&Resources { energy_source: Some(source), samples, ..Resources::default() })
     }
 
     #[test]
     fn energy_is_interpolated_and_power_integrated() {
-        let counter = curve(EnergySource::GpuCounter, |seconds| ResourceSample {
-            seconds,
-            gpu_energy_joules: Some(100.0 * seconds),
-            ..ResourceSample::default()
-        })
-        .unwrap();
+        let counter = curve_of(8, EnergySource::GpuCounter, |seconds| Some(100.0 * seconds)).unwrap();
         assert_eq!((counter.at(1.25), counter.at(-1.0), counter.at(99.0)), (125.0, 0.0, 350.0));
-        let power = curve(EnergySource::GpuPower, |seconds| ResourceSample {
-            seconds,
-            gpu_power_watts: Some(100.0 + 10.0 * seconds),
-            ..ResourceSample::default()
-        })
-        .unwrap();
+        let power = curve_of(8, EnergySource::GpuPower, |seconds| Some(100.0 + 10.0 * seconds)).unwrap();
         // The integral of 100 + 10 t from 0 to 3.
         assert_eq!(power.at(3.0), 345.0);
     }
 
     #[test]
     fn missing_readings_or_few_samples_give_no_energy() {
-        let silent = curve(EnergySource::GpuCounter, |seconds| ResourceSample {
-            seconds,
-            gpu_energy_joules: (seconds < 2.0).then_some(seconds),
-            ..ResourceSample::default()
-        });
-        assert!(silent.is_none());
-        let sample = ResourceSample { processor_energy_joules: Some(1.0), ..ResourceSample::default() };
-        let few = Resources {
-            energy_source: Some(EnergySource::ProcessorCounter),
-            samples: vec![sample; 3],
-            ..Resources::default()
-        };
-        assert!(EnergyCurve::from_resources(&few).is_none());
+        assert!(curve_of(8, EnergySource::GpuCounter, |seconds| (seconds < 2.0).then_some(seconds)).is_none());
+        assert!(curve_of(3, EnergySource::GpuCounter, Some).is_none());
     }
 }

@@ -127,6 +127,7 @@ mod tests {
         assert_eq!(text, "00112233445566778899aabbccddeeff");
         assert_eq!(Beacon::try_from(text.clone()), Ok(beacon));
         assert_eq!(beacon.words()[0], 0x3322_1100);
+        assert_eq!(serde_json::to_value(beacon).unwrap(), text);
         for wrong in [&text[..30], &format!("{text}0"), &text.to_uppercase(), "", "0011223344556677-899aabbccddeeff"] {
             assert!(Beacon::try_from(wrong.to_owned()).is_err(), "{wrong}");
         }
@@ -134,6 +135,7 @@ mod tests {
 
     #[test]
     fn weights_are_verified_with_the_hash_of_the_memory() {
+        assert_eq!(weights_bytes(&[vec![1.0, -2.0], vec![0.5]]), [0, 0, 128, 63, 0, 0, 0, 192, 0, 0, 0, 63]);
         let state = StateBytes { weights: vec![1, 2, 3, 4], memory: vec![5, 6] };
         let body = state.body(true);
         assert_eq!(StateBytes::joined_sha256(&body[..4], &body[4..]), state.sha256());

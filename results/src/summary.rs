@@ -1,7 +1,5 @@
 //! Metrics of one workload, computed from its raw samples alone.
 
-use std::fmt;
-
 use crate::Warning;
 use crate::record::{CurvePoint, Outcome, PeakSample, RunRecord, Summary, Window, WorkloadRecord};
 use crate::resources::energy_of_timed_training;
@@ -60,11 +58,8 @@ impl<'a> MeasuredWorkload<'a> {
         let settings = &self.workload.settings;
         let summary = &self.summary;
         // The last batch of an epoch may be short.
-        let mean = if summary.steps > 0 {
-            summary.samples as f64 / summary.steps as f64
-        } else {
-            f64::from(settings.batch_size)
-        };
+        let exact = (summary.steps > 0).then(|| summary.samples as f64 / summary.steps as f64);
+        let mean = exact.unwrap_or_else(|| f64::from(settings.batch_size));
         let epochs = steps as f64 * mean / f64::from(settings.training_samples.max(1));
         // The mean over all steps is approximate, but finished epochs are whole numbers.
         let finished = self.workload.epochs.iter().filter(|epoch| steps > 0 && epoch.epoch > 0);
@@ -120,6 +115,9 @@ pub fn summarise(record: &WorkloadRecord) -> Summary {
     let interval = median_interval(&rates, 0.95).filter(|_| several);
     let samples_per_second = median(&rates);
     let last = record.evaluations.last();
+    let samples: u64 = record.windows.iter().map(|w| w.samples).sum();
+    let joules = energy_of_timed_training(record).filter(|_| samples > 0);
+    let joules_per_sample = joules.map(|joules| joules / samples as f64);
     let mut summary = Summary {
         samples_per_second,
         samples_per_second_low: interval.map(|i| i.0),
@@ -139,20 +137,14 @@ pub fn summarise(record: &WorkloadRecord) -> Summary {
             .zip(quantile(&rates, 1.0))
             .filter(|_| several)
             .map(|(worst, best)| worst / best),
-        joules_per_sample: None,
-        joules_per_epoch: None,
-        samples_per_joule: None,
+        joules_per_sample,
+        joules_per_epoch: joules_per_sample.map(|joules| joules * f64::from(record.settings.training_samples)),
+        samples_per_joule: joules_per_sample.map(f64::recip),
         stable: false,
         measured_windows: u32::try_from(counted.len()).unwrap_or(u32::MAX),
         steps: record.windows.iter().map(|w| u64::from(w.steps)).sum(),
-        samples: record.windows.iter().map(|w| w.samples).sum(),
+        samples,
     };
-    if let Some(joules) = energy_of_timed_training(record).filter(|_| summary.samples > 0) {
-        let per_sample = joules / summary.samples as f64;
-        summary.joules_per_sample = Some(per_sample);
-        summary.joules_per_epoch = Some(per_sample * f64::from(record.settings.training_samples));
-        summary.samples_per_joule = Some(1.0 / per_sample);
-    }
     summary.stable =
         rates.len() >= MINIMUM_WINDOWS && summary.relative_half_width().is_some_and(|h| h <= STABLE_HALF_WIDTH);
     summary
@@ -188,35 +180,28 @@ pub fn thin_curve(points: &[CurvePoint], max_points: usize) -> Vec<CurvePoint> {
 }
 
 /// Reason not to rank a completed workload of a standard run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Obstacle {
     /// Too few windows, or windows that do not agree.
+    #[error("not steady enough")]
     NotSteady,
+    #[error("no better than chance")]
     NotLearned,
+    #[error("the tab was hidden")]
     TabHidden,
+    #[error("the clock is too coarse")]
     CoarseTimer,
+    #[error("trained on generated data")]
     GeneratedData,
     /// The browser hides the adapter, and a software adapter could reach its speed.
+    #[error("the adapter may be a program")]
     PerhapsSoftware,
-    /// Several devices trained together; rankings compare single devices.
+    /// Rankings compare single devices.
+    #[error("several devices trained it together")]
     SeveralDevices,
-    /// Batches were streamed from the host; rankings require the data set on the device.
+    /// Rankings require the data set on the device.
+    #[error("batches were streamed from the host")]
     StreamedInput,
-}
-
-impl fmt::Display for Obstacle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotSteady => "not steady enough",
-            Self::NotLearned => "no better than chance",
-            Self::TabHidden => "the tab was hidden",
-            Self::CoarseTimer => "the clock is too coarse",
-            Self::GeneratedData => "trained on generated data",
-            Self::SeveralDevices => "several devices trained it together",
-            Self::StreamedInput => "batches were streamed from the host",
-            Self::PerhapsSoftware => "the adapter may be a program",
-        })
-    }
 }
 
 /// Returns the first obstacle to ranking a workload of a run.

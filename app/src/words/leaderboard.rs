@@ -88,9 +88,9 @@ mod tests {
     #[test]
     fn every_compared_fact_has_a_name() {
         let known = |id: &str| messages::ALL.iter().any(|(name, _)| *name == format!("fact_{id}"));
-        for of in results::environment::FACTS {
-            assert!(known(of.id), "give {} words: app/locales/*/fact.ftl", of.id);
-            assert!(fact(of.id).starts_with(&of.id.replace('_', " ")), "{}", of.id);
+        for (id, _) in results::environment::FACTS {
+            assert!(known(id), "give {id} words: app/locales/*/fact.ftl");
+            assert!(fact(id).starts_with(&id.replace('_', " ")), "{id}");
         }
         speak(Language::German);
         assert_eq!((fact("driver").as_str(), fact("new_thing").as_str()), ("Treiber", "new thing"));

@@ -67,7 +67,7 @@ fn every_text_is_used() {
     let workloads = engine::WORKLOADS.iter().map(|make| format!("network_{}", make().name.replace('-', "_")));
     let metrics = results::METRICS.iter().flat_map(|of| with_more("metric", of.id, "_description"));
     // The last two are facts of devices.
-    let facts = results::environment::FACTS.iter().map(|of| of.id).chain(["source", "inferred"]);
+    let facts = results::environment::FACTS.iter().map(|(id, _)| *id).chain(["source", "inferred"]);
     let facts = facts.map(|id| format!("fact_{id}"));
     let backends = PageBackend::ALL.map(|of| with_more("backend", &of.name().replace('-', "_"), "_description"));
     let tiers = [Tier::Proven, Tier::Checked, Tier::Unverified, Tier::Flagged, Tier::Hidden];

@@ -153,28 +153,18 @@ fn without_folder(file: &str) -> String {
 
 /// Compact data file as listed in `reference/data-sets.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct DataFile {
     pub set: String,
     pub split: String,
     pub file: String,
-    pub samples: u32,
-    pub height: u32,
-    pub width: u32,
-    pub channels: u32,
-    pub classes: u32,
+    #[serde(flatten)]
+    pub shape: SplitDefinition,
     pub bytes: u64,
     pub sha256: String,
 }
 
-impl DataFile {
-    pub fn features(&self) -> u32 {
-        self.height * self.width * self.channels
-    }
-}
-
 /// Number and shape of the samples of a split.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SplitDefinition {
     pub samples: u32,
     pub height: u32,
@@ -225,17 +215,10 @@ impl DataSetDefinition {
     }
 
     fn of_files(train: &DataFile, test: &DataFile) -> Self {
-        let split = |file: &DataFile| SplitDefinition {
-            samples: file.samples,
-            height: file.height,
-            width: file.width,
-            channels: file.channels,
-            classes: file.classes,
-        };
         Self {
             name: train.set.clone(),
-            train: split(train),
-            test: split(test),
+            train: train.shape,
+            test: test.shape,
             origin: Origin::Files { train: Box::new(train.clone()), test: Box::new(test.clone()) },
         }
     }
@@ -291,11 +274,15 @@ fn read_compact_file(expected: &DataFile, bytes: Vec<u8>) -> Result<Split, DataE
     if bytes.len() as u64 != expected.bytes {
         return Err(DataError::WrongSize { file: file(), expected: expected.bytes, found: bytes.len() as u64 });
     }
-    let found: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let found = sha256(&bytes);
     if found != expected.sha256 {
         return Err(DataError::Altered { file: file(), expected: expected.sha256.clone(), found });
     }
     parse_compact_file(expected, bytes).map_err(|reason| DataError::NotADataFile { file: file(), reason })
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Parses a file whose header must match the definition.
@@ -306,18 +293,19 @@ fn parse_compact_file(expected: &DataFile, mut bytes: Vec<u8>) -> Result<Split, 
     }
     let word = |i: usize| u32::from_le_bytes([header[4 * i], header[4 * i + 1], header[4 * i + 2], header[4 * i + 3]]);
     let found = [word(1), word(2), word(3), word(4), word(5), word(6)];
-    let wanted = [1, expected.samples, expected.height, expected.width, expected.channels, expected.classes];
+    let shape = expected.shape;
+    let wanted = [1, shape.samples, shape.height, shape.width, shape.channels, shape.classes];
     if found != wanted {
         return Err(format!("its header has {found:?} where {wanted:?} is expected"));
     }
-    let samples = expected.samples as usize;
-    let pixels = samples * expected.features() as usize;
+    let samples = shape.samples as usize;
+    let pixels = samples * shape.features() as usize;
     if body.len() != pixels + samples {
         return Err(format!("it has {} bytes after the header, not {}", body.len(), pixels + samples));
     }
     let labels: Vec<u16> = body[pixels..].iter().copied().map(u16::from).collect();
-    if let Some(label) = labels.iter().find(|&&label| u32::from(label) >= expected.classes) {
-        return Err(format!("it has the label {label}, but there are {} classes", expected.classes));
+    if let Some(label) = labels.iter().find(|&&label| u32::from(label) >= shape.classes) {
+        return Err(format!("it has the label {label}, but there are {} classes", shape.classes));
     }
     bytes.truncate(HEADER_BYTES + pixels);
     bytes.drain(..HEADER_BYTES);
@@ -399,18 +387,13 @@ mod tests {
             bytes.extend(word.to_le_bytes());
         }
         bytes.extend([1, 2, 3, 4, 7, 9]);
-        let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let definition = DataFile {
             set: "small".to_owned(),
             split: "train".to_owned(),
             file: "small-train.bin".to_owned(),
-            samples: 2,
-            height: 1,
-            width: 2,
-            channels: 1,
-            classes: 10,
+            shape: SplitDefinition { samples: 2, height: 1, width: 2, channels: 1, classes: 10 },
             bytes: bytes.len() as u64,
-            sha256,
+            sha256: sha256(&bytes),
         };
         (definition, bytes)
     }
@@ -436,7 +419,7 @@ mod tests {
         let error = refused(&definition, &change(33));
         assert!(matches!(&error, DataError::Altered { file, .. } if file == "small-train.bin"), "{error}");
         let other_version = change(4);
-        definition.sha256 = Sha256::digest(&other_version).iter().map(|byte| format!("{byte:02x}")).collect();
+        definition.sha256 = sha256(&other_version);
         let error = refused(&definition, &other_version);
         assert!(matches!(&error, DataError::NotADataFile { reason, .. } if reason.contains("header")), "{error}");
     }

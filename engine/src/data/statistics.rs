@@ -15,7 +15,8 @@ pub struct Moments {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Statistics {
     mean_image: OnceLock<Vec<f32>>,
-    sums: OnceLock<Sums>,
+    /// Sum of the bytes, and of their squares.
+    sums: OnceLock<[u64; 2]>,
     chrominance: OnceLock<[Moments; 2]>,
 }
 
@@ -26,35 +27,17 @@ impl DataSet {
 
     /// Returns the moments of all training values. `values_per_sample` includes a border of zeros, if any.
     pub fn moments(&self, values_per_sample: u32) -> Moments {
-        let sums = self.statistics.sums.get_or_init(|| Sums::of(self.train.images.iter().copied()));
-        sums.moments(u64::from(self.train.samples()) * u64::from(values_per_sample))
+        let bytes = || self.train.images.iter().map(|&byte| u64::from(byte));
+        let sums = || [bytes().sum(), bytes().map(|byte| byte * byte).sum()];
+        let [sum, squares] = self.statistics.sums.get_or_init(sums).map(|sum| sum as f64);
+        let count = (u64::from(self.train.samples()) * u64::from(values_per_sample)) as f64;
+        let mean = sum / count;
+        Moments { mean, standard_deviation: (squares / count - mean * mean).max(0.0).sqrt() }
     }
 
     /// Returns the moments of U and V of the training images, with RGB converted to YUV as in `local_contrast`.
     pub fn chrominance_moments(&self) -> [Moments; 2] {
         *self.statistics.chrominance.get_or_init(|| chrominance_moments(&self.train))
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Sums {
-    values: u64,
-    squares: u64,
-}
-
-impl Sums {
-    fn of(bytes: impl Iterator<Item = u8>) -> Self {
-        bytes.map(u64::from).fold(Self::default(), |sums, byte| Self {
-            values: sums.values + byte,
-            squares: sums.squares + byte * byte,
-        })
-    }
-
-    /// Returns the moments of `count` values. Values missing from the sums count as zeros.
-    fn moments(self, count: u64) -> Moments {
-        let mean = self.values as f64 / count as f64;
-        let variance = self.squares as f64 / count as f64 - mean * mean;
-        Moments { mean, standard_deviation: variance.max(0.0).sqrt() }
     }
 }
 

@@ -211,24 +211,6 @@ pub enum Initializer {
     WhitenedPatches { epsilon: f64 },
 }
 
-impl Initializer {
-    /// Returns a uniform initializer with the deviation of a normal one, or else Glorot's.
-    pub(crate) fn uniform_or_glorot(self) -> Self {
-        match self {
-            Self::Normal { deviation } => Self::Uniform { limit: deviation * 3.0_f64.sqrt() },
-            _ => Self::GlorotUniform,
-        }
-    }
-
-    /// Returns true if the scale does not depend on the shape.
-    pub(crate) fn has_fixed_scale(self) -> bool {
-        matches!(
-            self,
-            Self::Uniform { .. } | Self::Normal { .. } | Self::TruncatedNormal { .. } | Self::Constant { .. }
-        )
-    }
-}
-
 /// Factors of a tensor's learning rate and weight decay.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

@@ -46,12 +46,42 @@ pub enum Source {
 }
 
 impl Model {
+    /// Creates a network without layers.
+    pub fn new(name: &'static str, input: Shape) -> Self {
+        Self { name, input, nodes: Vec::new() }
+    }
+
     pub fn sequence(name: &'static str, input: Shape, layers: Vec<Layer>) -> Self {
-        let mut builder = ModelBuilder::new(name, input);
+        let mut model = Self::new(name, input);
         for layer in layers {
-            builder.then(layer);
+            model.then(layer);
         }
-        builder.finish()
+        model
+    }
+
+    /// Returns the output of the last node, or the data if there is none.
+    pub fn last(&self) -> Source {
+        self.nodes.len().checked_sub(1).map_or(Source::Data, Source::Node)
+    }
+
+    pub fn then(&mut self, layer: Layer) -> Source {
+        self.after(self.last(), layer)
+    }
+
+    pub fn after(&mut self, source: Source, layer: Layer) -> Source {
+        self.reads(vec![source], layer)
+    }
+
+    pub fn reads(&mut self, inputs: Vec<Source>, layer: Layer) -> Source {
+        self.nodes.push(Node { layer, inputs, shares: None });
+        self.last()
+    }
+
+    /// Adds a layer that reads `source` and shares the tensor of `owner`. Panics if `owner` is the data.
+    pub fn sharing(&mut self, owner: Source, source: Source, layer: Layer) -> Source {
+        let Source::Node(owner) = owner else { panic!("the data has no tensor") };
+        self.nodes.push(Node { layer, inputs: vec![source], shares: Some(owner) });
+        self.last()
     }
 
     /// Returns the network with Glorot weights, as in the golden traces. Normal word and position embeddings become
@@ -68,27 +98,34 @@ impl Model {
                 }
                 Layer::Embedding { initializer, .. }
                 | Layer::PositionEmbedding { initializer }
-                | Layer::WordScores { initializer, .. } => *initializer = initializer.uniform_or_glorot(),
+                | Layer::WordScores { initializer, .. } => {
+                    *initializer = match *initializer {
+                        Initializer::Normal { deviation } => Initializer::Uniform { limit: deviation * 3.0_f64.sqrt() },
+                        _ => Initializer::GlorotUniform,
+                    };
+                }
                 _ => {}
             }
         }
         self
     }
 
-    /// Returns the network with Glorot weights where the scale is fixed, and distinct word vectors if it compares them.
+    /// Returns the network with Glorot weights where the scale does not depend on the shape, and distinct word vectors
+    /// if it compares them.
     #[must_use]
     pub(crate) fn with_lively_weights(mut self) -> Self {
+        use Initializer::{Constant, Normal, TruncatedNormal, Uniform};
         // Nearly equal word vectors would make the softmax uniform.
         const MIN_WORD_LIMIT: f64 = 0.5;
         let compares_words = self.nodes.iter().any(|node| node.layer == Layer::PixelProducts);
         for node in &mut self.nodes {
-            if let Layer::Embedding { initializer: Initializer::Uniform { limit }, .. } = &mut node.layer
+            if let Layer::Embedding { initializer: Uniform { limit }, .. } = &mut node.layer
                 && compares_words
             {
                 *limit = limit.max(MIN_WORD_LIMIT);
             }
             if let Layer::Conv2d { weights, .. } | Layer::Dense { weights, .. } = &mut node.layer
-                && weights.kernel.has_fixed_scale()
+                && matches!(weights.kernel, Uniform { .. } | Normal { .. } | TruncatedNormal { .. } | Constant { .. })
             {
                 weights.kernel = Initializer::GlorotUniform;
             }
@@ -160,48 +197,6 @@ impl Model {
             forward_flops: 2 * forward,
             backward_flops: 2 * (2 * forward - unneeded),
         })
-    }
-}
-
-#[derive(Clone, Debug)]
-pub struct ModelBuilder {
-    model: Model,
-    last: Source,
-}
-
-impl ModelBuilder {
-    pub fn new(name: &'static str, input: Shape) -> Self {
-        Self { model: Model { name, input, nodes: Vec::new() }, last: Source::Data }
-    }
-
-    pub fn last(&self) -> Source {
-        self.last
-    }
-
-    pub fn then(&mut self, layer: Layer) -> Source {
-        self.after(self.last, layer)
-    }
-
-    pub fn after(&mut self, source: Source, layer: Layer) -> Source {
-        self.reads(vec![source], layer)
-    }
-
-    pub fn reads(&mut self, inputs: Vec<Source>, layer: Layer) -> Source {
-        self.model.nodes.push(Node { layer, inputs, shares: None });
-        self.last = Source::Node(self.model.nodes.len() - 1);
-        self.last
-    }
-
-    /// Adds a layer that reads `source` and shares the tensor of `owner`. Panics if `owner` is the data.
-    pub fn sharing(&mut self, owner: Source, source: Source, layer: Layer) -> Source {
-        let Source::Node(owner) = owner else { panic!("the data has no tensor") };
-        self.model.nodes.push(Node { layer, inputs: vec![source], shares: Some(owner) });
-        self.last = Source::Node(self.model.nodes.len() - 1);
-        self.last
-    }
-
-    pub fn finish(self) -> Model {
-        self.model
     }
 }
 

@@ -70,22 +70,28 @@ impl Model {
     }
 
     fn output_shape(&self, index: usize, layer: &Layer, inputs: &[Shape]) -> Result<Shape, ModelError> {
-        let impossible = |reason: String| ModelError::Impossible { model: self.name, layer: index, reason };
+        let check = |is_possible: bool, reason: &dyn Fn() -> String| match is_possible {
+            true => Ok(()),
+            false => Err(ModelError::Impossible { model: self.name, layer: index, reason: reason() }),
+        };
         let two = matches!(layer, Layer::Add { .. } | Layer::PixelProducts | Layer::Concatenate);
         let wanted = if two { 2 } else { 1 };
-        if inputs.len() != wanted {
-            return Err(impossible(format!("it reads {} layers instead of {wanted}", inputs.len())));
-        }
+        check(inputs.len() == wanted, &|| format!("it reads {} layers instead of {wanted}", inputs.len()))?;
         let input = inputs[0];
-        let windows = |window: [u32; 2], stride: u32, around: u32, rounding: Rounding| {
+        let windows = |window: [u32; 2],
+                       stride: u32,
+                       around: u32,
+                       rounding: Rounding|
+         -> Result<(u32, u32), ModelError> {
             let Shape { height, width, .. } = input;
             let [rows, columns] = window;
-            if window.contains(&0) || stride == 0 || rows > height + around || columns > width + around {
-                return Err(impossible(format!(
+            let fits = !window.contains(&0) && stride != 0 && rows <= height + around && columns <= width + around;
+            check(fits, &|| {
+                format!(
                     "a window of {rows} × {columns} does not fit into the layer's input of {height} × {width}; use a \
                      smaller one, or padding"
-                )));
-            }
+                )
+            })?;
             let extent = |extent: u32, side: u32| match rounding {
                 Rounding::Floor => (extent + around - side) / stride + 1,
                 Rounding::Ceil => (extent + around - side).div_ceil(stride) + 1,
@@ -95,9 +101,8 @@ impl Model {
         Ok(match *layer {
             Layer::Conv2d { filters, size, stride, padding, weights, .. } => {
                 let [rows, columns] = size.sides();
-                if rows != columns && matches!(weights.kernel, Initializer::WhitenedPatches { .. }) {
-                    return Err(impossible(format!("whitened patches are squares, not {rows} × {columns}")));
-                }
+                let is_possible = rows == columns || !matches!(weights.kernel, Initializer::WhitenedPatches { .. });
+                check(is_possible, &|| format!("whitened patches are squares, not {rows} × {columns}"))?;
                 let (height, width) = match padding {
                     Padding::Valid => windows(size.sides(), stride, 0, Rounding::Floor)?,
                     Padding::Zeros(zeros) => windows(size.sides(), stride, 2 * zeros, Rounding::Floor)?,
@@ -113,63 +118,52 @@ impl Model {
             Layer::Lstm { units, .. } => Shape::new(1, input.height, units),
             Layer::Gru { units, activation, .. } | Layer::SimpleRnn { units, activation, .. } => {
                 // Only the output is kept, so the slope must follow from it.
-                if !matches!(activation, Activation::Tanh | Activation::Relu) {
-                    return Err(impossible("the activation of a recurrent layer must be `tanh` or `relu`".to_owned()));
-                }
+                let is_possible = matches!(activation, Activation::Tanh | Activation::Relu);
+                check(is_possible, &|| "the activation of a recurrent layer must be `tanh` or `relu`".to_owned())?;
                 Shape::new(1, input.height, units)
             }
             Layer::Embedding { units, first, count, .. } => {
-                if first + count > input.features() {
-                    let read = first + count;
-                    return Err(impossible(format!("it reads {read} words, and a sample has {}", input.features())));
-                }
+                let (read, given) = (first + count, input.features());
+                check(read <= given, &|| format!("it reads {read} words, and a sample has {given}"))?;
                 Shape::new(1, count, units)
             }
             Layer::Add { .. } => {
                 let second = inputs[1];
-                if second != input && second != Shape::vector(input.channels) {
-                    return Err(impossible(format!("{second} cannot be added to {input}")));
-                }
+                let is_possible = second == input || second == Shape::vector(input.channels);
+                check(is_possible, &|| format!("{second} cannot be added to {input}"))?;
                 input
             }
             Layer::Attention { heads } => {
-                if heads == 0 || !input.channels.is_multiple_of(12 * heads) {
-                    let channels = input.channels;
-                    return Err(impossible(format!("{channels} channels are not three times {heads} heads of fours")));
-                }
-                Shape { channels: input.channels / 3, ..input }
+                let channels = input.channels;
+                let is_possible = heads != 0 && channels.is_multiple_of(12 * heads);
+                check(is_possible, &|| format!("{channels} channels are not three times {heads} heads of fours"))?;
+                Shape { channels: channels / 3, ..input }
             }
             Layer::SentenceSum { words } => {
-                if words == 0 || !input.pixels().is_multiple_of(words) {
-                    return Err(impossible(format!("{} words are not whole sentences of {words}", input.pixels())));
-                }
-                Shape::new(1, input.pixels() / words, input.channels)
+                let pixels = input.pixels();
+                let is_possible = words != 0 && pixels.is_multiple_of(words);
+                check(is_possible, &|| format!("{pixels} words are not whole sentences of {words}"))?;
+                Shape::new(1, pixels / words, input.channels)
             }
             Layer::WordScores { vocabulary, .. } => {
-                if input.pixels() != 1 {
-                    return Err(impossible(format!(
-                        "it compares words with a single vector, not with {}",
-                        input.pixels()
-                    )));
-                }
+                let pixels = input.pixels();
+                check(pixels == 1, &|| format!("it compares words with a single vector, not with {pixels}"))?;
                 Shape::vector(vocabulary)
             }
             Layer::PixelProducts => {
-                if inputs[1].channels != input.channels {
-                    let second = inputs[1];
-                    let text = format!("{input} and {second} cannot be multiplied: they differ in channels");
-                    return Err(impossible(text));
-                }
-                Shape::new(1, input.pixels(), inputs[1].pixels())
+                let second = inputs[1];
+                check(second.channels == input.channels, &|| {
+                    format!("{input} and {second} cannot be multiplied: they differ in channels")
+                })?;
+                Shape::new(1, input.pixels(), second.pixels())
             }
             Layer::Transpose => Shape::new(1, input.channels, input.pixels()),
             Layer::Concatenate => {
-                if inputs[1].pixels() != input.pixels() {
-                    let second = inputs[1];
-                    let text = format!("{second} cannot be concatenated to {input}: they differ in pixels");
-                    return Err(impossible(text));
-                }
-                Shape { channels: input.channels + inputs[1].channels, ..input }
+                let second = inputs[1];
+                check(second.pixels() == input.pixels(), &|| {
+                    format!("{second} cannot be concatenated to {input}: they differ in pixels")
+                })?;
+                Shape { channels: input.channels + second.channels, ..input }
             }
             Layer::Dropout { .. }
             | Layer::Softmax { .. }

@@ -120,6 +120,7 @@ impl Initial {
     }
 }
 
+#[derive(Default)]
 struct Tensors {
     list: Vec<TensorSpec>,
     counts: BTreeMap<&'static str, u32>,
@@ -141,11 +142,8 @@ impl Tensors {
 
     fn weights(&mut self, name: &str, shape: Vec<u32>, weights: &Weights, fan_in: u32, fan_out: u32) {
         let columns = shape.last().copied().unwrap_or(0);
-        let kind = if matches!(weights.kernel, Initializer::WhitenedPatches { .. }) {
-            TensorKind::Fixed
-        } else {
-            TensorKind::Trained
-        };
+        let is_fixed = matches!(weights.kernel, Initializer::WhitenedPatches { .. });
+        let kind = if is_fixed { TensorKind::Fixed } else { TensorKind::Trained };
         let initial = Initial::new(weights.kernel, fan_in, fan_out);
         self.push(format!("{name}/kernel"), shape, initial, kind, weights.kernel_multipliers);
         if let Some(bias) = weights.bias {
@@ -174,16 +172,13 @@ impl Tensors {
                 }
             }
             Layer::Embedding { vocabulary, units, initializer, .. } => {
-                let name = self.name("embedding");
-                self.trained(format!("{name}/kernel"), vec![*vocabulary, *units], *initializer);
+                self.trained("embedding", vec![*vocabulary, *units], *initializer);
             }
             Layer::WordScores { vocabulary, initializer } => {
-                let name = self.name("word_scores");
-                self.trained(format!("{name}/kernel"), vec![*vocabulary, input.channels], *initializer);
+                self.trained("word_scores", vec![*vocabulary, input.channels], *initializer);
             }
             Layer::PositionEmbedding { initializer } => {
-                let name = self.name("position");
-                self.trained(format!("{name}/kernel"), vec![input.pixels(), input.channels], *initializer);
+                self.trained("position", vec![input.pixels(), input.channels], *initializer);
             }
             Layer::BatchNorm { trained_scale, bias, .. } => {
                 let name = self.name("batch_norm");
@@ -231,9 +226,10 @@ impl Tensors {
     }
 
     /// Adds a trained matrix with its sides as fans.
-    fn trained(&mut self, name: String, shape: Vec<u32>, initializer: Initializer) {
+    fn trained(&mut self, layer: &'static str, shape: Vec<u32>, initializer: Initializer) {
+        let name = self.name(layer);
         let initial = Initial::new(initializer, shape[0], shape[1]);
-        self.push(name, shape, initial, TensorKind::Trained, Multipliers::default());
+        self.push(format!("{name}/kernel"), shape, initial, TensorKind::Trained, Multipliers::default());
     }
 
     fn norm(&mut self, name: &str, channels: u32, scale: TensorKind, bias: Multipliers) {
@@ -247,7 +243,7 @@ impl Tensors {
 impl Model {
     pub fn tensors(&self) -> Result<Vec<TensorSpec>, ModelError> {
         let shapes = self.shapes()?;
-        let mut tensors = Tensors { list: Vec::new(), counts: BTreeMap::new(), layer: 0 };
+        let mut tensors = Tensors::default();
         for (layer, node) in self.nodes.iter().enumerate() {
             tensors.layer = layer;
             let input = self.shape_of(node.inputs[0], &shapes);
@@ -261,13 +257,12 @@ impl Model {
 
     /// Checks that both layers have a single tensor of the same shape.
     fn check_shared(&self, layer: usize, input: Shape, owner: usize, list: &[TensorSpec]) -> Result<(), ModelError> {
-        let mut own = Tensors { list: Vec::new(), counts: BTreeMap::new(), layer };
+        let mut own = Tensors { layer, ..Tensors::default() };
         own.of_layer(&self.nodes[layer].layer, input);
-        let shapes = |list: &mut dyn Iterator<Item = &TensorSpec>| -> Vec<Vec<u32>> {
-            list.map(|tensor| tensor.shape.clone()).collect()
+        let shapes = |list: &[TensorSpec], layer: usize| -> Vec<Vec<u32>> {
+            list.iter().filter(|tensor| tensor.layer == layer).map(|tensor| tensor.shape.clone()).collect()
         };
-        let theirs = shapes(&mut list.iter().filter(|tensor| tensor.layer == owner));
-        let ours = shapes(&mut own.list.iter());
+        let (theirs, ours) = (shapes(list, owner), shapes(&own.list, layer));
         if ours.len() == 1 && ours == theirs {
             return Ok(());
         }

@@ -52,16 +52,8 @@ pub(crate) fn has_everything(adapter: &Adapter) -> bool {
 }
 
 pub(crate) fn adapter(name: &str, kind: DeviceKind, api: &str) -> Adapter {
-    Adapter {
-        name: name.to_owned(),
-        vendor: String::new(),
-        architecture: String::new(),
-        kind,
-        api: api.to_owned(),
-        driver: "1".to_owned(),
-        software: kind == DeviceKind::Cpu,
-        compatibility: false,
-    }
+    let (name, api, driver) = (name.to_owned(), api.to_owned(), "1".to_owned());
+    Adapter { name, kind, api, driver, software: kind == DeviceKind::Cpu, ..Adapter::default() }
 }
 
 /// Returns a data set with these numbers of samples. `byte` gives their bytes by place, and labels count up to 9.

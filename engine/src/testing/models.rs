@@ -1,8 +1,7 @@
 //! Small models that together cover every kind of layer, for comparisons of backends and gradients.
 
 use crate::model::{
-    Activation, Initializer, KernelSize, Layer, Model, ModelBuilder, Multipliers, Padding, PoolKind, Rounding, Shape,
-    Weights,
+    Activation, Initializer, KernelSize, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Shape, Weights,
 };
 
 /// Intentionally odd shape, center-cropped from CIFAR-10 images.
@@ -130,17 +129,17 @@ pub(crate) fn small_models() -> Vec<Model> {
 }
 
 fn residual() -> Model {
-    let mut residual = ModelBuilder::new("residual", IMAGE);
+    let mut residual = Model::new("residual", IMAGE);
     let x = residual.then(conv(4, 3, 1, Padding::Same, Activation::Relu));
     residual.then(conv(4, 3, 1, Padding::Same, Activation::Tanh));
     let change = residual.then(conv(4, 3, 1, Padding::Same, Activation::Identity));
     residual.reads(vec![change, x], Layer::Add { activation: Activation::Relu });
     residual.then(logits());
-    residual.finish()
+    residual
 }
 
 fn attention() -> Model {
-    let mut attention = ModelBuilder::new("attention", IMAGE);
+    let mut attention = Model::new("attention", IMAGE);
     attention.then(conv(8, 3, 2, Padding::Same, Activation::Identity));
     let x = attention.then(Layer::PositionEmbedding { initializer: Initializer::Uniform { limit: 0.5 } });
     attention.then(Layer::LayerNorm { epsilon: 1e-6 });
@@ -149,5 +148,5 @@ fn attention() -> Model {
     let attended = attention.then(conv(8, 1, 1, Padding::Valid, Activation::Identity));
     attention.reads(vec![x, attended], Layer::Add { activation: Activation::Identity });
     attention.then(logits());
-    attention.finish()
+    attention
 }

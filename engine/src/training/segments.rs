@@ -8,11 +8,11 @@ use crate::trainer::TrainingJob;
 /// Segments of a training run that a leaderboard proves. From its first step, a segment's seed determines sample order,
 /// dropout and augmentation. Without segments, the run's seed determines everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Segments(Vec<Segment>);
+pub struct Segments(Vec<SegmentStart>);
 
 /// First step (zero-based) and seed of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Segment {
+pub(crate) struct SegmentStart {
     pub(crate) first_step: u64,
     pub(crate) seed: u32,
 }
@@ -21,7 +21,7 @@ impl Segments {
     /// Begins a segment at `first_step`, which must follow the first step of the previous segment.
     pub fn begin(&mut self, first_step: u64, seed: u32) {
         debug_assert!(self.0.last().is_none_or(|last| last.first_step < first_step), "segments have steps");
-        self.0.push(Segment { first_step, seed });
+        self.0.push(SegmentStart { first_step, seed });
     }
 
     /// Returns the seed of the segment that contains `step`, if any.
@@ -35,7 +35,7 @@ impl Segments {
     }
 
     /// Returns the segments that begin within `steps`, in order.
-    pub(crate) fn beginning_in(&self, steps: std::ops::Range<u64>) -> &[Segment] {
+    pub(crate) fn beginning_in(&self, steps: std::ops::Range<u64>) -> &[SegmentStart] {
         let place = |step: u64| self.0.partition_point(|segment| segment.first_step < step);
         &self.0[place(steps.start)..place(steps.end)]
     }

@@ -2,8 +2,7 @@
 
 use super::{Workload, average_of_all, batch_norm, dense, max_pool, pool};
 use crate::model::{
-    Activation, Initializer, KernelSize, Layer, Model, ModelBuilder, Multipliers, Padding, PoolKind, Rounding, Shape,
-    Source, Weights,
+    Activation, Initializer, KernelSize, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Shape, Source, Weights,
 };
 use crate::training::{InputRecipe, Normalization, Optimizer, Rule, Schedule};
 
@@ -36,7 +35,7 @@ const FILTERS: [u32; 4] = [64, 128, 256, 512];
 
 /// Builds the network with `blocks` per stage for square images of `side` pixels, a multiple of 32.
 fn residual(side: u32, blocks: [u32; 4]) -> Model {
-    let mut network = ModelBuilder::new(RESNET50, Shape::new(side, side, 3));
+    let mut network = Model::new(RESNET50, Shape::new(side, side, 3));
     normalized_convolution(&mut network, Source::Data, [64, 7, 2], Activation::Relu);
     let mut x = network.then(pool(PoolKind::Max, 3, 2, 1, Rounding::Floor));
     for (stage, (filters, blocks)) in FILTERS.into_iter().zip(blocks).enumerate() {
@@ -56,13 +55,13 @@ fn residual(side: u32, blocks: [u32; 4]) -> Model {
     }
     network.then(average_of_all(side / 32));
     network.then(dense(CLASSES, Activation::Identity, Weights::new(Initializer::FanInUniform { scale: 1.0 })));
-    network.finish()
+    network
 }
 
 /// Adds a square convolution (filters, side, stride) without bias and its batch normalization. Padding ensures that
 /// only the stride shrinks the image.
 fn normalized_convolution(
-    network: &mut ModelBuilder,
+    network: &mut Model,
     source: Source,
     [filters, side, stride]: [u32; 3],
     activation: Activation,
@@ -87,9 +86,6 @@ pub(super) fn on_images(data_set: &'static str) -> Workload {
         ..Optimizer::new(Rule::Sgd { momentum: 0.9 }, RATE * f64::from(BATCH) / 256.0)
     };
     Workload {
-        name: "",
-        title: "",
-        description: "",
         input: InputRecipe {
             normalization: Normalization::Channels { mean: MEAN, deviation: DEVIATION },
             ..InputRecipe::scaled(255.0)
@@ -99,7 +95,7 @@ pub(super) fn on_images(data_set: &'static str) -> Workload {
         // Noise cannot be classified.
         target_accuracy: 1.0,
         evaluations_per_epoch: 1,
-        ..Workload::recipe("", data_set, Model::sequence("", Shape::vector(1), Vec::new()), optimizer)
+        ..Workload::recipe("", data_set, Model::new("", Shape::vector(1)), optimizer)
     }
 }
 
@@ -118,9 +114,9 @@ pub(super) fn inception_v3() -> Workload {
                       classifier; RMSprop with the paper's constants (ε outside of the root) and a fiftieth of its rate, \
                       which was for 50 replicas; L2 decay. Generated images of noise, 256 of them, so that only speed can be \
                       measured: it is in no suite and never ranked.",
-        model: network(299, &[32, 64, 64], &[128, 160, 160, 192], 2),
+        model: inception(299, &[32, 64, 64], &[128, 160, 160, 192], 2),
         // One block of each kind. Normalization would reduce a single pixel of smaller images to its sign.
-        reduced: Some(network(139, &[32], &[128], 1)),
+        reduced: Some(inception(139, &[32], &[128], 1)),
         optimizer: Optimizer {
             schedule: Schedule::Staircase { every: EVERY, factor: 0.94 },
             weight_decay: 4e-5,
@@ -133,24 +129,20 @@ pub(super) fn inception_v3() -> Workload {
 /// Number of filters, and height and width of the kernel.
 type Convolution = (u32, [u32; 2]);
 
-/// Builder of Inception-v3: Szegedy et al. (2015), "Rethinking the Inception Architecture for Computer Vision".
-struct Inception {
-    network: ModelBuilder,
-}
-
-/// Builds the network for square images of `side` pixels.
+/// Builds Inception-v3 for square images of `side` pixels: Szegedy et al. (2015), "Rethinking the Inception Architecture
+/// for Computer Vision".
 ///
 /// Each item of `pooled_filters` adds a block with this number of filters after average pooling. Each item of
 /// `filters_7x1` adds a block with this number of filters in 1×7 and 7×1 convolutions. `wide` blocks follow.
-fn network(side: u32, pooled_filters: &[u32], filters_7x1: &[u32], wide: u32) -> Model {
-    let mut inception = Inception { network: ModelBuilder::new(INCEPTION_V3, Shape::new(side, side, 3)) };
-    inception.stem();
+fn inception(side: u32, pooled_filters: &[u32], filters_7x1: &[u32], wide: u32) -> Model {
+    let mut network = Model::new(INCEPTION_V3, Shape::new(side, side, 3));
+    stem(&mut network);
     for &pooled in pooled_filters {
         let branches: [&[Convolution]; 3] =
             [&[(64, [1, 1])], &[(48, [1, 1]), (64, [5, 5])], &[(64, [1, 1]), (96, [3, 3]), (96, [3, 3])]];
-        inception.block(&branches, pooled);
+        block(&mut network, &branches, pooled);
     }
-    inception.reduction([&[], &[(64, [1, 1]), (96, [3, 3])]], [384, 96]);
+    reduction(&mut network, [&[], &[(64, [1, 1]), (96, [3, 3])]], [384, 96]);
     for &filters in filters_7x1 {
         let (row, column) = ((filters, [1, 7]), (filters, [7, 1]));
         let branches: [&[Convolution]; 3] = [
@@ -158,98 +150,88 @@ fn network(side: u32, pooled_filters: &[u32], filters_7x1: &[u32], wide: u32) ->
             &[(filters, [1, 1]), row, (192, [7, 1])],
             &[(filters, [1, 1]), column, row, column, (192, [1, 7])],
         ];
-        inception.block(&branches, 192);
+        block(&mut network, &branches, 192);
     }
-    inception.reduction([&[(192, [1, 1])], &[(192, [1, 1]), (192, [1, 7]), (192, [7, 1])]], [320, 192]);
+    reduction(&mut network, [&[(192, [1, 1])], &[(192, [1, 1]), (192, [1, 7]), (192, [7, 1])]], [320, 192]);
     for _ in 0..wide {
-        inception.wide_block();
+        wide_block(&mut network);
     }
-    inception.finish()
+    let shapes = network.shapes().expect("images are large enough");
+    network.then(average_of_all(shapes.last().expect("there are layers").height));
+    network.then(dense(CLASSES, Activation::Identity, Weights::new(Initializer::FanInUniform { scale: 1.0 })));
+    network
 }
 
-impl Inception {
-    fn convolution(&mut self, source: Source, (filters, [height, width]): Convolution, stride: u32, padding: Padding) {
-        let weights = Weights::new(Initializer::FanInNormal { scale: 2.0 }).without_bias();
-        let (size, activation) = (KernelSize::new(height, width), Activation::Identity);
-        self.network.after(source, Layer::Conv2d { filters, size, stride, padding, activation, weights });
-        self.network.then(Layer::BatchNorm {
-            epsilon: 1e-3,
-            keep: 0.99,
-            trained_scale: false,
-            bias: Multipliers::default(),
-            activation: Activation::Relu,
-        });
-    }
+/// Adds a convolution and its batch normalization.
+fn inception_convolution(
+    network: &mut Model,
+    source: Source,
+    (filters, [height, width]): Convolution,
+    stride: u32,
+    padding: Padding,
+) -> Source {
+    let weights = Weights::new(Initializer::FanInNormal { scale: 2.0 }).without_bias();
+    let (size, activation) = (KernelSize::new(height, width), Activation::Identity);
+    network.after(source, Layer::Conv2d { filters, size, stride, padding, activation, weights });
+    let (bias, activation) = (Multipliers::default(), Activation::Relu);
+    network.then(Layer::BatchNorm { epsilon: 1e-3, keep: 0.99, trained_scale: false, bias, activation })
+}
 
-    fn branch(&mut self, source: Source, convolutions: &[Convolution]) -> Source {
-        convolutions.iter().fold(source, |source, &convolution| {
-            self.convolution(source, convolution, 1, Padding::Same);
-            self.network.last()
-        })
-    }
+fn branch(network: &mut Model, source: Source, convolutions: &[Convolution]) -> Source {
+    convolutions.iter().fold(source, |source, &of| inception_convolution(network, source, of, 1, Padding::Same))
+}
 
-    fn concatenated(&mut self, branches: &[Source]) {
-        let joined =
-            branches.iter().copied().reduce(|all, next| self.network.reads(vec![all, next], Layer::Concatenate));
-        assert!(joined.is_some_and(|joined| joined == self.network.last()), "at least two branches are joined");
-    }
+fn concatenate(network: &mut Model, branches: Vec<Source>) {
+    let joined = branches.into_iter().reduce(|all, next| network.reads(vec![all, next], Layer::Concatenate));
+    assert!(joined.is_some_and(|joined| joined == network.last()), "at least two branches are joined");
+}
 
-    fn stem(&mut self) {
-        self.convolution(Source::Data, (32, [3, 3]), 2, Padding::Valid);
-        self.convolution(self.network.last(), (32, [3, 3]), 1, Padding::Valid);
-        self.convolution(self.network.last(), (64, [3, 3]), 1, Padding::Same);
-        self.network.then(max_pool(3, 2));
-        self.convolution(self.network.last(), (80, [1, 1]), 1, Padding::Valid);
-        self.convolution(self.network.last(), (192, [3, 3]), 1, Padding::Valid);
-        self.network.then(max_pool(3, 2));
-    }
+fn stem(network: &mut Model) {
+    let x = inception_convolution(network, Source::Data, (32, [3, 3]), 2, Padding::Valid);
+    let x = inception_convolution(network, x, (32, [3, 3]), 1, Padding::Valid);
+    inception_convolution(network, x, (64, [3, 3]), 1, Padding::Same);
+    let x = network.then(max_pool(3, 2));
+    let x = inception_convolution(network, x, (80, [1, 1]), 1, Padding::Valid);
+    inception_convolution(network, x, (192, [3, 3]), 1, Padding::Valid);
+    network.then(max_pool(3, 2));
+}
 
-    /// Adds parallel branches, and one with 3×3 average pooling and `pooled` filters.
-    fn block(&mut self, branches: &[&[Convolution]], pooled: u32) {
-        let input = self.network.last();
-        let mut made: Vec<Source> = branches.iter().map(|branch| self.branch(input, branch)).collect();
-        made.push(self.means(input, pooled));
-        self.concatenated(&made);
-    }
+/// Adds parallel branches, and one with 3×3 average pooling and `pooled` filters.
+fn block(network: &mut Model, branches: &[&[Convolution]], pooled: u32) {
+    let input = network.last();
+    let mut made: Vec<Source> = branches.iter().map(|of| branch(network, input, of)).collect();
+    made.push(means(network, input, pooled));
+    concatenate(network, made);
+}
 
-    fn means(&mut self, input: Source, filters: u32) -> Source {
-        let means = self.network.after(input, pool(PoolKind::Average, 3, 1, 1, Rounding::Floor));
-        self.branch(means, &[(filters, [1, 1])])
-    }
+fn means(network: &mut Model, input: Source, filters: u32) -> Source {
+    let means = network.after(input, pool(PoolKind::Average, 3, 1, 1, Rounding::Floor));
+    branch(network, means, &[(filters, [1, 1])])
+}
 
-    /// Halves the image with two branches that end in a 3×3 convolution of stride 2, and a branch with 3×3 max pooling.
-    fn reduction(&mut self, branches: [&[Convolution]; 2], filters: [u32; 2]) {
-        let input = self.network.last();
-        let mut made = Vec::new();
-        for (branch, filters) in branches.into_iter().zip(filters) {
-            let last = self.branch(input, branch);
-            self.convolution(last, (filters, [3, 3]), 2, Padding::Valid);
-            made.push(self.network.last());
-        }
-        made.push(self.network.after(input, max_pool(3, 2)));
-        self.concatenated(&made);
+/// Halves the image with two branches that end in a 3×3 convolution of stride 2, and a branch with 3×3 max pooling.
+fn reduction(network: &mut Model, branches: [&[Convolution]; 2], filters: [u32; 2]) {
+    let input = network.last();
+    let mut made = Vec::new();
+    for (of, filters) in branches.into_iter().zip(filters) {
+        let last = branch(network, input, of);
+        made.push(inception_convolution(network, last, (filters, [3, 3]), 2, Padding::Valid));
     }
+    made.push(network.after(input, max_pool(3, 2)));
+    concatenate(network, made);
+}
 
-    /// Adds a block whose larger branches end in parallel 1×3 and 3×1 convolutions.
-    fn wide_block(&mut self) {
-        let input = self.network.last();
-        let mut made = vec![self.branch(input, &[(320, [1, 1])])];
-        for branch in [&[(384, [1, 1])][..], &[(448, [1, 1]), (384, [3, 3])]] {
-            let last = self.branch(input, branch);
-            made.push(self.branch(last, &[(384, [1, 3])]));
-            made.push(self.branch(last, &[(384, [3, 1])]));
-        }
-        made.push(self.means(input, 192));
-        self.concatenated(&made);
+/// Adds a block whose larger branches end in parallel 1×3 and 3×1 convolutions.
+fn wide_block(network: &mut Model) {
+    let input = network.last();
+    let mut made = vec![branch(network, input, &[(320, [1, 1])])];
+    for of in [&[(384, [1, 1])][..], &[(448, [1, 1]), (384, [3, 3])]] {
+        let last = branch(network, input, of);
+        made.push(branch(network, last, &[(384, [1, 3])]));
+        made.push(branch(network, last, &[(384, [3, 1])]));
     }
-
-    fn finish(mut self) -> Model {
-        let made = self.network.clone().finish();
-        let shapes = made.shapes().expect("images are large enough");
-        self.network.then(average_of_all(shapes.last().expect("there are layers").height));
-        self.network.then(dense(CLASSES, Activation::Identity, Weights::new(Initializer::FanInUniform { scale: 1.0 })));
-        self.network.finish()
-    }
+    made.push(means(network, input, 192));
+    concatenate(network, made);
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Networks from the article on Keras backends, taken from the examples of Keras 2.0.8.
 
 use super::{CIFAR10, MNIST, TrainingRange, Workload, convolution, dense, max_pool};
-use crate::model::{Activation, Initializer, Layer, Model, ModelBuilder, Padding, Shape, Source, Weights};
+use crate::model::{Activation, Initializer, Layer, Model, Padding, Shape, Source, Weights};
 use crate::training::{Augmentation, Batching, Edge, Flip, InputRecipe, Optimizer, Rule, Schedule, Shift};
 
 const RMSPROP: Rule = Rule::RmsProp { rho: 0.9, epsilon: 1e-8 };
@@ -114,7 +114,7 @@ pub(super) fn babi_rnn() -> Workload {
         initializer: Initializer::Uniform { limit: 0.05 },
     };
     let lstm = Layer::Lstm { units: 50, recurrent: Initializer::Orthogonal };
-    let mut network = ModelBuilder::new(name, Shape::vector(STORY + QUESTION));
+    let mut network = Model::new(name, Shape::vector(STORY + QUESTION));
     network.after(Source::Data, embedding(0, STORY));
     let story = network.then(Layer::Dropout { rate: 0.3 });
     network.after(Source::Data, embedding(STORY, QUESTION));
@@ -136,7 +136,7 @@ pub(super) fn babi_rnn() -> Workload {
         published_epochs: 40,
         target_accuracy: 0.3,
         evaluations_per_epoch: 1,
-        ..Workload::recipe(name, "babi-qa2", network.finish(), Optimizer::new(adam, 0.001))
+        ..Workload::recipe(name, "babi-qa2", network, Optimizer::new(adam, 0.001))
     }
 }
 
@@ -154,7 +154,7 @@ pub(super) fn babi_memnn() -> Workload {
         zero_padding: false,
         initializer: Initializer::Uniform { limit: 0.05 },
     };
-    let mut network = ModelBuilder::new(name, Shape::vector(STORY + QUESTION));
+    let mut network = Model::new(name, Shape::vector(STORY + QUESTION));
     let dropout = Layer::Dropout { rate: 0.3 };
     let [asked, answering, question] =
         [(0, STORY, 64), (0, STORY, QUESTION), (STORY, QUESTION, 64)].map(|(first, count, units)| {
@@ -179,6 +179,6 @@ pub(super) fn babi_memnn() -> Workload {
         published_epochs: 120,
         target_accuracy: 0.95,
         evaluations_per_epoch: 1,
-        ..Workload::recipe(name, "babi-qa1-10k", network.finish(), Optimizer::new(RMSPROP, 0.001))
+        ..Workload::recipe(name, "babi-qa1-10k", network, Optimizer::new(RMSPROP, 0.001))
     }
 }

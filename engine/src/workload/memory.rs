@@ -1,7 +1,7 @@
 //! End-to-end memory network: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-To-End Memory Networks".
 
 use super::{TrainingRange, Workload};
-use crate::model::{Activation, Initializer, Layer, Model, ModelBuilder, Shape, Source};
+use crate::model::{Activation, Initializer, Layer, Model, Shape, Source};
 use crate::training::{InputRecipe, Loss, Optimizer, Rule, Schedule};
 
 /// Number of sentences in the longest story of task 1, and of words in its longest sentence.
@@ -29,7 +29,7 @@ const fn embedding(first: u32, count: u32) -> Layer {
 /// memory shares its word vectors with the question, the last with the answer.
 fn network(name: &'static str) -> Model {
     let sentences = Layer::SentenceSum { words: WORDS };
-    let mut network = ModelBuilder::new(name, Shape::vector((SENTENCES + 1) * WORDS));
+    let mut network = Model::new(name, Shape::vector((SENTENCES + 1) * WORDS));
     let mut words = Vec::new();
     let mut memories = Vec::new();
     for _ in 0..=HOPS {
@@ -47,7 +47,7 @@ fn network(name: &'static str) -> Model {
         state = network.reads(vec![state, answer], Layer::Add { activation: Activation::Identity });
     }
     network.sharing(words[HOPS], state, Layer::WordScores { vocabulary: VOCABULARY, initializer: START });
-    network.finish()
+    network
 }
 
 pub(super) fn babi() -> Workload {

@@ -2,8 +2,8 @@
 
 use super::{CIFAR10, Workload, average_of_all, batch_norm, convolution, dense, max_pool};
 use crate::model::{
-    Activation, CIFAR_DEVIATION, CIFAR_MEAN, Initializer, KernelSize, Layer, Model, ModelBuilder, Multipliers, Padding,
-    Source, Weights,
+    Activation, CIFAR_DEVIATION, CIFAR_MEAN, Initializer, KernelSize, Layer, Model, Multipliers, Padding, Source,
+    Weights,
 };
 use crate::training::{
     Augmentation, Batching, Edge, Flip, InputRecipe, Loss, Normalization, Optimizer, Rule, Schedule, Shift, TestView,
@@ -33,7 +33,7 @@ pub(super) fn resnet20_cifar10() -> Workload {
         activation: Activation::Identity,
         weights: he(),
     };
-    let mut network = ModelBuilder::new(name, CIFAR10);
+    let mut network = Model::new(name, CIFAR10);
     network.then(convolution(16, 3, 1, 1));
     let mut x = network.then(batch_norm(Activation::Relu));
     for (stage, filters) in [16, 32, 64].into_iter().enumerate() {
@@ -72,7 +72,7 @@ pub(super) fn resnet20_cifar10() -> Workload {
         published_epochs: 164,
         target_accuracy: 0.8,
         evaluations_per_epoch: 1,
-        ..Workload::recipe(name, "cifar10", network.finish(), optimizer)
+        ..Workload::recipe(name, "cifar10", network, optimizer)
     }
 }
 
@@ -86,7 +86,7 @@ pub(super) fn transformer_cifar10() -> Workload {
         || Weights { bias_multipliers: NOT_DECAYING, ..Weights::new(Initializer::TruncatedNormal { deviation: 0.02 }) };
     let token_wise = |units, activation| convolution(units, 1, Padding::Valid, activation, weights());
     let sum = || Layer::Add { activation: Activation::Identity };
-    let mut network = ModelBuilder::new(name, CIFAR10);
+    let mut network = Model::new(name, CIFAR10);
     network.then(Layer::Conv2d {
         filters: WIDTH,
         size: KernelSize::Square(4),
@@ -117,7 +117,7 @@ pub(super) fn transformer_cifar10() -> Workload {
         description: "A vision transformer of 4 blocks, 96 channels and 3 heads on 64 patches of 4×4 pixels; AdamW with \
                       warm-up and cosine, label smoothing 0.1; images shifted by up to 4 pixels in a black border and \
                       mirrored. Gradmark's own: attention in addition to convolution and recurrence.",
-        model: network.finish(),
+        model: network,
         loss: Loss { label_smoothing: 0.1, ..Loss::default() },
         optimizer: Optimizer {
             schedule: Schedule::Cosine { warm_up: 0.05 },
@@ -146,7 +146,7 @@ pub(super) fn airbench94() -> Workload {
     let dirac = |filters| {
         convolution(filters, 3, Padding::Same, Activation::Identity, Weights::new(Initializer::Dirac).without_bias())
     };
-    let mut network = ModelBuilder::new(name, CIFAR10);
+    let mut network = Model::new(name, CIFAR10);
     let whitening = Weights {
         // Trained only in the first 3 of 9.9 epochs.
         bias_multipliers: Multipliers { frozen_from: Some(3.0 / 9.9), ..Multipliers::default() },
@@ -166,14 +166,13 @@ pub(super) fn airbench94() -> Workload {
         Activation::Identity,
         Weights::new(Initializer::FanInUniform { scale: 1.0 }).without_bias(),
     ));
-    let model: Model = network.finish();
     Workload {
         name,
         title: "CIFAR-10 to 94 % (airbench94)",
         description: "Keller Jordan's airbench94 (2024) with SGD: whitened patches, six 3×3 convolutions with batch \
                       normalization and GELU, Nesterov momentum, label smoothing 0.2, Lookahead, mirrored in every other \
                       epoch and shifted by up to 2 pixels; tests look at six views of each image.",
-        model,
+        model: network,
         input: InputRecipe {
             test_views: TestView::MIRROR_AND_SHIFT,
             ..normalised(

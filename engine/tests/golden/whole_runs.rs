@@ -9,10 +9,10 @@ use engine::{
     AdapterChoice, Backend, DataError, DataSet, DataSetDefinition, DataSource, Edges, EngineError, Event, NoMeter,
     Observer, RunRequest, SUITES, Workload, check_workload,
 };
-use results::{Client, ClientKind, Departure, Length, Precision, Provenance, RunSpec, WorkloadRecord};
+use results::{Departure, Length, Precision, Provenance, RunSpec, WorkloadRecord};
 
 use crate::real_data::real_data;
-use crate::{Clock, open, opened, skipped};
+use crate::{Stopwatch, open, opened, skipped};
 
 /// Number of steps, a third of an epoch: enough to see learning, and a few seconds on an emulated GPU.
 const STEPS: u64 = 150;
@@ -32,20 +32,6 @@ impl Observer<Event> for RealData {
 
 /// Returns the perceptron's record after [`STEPS`] steps, and its departures from the standard.
 fn trained(backend: &dyn Backend) -> (WorkloadRecord, Vec<Departure>) {
-    let client = Client {
-        kind: ClientKind::Native,
-        name: "test".to_owned(),
-        version: "0".to_owned(),
-        operating_system: "unknown".to_owned(),
-        logical_processors: None,
-    };
-    let provenance = Provenance {
-        engine_version: "0".to_owned(),
-        commit: "unknown".to_owned(),
-        started_unix_seconds: 0.0,
-        wall_seconds: 0.0,
-        client,
-    };
     let request = RunRequest {
         spec: RunSpec {
             suite: SUITES[0].name.to_owned(),
@@ -59,10 +45,10 @@ fn trained(backend: &dyn Backend) -> (WorkloadRecord, Vec<Departure>) {
         suite: &SUITES[0],
         workloads: vec![engine::workload("keras-mnist-mlp").unwrap()],
         registration: None,
-        provenance,
+        provenance: Provenance::default(),
         claimed_name: None,
     };
-    let clock = Clock::default();
+    let clock = Stopwatch::default();
     let mut edges =
         Edges { data: &mut RealData, observer: &mut RealData, clock: &clock, meter: &mut NoMeter, witness: None };
     let mut record = pollster::block_on(engine::run(&request, backend, &mut edges)).unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
-use results::scaling::{AllReduce, Compute, Exchanged, Model, ModelledStep, Observed, Transport};
+use results::scaling::{AllReduce, Compute, Exchanged, ModelledStep, Observed, ScalingModel, Transport};
 use results::{Outcome, RunRecord, WorkloadRecord};
 use serde::Serialize;
 
@@ -268,7 +268,7 @@ fn compare_with_model(runs: &[TimedRun<'_>]) -> Vec<MeasuredStep> {
             .filter_map(|(_, other)| other.observed)
             .collect();
         let transport = Transport::of(&others).or_else(|| Transport::of(&[observed]))?;
-        let model = Model { compute, exchanged: observed.exchanged, transport };
+        let model = ScalingModel { compute, exchanged: observed.exchanged, transport };
         let step = if run.record.device.adapter.software {
             model.step_on_one_processor(observed.devices, run.batch)
         } else {
@@ -300,7 +300,7 @@ fn network(runs: &[TimedRun<'_>], name: &str, link: &Transport) -> Option<Networ
     let batch_sizes = of_one().map(|run| run.batch).collect::<BTreeSet<_>>().len();
     let gradients = 4.0 * smallest.workload.settings.parameters as f64;
     let observed = own().find_map(|run| run.observed).map(|observed| observed.exchanged);
-    let model = Model {
+    let model = ScalingModel {
         compute: Compute::of(&measured)?,
         exchanged: observed.unwrap_or(Exchanged { exchanges: 1.0, bytes: gradients }),
         transport: *link,
@@ -318,7 +318,7 @@ fn network(runs: &[TimedRun<'_>], name: &str, link: &Transport) -> Option<Networ
     })
 }
 
-fn scaled(model: &Model, devices: u32, batch: u32, all_reduce: AllReduce) -> Scaled {
+fn scaled(model: &ScalingModel, devices: u32, batch: u32, all_reduce: AllReduce) -> Scaled {
     let alone = model.step(1, batch, all_reduce).seconds();
     let of_step = |step: ModelledStep, samples: f64| ScaledStep {
         step,

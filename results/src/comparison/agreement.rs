@@ -29,24 +29,19 @@ impl Spread {
     /// Tests for Comparing Supervised Classification Learning Algorithms", Neural Computation 10, 1998.
     fn unpaired(accuracies: &[Vec<f64>], test_samples: u32) -> Self {
         let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-        let test_samples = test_samples.max(1);
-        let samples = f64::from(test_samples);
+        let samples = test_samples.max(1);
+        let test_samples = f64::from(samples);
         let several = || accuracies.iter().filter_map(|of| Some((count(of.len()) - 1, variance(of)?)));
-        let degrees: u32 = several().map(|(degrees, _)| degrees).sum();
-        if degrees == 0 {
+        let degrees_of_freedom: u32 = several().map(|(degrees, _)| degrees).sum();
+        if degrees_of_freedom == 0 {
             let means: Vec<f64> = accuracies.iter().filter_map(|of| mean(of)).collect();
             let share = mean(&means).unwrap_or_default();
-            let variance = share * (1.0 - share) / samples;
-            return Self {
-                basis: Basis::TestSamples,
-                variance,
-                degrees_of_freedom: test_samples - 1,
-                test_samples: samples,
-            };
+            let variance = share * (1.0 - share) / test_samples;
+            return Self { basis: Basis::TestSamples, variance, degrees_of_freedom: samples - 1, test_samples };
         }
         let squares: f64 = several().map(|(degrees, variance)| f64::from(degrees) * variance).sum();
-        let variance = squares / f64::from(degrees);
-        Self { basis: Basis::Seeds, variance, degrees_of_freedom: degrees, test_samples: samples }
+        let variance = squares / f64::from(degrees_of_freedom);
+        Self { basis: Basis::Seeds, variance, degrees_of_freedom, test_samples }
     }
 
     /// Computes the spread from paired runs, in which all contenders have the same seeds in the same order.
@@ -186,22 +181,20 @@ pub struct Pair {
 }
 
 /// Reason why accuracies could not be compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Obstacle {
-    /// Fewer than two backends finished.
+    #[error("fewer than two back ends finished")]
     TooFewBackEnds,
-    /// No seed was finished by every backend.
+    #[error("no seed was finished by all back ends")]
     NoCommonSeed,
-    /// No step at which all of them were evaluated, for example because each trained for the same time.
+    /// For example because each trained for the same time.
+    #[error("the back ends were never tested after the same step; a number of epochs gives all of them the same work")]
     NoCommonStep,
 }
 
-pub(super) fn compare(contenders: &[(&Contender, Vec<&MeasuredWorkload<'_>>)]) -> Agreement {
-    match gather(contenders) {
-        Ok(found) => judge(&found),
-        Err(obstacle) => Agreement::NotCompared { obstacle },
-    }
+pub(super) fn compare<'a>(contenders: &[(&'a Contender, Vec<&MeasuredWorkload<'a>>)]) -> Agreement {
+    gather(contenders).map_or_else(|obstacle| Agreement::NotCompared { obstacle }, |found| judge(&found))
 }
 
 /// Accuracies of the common seeds at their last common step.
@@ -215,13 +208,16 @@ struct Gathered<'a> {
     test_samples: u32,
 }
 
-fn gather<'a>(contenders: &[(&'a Contender, Vec<&MeasuredWorkload<'_>>)]) -> Result<Gathered<'a>, Obstacle> {
+fn gather<'a>(contenders: &[(&'a Contender, Vec<&MeasuredWorkload<'a>>)]) -> Result<Gathered<'a>, Obstacle> {
     let [(_, first), _, ..] = contenders else { return Err(Obstacle::TooFewBackEnds) };
     let everywhere = |seed: &u32| contenders.iter().all(|(_, runs)| runs.iter().any(|run| run.seed() == *seed));
     let mut seeds: Vec<u32> = first.iter().map(|run| run.seed()).filter(everywhere).collect();
     seeds.sort_unstable();
     seeds.dedup();
-    let records: Vec<Vec<&WorkloadRecord>> = contenders.iter().map(|(_, runs)| find_by_seed(&seeds, runs)).collect();
+    let by_seed = |runs: &Vec<&MeasuredWorkload<'a>>| {
+        seeds.iter().filter_map(|seed| runs.iter().find(|run| run.seed() == *seed)).map(|run| run.workload).collect()
+    };
+    let records: Vec<Vec<&WorkloadRecord>> = contenders.iter().map(|(_, runs)| by_seed(runs)).collect();
     let all = || records.iter().flatten();
     let any = all().next().ok_or(Obstacle::NoCommonSeed)?;
     let tested = |step: &u64| all().all(|record| accuracy_after(record, *step).is_some());
@@ -240,10 +236,6 @@ fn gather<'a>(contenders: &[(&'a Contender, Vec<&MeasuredWorkload<'_>>)]) -> Res
     })
 }
 
-fn find_by_seed<'a>(seeds: &[u32], runs: &[&MeasuredWorkload<'a>]) -> Vec<&'a WorkloadRecord> {
-    seeds.iter().filter_map(|seed| runs.iter().find(|run| run.seed() == *seed)).map(|run| run.workload).collect()
-}
-
 fn accuracy_after(record: &WorkloadRecord, step: u64) -> Option<f64> {
     record.evaluations.iter().find(|evaluation| evaluation.step == step).map(|evaluation| evaluation.accuracy)
 }
@@ -252,9 +244,8 @@ fn accuracy_after(record: &WorkloadRecord, step: u64) -> Option<f64> {
 fn judge(found: &Gathered<'_>) -> Agreement {
     let means: Vec<f64> = found.accuracies.iter().filter_map(|of| mean(of)).collect();
     let spread = Spread::paired(&found.accuracies, found.test_samples);
-    let pairs = (found.contenders.len() * (found.contenders.len() - 1)) as f64 / 2.0;
-    let allowed = spread.max_difference(FALSE_ALARM_RATE / pairs, [found.seeds.len(); 2]);
-    let all_pairs = rank_pairs(found, &means);
+    let all_pairs = rank_pairs(&found.contenders, &means);
+    let allowed = spread.max_difference(FALSE_ALARM_RATE / all_pairs.len() as f64, [found.seeds.len(); 2]);
     let largest_difference = all_pairs.iter().map(|pair| pair.difference).fold(0.0, f64::max);
     let evidence = Evidence {
         basis: spread.basis,
@@ -277,8 +268,8 @@ fn judge(found: &Gathered<'_>) -> Agreement {
     }
 }
 
-fn rank_pairs(found: &Gathered<'_>, means: &[f64]) -> Vec<Pair> {
-    let named: Vec<(&Contender, f64)> = found.contenders.iter().copied().zip(means.iter().copied()).collect();
+fn rank_pairs(contenders: &[&Contender], means: &[f64]) -> Vec<Pair> {
+    let named: Vec<(&Contender, f64)> = contenders.iter().copied().zip(means.iter().copied()).collect();
     let mut pairs = Vec::new();
     for (index, &one) in named.iter().enumerate() {
         for &other in &named[index + 1..] {
@@ -300,23 +291,32 @@ fn largest_same_seed_difference(accuracies: &[Vec<f64>]) -> f64 {
 
 impl fmt::Display for Agreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (evidence, pairs) = match self {
+            Self::NotCompared { obstacle } => return write!(f, "Accuracies were not compared: {obstacle}"),
+            Self::Disagree { evidence, pairs } => (evidence, Some(pairs)),
+            Self::Agree { evidence } | Self::Unclear { evidence } => (evidence, None),
+        };
+        if evidence.is_final {
+            f.write_str("Final accuracies")?;
+        } else {
+            write!(f, "Accuracies after step {} (the last that all were tested at)", evidence.step)?;
+        }
+        let [largest, allowed] = [evidence.largest_difference, evidence.allowed_difference].map(format_points);
+        let spread = match evidence.basis {
+            Basis::Seeds => format!("the paired differences of {} seeds", evidence.seeds.len()),
+            Basis::TestSamples => format!("sampling errors of {} test samples (one seed)", evidence.test_samples),
+        };
+        if let Some(pairs) = pairs {
+            let named: Vec<String> = pairs.iter().map(Pair::to_string).collect();
+            return write!(f, " disagree: {}; {spread} explain {allowed}", named.join(", "));
+        }
+        write!(
+            f,
+            ": no difference found; they differ by up to {largest}, and {allowed} are expected by chance ({spread})"
+        )?;
         match self {
-            Self::Agree { evidence } => f.write_str(&describe_no_difference(evidence)),
-            Self::Disagree { evidence, pairs } => {
-                let named: Vec<String> = pairs.iter().map(Pair::to_string).collect();
-                write!(
-                    f,
-                    "{} disagree: {}; {} explain {}",
-                    describe_subject(evidence),
-                    named.join(", "),
-                    describe_spread(evidence),
-                    format_points(evidence.allowed_difference)
-                )
-            }
-            Self::Unclear { evidence } => {
-                write!(f, "{}; that is undecided, and more seeds would decide it", describe_no_difference(evidence))
-            }
-            Self::NotCompared { obstacle } => write!(f, "Accuracies were not compared: {obstacle}"),
+            Self::Unclear { .. } => f.write_str("; that is undecided, and more seeds would decide it"),
+            _ => Ok(()),
         }
     }
 }
@@ -325,43 +325,6 @@ impl fmt::Display for Pair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} is {} above {}", self.higher, format_points(self.difference), self.lower)
     }
-}
-
-impl fmt::Display for Obstacle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TooFewBackEnds => "fewer than two back ends finished",
-            Self::NoCommonSeed => "no seed was finished by all back ends",
-            Self::NoCommonStep => {
-                "the back ends were never tested after the same step; a number of epochs gives all of them the same work"
-            }
-        })
-    }
-}
-
-fn describe_subject(evidence: &Evidence) -> String {
-    if evidence.is_final {
-        "Final accuracies".to_owned()
-    } else {
-        format!("Accuracies after step {} (the last that all were tested at)", evidence.step)
-    }
-}
-
-fn describe_spread(evidence: &Evidence) -> String {
-    match evidence.basis {
-        Basis::Seeds => format!("the paired differences of {} seeds", evidence.seeds.len()),
-        Basis::TestSamples => format!("sampling errors of {} test samples (one seed)", evidence.test_samples),
-    }
-}
-
-fn describe_no_difference(evidence: &Evidence) -> String {
-    format!(
-        "{}: no difference found; they differ by up to {}, and {} are expected by chance ({})",
-        describe_subject(evidence),
-        format_points(evidence.largest_difference),
-        format_points(evidence.allowed_difference),
-        describe_spread(evidence)
-    )
 }
 
 fn format_points(difference: f64) -> String {
@@ -380,25 +343,6 @@ mod tests {
         // Student's bound for three degrees of freedom is 3.182.
         let expected = 3.182 * spread.variance.sqrt() * (0.5_f64 + 1.0).sqrt();
         assert!((spread.max_difference(0.05, [2, 1]) / expected - 1.0).abs() < 1e-3);
-    }
-
-    #[test]
-    fn paired_spread_follows_from_differences() {
-        // Differences of 1, 2 and 3 thousandths: their standard deviation is 1 thousandth.
-        let pair = [vec![0.90, 0.95, 0.85], vec![0.901, 0.952, 0.853]];
-        let expected = 4.303 * 0.001 / 3.0_f64.sqrt();
-        assert!((Spread::paired(&pair, 10_000).max_difference(0.05, [3; 2]) / expected - 1.0).abs() < 1e-3);
-        assert!(Spread::unpaired(&pair, 10_000).max_difference(0.05, [3; 2]) > 0.1);
-        let single = [vec![0.9], vec![0.9]];
-        assert_eq!(Spread::paired(&single, 10_000).basis, Basis::TestSamples);
-    }
-
-    #[test]
-    fn single_runs_have_binomial_spread() {
-        let spread = Spread::unpaired(&[vec![0.9], vec![0.9]], 10_000);
-        assert_eq!((spread.basis, spread.variance), (Basis::TestSamples, 0.9 * (1.0 - 0.9) / 10_000.0));
-        let exact = Spread::unpaired(&[vec![1.0], vec![1.0]], 100);
-        assert!((exact.max_difference(0.05, [1, 1]) - 0.01001).abs() < 1e-9);
     }
 
     use crate::{Normal, Precision};

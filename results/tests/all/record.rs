@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::Union;
-use results::{Beacon, FailureCause, Outcome, RunRecord, Segment, summary, weights_bytes};
+use results::{FailureCause, Outcome, RunRecord, summary};
 use schemars::schema_for;
 use serde_json::{Value, json};
 
@@ -168,16 +168,4 @@ fn long_failure_messages_become_one_plain_line() {
     assert_eq!(reason("x ".repeat(10_000).as_str()).chars().count(), Outcome::MAX_REASON_CHARACTERS);
     let written = serde_json::to_string(&Outcome::failed(FailureCause::DoesNotFit, "too large")).unwrap();
     assert_eq!(written, r#"{"kind":"failed","cause":"does_not_fit","reason":"too large"}"#);
-}
-
-#[test]
-fn weights_are_little_endian_and_beacons_hex() {
-    assert_eq!(weights_bytes(&[vec![1.0, -2.0], vec![0.5]]), [0, 0, 128, 63, 0, 0, 0, 192, 0, 0, 0, 63]);
-    let segment = Segment {
-        beacon: Beacon([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]),
-        state_sha256: "ab".to_owned(),
-    };
-    let written = json!({ "beacon": "000102030405060708090a0b0c0d0e0f", "state_sha256": "ab" });
-    assert_eq!(serde_json::to_value(&segment).unwrap(), written);
-    assert_eq!(serde_json::from_value::<Segment>(written).unwrap(), segment);
 }

@@ -116,15 +116,6 @@ fn summaries_ignore_the_recorded_summary() {
     assert_eq!(summarise(&record), first);
 }
 
-#[test]
-fn thousands_of_windows_have_an_interval() {
-    let windows = (0..3000).map(|i| window(1000 + i % 100, 1.0)).collect();
-    let summary = summarise(&workload(windows));
-    let (low, high) = (summary.samples_per_second_low.unwrap(), summary.samples_per_second_high.unwrap());
-    assert!(low <= 1049.5 && 1049.5 <= high && high - low < 10.0, "{low} to {high}");
-    assert!(summary.stable);
-}
-
 /// Creates ten samples, half a second apart, of a GPU that draws `watts` at each time.
 fn sampled(watts: fn(f64) -> f64) -> Resources {
     let sample = |place: u32| {

@@ -28,7 +28,14 @@ pub(super) fn generate(task: StoryTask, training_questions: u32) -> [String; 2] 
         let mut text = String::new();
         for story in 0..questions / QUESTIONS_PER_STORY {
             let stream = stream::STORIES + 2 * task.number() + half;
-            Narrator::new(Generator { stream, step: story, seed: SEED }).tell(task, &mut text);
+            let mut narrator = Narrator {
+                generator: Generator { stream, step: story, seed: SEED },
+                drawn: 0,
+                line: 0,
+                people: [None; PEOPLE.len()],
+                objects: [Whereabouts::Unknown; OBJECTS.len()],
+            };
+            narrator.tell(task, &mut text);
         }
         text
     })
@@ -60,16 +67,6 @@ struct Narrator {
 }
 
 impl Narrator {
-    fn new(generator: Generator) -> Self {
-        Self {
-            generator,
-            drawn: 0,
-            line: 0,
-            people: [None; PEOPLE.len()],
-            objects: [Whereabouts::Unknown; OBJECTS.len()],
-        }
-    }
-
     fn tell(&mut self, task: StoryTask, text: &mut String) {
         for _ in 0..QUESTIONS_PER_STORY {
             match task {

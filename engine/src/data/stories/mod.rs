@@ -36,14 +36,6 @@ impl StoryTask {
             Self::TwoSupportingFacts => 2,
         }
     }
-
-    /// Returns the names of the training and test files in the published archive.
-    pub fn file_names(self) -> [&'static str; 2] {
-        match self {
-            Self::OneSupportingFact => ["qa1_single-supporting-fact_train.txt", "qa1_single-supporting-fact_test.txt"],
-            Self::TwoSupportingFacts => ["qa2_two-supporting-facts_train.txt", "qa2_two-supporting-facts_test.txt"],
-        }
-    }
 }
 
 pub(super) fn read(set: StorySet, train: &[u8], test: &[u8]) -> Result<[Split; 2], DataError> {
@@ -117,14 +109,19 @@ impl StorySet {
 
     /// Returns the names of the training and test files, relative to the archive's folder with 1,000 questions.
     pub fn file_names(self) -> [&'static str; 2] {
-        match (self.reading, self.task) {
-            (Reading::ManyQuestions, StoryTask::OneSupportingFact) => {
+        match (self.task, self.reading) {
+            (StoryTask::OneSupportingFact, Reading::ManyQuestions) => {
                 ["../en-10k/qa1_single-supporting-fact_train.txt", "../en-10k/qa1_single-supporting-fact_test.txt"]
             }
-            (Reading::ManyQuestions, StoryTask::TwoSupportingFacts) => {
+            (StoryTask::TwoSupportingFacts, Reading::ManyQuestions) => {
                 ["../en-10k/qa2_two-supporting-facts_train.txt", "../en-10k/qa2_two-supporting-facts_test.txt"]
             }
-            (Reading::Words | Reading::Sentences, task) => task.file_names(),
+            (StoryTask::OneSupportingFact, _) => {
+                ["qa1_single-supporting-fact_train.txt", "qa1_single-supporting-fact_test.txt"]
+            }
+            (StoryTask::TwoSupportingFacts, _) => {
+                ["qa2_two-supporting-facts_train.txt", "qa2_two-supporting-facts_test.txt"]
+            }
         }
     }
 

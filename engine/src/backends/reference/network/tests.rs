@@ -5,9 +5,7 @@ use shaders::reference as twin;
 
 use super::*;
 use crate::data::Split;
-use crate::model::{
-    Activation, Initializer, Layer, Model, ModelBuilder, Padding, PoolKind, Rounding, Shape, Source, TensorKind,
-};
+use crate::model::{Activation, Initializer, Layer, Model, Padding, PoolKind, Rounding, Shape, Source, TensorKind};
 use crate::random::Generator;
 use crate::testing::models::{self, CLASSES, IMAGE, logits, small_models};
 
@@ -104,7 +102,7 @@ fn embeddings_and_a_vector_that_is_added_to_every_word() {
         initializer: Initializer::Uniform { limit: 0.5 },
     };
     let lstm = Layer::Lstm { units: 5, recurrent: Initializer::Orthogonal };
-    let mut network = ModelBuilder::new("stories", Shape::vector(9));
+    let mut network = Model::new("stories", Shape::vector(9));
     let story = network.after(Source::Data, embedding(0, 6));
     network.after(Source::Data, embedding(6, 3));
     let question = network.then(lstm.clone());
@@ -112,7 +110,7 @@ fn embeddings_and_a_vector_that_is_added_to_every_word() {
     network.then(lstm);
     network.then(logits());
     let words = (0..ROWS * 9).map(|place| f64::from(place * 5 % 7)).collect::<Vec<_>>();
-    check(&network.finish(), &words);
+    check(&network, &words);
 }
 
 /// A memory network of two hops that shares the first memory's words with the question, the last one's with the
@@ -128,7 +126,7 @@ fn memory_network(linear_until: f64) -> Model {
         initializer: start,
     };
     let sentences = Layer::SentenceSum { words: 3 };
-    let mut network = ModelBuilder::new("memories", Shape::vector(12));
+    let mut network = Model::new("memories", Shape::vector(12));
     let words = network.after(Source::Data, embedding(0, 9));
     network.then(sentences.clone());
     network.then(Layer::Dropout { rate: 0.3 });
@@ -146,7 +144,7 @@ fn memory_network(linear_until: f64) -> Model {
         state = network.reads(vec![state, answer], Layer::Add { activation: Activation::Tanh });
     }
     network.sharing(others, state, Layer::WordScores { vocabulary: CLASSES, initializer: start });
-    network.finish()
+    network
 }
 
 #[test]
@@ -160,7 +158,7 @@ fn memories_with_shared_words_and_a_softmax() {
 
 #[test]
 fn words_matched_with_a_question_and_concatenated() {
-    let mut network = ModelBuilder::new("matched", IMAGE);
+    let mut network = Model::new("matched", IMAGE);
     let story = network.then(conv(5, Activation::Tanh));
     network.after(Source::Data, conv(5, Activation::Tanh));
     let question = network.then(models::pool(PoolKind::Average, 1, Rounding::Ceil, Activation::Tanh));
@@ -171,5 +169,5 @@ fn words_matched_with_a_question_and_concatenated() {
     network.reads(vec![matched, question], Layer::Concatenate);
     network.then(Layer::Lstm { units: 3, recurrent: Initializer::Orthogonal });
     network.then(logits());
-    check(&network.finish(), &random_input(IMAGE));
+    check(&network, &random_input(IMAGE));
 }
