@@ -38,7 +38,7 @@ pub(crate) async fn open_lap(
     body: JsonBytes<MAX_FIELDS_BYTES>,
 ) -> Result<Json<OpenedLap>> {
     let request: OpenLap = body.parse()?;
-    validation::check_lap(&request)?;
+    validation::check_request(&request)?;
     let OpenLap { nonce, workload, segment, state_sha256 } = request;
     check_open(&leaderboard, &started, &nonce)?;
     provable(&started, &workload)?;
@@ -89,7 +89,7 @@ pub(crate) async fn commit(
 ) -> Result<Json<CommittedSegment>> {
     let committed_unix_seconds = leaderboard.clock.unix_seconds();
     let request: CommitSegment = body.parse()?;
-    validation::check_commitment(&request)?;
+    validation::check_request(&request)?;
     let CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap } = request;
     check_open(&leaderboard, &started, &nonce)?;
     provable(&started, &workload)?;
@@ -157,7 +157,7 @@ pub(crate) async fn prove(
     body: JsonBytes<MAX_LOSSES_BYTES>,
 ) -> Result<Json<ProofWanted>> {
     let request: ProvePart = body.parse()?;
-    validation::check_proof(&request)?;
+    validation::check_request(&request)?;
     check_open(&leaderboard, &started, &request.nonce)?;
     let known = provable(&started, &request.workload)?;
     let (storage, id, workload) = (&leaderboard.storage, started.run_id.as_str(), request.workload.as_str());

@@ -3,7 +3,11 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use serde::Serialize;
+use serde_json::Value;
+
 const NAME_CHARACTERS: usize = 64;
+const HASH_DIGITS: usize = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
@@ -13,6 +17,36 @@ pub(crate) struct Refusal {
 }
 
 pub(crate) type Checked = Result<(), Refusal>;
+
+/// The values that a field may have. An absent value is always allowed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Allowed {
+    /// A text of at most this many characters.
+    Text(usize),
+    /// A text that is not blank.
+    Filled(usize),
+    Name,
+    Sha256,
+    Number(f64, f64),
+    /// A number that is not infinite, as a number in f32 may be.
+    Finite,
+    Whole(u64, u64),
+    /// A list of at most this many items.
+    List(usize),
+}
+
+/// A path, names of fields below it, and their allowed values. In a path, `[]` stands for each item of a list.
+pub(super) type Row = (&'static str, &'static [&'static str], Allowed);
+
+/// Checks each value of a document that has a row in the table.
+pub(super) fn check_values(document: &impl Serialize, table: &[Row]) -> Checked {
+    let document = serde_json::to_value(document).expect("a document that was JSON can be JSON again");
+    table.iter().try_for_each(|(path, fields, allowed)| {
+        FieldPath::ROOT.visit(path, &document, &|path, inner| {
+            fields.iter().try_for_each(|field| path.visit(field, inner, &|path, value| path.value(value, *allowed)))
+        })
+    })
+}
 
 /// Path of a value, such as `workloads[0].settings.batch_size`. Converted to text only for a refusal.
 #[derive(Clone, Copy)]
@@ -50,6 +84,43 @@ impl FieldPath<'_> {
         items.iter().enumerate().try_for_each(|(i, item)| check(self.item(i), item))
     }
 
+    /// Calls `check` for each value at a relative path below this value.
+    fn visit(&self, path: &'static str, value: &Value, check: &dyn Fn(&FieldPath<'_>, &Value) -> Checked) -> Checked {
+        if path.is_empty() {
+            return check(self, value);
+        }
+        let (name, rest) = path.split_once('.').unwrap_or((path, ""));
+        let list = name.strip_suffix("[]");
+        let name = list.unwrap_or(name);
+        let (field, Some(inner)) = (self.field(name), value.get(name)) else { return Ok(()) };
+        if list.is_none() {
+            return field.visit(rest, inner, check);
+        }
+        let items = inner.as_array().map_or(&[][..], Vec::as_slice);
+        field.each(items, |path, item| path.visit(rest, item, check))
+    }
+
+    fn value(&self, value: &Value, allowed: Allowed) -> Checked {
+        match (allowed, value) {
+            // JSON has no infinity.
+            (Allowed::Finite, Value::Null) => self.number(f64::INFINITY, f64::MIN..=f64::MAX),
+            (_, Value::Null) => Ok(()),
+            (Allowed::Text(most), Value::String(text)) => self.text(text, most),
+            (Allowed::Filled(most), Value::String(text)) => self.filled_text(text, most),
+            (Allowed::Name, Value::String(text)) => self.name(text),
+            (Allowed::Sha256, Value::String(text)) => self.sha256(text),
+            (Allowed::Number(least, most), Value::Number(number)) => {
+                self.number(number.as_f64().unwrap_or(f64::NAN), least..=most)
+            }
+            (Allowed::Finite, Value::Number(_)) => Ok(()),
+            (Allowed::Whole(least, most), Value::Number(number)) => {
+                self.whole(number.as_u64().unwrap_or(u64::MAX), least..=most)
+            }
+            (Allowed::List(most), Value::Array(items)) => self.list(items.len(), most),
+            (allowed, value) => panic!("{self} cannot be {allowed:?}, because it is {value}"),
+        }
+    }
+
     pub(crate) fn refuse(&self, code: &'static str, message: impl Into<String>) -> Checked {
         Err(Refusal { code, message: message.into(), field: self.to_string() })
     }
@@ -69,18 +140,6 @@ impl FieldPath<'_> {
         self.refuse("out_of_range", format!("{value} is outside {} to {}.", range.start(), range.end()))
     }
 
-    pub(crate) fn optional_number(&self, value: Option<f64>, range: RangeInclusive<f64>) -> Checked {
-        value.map_or(Ok(()), |value| self.number(value, range))
-    }
-
-    pub(crate) fn finite(&self, value: f64) -> Checked {
-        self.number(value, f64::MIN..=f64::MAX)
-    }
-
-    pub(crate) fn share(&self, value: f64) -> Checked {
-        self.number(value, 0.0..=1.0)
-    }
-
     pub(crate) fn whole(&self, value: u64, range: RangeInclusive<u64>) -> Checked {
         if range.contains(&value) {
             return Ok(());
@@ -96,7 +155,7 @@ impl FieldPath<'_> {
     }
 
     /// Checks a text of at most `most` characters without control characters.
-    pub(crate) fn text(&self, value: &str, most: usize) -> Checked {
+    fn text(&self, value: &str, most: usize) -> Checked {
         let length = value.chars().count();
         if length > most {
             return self.refuse("too_long", format!("The text has {length} characters; at most {most} are allowed."));
@@ -105,10 +164,6 @@ impl FieldPath<'_> {
             return self.refuse("control_character", "The text contains control characters, which are not allowed.");
         }
         Ok(())
-    }
-
-    pub(crate) fn optional_text(&self, value: Option<&str>, most: usize) -> Checked {
-        value.map_or(Ok(()), |value| self.text(value, most))
     }
 
     /// Checks a text that must not be blank.
@@ -130,6 +185,11 @@ impl FieldPath<'_> {
             "bad_name",
             format!("A name must have 1 to {NAME_CHARACTERS} characters: lowercase letters, digits and hyphens."),
         )
+    }
+
+    fn sha256(&self, value: &str) -> Checked {
+        let fits = value.len() == HASH_DIGITS && value.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'));
+        if fits { Ok(()) } else { self.refuse("bad_hash", "A SHA-256 must have 64 lowercase hexadecimal digits.") }
     }
 }
 
@@ -167,9 +227,8 @@ mod tests {
     #[test]
     fn numbers_must_be_finite_and_inside() {
         let path = FieldPath::ROOT;
-        assert_eq!(code(path.share(1.0)), None);
-        assert_eq!(code(path.share(1.0 + f64::EPSILON)), Some("out_of_range"));
-        assert_eq!(code(path.share(f64::NAN)), Some("not_finite"));
-        assert_eq!(code(path.finite(f64::INFINITY)), Some("not_finite"));
+        assert_eq!(code(path.number(1.0, 0.0..=1.0)), None);
+        assert_eq!(code(path.number(1.0 + f64::EPSILON, 0.0..=1.0)), Some("out_of_range"));
+        assert_eq!(code(path.number(f64::NAN, 0.0..=1.0)), Some("not_finite"));
     }
 }

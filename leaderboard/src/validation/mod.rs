@@ -5,21 +5,20 @@
 mod bounds;
 mod plausibility;
 mod proof;
-mod requests;
-mod run;
+mod record;
+mod table;
 mod training;
 mod work;
-mod workload;
 
 use results::api::{Note, StartRun, Tier, Verdict};
 use results::{Outcome, RunRecord, WorkloadRecord};
+use serde::Serialize;
 
 use crate::devices::Identity;
 use crate::proof::{SeenWorkload, is_provable};
+use bounds::check_values;
 pub(crate) use bounds::{Checked, FieldPath, Refusal};
-pub(crate) use requests::{check_commitment, check_comparison, check_lap, check_proof};
-pub(crate) use run::check_schema_version;
-pub(crate) use workload::{Networks, check_networks};
+pub(crate) use record::{Networks, check_comparison, check_networks, check_schema_version};
 
 /// Origin of a record.
 pub(crate) enum Origin<'a> {
@@ -32,18 +31,26 @@ pub(crate) enum Origin<'a> {
     Imported,
 }
 
+/// Checks the values of a request of a run before or while it trains.
+pub(crate) fn check_request(request: &impl Serialize) -> Checked {
+    check_values(request, table::REQUEST)
+}
+
 pub(crate) fn check_start(request: &StartRun) -> Checked {
-    let path = FieldPath::ROOT;
-    run::check_suite(&path.field("suite"), &request.suite)?;
-    work::known_suite(&path.field("suite"), &request.suite)?;
-    run::check_engine_version(&path.field("engine_version"), &request.engine_version)
+    check_request(request)?;
+    work::known_suite(&FieldPath::ROOT.field("suite"), &request.suite).map(|_known| ())
 }
 
 /// Returns the verdict on a record, or its first broken rule.
 pub(crate) fn check(record: &RunRecord, origin: &Origin<'_>) -> Result<Verdict, Refusal> {
-    run::check(record)?;
-    check_workloads(record)?;
-    check_completed(&FieldPath::ROOT.field("workloads"), record)?;
+    record::check(record)?;
+    if !record.workloads.iter().any(|w| w.outcome == Outcome::Completed) {
+        FieldPath::ROOT.field("workloads").refuse(
+            "nothing_completed",
+            "The run completed no workload, so there is no result to store. Your local copy of the record shows what \
+             went wrong.",
+        )?;
+    }
     work::check_time(record, origin)?;
     work::check(record)?;
     let suite = work::known_suite(&FieldPath::ROOT.field("suite"), &record.suite)?;
@@ -54,43 +61,6 @@ pub(crate) fn check(record: &RunRecord, origin: &Origin<'_>) -> Result<Verdict, 
         Origin::Imported => None,
     };
     Ok(verdict(record, missing))
-}
-
-fn check_workloads(record: &RunRecord) -> Checked {
-    FieldPath::ROOT.field("workloads").each(&record.workloads, |path, of| {
-        workload::check(&path, of)?;
-        check_alone(&path, of)?;
-        requests::check(&path, of)?;
-        training::check_summary(&path.field("summary"), of)
-    })
-}
-
-fn check_completed(workloads: &FieldPath<'_>, record: &RunRecord) -> Checked {
-    if record.workloads.iter().any(|w| w.outcome == Outcome::Completed) {
-        return Ok(());
-    }
-    workloads.refuse(
-        "nothing_completed",
-        "The run completed no workload, so there is no result to store. Your local copy of the record shows what went \
-         wrong.",
-    )
-}
-
-/// Checks that one device trained the workload, with its data set in its memory.
-fn check_alone(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Checked {
-    if workload.communication.is_some() {
-        return path.field("communication").refuse(
-            "several_devices",
-            "Several devices trained this workload together. The leaderboard only accepts runs on one device.",
-        );
-    }
-    if workload.input.is_some() {
-        return path.field("input").refuse(
-            "streamed_input",
-            "The host streamed the batches to the device. The leaderboard only accepts data sets on the device.",
-        );
-    }
-    Ok(())
 }
 
 /// Returns the verdict on a record. `missing` lists what an announced run lacks for a proof.
@@ -124,4 +94,30 @@ pub(crate) fn notes(record: &RunRecord) -> Vec<Note> {
     let hides = results::software::may_be_a_program(record).then_some(Note::PerhapsSoftware);
     let misfit = Identity::of(record).misfit.map(Note::finding);
     record.workloads.iter().filter_map(note).chain(hides).chain(misfit).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use results::api::{PartHashes, ProvePart};
+
+    use super::*;
+
+    #[test]
+    fn losses_must_be_finite() {
+        let code = |loss| {
+            let hashes = PartHashes { draw: 0, steps: [0, 2], state_sha256: Vec::new(), losses: vec![1.0, loss] };
+            let request = ProvePart {
+                nonce: String::new(),
+                workload: "keras-mnist-mlp".to_owned(),
+                tested_step: 2,
+                target_step: None,
+                hashes: Some(hashes),
+            };
+            check_request(&request).err().map(|refusal| (refusal.code, refusal.field))
+        };
+        assert_eq!(code(-0.5), None);
+        for loss in [f32::INFINITY, f32::NAN] {
+            assert_eq!(code(loss), Some(("not_finite", "hashes.losses[1]".to_owned())));
+        }
+    }
 }
