@@ -4,6 +4,8 @@ use results::api::Tier;
 use results::badge::Badge;
 use results::{Device, Outcome, WorkloadRecord, score_digits};
 
+use crate::devices::name::displayed;
+
 /// Maximum length of a name. Longer names are cut, so that a badge fits into a line.
 const NAME_CHARACTERS: usize = 40;
 /// Approximate width of a letter in the badge's font, in pixels. `textLength` makes it exact for any font.
@@ -45,17 +47,12 @@ pub(crate) fn colour(tier: Tier) -> &'static str {
 
 /// Returns a name without characters that break the line or change the writing direction, cut if it is long.
 fn shown(name: &str) -> String {
-    let turns =
-        |character| matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let mut kept = name.chars().filter(|&character| {
-        // The last two are noncharacters, which XML refuses.
-        !character.is_control() && !turns(character) && !matches!(character, '\u{fffe}' | '\u{ffff}')
-    });
-    let mut text: String = kept.by_ref().take(NAME_CHARACTERS).collect();
-    if kept.next().is_some() {
-        text.push('…');
+    let name = displayed(name);
+    match name.char_indices().nth(NAME_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None if name.is_empty() => "unnamed device".to_owned(),
+        None => name,
     }
-    if text.trim().is_empty() { "unnamed device".to_owned() } else { text }
 }
 
 pub(crate) fn grouped(number: f64) -> String {
@@ -131,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_name_stays_in_its_line_and_a_long_one_is_cut() {
-        assert_eq!(shown("a\u{202e}b\nc"), "abc");
+        assert_eq!(shown("a\u{202e}b\nc\u{fffe}"), "ab c");
         assert_eq!(shown(" \u{7}"), "unnamed device");
         assert_eq!(shown(&"显".repeat(41)), format!("{}…", "显".repeat(40)));
     }

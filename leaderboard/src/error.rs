@@ -5,7 +5,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use results::api::ErrorBody;
 
-use crate::limits::Kind;
+use crate::limits::RequestKind;
 use crate::metrics::Event;
 use crate::storage::{StorageError, Trouble};
 use crate::validation::Refusal;
@@ -74,12 +74,12 @@ impl ApiError {
     }
 
     /// Refuses an address that sends too many requests. The message does not contain the address.
-    pub(crate) fn too_many_requests(kind: Kind, wait: Duration) -> Self {
+    pub(crate) fn too_many_requests(kind: RequestKind, wait: Duration) -> Self {
         let what = match kind {
-            Kind::Announcements => "announced too many runs",
-            Kind::Imports => "imported too many records",
-            Kind::Uploads => "sent too many requests for announced runs",
-            Kind::Reading => "sent too many requests",
+            RequestKind::Announcements => "announced too many runs",
+            RequestKind::Imports => "imported too many records",
+            RequestKind::Uploads => "sent too many requests for announced runs",
+            RequestKind::Reading => "sent too many requests",
         };
         let seconds = whole_seconds(wait);
         Self::new(

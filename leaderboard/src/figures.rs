@@ -202,29 +202,23 @@ mod tests {
 
     use super::*;
 
-    fn result(
-        workload: &str,
-        rate: f64,
-        submitter: &str,
-        source: DeviceSource,
-        inferred: Option<&str>,
-    ) -> ProvenResult {
+    fn result(rate: f64, submitter: &str) -> ProvenResult {
         let device = DeviceDescription {
             key: "card".to_owned(),
             name: "Card".to_owned(),
-            source,
-            inferred: inferred.map(str::to_owned),
+            source: DeviceSource::Reported,
+            inferred: None,
             vendor: None,
         };
         let category = Category {
             suite: Suite { name: "quick".to_owned(), version: 1 },
-            workload: workload.to_owned(),
+            workload: "a".to_owned(),
             backend: "wgsl".to_owned(),
             precision: Precision::F32,
             client_kind: ClientKind::Native,
         };
         let submitter = Some(submitter.to_owned());
-        let run = ProvenRun { run_id: format!("{workload} {rate}"), rate, voice: submitter.clone(), day: 7 };
+        let run = ProvenRun { run_id: rate.to_string(), rate, voice: submitter.clone(), day: 7 };
         ProvenResult { device, class: RankedClass::Gpu, category, run, seconds_to_target: None, submitter }
     }
 
@@ -233,7 +227,7 @@ mod tests {
         let of = |seconds: &[(&str, Option<f64>)]| {
             let results = seconds.iter().map(|(submitter, seconds_to_target)| ProvenResult {
                 seconds_to_target: *seconds_to_target,
-                ..result("a", 1.0, submitter, DeviceSource::Reported, None)
+                ..result(1.0, submitter)
             });
             seconds_to_target(&results.collect::<Vec<_>>())
         };
@@ -244,8 +238,8 @@ mod tests {
 
     #[test]
     fn many_outliers_are_counted_and_some_are_named() {
-        let usual = (0..200_u32).map(|i| result("a", 100.0 + f64::from(i % 10), "ann", DeviceSource::Reported, None));
-        let apart = (0..30).map(|_| result("a", 9000.0, "bob", DeviceSource::Reported, None));
+        let usual = (0..200_u32).map(|i| result(100.0 + f64::from(i % 10), "ann"));
+        let apart = (0..30).map(|_| result(9000.0, "bob"));
         let figures = figures_of(usual.chain(apart).collect(), &Completions::new());
         assert_eq!((figures[0].line.outlier_runs, figures[0].line.outliers.len()), (30, MAX_OUTLIERS));
     }
@@ -261,14 +255,8 @@ mod tests {
             (("eve".to_owned(), suite), Completion { finished: 9, announced: 9 }),
         ]
         .into();
-        let results = vec![
-            result("a", 1.0, "ann", DeviceSource::Reported, None),
-            result("a", 2.0, "ann", DeviceSource::Reported, None),
-            result("a", 3.0, "bob", DeviceSource::Reported, None),
-        ];
-        assert_eq!(
-            figures_of(results, &completions)[0].line.completion,
-            Some(Completion { finished: 4, announced: 21 })
-        );
+        let results = vec![result(1.0, "ann"), result(2.0, "ann"), result(3.0, "bob")];
+        let completion = figures_of(results, &completions)[0].line.completion;
+        assert_eq!(completion, Some(Completion { finished: 4, announced: 21 }));
     }
 }

@@ -1,6 +1,7 @@
-//! Limits of rates and amounts by address and by the /24 or /48 around it. Addresses are never written to disk.
+//! RateLimits of rates and amounts by address and by the /24 or /48 around it. Addresses are never written to disk.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
@@ -12,10 +13,8 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use clap::ValueEnum;
-use governor::clock::{Clock, MonotonicClock};
-use governor::middleware::NoOpMiddleware;
-use governor::state::keyed::HashMapStateStore;
-use governor::{Quota, RateLimiter};
+use governor::clock::Clock;
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::Protection;
@@ -29,7 +28,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 const PREFIX_FACTOR: u32 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RequestKind {
     /// Each request adds a row until it expires.
     Announcements,
     /// Each request adds an unproven record.
@@ -39,7 +38,7 @@ pub(crate) enum Kind {
     Reading,
 }
 
-impl Kind {
+impl RequestKind {
     fn of(method: &Method, path: &str) -> Self {
         match (method, path) {
             (&Method::POST, "/api/v1/runs") => Self::Announcements,
@@ -61,11 +60,11 @@ impl Kind {
 
 /// The rate limits by address. Clones share them.
 #[derive(Clone)]
-pub(crate) struct Limits(Arc<Rates>);
+pub(crate) struct RateLimits(Arc<Rates>);
 
 struct Rates {
     trusted: Option<ProxyHeader>,
-    /// The limit of each [`Kind`]; `None` for no limit.
+    /// The limit of each [`RequestKind`]; `None` for no limit.
     limits: [Option<Limit>; 4],
 }
 
@@ -92,7 +91,7 @@ impl Limit {
     }
 }
 
-impl Limits {
+impl RateLimits {
     pub(crate) fn new(protection: &Protection) -> Self {
         // The requests of half an hour, or of ten seconds, may come at once.
         let hourly = |number: u32| Limit::new(number, HOUR, number.div_ceil(2));
@@ -106,7 +105,7 @@ impl Limits {
         Self(Arc::new(Rates { trusted: protection.trusted_proxy_header, limits }))
     }
 
-    fn admit(&self, kind: Kind, peer: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
+    fn admit(&self, kind: RequestKind, peer: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
         let Some(limit) = &self.0.limits[kind as usize] else { return Ok(()) };
         let Some(address) = counted_address(peer, headers, self.0.trusted) else { return Ok(()) };
         limit.admit(address).map_err(|wait| ApiError::too_many_requests(kind, wait))
@@ -122,12 +121,12 @@ impl Limits {
 }
 
 pub(crate) async fn limit(
-    State(limits): State<Limits>,
+    State(limits): State<RateLimits>,
     Extension(Peer(peer)): Extension<Peer>,
     request: Request,
     next: Next,
 ) -> Response {
-    let kind = Kind::of(request.method(), request.uri().path());
+    let kind = RequestKind::of(request.method(), request.uri().path());
     match limits.admit(kind, peer, request.headers()) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
@@ -242,33 +241,22 @@ impl ApiError {
 /// Maximum number of networks in memory, about ten megabytes.
 const MAX_NETWORKS: usize = 100_000;
 
-type Limiter<C> = RateLimiter<IpAddr, HashMapStateStore<IpAddr>, C, NoOpMiddleware<<C as Clock>::Instant>>;
-
-pub(super) struct Rate<C: Clock = MonotonicClock> {
+struct Rate {
     quota: Quota,
-    clock: C,
-    limiter: RwLock<Limiter<C>>,
+    limiter: RwLock<DefaultKeyedRateLimiter<IpAddr>>,
 }
 
 impl Rate {
     /// Allows this number in a period, `burst` of them at once. Returns `None`, no limit, for 0.
-    pub(super) fn new(number: u32, period: Duration, burst: u32) -> Option<Self> {
-        Self::with_clock(number, period, burst, MonotonicClock)
-    }
-}
-
-impl<C: Clock + Clone> Rate<C> {
-    fn with_clock(number: u32, period: Duration, burst: u32, clock: C) -> Option<Self> {
-        let burst = NonZeroU32::new(burst)?;
-        let quota = Quota::with_period(period.checked_div(number)?)?.allow_burst(burst);
-        let limiter = RwLock::new(Limiter::hashmap_with_clock(quota, clock.clone()));
-        Some(Self { quota, clock, limiter })
+    fn new(number: u32, period: Duration, burst: u32) -> Option<Self> {
+        let quota = Quota::with_period(period.checked_div(number)?)?.allow_burst(NonZeroU32::new(burst)?);
+        Some(Self { quota, limiter: RwLock::new(RateLimiter::hashmap(quota)) })
     }
 
     /// Counts a request. The error is the time to wait if the network is over its limit.
-    pub(super) fn admit(&self, network: IpAddr) -> Result<(), Duration> {
+    fn admit(&self, network: IpAddr) -> Result<(), Duration> {
         let limiter = self.read();
-        let admitted = limiter.check_key(&network).map_err(|refused| refused.wait_time_from(self.clock.now()));
+        let admitted = limiter.check_key(&network).map_err(|refused| refused.wait_time_from(limiter.clock().now()));
         let full = limiter.len() > MAX_NETWORKS;
         drop(limiter);
         if full {
@@ -277,7 +265,7 @@ impl<C: Clock + Clone> Rate<C> {
         admitted
     }
 
-    pub(super) fn forget(&self) {
+    fn forget(&self) {
         let limiter = self.read();
         limiter.retain_recent();
         limiter.shrink_to_fit();
@@ -289,24 +277,18 @@ impl<C: Clock + Clone> Rate<C> {
         limiter.retain_recent();
         if limiter.len() > MAX_NETWORKS / 2 {
             tracing::warn!(most = MAX_NETWORKS, "too many client addresses at once: all rate limits were reset");
-            *limiter = Limiter::hashmap_with_clock(self.quota, self.clock.clone());
+            *limiter = RateLimiter::hashmap(self.quota);
         }
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Limiter<C>> {
+    fn read(&self) -> RwLockReadGuard<'_, DefaultKeyedRateLimiter<IpAddr>> {
         self.limiter.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Amounts in use by address, kept only in memory until they are returned. Clones share them.
+/// Amounts in use by network and by prefix (`true`), kept only in memory until they are returned. Clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct Shares(Arc<Mutex<Held>>);
-
-#[derive(Default)]
-struct Held {
-    of_networks: HashMap<IpAddr, usize>,
-    of_prefixes: HashMap<IpAddr, usize>,
-}
+pub(crate) struct Shares(Arc<Mutex<HashMap<(bool, IpAddr), usize>>>);
 
 #[derive(Clone, Copy)]
 pub(crate) struct Most {
@@ -321,39 +303,47 @@ impl Most {
 }
 
 /// An amount that is returned when this is dropped.
-pub(crate) struct Share {
+pub(crate) struct TakenShare {
     shares: Shares,
     address: IpAddr,
     amount: usize,
 }
 
+fn share_keys(address: IpAddr) -> [(bool, IpAddr); 2] {
+    [(false, network_of(address)), (true, prefix_of(address))]
+}
+
 impl Shares {
     /// Takes an amount for an address, unless its network or its prefix would hold more than `most`.
-    pub(crate) fn take(&self, address: IpAddr, amount: usize, most: Most) -> Option<Share> {
+    pub(crate) fn take(&self, address: IpAddr, amount: usize, most: Most) -> Option<TakenShare> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (network, prefix) = (network_of(address), prefix_of(address));
-        let of_network = held.of_networks.get(&network).copied().unwrap_or_default() + amount;
-        let of_prefix = held.of_prefixes.get(&prefix).copied().unwrap_or_default() + amount;
-        if of_network > most.of_network || of_prefix > most.of_prefix {
+        let keys = share_keys(address);
+        let amounts = keys.map(|key| held.get(&key).copied().unwrap_or_default() + amount);
+        if amounts[0] > most.of_network || amounts[1] > most.of_prefix {
             return None;
         }
-        held.of_networks.insert(network, of_network);
-        held.of_prefixes.insert(prefix, of_prefix);
-        Some(Share { shares: self.clone(), address, amount })
+        held.extend(keys.into_iter().zip(amounts));
+        Some(TakenShare { shares: self.clone(), address, amount })
     }
 }
 
-impl Drop for Share {
+impl Drop for TakenShare {
     fn drop(&mut self) {
         let mut held = self.shares.0.lock().unwrap_or_else(PoisonError::into_inner);
-        give_back(&mut held.of_networks, network_of(self.address), self.amount);
-        give_back(&mut held.of_prefixes, prefix_of(self.address), self.amount);
+        for key in share_keys(self.address) {
+            if let Entry::Occupied(mut count) = held.entry(key) {
+                *count.get_mut() -= self.amount;
+                if *count.get() == 0 {
+                    count.remove();
+                }
+            }
+        }
     }
 }
 
-/// Places, limited for each address and each /24 or /48. Clones share them.
+/// ClientPlaces, limited for each address and each /24 or /48. Clones share them.
 #[derive(Clone)]
-pub(crate) struct Places {
+pub(crate) struct ClientPlaces {
     free: Arc<Semaphore>,
     shares: Shares,
     most: Most,
@@ -362,10 +352,10 @@ pub(crate) struct Places {
 /// Taken places, which are given back when this is dropped.
 pub(crate) struct Taken {
     _permit: OwnedSemaphorePermit,
-    _share: Option<Share>,
+    _share: Option<TakenShare>,
 }
 
-impl Places {
+impl ClientPlaces {
     pub(crate) fn new(number: usize, most: Most) -> Self {
         Self { free: Arc::new(Semaphore::new(number)), shares: Shares::default(), most }
     }
@@ -382,80 +372,57 @@ impl Places {
     }
 }
 
-fn give_back(held: &mut HashMap<IpAddr, usize>, key: IpAddr, amount: usize) {
-    if let Some(count) = held.get_mut(&key) {
-        *count -= amount;
-        if *count == 0 {
-            held.remove(&key);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderValue;
-    use governor::clock::FakeRelativeClock;
 
     use super::*;
 
     #[test]
     fn requests_count_as_what_they_cost() {
         for (method, path, kind) in [
-            (Method::POST, "/api/v1/runs", Kind::Announcements),
-            (Method::GET, "/api/v1/runs", Kind::Reading),
-            (Method::POST, "/api/v1/runs/import", Kind::Imports),
-            (Method::POST, "/api/v1/comparisons", Kind::Imports),
-            (Method::PUT, "/api/v1/runs/0123456789abcdef", Kind::Uploads),
-            (Method::POST, "/api/v1/runs/0123456789abcdef/segments", Kind::Uploads),
-            (Method::DELETE, "/api/v1/runs/0123456789abcdef", Kind::Reading),
-            (Method::GET, "/", Kind::Reading),
+            (Method::POST, "/api/v1/runs", RequestKind::Announcements),
+            (Method::GET, "/api/v1/runs", RequestKind::Reading),
+            (Method::POST, "/api/v1/runs/import", RequestKind::Imports),
+            (Method::POST, "/api/v1/comparisons", RequestKind::Imports),
+            (Method::PUT, "/api/v1/runs/0123456789abcdef", RequestKind::Uploads),
+            (Method::POST, "/api/v1/runs/0123456789abcdef/segments", RequestKind::Uploads),
+            (Method::DELETE, "/api/v1/runs/0123456789abcdef", RequestKind::Reading),
+            (Method::GET, "/", RequestKind::Reading),
         ] {
-            assert_eq!(Kind::of(&method, path), kind, "{method} {path}");
+            assert_eq!(RequestKind::of(&method, path), kind, "{method} {path}");
         }
     }
-
-    const PROXY: [u8; 4] = [127, 0, 0, 1];
 
     fn counted_with(lines: &[&'static str], trusted: Option<ProxyHeader>) -> Option<String> {
         let mut headers = HeaderMap::new();
         for line in lines {
             headers.append("x-forwarded-for", HeaderValue::from_static(line));
         }
-        counted_address(PROXY.into(), &headers, trusted).map(|address| address.to_string())
+        counted_address(Ipv4Addr::LOCALHOST.into(), &headers, trusted).map(|address| address.to_string())
     }
 
     #[test]
     fn only_last_entry_of_a_trusted_header_counts() {
         let trusted = Some(ProxyHeader::XForwardedFor);
         assert_eq!(counted_with(&["192.0.2.1"], None), None);
-        for lines in [
-            &["192.0.2.1"][..],
-            &["127.0.0.1, 192.0.2.1"],
-            &["198.51.100.7", "forged, 192.0.2.1"],
-            &["192.0.2.1:4711"],
-            &["::ffff:192.0.2.1"],
-        ] {
-            let address = counted_with(lines, trusted).unwrap();
-            assert_eq!(network_of(address.parse().unwrap()), IpAddr::from([192, 0, 2, 1]), "{lines:?}");
-        }
-        for line in ["2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:443"] {
-            assert_eq!(counted_with(&[line], trusted).as_deref(), Some("2001:db8::1"));
-        }
-    }
-
-    #[test]
-    fn no_header_gets_anybody_out_of_the_limits() {
-        let trusted = Some(ProxyHeader::XForwardedFor);
-        assert_eq!(counted_with(&["127.0.0.1"], trusted).as_deref(), Some("127.0.0.1"));
-        assert_eq!(counted_with(&["nonsense"], trusted).as_deref(), Some("127.0.0.1"));
         assert_eq!(counted_with(&[], trusted), None, "this machine itself, past the proxy");
-    }
-
-    const HOUR: Duration = Duration::from_secs(3600);
-
-    fn rate(number: u32, burst: u32) -> (Rate<FakeRelativeClock>, FakeRelativeClock) {
-        let clock = FakeRelativeClock::default();
-        (Rate::with_clock(number, HOUR, burst, clock.clone()).unwrap(), clock)
+        for (lines, expected) in [
+            (&["192.0.2.1"][..], "192.0.2.1"),
+            (&["127.0.0.1, 192.0.2.1"], "192.0.2.1"),
+            (&["198.51.100.7", "forged, 192.0.2.1"], "192.0.2.1"),
+            (&["192.0.2.1:4711"], "192.0.2.1"),
+            (&["::ffff:192.0.2.1"], "::ffff:192.0.2.1"),
+            (&["2001:db8::1"], "2001:db8::1"),
+            (&["[2001:db8::1]"], "2001:db8::1"),
+            (&["[2001:db8::1]:443"], "2001:db8::1"),
+            (&["127.0.0.1"], "127.0.0.1"),
+            (&["nonsense"], "127.0.0.1"),
+        ] {
+            assert_eq!(counted_with(lines, trusted).as_deref(), Some(expected));
+        }
+        let mapped: IpAddr = "::ffff:192.0.2.1".parse().unwrap();
+        assert_eq!(network_of(mapped), IpAddr::from([192, 0, 2, 1]));
     }
 
     fn network(number: u32) -> IpAddr {
@@ -463,19 +430,19 @@ mod tests {
     }
 
     #[test]
-    fn who_may_do_what_a_stranger_may_is_forgotten() {
-        let (rate, clock) = rate(60, 30);
-        assert!((0..100).all(|number| rate.admit(network(number)).is_ok()));
-        rate.forget();
-        assert_eq!(rate.read().len(), 100);
-        clock.advance(HOUR);
-        rate.forget();
-        assert_eq!(rate.read().len(), 0);
+    fn networks_with_their_full_limit_are_forgotten() {
+        for (rate, kept) in [(Rate::new(60, HOUR, 30), 100), (Rate::new(1_000_000, SECOND, 1), 0)] {
+            let rate = rate.unwrap();
+            assert!((0..100).all(|number| rate.admit(network(number)).is_ok()));
+            std::thread::sleep(Duration::from_millis(2));
+            rate.forget();
+            assert_eq!(rate.read().len(), kept);
+        }
     }
 
     #[test]
     fn memory_is_bounded_however_many_ask() {
-        let (rate, _clock) = rate(60, 30);
+        let rate = Rate::new(60, HOUR, 30).unwrap();
         for number in 0..u32::try_from(3 * MAX_NETWORKS).unwrap() {
             assert!(rate.admit(network(number)).is_ok());
             assert!(rate.read().len() <= MAX_NETWORKS);
@@ -490,9 +457,7 @@ mod tests {
         assert_eq!(places.len(), 2);
         assert!(shares.take(other, 1, Most::of_network(2)).is_some());
         drop(places);
-        let held = shares.0.lock().unwrap();
-        assert!(held.of_networks.is_empty() && held.of_prefixes.is_empty(), "nothing is kept of who was here");
-        drop(held);
+        assert!(shares.0.lock().unwrap().is_empty());
         assert!(shares.take(one, 1, Most::of_network(2)).is_some());
     }
 }

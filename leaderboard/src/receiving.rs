@@ -15,7 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
 use crate::error::{ApiError, Result};
-use crate::limits::{Most, Peer, Places, ProxyHeader, Taken, counted_address};
+use crate::limits::{ClientPlaces, Most, Peer, ProxyHeader, Taken, counted_address};
 
 /// Number of bytes over a body's limit that are received and dropped, so that the client reads the refusal.
 const THROWN_AWAY: usize = 16 << 20;
@@ -26,37 +26,23 @@ const PIECE: usize = 4 << 10;
 /// Maximum number of pieces for the bodies of one address, and of a /24 or /48.
 const MAX_PIECES_PER_CLIENT: Most = Most { of_network: MEMORY / PIECE / 4, of_prefix: MEMORY / PIECE / 2 };
 
-#[derive(Clone, Copy)]
-struct Patience {
-    /// The initial time, …
-    start: Duration,
-    /// … plus the received bytes at this speed, …
-    slowest_bytes_per_second: f64,
-    /// … at most this.
-    longest: Duration,
-}
-
-/// Time for a very slow mobile uplink.
-const PATIENCE: Patience =
-    Patience { start: Duration::from_secs(10), slowest_bytes_per_second: 4096.0, longest: Duration::from_secs(120) };
+/// Initial time for a body. The received bytes at the slowest speed extend it, up to the maximum: enough for a very slow
+/// mobile uplink.
+const START_TIME: Duration = Duration::from_secs(10);
+const MIN_BYTES_PER_SECOND: f64 = 4096.0;
+const MAX_TIME: Duration = Duration::from_secs(120);
 
 /// Slowest transfer of a state's body, in bytes per second; states have tens of megabytes.
 const MIN_STATE_BYTES_PER_SECOND: f64 = 30_000.0;
 
-fn memory() -> Places {
-    Places::new(MEMORY / PIECE, MAX_PIECES_PER_CLIENT)
-}
-
-/// A body, and the memory that it holds until it is dropped.
-struct Received {
-    bytes: Bytes,
-    memory: Vec<Taken>,
+fn memory() -> ClientPlaces {
+    ClientPlaces::new(MEMORY / PIECE, MAX_PIECES_PER_CLIENT)
 }
 
 /// A request's body until a handler takes it, and the request's resources until it is answered.
 pub(crate) struct Intake {
     slots: Arc<Semaphore>,
-    memory: Places,
+    memory: ClientPlaces,
     /// The address whose share of the memory the body takes; `None` for this machine.
     address: Option<IpAddr>,
     held: Mutex<Held>,
@@ -70,12 +56,12 @@ struct Held {
 }
 
 impl Intake {
-    pub(crate) fn new(slots: Arc<Semaphore>, memory: Places, address: Option<IpAddr>, body: Body) -> Self {
+    fn new(slots: Arc<Semaphore>, memory: ClientPlaces, address: Option<IpAddr>, body: Body) -> Self {
         Self { slots, memory, address, held: Mutex::new(Held { body: Some(body), ..Held::default() }) }
     }
 
     /// Fails if all slots are taken.
-    pub(crate) fn take_slot(&self) -> Result<()> {
+    fn take_slot(&self) -> Result<()> {
         let slot = Arc::clone(&self.slots).try_acquire_owned().map_err(|_taken| ApiError::busy())?;
         self.lock_held().slot = Some(slot);
         Ok(())
@@ -84,17 +70,17 @@ impl Intake {
     /// Receives the whole body. A second call returns an empty one.
     pub(crate) async fn receive(&self, limit: usize) -> Result<Bytes> {
         let Some(body) = self.give_up_slot() else { return Ok(Bytes::new()) };
-        let Received { bytes, memory } = receive_in(body, limit, &self.memory, self.address, PATIENCE).await?;
+        let (bytes, memory) = receive_in(body, limit, &self.memory, self.address, START_TIME).await?;
         self.lock_held().memory = memory;
         self.take_slot()?;
         Ok(bytes)
     }
 
     /// Discards a body that no handler has taken.
-    pub(crate) async fn discard(&self) {
+    async fn discard(&self) {
         if let Some(body) = self.give_up_slot() {
             // Errors of a discarded body do not matter.
-            receive_in(body, 0, &self.memory, None, PATIENCE).await.ok();
+            receive_in(body, 0, &self.memory, None, START_TIME).await.ok();
         }
     }
 
@@ -112,22 +98,27 @@ impl Intake {
     }
 }
 
+/// Returns a body, and the memory that it holds until that is dropped.
 async fn receive_in(
     mut body: Body,
     limit: usize,
-    memory: &Places,
+    memory: &ClientPlaces,
     address: Option<IpAddr>,
-    patience: Patience,
-) -> Result<Received> {
+    start_time: Duration,
+) -> Result<(Bytes, Vec<Taken>)> {
     let start = Instant::now();
     let mut bytes = Vec::new();
     let mut held = Vec::new();
     let mut received = 0;
     loop {
         let seconds = |speed| Duration::from_secs_f64(received as f64 / speed);
-        let patient = patience.longest.min(patience.start + seconds(patience.slowest_bytes_per_second));
+        let patient = MAX_TIME.min(start_time + seconds(MIN_BYTES_PER_SECOND));
         let deadline = start + patient.max(seconds(MIN_STATE_BYTES_PER_SECOND));
-        let Some(frame) = timeout_at(deadline, body.frame()).await.map_err(|_elapsed| too_slow())? else { break };
+        let frame = timeout_at(deadline, body.frame()).await.map_err(|_elapsed| {
+            let message = "The body arrived too slowly. Try again on a faster connection.";
+            ApiError::new(StatusCode::REQUEST_TIMEOUT, "too_slow", message)
+        })?;
+        let Some(frame) = frame else { break };
         let Ok(data) = frame.map_err(|_error| ApiError::broken_body())?.into_data() else { continue };
         received += data.len();
         if received <= limit {
@@ -141,18 +132,10 @@ async fn receive_in(
         }
     }
     if received > limit {
-        return Err(ApiError::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "too_large",
-            format!("The body exceeds the limit of {} KiB.", limit >> 10),
-        ));
+        let message = format!("The body exceeds the limit of {} KiB.", limit >> 10);
+        return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message));
     }
-    Ok(Received { bytes: bytes.into(), memory: held })
-}
-
-fn too_slow() -> ApiError {
-    let message = "The body arrived too slowly. Try again on a faster connection.";
-    ApiError::new(StatusCode::REQUEST_TIMEOUT, "too_slow", message)
+    Ok((bytes.into(), held))
 }
 
 /// Maximum number of requests in progress. Others are refused with 503.
@@ -164,7 +147,7 @@ const TIME: Duration = Duration::from_secs(180);
 #[derive(Clone)]
 pub(crate) struct RequestSlots {
     slots: Arc<Semaphore>,
-    memory: Places,
+    memory: ClientPlaces,
     trusted: Option<ProxyHeader>,
 }
 
@@ -204,12 +187,8 @@ pub(crate) async fn guard(State(slots): State<RequestSlots>, request: Request, n
 mod tests {
     use std::convert::Infallible;
 
-    use axum::middleware::from_fn_with_state;
-    use axum::routing::get;
-    use axum::{Extension, Router};
     use futures_util::stream;
     use http_body_util::Full;
-    use tower::ServiceExt;
 
     use super::*;
 
@@ -226,58 +205,36 @@ mod tests {
         received.err().map(|error| error.code().to_owned())
     }
 
-    async fn receive(body: Body, memory: &Places, address: Option<IpAddr>) -> Result<Received> {
-        receive_in(body, 2 * MEMORY, memory, address, PATIENCE).await
-    }
-
     #[tokio::test]
     async fn a_body_that_does_not_come_is_given_up() {
-        let patience = Patience { start: Duration::from_millis(20), ..PATIENCE };
-        let memory = memory();
-        let received = receive_in(silent(), 5, &memory, None, patience).await;
-        assert_eq!(code(received).as_deref(), Some("too_slow"));
-        assert_eq!(code(receive_in(body(5), 5, &memory, None, patience).await), None);
+        let short = Duration::from_millis(20);
+        assert_eq!(code(receive_in(silent(), 5, &memory(), None, short).await).as_deref(), Some("too_slow"));
+        assert_eq!(code(receive_in(body(5), 5, &memory(), None, short).await), None);
     }
 
     #[tokio::test]
     async fn memory_is_shared_and_comes_back() {
-        let memory = Places::new(2, MAX_PIECES_PER_CLIENT);
-        let first = receive(body(PIECE + 1), &memory, None).await;
-        assert!(first.is_ok());
-        assert_eq!(code(receive(body(1), &memory, None).await).as_deref(), Some("busy"));
+        let memory = ClientPlaces::new(2, MAX_PIECES_PER_CLIENT);
+        let receive = |bytes| receive_in(body(bytes), MEMORY, &memory, None, START_TIME);
+        let first = receive(PIECE + 1).await.unwrap();
+        assert_eq!(code(receive(1).await).as_deref(), Some("busy"));
         drop(first);
-        assert_eq!(code(receive(body(1), &memory, None).await), None);
+        assert_eq!(code(receive(1).await), None);
     }
 
     #[tokio::test]
-    async fn a_request_without_a_slot_left_is_refused() {
+    async fn a_request_has_a_slot_except_while_its_body_arrives() {
         let slots = Arc::new(Semaphore::new(1));
         let intake = |body| Intake::new(Arc::clone(&slots), memory(), None, body);
-        let (first, second) = (intake(body(5)), intake(body(5)));
-        first.take_slot().unwrap();
-        assert_eq!(code(second.take_slot()).as_deref(), Some("busy"));
-        assert_eq!(first.receive(5).await.unwrap().len(), 5);
-        assert_eq!(code(second.receive(5).await).as_deref(), Some("busy"), "the first has it again");
-    }
-
-    async fn greet(Extension(intake): Extension<Arc<Intake>>) -> Result<&'static str> {
-        intake.receive(5).await.map(|_bytes| "hello")
-    }
-
-    fn router_with_slots(slots: usize) -> Router {
-        let slots = RequestSlots { slots: Arc::new(Semaphore::new(slots)), ..RequestSlots::new(None) };
-        Router::new().route("/", get(greet)).layer(from_fn_with_state(slots, guard))
-    }
-
-    #[tokio::test]
-    async fn a_body_that_is_still_coming_takes_no_slot() {
-        let router = router_with_slots(1);
-        let slow = router.clone().oneshot(Request::new(silent()));
-        let quick = router.oneshot(Request::new(Body::empty()));
+        let (slow, first, second) = (intake(silent()), intake(body(5)), intake(body(5)));
+        slow.take_slot().unwrap();
+        assert_eq!(code(first.take_slot()).as_deref(), Some("busy"));
         tokio::select! {
             biased;
-            response = slow => panic!("a body that does not end was answered with {}", response.unwrap().status()),
-            response = quick => assert_eq!(response.unwrap().status(), StatusCode::OK),
+            _ = slow.receive(5) => panic!("the body does not end"),
+            taken = async { first.take_slot() } => taken.unwrap(),
         }
+        assert_eq!(first.receive(5).await.unwrap().len(), 5);
+        assert_eq!(code(second.receive(5).await).as_deref(), Some("busy"), "the first has it again");
     }
 }

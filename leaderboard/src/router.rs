@@ -15,7 +15,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use crate::Protection;
 use crate::api::Leaderboard;
 use crate::error::ApiError;
-use crate::limits::{Limits, limit};
+use crate::limits::{RateLimits, limit};
 use crate::metrics::Metrics;
 use crate::pages::{Pages, Previews};
 use crate::public_url::PublicAddress;
@@ -30,7 +30,7 @@ const TLS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// Returns the server as one service. From outside in: headers, metrics, guard, panics, limits, compression, routes. A
 /// request that is refused before its body is read is answered after the guard has dropped the body.
-pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, limits: Limits, metrics: Metrics) -> Router {
+pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, limits: RateLimits, metrics: Metrics) -> Router {
     let Protection { trusted_proxy_header, behind_tls, public_url, .. } = leaderboard.protection.clone();
     let address = PublicAddress { said: public_url, behind_tls };
     let previews = Previews { storage: leaderboard.storage.clone(), address };

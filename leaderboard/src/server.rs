@@ -22,7 +22,7 @@ use tower::ServiceExt;
 use crate::api::{Leaderboard, export_places};
 use crate::card::Cards;
 use crate::data_sets::DataFolder;
-use crate::limits::{Limits, Most, Peer, Shares, day_of};
+use crate::limits::{Most, Peer, RateLimits, Shares, day_of};
 use crate::metrics::{self, Event, Metrics};
 use crate::pages::Pages;
 use crate::proof::{Key, KeyError};
@@ -102,7 +102,7 @@ pub struct Server {
     verifiers: Verifiers,
     threads: usize,
     tools: Tools,
-    limits: Limits,
+    limits: RateLimits,
     metrics_listener: Option<(TcpListener, SocketAddr)>,
 }
 
@@ -148,7 +148,7 @@ impl Server {
             let address = listener.local_addr().map_err(refused)?;
             metrics_listener = Some((listener, address));
         }
-        let limits = Limits::new(&config.protection);
+        let limits = RateLimits::new(&config.protection);
         let leaderboard = Leaderboard {
             storage,
             clock: config.clock,

@@ -19,7 +19,7 @@ use super::extract::Requester;
 use super::list::{MAX_ROWS, list_query};
 use super::runs::{bad_query, read_query};
 use crate::error::{ApiError, Result};
-use crate::limits::{Most, Places, Taken};
+use crate::limits::{ClientPlaces, Most, Taken};
 use crate::open_data::{self, Export, ExportError, ExportedRuns};
 use crate::storage::ListQuery;
 
@@ -36,8 +36,8 @@ const MIN_BYTES_PER_SECOND: f64 = 16_384.0;
 /// Media type of a Parquet file, which is already compressed.
 pub(crate) const PARQUET: &str = "application/vnd.apache.parquet";
 
-pub(crate) fn export_places() -> Places {
-    Places::new(EXPORTS, MAX_EXPORTS_PER_CLIENT)
+pub(crate) fn export_places() -> ClientPlaces {
+    ClientPlaces::new(EXPORTS, MAX_EXPORTS_PER_CLIENT)
 }
 
 pub(crate) async fn all(State(leaderboard): State<Leaderboard>, requester: Requester, uri: Uri) -> Result<Response> {
@@ -145,7 +145,7 @@ mod tests {
     async fn export_keeps_its_slot_until_read_or_abandoned() {
         let folder = tempfile::tempdir().unwrap();
         let storage = Storage::open(&DatabaseAddress::File(folder.path().join("export.sqlite"))).await.unwrap();
-        let places = Places::new(2, MAX_EXPORTS_PER_CLIENT);
+        let places = ClientPlaces::new(2, MAX_EXPORTS_PER_CLIENT);
         let begin = async || {
             let place = places.take(1, None).unwrap();
             let mut export = Export::new(ExportedRuns::all(storage.clone()), ExportFormat::Csv).unwrap();

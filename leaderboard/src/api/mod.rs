@@ -26,7 +26,7 @@ use crate::config::Clock;
 use crate::data_sets::DataFolder;
 use crate::error::ApiError;
 use crate::etag;
-use crate::limits::{Places, day_of};
+use crate::limits::{ClientPlaces, day_of};
 use crate::proof::Key;
 use crate::snapshots::Snapshots;
 use crate::storage::Storage;
@@ -46,7 +46,7 @@ pub(crate) struct Leaderboard {
     pub(crate) run_lifetime_seconds: f64,
     /// The seed of every run; `None` for random seeds.
     pub(crate) seed: Option<u32>,
-    pub(crate) exports: Places,
+    pub(crate) exports: ClientPlaces,
     pub(crate) cards: Cards,
     pub(crate) snapshots: Snapshots,
     pub(crate) protection: Protection,

@@ -3,25 +3,25 @@
 use results::score_digits;
 
 use super::pen::{Area, BOX, Letters, Pen, Style, Weight, path};
-use super::words::{Card, Device, Figures, Workload};
+use super::words::{Card, CardFigures, CardWorkload, ShownDevice};
 use crate::badge::colour;
 
 /// The usual size of link previews.
 pub(crate) const SIZE: (u32, u32) = (1200, 630);
 
-pub(super) const GROUND: &str = "#f6f5f1";
-pub(super) const SHEET: &str = "#ffffff";
-pub(super) const EDGE: &str = "#dcdad2";
-pub(super) const INK: &str = "#14171f";
-pub(super) const SOFT: &str = "#545b68";
-pub(super) const ACCENT: &str = "#2742d6";
-pub(super) const WASH: &str = "#e9ecfd";
-pub(super) const GLOW: &str = "#ffb454";
-pub(super) const SUSTAINED: &str = "#2a7a2a";
-pub(super) const TROUBLE: &str = "#b34700";
+const GROUND: &str = "#f6f5f1";
+const SHEET: &str = "#ffffff";
+const EDGE: &str = "#dcdad2";
+const INK: &str = "#14171f";
+const SOFT: &str = "#545b68";
+const ACCENT: &str = "#2742d6";
+const WASH: &str = "#e9ecfd";
+const GLOW: &str = "#ffb454";
+const SUSTAINED: &str = "#2a7a2a";
+const TROUBLE: &str = "#b34700";
 
-pub(super) const MARGIN: f32 = 56.0;
-pub(super) const WIDTH: f32 = 1200.0 - 2.0 * MARGIN;
+const MARGIN: f32 = 56.0;
+const WIDTH: f32 = 1200.0 - 2.0 * MARGIN;
 const RIGHT: f32 = 1200.0 - MARGIN;
 const FOOT: f32 = 600.0;
 const PANELS_END: f32 = 566.0;
@@ -30,7 +30,7 @@ const PANELS_END: f32 = 566.0;
 pub(super) fn svg(card: &Card, letters: Letters) -> String {
     let mut pen = Pen::new(letters, SIZE, &format!("{}: {}", card.title(), card.description()));
     pen.area(Area { x: 0.0, y: 0.0, width: 1200.0, height: 630.0 }, 0.0, GROUND, None);
-    pen.mark(MARGIN, 40.0, 44.0);
+    pen.logo(MARGIN, 40.0, 44.0);
     pen.text(MARGIN + 58.0, 72.0, Style::new(30.0, INK).bold(), "Gradmark");
     tier(&mut pen, card);
     let top = head(&mut pen, card);
@@ -50,7 +50,7 @@ fn tier(pen: &mut Pen, card: &Card) {
 
 /// Draws the device and its software. Returns the top of the panels.
 fn head(pen: &mut Pen, card: &Card) -> f32 {
-    let Device { lead, name, beside } = &card.device;
+    let ShownDevice { lead, name, beside } = &card.device;
     let mut y = 98.0;
     if let Some(lead) = lead {
         pen.text(MARGIN, y + 30.0, Style::new(24.0, SOFT), lead);
@@ -119,7 +119,7 @@ const PADDING: f32 = 28.0;
 /// Height of the metrics at the foot of a panel.
 const FACTS: f32 = 82.0;
 
-pub(super) fn draw_panels(pen: &mut Pen, area: Area, workloads: &[Workload]) {
+pub(super) fn draw_panels(pen: &mut Pen, area: Area, workloads: &[CardWorkload]) {
     if workloads.is_empty() {
         pen.area(area, RADIUS, SHEET, Some(EDGE));
         pen.text(area.x + PADDING, area.y + 60.0, Style::new(26.0, SOFT), "This run has no networks.");
@@ -152,7 +152,7 @@ pub(super) fn draw_panels(pen: &mut Pen, area: Area, workloads: &[Workload]) {
     pen.line(&[(middle, area.y + 18.0), (middle, area.y + area.height - 18.0)], 1.5, EDGE);
 }
 
-fn large(pen: &mut Pen, area: Area, workload: &Workload) {
+fn large(pen: &mut Pen, area: Area, workload: &CardWorkload) {
     pen.area(area, RADIUS, SHEET, Some(EDGE));
     let (left, width) = (area.x + PADDING, area.width - 2.0 * PADDING);
     let fitted = |text: &str, size, weight: Weight| weight.cut(text, size, width);
@@ -173,7 +173,7 @@ fn large(pen: &mut Pen, area: Area, workload: &Workload) {
 }
 
 /// Draws the rate as large as possible, and the curve to its right, below it or nowhere, depending on the space.
-fn rate(pen: &mut Pen, area: Area, figures: &Figures, curve: &[(f64, f64)]) {
+fn rate(pen: &mut Pen, area: Area, figures: &CardFigures, curve: &[(f64, f64)]) {
     let beside = area.width > 700.0;
     let size = if beside { 92.0_f32 } else { 56.0 }.min(area.height - 16.0);
     let below = area.height - size - 24.0;
@@ -233,7 +233,7 @@ fn sparkline(pen: &mut Pen, area: Area, curve: &[(f64, f64)]) {
 }
 
 /// Draws three metrics in a row at the foot of a panel.
-fn facts(pen: &mut Pen, area: Area, figures: &Figures) {
+fn facts(pen: &mut Pen, area: Area, figures: &CardFigures) {
     pen.line(&[(area.x, area.y), (area.right(), area.y)], 1.5, EDGE);
     let [time, target] = figures.target_in_words();
     let target = if target.is_empty() { "no target".to_owned() } else { target };
@@ -249,27 +249,22 @@ fn facts(pen: &mut Pen, area: Area, figures: &Figures) {
 }
 
 /// The right end of a column, from the left of its table, and its content.
-struct Column {
+struct CardColumn {
     end: f32,
     head: &'static str,
-    figure: fn(&Figures) -> String,
+    figure: fn(&CardFigures) -> String,
     colour: &'static str,
 }
 
-const RATE: fn(&Figures) -> String = |figures| figures.rate.clone();
-const WITHIN: fn(&Figures) -> String = |figures| figures.within.clone().unwrap_or_default();
-const ACCURACY: fn(&Figures) -> String = |figures| figures.accuracy.clone();
-const TO_TARGET: fn(&Figures) -> String = |figures| {
-    let [time, _] = figures.target_in_words();
-    time
-};
-const TARGET: fn(&Figures) -> String = |figures| {
-    let [_, target] = figures.target_in_words();
-    target
-};
+const RATE: fn(&CardFigures) -> String = |figures| figures.rate.clone();
+const WITHIN: fn(&CardFigures) -> String = |figures| figures.within.clone().unwrap_or_default();
+const ACCURACY: fn(&CardFigures) -> String = |figures| figures.accuracy.clone();
+const TO_TARGET: fn(&CardFigures) -> String = |figures| figures.target_in_words()[0].clone();
+const TARGET: fn(&CardFigures) -> String = |figures| figures.target_in_words()[1].clone();
+const KEPT: fn(&CardFigures) -> String = |figures| figures.kept.clone().unwrap_or_default();
 
-struct Form {
-    columns: &'static [Column],
+struct TableForm {
+    columns: &'static [CardColumn],
     padding: f32,
     /// Right end of the longest name.
     name_end: f32,
@@ -278,19 +273,14 @@ struct Form {
 }
 
 /// Layout over the whole width.
-const WIDE: Form = Form {
+const WIDE: TableForm = TableForm {
     columns: &[
-        Column { end: 475.0, head: "samples/s", figure: RATE, colour: INK },
-        Column { end: 575.0, head: "", figure: WITHIN, colour: SOFT },
-        Column { end: 690.0, head: "accuracy", figure: ACCURACY, colour: INK },
-        Column { end: 815.0, head: "", figure: TO_TARGET, colour: INK },
-        Column { end: 905.0, head: "time to accuracy", figure: TARGET, colour: SOFT },
-        Column {
-            end: 1060.0,
-            head: "pace kept",
-            figure: |figures| figures.kept.clone().unwrap_or_default(),
-            colour: INK,
-        },
+        CardColumn { end: 475.0, head: "samples/s", figure: RATE, colour: INK },
+        CardColumn { end: 575.0, head: "", figure: WITHIN, colour: SOFT },
+        CardColumn { end: 690.0, head: "accuracy", figure: ACCURACY, colour: INK },
+        CardColumn { end: 815.0, head: "", figure: TO_TARGET, colour: INK },
+        CardColumn { end: 905.0, head: "time to accuracy", figure: TARGET, colour: SOFT },
+        CardColumn { end: 1060.0, head: "pace kept", figure: KEPT, colour: INK },
     ],
     padding: PADDING,
     name_end: 365.0,
@@ -299,11 +289,11 @@ const WIDE: Form = Form {
 };
 
 /// Layout of one of two columns.
-const NARROW: Form = Form {
+const NARROW: TableForm = TableForm {
     columns: &[
-        Column { end: 350.0, head: "samples/s", figure: RATE, colour: INK },
-        Column { end: 430.0, head: "accuracy", figure: ACCURACY, colour: INK },
-        Column { end: 522.0, head: "to target", figure: TO_TARGET, colour: INK },
+        CardColumn { end: 350.0, head: "samples/s", figure: RATE, colour: INK },
+        CardColumn { end: 430.0, head: "accuracy", figure: ACCURACY, colour: INK },
+        CardColumn { end: 522.0, head: "to target", figure: TO_TARGET, colour: INK },
     ],
     padding: 34.0,
     name_end: 280.0,
@@ -312,7 +302,7 @@ const NARROW: Form = Form {
 };
 
 /// Draws workloads with their metrics in columns, a dot before sustained ones, and an optional line of text below.
-fn table(pen: &mut Pen, area: Area, (workloads, lines): (&[Workload], usize), form: &Form, last: &str) {
+fn table(pen: &mut Pen, area: Area, (workloads, lines): (&[CardWorkload], usize), form: &TableForm, last: &str) {
     let head = 42.0;
     let lines = lines as f32;
     let height = ((area.height - head - 12.0) / lines).min(80.0);
@@ -334,7 +324,7 @@ fn table(pen: &mut Pen, area: Area, (workloads, lines): (&[Workload], usize), fo
     }
 }
 
-fn table_line(pen: &mut Pen, area: Area, size: f32, form: &Form, workload: &Workload) {
+fn table_line(pen: &mut Pen, area: Area, size: f32, form: &TableForm, workload: &CardWorkload) {
     let (left, end) = (area.x + form.padding, area.x + form.columns.last().map_or(0.0, |column| column.end));
     pen.line(&[(left, area.y), (end, area.y)], 1.0, EDGE);
     let base = area.y + area.height / 2.0 + 0.36 * size;
@@ -355,4 +345,39 @@ fn table_line(pen: &mut Pen, area: Area, size: f32, form: &Form, workload: &Work
             pen.text(end, base, Style::new(size, TROUBLE).right(), &outcome);
         }
     }
+}
+
+/// Top and bottom of the start page's curve, and its number of segments.
+const START_TOP: f32 = 424.0;
+const START_BOTTOM: f32 = 574.0;
+const SEGMENTS: u16 = 120;
+
+/// Returns the card of the start page: its headline, and a falling loss curve.
+pub(super) fn start_svg() -> String {
+    let mut pen = Pen::new(Letters::OfOurFont, SIZE, "Gradmark: How fast does your GPU learn?");
+    pen.area(Area { x: 0.0, y: 0.0, width: 1200.0, height: 630.0 }, 0.0, GROUND, None);
+    let points: Vec<(f32, f32)> =
+        (0..=SEGMENTS).map(|step| start_point(f32::from(step) / f32::from(SEGMENTS))).collect();
+    pen.below(&points, 630.0, WASH);
+    pen.line(&points, 7.0, ACCENT);
+    if let Some(last) = points.last() {
+        pen.dot(*last, 15.0, GLOW);
+    }
+    pen.logo(MARGIN, 52.0, 60.0);
+    pen.text(MARGIN + 80.0, 96.0, Style::new(42.0, INK).bold(), "Gradmark");
+    let question = Style::new(96.0, INK).bold();
+    pen.text(MARGIN, 224.0, question, "How fast does");
+    pen.text(MARGIN, 328.0, question, "your GPU learn?");
+    let answer = "One click trains real neural networks in the browser.";
+    pen.text(MARGIN, 388.0, Style::new(30.0, SOFT), answer);
+    pen.finish()
+}
+
+/// Returns a point of a loss curve that falls quickly at first, with decreasing noise.
+fn start_point(share: f32) -> (f32, f32) {
+    let noise = 9.0 * (-3.0 * share).exp() * ((47.0 * share).sin() + (113.0 * share).sin());
+    (
+        share * (1200.0 - MARGIN),
+        START_BOTTOM - (START_BOTTOM - START_TOP) * (-4.5 * share).exp() + noise * share.min(0.1) * 10.0,
+    )
 }

@@ -2,14 +2,15 @@
 
 mod layout;
 mod pen;
-mod start;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod words;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::error::Error;
+use std::num::NonZero;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::Bytes;
@@ -22,16 +23,17 @@ use tokio::sync::Semaphore;
 use crate::error::ApiError;
 use crate::secrets::sha256;
 pub(crate) use layout::{SIZE, curve_path};
+pub(crate) use pen::LOGO;
 use pen::{Letters, REGULAR, SEMI_BOLD};
-pub(crate) use words::{Card, Workload};
+pub(crate) use words::{Card, CardWorkload};
 
 /// Maximum number of cards that are drawn at once. Each takes one core and 3 MB.
 const MAX_DRAWN_AT_ONCE: usize = 2;
 /// Maximum number of waiting requests, so that cards leave slots to other requests.
 const MAX_WAITING: usize = 32;
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Bytes of cached cards. A card has less than a tenth of a megabyte.
-const KEPT_BYTES: usize = 4 << 20;
+const MAX_WAIT: Duration = Duration::from_secs(5);
+/// Number of cached cards. A card has less than a tenth of a megabyte.
+const MAX_CACHED: NonZero<usize> = NonZero::new(40).unwrap();
 
 /// Draws cards. Clones share the font, the places and the cache.
 #[derive(Clone)]
@@ -41,20 +43,7 @@ struct Studio {
     fonts: Arc<Database>,
     waiting: Semaphore,
     places: Arc<Semaphore>,
-    drawn: Mutex<Drawn>,
-}
-
-/// An error during drawing, which never depends on the card's content.
-#[derive(Debug, thiserror::Error)]
-enum DrawingError {
-    #[error("the card is no SVG: {0}")]
-    Svg(#[from] resvg::usvg::Error),
-    #[error("there is no memory for the card")]
-    Memory,
-    #[error("cannot write the card as PNG: {0}")]
-    Png(String),
-    #[error("drawing the card ended early: {0}")]
-    Ended(#[from] tokio::task::JoinError),
+    cache: Mutex<LruCache<String, Bytes>>,
 }
 
 impl Default for Cards {
@@ -67,7 +56,7 @@ impl Default for Cards {
             fonts: Arc::new(fonts),
             waiting: Semaphore::new(MAX_WAITING),
             places: Arc::new(Semaphore::new(MAX_DRAWN_AT_ONCE)),
-            drawn: Mutex::new(Drawn { cards: LruCache::unbounded(), bytes: 0 }),
+            cache: Mutex::new(LruCache::new(MAX_CACHED)),
         }))
     }
 }
@@ -90,21 +79,21 @@ impl Cards {
     /// # Errors
     /// Too many cards are being drawn.
     pub(crate) async fn start_png(&self) -> Result<Bytes, ApiError> {
-        self.render(start::svg()).await
+        self.render(layout::start_svg()).await
     }
 
     async fn render(&self, svg: String) -> Result<Bytes, ApiError> {
         // The SVG has all of the content, so equal hashes mean equal pictures on all servers.
         let name = sha256(svg.as_bytes());
-        if let Some(png) = self.0.drawn().cards.get(&name).cloned() {
+        let studio = &self.0;
+        if let Some(png) = studio.cached(&name) {
             return Ok(png);
         }
-        let studio = &self.0;
         let _waiting = studio.waiting.try_acquire().map_err(|_full| ApiError::too_many_cards())?;
-        let place = tokio::time::timeout(PATIENCE, Arc::clone(&studio.places).acquire_owned()).await;
+        let place = tokio::time::timeout(MAX_WAIT, Arc::clone(&studio.places).acquire_owned()).await;
         let Ok(Ok(place)) = place else { return Err(ApiError::too_many_cards()) };
         // Another request may have drawn this card meanwhile.
-        if let Some(png) = studio.drawn().cards.get(&name).cloned() {
+        if let Some(png) = studio.cached(&name) {
             return Ok(png);
         }
         let studio = Arc::clone(studio);
@@ -112,42 +101,26 @@ impl Cards {
             // The picture is cached and the place is taken even if the request was cancelled.
             let _place = place;
             let png = Bytes::from(studio.draw(&svg)?);
-            studio.drawn().keep(name, png.clone());
-            Ok::<_, DrawingError>(png)
+            studio.cache.lock().unwrap_or_else(PoisonError::into_inner).put(name, png.clone());
+            Ok::<_, Box<dyn Error + Send + Sync>>(png)
         });
-        let drawn = drawing.await.map_err(DrawingError::from).flatten();
-        drawn.map_err(|cause| ApiError::internal(&cause))
+        let drawn = drawing.await.map_err(|ended| ApiError::internal(&ended))?;
+        drawn.map_err(|cause| ApiError::internal(&*cause))
     }
 }
 
 impl Studio {
-    fn draw(&self, svg: &str) -> Result<Vec<u8>, DrawingError> {
+    fn cached(&self, name: &str) -> Option<Bytes> {
+        // The cache is valid even after a panic.
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// Draws a card as PNG. Errors never depend on the card's content.
+    fn draw(&self, svg: &str) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
         let options = Options { fontdb: Arc::clone(&self.fonts), ..Options::default() };
         let tree = Tree::from_str(svg, &options)?;
-        let mut pixels = Pixmap::new(SIZE.0, SIZE.1).ok_or(DrawingError::Memory)?;
+        let mut pixels = Pixmap::new(SIZE.0, SIZE.1).ok_or("there is no memory for the card")?;
         resvg::render(&tree, Transform::identity(), &mut pixels.as_mut());
-        pixels.encode_png().map_err(|cause| DrawingError::Png(cause.to_string()))
-    }
-
-    fn drawn(&self) -> MutexGuard<'_, Drawn> {
-        // The cache is valid even after a panic.
-        self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-struct Drawn {
-    cards: LruCache<String, Bytes>,
-    bytes: usize,
-}
-
-impl Drawn {
-    fn keep(&mut self, name: String, png: Bytes) {
-        self.bytes += png.len();
-        self.cards.put(name, png);
-        while self.bytes > KEPT_BYTES
-            && let Some((_, oldest)) = self.cards.pop_lru()
-        {
-            self.bytes -= oldest.len();
-        }
+        Ok(pixels.encode_png()?)
     }
 }

@@ -6,12 +6,8 @@ use results::{CurvePoint, Outcome, PeakSample, RunRecord, Target, Window, Worklo
 use super::Card;
 use crate::devices::testing::{claimed, in_browser, native};
 
-pub(super) fn card(run: &StoredRun) -> Card {
-    Card::of(run)
-}
-
 pub(crate) fn ranked(run: &StoredRun) -> Card {
-    Card { rank: Some(ScoreRank { slower: 156, devices: 214 }), ..card(run) }
+    Card { rank: Some(ScoreRank { slower: 156, devices: 214 }), ..Card::of(run) }
 }
 
 /// Returns a run of the quick suite on a GPU that its platform names.
@@ -97,16 +93,13 @@ fn filled(mut record: WorkloadRecord, name: &str, place: usize) -> WorkloadRecor
         seconds: slower * (1.2 + 0.006 * f64::from(number % 5) * (1 + place) as f64),
     };
     record.windows = (0..40).map(window).collect();
-    let flops = 2.4e13;
     record.settings.training_flops_per_sample = 90_000_000;
-    record.peaks =
-        (20..40).map(|window| PeakSample { window, flops_per_second: flops, copied_bytes_per_second: None }).collect();
+    let peak = |window| PeakSample { window, flops_per_second: 2.4e13, copied_bytes_per_second: None };
+    record.peaks = (20..40).map(peak).collect();
     let loss = |step: u64| 2.3 * (-(step as f64) / 4000.0).exp() + 0.08 + 0.03 * (step as f64 / 700.0).sin();
-    let point = |step: u64| CurvePoint {
-        step,
-        training_seconds: slower * step as f64 * 0.0012,
-        loss: loss(step),
-        accuracy: 0.9,
+    let point = |step: u64| {
+        let training_seconds = slower * step as f64 * 0.0012;
+        CurvePoint { step, training_seconds, loss: loss(step), accuracy: 0.9 }
     };
     record.curve = (1..200).map(|step| point(step * 100)).collect();
     let reached = place % 3 != 2;

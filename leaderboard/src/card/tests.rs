@@ -1,15 +1,19 @@
 use std::sync::Arc;
 
-use axum::body::Bytes;
-use lru::LruCache;
 use results::api::{StoredRun, Tier};
 
-use super::testing::{card, flagged, named, of_networks, ranked, run, said_to_be, too_short, without_figures};
-use super::{Cards, Drawn, KEPT_BYTES, SIZE};
+use super::pen::Letters;
+use super::testing::{flagged, named, of_networks, ranked, run, said_to_be, too_short, without_figures};
+use super::{Card, Cards, SIZE, layout};
 use crate::badge::colour;
 
 fn svg(run: &StoredRun) -> String {
-    Cards::svg(&card(run))
+    Cards::svg(&Card::of(run))
+}
+
+/// Returns the drawing that becomes the PNG.
+fn png_svg(run: &StoredRun) -> String {
+    layout::svg(&Card::of(run), Letters::OfOurFont)
 }
 
 fn numbers(svg: &str, attribute: &str) -> Vec<f32> {
@@ -71,7 +75,7 @@ fn nothing_of_a_name_is_markup_or_leaves_the_card() {
         let picture = svg(&run);
         assert!(!picture.contains("<script") && !picture.contains('\u{202e}'), "{picture}");
         assert!(picture.len() < 20_000, "{}", picture.len());
-        let drawn = super::layout::svg(&card(&run), super::pen::Letters::OfOurFont);
+        let drawn = png_svg(&run);
         let right = numbers(&drawn, "textLength").into_iter().fold(0.0, f32::max);
         assert!(right <= 1100.0, "{right}");
     }
@@ -79,13 +83,12 @@ fn nothing_of_a_name_is_markup_or_leaves_the_card() {
 
 #[test]
 fn missing_glyphs_are_boxes_only_in_the_png() {
-    let drawn = |run: &StoredRun| super::layout::svg(&card(run), super::pen::Letters::OfOurFont);
     let run = named("显卡 4090");
     assert!(svg(&run).contains(">显卡 4090<"));
-    let picture = drawn(&run);
+    let picture = png_svg(&run);
     assert!(picture.contains(">□□ 4090<") && picture.contains("Some letters are not in"), "{picture}");
-    assert!(drawn(&named("بطاقة رسوميات")).contains(">A device with a name in other letters<"));
-    assert!(!drawn(&self::run()).contains("Some letters are not in"));
+    assert!(png_svg(&named("بطاقة رسوميات")).contains(">A device with a name in other letters<"));
+    assert!(!png_svg(&self::run()).contains("Some letters are not in"));
 }
 
 #[test]
@@ -135,12 +138,8 @@ fn the_description_has_the_figures_in_words() {
 async fn every_kind_of_card_becomes_a_picture() {
     let cards = Cards::default();
     let folder = std::env::var_os("GRADMARK_CARDS");
-    let kinds = [
-        ("ranked", ranked(&run())),
-        ("ranked-claim", ranked(&said_to_be("RTX 3090"))),
-        ("ranked-long", ranked(&named(&"AMD Radeon RX 7900 XTX (RADV NAVI31) ".repeat(4)))),
-    ];
-    let unranked = [
+    let long = named(&"AMD Radeon RX 7900 XTX (RADV NAVI31) ".repeat(4));
+    let runs = [
         ("two", run()),
         ("one", of_networks(1)),
         ("three", of_networks(3)),
@@ -152,57 +151,38 @@ async fn every_kind_of_card_becomes_a_picture() {
         ("failed", without_figures()),
         ("too-short", too_short()),
         ("short", named("M4")),
-        ("long", named(&"AMD Radeon RX 7900 XTX (RADV NAVI31) ".repeat(4))),
+        ("long", long.clone()),
         ("chinese", named("显卡 4090")),
         ("arabic", named("بطاقة رسوميات")),
         ("emoji", named("🚀 My GPU 🚀")),
         ("contradicted", said_to_be("Radeon RX 7900 XTX")),
     ];
+    let all_ranked = [("ranked", run()), ("ranked-claim", said_to_be("RTX 3090")), ("ranked-long", long)];
+    let all_ranked = all_ranked.iter().map(|(name, run)| (name, ranked(run)));
     let mut different = std::collections::HashSet::new();
-    for (name, card) in kinds.into_iter().chain(unranked.map(|(name, run)| (name, card(&run)))) {
+    for (name, card) in runs.iter().map(|(name, run)| (name, Card::of(run))).chain(all_ranked) {
         let png = cards.png(&card).await.unwrap();
         assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"), "{name}");
         let size = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
         assert_eq!((size(16), size(20)), SIZE, "{name}");
         if let Some(folder) = &folder {
-            std::fs::write(std::path::Path::new(folder).join(format!("{name}.png")), &png).unwrap();
-            std::fs::write(std::path::Path::new(folder).join(format!("{name}.svg")), Cards::svg(&card)).unwrap();
+            let file = std::path::Path::new(folder).join(name);
+            std::fs::write(file.with_extension("png"), &png).unwrap();
+            std::fs::write(file.with_extension("svg"), Cards::svg(&card)).unwrap();
         }
         assert!(different.insert(png), "{name} looks like another one");
     }
 }
 
-#[test]
-fn what_is_kept_is_bounded_and_what_is_asked_for_stays() {
-    let mut drawn = Drawn { cards: LruCache::unbounded(), bytes: 0 };
-    let megabyte = || Bytes::from(vec![0; 1 << 20]);
-    for name in ["a", "b", "c", "d"] {
-        drawn.keep(name.to_owned(), megabyte());
-    }
-    assert!(drawn.cards.get("a").is_some());
-    drawn.keep("e".to_owned(), megabyte());
-    let kept = ["a", "b", "c", "d", "e"].map(|name| drawn.cards.contains(name));
-    assert_eq!((kept, drawn.bytes), ([true, false, true, true, true], KEPT_BYTES));
-}
-
-#[tokio::test]
-async fn a_card_is_drawn_once() {
-    let cards = Cards::default();
-    let first = cards.png(&card(&run())).await.unwrap();
-    let second = cards.png(&card(&run())).await.unwrap();
-    assert!(first == second && first.as_ptr() == second.as_ptr(), "the very same bytes");
-}
-
 #[tokio::test]
 async fn overload_refuses_new_cards_and_still_serves_cached_ones() {
     let cards = Cards::default();
-    let known = card(&run());
-    cards.png(&known).await.unwrap();
+    let known = Card::of(&run());
+    let first = cards.png(&known).await.unwrap();
     let _all = cards.0.waiting.acquire_many(32).await.unwrap();
-    let mut other = run();
-    other.submitted_unix_seconds += 86_400.0;
-    assert_eq!(cards.png(&card(&other)).await.unwrap_err().code(), "busy");
-    assert!(cards.png(&known).await.is_ok());
+    let other = Card { date: "2027-01-16".to_owned(), ..known.clone() };
+    assert_eq!(cards.png(&other).await.unwrap_err().code(), "busy");
+    assert_eq!(cards.png(&known).await.unwrap().as_ptr(), first.as_ptr(), "the very same bytes");
 }
 
 #[tokio::test]
@@ -210,5 +190,5 @@ async fn overload_refuses_new_cards_and_still_serves_cached_ones() {
 async fn waiting_for_a_place_has_an_end() {
     let cards = Cards::default();
     let _both = Arc::clone(&cards.0.places).acquire_many_owned(2).await.unwrap();
-    assert_eq!(cards.png(&card(&run())).await.unwrap_err().code(), "busy");
+    assert_eq!(cards.png(&Card::of(&run())).await.unwrap_err().code(), "busy");
 }

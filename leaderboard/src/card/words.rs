@@ -3,7 +3,9 @@
 use engine::backends::WGSL;
 use results::api::{ScoreRank, StoredRun, Tier};
 use results::estimate::Estimate;
-use results::{ClientKind, CurvePoint, Date, Outcome, RunRecord, WorkloadRecord, metric, score_digits, summary};
+use results::summary::{SUSTAINED_RATIO, thin_curve};
+use results::{ClientKind, Date, Outcome, RunRecord, WorkloadRecord, metric, score_digits};
+use view::text::trimmed;
 
 use crate::badge::grouped;
 use crate::devices::Identity;
@@ -17,7 +19,7 @@ const MAX_CHARACTERS: usize = 200;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Card {
-    pub(crate) device: Device,
+    pub(crate) device: ShownDevice,
     /// Client, backend and precision.
     pub(crate) how: String,
     /// Score of the suite in GFLOP/s.
@@ -30,12 +32,12 @@ pub(crate) struct Card {
     pub(super) reason: Option<String>,
     pub(super) suite: String,
     pub(super) date: String,
-    pub(crate) workloads: Vec<Workload>,
+    pub(crate) workloads: Vec<CardWorkload>,
 }
 
 /// The device and the source of its name.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Device {
+pub(crate) struct ShownDevice {
     /// Text before a name that the platform does not report.
     pub(crate) lead: Option<&'static str>,
     pub(crate) name: String,
@@ -44,16 +46,16 @@ pub(crate) struct Device {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Workload {
+pub(crate) struct CardWorkload {
     pub(crate) title: String,
     /// Metrics, or the end of a sentence on why there are none.
-    pub(crate) figures: Result<Figures, String>,
+    pub(crate) figures: Result<CardFigures, String>,
     /// Training loss over training seconds.
     pub(crate) curve: Vec<(f64, f64)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Figures {
+pub(crate) struct CardFigures {
     pub(crate) rate: String,
     /// Half the width of the rate's interval.
     pub(crate) within: Option<String>,
@@ -74,7 +76,7 @@ impl Card {
         let reason =
             (run.tier == Tier::Flagged).then(|| run.notes.first().map(|note| plain(&note.to_string()))).flatten();
         Self {
-            device: Device::of(record),
+            device: ShownDevice::of(record),
             how: how(record),
             score: engine::score(record),
             rank: None,
@@ -83,7 +85,7 @@ impl Card {
             reason,
             suite: format!("Suite {}, version {}{standard}", plain(&record.suite.name), record.suite.version),
             date: Date::of(run.submitted_unix_seconds).iso(),
-            workloads: record.workloads.iter().map(Workload::of).collect(),
+            workloads: record.workloads.iter().map(CardWorkload::of).collect(),
         }
     }
 
@@ -95,7 +97,7 @@ impl Card {
 
     /// Returns the device and the source of its name in one line.
     pub(crate) fn title(&self) -> String {
-        let Device { lead, name, .. } = &self.device;
+        let ShownDevice { lead, name, .. } = &self.device;
         lead.map_or_else(|| name.clone(), |lead| format!("{lead} {name}"))
     }
 
@@ -108,14 +110,14 @@ impl Card {
     pub(crate) fn description(&self) -> String {
         let score = self.score.map(|score| format!("Gradmark {} GFLOP/s", score_digits(score.value)));
         let rank = self.rank_in_words().map(|words| words.join(" "));
-        let workloads: Vec<String> = self.workloads.iter().map(Workload::sentence).collect();
+        let workloads: Vec<String> = self.workloads.iter().map(CardWorkload::sentence).collect();
         let workloads = Some(workloads.join("; ")).filter(|workloads| !workloads.is_empty());
         let sentences = [score, rank, workloads, Some(self.tier_in_words()), Some(self.how.clone())];
         sentences.into_iter().flatten().collect::<Vec<_>>().join(". ")
     }
 }
 
-impl Device {
+impl ShownDevice {
     /// Returns the platform's name, or else the person's, unless something contradicts it.
     fn of(record: &RunRecord) -> Self {
         let identity = Identity::of(record);
@@ -163,18 +165,20 @@ fn how(record: &RunRecord) -> String {
     format!("{kind}: {name} {version} on {system} · {trained_by} · {precisions}")
 }
 
-impl Workload {
+impl CardWorkload {
     fn of(record: &WorkloadRecord) -> Self {
         let title = engine::workload(&record.workload).map(|workload| workload.title).filter(|title| !title.is_empty());
         let title = title.map_or_else(|| plain(&record.workload), str::to_owned);
         let figures = match &record.outcome {
-            Outcome::Completed => Figures::of(record).ok_or_else(|| "was too short to measure".to_owned()),
+            Outcome::Completed => CardFigures::of(record).ok_or_else(|| "was too short to measure".to_owned()),
             Outcome::Diverged { step } => Err(format!("diverged at step {}", grouped(*step as f64))),
             Outcome::Incorrect => Err("disagreed with the reference".to_owned()),
             Outcome::Cancelled => Err("was cancelled".to_owned()),
             Outcome::Failed { .. } => Err("could not be trained there".to_owned()),
         };
-        Self { title, figures, curve: curve(&record.curve) }
+        let curve = thin_curve(&record.curve, MAX_POINTS).into_iter().map(|point| (point.training_seconds, point.loss));
+        let curve = curve.filter(|(seconds, loss)| seconds.is_finite() && loss.is_finite()).collect();
+        Self { title, figures, curve }
     }
 
     /// Returns a text such as `MNIST, LeNet (Caffe): 937 samples/s ± 1.4 %, accuracy 98.41 %, 98 % after 94.30 s`.
@@ -193,7 +197,7 @@ impl Workload {
     }
 }
 
-impl Figures {
+impl CardFigures {
     /// Returns the metrics, or `None` without a throughput.
     fn of(record: &WorkloadRecord) -> Option<Self> {
         let figures = &record.summary;
@@ -203,15 +207,13 @@ impl Figures {
             rate: grouped(figures.samples_per_second?),
             within: within.map(|share| format!("± {:.1} %", 100.0 * share)),
             accuracy: figures.accuracy.map_or_else(|| "–".to_owned(), |share| format!("{:.2} %", 100.0 * share)),
-            target: record.target.map(|target| percent(target.accuracy)),
+            target: record.target.map(|target| format!("{} %", trimmed(100.0 * target.accuracy, 2))),
             seconds_to_target: seconds.and_then(|metric| figures.seconds_to_target.map(|value| metric.text(value))),
             kept: figures.sustained_ratio.map(|ratio| format!("{:.1} %", 100.0 * ratio)),
-            sustained: figures.sustained_ratio.is_some_and(|ratio| ratio >= summary::SUSTAINED_RATIO),
+            sustained: figures.sustained_ratio.is_some_and(|ratio| ratio >= SUSTAINED_RATIO),
         })
     }
-}
 
-impl Figures {
     /// Returns the time to the target and the target; the latter is empty if there is none.
     pub(super) fn target_in_words(&self) -> [String; 2] {
         match (&self.target, &self.seconds_to_target) {
@@ -226,18 +228,4 @@ impl Figures {
 /// drawable length.
 fn plain(text: &str) -> String {
     displayed(text).chars().take(MAX_CHARACTERS).collect()
-}
-
-/// Returns a target in percent, with all its decimal places: `97 %`, `99.25 %`.
-fn percent(share: f64) -> String {
-    let text = format!("{:.2}", 100.0 * share);
-    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
-}
-
-/// Returns a curve with at most as many points as are visible.
-fn curve(points: &[CurvePoint]) -> Vec<(f64, f64)> {
-    let each = points.len().div_ceil(MAX_POINTS).max(1);
-    let point = |point: &CurvePoint| (point.training_seconds, point.loss);
-    let drawn = points.iter().step_by(each).chain(points.last().filter(|_| !(points.len() - 1).is_multiple_of(each)));
-    drawn.map(point).filter(|(seconds, loss)| seconds.is_finite() && loss.is_finite()).collect()
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use console::Style;
-use view::report::{Entry, Finding, Input, Kind, Report, Study, Trouble, is_own};
+use view::report::{Finding, Input, Kind, Report, ReportEntry, Study, Trouble, is_own};
 
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, cannot_write, holds_something};
@@ -72,7 +72,7 @@ pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input, Fai
         let found = records::read(path)?;
         input.kernels.extend(found.kernels.into_iter().map(|(_, record)| record));
         input.others.extend(found.others);
-        input.entries.extend(found.records.into_iter().map(|kept| Entry {
+        input.entries.extend(found.records.into_iter().map(|kept| ReportEntry {
             place: kept.place,
             asked: None,
             record: Some(kept.record),
@@ -137,7 +137,7 @@ fn add(finished: Finished, input: &mut Input) {
     };
     let reason = finished.reason.unwrap_or_else(|| "no reason given".to_owned());
     let trouble = record.is_none().then(|| Trouble { kind: kind.to_owned(), reason });
-    input.entries.push(Entry { place: finished.id, asked, record, scale: Some(finished.scale), trouble });
+    input.entries.push(ReportEntry { place: finished.id, asked, record, scale: Some(finished.scale), trouble });
 }
 
 const REPORT_EXAMPLES: &str = "\

@@ -5,7 +5,7 @@ use results::comparison::{AccuracyGap, Basis, MAX_AGREEMENT_WIDTH};
 use results::estimate::{Estimate, Interval};
 use results::regression;
 
-use crate::report::group::{Field, Group};
+use crate::report::group::{Group, SetupField};
 use crate::text;
 
 /// Result of comparing two values.
@@ -72,13 +72,12 @@ pub(crate) struct AccuracyDifference {
 impl AccuracyDifference {
     /// Subtracts the accuracy of `base` from the accuracy of `other`.
     pub(crate) fn of(base: &Group<'_>, other: &Group<'_>) -> Option<Self> {
-        use Field::{Backend, Device, Devices, Input, Layout, Precision, Threads};
+        use SetupField::{Backend, Device, Devices, Input, Layout, Precision, Threads};
         let test_samples = base.test_samples().min(other.test_samples());
         let has_equal_steps = base.steps().is_some_and(|steps| other.steps() == Some(steps));
         // Runs that differ only in these fields have the same initial weights and batches.
         let paired = [Backend, Precision, Device, Threads, Devices, Input, Layout];
-        let is_paired =
-            has_equal_steps && base.setup.equals_but(&other.setup, &paired) && base.seeds() == other.seeds();
+        let is_paired = has_equal_steps && base.equals_but(other, &paired) && base.seeds() == other.seeds();
         Self::between(&base.accuracies(), &other.accuracies(), test_samples, is_paired)
     }
 

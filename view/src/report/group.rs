@@ -4,7 +4,7 @@ use results::comparison::{Figures, accuracies_by_seed};
 use results::estimate::Estimate;
 use results::statistics::median;
 use results::summary::{MINIMUM_WINDOWS, MeasuredWorkload};
-use results::{Departure, InputMode, Layout, Length, Outcome, Precision, RunRecord};
+use results::{Departure, InputMode, Length, Outcome, Precision, RunRecord, Settings};
 
 use crate::report::input::Input;
 use crate::report::kernels::OnDevice;
@@ -15,11 +15,11 @@ const THREADS_IN_NAME: &str = " (Burn, ";
 /// Backend that keeps the data set on the device by default.
 const WGSL: &str = "wgsl";
 
-/// Cost of a run with its name.
-pub(crate) type Cost = (&'static str, fn(&MeasuredWorkload<'_>) -> Option<f64>);
+/// RunCost of a run with its name.
+pub(crate) type RunCost = (&'static str, fn(&MeasuredWorkload<'_>) -> Option<f64>);
 
 /// Parts of a cold start, except for loading the data, which no backend makes faster.
-pub(crate) const PHASES: [Cost; 4] = [
+pub(crate) const PHASES: [RunCost; 4] = [
     ("building", |run| run.workload.cold_start.build_seconds),
     ("compiling", |run| run.workload.cold_start.compiling_seconds),
     ("tuning", |run| run.workload.cold_start.tuning_seconds),
@@ -28,7 +28,7 @@ pub(crate) const PHASES: [Cost; 4] = [
 
 /// Setting that groups may differ in, in label order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Field {
+pub(crate) enum SetupField {
     Backend,
     Precision,
     Device,
@@ -42,7 +42,7 @@ pub(crate) enum Field {
     Others,
 }
 
-impl Field {
+impl SetupField {
     pub(crate) const ALL: [Self; 11] = [
         Self::Backend,
         Self::Precision,
@@ -56,88 +56,6 @@ impl Field {
         Self::Length,
         Self::Others,
     ];
-}
-
-/// Settings of a run, without its seed.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct RunSetup {
-    pub(crate) workload: String,
-    pub(crate) backend: String,
-    pub(crate) precision: Precision,
-    pub(crate) device: String,
-    pub(crate) threads: Option<u32>,
-    /// Number of devices that shared each batch.
-    pub(crate) devices: u32,
-    pub(crate) input: InputMode,
-    /// Layout of images in memory, if reported by an external program.
-    pub(crate) layout: Option<Layout>,
-    pub(crate) batch_size: u32,
-    pub(crate) learning_rate: f64,
-    /// Requested length; absent for the suite's length.
-    pub(crate) length: Option<Length>,
-    /// Text of each [`Field`] for labels; absent if there is nothing to report.
-    words: [Option<String>; 11],
-}
-
-impl RunSetup {
-    fn of(run: &MeasuredWorkload<'_>) -> Self {
-        let settings = &run.workload.settings;
-        let record = run.record;
-        let others: Vec<String> =
-            record.departures.iter().filter(|of| !is_told_elsewhere(of)).map(ToString::to_string).collect();
-        let (backend, device, input) = (record.device.backend.clone(), device(record), record.input_mode());
-        let length = record.requested.length;
-        let words = Field::ALL.map(|field| match field {
-            Field::Backend => Some(backend.clone()),
-            Field::Precision => Some(settings.precision.name().to_owned()),
-            Field::Device => Some(format!("on {device}")),
-            Field::Threads => settings.threads.map(|count| text::counted(count as usize, "thread")),
-            Field::Devices => Some(text::counted(record.devices() as usize, "device")),
-            Field::Input => Some(format!("input {}", input.text())),
-            Field::Layout => settings.layout.map(|layout| layout.name().to_uppercase()),
-            Field::BatchSize => Some(format!("batch {}", settings.batch_size)),
-            Field::LearningRate => Some(format!("rate {}", text::plain(settings.learning_rate))),
-            Field::Length => Some(length.map_or_else(|| "the suite's length".to_owned(), |length| length.to_string())),
-            Field::Others => (!others.is_empty()).then(|| others.join(", ")),
-        });
-        Self {
-            workload: run.workload.workload.clone(),
-            backend,
-            precision: settings.precision,
-            device,
-            threads: settings.threads,
-            devices: record.devices(),
-            input,
-            layout: settings.layout,
-            batch_size: settings.batch_size,
-            learning_rate: settings.learning_rate,
-            length,
-            words,
-        }
-    }
-
-    /// Returns the backend, with its precision unless it is f32.
-    pub(crate) fn contender(&self) -> String {
-        match self.precision {
-            Precision::F32 => self.backend.clone(),
-            precision => format!("{} {}", self.backend, precision.name()),
-        }
-    }
-
-    /// Returns the text of a field, or `None` if there is nothing to report.
-    pub(crate) fn words(&self, field: Field) -> Option<&str> {
-        self.words[field as usize].as_deref()
-    }
-
-    pub(crate) fn joined(&self, fields: &[Field], separator: &str) -> String {
-        fields.iter().filter_map(|field| self.words(*field)).collect::<Vec<_>>().join(separator)
-    }
-
-    /// Returns true if both are equal except for these fields.
-    pub(crate) fn equals_but(&self, other: &Self, fields: &[Field]) -> bool {
-        let is_equal = |field: Field| fields.contains(&field) || self.words(field) == other.words(field);
-        self.workload == other.workload && Field::ALL.into_iter().all(is_equal)
-    }
 }
 
 fn device(record: &RunRecord) -> String {
@@ -166,25 +84,96 @@ fn is_told_elsewhere(departure: &Departure) -> bool {
     )
 }
 
+/// Returns the text of each field of a run.
+fn words(run: &MeasuredWorkload<'_>) -> [Option<String>; SetupField::ALL.len()] {
+    let (record, settings) = (run.record, &run.workload.settings);
+    SetupField::ALL.map(|field| match field {
+        SetupField::Backend => Some(record.device.backend.clone()),
+        SetupField::Precision => Some(settings.precision.name().to_owned()),
+        SetupField::Device => Some(format!("on {}", device(record))),
+        SetupField::Threads => settings.threads.map(|count| text::counted(count as usize, "thread")),
+        SetupField::Devices => Some(text::counted(record.devices() as usize, "device")),
+        SetupField::Input => Some(format!("input {}", record.input_mode().text())),
+        SetupField::Layout => settings.layout.map(|layout| layout.name().to_uppercase()),
+        SetupField::BatchSize => Some(format!("batch {}", settings.batch_size)),
+        SetupField::LearningRate => Some(format!("rate {}", text::plain(settings.learning_rate))),
+        SetupField::Length => {
+            let length = record.requested.length;
+            Some(length.map_or_else(|| "the suite's length".to_owned(), |length| length.to_string()))
+        }
+        SetupField::Others => {
+            let others = record.departures.iter().filter(|of| !is_told_elsewhere(of));
+            let others: Vec<String> = others.map(ToString::to_string).collect();
+            (!others.is_empty()).then(|| others.join(", "))
+        }
+    })
+}
+
 /// Runs that differ only in their seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Group<'a> {
-    pub(crate) setup: RunSetup,
-    /// All runs, completed or not, in input order.
+    pub(crate) workload: &'a str,
+    /// Text of each [`SetupField`] for labels; absent if there is nothing to report.
+    words: [Option<String>; SetupField::ALL.len()],
+    /// All runs, completed or not, in input order; at least one.
     pub(crate) runs: Vec<MeasuredWorkload<'a>>,
 }
 
 impl<'a> Group<'a> {
     pub(crate) fn of_records(records: impl Iterator<Item = &'a RunRecord>) -> Vec<Self> {
-        let mut groups: Vec<Self> = Vec::new();
-        for run in records.flat_map(MeasuredWorkload::all) {
-            let setup = RunSetup::of(&run);
-            match groups.iter_mut().find(|group| group.setup == setup) {
-                Some(group) => group.runs.push(run),
-                None => groups.push(Self { setup, runs: vec![run] }),
-            }
+        let setup = |run: MeasuredWorkload<'a>| ((run.workload.workload.as_str(), words(&run)), run);
+        let groups = group_by_key(records.flat_map(MeasuredWorkload::all).map(setup));
+        groups.into_iter().map(|((workload, words), runs)| Self { workload, words, runs }).collect()
+    }
+
+    pub(crate) fn settings(&self) -> &'a Settings {
+        &self.runs[0].workload.settings
+    }
+
+    pub(crate) fn backend(&self) -> &'a str {
+        &self.runs[0].record.device.backend
+    }
+
+    /// Returns the number of devices that shared each batch.
+    pub(crate) fn devices(&self) -> u32 {
+        self.runs[0].record.devices()
+    }
+
+    pub(crate) fn input(&self) -> InputMode {
+        self.runs[0].record.input_mode()
+    }
+
+    /// Returns the requested length, or `None` for the suite's length.
+    pub(crate) fn length(&self) -> Option<Length> {
+        self.runs[0].record.requested.length
+    }
+
+    /// Returns the backend, with its precision unless it is f32.
+    pub(crate) fn contender(&self) -> String {
+        match self.settings().precision {
+            Precision::F32 => self.backend().to_owned(),
+            precision => format!("{} {}", self.backend(), precision.name()),
         }
-        groups
+    }
+
+    /// Returns the text of a field, or `None` if there is nothing to report.
+    pub(crate) fn words(&self, field: SetupField) -> Option<&str> {
+        self.words[field as usize].as_deref()
+    }
+
+    pub(crate) fn joined(&self, fields: &[SetupField], separator: &str) -> String {
+        fields.iter().filter_map(|field| self.words(*field)).collect::<Vec<_>>().join(separator)
+    }
+
+    /// Returns the workload and the text of all except these fields.
+    fn key_but(&self, fields: &[SetupField]) -> (&'a str, Vec<Option<&str>>) {
+        let others = SetupField::ALL.into_iter().filter(|field| !fields.contains(field));
+        (self.workload, others.map(|field| self.words(field)).collect())
+    }
+
+    /// Returns true if both are equal except for these fields.
+    pub(crate) fn equals_but(&self, other: &Self, fields: &[SetupField]) -> bool {
+        self.key_but(fields) == other.key_but(fields)
     }
 
     /// Returns the completed runs; none if any run has incorrect results, as on the terminal.
@@ -244,7 +233,7 @@ impl<'a> Group<'a> {
             |run: &MeasuredWorkload<'_>| Estimate::new(run.summary.samples_per_second_of_all_training(), None, None);
         match counted.or_else(|| self.completed().map(of_all).collect())?.as_slice() {
             [one] => one.interval.map(|interval| (interval.low, interval.high)),
-            rates => range_of(&rates.iter().map(|rate| rate.value).collect::<Vec<f64>>()),
+            rates => range_of(rates.iter().map(|rate| rate.value)),
         }
     }
 
@@ -262,8 +251,8 @@ impl<'a> Group<'a> {
     /// Returns the share of the timed seconds that the device spent waiting for input; `None` if unknown, and 0 if the
     /// data set is stored on the device.
     pub(crate) fn input_share(&self) -> Option<f64> {
-        match self.setup.input {
-            InputMode::Resident if self.setup.backend == WGSL => self.median_of(|_| Some(0.0)),
+        match self.input() {
+            InputMode::Resident if self.backend() == WGSL => self.median_of(|_| Some(0.0)),
             _ => self.median_of(|run| run.workload.input_share()),
         }
     }
@@ -296,38 +285,39 @@ impl<'a> Group<'a> {
     }
 
     pub(crate) fn test_samples(&self) -> u32 {
-        self.runs.first().map_or(1, |run| run.workload.settings.test_samples)
+        self.settings().test_samples
     }
 }
 
-pub(crate) fn range_of(values: &[f64]) -> Option<(f64, f64)> {
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    (values.len() > 1).then_some((least, most))
+/// Returns the lowest and the highest value, or `None` without values.
+pub(crate) fn range_of(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+    values.into_iter().map(|value| (value, value)).reduce(|(low, high), (value, _)| (low.min(value), high.max(value)))
 }
 
 /// Returns the fields that differ between these groups, except those determined by the backend.
-pub(crate) fn varying(groups: &[&Group<'_>]) -> Vec<Field> {
-    let is_equal = |one: &Group<'_>, other: &Group<'_>, field| one.setup.words(field) == other.setup.words(field);
+pub(crate) fn varying(groups: &[&Group<'_>]) -> Vec<SetupField> {
+    let is_equal = |one: &Group<'_>, other: &Group<'_>, field| one.words(field) == other.words(field);
     let Some((first, rest)) = groups.split_first() else { return Vec::new() };
-    let differs = |field: &Field| rest.iter().any(|group| !is_equal(group, first, *field));
-    let mut fields: Vec<Field> = Field::ALL.into_iter().filter(differs).collect();
-    if fields.contains(&Field::Backend) {
+    let differs = |field: &SetupField| rest.iter().any(|group| !is_equal(group, first, *field));
+    let mut fields: Vec<SetupField> = SetupField::ALL.into_iter().filter(differs).collect();
+    if fields.contains(&SetupField::Backend) {
         // The device of a backend need not be named if there is only one.
-        let follows = |field: Field| {
+        let follows = |field: SetupField| {
             let pairs = groups.iter().flat_map(|one| groups.iter().map(move |other| (one, other)));
-            let mut of_one_backend = pairs.filter(|(one, other)| one.setup.backend == other.setup.backend);
+            let mut of_one_backend = pairs.filter(|(one, other)| one.backend() == other.backend());
             of_one_backend.all(|(one, other)| is_equal(one, other, field))
         };
-        fields.retain(|field| !matches!(field, Field::Device | Field::Threads | Field::Others) || !follows(*field));
+        fields.retain(|field| {
+            !matches!(field, SetupField::Device | SetupField::Threads | SetupField::Others) || !follows(*field)
+        });
     }
     fields
 }
 
 /// Names a group by its distinguishing fields.
-pub(crate) fn label(group: &Group<'_>, varying: &[Field]) -> String {
-    let words = group.setup.joined(varying, " · ");
-    if words.is_empty() { group.setup.contender() } else { words }
+pub(crate) fn label(group: &Group<'_>, varying: &[SetupField]) -> String {
+    let words = group.joined(varying, " · ");
+    if words.is_empty() { group.contender() } else { words }
 }
 
 pub(crate) fn labels(groups: &[&Group<'_>]) -> Vec<String> {
@@ -338,19 +328,25 @@ pub(crate) fn labels(groups: &[&Group<'_>]) -> Vec<String> {
 /// Divides groups into sets that are equal except for these fields.
 pub(crate) fn equal_but<'g, 'a>(
     groups: impl IntoIterator<Item = &'g Group<'a>>,
-    fields: &[Field],
+    fields: &[SetupField],
 ) -> Vec<Vec<&'g Group<'a>>>
 where
     'a: 'g,
 {
-    let mut sets: Vec<Vec<&Group<'_>>> = Vec::new();
-    for group in groups {
-        match sets.iter_mut().find(|set| set[0].setup.equals_but(&group.setup, fields)) {
-            Some(set) => set.push(group),
-            None => sets.push(vec![group]),
+    let sets = group_by_key(groups.into_iter().map(|group| (group.key_but(fields), group)));
+    sets.into_iter().map(|(_, set)| set).collect()
+}
+
+/// Groups items with equal keys, in order of first appearance.
+pub(crate) fn group_by_key<K: PartialEq, T>(items: impl IntoIterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    for (key, item) in items {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, items)) => items.push(item),
+            None => groups.push((key, vec![item])),
         }
     }
-    sets
+    groups
 }
 
 /// Input with its runs in groups.
@@ -370,14 +366,7 @@ impl<'a> GatheredRuns<'a> {
 
     /// Returns the groups of each workload, in order of first appearance.
     pub(crate) fn workloads(&self) -> Vec<(&str, Vec<&Group<'a>>)> {
-        let mut workloads: Vec<(&str, Vec<&Group<'a>>)> = Vec::new();
-        for group in &self.groups {
-            match workloads.iter_mut().find(|(name, _)| *name == group.setup.workload) {
-                Some((_, groups)) => groups.push(group),
-                None => workloads.push((&group.setup.workload, vec![group])),
-            }
-        }
-        workloads
+        group_by_key(self.groups.iter().map(|group| (group.workload, group)))
     }
 
     pub(crate) fn runs(&self) -> impl Iterator<Item = &MeasuredWorkload<'a>> {
@@ -388,16 +377,16 @@ impl<'a> GatheredRuns<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::testing::{Made, groups};
+    use crate::report::testing::{MadeRun, groups};
 
     #[test]
     fn runs_that_differ_in_the_seed_are_one_group() {
-        let made = |batch, seed| Made::new("caffe-mnist").batch_size(batch).seed(seed).record();
+        let made = |batch, seed| MadeRun::new("caffe-mnist").batch_size(batch).seed(seed).record();
         let records = [made(64, 1), made(64, 2), made(640, 1)];
         let groups = groups(&records);
         assert_eq!(groups.iter().map(Group::seeds).collect::<Vec<_>>(), [vec![1, 2], vec![1]]);
         let all: Vec<&Group<'_>> = groups.iter().collect();
-        assert_eq!(varying(&all), [Field::BatchSize]);
+        assert_eq!(varying(&all), [SetupField::BatchSize]);
         assert_eq!(label(all[1], &varying(&all)), "batch 640");
         assert_eq!(label(all[0], &[]), "burn-flex");
     }
@@ -405,27 +394,27 @@ mod tests {
     #[test]
     fn threads_are_no_part_of_the_device_name() {
         let made = |threads: u32| {
-            let made = Made::new("caffe-mnist").device(&format!("Some CPU (Burn, {threads} threads)"));
+            let made = MadeRun::new("caffe-mnist").device(&format!("Some CPU (Burn, {threads} threads)"));
             made.threads(threads).record()
         };
         let records = [made(2), made(4)];
         let groups = groups(&records);
-        assert_eq!(varying(&groups.iter().collect::<Vec<_>>()), [Field::Threads]);
-        assert_eq!((groups[0].setup.device.as_str(), groups[0].setup.threads), ("Some CPU", Some(2)));
+        assert_eq!(varying(&groups.iter().collect::<Vec<_>>()), [SetupField::Threads]);
+        assert_eq!(groups[0].joined(&[SetupField::Device, SetupField::Threads], ", "), "on Some CPU, 2 threads");
     }
 
     #[test]
     fn devices_that_follow_from_back_ends_are_not_named() {
-        let made = |backend: &str, device: &str| Made::new("caffe-mnist").backend(backend).device(device).record();
+        let made = |backend: &str, device: &str| MadeRun::new("caffe-mnist").backend(backend).device(device).record();
         let of = |records: &[RunRecord]| varying(&groups(records).iter().collect::<Vec<_>>());
-        assert_eq!(of(&[made("wgsl", "a"), made("burn-flex", "b")]), [Field::Backend]);
+        assert_eq!(of(&[made("wgsl", "a"), made("burn-flex", "b")]), [SetupField::Backend]);
         let records = [made("wgsl", "a"), made("wgsl", "b"), made("burn-flex", "b")];
-        assert_eq!(of(&records), [Field::Backend, Field::Device]);
+        assert_eq!(of(&records), [SetupField::Backend, SetupField::Device]);
     }
 
     #[test]
     fn repeated_seeds_count_once() {
-        let made = |seed, accuracy| Made::new("caffe-mnist").seed(seed).accuracy(accuracy).record();
+        let made = |seed, accuracy| MadeRun::new("caffe-mnist").seed(seed).accuracy(accuracy).record();
         let records = [made(1, 0.90), made(1, 0.92), made(2, 0.95)];
         let groups = groups(&records);
         assert_eq!(groups[0].seeds(), [1, 2]);
@@ -435,7 +424,7 @@ mod tests {
 
     #[test]
     fn workloads_have_epochs_and_cold_starts() {
-        let made = Made::new("keras-mnist-mlp").batch_size(100).steps(1200);
+        let made = MadeRun::new("keras-mnist-mlp").batch_size(100).steps(1200);
         let record = made.cold_start([Some(9.0), Some(1.0), None, Some(0.5), None]).record();
         let run = MeasuredWorkload::all(&record).next().unwrap();
         assert_eq!((run.steps(), run.epochs(), run.epochs_of(60)), (1200, 2.0, 0.1));

@@ -3,10 +3,10 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::report::draw;
-use crate::report::finding::{Finding, Kind};
+use crate::report::findings::Finding;
 use crate::report::plot::Figure;
 use crate::report::table::{Table, briefly, data_url};
-use crate::table::{Cell, Sheet};
+use crate::table::{Sheet, TableCell};
 
 const STYLE: &str = include_str!("style.css");
 /// Name of the generator in the file. A file with this name may be overwritten.
@@ -31,14 +31,20 @@ pub(crate) struct Document {
 
 pub(crate) struct Section {
     pub(crate) title: String,
-    pub(crate) blocks: Vec<Block>,
+    pub(crate) blocks: Vec<ReportBlock>,
 }
 
-pub(crate) enum Block {
-    Heading(String),
+impl Section {
+    pub(crate) fn new(title: &str, blocks: Vec<ReportBlock>) -> Self {
+        Self { title: title.to_owned(), blocks }
+    }
+}
+
+pub(crate) enum ReportBlock {
+    Heading(&'static str),
     Text(String),
     /// Terms with their descriptions.
-    Pairs(Vec<(String, String)>),
+    Pairs(Vec<(&'static str, String)>),
     Findings(Vec<Finding>),
     Table(Table),
     Figures(Vec<Figure>),
@@ -71,7 +77,7 @@ pub(crate) fn page(document: &Document) -> String {
                     ol { @for section in &document.sections { li { a href=(format!("#{}", id(&section.title))) { (section.title) } } } }
                 }
                 main id="main" tabindex="-1" { @for section in sections { (section) } }
-                footer { p { "Made by " code { "native-runner report" } ". The file is self-contained." } }
+                footer { p { "MadeRun by " code { "native-runner report" } ". The file is self-contained." } }
             }
         }
     };
@@ -89,16 +95,18 @@ fn section_of(section: &Section, figures: &mut usize) -> Markup {
     }
 }
 
-fn block_of(block: &Block, figures: &mut usize) -> Markup {
+fn block_of(block: &ReportBlock, figures: &mut usize) -> Markup {
     match block {
-        Block::Heading(text) => html! { h3 { (text) } },
-        Block::Text(text) => html! { p { (text) } },
-        Block::Pairs(pairs) => html! {
+        ReportBlock::Heading(text) => html! { h3 { (text) } },
+        ReportBlock::Text(text) => html! { p { (text) } },
+        ReportBlock::Pairs(pairs) => html! {
             dl { @for (name, text) in pairs { dt id=(format!("rule-{}", slug(name))) { (name) } dd { (text) } } }
         },
-        Block::Findings(findings) => html! { ul class="findings" { @for found in findings { (finding(found)) } } },
-        Block::Table(table) => table_of(table),
-        Block::Figures(all) => html! {
+        ReportBlock::Findings(findings) => {
+            html! { ul class="findings" { @for found in findings { (finding(found)) } } }
+        }
+        ReportBlock::Table(table) => table_of(table),
+        ReportBlock::Figures(all) => html! {
             div class="figures" {
                 @for figure in all {
                     @let number = { *figures += 1; *figures };
@@ -110,16 +118,8 @@ fn block_of(block: &Block, figures: &mut usize) -> Markup {
 }
 
 fn finding(found: &Finding) -> Markup {
-    let class = match found.kind {
-        Kind::Caution => "caution",
-        Kind::Difference => "difference",
-        Kind::Tie => "tie",
-        Kind::Undecided => "undecided",
-        Kind::Figure => "plain",
-        Kind::Published => "beside",
-    };
     html! {
-        li class=(class) {
+        li class=(found.kind.name()) {
             p { strong class="kind" { (found.kind.name()) } " " (found.text) }
             @if !found.numbers.is_empty() {
                 details {
@@ -193,7 +193,7 @@ fn sheet_of(sheet: &Sheet, title: &str) -> Markup {
         String::new()
     };
     let heads: Vec<(&str, bool)> = sheet.columns.iter().map(|name| (name.as_str(), false)).collect();
-    let cell = |cell: &Cell<'_>| (briefly(cell), matches!(cell, Cell::Number(_) | Cell::Whole(_)));
+    let cell = |cell: &TableCell<'_>| (briefly(cell), matches!(cell, TableCell::Number(_) | TableCell::Whole(_)));
     let rows = sheet.rows.iter().take(MAX_SHOWN_ROWS).map(|row| row.iter().map(cell).collect());
     grid("values", &format!("Values of: {title}{rest}"), &heads, rows)
 }

@@ -10,7 +10,7 @@ pub struct Input {
     /// Studies of the report; several if it combines several folders.
     pub studies: Vec<Study>,
     /// Runs in table order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ReportEntry>,
     /// Kernel measurements in table order.
     pub kernels: Vec<KernelRecord>,
     /// Other files in the folders.
@@ -18,7 +18,7 @@ pub struct Input {
 }
 
 /// Plan of several runs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Study {
     pub name: String,
     pub title: String,
@@ -36,8 +36,8 @@ pub struct Study {
 }
 
 /// Run, or an attempt at one.
-#[derive(Clone, Debug)]
-pub struct Entry {
+#[derive(Clone, Debug, Default)]
+pub struct ReportEntry {
     /// File, and the position in it if it holds several records.
     pub place: String,
     /// Requested run, if known without the record.

@@ -6,6 +6,7 @@ use results::Adapter;
 use results::kernels::{Entry, KernelRecord, Outcome, Pass, Peak, Suite, Unit};
 use serde::Deserialize;
 
+use crate::report::group::group_by_key;
 use crate::text;
 
 /// Measurements on one device.
@@ -20,22 +21,17 @@ pub(crate) struct OnDevice<'a> {
 impl<'a> OnDevice<'a> {
     /// Groups measurements by device, in order of first appearance.
     pub(crate) fn of_all(kernels: &'a [KernelRecord]) -> Vec<Self> {
-        let mut devices: Vec<Self> = Vec::new();
-        for record in kernels {
-            let adapter = &record.report.adapter;
-            match devices.iter_mut().find(|device| device.adapter == adapter) {
-                Some(device) => device.records.push(record),
-                None => devices.push(Self { name: adapter.name.clone(), adapter, records: vec![record] }),
+        let by_adapter = group_by_key(kernels.iter().map(|record| (&record.report.adapter, record)));
+        let name = |adapter: &Adapter| {
+            if by_adapter.iter().filter(|(other, _)| other.name == adapter.name).count() == 1 {
+                return adapter.name.clone();
             }
-        }
-        let names: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
-        for device in &mut devices {
-            if names.iter().filter(|name| **name == device.name).count() > 1 {
-                let interface = format!("{} {}", device.adapter.api, device.adapter.driver);
-                device.name = format!("{} ({})", device.name, interface.trim());
-            }
-        }
-        devices
+            let interface = format!("{} {}", adapter.api, adapter.driver);
+            format!("{} ({})", adapter.name, interface.trim())
+        };
+        let names: Vec<String> = by_adapter.iter().map(|(adapter, _)| name(adapter)).collect();
+        let devices = names.into_iter().zip(by_adapter);
+        devices.map(|(name, (adapter, records))| Self { name, adapter, records }).collect()
     }
 
     pub(crate) fn entries(&self, suite: Suite) -> Vec<&'a Entry> {
@@ -45,15 +41,9 @@ impl<'a> OnDevice<'a> {
 
     /// Returns each kind of peak once, with the best result of several suites.
     pub(crate) fn peaks(&self) -> Vec<&'a Peak> {
-        let mut peaks: Vec<&Peak> = Vec::new();
-        for peak in self.records.iter().flat_map(|record| record.report.peaks.iter()) {
-            match peaks.iter_mut().find(|other| other.title == peak.title) {
-                Some(other) if is_better(peak, other) => *other = peak,
-                Some(_) => {}
-                None => peaks.push(peak),
-            }
-        }
-        peaks
+        let all = self.records.iter().flat_map(|record| record.report.peaks.iter());
+        let by_title = group_by_key(all.map(|peak| (&peak.title, peak)));
+        by_title.into_iter().filter_map(|(_, peaks)| peaks.into_iter().reduce(best)).collect()
     }
 
     pub(crate) fn suites(&self) -> impl Iterator<Item = Suite> {
@@ -61,9 +51,10 @@ impl<'a> OnDevice<'a> {
     }
 }
 
-fn is_better(peak: &Peak, other: &Peak) -> bool {
-    let is_time = peak.unit == Unit::Seconds;
-    if is_time { peak.value < other.value } else { peak.value > other.value }
+/// Returns the better peak: the shorter time or the higher rate.
+fn best<'a>(one: &'a Peak, other: &'a Peak) -> &'a Peak {
+    let is_better = if one.unit == Unit::Seconds { other.value < one.value } else { other.value > one.value };
+    if is_better { other } else { one }
 }
 
 /// Returns the suites with entries on any of these devices.
@@ -121,19 +112,17 @@ pub(crate) fn reason(entry: &Entry) -> Option<String> {
 /// Row of DeepBench's tables of training results, from `reference/published-kernels.json`.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct PublishedKernel {
-    source: String,
-    pub(crate) table: String,
+    /// Publisher, table and year.
+    pub(crate) citation: String,
     suite: Suite,
     /// Operation as worded in the table.
     pub(crate) operation: String,
     /// Size in this crate's notation; absent if it is not measured here.
-    #[serde(default)]
     size: Option<String>,
     pass: Pass,
     pub(crate) hardware: String,
     teraflops: f64,
     pub(crate) time_ms: f64,
-    #[serde(default)]
     pub(crate) note: Option<String>,
 }
 
@@ -155,13 +144,6 @@ pub fn published_kernel_sizes() -> impl Iterator<Item = (Suite, &'static str)> {
 impl PublishedKernel {
     pub(crate) fn flops_per_second(&self) -> f64 {
         self.teraflops * 1e12
-    }
-
-    /// Returns publisher, table and year.
-    pub(crate) fn citation(&self) -> String {
-        let (name, rest) = self.source.split_once(", ").unwrap_or((&self.source, ""));
-        let year = rest.rsplit(", ").next().unwrap_or_default();
-        format!("{name}, {}, {year}", self.table)
     }
 }
 
@@ -204,6 +186,6 @@ mod tests {
             let published = row.flops_per_second();
             assert!(published > 0.98 * low && published < 1.02 * high, "{row:?}: {low:e} to {high:e}");
         }
-        assert_eq!(PUBLISHED[0].citation(), "DeepBench, GEMM Results, 2017");
+        assert_eq!(PUBLISHED[0].citation, "DeepBench, GEMM Results, 2017");
     }
 }

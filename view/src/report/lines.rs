@@ -2,7 +2,7 @@
 
 use results::Length;
 
-use crate::report::group::{Field, Group, equal_but};
+use crate::report::group::{Group, SetupField, equal_but};
 use crate::text;
 
 /// Setting that is varied.
@@ -38,6 +38,13 @@ pub(crate) struct Sweep<'g, 'a> {
     pub(crate) points: Vec<(f64, &'g Group<'a>)>,
 }
 
+impl<'g, 'a> Sweep<'g, 'a> {
+    /// Returns the groups with enough counted windows for a finding.
+    pub(crate) fn counted_points(&self) -> Vec<(f64, &'g Group<'a>)> {
+        self.points.iter().copied().filter(|(_, group)| group.counted_rates().is_some()).collect()
+    }
+}
+
 type GroupNumber = fn(&Group<'_>) -> Option<f64>;
 
 impl SweepAxis {
@@ -45,17 +52,21 @@ impl SweepAxis {
         [Self::BatchSize, Self::LearningRate, Self::Epochs, Self::Threads, Self::Devices, Self::FedDevices];
 
     /// Returns the title, the fields that may differ along a line, and the number of a group.
-    fn parts(self) -> (&'static str, &'static [Field], GroupNumber) {
-        let devices = |group: &Group<'_>| Some(f64::from(group.setup.devices));
+    fn parts(self) -> (&'static str, &'static [SetupField], GroupNumber) {
+        let devices = |group: &Group<'_>| Some(f64::from(group.devices()));
         match self {
-            Self::BatchSize => {
-                ("batch size", &[Field::BatchSize, Field::Length], |group| Some(f64::from(group.setup.batch_size)))
+            Self::BatchSize => ("batch size", &[SetupField::BatchSize, SetupField::Length], |group| {
+                Some(f64::from(group.settings().batch_size))
+            }),
+            Self::LearningRate => {
+                ("learning rate", &[SetupField::LearningRate], |group| Some(group.settings().learning_rate))
             }
-            Self::LearningRate => ("learning rate", &[Field::LearningRate], |group| Some(group.setup.learning_rate)),
-            Self::Epochs => ("epochs", &[Field::Length], |group| group.epochs()),
-            Self::Threads => ("threads", &[Field::Threads], |group| group.setup.threads.map(f64::from)),
-            Self::Devices => ("devices that share the batch", &[Field::Devices], devices),
-            Self::FedDevices => ("devices with the same samples each", &[Field::Devices, Field::BatchSize], devices),
+            Self::Epochs => ("epochs", &[SetupField::Length], |group| group.epochs()),
+            Self::Threads => ("threads", &[SetupField::Threads], |group| group.settings().threads.map(f64::from)),
+            Self::Devices => ("devices that share the batch", &[SetupField::Devices], devices),
+            Self::FedDevices => {
+                ("devices with the same samples each", &[SetupField::Devices, SetupField::BatchSize], devices)
+            }
         }
     }
 
@@ -63,7 +74,7 @@ impl SweepAxis {
         self.parts().0
     }
 
-    pub(crate) fn fields(self) -> &'static [Field] {
+    pub(crate) fn fields(self) -> &'static [SetupField] {
         self.parts().1
     }
 }
@@ -111,7 +122,7 @@ fn group_by_length<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<
 /// Divides groups by samples per device, if the batch divides evenly.
 fn group_by_share<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<'a>>)> {
     let share = |group: &Group<'_>| {
-        let (batch, devices) = (group.setup.batch_size, group.setup.devices);
+        let (batch, devices) = (group.settings().batch_size, group.devices());
         (batch % devices == 0).then_some(batch / devices)
     };
     let mut shares: Vec<u32> = class.iter().filter_map(|group| share(group)).collect();
@@ -124,20 +135,18 @@ fn group_by_share<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<'
 }
 
 fn lengths(group: &Group<'_>) -> Vec<Same> {
-    if matches!(group.setup.length, Some(Length::Seconds(_)) | None) {
-        return vec![Same::Limit];
-    }
-    let Some(run) = group.runs.first() else { return Vec::new() };
-    let of_epoch = run.epochs_of(1);
-    // A diverged group counts with its requested length.
-    let (epochs, steps) = match group.setup.length {
-        Some(Length::Epochs(count)) => (Some(f64::from(count.get())), group.steps()),
-        Some(Length::Steps(count)) => {
-            (Some(group.epochs().unwrap_or(of_epoch * count.get() as f64)), Some(count.get()))
+    match group.length() {
+        Some(Length::Seconds(_)) | None => vec![Same::Limit],
+        // A diverged group counts with its requested length.
+        Some(Length::Epochs(count)) => {
+            let epochs = Same::Epochs(f64::from(count.get()));
+            [epochs].into_iter().chain(group.steps().map(Same::Steps)).collect()
         }
-        Some(Length::Seconds(_)) | None => (None, None),
-    };
-    epochs.map(Same::Epochs).into_iter().chain(steps.map(Same::Steps)).collect()
+        Some(Length::Steps(count)) => {
+            let epochs = group.epochs().unwrap_or_else(|| group.runs[0].epochs_of(1) * count.get() as f64);
+            vec![Same::Epochs(epochs), Same::Steps(count.get())]
+        }
+    }
 }
 
 fn is_same(one: Same, other: Same) -> bool {
@@ -159,7 +168,7 @@ fn line<'g, 'a>(axis: SweepAxis, same: Same, groups: &[&'g Group<'a>]) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::testing::{Made, groups};
+    use crate::report::testing::{MadeRun, groups};
     use results::{Outcome, RunRecord};
 
     fn found(records: &[RunRecord], axis: SweepAxis) -> Vec<(Option<String>, Vec<f64>)> {
@@ -169,8 +178,8 @@ mod tests {
         lines.iter().map(|line| (line.same.words(), values(line))).collect()
     }
 
-    fn batch(size: u32, steps: u64) -> Made {
-        Made::new("caffe-mnist").batch_size(size).steps(steps).trained_steps(steps)
+    fn batch(size: u32, steps: u64) -> MadeRun {
+        MadeRun::new("caffe-mnist").batch_size(size).steps(steps).trained_steps(steps)
     }
 
     #[test]
@@ -186,7 +195,7 @@ mod tests {
 
     #[test]
     fn diverged_rates_are_part_of_the_line() {
-        let rate = |rate| Made::new("caffe-mnist").learning_rate(rate);
+        let rate = |rate| MadeRun::new("caffe-mnist").learning_rate(rate);
         let records = [rate(0.1).outcome(Outcome::Diverged { step: 5 }).record(), rate(0.01).record()];
         assert_eq!(found(&records, SweepAxis::LearningRate), [(None, vec![0.01, 0.1])]);
         assert_eq!(found(&records, SweepAxis::BatchSize), []);
@@ -194,7 +203,7 @@ mod tests {
 
     #[test]
     fn devices_scale_strongly_or_weakly() {
-        let made = |devices, batch| Made::new("caffe-mnist").devices(devices).batch_size(batch).record();
+        let made = |devices, batch| MadeRun::new("caffe-mnist").devices(devices).batch_size(batch).record();
         let records = [made(1, 60), made(2, 60), made(2, 120), made(4, 240), made(4, 61)];
         assert_eq!(found(&records, SweepAxis::Devices), [(None, vec![1.0, 2.0])]);
         let fed = (Some("60 samples per device".to_owned()), vec![1.0, 2.0, 4.0]);
@@ -203,7 +212,7 @@ mod tests {
 
     #[test]
     fn back_ends_have_separate_lines() {
-        let made = |backend: &str, count| Made::new("caffe-mnist").backend(backend).threads(count).record();
+        let made = |backend: &str, count| MadeRun::new("caffe-mnist").backend(backend).threads(count).record();
         let records = [made("burn-flex", 2), made("burn-flex", 1), made("other", 1), made("other", 4)];
         assert_eq!(found(&records, SweepAxis::Threads), [(None, vec![1.0, 2.0]), (None, vec![1.0, 4.0])]);
     }

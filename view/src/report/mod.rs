@@ -9,7 +9,6 @@
 
 mod difference;
 mod draw;
-mod finding;
 mod findings;
 mod group;
 mod html;
@@ -24,9 +23,9 @@ mod table;
 #[cfg(test)]
 mod testing;
 
-pub use finding::{Finding, Kind};
+pub use findings::{Finding, Kind};
 pub use html::is_own;
-pub use input::{Entry, Input, Study, Trouble};
+pub use input::{Input, ReportEntry, Study, Trouble};
 pub use kernels::published_kernel_sizes;
 pub use published::published_workloads;
 
@@ -56,7 +55,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::report::testing::{Made, input, study};
+    use crate::report::testing::{MadeRun, input, study};
     use results::Outcome;
 
     /// Returns a report with a section of each kind, and device names that contain markup.
@@ -64,7 +63,7 @@ mod tests {
         let device = "<script>alert(1)</script> \"&'";
         let made = |batch: u32, seed| {
             let steps = 60_000 / u64::from(batch) * 2;
-            let made = Made::new("caffe-mnist").device(device).batch_size(batch).seed(seed).steps(steps);
+            let made = MadeRun::new("caffe-mnist").device(device).batch_size(batch).seed(seed).steps(steps);
             let made = made.trained_epochs(2).accuracies(&[0.9, 0.98]);
             made.cold_start([None, Some(2.0), None, None, Some(0.5)])
         };

@@ -1,6 +1,7 @@
 //! Plots as data, with conversions to tables and descriptions.
 
-use crate::table::{Cell, Sheet};
+use crate::report::group::{group_by_key, range_of};
+use crate::table::{Sheet, TableCell};
 use crate::text::{percent, trimmed};
 
 #[derive(Clone, Debug)]
@@ -84,6 +85,13 @@ pub(crate) struct Point {
     pub(crate) range: Option<(f64, f64)>,
 }
 
+impl Strand {
+    /// Creates the only strand of a series.
+    pub(crate) fn of(points: Vec<Point>) -> Self {
+        Self { name: String::new(), points }
+    }
+}
+
 impl Point {
     pub(crate) fn new(x: f64, y: f64) -> Self {
         Self { x, y, range: None }
@@ -136,61 +144,40 @@ impl Figure {
     }
 }
 
-impl Strand {
-    /// Creates the only strand of a series.
-    pub(crate) fn only(points: Vec<Point>) -> Vec<Self> {
-        vec![Self { name: String::new(), points }]
-    }
-}
-
 impl Series {
+    /// Creates the series of published results from named parts, in order of first appearance of a name.
+    pub(crate) fn published(parts: impl IntoIterator<Item = (String, Strand)>) -> Vec<Self> {
+        let series = group_by_key(parts).into_iter().enumerate();
+        series.map(|(number, (name, strands))| Self { name, look: Look::Published(number), strands }).collect()
+    }
+
     pub(crate) fn is_published(&self) -> bool {
         matches!(self.look, Look::Published(_))
     }
 
-    /// Adds a strand to the published series of this name, or to a new one.
-    pub(crate) fn add_published(all: &mut Vec<Self>, name: String, strand: Strand) {
-        match all.iter_mut().find(|series| series.name == name) {
-            Some(series) => series.strands.push(strand),
-            None => all.push(Self { name, look: Look::Published(all.len()), strands: vec![strand] }),
-        }
+    pub(crate) fn points(&self) -> impl Iterator<Item = &Point> + Clone {
+        self.strands.iter().flat_map(|strand| &strand.points)
     }
 }
 
 impl Plot {
     pub(crate) fn points(&self) -> impl Iterator<Item = &Point> {
-        self.series.iter().flat_map(|series| &series.strands).flat_map(|strand| &strand.points)
+        self.series.iter().flat_map(Series::points)
     }
 
     fn description(&self) -> String {
         let of_series = |series: &Series| {
-            let points: Vec<&Point> = series.strands.iter().flat_map(|strand| &strand.points).collect();
             let ends = |value: fn(&Point) -> f64, of: &AxisQuantity| {
-                let values = points.iter().map(|point| value(point));
-                let low = values.clone().fold(f64::INFINITY, f64::min);
-                let high = values.fold(f64::NEG_INFINITY, f64::max);
-                if low == high { shown(low, of) } else { format!("{} to {}", shown(low, of), shown(high, of)) }
+                let (low, high) = range_of(series.points().map(value))?;
+                Some(if low == high { shown(low, of) } else { format!("{} to {}", shown(low, of), shown(high, of)) })
             };
             let whose = if series.is_published() { "published, " } else { "" };
-            format!(
-                "{whose}{}: {} over {}",
-                series.name,
-                ends(|point| point.y, &self.y),
-                ends(|point| point.x, &self.x)
-            )
+            let (y, x) = (ends(|point| point.y, &self.y)?, ends(|point| point.x, &self.x)?);
+            Some(format!("{whose}{}: {y} over {x}", series.name))
         };
-        let series: Vec<String> = self
-            .series
-            .iter()
-            .filter(|series| series.strands.iter().any(|strand| !strand.points.is_empty()))
-            .map(of_series)
-            .collect();
-        format!(
-            "{} over {}. {}. All values are in the table below the drawing.",
-            self.y.name,
-            self.x.name,
-            series.join("; ")
-        )
+        let series: Vec<String> = self.series.iter().filter_map(of_series).collect();
+        let series = series.join("; ");
+        format!("{} over {}. {series}. All values are in the table below the drawing.", self.y.name, self.x.name)
     }
 
     fn sheet(&self) -> Sheet {
@@ -204,8 +191,8 @@ impl Plot {
             for strand in &series.strands {
                 sheet.rows.extend(strand.points.iter().map(|point| {
                     let (low, high) = (point.range.map(|range| range.0), point.range.map(|range| range.1));
-                    let texts = [series.name.clone(), source.to_owned(), strand.name.clone()].map(Cell::from);
-                    let numbers = [Some(point.x), Some(point.y), low, high].map(Cell::from);
+                    let texts = [series.name.clone(), source.to_owned(), strand.name.clone()].map(TableCell::from);
+                    let numbers = [Some(point.x), Some(point.y), low, high].map(TableCell::from);
                     texts.into_iter().chain(numbers).collect()
                 }));
             }
@@ -253,8 +240,8 @@ impl Bars {
     fn sheet(&self) -> Sheet {
         let names = self.parts.iter().map(|part| format!("{part}, {}", self.unit));
         let row = |row: &Bar| {
-            let values = row.values.iter().map(|value| Cell::from(*value));
-            [Cell::from(row.name.clone())].into_iter().chain(values).collect()
+            let values = row.values.iter().map(|value| TableCell::from(*value));
+            [TableCell::from(row.name.clone())].into_iter().chain(values).collect()
         };
         Sheet {
             columns: ["group".to_owned()].into_iter().chain(names).collect(),
@@ -267,29 +254,26 @@ impl Bars {
 mod tests {
     use super::*;
 
-    fn plot() -> Plot {
-        let strand = |points: &[(f64, f64)]| Strand {
-            name: "seed 1".to_owned(),
-            points: points.iter().map(|&(x, y)| Point::new(x, y)).collect(),
+    #[test]
+    fn plots_have_descriptions_and_tables() {
+        let series = |name: &str, look, points: &[(f64, f64)]| Series {
+            name: name.to_owned(),
+            look,
+            strands: vec![Strand::of(points.iter().map(|&(x, y)| Point::new(x, y)).collect())],
         };
-        Plot {
+        let plot = Plot {
             x: AxisQuantity::new("epochs", Extent::FromZero),
             y: AxisQuantity::share("test accuracy", Extent::FittedDecades),
             series: vec![
-                Series { name: "a".to_owned(), look: Look::Line(0), strands: vec![strand(&[(1.0, 0.5), (2.0, 0.75)])] },
-                Series { name: "b".to_owned(), look: Look::Published(0), strands: vec![strand(&[(9.0, 0.99)])] },
+                series("a", Look::Line(0), &[(1.0, 0.5), (2.0, 0.75)]),
+                series("b", Look::Published(0), &[(9.0, 0.99)]),
             ],
-        }
-    }
-
-    #[test]
-    fn plots_have_descriptions_and_tables() {
-        let description = plot().description();
+        };
+        let description = plot.description();
         assert!(description.contains("a: 50.00 % to 75.00 % over 1 to 2"), "{description}");
         assert!(description.contains("published, b: 99.00 % over 9"), "{description}");
-        let sheet = plot().sheet();
-        assert_eq!(sheet.rows.len(), 3);
-        assert_eq!(sheet.rows[2][1], Cell::from("published"));
+        let sheet = plot.sheet();
+        assert_eq!((sheet.rows.len(), &sheet.rows[2][1]), (3, &TableCell::from("published")));
         assert_eq!(sheet.columns[3], "epochs");
     }
 

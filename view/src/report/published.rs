@@ -12,39 +12,27 @@ const SAME_LENGTH: f64 = 0.05;
 /// One row of a published table, or one result from a text.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Published {
-    source: String,
-    #[serde(default)]
-    table: Option<String>,
-    workload: String,
-    #[serde(default)]
-    hardware: Option<String>,
+    /// Workload here; absent for ImageNet, other networks, and Keras examples that were not compared.
+    counterpart: Option<String>,
+    /// Publisher, place and year: `GTDLBench, Table VI(a), 2018`.
+    pub(crate) citation: String,
+    /// Short name of the device, with any doubt stated by the source.
+    device: Option<String>,
     pub(crate) framework: String,
     /// Libraries and other details of the computation.
-    #[serde(default)]
     pub(crate) backend: Option<String>,
-    #[serde(default)]
     pub(crate) batch_size: Option<u32>,
-    #[serde(default)]
     pub(crate) epochs: Option<f64>,
-    #[serde(default)]
     pub(crate) learning_rate: Option<f64>,
-    #[serde(default)]
     pub(crate) training_time_s: Option<f64>,
-    #[serde(default)]
     seconds_per_epoch: Option<f64>,
-    #[serde(default)]
-    pub(crate) accuracy_percent: Option<f64>,
-    #[serde(default)]
+    accuracy_percent: Option<f64>,
     pub(crate) memory_max_mb: Option<f64>,
-    #[serde(default)]
     pub(crate) gpus: Option<u32>,
-    #[serde(default)]
     pub(crate) threads: Option<u32>,
-    #[serde(default)]
     pub(crate) note: Option<String>,
     /// Accuracies of single epochs.
     #[cfg(test)]
-    #[serde(default)]
     curve: Option<PublishedCurve>,
 }
 
@@ -58,95 +46,22 @@ struct PublishedCurve {
     accuracy_percent: Option<Vec<f64>>,
 }
 
-/// Workload of a source, its framework if relevant, and the workload here. Others have no counterpart: ImageNet, other
-/// networks of airbench, and Keras examples that were not compared.
-const COUNTERPARTS: &[(&str, Option<&str>, &str)] = &[
-    ("MNIST", Some("TensorFlow"), "tensorflow-mnist"),
-    ("MNIST", Some("Caffe"), "caffe-mnist"),
-    ("MNIST", Some("Torch"), "torch-mnist"),
-    ("MNIST", Some("Theano"), "theano-mnist"),
-    ("CIFAR-10", Some("TensorFlow"), "tensorflow-cifar10"),
-    ("CIFAR-10", Some("Caffe"), "caffe-cifar10"),
-    ("CIFAR-10", Some("Torch"), "torch-cifar10"),
-    ("CIFAR-10", Some("Theano"), "theano-cifar10"),
-    ("CIFAR-10 (TensorFlow tutorial net)", None, "tensorflow-cifar10"),
-    ("keras_mnist_mlp", None, "keras-mnist-mlp"),
-    ("keras_mnist_cnn", None, "keras-mnist-cnn"),
-    ("keras_cifar10_cnn", None, "keras-cifar10-cnn"),
-    ("keras_mnist_hierarchical_rnn", None, "keras-mnist-hrnn"),
-    ("keras_babi_rnn", None, "keras-babi-rnn"),
-    ("CIFAR-10 legacy/airbench94.py", None, "airbench94"),
-    ("CIFAR-10 legacy/airbench94_compiled.py", None, "airbench94"),
-];
-
-/// Prefix of a source, its name in citations, and its year.
-const SOURCES: &[(&str, &str, u16)] = &[
-    ("GTDLBench", "GTDLBench", 2018),
-    ("Bhatia", "Bhatia, article", 2017),
-    ("jasmeetsb/", "Bhatia, notebooks", 2017),
-    ("extra: GTDLBench models/cifar10/tensorflow", "TensorFlow's tutorial", 2015),
-    ("extra: keras-team/keras", "Keras' examples", 2017),
-    ("extra: KellerJordan/cifar10-airbench", "airbench", 2024),
-    ("benchmarker", "benchmarker", 2017),
-];
-
-/// Source of a different network, with gated recurrent units.
-const OTHER_NETWORK: &str = "examples/babi_rnn.py";
-
 static ALL: LazyLock<Vec<Published>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../../reference/published-results.json")).expect("the file is checked in")
 });
 
 pub(crate) fn find_by_workload(name: &str) -> Vec<&'static Published> {
-    ALL.iter().filter(|row| row.counterpart() == Some(name)).collect()
+    ALL.iter().filter(|row| row.counterpart.as_deref() == Some(name)).collect()
 }
 
+/// Returns the workload of each row.
 pub fn published_workloads() -> impl Iterator<Item = &'static str> {
-    COUNTERPARTS.iter().map(|counterpart| counterpart.2)
+    ALL.iter().filter_map(|row| row.counterpart.as_deref())
 }
 
 impl Published {
-    fn counterpart(&self) -> Option<&'static str> {
-        let is_it = |(workload, framework, _): &&(&str, Option<&str>, &str)| {
-            *workload == self.workload && framework.is_none_or(|framework| framework == self.framework)
-        };
-        let found = COUNTERPARTS.iter().find(is_it).map(|counterpart| counterpart.2);
-        found.filter(|_| !self.source.contains(OTHER_NETWORK))
-    }
-
-    fn named_source(&self) -> Option<&'static (&'static str, &'static str, u16)> {
-        SOURCES.iter().find(|source| self.source.starts_with(source.0))
-    }
-
-    /// Returns publisher, place and year: `GTDLBench, Table VI(a), 2018`.
-    pub(crate) fn citation(&self) -> String {
-        let (name, year) = self.named_source().map_or((self.source.as_str(), None), |known| (known.1, Some(known.2)));
-        let place = match self.table.as_deref() {
-            Some(table) if table.starts_with(|first: char| first.is_ascii_uppercase()) => {
-                Some(format!("Table {table}"))
-            }
-            Some(_) => Some("text".to_owned()),
-            None => None,
-        };
-        [Some(name.to_owned()), place, year.map(|year| year.to_string())]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(", ")
-    }
-
-    /// Returns the short name of the device, with any doubt stated by the source.
-    pub(crate) fn device(&self) -> String {
-        let Some(hardware) = &self.hardware else { return "hardware not stated".to_owned() };
-        let machine = hardware.split_once(": ").map_or(hardware.as_str(), |(_, machine)| machine);
-        if let Some((name, doubt)) = machine.split_once([',', ';', '('])
-            && ["probably", "not recorded", "unspecified"].iter().any(|word| doubt.contains(word))
-        {
-            let doubt = doubt.split('(').next().unwrap_or(doubt).trim_matches([' ', ')']);
-            return format!("{} ({doubt})", name.trim());
-        }
-        let machine = machine.split(['(', ',']).next().unwrap_or(machine).trim();
-        machine.strip_prefix("1x ").unwrap_or(machine).to_owned()
+    pub(crate) fn device(&self) -> &str {
+        self.device.as_deref().unwrap_or("hardware not stated")
     }
 
     /// Returns true if its number of epochs is known and within 5 % of a group's.
@@ -187,63 +102,36 @@ impl Published {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use serde_json::{Value, json};
 
     use super::*;
 
     #[test]
-    fn every_row_has_a_source_and_positive_values() {
-        assert_eq!(ALL.len(), 230);
+    fn published_rows_have_citations_devices_and_positive_values() {
         for row in ALL.iter() {
-            assert!(row.named_source().is_some(), "{}", row.source);
             let figures = [row.training_time_s, row.seconds_per_epoch, row.accuracy_percent, row.memory_max_mb];
             assert!(figures.into_iter().flatten().all(|figure| figure > 0.0), "{row:?}");
         }
-    }
-
-    #[test]
-    fn every_counterpart_has_rows() {
-        for name in published_workloads() {
-            assert!(!find_by_workload(name).is_empty(), "{name}");
-        }
-        let left_out: Vec<&str> =
-            ALL.iter().filter(|row| row.counterpart().is_none()).map(|row| row.workload.as_str()).collect();
-        assert_eq!(left_out.len(), 3 + 1 + 1 + 4 + 1, "{left_out:?}");
-    }
-
-    #[test]
-    fn rows_have_citations_and_devices() {
         let row = find_by_workload("caffe-mnist").into_iter().find(|row| row.gpus == Some(1)).unwrap();
-        assert_eq!(row.citation(), "GTDLBench, Table VI(a), 2018");
+        assert_eq!(row.citation, "GTDLBench, Table VI(a), 2018");
         assert_eq!(row.device(), "NVIDIA GeForce GTX 1080 Ti 11 GB");
         assert!((row.epoch_seconds().unwrap() - 97.02 / 10.67).abs() < 1e-9);
-        let row = find_by_workload("keras-mnist-mlp")[0];
-        assert_eq!((row.citation().as_str(), row.device().as_str()), ("Bhatia, article, 2017", "NVIDIA Tesla K80 GPU"));
-        assert_eq!(row.training_seconds(), Some(28.0));
-    }
-
-    #[test]
-    fn devices_keep_the_doubts_of_their_source() {
-        let devices: Vec<String> = ALL.iter().map(Published::device).collect();
-        let doubted =
-            ["Azure VM (probably CPU)", "Azure VM (device of this early run not recorded)", "CPU (unspecified)"];
-        for expected in doubted {
-            assert!(devices.iter().any(|device| device == expected), "{expected}");
-        }
+        assert_eq!(find_by_workload("keras-mnist-mlp")[0].training_seconds(), Some(28.0));
     }
 
     /// Returns the lines of `app/published.json`, which the page shows next to a result: the fastest result of each
     /// single device and batch size of a workload.
     fn lines(workload: &'static str) -> Vec<Value> {
-        let is_known =
-            |row: &&&Published| row.is_of_one_device() && row.hardware.is_some() && !row.device().contains("VM");
+        let is_known = |row: &&&Published| {
+            row.is_of_one_device() && row.device.as_ref().is_some_and(|device| !device.contains("VM"))
+        };
         let mut fastest: BTreeMap<(u32, String), (f64, &Published)> = BTreeMap::new();
         for row in find_by_workload(workload).iter().filter(is_known) {
             let (Some(seconds), Some(batch_size)) = (row.epoch_seconds(), row.batch_size) else { continue };
             let seconds = (seconds * 1000.0).round() / 1000.0;
-            let known = fastest.entry((batch_size, row.device())).or_insert((seconds, *row));
+            let known = fastest.entry((batch_size, row.device().to_owned())).or_insert((seconds, *row));
             if seconds < known.0 {
                 *known = (seconds, *row);
             }
@@ -257,7 +145,7 @@ mod tests {
                 "seconds_per_epoch": seconds,
                 "device": device,
                 "framework": row.framework,
-                "citation": row.citation(),
+                "citation": row.citation,
             })
         };
         fastest.into_iter().map(line).collect()
@@ -265,14 +153,13 @@ mod tests {
 
     /// Compares a file of the page with the lines of each workload.
     fn check_page(file: &str, lines: fn(&'static str) -> Vec<Value>) {
-        let mut names: Vec<&'static str> = Vec::new();
-        published_workloads().for_each(|name| {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        });
-        let lines: Vec<Value> = names.into_iter().flat_map(lines).collect();
-        assert_eq!(serde_json::from_str::<Vec<Value>>(file).unwrap(), lines);
+        let shown: Vec<Value> = serde_json::from_str(file).unwrap();
+        let names: BTreeSet<&str> = published_workloads().collect();
+        assert!(shown.iter().all(|line| names.contains(line["workload"].as_str().unwrap())));
+        for name in names {
+            let shown: Vec<&Value> = shown.iter().filter(|line| line["workload"] == name).collect();
+            assert_eq!(shown, lines(name).iter().collect::<Vec<_>>(), "{name}");
+        }
     }
 
     #[test]
@@ -328,7 +215,7 @@ mod tests {
                 "curve": curve,
                 "device": row.device(),
                 "framework": row.framework,
-                "citation": row.citation(),
+                "citation": row.citation,
             });
             line.as_object_mut().expect("an object").retain(|_, value| !value.is_null());
             line

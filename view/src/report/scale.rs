@@ -1,5 +1,6 @@
 //! Scales of axes, with their marks.
 
+use crate::report::group::range_of;
 use crate::report::plot::{AxisQuantity, Extent};
 use crate::text;
 
@@ -15,11 +16,11 @@ pub(crate) struct Scale {
     pub(crate) low: f64,
     pub(crate) high: f64,
     pub(crate) marks: Vec<Mark>,
-    pub(crate) steps: Steps,
+    pub(crate) steps: ScaleSteps,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Steps {
+pub(crate) enum ScaleSteps {
     Sums,
     /// Equal ratios.
     Decades,
@@ -36,9 +37,8 @@ pub(crate) struct Mark {
 impl Scale {
     /// Creates a scale for these values, with about `count` marks.
     pub(crate) fn of(quantity: &AxisQuantity, values: impl Iterator<Item = f64>, count: u32) -> Self {
-        let (low, high) =
-            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
-        let (low, high) = if low.is_finite() && high.is_finite() { (low, high) } else { (0.0, 1.0) };
+        let range = range_of(values).filter(|(low, high)| low.is_finite() && high.is_finite());
+        let (low, high) = range.unwrap_or((0.0, 1.0));
         let in_decades = matches!(quantity.extent, Extent::Decades | Extent::FittedDecades)
             && low > 0.0
             && high / low >= MIN_DECADES_RATIO;
@@ -89,7 +89,7 @@ impl Scale {
             let text = if is_share { format!("{:.decimals$} %", value * 100.0) } else { grouped(value, decimals) };
             Mark { value, text }
         };
-        Self { low: first * step, high: last * step, marks: numbers.map(mark).collect(), steps: Steps::Sums }
+        Self { low: first * step, high: last * step, marks: numbers.map(mark).collect(), steps: ScaleSteps::Sums }
     }
 
     fn logarithmic(low: f64, high: f64) -> Self {
@@ -103,7 +103,7 @@ impl Scale {
         let marked: Vec<f64> =
             if inside.len() <= MAX_FINE_MARKS { inside } else { inside.into_iter().filter(is_power).collect() };
         let marks = marked.into_iter().map(|value| Mark { value, text: short(value) }).collect();
-        Self { low: begin, high: end, marks, steps: Steps::Decades }
+        Self { low: begin, high: end, marks, steps: ScaleSteps::Decades }
     }
 
     /// Creates a scale with 90 %, 99 % and 99.9 % at equal distances, and likewise for halves and fifths of the
@@ -115,15 +115,15 @@ impl Scale {
             Mark { value, text: format!("{} %", text::trimmed(value * 100.0, 5)) }
         };
         let marks = errors.marks.into_iter().rev().map(mark).collect();
-        Self { low: 1.0 - errors.high, high: 1.0 - errors.low, marks, steps: Steps::Errors }
+        Self { low: 1.0 - errors.high, high: 1.0 - errors.low, marks, steps: ScaleSteps::Errors }
     }
 
     /// Returns the position of a value between the ends, 0 to 1.
     pub(crate) fn share(&self, value: f64) -> f64 {
         let place = |value: f64| match self.steps {
-            Steps::Sums => value,
-            Steps::Decades => value.max(f64::MIN_POSITIVE).log10(),
-            Steps::Errors => -(1.0 - value).max(f64::EPSILON).log10(),
+            ScaleSteps::Sums => value,
+            ScaleSteps::Decades => value.max(f64::MIN_POSITIVE).log10(),
+            ScaleSteps::Errors => -(1.0 - value).max(f64::EPSILON).log10(),
         };
         let (low, high) = (place(self.low), place(self.high));
         if high > low { ((place(value) - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
@@ -164,6 +164,7 @@ mod tests {
         assert_eq!(texts(&from_zero, &[45_000.0]), ["0", "20 k", "40 k", "60 k"]);
         let share = AxisQuantity::share("accuracy", Extent::FittedDecades);
         assert_eq!(texts(&share, &[0.9712, 0.9893]), ["97.0 %", "97.5 %", "98.0 %", "98.5 %", "99.0 %"]);
+        assert_eq!([short(0.0001), short(0.25), short(1e-6), short(12_500.0)], ["0.0001", "0.25", "1e-6", "12.5 k"]);
     }
 
     #[test]
@@ -171,7 +172,7 @@ mod tests {
         let decades = AxisQuantity::new("batch", Extent::Decades);
         assert_eq!(texts(&decades, &[10.0, 10_000.0]), ["10", "100", "1000", "10 k"]);
         assert_eq!(texts(&decades, &[3.0, 60.0]), ["2", "5", "10", "20", "50", "100"]);
-        assert_eq!(Scale::of(&decades, [5.0, 40.0].into_iter(), 4).steps, Steps::Sums);
+        assert_eq!(Scale::of(&decades, [5.0, 40.0].into_iter(), 4).steps, ScaleSteps::Sums);
         let scale = Scale::of(&decades, [10.0, 1000.0].into_iter(), 4);
         assert_eq!((scale.share(10.0), scale.share(100.0), scale.share(1000.0)), (0.0, 0.5, 1.0));
     }
@@ -184,7 +185,7 @@ mod tests {
         assert!((scale.share(0.99) - 0.5).abs() < 1e-9 && scale.share(0.9) == 0.0, "{scale:?}");
         // Close values, and values of 1, use a linear scale.
         for values in [[0.97, 0.98], [0.5, 1.0]] {
-            assert_eq!(Scale::of(&accuracy, values.into_iter(), 4).steps, Steps::Sums);
+            assert_eq!(Scale::of(&accuracy, values.into_iter(), 4).steps, ScaleSteps::Sums);
         }
     }
 
@@ -204,10 +205,5 @@ mod tests {
                 assert!(scale.high > scale.low && scale.marks.len() >= 2, "{values:?} {extent:?} {scale:?}");
             }
         }
-    }
-
-    #[test]
-    fn small_numbers_of_settings_keep_their_digits() {
-        assert_eq!([short(0.0001), short(0.25), short(1e-6), short(12_500.0)], ["0.0001", "0.25", "1e-6", "12.5 k"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::table::{Cell, Sheet};
+use crate::table::{Sheet, TableCell};
 use crate::text::trimmed;
 
 /// Characters that a data URL encodes: all except the unreserved ones of RFC 3986 and the comma.
@@ -16,13 +16,13 @@ pub(crate) fn data_url(sheet: &Sheet) -> String {
 }
 
 /// Formats an unrounded value for a table of them.
-pub(crate) fn briefly(value: &Cell<'_>) -> String {
+pub(crate) fn briefly(value: &TableCell<'_>) -> String {
     match value {
-        Cell::Empty => String::new(),
-        Cell::Text(text) => text.clone().into_owned(),
-        Cell::Whole(whole) => whole.to_string(),
-        Cell::Flag(flag) => flag.to_string(),
-        Cell::Number(number) | Cell::Moment(number) => {
+        TableCell::Empty => String::new(),
+        TableCell::Text(text) => text.clone().into_owned(),
+        TableCell::Whole(whole) => whole.to_string(),
+        TableCell::Flag(flag) => flag.to_string(),
+        TableCell::Number(number) | TableCell::Moment(number) => {
             let decimals = match number.abs() {
                 100.0.. => 1,
                 1.0.. => 3,
@@ -35,10 +35,10 @@ pub(crate) fn briefly(value: &Cell<'_>) -> String {
 
 pub(crate) struct Shown {
     text: String,
-    value: Cell<'static>,
+    value: TableCell<'static>,
 }
 
-impl<T: Into<Cell<'static>>> From<T> for Shown {
+impl<T: Into<TableCell<'static>>> From<T> for Shown {
     fn from(value: T) -> Self {
         let value = value.into();
         Self { text: briefly(&value), value }

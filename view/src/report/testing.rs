@@ -9,15 +9,15 @@ use results::{
     Target, Warning, Window, WorkloadRecord,
 };
 
-use crate::report::finding::{Finding, Kind, Rule};
+use crate::report::findings::{Finding, FindingRule, Kind};
 use crate::report::group::{GatheredRuns, Group};
-use crate::report::input::{Entry, Input, Study};
+use crate::report::input::{Input, ReportEntry, Study};
 
 const WINDOW_SECONDS: f64 = 1.5;
 const JITTER: f64 = 0.005;
 
 /// Record of one workload that tests can change.
-pub(crate) struct Made {
+pub(crate) struct MadeRun {
     record: RunRecord,
     rate: f64,
     windows: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Made {
     accuracies: Vec<f64>,
 }
 
-impl Made {
+impl MadeRun {
     pub(crate) fn new(workload: &str) -> Self {
         Self { record: record(workload), rate: 10_000.0, windows: 10, steps: 600, accuracies: vec![0.9] }
     }
@@ -227,11 +227,11 @@ fn record(workload: &str) -> RunRecord {
     }
 }
 
-pub(crate) fn found(rule: &Rule, records: Vec<RunRecord>) -> Vec<Finding> {
+pub(crate) fn found(rule: &FindingRule, records: Vec<RunRecord>) -> Vec<Finding> {
     found_in(rule, &input(records))
 }
 
-pub(crate) fn found_in(rule: &Rule, input: &Input) -> Vec<Finding> {
+pub(crate) fn found_in(rule: &FindingRule, input: &Input) -> Vec<Finding> {
     rule.find(&GatheredRuns::of(input))
 }
 
@@ -248,13 +248,10 @@ pub(crate) fn study() -> Study {
     Study {
         name: "s".to_owned(),
         title: "S".to_owned(),
-        description: String::new(),
-        repeats: None,
-        differs: None,
-        measures_kernels: false,
         scale: 0.5,
         planned_cells: 5,
         finished_cells: 5,
+        ..Study::default()
     }
 }
 
@@ -263,12 +260,10 @@ pub(crate) fn groups(records: &[RunRecord]) -> Vec<Group<'_>> {
 }
 
 pub(crate) fn input(records: Vec<RunRecord>) -> Input {
-    let entry = |(number, record)| Entry {
+    let entry = |(number, record)| ReportEntry {
         place: format!("{number}.json"),
-        asked: None,
         record: Some(record),
-        scale: None,
-        trouble: None,
+        ..ReportEntry::default()
     };
     let entries = records.into_iter().enumerate().map(entry).collect();
     Input { title: "A test".to_owned(), entries, ..Input::default() }

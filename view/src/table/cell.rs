@@ -9,7 +9,7 @@ use crate::table::csv::write_line;
 /// Value in a table row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Cell<'a> {
+pub enum TableCell<'a> {
     Empty,
     Text(Cow<'a, str>),
     Whole(u64),
@@ -19,62 +19,62 @@ pub enum Cell<'a> {
     Moment(f64),
 }
 
-impl Cell<'_> {
-    pub fn into_owned(self) -> Cell<'static> {
+impl TableCell<'_> {
+    pub fn into_owned(self) -> TableCell<'static> {
         match self {
-            Self::Empty => Cell::Empty,
-            Self::Text(text) => Cell::Text(text.into_owned().into()),
-            Self::Whole(whole) => Cell::Whole(whole),
-            Self::Number(number) => Cell::Number(number),
-            Self::Flag(flag) => Cell::Flag(flag),
-            Self::Moment(moment) => Cell::Moment(moment),
+            Self::Empty => TableCell::Empty,
+            Self::Text(text) => TableCell::Text(text.into_owned().into()),
+            Self::Whole(whole) => TableCell::Whole(whole),
+            Self::Number(number) => TableCell::Number(number),
+            Self::Flag(flag) => TableCell::Flag(flag),
+            Self::Moment(moment) => TableCell::Moment(moment),
         }
     }
 }
 
-impl<'a> From<&'a str> for Cell<'a> {
+impl<'a> From<&'a str> for TableCell<'a> {
     fn from(text: &'a str) -> Self {
         Self::Text(text.into())
     }
 }
 
-impl From<String> for Cell<'_> {
+impl From<String> for TableCell<'_> {
     fn from(text: String) -> Self {
         Self::Text(text.into())
     }
 }
 
-impl From<f64> for Cell<'_> {
+impl From<f64> for TableCell<'_> {
     fn from(number: f64) -> Self {
         Self::Number(number)
     }
 }
 
-impl From<u64> for Cell<'_> {
+impl From<u64> for TableCell<'_> {
     fn from(whole: u64) -> Self {
         Self::Whole(whole)
     }
 }
 
-impl From<u32> for Cell<'_> {
+impl From<u32> for TableCell<'_> {
     fn from(whole: u32) -> Self {
         Self::Whole(whole.into())
     }
 }
 
-impl From<usize> for Cell<'_> {
+impl From<usize> for TableCell<'_> {
     fn from(count: usize) -> Self {
         Self::Whole(count as u64)
     }
 }
 
-impl From<bool> for Cell<'_> {
+impl From<bool> for TableCell<'_> {
     fn from(flag: bool) -> Self {
         Self::Flag(flag)
     }
 }
 
-impl<T: Into<Self>> From<Option<T>> for Cell<'_> {
+impl<T: Into<Self>> From<Option<T>> for TableCell<'_> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Empty, Into::into)
     }
@@ -84,7 +84,7 @@ impl<T: Into<Self>> From<Option<T>> for Cell<'_> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
     pub columns: Vec<String>,
-    pub rows: Vec<Vec<Cell<'static>>>,
+    pub rows: Vec<Vec<TableCell<'static>>>,
 }
 
 impl Sheet {
@@ -113,7 +113,7 @@ impl Sheet {
 /// Row with its names, in column order, which a map would not preserve.
 struct NamedCells<'a> {
     names: &'a [String],
-    row: &'a [Cell<'static>],
+    row: &'a [TableCell<'static>],
 }
 
 impl Serialize for NamedCells<'_> {
@@ -129,8 +129,8 @@ mod tests {
     #[test]
     fn texts_are_quoted_and_numbers_are_whole() {
         let mut sheet = Sheet::new(&["a, b", "c"]);
-        sheet.rows.push(vec!["=1+1 \"x\"".into(), Cell::Number(0.1 + 0.2)]);
-        sheet.rows.push(vec!["=1".into(), Cell::Empty]);
+        sheet.rows.push(vec!["=1+1 \"x\"".into(), TableCell::Number(0.1 + 0.2)]);
+        sheet.rows.push(vec!["=1".into(), TableCell::Empty]);
         assert_eq!(sheet.csv(), "\"a, b\",c\n\"'=1+1 \"\"x\"\"\",0.30000000000000004\n'=1,\n");
         let lines = "{\"a, b\":\"=1+1 \\\"x\\\"\",\"c\":0.30000000000000004}\n{\"a, b\":\"=1\",\"c\":null}";
         assert_eq!(sheet.json_lines().unwrap(), lines);

@@ -3,7 +3,7 @@
 use results::WorkloadRecord;
 use results::open_data::ExportColumn;
 
-use crate::table::Cell;
+use crate::table::TableCell;
 
 /// Table column. Published names never change.
 pub struct Column<R> {
@@ -55,17 +55,21 @@ impl<R> Values<R> {
         )
     }
 
-    pub(crate) fn cell<'a>(&self, run: &'a R, workload: &'a WorkloadRecord) -> Cell<'a> {
+    pub(crate) fn cell<'a>(&self, run: &'a R, workload: &'a WorkloadRecord) -> TableCell<'a> {
         match self {
-            Self::Text(find) => Cell::Text(find(run, workload).into()),
-            Self::OptionalText(find) => find(run, workload).map_or(Cell::Empty, |text| Cell::Text(text.into())),
-            Self::OptionalWords(find) => find(run, workload).map_or(Cell::Empty, |text| Cell::Text(text.into())),
-            Self::Whole(find) => Cell::Whole(find(run, workload)),
-            Self::OptionalWhole(find) => find(run, workload).map_or(Cell::Empty, Cell::Whole),
-            Self::Number(find) => Cell::Number(find(run, workload)),
-            Self::OptionalNumber(find) => find(run, workload).map_or(Cell::Empty, Cell::Number),
-            Self::Flag(find) => Cell::Flag(find(run, workload)),
-            Self::Moment(find) => Cell::Moment(find(run, workload)),
+            Self::Text(find) => TableCell::Text(find(run, workload).into()),
+            Self::OptionalText(find) => {
+                find(run, workload).map_or(TableCell::Empty, |text| TableCell::Text(text.into()))
+            }
+            Self::OptionalWords(find) => {
+                find(run, workload).map_or(TableCell::Empty, |text| TableCell::Text(text.into()))
+            }
+            Self::Whole(find) => TableCell::Whole(find(run, workload)),
+            Self::OptionalWhole(find) => find(run, workload).map_or(TableCell::Empty, TableCell::Whole),
+            Self::Number(find) => TableCell::Number(find(run, workload)),
+            Self::OptionalNumber(find) => find(run, workload).map_or(TableCell::Empty, TableCell::Number),
+            Self::Flag(find) => TableCell::Flag(find(run, workload)),
+            Self::Moment(find) => TableCell::Moment(find(run, workload)),
         }
     }
 }

@@ -1,29 +1,29 @@
 //! Table lines as in RFC 4180, except that they end with a line feed.
 
-use crate::table::{Cell, Column, Run};
+use crate::table::{Column, HasRecord, TableCell};
 
 /// Writes the header line with the column names.
 pub fn write_header<R>(text: &mut String, columns: &[Column<R>]) {
-    write_line(text, columns.iter().map(|column| Cell::Text(column.name.into())));
+    write_line(text, columns.iter().map(|column| TableCell::Text(column.name.into())));
 }
 
-pub fn write_run<R: Run>(text: &mut String, columns: &[Column<R>], run: &R) {
+pub fn write_run<R: HasRecord>(text: &mut String, columns: &[Column<R>], run: &R) {
     for workload in &run.record().workloads {
         write_line(text, columns.iter().map(|column| column.values.cell(run, workload)));
     }
 }
 
-pub(crate) fn write_line<'a>(text: &mut String, cells: impl Iterator<Item = Cell<'a>>) {
+pub(crate) fn write_line<'a>(text: &mut String, cells: impl Iterator<Item = TableCell<'a>>) {
     for (number, cell) in cells.enumerate() {
         if number > 0 {
             text.push(',');
         }
         match cell {
-            Cell::Empty => {}
-            Cell::Text(value) => text.push_str(&results::csv::cell(&value)),
-            Cell::Whole(value) => text.push_str(&value.to_string()),
-            Cell::Number(value) | Cell::Moment(value) => text.push_str(&value.to_string()),
-            Cell::Flag(value) => text.push_str(&value.to_string()),
+            TableCell::Empty => {}
+            TableCell::Text(value) => text.push_str(&results::csv::cell(&value)),
+            TableCell::Whole(value) => text.push_str(&value.to_string()),
+            TableCell::Number(value) | TableCell::Moment(value) => text.push_str(&value.to_string()),
+            TableCell::Flag(value) => text.push_str(&value.to_string()),
         }
     }
     text.push('\n');
@@ -33,7 +33,7 @@ pub(crate) fn write_line<'a>(text: &mut String, cells: impl Iterator<Item = Cell
 mod tests {
     use super::*;
 
-    fn line<'a>(cells: impl IntoIterator<Item = Cell<'a>>) -> String {
+    fn line<'a>(cells: impl IntoIterator<Item = TableCell<'a>>) -> String {
         let mut text = String::new();
         write_line(&mut text, cells.into_iter());
         text
@@ -57,8 +57,8 @@ mod tests {
             ("=A1,\"x\"", "\"'=A1,\"\"x\"\"\""),
             ("a=b", "a=b"),
         ] {
-            assert_eq!(line([Cell::Text(text.into())]), format!("{expected}\n"));
+            assert_eq!(line([TableCell::Text(text.into())]), format!("{expected}\n"));
         }
-        assert_eq!(line([Cell::Number(-1.5), Cell::Empty, Cell::Flag(true)]), "-1.5,,true\n");
+        assert_eq!(line([TableCell::Number(-1.5), TableCell::Empty, TableCell::Flag(true)]), "-1.5,,true\n");
     }
 }

@@ -1,7 +1,7 @@
 //! Records as tables with typed columns, for spreadsheets and programs: the leaderboard's open data, the output of
 //! `native-runner export`, and the files of reports.
 //!
-//! Each row is a workload of a run, regardless of its outcome. Callers with more data about runs ([`Run`]) can add
+//! Each row is a workload of a run, regardless of its outcome. Callers with more data about runs ([`HasRecord`]) can add
 //! their own columns to [`record_columns`].
 
 mod cell;
@@ -10,7 +10,7 @@ pub mod csv;
 mod parquet_file;
 mod record_columns;
 
-pub use cell::{Cell, Sheet};
+pub use cell::{Sheet, TableCell};
 pub use column::{Column, Values};
 pub use parquet::errors::ParquetError;
 pub use parquet_file::{ParquetFile, ROWS_IN_GROUP};
@@ -19,11 +19,11 @@ use results::RunRecord;
 use results::api::StoredRun;
 
 /// Run with a record and any other data that columns show.
-pub trait Run {
+pub trait HasRecord {
     fn record(&self) -> &RunRecord;
 }
 
-impl Run for StoredRun {
+impl HasRecord for StoredRun {
     fn record(&self) -> &RunRecord {
         &self.record
     }

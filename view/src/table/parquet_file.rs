@@ -12,7 +12,7 @@ use parquet::schema::types::{ColumnPath, Type};
 use results::SCHEMA_VERSION;
 use results::open_data::ExportColumn;
 
-use crate::table::{Cell, Column, Run, Values};
+use crate::table::{Column, HasRecord, TableCell, Values};
 
 /// Rows per group. A group stays in memory until it is written, which takes a few megabytes.
 pub const ROWS_IN_GROUP: usize = 10_000;
@@ -25,7 +25,7 @@ pub struct ParquetFile<R> {
     rows: usize,
 }
 
-impl<R: Run> ParquetFile<R> {
+impl<R: HasRecord> ParquetFile<R> {
     /// Creates a file with these columns. Its metadata contains `about` and, as JSON, the column descriptions.
     ///
     /// # Errors
@@ -115,17 +115,19 @@ impl Buffer {
         Self { values: buffered, present: values.may_be_absent().then(Vec::new) }
     }
 
-    fn push(&mut self, cell: Cell) -> Result<(), ParquetError> {
+    fn push(&mut self, cell: TableCell) -> Result<(), ParquetError> {
         if let Some(present) = &mut self.present {
-            present.push(i16::from(cell != Cell::Empty));
+            present.push(i16::from(cell != TableCell::Empty));
         }
         match (&mut self.values, cell) {
-            (_, Cell::Empty) if self.present.is_some() => {}
-            (BufferedValues::Texts(values), Cell::Text(text)) => values.push(ByteArray::from(&*text)),
-            (BufferedValues::Wholes(values), Cell::Whole(whole)) => values.push(saturate_to_i64(whole)),
-            (BufferedValues::Numbers(values), Cell::Number(number)) => values.push(number),
-            (BufferedValues::Flags(values), Cell::Flag(flag)) => values.push(flag),
-            (BufferedValues::Moments(values), Cell::Moment(unix_seconds)) => values.push(to_microseconds(unix_seconds)),
+            (_, TableCell::Empty) if self.present.is_some() => {}
+            (BufferedValues::Texts(values), TableCell::Text(text)) => values.push(ByteArray::from(&*text)),
+            (BufferedValues::Wholes(values), TableCell::Whole(whole)) => values.push(saturate_to_i64(whole)),
+            (BufferedValues::Numbers(values), TableCell::Number(number)) => values.push(number),
+            (BufferedValues::Flags(values), TableCell::Flag(flag)) => values.push(flag),
+            (BufferedValues::Moments(values), TableCell::Moment(unix_seconds)) => {
+                values.push(to_microseconds(unix_seconds))
+            }
             (_, cell) => return Err(ParquetError::General(format!("{cell:?} is not of its column's type"))),
         }
         Ok(())
@@ -236,12 +238,12 @@ mod tests {
     #[test]
     fn cells_of_the_wrong_type_are_rejected() {
         let mut always = Buffer::new(&Values::<()>::Whole(|_, _| 1));
-        assert!(always.push(Cell::Whole(1)).is_ok());
-        assert!(always.push(Cell::Number(1.0)).is_err());
-        assert!(always.push(Cell::Empty).is_err());
+        assert!(always.push(TableCell::Whole(1)).is_ok());
+        assert!(always.push(TableCell::Number(1.0)).is_err());
+        assert!(always.push(TableCell::Empty).is_err());
         let mut perhaps = Buffer::new(&Values::<()>::OptionalNumber(|_, _| None));
-        assert!(perhaps.push(Cell::Empty).is_ok());
-        assert!(perhaps.push(Cell::Number(1.0)).is_ok());
+        assert!(perhaps.push(TableCell::Empty).is_ok());
+        assert!(perhaps.push(TableCell::Number(1.0)).is_ok());
         assert_eq!(perhaps.present.as_deref(), Some(&[0, 1][..]));
     }
 }

@@ -8,7 +8,7 @@ use results::{Layout, RunRecord, WorkloadRecord};
 use crate::table::Values::{
     Flag, Moment, Number, OptionalNumber, OptionalText, OptionalWhole, OptionalWords, Text, Whole,
 };
-use crate::table::{Column, Run, Values};
+use crate::table::{Column, HasRecord, Values};
 
 /// Name, unit and meaning of each column, in published order.
 static DICTIONARY: LazyLock<Vec<[String; 3]>> = LazyLock::new(|| {
@@ -27,7 +27,7 @@ fn documented<R>(name: &'static str, values: Values<R>) -> Column<R> {
 }
 
 /// Returns the columns that describe a record's workload, in published order. Add new ones at the end.
-pub fn record_columns<R: Run>() -> Vec<Column<R>> {
+pub fn record_columns<R: HasRecord>() -> Vec<Column<R>> {
     vec![
         documented("suite", Text(|run, _| &run.record().suite.name)),
         documented("suite_version", Whole(|run, _| run.record().suite.version.into())),
@@ -96,7 +96,7 @@ pub struct LocalRun<'a> {
     pub scale: Option<f64>,
 }
 
-impl Run for LocalRun<'_> {
+impl HasRecord for LocalRun<'_> {
     fn record(&self) -> &RunRecord {
         self.record
     }

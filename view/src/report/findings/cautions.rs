@@ -6,7 +6,7 @@ use results::kernels::{Entry, Outcome as KernelOutcome};
 use results::summary::{MeasuredWorkload, has_learned};
 use results::{Correctness, Outcome, Warning};
 
-use crate::report::finding::{Finding, Kind, Rule, RuleSearch};
+use crate::report::findings::{Finding, FindingRule, Kind};
 use crate::report::group::GatheredRuns;
 use crate::report::input::{Study, Trouble};
 use crate::report::kernels::{OnDevice, reason, title};
@@ -15,15 +15,15 @@ use crate::text::{counted, counted_entries, listed, plain, trimmed};
 /// Largest deviation from the median that counts as steady, for windows of kernels.
 const MAX_STEADY_SPREAD: f64 = 0.1;
 
-pub(super) const CAUTIONS: Rule = Rule {
+pub(super) const CAUTIONS: FindingRule = FindingRule {
     title: "Cautions",
     method: "Lists what limits the results: cells that are missing or have no results, shortened studies, non-standard \
              runs, software adapters, generated data, networks that learned nothing, unsteady throughput, kernels with \
              wrong results or large spread, single seeds, and runs of several builds.",
-    find: RuleSearch::Input(|gathered| {
+    find: |gathered| {
         let found = CHECKS.iter().filter_map(|check| check(gathered));
         found.map(|(text, numbers)| Finding::new(Kind::Caution, text, numbers)).collect()
-    }),
+    },
 };
 
 /// Sentence, with the lines that support it.
@@ -31,8 +31,14 @@ type Caution = (String, Vec<String>);
 
 const CHECKS: &[fn(&GatheredRuns<'_>) -> Option<Caution>] = &[
     find_unfinished,
-    find_shortened,
-    shortened_kernels,
+    |gathered| {
+        let rest = "With less training, accuracies are not comparable with published ones; speed is.";
+        shortened(gathered, false, "every limit is", "of the original", rest)
+    },
+    |gathered| {
+        let rest = "There are fewer windows, and slow entries are skipped, so medians cover only smaller sizes.";
+        shortened(gathered, true, "every entry has", "of the original seconds", rest)
+    },
     find_without_metrics,
     wrong_kernels,
     software,
@@ -47,23 +53,12 @@ const CHECKS: &[fn(&GatheredRuns<'_>) -> Option<Caution>] = &[
 ];
 
 fn find_unfinished(gathered: &GatheredRuns<'_>) -> Option<Caution> {
-    let open: Vec<&Study> =
-        gathered.input.studies.iter().filter(|study| study.finished_cells < study.planned_cells).collect();
+    let open = gathered.input.studies.iter().filter(|study| study.finished_cells < study.planned_cells);
     let sentence =
-        |study: &&Study| format!("{}: {} of {} cells have run", study.name, study.finished_cells, study.planned_cells);
-    let sentences: Vec<String> = open.iter().map(sentence).collect();
+        |study: &Study| format!("{}: {} of {} cells have run", study.name, study.finished_cells, study.planned_cells);
+    let sentences: Vec<String> = open.map(sentence).collect();
     let text = format!("Not finished: {}. The same `native-runner study` command resumes it.", listed(&sentences));
-    (!open.is_empty()).then_some((text, Vec::new()))
-}
-
-fn find_shortened(gathered: &GatheredRuns<'_>) -> Option<Caution> {
-    let rest = "With less training, accuracies are not comparable with published ones; speed is.";
-    shortened(gathered, false, "every limit is", "of the original", rest)
-}
-
-fn shortened_kernels(gathered: &GatheredRuns<'_>) -> Option<Caution> {
-    let rest = "There are fewer windows, and slow entries are skipped, so medians cover only smaller sizes.";
-    shortened(gathered, true, "every entry has", "of the original seconds", rest)
+    (!sentences.is_empty()).then_some((text, Vec::new()))
 }
 
 fn shortened(gathered: &GatheredRuns<'_>, kernels: bool, what: &str, of: &str, rest: &str) -> Option<Caution> {
@@ -76,12 +71,9 @@ fn shortened(gathered: &GatheredRuns<'_>, kernels: bool, what: &str, of: &str, r
 
 /// Returns the runs without metrics, with the reason.
 pub(crate) fn troubles(gathered: &GatheredRuns<'_>) -> Vec<(String, Trouble)> {
-    let entries = gathered.input.entries.iter();
-    let left_none = entries.filter(|entry| entry.record.is_none());
-    let of_entry = left_none.filter_map(|entry| {
-        let what = entry.asked.clone().unwrap_or_else(|| entry.place.clone());
-        Some((what, entry.trouble.clone()?))
-    });
+    let left_none = gathered.input.entries.iter().filter(|entry| entry.record.is_none());
+    let of_entry = left_none
+        .filter_map(|entry| Some((entry.asked.as_ref().unwrap_or(&entry.place).clone(), entry.trouble.clone()?)));
     of_entry.chain(gathered.runs().filter_map(trouble_of)).collect()
 }
 
@@ -235,13 +227,12 @@ fn single_seeds(gathered: &GatheredRuns<'_>) -> Option<Caution> {
         gathered.groups.iter().map(|group| group.seeds().len()).filter(|seeds| *seeds > 0).collect();
     let single = trained.iter().filter(|seeds| **seeds == 1).count();
     let which = if single == trained.len() {
-        "Every group".to_owned()
+        "Every group was".to_owned()
     } else {
-        format!("{single} of {} groups", trained.len())
+        format!("{single} of {} groups were", trained.len())
     };
-    let verb = if single == trained.len() { "was trained" } else { "were trained" };
     let text = format!(
-        "{which} {verb} from a single seed: the spread of seeds is unknown, so the sampling error of the test set \
+        "{which} trained from a single seed: the spread of seeds is unknown, so the sampling error of the test set \
          replaces it, which is often smaller."
     );
     (single > 0).then_some((text, Vec::new()))
@@ -257,7 +248,9 @@ fn builds(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     (builds.len() > 1).then_some((text, builds))
 }
 
-fn kernel_entries<'g, 'a>(gathered: &'g GatheredRuns<'a>) -> impl Iterator<Item = (&'g OnDevice<'a>, &'g Entry)> {
+fn kernel_entries<'g, 'a>(
+    gathered: &'g GatheredRuns<'a>,
+) -> impl Iterator<Item = (&'g OnDevice<'a>, &'g Entry)> + Clone {
     let records = gathered.kernels.iter().flat_map(|device| device.records.iter().map(move |record| (device, record)));
     records.flat_map(|(device, record)| record.report.entries.iter().map(move |entry| (device, entry)))
 }
@@ -275,14 +268,12 @@ fn software_kernels(gathered: &GatheredRuns<'_>) -> Option<Caution> {
 }
 
 fn unsteady_kernels(gathered: &GatheredRuns<'_>) -> Option<Caution> {
-    let entries: Vec<&Entry> = kernel_entries(gathered).map(|(_, entry)| entry).collect();
-    let spread = |entry: &Entry| Some(entry.outcome.measured()?.timing.relative_spread());
-    let measured = entries.iter().filter(|entry| spread(entry).is_some()).count();
-    let far: Vec<String> = entries
-        .iter()
-        .filter_map(|entry| Some((entry, spread(entry).filter(|of| *of > MAX_STEADY_SPREAD)?)))
-        .map(|(entry, spread)| format!("{}: ±{} %", title(entry), trimmed(spread * 100.0, 1)))
-        .collect();
+    let spreads = kernel_entries(gathered)
+        .filter_map(|(_, entry)| Some((entry, entry.outcome.measured()?.timing.relative_spread())));
+    let measured = spreads.clone().count();
+    let far = spreads.filter(|(_, spread)| *spread > MAX_STEADY_SPREAD);
+    let far: Vec<String> =
+        far.map(|(entry, spread)| format!("{}: ±{} %", title(entry), trimmed(spread * 100.0, 1))).collect();
     let text = format!(
         "{} of {} with results have windows that differ by more than ±{} %: other programs ran, or clocks had not \
          settled.",
@@ -307,8 +298,8 @@ mod tests {
     use results::kernels::{Difference, Pass};
 
     use super::*;
-    use crate::report::input::{Entry as InputEntry, Input};
-    use crate::report::testing::{Made, found_in, input, input_of_kernels, kernels, study};
+    use crate::report::input::{Input, ReportEntry};
+    use crate::report::testing::{MadeRun, found_in, input, input_of_kernels, kernels, study};
 
     fn texts(input: &Input) -> String {
         let found = found_in(&CAUTIONS, input);
@@ -318,40 +309,46 @@ mod tests {
 
     #[test]
     fn clean_comparisons_have_no_cautions() {
-        let made = |seed| Made::new("caffe-mnist").seed(seed).record();
-        assert_eq!(texts(&input(vec![made(1), made(2)])), "");
+        let made = |seed| MadeRun::new("caffe-mnist").seed(seed);
+        assert_eq!(texts(&input(vec![made(1).record(), made(2).record()])), "");
+        let other = made(1).warning(Warning::GeneratedData { workload: "other".to_owned() });
+        assert_eq!(texts(&input(vec![other.record(), made(2).record()])), "", "a warning about another workload");
+    }
+
+    #[track_caller]
+    fn expect_parts(text: &str, parts: &[&str]) {
+        for part in parts {
+            assert!(text.contains(part), "`{part}` is missing in {text}");
+        }
     }
 
     #[test]
     fn shortened_and_unfinished_studies_are_named() {
         let study = Study { scale: 0.015, planned_cells: 19, finished_cells: 12, ..study() };
         let text = texts(&Input { studies: vec![study], ..input(vec![]) });
-        assert!(text.contains("s: 12 of 19 cells") && text.contains("1.5 % of the original"), "{text}");
+        expect_parts(&text, &["s: 12 of 19 cells", "1.5 % of the original"]);
     }
 
     #[test]
     fn runs_without_metrics_are_counted_by_reason() {
         let mut input = input(vec![
-            Made::new("caffe-mnist").record(),
-            Made::new("caffe-mnist").learning_rate(5.0).outcome(Outcome::Diverged { step: 7 }).record(),
+            MadeRun::new("caffe-mnist").record(),
+            MadeRun::new("caffe-mnist").learning_rate(5.0).outcome(Outcome::Diverged { step: 7 }).record(),
         ]);
         let trouble = Trouble { kind: "timed out".to_owned(), reason: "took longer than 60 s".to_owned() };
-        input.entries.push(InputEntry {
-            place: "cells/x.json".to_owned(),
-            asked: Some("torch-mnist · burn-flex".to_owned()),
-            record: None,
-            scale: None,
-            trouble: Some(trouble),
-        });
-        let text = texts(&input);
-        assert!(text.contains("2 of 3 runs have no results: 1 diverged and 1 timed out."), "{text}");
-        assert!(text.contains("torch-mnist · burn-flex: timed out, took longer than 60 s"), "{text}");
-        assert!(text.contains("rate 5 · seed 1: diverged, the loss at step 7"), "{text}");
+        let asked = Some("torch-mnist · burn-flex".to_owned());
+        input.entries.push(ReportEntry { asked, trouble: Some(trouble), ..ReportEntry::default() });
+        let parts = [
+            "2 of 3 runs have no results: 1 diverged and 1 timed out.",
+            "torch-mnist · burn-flex: timed out, took longer than 60 s",
+            "rate 5 · seed 1: diverged, the loss at step 7",
+        ];
+        expect_parts(&texts(&input), &parts);
     }
 
     #[test]
     fn software_generated_data_and_departures_are_named() {
-        let record = Made::new("keras-babi-rnn")
+        let record = MadeRun::new("keras-babi-rnn")
             .device("llvmpipe")
             .software()
             .warning(Warning::GeneratedData { workload: "keras-babi-rnn".to_owned() })
@@ -359,8 +356,7 @@ mod tests {
             .windows(1)
             .accuracy(0.1)
             .record();
-        let text = texts(&input(vec![record]));
-        for part in [
+        let parts = [
             "The run used a software adapter",
             "llvmpipe",
             "generated samples",
@@ -369,15 +365,8 @@ mod tests {
             "no window long enough to count",
             "Every group was trained from a single seed",
             "no better than always answering",
-        ] {
-            assert!(text.contains(part), "`{part}` is missing in {text}");
-        }
-    }
-
-    #[test]
-    fn warnings_of_other_workloads_do_not_count() {
-        let record = Made::new("caffe-mnist").warning(Warning::GeneratedData { workload: "other".to_owned() }).record();
-        assert!(!texts(&input(vec![record])).contains("generated"));
+        ];
+        expect_parts(&texts(&input(vec![record])), &parts);
     }
 
     #[test]
@@ -392,14 +381,12 @@ mod tests {
             figures.timing.seconds_highest *= 2.0;
         }
         let study = Study { measures_kernels: true, scale: 0.05, ..study() };
-        let text = texts(&Input { studies: vec![study], ..input_of_kernels(all) });
-        for part in [
+        let parts = [
             "in s every entry has 5 % of the original seconds",
             "llvmpipe is a software adapter",
             "1 of 1 entry with results",
             "9 × 9 × 9, forward on llvmpipe: wrong: value 1 is 2e0",
-        ] {
-            assert!(text.contains(part), "`{part}` is missing in {text}");
-        }
+        ];
+        expect_parts(&texts(&Input { studies: vec![study], ..input_of_kernels(all) }), &parts);
     }
 }

@@ -3,21 +3,21 @@
 use results::kernels::{Entry, KernelSummary, Pass, Suite};
 use results::statistics::median;
 
-use crate::report::finding::{Finding, Kind, Rule, RuleSearch};
+use crate::report::findings::{Finding, FindingRule, Kind};
 use crate::report::group::GatheredRuns;
 use crate::report::kernels::{OnDevice, PublishedKernel, filter_pass, pairs, published, rate, share, suites, title};
 use crate::text;
 
-pub(super) const PEAK: Rule = Rule {
+pub(super) const PEAK: FindingRule = FindingRule {
     title: "Kernels and the peak",
     method: "For each suite on each device: the median share of the measured peak of arithmetic over all measured \
              entries, and the entries with the lowest and the highest share. Entries without results are counted, and \
              their table lists the reasons. The median excludes them, so it covers only sizes that fit into the \
              budget.",
-    find: RuleSearch::Input(|gathered| {
+    find: |gathered| {
         let suites = gathered.kernels.iter().flat_map(|device| device.suites().map(move |suite| (device, suite)));
         suites.filter_map(|(device, suite)| describe_suite(device, suite)).collect()
-    }),
+    },
 };
 
 fn describe_suite(device: &OnDevice<'_>, suite: Suite) -> Option<Finding> {
@@ -28,12 +28,9 @@ fn describe_suite(device: &OnDevice<'_>, suite: Suite) -> Option<Finding> {
     let measured = || entries.iter().filter(|entry| share(entry).is_some());
     let (Some(lowest), Some(highest)) = (measured().min_by(by_share), measured().max_by(by_share)) else {
         let count = text::counted_entries(entries.len());
-        let text = format!(
-            "{} on {}: none of {count} has results; their table lists the reasons.",
-            suite.title(),
-            device.name
-        );
-        return Some(Finding::new(Kind::Figure, text, Vec::new()));
+        let (suite, device) = (suite.title(), &device.name);
+        let text = format!("{suite} on {device}: none of {count} has results; their table lists the reasons.");
+        return Some(Finding::new(Kind::Figure, text, []));
     };
     let left_out = match summary.entries - summary.measured {
         0 => String::new(),
@@ -54,16 +51,15 @@ fn describe_suite(device: &OnDevice<'_>, suite: Suite) -> Option<Finding> {
         let median = text::percent(of.peak_share?);
         Some(format!("{}: median {median} over {} of {}", pass.title(), of.measured, text::counted_entries(of.entries)))
     };
-    let numbers = Pass::ALL.into_iter().filter_map(pass_line).collect();
-    Some(Finding::new(Kind::Figure, text, numbers))
+    Some(Finding::new(Kind::Figure, text, Pass::ALL.into_iter().filter_map(pass_line)))
 }
 
-pub(super) const PASSES: Rule = Rule {
+pub(super) const PASSES: FindingRule = FindingRule {
     title: "Passes of kernels",
     method: "Compares each gradient with the forward pass of the same size, if both were measured: the median over the \
              sizes of the ratio of their shares of the peak, and the number of sizes with a larger share. The sign \
              test decides whether the difference exceeds chance.",
-    find: RuleSearch::Input(compare_passes),
+    find: compare_passes,
 };
 
 fn compare_passes(gathered: &GatheredRuns<'_>) -> Vec<Finding> {
@@ -99,16 +95,15 @@ fn compare_gradient(device: &OnDevice<'_>, suite: Suite, pass: Pass) -> Option<F
         let percent = |of: &Entry| share(of).map(text::percent).unwrap_or_default();
         format!("{}: {}, forward {}", gradient.size, percent(gradient), percent(forward))
     };
-    let numbers = pairs.iter().map(number).collect();
-    Some(Finding::new(test.kind(), text, numbers))
+    Some(Finding::new(test.kind(), text, pairs.iter().map(number)))
 }
 
-pub(super) const DEVICES: Rule = Rule {
+pub(super) const DEVICES: FindingRule = FindingRule {
     title: "Kernels on several devices",
     method: "Compares each device with the first one, over entries that were measured on both: the median ratios of \
              their rates and of their shares of the device's peak, and the number of entries with a higher rate. The \
              sign test decides whether the difference exceeds chance.",
-    find: RuleSearch::Input(compare_devices),
+    find: compare_devices,
 };
 
 fn compare_devices(gathered: &GatheredRuns<'_>) -> Vec<Finding> {
@@ -143,16 +138,15 @@ fn compare_two(suite: Suite, first: &OnDevice<'_>, other: &OnDevice<'_>) -> Opti
         let flops = |entry: &Entry| rate(entry).map(text::flops).unwrap_or_default();
         format!("{}, {}: {}, {}", one.size, one.pass.title(), flops(one), flops(of))
     };
-    let numbers = pairs.iter().map(by_pass).collect();
-    Some(Finding::new(test.kind(), text, numbers))
+    Some(Finding::new(test.kind(), text, pairs.iter().map(by_pass)))
 }
 
-pub(super) const PUBLISHED: Rule = Rule {
+pub(super) const PUBLISHED: FindingRule = FindingRule {
     title: "Published kernels",
     method: "Compares entries with the same size and pass in DeepBench's published tables. Those results are from \
              other hardware (2015 to 2017) and the vendors' libraries, each on its fastest device, so a ratio does not \
              compare kernels alone.",
-    find: RuleSearch::Input(compare_with_published),
+    find: compare_with_published,
 };
 
 fn compare_with_published(gathered: &GatheredRuns<'_>) -> Vec<Finding> {
@@ -178,10 +172,9 @@ fn describe_published(device: &OnDevice<'_>, both: &[(String, f64, &PublishedKer
     let text = if both.len() == 1 { text } else { text.replace(" was measured here", " were measured here") };
     let number = |(title, rate, row): &(String, f64, &PublishedKernel)| {
         let (here, there) = (text::flops(*rate), text::flops(row.flops_per_second()));
-        format!("{title}: {here} here, {there} on {} ({}: {})", row.hardware, row.citation(), row.operation)
+        format!("{title}: {here} here, {there} on {} ({}: {})", row.hardware, row.citation, row.operation)
     };
-    let numbers = both.iter().map(number).collect();
-    Some(Finding::new(Kind::Published, text, numbers))
+    Some(Finding::new(Kind::Published, text, both.iter().map(number)))
 }
 
 /// Formats a ratio with two significant digits.

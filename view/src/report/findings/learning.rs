@@ -4,12 +4,12 @@ use results::comparison::{Agreement, compare};
 use results::{Outcome, RunRecord};
 
 use crate::report::difference::{AccuracyDifference, Contrast, SpeedRatio};
-use crate::report::finding::{Finding, Kind, Rule, RuleSearch, along, metrics, subject};
-use crate::report::group::{Field, Group, equal_but, labels};
+use crate::report::findings::{Finding, FindingRule, Kind, along, each_workload, metrics, subject};
+use crate::report::group::{Group, SetupField, equal_but, labels};
 use crate::report::lines::{Sweep, SweepAxis};
 use crate::text;
 
-pub(super) const BATCH_SIZE: Rule = Rule {
+pub(super) const BATCH_SIZE: FindingRule = FindingRule {
     title: "Batch size",
     method: "Compares groups that differ in batch size and were trained for the same number of epochs (within 1 %) or \
              steps, or with the same limit. The fastest batch size is compared with the smallest one: speed by the 95 \
@@ -17,58 +17,55 @@ pub(super) const BATCH_SIZE: Rule = Rule {
              sampling error of the test set if each has one seed. A difference must exceed this bound; it is undecided \
              if the bound exceeds a tenth of the speed or 2 points of accuracy. Every run needs counted windows, and a \
              group needs five of them.",
-    find: RuleSearch::Groups(|groups| along(groups, SweepAxis::BatchSize, compare_batch_sizes)),
+    find: |gathered| each_workload(gathered, |groups| along(groups, SweepAxis::BatchSize, compare_batch_sizes)),
 };
 
-pub(super) const LEARNING_RATE: Rule = Rule {
+pub(super) const LEARNING_RATE: FindingRule = FindingRule {
     title: "Learning rate",
     method: "Compares groups that differ only in the learning rate. The rate with the highest mean accuracy is the \
              best only if it is above the next one by more than Student's bound on the spread of the seeds (the \
              sampling error of the test set if each has one seed). A rate diverged if the loss was not finite, or a \
              thousand times the first loss.",
-    find: RuleSearch::Groups(|groups| along(groups, SweepAxis::LearningRate, compare_learning_rates)),
+    find: |gathered| each_workload(gathered, |groups| along(groups, SweepAxis::LearningRate, compare_learning_rates)),
 };
 
-pub(super) const EPOCHS: Rule = Rule {
+pub(super) const EPOCHS: FindingRule = FindingRule {
     title: "More epochs",
     method: "Compares the accuracy of every evaluation of a group with the last one. More training stopped to pay off \
              at the first evaluation that the last one does not exceed by more than the bound (Student's on the \
              differences within each seed, or the sampling error of the test set with one seed). For each workload, \
              the group that trained longest is used. Groups that differ only in the length of training are compared by \
              the spread of their seeds.",
-    find: RuleSearch::Groups(find_epochs),
+    find: |gathered| each_workload(gathered, find_epochs),
 };
 
-pub(super) const AGREEMENT: Rule = Rule {
+pub(super) const AGREEMENT: FindingRule = FindingRule {
     title: "Agreement of accuracies",
     method: "Compares backends that trained the same network with the same settings from the same seeds, after the \
              last step at which all were tested, by Student's bound on the differences within each seed, with \
              Bonferroni's correction for several pairs, or by the sampling error of the test set with one seed. The \
              agreement is undecided if the bound exceeds 2 points.",
-    find: RuleSearch::Groups(|groups| find_agreement(groups).into_iter().collect()),
+    find: |gathered| each_workload(gathered, find_agreement),
 };
 
 /// Smallest number of evaluations that shows a trend.
 const MIN_TESTS: usize = 3;
 
 fn compare_batch_sizes(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Finding> {
-    let mut trained: Vec<&Group<'_>> = line.points.iter().map(|point| point.1).collect();
-    trained.retain(|group| group.counted_rates().is_some());
-    let (base, others) = trained.split_first()?;
-    let ratios = others.iter().filter_map(|&other| Some((other, SpeedRatio::of(base, other)?)));
+    let trained = line.counted_points();
+    let ((_, base), others) = trained.split_first()?;
+    let ratios = others.iter().filter_map(|(_, other)| Some((*other, SpeedRatio::of(base, other)?)));
     let (other, ratio) = ratios.max_by(|one, other| one.1.value.total_cmp(&other.1.value))?;
     let learned = AccuracyDifference::of(base, other);
-    let [small, large] = [*base, other].map(|group| group.setup.batch_size);
+    let [small, large] = [*base, other].map(|group| group.settings().batch_size);
     let (times, interval) = (text::times(ratio.value), ratio.interval_text());
     let speed = match ratio.contrast {
         Contrast::Higher => {
             format!("an epoch with batch {large} is {times} times as fast as with batch {small} ({interval})")
         }
-        Contrast::Tied => {
-            format!(
-                "no batch size is faster than batch {small}; batch {large} is tied with it ({times} times, {interval})"
-            )
-        }
+        Contrast::Tied => format!(
+            "no batch size is faster than batch {small}; batch {large} is tied with it ({times} times, {interval})"
+        ),
         Contrast::Lower => {
             format!("no batch size is faster than batch {small}; batch {large} is {times} times as fast ({interval})")
         }
@@ -78,11 +75,11 @@ fn compare_batch_sizes(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Fi
     };
     let text = format!(
         "{}{}: {speed}{}.",
-        subject(groups, base, &[Field::BatchSize, Field::Length]),
+        subject(groups, base, &[SetupField::BatchSize, SetupField::Length]),
         line.same.words().map(|words| format!(" over {words}")).unwrap_or_default(),
         learned.map(|learned| format!(", and {}", learned.text())).unwrap_or_default()
     );
-    let numbers = trained.iter().map(|group| metrics(&format!("batch {}", group.setup.batch_size), group)).collect();
+    let numbers = trained.iter().map(|(size, group)| metrics(&format!("batch {size}"), group));
     Some(Finding::new(Kind::of_both(ratio.contrast, learned), text, numbers))
 }
 
@@ -121,13 +118,13 @@ fn compare_learning_rates(all: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Fi
         }
     };
     let diverging = if diverged.is_empty() { String::new() } else { format!("; {}", text::listed(&diverged)) };
-    let text = format!("{}: {best}{diverging}.", subject(all, groups.first()?, &[Field::LearningRate]));
+    let text = format!("{}: {best}{diverging}.", subject(all, groups.first()?, &[SetupField::LearningRate]));
     let numbers = trained.iter().map(|group| metrics(&format!("rate {}", learning_rate(group)), group));
-    Some(Finding::new(kind, text, numbers.chain(diverged).collect()))
+    Some(Finding::new(kind, text, numbers.chain(diverged)))
 }
 
 fn learning_rate(group: &Group<'_>) -> String {
-    text::plain(group.setup.learning_rate)
+    text::plain(group.settings().learning_rate)
 }
 
 fn divergence(group: &Group<'_>) -> Option<String> {
@@ -147,19 +144,15 @@ fn find_epochs(groups: &[&Group<'_>]) -> Vec<Finding> {
     course.into_iter().chain(along(groups, SweepAxis::Epochs, compare_lengths)).collect()
 }
 
-/// Accuracies of all completed runs of a group after one step.
-struct CommonTest {
-    step: u64,
-    accuracies: Vec<f64>,
-}
+/// Step of an evaluation, and the accuracies of all completed runs of a group after it.
+type CommonTest = (u64, Vec<f64>);
 
 /// Returns the evaluations that all completed runs of a group share.
 fn common_tests(group: &Group<'_>) -> Vec<CommonTest> {
     let Some(first) = group.completed().next() else { return Vec::new() };
     let after = |step: u64| {
         let tests = group.completed().map(|run| run.workload.evaluations.iter().find(|test| test.step == step));
-        let accuracies: Option<Vec<f64>> = tests.map(|test| Some(test?.accuracy)).collect();
-        Some(CommonTest { step, accuracies: accuracies? })
+        Some((step, tests.map(|test| Some(test?.accuracy)).collect::<Option<_>>()?))
     };
     first.workload.evaluations.iter().filter_map(|test| after(test.step)).collect()
 }
@@ -168,13 +161,12 @@ fn describe_course(groups: &[&Group<'_>], group: &Group<'_>) -> Option<Finding> 
     let tests = common_tests(group);
     let run = group.completed().next()?;
     let last = tests.last()?;
-    let gain =
-        |test: &CommonTest| AccuracyDifference::between(&test.accuracies, &last.accuracies, group.test_samples(), true);
+    let gain = |test: &CommonTest| AccuracyDifference::between(&test.1, &last.1, group.test_samples(), true);
     let enough = tests.iter().position(|test| gain(test).is_some_and(|found| found.contrast != Contrast::Higher))?;
     let what = subject(groups, group, &[]);
-    let epochs = |test: &CommonTest| text::epochs(run.epochs_of(test.step));
-    let mean = |test: &CommonTest| results::statistics::mean(&test.accuracies).map(text::percent).unwrap_or_default();
-    let numbers = tests.iter().map(|test| format!("after {}: {}", epochs(test), mean(test))).collect();
+    let epochs = |test: &CommonTest| text::epochs(run.epochs_of(test.0));
+    let mean = |test: &CommonTest| results::statistics::mean(&test.1).map(text::percent).unwrap_or_default();
+    let numbers = tests.iter().map(|test| format!("after {}: {}", epochs(test), mean(test)));
     let (kind, text) = if enough + 1 == tests.len() {
         let before = tests.get(tests.len() - 2)?;
         let found = gain(before)?;
@@ -189,11 +181,11 @@ fn describe_course(groups: &[&Group<'_>], group: &Group<'_>) -> Option<Finding> 
     } else {
         let test = &tests[enough];
         let found = gain(test)?;
-        let rest = text::epochs(run.epochs_of(last.step - test.step));
+        let rest = text::epochs(run.epochs_of(last.0 - test.0));
         let text = format!(
             "{what} had an accuracy of {} after {} of {}. {}.",
             mean(test),
-            text::epoch_count(run.epochs_of(test.step)),
+            text::epoch_count(run.epochs_of(test.0)),
             epochs(last),
             found.nothing_found(&format!("After the other {rest} no difference"))
         );
@@ -214,24 +206,25 @@ fn compare_lengths(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Findin
     let times = text::times(other.training_seconds()? / base.training_seconds()?);
     let text = format!(
         "{}: training for {} instead of {} took {times} times as long and {brought}.",
-        subject(groups, base, &[Field::Length]),
+        subject(groups, base, &[SetupField::Length]),
         text::epochs(*long),
         text::epochs(*short)
     );
-    let numbers = line.points.iter().map(|(epochs, group)| metrics(&text::epochs(*epochs), group)).collect();
+    let numbers = line.points.iter().map(|(epochs, group)| metrics(&text::epochs(*epochs), group));
     Some(Finding::new(found.contrast.into(), text, numbers))
 }
 
 /// Compares the backends in the largest set of otherwise equal groups.
 fn find_agreement(groups: &[&Group<'_>]) -> Option<Finding> {
     // External programs report a layout, but built-in backends do not.
-    let fields = [Field::Backend, Field::Precision, Field::Device, Field::Threads, Field::Layout];
+    let fields =
+        [SetupField::Backend, SetupField::Precision, SetupField::Device, SetupField::Threads, SetupField::Layout];
     let mut sets = equal_but(groups.iter().copied().filter(|group| group.is_completed()), &fields);
     for set in &mut sets {
         // Other devices, layouts and thread counts are not compared here.
         let mut known: Vec<String> = Vec::new();
         set.retain(|group| {
-            let contender = group.setup.contender();
+            let contender = group.contender();
             let is_new = !known.contains(&contender);
             known.push(contender);
             is_new
@@ -240,7 +233,7 @@ fn find_agreement(groups: &[&Group<'_>]) -> Option<Finding> {
     let most = sets.iter().map(Vec::len).max().filter(|most| *most > 1)?;
     let set = sets.iter().find(|set| set.len() == most)?;
     let records: Vec<RunRecord> = set.iter().flat_map(|group| &group.runs).map(|run| run.record.clone()).collect();
-    let (workload, labels) = (&set.first()?.setup.workload, labels(set));
+    let (workload, labels) = (set.first()?.workload, labels(set));
     let agreement = compare(workload, &records, &[]).agreement;
     let kind = match agreement {
         Agreement::Agree { .. } => Kind::Tie,
@@ -249,7 +242,7 @@ fn find_agreement(groups: &[&Group<'_>]) -> Option<Finding> {
         Agreement::NotCompared { .. } => return None,
     };
     let text = format!("{workload} on {}. {agreement}.", text::listed(&labels));
-    let numbers = set.iter().zip(&labels).map(|(group, label)| metrics(label, group)).collect();
+    let numbers = set.iter().zip(&labels).map(|(group, label)| metrics(label, group));
     Some(Finding::new(kind, text, numbers))
 }
 
@@ -258,11 +251,11 @@ mod tests {
     use results::{Departure, Layout};
 
     use super::*;
-    use crate::report::testing::{Made, expect, found};
+    use crate::report::testing::{MadeRun, expect, found};
 
     fn batch(size: u32, rate: f64, accuracy: f64, seed: u32) -> RunRecord {
         let steps = 60_000 / u64::from(size);
-        let made = Made::new("caffe-mnist").batch_size(size).rate(rate).accuracy(accuracy).seed(seed).steps(steps);
+        let made = MadeRun::new("caffe-mnist").batch_size(size).rate(rate).accuracy(accuracy).seed(seed).steps(steps);
         made.trained_epochs(1).record()
     }
 
@@ -305,7 +298,7 @@ mod tests {
 
     #[test]
     fn best_and_diverged_learning_rates_are_named() {
-        let rate = |rate, accuracy| Made::new("torch-mnist").learning_rate(rate).accuracy(accuracy);
+        let rate = |rate, accuracy| MadeRun::new("torch-mnist").learning_rate(rate).accuracy(accuracy);
         let wild = |value, step| rate(value, 0.0).outcome(Outcome::Diverged { step }).record();
         let best = found(&LEARNING_RATE, vec![rate(0.001, 0.95).record(), rate(0.05, 0.985).record(), wild(0.4, 12)]);
         let parts =
@@ -321,7 +314,7 @@ mod tests {
     #[test]
     fn courses_tell_when_training_stopped_to_pay() {
         let of = |accuracies: &[f64]| {
-            let made = Made::new("caffe-mnist").steps(600 * accuracies.len() as u64).accuracies(accuracies);
+            let made = MadeRun::new("caffe-mnist").steps(600 * accuracies.len() as u64).accuracies(accuracies);
             found(&EPOCHS, vec![made.record()])
         };
         let flat = of(&[0.90, 0.985, 0.986, 0.9855]);
@@ -339,7 +332,7 @@ mod tests {
     #[test]
     fn longer_trainings_are_compared_with_shorter_ones() {
         let of = |steps: u64, accuracy| {
-            let made = Made::new("caffe-mnist").steps(steps).accuracy(accuracy);
+            let made = MadeRun::new("caffe-mnist").steps(steps).accuracy(accuracy);
             made.trained_steps(steps).record()
         };
         let brought = found(&EPOCHS, vec![of(600, 0.95), of(6000, 0.99)]);
@@ -350,7 +343,7 @@ mod tests {
     }
 
     fn backend(name: &str, accuracies: [f64; 3]) -> Vec<RunRecord> {
-        let made = |(seed, accuracy)| Made::new("caffe-mnist").backend(name).seed(seed).accuracy(accuracy).record();
+        let made = |(seed, accuracy)| MadeRun::new("caffe-mnist").backend(name).seed(seed).accuracy(accuracy).record();
         (1..).zip(accuracies).map(made).collect()
     }
 

@@ -1,18 +1,18 @@
 //! Comparison with published results of the same networks.
 
-use crate::report::finding::{Finding, Kind, Rule, RuleSearch, metrics};
-use crate::report::group::Group;
+use crate::report::findings::{Finding, FindingRule, Kind, each_workload, metrics};
+use crate::report::group::{Group, SetupField, group_by_key};
 use crate::report::published::{Published, find_by_workload};
 use crate::text;
 
-pub(super) const PUBLISHED: Rule = Rule {
+pub(super) const PUBLISHED: FindingRule = FindingRule {
     title: "Published results",
     method: "Compares published seconds per epoch of one device, or the total time divided by the epochs, with the \
              fastest group of the same batch size that has at least five counted windows, one row for each device. \
              Hardware, programs and years differ, so a ratio does not explain the difference. If no epoch was finished \
              here, its time is extrapolated from these windows and marked with ≈. Published times may include tests. \
              Accuracies are compared only for the same number of epochs, within 5 %.",
-    find: RuleSearch::Groups(compare_with_published),
+    find: |gathered| each_workload(gathered, compare_with_published),
 };
 
 /// Published row and the group to compare it with.
@@ -27,53 +27,47 @@ struct PublishedPair<'g, 'a> {
 
 fn compare_with_published(groups: &[&Group<'_>]) -> Vec<Finding> {
     let Some(first) = groups.first() else { return Vec::new() };
-    let name = &first.setup.workload;
     let mut pairs: Vec<PublishedPair<'_, '_>> = Vec::new();
-    for row in find_by_workload(name).into_iter().filter(|row| row.is_of_one_device()) {
+    for row in find_by_workload(first.workload).into_iter().filter(|row| row.is_of_one_device()) {
         // The first row of a device has the default settings of the source.
         if pairs.iter().all(|known| known.row.device() != row.device()) {
             pairs.extend(fastest_pair(groups, row));
         }
     }
-    describe(name, pairs)
+    let place = |pair: &PublishedPair<'_, '_>| groups.iter().position(|group| std::ptr::eq(*group, pair.group));
+    let by_group = group_by_key(pairs.into_iter().map(|pair| (place(&pair), pair)));
+    by_group.iter().map(|(_, pairs)| describe(pairs[0].group, pairs)).collect()
 }
 
 /// Returns the fastest group with the same batch size as a row and enough windows for a finding.
 fn fastest_pair<'g, 'a>(groups: &[&'g Group<'a>], row: &'static Published) -> Option<PublishedPair<'g, 'a>> {
     let published_seconds = row.epoch_seconds()?;
-    let same = groups.iter().copied().filter(|group| Some(group.setup.batch_size) == row.batch_size);
+    let same = groups.iter().copied().filter(|group| Some(group.settings().batch_size) == row.batch_size);
     let counted = same.filter(|group| group.counted_rates().is_some());
     let timed = counted.filter_map(|group| Some((group, group.epoch()?)));
     let (group, (seconds, is_finished)) = timed.min_by(|one, other| one.1.0.total_cmp(&other.1.0))?;
     Some(PublishedPair { row, group, published_seconds, seconds, is_finished })
 }
 
-/// Returns a finding for each group of the pairs.
-fn describe(workload: &str, mut pairs: Vec<PublishedPair<'_, '_>>) -> Vec<Finding> {
-    let mut found = Vec::new();
-    while let Some(first) = pairs.first() {
-        let setup = first.group.setup.clone();
-        let (own, others): (Vec<PublishedPair<'_, '_>>, Vec<PublishedPair<'_, '_>>) =
-            pairs.into_iter().partition(|pair| pair.group.setup == setup);
-        pairs = others;
-        let seconds = own.first().map(epoch_text).unwrap_or_default();
-        let rows: Vec<String> = own.iter().map(row_text).collect();
-        let text = format!(
-            "{workload} in batches of {}: an epoch takes {seconds} ({} on {}). Published: {}.{}",
-            setup.batch_size,
-            setup.contender(),
-            setup.device,
-            rows.join("; "),
-            own.first().map(|pair| accuracy_text(pair.group, pair.row)).unwrap_or_default()
-        );
-        let note = |pair: &PublishedPair<'_, '_>| {
-            format!("{}: {}", pair.row.citation(), pair.row.note.as_deref().unwrap_or("no note"))
-        };
-        let here = own.first().map(|pair| metrics("here", pair.group));
-        let numbers = here.into_iter().chain(own.iter().map(note)).collect();
-        found.push(Finding::new(Kind::Published, text, numbers));
-    }
-    found
+/// Returns a finding about a group and the published rows that it is compared with.
+fn describe(group: &Group<'_>, pairs: &[PublishedPair<'_, '_>]) -> Finding {
+    let first = &pairs[0];
+    let rows: Vec<String> = pairs.iter().map(row_text).collect();
+    let text = format!(
+        "{} in batches of {}: an epoch takes {} ({} {}). Published: {}.{}",
+        group.workload,
+        group.settings().batch_size,
+        epoch_text(first),
+        group.contender(),
+        group.words(SetupField::Device).unwrap_or_default(),
+        rows.join("; "),
+        accuracy_text(group, first.row)
+    );
+    let note = |pair: &PublishedPair<'_, '_>| {
+        format!("{}: {}", pair.row.citation, pair.row.note.as_deref().unwrap_or("no note"))
+    };
+    let numbers = [metrics("here", group)].into_iter().chain(pairs.iter().map(note));
+    Finding::new(Kind::Published, text, numbers)
 }
 
 /// Returns the time of an epoch here, with its range, and the basis if it is extrapolated.
@@ -106,7 +100,7 @@ fn row_text(pair: &PublishedPair<'_, '_>) -> String {
         text::seconds(published),
         pair.row.framework,
         pair.row.device(),
-        pair.row.citation()
+        pair.row.citation
     )
 }
 
@@ -120,7 +114,7 @@ fn accuracy_text(group: &Group<'_>, row: &Published) -> String {
             text::epochs(theirs)
         );
     }
-    let rate = row.learning_rate.filter(|rate| (rate / group.setup.learning_rate - 1.0).abs() > 1e-6);
+    let rate = row.learning_rate.filter(|rate| (rate / group.settings().learning_rate - 1.0).abs() > 1e-6);
     let other = rate.map(|rate| format!(" (published learning rate {})", text::plain(rate))).unwrap_or_default();
     format!(
         " After {} the accuracy was {} in the first published result and is {} here{other}.",
@@ -133,11 +127,11 @@ fn accuracy_text(group: &Group<'_>, row: &Published) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::testing::{Made, expect, found};
+    use crate::report::testing::{MadeRun, expect, found};
 
     /// Caffe's default: batches of 64, 10,000 iterations.
     fn made(batch: u32, steps: u64) -> results::RunRecord {
-        Made::new("caffe-mnist").batch_size(batch).steps(steps).rate(20_000.0).accuracy(0.9891).record()
+        MadeRun::new("caffe-mnist").batch_size(batch).steps(steps).rate(20_000.0).accuracy(0.9891).record()
     }
 
     #[test]
@@ -154,28 +148,22 @@ mod tests {
     }
 
     #[test]
-    fn shorter_trainings_do_not_compare_accuracies() {
-        let found = found(&PUBLISHED, vec![made(64, 100)]);
-        assert!(!found.is_empty());
-        assert!(found.iter().all(|found| !found.text.contains("the accuracy was")), "{found:?}");
-        assert!(found[0].text.contains("Accuracies are not compared"), "{}", found[0].text);
-    }
-
-    #[test]
-    fn extrapolated_epochs_are_marked() {
+    fn shorter_trainings_are_extrapolated_and_do_not_compare_accuracies() {
         let short = found(&PUBLISHED, vec![made(64, 100)]);
-        let text = &short[0].text;
-        for part in ["an epoch takes ≈ 3.000 s here, extrapolated from 9 counted windows", ", ≈ 3.03 times as long"]
-        {
-            assert!(text.contains(part), "`{part}` is missing in: {text}");
-        }
-        let cold = Made::new("caffe-mnist").batch_size(64).steps(100).windows(5).record();
+        let parts = [
+            "an epoch takes ≈ 3.000 s here, extrapolated from 9 counted windows",
+            ", ≈ 3.03 times as long",
+            "Accuracies are not compared",
+        ];
+        expect(&short[0], Kind::Published, &parts);
+        assert!(short.iter().all(|found| !found.text.contains("the accuracy was")), "{short:?}");
+        let cold = MadeRun::new("caffe-mnist").batch_size(64).steps(100).windows(5).record();
         assert_eq!(found(&PUBLISHED, vec![cold]), []);
     }
 
     #[test]
     fn other_batches_and_networks_are_not_compared() {
         assert_eq!(found(&PUBLISHED, vec![made(77, 10_000)]), []);
-        assert_eq!(found(&PUBLISHED, vec![Made::new("resnet20-cifar10").record()]), []);
+        assert_eq!(found(&PUBLISHED, vec![MadeRun::new("resnet20-cifar10").record()]), []);
     }
 }

@@ -3,70 +3,75 @@
 use results::{InputMode, Layout};
 
 use crate::report::difference::{AccuracyDifference, Contrast, SpeedRatio};
-use crate::report::finding::{Finding, Kind, Rule, RuleSearch, along, metrics, subject};
-use crate::report::group::{Cost, Field, Group, PHASES, equal_but, labels};
+use crate::report::findings::{Finding, FindingRule, Kind, along, each_workload, metrics, subject};
+use crate::report::group::{Group, PHASES, RunCost, SetupField, equal_but, labels};
 use crate::report::lines::{Same, Sweep, SweepAxis};
 use crate::text;
 
-pub(super) const FASTEST: Rule = Rule {
+pub(super) const FASTEST: FindingRule = FindingRule {
     title: "Fastest backend",
     method: "Compares backends and devices that trained the same network with the same precision, batch size, learning \
              rate and length. The highest throughput is the fastest only if the 95 % interval of its ratio to the next \
              one is above 1. If the interval contains 1, the two are tied if it is between 0.9 and 1.11, and otherwise \
              undecided. With one seed each, the interval is from the runs' windows; with several, it is Welch's \
              interval of the means of logarithms. Every run needs counted windows, and a group needs five of them.",
-    find: RuleSearch::Groups(|groups| find_fastest(groups).into_iter().collect()),
+    find: |gathered| each_workload(gathered, find_fastest),
 };
 
-pub(super) const THREADS: Rule = Rule {
+pub(super) const THREADS: FindingRule = FindingRule {
     title: "Threads",
     method: "Compares groups that differ only in the number of threads. The speed-up is the ratio of throughputs to \
              the fewest threads; its share of the ideal is the speed-up divided by the ratio of threads. It flattens \
              at the first number of threads after which the next is tied, slower, or faster by less than 10 %.",
-    find: RuleSearch::Groups(|groups| along(groups, SweepAxis::Threads, compare_threads)),
+    find: |gathered| each_workload(gathered, |groups| along(groups, SweepAxis::Threads, compare_threads)),
 };
 
-pub(super) const DEVICES: Rule = Rule {
+pub(super) const DEVICES: FindingRule = FindingRule {
     title: "Devices",
     method: "Compares groups that differ only in the number of devices that share each batch, or also in the batch \
              size, so that the samples per device stay the same. The speed-up is the ratio of throughputs to the \
              fewest devices; its share of the ideal is the speed-up divided by the ratio of devices. Communication is \
              the share of the timed seconds from the end of the slowest device's work until all devices have the \
              combined gradients.",
-    find: RuleSearch::Groups(|groups| {
-        let strong = along(groups, SweepAxis::Devices, compare_devices);
-        strong.into_iter().chain(along(groups, SweepAxis::FedDevices, compare_devices)).collect()
-    }),
+    find: |gathered| {
+        each_workload(gathered, |groups| {
+            [SweepAxis::Devices, SweepAxis::FedDevices].map(|axis| along(groups, axis, compare_devices)).concat()
+        })
+    },
 };
 
-pub(super) const INPUT: Rule = Rule {
+pub(super) const INPUT: FindingRule = FindingRule {
     title: "Input",
     method: "Compares groups that stream batches from the host with the group that differs only in its resident data \
              set. The share of the step that waits for input is the share of the timed seconds in which the device was \
              idle because its next batch was missing; without prefetch, it includes all gathering and uploading.",
-    find: RuleSearch::Groups(|groups| {
-        let streamed = groups.iter().filter(|group| group.setup.input != InputMode::Resident);
-        streamed.filter_map(|group| compare_with_resident(groups, group)).collect()
-    }),
+    find: |gathered| {
+        each_workload(gathered, |groups| {
+            let streamed = groups.iter().filter(|group| group.input() != InputMode::Resident);
+            streamed.filter_map(|group| compare_with_resident(groups, group)).collect::<Vec<_>>()
+        })
+    },
 };
 
-pub(super) const LAYOUTS: Rule = Rule {
+pub(super) const LAYOUTS: FindingRule = FindingRule {
     title: "Layouts",
     method: "Compares groups that differ only in the memory layout of images, NHWC (channels last) or NCHW (channels \
              first), by the ratio of their throughputs, and by their accuracies, in pairs if their seeds are the same.",
-    find: RuleSearch::Groups(|groups| {
-        let pairs = groups.iter().flat_map(|base| groups.iter().map(move |other| (base, other)));
-        pairs.filter_map(|(base, other)| compare_layouts(groups, base, other)).collect()
-    }),
+    find: |gathered| {
+        each_workload(gathered, |groups| {
+            let pairs = groups.iter().flat_map(|base| groups.iter().map(move |other| (base, other)));
+            pairs.filter_map(|(base, other)| compare_layouts(groups, base, other)).collect::<Vec<_>>()
+        })
+    },
 };
 
-pub(super) const COLD_START: Rule = Rule {
+pub(super) const COLD_START: FindingRule = FindingRule {
     title: "Cold start",
     method: "A cold start is building, compiling, tuning and the first step; it excludes loading data, which does not \
              depend on the backend. It is reported if it takes at least a tenth of the time until the last evaluation. \
              For several runs it is the median; later runs of a process or machine may reuse kernels that an earlier \
              one compiled.",
-    find: RuleSearch::Groups(|groups| find_cold_start(groups).into_iter().collect()),
+    find: |gathered| each_workload(gathered, find_cold_start),
 };
 
 /// Smallest speed-up from more threads that does not count as flat.
@@ -79,18 +84,18 @@ const MIN_COLD_START_SHARE: f64 = 0.1;
 /// Compares the backends and devices in the largest set of otherwise equal groups.
 fn find_fastest(groups: &[&Group<'_>]) -> Option<Finding> {
     // External programs report a layout, but built-in backends do not.
-    let fields = [Field::Backend, Field::Device, Field::Threads, Field::Layout];
+    let fields = [SetupField::Backend, SetupField::Device, SetupField::Threads, SetupField::Layout];
     let mut sets = equal_but(groups.iter().copied().filter(|group| group.is_completed()), &fields);
     // Other rules compare threads and layouts.
-    let own = [Field::Threads, Field::Layout];
-    sets.retain(|set| set.iter().any(|group| !group.setup.equals_but(&set[0].setup, &own)));
+    let own = [SetupField::Threads, SetupField::Layout];
+    sets.retain(|set| set.iter().any(|group| !group.equals_but(set[0], &own)));
     let most = sets.iter().map(Vec::len).max()?;
     let mut set = sets.into_iter().find(|set| set.len() == most)?;
     set.retain(|group| group.counted_rates().is_some());
     let rate = |group: &Group<'_>| group.rate().map_or(0.0, |(rate, _)| rate);
     set.sort_by(|one, other| rate(other).total_cmp(&rate(one)));
     let (first, second) = (set.first()?, set.get(1)?);
-    let (name, labels) = (&first.setup.workload, labels(&set));
+    let (name, labels) = (first.workload, labels(&set));
     let ratio = SpeedRatio::of(second, first)?;
     let lead = format!("{} times as fast as {} ({})", text::times(ratio.value), labels[1], ratio.interval_text());
     let sentence = match ratio.contrast {
@@ -108,37 +113,40 @@ fn find_fastest(groups: &[&Group<'_>]) -> Option<Finding> {
         Contrast::Lower => return None,
         Contrast::Undecided => format!("{name}: {} is ahead, {lead}.", labels[0]),
     };
-    let numbers = set.iter().zip(&labels).map(|(group, label)| metrics(label, group)).collect();
+    let numbers = set.iter().zip(&labels).map(|(group, label)| metrics(label, group));
     Some(Finding::new(ratio.contrast.into(), sentence, numbers))
 }
 
 fn compare_threads(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Finding> {
-    let mut points = line.points.clone();
-    points.retain(|(_, group)| group.counted_rates().is_some());
+    let points = line.counted_points();
     let ((fewest, base), others) = points.split_first()?;
     let ratios = others.iter().filter_map(|(threads, group)| Some((*threads, SpeedRatio::of(base, group)?)));
     let (threads, best) = ratios.max_by(|one, other| one.1.value.total_cmp(&other.1.value))?;
-    let name = |count: f64| format!("{count} thread{}", if count == 1.0 { "" } else { "s" });
+    let name = |count: f64| counted(count, "thread");
     let (most, least, times) = (name(threads), name(*fewest), text::times(best.value));
-    let mut sentence = match best.contrast {
+    let interval = best.interval_text();
+    let sentence = match best.contrast {
         Contrast::Higher => {
             let of_ideal = text::whole_percent(best.value / (threads / fewest));
-            format!("{most} are {times} times as fast as {least} ({}), {of_ideal} of the ideal", best.interval_text())
+            let flat = first_flat_step(&points).map(|(from, to, gain)| {
+                let gain = text::times(gain);
+                format!(". It flattens at {}: {} reach {gain} times its speed", name(from), name(to))
+            });
+            let flat = flat.unwrap_or_default();
+            format!("{most} are {times} times as fast as {least} ({interval}), {of_ideal} of the ideal{flat}")
         }
         Contrast::Tied | Contrast::Lower => {
             format!("no number of threads is faster than {least} ({times} times with {most})")
         }
-        Contrast::Undecided => {
-            format!("{most} were {times} times as fast as {least} ({})", best.interval_text())
-        }
+        Contrast::Undecided => format!("{most} were {times} times as fast as {least} ({interval})"),
     };
-    if let (Contrast::Higher, Some((from, to, gain))) = (best.contrast, first_flat_step(&points)) {
-        let gain = text::times(gain);
-        sentence += &format!(". It flattens at {}: {} reach {gain} times its speed", name(from), name(to));
-    }
-    let text = format!("{}: {sentence}.", subject(groups, base, &[Field::Threads]));
-    let numbers = points.iter().map(|(threads, group)| metrics(&name(*threads), group)).collect();
+    let text = format!("{}: {sentence}.", subject(groups, base, &[SetupField::Threads]));
+    let numbers = points.iter().map(|(threads, group)| metrics(&name(*threads), group));
     Some(Finding::new(best.contrast.into(), text, numbers))
+}
+
+fn counted(count: f64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1.0 { "" } else { "s" })
 }
 
 /// Returns the first two thread counts with little gain between them, and the gain.
@@ -156,15 +164,13 @@ fn first_flat_step(points: &[(f64, &Group<'_>)]) -> Option<(f64, f64, f64)> {
 }
 
 fn compare_devices(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Finding> {
-    let mut points = line.points.clone();
-    points.retain(|(_, group)| group.counted_rates().is_some());
-    let ((fewest, base), others) = points.split_first()?;
-    let (most, last) = others.last()?;
+    let points = line.counted_points();
+    let ((fewest, base), (most, last)) = (points.first()?, points.get(1..)?.last()?);
     let ratio = SpeedRatio::of(base, last)?;
-    let name = |count: f64| format!("{count} device{}", if count == 1.0 { "" } else { "s" });
+    let name = |count: f64| counted(count, "device");
     let (axis, batch) = match line.same {
         Same::PerDevice(samples) => (SweepAxis::FedDevices, format!("{samples} samples per device")),
-        _ => (SweepAxis::Devices, format!("batches of {} divided", base.setup.batch_size)),
+        _ => (SweepAxis::Devices, format!("batches of {} divided", base.settings().batch_size)),
     };
     let communication = last.communication().map(|share| format!("; communication took {}", text::percent(share)));
     let is_software = last.runs.iter().any(|run| run.record.device.adapter.software);
@@ -181,15 +187,15 @@ fn compare_devices(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Findin
         text::whole_percent(ratio.value / (most / fewest)),
         communication.unwrap_or_default(),
     );
-    let numbers = points.iter().map(|(count, group)| metrics(&name(*count), group)).collect();
+    let numbers = points.iter().map(|(count, group)| metrics(&name(*count), group));
     Some(Finding::new(ratio.contrast.into(), text, numbers))
 }
 
 fn compare_with_resident(groups: &[&Group<'_>], streamed: &Group<'_>) -> Option<Finding> {
     let waiting = text::percent(streamed.input_share()?);
-    let is_resident = |group: &Group<'_>| group.setup.input == InputMode::Resident;
-    let mut alike = groups.iter().copied().filter(|group| group.setup.equals_but(&streamed.setup, &[Field::Input]));
-    let resident = alike.find(|group| is_resident(group));
+    let is_counterpart =
+        |group: &&Group<'_>| group.input() == InputMode::Resident && group.equals_but(streamed, &[SetupField::Input]);
+    let resident = groups.iter().copied().find(is_counterpart);
     let ratio = resident.and_then(|resident| SpeedRatio::of(resident, streamed));
     let compared = ratio.map(|ratio| {
         let (times, interval, likely) = (text::times(ratio.value), ratio.interval_text(), ratio.chance_text());
@@ -197,28 +203,27 @@ fn compare_with_resident(groups: &[&Group<'_>], streamed: &Group<'_>) -> Option<
     });
     let text = format!(
         "{}: with input {}{}; {waiting} of the step waits for input.",
-        subject(groups, streamed, &[Field::Input]),
-        streamed.setup.input.text(),
+        subject(groups, streamed, &[SetupField::Input]),
+        streamed.input().text(),
         compared.unwrap_or_default(),
     );
-    let shown = resident.into_iter().chain([streamed]);
-    let numbers = shown.map(|group| metrics(group.setup.input.text(), group)).collect();
+    let numbers = resident.into_iter().chain([streamed]).map(|group| metrics(group.input().text(), group));
     Some(Finding::new(ratio.map_or(Kind::Figure, |ratio| ratio.contrast.into()), text, numbers))
 }
 
 /// Compares a group of the base layout with one that differs only in its layout.
 fn compare_layouts(groups: &[&Group<'_>], base: &Group<'_>, other: &Group<'_>) -> Option<Finding> {
-    let layouts = (base.setup.layout, other.setup.layout);
+    let layouts = (base.settings().layout, other.settings().layout);
     let is_pair = matches!(layouts, (Some(BASE_LAYOUT), Some(layout)) if layout != BASE_LAYOUT);
-    if !is_pair || !base.setup.equals_but(&other.setup, &[Field::Layout]) {
+    if !is_pair || !base.equals_but(other, &[SetupField::Layout]) {
         return None;
     }
     let ratio = SpeedRatio::of(base, other)?;
-    let name = |group: &Group<'_>| group.setup.joined(&[Field::Layout], "");
+    let name = |group: &Group<'_>| group.joined(&[SetupField::Layout], "");
     let learned = AccuracyDifference::of(base, other);
     let text = format!(
         "{}: {} is {} times as fast as {} ({}){}{}.",
-        subject(groups, base, &[Field::Layout]),
+        subject(groups, base, &[SetupField::Layout]),
         name(other),
         text::times(ratio.value),
         name(base),
@@ -226,7 +231,7 @@ fn compare_layouts(groups: &[&Group<'_>], base: &Group<'_>, other: &Group<'_>) -
         ratio.chance_text(),
         learned.map(|learned| format!("; {}", learned.text())).unwrap_or_default(),
     );
-    let numbers = [base, other].map(|group| metrics(&name(group), group)).into();
+    let numbers = [base, other].map(|group| metrics(&name(group), group));
     Some(Finding::new(Kind::of_both(ratio.contrast, learned), text, numbers))
 }
 
@@ -240,11 +245,11 @@ fn find_cold_start(groups: &[&Group<'_>]) -> Option<Finding> {
     }
     known.sort_by(|one, other| other.0.total_cmp(&one.0));
     let (share, worst, group, label) = known.first().filter(|worst| worst.0 >= MIN_COLD_START_SHARE)?;
-    let is_long = |(_, phase): &&Cost| group.median_of(phase).is_some_and(|seconds| seconds > worst / 2.0);
+    let is_long = |(_, phase): &&RunCost| group.median_of(phase).is_some_and(|seconds| seconds > worst / 2.0);
     let longest = PHASES.iter().find(is_long);
     let text = format!(
         "{}: before training, {label} takes {}, {} of the time until its last test{}.",
-        group.setup.workload,
+        group.workload,
         text::seconds(*worst),
         text::whole_percent(*share),
         longest.map(|(phase, _)| format!("; most of it is {phase}")).unwrap_or_default()
@@ -252,7 +257,7 @@ fn find_cold_start(groups: &[&Group<'_>]) -> Option<Finding> {
     let line = |(share, seconds, _, label): &(f64, f64, _, String)| {
         format!("{label}: {}, {} of the time", text::seconds(*seconds), text::whole_percent(*share))
     };
-    Some(Finding::new(Kind::Figure, text, known.iter().map(line).collect()))
+    Some(Finding::new(Kind::Figure, text, known.iter().map(line)))
 }
 
 #[cfg(test)]
@@ -260,13 +265,13 @@ mod tests {
     use results::{Departure, RunRecord};
 
     use super::*;
-    use crate::report::testing::{Made, expect, found};
+    use crate::report::testing::{MadeRun, expect, found};
 
-    fn made(backend: &str, rate: f64) -> Made {
-        Made::new("caffe-mnist").backend(backend).rate(rate)
+    fn made(backend: &str, rate: f64) -> MadeRun {
+        MadeRun::new("caffe-mnist").backend(backend).rate(rate)
     }
 
-    fn with_layout(layout: Layout, rate: f64) -> Made {
+    fn with_layout(layout: Layout, rate: f64) -> MadeRun {
         made("pytorch", rate).layout(layout)
     }
 
@@ -312,14 +317,14 @@ mod tests {
         let seeds = [made("burn-flex", 1e4).record(), made("burn-flex", 2e4).seed(2).record()];
         let other = made("wgsl", 1e4).batch_size(500).record();
         assert_eq!(found(&FASTEST, [seeds.to_vec(), vec![other]].concat()), []);
-        let threads = [1, 2].map(|count| Made::new("caffe-mnist").threads(count).record());
+        let threads = [1, 2].map(|count| MadeRun::new("caffe-mnist").threads(count).record());
         assert_eq!(found(&FASTEST, threads.to_vec()), []);
     }
 
     #[test]
     fn speed_up_by_threads_flattens_or_not() {
         let of = |rates: &[(u32, f64)]| {
-            let made = |(count, rate): &(u32, f64)| Made::new("caffe-mnist").threads(*count).rate(*rate).record();
+            let made = |(count, rate): &(u32, f64)| MadeRun::new("caffe-mnist").threads(*count).rate(*rate).record();
             found(&THREADS, rates.iter().map(made).collect())
         };
         let parts = [
@@ -337,9 +342,9 @@ mod tests {
 
     #[test]
     fn devices_scale_strongly_and_weakly() {
-        let made = |devices, batch, rate| Made::new("caffe-mnist").devices(devices).batch_size(batch).rate(rate);
+        let made = |devices, batch, rate| MadeRun::new("caffe-mnist").devices(devices).batch_size(batch).rate(rate);
         let all =
-            found(&DEVICES, [made(1, 60, 1e4), made(2, 60, 1.2e4), made(2, 120, 1.8e4)].map(Made::record).to_vec());
+            found(&DEVICES, [made(1, 60, 1e4), made(2, 60, 1.2e4), made(2, 120, 1.8e4)].map(MadeRun::record).to_vec());
         let parts = ["with batches of 60 divided, 2 devices are 1.20 times as fast as 1 device", "60 % of the ideal"];
         expect(&all[0], Kind::Difference, &parts);
         let parts =
@@ -352,7 +357,7 @@ mod tests {
 
     #[test]
     fn streamed_input_is_compared_with_resident_data() {
-        let made = |mode, rate| Made::new("caffe-mnist").input(mode).rate(rate).record();
+        let made = |mode, rate| MadeRun::new("caffe-mnist").input(mode).rate(rate).record();
         let both = found(&INPUT, vec![made(InputMode::Resident, 1e4), made(InputMode::Stream, 0.8e4)]);
         let parts = [
             "with input streamed without prefetch, training is 0.80 times as fast as with the data set resident",

@@ -3,7 +3,7 @@
 use results::CurvePoint;
 use results::summary::{MeasuredWorkload, thin_curve};
 
-use crate::report::group::{Group, labels};
+use crate::report::group::{Group, labels, range_of};
 use crate::report::plot::{AxisQuantity, Extent, Figure, Look, Plot, Point, Series, Strand};
 use crate::report::published::{Published, find_by_workload};
 
@@ -46,11 +46,10 @@ pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
 
 impl CurveAxis {
     fn quantity(self, groups: &[NamedGroup<'_, '_>]) -> AxisQuantity {
-        let ends = groups.iter().filter_map(|named| named.group.training_seconds());
-        let (least, most) = ends.fold((f64::INFINITY, 0.0_f64), |(least, most), end| (least.min(end), most.max(end)));
+        let ends = range_of(groups.iter().filter_map(|named| named.group.training_seconds()));
         match self {
             // A fast curve next to a slow one would look like a vertical line.
-            Self::Seconds if most > MIN_DECADES_RATIO * least => {
+            Self::Seconds if ends.is_some_and(|(least, most)| most > MIN_DECADES_RATIO * least) => {
                 AxisQuantity::new("seconds of training", Extent::FittedDecades)
             }
             Self::Seconds => AxisQuantity::new("seconds of training", Extent::FromZero),
@@ -106,13 +105,11 @@ fn series(
     look: fn(usize) -> Look,
     strand: impl Fn(&MeasuredWorkload<'_>) -> Vec<Point>,
 ) -> Vec<Series> {
-    let strands = |group: &Group<'_>| {
-        group.completed().map(|run| Strand { name: format!("seed {}", run.seed()), points: strand(run) }).collect()
-    };
+    let strand = |run: &MeasuredWorkload<'_>| Strand { name: format!("seed {}", run.seed()), points: strand(run) };
     let series = |named: &NamedGroup<'_, '_>| Series {
         name: named.label.clone(),
         look: look(named.number),
-        strands: strands(named.group),
+        strands: named.group.completed().map(strand).collect(),
     };
     groups.iter().map(series).collect()
 }
@@ -152,30 +149,24 @@ fn last_tests(number: usize, name: String, group: &Group<'_>) -> Series {
 }
 
 fn published_series(rows: &[&Published]) -> Vec<Series> {
-    let mut series: Vec<Series> = Vec::new();
-    let mut drawn: Vec<&Published> = Vec::new();
-    for row in rows {
-        let Some((seconds, accuracy)) = row.training_seconds().zip(row.accuracy()) else { continue };
-        if drawn.iter().any(|other| row.repeats(other)) {
-            continue;
-        }
-        drawn.push(row);
+    let is_first = |(number, row): &(usize, &&Published)| !rows[..*number].iter().any(|other| row.repeats(other));
+    let distinct = rows.iter().enumerate().filter(is_first);
+    Series::published(distinct.filter_map(|(_, row)| {
+        let points = vec![Point::new(row.training_seconds()?, row.accuracy()?)];
         let name = format!("published: {}, {}", row.framework, row.device());
-        let strand = Strand { name: row.citation(), points: vec![Point::new(seconds, accuracy)] };
-        Series::add_published(&mut series, name, strand);
-    }
-    series
+        Some((name, Strand { name: row.citation.clone(), points }))
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::plot::Drawing;
-    use crate::report::testing::{Made, groups};
+    use crate::report::testing::{MadeRun, groups};
 
     #[test]
     fn curves_have_a_strand_for_each_seed() {
-        let made = |seed| Made::new("caffe-mnist").seed(seed).steps(1200).accuracies(&[0.5, 0.9]).record();
+        let made = |seed| MadeRun::new("caffe-mnist").seed(seed).steps(1200).accuracies(&[0.5, 0.9]).record();
         let records = [made(1), made(2)];
         let groups = groups(&records);
         let figures = figures("caffe-mnist", &groups.iter().collect::<Vec<_>>());
@@ -194,14 +185,14 @@ mod tests {
 
     #[test]
     fn one_test_is_no_curve() {
-        let records = [Made::new("caffe-mnist").record()];
+        let records = [MadeRun::new("caffe-mnist").record()];
         let groups = groups(&records);
         assert!(figures("caffe-mnist", &groups.iter().collect::<Vec<_>>()).is_empty());
     }
 
     /// Returns the last plot of a run with this number of steps, in batches of 100.
     fn last_scatter(workload: &str, steps: u64) -> (String, Plot) {
-        let records = [Made::new(workload).steps(steps).record()];
+        let records = [MadeRun::new(workload).steps(steps).record()];
         let groups = groups(&records);
         match scatter(workload, &groups.iter().collect::<Vec<_>>()).pop() {
             Some(Figure { note, drawing: Drawing::Plot(plot), .. }) => (note, plot),

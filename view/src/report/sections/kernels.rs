@@ -1,9 +1,11 @@
 //! Sections about kernels without a network: device peaks, and the entries of each suite.
 
+use std::collections::BTreeSet;
+
 use results::kernels::{Entry, Figures, KernelSummary, Pass, Peak, Suite};
 
 use crate::report::group::GatheredRuns;
-use crate::report::html::{Block, Section};
+use crate::report::html::{ReportBlock, Section};
 use crate::report::kernels::{OnDevice, PublishedKernel, filter_pass, published, rate, reason, share, suites, title};
 use crate::report::plot::{AxisQuantity, Bar, Bars, Extent, Figure, Look, Plot, Point, Series, Strand};
 use crate::report::table::{Table, hidden, number, shown, words};
@@ -20,12 +22,15 @@ pub(super) fn sections(gathered: &GatheredRuns<'_>) -> Vec<Section> {
     let suites = suites(devices);
     let mut blocks = Vec::new();
     if !suites.is_empty() {
-        blocks.push(Block::Figures(medians(devices, &suites).into_iter().collect()));
-        blocks.push(Block::Table(shares(devices, &suites)));
+        let rows = pass_rows(devices, &suites);
+        blocks.push(ReportBlock::Figures(medians(devices, &rows).into_iter().collect()));
+        blocks.push(ReportBlock::Table(shares(&rows)));
     }
-    blocks.push(Block::Table(peaks(devices)));
-    let first = Section { title: "Kernel benchmarks".to_owned(), blocks };
-    [first].into_iter().chain(suites.into_iter().map(|suite| suite_section(devices, suite))).collect()
+    blocks.push(ReportBlock::Table(peaks(devices)));
+    [Section::new("Kernel benchmarks", blocks)]
+        .into_iter()
+        .chain(suites.into_iter().map(|suite| suite_section(devices, suite)))
+        .collect()
 }
 
 fn peaks(devices: &[OnDevice<'_>]) -> Table {
@@ -50,20 +55,16 @@ fn spread(relative: f64) -> String {
 }
 
 /// Draws the median share of each suite and pass on each device.
-fn medians(devices: &[OnDevice<'_>], suites: &[Suite]) -> Option<Figure> {
-    let mut rows = Vec::new();
-    for (suite, device) in suites.iter().flat_map(|suite| devices.iter().map(move |device| (*suite, device))) {
-        let entries = device.entries(suite);
-        for pass in Pass::ALL {
-            let summary = KernelSummary::of(filter_pass(&entries, pass));
-            let on = if devices.len() > 1 { format!(" · {}", device.name) } else { String::new() };
-            let name = format!("{}, {}{on}", suite.title(), pass.title());
-            rows.extend(summary.peak_share.map(|share| Bar { name, values: vec![Some(share)] }));
-        }
-    }
+fn medians(devices: &[OnDevice<'_>], rows: &[PassRow<'_>]) -> Option<Figure> {
+    let bar = |row: &PassRow<'_>| {
+        let on = if devices.len() > 1 { format!(" · {}", row.device) } else { String::new() };
+        let name = format!("{}, {}{on}", row.suite.title(), row.pass.title());
+        Some(Bar { name, values: vec![Some(row.summary.peak_share?)] })
+    };
     let note = "Median over the measured entries of a suite, each divided by the peak of arithmetic that was measured \
                 in turns with it.";
     let parts = vec!["share of the peak of arithmetic, median".to_owned()];
+    let rows = rows.iter().filter_map(bar).collect();
     let bars = Bars { parts, unit: "share".to_owned(), show: text::percent, rows };
     Figure::of_bars("Percent of the measured peak", note.to_owned(), bars)
 }
@@ -76,17 +77,22 @@ struct PassRow<'d> {
     summary: KernelSummary,
 }
 
-/// Lists the shares of the peak for each suite and pass on each device.
-fn shares(devices: &[OnDevice<'_>], suites: &[Suite]) -> Table {
+/// Summarizes each suite and pass with entries on each device.
+fn pass_rows<'d>(devices: &'d [OnDevice<'_>], suites: &[Suite]) -> Vec<PassRow<'d>> {
     let mut rows: Vec<PassRow<'_>> = Vec::new();
     for (suite, device) in suites.iter().flat_map(|suite| devices.iter().map(move |device| (*suite, device))) {
         let entries = device.entries(suite);
-        for pass in Pass::ALL {
+        rows.extend(Pass::ALL.map(|pass| {
             let summary = KernelSummary::of(filter_pass(&entries, pass));
-            rows.push(PassRow { device: &device.name, suite, pass, summary });
-        }
+            PassRow { device: &device.name, suite, pass, summary }
+        }));
     }
     rows.retain(|row| row.summary.entries > 0);
+    rows
+}
+
+/// Lists the shares of the peak for each suite and pass on each device.
+fn shares(rows: &[PassRow<'_>]) -> Table {
     let columns = [
         words("Suite and pass", "", |row: &PassRow<'_>| format!("{}, {}", row.suite.title(), row.pass.title()).into()),
         words("Device", "device", |row| row.device.to_owned().into()),
@@ -100,7 +106,7 @@ fn shares(devices: &[OnDevice<'_>], suites: &[Suite]) -> Table {
         number("Highest", "highest_share", |row| shown(row.summary.peak_share_highest, text::percent)),
         number("Best rate", "highest_flops_per_second", |row| shown(row.summary.flops_per_second, text::flops)),
     ];
-    Table::of("Shares of the measured peak, by suite and pass.", &rows, &columns)
+    Table::of("Shares of the measured peak, by suite and pass.", rows, &columns)
 }
 
 fn suite_section(devices: &[OnDevice<'_>], suite: Suite) -> Section {
@@ -108,13 +114,13 @@ fn suite_section(devices: &[OnDevice<'_>], suite: Suite) -> Section {
         devices.iter().flat_map(|device| device.entries(suite).into_iter().map(move |entry| (device, entry))).collect();
     let figures: Vec<Figure> =
         [plot_shares(devices, suite), plot_rates(devices, suite)].into_iter().flatten().collect();
-    let mut blocks = vec![Block::Text(about(suite).to_owned())];
+    let mut blocks = vec![ReportBlock::Text(about(suite).to_owned())];
     if !figures.is_empty() {
-        blocks.push(Block::Figures(figures));
+        blocks.push(ReportBlock::Figures(figures));
     }
     let tables = [published_table(&all), measured_table(suite, &all), left_out_table(suite, &all)];
-    blocks.extend(tables.into_iter().flatten().map(Block::Table));
-    Section { title: suite.title().to_owned(), blocks }
+    blocks.extend(tables.into_iter().flatten().map(ReportBlock::Table));
+    Section::new(suite.title(), blocks)
 }
 
 fn about(suite: Suite) -> &'static str {
@@ -162,15 +168,14 @@ fn plot_shares(devices: &[OnDevice<'_>], suite: Suite) -> Option<Figure> {
 fn plot_rates(devices: &[OnDevice<'_>], suite: Suite) -> Option<Figure> {
     let mut all = series(devices, suite, |entry| Some(rate(entry)? / GIGA));
     let entries: Vec<&Entry> = devices.iter().flat_map(|device| device.entries(suite)).collect();
-    let of_published = published_series(&entries);
-    let remark = if of_published.is_empty() || all.is_empty() {
-        ""
-    } else {
-        " Hollow marks are DeepBench's, from other hardware with the vendors' libraries."
-    };
     if !all.is_empty() {
-        all.extend(of_published);
+        all.extend(published_series(&entries));
     }
+    let remark = if all.iter().any(Series::is_published) {
+        " Hollow marks are DeepBench's, from other hardware with the vendors' libraries."
+    } else {
+        ""
+    };
     let note = format!("{}. A mark for each measured entry.{remark}", suite.title());
     let plot = Plot { x: operations(), y: AxisQuantity::new("GFLOP/s", Extent::Decades), series: all };
     Figure::of_plot("Rate over operations".to_owned(), note, plot)
@@ -178,17 +183,14 @@ fn plot_rates(devices: &[OnDevice<'_>], suite: Suite) -> Option<Figure> {
 
 /// Returns the published rates of these sizes by hardware, measured here or not.
 fn published_series(entries: &[&Entry]) -> Vec<Series> {
-    let mut series: Vec<Series> = Vec::new();
-    let mut sizes: Vec<&str> = Vec::new();
-    for entry in entries {
-        let Some(row) = published(entry).filter(|_| !sizes.contains(&entry.size.as_str())) else { continue };
-        sizes.push(&entry.size);
-        let name = format!("published: {}", row.hardware);
+    let mut rows: Vec<(&Entry, &PublishedKernel)> =
+        entries.iter().filter_map(|entry| Some((*entry, published(entry)?))).collect();
+    let mut sizes = BTreeSet::new();
+    rows.retain(|(entry, _)| sizes.insert(&entry.size));
+    Series::published(rows.into_iter().map(|(entry, row)| {
         let points = vec![Point::new(entry.flops as f64 / GIGA, row.flops_per_second() / GIGA)];
-        let strand = Strand { name: entry.size.clone(), points };
-        Series::add_published(&mut series, name, strand);
-    }
-    series
+        (format!("published: {}", row.hardware), Strand { name: entry.size.clone(), points })
+    }))
 }
 
 fn published_table(all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
@@ -207,7 +209,7 @@ fn published_table(all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
         words("Published for", "published_hardware", |(.., row)| row.hardware.clone().into()),
         hidden("published_milliseconds", |(.., row)| row.time_ms.into()),
         hidden("note", |(.., row)| row.note.clone().into()),
-        words("Where", "source", |(.., row)| row.citation().into()),
+        words("Where", "source", |(.., row)| row.citation.clone().into()),
     ];
     let caption = "Compared with DeepBench's published results: for each, the fastest device of its time, with the \
                    vendor's library, in single precision.";
@@ -272,7 +274,9 @@ mod tests {
         let sections = sections(&GatheredRuns::of(&input));
         let titles: Vec<&str> = sections.iter().map(|section| section.title.as_str()).collect();
         assert_eq!(titles, ["Kernel benchmarks", "Matrix products"]);
-        let [Block::Figures(figures), Block::Table(shares), Block::Table(peaks)] = sections[0].blocks.as_slice() else {
+        let [ReportBlock::Figures(figures), ReportBlock::Table(shares), ReportBlock::Table(peaks)] =
+            sections[0].blocks.as_slice()
+        else {
             panic!("expected a plot and two tables")
         };
         assert_eq!(peaks.rows[0][1..4], ["Arithmetic, fused multiply-adds", "1.000 TFLOP/s", "±1.00 %"]);
@@ -287,7 +291,7 @@ mod tests {
         assert!(sections(&GatheredRuns::of(&input_of_kernels(Vec::new()))).is_empty());
     }
 
-    fn blocks(device: &str, entries: &[(&str, Pass, Option<f64>)]) -> Vec<Block> {
+    fn blocks(device: &str, entries: &[(&str, Pass, Option<f64>)]) -> Vec<ReportBlock> {
         let all = [kernels(device, entries)];
         suite_section(&OnDevice::of_all(&all), Suite::Gemm).blocks
     }
@@ -300,7 +304,12 @@ mod tests {
             ("4096 × 7000 × 4096", Pass::Forward, None),
         ];
         let blocks = blocks("A", &entries);
-        let [Block::Text(_), Block::Figures(figures), Block::Table(measured), Block::Table(others)] = blocks.as_slice()
+        let [
+            ReportBlock::Text(_),
+            ReportBlock::Figures(figures),
+            ReportBlock::Table(measured),
+            ReportBlock::Table(others),
+        ] = blocks.as_slice()
         else {
             panic!("text, plots and two tables")
         };
@@ -315,10 +324,10 @@ mod tests {
     fn published_rates_are_compared_by_size() {
         let blocks =
             blocks("A", &[("1760 × 128 × 1760", Pass::Forward, Some(0.5)), ("8 × 8 × 8", Pass::Forward, Some(0.5))]);
-        let Block::Table(published) = &blocks[2] else { panic!("the published table comes first") };
+        let ReportBlock::Table(published) = &blocks[2] else { panic!("the published table comes first") };
         assert_eq!(published.rows.len(), 1);
         assert_eq!(published.rows[0][2..5], ["500.0 GFLOP/s", "7.930 TFLOP/s", "NVIDIA GTX 1080 Ti"]);
-        let Block::Figures(figures) = &blocks[1] else { panic!("plots are missing") };
+        let ReportBlock::Figures(figures) = &blocks[1] else { panic!("plots are missing") };
         assert!(figures[1].sheet().csv().contains("published: NVIDIA GTX 1080 Ti,published,1760 × 128 × 1760,"));
     }
 }

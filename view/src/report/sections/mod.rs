@@ -6,13 +6,13 @@ mod sweeps;
 mod workload;
 
 use results::summary::MeasuredWorkload;
-use results::{Adapter, IN_COMPATIBILITY_MODE, Outcome, Provenance, WorkloadRecord};
+use results::{Adapter, IN_COMPATIBILITY_MODE, Outcome, Provenance, Summary, WorkloadRecord};
 
-use crate::report::finding::{Finding, Kind};
+use crate::report::findings::{Finding, Kind};
 use crate::report::findings::{RULES, cautions};
-use crate::report::group::{GatheredRuns, RunSetup};
-use crate::report::html::{Block, Document, Section};
-use crate::report::input::{Entry, Trouble};
+use crate::report::group::{GatheredRuns, group_by_key};
+use crate::report::html::{Document, ReportBlock, Section};
+use crate::report::input::{ReportEntry, Trouble};
 use crate::report::kernels::suites;
 use crate::report::table::{ABSENT, Table, number, shown, words};
 use crate::table::{LocalRun, Sheet, local_columns};
@@ -35,14 +35,25 @@ const KERNELS: &str = "Kernel benchmarks repeat a kernel in three to five window
                        it.";
 
 pub(crate) fn document(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Document {
-    let workloads = gathered.workloads().into_iter().map(|(name, groups)| workload::section(name, &groups));
-    let first = cautions_section(findings).into_iter().chain([findings_section(findings)]);
-    let last = [troubles(gathered), machines(gathered), Some(method(gathered, findings)), runs(gathered)];
-    Document {
-        title: gathered.input.title.clone(),
-        lead: lead(gathered),
-        sections: first.chain(kernels::sections(gathered)).chain(workloads).chain(last.into_iter().flatten()).collect(),
+    let (cautions, found): (Vec<Finding>, Vec<Finding>) =
+        findings.iter().cloned().partition(|found| found.kind == Kind::Caution);
+    let mut sections = Vec::new();
+    if !cautions.is_empty() {
+        sections.push(Section::new("Cautions", vec![ReportBlock::Findings(cautions)]));
     }
+    let found = if found.is_empty() {
+        ReportBlock::Text("No findings: no two groups differ in a single setting and both have results.".to_owned())
+    } else {
+        ReportBlock::Findings(found)
+    };
+    sections.push(Section::new("Findings", vec![found]));
+    sections.extend(kernels::sections(gathered));
+    sections.extend(gathered.workloads().into_iter().map(|(name, groups)| workload::section(name, &groups)));
+    sections.extend(troubles(gathered));
+    sections.extend(machines(gathered));
+    sections.push(method(gathered, findings));
+    sections.extend(runs(gathered));
+    Document { title: gathered.input.title.clone(), lead: lead(gathered), sections }
 }
 
 /// Returns the paragraphs before the sections.
@@ -57,11 +68,8 @@ fn lead(gathered: &GatheredRuns<'_>) -> Vec<String> {
     if !gathered.kernels.is_empty() {
         let devices: Vec<String> = gathered.kernels.iter().map(|device| device.name.clone()).collect();
         let suites: Vec<String> = suites(&gathered.kernels).iter().map(|suite| suite.title().to_lowercase()).collect();
-        let of = if suites.is_empty() {
-            String::new()
-        } else {
-            format!(", and kernel benchmarks: {}", text::listed(&suites))
-        };
+        let suites = text::listed(&suites);
+        let of = if suites.is_empty() { suites } else { format!(", and kernel benchmarks: {suites}") };
         lead.push(format!("Peaks of {}{of}.", text::listed(&devices)));
     }
     if !names.is_empty() {
@@ -75,22 +83,6 @@ fn lead(gathered: &GatheredRuns<'_>) -> Vec<String> {
     lead
 }
 
-fn cautions_section(findings: &[Finding]) -> Option<Section> {
-    let cautions: Vec<Finding> = findings.iter().filter(|found| found.kind == Kind::Caution).cloned().collect();
-    let section = |cautions| Section { title: "Cautions".to_owned(), blocks: vec![Block::Findings(cautions)] };
-    (!cautions.is_empty()).then(|| section(cautions))
-}
-
-fn findings_section(findings: &[Finding]) -> Section {
-    let found: Vec<Finding> = findings.iter().filter(|found| found.kind != Kind::Caution).cloned().collect();
-    let block = if found.is_empty() {
-        Block::Text("No findings: no two groups differ in a single setting and both have results.".to_owned())
-    } else {
-        Block::Findings(found)
-    };
-    Section { title: "Findings".to_owned(), blocks: vec![block] }
-}
-
 fn troubles(gathered: &GatheredRuns<'_>) -> Option<Section> {
     let rows: Vec<(String, Trouble)> = cautions::troubles(gathered);
     let columns = [
@@ -100,8 +92,7 @@ fn troubles(gathered: &GatheredRuns<'_>) -> Option<Section> {
     ];
     let caption = "Runs without results. A run that diverged is a result about its settings; the others are failures.";
     let table = Table::of(caption, &rows, &columns);
-    let section = Section { title: "Runs without results".to_owned(), blocks: vec![Block::Table(table)] };
-    (!rows.is_empty()).then_some(section)
+    (!rows.is_empty()).then(|| Section::new("Runs without results", vec![ReportBlock::Table(table)]))
 }
 
 /// Device, backend, interface, driver, system and program.
@@ -135,25 +126,18 @@ fn machines(gathered: &GatheredRuns<'_>) -> Option<Section> {
     let of_kernels = kernels.map(|(device, record)| {
         machine(&device.adapter.name, "wgsl, kernel benchmarks", device.adapter, &record.provenance)
     });
-    let mut rows: Vec<(Machine, u32)> = Vec::new();
-    for machine in of_runs.chain(of_kernels) {
-        match rows.iter_mut().find(|(known, _)| *known == machine) {
-            Some((_, count)) => *count += 1,
-            None => rows.push((machine, 1)),
-        }
-    }
+    let rows = group_by_key(of_runs.chain(of_kernels).map(|machine| (machine, ())));
     let columns = [
-        words("Device", "device", |(cells, _): &(Machine, u32)| cells[0].clone().into()),
+        words("Device", "device", |(cells, _): &(Machine, Vec<()>)| cells[0].clone().into()),
         words("Backend", "backend", |(cells, _)| cells[1].clone().into()),
         words("Interface", "interface", |(cells, _)| cells[2].clone().into()),
         words("Driver", "driver", |(cells, _)| cells[3].clone().into()),
         words("System", "system", |(cells, _)| cells[4].clone().into()),
         words("Program", "program", |(cells, _)| cells[5].clone().into()),
-        number("Runs", "runs", |(_, count)| (*count).into()),
+        number("Runs", "runs", |(_, runs)| runs.len().into()),
     ];
     let table = Table::of("Devices, as reported by their platforms.", &rows, &columns);
-    let section = Section { title: "Machines and programs".to_owned(), blocks: vec![Block::Table(table)] };
-    (!rows.is_empty()).then_some(section)
+    (!rows.is_empty()).then(|| Section::new("Machines and programs", vec![ReportBlock::Table(table)]))
 }
 
 fn method(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Section {
@@ -163,93 +147,65 @@ fn method(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Section {
             1 => String::new(),
             count => format!(" {count} findings."),
         };
-        (rule.title.to_owned(), format!("{}{said}", rule.method))
+        (rule.title, format!("{}{said}", rule.method))
     });
-    let meaning = |kind: Kind| {
-        let text = match kind {
-            Kind::Caution => "A limitation to consider before using the results.",
-            Kind::Difference => "More than chance explains.",
-            Kind::Tie => "No more than chance explains, which is at most a tenth of the speed or 2 points of accuracy.",
-            Kind::Undecided => {
-                "No more than chance explains, but chance explains more than that: measure more windows or seeds."
-            }
-            Kind::Figure => "A result without a comparison.",
-            Kind::Published => "A comparison with a published result from elsewhere.",
-        };
-        (kind.name().to_owned(), text.to_owned())
-    };
     let general =
         [(GENERAL, gathered.runs().next().is_some()), (KERNELS, !gathered.kernels.is_empty()), (CHANCE, true)];
-    let general = general.into_iter().filter(|(_, is_needed)| *is_needed).map(|(text, _)| Block::Text(text.to_owned()));
+    let general = general.into_iter().filter(|(_, is_needed)| *is_needed);
     let rest = [
-        Block::Heading("Kinds of findings".to_owned()),
-        Block::Pairs(Kind::ALL.map(meaning).to_vec()),
-        Block::Heading("Rules".to_owned()),
-        Block::Pairs(rules.collect()),
+        ReportBlock::Heading("Kinds of findings"),
+        ReportBlock::Pairs(Kind::ALL.map(|kind| (kind.name(), kind.meaning().to_owned())).to_vec()),
+        ReportBlock::Heading("Rules"),
+        ReportBlock::Pairs(rules.collect()),
     ];
-    Section { title: "Method".to_owned(), blocks: general.chain(rest).collect() }
+    Section::new("Method", general.map(|(text, _)| ReportBlock::Text(text.to_owned())).chain(rest).collect())
 }
 
-/// Run with its settings and its position in the input.
-struct RunLine<'g> {
-    setup: &'g RunSetup,
-    run: &'g MeasuredWorkload<'g>,
-    place: &'g str,
-    scale: Option<f64>,
-}
-
-impl RunLine<'_> {
-    fn outcome(&self) -> &'static str {
-        match &self.run.workload.outcome {
-            Outcome::Failed { .. } => "not trained",
-            outcome => outcome.name(),
-        }
-    }
-
-    /// Returns the throughput over counted windows, or a marked one over the whole training.
-    fn throughput(&self) -> Option<String> {
-        let summary = &self.run.summary;
-        let of_all = || Some(format!("≈ {}", text::rate(summary.samples_per_second_of_all_training()?)));
-        summary.samples_per_second.map(text::rate).or_else(of_all)
-    }
+/// Returns the throughput over counted windows, or a marked one over the whole training.
+fn throughput(summary: &Summary) -> Option<String> {
+    let of_all = || Some(format!("≈ {}", text::rate(summary.samples_per_second_of_all_training()?)));
+    summary.samples_per_second.map(text::rate).or_else(of_all)
 }
 
 fn runs(gathered: &GatheredRuns<'_>) -> Option<Section> {
-    let all = gathered.groups.iter().flat_map(|group| group.runs.iter().map(move |run| (&group.setup, run)));
-    let lines = all.filter_map(|(setup, run)| {
-        let is_source = |entry: &&Entry| entry.record.as_ref().is_some_and(|record| std::ptr::eq(record, run.record));
-        let entry = gathered.input.entries.iter().find(is_source)?;
-        Some(RunLine { setup, run, place: &entry.place, scale: entry.scale })
+    type Row<'a> = (&'a MeasuredWorkload<'a>, &'a ReportEntry);
+    let rows = gathered.runs().filter_map(|run| {
+        let is_source =
+            |entry: &&ReportEntry| entry.record.as_ref().is_some_and(|record| std::ptr::eq(record, run.record));
+        Some((run, gathered.input.entries.iter().find(is_source)?))
     });
-    let rows: Vec<RunLine<'_>> = lines.collect();
+    let rows: Vec<Row<'_>> = rows.collect();
     if rows.is_empty() {
         return None;
     }
     let columns = [
-        words("Run", "", |row: &RunLine<'_>| format!("{} ({})", row.run.workload.workload, row.place).into()),
-        words("Backend", "", |row| row.setup.backend.clone().into()),
-        words("Outcome", "", |row| row.outcome().into()),
-        number("Batch", "", |row| row.setup.batch_size.into()),
-        number("Rate", "", |row| shown(row.setup.learning_rate, text::plain)),
-        number("Seed", "", |row| row.run.seed().into()),
-        number("Throughput", "", |row| row.throughput().unwrap_or_else(|| ABSENT.to_owned()).into()),
-        number("Accuracy", "", |row| shown(row.run.summary.accuracy, text::percent)),
+        words("Run", "", |(run, entry): &Row<'_>| format!("{} ({})", run.workload.workload, entry.place).into()),
+        words("Backend", "", |(run, _)| run.record.device.backend.clone().into()),
+        words("Outcome", "", |(run, _)| match &run.workload.outcome {
+            Outcome::Failed { .. } => "not trained".into(),
+            outcome => outcome.name().into(),
+        }),
+        number("Batch", "", |(run, _)| run.workload.settings.batch_size.into()),
+        number("Rate", "", |(run, _)| shown(run.workload.settings.learning_rate, text::plain)),
+        number("Seed", "", |(run, _)| run.seed().into()),
+        number("Throughput", "", |(run, _)| throughput(&run.summary).unwrap_or_else(|| ABSENT.to_owned()).into()),
+        number("Accuracy", "", |(run, _)| shown(run.summary.accuracy, text::percent)),
     ];
     let caption = format!("All {} with their files; the CSV has more columns.", text::counted(rows.len(), "run"));
     let mut table = Table::of(caption, &rows, &columns).folded();
     let exported = local_columns();
     table.sheet = Sheet::new(&exported.iter().map(|column| column.name).collect::<Vec<_>>());
-    for RunLine { run, place, scale, .. } in &rows {
-        let local = LocalRun { place, record: run.record, scale: *scale };
+    for (run, entry) in &rows {
+        let local = LocalRun { place: &entry.place, record: run.record, scale: entry.scale };
         // The summary stored in the record is not read.
         let workload = WorkloadRecord { summary: run.summary.clone(), ..run.workload.clone() };
         let cells = exported.iter().map(|column| column.values.cell(&local, &workload).into_owned());
         table.sheet.rows.push(cells.collect());
     }
-    let mut blocks = vec![Block::Table(table)];
+    let mut blocks = vec![ReportBlock::Table(table)];
     if !gathered.input.others.is_empty() {
         let others = text::listed(&gathered.input.others);
-        blocks.push(Block::Text(format!("Other files, which are not records: {others}.")));
+        blocks.push(ReportBlock::Text(format!("Other files, which are not records: {others}.")));
     }
-    Some(Section { title: "All runs".to_owned(), blocks })
+    Some(Section::new("All runs", blocks))
 }

@@ -2,7 +2,7 @@
 
 use results::statistics::mean;
 
-use crate::report::group::{Field, Group, label, range_of, varying};
+use crate::report::group::{Group, SetupField, group_by_key, label, range_of, varying};
 use crate::report::lines::{Same, Sweep, SweepAxis, lines};
 use crate::report::plot::{AxisQuantity, Extent, Figure, Look, Plot, Point, Series, Strand};
 use crate::report::published::{Published, find_by_workload};
@@ -15,8 +15,8 @@ const MAX_PUBLISHED: usize = 3;
 struct Drawn {
     title: &'static str,
     quantity: fn() -> AxisQuantity,
-    /// Value of a group, with its range.
-    value: fn(&Group<'_>) -> Option<Point>,
+    /// Point of a group at this horizontal position.
+    value: fn(f64, &Group<'_>) -> Option<Point>,
     /// Notes on ranges and unmeasured values; may be empty.
     ranges: &'static str,
     /// Published value.
@@ -27,9 +27,9 @@ struct Drawn {
 const EPOCH: Drawn = Drawn {
     title: "Time per epoch",
     quantity: || AxisQuantity::new("seconds per epoch", Extent::Decades),
-    value: |group| {
+    value: |x, group| {
         let of_runs: Vec<f64> = group.completed().filter_map(|run| run.summary.seconds_per_epoch).collect();
-        Some(Point { x: 0.0, y: group.epoch()?.0, range: range_of(&of_runs) })
+        Some(Point { x, y: group.epoch()?.0, range: range_of_several(&of_runs) })
     },
     ranges: " Ranges are the minimum and maximum over the seeds. If no epoch was finished, it is extrapolated from \
              counted windows.",
@@ -48,9 +48,9 @@ const RATE: Drawn = Drawn {
 const ACCURACY: Drawn = Drawn {
     title: "Test accuracy",
     quantity: || AxisQuantity::share("test accuracy", Extent::Errors),
-    value: |group| {
+    value: |x, group| {
         let accuracies = group.accuracies();
-        Some(Point { x: 0.0, y: mean(&accuracies)?, range: range_of(&accuracies) })
+        Some(Point { x, y: mean(&accuracies)?, range: range_of_several(&accuracies) })
     },
     ranges: " Ranges are the minimum and maximum over the seeds.",
     published: Published::accuracy,
@@ -59,7 +59,7 @@ const ACCURACY: Drawn = Drawn {
 const TRAINING: Drawn = Drawn {
     title: "Training time",
     quantity: || AxisQuantity::new("seconds of training", Extent::Decades),
-    value: |group| group.training_seconds().map(|seconds| Point::new(0.0, seconds)),
+    value: |x, group| Some(Point::new(x, group.training_seconds()?)),
     ranges: "",
     published: Published::training_seconds,
     is_of_accuracy: true,
@@ -67,7 +67,7 @@ const TRAINING: Drawn = Drawn {
 const COMMUNICATION: Drawn = Drawn {
     title: "Communication",
     quantity: || AxisQuantity::share("share of the timed seconds", Extent::FromZero),
-    value: |group| group.communication().map(|share| Point::new(0.0, share)),
+    value: |x, group| Some(Point::new(x, group.communication()?)),
     ranges: "",
     published: |_| None,
     is_of_accuracy: false,
@@ -100,7 +100,7 @@ fn plot_axis(workload: &str, groups: &[&Group<'_>], axis: SweepAxis) -> Vec<Figu
 
 /// Returns a distinguishing name for each line.
 fn names(groups: &[&Group<'_>], axis: SweepAxis, lines: &[Sweep<'_, '_>]) -> Vec<String> {
-    let mut fields: Vec<Field> = varying(groups);
+    let mut fields: Vec<SetupField> = varying(groups);
     fields.retain(|field| !axis.fields().contains(field));
     let name = |line: &Sweep<'_, '_>| {
         let own = line.points.first().map(|(_, group)| label(group, &fields)).unwrap_or_default();
@@ -121,12 +121,11 @@ fn plot_quantity(
     let any = lines.iter().any(is_told);
     let own = lines.iter().zip(names).enumerate().filter(|(_, (line, _))| is_told(line) || !any);
     let of_line = |(number, (line, name)): (usize, (&Sweep<'_, '_>, &String))| {
-        let point = |(x, group): &(f64, &Group<'_>)| Some(Point { x: *x, ..(drawn.value)(group)? });
-        let points = line.points.iter().filter_map(point).collect();
-        Series { name: name.clone(), look: Look::Marked(number), strands: Strand::only(points) }
+        let points = line.points.iter().filter_map(|(x, group)| (drawn.value)(*x, group)).collect();
+        Series { name: name.clone(), look: Look::Marked(number), strands: vec![Strand::of(points)] }
     };
     let mut series: Vec<Series> = own.map(of_line).collect();
-    series.retain(|series| !series.strands[0].points.is_empty());
+    series.retain(|series| series.points().next().is_some());
     let groups: Vec<&Group<'_>> = lines.iter().flat_map(|line| &line.points).map(|point| point.1).collect();
     series.extend(published_series(workload, axis, drawn, &groups));
     let remark = if series.iter().any(|series| series.is_published()) { " Hollow marks are published." } else { "" };
@@ -137,37 +136,34 @@ fn plot_quantity(
 
 /// Returns the horizontal axis, with a mark at each value that was measured here.
 fn across(axis: SweepAxis, series: &[Series]) -> AxisQuantity {
-    let own = series.iter().filter(|series| !series.is_published());
-    let values =
-        own.flat_map(|series| &series.strands).flat_map(|strand| &strand.points).map(|point| point.x).collect();
+    let values = series.iter().filter(|series| !series.is_published()).flat_map(Series::points);
+    let values = values.map(|point| point.x).collect();
     AxisQuantity::new(axis.title(), Extent::FittedDecades).marked(values)
 }
 
-fn ranged_rate(group: &Group<'_>) -> Option<Point> {
-    Some(Point { x: 0.0, y: group.rate()?.0, range: group.rate_range() })
+fn range_of_several(values: &[f64]) -> Option<(f64, f64)> {
+    range_of(values.iter().copied()).filter(|_| values.len() > 1)
+}
+
+fn ranged_rate(x: f64, group: &Group<'_>) -> Option<Point> {
+    Some(Point { x, y: group.rate()?.0, range: group.rate_range() })
 }
 
 /// Draws the speed-up over the fewest threads or devices, with the ideal line.
 fn speed_up(workload: &str, axis: SweepAxis, lines: &[Sweep<'_, '_>], names: &[String]) -> Option<Figure> {
     let of_line = |(number, (line, name)): (usize, (&Sweep<'_, '_>, &String))| {
-        let counted = line.points.iter().filter(|(_, group)| group.counted_rates().is_some());
-        let timed = counted.filter_map(|(count, group)| Some((*count, ranged_rate(group)?)));
-        let timed: Vec<(f64, Point)> = timed.collect();
-        let base = timed.first()?.1.y;
-        let point = |(count, rate): &(f64, Point)| Point {
-            x: *count,
-            y: rate.y / base,
-            range: rate.range.map(|(low, high)| (low / base, high / base)),
-        };
-        let strands = Strand::only(timed.iter().map(point).collect());
+        let timed: Vec<Point> = line.counted_points().iter().filter_map(|(x, group)| ranged_rate(*x, group)).collect();
+        let base = timed.first()?.y;
+        let range = |(low, high)| (low / base, high / base);
+        let point = |rate: &Point| Point { x: rate.x, y: rate.y / base, range: rate.range.map(range) };
+        let strands = vec![Strand::of(timed.iter().map(point).collect())];
         Some(Series { name: name.clone(), look: Look::Marked(number), strands })
     };
     let mut series: Vec<Series> = lines.iter().zip(names).enumerate().filter_map(of_line).collect();
-    let counts = series.iter().flat_map(|series| &series.strands[0].points).map(|point| point.x);
-    let (fewest, most) = counts.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
-    if most > fewest {
+    let counts = range_of(series.iter().flat_map(Series::points).map(|point| point.x));
+    if let Some((fewest, most)) = counts.filter(|(fewest, most)| most > fewest) {
         let points = vec![Point::new(fewest, 1.0), Point::new(most, most / fewest)];
-        series.push(Series { name: "ideal".to_owned(), look: Look::Ideal, strands: Strand::only(points) });
+        series.push(Series { name: "ideal".to_owned(), look: Look::Ideal, strands: vec![Strand::of(points)] });
     }
     let note = format!(
         "{workload}. Throughput divided by the throughput with the fewest, if five windows count. Ranges are the \
@@ -180,30 +176,21 @@ fn speed_up(workload: &str, axis: SweepAxis, lines: &[Sweep<'_, '_>], names: &[S
 /// Returns the published rows of one device that differ in the varied setting, at least two each, as series. Accuracies
 /// and total times are shown only if a group was trained for the same number of epochs.
 fn published_series(workload: &str, axis: SweepAxis, drawn: &Drawn, groups: &[&Group<'_>]) -> Vec<Series> {
-    type Rows<'p> = Vec<(Point, &'p Published)>;
-    let mut sets: Vec<(Vec<String>, Rows<'_>)> = Vec::new();
     let is_of_any_length = axis == SweepAxis::Epochs || drawn.title == EPOCH.title;
-    for row in find_by_workload(workload).into_iter().filter(|row| row.is_of_one_device()) {
-        let is_comparable = is_of_any_length || groups.iter().any(|group| row.trained_as_long_as(group));
-        let (Some(x), Some(y), true) = (swept_value(row, axis), (drawn.published)(row), is_comparable) else {
-            continue;
-        };
-        let key = constant_settings(row, axis);
-        let point = (Point::new(x, y), row);
-        match sets.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, points)) => points.push(point),
-            None => sets.push((key, vec![point])),
-        }
-    }
-    let series = sets.into_iter().filter_map(|(key, rows)| {
-        let name = rows.first()?.1.citation();
+    let rows = find_by_workload(workload).into_iter().filter(|row| row.is_of_one_device());
+    let comparable = rows.filter(|row| is_of_any_length || groups.iter().any(|group| row.trained_as_long_as(group)));
+    let points = comparable.filter_map(|row| {
+        let point = Point::new(swept_value(row, axis)?, (drawn.published)(row)?);
+        Some((constant_settings(row, axis), (point, row)))
+    });
+    let series = group_by_key(points).into_iter().filter_map(|(key, rows)| {
+        let name = rows.first()?.1.citation.clone();
         let mut points: Vec<Point> = rows.into_iter().map(|(point, _)| point).collect();
         points.sort_by(|one, other| one.x.total_cmp(&other.x));
         points.dedup_by(|later, first| later.x == first.x);
-        (points.len() > 1).then(|| (format!("published: {}", key.join(", ")), vec![Strand { name, points }]))
+        (points.len() > 1).then(|| (format!("published: {}", key.join(", ")), Strand { name, points }))
     });
-    let numbered = series.take(MAX_PUBLISHED).enumerate();
-    numbered.map(|(number, (name, strands))| Series { name, look: Look::Published(number), strands }).collect()
+    Series::published(series.take(MAX_PUBLISHED))
 }
 
 fn swept_value(row: &Published, axis: SweepAxis) -> Option<f64> {
@@ -229,14 +216,14 @@ fn constant_settings(row: &Published, axis: SweepAxis) -> Vec<String> {
         SweepAxis::Threads | SweepAxis::Devices | SweepAxis::FedDevices => [batch, rate, epochs],
     };
     let libraries = (axis == SweepAxis::Threads).then(|| row.backend.clone()).flatten();
-    [Some(row.framework.clone()), Some(row.device()), libraries].into_iter().chain(rest).flatten().collect()
+    [Some(row.framework.clone()), Some(row.device().to_owned()), libraries].into_iter().chain(rest).flatten().collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::plot::Drawing;
-    use crate::report::testing::{Made, groups};
+    use crate::report::testing::{MadeRun, groups};
     use results::RunRecord;
 
     fn plots(records: &[RunRecord]) -> Vec<(Figure, Plot)> {
@@ -252,7 +239,7 @@ mod tests {
     #[test]
     fn sweeps_have_plots_with_the_range_of_seeds() {
         let made = |batch: u32, seed, accuracy| {
-            let made = Made::new("resnet20-cifar10").batch_size(batch).steps(u64::from(60_000 / batch));
+            let made = MadeRun::new("resnet20-cifar10").batch_size(batch).steps(u64::from(60_000 / batch));
             made.seed(seed).accuracy(accuracy).trained_epochs(1).record()
         };
         let plots = plots(&[made(50, 1, 0.97), made(50, 2, 0.98), made(500, 1, 0.95)]);
@@ -271,7 +258,7 @@ mod tests {
 
     #[test]
     fn threads_have_a_speed_up_and_the_ideal() {
-        let made = |threads, rate| Made::new("resnet20-cifar10").threads(threads).rate(rate).record();
+        let made = |threads, rate| MadeRun::new("resnet20-cifar10").threads(threads).rate(rate).record();
         let plots = plots(&[made(1, 1e4), made(4, 3e4)]);
         let (figure, plot) = &plots[0];
         let names: Vec<&str> = plot.series.iter().map(|series| series.name.as_str()).collect();
@@ -282,8 +269,9 @@ mod tests {
 
     #[test]
     fn devices_have_a_speed_up_and_communication() {
-        let made = |devices, batch, rate| Made::new("resnet20-cifar10").devices(devices).batch_size(batch).rate(rate);
-        let records = [made(1, 50, 1e4), made(2, 50, 1.5e4), made(2, 100, 1.9e4)].map(Made::record);
+        let made =
+            |devices, batch, rate| MadeRun::new("resnet20-cifar10").devices(devices).batch_size(batch).rate(rate);
+        let records = [made(1, 50, 1e4), made(2, 50, 1.5e4), made(2, 100, 1.9e4)].map(MadeRun::record);
         let plots = plots(&records);
         let plot = |title: &str| {
             let found = plots.iter().find(|(figure, _)| figure.title == title);
@@ -301,12 +289,12 @@ mod tests {
 
     #[test]
     fn constant_settings_are_not_drawn() {
-        assert!(plots(&[Made::new("resnet20-cifar10").record()]).is_empty());
+        assert!(plots(&[MadeRun::new("resnet20-cifar10").record()]).is_empty());
     }
 
     /// Returns the published series next to a group that trained for this number of epochs.
     fn series(workload: &str, axis: SweepAxis, drawn: &Drawn, epochs: u64) -> Vec<Series> {
-        let records = [Made::new(workload).steps(600 * epochs).record()];
+        let records = [MadeRun::new(workload).steps(600 * epochs).record()];
         let groups = groups(&records);
         published_series(workload, axis, drawn, &groups.iter().collect::<Vec<_>>())
     }

@@ -3,8 +3,8 @@
 use results::InputMode;
 
 use super::{curves, sweeps};
-use crate::report::group::{Cost, Field, Group, PHASES, labels};
-use crate::report::html::{Block, Section};
+use crate::report::group::{Group, PHASES, RunCost, SetupField, labels};
+use crate::report::html::{ReportBlock, Section};
 use crate::report::plot::{Bar, Bars, Figure};
 use crate::report::published::{Published, find_by_workload};
 use crate::report::table::{Shown, Table, hidden, number, shown, words};
@@ -14,7 +14,7 @@ use crate::text;
 const MAX_BARS: usize = 24;
 
 pub(super) fn section(name: &str, groups: &[&Group<'_>]) -> Section {
-    let mut blocks = vec![Block::Text(common(groups)), Block::Table(table(name, groups))];
+    let mut blocks = vec![ReportBlock::Text(common(groups)), ReportBlock::Table(table(name, groups))];
     let plots = [
         ("Learning", curves::figures(name, groups)),
         ("Time against accuracy", curves::scatter(name, groups)),
@@ -24,26 +24,27 @@ pub(super) fn section(name: &str, groups: &[&Group<'_>]) -> Section {
     ];
     for (title, figures) in plots {
         if !figures.is_empty() {
-            blocks.extend([Block::Heading(title.to_owned()), Block::Figures(figures)]);
+            blocks.extend([ReportBlock::Heading(title), ReportBlock::Figures(figures)]);
         }
     }
     blocks.extend(published_blocks(name, groups));
-    Section { title: name.to_owned(), blocks }
+    Section::new(name, blocks)
 }
 
 /// Describes the settings shared by all groups.
 fn common(groups: &[&Group<'_>]) -> String {
     let Some(first) = groups.first() else { return String::new() };
-    let is_equal = |field: &Field| groups.iter().all(|group| group.setup.words(*field) == first.setup.words(*field));
+    let is_equal = |field: &SetupField| groups.iter().all(|group| group.words(*field) == first.words(*field));
     // One device with its data set is the default.
-    let is_default = |field: &Field| match field {
-        Field::Devices => first.setup.devices == 1,
-        Field::Input => first.setup.input == InputMode::Resident,
+    let is_default = |field: &SetupField| match field {
+        SetupField::Devices => first.devices() == 1,
+        SetupField::Input => first.input() == InputMode::Resident,
         _ => false,
     };
-    let fields: Vec<Field> = Field::ALL.into_iter().filter(|field| is_equal(field) && !is_default(field)).collect();
+    let fields: Vec<SetupField> =
+        SetupField::ALL.into_iter().filter(|field| is_equal(field) && !is_default(field)).collect();
     let whose = if groups.len() == 1 { "One group" } else { "All groups" };
-    format!("{whose}: {}.", first.setup.joined(&fields, " · "))
+    format!("{whose}: {}.", first.joined(&fields, " · "))
 }
 
 /// Formats a value, marked if it was not measured over counted windows or a whole epoch.
@@ -90,7 +91,7 @@ fn rows(groups: &[&Group<'_>], values: impl Fn(&Group<'_>) -> Vec<Option<f64>>) 
 
 /// Draws the share of a step that waits for its batch; `None` if all data sets are stored on their devices.
 fn waiting(workload: &str, groups: &[&Group<'_>]) -> Option<Figure> {
-    let is_streamed = groups.iter().any(|group| group.setup.input != InputMode::Resident);
+    let is_streamed = groups.iter().any(|group| group.input() != InputMode::Resident);
     let mut rows = rows(groups, |group| vec![group.input_share().map(|share| 100.0 * share)]);
     rows.retain(|row| is_streamed && row.values[0].is_some());
     let note = format!(
@@ -103,17 +104,17 @@ fn waiting(workload: &str, groups: &[&Group<'_>]) -> Option<Figure> {
 }
 
 fn costs(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
-    let draw = |title: &str, note: &str, parts: &[Cost], unit: &str, show: fn(f64) -> String| {
+    let draw = |title: &str, note: &str, parts: &[RunCost], unit: &str, show: fn(f64) -> String| {
         let values = |group: &Group<'_>| parts.iter().map(|(_, cost)| group.median_of(cost)).collect();
         let rows = rows(groups, values);
         let parts = parts.iter().map(|(name, _)| (*name).to_owned()).collect();
         let note = format!("{workload}. {note} Medians over the runs.");
         Figure::of_bars(title, note, Bars { parts, unit: unit.to_owned(), show, rows })
     };
-    let memory: [Cost; 1] = [("resident memory, maximum", |run| {
+    let memory: [RunCost; 1] = [("resident memory, maximum", |run| {
         run.workload.resources.resident_memory_maximum_bytes.map(|bytes| bytes as f64)
     })];
-    let processor: [Cost; 2] = [
+    let processor: [RunCost; 2] = [
         ("user", |run| run.workload.resources.cpu_user_percent),
         ("system", |run| run.workload.resources.cpu_system_percent),
     ];
@@ -128,7 +129,7 @@ fn costs(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
     figures.into_iter().flatten().collect()
 }
 
-fn published_blocks(workload: &str, groups: &[&Group<'_>]) -> Vec<Block> {
+fn published_blocks(workload: &str, groups: &[&Group<'_>]) -> Vec<ReportBlock> {
     let mut rows: Vec<&Published> = Vec::new();
     for row in find_by_workload(workload) {
         let has_value = row.epoch_seconds().is_some() || row.accuracy().is_some() || row.training_seconds().is_some();
@@ -139,28 +140,27 @@ fn published_blocks(workload: &str, groups: &[&Group<'_>]) -> Vec<Block> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let is_near = |row: &&Published| groups.iter().any(|group| Some(group.setup.batch_size) == row.batch_size);
+    let is_near = |row: &&Published| groups.iter().any(|group| Some(group.settings().batch_size) == row.batch_size);
     let (near, far): (Vec<&Published>, Vec<&Published>) = rows.into_iter().partition(is_near);
     let text = "Published results from other hardware, programs and years. Nothing in this section was measured here.";
-    let mut blocks = vec![Block::Heading("Published results".to_owned()), Block::Text(text.to_owned())];
+    let mut blocks = vec![ReportBlock::Heading("Published results"), ReportBlock::Text(text.to_owned())];
     let table = |which: &str, rows: &[&Published]| (!rows.is_empty()).then(|| published_table(workload, which, rows));
     let near = table("with a batch size that was trained here", &near);
     let far = table("with other batch sizes", &far).map(Table::folded);
-    blocks.extend(near.into_iter().chain(far).map(Block::Table));
+    blocks.extend(near.into_iter().chain(far).map(ReportBlock::Table));
     blocks
 }
 
 fn published_table(workload: &str, which: &str, rows: &[&Published]) -> Table {
     let mut sources: Vec<String> = Vec::new();
     for row in rows {
-        let citation = row.citation();
-        let name = citation.split(", Table ").next().unwrap_or(&citation).to_owned();
+        let name = row.citation.split(", Table ").next().unwrap_or(&row.citation).to_owned();
         if !sources.contains(&name) {
             sources.push(name);
         }
     }
     let columns = [
-        words("Source", "source", |row: &&Published| row.citation().into()),
+        words("Source", "source", |row: &&Published| row.citation.clone().into()),
         words("Framework", "framework", |row| row.framework.clone().into()),
         words("Hardware", "", |row| {
             let count = row.gpus.filter(|count| *count > 1).map(|count| format!("{count} × ")).unwrap_or_default();
@@ -168,7 +168,7 @@ fn published_table(workload: &str, which: &str, rows: &[&Published]) -> Table {
             let libraries = row.backend.as_ref().map(|libraries| format!(" ({libraries})")).unwrap_or_default();
             format!("{count}{}{threads}{libraries}", row.device()).into()
         }),
-        hidden("hardware", |row| row.device().into()),
+        hidden("hardware", |row| row.device().to_owned().into()),
         hidden("libraries", |row| row.backend.clone().into()),
         hidden("devices", |row| row.gpus.into()),
         hidden("threads", |row| row.threads.into()),
@@ -192,16 +192,16 @@ mod tests {
 
     use super::*;
     use crate::report::plot::Drawing;
-    use crate::report::testing::{Made, groups};
-    use crate::table::Cell;
+    use crate::report::testing::{MadeRun, groups};
+    use crate::table::TableCell;
 
     /// Returns the blocks under a heading in the section of these records.
-    fn blocks_under(heading: &str, records: &[RunRecord]) -> Vec<Block> {
+    fn blocks_under(heading: &str, records: &[RunRecord]) -> Vec<ReportBlock> {
         let groups = groups(records);
         let blocks = section("caffe-mnist", &groups.iter().collect::<Vec<_>>()).blocks;
-        let is_heading = |block: &Block| matches!(block, Block::Heading(title) if title == heading);
+        let is_heading = |block: &ReportBlock| matches!(block, ReportBlock::Heading(title) if *title == heading);
         let below = blocks.into_iter().skip_while(|block| !is_heading(block)).skip(1);
-        below.take_while(|block| !matches!(block, Block::Heading(_))).collect()
+        below.take_while(|block| !matches!(block, ReportBlock::Heading(_))).collect()
     }
 
     fn bars_under(heading: &str, records: &[RunRecord]) -> Vec<(String, Bars)> {
@@ -210,14 +210,14 @@ mod tests {
             Drawing::Plot(_) => panic!("bars"),
         };
         match blocks_under(heading, records).pop() {
-            Some(Block::Figures(figures)) => figures.into_iter().map(bars).collect(),
+            Some(ReportBlock::Figures(figures)) => figures.into_iter().map(bars).collect(),
             _ => Vec::new(),
         }
     }
 
     #[test]
     fn shared_settings_are_named_once() {
-        let records = [64, 640].map(|batch| Made::new("caffe-mnist").batch_size(batch).record());
+        let records = [64, 640].map(|batch| MadeRun::new("caffe-mnist").batch_size(batch).record());
         let groups = groups(&records);
         let text = common(&groups.iter().collect::<Vec<_>>());
         assert_eq!(text, "All groups: burn-flex · f32 · on Some CPU · rate 0.01 · the suite's length.");
@@ -225,8 +225,8 @@ mod tests {
 
     #[test]
     fn tables_have_texts_and_unrounded_values() {
-        let made = |seed, accuracy| Made::new("caffe-mnist").seed(seed).rate(20_000.0).accuracy(accuracy).windows(1);
-        let wild = Made::new("caffe-mnist").learning_rate(9.0).outcome(Outcome::Diverged { step: 1 });
+        let made = |seed, accuracy| MadeRun::new("caffe-mnist").seed(seed).rate(20_000.0).accuracy(accuracy).windows(1);
+        let wild = MadeRun::new("caffe-mnist").learning_rate(9.0).outcome(Outcome::Diverged { step: 1 });
         let records = [made(1, 0.98123).record(), made(2, 0.98323).record(), wild.record()];
         let groups = groups(&records);
         let table = table("caffe-mnist", &groups.iter().collect::<Vec<_>>());
@@ -235,18 +235,18 @@ mod tests {
             ["rate 0.01", "2", "1", "3.000 s", "≈ 20.00 k samples/s", "3.000 s", "98.22 ± 0.14 %"]
         );
         assert_eq!(table.rows[1][..4], ["rate 9", "0", "–", "–"]);
-        assert_eq!(table.sheet.rows[1][3], Cell::Empty);
+        assert_eq!(table.sheet.rows[1][3], TableCell::Empty);
     }
 
     #[test]
     fn metrics_are_the_ones_of_the_terminal() {
-        let made = |seed, windows| Made::new("caffe-mnist").seed(seed).windows(windows).record();
+        let made = |seed, windows| MadeRun::new("caffe-mnist").seed(seed).windows(windows).record();
         let records = [made(1, 10), made(2, 1)];
         let terminal = compare("caffe-mnist", &records, &[]).rows.remove(0).figures.unwrap();
         let all = groups(&records);
         assert_eq!(all[0].figures().as_ref(), Some(&terminal));
         assert_eq!(all[0].rate().map(|rate| rate.1), Some(false), "a run has no counted window");
-        let made = |seed| Made::new("caffe-mnist").seed(seed);
+        let made = |seed| MadeRun::new("caffe-mnist").seed(seed);
         let records = [made(1).record(), made(2).outcome(Outcome::Incorrect).record()];
         let terminal = compare("caffe-mnist", &records, &[]).rows.remove(0);
         assert_eq!((groups(&records)[0].figures(), terminal.figures), (None, None));
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn costs_have_bars_if_measured() {
-        let start = |seconds| Made::new("caffe-mnist").cold_start(seconds).record();
+        let start = |seconds| MadeRun::new("caffe-mnist").cold_start(seconds).record();
         let bars = bars_under("Cost", &[start([Some(9.0), Some(1.0), None, None, Some(0.5)])]);
         let titles: Vec<&str> = bars.iter().map(|(title, _)| title.as_str()).collect();
         assert_eq!(titles, ["Cold start", "Memory of the process", "Processor time"]);
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn input_has_bars_if_streamed() {
-        let made = |mode| Made::new("caffe-mnist").backend("wgsl").input(mode).record();
+        let made = |mode| MadeRun::new("caffe-mnist").backend("wgsl").input(mode).record();
         let bars = bars_under("Input", &InputMode::ALL.map(made));
         let rows: Vec<(&str, f64)> =
             bars[0].1.rows.iter().map(|bar| (bar.name.as_str(), bar.values[0].unwrap())).collect();
@@ -279,9 +279,9 @@ mod tests {
 
     #[test]
     fn published_rows_with_other_batch_sizes_are_folded() {
-        let blocks = blocks_under("Published results", &[Made::new("caffe-mnist").batch_size(64).record()]);
-        let table = |block: &Block| {
-            let Block::Table(table) = block else { panic!("a table") };
+        let blocks = blocks_under("Published results", &[MadeRun::new("caffe-mnist").batch_size(64).record()]);
+        let table = |block: &ReportBlock| {
+            let ReportBlock::Table(table) = block else { panic!("a table") };
             assert!(table.sheet.rows.iter().all(|row| row.len() == table.sheet.columns.len()));
             (table.is_folded, table.rows.iter().all(|row| row[3] == "64"))
         };
