@@ -6,8 +6,8 @@ use std::process::Output;
 use results::api::Tier;
 
 use crate::support::pretended::data_folder;
+use crate::support::process::{assert_says, done, failed, run};
 use crate::support::rehearsal::{self, SMALL, assert_tier};
-use crate::support::server::{assert_says, done, failed, run};
 use crate::support::{TestServer, record, wait_until};
 
 const IN_PART: &str = "could be computed again in part only";
