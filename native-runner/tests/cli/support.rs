@@ -235,13 +235,19 @@ pub(crate) fn run(line: &str, expected_status: i32) -> Finished {
 /// Runs the call that `make` creates from each line. Expects the exit status, the parts on standard error, and that
 /// nothing was trained or printed.
 #[track_caller]
-pub(crate) fn expect_refusals(make: impl Fn(&str) -> Runner, cases: &[(&str, i32, &[&str])]) {
+pub(crate) fn expect_refusals_of(make: impl Fn(&str) -> Runner, cases: &[(&str, i32, &[&str])]) {
     for (line, status, parts) in cases {
         let finished = make(line).run();
         assert!(finished.stdout.is_empty() && !finished.stderr.contains("(1 of 1)"), "{line}: {}", finished.stderr);
         assert_eq!(finished.status, Some(*status), "{line}: {}", finished.stderr);
         finished.expect_errors(parts);
     }
+}
+
+/// Does the same with the words of each line as arguments.
+#[track_caller]
+pub(crate) fn expect_refusals(cases: &[(&str, i32, &[&str])]) {
+    expect_refusals_of(Runner::new, cases);
 }
 
 /// The text with every run of spaces and line breaks as one space, because prose is wrapped.
