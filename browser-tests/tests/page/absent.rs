@@ -13,12 +13,10 @@ const CIFAR10: &[&str] = &["cifar10-train.bin", "cifar10-test.bin"];
 const LONG_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&seconds=600";
 const LINK_TO_BURN: &str = "/?workload=keras-mnist-mlp&batch=8&steps=3&backend=burn-flex";
 
-/// Waits for the radio button or checkbox of a backend or network.
 pub(crate) async fn input(page: &Browser, value: &str) -> Element {
     page.find(Locator::Css(&format!("input[value={value}]"))).await
 }
 
-/// Returns the label of a radio button or checkbox.
 async fn label_of(page: &Browser, choice: &Element) -> String {
     let script = "return arguments[0].closest('label').textContent";
     let text = page.client().execute(script, vec![serde_json::to_value(choice).unwrap()]).await.unwrap();

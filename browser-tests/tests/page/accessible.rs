@@ -20,7 +20,6 @@ const APPEARANCES: [Setup; 3] = [
 
 /// Checker that collects the violations found by axe-core.
 pub(crate) struct AxeCheck {
-    /// Source code of axe-core.
     axe: Option<String>,
     /// Violations, each with the state of the page.
     violations: Vec<String>,
@@ -38,7 +37,6 @@ impl AxeCheck {
         Self { axe, violations: Vec::new() }
     }
 
-    /// Fails if there were violations.
     pub(crate) fn finish(self) {
         assert!(self.violations.is_empty(), "{}", self.violations.join("\n"));
     }

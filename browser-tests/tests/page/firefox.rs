@@ -108,7 +108,6 @@ const COMPILE: &str = r#"async (kernels) => Promise.all(kernels.map(async (kerne
 /// Kernels that a browser compiles at once.
 const COMPILED_AT_ONCE: usize = 16;
 
-/// Describes a kernel for [`COMPILE`].
 fn describe(kernel: &Kernel, form: Form) -> Value {
     let storage = kernel.storage.iter().map(|access| match access {
         Access::Read => "read-only-storage",

@@ -28,7 +28,6 @@ const TEXTS: &str = "() => {
     return found.map((text) => text.trim()).filter((text) => text !== '');
 }";
 
-/// Reads the texts of a language, by message name.
 fn read_texts(language: &str) -> BTreeMap<String, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../app/locales").join(language);
     let mut texts = BTreeMap::new();

@@ -18,7 +18,6 @@ pub(crate) async fn selected_filters(page: &Browser) -> Value {
     page.ask(titles).await
 }
 
-/// Returns the query string of the page's URL.
 async fn query(page: &Browser) -> String {
     let url = page.client().current_url().await.unwrap();
     url.query().unwrap_or_default().to_owned()

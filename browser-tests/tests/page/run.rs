@@ -61,7 +61,6 @@ fn a_run_is_trained_uploaded_found_and_deleted() {
     });
 }
 
-/// Draws a 7, and fails if the trained network does not recognize it.
 async fn assert_recognizes_drawn_digit(page: &Browser) {
     page.ask("() => document.querySelector('.draw-board').scrollIntoView({ block: 'center' })").await;
     let element = page.find(Locator::Css(".draw-board")).await;

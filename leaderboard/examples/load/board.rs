@@ -14,7 +14,6 @@ use crate::support::database::TestDatabase;
 use crate::support::record;
 use crate::support::server::BEGINNING;
 
-/// Number of runs in one transaction.
 const PORTION: usize = 500;
 const YEAR: f64 = 365.0 * 86_400.0;
 /// Ratio of all runs to runs of the complete suite.
@@ -65,7 +64,6 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Returns an index into a list of this length.
     pub(crate) fn below(&mut self, length: usize) -> usize {
         usize::try_from(self.next() % length as u64).expect("it is below a length")
     }
@@ -76,7 +74,6 @@ impl Random {
         (self.share().powi(3) * length as f64) as usize
     }
 
-    /// Returns a number from 0 to 1.
     pub(crate) fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -105,7 +102,6 @@ pub(crate) async fn fill(board: &Board, results: u64, report: &mut Report) {
     report.add("all metrics computed, and tables analyzed", begin.elapsed().as_secs_f64() * 1e3, "ms", None);
 }
 
-/// Returns the device of a rank.
 fn device(rank: usize) -> &'static KnownDevice {
     let known = known_devices();
     &known[rank * 7 % known.len()]

@@ -94,7 +94,6 @@ fn main() {
     }
 }
 
-/// Creates a database for this program.
 fn new_database(kind: Kind) -> TestDatabase {
     match kind {
         Kind::Sqlite => TestDatabase::new(),
@@ -134,7 +133,6 @@ fn measure(database: TestDatabase, arguments: &Arguments) -> Report {
     report
 }
 
-/// All measurements on one database.
 #[derive(Serialize)]
 pub(crate) struct Report {
     database: String,
@@ -142,7 +140,6 @@ pub(crate) struct Report {
     figures: Vec<Figure>,
 }
 
-/// A measured value.
 #[derive(Serialize)]
 struct Figure {
     name: String,
@@ -305,7 +302,6 @@ const PAIRS: [(&str, &str); 10] = [
 /// Number of pages to follow before the measured one.
 const PAGES: usize = 100;
 
-/// The cursors of these pages.
 fn cursors(server: &TestServer) -> Vec<String> {
     let client = client_of(server);
     let path = format!("/api/v1/runs?workload={}&limit=100", SUITES[0].workloads[0]);

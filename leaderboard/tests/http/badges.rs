@@ -17,7 +17,6 @@ use crate::support::{TestServer, record};
 const INDEX: &str = "<!doctype html><html><head><title>Gradmark</title>\
                      <meta property=\"og:title\" content=\"of the page\" /><script>start()</script></head><body></body></html>";
 
-/// Returns a server with a page, with or without a configured public address.
 fn with_page(public_url: Option<&str>) -> TestServer {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("index.html"), INDEX).unwrap();

@@ -34,7 +34,6 @@ impl SmallDisk {
         self.folder.path().join("leaderboard.sqlite")
     }
 
-    /// Returns a command for a program that sees the disk.
     fn command(&self) -> Command {
         let mut command = Command::new("nsenter");
         command.args(["--user", "--mount", "--preserve-credentials", "--target", &self.holder.id().to_string()]);
@@ -80,7 +79,6 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Imports a record. Returns true if it was accepted.
     fn import(&mut self) -> bool {
         self.seed += 1;
         let answer = self.server.import(&record::unregistered(self.seed));

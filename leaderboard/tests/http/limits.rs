@@ -262,7 +262,6 @@ fn any_site_can_read_results_and_none_can_write() {
     }
 }
 
-/// Returns the value of a line that begins with `name`, or `None`.
 fn value(text: &str, name: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')))?;
     Some(line.rsplit(' ').next().unwrap().parse().unwrap())

@@ -9,13 +9,11 @@ use crate::support::process::{assert_says, done, failed, run};
 use crate::support::record::{in_browser, on};
 use crate::support::{ANN, BOB, TestServer, board, record};
 
-/// Address of a single submitter.
 const CAT: &str = "203.0.113.5";
 const A: &str = "reported-example-gpu-a";
 const B: &str = "reported-example-gpu-b";
 const C: &str = "reported-example-gpu-c";
 
-/// Runs a deed on these runs or devices.
 fn moderate(server: &TestServer, words: &[&str], reason: &str) -> Output {
     run(&[&["moderate"], words, &["--reason", reason]].concat(), server.database())
 }

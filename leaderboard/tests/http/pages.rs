@@ -204,7 +204,6 @@ fn the_policy_follows_the_inline_scripts_of_the_index() {
 const MNIST: [(&str, u64); 2] = [("mnist-train.bin", 47_100_032), ("mnist-test.bin", 7_850_032)];
 const CIFAR10: [(&str, u64); 2] = [("cifar10-train.bin", 153_650_032), ("cifar10-test.bin", 30_730_032)];
 
-/// Returns the names of the data sets, each with the reason why it is missing.
 fn listed(server: &TestServer) -> Vec<(String, Option<String>)> {
     let answer = server.get("/api/v1/data-sets").with_status(200);
     answer.assert_headers(&[("cache-control", "no-cache")]);

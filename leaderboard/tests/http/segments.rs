@@ -9,7 +9,6 @@ use crate::support::rehearsal::SMALL;
 use crate::support::requests::{Call, hash, hashes, lap, proof, segment, send_hashes, send_lap, taken};
 use crate::support::{Answer, Change, TestServer, rehearsal};
 
-/// Returns a commitment to a segment with the hash of its last step.
 fn commit(number: u32, steps: [u64; 2], ends_lap: bool) -> Call {
     Call::Commit(segment(number, steps, &hash(steps[1]), ends_lap))
 }

@@ -45,7 +45,6 @@ fn files_after(server: &mut TestServer, days: f64, day: &str) -> Vec<Snapshot> {
     files_of(server, day)
 }
 
-/// Returns the runs in a snapshot of JSON lines.
 fn ids(server: &TestServer, name: &str) -> Vec<String> {
     let text = unpacked(&server.get(&format!("/snapshots/{name}")).body);
     json_lines(&String::from_utf8(text).unwrap()).into_iter().map(|run| run.run_id).collect()

@@ -10,7 +10,6 @@ use crate::export::json_lines;
 use crate::support::process::{assert_says, command, done, failed, run};
 use crate::support::{Client, ServerProcess, TestDatabase, TestServer, record};
 
-/// Returns the listed runs, in the order of their ids.
 pub(crate) fn ids(server: &Client) -> Vec<String> {
     let mut ids: Vec<String> = server.list("").rows.into_iter().map(|row| row.run_id).collect();
     ids.sort();
@@ -59,7 +58,6 @@ pub(crate) fn import(file: &Path, words: &[&str], database: &TestDatabase) -> St
     done(&import_into(file, words, database))
 }
 
-/// Returns a file with the server's runs.
 pub(crate) fn exported(server: &TestServer) -> TempPath {
     let file = tempfile::NamedTempFile::new().unwrap().into_temp_path();
     std::fs::write(&file, server.get("/api/v1/export?format=jsonl").body).unwrap();

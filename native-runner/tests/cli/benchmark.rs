@@ -124,7 +124,6 @@ fn input_mode_is_refused_without_a_choice() {
     }
 }
 
-/// Expects that the record of this run is refused for the `reason`.
 fn expect_no_upload(line: &str, reason: &str) {
     let finished = Runner::new(line).args("--json -").tiny().run().expect_status(0);
     let file = finished.folder.path().join("kept.json");

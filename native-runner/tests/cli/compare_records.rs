@@ -23,7 +23,6 @@ fn run_at(rate: f64, seed: u32) -> RunRecord {
     record
 }
 
-/// Writes these records to a folder, one file each.
 fn keep(folder: &Path, records: &[RunRecord]) {
     fs::create_dir_all(folder).unwrap();
     for (number, record) in records.iter().enumerate() {

@@ -17,7 +17,6 @@ use crate::support::{
 
 const BROKEN: &str = "the link to the remote device broke";
 
-/// A `serve-device` process on a free port.
 struct Server {
     address: String,
     running: Running,
@@ -157,7 +156,6 @@ fn server_lost_during_steps_costs_only_its_own_results() {
     }
 }
 
-/// Host and port of a server.
 fn address(server: &FakeServer) -> &str {
     server.url.trim_start_matches("http://")
 }

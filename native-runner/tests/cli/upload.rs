@@ -80,7 +80,6 @@ fn nothing_is_uploaded_without_agreement() {
 struct Curious {
     /// State hashes by number of steps at the end of their segment.
     committed: Mutex<BTreeMap<u64, String>>,
-    /// Body of the received state.
     shown: Mutex<Option<Vec<u8>>>,
 }
 

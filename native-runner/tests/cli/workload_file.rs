@@ -24,7 +24,6 @@ layers = [
 ]
 ";
 
-/// Returns a command with network files in its folder.
 fn with_files(line: &str, files: &[(&str, &str)]) -> Runner {
     let runner = Runner::new(line);
     for (name, text) in files {

@@ -28,7 +28,6 @@ impl ServerProcess {
         Self::start_as(quiet, database)
     }
 
-    /// Starts `command`, which may have further arguments.
     pub(crate) fn start_as(mut command: Command, database: impl AsRef<OsStr>) -> Self {
         command.args(["--listen", "127.0.0.1:0", "--database"]).arg(database);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
@@ -45,7 +44,6 @@ impl ServerProcess {
         self.child.wait().unwrap();
     }
 
-    /// Returns the peak of the process's memory so far.
     #[cfg(target_os = "linux")]
     pub(crate) fn peak_memory_bytes(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
@@ -53,7 +51,6 @@ impl ServerProcess {
         1024 * line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap()
     }
 
-    /// Sends a signal by name and waits for the end.
     #[cfg(unix)]
     pub(crate) fn signal(mut self, name: &str) -> ExitStatus {
         let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
@@ -93,21 +90,18 @@ pub(crate) fn run(words: &[&str], database: impl AsRef<OsStr>) -> Output {
     command().args(words).arg("--database").arg(database).output().unwrap()
 }
 
-/// Returns the output of a successful command.
 #[track_caller]
 pub(crate) fn done(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// Returns the error of a failed command.
 #[track_caller]
 pub(crate) fn failed(output: &Output) -> String {
     assert!(!output.status.success() && output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// Asserts that a command's output contains these parts.
 #[track_caller]
 pub(crate) fn assert_says(said: &str, parts: &[&str]) {
     parts.iter().for_each(|part| assert!(said.contains(part), "{part}: {said}"));

@@ -12,7 +12,6 @@ use tokio::sync::oneshot;
 use super::database::block_on;
 use super::{Client, TestDatabase, record};
 
-/// Start time of every test.
 pub(crate) const BEGINNING: f64 = 1_800_000_000.0;
 /// Number of connections for all simultaneous requests of the tests from one address.
 pub(crate) const CONNECTIONS_PER_ADDRESS: u16 = 64;
@@ -53,12 +52,10 @@ impl TestServer {
         Self::with(|_| {})
     }
 
-    /// Starts a server with other settings.
     pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
         Self::in_folder(tempfile::tempdir().unwrap(), |config, _| change(config))
     }
 
-    /// Starts a server with these limits and budgets.
     pub(crate) fn protected_by(protection: Protection) -> Self {
         Self::with(|config| config.protection = protection)
     }
@@ -83,7 +80,6 @@ impl TestServer {
         Self::open(Arc::new(database), Arc::new(Mutex::new(BEGINNING)), tempfile::tempdir().unwrap(), settings)
     }
 
-    /// Starts another server with the same database, clock and settings.
     pub(crate) fn another(&self) -> Self {
         self.another_with_verifiers(self.settings.verifiers)
     }
@@ -100,7 +96,6 @@ impl TestServer {
         server
     }
 
-    /// Restarts it with this number of verifying threads.
     pub(crate) fn restart_with_verifiers(&mut self, verifiers: u8) {
         self.settings.verifiers = verifiers;
         self.restart();
@@ -168,7 +163,6 @@ impl TestServer {
         self.accepted_from(&self.client, change)
     }
 
-    /// Does the same from this address.
     pub(crate) fn accepted_by(&self, who: &'static str, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
         self.accepted_from(&self.seen_at(who), change)
     }
@@ -188,7 +182,6 @@ impl TestServer {
         self.made_proven(self.accepted(change))
     }
 
-    /// Does the same from this address.
     pub(crate) fn proven_by(&self, who: &'static str, change: impl FnOnce(&mut RunRecord)) -> String {
         self.made_proven(self.accepted_by(who, change))
     }
