@@ -31,7 +31,6 @@ fn main() {
 /// Interval between checks of the page, which slightly disturb the measurement.
 const POLL_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Runs the comparison without a time limit.
 async fn compare(page: &impl Page, settings: &str, file: &Path) {
     page.open(&format!("/compare?{settings}&autostart=1")).await;
     let mut last_status = String::new();
@@ -56,7 +55,6 @@ async fn compare(page: &impl Page, settings: &str, file: &Path) {
     }
 }
 
-/// Prints one network's table in Markdown.
 fn print(comparison: &Value) {
     println!("{}\n", comparison["workload"]);
     println!("| backend | samples/s | relative to the fastest | ms per step | accuracy, % | cold start, s |");

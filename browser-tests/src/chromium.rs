@@ -242,23 +242,19 @@ impl Browser {
         assert_eq!(widths[0].as_u64(), widths[1].as_u64(), "{widths}");
     }
 
-    /// Selects an option in the list with this label.
     pub async fn choose(&self, label: &str, option: &str) {
         let list = self.find(Locator::XPath(&format!("//label[span='{label}']/select"))).await;
         list.select_by_label(option).await.expect("the option is in the list");
     }
 
-    /// Waits for an element, and returns it.
     pub async fn find(&self, locator: Locator<'_>) -> Element {
         self.client.wait().at_most(TIMEOUT).for_element(locator).await.expect("the element appears")
     }
 
-    /// Waits for an element that matches a CSS selector, and clicks it.
     pub async fn click_css(&self, css: &str) {
         self.find(Locator::Css(css)).await.click().await.expect("it can be clicked");
     }
 
-    /// Waits for a button, and returns true if it is enabled.
     pub async fn is_enabled(&self, button: &str) -> bool {
         self.wait_for("button", button).await.is_enabled().await.expect("the button has a state")
     }
@@ -270,7 +266,6 @@ impl Browser {
         self.client.issue_cmd(command).await.expect("the browser takes a script");
     }
 
-    /// Crashes the GPU process.
     pub async fn crash_gpu(&self) {
         let command = DriverCommand::DevTools("Browser.crashGpuProcess", json!({}));
         self.client.issue_cmd(command).await.expect("the browser crashes its GPU process");
@@ -286,7 +281,6 @@ impl Browser {
         &self.client
     }
 
-    /// Returns the URLs that the page has requested.
     async fn requests(&self) -> Vec<String> {
         self.collect_network_events().await;
         let events = self.network.borrow();
@@ -306,13 +300,10 @@ impl Browser {
 
 #[derive(Clone, Debug)]
 pub(crate) enum DriverCommand {
-    /// Role of an element in the accessibility tree.
     ComputedRole(ElementRef),
-    /// Accessible name of an element.
     ComputedLabel(ElementRef),
     /// New entries of a log: `browser` (console lines) or `performance` (network events).
     Log(&'static str),
-    /// A command of the Chrome DevTools Protocol.
     DevTools(&'static str, Value),
 }
 

@@ -73,7 +73,6 @@ pub(crate) trait Driven: Page + Sized {
 
     fn find() -> Option<PathBuf>;
 
-    /// Starts the browser with a new profile and one tab.
     async fn start(program: &Path, server: &Server, setup: Setup) -> Result<Self>;
 
     /// Fails if the console has an error or a violation of the content security policy, or if the page sent a request
@@ -83,13 +82,11 @@ pub(crate) trait Driven: Page + Sized {
     /// Returns new lines that the page has logged, each with its level.
     async fn console(&self) -> Vec<String>;
 
-    /// Describes the page and its console after a failure.
     async fn describe(&self) -> String {
         let text = self.text("body").await.unwrap_or_default();
         format!("--- the page says:\n{text}\n--- the console says:\n{}", self.console().await.join("\n"))
     }
 
-    /// Closes the browser and ends its driver.
     async fn close(self);
 }
 

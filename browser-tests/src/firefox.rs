@@ -247,7 +247,6 @@ impl Firefox {
         Ok(outcome["result"].take())
     }
 
-    /// Returns the parameters of all events with this name so far.
     async fn events(&self, name: &str) -> Vec<Value> {
         let mut session = self.session.lock().await;
         // Earlier events arrive before this response. After a crash, the command fails.
@@ -256,7 +255,6 @@ impl Firefox {
     }
 }
 
-/// Process of Firefox, and its temporary folder.
 struct Process {
     child: Child,
     folder: TempDir,
@@ -282,7 +280,6 @@ impl Process {
         Ok(Self { child, folder })
     }
 
-    /// Waits until Firefox listens, and returns its port.
     async fn port(&mut self) -> Result<u16> {
         let file = self.folder.path().join("profile/WebDriverBiDiServer.json");
         let start = Instant::now();
@@ -331,7 +328,6 @@ pub(crate) struct BidiSession {
 }
 
 impl BidiSession {
-    /// Begins a session with the browser that listens on this local port.
     pub(crate) async fn begin(port: u16) -> Result<Self> {
         let stream = TcpStream::connect(("127.0.0.1", port)).await?;
         let (socket, _) = client_async(format!("ws://127.0.0.1:{port}/session"), stream).await?;

@@ -15,7 +15,6 @@ pub use server::{Server, read_page_json};
 #[path = "../../engine/src/testing/skipped.rs"]
 mod skipping;
 
-/// Reports that the current test is skipped.
 pub fn skipped(why: &str) {
     skipping::skipped(false, why);
 }

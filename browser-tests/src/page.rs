@@ -12,7 +12,6 @@ pub struct Setup {
     pub webgpu: bool,
     /// True for a visible Chromium on the machine's GPU. `GRADMARK_TEST_GPU=1` runs these tests and skips all others.
     pub gpu: bool,
-    /// True if the user prefers dark pages.
     pub dark: bool,
     /// Width and height of the viewport in CSS pixels.
     pub size: (u32, u32),
@@ -40,7 +39,6 @@ impl Setup {
         burn: None,
         worker_script: None,
     };
-    /// Browser without WebGPU.
     pub const NO_GPU: Self = Self { webgpu: false, ..Self::USUAL };
     pub const GPU: Self = Self { gpu: true, ..Self::USUAL };
     /// Phone, with the narrowest width that WCAG requires (1.4.10): 1280 pixels at 400 % zoom.
@@ -65,7 +63,6 @@ pub trait Page {
     /// Reference to an element of the page.
     type Element;
 
-    /// Opens a path of the server, such as `/?steps=5`.
     async fn open(&self, path: &str);
 
     /// Returns the visible element with this role and accessible name, or with any name if `name` is empty.
@@ -77,7 +74,6 @@ pub trait Page {
     /// Returns the text of the first element that matches a CSS selector, including hidden parts.
     async fn text(&self, css: &str) -> Option<String>;
 
-    /// Returns an attribute of the first element that matches a CSS selector.
     async fn attribute(&self, css: &str, attribute: &str) -> Option<String>;
 
     /// Calls a JavaScript function in the page, which may be `async`, and returns its result.
@@ -89,7 +85,6 @@ pub trait Page {
     /// stores it.
     async fn set_appearance(&self, setup: Setup) -> Result<()>;
 
-    /// Takes a PNG screenshot of the whole page, not only of its visible part.
     async fn screenshot(&self) -> Result<Vec<u8>>;
 
     /// Sleeps without sending commands to the browser.
@@ -108,12 +103,10 @@ pub trait Page {
         self.attribute(css, attribute).await?.parse().ok()
     }
 
-    /// Calls a JavaScript function without an argument.
     async fn ask(&self, function: &str) -> Value {
         self.call(function, Value::Null).await
     }
 
-    /// Waits for an element with this role and accessible name, and returns it.
     async fn wait_for(&self, role: &str, name: &str) -> Self::Element {
         let start = Instant::now();
         loop {
@@ -125,7 +118,6 @@ pub trait Page {
         }
     }
 
-    /// Waits until the first element that matches `css` contains `part`, and returns its text.
     async fn wait_for_text(&self, css: &str, part: &str) -> String {
         self.wait_until_text(css, TIMEOUT, |text| text.contains(part)).await
     }
@@ -154,7 +146,6 @@ pub trait Page {
         self.click("button", "Benchmark").await;
     }
 
-    /// Opens a path and waits for an element.
     async fn open_to(&self, path: &str, role: &str, name: &str) {
         self.open(path).await;
         self.wait_for(role, name).await;
@@ -166,13 +157,11 @@ pub trait Page {
         self.wait_for_training().await;
     }
 
-    /// Uploads the result and waits for its permalink.
     async fn upload(&self) {
         self.click("button", "Upload").await;
         self.wait_for("link", "Permalink").await;
     }
 
-    /// Starts a run and watches it until its results appear.
     async fn train(&self, path: &str) -> Seen {
         self.start(path).await;
         self.watch_to_the_end().await
@@ -193,7 +182,6 @@ pub trait Page {
         seen
     }
 
-    /// Waits until a run shows this step or a later one.
     async fn wait_for_step(&self, step: f64) {
         let start = Instant::now();
         while self.number("[data-figure=step]", "data-value").await.is_none_or(|now| now < step) {
@@ -202,7 +190,6 @@ pub trait Page {
         }
     }
 
-    /// Waits until a run shows its first loss.
     async fn wait_for_training(&self) {
         let start = Instant::now();
         while self.number("[data-figure=loss]", "data-value").await.is_none() {
@@ -217,7 +204,6 @@ pub trait Page {
         self.wait_for_status(MAX_CANCEL_TIME, |text| text.starts_with("Cancelled")).await;
     }
 
-    /// Returns the record that the page shows.
     async fn record(&self) -> Value {
         let json = self.text("details.json pre").await.expect("the page shows a record");
         serde_json::from_str(&json).expect("a record is JSON")

@@ -109,10 +109,8 @@ impl Drop for Server {
     }
 }
 
-/// Page file with the state of the worker with Burn.
 const BURN_STATE: &str = "burn.json";
 
-/// Reads a JSON file of the built page.
 pub fn read_page_json(name: &str) -> Result<Value> {
     let file = built_page()?.join(name);
     let text = fs::read_to_string(&file).with_context(|| format!("{} cannot be read", file.display()))?;

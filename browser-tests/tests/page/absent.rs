@@ -13,12 +13,10 @@ const CIFAR10: &[&str] = &["cifar10-train.bin", "cifar10-test.bin"];
 const LONG_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&seconds=600";
 const LINK_TO_BURN: &str = "/?workload=keras-mnist-mlp&batch=8&steps=3&backend=burn-flex";
 
-/// Waits for a backend's radio button or checkbox.
-async fn backend_input(page: &Browser, backend: &str) -> Element {
-    page.find(Locator::Css(&format!("input[value={backend}]"))).await
+pub(crate) async fn input(page: &Browser, value: &str) -> Element {
+    page.find(Locator::Css(&format!("input[value={value}]"))).await
 }
 
-/// Returns the label of a radio button or checkbox.
 async fn label_of(page: &Browser, choice: &Element) -> String {
     let script = "return arguments[0].closest('label').textContent";
     let text = page.client().execute(script, vec![serde_json::to_value(choice).unwrap()]).await.unwrap();
@@ -52,7 +50,7 @@ fn burn_is_offered_once_built_but_not_during_a_run() {
         assert!(page.is_enabled("Benchmark").await, "our kernels do not need Burn");
         page.click_css("details.options > summary").await;
         for backend in ["burn-wgpu", "burn-flex"] {
-            let choice = backend_input(page, backend).await;
+            let choice = input(page, backend).await;
             assert!(!choice.is_enabled().await.unwrap());
             let label = label_of(page, &choice).await;
             assert!(label.contains("It is being built: compiling Burn for the page."), "{label}");
@@ -73,7 +71,7 @@ fn burn_is_offered_once_built_but_not_during_a_run() {
         page.wait_for_text(".controls", "Burn is ready.").await;
         page.click_css("details.options > summary").await;
         page.wait_for_text(".engines", "3.4 MB to fetch").await;
-        let choice = backend_input(page, "burn-flex").await;
+        let choice = input(page, "burn-flex").await;
         assert!(choice.is_enabled().await.unwrap());
         choice.click().await.unwrap();
         page.wait_for_text("#benchmark-note", "3.4 MB (Burn)").await;
@@ -94,20 +92,20 @@ fn a_page_without_burn_gives_the_reason_everywhere() {
         let note = page.wait_for_text("#benchmark-note", reason).await;
         assert!(note.starts_with("Burn on the processor"), "{note}");
         page.click_css("details.options > summary").await;
-        let choice = backend_input(page, "burn-wgpu").await;
+        let choice = input(page, "burn-wgpu").await;
         assert!(!choice.is_enabled().await.unwrap());
         let label = label_of(page, &choice).await;
         assert!(label.contains(reason), "{label}");
         // The other backend is still available.
-        backend_input(page, "wgsl").await.click().await.unwrap();
+        input(page, "wgsl").await.click().await.unwrap();
         assert!(page.is_enabled("Benchmark").await);
 
         page.click("link", "Compare backends").await;
         page.wait_for("heading", "Compare frameworks").await;
         page.wait_for_text(".networks", "It is not on this server: the page was built without Burn").await;
-        let choice = backend_input(page, "burn-wgpu").await;
+        let choice = input(page, "burn-wgpu").await;
         assert!(!choice.is_enabled().await.unwrap() && !choice.is_selected().await.unwrap());
-        let ours = backend_input(page, "wgsl").await;
+        let ours = input(page, "wgsl").await;
         assert!(ours.is_enabled().await.unwrap() && ours.is_selected().await.unwrap());
     });
 }
@@ -124,7 +122,7 @@ fn without_cifar10_only_its_networks_are_disabled() {
         page.open("/?workload=keras-mnist-mlp,theano-cifar10&batch=32&steps=3").await;
         page.wait_for_text("#benchmark-note", "needs CIFAR-10, which is not on this server").await;
         page.click_css("details.options > summary").await;
-        let chosen = page.find(Locator::Css("input[type=checkbox][value=theano-cifar10]")).await;
+        let chosen = input(page, "theano-cifar10").await;
         chosen.click().await.unwrap();
         assert!(!chosen.is_enabled().await.unwrap(), "a missing network can be deselected, but not selected again");
         assert!(page.is_enabled("Benchmark").await);

@@ -6,6 +6,8 @@ use browser_tests::{
 use fantoccini::Locator;
 use serde_json::Value;
 
+use crate::absent::input;
+
 /// Runs `body` if the page has Burn.
 ///
 /// `cargo xtask test --no-burn-page` builds the page without Burn, and sets `GRADMARK_NO_BURN_PAGE` to skip these
@@ -82,23 +84,6 @@ async fn compare(page: &Browser, path: &str) {
     page.ask(record_statuses).await;
     page.wait_for_text("#compare-note", "train in turn").await;
     page.click("button", "Compare").await;
-}
-
-#[test]
-#[ignore = "needs Burn in the page"]
-fn a_cancelled_comparison_keeps_its_finished_backends() {
-    drive_with_burn(Setup::USUAL, async |page, _| {
-        compare(page, "/compare?workload=keras-mnist-mlp&batch=8&steps=6&compare=wgsl,burn-wgpu,burn-flex").await;
-        page.wait_for_status(RUN_TIMEOUT, |text| text.starts_with("WGSL (Gradmark) (1 of 3)")).await;
-        // Cancel before the evaluation, which would take minutes on an emulated GPU.
-        let has_begun = |text: &str| text.starts_with("Burn on WebGPU (2 of 3): Network 1 of 1");
-        page.wait_for_status(RUN_TIMEOUT, has_begun).await;
-        page.click("button", "Cancel").await;
-        page.wait_for_status(TIMEOUT, |text| text == "The comparison is below.").await;
-        let row = page.text("tr[data-backend=wgsl]").await.unwrap();
-        assert!(row.contains('%'), "{row}");
-        assert!(page.text("tr[data-backend=burn-flex]").await.is_none());
-    });
 }
 
 /// Returns each status shown since [`compare`], up to its first colon, without consecutive duplicates.
@@ -202,7 +187,7 @@ async fn check_exports(page: &Browser) {
 
 #[test]
 #[ignore = "needs Burn in the page"]
-fn an_impossible_comparison_gives_each_backends_reason() {
+fn cancelled_and_impossible_comparisons_show_what_finished_and_why() {
     drive_with_burn(Setup::USUAL, async |page, _| {
         // SwiftShader has no f16, and the Burn backends do not support it.
         let compared = "compare=wgsl,burn-wgpu,burn-flex&seeds=3";
@@ -227,6 +212,19 @@ fn an_impossible_comparison_gives_each_backends_reason() {
         }
         let reason = page.ask("() => window.gradmark.comparison.unavailable[0].reason").await;
         assert!(reason.as_str().unwrap().starts_with("The benchmark failed: "), "scripts need English: {reason}");
+
+        // A cancelled comparison keeps its finished backends.
+        page.choose("Sprache", "English").await;
+        compare(page, "/compare?workload=keras-mnist-mlp&batch=8&steps=6&compare=wgsl,burn-wgpu,burn-flex").await;
+        page.wait_for_status(RUN_TIMEOUT, |text| text.starts_with("WGSL (Gradmark) (1 of 3)")).await;
+        // Cancel before the evaluation, which would take minutes on an emulated GPU.
+        let has_begun = |text: &str| text.starts_with("Burn on WebGPU (2 of 3): Network 1 of 1");
+        page.wait_for_status(RUN_TIMEOUT, has_begun).await;
+        page.click("button", "Cancel").await;
+        page.wait_for_status(TIMEOUT, |text| text == "The comparison is below.").await;
+        let row = page.text("tr[data-backend=wgsl]").await.unwrap();
+        assert!(row.contains('%'), "{row}");
+        assert!(page.text("tr[data-backend=burn-flex]").await.is_none());
     });
 }
 
@@ -290,7 +288,7 @@ fn frameworks_train_without_webgpu_when_fetched() {
 
 #[test]
 #[ignore = "needs other frameworks in the page"]
-fn frameworks_are_compared_with_wgsl_by_default() {
+fn frameworks_are_compared_with_wgsl_by_default_and_shared() {
     drive_with_frameworks(Setup { burn: Some(NO_BURN), ..Setup::USUAL }, async |page| {
         page.open("/compare?workload=keras-mnist-mlp&batch=8&steps=6").await;
         page.wait_for_text("#compare-note", "3 backends train in turn").await;
@@ -315,20 +313,11 @@ fn frameworks_are_compared_with_wgsl_by_default() {
         let records = finished["comparison"]["records"].as_array().unwrap();
         assert_trained(&records[1], "tfjs-webgpu", "TensorFlow.js");
         assert_trained(&records[2], "jax-js-webgpu", "jax-js");
-    });
-}
 
-#[test]
-#[ignore = "needs other frameworks in the page"]
-fn a_shared_comparison_has_a_page_but_no_results() {
-    drive_with_frameworks(Setup { burn: Some(NO_BURN), ..Setup::USUAL }, async |page| {
-        page.open("/compare?workload=keras-mnist-mlp&batch=8&steps=4&compare=wgsl,tfjs-wasm").await;
-        page.wait_for_text("#compare-note", "2 backends train in turn").await;
-        page.click("button", "Compare").await;
-        page.wait_for_status(RUN_TIMEOUT, |text| text == "The comparison is below.").await;
+        // A shared comparison has a page, but no results.
         let cells = "() => [...document.querySelectorAll('table.compared tbody tr')].map((row) => row.innerText)";
         let seen = page.ask(cells).await;
-        assert_eq!(seen.as_array().unwrap().len(), 2, "{seen}");
+        assert_eq!(seen.as_array().unwrap().len(), 3, "{seen}");
         page.click("button", "Upload").await;
         page.click("link", "Permalink").await;
         page.wait_for("heading", "Comparison of backends").await;
@@ -377,10 +366,9 @@ fn without_framework_bundles_only_wgsl_can_be_selected() {
         page.click_css("details.options > summary").await;
         page.wait_for_text(".engines", "the page was built without it").await;
         for backend in ["tfjs-webgpu", "jax-js-wasm"] {
-            let choice = page.find(Locator::Css(&format!("input[value={backend}]"))).await;
+            let choice = input(page, backend).await;
             assert!(!choice.is_enabled().await.unwrap(), "{backend}");
         }
-        let choice = page.find(Locator::Css("input[value=wgsl]")).await;
-        assert!(choice.is_enabled().await.unwrap());
+        assert!(input(page, "wgsl").await.is_enabled().await.unwrap());
     });
 }

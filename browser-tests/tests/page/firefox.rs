@@ -7,11 +7,17 @@ use browser_tests::{Page, RUN_TIMEOUT, Setup, drive, drive_firefox, read_page_js
 use serde_json::{Value, json};
 use shaders::{Access, Form, KERNELS, Kernel, Matrices, SMALL_WORKGROUP, Stored};
 
+use crate::accessible::{AxeCheck, unfold};
+
 #[test]
 #[ignore = "needs Firefox"]
-fn a_run_is_trained_uploaded_and_found() {
+fn an_accessible_run_is_trained_uploaded_and_found() {
     drive_firefox(Setup::USUAL, async |page| {
-        page.start("/?workload=keras-mnist-mlp&batch=128&seconds=6").await;
+        let mut axe = AxeCheck::new();
+        page.open_to("/?workload=keras-mnist-mlp&batch=128&seconds=6", "table", "Published hardware").await;
+        unfold(page).await;
+        axe.check(page, "start").await;
+        page.click("button", "Benchmark").await;
         page.wait_for("progressbar", "Progress of the benchmark").await;
         let seen = page.watch_to_the_end().await;
         assert!(seen.losses.last() < seen.losses.first(), "the loss does not fall: {seen:?}");
@@ -28,12 +34,15 @@ fn a_run_is_trained_uploaded_and_found() {
         let share = workload["summary"]["share_of_peak"].as_f64().unwrap_or_else(|| panic!("no peak: {json}"));
         assert!(share > 0.0 && share < 1.0, "{share} of the device's peak");
 
+        unfold(page).await;
+        axe.check(page, "finished").await;
         page.upload().await;
         // The page may have uploaded weights before, at the leaderboard's request.
         assert_eq!(page.sent_bodies("PUT").await.last(), Some(&json), "the uploaded record differs from the one shown");
         page.open("/leaderboard?leaderboard=runs").await;
         let row = format!("table[aria-label=Leaderboard] tr[data-run='{}']", record["run_id"].as_str().unwrap());
         page.wait_for_text(&row, "yours").await;
+        axe.finish();
     });
 }
 
@@ -99,7 +108,6 @@ const COMPILE: &str = r#"async (kernels) => Promise.all(kernels.map(async (kerne
 /// Kernels that a browser compiles at once.
 const COMPILED_AT_ONCE: usize = 16;
 
-/// Describes a kernel for [`COMPILE`].
 fn describe(kernel: &Kernel, form: Form) -> Value {
     let storage = kernel.storage.iter().map(|access| match access {
         Access::Read => "read-only-storage",

@@ -1,10 +1,10 @@
-//! The page in German: no English remains, and the choice of language is stored.
+//! The choice of language, and the English that must not remain in German. `accessible.rs` looks for it in each state.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use browser_tests::{Browser, Page, RUN_TIMEOUT, Setup, TIMEOUT, drive};
+use browser_tests::{Browser, Page, Setup, TIMEOUT, drive};
 use fantoccini::Locator;
 use serde_json::Value;
 
@@ -28,7 +28,6 @@ const TEXTS: &str = "() => {
     return found.map((text) => text.trim()).filter((text) => text !== '');
 }";
 
-/// Reads the texts of a language, by message name.
 fn read_texts(language: &str) -> BTreeMap<String, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../app/locales").join(language);
     let mut texts = BTreeMap::new();
@@ -53,13 +52,13 @@ fn read_texts(language: &str) -> BTreeMap<String, String> {
 }
 
 /// English texts that do not occur in German: whole texts, and fragments of texts with arguments.
-struct English {
+pub(crate) struct English {
     whole: Vec<String>,
     parts: Vec<String>,
 }
 
 impl English {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (english, german) = (read_texts("en"), read_texts("de"));
         let occurs_in_german = |text: &str| german.values().any(|translation| translation.contains(text));
         let (mut whole, mut parts) = (Vec::new(), Vec::new());
@@ -77,7 +76,7 @@ impl English {
     }
 
     /// Fails if the page contains English, declares another language than German, or scrolls sideways.
-    async fn assert_none_in(&self, page: &Browser, place: &str) {
+    pub(crate) async fn assert_none_in(&self, page: &Browser, place: &str) {
         let texts = page.ask(TEXTS).await;
         let texts: Vec<&str> = texts.as_array().unwrap().iter().filter_map(Value::as_str).collect();
         assert!(texts.len() > 10, "{place}: {texts:?}");
@@ -89,73 +88,6 @@ impl English {
         assert_eq!(page.attribute("html", "lang").await.as_deref(), Some("de"), "{place}");
         page.assert_never_scrolls_sideways().await;
     }
-}
-
-#[test]
-fn a_run_in_german_shows_no_english() {
-    drive(Setup::USUAL, async |page| {
-        let english = English::new();
-        page.open_to("/?language=de&workload=keras-mnist-mlp&batch=32&seconds=6", "button", "Benchmark starten").await;
-        page.wait_for("table", "Veröffentlichte Hardware").await;
-        english.assert_none_in(page, "the start page").await;
-        page.click("button", "Benchmark starten").await;
-        page.wait_for_status(TIMEOUT, |text| text == "Netz 1 von 1: Training").await;
-        english.assert_none_in(page, "a run").await;
-        page.wait_until_text("#result-title", RUN_TIMEOUT, |text| !text.is_empty()).await;
-        english.assert_none_in(page, "a finished run").await;
-        let accuracy = page.text("[data-metric=accuracy] td").await.unwrap();
-        assert!(accuracy.contains(',') && !accuracy.contains('.'), "no decimal comma: {accuracy}");
-        page.click("button", "Hochladen").await;
-        page.wait_for("link", "Dauerlink").await;
-        english.assert_none_in(page, "an upload").await;
-        page.click("link", "Dauerlink").await;
-        page.wait_for("table", "Ergebnisse").await;
-        page.wait_for("heading", "Vergleich mit anderen").await;
-        english.assert_none_in(page, "a result").await;
-        page.click("link", "Alle Läufe dieses Geräts").await;
-        page.wait_for("table", "Neueste Ergebnisse").await;
-        english.assert_none_in(page, "a device").await;
-        page.open_to("/leaderboard?leaderboard=runs", "table", "Bestenliste").await;
-        english.assert_none_in(page, "single runs").await;
-    });
-}
-
-#[test]
-#[ignore = "all browser tests take ten minutes"]
-fn other_pages_in_german_show_no_english() {
-    drive(Setup::NO_GPU, async |page| {
-        let english = English::new();
-        page.open_to("/?language=de&sede=1", "heading", "WebGPU fehlt").await;
-        page.wait_for("table", "Veröffentlichte Hardware").await;
-        english.assert_none_in(page, "the start page without WebGPU").await;
-        // Paths and headings. The language is stored by now.
-        let pages = [
-            ("/compare", "Frameworks vergleichen"),
-            ("/compare?seeds=many", "Frameworks vergleichen"),
-            ("/leaderboard", "Bestenliste"),
-            ("/leaderboard?leaderboard-class=processor", "Bestenliste"),
-            ("/devices", "Welches Gerät trainiert ein Netz am schnellsten?"),
-            ("/file", "Ergebnisdatei anzeigen"),
-            ("/moderation", "Moderationsprotokoll"),
-            ("/side-by-side?runs=a,b", "Das lässt sich nicht anzeigen"),
-            ("/runs/unheard-of", "Das lässt sich nicht anzeigen"),
-            ("/runs/unheard-of/delete", "Dieser Link ist nicht vollständig"),
-            ("/runs/another/delete#secret", "Dieses Ergebnis löschen"),
-            ("/devices/unheard-of", "Dieses Gerät lässt sich nicht anzeigen"),
-            ("/unheard-of", "Hier ist nichts"),
-            ("/docs", "Dokumente"),
-            ("/docs/privacy", "Privacy"),
-            ("/docs/unheard-of", "Dieses Dokument gibt es nicht"),
-            ("/comparisons/unheard-of", "Das lässt sich nicht anzeigen"),
-            ("/comparisons/unheard-of/delete#secret", "Diesen Vergleich löschen"),
-        ];
-        page.tolerate(&["status of 404", "status of 400"]);
-        for (address, heading) in pages {
-            page.open(address).await;
-            page.wait_for("heading", heading).await;
-            english.assert_none_in(page, address).await;
-        }
-    });
 }
 
 #[test]
@@ -195,7 +127,7 @@ fn a_language_change_is_stored_and_keeps_the_run() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn the_language_follows_the_browser_until_chosen() {
+fn language_and_theme_follow_the_browser_until_chosen() {
     drive(Setup::NO_GPU, async |page| {
         page.open_to("/?batch=32", "table", "Published hardware").await;
         let summary = page.find(Locator::Css("details.options > summary")).await;
@@ -216,5 +148,18 @@ fn the_language_follows_the_browser_until_chosen() {
         page.wait_for("heading", "Wie schnell lernt diese GPU?").await;
         let query = page.ask("() => location.search").await;
         assert_eq!(query, "?language=de", "the URL follows the choice");
+
+        // The theme is stored and overrides the system's.
+        page.open_to("/?language=en", "heading", "How fast does your GPU learn?").await;
+        let background = "() => getComputedStyle(document.body).backgroundColor";
+        let light = page.ask(background).await;
+        page.choose("Colors", "Dark").await;
+        let dark = page.ask(background).await;
+        assert_ne!(dark, light);
+        page.open_to("/compare", "heading", "Compare frameworks").await;
+        assert_eq!(page.ask(background).await, dark, "the theme is not stored");
+        page.set_appearance(Setup { dark: true, ..Setup::NO_GPU }).await.unwrap();
+        page.choose("Colors", "Light").await;
+        assert_eq!(page.ask(background).await, light, "the system overrides the theme");
     });
 }

@@ -2,10 +2,7 @@
 
 use browser_tests::{Browser, Page, Setup, drive};
 use fantoccini::Locator;
-use serde_json::Value;
-
-/// Default options of the remaining run filters.
-const DEFAULT_RUN_FILTERS: [&str; 8] = ["Default", "All", "All", "All", "All", "All", "All", "All"];
+use serde_json::{Value, json};
 
 /// Clicks a filter's radio button or checkbox. It is transparent, so it cannot be found by role.
 async fn choose(page: &Browser, title: &str) {
@@ -14,24 +11,27 @@ async fn choose(page: &Browser, title: &str) {
 }
 
 /// Returns the labels of the selected filters, in page order.
-async fn selected_filters(page: &Browser) -> Value {
+pub(crate) async fn selected_filters(page: &Browser) -> Value {
     let titles =
         "() => [...document.querySelectorAll('#leaderboard input[type=radio]:checked + span, #leaderboard option:checked')]
         .map((choice) => choice.textContent)";
     page.ask(titles).await
 }
 
-/// Returns the query string of the page's URL.
 async fn query(page: &Browser) -> String {
     let url = page.client().current_url().await.unwrap();
     url.query().unwrap_or_default().to_owned()
 }
 
 #[test]
-fn filters_are_kept_in_the_url() {
+fn filters_and_columns_are_kept_in_the_url_and_unknown_values_ignored() {
     drive(Setup::NO_GPU, async |page| {
-        page.open("/leaderboard?leaderboard-class=processor").await;
+        let wrong = "leaderboard=unheard-of&leaderboard-suite=unheard-of&leaderboard-client=toaster";
+        page.open(&format!("/leaderboard?{wrong}&leaderboard-class=processor")).await;
         page.wait_for_text("#leaderboard .callout", "No device has a place").await;
+        assert_eq!(selected_filters(page).await, json!(["Score", "Processors", "All", "f32", "Quick"]));
+        assert_eq!(query(page).await, "leaderboard-class=processor");
+
         page.click_css("#leaderboard summary").await;
         choose(page, "Browser").await;
         choose(page, "f16").await;
@@ -40,55 +40,53 @@ fn filters_are_kept_in_the_url() {
         let network = page.find(Locator::Css("#leaderboard select")).await;
         network.select_by_label("MNIST, LeNet (Caffe)").await.unwrap();
         page.wait_for_text("#leaderboard .note", "Fastest first.").await;
-        page.choose("Backend", "burn-wgpu").await;
-        let sent = query(page).await;
-        assert_eq!(
-            sent,
-            "leaderboard=runs&leaderboard-class=processor&leaderboard-client=browser&leaderboard-precision=f16\
-             &leaderboard-network=caffe-mnist&leaderboard-backend=burn-wgpu"
-        );
-        choose(page, "MNIST, LeNet (Caffe)").await;
-        page.wait_for_text("#leaderboard .callout", "No device has a place").await;
-        let places = ["MNIST, LeNet (Caffe)", "Processors", "Browser", "f16", "Quick"];
-        assert_eq!(selected_filters(page).await, serde_json::json!(places));
-        assert!(query(page).await.starts_with("leaderboard=caffe-mnist&"));
-
-        page.open_to("/", "heading", "Leaderboard").await;
-        page.open(&format!("/leaderboard?{sent}")).await;
-        page.wait_for_text("#leaderboard .note", "Fastest first.").await;
-        let seen = selected_filters(page).await;
-        let expected = ["Runs", "MNIST, LeNet (Caffe)", "burn-wgpu"].into_iter().chain(DEFAULT_RUN_FILTERS);
-        assert_eq!(seen, serde_json::json!(expected.collect::<Vec<_>>()));
-    });
-}
-
-#[test]
-#[ignore = "all browser tests take ten minutes"]
-fn filters_and_columns_of_runs_are_kept_in_the_url() {
-    drive(Setup::NO_GPU, async |page| {
-        page.open("/leaderboard?leaderboard=runs").await;
-        page.wait_for_text("#leaderboard .note", "Newest first.").await;
         let summary = page.find(Locator::Css("#leaderboard summary")).await;
         summary.send_keys("\u{e007}").await.unwrap();
-        for (label, choice) in [("Browser", "Firefox"), ("System", "macOS"), ("Order", "Oldest first")] {
+        for (label, choice) in
+            [("Backend", "burn-wgpu"), ("Browser", "Firefox"), ("System", "macOS"), ("Order", "Oldest first")]
+        {
             page.choose(label, choice).await;
         }
         page.wait_for_text("#leaderboard .note", "Oldest first.").await;
         page.wait_for_text("table[aria-label=Leaderboard]", "No results yet").await;
+        page.find(Locator::XPath("//summary[.='Columns']")).await.click().await.unwrap();
+        for column in ["Time to accuracy", "Time per epoch", "Batch size"] {
+            choose(page, column).await;
+        }
         let sent = query(page).await;
-        assert_eq!(
-            sent,
-            "leaderboard=runs&leaderboard-run-sort=oldest&leaderboard-run-browser=Firefox\
-             &leaderboard-run-system=macOS"
-        );
+        for part in [
+            "leaderboard=runs",
+            "leaderboard-class=processor",
+            "leaderboard-client=browser",
+            "leaderboard-precision=f16",
+            "leaderboard-network=caffe-mnist",
+            "leaderboard-backend=burn-wgpu",
+            "leaderboard-run-sort=oldest",
+            "leaderboard-run-browser=Firefox",
+            "leaderboard-run-system=macOS",
+            "leaderboard-columns=samples_per_second%2Caccuracy%2Cseconds_per_epoch%2Cbatch_size%2Cprogram",
+        ] {
+            assert!(sent.contains(part), "{part} is not in {sent}");
+        }
+        choose(page, "MNIST, LeNet (Caffe)").await;
+        page.wait_for_text("#leaderboard .callout", "No device has a place").await;
+        let places = ["MNIST, LeNet (Caffe)", "Processors", "Browser", "f16", "Quick"];
+        assert_eq!(selected_filters(page).await, json!(places));
+        assert!(query(page).await.starts_with("leaderboard=caffe-mnist&"));
+
         page.open_to("/", "heading", "Leaderboard").await;
         let more = "&leaderboard-run-since=2026-11-01&leaderboard-run-device=reported-unheard-of";
         page.open(&format!("/leaderboard?{sent}{more}")).await;
         page.wait_for_text("#leaderboard", "Oldest first.").await;
         let seen = selected_filters(page).await;
-        for choice in ["Oldest first", "Firefox", "macOS"] {
+        for choice in ["Runs", "MNIST, LeNet (Caffe)", "burn-wgpu", "Oldest first", "Firefox", "macOS"] {
             assert!(seen.as_array().unwrap().contains(&choice.into()), "{seen}");
         }
+        let heads = "() => [...document.querySelectorAll('table[aria-label=Leaderboard] thead th')]
+            .map((head) => head.textContent)";
+        let heads = page.ask(heads).await;
+        let has = |column: &str| heads.as_array().unwrap().contains(&column.into());
+        assert!(has("Time per epoch") && has("Batch size") && !has("Time to accuracy"), "{heads}");
         let day = "() => document.querySelector('#leaderboard input[type=date]').value";
         assert_eq!(page.ask(day).await, "2026-11-01");
         page.wait_for("link", "reported-unheard-of").await;
@@ -96,38 +94,10 @@ fn filters_and_columns_of_runs_are_kept_in_the_url() {
         page.wait_for_text("#leaderboard .note", "Oldest first.").await;
         assert!(!query(page).await.contains("leaderboard-run-device"));
 
-        page.open("/leaderboard?leaderboard=runs").await;
-        let heads = "() => [...document.querySelectorAll('table[aria-label=Leaderboard] thead th')]
-            .map((head) => head.textContent)";
-        page.wait_for_text("table[aria-label=Leaderboard]", "Time to accuracy").await;
-        page.find(Locator::XPath("//summary[.='Columns']")).await.click().await.unwrap();
-        for column in ["Time to accuracy", "Time per epoch", "Batch size"] {
-            choose(page, column).await;
-        }
-        let shown = page.ask(heads).await;
-        let expected = serde_json::json!([
-            "Device",
-            "Network",
-            "Training throughput samples/s",
-            "Test accuracy",
-            "Time per epoch",
-            "Batch size",
-            "Program",
-            "Verification",
-            "Day"
-        ]);
-        assert_eq!(shown, expected);
-        let sent = query(page).await;
-        assert!(
-            sent.contains(
-                "leaderboard-columns=samples_per_second%2Caccuracy%2Cseconds_per_epoch%2Cbatch_size%2Cprogram"
-            ),
-            "{sent}"
-        );
-        page.open_to("/", "heading", "Leaderboard").await;
-        page.open(&format!("/leaderboard?{sent}")).await;
-        page.wait_for_text("table[aria-label=Leaderboard] thead", "Time per epoch").await;
-        assert_eq!(page.ask(heads).await, expected);
+        page.tolerate(&["api/v1/devices/reported-unheard-of"]);
+        page.open_to("/devices/reported-unheard-of", "heading", "This device cannot be shown").await;
+        page.click("link", "All devices").await;
+        page.wait_for("heading", "Which device trains a network fastest?").await;
     });
 }
 
@@ -234,36 +204,5 @@ fn results_are_shown_in_a_chart_and_side_by_side() {
         page.wait_for("table", "Results").await;
         page.set_appearance(Setup::USUAL).await.unwrap();
         assert_compared(page, &ids).await;
-    });
-}
-
-#[test]
-fn an_empty_leaderboard_shows_published_hardware_and_no_filters() {
-    drive(Setup { size: Setup::PHONE.size, ..Setup::NO_GPU }, async |page| {
-        page.open_to("/leaderboard", "table", "Published hardware").await;
-        page.wait_for("link", "Run the benchmark and upload your result").await;
-        assert_eq!(selected_filters(page).await, serde_json::json!(["Score"]));
-        assert!(page.by_role("button", "Filters: Quick, GPUs, f32").await.is_none());
-        page.assert_never_scrolls_sideways().await;
-        page.open_to("/devices?network=airbench94", "table", "Published hardware").await;
-        assert!(page.text("table").await.unwrap().contains("A100"));
-        page.assert_never_scrolls_sideways().await;
-    });
-}
-
-#[test]
-#[ignore = "all browser tests take ten minutes"]
-fn unknown_parameters_are_ignored_and_unknown_devices_reported() {
-    drive(Setup::NO_GPU, async |page| {
-        let wrong = "leaderboard=unheard-of&leaderboard-suite=unheard-of&leaderboard-client=toaster";
-        page.open(&format!("/leaderboard?{wrong}&leaderboard-class=processor")).await;
-        page.wait_for_text("#leaderboard .callout", "No device has a place").await;
-        assert_eq!(selected_filters(page).await, serde_json::json!(["Score", "Processors", "All", "f32", "Quick"]));
-        assert_eq!(query(page).await, "leaderboard-class=processor");
-
-        page.tolerate(&["api/v1/devices/reported-unheard-of"]);
-        page.open_to("/devices/reported-unheard-of", "heading", "This device cannot be shown").await;
-        page.click("link", "All devices").await;
-        page.wait_for("heading", "Which device trains a network fastest?").await;
     });
 }

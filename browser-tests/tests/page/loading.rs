@@ -26,12 +26,6 @@ async fn follow_links<P: Page>(page: &P) {
 }
 
 #[test]
-#[ignore = "all browser tests take ten minutes"]
-fn documents_are_reached_by_links() {
-    drive(Setup::NO_GPU, async |page| follow_links(page).await);
-}
-
-#[test]
 #[ignore = "needs Firefox"]
 fn firefox_without_webgpu_shows_advice_and_documents() {
     drive_firefox(Setup::NO_GPU, async |page| {
@@ -43,7 +37,7 @@ fn firefox_without_webgpu_shows_advice_and_documents() {
 }
 
 #[test]
-fn every_document_opens_and_fits_a_narrow_screen() {
+fn every_document_opens_fits_a_narrow_screen_and_is_reached_by_links() {
     drive(Setup { size: (320, 640), ..Setup::NO_GPU }, async |page| {
         page.open_to("/docs", "heading", "Documents").await;
         let paths = "() => [...document.querySelectorAll('main li a')].map((link) => link.getAttribute('href'))";
@@ -60,6 +54,8 @@ fn every_document_opens_and_fits_a_narrow_screen() {
         page.wait_for_text(".document", "samples").await;
         assert_eq!(page.ask(alignment).await, "right");
         page.open_to("/docs/unheard-of", "heading", "No such document").await;
+        page.set_appearance(Setup::NO_GPU).await.unwrap();
+        follow_links(page).await;
     });
 }
 
@@ -88,7 +84,7 @@ async fn cache_page(page: &Browser, path: &str) {
 }
 
 #[test]
-fn once_loaded_the_page_opens_and_trains_without_a_server() {
+fn once_loaded_current_pages_open_and_train_without_a_server() {
     drive_with_server(Setup::USUAL, async |page, server| {
         cache_page(page, RUN).await;
         // The first run downloads the data.
@@ -105,23 +101,6 @@ fn once_loaded_the_page_opens_and_trains_without_a_server() {
         assert_ne!(page.ask(corrupt).await, 0, "the cached file is empty");
         // This run fetches the corrupt data again, and the next one uses the repaired cache.
         page.train(RUN).await;
-        server.stop().unwrap();
-        page.tolerate(NO_SERVER_MESSAGES);
-
-        page.train(RUN).await;
-        let warnings = page.text(".particulars .caveats").await.unwrap();
-        assert!(warnings.contains("gave no seed"), "{warnings}");
-        page.click("button", "Upload").await;
-        let refusal = "Not uploaded: the server cannot be reached. It is kept under “Your runs”";
-        page.wait_for_text(".upload .refusal", refusal).await;
-    });
-}
-
-#[test]
-#[ignore = "all browser tests take ten minutes"]
-fn only_current_pages_and_documents_are_cached() {
-    drive_with_server(Setup::USUAL, async |page, server| {
-        cache_page(page, "/").await;
         let stale = "async () => {
             const cache = await caches.open('gradmark-1');
             await cache.put('/page-0123456789abcdef.js', new Response('old'));
@@ -144,6 +123,13 @@ fn only_current_pages_and_documents_are_cached() {
         server.stop().unwrap();
         page.tolerate(NO_SERVER_MESSAGES);
         page.open_to("/docs/hosting", "heading", "Host your own leaderboard").await;
+
+        page.train(RUN).await;
+        let warnings = page.text(".particulars .caveats").await.unwrap();
+        assert!(warnings.contains("gave no seed"), "{warnings}");
+        page.click("button", "Upload").await;
+        let refusal = "Not uploaded: the server cannot be reached. It is kept under “Your runs”";
+        page.wait_for_text(".upload .refusal", refusal).await;
     });
 }
 

@@ -84,8 +84,10 @@ fn a_lost_device_is_reported_and_another_run_succeeds() {
     });
 }
 
-/// Worker scripts that simulate device faults, with substrings of the expected messages.
-const FAULTS: [(&str, [&str; 2]); 4] = [
+/// Worker scripts that simulate faults, with substrings of the expected messages. An empty one is a missing worker.
+const FAULTS: [(&str, [&str; 2]); 5] = [
+    // A worker that cannot be fetched.
+    ("", ["worker stopped working", "worker.js"]),
     // Out of memory, which is hard to provoke on a real device.
     (
         "const popErrorScope = GPUDevice.prototype.popErrorScope;
@@ -127,8 +129,12 @@ const FAULTS: [(&str, [&str; 2]); 4] = [
 #[ignore = "all browser tests take ten minutes"]
 fn device_faults_are_reported_to_scripts_and_visitors() {
     for (fault, parts) in FAULTS {
-        drive(Setup { worker_script: Some(fault), ..Setup::USUAL }, async |page| {
-            page.tolerate(&["simulated crash"]);
+        let setup = match fault {
+            "" => Setup { missing: &["worker.js"], ..Setup::USUAL },
+            _ => Setup { worker_script: Some(fault), ..Setup::USUAL },
+        };
+        drive(setup, async |page| {
+            page.tolerate(&["simulated crash", "worker.js"]);
             page.start(LONG_RUN).await;
             let ended = page.ask("async () => await window.gradmark.finished").await;
             assert_eq!(ended["state"], "failed", "{ended}");

@@ -8,6 +8,8 @@ use fantoccini::actions::{InputSource, KeyAction, KeyActions, MOUSE_BUTTON_LEFT,
 use fantoccini::key::Key;
 use serde_json::Value;
 
+use crate::leaderboard::selected_filters;
+
 /// URL of a run in which SwiftShader takes about a second for three steps.
 const SMALL_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=40";
 const LONG_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&seconds=600";
@@ -59,7 +61,6 @@ fn a_run_is_trained_uploaded_found_and_deleted() {
     });
 }
 
-/// Draws a 7, and fails if the trained network does not recognize it.
 async fn assert_recognizes_drawn_digit(page: &Browser) {
     page.ask("() => document.querySelector('.draw-board').scrollIntoView({ block: 'center' })").await;
     let element = page.find(Locator::Css(".draw-board")).await;
@@ -147,20 +148,12 @@ fn only_the_selected_network_is_trained() {
 }
 
 #[test]
-fn without_webgpu_the_page_shows_advice_and_the_leaderboard() {
-    drive(Setup::NO_GPU, async |page| {
-        page.open_to("/", "heading", "WebGPU is missing").await;
-        assert!(!page.is_enabled("Benchmark").await);
-        let advice = page.text(".advice").await.unwrap();
-        assert!(advice.contains("chrome://flags"), "{advice}");
-        page.wait_for("button", "Demonstrate on the processor").await;
-        page.wait_for("table", "Published hardware").await;
-    });
-}
-
-#[test]
-fn a_run_can_be_cancelled_and_started_again_by_keyboard() {
+fn invalid_settings_prevent_a_run_and_a_keyboard_starts_and_cancels_one() {
     drive(Setup::USUAL, async |page| {
+        page.open("/?workload=resnet").await;
+        assert!(!page.is_enabled("Benchmark").await);
+        let note = page.text("#benchmark-note").await.unwrap();
+        assert!(note.contains("resnet") && note.contains("keras-mnist-mlp"), "{note}");
         page.open_to(LONG_RUN, "button", "Benchmark").await;
         tab_to(page, "Benchmark").await;
         press(page, Key::Enter).await;
@@ -202,30 +195,14 @@ async fn press(page: &Browser, key: Key) {
 }
 
 #[test]
-#[ignore = "all browser tests take ten minutes"]
-fn a_worker_that_fails_to_start_is_reported() {
-    drive(Setup { missing: &["worker.js"], ..Setup::USUAL }, async |page| {
-        page.start(SMALL_RUN).await;
-        page.wait_for_status(TIMEOUT, |text| text.contains("worker stopped working") && text.contains("worker.js"))
-            .await;
-        page.wait_for("button", "Benchmark").await;
-    });
-}
-
-#[test]
-fn an_invalid_setting_in_the_url_disables_the_start() {
-    drive(Setup::USUAL, async |page| {
-        page.open("/?workload=resnet").await;
-        assert!(!page.is_enabled("Benchmark").await);
-        let note = page.text("#benchmark-note").await.unwrap();
-        assert!(note.contains("resnet") && note.contains("keras-mnist-mlp"), "{note}");
-    });
-}
-
-#[test]
-fn no_page_scrolls_sideways_on_a_phone() {
+fn a_phone_without_webgpu_shows_advice_and_published_hardware() {
     drive(Setup { size: Setup::PHONE.size, ..Setup::NO_GPU }, async |page| {
-        page.open_to("/", "table", "Published hardware").await;
+        page.open_to("/", "heading", "WebGPU is missing").await;
+        assert!(!page.is_enabled("Benchmark").await);
+        let advice = page.text(".advice").await.unwrap();
+        assert!(advice.contains("chrome://flags"), "{advice}");
+        page.wait_for("button", "Demonstrate on the processor").await;
+        page.wait_for("table", "Published hardware").await;
         page.assert_never_scrolls_sideways().await;
         // The name of a single network is longer than a number of networks.
         page.open_to("/?workload=keras-mnist-mlp", "table", "Published hardware").await;
@@ -235,6 +212,15 @@ fn no_page_scrolls_sideways_on_a_phone() {
             page.open_to(path, "link", "Show a result file").await;
             page.assert_never_scrolls_sideways().await;
         }
+        // An empty leaderboard has no filters.
+        page.open_to("/leaderboard", "table", "Published hardware").await;
+        page.wait_for("link", "Run the benchmark and upload your result").await;
+        assert_eq!(selected_filters(page).await, serde_json::json!(["Score"]));
+        assert!(page.by_role("button", "Filters: Quick, GPUs, f32").await.is_none());
+        page.assert_never_scrolls_sideways().await;
+        page.open_to("/devices?network=airbench94", "table", "Published hardware").await;
+        assert!(page.text("table").await.unwrap().contains("A100"));
+        page.assert_never_scrolls_sideways().await;
     });
 }
 
@@ -250,18 +236,28 @@ async fn set_hidden(page: &Browser, hidden: bool) {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn a_run_pauses_while_hidden_and_its_record_says_so() {
+fn a_run_locks_its_tab_and_others_and_pauses_while_hidden() {
     // A run pauses after its current window, which takes up to 6 s on a busy machine.
     const HIDDEN: Duration = Duration::from_secs(10);
     drive(Setup::USUAL, async |page| {
-        page.start_training("/?workload=keras-mnist-mlp&batch=32&seconds=24").await;
+        page.open("/?workload=keras-mnist-mlp&batch=32&seconds=24").await;
+        assert!(!leaving_needs_confirmation(page).await);
+        page.click("button", "Benchmark").await;
+        page.wait_for_training().await;
+        assert!(leaving_needs_confirmation(page).await);
+        // The published curve is of another batch size.
+        assert_eq!(page.text("[data-figure=published]").await, None);
         let driver = page.client();
-        let benchmark = driver.window().await.unwrap();
-        let other = driver.new_window(true).await.unwrap().handle;
-        driver.switch_to_window(other).await.unwrap();
-        tokio::time::sleep(HIDDEN).await;
+        let first = driver.window().await.unwrap();
+        let second = driver.new_window(true).await.unwrap().handle;
+        let hidden = Instant::now();
+        driver.switch_to_window(second).await.unwrap();
+        page.start(SMALL_RUN).await;
+        page.wait_for_status(TIMEOUT, |text| text.starts_with("Another tab of this browser is training")).await;
+        tokio::time::sleep(HIDDEN.saturating_sub(hidden.elapsed())).await;
         driver.close_window().await.unwrap();
-        driver.switch_to_window(benchmark).await.unwrap();
+        driver.switch_to_window(first).await.unwrap();
+        let hidden = hidden.elapsed();
         page.wait_for_status(TIMEOUT, |text| text.ends_with("training")).await;
 
         let hiding = Instant::now();
@@ -276,7 +272,7 @@ fn a_run_pauses_while_hidden_and_its_record_says_so() {
         assert_eq!(step().await, before, "the run trains while the page is hidden");
         set_hidden(page, false).await;
         let least = waiting.elapsed().as_secs_f64() + 1.0;
-        let most = (HIDDEN + hiding.elapsed()).as_secs_f64() + 2.0;
+        let most = (hidden + hiding.elapsed()).as_secs_f64() + 2.0;
         page.wait_for_status(TIMEOUT, |text| text.contains("training")).await;
         page.watch_to_the_end().await;
         let warnings = page.text(".particulars .caveats").await.unwrap();
@@ -287,6 +283,7 @@ fn a_run_pauses_while_hidden_and_its_record_says_so() {
         let waited = timeline.iter().filter(|stretch| stretch["phase"] == "paused");
         let waited: f64 = waited.map(|stretch| stretch["seconds"].as_f64().unwrap()).sum();
         assert!((least..most).contains(&waited), "{waited} s: {timeline:?}");
+        assert!(!leaving_needs_confirmation(page).await);
     });
 }
 
@@ -298,32 +295,6 @@ async fn leaving_needs_confirmation(page: &Browser) -> bool {
         return event.defaultPrevented && [...document.links].every((link) => link.href.startsWith('http'));
     }";
     page.ask(asks).await.as_bool().unwrap()
-}
-
-#[test]
-#[ignore = "all browser tests take ten minutes"]
-fn a_run_locks_its_tab_and_others_until_cancelled() {
-    drive(Setup::USUAL, async |page| {
-        page.open(LONG_RUN).await;
-        assert!(!leaving_needs_confirmation(page).await);
-        page.click("button", "Benchmark").await;
-        page.wait_for_training().await;
-        assert!(leaving_needs_confirmation(page).await);
-        // The published curve is of another batch size.
-        assert_eq!(page.text("[data-figure=published]").await, None);
-        let driver = page.client();
-        let first = driver.window().await.unwrap();
-        let second = driver.new_window(true).await.unwrap().handle;
-        driver.switch_to_window(second).await.unwrap();
-        page.start(SMALL_RUN).await;
-        page.wait_for_status(TIMEOUT, |text| text.starts_with("Another tab of this browser is training")).await;
-        driver.close_window().await.unwrap();
-        driver.switch_to_window(first).await.unwrap();
-        set_hidden(page, true).await;
-        page.wait_for_status(TIMEOUT, |text| text.contains("waiting, because this tab is hidden")).await;
-        page.cancel().await;
-        assert!(!leaving_needs_confirmation(page).await);
-    });
 }
 
 #[test]
@@ -347,15 +318,12 @@ fn a_run_of_the_recipe_shows_images_and_a_published_curve() {
             assert!(is_correct || alt.contains("incorrectly answered"), "{alt}");
             assert_eq!(*width, 28, "the browser cannot read the image");
         }
+        set_hidden(page, true).await;
+        page.wait_for_status(TIMEOUT, |text| text.contains("waiting, because this tab is hidden")).await;
         page.cancel().await;
-    });
-}
 
-/// On an emulated GPU, half an epoch of such small batches takes longer than this test waits.
-#[test]
-#[ignore = "all browser tests take ten minutes"]
-fn answers_to_test_images_update_between_evaluations() {
-    drive(Setup::USUAL, async |page| {
+        // Answers update between evaluations. On an emulated GPU, half an epoch of such small batches takes longer than
+        // this test waits.
         page.start_training("/?workload=keras-mnist-mlp&batch=2&seconds=600").await;
         let count = "() => document.querySelectorAll('.examples li.right').length";
         let end = Instant::now() + TIMEOUT;

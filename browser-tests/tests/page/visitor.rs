@@ -71,24 +71,6 @@ fn scripts_and_visitors_get_a_run_or_the_invalid_setting() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn a_chosen_theme_is_stored_and_overrides_the_system() {
-    drive(Setup::NO_GPU, async |page| {
-        page.open_to("/", "table", "Published hardware").await;
-        let background = "() => getComputedStyle(document.body).backgroundColor";
-        let light = page.ask(background).await;
-        page.choose("Colors", "Dark").await;
-        let dark = page.ask(background).await;
-        assert_ne!(dark, light);
-        page.open_to("/compare", "heading", "Compare frameworks").await;
-        assert_eq!(page.ask(background).await, dark, "the theme is not stored");
-        page.set_appearance(Setup { dark: true, ..Setup::NO_GPU }).await.unwrap();
-        page.choose("Colors", "Light").await;
-        assert_eq!(page.ask(background).await, light, "the system overrides the theme");
-    });
-}
-
-#[test]
-#[ignore = "all browser tests take ten minutes"]
 fn a_demonstration_is_not_uploaded_but_its_file_is_shown() {
     drive(Setup::NO_GPU, async |page| {
         page.open("/").await;

@@ -4,22 +4,21 @@
 
 mod board;
 
-use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
 use engine::SUITES;
 use leaderboard::load::Board;
-use leaderboard::{Clock, Config, DatabaseAddress, Protection};
+use leaderboard::{Config, DatabaseAddress, Protection};
 use results::api::{AcceptedRun, RunList};
 use serde::Serialize;
-use tokio::sync::oneshot;
 
 use board::{Random, Runs};
 use support::client::Client;
 use support::database::{Cluster, TestDatabase, block_on};
-use support::record;
+use support::server::TestServer;
+use support::{record, server};
 
 #[path = "../../tests/http/support"]
 #[expect(dead_code, reason = "the tests use more of their support")]
@@ -27,6 +26,10 @@ mod support {
     pub(crate) mod client;
     pub(crate) mod database;
     pub(crate) mod record;
+    pub(crate) mod server;
+
+    pub(crate) use client::Client;
+    pub(crate) use database::TestDatabase;
 }
 
 /// Returns false for the tests' support code: this program chooses the kind of each database itself.
@@ -79,8 +82,8 @@ enum Kind {
 fn main() {
     let arguments = Arguments::parse();
     let reports: Vec<Report> = match &arguments.board {
-        Some(board) => vec![measure(&TestDatabase::at(board.clone()), &arguments)],
-        None => arguments.on.iter().map(|kind| measure(&new_database(*kind), &arguments)).collect(),
+        Some(board) => vec![measure(TestDatabase::at(board.clone()), &arguments)],
+        None => arguments.on.iter().map(|kind| measure(new_database(*kind), &arguments)).collect(),
     };
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&reports).expect("figures can be written as JSON"));
@@ -91,7 +94,6 @@ fn main() {
     }
 }
 
-/// Creates a database for this program.
 fn new_database(kind: Kind) -> TestDatabase {
     match kind {
         Kind::Sqlite => TestDatabase::new(),
@@ -99,12 +101,12 @@ fn new_database(kind: Kind) -> TestDatabase {
     }
 }
 
-fn measure(database: &TestDatabase, arguments: &Arguments) -> Report {
+fn measure(database: TestDatabase, arguments: &Arguments) -> Report {
     let kind = if matches!(database.address(), DatabaseAddress::File(_)) { Kind::Sqlite } else { Kind::Postgres };
     let mut report = Report::new(kind, arguments.results);
     // Creates the tables.
     block_on(async { Board::open(&database.address()).await.expect("a data base").close().await });
-    let is_empty = Runs::on(database).quick.is_empty();
+    let is_empty = Runs::on(&database).quick.is_empty();
     block_on(async {
         let board = Board::open(&database.address()).await.expect("a data base");
         if is_empty {
@@ -113,24 +115,33 @@ fn measure(database: &TestDatabase, arguments: &Arguments) -> Report {
         board::check_plans(&board).await;
         board.close().await;
     });
-    let runs = Runs::on(database);
-    let server = Server::start(database);
+    let runs = Runs::on(&database);
+    let protection = Protection {
+        announcements_per_hour: 0,
+        imports_per_hour: 0,
+        uploads_per_second: 0,
+        reading_per_second: 0,
+        open_runs: 0,
+        import_bytes_per_day: 0,
+        ..Protection::default()
+    };
+    let secret = Some(server::SECRET.to_owned());
+    let settings = Config { secret, verifiers: 0, protection, connections_per_address: None, ..server::settings() };
+    let server = TestServer::on_with(database, settings);
     measure_reading(&server, &runs, arguments, &mut report);
     measure_hand_ins(&server, arguments.hand_ins, &mut report);
     report
 }
 
-/// All measurements on one database.
 #[derive(Serialize)]
 pub(crate) struct Report {
     database: String,
     results: u64,
-    pub(crate) figures: Vec<Figure>,
+    figures: Vec<Figure>,
 }
 
-/// A measured value.
 #[derive(Serialize)]
-pub(crate) struct Figure {
+struct Figure {
     name: String,
     value: f64,
     unit: &'static str,
@@ -140,14 +151,14 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    pub(crate) fn missed(&self) -> bool {
+    fn missed(&self) -> bool {
         let Some(wanted) = self.wanted else { return false };
         if self.unit == "ms" { self.value > wanted } else { self.value < wanted }
     }
 }
 
 impl Report {
-    pub(crate) fn new(kind: Kind, results: u64) -> Self {
+    fn new(kind: Kind, results: u64) -> Self {
         let database = format!("{kind:?}");
         eprintln!("{database}, {results} results");
         Self { database, results, figures: Vec::new() }
@@ -164,7 +175,7 @@ impl Report {
     }
 
     /// Adds the 95th percentile of durations, and their median without a target.
-    pub(crate) fn add_durations(&mut self, name: &str, mut durations: Vec<Duration>, wanted_milliseconds: f64) {
+    fn add_durations(&mut self, name: &str, mut durations: Vec<Duration>, wanted_milliseconds: f64) {
         durations.sort_unstable();
         let at = |share: usize| durations[(durations.len() * share / 100).min(durations.len() - 1)].as_secs_f64() * 1e3;
         self.add(&format!("{name}, p95"), at(95), "ms", Some(wanted_milliseconds));
@@ -173,7 +184,7 @@ impl Report {
 }
 
 /// Performs `number` requests on `clients` threads and returns the duration of each.
-pub(crate) fn together(clients: u32, number: u32, ask: impl Fn(u32) + Sync) -> Vec<Duration> {
+fn together(clients: u32, number: u32, ask: impl Fn(u32) + Sync) -> Vec<Duration> {
     let ask = &ask;
     std::thread::scope(|scope| {
         let work = |client: u32| {
@@ -194,12 +205,17 @@ pub(crate) fn together(clients: u32, number: u32, ask: impl Fn(u32) + Sync) -> V
 
 /// Number of clients that upload at the same time.
 const CLIENTS: u32 = 16;
+
+fn client_of(server: &TestServer) -> Client {
+    Client::with_idle_connections(server.address, CLIENTS as usize)
+}
+
 /// Minimum sustained number of accepted uploads per second.
 const WANTED: f64 = 500.0;
 
-pub(crate) fn measure_hand_ins(server: &Server, number: u32, report: &mut Report) {
-    let client = server.client();
-    let started = std::sync::Mutex::new(Vec::new());
+fn measure_hand_ins(server: &TestServer, number: u32, report: &mut Report) {
+    let client = client_of(server);
+    let started = Mutex::new(Vec::new());
     let begin = Instant::now();
     together(CLIENTS, number, |_| {
         started.lock().expect("lock is not poisoned").push(client.begin());
@@ -220,7 +236,7 @@ pub(crate) fn measure_hand_ins(server: &Server, number: u32, report: &mut Report
         })
         .collect();
     server.pass(30.0);
-    let accepted = std::sync::Mutex::new(Vec::new());
+    let accepted = Mutex::new(Vec::new());
     let begin = Instant::now();
     let durations = together(CLIENTS, number, |i| {
         let (run_id, body) = &records[i as usize];
@@ -286,9 +302,8 @@ const PAIRS: [(&str, &str); 10] = [
 /// Number of pages to follow before the measured one.
 const PAGES: usize = 100;
 
-/// The cursors of these pages.
-fn cursors(server: &Server) -> Vec<String> {
-    let client = server.client();
+fn cursors(server: &TestServer) -> Vec<String> {
+    let client = client_of(server);
     let path = format!("/api/v1/runs?workload={}&limit=100", SUITES[0].workloads[0]);
     let mut cursors: Vec<String> = Vec::new();
     for _ in 0..PAGES {
@@ -375,8 +390,8 @@ fn fill(template: &str, runs: &Runs, cursors: &[String], random: &mut Random) ->
     path + rest
 }
 
-pub(crate) fn measure_reading(server: &Server, runs: &Runs, arguments: &Arguments, report: &mut Report) {
-    let client = server.client();
+fn measure_reading(server: &TestServer, runs: &Runs, arguments: &Arguments, report: &mut Report) {
+    let client = client_of(server);
     let cursors = cursors(server);
     let mut ask = |name: &str, wanted: f64, template: &str| {
         let request = |i: u32| {
@@ -401,58 +416,4 @@ pub(crate) fn measure_reading(server: &Server, runs: &Runs, arguments: &Argument
 
 fn one_of<'a, T>(list: &'a [T], random: &mut Random) -> &'a T {
     &list[random.below(list.len())]
-}
-
-/// The moment at which the server starts.
-pub(crate) const NOW: f64 = 1.8e9;
-
-pub(crate) struct Server {
-    address: SocketAddr,
-    now: Arc<Mutex<f64>>,
-    /// Stops the server on drop.
-    _stop: oneshot::Sender<()>,
-}
-
-impl Server {
-    pub(crate) fn start(database: &TestDatabase) -> Self {
-        let now = Arc::new(Mutex::new(NOW));
-        let clock = Arc::clone(&now);
-        let unlimited = Protection {
-            announcements_per_hour: 0,
-            imports_per_hour: 0,
-            uploads_per_second: 0,
-            reading_per_second: 0,
-            open_runs: 0,
-            import_bytes_per_day: 0,
-            ..Protection::default()
-        };
-        let config = Config {
-            listen: "127.0.0.1:0".to_owned(),
-            database: database.address(),
-            secret: Some("0123456789abcdef0123456789abcdef".to_owned()),
-            verifiers: 0,
-            protection: unlimited,
-            clock: Clock::from_fn(move || *clock.lock().expect("lock is not poisoned")),
-            ..Config::default()
-        };
-        let (stop, stopped) = oneshot::channel::<()>();
-        let (tell, told) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("threads");
-            runtime.block_on(async {
-                let server = leaderboard::Server::bind(config).await.expect("the server starts");
-                tell.send(server.address()).expect("the receiver is waiting");
-                server.run(async { drop(stopped.await) }).await;
-            });
-        });
-        Self { address: told.recv().expect("the server says where it is"), now, _stop: stop }
-    }
-
-    pub(crate) fn pass(&self, seconds: f64) {
-        *self.now.lock().expect("lock is not poisoned") += seconds;
-    }
-
-    pub(crate) fn client(&self) -> Client {
-        Client::with_idle_connections(self.address, CLIENTS as usize)
-    }
 }

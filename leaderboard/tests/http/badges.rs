@@ -10,13 +10,13 @@ use results::badge::Badge;
 use resvg::tiny_skia::Pixmap;
 use sha2::{Digest, Sha256};
 
+use crate::support::process::assert_says;
 use crate::support::record::on;
 use crate::support::{TestServer, record};
 
 const INDEX: &str = "<!doctype html><html><head><title>Gradmark</title>\
                      <meta property=\"og:title\" content=\"of the page\" /><script>start()</script></head><body></body></html>";
 
-/// Returns a server with a page, with or without a configured public address.
 fn with_page(public_url: Option<&str>) -> TestServer {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("index.html"), INDEX).unwrap();
@@ -35,27 +35,60 @@ fn page(server: &TestServer, run_id: &str, host: &str) -> String {
 }
 
 #[test]
-fn a_badge_says_device_speed_and_tier() {
+fn badge_card_and_embed_can_be_shown_by_other_sites() {
     let server = TestServer::start();
     let run = server.proven(|_| {});
-    let answer = server.get_run(&run, "/badge.json?workload=caffe-mnist");
-    let members: serde_json::Map<String, serde_json::Value> = answer.parse();
-    assert_eq!(members["schemaVersion"], 1, "as shields.io wants it");
-    let badge: Badge = answer.parse();
-    assert_eq!(badge.label, "Gradmark caffe-mnist");
-    assert!(badge.message.starts_with("Example GPU 9000 · ") && badge.message.ends_with(" samples/s · proven"));
-    let first: Badge = server.get_run(&run, "/badge.json").parse();
-    assert_eq!(first.label, "Gradmark");
-    assert!(first.message.ends_with(" GFLOP/s · proven"), "{}", first.message);
+    let badge = |query: &str| server.get_run(&run, &format!("/badge.json{query}"));
+    assert_eq!(badge("").parse::<serde_json::Value>()["schemaVersion"], 1, "as shields.io wants it");
+    let (score, network): (Badge, Badge) = (badge("").parse(), badge("?workload=caffe-mnist").parse());
+    assert_eq!((score.label.as_str(), network.label.as_str()), ("Gradmark", "Gradmark caffe-mnist"));
+    assert!(score.message.ends_with(" GFLOP/s · proven"), "{}", score.message);
+    assert!(network.message.starts_with("Example GPU 9000 · ") && network.message.ends_with(" samples/s · proven"));
+    server.proven(on("Example GPU B", 2));
+    let drawing = server.get_run(&run, "/card.svg").text();
+    assert!(!drawing.contains("Faster than"), "there is only one other device");
+    server.proven(on("Example GPU C", 3));
 
-    let picture = server.get_run(&run, "/badge.svg?workload=caffe-mnist").with_status(200);
-    picture.assert_headers(&[("content-type", "image/svg+xml"), ("cache-control", "no-cache")]);
-    // Other pages may show it.
-    picture.assert_headers(&[("cross-origin-resource-policy", "cross-origin")]);
-    assert!(picture.text().contains(&badge.message), "{}", picture.text());
+    let api = format!("/api/v1/runs/{run}");
+    let networks = [">MNIST, multilayer perceptron (Keras)<", ">MNIST, LeNet (Caffe)<"];
+    let drawn = [&networks[..], &[">Example GPU 9000<", ">proven<", ">Faster than ", ">of 2 devices<"]].concat();
+    let framed =
+        ["<html lang=\"en\" data-theme=\"dark\">", ">Example GPU 9000<", " GFLOP/s", "% of 2 devices<", ">proven<"];
+    let show = |path: &str, kind: &str, parts: &[&str]| {
+        let answer = server.get(path).with_status(200);
+        answer.assert_headers(&[("content-type", kind), ("cache-control", "no-cache")]);
+        answer.assert_headers(&[("cross-origin-resource-policy", "cross-origin")]);
+        assert_says(&answer.text(), parts);
+        assert_eq!(server.get_with(path, "if-none-match", answer.header("etag")).with_status(304).body.len(), 0);
+        answer
+    };
+    show(&format!("{api}/badge.svg?workload=caffe-mnist"), "image/svg+xml", &[&network.message]);
+    show(&format!("{api}/card.svg"), "image/svg+xml", &drawn);
+    let picture = show(&format!("{api}/card.png"), "image/png", &[]);
+    let embed = show(&format!("/embed/runs/{run}?theme=dark"), "text/html; charset=utf-8", &framed);
+
+    assert_eq!(server.send("HEAD", &format!("/embed/runs/{run}"), &[], b"").with_status(200).body.len(), 0);
+    let html = embed.text();
+    assert!(!html.contains("<script") && !html.contains("style=\""), "{html}");
+    let style = html.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
+    let hash = STANDARD.encode(Sha256::digest(style));
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'; frame-ancestors *"
+    );
+    embed.assert_headers(&[("content-security-policy", &policy), ("x-frame-options", "")]);
+
+    picture.assert_headers(&[("access-control-allow-origin", "*")]);
+    let pixels = Pixmap::decode_png(&picture.body).unwrap();
+    assert_eq!((pixels.width(), pixels.height()), (1200, 630));
+    let colors: HashSet<[u8; 4]> = pixels.pixels().iter().map(|p| [p.red(), p.green(), p.blue(), p.alpha()]).collect();
+    assert!(colors.len() > 100, "letters have smooth edges: {} colors", colors.len());
+    assert_ne!(server.get_run(&server.accepted(|_| {}).run_id, "/card.png").body, picture.body);
+    assert_eq!(server.another().get_run(&run, "/card.png").body, picture.body, "every server draws the same");
     server.set_tier(&run, Tier::Flagged);
-    let flagged: Badge = server.get_run(&run, "/badge.json").parse();
-    assert!(flagged.message.ends_with("flagged") && flagged.color != badge.color);
+    let changed = server.get_with(&format!("{api}/card.png"), "if-none-match", picture.header("etag"));
+    assert_ne!(changed.with_status(200).body, picture.body);
+    let flagged: Badge = badge("").parse();
+    assert!(flagged.message.ends_with("flagged") && flagged.color != score.color);
 }
 
 #[test]
@@ -95,33 +128,7 @@ fn pictures_name_failures_and_are_refused_for_unknown_runs() {
 }
 
 #[test]
-fn card_has_preview_size_and_follows_its_run() {
-    let server = TestServer::start();
-    let run = server.proven(|_| {});
-    let picture = server.get_run(&run, "/card.png").with_status(200);
-    picture.assert_headers(&[("content-type", "image/png"), ("cross-origin-resource-policy", "cross-origin")]);
-    picture.assert_headers(&[("cache-control", "no-cache"), ("access-control-allow-origin", "*")]);
-    let pixels = Pixmap::decode_png(&picture.body).unwrap();
-    assert_eq!((pixels.width(), pixels.height()), (1200, 630));
-    let colours: HashSet<[u8; 4]> = pixels.pixels().iter().map(|p| [p.red(), p.green(), p.blue(), p.alpha()]).collect();
-    assert!(colours.len() > 100, "letters have smooth edges: {} colours", colours.len());
-
-    let drawing = server.get_run(&run, "/card.svg").with_status(200);
-    drawing.assert_headers(&[("content-type", "image/svg+xml")]);
-    for part in [">Example GPU 9000<", ">MNIST, multilayer perceptron (Keras)<", ">MNIST, LeNet (Caffe)<", ">proven<"] {
-        assert!(drawing.text().contains(part), "{part}: {}", drawing.text());
-    }
-    assert_ne!(server.get_run(&server.accepted(|_| {}).run_id, "/card.png").body, picture.body);
-
-    assert_eq!(server.another().get_run(&run, "/card.png").body, picture.body, "every server draws the same");
-    let again = || server.get_with(&format!("/api/v1/runs/{run}/card.png"), "if-none-match", picture.header("etag"));
-    assert_eq!(again().with_status(304).body.len(), 0);
-    server.set_tier(&run, Tier::Flagged);
-    assert_ne!(again().with_status(200).body, picture.body);
-}
-
-#[test]
-fn the_page_of_a_run_tells_previews_what_it_is() {
+fn page_of_a_run_describes_it_to_previews() {
     let server = with_page(Some("https://board.example"));
     let run = server.proven(|_| {});
     let html = page(&server, &run, "evil.example");
@@ -166,24 +173,20 @@ fn the_page_of_a_run_tells_previews_what_it_is() {
     let pixels = Pixmap::decode_png(&image.body).unwrap();
     let declared: [u32; 2] = ["og:image:width", "og:image:height"].map(|name| content(name).parse().unwrap());
     assert_eq!([pixels.width(), pixels.height()], declared);
-}
 
-#[test]
-fn no_name_is_markup() {
-    let server = with_page(Some("https://board.example"));
+    // No name is markup.
     let name = "</head><script>alert(\"1\")</script>' & <b>";
-    let change = |record: &mut results::RunRecord| {
+    let run = server.accepted(|record| {
         record.device.adapter.name = name.to_owned();
         record.device.claimed_name = Some(name.to_owned());
-    };
-    let run = server.accepted(change).run_id;
-    let html = page(&server, &run, "here");
+    });
+    let html = page(&server, &run.run_id, "here");
     assert_eq!((html.matches("</head>").count(), html.matches("<script").count()), (1, 1), "{html}");
     let escaped = "&lt;/head&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39; &amp; &lt;b&gt;";
     assert!(html.contains(&format!("<meta property=\"og:title\" content=\"{escaped} on Gradmark\" />")), "{html}");
-    let picture = server.get_run(&run, "/badge.svg").text();
+    let picture = server.get_run(&run.run_id, "/badge.svg").text();
     assert!(picture.contains("&lt;script&gt;") && !picture.contains("<script"), "{picture}");
-    let badge: Badge = server.get_run(&run, "/badge.json").parse();
+    let badge: Badge = server.get_run(&run.run_id, "/badge.json").parse();
     assert!(badge.message.starts_with("</head><script>alert(\"1\")</script>' & <b"), "{}", badge.message);
 }
 
@@ -195,51 +198,12 @@ fn host_header_is_used_without_a_public_address() {
     let image = |host: &str| format!("content=\"http://{host}/api/v1/runs/{run}/card.png\"");
     assert!(page(&server, &run, "Board.Example:8443").contains(&image("board.example:8443")));
     assert!(page(&server, &run, "[::1]:8080").contains(&image("[::1]:8080")));
-    for host in [
-        "",
-        "[::1",
-        "[::g]",
-        "a.example/x",
-        "a.example\"><script>",
-        "me@a.example",
-        "a..example",
-        "a.example\r\nhost: b.example",
-    ] {
+    let twice = "a.example\r\nhost: b.example";
+    for host in ["", "[::1", "[::g]", "a.example/x", "a.example\"><script>", "me@a.example", "a..example", twice] {
         let html = page(&server, &run, host);
         assert!(html.contains("og:title") && !html.contains("og:image"), "{host}: {html}");
         assert!(!html.contains("a.example"), "{host}: {html}");
     }
     // A cache would not tell answers apart by it.
     assert!(!page(&server, &run, "a.example\r\nx-forwarded-host: b.example").contains("b.example"));
-}
-
-#[test]
-fn an_embed_shows_a_run_and_its_rank_in_frames_of_any_site() {
-    let server = TestServer::start();
-    let run = server.proven(|_| {});
-    let drawing = || server.get_run(&run, "/card.svg").text();
-    server.proven(on("Example GPU B", 2));
-    assert!(!drawing().contains("Faster than"), "there is only one other device");
-    server.proven(on("Example GPU C", 3));
-    assert!(drawing().contains(">Faster than ") && drawing().contains(">of 2 devices<"), "{}", drawing());
-
-    let path = format!("/embed/runs/{run}?theme=dark");
-    let page = server.get(&path).with_status(200);
-    let html = page.text();
-    for part in
-        ["<html lang=\"en\" data-theme=\"dark\">", ">Example GPU 9000<", " GFLOP/s", "% of 2 devices<", ">proven<"]
-    {
-        assert!(html.contains(part), "{part}: {html}");
-    }
-    assert!(!html.contains("<script") && !html.contains("style=\""), "{html}");
-    let style = html.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
-    let hash = STANDARD.encode(Sha256::digest(style));
-    let policy = format!(
-        "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'; frame-ancestors *"
-    );
-    page.assert_headers(&[("content-type", "text/html; charset=utf-8"), ("cache-control", "no-cache")]);
-    page.assert_headers(&[("content-security-policy", &policy), ("x-frame-options", "")]);
-    page.assert_headers(&[("cross-origin-resource-policy", "cross-origin")]);
-    assert_eq!(server.get_with(&path, "if-none-match", page.header("etag")).with_status(304).body.len(), 0);
-    assert_eq!(server.send("HEAD", &path, &[], b"").with_status(200).body.len(), 0);
 }

@@ -80,7 +80,6 @@ fn guessed_test(plain: &mut Plain) -> TestReport {
     TestReport { loss: 0.3, correct: samples * 9 / 10, samples, seconds: None }
 }
 
-/// Expected outcome of a cheat.
 enum End {
     /// It is flagged if one of two draws hits this share of the steps.
     Flagged(f64),
@@ -166,7 +165,6 @@ fn hide_time(record: &mut RunRecord) {
     }
 }
 
-/// Defines a test for each way to cheat.
 macro_rules! cheats {
     ($($name:ident $end:expr, $tricks:expr;)+) => {
         $(#[test]

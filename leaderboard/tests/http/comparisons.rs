@@ -8,7 +8,8 @@ use results::comparison::{Contender, Refused};
 use results::{ClientKind, Date, Precision, RunRecord};
 
 use crate::support::database::past_run;
-use crate::support::server::{BEGINNING, assert_says, done, failed, run};
+use crate::support::process::{assert_says, done, failed, run};
+use crate::support::server::BEGINNING;
 use crate::support::{Answer, Change, Client, TestDatabase, TestServer, record};
 
 fn of(backend: &str, seed: u32) -> RunRecord {
@@ -26,22 +27,41 @@ fn comparison() -> SharedComparison {
     }
 }
 
+const PATH: &str = "/api/v1/comparisons";
+
 fn share(server: &Client, comparison: &SharedComparison) -> Answer {
-    server.json("POST", "/api/v1/comparisons", comparison)
+    server.json("POST", PATH, comparison)
 }
 
 #[test]
-fn comparison_allows_any_backend_name_and_adds_no_runs() {
+fn a_comparison_is_shared_shown_deleted_and_removed_without_runs() {
     let server = TestServer::start();
     let answer = share(&server, &comparison()).with_status(201);
     let accepted: AcceptedComparison = answer.parse();
-    let path = format!("/api/v1/comparisons/{}", accepted.comparison_id);
+    let path = format!("{PATH}/{}", accepted.comparison_id);
     assert_eq!(accepted.permalink, format!("/comparisons/{}", accepted.comparison_id));
     answer.assert_headers(&[("location", &path)]);
     assert_eq!(server.read::<StoredComparison>(&path).comparison, comparison());
     assert_eq!(server.list("").total, 0);
     assert_eq!(server.get("/api/v1/export?format=jsonl").text(), "");
     server.assert_unknown(&accepted.comparison_id);
+
+    // The ids and nonces of its records stay with their runs.
+    let (started, record) = server.honest_run();
+    let shared = SharedComparison { records: vec![record, of("burn-wgpu", 1)], refused: Vec::new() };
+    let other: AcceptedComparison = share(&server, &shared).parse();
+    let kept = server.get(&format!("{PATH}/{}", other.comparison_id)).text();
+    assert!(!kept.contains(&started.nonce) && !kept.contains(&started.run_id));
+
+    // An idempotency key repeats a lost answer.
+    let headers = [("content-type", "application/json"), (IDEMPOTENCY_KEY, "a word that cannot be guessed, truly")];
+    let send = |comparison: &SharedComparison, status| -> AcceptedComparison {
+        server.send("POST", PATH, &headers, &serde_json::to_vec(comparison).unwrap()).with_status(status).parse()
+    };
+    let first = send(&comparison(), 201);
+    assert_eq!(send(&comparison(), 200), first);
+    let second = SharedComparison { records: vec![of("wgsl", 2), of("burn-wgpu", 2)], refused: Vec::new() };
+    assert_ne!(send(&second, 201).comparison_id, first.comparison_id);
 
     // Only the secret of its upload deletes it.
     let delete = |secret: &str| server.send("DELETE", &path, &[("authorization", &format!("Bearer {secret}"))], b"");
@@ -51,82 +71,43 @@ fn comparison_allows_any_backend_name_and_adds_no_runs() {
     for gone in [server.get(&path), delete(&accepted.deletion_secret)] {
         gone.assert_refused(404, "unknown_comparison", "");
     }
-}
 
-#[test]
-fn ids_and_nonces_of_its_records_stay_with_their_runs() {
-    let server = TestServer::start();
-    let (started, record) = server.honest_run();
-    let shared = SharedComparison { records: vec![record, of("burn-wgpu", 1)], refused: Vec::new() };
-    let accepted: AcceptedComparison = share(&server, &shared).parse();
-    let kept = server.get(&format!("/api/v1/comparisons/{}", accepted.comparison_id)).text();
-    assert!(!kept.contains(&started.nonce) && !kept.contains(&started.run_id));
-}
-
-#[test]
-fn idempotency_key_repeats_a_lost_answer() {
-    let server = TestServer::start();
-    let key = "a word that cannot be guessed, truly";
-    let headers = [("content-type", "application/json"), (IDEMPOTENCY_KEY, key)];
-    let send = |comparison: &SharedComparison, status| -> AcceptedComparison {
-        let body = serde_json::to_vec(comparison).unwrap();
-        server.send("POST", "/api/v1/comparisons", &headers, &body).with_status(status).parse()
-    };
-    let first = send(&comparison(), 201);
-    assert_eq!(send(&comparison(), 200), first);
-    let other = SharedComparison { records: vec![of("wgsl", 2), of("burn-wgpu", 2)], refused: Vec::new() };
-    assert_ne!(send(&other, 201).comparison_id, first.comparison_id);
+    // A host removes the other one, and the log says so.
+    let id = other.comparison_id.as_str();
+    let remove = |id: &str| run(&["remove", id], server.database());
+    assert_says(&failed(&remove("0123456789abcdef")), &["0123456789abcdef"]);
+    assert_says(&done(&remove(id)), &[id]);
+    server.get(&format!("{PATH}/{id}")).assert_refused(404, "unknown_comparison", "");
+    let log: ModerationLog = server.get("/api/v1/moderation").parse();
+    assert_eq!(log.entries[0].run_id.as_deref(), Some(id));
+    assert_eq!(log.entries[0].reason.as_deref(), Some("It was a comparison of backends."));
 }
 
 #[test]
 fn invalid_comparisons_are_refused_with_the_field() {
     let server = TestServer::start();
-    let cases: [(Change<SharedComparison>, &str, &str); 6] = [
-        (|of| of.records.clear(), "too_few", "records"),
-        (
-            |of| {
-                of.records.truncate(1);
-                of.refused.clear();
-            },
-            "too_few",
-            "records",
-        ),
-        (
-            |of| of.records[1].workloads[0].summary.accuracy = Some(0.999),
-            "summary_mismatch",
-            "records[1].workloads[0].summary.accuracy",
-        ),
-        (
-            |of| {
-                of.records[0].suite.name = "unheard-of".to_owned();
-                of.records[0].requested.suite = "unheard-of".to_owned();
-            },
-            "unknown_suite",
-            "records[0].suite",
-        ),
-        (|of| of.refused[0].reason.clear(), "empty", "refused[0].reason"),
-        (|of| of.records = vec![of.records[0].clone(); 25], "too_many", "records"),
+    let cases: [(&str, &str, Change<SharedComparison>); 6] = [
+        ("too_few", "records", |of| of.records.clear()),
+        ("too_few", "records", |of| {
+            of.records.truncate(1);
+            of.refused.clear();
+        }),
+        ("summary_mismatch", "records[1].workloads[0].summary.accuracy", |of| {
+            of.records[1].workloads[0].summary.accuracy = Some(0.999);
+        }),
+        ("unknown_suite", "records[0].suite", |of| {
+            of.records[0].suite.name = "unheard-of".to_owned();
+            of.records[0].requested.suite = "unheard-of".to_owned();
+        }),
+        ("empty", "refused[0].reason", |of| of.refused[0].reason.clear()),
+        ("too_many", "records", |of| of.records = vec![of.records[0].clone(); 25]),
     ];
-    for (change, code, field) in cases {
+    for (code, field, change) in cases {
         let mut changed = comparison();
         change(&mut changed);
         share(&server, &changed).assert_refused(422, code, field);
     }
-    server.json("POST", "/api/v1/comparisons", &serde_json::json!({})).assert_refused(400, "missing_field", "");
-}
-
-#[test]
-fn a_host_removes_it_and_the_log_says_so() {
-    let server = TestServer::start();
-    let accepted: AcceptedComparison = share(&server, &comparison()).parse();
-    let id = accepted.comparison_id.as_str();
-    let remove = |id: &str| run(&["remove", id], server.database());
-    assert_says(&failed(&remove("0123456789abcdef")), &["0123456789abcdef"]);
-    assert_says(&done(&remove(id)), &[id]);
-    server.get(&format!("/api/v1/comparisons/{id}")).assert_refused(404, "unknown_comparison", "");
-    let log: ModerationLog = server.get("/api/v1/moderation").parse();
-    assert_eq!(log.entries[0].run_id.as_deref(), Some(id));
-    assert_eq!(log.entries[0].reason.as_deref(), Some("It was a comparison of backends."));
+    server.json("POST", PATH, &serde_json::json!({})).assert_refused(400, "missing_field", "");
 }
 
 const DAY: f64 = 86_400.0;
@@ -181,6 +162,14 @@ fn runs_are_compared_with_the_first() {
     assert_eq!(verdicts, [None, Some(SideVerdict::Faster), Some(SideVerdict::Tied)]);
     assert_eq!(figures(1).map(|figure| figure.to_first).collect::<Vec<_>>(), [None, None, Some(1.0)], "other batches");
     assert!(figures(0).all(|figure| figure.accuracy == Some(0.985) && figure.seconds_to_target.is_some()));
+
+    let refused = |query: String, code: &str, field: &str| {
+        server.get(&format!("/api/v1/compare?{query}")).assert_refused(404, code, field);
+    };
+    refused(format!("runs={},0123456789abcdef", ids[0]), "unknown_run", "runs");
+    refused("devices=reported-example-gpu-9000,no-such".to_owned(), "unknown_device", "devices");
+    server.set_tier(&ids[1], Tier::Hidden);
+    refused(format!("runs={},{}", ids[0], ids[1]), "unknown_run", "runs");
 }
 
 #[test]
@@ -200,18 +189,6 @@ fn devices_are_compared_in_what_they_both_have() {
         assert!((second.to_first.unwrap() / 0.2 - 1.0).abs() < 1e-3);
         assert_eq!(second.verdict, Some(SideVerdict::Slower));
     }
-}
-
-#[test]
-fn what_cannot_be_compared_is_refused() {
-    let usual = |_: &mut RunRecord| {};
-    let (server, ids) = server_with(&[&usual, &usual]);
-    let path = |query: &str| format!("/api/v1/compare?{query}");
-    server.get(&path(&format!("runs={},0123456789abcdef", ids[0]))).assert_refused(404, "unknown_run", "runs");
-    server.get(&path("devices=reported-example-gpu-9000,no-such")).assert_refused(404, "unknown_device", "devices");
-    server.set_tier(&ids[1], Tier::Hidden);
-    let hidden = path(&format!("runs={},{}", ids[0], ids[1]));
-    server.get(&hidden).assert_refused(404, "unknown_run", "runs");
 }
 
 fn history(server: &TestServer, query: &str) -> DeviceHistory {

@@ -9,12 +9,8 @@ use results::api::{AcceptedRun, StartedRun};
 use sqlx::Executor;
 
 use crate::on_postgres;
-#[cfg(target_os = "linux")]
-use crate::support::ProcessOfRehearsals;
 use crate::support::database::block_on;
-#[cfg(target_os = "linux")]
-use crate::support::rehearsal::HONEST;
-use crate::support::server::{command, done, failed};
+use crate::support::process::{command, done, failed};
 use crate::support::{Client, ServerProcess, TestDatabase, TestServer, record};
 
 /// Shortens a record to fit the time between announcement and upload.
@@ -23,24 +19,14 @@ fn short(mut record: RunRecord) -> RunRecord {
     record
 }
 
-#[test]
-fn a_restart_keeps_runs_secrets_and_open_announcements() {
-    let mut server = TestServer::start();
-    let stored = server.accepted(|_| {});
-    let (open, record) = server.honest_run();
-    server.restart();
-    assert_eq!(server.list("").total, 2);
-    assert_eq!(server.upload(&open.run_id, &record).status, 201);
-    assert_eq!(server.delete(&stored.run_id, &stored.deletion_secret).status, 204);
-}
-
 /// Number of runs that are accepted before a server is killed.
 const ENOUGH: usize = 20;
 
 #[test]
-fn a_killed_server_has_kept_every_run_that_it_accepted() {
+fn a_killed_server_has_kept_every_run_secret_and_announcement() {
     let database = TestDatabase::new();
     let server = ServerProcess::start(&database);
+    let open = server.begin();
     let accepted: Mutex<Vec<AcceptedRun>> = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         let clients = [(); 2].map(|()| {
@@ -64,6 +50,7 @@ fn a_killed_server_has_kept_every_run_that_it_accepted() {
     }
     let first = &accepted[0];
     assert_eq!(server.delete(&first.run_id, &first.deletion_secret).status, 204);
+    assert_eq!(server.upload(&open.run_id, &short(record::for_run(&open))).status, 201);
 }
 
 /// Announces and uploads a run, unless the server no longer answers.
@@ -93,15 +80,6 @@ fn asked_to_stop_the_server_stops_cleanly() {
         let server = ServerProcess::start(&database);
         assert_eq!(server.list("").total, 2);
     }
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn honest_run_is_proven_without_a_writable_log() {
-    let mut command = command();
-    command.args(["--log", "info"]).stderr(std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
-    let server = ProcessOfRehearsals::start(command);
-    server.prove_honest_run(&server.seen_at(HONEST));
 }
 
 #[test]

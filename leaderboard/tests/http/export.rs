@@ -4,11 +4,12 @@ use axum::body::Bytes;
 use parquet::basic::{LogicalType, Repetition, TimeUnit, Type};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
-use results::api::{StoredRun, Tier};
+use results::api::{AcceptedRun, StoredRun, Tier};
 use results::open_data::{ExportAbout, ExportColumn};
 use sha2::{Digest, Sha256};
 
-use crate::support::server::{BEGINNING, assert_says, done, failed, run};
+use crate::support::process::{assert_says, done, failed, run};
+use crate::support::server::BEGINNING;
 use crate::support::{Answer, ServerProcess, TestDatabase, TestServer, record};
 
 /// Returns the cells of a table as in RFC 4180, read by a plain loop.
@@ -54,28 +55,74 @@ fn assert_file(answer: &Answer, kind: &str, ending: &str) {
     answer.assert_headers(&[("etag", ""), ("access-control-allow-origin", "*")]);
 }
 
-#[test]
-fn export_has_all_stored_runs_in_order() {
+/// Names that exports and lists keep as they are.
+const NAMES: [&str; 11] = [
+    "显卡 “九千”",
+    "=HYPERLINK(\"http://x\",\"y\")",
+    "-2+3",
+    "'quoted'",
+    "a, b \"c\"",
+    "x'); DROP TABLE runs; --",
+    "Графика",
+    "🚀 GPU",
+    "\" OR 1=1 --",
+    "<script>alert(1)</script>",
+    "%s%n\\",
+];
+
+/// Returns a server with runs of several backends, and the ids of a hidden and of a deleted one. There are more runs
+/// than are read at once, and some are simultaneous.
+fn server_with_runs() -> (TestServer, [String; 2]) {
     let server = TestServer::start();
-    // More runs than are read at once. Some are simultaneous.
     let import = |seed| {
         server.pass(if seed % 3 == 0 { 0.25 } else { 0.0 });
-        server.imported(seed)
+        let mut record = record::unregistered(seed);
+        record::speed_up(&mut record, 1 + seed % 3);
+        if seed % 4 == 0 {
+            record::on_backend(&mut record, "burn-wgpu");
+        }
+        record::summarise(&mut record);
+        record::declare(&mut record);
+        server.import(&record).with_status(201).parse::<AcceptedRun>().run_id
     };
     let runs: Vec<String> = (0..40).map(import).collect();
-    let (hidden, deleted) = (&runs[7], &runs[21]);
-    server.set_tier(hidden, Tier::Hidden);
+    let [hidden, deleted] = [&runs[7], &runs[21]].map(ToOwned::to_owned);
+    server.set_tier(&hidden, Tier::Hidden);
     server.database().execute(&format!("DELETE FROM runs WHERE run_id = '{deleted}'"));
+    for name in NAMES {
+        server.accepted(|record| {
+            record.device.adapter.name = name.to_owned();
+            record.device.claimed_name = Some(name.to_owned());
+        });
+        server.pass(1.0);
+    }
+    server.accepted(|record| {
+        // The platform and the backend do not report these.
+        record.provenance.client.logical_processors = None;
+        record.workloads[0].peaks.clear();
+    });
+    (server, [hidden, deleted])
+}
 
+#[test]
+fn exports_have_all_visible_runs_in_order() {
+    let (server, gone) = server_with_runs();
+    let (started, record) = server.honest_run();
+    assert_eq!(server.upload(&started.run_id, &record).status, 201);
     let answer = export(&server, "?format=jsonl");
     assert_file(&answer, "application/jsonl; charset=utf-8", "jsonl");
-    assert!(!answer.text().contains(hidden) && !answer.text().contains(deleted));
+    assert!(gone.iter().chain([&started.nonce]).all(|secret| !answer.text().contains(secret)));
     let exported = json_lines(&answer.text());
-    assert_eq!(exported.len(), 38);
+    assert_eq!(exported.len(), 40 - 2 + NAMES.len() + 2);
     assert!(exported.is_sorted_by(|a, b| a.submitted_unix_seconds <= b.submitted_unix_seconds));
+    assert_eq!(exported[0].submitted_unix_seconds, BEGINNING + 0.25);
     for run in &exported {
         assert_eq!(*run, server.stored(&run.run_id));
     }
+    let kept = exported.iter().filter_map(|run| run.record.device.claimed_name.as_deref());
+    assert_eq!(kept.collect::<Vec<_>>(), NAMES);
+    let listed = server.list("?limit=500").rows;
+    assert!(NAMES.iter().all(|name| listed.iter().any(|row| row.claimed_name.as_deref() == Some(name))));
 
     let answer = export(&server, "");
     assert_file(&answer, "text/csv; charset=utf-8; header=present", "csv");
@@ -93,67 +140,26 @@ fn export_has_all_stored_runs_in_order() {
     assert_eq!(found, expected);
     let gzip = server.get_with("/api/v1/export?format=csv", "accept-encoding", "gzip");
     assert_eq!(gzip.unpacked(), answer.body);
-
-    let rows = rows(&open(export(&server, "?format=parquet").body));
-    let of_run = |run: &StoredRun| vec![run.submitted_unix_seconds; run.record.workloads.len()];
-    let moments: Vec<f64> = exported.iter().flat_map(of_run).collect();
-    assert_eq!(rows.len(), moments.len());
-    for (row, moment) in rows.iter().zip(moments) {
-        #[expect(clippy::cast_possible_truncation, reason = "a whole number")]
-        let expected = Field::TimestampMicros((moment * 1e6) as i64);
-        assert_eq!(row.get_column_iter().nth(1).unwrap(), (&"submitted_unix_seconds".to_owned(), &expected));
-    }
-    assert_eq!(exported[0].submitted_unix_seconds, BEGINNING + 0.25);
-}
-
-#[test]
-fn exports_have_no_nonces_and_no_formulas() {
-    let server = TestServer::start();
-    let names =
-        ["显卡 “九千”", "=HYPERLINK(\"http://x\",\"y\")", "-2+3", "'quoted'", "a, b \"c\"", "x'); DROP TABLE runs; --"];
-    for name in names {
-        server.accepted(|record| record.device.claimed_name = Some(name.to_owned()));
-        server.pass(1.0);
-    }
-    let (started, record) = server.honest_run();
-    assert_eq!(server.upload(&started.run_id, &record).status, 201);
-    let lines = export(&server, "?format=jsonl").text();
-    assert!(!lines.contains(&started.nonce));
-    let kept: Vec<_> = json_lines(&lines).into_iter().filter_map(|run| run.record.device.claimed_name).collect();
-    assert_eq!(kept, names);
-    let cells = column(&cells(&export(&server, "").text()), "claimed_name");
-    let mut found: Vec<String> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
+    let mut found = column(&table, "claimed_name");
     found.dedup();
-    assert!(found.iter().all(|cell| !cell.starts_with(['=', '+', '-', '@'])), "{found:?}");
-    let read: Vec<&str> = found.iter().map(|cell| cell.strip_prefix('\'').unwrap_or(cell)).collect();
-    assert_eq!(read, names);
-}
+    assert!(found.iter().all(|cell| !cell.starts_with(['=', '+', '-', '@'])), "no formulas: {found:?}");
 
-#[test]
-fn damaged_record_is_neither_exported_nor_shown() {
-    let server = TestServer::start();
-    let (good, bad) = (server.accepted(|_| {}), server.accepted(|_| {}));
-    server.database().execute(&format!("UPDATE runs SET record = '{{' WHERE run_id = '{}'", bad.run_id));
-    let exported = json_lines(&export(&server, "?format=jsonl").text());
-    assert_eq!(exported.into_iter().map(|run| run.run_id).collect::<Vec<_>>(), [good.run_id]);
-    server.get_run(&bad.run_id, "").assert_refused(500, "internal", "");
-}
-
-#[test]
-fn exported_list_equals_the_list() {
-    let server = TestServer::start();
-    // More runs than are read at once, and more than one page of the list has rows.
-    for number in 0..40 {
-        server.accepted(|record| {
-            record::speed_up(record, 1 + number % 3);
-            if number % 4 == 0 {
-                record::on_backend(record, "burn-wgpu");
-            }
-        });
-        server.pass(1.0);
+    let answer = export(&server, "?format=parquet");
+    assert_file(&answer, "application/vnd.apache.parquet", "parquet");
+    let compressed = server.get_with("/api/v1/export?format=parquet", "accept-encoding", "gzip");
+    assert_eq!((compressed.header("content-encoding"), &compressed.body), ("", &answer.body));
+    let rows = rows(&open(answer.body));
+    let found: Vec<Vec<String>> =
+        rows.iter().map(|row| row.get_column_iter().map(|(_, field)| as_in_csv(field)).collect()).collect();
+    let plain = |cell: &String| cell.strip_prefix('\'').unwrap_or(cell).to_owned();
+    let expected: Vec<Vec<String>> = table[1..].iter().map(|line| line.iter().map(plain).collect()).collect();
+    assert_eq!(found, expected);
+    for name in ["claimed_name", "logical_processors", "share_of_peak"] {
+        let values = rows.iter().map(|row| row.get_column_iter().nth(place(&table, name)).unwrap().1);
+        let absent = values.filter(|field| **field == Field::Null).count();
+        assert!(absent > 0 && absent < rows.len(), "{name}: {absent} of {}", rows.len());
     }
-    let hidden = server.accepted(|_| {});
-    server.set_tier(&hidden.run_id, Tier::Hidden);
+
     for query in
         ["workload=caffe-mnist", "backend=burn-wgpu", "sort=oldest", "workload=caffe-mnist&sort=newest&backend=wgsl"]
     {
@@ -225,42 +231,6 @@ fn as_in_csv(field: &Field) -> String {
 fn metadata(reader: &SerializedFileReader<Bytes>, key: &str) -> String {
     let pairs = reader.metadata().file_metadata().key_value_metadata().unwrap();
     pairs.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone()).unwrap()
-}
-
-#[test]
-fn it_has_the_cells_of_the_csv_with_types() {
-    let server = TestServer::start();
-    for name in [None, Some("显卡 “九千”"), Some("=1+1, \"quoted\""), Some("'x")] {
-        server.accepted(|record| {
-            record.device.claimed_name = name.map(ToOwned::to_owned);
-            record.provenance.client.logical_processors = name.map(|_| 8);
-        });
-        server.pass(0.123_456);
-    }
-    server.accepted(|record| {
-        // The backend does not report it.
-        record.workloads[0].peaks.clear();
-    });
-
-    let answer = export(&server, "?format=parquet");
-    assert_file(&answer, "application/vnd.apache.parquet", "parquet");
-    let compressed = server.get_with("/api/v1/export?format=parquet", "accept-encoding", "gzip");
-    assert_eq!((compressed.header("content-encoding"), &compressed.body), ("", &answer.body));
-
-    let reader = open(answer.body);
-    let table = cells(&export(&server, "?format=csv").text());
-    let rows = rows(&reader);
-    let found: Vec<Vec<String>> =
-        rows.iter().map(|row| row.get_column_iter().map(|(_, field)| as_in_csv(field)).collect()).collect();
-    let plain = |cell: &String| cell.strip_prefix('\'').unwrap_or(cell).to_owned();
-    let expected: Vec<Vec<String>> = table[1..].iter().map(|line| line.iter().map(plain).collect()).collect();
-    assert_eq!(expected.len(), 5 * record::unregistered(0).workloads.len());
-    assert_eq!(found, expected);
-    for name in ["claimed_name", "logical_processors", "share_of_peak"] {
-        let values = rows.iter().map(|row| row.get_column_iter().nth(place(&table, name)).unwrap().1);
-        let absent = values.filter(|field| **field == Field::Null).count();
-        assert!(absent > 0 && absent < rows.len(), "{name}: {absent} of {}", rows.len());
-    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use results::api::AcceptedRun;
 
-use crate::support::{ServerProcess, record, server, wait_until};
+use crate::support::{ServerProcess, process, record, wait_until};
 
 /// A disk of a few megabytes: a file system in memory, in a namespace that a process keeps open.
 struct SmallDisk {
@@ -34,11 +34,10 @@ impl SmallDisk {
         self.folder.path().join("leaderboard.sqlite")
     }
 
-    /// Returns a command for a program that sees the disk.
     fn command(&self) -> Command {
         let mut command = Command::new("nsenter");
         command.args(["--user", "--mount", "--preserve-credentials", "--target", &self.holder.id().to_string()]);
-        command.arg(server::command().get_program());
+        command.arg(process::command().get_program());
         command
     }
 
@@ -80,7 +79,6 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Imports a record. Returns true if it was accepted.
     fn import(&mut self) -> bool {
         self.seed += 1;
         let answer = self.server.import(&record::unregistered(self.seed));

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::rehearsal::{self, HONEST, prove_honest_run};
 use crate::support::{Answer, CONNECTIONS_PER_ADDRESS, Change, TestServer, record, wait_until};
 #[cfg(target_os = "linux")]
-use crate::support::{Client, ProcessOfRehearsals, database::block_on, server, while_attacked};
+use crate::support::{Client, ProcessOfRehearsals, database::block_on, process, while_attacked};
 
 const JSON: [(&str, &str); 1] = [("content-type", "application/json")];
 const IMPORT: &str = "/api/v1/runs/import";
@@ -21,7 +21,7 @@ fn import_text(server: &TestServer, text: &str) -> Answer {
 }
 
 #[test]
-fn malformed_json_is_refused_with_line_and_column() {
+fn undeclared_malformed_mistyped_and_large_bodies_are_refused() {
     let server = TestServer::start();
     // Deep nesting does not overflow the stack.
     let deep = "[".repeat(100_000);
@@ -54,11 +54,7 @@ fn malformed_json_is_refused_with_line_and_column() {
     let later = json!({"schema_version": 99, "something_new": true});
     let refusal = server.json("POST", IMPORT, &later).assert_refused(422, "unknown_schema_version", "schema_version");
     assert!(refusal.message.contains("99"), "{}", refusal.message);
-}
 
-#[test]
-fn errors_name_unknown_missing_and_mistyped_fields() {
-    let server = TestServer::start();
     let batch_size = "workloads[0].settings.batch_size";
     // JSON has no NaN: writers turn it into null.
     let seconds = "workloads[0].windows[0].seconds";
@@ -79,11 +75,7 @@ fn errors_name_unknown_missing_and_mistyped_fields() {
         let refusal = server.json("POST", IMPORT, &json).assert_refused(400, code, field);
         assert!(refusal.message.len() < 500, "it quotes {} bytes", refusal.message.len());
     }
-}
 
-#[test]
-fn the_body_must_be_declared_as_json() {
-    let server = TestServer::start();
     let body = serde_json::to_vec(&record::unregistered(1)).unwrap();
     for headers in
         [vec![], vec![("content-type", "text/plain")], vec![("content-type", "application/x-www-form-urlencoded")]]
@@ -91,11 +83,7 @@ fn the_body_must_be_declared_as_json() {
         server.send("POST", IMPORT, &headers, &body).assert_refused(415, "wrong_content_type", "");
     }
     server.send("POST", IMPORT, &[("content-type", "Application/JSON; charset=utf-8")], &body).with_status(201);
-}
 
-#[test]
-fn bodies_over_four_mebibytes_are_refused() {
-    let server = TestServer::start();
     let spaces = |bytes: usize| " ".repeat(bytes);
     import_text(&server, &spaces((4 << 20) + 1)).assert_refused(413, "too_large", "");
     import_text(&server, &spaces(12 << 20)).assert_refused(413, "too_large", "");
@@ -159,7 +147,7 @@ fn unfinished_bodies_block_only_their_own_request() {
 }
 
 #[test]
-fn a_head_that_does_not_end_is_given_up_early() {
+fn endless_heads_and_many_connections_of_an_address_are_given_up() {
     let server = TestServer::start();
     let mut stream = server.half_sent(&format!("GET / HTTP/1.1\r\nhost: x\r\nx: {}", "x".repeat(32 << 10)));
     let mut answer = Vec::new();
@@ -167,6 +155,14 @@ fn a_head_that_does_not_end_is_given_up_early() {
     let waited = stream.read_to_end(&mut answer).is_err_and(|cause| cause.kind() == ErrorKind::WouldBlock);
     assert!(!waited && (answer.is_empty() || answer.starts_with(b"HTTP/1.1 431 ")), "{answer:?}");
     server.accepted(|_| {});
+
+    let open: Vec<_> = (0..CONNECTIONS_PER_ADDRESS).map(|_| server.idle_connection()).collect();
+    let mut rest = Vec::new();
+    let refused = server.half_sent("").read_to_end(&mut rest);
+    assert!(refused.is_err() || rest.is_empty(), "{}", String::from_utf8_lossy(&rest));
+    drop(open);
+    // The server sees the ends of connections one after another.
+    wait_until(|| server.try_send("GET", "/api/v1/runs", &[], b"").is_ok_and(|answer| answer.status == 200));
 }
 
 /// Returns a connection from another address of this machine, such as any `127.x.x.x`, with these bytes sent.
@@ -187,7 +183,7 @@ fn half_sent_from(server: &Client, address: [u8; 4], request: &str) -> TcpStream
 #[test]
 fn connections_of_one_prefix_leave_some_to_others() {
     // The limit of all connections is 64, the number of remaining descriptors.
-    let mut command = server::command_with_descriptors(128);
+    let mut command = process::command_with_descriptors(128);
     command.args(["--log", "off", "--connections-per-address", "8"]);
     let server = ProcessOfRehearsals::start(command);
     // Each accepted connection holds the maximum memory of an unfinished head.
@@ -205,8 +201,10 @@ fn connections_of_one_prefix_leave_some_to_others() {
 #[cfg(target_os = "linux")]
 #[test]
 fn records_that_nobody_announced_take_little_memory() {
-    let mut command = server::command();
-    command.args(["--log", "error"]);
+    // Its log cannot be written.
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = process::command();
+    command.args(["--log", "info"]).stderr(full);
     let server = ProcessOfRehearsals::start(command);
     let started = server.begin();
     let keys: String = (0..300_000).map(|key| format!("\"{key}\":0,")).collect();
@@ -225,18 +223,6 @@ fn records_that_nobody_announced_take_little_memory() {
     while_attacked(&[attacks, attacks, attacks].concat(), || server.prove_honest_run(&server.seen_at(HONEST)));
     // This includes 55 MB of the data set for recomputing the honest run.
     assert!(server.peak_memory_bytes() < 250 << 20, "{}", server.peak_memory_bytes());
-}
-
-#[test]
-fn connections_per_address_are_limited() {
-    let server = TestServer::start();
-    let open: Vec<_> = (0..CONNECTIONS_PER_ADDRESS).map(|_| server.idle_connection()).collect();
-    let mut rest = Vec::new();
-    let refused = server.half_sent("").read_to_end(&mut rest);
-    assert!(refused.is_err() || rest.is_empty(), "{}", String::from_utf8_lossy(&rest));
-    drop(open);
-    // The server sees the ends of connections one after another.
-    wait_until(|| server.try_send("GET", "/api/v1/runs", &[], b"").is_ok_and(|answer| answer.status == 200));
 }
 
 #[test]
@@ -276,11 +262,6 @@ fn any_site_can_read_results_and_none_can_write() {
     }
 }
 
-fn watched(protection: Protection) -> TestServer {
-    TestServer::behind_a_proxy(Protection { metrics_listen: Some("127.0.0.1:0".to_owned()), ..protection })
-}
-
-/// Returns the value of a line that begins with `name`, or `None`.
 fn value(text: &str, name: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')))?;
     Some(line.rsplit(' ').next().unwrap().parse().unwrap())
@@ -288,7 +269,9 @@ fn value(text: &str, name: &str) -> Option<f64> {
 
 #[test]
 fn metrics_count_requests_without_naming_anyone() {
-    let server = watched(Protection { reading_per_second: 1, ..Protection::default() });
+    let metrics_listen = Some("127.0.0.1:0".to_owned());
+    let protection = Protection { metrics_listen, reading_per_second: 1, ..Protection::default() };
+    let server = TestServer::behind_a_proxy(protection);
     let run = server.accepted(|_| {});
     assert_eq!(server.get(&format!("/api/v1/runs/{}", run.run_id)).status, 200);
     assert_eq!(server.get("/api/v1/runs/0123456789abcdef").status, 404);
@@ -330,13 +313,9 @@ fn metrics_count_requests_without_naming_anyone() {
     assert!(open() >= 3.0);
     drop(idle);
     wait_until(|| open() == 0.0);
-}
 
-#[test]
-fn readers_of_metrics_do_not_hold_up_the_end() {
-    let server = watched(Protection::default());
+    // Readers of metrics do not delay the end: an idle connection, and one with an unfinished request.
     let address = server.metrics().address;
-    // An idle connection, and one with an unfinished request.
     let mut idle = TcpStream::connect(address).unwrap();
     idle.write_all(b"GET /metrics HTTP/1.1\r\nhost: here\r\n\r\n").unwrap();
     let mut unfinished = TcpStream::connect(address).unwrap();

@@ -22,20 +22,6 @@ fn ids(list: &RunList) -> Vec<&str> {
 }
 
 #[test]
-fn fastest_run_is_first_and_runs_without_a_rate_last() {
-    let server = TestServer::start();
-    let slow = server.accepted(|_| {});
-    let without = server.accepted(|record| record::scale_time(record, 0.1));
-    let fast = server.accepted(faster(10));
-    let middle = server.accepted(faster(3));
-    let list = server.list("?workload=caffe-mnist");
-    assert_eq!(ids(&list), [&fast.run_id, &middle.run_id, &slow.run_id, &without.run_id]);
-    assert_eq!(list.rows[3].summary.samples_per_second, None);
-    let newest = server.list("?limit=3");
-    assert_eq!(ids(&newest), [&middle.run_id, &middle.run_id, &fast.run_id], "without a network");
-}
-
-#[test]
 fn only_proven_standard_hardware_results_are_ranked() {
     let server = TestServer::start();
     let ranked = server.proven(|_| {});

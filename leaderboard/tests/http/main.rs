@@ -28,7 +28,6 @@ mod two_servers;
 mod upgrade;
 mod upkeep;
 
-/// Returns true if the servers of these tests store their runs on a PostgreSQL server.
 fn on_postgres() -> bool {
     std::env::var("GRADMARK_TEST_DATABASE").is_ok_and(|name| name == "postgres")
 }

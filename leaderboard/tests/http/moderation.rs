@@ -5,17 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use results::api::{Deed, DeviceSummary, ModerationEntry, ModerationLog, Standings, StandingsPlace, Tier};
 
+use crate::support::process::{assert_says, done, failed, run};
 use crate::support::record::{in_browser, on};
-use crate::support::server::{assert_says, done, failed, run};
 use crate::support::{ANN, BOB, TestServer, board, record};
 
-/// Address of a single submitter.
 const CAT: &str = "203.0.113.5";
 const A: &str = "reported-example-gpu-a";
 const B: &str = "reported-example-gpu-b";
 const C: &str = "reported-example-gpu-c";
 
-/// Runs a deed on these runs or devices.
 fn moderate(server: &TestServer, words: &[&str], reason: &str) -> Output {
     run(&[&["moderate"], words, &["--reason", reason]].concat(), server.database())
 }
@@ -47,7 +45,7 @@ fn device(server: &TestServer, key: &str) -> DeviceSummary {
 }
 
 #[test]
-fn restored_run_is_ranked_again() {
+fn restored_run_is_ranked_again_and_failed_deeds_do_nothing() {
     let server = board();
     let proven = server.proven_by(ANN, |record| record::diverge(&mut record.workloads[1]));
     let checked = server.accepted_by(BOB, |_| {}).run_id;
@@ -81,12 +79,8 @@ fn restored_run_is_ranked_again() {
     moderated(&server, &["hide", &proven], "Until I know");
     moderated(&server, &["restore", &proven], "An overclocked card");
     assert_restored();
-}
 
-#[test]
-fn moderation_is_atomic_and_only_undoes_moderation() {
-    let server = board();
-    let (one, other) = (server.proven_by(ANN, |_| {}), server.proven_by(BOB, |_| {}));
+    let (one, other) = (server.proven_by(ANN, on("Example GPU A", 1)), server.proven_by(BOB, on("Example GPU B", 1)));
     assert_says(&refused(&server, &["hide", &one, "0123456789abcdef"], "Both"), &["no run 0123456789abcdef"]);
     moderated(&server, &["hide", &one], "One");
     assert_says(
@@ -94,19 +88,23 @@ fn moderation_is_atomic_and_only_undoes_moderation() {
         &[&format!("no moderator hid or flagged run {other}")],
     );
     server.assert_unknown(&one);
-    assert_eq!(log(&server, "").entries.iter().filter(|entry| entry.deed != Deed::SetTier).count(), 1);
+    let deeds = log(&server, "").entries.into_iter().take_while(|entry| entry.deed != Deed::SetTier);
+    assert_eq!(deeds.count(), 1, "of those since both were proven");
 }
 
 #[test]
-fn moderation_log_is_public_and_newest_first() {
+fn moderation_log_is_public_and_outlives_runs() {
     let server = board();
     assert_eq!(log(&server, "").total, 0);
     let printed = |words: &[&str]| done(&run(&[&["moderate", "log"], words].concat(), server.database()));
     assert_says(&printed(&[]), &["the moderation log is empty"]);
-    let run_id = server.accepted_by(ANN, |_| {}).run_id;
-    moderated(&server, &["flag", &run_id], "显卡 <b>");
-    done(&run(&["set-tier", &run_id, "proven"], server.database()));
-    done(&run(&["set-tier", &run_id, "checked", "--reason", "Checked by hand"], server.database()));
+    let name = "Some Other Card";
+    let owned = |who| server.accepted_by(who, |record| record.device.claimed_name = Some(name.to_owned()));
+    let (deleted, removed) = (owned(ANN), owned(BOB).run_id);
+    let run_id = deleted.run_id.as_str();
+    moderated(&server, &["flag", run_id], "显卡 <b>");
+    done(&run(&["set-tier", run_id, "proven"], server.database()));
+    done(&run(&["set-tier", run_id, "checked", "--reason", "Checked by hand"], server.database()));
     let told: Vec<_> =
         log(&server, "").entries.into_iter().map(|entry| (entry.deed, entry.tier, entry.reason)).collect();
     let reason = |reason: &str| Some(reason.to_owned());
@@ -120,23 +118,16 @@ fn moderation_log_is_public_and_newest_first() {
     );
     let page = log(&server, "?limit=1&offset=1");
     assert_eq!((page.entries.len(), page.entries[0].tier, page.total), (1, Some(Tier::Proven), 3));
-    assert!(page.entries[0].run_is_visible && page.entries[0].run_id.as_ref() == Some(&run_id));
+    assert!(page.entries[0].run_is_visible && page.entries[0].run_id.as_deref() == Some(run_id));
     let printed = printed(&["--limit", "2"]);
     assert_eq!(printed.lines().count(), 2);
     assert!(printed.contains(&format!("made run {run_id} proven: no reason given")), "{printed}");
-}
 
-#[test]
-fn the_log_outlives_a_run_and_holds_nothing_of_it() {
-    let server = board();
-    let name = "Some Other Card";
-    let deleted = server.accepted_by(ANN, |record| record.device.claimed_name = Some(name.to_owned()));
-    let removed = server.accepted_by(BOB, |record| record.device.claimed_name = Some(name.to_owned())).run_id;
-    moderated(&server, &["hide", &deleted.run_id], "It is doubtful");
-    assert_eq!(server.delete(&deleted.run_id, &deleted.deletion_secret).status, 204);
+    moderated(&server, &["hide", run_id], "It is doubtful");
+    assert_eq!(server.delete(run_id, &deleted.deletion_secret).status, 204);
     done(&run(&["remove", &removed], server.database()));
     let entries = log(&server, "").entries;
-    assert_eq!(entries.len(), 2, "deleting one's own run is no moderation: {entries:?}");
+    assert_eq!(entries.len(), 5, "deleting one's own run is no moderation: {entries:?}");
     let nothing_else = ModerationEntry {
         done_unix_seconds: entries[0].done_unix_seconds,
         deed: Deed::Remove,
@@ -148,7 +139,7 @@ fn the_log_outlives_a_run_and_holds_nothing_of_it() {
         reason: None,
     };
     assert_eq!(entries[0], nothing_else);
-    assert_eq!((entries[1].run_id.as_ref(), entries[1].run_is_visible), (Some(&deleted.run_id), false));
+    assert_eq!((entries[1].run_id.as_deref(), entries[1].run_is_visible), (Some(run_id), false));
     assert!(!format!("{entries:?}").contains("Card"));
     assert_eq!(server.database().count("SELECT COUNT(*) FROM moderated_runs"), 0);
 }
@@ -161,12 +152,13 @@ fn unregistered_b(seed: u32) -> results::RunRecord {
 }
 
 #[test]
-fn merged_devices_share_one_place() {
+fn merged_devices_share_one_place_until_separated() {
     let server = board();
     server.proven_by(ANN, on("Example GPU A", 1));
     let fast = server.proven_by(BOB, on("Example GPU B", 3));
     server.accepted_by(BOB, on("Example GPU B", 3));
     assert_eq!(keys(&server), [B, A]);
+    let before = places(&server);
     let said = moderated(&server, &["merge-devices", B, A], "The same card");
     assert!(said.starts_with(&format!("2 runs of {B} now count as runs of {A}")), "{said}");
     let line = places(&server).swap_remove(0);
@@ -174,7 +166,7 @@ fn merged_devices_share_one_place() {
     assert_eq!((line.figure.runs, line.figure.submitters), (2, 2));
     assert_eq!(line.best_run_id, fast, "which goes by the name of the device that it was merged into");
     // Both ways of uploading.
-    server.proven_by(BOB, on("Example GPU B", 3));
+    let also = server.proven_by(CAT, on("Example GPU B", 3));
     server.import(&unregistered_b(5)).with_status(201);
     assert_eq!((keys(&server), places(&server)[0].figure.runs), (vec![A.to_owned()], 3));
     let [of_a, of_b] = [A, B].map(|key| device(&server, key));
@@ -185,20 +177,13 @@ fn merged_devices_share_one_place() {
     let entry = log(&server, "?limit=20").entries.into_iter().find(|entry| entry.deed == Deed::MergeDevices).unwrap();
     assert_eq!((entry.device_key.as_deref(), entry.into_device_key.as_deref()), (Some(B), Some(A)));
     assert_eq!(server.database().count("SELECT COUNT(*) FROM stale_devices"), 0);
-}
 
-#[test]
-fn separated_devices_are_what_their_own_records_say() {
-    let server = board();
-    server.proven_by(ANN, on("Example GPU A", 1));
-    server.proven_by(BOB, on("Example GPU B", 3));
-    let before = places(&server);
-    moderated(&server, &["merge-devices", B, A], "The same card");
-    // A run that arrives during the merge is also restored.
+    // Runs that arrive during the merge are also restored.
     let later = server.accepted_by(CAT, on("Example GPU B", 3)).run_id;
+    server.set_tier(&also, Tier::Checked);
     assert_says(
         &moderated(&server, &["separate-devices", B], "Two cards after all"),
-        &[&format!("2 runs of {A} count as runs of {B} again")],
+        &[&format!("5 runs of {A} count as runs of {B} again")],
     );
     assert_eq!(places(&server), before);
     server.set_tier(&later, Tier::Proven);

@@ -4,6 +4,7 @@ use std::fs;
 use std::fs::File;
 
 use results::api::{DataSetList, ServedDataSet};
+use results::open_data::SnapshotList;
 use serde_json::Value;
 
 use crate::support::TestServer;
@@ -37,7 +38,7 @@ fn server() -> TestServer {
 }
 
 #[test]
-fn index_is_served_for_all_paths_and_404_where_they_lead_nowhere() {
+fn paths_lead_to_the_index_or_nowhere_and_never_out_of_the_folders() {
     let server = server();
     for (path, status) in [
         ("/", 200),
@@ -60,10 +61,34 @@ fn index_is_served_for_all_paths_and_404_where_they_lead_nowhere() {
         server.get(path).with_status(404).assert_headers(&[("cache-control", "")]);
     }
     assert_eq!(server.send("POST", "/about", &[], b"x").status, 405);
+
+    assert!(server.folder().join("secret.txt").exists());
+    for path in [
+        "/../secret.txt",
+        "/data/../secret.txt",
+        "/data/../../secret.txt",
+        "/..%2fsecret.txt",
+        "/%2e%2e/secret.txt",
+        "/data/%2e%2e/secret.txt",
+        "/data/%2e%2e%2fsecret.txt",
+        "/data/..%5csecret.txt",
+        "/data//etc/passwd",
+        "//etc/passwd",
+        "/data/.verified.json",
+        "/data/%2Everified.json",
+        "/data/%00",
+        "/data/mnist.bin%00.html",
+        "/data/mnist.bin/",
+        "/api/v1/runs/..%2f..%2fsecret.txt",
+    ] {
+        let answer = server.raw(&format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"));
+        assert!(answer.starts_with("HTTP/1.1 4") || answer.contains("<title>Gradmark"), "{path}: {answer}");
+        assert!(!answer.contains("not for anyone") && !answer.contains("root:"), "{path}: {answer}");
+    }
 }
 
 #[test]
-fn files_have_types_and_cache_lifetimes() {
+fn files_have_types_encodings_and_cache_lifetimes() {
     let server = server();
     let for_ever = "public, max-age=31536000, immutable";
     for (path, kind, caching) in [
@@ -80,32 +105,7 @@ fn files_have_types_and_cache_lifetimes() {
         server.get_with(path, "if-modified-since", answer.header("last-modified")).with_status(304);
     }
     assert_eq!(server.get_with("/data/mnist.bin", "range", "bytes=10-19").with_status(206).body, vec![7; 10]);
-}
 
-/// A file that is replaced twice within a second has the same `last-modified`: a browser with a cached copy would never
-/// see the second version.
-#[test]
-fn burn_status_is_not_cached() {
-    let server = server();
-    let first = server.get("/burn.json");
-    first.assert_headers(&[("content-type", "application/json"), ("cache-control", "no-store")]);
-    assert!(first.text().contains("building"), "{}", first.text());
-
-    let ready = r#"{"state":"ready","folder":"burn-0123456789abcdef","compressed_bytes":3440000,"bytes":12000000}"#;
-    let file = |name: &str| server.folder().join("dist").join(name);
-    fs::write(file("new.json"), ready).unwrap();
-    fs::rename(file("new.json"), file("burn.json")).unwrap();
-    let second = server.get("/burn.json");
-    assert_eq!(second.text(), ready);
-    second.assert_headers(&[("cache-control", "no-store")]);
-
-    fs::remove_file(file("burn.json")).unwrap();
-    assert_eq!(server.get("/burn.json").status, 404, "and not the page's index");
-}
-
-#[test]
-fn precompressed_files_are_served_as_they_are() {
-    let server = server();
     let accepting = |path: &str, encodings: &str| server.get_with(path, "accept-encoding", encodings);
     let module = accepting(MODULE, "gzip, br");
     assert_eq!(module.text(), "brotli, as the build made it");
@@ -121,6 +121,23 @@ fn precompressed_files_are_served_as_they_are() {
     let data = accepting("/data/mnist.bin", "br");
     data.assert_headers(&[("content-encoding", "")]);
     assert_eq!(data.body, vec![7; 5000]);
+
+    // A file that is replaced twice within a second has the same `last-modified`: a browser with a cached copy would
+    // never see the second version.
+    let first = server.get("/burn.json");
+    first.assert_headers(&[("content-type", "application/json"), ("cache-control", "no-store")]);
+    assert!(first.text().contains("building"), "{}", first.text());
+
+    let ready = r#"{"state":"ready","folder":"burn-0123456789abcdef","compressed_bytes":3440000,"bytes":12000000}"#;
+    let file = |name: &str| server.folder().join("dist").join(name);
+    fs::write(file("new.json"), ready).unwrap();
+    fs::rename(file("new.json"), file("burn.json")).unwrap();
+    let second = server.get("/burn.json");
+    assert_eq!(second.text(), ready);
+    second.assert_headers(&[("cache-control", "no-store")]);
+
+    fs::remove_file(file("burn.json")).unwrap();
+    assert_eq!(server.get("/burn.json").status, 404, "and not the page's index");
 }
 
 #[test]
@@ -145,6 +162,7 @@ fn every_answer_has_the_security_headers() {
             ("cross-origin-resource-policy", resource_policy),
             ("x-content-type-options", "nosniff"),
             ("referrer-policy", "no-referrer"),
+            ("strict-transport-security", ""),
         ]);
         assert!(answer.header("permissions-policy").contains("geolocation=()"));
         let policy = answer.header("content-security-policy");
@@ -182,39 +200,10 @@ fn the_policy_follows_the_inline_scripts_of_the_index() {
     assert_eq!(server.get("/api/v1/runs").status, 200);
 }
 
-#[test]
-fn no_path_leads_out_of_the_folders() {
-    let server = server();
-    assert!(server.folder().join("secret.txt").exists());
-    for path in [
-        "/../secret.txt",
-        "/data/../secret.txt",
-        "/data/../../secret.txt",
-        "/..%2fsecret.txt",
-        "/%2e%2e/secret.txt",
-        "/data/%2e%2e/secret.txt",
-        "/data/%2e%2e%2fsecret.txt",
-        "/data/..%5csecret.txt",
-        "/data//etc/passwd",
-        "//etc/passwd",
-        "/data/.verified.json",
-        "/data/%2Everified.json",
-        "/data/%00",
-        "/data/mnist.bin%00.html",
-        "/data/mnist.bin/",
-        "/api/v1/runs/..%2f..%2fsecret.txt",
-    ] {
-        let answer = server.raw(&format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"));
-        assert!(answer.starts_with("HTTP/1.1 4") || answer.contains("<title>Gradmark"), "{path}: {answer}");
-        assert!(!answer.contains("not for anyone") && !answer.contains("root:"), "{path}: {answer}");
-    }
-}
-
 /// File names and sizes as in `reference/data-sets.json`.
 const MNIST: [(&str, u64); 2] = [("mnist-train.bin", 47_100_032), ("mnist-test.bin", 7_850_032)];
 const CIFAR10: [(&str, u64); 2] = [("cifar10-train.bin", 153_650_032), ("cifar10-test.bin", 30_730_032)];
 
-/// Returns the names of the data sets, each with the reason why it is missing.
 fn listed(server: &TestServer) -> Vec<(String, Option<String>)> {
     let answer = server.get("/api/v1/data-sets").with_status(200);
     answer.assert_headers(&[("cache-control", "no-cache")]);
@@ -256,6 +245,8 @@ fn without_a_page_or_data_there_is_still_the_api() {
     let server = TestServer::start();
     assert_eq!(server.get("/").status, 404);
     assert_eq!(server.get("/data/mnist.bin").status, 404);
+    assert_eq!(server.get("/snapshots/gradmark-2027-01-15.parquet").status, 404);
+    assert!(server.read::<SnapshotList>("/api/v1/snapshots").snapshots.is_empty());
     assert_eq!(server.get("/api/v1/runs").status, 200);
     for (name, missing) in listed(&server) {
         assert_eq!(missing.as_deref(), Some("it was started without a data folder (`--data`)"), "{name}");

@@ -3,7 +3,7 @@
 use std::process::{Output, Stdio};
 
 use crate::support::database::{Cluster, PASSWORD, PASSWORD_IN_ADDRESS};
-use crate::support::server::{assert_says, command, failed, run};
+use crate::support::process::{assert_says, command, failed, run};
 use crate::support::{ServerProcess, TestDatabase, TestServer, record};
 use crate::upkeep::ids;
 
@@ -105,7 +105,7 @@ fn absent_numbers_may_be_present_in_the_next_query() {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn connection_errors_omit_the_password() {
+fn failed_starts_say_why_without_the_password() {
     let database = TestDatabase::new();
     let good = database.argument();
     let cases = [
@@ -123,21 +123,16 @@ fn connection_errors_omit_the_password() {
             assert_silent(&said);
         }
     }
+
+    let mut command = command();
+    command.env_remove("GRADMARK_SECRET").args(["--listen", "127.0.0.1:0", "--database", database.argument()]);
+    assert_says(&failed(&command.output().unwrap()), &["--secret-file"]);
 }
 
 fn assert_silent(said: &str) {
     for secret in [PASSWORD, PASSWORD_IN_ADDRESS, "another-secret"] {
         assert!(!said.contains(secret), "{said}");
     }
-}
-
-#[test]
-#[ignore = "needs PostgreSQL"]
-fn server_with_a_different_key_does_not_start() {
-    let database = TestDatabase::new();
-    let mut command = command();
-    command.env_remove("GRADMARK_SECRET").args(["--listen", "127.0.0.1:0", "--database", database.argument()]);
-    assert_says(&failed(&command.output().unwrap()), &["--secret-file"]);
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Proof of real training, and of nothing else.
 
 use leaderboard::Protection;
-use results::api::{AcceptedRun, StartedRun, Tier};
+use results::api::{AcceptedRun, Tier};
 use results::badge::Badge;
 use results::{Phase, RunRecord, Stretch, Warning, WorkloadRecord};
 
 use crate::support::rehearsal::{Rehearsal, SMALL, assert_tier, light, verdict_on};
 use crate::support::requests::Call;
-use crate::support::{ANN, BOB, TestServer, record, rehearsal};
+use crate::support::{ANN, BOB, record, rehearsal};
 
 #[test]
 fn a_run_that_trained_is_proven_and_ranked() {
@@ -23,32 +23,20 @@ fn a_run_that_trained_is_proven_and_ranked() {
     }
 }
 
-/// Returns a server that verifies nothing, and an honest run in its queue.
-fn server_with_a_waiting_run() -> (TestServer, StartedRun) {
+#[test]
+fn a_run_that_waits_is_verified_after_interruptions_and_a_kill() {
     let mut server = rehearsal::server();
     server.restart_with_verifiers(0);
     let started = light().play_accepted(&server);
-    (server, started)
-}
-
-#[test]
-fn a_run_that_waits_is_verified_after_interruptions() {
-    let (mut server, started) = server_with_a_waiting_run();
     assert!(server.verdict(&started.run_id).being_verified);
-    (0..4).for_each(|_| server.restart_with_verifiers(1));
-    assert_tier(&server.verdict_of(&started.run_id), Tier::Proven, "");
-}
-
-#[test]
-fn the_next_server_verifies_what_a_killed_one_held() {
-    let (mut server, started) = server_with_a_waiting_run();
+    // A killed server held it.
     server.stop();
     let address = server.address;
     server.database().execute(&format!(
         "UPDATE verifications SET taken_by = '{address}', taken_until_unix_seconds = 1e12, attempts = attempts + 1"
     ));
     server.settings.listen = address.to_string();
-    server.restart_with_verifiers(1);
+    (0..4).for_each(|_| server.restart_with_verifiers(1));
     assert_tier(&server.verdict_of(&started.run_id), Tier::Proven, "");
 }
 
@@ -117,7 +105,7 @@ fn an_accuracy_is_the_one_that_the_server_finds() {
 }
 
 #[test]
-fn two_runs_from_one_announcement_are_one() {
+fn a_training_counts_for_one_run_only() {
     let server = rehearsal::server();
     let run = light();
     let started = run.play_accepted(&server);
@@ -137,13 +125,8 @@ fn two_runs_from_one_announcement_are_one() {
     let mut stolen = run.record_of(&third);
     stolen.nonce = Some(started.nonce);
     server.upload(&third.run_id, &stolen).assert_refused(403, "wrong_nonce", "nonce");
-}
 
-#[test]
-fn a_public_record_under_another_name_is_never_ranked() {
-    let server = rehearsal::server();
-    let run = light();
-    run.play_accepted(&server);
+    // A public record under another name is never ranked.
     let named = |name: &str| {
         let mut record = run.record.clone();
         record.device.claimed_name = Some(name.to_owned());

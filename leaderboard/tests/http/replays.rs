@@ -6,8 +6,8 @@ use std::process::Output;
 use results::api::Tier;
 
 use crate::support::pretended::data_folder;
+use crate::support::process::{assert_says, done, failed, run};
 use crate::support::rehearsal::{self, SMALL, assert_tier};
-use crate::support::server::{assert_says, done, failed, run};
 use crate::support::{TestServer, record, wait_until};
 
 const IN_PART: &str = "could be computed again in part only";
@@ -18,13 +18,11 @@ fn replay_with(server: &TestServer, words: &[&str], data: &Path) -> Output {
     run(&[&["replay", "--here", "--data", data.to_str().unwrap()], words].concat(), server.database())
 }
 
-/// Recomputes runs in another process and returns its output.
 #[track_caller]
 fn replayed(server: &TestServer, words: &[&str]) -> String {
     done(&replay_with(server, words, &data_folder()))
 }
 
-/// Puts runs into the queue of the servers.
 fn enqueue(server: &TestServer, words: &[&str]) -> Output {
     run(&[&["replay", "--no-wait"], words].concat(), server.database())
 }

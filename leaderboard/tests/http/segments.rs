@@ -9,7 +9,6 @@ use crate::support::rehearsal::SMALL;
 use crate::support::requests::{Call, hash, hashes, lap, proof, segment, send_hashes, send_lap, taken};
 use crate::support::{Answer, Change, TestServer, rehearsal};
 
-/// Returns a commitment to a segment with the hash of its last step.
 fn commit(number: u32, steps: [u64; 2], ends_lap: bool) -> Call {
     Call::Commit(segment(number, steps, &hash(steps[1]), ends_lap))
 }
@@ -141,26 +140,6 @@ fn long_training(server: &TestServer) -> StartedRun {
     let run = server.begin();
     send_lap(server, &run, &hash(0), &[1000, 2000].map(|step| (step, hash(step))));
     run
-}
-
-#[test]
-fn parts_are_narrowed_to_a_single_step() {
-    let server = TestServer::start();
-    let run = long_training(&server);
-    let mut wanted: ProofWanted = taken(&server, &run, &proof(2000, None, None)).parse();
-    let mut rounds = Vec::new();
-    while let Some(part) = &wanted.hashes {
-        let [begin, end] = part.steps;
-        assert_eq!(part.losses, end - begin == 1000, "only whole segments have losses");
-        let most = usize::try_from(end - begin - 1).unwrap().min(7);
-        assert!(part.at.len() == most && part.at.iter().all(|step| (begin + 1..end).contains(step)), "{part:?}");
-        rounds.push((part.draw, end - begin));
-        wanted = taken(&server, &run, &proof(2000, None, Some(hashes(part)))).parse();
-    }
-    assert!(rounds.is_sorted_by_key(|round| round.0) && (6..=8).contains(&rounds.len()), "{rounds:?}");
-    assert!(rounds.iter().all(|round| [2, 15, 16, 125, 1000].contains(&round.1)), "{rounds:?}");
-    let last = wanted.states.last().unwrap();
-    assert!(last.step == 2000 && (2..=5).contains(&wanted.states.len()), "{wanted:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use results::open_data::{Snapshot, SnapshotList};
 
 use crate::export::{assert_checksum, cells, json_lines, open, rows};
 use crate::support::client::unpacked;
-use crate::support::server::{assert_says, command, failed, run};
+use crate::support::process::{assert_says, command, failed, run};
 use crate::support::{ServerProcess, TestDatabase, TestServer, wait_until};
 
 const DAY: f64 = 86_400.0;
@@ -45,14 +45,13 @@ fn files_after(server: &mut TestServer, days: f64, day: &str) -> Vec<Snapshot> {
     files_of(server, day)
 }
 
-/// Returns the runs in a snapshot of JSON lines.
 fn ids(server: &TestServer, name: &str) -> Vec<String> {
     let text = unpacked(&server.get(&format!("/snapshots/{name}")).body);
     json_lines(&String::from_utf8(text).unwrap()).into_iter().map(|run| run.run_id).collect()
 }
 
 #[test]
-fn daily_snapshot_has_all_formats_with_the_same_runs() {
+fn daily_snapshot_has_all_formats_with_the_same_runs_and_is_cacheable() {
     let mut server = server();
     files_of(&server, "2027-01-15");
     for seed in 0..20 {
@@ -80,13 +79,8 @@ fn daily_snapshot_has_all_formats_with_the_same_runs() {
     assert_eq!(rows(&open(parquet.clone())).len(), table.len() - 1);
     assert_eq!(ids(&server, &files[1].name).len(), 20);
     assert_eq!(listed(&server)[3].day, "2027-01-15", "the newest are first");
-}
 
-#[test]
-fn data_files_are_cacheable_and_support_ranges_and_cors() {
-    let server = server();
-    let name = &files_of(&server, "2027-01-15")[2].name;
-    let path = format!("/snapshots/{name}");
+    let path = format!("/snapshots/{}", files[2].name);
     let whole = server.get_with(&path, "accept-encoding", "gzip");
     whole.assert_headers(&[("content-encoding", ""), ("cache-control", "public, max-age=86400, immutable")]);
     whole.assert_headers(&[("access-control-allow-origin", "*"), ("cross-origin-resource-policy", "cross-origin")]);
@@ -97,9 +91,19 @@ fn data_files_are_cacheable_and_support_ranges_and_cors() {
 }
 
 #[test]
-fn nothing_else_in_the_folder_is_offered_or_touched() {
+fn snapshots_are_written_once_and_nothing_else_is_offered_or_touched() {
     let mut server = server();
-    files_of(&server, "2027-01-15");
+    let files = files_of(&server, "2027-01-15");
+    server.imported(1);
+    let other = server.another();
+    server.restart();
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(files_of(&server, "2027-01-15"), files);
+    assert_eq!(files_of(&other, "2027-01-15"), files);
+    let made: Vec<_> = fs::read_dir(folder(&server)).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(made.len(), 2 * ENDINGS.len() + 1, "the files, their sums and the lock: {made:?}");
+    drop(other);
+
     let others = ["gradmark.sqlite", "notes.txt", "gradmark-2027-01-15.csv", ".gradmark-2027-01-14.csv.gz.partial.txt"];
     for name in others {
         fs::write(folder(&server).join(name), "not for anyone").unwrap();
@@ -138,20 +142,6 @@ fn deleted_runs_leave_snapshots_within_a_week() {
 }
 
 #[test]
-fn existing_name_is_kept_by_every_server() {
-    let mut server = server();
-    let files = files_of(&server, "2027-01-15");
-    server.imported(1);
-    let other = server.another();
-    server.restart();
-    std::thread::sleep(Duration::from_millis(300));
-    assert_eq!(files_of(&server, "2027-01-15"), files);
-    assert_eq!(files_of(&other, "2027-01-15"), files);
-    let made: Vec<_> = fs::read_dir(folder(&server)).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(made.len(), 2 * ENDINGS.len() + 1, "the files, their sums and the lock: {made:?}");
-}
-
-#[test]
 fn unwritable_snapshot_folder_does_not_stop_the_server() {
     let folder = tempfile::tempdir().unwrap();
     let snapshots = folder.path().join("snapshots");
@@ -184,11 +174,4 @@ fn shutdown_during_a_snapshot_leaves_no_partial_files() {
     assert!(server.signal("TERM").success());
     let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert!(!names.into_iter().any(|name| name.ends_with(".partial")));
-}
-
-#[test]
-fn a_server_without_a_folder_offers_nothing() {
-    let server = TestServer::start();
-    assert!(listed(&server).is_empty());
-    assert_eq!(server.get("/snapshots/gradmark-2027-01-15.parquet").status, 404);
 }

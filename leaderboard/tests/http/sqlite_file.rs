@@ -4,9 +4,9 @@ use std::path::Path;
 #[cfg(target_os = "linux")]
 use std::time::Duration;
 
-use crate::support::server::{assert_says, done, failed, run};
+use crate::support::process::{assert_says, done, failed, run};
 #[cfg(target_os = "linux")]
-use crate::support::{Client, ProcessOfRehearsals, rehearsal::HONEST, server::command_with_descriptors};
+use crate::support::{Client, ProcessOfRehearsals, process::command_with_descriptors, rehearsal::HONEST};
 use crate::support::{ServerProcess, TestServer};
 use crate::upkeep::ids;
 

@@ -120,7 +120,7 @@ fn software_and_processors_are_never_among_gpus() {
 }
 
 #[test]
-fn runs_that_were_announced_and_never_came_are_counted() {
+fn startup_counts_missing_runs_and_refreshes_stale_metrics() {
     let mut server = board();
     let announce = |server: &TestServer, who, times| (0..times).for_each(|_| drop(server.seen_at(who).begin()));
     announce(&server, ANN, 3);
@@ -136,6 +136,14 @@ fn runs_that_were_announced_and_never_came_are_counted() {
     // Announced rows are deleted, but their counts remain.
     server.database().execute("DELETE FROM started_runs");
     assert_eq!(completion(&server).announced, 9);
+
+    server.database().execute(
+        "DELETE FROM figures; INSERT INTO stale_devices (device_key, mark) VALUES ('reported-example-gpu-9000', 'a')",
+    );
+    server.restart();
+    assert_eq!(places(&server, "").len(), 1);
+    // A starting server also refreshes recent metrics, so they may become stale again.
+    wait_until(|| server.database().count("SELECT COUNT(*) FROM stale_devices") == 0);
 }
 
 #[test]
@@ -229,19 +237,6 @@ fn hidden_or_deleted_runs_do_not_count_in_metrics() {
 }
 
 #[test]
-fn stale_metrics_are_refreshed_at_start() {
-    let mut server = board();
-    server.proven_by(ANN, |_| {});
-    server.database().execute(
-        "DELETE FROM figures; INSERT INTO stale_devices (device_key, mark) VALUES ('reported-example-gpu-9000', 'a')",
-    );
-    server.restart();
-    assert_eq!(places(&server, "").len(), 1);
-    // A starting server also refreshes recent metrics, so they may become stale again.
-    wait_until(|| server.database().count("SELECT COUNT(*) FROM stale_devices") == 0);
-}
-
-#[test]
 fn device_page_has_places_and_latest_runs() {
     let server = board();
     server.proven_by(ANN, on("Example GPU A", 3));
@@ -268,7 +263,7 @@ fn fit_rtx_4090(record: &mut RunRecord) {
 }
 
 #[test]
-fn a_device_too_slow_for_its_name_is_unknown() {
+fn known_devices_need_their_speed_and_have_a_browser_tax() {
     let server = board();
     let run = server.accepted_by(ANN, |record| {
         record.device.adapter.name = RTX_4090.to_owned();
@@ -281,11 +276,7 @@ fn a_device_too_slow_for_its_name_is_unknown() {
     assert_eq!((found.device_name.as_str(), found.device_source), ("unknown device (NVIDIA)", DeviceSource::Masked));
     assert_eq!(found.figures.iter().filter(|figure| figure.workload.is_some()).count(), 2);
     server.get("/api/v1/devices/nvidia-geforce-rtx-4090").assert_refused(404, "unknown_device", "");
-}
 
-#[test]
-fn browser_tax_needs_metrics_of_both_clients() {
-    let server = board();
     server.proven_by(ANN, |record| {
         on(RTX_4090, 2)(record);
         fit_rtx_4090(record);
@@ -346,15 +337,11 @@ fn run_has_places_among_its_device_and_vendor() {
         assert_eq!((workload.among_all, workload.of_device), (Some(0.125), Some(0.25)));
         assert!((workload.of_vendor.unwrap() - 1.0 / 6.0).abs() < 1e-12);
     }
-}
 
-#[test]
-fn a_run_that_does_not_rank_is_compared_without_counting() {
-    let server = board();
-    server.proven_by(ANN, on("Example GPU A", 1));
-    let checked = server.accepted_by(BOB, on("Example GPU A", 4)).run_id;
+    // A run that does not rank is compared without counting.
+    let checked = server.accepted_by(BOB, on("Example GPU D", 32)).run_id;
     let found = standing(&server, &checked);
-    assert!(found.workloads.iter().all(|workload| workload.among_all == Some(1.0) && workload.runs == [1, 1, 0]));
+    assert!(found.workloads.iter().all(|workload| workload.among_all == Some(1.0) && workload.runs == [4, 0, 0]));
     let software = server.accepted_by(BOB, in_software);
     let found = standing(&server, &software.run_id);
     assert!(found.workloads.iter().all(|workload| workload.among_all.is_none() && workload.runs == [0, 0, 0]));

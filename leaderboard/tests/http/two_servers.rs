@@ -32,21 +32,6 @@ fn statuses(answers: &[Answer]) -> Vec<u16> {
 }
 
 #[test]
-fn run_can_be_announced_and_uploaded_at_different_servers() {
-    let one = TestServer::start();
-    let other = one.another();
-    let (started, record) = one.honest_run();
-    let answer = other.upload(&started.run_id, &record).with_status(201);
-    for server in [&one, &other] {
-        assert_eq!(server.list("").total, 2);
-        server.stored(&started.run_id);
-    }
-    let accepted: AcceptedRun = answer.parse();
-    assert_eq!(one.delete(&started.run_id, &accepted.deletion_secret).status, 204);
-    other.assert_unknown(&started.run_id);
-}
-
-#[test]
 fn simultaneous_uploads_to_two_servers_use_the_nonce_once() {
     let one = TestServer::start();
     let other = one.another();

@@ -3,7 +3,7 @@
 use results::RunRecord;
 use results::api::Tier;
 
-use crate::support::server::{assert_says, done, failed, run};
+use crate::support::process::{assert_says, done, failed, run};
 use crate::support::{TestDatabase, TestServer};
 use crate::upkeep::{exported, import, import_into};
 
@@ -23,7 +23,7 @@ fn database_of_0_1_0() -> TestDatabase {
 }
 
 #[test]
-fn a_run_of_0_1_0_is_listed_shown_and_exported() {
+fn a_run_of_0_1_0_is_listed_shown_exported_recognized_and_deletable() {
     let server = TestServer::on(database_of_0_1_0());
     let list = server.list("");
     assert_eq!((list.total, list.rows.len()), (2, 2));
@@ -38,11 +38,7 @@ fn a_run_of_0_1_0_is_listed_shown_and_exported() {
     let rates: Vec<f64> = shown.listed.iter().map(|listed| listed.samples_per_second.unwrap()).collect();
     assert_eq!(rates, [4359.500009951753, 585.2176628182436]);
     assert_eq!(server.get("/api/v1/export?format=jsonl").text().lines().count(), 1);
-}
 
-#[test]
-fn record_of_version_0_1_0_is_recognized_and_deletable() {
-    let server = TestServer::on(database_of_0_1_0());
     let file = exported(&server);
     let said = import(&file, &["--trust"], server.database());
     assert!(said.contains("imported 0 runs") && said.contains("; 1 were there already"), "{said}");

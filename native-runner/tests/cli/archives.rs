@@ -23,7 +23,6 @@ fn unpacked(archives: &OsStr, name: &str, into: &Path) -> PathBuf {
     into.join(folder)
 }
 
-/// Returns a command for a program from an unpacked archive, in its own folder with an empty environment.
 fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(format!("{}{}", program.display(), env::consts::EXE_SUFFIX));
     command.current_dir(folder).env_clear().stdin(Stdio::null());

@@ -1,6 +1,6 @@
 use results::{DeviceKind, Outcome, RunRecord};
 
-use crate::support::{Runner, adapters, any_adapter, damaged_data, expect_refusals, run, skipped};
+use crate::support::{Runner, adapters, any_adapter, damaged_data, expect_refusals, expect_refusals_of, run, skipped};
 
 /// Arguments of a small run on the processor that takes a moment.
 const SMALL: &str = "--backend reference --workload keras-mnist-mlp --steps 3 --batch-size 16 --seed 1";
@@ -10,7 +10,7 @@ const SMALL_TRACE: &str = "trace --backend reference --workload keras-mnist-mlp 
 fn unknown_name_gets_the_known_ones_and_a_suggestion() {
     let workloads = &["no-such-net", "keras-mnist-mlp", "caffe-mnist"];
     let backends = &["abacus", "wgsl", "reference"];
-    let cases: [(&str, i32, &[&str]); 12] = [
+    expect_refusals(&[
         ("--workload no-such-net", 2, workloads),
         ("trace --workload no-such-net --seed 1 --batch-size 1 --steps 1", 2, workloads),
         ("--backend abacus", 2, backends),
@@ -23,8 +23,7 @@ fn unknown_name_gets_the_known_ones_and_a_suggestion() {
         ("study keras-fife --dry-run", 2, &["Did you mean `keras-five`?"]),
         ("study keras-five --dry-run --backend flex", 2, &["Did you mean `burn-flex`?"]),
         ("fetch-data cifar1", 2, &["Did you mean `cifar10`?"]),
-    ];
-    expect_refusals(Runner::new, &cases);
+    ]);
     if !cfg!(feature = "burn-cuda") {
         run("--backend cuda", 2).expect_errors(&["`--features burn-cuda`"]);
     }
@@ -59,7 +58,7 @@ fn missing_matrix_units_are_refused() {
     let parts: &[&str] = &[&listed.adapter.name, "does not support f16-matrix", "lists none", "use f16"];
     let lines = ["--workload keras-mnist-mlp --steps 3", "steps --backend wgsl --workload keras-mnist-mlp"];
     let precise = |line: &str| Runner::new(line).args("--adapter cpu --precision f16-matrix");
-    expect_refusals(precise, &lines.map(|line| (line, 2, parts)));
+    expect_refusals_of(precise, &lines.map(|line| (line, 2, parts)));
 }
 
 #[test]
@@ -136,7 +135,7 @@ fn impossible_settings_are_refused_with_what_is_allowed() {
         ("--remote gpu:0", 2, &["--remote", "as in"]),
         ("--steps 3 --json no-such-folder/result.json", 1, &["cannot write no-such-folder/result.json"]),
     ];
-    expect_refusals(|line| Runner::new("--backend reference --workload keras-mnist-mlp").args(line), &of_runs);
+    expect_refusals_of(|line| Runner::new("--backend reference --workload keras-mnist-mlp").args(line), &of_runs);
     let of_traces: [(&str, i32, &[&str]); 4] = [
         ("--batch-size 0 --steps 1", 2, batch_size),
         ("--batch-size 60001 --steps 1", 2, batch_size),
@@ -144,6 +143,6 @@ fn impossible_settings_are_refused_with_what_is_allowed() {
         ("--batch-size 1 --steps 1 --threads 2", 2, &["number of threads", "burn-flex"]),
     ];
     let trace = "trace --backend reference --workload keras-mnist-mlp --seed 1";
-    expect_refusals(|line| Runner::new(trace).args(line), &of_traces);
+    expect_refusals_of(|line| Runner::new(trace).args(line), &of_traces);
     run("steps --backend reference --threads 2", 2).expect_errors(&["number of threads", "burn-flex"]);
 }

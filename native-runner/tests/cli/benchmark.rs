@@ -3,9 +3,10 @@ use std::fs;
 use results::{Departure, Outcome, RunRecord, Settings, summary};
 use serde_json::Value;
 
-use crate::external::golden;
+use crate::external::{expect_golden, trace_line};
 use crate::support::{
-    Runner, adapters, any_adapter, claim_suite_network, expect_parts, expect_refusals, has_software, one_line, run,
+    Runner, adapters, any_adapter, claim_suite_network, expect_parts, expect_refusals, expect_refusals_of,
+    has_software, one_line, run,
 };
 
 #[test]
@@ -107,7 +108,7 @@ fn streamed_batches_train_like_resident_data() {
 
 #[test]
 fn input_mode_is_refused_without_a_choice() {
-    let cases: [(&str, i32, &[&str]); 7] = [
+    expect_refusals(&[
         ("--backend reference --input stream", 2, &["it reads each sample from memory as it computes"]),
         ("--backend burn-flex --input resident", 2, &["Burn's queue decides"]),
         ("--backend burn-flex --input prefetch", 2, &["`burn-flex` does not support the input mode `prefetch`"]),
@@ -115,8 +116,7 @@ fn input_mode_is_refused_without_a_choice() {
         ("--adapter cpu --devices 2 --input stream", 2, &["share each batch, and each has the data set"]),
         ("--adapter cpu --seeds 2 --input stream", 2, &["start one run per value, or a study with `inputs`"]),
         ("--input streamed", 2, &["resident, prefetch, stream"]),
-    ];
-    expect_refusals(Runner::new, &cases);
+    ]);
     if has_software() {
         let line = "--adapter cpu --workload keras-mnist-mlp --input prefetch --upload http://127.0.0.1:9 --yes";
         run(line, 2).expect_errors(&["a run with --input prefetch cannot be uploaded"]);
@@ -124,7 +124,6 @@ fn input_mode_is_refused_without_a_choice() {
     }
 }
 
-/// Expects that the record of this run is refused for the `reason`.
 fn expect_no_upload(line: &str, reason: &str) {
     let finished = Runner::new(line).args("--json -").tiny().run().expect_status(0);
     let file = finished.folder.path().join("kept.json");
@@ -157,43 +156,21 @@ fn study_of_input_modes_reports_waiting_times() {
 
 #[test]
 fn a_trace_has_the_golden_layout_and_the_golden_numbers() {
-    let golden = golden("keras-mnist-mlp-small");
-    let (seed, batch_size) = (&golden["seed"], &golden["batch_size"]);
-    let line = format!("trace --workload keras-mnist-mlp --backend reference --seed {seed} --batch-size {batch_size}");
-    let finished = run(&format!("{line} --steps 3 --json trace.json"), 0);
+    let name = "keras-mnist-mlp-small";
+    let finished = run(&format!("{} --json trace.json", trace_line(name, "reference")), 0);
     assert_eq!(finished.stdout, "");
+    expect_golden(name, "the command line", &fs::read_to_string(finished.folder.path().join("trace.json")).unwrap());
     let trace: Value = finished.json_file("trace.json");
     let described = [&trace["workload"], &trace["adapter"]["api"], &trace["dropout"]];
     assert_eq!(described, [&Value::from("keras-mnist-mlp"), &"CPU".into(), &false.into()]);
-
-    let tensors = golden["tensors"].as_array().unwrap();
-    assert_eq!(trace["losses"].as_array().unwrap().len(), 3);
-    assert_eq!(trace["logits"].as_array().unwrap().len(), 4);
-    assert_eq!(trace["logits"][0].as_array().unwrap().len(), 10);
-    for field in ["grad_norms", "first_update_norms", "final_norms"] {
-        assert_eq!(trace[field].as_array().unwrap().len(), tensors.len(), "{field}");
-    }
+    assert_eq!((trace["logits"].as_array().unwrap().len(), trace["logits"][0].as_array().unwrap().len()), (4, 10));
     let accuracy = trace["test_accuracy"].as_f64().unwrap();
     assert!((0.0..=1.0).contains(&accuracy), "{accuracy}");
-
-    // The engine's tests compare the other values; this test only checks that the right run was traced.
-    for (step, tolerance) in golden["tolerance"]["loss_rel"].as_array().unwrap().iter().enumerate().take(3) {
-        let expected = golden["losses_f64"][step].as_f64().unwrap();
-        assert_close(&trace["losses"][step], expected, tolerance.as_f64().unwrap() * expected);
-    }
-    let tolerance = golden["tolerance"]["logits_abs"].as_f64().unwrap();
-    assert_close(&trace["logits"][3][9], golden["logits"][3][9].as_f64().unwrap(), tolerance);
 
     let line = "trace --workload keras-mnist-mlp --backend reference --seed 1 --batch-size 2 --steps 1 --dropout on";
     let trace: Value = run(line, 0).json();
     // The trace has one row of logits per sample of the batch, up to four.
     assert_eq!((&trace["dropout"], trace["logits"].as_array().unwrap().len()), (&true.into(), 2));
-}
-
-#[track_caller]
-fn assert_close(found: &Value, expected: f64, tolerance: f64) {
-    let found = found.as_f64().unwrap();
-    assert!((found - expected).abs() <= tolerance, "{found} instead of {expected} ± {tolerance}");
 }
 
 #[test]
@@ -270,14 +247,15 @@ fn record_of_several_devices_scales_but_is_not_uploaded() {
 fn scaling_without_records_shows_published_steps() {
     let shown = run("scaling", 0).stdout;
     expect_parts(&shown, &["Inception-v3 on ImageNet", "GTDLBench, Table VIII", "1117.812 ms", "8 devices –"]);
-    let cases: [(&str, i32, &[&str]); 2] =
-        [("scaling --bandwidth 1e9", 2, &["--bandwidth needs records"]), ("scaling --latency 1", 2, &["--bandwidth"])];
-    expect_refusals(Runner::new, &cases);
+    expect_refusals(&[
+        ("scaling --bandwidth 1e9", 2, &["--bandwidth needs records"]),
+        ("scaling --latency 1", 2, &["--bandwidth"]),
+    ]);
 }
 
 #[test]
 fn several_devices_are_refused_where_meaningless() {
-    let cases: [(&str, i32, &[&str]); 13] = [
+    expect_refusals(&[
         ("--backend reference --devices 2", 2, &["plain loops on one core"]),
         ("--backend burn-flex --devices 2", 2, &["it uses the processor with all cores"]),
         ("--backend burn-flex --adapter all", 2, &["`--backend wgsl` trains on several"]),
@@ -291,14 +269,13 @@ fn several_devices_are_refused_where_meaningless() {
         ("steps --adapter cpu --backend wgsl --overlap on", 2, &["a single device, which exchanges nothing"]),
         ("--adapter 0,4096", 2, &["no adapter fits `0,4096`"]),
         ("steps --adapter all --backend wgsl", 2, &["select a single adapter"]),
-    ];
-    expect_refusals(Runner::new, &cases);
+    ]);
     if has_software() {
         let cases: [(&str, i32, &[&str]); 2] = [
             ("--workload keras-mnist-mlp --batch-size 1", 2, &["one sample for each device, but is 1"]),
             ("--upload http://127.0.0.1:9 --yes", 2, &["a run on 2 devices cannot be uploaded"]),
         ];
-        expect_refusals(|line| Runner::new("--adapter cpu --devices 2").args(line), &cases);
+        expect_refusals_of(|line| Runner::new("--adapter cpu --devices 2").args(line), &cases);
     }
 }
 

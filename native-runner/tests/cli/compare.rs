@@ -7,7 +7,7 @@ use results::{Outcome, RunRecord};
 use serde_json::Value;
 
 use crate::support::{
-    Runner, any_adapter, expect_parts, expect_refusals, leaderboard, one_line, paths, read_json, run,
+    Runner, any_adapter, expect_parts, expect_refusals_of, leaderboard, one_line, paths, read_json, run,
 };
 
 /// The fastest other backend of this build.
@@ -121,7 +121,7 @@ fn what_cannot_be_compared_is_refused_before_anything_runs() {
         (&below_a_file, 1, &["cannot write", "runs"]),
         (&without_data, 1, &["mnist-train.bin", "cargo xtask data"]),
     ];
-    expect_refusals(|line| Runner::new("--workload keras-mnist-mlp --steps 1").args(line), &cases);
+    expect_refusals_of(|line| Runner::new("--workload keras-mnist-mlp --steps 1").args(line), &cases);
 }
 
 #[test]

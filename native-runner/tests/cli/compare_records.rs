@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 #[cfg(target_os = "linux")]
 use crate::support::on_a_terminal;
-use crate::support::{Finished, RECORD, Runner, expect_refusals, one_line, read_json};
+use crate::support::{Finished, RECORD, Runner, expect_refusals_of, one_line, read_json};
 
 /// Returns a record from `seed`, as if twelve windows had trained at about this rate in samples per second.
 fn run_at(rate: f64, seed: u32) -> RunRecord {
@@ -23,7 +23,6 @@ fn run_at(rate: f64, seed: u32) -> RunRecord {
     record
 }
 
-/// Writes these records to a folder, one file each.
 fn keep(folder: &Path, records: &[RunRecord]) {
     fs::create_dir_all(folder).unwrap();
     for (number, record) in records.iter().enumerate() {
@@ -262,7 +261,7 @@ fn incomparable_sides_are_refused_with_advice() {
         ("base head --format xml", 2, &["--format", "json-lines"]),
         ("base head --json no-such-folder/all.json", 1, &["cannot write", "no-such-folder"]),
     ];
-    expect_refusals(|line| runner(&folder, line), &cases);
+    expect_refusals_of(|line| runner(&folder, line), &cases);
     // Non-records in a folder are omitted and reported.
     fs::write(path.join("base/package.json"), "{\"name\": \"something\"}").unwrap();
     compare(&folder, "base head")

@@ -7,7 +7,7 @@ use std::{env, fs};
 
 use serde_json::Value;
 
-use crate::support::{Finished, Runner, expect_refusals, read_json, skipped};
+use crate::support::{Finished, Runner, expect_refusals, expect_refusals_of, read_json, skipped};
 
 /// Bundled program, with its Python requirements.
 struct Ready {
@@ -154,20 +154,19 @@ fn what_cannot_be_is_said_before_anything_is_trained() {
         ("python3 x.py", 2, &["NAME=COMMAND", "pytorch, keras-jax"]),
         ("pytorch=/nowhere/python3 x.py", 1, &["`pytorch` failed", "cannot be started"]),
     ];
-    expect_refusals(named, &cases);
+    expect_refusals_of(named, &cases);
     let cases: [(&str, i32, &[&str]); 2] = [
         ("--upload http://127.0.0.1:9 --yes", 2, &["external program", "--upload"]),
         ("--adapter discrete", 2, &["the adapter must be omitted", "chooses its device itself"]),
     ];
-    expect_refusals(|line| named("pytorch=python3 x.py").args(line), &cases);
-    let cases: [(&str, i32, &[&str]); 5] = [
+    expect_refusals_of(|line| named("pytorch=python3 x.py").args(line), &cases);
+    expect_refusals(&[
         ("--backend pytorch", 2, &["there is no backend named `pytorch`", "--program"]),
         ("--layout nchw", 2, &["`wgsl` does not support the layout `nchw`", "channels last, in groups of four"]),
         ("--layout nhwc --backend burn-flex", 2, &["Burn's convolutions take channels first"]),
         ("--layout chwn", 2, &["nhwc, nchw"]),
         ("--layout nchw --backend wgsl,burn-flex", 2, &["does not support --layout", "a study with `layouts`"]),
-    ];
-    expect_refusals(Runner::new, &cases);
+    ]);
     // A bundled program needs no command, only a Python with its imports.
     let nowhere = tempfile::tempdir().unwrap();
     let line = "--backend pytorch --program pytorch --workload keras-mnist-mlp --steps 1";

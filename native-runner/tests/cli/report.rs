@@ -62,7 +62,7 @@ fn report_overwrites_only_a_report() {
 }
 
 #[test]
-fn what_cannot_be_reported_on_is_named() {
+fn what_cannot_be_reported_or_exported_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
     report(&place.join("missing")).run().expect_status(1).expect_errors(&["cannot read", "missing"]);
@@ -71,6 +71,17 @@ fn what_cannot_be_reported_on_is_named() {
     report(place).run().expect_status(2).expect_errors(&["there are no records in"]);
     fs::write(place.join("half.json"), "{\n  \"workloads\": [").unwrap();
     report(place).run().expect_status(2).expect_errors(&["half.json", "line 2"]);
+
+    let refused = |runner: Runner, part: &str| {
+        runner.run().expect_status(2).expect_errors(&[part]);
+    };
+    fs::remove_file(place.join("half.json")).unwrap();
+    refused(export(&folder, "all.csv"), "there are no records");
+    refused(export(&folder, "all.xlsx"), "use a name that ends in .csv, .jsonl, .parquet or .md, or set --format");
+    refused(Runner::new("export -o -").arg(folder.path()), "--format csv");
+    fs::write(folder.path().join("half.json"), "{\"schema_version\": 1, \"workloads\": [").unwrap();
+    refused(export(&folder, "all.csv"), "half.json is not a record");
+    assert!(!folder.path().join("all.csv").exists());
 }
 
 fn export(folder: &TempDir, name: &str) -> Runner {
@@ -135,18 +146,4 @@ fn a_folder_of_records_is_one_table_in_each_format() {
     assert_eq!(read(&folder, "mine.csv"), "precious");
     export(&folder, "mine.csv").arg("--force").run().expect_status(0);
     assert!(read(&folder, "mine.csv").starts_with("place,"));
-}
-
-#[test]
-fn export_errors_come_with_advice() {
-    let folder = tempfile::tempdir().unwrap();
-    let refused = |runner: Runner, part: &str| {
-        runner.run().expect_status(2).expect_errors(&[part]);
-    };
-    refused(export(&folder, "all.csv"), "there are no records");
-    refused(export(&folder, "all.xlsx"), "use a name that ends in .csv, .jsonl, .parquet or .md, or set --format");
-    refused(Runner::new("export -o -").arg(folder.path()), "--format csv");
-    fs::write(folder.path().join("half.json"), "{\"schema_version\": 1, \"workloads\": [").unwrap();
-    refused(export(&folder, "all.csv"), "half.json is not a record");
-    assert!(!folder.path().join("all.csv").exists());
 }

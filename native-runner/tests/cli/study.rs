@@ -11,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::support::{
-    Runner, TINY, any_adapter, damaged_data, expect_parts, expect_refusals, leaderboard, one_line, paths, read_json,
+    Runner, TINY, any_adapter, damaged_data, expect_parts, expect_refusals_of, leaderboard, one_line, paths, read_json,
     run,
 };
 
@@ -298,7 +298,7 @@ fn mistake_in_a_study_is_shown_with_its_place() {
         ("keras-five --dry-run --only seed=5", 2, &["--only"]),
         ("keras-five --scale 2", 2, &["--scale", "at most 1"]),
     ];
-    expect_refusals(|line| Runner::new("study").args(line), &cases);
+    expect_refusals_of(|line| Runner::new("study").args(line), &cases);
 }
 
 #[test]

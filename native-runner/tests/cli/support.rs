@@ -51,7 +51,6 @@ pub(crate) struct Finished {
 }
 
 impl Runner {
-    /// Creates a call with the words of `line` as arguments.
     pub(crate) fn new(line: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_native-runner"));
@@ -131,10 +130,8 @@ impl Drop for Process {
     }
 }
 
-/// Running call of the binary.
 pub(crate) struct Running {
     pub(crate) process: Process,
-    /// Lines of standard output.
     pub(crate) stdout: Receiver<String>,
     stderr: Receiver<String>,
     /// Received lines of standard error.
@@ -146,7 +143,6 @@ impl Running {
     /// Time without output after which a program counts as hanging.
     pub(crate) const SILENCE: Duration = Duration::from_secs(300);
 
-    /// Waits for a line of standard error with `part`.
     pub(crate) fn wait_for(&mut self, part: &str) {
         while !self.said.last().is_some_and(|line| line.contains(part)) {
             match self.stderr.recv_timeout(Self::SILENCE) {
@@ -200,7 +196,6 @@ impl Finished {
         self
     }
 
-    /// Parses standard output, which contains one JSON document.
     #[track_caller]
     pub(crate) fn json<T: DeserializeOwned>(&self) -> T {
         serde_json::from_str(&self.stdout).expect("standard output holds one document")
@@ -217,7 +212,6 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> T {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// Fails unless the text contains all of these parts, regardless of line breaks.
 #[track_caller]
 pub(crate) fn expect_parts(text: &str, parts: &[&str]) {
     let line = one_line(text);
@@ -226,7 +220,6 @@ pub(crate) fn expect_parts(text: &str, parts: &[&str]) {
     }
 }
 
-/// Runs the binary with the words of `line` as arguments.
 #[track_caller]
 pub(crate) fn run(line: &str, expected_status: i32) -> Finished {
     Runner::new(line).run().expect_status(expected_status)
@@ -235,7 +228,7 @@ pub(crate) fn run(line: &str, expected_status: i32) -> Finished {
 /// Runs the call that `make` creates from each line. Expects the exit status, the parts on standard error, and that
 /// nothing was trained or printed.
 #[track_caller]
-pub(crate) fn expect_refusals(make: impl Fn(&str) -> Runner, cases: &[(&str, i32, &[&str])]) {
+pub(crate) fn expect_refusals_of(make: impl Fn(&str) -> Runner, cases: &[(&str, i32, &[&str])]) {
     for (line, status, parts) in cases {
         let finished = make(line).run();
         assert!(finished.stdout.is_empty() && !finished.stderr.contains("(1 of 1)"), "{line}: {}", finished.stderr);
@@ -244,12 +237,17 @@ pub(crate) fn expect_refusals(make: impl Fn(&str) -> Runner, cases: &[(&str, i32
     }
 }
 
+/// Does the same with the words of each line as arguments.
+#[track_caller]
+pub(crate) fn expect_refusals(cases: &[(&str, i32, &[&str])]) {
+    expect_refusals_of(Runner::new, cases);
+}
+
 /// The text with every run of spaces and line breaks as one space, because prose is wrapped.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the folder of the data sets from `cargo xtask data`.
 pub(crate) fn data_folder() -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let folder = env::var_os("GRADMARK_DATA").map_or_else(|| workspace.join("data"), |folder| workspace.join(folder));
@@ -284,7 +282,6 @@ pub(crate) struct ListedFeatures {
     pub(crate) matrix_side: u32,
 }
 
-/// Returns the adapters of this machine, as listed by the binary.
 pub(crate) fn adapters() -> Vec<ListedAdapter> {
     let finished = Runner::new("adapters --json").run().expect_status(0);
     serde_json::from_str(&finished.stdout).unwrap()

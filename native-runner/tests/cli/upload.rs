@@ -12,7 +12,7 @@ use results::{RunRecord, Segment, StateBytes, Warning};
 
 use crate::support::{
     Answer, FakeServer, RealLeaderboard, Received, Runner, accepted, answer_like_a_leaderboard, any_adapter, beacon,
-    expect_parts, expect_refusals, leaderboard, one_line, paths, refusal, run, skipped, started,
+    expect_parts, expect_refusals_of, leaderboard, one_line, paths, refusal, run, skipped, started,
 };
 
 /// Arguments of a run that trains on the processor if the leaderboard allows it.
@@ -21,7 +21,7 @@ const RUN: &str = "--backend reference --workload keras-mnist-mlp --steps 2 --ba
 /// Expects the failure of a run that uploads to this address before any workload begins.
 #[track_caller]
 fn expect_refusal_before_training(url: &str, parts: &[&str]) {
-    expect_refusals(|line| Runner::new(line).args(&format!("--upload {url}")), &[(RUN, 5, parts)]);
+    expect_refusals_of(|line| Runner::new(line).args(&format!("--upload {url}")), &[(RUN, 5, parts)]);
 }
 
 #[test]
@@ -80,7 +80,6 @@ fn nothing_is_uploaded_without_agreement() {
 struct Curious {
     /// State hashes by number of steps at the end of their segment.
     committed: Mutex<BTreeMap<u64, String>>,
-    /// Body of the received state.
     shown: Mutex<Option<Vec<u8>>>,
 }
 

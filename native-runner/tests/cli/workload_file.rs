@@ -6,7 +6,7 @@ use std::{env, fs};
 use results::RunRecord;
 use serde_json::Value;
 
-use crate::support::{Runner, any_adapter, expect_parts, expect_refusals, leaderboard, one_line, read_json, run};
+use crate::support::{Runner, any_adapter, expect_parts, expect_refusals_of, leaderboard, one_line, read_json, run};
 
 fn documented(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name)
@@ -24,7 +24,6 @@ layers = [
 ]
 ";
 
-/// Returns a command with network files in its folder.
 fn with_files(line: &str, files: &[(&str, &str)]) -> Runner {
     let runner = Runner::new(line);
     for (name, text) in files {
@@ -125,7 +124,7 @@ fn what_is_wrong_is_shown_with_its_line() {
         ("trace --seed 1 --batch-size 1 --steps 1", 2, &["--workload <NAME>|--workload-file <FILE>"]),
         ("--workload-file large.toml", 2, &["large.toml is larger than 65536 bytes"]),
     ];
-    expect_refusals(|line| with_files(line, &files), &cases);
+    expect_refusals_of(|line| with_files(line, &files), &cases);
 }
 
 #[test]

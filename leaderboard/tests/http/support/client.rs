@@ -34,7 +34,6 @@ impl Client {
         Self::with_idle_connections(address, 0)
     }
 
-    /// Returns a client that keeps at most this number of idle connections.
     pub(crate) fn with_idle_connections(address: SocketAddr, number: usize) -> Self {
         let agent = Agent::config_builder()
             .http_status_as_error(false)
@@ -132,7 +131,6 @@ impl Client {
         self.json("POST", "/api/v1/runs/import", record)
     }
 
-    /// Imports a record and returns its run's id.
     #[track_caller]
     pub(crate) fn imported(&self, seed: u32) -> String {
         let answer = self.import(&record::unregistered(seed)).with_status(201);
@@ -143,7 +141,6 @@ impl Client {
         self.send("DELETE", &format!("/api/v1/runs/{run_id}"), &[("authorization", &format!("Bearer {secret}"))], b"")
     }
 
-    /// Waits until a run is verified.
     #[track_caller]
     pub(crate) fn verdict_of(&self, run_id: &str) -> Verdict {
         wait_within(Duration::from_secs(600), || !self.verdict(run_id).being_verified);
@@ -214,7 +211,6 @@ impl Answer {
         body
     }
 
-    /// Returns the body that the server compressed.
     pub(crate) fn unpacked(&self) -> Vec<u8> {
         assert_eq!(self.header("content-encoding"), "gzip");
         unpacked(&self.body)

@@ -51,22 +51,18 @@ impl TestDatabase {
         DatabaseAddress::parse(self.as_ref()).unwrap()
     }
 
-    /// Returns the file of an SQLite database.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.folder.as_ref().map(|_folder| Path::new(&self.argument))
     }
 
-    /// Runs statements directly on the database.
     pub(crate) fn execute(&self, statements: &str) {
         execute(&self.url(), statements);
     }
 
-    /// Returns the result of a counting query, run directly on the database.
     pub(crate) fn count(&self, query: &'static str) -> i64 {
         block_on(async { sqlx::query_scalar(query).fetch_one(&mut self.connect().await).await.unwrap() })
     }
 
-    /// Returns the strings that a query selects, run directly on the database.
     pub(crate) fn words(&self, query: &'static str) -> Vec<String> {
         block_on(async { sqlx::query_scalar(query).fetch_all(&mut self.connect().await).await.unwrap() })
     }
@@ -144,7 +140,6 @@ read -r _
 cd / && rm -rf "$2"
 "#;
 
-/// A PostgreSQL server.
 pub(crate) struct Cluster {
     programs: PathBuf,
     folder: PathBuf,
@@ -197,7 +192,6 @@ impl Cluster {
         execute(&format!("postgres://postgres@localhost:{}/postgres?host={folder}", self.port), statement);
     }
 
-    /// Returns a command for one of PostgreSQL's programs.
     pub(crate) fn program(&self, name: &str) -> Command {
         self.unprivileged(self.programs.join(name))
     }
@@ -214,7 +208,6 @@ impl Cluster {
         command
     }
 
-    /// Starts the server and its keeper.
     fn keep(&self) -> Child {
         let mut keeper = self.unprivileged("sh");
         keeper.args(["-c", KEEPER, "sh"]).args([&self.programs, &self.folder]).arg(self.port.to_string());

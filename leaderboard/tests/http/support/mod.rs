@@ -2,6 +2,7 @@ pub(crate) mod client;
 pub(crate) mod database;
 mod kept;
 pub(crate) mod pretended;
+pub(crate) mod process;
 #[cfg(target_os = "linux")]
 mod process_of_rehearsals;
 pub(crate) mod record;
@@ -14,9 +15,10 @@ mod skipped;
 
 pub(crate) use client::{Answer, Client, wait_until, while_attacked};
 pub(crate) use database::TestDatabase;
+pub(crate) use process::ServerProcess;
 #[cfg(target_os = "linux")]
 pub(crate) use process_of_rehearsals::ProcessOfRehearsals;
-pub(crate) use server::{ANN, BOB, CONNECTIONS_PER_ADDRESS, ServerProcess, TestServer, board};
+pub(crate) use server::{ANN, BOB, CONNECTIONS_PER_ADDRESS, TestServer, board};
 #[cfg(target_os = "linux")]
 pub(crate) use skipped::skipped;
 

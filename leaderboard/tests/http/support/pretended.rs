@@ -21,7 +21,6 @@ const TEST_SECONDS: f64 = 0.5;
 const STATE_SECONDS: f64 = 0.01;
 /// Simulated latency. A window lasts twenty times as long: two steps.
 const LATENCY_SECONDS: f64 = 0.13;
-/// Number of test samples that a thread classifies.
 const SAMPLES_OF_THREAD: usize = 2500;
 
 #[derive(Default)]
@@ -99,7 +98,6 @@ impl Plain {
         (number, self.begins.get(number).copied().unwrap_or_default())
     }
 
-    /// Classifies the whole test set.
     pub(crate) fn test(&mut self) -> TestReport {
         let standard = Standard::of(&engine::SUITES[0], self.job.model.name).unwrap();
         let examiner = Examiner::new(&standard, Arc::clone(&self.job.data), self.job.seed);
@@ -184,7 +182,6 @@ impl Trainer for PretendedTrainer {
     }
 }
 
-/// Returns the folder of the real data sets.
 pub(crate) fn data_folder() -> PathBuf {
     std::env::var_os("GRADMARK_DATA")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data"), PathBuf::from)
@@ -226,7 +223,6 @@ impl Observer<Event> for Nobody {
 pub(crate) struct Tricks {
     /// Network that supposedly does not fit on the device.
     pub(crate) lacks: Option<&'static str>,
-    /// Changes the training job.
     pub(crate) job: fn(&mut TrainingJob),
     /// Returns the seed with which a segment is trained, from the given seeds of this and all earlier segments.
     pub(crate) seed: fn(&[u32]) -> u32,
@@ -234,12 +230,10 @@ pub(crate) struct Tricks {
     pub(crate) train: fn(&mut Plain, u32) -> StepReport,
     /// Tests the network, or pretends to.
     pub(crate) test: fn(&mut Plain) -> TestReport,
-    /// Changes a request.
     pub(crate) request: fn(&mut Call),
     /// Returns the seconds before a request that pass only on the leaderboard's clock, from the seconds since the
     /// previous request that pass on both clocks.
     pub(crate) hidden_seconds: fn(&Call, f64) -> f64,
-    /// Changes the record.
     pub(crate) record: fn(&mut RunRecord),
 }
 

@@ -11,7 +11,6 @@ use results::{
 
 const ENGINE_VERSION: &str = "0.1.0";
 
-/// The trained suite.
 const SUITE: SuiteDefinition = SUITES[0];
 const STEP_SECONDS: f64 = 0.001;
 /// Number of windows after the training.
@@ -25,7 +24,6 @@ fn suite_of(suite: &SuiteDefinition) -> Suite {
     Suite { name: suite.name.to_owned(), version: suite.version }
 }
 
-/// Returns the announcement of a run.
 pub(crate) fn start() -> StartRun {
     StartRun { suite: suite(), engine_version: ENGINE_VERSION.to_owned() }
 }
@@ -45,7 +43,6 @@ pub(crate) fn unregistered(seed: u32) -> RunRecord {
     of_suite(&SUITE, seed)
 }
 
-/// Returns the same for any suite.
 pub(crate) fn of_suite(suite: &SuiteDefinition, seed: u32) -> RunRecord {
     let mut record = RunRecord {
         schema_version: SCHEMA_VERSION,
@@ -92,7 +89,6 @@ pub(crate) fn of_suite(suite: &SuiteDefinition, seed: u32) -> RunRecord {
     record
 }
 
-/// Recomputes the departures from the suite.
 pub(crate) fn declare(record: &mut RunRecord) {
     let suite = engine::suite(&record.suite.name).unwrap();
     record.departures = engine::departures(record, suite);
@@ -201,7 +197,6 @@ pub(crate) fn reach(record: &mut WorkloadRecord) {
     target.reached_seconds = first.map(|evaluation| evaluation.training_seconds);
 }
 
-/// Changes the record to a training that failed.
 pub(crate) fn diverge(record: &mut WorkloadRecord) {
     record.outcome = Outcome::Diverged { step: 5000 };
     record.evaluations.clear();
@@ -247,7 +242,6 @@ pub(crate) fn measured(record: &mut WorkloadRecord) -> &mut [Window] {
     &mut record.windows[first..]
 }
 
-/// Multiplies the measured speed.
 pub(crate) fn speed_up(record: &mut RunRecord, factor: u32) {
     for workload in &mut record.workloads {
         measured(workload).iter_mut().for_each(|window| window.steps *= factor);
@@ -255,7 +249,6 @@ pub(crate) fn speed_up(record: &mut RunRecord, factor: u32) {
     }
 }
 
-/// Returns a change of the device's name and speed.
 pub(crate) fn on(device: &str, factor: u32) -> impl Fn(&mut RunRecord) {
     move |record| {
         record.device.adapter.name = device.to_owned();
@@ -290,7 +283,6 @@ pub(crate) fn in_browser(record: &mut RunRecord) {
     };
 }
 
-/// Computes the summaries from the raw samples.
 pub(crate) fn summarise(record: &mut RunRecord) {
     for workload in &mut record.workloads {
         workload.summary = summary::summarise(workload);

@@ -22,7 +22,6 @@ pub(crate) const LARGE: &str = "caffe-mnist";
 /// Address of the honest client, in a /24 without attackers.
 pub(crate) const HONEST: &str = "198.51.100.1";
 
-/// All requests of a client, with their times.
 #[derive(Clone)]
 pub(crate) struct Rehearsal {
     pub(crate) messages: Vec<Message>,
@@ -69,7 +68,6 @@ pub(crate) fn assert_tier(verdict: &Verdict, tier: Tier, reason: &str) {
     assert!(is_noted, "{reason}: {:?}", verdict.notes);
 }
 
-/// Waits for the verdict on an accepted record.
 #[track_caller]
 pub(crate) fn verdict_on(client: &Client, started: &StartedRun, uploaded: Answer) -> Verdict {
     uploaded.with_status(201);
@@ -154,7 +152,6 @@ impl Rehearsal {
         (started, answer)
     }
 
-    /// Sends all requests before the record, each at its time.
     pub(crate) fn send_all_as(&self, client: &Client, server: &TestServer, started: &StartedRun) {
         let mut now = 0.0;
         for message in &self.messages {
@@ -170,7 +167,6 @@ impl Rehearsal {
         RunRecord { run_id: Some(started.run_id.clone()), nonce: Some(started.nonce.clone()), ..self.record.clone() }
     }
 
-    /// Plays it and waits for the verdict on an accepted record.
     pub(crate) fn verdict(&self, server: &TestServer) -> Verdict {
         let (started, answer) = self.play(server);
         verdict_on(server, &started, answer)

@@ -16,7 +16,6 @@ use super::pretended::{Files, Nobody, Pretended, PretendedClock, Tricks};
 use super::rehearsal::SMALL;
 use super::{Answer, Client, TestServer, record};
 
-/// A request with its sending time.
 #[derive(Clone, Deserialize, Serialize)]
 pub(crate) struct Message {
     /// Seconds since the run was announced, on the server's clock.
@@ -49,12 +48,10 @@ impl Call {
         }
     }
 
-    /// Returns the state in the request.
     pub(crate) fn state(&self) -> Option<&[u8]> {
         if let Self::Show { state, .. } = self { Some(state) } else { None }
     }
 
-    /// Sends the request for a run, with the run's nonce.
     pub(crate) fn send(&self, client: &Client, run: &StartedRun) -> Answer {
         let nonce = run.nonce.clone();
         let path = |end: &str| format!("/api/v1/runs/{}/{end}", run.run_id);
@@ -228,7 +225,6 @@ pub(crate) fn send_hashes(client: &Client, run: &StartedRun, tested_step: u64) -
     wanted
 }
 
-/// Sends a request that must be accepted.
 #[track_caller]
 pub(crate) fn taken(client: &Client, run: &StartedRun, call: &Call) -> Answer {
     let answer = call.send(client, run);

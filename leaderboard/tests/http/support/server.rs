@@ -1,8 +1,5 @@
-use std::ffi::OsStr;
-use std::io::{BufRead, BufReader};
 use std::ops::Deref;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
@@ -15,12 +12,11 @@ use tokio::sync::oneshot;
 use super::database::block_on;
 use super::{Client, TestDatabase, record};
 
-/// Start time of every test.
 pub(crate) const BEGINNING: f64 = 1_800_000_000.0;
 /// Number of connections for all simultaneous requests of the tests from one address.
 pub(crate) const CONNECTIONS_PER_ADDRESS: u16 = 64;
 /// Secret of servers without a file.
-const SECRET: &str = "0123456789abcdef0123456789abcdef";
+pub(crate) const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
 /// Addresses of two people, as a proxy reports them.
 pub(crate) const ANN: &str = "192.0.2.7";
@@ -56,12 +52,10 @@ impl TestServer {
         Self::with(|_| {})
     }
 
-    /// Starts a server with other settings.
     pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
         Self::in_folder(tempfile::tempdir().unwrap(), |config, _| change(config))
     }
 
-    /// Starts a server with these limits and budgets.
     pub(crate) fn protected_by(protection: Protection) -> Self {
         Self::with(|config| config.protection = protection)
     }
@@ -79,10 +73,13 @@ impl TestServer {
     }
 
     pub(crate) fn on(database: TestDatabase) -> Self {
-        Self::open(Arc::new(database), Arc::new(Mutex::new(BEGINNING)), tempfile::tempdir().unwrap(), settings())
+        Self::on_with(database, settings())
     }
 
-    /// Starts another server with the same database, clock and settings.
+    pub(crate) fn on_with(database: TestDatabase, settings: Config) -> Self {
+        Self::open(Arc::new(database), Arc::new(Mutex::new(BEGINNING)), tempfile::tempdir().unwrap(), settings)
+    }
+
     pub(crate) fn another(&self) -> Self {
         self.another_with_verifiers(self.settings.verifiers)
     }
@@ -99,7 +96,6 @@ impl TestServer {
         server
     }
 
-    /// Restarts it with this number of verifying threads.
     pub(crate) fn restart_with_verifiers(&mut self, verifiers: u8) {
         self.settings.verifiers = verifiers;
         self.restart();
@@ -114,7 +110,7 @@ impl TestServer {
         let (stop, stopped) = oneshot::channel::<()>();
         let (tell_address, address) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let server = Server::bind(config).await.unwrap();
                 tell_address.send((server.address(), server.metrics_address())).unwrap();
@@ -167,7 +163,6 @@ impl TestServer {
         self.accepted_from(&self.client, change)
     }
 
-    /// Does the same from this address.
     pub(crate) fn accepted_by(&self, who: &'static str, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
         self.accepted_from(&self.seen_at(who), change)
     }
@@ -187,7 +182,6 @@ impl TestServer {
         self.made_proven(self.accepted(change))
     }
 
-    /// Does the same from this address.
     pub(crate) fn proven_by(&self, who: &'static str, change: impl FnOnce(&mut RunRecord)) -> String {
         self.made_proven(self.accepted_by(who, change))
     }
@@ -217,7 +211,7 @@ impl Drop for TestServer {
 }
 
 /// Returns the settings of most tests, except for the database and the clock.
-fn settings() -> Config {
+pub(crate) fn settings() -> Config {
     Config {
         listen: "127.0.0.1:0".to_owned(),
         // A server with a file stores its secret next to it.
@@ -225,111 +219,4 @@ fn settings() -> Config {
         connections_per_address: Some(CONNECTIONS_PER_ADDRESS),
         ..Config::default()
     }
-}
-
-/// The real binary as a child process, killed when dropped.
-pub(crate) struct ServerProcess {
-    child: Child,
-    client: Client,
-}
-
-impl Deref for ServerProcess {
-    type Target = Client;
-
-    fn deref(&self) -> &Client {
-        &self.client
-    }
-}
-
-impl ServerProcess {
-    /// Starts the binary. `database` is the value of `--database`.
-    pub(crate) fn start(database: impl AsRef<OsStr>) -> Self {
-        let mut quiet = command();
-        quiet.args(["--log", "error"]);
-        Self::start_as(quiet, database)
-    }
-
-    /// Starts `command`, which may have further arguments.
-    pub(crate) fn start_as(mut command: Command, database: impl AsRef<OsStr>) -> Self {
-        command.args(["--listen", "127.0.0.1:0", "--database"]).arg(database);
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim_end().strip_prefix("listening on http://").expect("one line with the address");
-        let client = Client::new(address.parse().unwrap());
-        Self { child, client }
-    }
-
-    /// Ends the process at once (SIGKILL on Unix).
-    pub(crate) fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-
-    /// Returns the peak of the process's memory so far.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn peak_memory_bytes(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-        1024 * line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap()
-    }
-
-    /// Sends a signal by name and waits for the end.
-    #[cfg(unix)]
-    pub(crate) fn signal(mut self, name: &str) -> ExitStatus {
-        let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-        self.child.wait().unwrap()
-    }
-}
-
-impl Drop for ServerProcess {
-    fn drop(&mut self) {
-        // In most tests the process has already ended, and the error only reports that.
-        self.child.kill().ok();
-        self.child.wait().ok();
-    }
-}
-
-pub(crate) fn command() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_leaderboard"));
-    if crate::on_postgres() {
-        command.env("GRADMARK_SECRET", SECRET);
-    }
-    command
-}
-
-/// Returns [`command`] with a limit of open files and connections.
-#[cfg(target_os = "linux")]
-pub(crate) fn command_with_descriptors(most: u32) -> Command {
-    let program = command();
-    let mut limited = Command::new("sh");
-    limited.args(["-c", &format!("ulimit -n {most} && exec \"$0\" \"$@\"")]).arg(program.get_program());
-    limited.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    limited
-}
-
-/// Runs a task of the command line: its words, then `--database` with this value.
-pub(crate) fn run(words: &[&str], database: impl AsRef<OsStr>) -> Output {
-    command().args(words).arg("--database").arg(database).output().unwrap()
-}
-
-/// Returns the output of a successful command.
-#[track_caller]
-pub(crate) fn done(output: &Output) -> String {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-/// Returns the error of a failed command.
-#[track_caller]
-pub(crate) fn failed(output: &Output) -> String {
-    assert!(!output.status.success() && output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-/// Asserts that a command's output contains these parts.
-#[track_caller]
-pub(crate) fn assert_says(said: &str, parts: &[&str]) {
-    parts.iter().for_each(|part| assert!(said.contains(part), "{part}: {said}"));
 }
