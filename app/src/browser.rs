@@ -117,7 +117,7 @@ results::names!(System {
 });
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Obstacle {
+pub enum GpuObstacle {
     InsecurePage,
     /// The browser lacks WebGPU, or it is disabled.
     NoInterface,
@@ -125,7 +125,7 @@ pub enum Obstacle {
     NoAdapter,
 }
 
-impl Obstacle {
+impl GpuObstacle {
     /// Describes the obstacle in one sentence, which is also the note of the start button.
     pub fn sentence(self) -> &'static str {
         match self {
@@ -137,8 +137,8 @@ impl Obstacle {
 }
 
 /// Steps to try, in order; never empty.
-pub fn advice(browser: &Browser, obstacle: Obstacle) -> Vec<String> {
-    if obstacle == Obstacle::InsecurePage {
+pub fn advice(browser: &Browser, obstacle: GpuObstacle) -> Vec<String> {
+    if obstacle == GpuObstacle::InsecurePage {
         return vec![t!(advice_open_securely).to_owned()];
     }
     let mut steps = particular(browser, obstacle);
@@ -211,7 +211,7 @@ pub fn advice_on_integrated(browser: &Browser) -> Vec<String> {
     steps.chain([t!(advice_native).to_owned()]).collect()
 }
 
-fn particular(browser: &Browser, obstacle: Obstacle) -> Vec<String> {
+fn particular(browser: &Browser, obstacle: GpuObstacle) -> Vec<String> {
     let or_chrome = || t!(advice_chrome).to_owned();
     match (browser.system, browser.family) {
         // Every browser on these devices uses Safari's engine.
@@ -225,7 +225,7 @@ fn particular(browser: &Browser, obstacle: Obstacle) -> Vec<String> {
             [vec![update(LINUX_VERSIONS)], others].concat()
         }
         (System::Linux, Family::Firefox) => vec![dated(t!(advice_linux_firefox)), or_chrome()],
-        (_, Family::Chrome | Family::Edge | Family::Opera) if obstacle == Obstacle::NoAdapter => {
+        (_, Family::Chrome | Family::Edge | Family::Opera) if obstacle == GpuObstacle::NoAdapter => {
             texts([t!(advice_acceleration), t!(advice_driver_blocked)])
         }
         (_, Family::Chrome | Family::Edge | Family::Opera) => vec![update("Chrome 113")],
@@ -288,8 +288,8 @@ mod tests {
 
     #[test]
     fn each_browser_and_system_gets_its_own_advice() {
-        let no_webgpu = |browser: &Browser| advice(browser, Obstacle::NoInterface);
-        let insecure = |browser: &Browser| advice(browser, Obstacle::InsecurePage);
+        let no_webgpu = |browser: &Browser| advice(browser, GpuObstacle::NoInterface);
+        let insecure = |browser: &Browser| advice(browser, GpuObstacle::InsecurePage);
         let check = |advice: &dyn Fn(&Browser) -> Vec<String>, user_agent: &str, expected: &str| {
             let text = advice(&browser(user_agent)).join("\n");
             assert!(text.contains(expected), "{user_agent}: {text}");

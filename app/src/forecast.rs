@@ -52,14 +52,14 @@ impl Parts {
 
 /// Limits of each network's training.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Limits {
+pub struct TrainingLimits {
     pub seconds: f64,
     pub epochs: f64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Forecast {
-    limits: Limits,
+    limits: TrainingLimits,
     /// Parts of each network in the last run.
     known: BTreeMap<String, Parts>,
     networks: Vec<String>,
@@ -83,7 +83,7 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    pub fn new(networks: Vec<String>, limits: Limits, known: BTreeMap<String, Parts>) -> Self {
+    pub fn new(networks: Vec<String>, limits: TrainingLimits, known: BTreeMap<String, Parts>) -> Self {
         Self { networks, limits, known, ..Self::default() }
     }
 
@@ -204,7 +204,7 @@ pub(crate) mod tests {
 
     fn forecast(known: BTreeMap<String, Parts>) -> Forecast {
         let networks = NETWORKS.map(str::to_owned).to_vec();
-        Forecast::new(networks, Limits { seconds: 30.0, epochs: 2.0 }, known)
+        Forecast::new(networks, TrainingLimits { seconds: 30.0, epochs: 2.0 }, known)
     }
 
     pub(crate) fn started(workload: &str, index: u32) -> Event {

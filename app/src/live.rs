@@ -33,7 +33,7 @@ pub struct Live {
     pub warnings: Vec<Warning>,
     pub workload: Option<LiveWorkload>,
     /// Finished networks that showed answers.
-    trained: Vec<Trained>,
+    trained: Vec<TrainedNetwork>,
     /// Bundle other than the page's own.
     pub bundle: Option<Arrival>,
     /// Names of the networks before this one, and their samples per second.
@@ -66,7 +66,7 @@ pub struct LiveWorkload {
 
 /// A trained network that can classify images like its examples.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Trained {
+pub struct TrainedNetwork {
     pub workload: String,
     pub examples: Arc<Examples>,
     /// On the test set, at the end.
@@ -180,7 +180,7 @@ impl Live {
                 let examples = self.workload.as_ref().and_then(|workload| workload.examples.clone());
                 if let (Outcome::Completed, Some(examples)) = (&record.outcome, examples) {
                     let accuracy = record.evaluations.last().map_or(0.0, |evaluation| evaluation.accuracy);
-                    self.trained.push(Trained { workload: record.workload.clone(), examples, accuracy });
+                    self.trained.push(TrainedNetwork { workload: record.workload.clone(), examples, accuracy });
                 }
             }
             Event::Warned { warning } => self.warnings.push(warning.clone()),
@@ -192,8 +192,8 @@ impl Live {
     }
 
     /// The most accurate network for digits, or else for other images.
-    pub fn best_network(&self) -> Option<&Trained> {
-        let rank = |network: &Trained| (network.examples.are_digits(), network.accuracy);
+    pub fn best_network(&self) -> Option<&TrainedNetwork> {
+        let rank = |network: &TrainedNetwork| (network.examples.are_digits(), network.accuracy);
         self.trained.iter().max_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(Ordering::Equal))
     }
 
@@ -345,7 +345,7 @@ mod tests {
     use super::*;
     use crate::forecast::tests::{progress, started};
     use crate::headline::tests::record;
-    use crate::words::{Language, speak};
+    use crate::words::{PageLanguage, speak};
 
     fn begun() -> Live {
         let mut live = Live::default();
@@ -440,7 +440,7 @@ mod tests {
         assert_eq!(digits.bitmaps().count(), 2);
         let pictures = Examples::new("caffe-cifar10", [1, 1, 3], &[0; 3], &[8]);
         assert_eq!(pictures.answered(&[0])[0].as_ref().unwrap().words, "ship, incorrectly answered airplane");
-        speak(Language::German);
+        speak(PageLanguage::German);
         assert_eq!(pictures.answered(&[8])[0].as_ref().unwrap().words, "Schiff, richtig beantwortet");
     }
 }

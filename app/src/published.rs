@@ -13,7 +13,7 @@ use crate::t;
 use crate::text;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Published {
+pub struct PublishedTime {
     workload: String,
     batch_size: u32,
     pub seconds_per_epoch: f64,
@@ -22,11 +22,11 @@ pub struct Published {
     pub citation: String,
 }
 
-static ALL: LazyLock<Vec<Published>> =
+static ALL: LazyLock<Vec<PublishedTime>> =
     LazyLock::new(|| json::parse(include_str!("../published.json")).expect("the file is checked in"));
 
 /// Returns the published results of a network at the batch size of its recipe, fastest first.
-pub fn of_network(workload: &str) -> Vec<&'static Published> {
+pub fn of_network(workload: &str) -> Vec<&'static PublishedTime> {
     let batch_size = engine::workload(workload).map(|recipe| recipe.batch_size);
     ALL.iter().filter(|of| of.workload == workload && Some(of.batch_size) == batch_size).collect()
 }
@@ -36,7 +36,7 @@ pub fn of_network(workload: &str) -> Vec<&'static Published> {
 pub fn sentences(record: &WorkloadRecord) -> Vec<String> {
     let settings = &record.settings;
     let Some(own) = epoch_seconds(record) else { return Vec::new() };
-    let same = |of: &&Published| of.workload == record.workload && of.batch_size == settings.batch_size;
+    let same = |of: &&PublishedTime| of.workload == record.workload && of.batch_size == settings.batch_size;
     ALL.iter().filter(same).map(|of| of.describe_time(own)).collect()
 }
 
@@ -46,7 +46,7 @@ pub fn nearest(record: &RunRecord) -> Vec<String> {
         let own = epoch_seconds(workload)?;
         let batch_size = workload.settings.batch_size;
         let same = || ALL.iter().filter(|of| of.workload == workload.workload && of.batch_size == batch_size);
-        let seconds = |of: &&Published| of.seconds_per_epoch;
+        let seconds = |of: &&PublishedTime| of.seconds_per_epoch;
         let faster = same().filter(|of| seconds(of) < own).max_by(|a, b| seconds(a).total_cmp(&seconds(b)));
         let slower = same().filter(|of| seconds(of) >= own).min_by(|a, b| seconds(a).total_cmp(&seconds(b)));
         let title = text::workload_title(&workload.workload);
@@ -63,7 +63,7 @@ fn epoch_seconds(record: &WorkloadRecord) -> Option<f64> {
     record.summary.seconds_per_epoch.or_else(projected).filter(|seconds| *seconds > 0.0)
 }
 
-impl Published {
+impl PublishedTime {
     /// Describes the speed of a run relative to this result: "1/46 the speed of …", "3.2 times the speed of …".
     fn describe_speed(&self, title: &str, own_seconds: f64) -> String {
         let ratio = self.seconds_per_epoch / own_seconds;

@@ -8,14 +8,14 @@ use serde::Serialize;
 
 use crate::backend::PageBackend;
 use crate::charts::NamedCurve;
-use crate::words::{self, Plain, messages};
+use crate::words::{self, PlainText, messages};
 use crate::{json, t, text};
 
 /// Schema version of [`document`], the same as in `native-runner --backend all --json`.
 const DOCUMENT_VERSION: u32 = 1;
 
 /// Columns that follow the backend's name.
-pub const COLUMNS: [Plain; 7] = [
+pub const COLUMNS: [PlainText; 7] = [
     messages::common_rate,
     messages::metric_seconds_per_epoch,
     messages::common_training,
@@ -215,7 +215,7 @@ pub fn seeds(records: &[RunRecord]) -> Vec<u32> {
     distinct(records.iter().map(|record| record.requested.seed))
 }
 
-fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+pub fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut known = Vec::new();
     for item in items {
         if !known.contains(&item) {
@@ -225,10 +225,10 @@ fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
     known
 }
 
-type Metric = fn(&Figures) -> Option<f64>;
+type FigureValue = fn(&Figures) -> Option<f64>;
 
 /// Metrics in files: unrounded, in seconds, samples and bytes.
-const METRICS: [(&str, Metric); 15] = [
+const METRICS: [(&str, FigureValue); 15] = [
     ("samples_per_second", |of| of.samples_per_second),
     ("rate_to_fastest", |of| Some(of.rate_to_fastest?.value)),
     ("rate_to_fastest_low", |of| Some(of.rate_to_fastest?.interval?.low)),
@@ -269,20 +269,20 @@ fn line(workload: &str, row: &Row) -> String {
 /// Formats the comparisons, the records of all runs, and the reasons for missing ones as JSON.
 pub fn document(comparisons: &[Comparison], records: &[RunRecord], refused: &[Refused]) -> String {
     #[derive(Serialize)]
-    struct Document<'a> {
+    struct ComparisonFile<'a> {
         schema_version: u32,
         comparisons: &'a [Comparison],
         records: &'a [RunRecord],
-        unavailable: Vec<Unavailable<'a>>,
+        unavailable: Vec<LeftOutBackend<'a>>,
     }
     #[derive(Serialize)]
-    struct Unavailable<'a> {
+    struct LeftOutBackend<'a> {
         backend: &'a str,
         reason: &'a str,
     }
     let unavailable =
-        refused.iter().map(|of| Unavailable { backend: &of.contender.backend, reason: &of.reason }).collect();
-    let document = Document { schema_version: DOCUMENT_VERSION, comparisons, records, unavailable };
+        refused.iter().map(|of| LeftOutBackend { backend: &of.contender.backend, reason: &of.reason }).collect();
+    let document = ComparisonFile { schema_version: DOCUMENT_VERSION, comparisons, records, unavailable };
     json::pretty(&document)
 }
 

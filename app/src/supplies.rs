@@ -32,7 +32,7 @@ pub fn worker_loader(content: Option<&str>) -> Result<String, String> {
 /// Availability of one or more bundles on the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub enum Availability<T> {
+pub enum BundleState<T> {
     /// The server has not answered yet.
     #[default]
     #[serde(skip)]
@@ -48,7 +48,7 @@ pub enum Availability<T> {
     Ready(T),
 }
 
-impl<T: DeserializeOwned> Availability<T> {
+impl<T: DeserializeOwned> BundleState<T> {
     /// Parses a file. An invalid one counts as missing.
     pub fn parse(file: &str, text: &str) -> Self {
         json::parse(text)
@@ -56,7 +56,7 @@ impl<T: DeserializeOwned> Availability<T> {
     }
 }
 
-impl<T> Availability<T> {
+impl<T> BundleState<T> {
     pub fn missing(note: impl Into<String>) -> Self {
         Self::Missing { note: note.into() }
     }
@@ -155,8 +155,8 @@ impl Arrival {
 /// page is open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Supplies {
-    pub burn: Availability<Bundle>,
-    pub frameworks: Availability<FrameworkBundles>,
+    pub burn: BundleState<Bundle>,
+    pub frameworks: BundleState<FrameworkBundles>,
     /// Data sets that the server reports as missing. Empty until it responds. A run reports others when fetching fails.
     pub missing_data: Vec<ServedDataSet>,
 }
@@ -178,8 +178,8 @@ impl Supplies {
     pub fn is_coming(&self, backend: PageBackend) -> bool {
         match backend.maker() {
             Maker::Ours => false,
-            Maker::Burn => matches!(self.burn, Availability::Asking | Availability::Building { .. }),
-            Maker::Framework(_) => self.frameworks == Availability::Asking,
+            Maker::Burn => matches!(self.burn, BundleState::Asking | BundleState::Building { .. }),
+            Maker::Framework(_) => self.frameworks == BundleState::Asking,
         }
     }
 
@@ -236,11 +236,11 @@ pub(crate) mod tests {
         {"name":"tfjs-webgpu","folder":"framework-tfjs-webgpu-01","compressed_bytes":120000,"bytes":460000}]}"#;
 
     pub(crate) fn with_burn(text: &str) -> Supplies {
-        Supplies { burn: Availability::parse("burn.json", text), ..Supplies::default() }
+        Supplies { burn: BundleState::parse("burn.json", text), ..Supplies::default() }
     }
 
     fn with_frameworks(text: &str) -> Supplies {
-        Supplies { frameworks: Availability::parse("frameworks.json", text), ..Supplies::default() }
+        Supplies { frameworks: BundleState::parse("frameworks.json", text), ..Supplies::default() }
     }
 
     /// Creates the response of a server that lacks only this data set.

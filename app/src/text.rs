@@ -10,7 +10,7 @@ use results::{
 
 use crate::headline;
 use crate::t;
-use crate::words::{self, Language, language};
+use crate::words::{self, PageLanguage, language};
 
 pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
@@ -253,8 +253,8 @@ pub fn suite_title(name: &str) -> String {
 /// Title of a suite inside a sentence, in lower case in English.
 pub fn suite_inside(name: &str) -> String {
     match language() {
-        Language::English => name.to_owned(),
-        Language::German => suite_title(name),
+        PageLanguage::English => name.to_owned(),
+        PageLanguage::German => suite_title(name),
     }
 }
 
@@ -302,7 +302,7 @@ mod tests {
     use results::METRICS;
 
     use super::*;
-    use crate::words::{Language, speak};
+    use crate::words::{PageLanguage, speak};
 
     #[test]
     fn formats_numbers_and_days_by_language() {
@@ -310,7 +310,7 @@ mod tests {
         assert_eq!([0.2, 17.0, 88.0, 100.0, 600.0].map(about), ["5 s", "20 s", "90 s", "100 s", "10 min"]);
         assert_eq!(results_listed(1, false), "1 result");
         assert_eq!(results_listed(10_000, true), "More than 10,000 results");
-        speak(Language::German);
+        speak(PageLanguage::German);
         assert_eq!([percent(0.9785), ratio(1.25), megabytes(3_440_000)], ["97,85 %", "1,25 ×", "3,4 MB"]);
         assert_eq!([rate(12_345.0), seconds(2.5), count(60_000)], ["12,35 k", "2,500 s", "60.000"]);
         assert_eq!(day(1_795_219_200.0), "21.11.2026");
@@ -341,7 +341,7 @@ mod tests {
         assert_eq!(device_name(&old, None), "Arm GPU, compatibility mode");
         let hidden = |told: &str| named_device(&HiddenDevice { told: told.to_owned() }.to_string());
         assert_eq!([hidden(""), hidden("Apple")], ["A GPU that its browser hides", "Apple (the browser hides which)"]);
-        speak(Language::German);
+        speak(PageLanguage::German);
         assert_eq!(hidden(""), "Eine GPU, die der Browser verbirgt");
         assert_eq!(hidden("Apple"), "Apple (der Browser verbirgt, welche)");
         assert_eq!(named_device(HIDDEN_SOFTWARE), "Ein Software-Adapter");
@@ -370,16 +370,16 @@ mod tests {
         for of in engine::SUITES {
             assert_eq!(suite_title(of.name), capitalised(of.name));
             assert_eq!(suite_description(of), of.description);
-            speak(Language::German);
+            speak(PageLanguage::German);
             assert_ne!(suite_description(of), of.description, "translate it: app/locales/de/network.ftl");
-            speak(Language::English);
+            speak(PageLanguage::English);
         }
         for metric in METRICS {
             assert_eq!((metric_title(metric), metric_description(metric)), (metric.title, metric.description));
             assert_eq!(metric_text(metric, 12_345.678), metric.text(12_345.678));
-            speak(Language::German);
+            speak(PageLanguage::German);
             assert_ne!(metric_description(metric), metric.description, "translate it: app/locales/de/metric.ftl");
-            speak(Language::English);
+            speak(PageLanguage::English);
         }
     }
 }

@@ -82,7 +82,7 @@ fn remove_old(cache: &Path) -> Result<()> {
 }
 
 /// Bundle in the folder of the page.
-pub(crate) struct Placed {
+pub(crate) struct PlacedBundle {
     pub(crate) folder: String,
     /// Download size in bytes: all scripts, and the largest module, which is the one with threads.
     pub(crate) compressed_bytes: u64,
@@ -92,7 +92,7 @@ pub(crate) struct Placed {
 
 /// Copies a compressed bundle into the page, named after `name` and a digest of the content, so that browsers may cache
 /// it forever.
-pub(crate) fn place(made: &Path, name: &str, page: &Path) -> Result<Placed> {
+pub(crate) fn place(made: &Path, name: &str, page: &Path) -> Result<PlacedBundle> {
     let files = files_below(made)?;
     let (mut fetched, mut module, mut scripts) = (Vec::new(), (0, 0), (0, 0));
     for file in &files {
@@ -114,7 +114,7 @@ pub(crate) fn place(made: &Path, name: &str, page: &Path) -> Result<Placed> {
         let copy = page.join(&folder).join(file.file_name().context("a file has a name")?);
         fs::copy(file, &copy).with_context(|| format!("cannot write {}", copy.display()))?;
     }
-    Ok(Placed { folder, compressed_bytes: scripts.1 + module.1, script_bytes: scripts.0, module_bytes: module.0 })
+    Ok(PlacedBundle { folder, compressed_bytes: scripts.1 + module.1, script_bytes: scripts.0, module_bytes: module.0 })
 }
 
 pub(crate) fn with_ending(file: &Path, ending: &str) -> PathBuf {

@@ -19,15 +19,15 @@ const CONTENTS: &str = "contents.json";
 
 /// Entry of `documents.json`.
 #[derive(Clone, Debug, Deserialize)]
-struct Listed {
+struct ListedDocument {
     /// Name in URLs: `/docs/NAME`.
     name: String,
     /// Path relative to the root of the repository.
     file: PathBuf,
 }
 
-struct Document {
-    listed: Listed,
+struct SourceDocument {
+    listed: ListedDocument,
     text: String,
     headings: Vec<Heading>,
 }
@@ -35,7 +35,7 @@ struct Document {
 /// All documents, and the possible targets of their links.
 struct Library<'a> {
     top: &'a Path,
-    documents: Vec<Document>,
+    documents: Vec<SourceDocument>,
     /// URL of the repository, if known.
     repository: Option<&'a str>,
 }
@@ -62,12 +62,13 @@ pub(crate) fn write(top: &Path, list: &Path, repository: Option<&str>, out: &Pat
 impl<'a> Library<'a> {
     fn open(top: &'a Path, list: &Path, repository: Option<&'a str>) -> Result<Self> {
         let read = |path: &Path| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
-        let list: Vec<Listed> = serde_json::from_str(&read(list)?).context("the list of documents cannot be read")?;
+        let list: Vec<ListedDocument> =
+            serde_json::from_str(&read(list)?).context("the list of documents cannot be read")?;
         let mut documents = Vec::new();
         for listed in list {
             let text = read(&top.join(&listed.file))?;
             let headings = headings(&text);
-            documents.push(Document { listed, text, headings });
+            documents.push(SourceDocument { listed, text, headings });
         }
         Ok(Self { top, documents, repository })
     }
@@ -78,7 +79,7 @@ impl<'a> Library<'a> {
         if wrong.is_empty() { Ok(fragments) } else { bail!("documents are wrong:\n{}", wrong.join("\n")) }
     }
 
-    fn find(&self, file: &Path) -> Option<&Document> {
+    fn find(&self, file: &Path) -> Option<&SourceDocument> {
         self.documents.iter().find(|document| document.listed.file == file)
     }
 }
@@ -92,13 +93,13 @@ fn events(text: &str) -> Parser<'_> {
 }
 
 /// Renders a document, and adds its problems to `wrong`.
-fn render(library: &Library<'_>, document: &Document, wrong: &mut Vec<String>) -> String {
+fn render(library: &Library<'_>, document: &SourceDocument, wrong: &mut Vec<String>) -> String {
     let file = document.listed.file.display();
     let titles = document.headings.iter().filter(|heading| heading.level == HeadingLevel::H1).count();
     if titles != 1 || document.headings.first().is_none_or(|first| first.level != HeadingLevel::H1) {
         wrong.push(format!("{file} has {titles} titles; it must begin with one, and have no other"));
     }
-    let mut writer = Writer { headings: document.headings.iter(), ..Writer::default() };
+    let mut writer = HtmlWriter { headings: document.headings.iter(), ..HtmlWriter::default() };
     for event in events(&document.text) {
         writer.take(event, document, &mut |link| {
             target(library, document, link).unwrap_or_else(|why| {
@@ -132,7 +133,7 @@ fn with_scrolling_tables(mut html: String) -> String {
 
 /// Converts Markdown events to HTML events.
 #[derive(Default)]
-struct Writer<'a> {
+struct HtmlWriter<'a> {
     events: Vec<Event<'a>>,
     headings: std::slice::Iter<'a, Heading>,
     /// True in a link without a target. Markdown does not nest links.
@@ -141,8 +142,13 @@ struct Writer<'a> {
     image: Option<String>,
 }
 
-impl<'a> Writer<'a> {
-    fn take(&mut self, event: Event<'a>, document: &'a Document, target: &mut impl FnMut(&str) -> Option<String>) {
+impl<'a> HtmlWriter<'a> {
+    fn take(
+        &mut self,
+        event: Event<'a>,
+        document: &'a SourceDocument,
+        target: &mut impl FnMut(&str) -> Option<String>,
+    ) {
         match event {
             Event::Html(text) | Event::InlineHtml(text) => self.events.push(Event::Text(text)),
             Event::Start(Tag::HtmlBlock) => self.write("<p>"),
@@ -240,7 +246,7 @@ fn unique(id: String, seen: &mut BTreeMap<String, u32>) -> String {
 
 /// Resolves a link in `document`, or returns the reason it is dead. A file of a repository whose URL is unknown has no
 /// address: the link becomes plain text.
-fn target(library: &Library<'_>, document: &Document, link: &str) -> Result<Option<String>, String> {
+fn target(library: &Library<'_>, document: &SourceDocument, link: &str) -> Result<Option<String>, String> {
     if let Some(id) = link.strip_prefix('#') {
         return check_anchor(document, id).map(|()| Some(link.to_owned()));
     }
@@ -269,7 +275,7 @@ fn target(library: &Library<'_>, document: &Document, link: &str) -> Result<Opti
     Ok(resolve_in_repository(library, &format!("{kind}/HEAD/{}", with_slashes(&path))))
 }
 
-fn check_anchor(document: &Document, id: &str) -> Result<(), String> {
+fn check_anchor(document: &SourceDocument, id: &str) -> Result<(), String> {
     let has = document.headings.iter().any(|heading| heading.id == id);
     if has { Ok(()) } else { Err(format!("{} has no heading #{id}", document.listed.file.display())) }
 }

@@ -32,7 +32,7 @@ struct Bundle {
 
 /// Entry of `bundles.json`.
 #[derive(Deserialize)]
-struct Listed {
+struct ListedBundle {
     name: String,
     /// False for bundles that only tests use.
     page: Option<bool>,
@@ -58,9 +58,9 @@ pub(crate) fn place(top: &Path, page: &Path, may_build: bool) -> Result<()> {
 
 fn place_all(top: &Path, made: &Path, page: &Path) -> Result<Vec<Bundle>> {
     let list = fs::read(top.join(SOURCES).join("bundles.json")).context("cannot read bundles.json")?;
-    let list: Vec<Listed> = serde_json::from_slice(&list).context("bundles.json is not a list of bundles")?;
+    let list: Vec<ListedBundle> = serde_json::from_slice(&list).context("bundles.json is not a list of bundles")?;
     let mut bundles = Vec::new();
-    for Listed { name, .. } in list.into_iter().filter(|listed| listed.page != Some(false)) {
+    for ListedBundle { name, .. } in list.into_iter().filter(|listed| listed.page != Some(false)) {
         let placed = bundle::place(&made.join(&name), &format!("framework-{name}"), page)?;
         let (compressed_bytes, bytes) = (placed.compressed_bytes, placed.script_bytes + placed.module_bytes);
         bundles.push(Bundle { name, folder: placed.folder, compressed_bytes, bytes });

@@ -11,7 +11,7 @@ use super::start::claimed_name;
 use super::state::{MISSING_DATA, StartState, burn_progress};
 use crate::backend::PageBackend;
 use crate::options::RunOptions;
-use crate::platform::Gpu;
+use crate::platform::BrowserGpu;
 use crate::route::COMPARE;
 use crate::{platform, t, text};
 
@@ -33,7 +33,7 @@ pub(super) fn Options(
     compares: bool,
 ) -> impl IntoView {
     let known = Memo::new(move |_| state.options.with(Result::is_ok));
-    let has_gpu = move || matches!(state.gpu.get(), Gpu::Found(gpu) if !gpu.software);
+    let has_gpu = move || matches!(state.gpu.get(), BrowserGpu::Found(gpu) if !gpu.software);
     let summary = move || {
         let of = |options: &RunOptions| {
             let backend = (!compares).then(|| options.backend.title().to_owned());

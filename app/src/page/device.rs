@@ -9,7 +9,7 @@ use results::api::{
 use super::marks::{best_run, chip, client};
 use super::parts::{answered, load, load_kept, notice, refusal, table};
 use super::runs::{First, RunTable};
-use super::side_by_side::{Compared, compare_with};
+use super::side_by_side::{ComparedKind, compare_with};
 use crate::filters::DEVICE;
 use crate::platform;
 use crate::route::{DEVICES, LEADERBOARD};
@@ -61,7 +61,7 @@ fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
             {history(&key)}
             <h3>{t!(device_latest)}</h3>
             <RunTable rows=recent first=First::Network label=t!(device_latest) />
-            {compare_with(key.clone(), Compared::Devices, None)}
+            {compare_with(key.clone(), ComparedKind::Devices, None)}
             <div class="row">
                 <a class="button quiet" href=format!("{LEADERBOARD}?leaderboard=runs&{DEVICE}={key}")>
                     {t!(device_all_runs)}

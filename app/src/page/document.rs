@@ -7,22 +7,22 @@ use leptos::task::spawn_local;
 use super::language::kept;
 use super::parts::{answered, refusal};
 use crate::documents::{AT_THE_END, document, documents};
-use crate::platform::{self, Refusal};
+use crate::platform::{self, RequestError};
 use crate::route::{DOCUMENTS, FILE};
 use crate::t;
-use crate::words::{self, Language};
+use crate::words::{self, PageLanguage};
 
 pub(super) fn document_page(name: String) -> impl IntoView {
     let Some(document) = document(&name) else { return no_document().into_any() };
     platform::set_title(document.title());
     let loaded = kept("document", || {
-        let loaded = RwSignal::new(None::<Result<String, Refusal>>);
+        let loaded = RwSignal::new(None::<Result<String, RequestError>>);
         spawn_local(async move { loaded.set(Some(platform::document(document).await)) });
         loaded
     });
     let in_english =
-        (words::language() != Language::English).then(|| view! { <p class="note">{t!(documents_english)}</p> });
-    let refused = |why: Refusal| {
+        (words::language() != PageLanguage::English).then(|| view! { <p class="note">{t!(documents_english)}</p> });
+    let refused = |why: RequestError| {
         let refusal = refusal(t!(leaderboard_not_shown, reason = why.to_string()));
         view! { <h1>{document.title()}</h1>{refusal} }.into_any()
     };

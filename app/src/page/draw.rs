@@ -6,9 +6,9 @@ use leptos::prelude::*;
 
 use super::language::kept;
 use crate::benchmark::Benchmark;
-use crate::classifier::{Answer, Classifier};
-use crate::digit::{self, BOARD, PEN, Point};
-use crate::live::Trained;
+use crate::classifier::{ClassifiedImage, DrawingClassifier};
+use crate::digit::{self, BOARD, PEN, PenPoint};
+use crate::live::TrainedNetwork;
 use crate::{platform, t, text};
 
 /// Lets visitors try the best network of the finished run while its worker is alive.
@@ -19,13 +19,13 @@ pub(super) fn draw_digit(benchmark: Benchmark) -> impl IntoView {
 
 /// Input of the network.
 enum Picture {
-    Strokes(Vec<Vec<Point>>),
+    Strokes(Vec<Vec<PenPoint>>),
     /// Test image with this index.
     Example(usize),
 }
 
 impl Picture {
-    fn image(&self, network: &Trained) -> Option<Vec<u8>> {
+    fn image(&self, network: &TrainedNetwork) -> Option<Vec<u8>> {
         match self {
             Self::Strokes(strokes) => digit::image(strokes),
             Self::Example(place) => network.examples.pixels(*place).map(<[u8]>::to_vec),
@@ -43,14 +43,14 @@ impl Picture {
         matches!(self, Self::Strokes(strokes) if strokes.is_empty())
     }
 
-    fn begin_stroke(&mut self, at: Point) {
+    fn begin_stroke(&mut self, at: PenPoint) {
         match self {
             Self::Strokes(strokes) => strokes.push(vec![at]),
             Self::Example(_) => *self = Self::Strokes(vec![vec![at]]),
         }
     }
 
-    fn continue_stroke(&mut self, to: Point) {
+    fn continue_stroke(&mut self, to: PenPoint) {
         if let Self::Strokes(strokes) = self
             && let Some(stroke) = strokes.last_mut()
         {
@@ -74,14 +74,14 @@ impl Picture {
 }
 
 /// URLs and labels of the test images.
-type Shown = StoredValue<Vec<(String, String)>>;
+type ExampleImages = StoredValue<Vec<(String, String)>>;
 
-fn try_network(classifier: Classifier, network: Trained) -> impl IntoView {
+fn try_network(classifier: DrawingClassifier, network: TrainedNetwork) -> impl IntoView {
     let digits = network.examples.are_digits();
     let name = text::workload_title(&network.workload);
     let classes: Vec<String> = (0..CLASSES).map(|class| network.examples.class(class)).collect();
     let addresses = network.examples.bitmaps().map(|bitmap| platform::data_address("image/bmp", &bitmap));
-    let shown: Shown = StoredValue::new(addresses.zip(network.examples.labels()).collect());
+    let shown: ExampleImages = StoredValue::new(addresses.zip(network.examples.labels()).collect());
     let picture = kept(&format!("picture {}", network.workload), || {
         RwSignal::new(if digits { Picture::Strokes(Vec::new()) } else { Picture::Example(0) })
     });
@@ -127,19 +127,24 @@ fn try_network(classifier: Classifier, network: Trained) -> impl IntoView {
 const CLASSES: u16 = 10;
 
 /// Returns true if this is the answer to this image.
-fn is_answer_to(answer: Option<&Answer>, image: &Option<Vec<u8>>) -> bool {
+fn is_answer_to(answer: Option<&ClassifiedImage>, image: &Option<Vec<u8>>) -> bool {
     answer.map(|answer| &answer.image) == image.as_ref()
 }
 
 /// Returns the most probable class and its probability.
-fn most_probable(answer: &Answer) -> Option<(usize, f64)> {
+fn most_probable(answer: &ClassifiedImage) -> Option<(usize, f64)> {
     answer.probabilities.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// Drawing or selected test image. It is not a `<canvas>`, because some browsers add noise when scripts read one.
-fn drawing_board(picture: RwSignal<Picture>, drawing: RwSignal<bool>, shown: Shown, draws: bool) -> impl IntoView {
+fn drawing_board(
+    picture: RwSignal<Picture>,
+    drawing: RwSignal<bool>,
+    shown: ExampleImages,
+    draws: bool,
+) -> impl IntoView {
     let board = NodeRef::<html::Div>::new();
-    let place = move |event: &PointerEvent| -> Point {
+    let place = move |event: &PointerEvent| -> PenPoint {
         let side = board.get_untracked().map_or(1, |board| board.client_width().max(1));
         let place = |offset: i32| (offset as f32 * BOARD / side as f32).clamp(0.0, BOARD);
         (place(event.offset_x()), place(event.offset_y()))
@@ -190,7 +195,7 @@ fn drawing_board(picture: RwSignal<Picture>, drawing: RwSignal<bool>, shown: Sho
 }
 
 /// Bar chart of the class probabilities.
-fn bars(classes: Vec<String>, answer: Memo<Option<Answer>>) -> impl IntoView {
+fn bars(classes: Vec<String>, answer: Memo<Option<ClassifiedImage>>) -> impl IntoView {
     let bar = |(class, name): (usize, String)| {
         let probability = move || answer.with(|answer| answer.as_ref()?.probabilities.get(class).copied());
         let is_best = move || {
@@ -210,7 +215,7 @@ fn bars(classes: Vec<String>, answer: Memo<Option<Answer>>) -> impl IntoView {
 }
 
 /// Buttons that select a test image, usable without a pointer.
-fn image_choice(picture: RwSignal<Picture>, shown: Shown) -> impl IntoView {
+fn image_choice(picture: RwSignal<Picture>, shown: ExampleImages) -> impl IntoView {
     let button = |(place, (address, label)): (usize, (String, String))| {
         let is_chosen = move || picture.with(|picture| picture.example() == Some(place));
         view! {

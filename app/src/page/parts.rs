@@ -11,14 +11,14 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
 use super::language::kept;
-use crate::platform::{self, Refusal};
+use crate::platform::{self, RequestError};
 use crate::{t, text};
 
 /// Response to a request; `None` until it arrives.
-pub(super) type Answer<T> = RwSignal<Option<Result<T, Refusal>>>;
+pub(super) type Response<T> = RwSignal<Option<Result<T, RequestError>>>;
 
 /// Requests data from the API.
-pub(super) fn load<T: DeserializeOwned + Send + Sync + 'static>(address: String) -> Answer<T> {
+pub(super) fn load<T: DeserializeOwned + Send + Sync + 'static>(address: String) -> Response<T> {
     let answer = RwSignal::new(None);
     spawn_local(async move {
         let loaded = platform::get(&address).await;
@@ -29,7 +29,7 @@ pub(super) fn load<T: DeserializeOwned + Send + Sync + 'static>(address: String)
 }
 
 /// Like [`load`], but keeps the response when the language changes.
-pub(super) fn load_kept<T: DeserializeOwned + Send + Sync + 'static>(name: &str, address: String) -> Answer<T> {
+pub(super) fn load_kept<T: DeserializeOwned + Send + Sync + 'static>(name: &str, address: String) -> Response<T> {
     kept(name, || load(address))
 }
 
@@ -37,7 +37,7 @@ pub(super) fn load_kept<T: DeserializeOwned + Send + Sync + 'static>(name: &str,
 /// request counts.
 pub(super) fn load_latest<T: DeserializeOwned + Send + Sync + 'static>(
     address: impl Fn() -> String + Send + Sync + 'static,
-) -> Answer<T> {
+) -> Response<T> {
     let answer = RwSignal::new(None);
     let request = StoredValue::new(0_u32);
     Effect::new(move |_| {
@@ -57,8 +57,8 @@ pub(super) fn load_latest<T: DeserializeOwned + Send + Sync + 'static>(
 
 /// Renders a response once it arrives.
 pub(super) fn answered<T: Clone + Send + Sync + 'static>(
-    answer: Answer<T>,
-    refused: impl Fn(Refusal) -> AnyView + Send + 'static,
+    answer: Response<T>,
+    refused: impl Fn(RequestError) -> AnyView + Send + 'static,
     shown: impl Fn(T) -> AnyView + Send + 'static,
 ) -> impl IntoView {
     move || match answer.get() {
@@ -70,7 +70,7 @@ pub(super) fn answered<T: Clone + Send + Sync + 'static>(
 
 /// Like [`answered`], for a part of a page.
 pub(super) fn listed<T: Clone + Send + Sync + 'static>(
-    answer: Answer<T>,
+    answer: Response<T>,
     shown: impl Fn(T) -> AnyView + Send + 'static,
 ) -> impl IntoView {
     answered(answer, |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())), shown)

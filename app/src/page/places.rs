@@ -6,10 +6,10 @@ use results::api::{DeviceSource, FigureOfDevice, Standings, StandingsPlace, Stan
 use super::marks::{bar, best_run, chip, client, own, vendor};
 use super::parts::{MAX_ROWS, choice, listed, load_latest, show_more, table};
 use super::runs::drop_down;
-use crate::filters::{CLASS, CLIENT, Filters, List, PRECISION, SUITE, Shown, suite_networks};
+use crate::filters::{CLASS, CLIENT, Filters, LeaderboardTab, List, PRECISION, SUITE, suite_networks};
 use crate::own_runs::OwnRuns;
 use crate::platform;
-use crate::published::{self, Published};
+use crate::published::{self, PublishedTime};
 use crate::route::with_query;
 use crate::{standing, t, text};
 
@@ -68,9 +68,9 @@ fn has_lines(standings: &Standings) -> bool {
 }
 
 /// Returns the number of lines in a tab's table: loaded, and in total.
-fn lines(standings: &Standings, tab: Shown) -> (u64, u64) {
+fn lines(standings: &Standings, tab: LeaderboardTab) -> (u64, u64) {
     match tab {
-        Shown::Network(name) => {
+        LeaderboardTab::Network(name) => {
             let table = standings.tables.iter().find(|table| table.workload == name);
             table.map_or((0, 0), |table| (table.places.len() as u64, table.total))
         }
@@ -122,11 +122,11 @@ fn place_filters(chosen: RwSignal<Filters>) -> impl IntoView {
 type FigureText = fn(&FigureOfDevice) -> (String, String);
 
 /// Renders the table of a tab, or a placeholder if it is empty.
-fn of_tab(standings: Standings, tab: Shown, is_filtered: bool, search: RwSignal<String>) -> AnyView {
+fn of_tab(standings: Standings, tab: LeaderboardTab, is_filtered: bool, search: RwSignal<String>) -> AnyView {
     let (_, total) = lines(&standings, tab);
     let Standings { suite, scores, tables } = standings;
     let (head, meaning, figure_text, places): (_, _, FigureText, _) = match tab {
-        Shown::Network(name) => {
+        LeaderboardTab::Network(name) => {
             let table = tables.into_iter().find(|table| table.workload == name);
             (t!(common_rate), None, standing::rate, table.map(|table| table.places).unwrap_or_default())
         }
@@ -135,7 +135,7 @@ fn of_tab(standings: Standings, tab: Shown, is_filtered: bool, search: RwSignal<
     if places.is_empty() {
         return match tab {
             _ if is_filtered => view! { <p class="callout">{t!(leaderboard_no_places)}</p> }.into_any(),
-            Shown::Network(name) => no_places(vec![name]).into_any(),
+            LeaderboardTab::Network(name) => no_places(vec![name]).into_any(),
             _ => no_places(suite_networks(&suite.name).to_vec()).into_any(),
         };
     }
@@ -327,7 +327,7 @@ pub(super) fn published_table(networks: &[&'static str]) -> impl IntoView + use<
 }
 
 /// Row of a published result, with its speed relative to the fastest as a bar.
-fn published_row(of: &'static Published, fastest: f64) -> impl IntoView {
+fn published_row(of: &'static PublishedTime, fastest: f64) -> impl IntoView {
     view! {
         <tr>
             <th scope="row">

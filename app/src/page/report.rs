@@ -6,7 +6,7 @@ use results::api::Standings;
 use results::estimate::Estimate;
 use results::{Metric, Outcome, RunRecord, WorkloadRecord, metrics_of};
 
-use super::chart::{AccuracyChart, LossChart, RateChart};
+use super::chart::{accuracy_chart, loss_chart, rate_chart};
 use super::parts::table;
 use super::places::STANDINGS;
 use crate::route::with_query;
@@ -163,13 +163,13 @@ fn curves(workload: WorkloadRecord) -> impl IntoView {
         *seconds += window.seconds;
         Some((*seconds, window.samples as f64 / window.seconds))
     });
-    let rates = Signal::stored(rates.collect::<Vec<_>>());
+    let rates = rates.collect();
     Some(view! {
         <h3>{text::workload_title(&workload.workload)}</h3>
         <div class="charts">
-            <LossChart training />
-            <AccuracyChart training tests target />
-            <RateChart rates />
+            {loss_chart(training, true)}
+            {accuracy_chart(training, tests, target, None, true)}
+            {rate_chart(rates)}
         </div>
     })
 }

@@ -9,10 +9,10 @@ use results::{Outcome, RunRecord};
 
 use super::language::kept;
 use super::parts::{answered, exact_json, listed, load_kept, load_latest, notice, refusal};
-use super::plots::RatesOfOthers;
+use super::plots::rates_of_others;
 use super::report::{Caveats, overview, particulars};
 use super::share::share;
-use super::side_by_side::{Compared, compare_with};
+use super::side_by_side::{ComparedKind, compare_with};
 use crate::{json, platform, standing, t, text, words};
 
 pub(super) fn result_page(run_id: String) -> impl IntoView {
@@ -62,7 +62,7 @@ fn stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
             {standing_of(run.run_id.clone(), record.clone(), verdict)}
             {particulars(record)}
             {exact_json(Signal::stored(json), format!("gradmark-{}.json", run.run_id))}
-            {compare_with(run.run_id.clone(), Compared::Runs, network)}
+            {compare_with(run.run_id.clone(), ComparedKind::Runs, network)}
             <div class="row">
                 <a class="button quiet" href="/leaderboard">{t!(common_all_results)}</a>
                 {deletion.map(|address| view! { <a class="button quiet" href=address>{t!(result_delete)}</a> })}
@@ -189,7 +189,7 @@ fn place(sentence: String, line: WorkloadStanding, record: RunRecord) -> impl In
         <li data-workload=line.workload.clone()>
             <strong>{title.clone()}</strong>
             <p>{sentence}</p>
-            {query.map(|query| view! { <RatesOfOthers title query own=line.samples_per_second /> })}
+            {query.map(|query| rates_of_others(&title, query, line.samples_per_second))}
         </li>
     }
 }

@@ -16,25 +16,25 @@ use super::share::share;
 use super::start::claimed_name;
 use super::state::StartState;
 use crate::backend::PageBackend;
-use crate::benchmark::{Finished, RunKind};
+use crate::benchmark::{FinishedRun, RunKind};
 use crate::options::RunOptions;
-use crate::own_runs::{OwnRun, Record, Took, Uploaded};
+use crate::own_runs::{OwnRun, Record, Took, UploadedRun};
 use crate::words::Said;
 use crate::words::remarks::Reader;
 use crate::{json, platform, t, text};
 
 pub(super) fn finished_run(state: StartState) -> impl IntoView {
     // A comparison is shown as a table instead.
-    let shown = move || state.benchmark.finished.get().filter(Finished::is_shown);
+    let shown = move || state.benchmark.finished.get().filter(FinishedRun::is_shown);
     move || shown().map(|finished| view! { <Finish state finished /> })
 }
 
 #[component]
-fn Finish(state: StartState, finished: Finished) -> impl IntoView {
+fn Finish(state: StartState, finished: FinishedRun) -> impl IntoView {
     let heading = NodeRef::<html::H1>::new();
     // The Cancel button is gone; the keyboard goes on from the results.
     focus(heading, || true);
-    let Finished { record, kind, bundle } = finished;
+    let FinishedRun { record, kind, bundle } = finished;
     let shown = record.clone();
     let run_id = record.run_id.clone();
     let file = format!("gradmark-{}.json", run_id.as_deref().unwrap_or("run"));
@@ -231,7 +231,7 @@ fn Row(state: StartState, said: RwSignal<String>, run: OwnRun) -> impl IntoView 
     let forgotten = key.clone();
     let forget = move |_| state.own_runs.set(platform::change_own_runs(|runs| runs.forget(&forgotten)));
     let place = match (uploaded, record) {
-        (Some(Uploaded { run_id, deletion_link }), _) => view! {
+        (Some(UploadedRun { run_id, deletion_link }), _) => view! {
             <a href=format!("/runs/{run_id}")>{t!(upload_result)}</a>
             " · "
             <a href=deletion_link>{t!(result_delete)}</a>

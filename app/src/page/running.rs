@@ -5,9 +5,9 @@ use std::sync::Arc;
 use leptos::html;
 use leptos::prelude::*;
 
-use super::chart::{AccuracyChart, LossChart};
+use super::chart::{accuracy_chart, loss_chart};
 use super::parts::focus;
-use crate::benchmark::{Benchmark, Stage};
+use crate::benchmark::{Benchmark, RunStage};
 use crate::live::{Example, Examples, Live, LiveWorkload};
 use crate::{platform, t, text};
 
@@ -31,7 +31,7 @@ pub(super) fn running(benchmark: Benchmark) -> impl IntoView {
                     class="button quiet"
                     type="button"
                     node_ref=cancel
-                    disabled=move || benchmark.stage.get() == Stage::Cancelling
+                    disabled=move || benchmark.stage.get() == RunStage::Cancelling
                     on:click=move |_| benchmark.cancel()
                 >
                     {t!(common_cancel)}
@@ -110,8 +110,8 @@ fn live_charts(workload: Memo<Option<LiveWorkload>>) -> impl IntoView {
     view! {
         <Show when=move || has_curves.get()>
             <div class="charts">
-                <AccuracyChart training tests target published files=false />
-                <LossChart training files=false />
+                {accuracy_chart(training, tests, target, Some(published), false)}
+                {loss_chart(training, false)}
             </div>
             {move || citation.get().map(|sentence| view! { <p class="note" data-figure="published">{sentence}</p> })}
         </Show>

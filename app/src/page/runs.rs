@@ -5,13 +5,13 @@ use leptos::task::spawn_local;
 use results::api::{ListRuns, RunList, RunRow, RunSort};
 
 use super::parts::{LINK, linked, listed, select, table};
-use super::plots::Scatter;
+use super::plots::scatter;
 use crate::filters::{
-    COLUMNS, Columns, DEVICE, Filters, LISTS_OF_RUNS, List, SINCE, TableCell, TableColumn, UNTIL, order,
+    COLUMNS, ChosenColumns, DEVICE, Filters, LISTS_OF_RUNS, List, RunColumn, SINCE, TableCell, UNTIL, order,
 };
-use crate::platform::{self, Refusal};
+use crate::platform::{self, RequestError};
 use crate::route::with_query;
-use crate::words::{Plain, messages};
+use crate::words::{PlainText, messages};
 use crate::{t, text};
 
 const ROWS: u32 = 25;
@@ -21,7 +21,7 @@ pub(super) const RUNS: &str = "/api/v1/runs";
 
 /// Pages of results received so far.
 #[derive(Clone, Debug, PartialEq)]
-struct Listed {
+struct ListedRuns {
     /// Rows of all pages, and the cursor of the last page.
     list: RunList,
     query: ListRuns,
@@ -34,7 +34,7 @@ fn is_looking(page: &RunList, limit: Option<u32>) -> bool {
 }
 
 pub(super) fn runs(chosen: RwSignal<Filters>) -> impl IntoView {
-    let loaded = RwSignal::new(None::<Result<Listed, Refusal>>);
+    let loaded = RwSignal::new(None::<Result<ListedRuns, RequestError>>);
     let request = StoredValue::new(0_u32);
     // Responses may arrive out of order, or after the user switched tables; only the last request counts.
     let ask = move |query: ListRuns| {
@@ -54,7 +54,7 @@ pub(super) fn runs(chosen: RwSignal<Filters>) -> impl IntoView {
                 (answer, loaded) => {
                     *loaded = Some(answer.map(|list| {
                         let looking = is_looking(&list, query.limit);
-                        Listed { list, query, looking }
+                        ListedRuns { list, query, looking }
                     }));
                 }
             });
@@ -89,8 +89,8 @@ pub(super) fn runs(chosen: RwSignal<Filters>) -> impl IntoView {
     }
 }
 
-fn shown_list(listed: Listed, columns: Columns) -> impl IntoView {
-    let Listed { list, query, looking } = listed;
+fn shown_list(listed: ListedRuns, columns: ChosenColumns) -> impl IntoView {
+    let ListedRuns { list, query, looking } = listed;
     let of_network = query.workload.is_some();
     let by_default = if of_network { RunSort::Fastest } else { RunSort::Newest };
     let order = order(query.sort.unwrap_or(by_default));
@@ -106,7 +106,7 @@ fn shown_list(listed: Listed, columns: Columns) -> impl IntoView {
         text::results_listed(list.total, list.more_than_total)
     };
     // Times to accuracy are only comparable within a network: each network has its own target accuracy.
-    let scatter = of_network.then(|| view! { <Scatter rows=list.rows.clone() /> });
+    let scatter = of_network.then(|| scatter(&list.rows));
     view! {
         <p class="note" aria-live="polite">{format!("{counted}. {order}.")}</p>
         {scatter}
@@ -175,7 +175,7 @@ fn column_choice(chosen: RwSignal<Filters>) -> impl IntoView {
     let toggle = move |place| {
         chosen.update(|chosen| chosen.set(COLUMNS, &chosen.columns().toggled(place).written()));
     };
-    let one = move |(place, column): (usize, TableColumn)| {
+    let one = move |(place, column): (usize, RunColumn)| {
         view! {
             <label class="tick">
                 <input
@@ -192,7 +192,7 @@ fn column_choice(chosen: RwSignal<Filters>) -> impl IntoView {
             <summary>{t!(columns_title)}</summary>
             <fieldset class="ticks">
                 <legend>{t!(columns_title)}</legend>
-                {TableColumn::all().enumerate().map(one).collect_view()}
+                {RunColumn::all().enumerate().map(one).collect_view()}
             </fieldset>
         </details>
     }
@@ -207,9 +207,9 @@ pub(super) enum First {
 }
 
 impl First {
-    fn columns(self) -> &'static [Plain] {
-        const DEVICE: Plain = messages::leaderboard_device;
-        const NETWORK: Plain = messages::common_network;
+    fn columns(self) -> &'static [PlainText] {
+        const DEVICE: PlainText = messages::leaderboard_device;
+        const NETWORK: PlainText = messages::common_network;
         match self {
             Self::Device => &[DEVICE],
             Self::DeviceAndNetwork => &[DEVICE, NETWORK],
@@ -224,7 +224,7 @@ pub(super) fn RunTable(
     first: First,
     label: &'static str,
     #[prop(default = t!(leaderboard_none))] nothing: &'static str,
-    #[prop(optional)] columns: Columns,
+    #[prop(optional)] columns: ChosenColumns,
 ) -> impl IntoView {
     let width = first.columns().len() + columns.chosen().count();
     let empty = rows.is_empty();
@@ -246,7 +246,7 @@ pub(super) fn RunTable(
     table("leaderboard", label, (firsts, columns.chosen().map(head).collect_view()), body)
 }
 
-fn head(column: TableColumn) -> impl IntoView {
+fn head(column: RunColumn) -> impl IntoView {
     let (title, about) = column.head();
     view! { <th scope="col" class:number=column.is_number() title=about>{title}</th> }
 }
@@ -265,7 +265,7 @@ fn cell(cell: TableCell) -> impl IntoView {
     }
 }
 
-fn run_row(row: RunRow, first: First, own: bool, columns: Columns) -> impl IntoView {
+fn run_row(row: RunRow, first: First, own: bool, columns: ChosenColumns) -> impl IntoView {
     let device = text::device_name(&row.adapter, row.claimed_name.as_deref());
     let reported = Some(text::device_name(&row.adapter, None));
     let reported = reported.filter(|name| *name != device && first != First::Network);

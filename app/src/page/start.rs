@@ -14,10 +14,10 @@ use super::parts::{Go, focus};
 use super::run::{finished_run, own_runs};
 use super::running::running;
 use super::state::{MISSING_DATA, StartState, missing_data_sets};
-use crate::benchmark::{Finished, RunKind, Stage};
-use crate::browser::{Obstacle, advice, advice_on_integrated, advice_on_software, is_integrated};
+use crate::benchmark::{FinishedRun, RunKind, RunStage};
+use crate::browser::{GpuObstacle, advice, advice_on_integrated, advice_on_software, is_integrated};
 use crate::options::RunOptions;
-use crate::platform::{self, Automation, Gpu, PressureWatch, TaskReport, TaskState};
+use crate::platform::{self, Automation, BrowserGpu, PressureWatch, TaskReport, TaskState};
 use crate::{json, t, text, words};
 
 pub(super) fn start_page() -> impl IntoView {
@@ -29,9 +29,9 @@ pub(super) fn start_page() -> impl IntoView {
     state.recheck_address();
     let stage = state.benchmark.stage;
     let has_result =
-        Memo::new(move |_| state.benchmark.finished.with(|run| run.as_ref().is_some_and(Finished::is_shown)));
+        Memo::new(move |_| state.benchmark.finished.with(|run| run.as_ref().is_some_and(FinishedRun::is_shown)));
     view! {
-        <p class="status" class:sr-only=move || stage.get() == Stage::Finished role="status" aria-live="polite">
+        <p class="status" class:sr-only=move || stage.get() == RunStage::Finished role="status" aria-live="polite">
             {move || status(state)}
         </p>
         <Show when=move || !state.is_idle.get()>
@@ -58,7 +58,7 @@ pub(super) fn start_page() -> impl IntoView {
                 </Show>
             </section>
             {move || match state.gpu.get() {
-                Gpu::Missing(obstacle) => Some(no_gpu(state, obstacle)),
+                BrowserGpu::Missing(obstacle) => Some(no_gpu(state, obstacle)),
                 _ => None,
             }}
             {own_runs(state)}
@@ -72,14 +72,14 @@ fn task_report(state: StartState) -> TaskReport {
     let benchmark = state.benchmark;
     let stage = benchmark.stage.get();
     let (state, sentence) = match &stage {
-        Stage::Ready => match state.wrong_address() {
+        RunStage::Ready => match state.wrong_address() {
             Some(sentence) => (TaskState::Failed, sentence),
             None => (TaskState::Ready, String::new()),
         },
-        Stage::Running | Stage::Cancelling => (TaskState::Running, String::new()),
-        Stage::Finished => (TaskState::Finished, String::new()),
-        Stage::Cancelled => (TaskState::Cancelled, String::new()),
-        Stage::Failed(failure) => (TaskState::Failed, words::in_english(|| failure.sentence())),
+        RunStage::Running | RunStage::Cancelling => (TaskState::Running, String::new()),
+        RunStage::Finished => (TaskState::Finished, String::new()),
+        RunStage::Cancelled => (TaskState::Cancelled, String::new()),
+        RunStage::Failed(failure) => (TaskState::Failed, words::in_english(|| failure.sentence())),
     };
     let record =
         benchmark.finished.with_untracked(|finished| finished.as_ref().map(|finished| json::compact(&finished.record)));
@@ -88,12 +88,12 @@ fn task_report(state: StartState) -> TaskReport {
 
 fn status(state: StartState) -> String {
     match state.benchmark.stage.get() {
-        Stage::Ready => String::new(),
-        Stage::Running => state.benchmark.live.with(crate::live::Live::status),
-        Stage::Cancelling => t!(common_cancelling).to_owned(),
-        Stage::Cancelled => t!(start_cancelled).to_owned(),
-        Stage::Failed(failure) => failure.sentence(),
-        Stage::Finished => state
+        RunStage::Ready => String::new(),
+        RunStage::Running => state.benchmark.live.with(crate::live::Live::status),
+        RunStage::Cancelling => t!(common_cancelling).to_owned(),
+        RunStage::Cancelled => t!(start_cancelled).to_owned(),
+        RunStage::Failed(failure) => failure.sentence(),
+        RunStage::Finished => state
             .benchmark
             .finished
             .with(|finished| finished.as_ref().map(|f| text::headline(&f.record)).unwrap_or_default()),
@@ -105,13 +105,13 @@ fn start_controls(state: StartState) -> impl IntoView {
     let button = NodeRef::<html::Button>::new();
     let stage = state.benchmark.stage;
     // The button comes back after a run was cancelled or failed; restore its keyboard focus.
-    focus(button, move || matches!(stage.get_untracked(), Stage::Cancelled | Stage::Failed(_)));
+    focus(button, move || matches!(stage.get_untracked(), RunStage::Cancelled | RunStage::Failed(_)));
     let wrong = move || state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()));
     let reason = move || match (state.options.get(), state.gpu.get()) {
         (Err(sentence), _) => Some(sentence),
         (Ok(_), _) if wrong().is_some() => wrong(),
         (Ok(options), gpu) => state.benchmark.supplies.with(|supplies| options.obstacle(supplies)).or(match gpu {
-            Gpu::Missing(obstacle) if options.backend.uses_webgpu() => Some(obstacle.sentence().to_owned()),
+            BrowserGpu::Missing(obstacle) if options.backend.uses_webgpu() => Some(obstacle.sentence().to_owned()),
             _ => None,
         }),
     };
@@ -204,19 +204,19 @@ pub(super) fn unknown_in_address() -> impl IntoView {
 
 fn device(state: StartState) -> impl IntoView {
     let gpu = move || match state.gpu.get() {
-        Gpu::Asking => t!(common_loading).to_owned(),
-        Gpu::Missing(_) => t!(start_no_webgpu).to_owned(),
-        Gpu::Found(gpu) => gpu.name(),
+        BrowserGpu::Asking => t!(common_loading).to_owned(),
+        BrowserGpu::Missing(_) => t!(start_no_webgpu).to_owned(),
+        BrowserGpu::Found(gpu) => gpu.name(),
     };
-    let software = move || matches!(state.gpu.get(), Gpu::Found(gpu) if gpu.software);
+    let software = move || matches!(state.gpu.get(), BrowserGpu::Found(gpu) if gpu.software);
     let compatibility = move || {
         let is_withheld = state.chosen(|options| options.without.contains(&Feature::Core));
-        !is_withheld && matches!(state.gpu.get(), Gpu::Found(gpu) if gpu.compatibility)
+        !is_withheld && matches!(state.gpu.get(), BrowserGpu::Found(gpu) if gpu.compatibility)
     };
     // A device on battery power is a laptop.
     let is_laptop = on_battery();
     let integrated = Memo::new(move |_| match state.gpu.get() {
-        Gpu::Found(gpu) if !gpu.software => {
+        BrowserGpu::Found(gpu) if !gpu.software => {
             is_integrated(&platform::browser(), &gpu.vendor, &gpu.architecture, is_laptop.get())
         }
         _ => false,
@@ -245,7 +245,7 @@ fn device(state: StartState) -> impl IntoView {
 }
 
 /// Advice for browsers without WebGPU, and a demonstration that works without it.
-fn no_gpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
+fn no_gpu(state: StartState, obstacle: GpuObstacle) -> impl IntoView {
     let steps = advice(&platform::browser(), obstacle);
     let lacks_data = Memo::new(move |_| {
         state.benchmark.supplies.with(|supplies| supplies.missing_for(RunKind::DEMONSTRATED).is_some())

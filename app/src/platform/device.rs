@@ -13,14 +13,14 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{Document, VisibilityState};
 
 use super::{promise_of, unix_seconds, window};
-use crate::browser::Obstacle;
+use crate::browser::GpuObstacle;
 use crate::text;
 
 /// Result of requesting a GPU from the browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Gpu {
+pub(crate) enum BrowserGpu {
     Asking,
-    Missing(Obstacle),
+    Missing(GpuObstacle),
     Found(FoundGpu),
 }
 
@@ -45,16 +45,16 @@ impl FoundGpu {
 }
 
 /// Asks the browser for a GPU, as the worker will for a run with or without core WebGPU.
-pub(crate) async fn probe(without_core: bool) -> Gpu {
+pub(crate) async fn probe(without_core: bool) -> BrowserGpu {
     let Some(adapters) = Adapters::of_browser(without_core) else {
         let secure = window().is_secure_context();
-        return Gpu::Missing(if secure { Obstacle::NoInterface } else { Obstacle::InsecurePage });
+        return BrowserGpu::Missing(if secure { GpuObstacle::NoInterface } else { GpuObstacle::InsecurePage });
     };
     let Some(found) = adapters.find().await else {
-        return Gpu::Missing(Obstacle::NoAdapter);
+        return BrowserGpu::Missing(GpuObstacle::NoAdapter);
     };
     let is_fallback = |object: &JsValue| property(object, "isFallbackAdapter").is_truthy();
-    Gpu::Found(FoundGpu {
+    BrowserGpu::Found(FoundGpu {
         vendor: found.word("vendor"),
         architecture: found.word("architecture"),
         description: found.word("description"),
@@ -223,11 +223,11 @@ const TRIES: u32 = 10;
 const PAUSE_MILLISECONDS: u32 = 100;
 
 /// Lock of this tab, held until dropped. Browsers also release it when the tab is closed or crashes.
-pub(crate) struct Turn {
+pub(crate) struct RunLock {
     release: Option<Function>,
 }
 
-impl Turn {
+impl RunLock {
     /// Acquires the lock; `None` if another tab has it. Without browser support, every tab acquires it.
     pub(crate) async fn take() -> Option<Self> {
         for _ in 0..TRIES {
@@ -272,7 +272,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for RunLock {
     fn drop(&mut self) {
         if let Some(release) = &self.release {
             drop(release.call0(&JsValue::UNDEFINED));

@@ -7,8 +7,8 @@ mod storage;
 mod worker;
 
 pub(crate) use automation::{Automation, TaskReport, TaskState};
-pub(crate) use device::{Gpu, HiddenTimer, LeavePrompt, PressureWatch, Turn, WakeLock, on_battery, probe};
-pub(crate) use leaderboard::{Refusal, availability, delete, document, get, register, share_comparison, upload};
+pub(crate) use device::{BrowserGpu, HiddenTimer, LeavePrompt, PressureWatch, RunLock, WakeLock, on_battery, probe};
+pub(crate) use leaderboard::{RequestError, availability, delete, document, get, register, share_comparison, upload};
 pub(crate) use storage::*;
 pub(crate) use worker::{Loaders, TrainingWorker, worker_loader};
 

@@ -3,7 +3,7 @@ use std::rc::Rc;
 
 use js_sys::{Array, JSON};
 use serde::Deserialize;
-use training_worker::{FromWorker, Loaded, Order, ToWorker, describe, property};
+use training_worker::{FromWorker, Loaded, RunOrder, ToWorker, describe, property};
 use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, MessageChannel, MessageEvent, MessagePort, Worker};
 
@@ -34,7 +34,7 @@ impl TrainingWorker {
     /// Starts the workers, sends `order` once the training worker is listening, and calls `handle` with every message.
     pub(crate) fn start(
         loaders: &Loaders,
-        order: Order,
+        order: RunOrder,
         handle: impl FnMut(FromWorker) + 'static,
     ) -> Result<Self, String> {
         let handle: Handle = Rc::new(RefCell::new(handle));

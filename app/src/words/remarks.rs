@@ -4,7 +4,7 @@
 use results::comparison::{Agreement, Basis, Evidence, Obstacle, Pair};
 use results::software::program_of_architecture;
 use results::{Departure, FailureCause, Length, UNNAMED_ADAPTER, Warning};
-use training_worker::Trouble;
+use training_worker::RunTrouble;
 
 use super::language;
 use crate::side_by_side::title;
@@ -115,16 +115,16 @@ pub fn failure_of_workload(cause: FailureCause, reason: &str) -> String {
 }
 
 /// Returns the cause of an aborted run as part of a sentence. `reason` comes from the engine.
-pub fn failure_of_run(trouble: Trouble, reason: &str) -> String {
+pub fn failure_of_run(trouble: RunTrouble, reason: &str) -> String {
     let reason = reason.trim_end_matches('.');
     match trouble {
-        Trouble::Workload(cause) => failure_of_workload(cause, reason),
-        Trouble::DeviceLost => t!(failure_device_lost, reason = reason),
-        Trouble::NoAnswer => t!(failure_no_answer, reason = reason),
-        Trouble::WorkDropped => t!(failure_work_dropped, reason = reason),
-        Trouble::NoAdapter => t!(failure_no_adapter, reason = reason),
-        Trouble::NoPrecision => t!(failure_no_precision, reason = reason),
-        Trouble::Framework | Trouble::Other => t!(failure_other, reason = reason),
+        RunTrouble::Workload(cause) => failure_of_workload(cause, reason),
+        RunTrouble::DeviceLost => t!(failure_device_lost, reason = reason),
+        RunTrouble::NoAnswer => t!(failure_no_answer, reason = reason),
+        RunTrouble::WorkDropped => t!(failure_work_dropped, reason = reason),
+        RunTrouble::NoAdapter => t!(failure_no_adapter, reason = reason),
+        RunTrouble::NoPrecision => t!(failure_no_precision, reason = reason),
+        RunTrouble::Framework | RunTrouble::Other => t!(failure_other, reason = reason),
     }
 }
 
@@ -217,17 +217,17 @@ fn fact_and_advice(warning: &Warning) -> String {
 /// Cause of a run that ended without a result. Reasons are parts of sentences, in the language of the browser, driver
 /// or engine they come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum RunFailure {
     AnotherTab,
     NotStarted,
     /// The worker could not be downloaded or started.
     NotLoaded(String),
     /// The engine gave up, perhaps after some workloads.
-    Failed(Trouble, String),
+    Failed(RunTrouble, String),
     Crashed(String),
 }
 
-impl Failure {
+impl RunFailure {
     pub fn sentence(&self) -> String {
         match self {
             Self::AnotherTab => t!(running_another_tab).to_owned(),
@@ -247,7 +247,7 @@ mod tests {
     use results::{Feature, InputMode, Layout, Positive, Precision};
 
     use super::*;
-    use crate::words::{Language, speak};
+    use crate::words::{PageLanguage, speak};
 
     fn all_agreements() -> Vec<Agreement> {
         let contender = |name: &str| Contender { backend: name.to_owned(), precision: Precision::F32 };
@@ -279,10 +279,10 @@ mod tests {
         for of in all_agreements() {
             let expected = of.to_string().replace("burn-wgpu", "Burn on WebGPU").replace("wgsl", "WGSL (Gradmark)");
             assert_eq!(agreement(&of), expected);
-            speak(Language::German);
+            speak(PageLanguage::German);
             assert_ne!(agreement(&of), of.to_string());
             assert!(!agreement(&of).contains("1.23 "), "{}", agreement(&of));
-            speak(Language::English);
+            speak(PageLanguage::English);
         }
     }
 
@@ -317,20 +317,20 @@ mod tests {
     fn departures_match_results_in_english_and_exist_in_german() {
         for of in all_departures() {
             assert_eq!(departure(&of), of.to_string());
-            speak(Language::German);
+            speak(PageLanguage::German);
             assert_ne!(departure(&of), of.to_string());
-            speak(Language::English);
+            speak(PageLanguage::English);
         }
     }
 
     #[test]
     fn failure_quotes_engine_in_german() {
         let reason = "the device ran out of memory: 7 bytes; try a smaller batch size.";
-        let said = || failure_of_run(Trouble::Workload(FailureCause::OutOfMemory), reason);
+        let said = || failure_of_run(RunTrouble::Workload(FailureCause::OutOfMemory), reason);
         assert_eq!(said(), reason.trim_end_matches('.'));
-        speak(Language::German);
+        speak(PageLanguage::German);
         assert!(said().starts_with("dem Gerät fehlt Speicher") && said().contains("7 bytes"), "{}", said());
-        for trouble in [Trouble::DeviceLost, Trouble::NoAnswer, Trouble::WorkDropped, Trouble::Framework] {
+        for trouble in [RunTrouble::DeviceLost, RunTrouble::NoAnswer, RunTrouble::WorkDropped, RunTrouble::Framework] {
             let said = failure_of_run(trouble, "it broke");
             assert!(said.ends_with("(auf Englisch: „it broke“)"), "{said}");
         }
@@ -386,7 +386,7 @@ mod tests {
         let hidden = Warning::TabHidden { seconds: 3.0, paused_seconds: 0.0 };
         let fact = "The page was hidden for 3 s, and browsers slow hidden pages down.";
         assert_eq!(warning(&hidden, Reader::Anyone), fact);
-        for language in Language::ALL {
+        for language in PageLanguage::ALL {
             speak(language);
             for of in all_warnings() {
                 let [whole, fact] = [Reader::Runner, Reader::Anyone].map(|reader| warning(&of, reader));
@@ -400,7 +400,7 @@ mod tests {
 
     #[test]
     fn german_warnings_contain_numbers() {
-        speak(Language::German);
+        speak(PageLanguage::German);
         for of in all_warnings() {
             assert_ne!(warning(&of, Reader::Runner), of.to_string());
         }
