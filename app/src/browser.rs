@@ -152,7 +152,7 @@ const CHECKED: &str = "2026-11";
 const LINUX_VERSIONS: &str = "Chrome 144 (Intel Gen12+), Chrome 147 (NVIDIA 535.183.01+, Wayland)";
 
 fn dated(step: &str) -> String {
-    t!(advice_dated, step = step, month = CHECKED)
+    t!(advice_dated, step, month = CHECKED)
 }
 
 fn texts<const COUNT: usize>(steps: [&str; COUNT]) -> Vec<String> {
@@ -160,7 +160,7 @@ fn texts<const COUNT: usize>(steps: [&str; COUNT]) -> Vec<String> {
 }
 
 fn update(version: &str) -> String {
-    dated(&t!(advice_update, version = version))
+    dated(&t!(advice_update, version))
 }
 
 /// Steps to try if the browser offers a software adapter although the device may have a GPU.

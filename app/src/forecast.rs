@@ -34,18 +34,12 @@ impl Parts {
 
     /// Adds the time of a phase to its part. Loading and pausing belong to no part.
     pub fn add(&mut self, phase: Phase, seconds: f64) {
-        if let Some(part) = self.part(phase) {
-            *part += seconds;
-        }
-    }
-
-    fn part(&mut self, phase: Phase) -> Option<&mut f64> {
         match phase {
-            Phase::LoadingData | Phase::Paused => None,
-            Phase::Building | Phase::Checking | Phase::WarmingUp => Some(&mut self.setup),
-            Phase::Training | Phase::Measuring | Phase::MeasuringPeak => Some(&mut self.training),
-            Phase::Testing => Some(&mut self.testing),
-            Phase::Proving => Some(&mut self.proving),
+            Phase::LoadingData | Phase::Paused => {}
+            Phase::Building | Phase::Checking | Phase::WarmingUp => self.setup += seconds,
+            Phase::Training | Phase::Measuring | Phase::MeasuringPeak => self.training += seconds,
+            Phase::Testing => self.testing += seconds,
+            Phase::Proving => self.proving += seconds,
         }
     }
 }

@@ -80,10 +80,6 @@ pub struct Beside {
 }
 
 impl LiveWorkload {
-    pub fn title(&self) -> String {
-        crate::text::workload_title(&self.name)
-    }
-
     /// Published learning curve of the network, on this run's time axis.
     pub fn published(&self) -> Option<Beside> {
         let learning = published::learning(&self.name, self.batch_size)?;
@@ -112,14 +108,6 @@ impl LiveWorkload {
             Event::Answered { answers, .. } => self.answers.clone_from(answers),
             _ => {}
         }
-    }
-
-    pub fn loss(&self) -> Option<f64> {
-        self.training.last().map(|point| point.loss)
-    }
-
-    pub fn test_accuracy(&self) -> Option<f64> {
-        self.tests.last().map(|test| test.accuracy)
     }
 }
 
@@ -207,7 +195,7 @@ impl Live {
         };
         let phase = phase(self.phase.unwrap_or(Phase::LoadingData), &workload.name);
         // The heading below already names the network.
-        t!(running_status, number = workload.index + 1, count = workload.count, phase = phase)
+        t!(running_status, number = workload.index + 1, count = workload.count, phase)
     }
 }
 
@@ -238,13 +226,8 @@ pub struct Examples {
     data_set: &'static str,
     width: u32,
     channels: usize,
-    images: Vec<Image>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Image {
-    pixels: Vec<u8>,
-    label: u16,
+    /// Pixels and label of each image.
+    images: Vec<(Vec<u8>, u16)>,
 }
 
 /// Test image with its prediction.
@@ -263,29 +246,31 @@ impl Examples {
         let [height, width, channels] = shape;
         let features = (height * width * channels).max(1) as usize;
         let images = images.chunks_exact(features).zip(labels);
-        let images = images.map(|(pixels, &label)| Image { pixels: pixels.to_vec(), label }).collect();
+        let images = images.map(|(pixels, &label)| (pixels.to_vec(), label)).collect();
         let data_set = engine::workload(workload).map_or("", |workload| workload.data_set);
         Self { data_set, width, channels: channels as usize, images }
     }
 
     /// Encodes each image as a BMP file.
     pub fn bitmaps(&self) -> impl Iterator<Item = Vec<u8>> {
-        self.images.iter().map(|image| bitmap(self.width, self.channels, &image.pixels))
+        self.images.iter().map(|(pixels, _)| bitmap(self.width, self.channels, pixels))
     }
 
     /// The bytes of an image, as they were given.
     pub fn pixels(&self, place: usize) -> Option<&[u8]> {
-        self.images.get(place).map(|image| image.pixels.as_slice())
+        self.images.get(place).map(|(pixels, _)| pixels.as_slice())
     }
 
     /// Label of each image, in words.
     pub fn labels(&self) -> impl Iterator<Item = String> {
-        self.images.iter().map(|image| self.class(image.label))
+        self.images.iter().map(|(_, label)| self.class(*label))
     }
 
     /// Name of a class.
     pub fn class(&self, number: u16) -> String {
-        class(self.data_set, number)
+        let names = if self.data_set == "cifar10" { t!(class_cifar10) } else { "" };
+        let name = names.split(", ").nth(number.into()).filter(|name| !name.is_empty());
+        name.map_or_else(|| number.to_string(), str::to_owned)
     }
 
     /// True if a drawing can be classified with them.
@@ -295,25 +280,16 @@ impl Examples {
 
     /// Prediction for each image, once known.
     pub fn answered(&self, answers: &[u16]) -> Vec<Option<Example>> {
-        let example = |(place, image): (usize, &Image)| {
+        let example = |(place, (_, label)): (usize, &(Vec<u8>, u16))| {
             let answer = *answers.get(place)?;
-            let (label, is_right) = (self.class(image.label), answer == image.label);
+            let (label, is_right) = (self.class(*label), answer == *label);
             let answer = self.class(answer);
-            let words = if is_right {
-                t!(running_example_right, label = label)
-            } else {
-                t!(running_example_wrong, label = label, answer = answer)
-            };
+            let words =
+                if is_right { t!(running_example_right, label) } else { t!(running_example_wrong, label, answer) };
             Some(Example { answer, is_right, words })
         };
         self.images.iter().enumerate().map(example).collect()
     }
-}
-
-fn class(data_set: &str, number: u16) -> String {
-    let names = if data_set == "cifar10" { t!(class_cifar10) } else { "" };
-    let name = names.split(", ").nth(number.into()).filter(|name| !name.is_empty());
-    name.map_or_else(|| number.to_string(), str::to_owned)
 }
 
 /// Encodes an uncompressed 24-bit bitmap: rows from bottom to top, pixels in BGR order, each row padded to four bytes
@@ -380,7 +356,6 @@ mod tests {
         assert_eq!(live.status(), "Network 2 of 2: training");
         live.event(&progress(1, 0.5));
         assert_eq!(live.status(), "Network 2 of 2: training");
-        assert_eq!(live.workload.unwrap().title(), "MNIST, LeNet (Caffe)");
     }
 
     #[test]

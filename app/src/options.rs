@@ -276,7 +276,7 @@ impl RunOptions {
         }
         let backend = self.backend.title();
         let sentence = |(reason, titles): (String, Vec<String>)| {
-            t!(backend_cannot_train, backend = backend, workload = titles.join("; "), reason = reason)
+            t!(backend_cannot_train, backend, workload = titles.join("; "), reason)
         };
         by_reason.into_iter().map(sentence).collect()
     }
@@ -294,7 +294,7 @@ impl RunOptions {
     /// Returns the reason the server's supplies do not suffice for this run, if so.
     pub fn obstacle(&self, supplies: &Supplies) -> Option<String> {
         if let Some(why) = supplies.obstacle(self.backend) {
-            return Some(t!(backend_obstacle, backend = self.backend.title(), why = why));
+            return Some(t!(backend_obstacle, backend = self.backend.title(), why));
         }
         if let Some(sentence) = self.lacking_data(supplies) {
             return Some(sentence);
@@ -303,7 +303,7 @@ impl RunOptions {
         let (name, reason) = left_out.first()?;
         (left_out.len() == self.networks().len()).then(|| {
             let workload = text::workload_title(name);
-            t!(backend_cannot_train, backend = self.backend.title(), workload = workload, reason = reason)
+            t!(backend_cannot_train, backend = self.backend.title(), workload, reason)
         })
     }
 
@@ -314,7 +314,7 @@ impl RunOptions {
         // A suite without some of its networks would be a different suite.
         let who =
             if self.workloads.is_empty() { text::suite_as_subject(self.suite()) } else { text::workload_title(&name) };
-        Some(t!(supplies_needs, who = who, data = data))
+        Some(t!(supplies_needs, who, data))
     }
 
     pub fn with_backend(self, backend: PageBackend) -> Self {
@@ -364,7 +364,7 @@ const MAX_SECONDS: u32 = 3600;
 
 /// Error message for an invalid setting.
 fn wrong(name: &str, expected: &str, value: &str) -> String {
-    t!(settings_wrong, name = name, expected = expected, value = value)
+    t!(settings_wrong, name, expected, value)
 }
 
 /// Parses one of these names.
@@ -482,11 +482,8 @@ impl RunOptions {
             .collect();
         let of = |of: &str| Some(format!("{} ({of})", text::megabytes(bundle?.compressed_bytes)));
         fetched.extend(self.backend.maker().fetched().and_then(of));
-        let cost = if fetched.is_empty() {
-            format!("{time}.")
-        } else {
-            t!(settings_fetch, time = time, what = fetched.join(" + "))
-        };
+        let cost =
+            if fetched.is_empty() { format!("{time}.") } else { t!(settings_fetch, time, what = fetched.join(" + ")) };
         let memory = self.memory_bytes().map(|bytes| t!(settings_memory, size = text::rounded_size(bytes)));
         [Some(cost), memory].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }

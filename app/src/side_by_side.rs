@@ -62,9 +62,9 @@ fn describe_lead(Lead { fastest, next, ratio }: &Lead) -> String {
         Some(SideVerdict::Faster) => {
             // Near 1, one decimal is not enough: 1.04 would be shown as 1.0.
             let times = text::number(ratio.value, if ratio.value < 1.95 { 2 } else { 1 });
-            t!(compare_faster, fastest = fastest, times = times, next = next)
+            t!(compare_faster, fastest, times, next)
         }
-        Some(_) => t!(compare_equal, fastest = fastest, next = next),
+        Some(_) => t!(compare_equal, fastest, next),
         None => t!(compare_too_short).to_owned(),
     }
 }

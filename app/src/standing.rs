@@ -21,7 +21,7 @@ pub fn sentence(standing: &WorkloadStanding, counts: bool) -> Option<String> {
         return Some(t!(standing_only).to_owned());
     }
     let share = percent(standing.among_all?);
-    let mut sentence = t!(standing_faster, share = share, runs = all);
+    let mut sentence = t!(standing_faster, share, runs = all);
     // Skip a subset that equals all runs, or that only has this run.
     let has_others = |runs: u64| runs < all && !(runs == 1 && counts);
     if let Some(share) = standing.of_device.filter(|_| has_others(device)) {

@@ -51,8 +51,7 @@ pub enum BundleState<T> {
 impl<T: DeserializeOwned> BundleState<T> {
     /// Parses a file. An invalid one counts as missing.
     pub fn parse(file: &str, text: &str) -> Self {
-        json::parse(text)
-            .unwrap_or_else(|error| Self::missing(t!(backend_unreadable, file = file, why = error.to_string())))
+        json::parse(text).unwrap_or_else(|error| Self::missing(t!(backend_unreadable, file, why = error.to_string())))
     }
 }
 
@@ -142,9 +141,9 @@ impl Arrival {
                 let size = text::megabytes(compressed_bytes.unwrap_or(bytes));
                 let seconds = text::number(seconds, 1);
                 if cached == Some(true) {
-                    t!(backend_from_cache, what = of, size = size, seconds = seconds)
+                    t!(backend_from_cache, what = of, size, seconds)
                 } else {
-                    t!(backend_from_server, what = of, size = size, seconds = seconds)
+                    t!(backend_from_server, what = of, size, seconds)
                 }
             }
         }
@@ -169,7 +168,7 @@ impl Supplies {
             Maker::Burn => self.burn.obstacle(),
             Maker::Framework(_) => self.frameworks.obstacle().or_else(|| {
                 let note = t!(backend_built_without);
-                self.bundle(backend).is_none().then(|| t!(backend_missing, note = note))
+                self.bundle(backend).is_none().then(|| t!(backend_missing, note))
             }),
         }
     }
@@ -210,7 +209,7 @@ impl Supplies {
         let titles = titles.map(|data| text::data_set_title(&data.name));
         let titles = titles.collect::<Vec<_>>().join(", ");
         let (few, all) = (lacking.len(), suite.workloads.len());
-        (few > 0).then(|| t!(supplies_lacking, few = few, all = all, data = titles))
+        (few > 0).then(|| t!(supplies_lacking, few, all, data = titles))
     }
 }
 

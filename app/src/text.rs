@@ -35,7 +35,7 @@ pub fn data_set_title(name: &str) -> String {
 pub fn headline(record: &RunRecord) -> String {
     match came_to(record) {
         nothing if nothing.is_empty() => t!(common_run_trained_nothing).to_owned(),
-        figures => t!(common_done, figures = figures),
+        figures => t!(common_done, figures),
     }
 }
 
@@ -113,7 +113,7 @@ pub fn named_device(name: &str) -> String {
     match HiddenDevice::called(name) {
         None if name == HIDDEN_SOFTWARE => t!(device_software).to_owned(),
         Some(HiddenDevice { told }) if told.is_empty() => t!(device_masked).to_owned(),
-        Some(HiddenDevice { told }) => t!(device_masked_but_for, told = told),
+        Some(HiddenDevice { told }) => t!(device_masked_but_for, told),
         None => name.to_owned(),
     }
 }
@@ -224,7 +224,7 @@ pub fn count(number: u64) -> String {
 /// Formats the number of results in a list. Counting has a limit.
 pub fn results_listed(total: u64, more_than_total: bool) -> String {
     let results = t!(common_results, number = total);
-    if more_than_total { t!(common_results_more, results = results) } else { results }
+    if more_than_total { t!(common_results_more, results) } else { results }
 }
 
 /// Formats a score without its unit, with three significant digits, such as `15.3` or `4,210`.

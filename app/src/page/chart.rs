@@ -8,11 +8,12 @@ use results::{CurvePoint, Evaluation};
 use wasm_bindgen::prelude::*;
 use web_sys::{ResizeObserver, ResizeObserverEntry};
 
+use super::parts::save;
 use crate::charts::{self, ChartAxis, ChartFrame, NamedCurve, curve, spread};
 use crate::live::Beside;
 use crate::side_by_side::title_of;
 use crate::words::{self, PlainText, messages};
-use crate::{platform, t, text};
+use crate::{t, text};
 
 const HEIGHT: f64 = 220.0;
 /// Gap between the end of a curve and its label, pixels.
@@ -368,11 +369,9 @@ pub(super) fn chart_files(
     // File names do not depend on the language.
     let file = words::in_english(|| title.text()).to_lowercase().replace(' ', "-");
     let title = title.text();
-    let save = move |ending: &str, kind: &str, text: Option<String>| {
-        let text = text.ok_or_else(|| t!(chart_no_training).to_owned());
-        if let Err(reason) = text.and_then(|text| platform::download(&format!("{file}.{ending}"), kind, &text)) {
-            said.set(t!(common_not_saved, reason = reason));
-        }
+    let save = move |ending: &str, kind: &str, text: Option<String>| match text {
+        Some(text) => save(&format!("{file}.{ending}"), kind, &text, said),
+        None => said.set(t!(common_not_saved, reason = t!(chart_no_training))),
     };
     let save_picture = save.clone();
     let picture = move |_| {

@@ -8,12 +8,12 @@ use results::comparison::{self, Comparison, Refused, Row};
 use results::{Departure, RunRecord};
 
 use super::chart::{accuracy_curves, loss_curves};
-use super::choices::{LeftOut, Options, contender_choices, wrong_address};
+use super::choices::{contender_choices, left_out, options, wrong_address};
 use super::comparing::{ComparisonRun, ComparisonTask, USUAL_LENGTH};
 use super::language::kept;
-use super::parts::{Go, Sending, answered, focus, load_kept, notice, send, table};
+use super::parts::{Sending, answered, focus, go, load_kept, notice, save, send, table};
 use super::running::running;
-use super::start::{battery_note, pressure_note, unknown_in_address};
+use super::start::{notes_before_run, status};
 use super::state::{StartState, burn_progress, missing_data_sets};
 use crate::backend::PageBackend;
 use crate::benchmark::RunStage;
@@ -33,12 +33,8 @@ pub(super) fn compare_page() -> impl IntoView {
     let stage = state.benchmark.stage;
     platform::set_title(t!(compare_title));
     let status = move || {
-        let of_the_run = match stage.get() {
-            RunStage::Running => state.benchmark.live.with(crate::live::Live::status),
-            RunStage::Cancelling => t!(common_cancelling).to_owned(),
-            RunStage::Failed(failure) => failure.sentence(),
-            RunStage::Ready | RunStage::Cancelled | RunStage::Finished => String::new(),
-        };
+        let is_on = !matches!(stage.get(), RunStage::Ready | RunStage::Cancelled | RunStage::Finished);
+        let of_the_run = if is_on { status(state) } else { String::new() };
         state.comparing.status(&of_the_run).unwrap_or_default()
     };
     view! {
@@ -82,11 +78,6 @@ fn device(gpu: &BrowserGpu) -> String {
     }
 }
 
-/// True if a backend can train now.
-fn can_train(state: StartState, backend: PageBackend) -> bool {
-    obstacle(state, backend).is_none()
-}
-
 /// Reason a backend cannot train now, displayed after its title.
 pub(super) fn obstacle(state: StartState, backend: PageBackend) -> Option<String> {
     let needs = backend.uses_webgpu() && state.gpu.with(|gpu| matches!(gpu, BrowserGpu::Missing(_)));
@@ -96,9 +87,8 @@ pub(super) fn obstacle(state: StartState, backend: PageBackend) -> Option<String
 
 /// Selected backends, or the default ones.
 pub(super) fn contenders(state: StartState) -> Vec<PageBackend> {
-    state.options.with(|options| {
-        options.as_ref().map(|options| options.contenders(|backend| can_train(state, backend))).unwrap_or_default()
-    })
+    let can_train = |backend| obstacle(state, backend).is_none();
+    state.options.with(|options| options.as_ref().map(|options| options.contenders(can_train)).unwrap_or_default())
 }
 
 fn controls(state: StartState) -> impl IntoView {
@@ -125,7 +115,7 @@ fn controls(state: StartState) -> impl IntoView {
         });
         let length = words::remarks::departure(&Departure::Length { length: length.unwrap_or(USUAL_LENGTH) });
         let seeds = t!(common_seeds, number = u64::from(seeds));
-        t!(compare_note, contenders = contenders(state).len(), length = length, seeds = seeds)
+        t!(compare_note, contenders = contenders(state).len(), length, seeds)
     };
     let compare = move || {
         if let Ok(options) = state.options.get_untracked() {
@@ -138,15 +128,19 @@ fn controls(state: StartState) -> impl IntoView {
         options.map(|options| contenders(state).into_iter().map(|of| options.clone().with_backend(of)).collect())
     };
     view! {
-        {unknown_in_address()}
-        {battery_note()}
-        {pressure_note()}
+        {notes_before_run()}
         {contender_choices(state)}
-        <Options state compares=true />
+        {options(state, true)}
         {missing_data_sets(state.benchmark)}
         {burn_progress(state.benchmark)}
-        <LeftOut chosen=move || each().unwrap_or_default() />
-        <Go button note_id="compare-note" label=t!(common_compare) reason note go=compare />
+        {left_out(move || each().unwrap_or_default())}
+        {go(
+            button,
+            ["button main", "compare-note", t!(common_compare)],
+            Signal::derive(move || reason().is_some()),
+            Signal::derive(move || reason().unwrap_or_else(note)),
+            compare,
+        )}
         {wrong_address(state)}
     }
 }
@@ -312,7 +306,7 @@ fn takeaway(state: StartState) -> impl IntoView {
         spawn_local(async move {
             said.set(match platform::copy(&whole).await {
                 Ok(()) => t!(common_copied).to_owned(),
-                Err(reason) => format!("{} {whole}", t!(common_not_saved, reason = reason)),
+                Err(reason) => format!("{} {whole}", t!(common_not_saved, reason)),
             });
         });
     };
@@ -326,17 +320,10 @@ fn takeaway(state: StartState) -> impl IntoView {
 }
 
 fn files(gathered: impl Fn() -> ComparisonResults + Clone + 'static, said: RwSignal<String>) -> impl IntoView {
-    let save = move |file: &str, kind: &str, text: &str| {
-        if let Err(reason) = platform::download(file, kind, text) {
-            said.set(t!(common_not_saved, reason = reason));
-        }
-    };
     let of_table = gathered.clone();
-    let save_json = move |_| {
-        save("gradmark-comparison.json", "application/json", &gathered().json());
-    };
+    let save_json = move |_| save("gradmark-comparison.json", "application/json", &gathered().json(), said);
     let save_table = move |_| {
-        save("gradmark-comparison.csv", "text/csv;charset=utf-8", &side_by_side::table(&of_table().compared));
+        save("gradmark-comparison.csv", "text/csv;charset=utf-8", &side_by_side::table(&of_table().compared), said);
     };
     view! {
         <button class="button small" type="button" on:click=save_json>
@@ -352,7 +339,7 @@ pub(super) fn share_comparison(comparing: ComparisonRun) -> impl IntoView {
     let sharing = RwSignal::new(Sending::No);
     // Every retry sends the same key, so a lost response does not create a second comparison.
     let key = StoredValue::new(platform::random_word());
-    let share = move |_| {
+    let share = move || {
         // Shared comparisons are always in English.
         let refused = untrack(|| words::in_english(|| comparing.refused()));
         let shared = SharedComparison { records: comparing.records.get_untracked(), refused };
@@ -372,19 +359,10 @@ pub(super) fn share_comparison(comparing: ComparisonRun) -> impl IntoView {
                 now => {
                     let busy = now == Sending::Now;
                     let refused = if let Sending::Refused(sentence) = now { sentence } else { String::new() };
+                    let label = if busy { t!(common_uploading) } else { t!(common_upload) };
+                    let note = t!(comparison_share_note).to_owned();
                     view! {
-                        <div class="go">
-                            <button
-                                class="button quiet"
-                                type="button"
-                                disabled=busy
-                                aria-describedby="share-note"
-                                on:click=share
-                            >
-                                {if busy { t!(common_uploading) } else { t!(common_upload) }}
-                            </button>
-                            <p class="note" id="share-note">{t!(comparison_share_note)}</p>
-                        </div>
+                        {go(NodeRef::new(), ["button quiet", "share-note", label], busy.into(), note.into(), share)}
                         <p class="refusal" role="alert">{refused}</p>
                     }
                     .into_any()

@@ -9,10 +9,10 @@ use results::api::{
 use super::marks::{best_run, chip, client};
 use super::parts::{answered, load, load_kept, notice, refusal, table};
 use super::runs::{First, RunTable};
-use super::side_by_side::{ComparedKind, compare_with};
+use super::side_by_side::compare_with;
 use crate::filters::DEVICE;
 use crate::platform;
-use crate::route::{DEVICES, LEADERBOARD};
+use crate::route::{DEVICES, LEADERBOARD, StoredKind};
 use crate::text::{self, capitalised};
 use crate::words::leaderboard::fact;
 use crate::{standing, t};
@@ -31,7 +31,7 @@ fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
     } = device;
     let proven = recent.iter().find(|row| row.tier == Tier::Proven);
     let without_place = match proven.and_then(standing::ranking) {
-        Some(reason) => t!(device_not_ranked, reason = reason),
+        Some(reason) => t!(device_not_ranked, reason),
         None => t!(device_no_place).to_owned(),
     };
     let merged = (!merged_keys.is_empty()).then(|| {
@@ -48,7 +48,7 @@ fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
         DeviceSource::Masked => t!(leaderboard_masked),
     };
     let meaning = standing::source(device_source);
-    let guess = inferred.map(|guess| view! { <p>{t!(device_guess, guess = guess)}</p> });
+    let guess = inferred.map(|guess| view! { <p>{t!(device_guess, guess)}</p> });
     view! {
         <section class="sheet" id="device">
             <h1>{device_name}</h1>
@@ -61,7 +61,7 @@ fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
             {history(&key)}
             <h3>{t!(device_latest)}</h3>
             <RunTable rows=recent first=First::Network label=t!(device_latest) />
-            {compare_with(key.clone(), ComparedKind::Devices, None)}
+            {compare_with(key.clone(), StoredKind::Device, None)}
             <div class="row">
                 <a class="button quiet" href=format!("{LEADERBOARD}?leaderboard=runs&{DEVICE}={key}")>
                     {t!(device_all_runs)}
@@ -76,7 +76,7 @@ fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
 fn tax_list(taxes: &[BrowserTaxOfDevice]) -> impl IntoView + use<> {
     let lines = taxes.iter().map(|tax| {
         let suite = text::suite_title(&tax.suite.name);
-        let suite = t!(network_suite_version, suite = suite, version = tax.suite.version);
+        let suite = t!(network_suite_version, suite, version = tax.suite.version);
         let (precision, submitters) = (tax.precision.name(), standing::tax_submitters(tax));
         let category = format!("{suite}; {}, {precision}; {submitters}", tax.backend);
         view! {
@@ -197,7 +197,7 @@ fn history_table(history: DeviceHistory) -> impl IntoView {
     category.map(|category| {
         let what = category_text(&category);
         let results = t!(common_proven_results, number = results);
-        let what = t!(device_history_of, what = what, results = results);
+        let what = t!(device_history_of, what, results);
         let heads = view! {
             <th scope="col">{t!(device_version_or_month)}</th>
             <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{t!(common_rate)}</th>

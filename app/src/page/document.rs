@@ -6,7 +6,7 @@ use leptos::task::spawn_local;
 
 use super::language::kept;
 use super::parts::{answered, refusal};
-use crate::documents::{AT_THE_END, document, documents};
+use crate::documents::{self, AT_THE_END, document};
 use crate::platform::{self, RequestError};
 use crate::route::{DOCUMENTS, FILE};
 use crate::t;
@@ -64,7 +64,7 @@ fn no_document() -> impl IntoView {
 /// List of all documents, with a one-sentence summary of each.
 pub(super) fn documents_page() -> impl IntoView {
     platform::set_title(t!(documents_title));
-    let listed = documents().iter().map(|document| {
+    let listed = documents::ALL.iter().map(|document| {
         view! {
             <li>
                 <a href=document.path()>{document.title()}</a>

@@ -57,7 +57,7 @@ pub(super) fn miniature() -> impl IntoView {
             <ul aria-hidden="true">{labels.iter().enumerate().map(digit).collect_view()}</ul>
             <figcaption>
                 <span aria-hidden="true">{move || t!(start_right, right = count(), all = labels.len())}</span>
-                <span class="note">{t!(start_sample, score = text::score(*score), device = device)}</span>
+                <span class="note">{t!(start_sample, score = text::score(*score), device)}</span>
             </figcaption>
         </figure>
     }

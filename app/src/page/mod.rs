@@ -61,13 +61,13 @@ fn Page() -> impl IntoView {
         Route::Devices => devices::devices_page().into_any(),
         Route::File => result::file_page().into_any(),
         Route::SideBySide => side_by_side::side_by_side_page().into_any(),
-        Route::Result { run_id } => result::result_page(run_id).into_any(),
-        Route::Device { key } => device::device_page(key).into_any(),
-        Route::Comparison { id } => compare::comparison_page(id).into_any(),
+        Route::Result(run_id) => result::result_page(run_id).into_any(),
+        Route::Device(key) => device::device_page(key).into_any(),
+        Route::Comparison(id) => compare::comparison_page(id).into_any(),
         Route::Moderation => moderation::moderation_page().into_any(),
         Route::Documents => document::documents_page().into_any(),
-        Route::Document { name } => document::document_page(name).into_any(),
-        Route::Delete { thing, id } => delete::delete_page(id, thing).into_any(),
+        Route::Document(name) => document::document_page(name).into_any(),
+        Route::Delete(kind, id) => delete::delete_page(id, kind).into_any(),
         Route::Unknown => unknown().into_any(),
     };
     view! {

@@ -120,6 +120,10 @@ pub(super) fn send<T: Send + Sync + 'static>(
     });
 }
 
+pub(super) fn list_items(sentences: Vec<String>) -> AnyView {
+    sentences.into_iter().map(|sentence| view! { <li>{sentence}</li> }).collect_view().into_any()
+}
+
 pub(super) fn refusal(sentence: String) -> AnyView {
     view! { <p class="refusal">{sentence}</p> }.into_any()
 }
@@ -157,7 +161,7 @@ pub(super) fn copy(text: String, said: RwSignal<String>) {
     spawn_local(async move {
         said.set(match platform::copy(&text).await {
             Ok(()) => t!(common_copied).to_owned(),
-            Err(reason) => t!(common_not_saved, reason = reason),
+            Err(reason) => t!(common_not_saved, reason),
         });
     });
 }
@@ -239,48 +243,42 @@ pub(super) fn show_more(more: Memo<bool>, limit: RwSignal<u32>) -> impl IntoView
     }
 }
 
-/// Main button of a page, with its note.
-#[component]
-pub(super) fn Go<R, N>(
+/// Button of this class, with a note that describes it and has this id.
+pub(super) fn go(
     button: NodeRef<html::Button>,
-    /// Id of the note, which describes the button.
-    note_id: &'static str,
-    label: &'static str,
-    /// Returns the reason the button is disabled, if it is.
-    reason: R,
-    /// Returns the note shown while the button is enabled.
-    note: N,
+    [class, id, label]: [&'static str; 3],
+    disabled: Signal<bool>,
+    note: Signal<String>,
     go: impl Fn() + 'static,
-) -> impl IntoView
-where
-    R: Fn() -> Option<String> + Copy + Send + Sync + 'static,
-    N: Fn() -> String + Copy + Send + Sync + 'static,
-{
+) -> impl IntoView {
     view! {
         <div class="go">
             <button
-                class="button main"
+                class=class
                 type="button"
                 node_ref=button
-                disabled=move || reason().is_some()
-                aria-describedby=note_id
+                disabled=disabled
+                aria-describedby=id
                 on:click=move |_| go()
             >
                 {label}
             </button>
-            <p class="note" id=note_id>{move || reason().unwrap_or_else(note)}</p>
+            <p class="note" id=id>{note}</p>
         </div>
+    }
+}
+
+/// Offers a file, and reports a failure in `said`.
+pub(super) fn save(file: &str, kind: &str, text: &str, said: RwSignal<String>) {
+    if let Err(reason) = platform::download(file, kind, text) {
+        said.set(t!(common_not_saved, reason));
     }
 }
 
 /// A record's exact JSON, on request.
 pub(super) fn exact_json(json: Signal<String>, file: String) -> impl IntoView {
     let said = RwSignal::new(String::new());
-    let save = move |_| {
-        if let Err(reason) = platform::download(&file, "application/json", &json.get_untracked()) {
-            said.set(t!(common_not_saved, reason = reason));
-        }
-    };
+    let save = move |_| save(&file, "application/json", &json.get_untracked(), said);
     view! {
         <details class="json">
             <summary>{t!(result_json)}</summary>

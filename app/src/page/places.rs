@@ -139,7 +139,7 @@ fn of_tab(standings: Standings, tab: LeaderboardTab, is_filtered: bool, search: 
             _ => no_places(suite_networks(&suite.name).to_vec()).into_any(),
         };
     }
-    let counted = t!(leaderboard_lines, here = places.len(), total = total);
+    let counted = t!(leaderboard_lines, here = places.len(), total);
     let names: Vec<String> = places.iter().map(|line| name_of(line).to_lowercase()).collect();
     let finds_none = move || search.with(|search| !names.iter().any(|name| name.contains(search)));
     let largest = largest(&places);

@@ -7,7 +7,7 @@ use results::estimate::Estimate;
 use results::{Metric, Outcome, RunRecord, WorkloadRecord, metrics_of};
 
 use super::chart::{accuracy_chart, loss_chart, rate_chart};
-use super::parts::table;
+use super::parts::{list_items, table};
 use super::places::STANDINGS;
 use crate::route::with_query;
 use crate::standing::Rank;
@@ -115,7 +115,7 @@ fn of_its_time(record: RunRecord) -> impl IntoView {
     let parts = parts.into_iter().filter(|(_, sentences)| !sentences.is_empty()).map(|(workload, sentences)| {
         view! {
             <h3>{text::workload_title(&workload.workload)}</h3>
-            <ul class="plain">{sentences.into_iter().map(|of| view! { <li>{of}</li> }).collect_view()}</ul>
+            <ul class="plain">{list_items(sentences)}</ul>
         }
     });
     let parts: Vec<_> = parts.collect();
@@ -129,24 +129,17 @@ fn of_its_time(record: RunRecord) -> impl IntoView {
     })
 }
 
-/// Notes on a run: all of them, or as many as `most`.
-#[component]
-pub(super) fn Caveats(
-    record: RunRecord,
-    #[prop(optional)] reader: Reader,
-    #[prop(default = usize::MAX)] most: usize,
-) -> impl IntoView {
+/// Notes on a run: as many as `most`.
+pub(super) fn caveats(record: &RunRecord, reader: Reader, most: usize) -> impl IntoView + use<> {
     let reasons = record.departures.iter().map(words::remarks::departure).collect::<Vec<_>>().join(", ");
-    let unusual = (!record.is_standard()).then(|| t!(result_non_standard, reasons = reasons));
+    let unusual = (!record.is_standard()).then(|| t!(result_non_standard, reasons));
     let warnings = record.warnings.iter().map(|of| words::remarks::warning(of, reader));
     // Settings come last, because the person chose them.
-    let notes: Vec<_> = warnings.chain(unusual).collect();
+    let notes: Vec<_> = warnings.chain(unusual).take(most).collect();
     (!notes.is_empty()).then(|| {
         view! {
             <div class="caveats">
-                <ul class="plain" aria-label=t!(result_worth_knowing)>
-                    {notes.into_iter().take(most).map(|note| view! { <li>{note}</li> }).collect_view()}
-                </ul>
+                <ul class="plain" aria-label=t!(result_worth_knowing)>{list_items(notes)}</ul>
             </div>
         }
     })

@@ -18,8 +18,10 @@ pub(super) fn running(benchmark: Benchmark) -> impl IntoView {
     focus(cancel, || true);
     let workload = Memo::new(move |_| live.with(|live| live.workload.clone()));
     let bundle = Memo::new(move |_| live.with(|live| live.bundle));
-    let title =
-        move || workload.with(|w| w.as_ref().map_or_else(|| t!(running_getting_ready).to_owned(), LiveWorkload::title));
+    let title = move || {
+        let name = workload.with(|w| w.as_ref().map(|w| text::workload_title(&w.name)));
+        name.unwrap_or_else(|| t!(running_getting_ready).to_owned())
+    };
     let score = Memo::new(move |_| live.with(Live::score_so_far));
     let examples = Memo::new(move |_| workload.with(|w| w.as_ref().and_then(|w| w.examples.clone())));
     let answers = Memo::new(move |_| workload.with(|w| w.as_ref().map(|w| w.answers.clone()).unwrap_or_default()));
@@ -49,9 +51,9 @@ pub(super) fn running(benchmark: Benchmark) -> impl IntoView {
                             <small>" GFLOP/s"</small>
                         </dd>
                     </div>
-                    {figure("test-accuracy", t!(metric_accuracy), workload, LiveWorkload::test_accuracy, text::percent)}
+                    {figure("test-accuracy", t!(metric_accuracy), workload, |w| Some(w.tests.last()?.accuracy), text::percent)}
                     {figure("samples-per-second", t!(common_rate), workload, |w| w.samples_per_second, text::rate)}
-                    {figure("loss", t!(running_loss), workload, LiveWorkload::loss, |loss| text::number(loss, 4))}
+                    {figure("loss", t!(running_loss), workload, |w| Some(w.training.last()?.loss), |of| text::number(of, 4))}
                     {figure(
                         "step",
                         t!(running_step),

@@ -6,11 +6,11 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::Feature;
 
-use super::choices::{Options, wrong_address};
+use super::choices::{options, wrong_address};
 use super::language::kept;
 use super::leaderboard::top_five;
 use super::miniature::miniature;
-use super::parts::{Go, focus};
+use super::parts::{focus, go, list_items};
 use super::run::{finished_run, own_runs};
 use super::running::running;
 use super::state::{MISSING_DATA, StartState, missing_data_sets};
@@ -51,7 +51,7 @@ pub(super) fn start_page() -> impl IntoView {
                 <div class="controls">
                     {start_controls(state)}
                     {device(state)}
-                    <Options state />
+                    {options(state, false)}
                 </div>
                 <Show when=move || !has_result.get()>
                     {miniature()}
@@ -86,7 +86,7 @@ fn task_report(state: StartState) -> TaskReport {
     TaskReport { state, sentence, outcome: record }
 }
 
-fn status(state: StartState) -> String {
+pub(super) fn status(state: StartState) -> String {
     match state.benchmark.stage.get() {
         RunStage::Ready => String::new(),
         RunStage::Running => state.benchmark.live.with(crate::live::Live::status),
@@ -129,12 +129,16 @@ fn start_controls(state: StartState) -> impl IntoView {
     let consequence =
         Memo::new(move |_| state.options.with(|options| options.as_ref().ok().and_then(RunOptions::consequence)));
     view! {
-        <Go button note_id="benchmark-note" label=t!(start_benchmark) reason note=cost go=start />
+        {go(
+            button,
+            ["button main", "benchmark-note", t!(start_benchmark)],
+            Signal::derive(move || reason().is_some()),
+            Signal::derive(move || reason().unwrap_or_else(cost)),
+            start,
+        )}
         {wrong_address(state)}
         {move || consequence.get().map(|sentence| view! { <p class="callout">{sentence}</p> })}
-        {unknown_in_address()}
-        {battery_note()}
-        {pressure_note()}
+        {notes_before_run()}
         {missing_data_sets(state.benchmark)}
     }
 }
@@ -149,27 +153,18 @@ fn on_battery() -> RwSignal<bool> {
     on_battery
 }
 
-fn advice_list(steps: Vec<String>) -> impl IntoView {
-    view! { <ul class="advice">{steps.into_iter().map(|step| view! { <li>{step}</li> }).collect_view()}</ul> }
-}
-
-/// Warning that the device runs on battery, which distorts the results.
-pub(super) fn battery_note() -> impl IntoView {
-    let on_battery = on_battery();
-    view! {
-        <Show when=move || on_battery.get()>
-            <p class="callout" data-figure="battery">{t!(start_battery)}</p>
-        </Show>
-    }
-}
-
 /// Polling interval of the pressure observer.
 const PRESSURE_MILLISECONDS: u32 = 3000;
 /// Minimum share of samples under pressure that triggers the warning.
 const PRESSED_SHARE: f64 = 0.5;
 
-/// Warning about other tabs or programs using the processor, while there is still time to close them.
-pub(super) fn pressure_note() -> impl IntoView {
+/// Warnings about unknown settings in the URL, and about what distorts the results: the battery, and other tabs or
+/// programs that use the processor, while there is still time to close them.
+pub(super) fn notes_before_run() -> impl IntoView {
+    let unknown = platform::unknown_in_address();
+    let unknown = (!unknown.is_empty())
+        .then(|| t!(settings_unknown, names = unknown.join(", "), known = RunOptions::NAMES.join(", ")));
+    let on_battery = on_battery();
     let pressed = RwSignal::new(false);
     let looking = PressureWatch::start().map(|watch| {
         let look = move || {
@@ -182,24 +177,14 @@ pub(super) fn pressure_note() -> impl IntoView {
     // It ends with the view.
     StoredValue::new_local(looking);
     view! {
+        {unknown.map(|sentence| view! { <p class="callout" data-figure="unknown">{sentence}</p> })}
+        <Show when=move || on_battery.get()>
+            <p class="callout" data-figure="battery">{t!(start_battery)}</p>
+        </Show>
         <Show when=move || pressed.get()>
             <p class="callout" data-figure="pressed">{t!(start_pressed)}</p>
         </Show>
     }
-}
-
-/// Warning about unknown settings in the URL.
-pub(super) fn unknown_in_address() -> impl IntoView {
-    let unknown = platform::unknown_in_address();
-    (!unknown.is_empty()).then(|| {
-        let known = RunOptions::NAMES.join(", ");
-        let names = unknown.join(", ");
-        view! {
-            <p class="callout" data-figure="unknown">
-                {t!(settings_unknown, names = names, known = known)}
-            </p>
-        }
-    })
 }
 
 fn device(state: StartState) -> impl IntoView {
@@ -233,11 +218,13 @@ fn device(state: StartState) -> impl IntoView {
             <Show when=move || software() || integrated.get()>
                 <details data-figure=move || integrated.get().then_some("integrated")>
                     <summary>{t!(start_integrated_question)}</summary>
-                    {advice_list(if software() {
-                        advice_on_software(&platform::browser())
-                    } else {
-                        advice_on_integrated(&platform::browser())
-                    })}
+                    <ul class="advice">
+                        {if software() {
+                            list_items(advice_on_software(&platform::browser()))
+                        } else {
+                            list_items(advice_on_integrated(&platform::browser()))
+                        }}
+                    </ul>
                 </details>
             </Show>
         </div>
@@ -257,7 +244,7 @@ fn no_gpu(state: StartState, obstacle: GpuObstacle) -> impl IntoView {
         <section class="sheet" aria-labelledby="no-gpu">
             <h2 id="no-gpu">{t!(start_no_webgpu)}</h2>
             <p>{obstacle.sentence()}</p>
-            <ol class="advice">{steps.into_iter().map(|step| view! { <li>{step}</li> }).collect_view()}</ol>
+            <ol class="advice">{list_items(steps)}</ol>
             <Show when=move || !state.benchmark.is_running()>
                 <div class="go">
                     <button

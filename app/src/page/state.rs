@@ -183,7 +183,7 @@ pub(super) fn burn_progress(benchmark: Benchmark) -> impl IntoView {
     // Not a live region: the text changes every few seconds.
     let going_on = move || {
         let why = burn.with(|burn| matches!(burn, BundleState::Building { .. }).then(|| burn.obstacle()))??;
-        Some(view! { <p class="note" data-burn="building">{t!(backend_obstacle, backend = "Burn", why = why)}</p> })
+        Some(view! { <p class="note" data-burn="building">{t!(backend_obstacle, backend = "Burn", why)}</p> })
     };
     let ended = move || match (was_built.get(), burn.get()) {
         (true, BundleState::Ready(_)) => t!(supplies_burn_ready).to_owned(),

@@ -24,14 +24,20 @@ pub mod messages {
 }
 
 /// Returns a text of the page in the selected language: `t!(start_title)` is a `&'static str`, and
-/// `t!(settings_consequence, reasons = reasons)` is a `String`.
+/// `t!(settings_consequence, reasons = reasons)`, or `t!(settings_consequence, reasons)` for short, is a `String`.
 #[macro_export]
 macro_rules! t {
     ($name:ident) => {
         $crate::words::messages::$name.text()
     };
-    ($name:ident, $($argument:ident = $value:expr),+ $(,)?) => {
-        $crate::words::messages::$name { $($argument: &$value),+ }.text()
+    (@ $argument:ident) => {
+        &$argument
+    };
+    (@ $argument:ident = $value:expr) => {
+        &$value
+    };
+    ($name:ident, $($argument:ident $(= $value:expr)?),+ $(,)?) => {
+        $crate::words::messages::$name { $($argument: $crate::t!(@ $argument $(= $value)?)),+ }.text()
     };
 }
 

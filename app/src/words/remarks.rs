@@ -77,11 +77,11 @@ pub fn departure(of: &Departure) -> String {
         }
         Departure::OtherNetworks => t!(departure_not_of_suite).to_owned(),
         Departure::NetworkFile { workload, digest } => {
-            t!(departure_network_file, workload = workload, digest = digest)
+            t!(departure_network_file, workload, digest)
         }
         Departure::BatchSize { size } => t!(departure_batch_size, size = size.to_string()),
         Departure::FittedBatch { workload, size, usual } => {
-            t!(departure_fitted_batch, workload = workload, size = size.to_string(), usual = usual.to_string())
+            t!(departure_fitted_batch, workload, size = size.to_string(), usual = usual.to_string())
         }
         Departure::LearningRate { rate } => t!(departure_learning_rate, rate = decimal(*rate)),
         Departure::Length { length: Length::Epochs(epochs) } => t!(common_epochs, number = u64::from(epochs.get())),
@@ -92,7 +92,7 @@ pub fn departure(of: &Departure) -> String {
         Departure::TargetAccuracy { accuracy } => t!(departure_target, target = decimal(*accuracy)),
         Departure::Precision { precision } => t!(departure_computed_in, precision = precision.name()),
         Departure::Reference => t!(departure_reference).to_owned(),
-        Departure::External { program } => t!(departure_program, program = program),
+        Departure::External { program } => t!(departure_program, program),
         Departure::Layout { layout } => t!(departure_layout, layout = layout.name()),
         Departure::Without { feature } => t!(departure_without, feature = feature.name()),
         Departure::Input { mode } => t!(departure_input, mode = mode.text()),
@@ -107,10 +107,10 @@ pub fn departure(of: &Departure) -> String {
 pub fn failure_of_workload(cause: FailureCause, reason: &str) -> String {
     let reason = reason.trim_end_matches('.');
     match cause {
-        FailureCause::DoesNotFit | FailureCause::OutOfMemory => t!(failure_out_of_memory, reason = reason),
-        FailureCause::DeviceRefused => t!(failure_device_refused, reason = reason),
-        FailureCause::Data => t!(failure_data, reason = reason),
-        FailureCause::Unsupported => t!(failure_unsupported, reason = reason),
+        FailureCause::DoesNotFit | FailureCause::OutOfMemory => t!(failure_out_of_memory, reason),
+        FailureCause::DeviceRefused => t!(failure_device_refused, reason),
+        FailureCause::Data => t!(failure_data, reason),
+        FailureCause::Unsupported => t!(failure_unsupported, reason),
     }
 }
 
@@ -119,12 +119,12 @@ pub fn failure_of_run(trouble: RunTrouble, reason: &str) -> String {
     let reason = reason.trim_end_matches('.');
     match trouble {
         RunTrouble::Workload(cause) => failure_of_workload(cause, reason),
-        RunTrouble::DeviceLost => t!(failure_device_lost, reason = reason),
-        RunTrouble::NoAnswer => t!(failure_no_answer, reason = reason),
-        RunTrouble::WorkDropped => t!(failure_work_dropped, reason = reason),
-        RunTrouble::NoAdapter => t!(failure_no_adapter, reason = reason),
-        RunTrouble::NoPrecision => t!(failure_no_precision, reason = reason),
-        RunTrouble::Framework | RunTrouble::Other => t!(failure_other, reason = reason),
+        RunTrouble::DeviceLost => t!(failure_device_lost, reason),
+        RunTrouble::NoAnswer => t!(failure_no_answer, reason),
+        RunTrouble::WorkDropped => t!(failure_work_dropped, reason),
+        RunTrouble::NoAdapter => t!(failure_no_adapter, reason),
+        RunTrouble::NoPrecision => t!(failure_no_precision, reason),
+        RunTrouble::Framework | RunTrouble::Other => t!(failure_other, reason),
     }
 }
 
@@ -162,7 +162,7 @@ fn fact_and_advice(warning: &Warning) -> String {
             let program = name.split_once(' ').and_then(|(_, architecture)| program_of_architecture(architecture));
             let hidden = name == UNNAMED_ADAPTER;
             let name = if hidden { t!(warning_this_adapter) } else { program.unwrap_or(name) };
-            t!(warning_software_adapter, name = name)
+            t!(warning_software_adapter, name)
         }
         Warning::PerhapsSoftware { flops_per_second, processors } => t!(
             warning_perhaps_software,
@@ -178,7 +178,7 @@ fn fact_and_advice(warning: &Warning) -> String {
         Warning::NotLearned { accuracy, chance, .. } => {
             t!(warning_not_learned, workload = title, accuracy = percent(*accuracy), chance = percent(*chance))
         }
-        Warning::CheckpointMissed { reason, .. } => t!(warning_checkpoint_missed, workload = title, reason = reason),
+        Warning::CheckpointMissed { reason, .. } => t!(warning_checkpoint_missed, workload = title, reason),
         Warning::StoppedByBudget { budget_seconds, .. } => {
             t!(warning_stopped_by_budget, workload = title, budget = number(*budget_seconds, 0))
         }
@@ -189,7 +189,7 @@ fn fact_and_advice(warning: &Warning) -> String {
         Warning::CoarseTimer { resolution_seconds } => {
             t!(warning_coarse_timer, milliseconds = number(resolution_seconds * 1e3, 1))
         }
-        Warning::Untuned { backend } => t!(warning_untuned, backend = backend),
+        Warning::Untuned { backend } => t!(warning_untuned, backend),
         Warning::TuningNotSettled { steps, .. } => {
             t!(warning_tuning_not_settled, workload = title, steps = steps.to_string())
         }
@@ -200,7 +200,7 @@ fn fact_and_advice(warning: &Warning) -> String {
         Warning::Unregistered { reason } if reason == SEED_BY_HAND => {
             t!(warning_unregistered, reason = t!(warning_seed_by_hand))
         }
-        Warning::Unregistered { reason } => t!(warning_unregistered, reason = reason),
+        Warning::Unregistered { reason } => t!(warning_unregistered, reason),
         Warning::StoppedEarly { .. } => t!(warning_stopped_early, workload = title),
         Warning::SmallerBatch { asked, used, needed_bytes, allowed_bytes, .. } => t!(
             warning_smaller_batch,
@@ -232,9 +232,9 @@ impl RunFailure {
         match self {
             Self::AnotherTab => t!(running_another_tab).to_owned(),
             Self::NotStarted => t!(running_not_started).to_owned(),
-            Self::NotLoaded(reason) => t!(running_not_loaded, reason = reason),
+            Self::NotLoaded(reason) => t!(running_not_loaded, reason),
             Self::Failed(trouble, reason) => t!(running_failed, reason = failure_of_run(*trouble, reason)),
-            Self::Crashed(reason) => t!(running_crashed, reason = reason),
+            Self::Crashed(reason) => t!(running_crashed, reason),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::backend::PageBackend;
 #[test]
 fn texts_and_their_arguments_are_in_selected_language() {
     let texts = ["{1} before {0}", "{0} nach {1}"];
-    let said = || [0_u64, 1, 1204].map(|number| t!(common_results, number = number));
+    let said = || [0_u64, 1, 1204].map(|number| t!(common_results, number));
     assert_eq!(
         (t!(common_skip), said()),
         ("Skip to the content", ["0 results", "1 result", "1,204 results"].map(str::to_owned))
