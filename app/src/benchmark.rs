@@ -2,18 +2,19 @@
 
 use std::time::Duration;
 
+use gloo_events::EventListener;
 use gloo_timers::callback::Interval;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::{Length, Outcome, Positive, Precision, RunRecord, SeedSource, Suite, Warning};
-use training_worker::{FromWorker, RunOrder, RunTrouble};
+use training_worker::{FromWorker, RunOrder, RunTrouble, ToWorker};
 
 use crate::backend::{Maker, PageBackend};
 use crate::classifier::DrawingClassifier;
 use crate::forecast::Forecast;
 use crate::live::{Live, TrainedNetwork};
 use crate::options::RunOptions;
-use crate::platform::{self, HiddenTimer, LeavePrompt, Loaders, PressureWatch, RunLock, TrainingWorker, WakeLock};
+use crate::platform::{self, HiddenTimer, PressureWatch, RunLock, TrainingWorker, WakeLock};
 use crate::supplies::{Arrival, Bundle, Supplies};
 use crate::words::remarks::{RunFailure, SEED_BY_HAND};
 use crate::{text, words};
@@ -92,7 +93,7 @@ struct RunSession {
     _turn: RunLock,
     wake_lock: Option<WakeLock>,
     /// `None` for a demonstration.
-    _leave_prompt: Option<LeavePrompt>,
+    _leave_prompt: Option<EventListener>,
     pressure: Option<PressureWatch>,
     on_battery: bool,
     /// Reason the run is not registered with the leaderboard.
@@ -148,7 +149,7 @@ impl Benchmark {
     /// Asks the worker to stop, and terminates it if it does not.
     pub(crate) fn cancel(self) {
         self.stage.set(RunStage::Cancelling);
-        let asked = self.session.with_value(|session| session.as_ref().map(|s| s.worker.cancel()));
+        let asked = self.session.with_value(|session| session.as_ref().map(|s| s.worker.send(&ToWorker::Cancel)));
         if asked.is_none() {
             return self.end(RunStage::Cancelled);
         }
@@ -175,7 +176,7 @@ impl Benchmark {
         if !self.is_current(attempt) {
             return Ok(());
         }
-        let worker = TrainingWorker::start(&loaders(options.backend.maker(), bundle)?, order, move |message| {
+        let worker = TrainingWorker::start(loaders(options.backend.maker(), bundle)?, order, move |message| {
             if self.is_current(attempt) {
                 self.receive(message);
             } else if self.attempt.get_value() == attempt {
@@ -188,7 +189,7 @@ impl Benchmark {
             hidden: HiddenTimer::start(move |hidden| self.tell_hidden(attempt, hidden)),
             _turn: turn,
             wake_lock,
-            _leave_prompt: (kind != RunKind::Demonstration).then(LeavePrompt::start),
+            _leave_prompt: (kind != RunKind::Demonstration).then(platform::ask_before_leaving),
             pressure: PressureWatch::start(),
             on_battery,
             unregistered,
@@ -200,7 +201,8 @@ impl Benchmark {
 
     fn tell_hidden(self, attempt: u32, hidden: bool) {
         if self.is_current(attempt) {
-            self.session.with_value(|session| session.as_ref().map(|session| session.worker.hidden(hidden)));
+            let message = ToWorker::Hidden(hidden);
+            self.session.with_value(|session| session.as_ref().map(|session| session.worker.send(&message)));
         }
     }
 
@@ -233,7 +235,7 @@ impl Benchmark {
             // Messages sent before the worker was listening are lost.
             FromWorker::Ready => self.session.with_value(|session| {
                 if let Some(session) = session.as_ref().filter(|session| session.hidden.is_hidden()) {
-                    session.worker.hidden(true);
+                    session.worker.send(&ToWorker::Hidden(true));
                 }
             }),
             FromWorker::NotLoaded(reason) => self.end(RunStage::Failed(RunFailure::NotLoaded(reason))),
@@ -343,13 +345,12 @@ impl RunSession {
 }
 
 /// Returns the loaders of a run's workers. A bundle replaces the training worker, or adds the worker of a framework.
-fn loaders(maker: Maker, bundle: Option<Bundle>) -> Result<Loaders, String> {
-    let bundle = bundle.map(|bundle| bundle.loader());
-    Ok(match (maker, bundle) {
-        (Maker::Framework(_), framework) => Loaders { training: platform::worker_loader()?, framework },
-        (_, Some(training)) => Loaders { training, framework: None },
-        (_, None) => Loaders { training: platform::worker_loader()?, framework: None },
-    })
+fn loaders(maker: Maker, bundle: Option<Bundle>) -> Result<(String, Option<String>), String> {
+    match (maker, bundle.map(|bundle| bundle.loader())) {
+        (Maker::Framework(_), framework) => Ok((platform::worker_loader()?, framework)),
+        (_, Some(training)) => Ok((training, None)),
+        (_, None) => Ok((platform::worker_loader()?, None)),
+    }
 }
 
 /// Creates the order of a run. The second value is the reason the run is not registered, if so.

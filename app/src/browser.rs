@@ -74,7 +74,11 @@ impl Browser {
         Self { family, major, system }
     }
 
-    /// Returns the client of a record.
+    /// True for browsers with the settings of Chrome.
+    fn is_chromium(&self) -> bool {
+        matches!(self.family, Family::Chrome | Family::Edge | Family::Opera)
+    }
+
     pub fn client(&self, logical_processors: Option<u32>) -> Client {
         Client {
             kind: ClientKind::Browser,
@@ -167,12 +171,8 @@ fn update(version: &str) -> String {
 pub fn advice_on_software(browser: &Browser) -> Vec<String> {
     let mut steps = match (browser.system, browser.family) {
         // Chrome falls back to this adapter if it does not trust the driver.
-        (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => {
-            vec![update(LINUX_VERSIONS), dated(t!(advice_linux_unsafe))]
-        }
-        (_, Family::Chrome | Family::Edge | Family::Opera) => {
-            texts([t!(advice_acceleration), t!(advice_driver_blocked)])
-        }
+        (System::Linux, _) if browser.is_chromium() => vec![update(LINUX_VERSIONS), dated(t!(advice_linux_unsafe))],
+        _ if browser.is_chromium() => texts([t!(advice_acceleration), t!(advice_driver_blocked)]),
         (_, Family::Firefox) => texts([t!(advice_firefox_support)]),
         _ => vec![t!(advice_update_system).to_owned()],
     };
@@ -205,8 +205,7 @@ pub fn advice_on_integrated(browser: &Browser) -> Vec<String> {
         System::Linux => Some(t!(advice_linux_faster)),
         _ => None,
     };
-    let is_chromium = matches!(browser.family, Family::Chrome | Family::Edge | Family::Opera);
-    let of_browser = is_chromium.then(|| t!(advice_force_faster));
+    let of_browser = browser.is_chromium().then(|| t!(advice_force_faster));
     let steps = [of_system, of_browser].into_iter().flatten().map(dated);
     steps.chain([t!(advice_native).to_owned()]).collect()
 }
@@ -216,19 +215,19 @@ fn particular(browser: &Browser, obstacle: GpuObstacle) -> Vec<String> {
     match (browser.system, browser.family) {
         // Every browser on these devices uses Safari's engine.
         (System::Ios, _) => vec![update("iOS 26"), dated(t!(advice_ios_18))],
-        (System::Android, Family::Chrome | Family::Edge | Family::Opera | Family::SamsungInternet) => {
+        (System::Android, family) if browser.is_chromium() || family == Family::SamsungInternet => {
             vec![update("Chrome 121, Android 12")]
         }
         (System::Android, _) => vec![or_chrome()],
-        (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => {
+        (System::Linux, _) if browser.is_chromium() => {
             let others = texts([t!(advice_linux_unsafe), t!(advice_linux_vulkaninfo), t!(advice_acceleration)]);
             [vec![update(LINUX_VERSIONS)], others].concat()
         }
         (System::Linux, Family::Firefox) => vec![dated(t!(advice_linux_firefox)), or_chrome()],
-        (_, Family::Chrome | Family::Edge | Family::Opera) if obstacle == GpuObstacle::NoAdapter => {
+        _ if browser.is_chromium() && obstacle == GpuObstacle::NoAdapter => {
             texts([t!(advice_acceleration), t!(advice_driver_blocked)])
         }
-        (_, Family::Chrome | Family::Edge | Family::Opera) => vec![update("Chrome 113")],
+        _ if browser.is_chromium() => vec![update("Chrome 113")],
         (System::Windows, Family::Firefox) => vec![update("Firefox 141")],
         (_, Family::Firefox) => vec![update("Firefox 147"), or_chrome()],
         (_, Family::Safari) => vec![update("Safari 26"), or_chrome()],
@@ -250,10 +249,7 @@ mod tests {
     fn leaderboard_filters_by_every_family_and_system() {
         let with_unknown = |known: &[&'static str]| [known, &[results::UNKNOWN]].concat();
         assert_eq!(Family::ALL.map(Family::name).to_vec(), with_unknown(&results::BROWSERS));
-        assert_eq!(
-            System::ALL.map(System::name).iter().collect::<BTreeSet<_>>(),
-            with_unknown(&results::SYSTEMS).iter().collect()
-        );
+        assert_eq!(BTreeSet::from(System::ALL.map(System::name)), BTreeSet::from_iter(with_unknown(&results::SYSTEMS)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
-use training_worker::FromWorker;
+use training_worker::{FromWorker, ToWorker};
 
 use crate::live::TrainedNetwork;
 use crate::platform::TrainingWorker;
@@ -12,14 +12,12 @@ use crate::platform::TrainingWorker;
 pub(crate) struct DrawingClassifier {
     /// The network, while its worker is alive.
     pub(crate) network: RwSignal<Option<TrainedNetwork>>,
-    /// Latest answer of the network.
     pub(crate) answer: RwSignal<Option<ClassifiedImage>>,
     worker: StoredValue<Option<TrainingWorker>, LocalStorage>,
     /// Image that the worker is classifying.
     pending: StoredValue<Option<Vec<u8>>>,
 }
 
-/// A network's answer to an image.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ClassifiedImage {
     pub(crate) image: Vec<u8>,
@@ -54,13 +52,12 @@ impl DrawingClassifier {
         let workload = self.network.with_untracked(|network| network.as_ref().map(|network| network.workload.clone()));
         self.worker.with_value(|worker| {
             if let Some((worker, workload)) = worker.as_ref().zip(workload) {
-                worker.classify(workload, image.clone());
+                worker.send(&ToWorker::Classify { workload, image: image.clone() });
                 self.pending.set_value(Some(image));
             }
         });
     }
 
-    /// Handles a message from the worker.
     pub(crate) fn receive(self, message: FromWorker) {
         match message {
             FromWorker::Classified(probabilities) => {

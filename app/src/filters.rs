@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use engine::KNOWN_BACKENDS;
 use results::api::{ListRuns, RankedClass, RunRow, RunSort, Tier};
 use results::{BROWSERS, ClientKind, Date, METRICS, Metric, Precision, SYSTEMS, UNKNOWN, Unit, VENDORS};
 
-use crate::text::{self, tier};
+use crate::text::{self, tier, workload_title};
 use crate::words::{PlainText, messages};
 use crate::{standing, t};
 
-/// The tab that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LeaderboardTab {
     /// Places by score.
@@ -18,7 +18,6 @@ pub enum LeaderboardTab {
     Score,
     /// Places in one network.
     Network(&'static str),
-    /// Single runs.
     Runs,
 }
 
@@ -157,7 +156,6 @@ impl Filters {
     }
 }
 
-/// The networks of a suite, in its order.
 pub fn suite_networks(suite: &str) -> &'static [&'static str] {
     engine::suite(suite).map_or(&[], |suite| suite.workloads)
 }
@@ -186,12 +184,8 @@ pub const LISTS_OF_PLACES: [List; 4] = [SUITE, CLASS, CLIENT, PRECISION];
 
 /// Filters of single runs, which include all by default: first the two shown above the others.
 pub const LISTS_OF_RUNS: [List; 10] = [
-    list("leaderboard-network", messages::common_network, || {
-        all(networks().map(|name| (name, text::workload_title(name).into())))
-    }),
-    list("leaderboard-backend", messages::common_backend, || {
-        all(named(engine::KNOWN_BACKENDS.iter().map(|known| known.name)))
-    }),
+    list("leaderboard-network", messages::common_network, || all(networks().map(|of| (of, workload_title(of).into())))),
+    list("leaderboard-backend", messages::common_backend, || all(named(KNOWN_BACKENDS.iter().map(|of| of.name)))),
     list("leaderboard-run-sort", messages::filters_order, || {
         let orders = RunSort::ALL.into_iter().map(|sort| (sort.name(), order(sort).into()));
         std::iter::once(("", t!(filters_order_usual).into())).chain(orders).collect()
@@ -397,17 +391,14 @@ impl ChosenColumns {
         Self(RunColumn::all().enumerate().filter(|(_, column)| chosen(*column)).map(|(place, _)| 1 << place).sum())
     }
 
-    /// Selected columns, in table order.
     pub fn chosen(self) -> impl Iterator<Item = RunColumn> {
         RunColumn::all().enumerate().filter(move |(place, _)| self.has(*place)).map(|(_, column)| column)
     }
 
-    /// True if the column with this index is selected.
     pub fn has(self, place: usize) -> bool {
         self.0 & (1 << place) != 0
     }
 
-    /// Adds or removes the column with this index.
     pub fn toggled(self, place: usize) -> Self {
         Self(self.0 ^ 1 << place)
     }

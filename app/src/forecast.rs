@@ -44,7 +44,6 @@ impl Parts {
     }
 }
 
-/// Limits of each network's training.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TrainingLimits {
     pub seconds: f64,
@@ -90,7 +89,6 @@ impl Forecast {
         }
     }
 
-    /// Elapsed share of the predicted total time.
     pub fn fraction(&self) -> f64 {
         self.now / (self.now + self.remaining()).max(f64::MIN_POSITIVE)
     }

@@ -12,7 +12,6 @@ pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     T::deserialize(&serde_json::from_str::<Value>(text)?)
 }
 
-/// Returns a value as JSON in one line.
 pub fn compact(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("keys are strings")
 }

@@ -15,7 +15,6 @@ use crate::{t, text};
 /// Maximum number of points kept for drawing. Beyond it, every other point is dropped.
 const MAX_POINTS: usize = 600;
 
-/// Drops every other point if there are more than [`MAX_POINTS`].
 fn thin<T>(points: &mut Vec<T>) {
     if points.len() > MAX_POINTS {
         let mut even = false;
@@ -58,7 +57,6 @@ pub struct LiveWorkload {
     pub tests: Vec<Evaluation>,
     /// Seconds of training and samples per second, window by window.
     pub rates: Vec<(f64, f64)>,
-    /// A few test images.
     pub examples: Option<Arc<Examples>>,
     /// Current prediction for each of them.
     pub answers: Vec<u16>,
@@ -119,7 +117,6 @@ impl Live {
         engine::mean_arithmetic(before.chain(present))
     }
 
-    /// Creates the state of a run that first loads a bundle, if any.
     pub fn new(bundle: Option<Arrival>, forecast: Forecast) -> Self {
         Self { bundle, forecast, ..Self::default() }
     }
@@ -143,7 +140,6 @@ impl Live {
         }
     }
 
-    /// Applies an event of the engine.
     pub fn event(&mut self, event: &Event) {
         self.forecast.event(event);
         match event {
@@ -220,7 +216,6 @@ fn phase(of: Phase, workload: &str) -> String {
 
 const HEADERS: u32 = 14 + 40;
 
-/// Test images of a workload with their labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examples {
     data_set: &'static str,
@@ -230,7 +225,6 @@ pub struct Examples {
     images: Vec<(Vec<u8>, u16)>,
 }
 
-/// Test image with its prediction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {
     /// Prediction of the network, as short as possible.
@@ -251,7 +245,6 @@ impl Examples {
         Self { data_set, width, channels: channels as usize, images }
     }
 
-    /// Encodes each image as a BMP file.
     pub fn bitmaps(&self) -> impl Iterator<Item = Vec<u8>> {
         self.images.iter().map(|(pixels, _)| bitmap(self.width, self.channels, pixels))
     }
@@ -266,7 +259,6 @@ impl Examples {
         self.images.iter().map(|(_, label)| self.class(*label))
     }
 
-    /// Name of a class.
     pub fn class(&self, number: u16) -> String {
         let names = if self.data_set == "cifar10" { t!(class_cifar10) } else { "" };
         let name = names.split(", ").nth(number.into()).filter(|name| !name.is_empty());

@@ -173,7 +173,6 @@ impl RunOptions {
         if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
     }
 
-    /// Returns the names that are unknown.
     pub fn unknown<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
         let is_known = |name: &&str| *name == LANGUAGE || Self::NAMES.contains(name);
         names.into_iter().filter(|name| !is_known(name)).collect()
@@ -244,7 +243,6 @@ impl RunOptions {
         }
     }
 
-    /// Adds a backend to the compared ones, or removes it.
     pub fn with_contender(self, backend: PageBackend, chosen: bool, before: &[PageBackend]) -> Self {
         let is_in = |other: &PageBackend| if *other == backend { chosen } else { before.contains(other) };
         Self { compared: PageBackend::ALL.into_iter().filter(is_in).collect(), ..self }
@@ -321,7 +319,6 @@ impl RunOptions {
         Self { backend, ..self }
     }
 
-    /// Selects a whole suite.
     pub fn with_suite(self, suite: &'static SuiteDefinition) -> Self {
         Self { suite: Some(suite.name), workloads: Vec::new(), ..self }
     }
@@ -362,18 +359,15 @@ impl RunOptions {
 const MAX_SEEDS: u32 = 10;
 const MAX_SECONDS: u32 = 3600;
 
-/// Error message for an invalid setting.
 fn wrong(name: &str, expected: &str, value: &str) -> String {
     t!(settings_wrong, name, expected, value)
 }
 
-/// Parses one of these names.
 fn one_of(name: &str, known: &[&'static str], value: &str) -> Result<&'static str, String> {
     let found = known.iter().find(|known| **known == value.trim());
     found.copied().ok_or_else(|| wrong(name, &t!(settings_one_of, known = known.join(", ")), value))
 }
 
-/// Parses names separated by commas.
 fn several_of(name: &str, known: &[&'static str], value: &str) -> Result<Vec<&'static str>, String> {
     value.split(',').filter(|value| !value.trim().is_empty()).map(|value| one_of(name, known, value)).collect()
 }
@@ -432,9 +426,7 @@ impl RunOptions {
             Some(Length::Seconds(seconds)) => TrainingLimits { seconds: seconds.get(), epochs: f64::INFINITY },
             Some(Length::Epochs(epochs)) => TrainingLimits { seconds: f64::INFINITY, epochs: f64::from(epochs.get()) },
             // Steps of different networks take different times.
-            Some(Length::Steps(_)) | None => {
-                TrainingLimits { seconds: suite.training_seconds, epochs: f64::from(suite.epochs) }
-            }
+            _ => TrainingLimits { seconds: suite.training_seconds, epochs: f64::from(suite.epochs) },
         }
     }
 
@@ -494,7 +486,6 @@ mod tests {
     use super::*;
     use crate::{own_runs, supplies};
 
-    /// Parses the query of a URL.
     fn read(query: &str) -> Result<RunOptions, String> {
         RunOptions::from_pairs(query.split('&').filter_map(|pair| pair.split_once('=')))
     }

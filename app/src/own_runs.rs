@@ -21,9 +21,7 @@ pub struct OwnRun {
     pub unix_seconds: f64,
     pub device: Said,
     pub sentence: Said,
-    /// Location on the leaderboard.
     pub uploaded: Option<UploadedRun>,
-    /// Record to upload.
     pub record: Option<Record>,
     /// Result of [`RunOptions::pace`](crate::options::RunOptions::pace).
     pub pace: String,

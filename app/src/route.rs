@@ -7,25 +7,18 @@ use serde_json::Value;
 
 use crate::json;
 
-/// Page that compares backends.
 pub const COMPARE: &str = "/compare";
 
-/// Page of places, and of single runs.
 pub const LEADERBOARD: &str = "/leaderboard";
 
-/// Page of the devices that trained a network, by time to accuracy.
 pub const DEVICES: &str = "/devices";
 
-/// Page of stored results or devices side by side.
 pub const SIDE_BY_SIDE: &str = "/side-by-side";
 
-/// Page of result files.
 pub const FILE: &str = "/file";
 
-/// List of documents, and the prefix of their pages.
 pub const DOCUMENTS: &str = "/docs";
 
-/// View of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
     Start,
@@ -45,7 +38,6 @@ pub enum Route {
     Device(String),
     /// Shared comparison of backends.
     Comparison(String),
-    /// Moderation log.
     Moderation,
     /// List of documents.
     Documents,

@@ -3,7 +3,7 @@
 use results::api::SideVerdict;
 use results::comparison::{Comparison, Contender, Figures, Lead, Refused, Row, RowOutcome, Timing, lead};
 use results::estimate::{Estimate, Interval};
-use results::{RunRecord, csv};
+use results::{RunRecord, WorkloadRecord, csv};
 use serde::Serialize;
 
 use crate::backend::PageBackend;
@@ -189,17 +189,13 @@ pub fn loss_curves(workload: &str, records: &[RunRecord]) -> Vec<NamedCurve> {
     curves(workload, records, |of| crate::charts::curve(&of.curve, |point| point.loss))
 }
 
-fn curves(
-    workload: &str,
-    records: &[RunRecord],
-    points: impl Fn(&results::WorkloadRecord) -> Vec<(f64, f64)>,
-) -> Vec<NamedCurve> {
+fn curves(workload: &str, records: &[RunRecord], points: fn(&WorkloadRecord) -> Vec<(f64, f64)>) -> Vec<NamedCurve> {
     let mut found: Vec<NamedCurve> = Vec::new();
     for record in records {
         let name = &record.device.backend;
         let of = record.workloads.iter().find(|of| of.workload == workload);
         let is_new = found.iter().all(|(known, _)| known != name);
-        if let Some(points) = of.map(&points).filter(|points| is_new && !points.is_empty()) {
+        if let Some(points) = of.map(points).filter(|points| is_new && !points.is_empty()) {
             found.push((name.clone(), points));
         }
     }

@@ -10,6 +10,7 @@ use results::{
 
 use crate::headline;
 use crate::t;
+use crate::words::remarks::failure_of_workload;
 use crate::words::{self, PageLanguage, language};
 
 pub fn capitalised(text: &str) -> String {
@@ -39,7 +40,6 @@ pub fn headline(record: &RunRecord) -> String {
     }
 }
 
-/// Summarizes the results of a run.
 pub fn came_to(record: &RunRecord) -> String {
     record.workloads.iter().map(workload_headline).collect::<Vec<_>>().join(" ")
 }
@@ -68,9 +68,7 @@ pub fn outcome(outcome: &Outcome) -> String {
         Outcome::Diverged { step } => t!(outcome_diverged, step = *step),
         Outcome::Incorrect => t!(outcome_incorrect).to_owned(),
         Outcome::Cancelled => t!(outcome_cancelled).to_owned(),
-        Outcome::Failed { cause, reason } => {
-            t!(outcome_failed, reason = words::remarks::failure_of_workload(*cause, reason))
-        }
+        Outcome::Failed { cause, reason } => t!(outcome_failed, reason = failure_of_workload(*cause, reason)),
     }
 }
 
@@ -275,9 +273,7 @@ pub fn metric_description(metric: &Metric) -> &'static str {
 pub fn metric_text(metric: &Metric, value: f64) -> String {
     let english = metric.text(value);
     let text = match metric.unit {
-        Unit::SamplesPerSecond | Unit::SamplesPerJoule => {
-            english.replace("samples/", &format!("{}/", t!(common_samples)))
-        }
+        Unit::SamplesPerSecond | Unit::SamplesPerJoule => english.replace("samples", t!(common_samples)),
         Unit::FlopsPerSecond | Unit::Seconds | Unit::Share | Unit::Joules => english,
     };
     language().number(&text)

@@ -23,7 +23,6 @@ pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     files.map(|entry| Ok(entry?.into_path())).collect()
 }
 
-/// Returns a digest of the contents of these files.
 pub(crate) fn digest(files: &[PathBuf]) -> Result<String> {
     let mut all = Sha256::new();
     for file in files {

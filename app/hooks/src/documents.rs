@@ -77,7 +77,6 @@ impl<'a> Library<'a> {
 /// Minimum number of sections of a document with a table of contents.
 const MIN_SECTIONS: usize = 3;
 
-/// Parses a document.
 fn events(text: &str) -> Parser<'_> {
     Parser::new_ext(text, Options::ENABLE_TABLES)
 }
@@ -167,7 +166,6 @@ struct Heading {
     id: String,
 }
 
-/// Returns the headings of a document, in order.
 fn headings(text: &str) -> Vec<Heading> {
     let mut headings: Vec<Heading> = Vec::new();
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();

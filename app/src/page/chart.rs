@@ -58,7 +58,6 @@ struct ChartContent {
     /// True for values shown in percent.
     is_share: bool,
     curves: Vec<Curve>,
-    /// Target value.
     target: Option<f64>,
     published: Option<f64>,
     description: String,
@@ -170,7 +169,6 @@ fn series(curves: &[NamedCurve], dots: bool) -> Vec<Curve> {
     curves.iter().zip(SERIES.iter().cycle()).map(curve).collect()
 }
 
-/// Describes the last point of each curve.
 fn ends_of(curves: &[NamedCurve], value: fn(f64) -> String) -> String {
     let end = |(name, points): &NamedCurve| {
         points.last().map(|last| format!("{}: {} ({} s)", title_of(name), value(last.1), text::number(last.0, 1)))
@@ -200,9 +198,7 @@ fn chart(title: PlainText, content: Make<ChartContent>, files: bool) -> impl Int
 
 fn lines(content: &ChartContent) -> Vec<Vec<String>> {
     let of_curve = |curve: &Curve| {
-        let line = |&(seconds, value): &(f64, f64)| {
-            vec![curve.title.clone(), text::number(seconds, 2), content.mark(value, 3)]
-        };
+        let line = |(x, y): &(f64, f64)| vec![curve.title.clone(), text::number(*x, 2), content.mark(*y, 3)];
         curve.points.iter().map(line).collect::<Vec<_>>()
     };
     content.curves.iter().flat_map(of_curve).collect()

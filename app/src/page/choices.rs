@@ -202,13 +202,9 @@ fn settings(state: StartState) -> impl IntoView {
     }
 }
 
-/// Text field for an optional numeric setting.
-fn setting(
-    state: StartState,
-    name: &'static str,
-    title: &'static str,
-    value: fn(&RunOptions) -> Option<String>,
-) -> impl IntoView {
+type Formatted = fn(&RunOptions) -> Option<String>;
+
+fn setting(state: StartState, name: &'static str, title: &'static str, value: Formatted) -> impl IntoView {
     let shown = move || state.options.with(|options| options.as_ref().ok().and_then(value)).unwrap_or_default();
     let is_wrong = move || state.wrong.with(|wrong| wrong.iter().any(|(of, _)| *of == name));
     view! {
@@ -244,7 +240,6 @@ fn precision_choice(state: StartState) -> impl IntoView {
     }
 }
 
-/// Changes a setting, or records why the value is invalid.
 fn set(state: StartState, name: &'static str, value: &str) {
     let Ok(before) = state.options.get_untracked() else { return };
     let changed = before.with_setting(name, value);

@@ -223,7 +223,6 @@ fn rate_bars(rows: &[Row]) -> Option<impl IntoView + use<>> {
     (!bars.is_empty()).then(|| view! { <ul class="race">{bars.into_iter().map(bar).collect_view()}</ul> })
 }
 
-/// Winner, bars, table and curves of one network.
 fn of_workload(comparison: Comparison, records: &[RunRecord], done: bool) -> impl IntoView + use<> {
     let title = text::workload_title(&comparison.workload);
     let winner = done.then(|| side_by_side::winner(std::slice::from_ref(&comparison), records)).flatten();
@@ -274,13 +273,11 @@ struct ComparisonResults {
 }
 
 impl ComparisonResults {
-    /// Compares the backends on each network.
     fn new(networks: &[String], records: Vec<RunRecord>, refused: Vec<Refused>) -> Self {
         let compared = networks.iter().map(|name| comparison::compare(name, &records, &refused)).collect();
         Self { compared, records, refused }
     }
 
-    /// Collects the current results of a comparison.
     pub(super) fn of(comparing: ComparisonRun) -> Self {
         let networks =
             comparing.task.with(|task| task.as_ref().map(|task| task.options.networks())).unwrap_or_default();

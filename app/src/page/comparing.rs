@@ -20,7 +20,6 @@ use crate::words::Said;
 /// Default length of training: one epoch, the same work for all.
 pub(super) const USUAL_LENGTH: Length = Length::Epochs(NonZero::<u32>::MIN);
 
-/// Options, backends and seeds of a comparison.
 #[derive(Clone)]
 pub(super) struct ComparisonTask {
     pub(super) options: RunOptions,
@@ -44,7 +43,6 @@ impl ComparisonTask {
     }
 }
 
-/// State of a comparison.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ComparisonRun {
     benchmark: Benchmark,
@@ -66,7 +64,6 @@ impl ComparisonRun {
         comparing
     }
 
-    /// The running backend of a comparison.
     pub(super) fn present(self) -> Option<PageBackend> {
         let turn = self.schedule.with(Schedule::present)?;
         self.task.with(|task| task.as_ref().map(|task| task.contenders[turn.contender]))
@@ -88,11 +85,8 @@ impl ComparisonRun {
     }
 
     pub(super) fn refused(self) -> Vec<Refused> {
-        let refused = |(contender, why): &(Contender, Said)| Refused {
-            contender: contender.clone(),
-            reason: why.text().to_owned(),
-        };
-        self.gave_up.with(|all| all.iter().map(refused).collect())
+        let refused = |(contender, why): (Contender, Said)| Refused { contender, reason: why.text().to_owned() };
+        self.gave_up.get().into_iter().map(refused).collect()
     }
 
     /// State of the comparison. A failed backend does not end it.
@@ -108,7 +102,6 @@ impl ComparisonRun {
         }
     }
 
-    /// Clears the previous comparison.
     pub(super) fn forget(self) {
         self.task.set(None);
         self.schedule.set(Schedule::default());

@@ -61,7 +61,6 @@ fn no_document() -> impl IntoView {
     }
 }
 
-/// List of all documents, with a one-sentence summary of each.
 pub(super) fn documents_page() -> impl IntoView {
     platform::set_title(t!(documents_title));
     let listed = documents::ALL.iter().map(|document| {
@@ -86,7 +85,6 @@ pub(super) fn documents_page() -> impl IntoView {
     }
 }
 
-/// Links in the footer of every page.
 pub(super) fn footer_links() -> impl IntoView {
     let named = AT_THE_END.into_iter().filter_map(document);
     let named = named.map(|document| view! { <li><a href=document.path()>{document.title()}</a></li> });

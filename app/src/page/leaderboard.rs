@@ -13,7 +13,6 @@ use crate::platform;
 use crate::route::{DEVICES, LEADERBOARD, export, with_query};
 use crate::{t, words};
 
-/// Page with all tabs, which share their filters.
 pub(super) fn leaderboard_page() -> impl IntoView {
     platform::set_title(t!(common_leaderboard));
     let chosen = RwSignal::new(platform::filters_in_address());
@@ -77,9 +76,7 @@ fn exports(chosen: RwSignal<Filters>) -> impl IntoView {
     let link = move |(format, title): (ExportFormat, &'static str)| {
         view! { <li><a href=move || query.with(|query| export(format, query)) data-format=format.name()>{title}</a></li> }
     };
-    let about = document("open-data").map(|document| {
-        view! { <li><a href=document.path()>{document.title()}</a></li> }
-    });
+    let about = document("open-data").map(|of| view! { <li><a href=of.path()>{of.title()}</a></li> });
     view! {
         <nav class="exports" aria-label=t!(exports_label)>
             <p class="note">{t!(exports_of_runs)}</p>

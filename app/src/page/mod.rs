@@ -1,5 +1,4 @@
 //! Views of the page.
-#![expect(unreachable_pub, reason = "Leptos' component macro writes `pub` whatever the component's own visibility is")]
 
 mod chart;
 mod choices;
@@ -45,13 +44,12 @@ pub fn mount() {
     let document = platform::window().document().expect("a window has a document");
     let root = document.get_element_by_id("page").expect("index.html has the page's place");
     root.set_text_content(None);
-    mount_to(root.unchecked_into(), || language::in_chosen_language(Page)).forget();
+    mount_to(root.unchecked_into(), || language::in_chosen_language(whole_page)).forget();
     // Wait until the page is visible: caching it for later must not delay it now.
     set_timeout(platform::keep_page, KEEP_AFTER);
 }
 
-#[component]
-fn Page() -> impl IntoView {
+fn whole_page() -> impl IntoView {
     // Default title, which most pages replace.
     platform::set_whole_title(t!(start_page_title));
     let view = match route(&platform::path()) {

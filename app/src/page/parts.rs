@@ -17,7 +17,6 @@ use crate::{t, text};
 /// Response to a request; `None` until it arrives.
 pub(super) type Response<T> = RwSignal<Option<Result<T, RequestError>>>;
 
-/// Requests data from the API.
 pub(super) fn load<T: DeserializeOwned + Send + Sync + 'static>(address: String) -> Response<T> {
     let answer = RwSignal::new(None);
     spawn_local(async move {
@@ -55,7 +54,6 @@ pub(super) fn load_latest<T: DeserializeOwned + Send + Sync + 'static>(
     answer
 }
 
-/// Renders a response once it arrives.
 pub(super) fn answered<T: Clone + Send + Sync + 'static>(
     answer: Response<T>,
     refused: impl Fn(RequestError) -> AnyView + Send + 'static,
@@ -106,7 +104,6 @@ pub(super) enum Sending<T> {
     Refused(String),
 }
 
-/// Sends a request, and stores its outcome in `state`.
 pub(super) fn send<T: Send + Sync + 'static>(
     state: RwSignal<Sending<T>>,
     request: impl Future<Output = Result<T, String>> + 'static,
@@ -190,7 +187,6 @@ pub(super) fn choice<T: Copy + PartialEq + Send + Sync + 'static>(
     }
 }
 
-/// Drop-down list with `now` selected initially.
 pub(super) fn select<T: Copy + PartialEq + 'static>(
     label: &'static str,
     options: Vec<(T, String)>,

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use results::api::{DeviceSource, FigureOfDevice, Standings, StandingsPlace, StandingsQuery, voices_missing};
 
-use super::marks::{bar, best_run, chip, client, own, vendor};
+use super::marks::{bar, best_run, chip, client, own, runs_and_submitters, vendor};
 use super::parts::{MAX_ROWS, choice, listed, load_latest, show_more, table};
 use super::runs::drop_down;
 use crate::filters::{CLASS, CLIENT, Filters, LeaderboardTab, List, PRECISION, SUITE, suite_networks};
@@ -121,7 +121,6 @@ fn place_filters(chosen: RwSignal<Filters>) -> impl IntoView {
 /// Formats the metric of a device, and its interval.
 type FigureText = fn(&FigureOfDevice) -> (String, String);
 
-/// Renders the table of a tab, or a placeholder if it is empty.
 fn of_tab(standings: Standings, tab: LeaderboardTab, is_filtered: bool, search: RwSignal<String>) -> AnyView {
     let (_, total) = lines(&standings, tab);
     let Standings { suite, scores, tables } = standings;
@@ -173,7 +172,6 @@ pub(super) fn largest(places: &[StandingsPlace]) -> f64 {
     places.iter().map(|line| line.figure.upper_quartile).fold(f64::MIN_POSITIVE, f64::max)
 }
 
-/// Bar of a line, with its interval if it has one.
 pub(super) fn bar_of(figure: &FigureOfDevice, largest: f64) -> impl IntoView + use<> {
     let (low, high) = (figure.lower_quartile / largest, figure.upper_quartile / largest);
     bar(figure.median / largest, (low < high).then_some((low, high)))
@@ -209,10 +207,8 @@ fn row(
 ) -> impl IntoView + use<> {
     let figure = line.figure;
     let (value, interval) = figure_text(&figure);
-    let completion = line.completion.map_or_else(
-        || "–".to_owned(),
-        |completion| t!(leaderboard_of, part = completion.finished, whole = completion.announced),
-    );
+    let completion = line.completion.map(|of| t!(leaderboard_of, part = of.finished, whole = of.announced));
+    let completion = completion.unwrap_or_else(|| "–".to_owned());
     let outliers = (line.outlier_runs > 0).then(|| t!(leaderboard_apart, number = line.outlier_runs));
     let missing = voices_missing(figure.submitters, figure.days);
     let waits = (missing > 0).then(|| t!(leaderboard_voices_missing, number = missing));
@@ -221,7 +217,7 @@ fn row(
     let is_claimed = matches!(line.device_source, DeviceSource::Claimed);
     let claimed = is_claimed.then(|| chip((t!(leaderboard_claimed), t!(device_source_claimed))));
     let name = name_of(&line);
-    let best = best_run(&name, &line.backend, line.client_kind);
+    let best = best_run(&name, &line.backend, line.client_kind, &line.best_run_id);
     let id = format!("rank-{}-{}-{}", line.device_key, line.backend, line.client_kind.name());
     let device = device(&line, runs, rank.is_some().then(|| id.clone()));
     let vendor = vendor(line.vendor.as_deref(), &name);
@@ -239,15 +235,12 @@ fn row(
                 {claimed}
                 <span class="explain">
                     {vendor}
-                    <a href=format!("/runs/{}", line.best_run_id) aria-label=best>{t!(leaderboard_best)}</a>
+                    {best}
                     {notes.into_iter().map(|note| format!("; {note}")).collect::<String>()}
                 </span>
             </th>
             <td class="number">{value}{bar_of(&figure, largest)}<span class="explain">{interval}</span></td>
-            <td class="number">
-                {text::count(figure.runs)}
-                <span class="explain">{t!(common_submitters, number = figure.submitters)}</span>
-            </td>
+            {runs_and_submitters(&figure)}
             <td class="number">{completion}</td>
             <td class="program">{line.backend}</td>
             <td class="program">{client(line.client_kind)}</td>
@@ -255,7 +248,6 @@ fn row(
     }
 }
 
-/// Compact table of the top places.
 pub(super) fn top_places(places: Vec<StandingsPlace>) -> impl IntoView {
     let runs = platform::own_runs();
     let largest = largest(&places);
@@ -294,7 +286,6 @@ pub(super) fn no_places(networks: Vec<&'static str>) -> impl IntoView {
     }
 }
 
-/// Maximum number of published devices per network.
 const MAX_PUBLISHED: usize = 3;
 
 /// Fastest published hardware for each of these networks.

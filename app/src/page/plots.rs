@@ -148,7 +148,7 @@ fn scatter_figure(points: Vec<ScatterPoint>) -> impl IntoView {
         .map(|(name, class)| view! { <li class=*class>{name.to_owned()}</li> })
         .collect();
     let (lines, csv) = (points.clone(), points.clone());
-    let lines = Arc::new(move || lines.iter().map(|point| point.cells().to_vec()).collect());
+    let lines = Arc::new(move || lines.iter().map(ScatterPoint::cells).collect());
     let csv = Arc::new(move || plots::points_csv(&csv));
     let head = vec![t!(leaderboard_device), t!(common_backend), t!(metric_seconds_to_target), t!(common_rate)];
     view! {

@@ -54,7 +54,6 @@ fn score_ring(score: Estimate, rank: RwSignal<Option<Rank>>) -> impl IntoView {
     }
 }
 
-/// Requests the leaderboard's scores, and ranks a run among them.
 fn rank(record: &RunRecord, score: Option<f64>) -> RwSignal<Option<Rank>> {
     let rank = RwSignal::new(None);
     let published = published::nearest(record);
@@ -70,7 +69,6 @@ fn rank(record: &RunRecord, score: Option<f64>) -> RwSignal<Option<Rank>> {
     rank
 }
 
-/// The position of a run, with its neighbors by name.
 fn rank_of(rank: Rank) -> impl IntoView {
     match rank {
         Rank::Among { rank, neighbors } => {
@@ -234,7 +232,6 @@ fn evidence(workload: &WorkloadRecord) -> Option<String> {
     ))
 }
 
-/// Every metric of every workload.
 pub(super) fn results_table(record: RunRecord) -> impl IntoView {
     let titles = record.workloads.iter().map(|w| text::workload_title(&w.workload));
     let rows = metrics_of(record.workloads.iter().map(|w| &w.summary)).into_iter().map(|metric| {

@@ -182,7 +182,6 @@ fn places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoVi
     }
 }
 
-/// Rank in one network, with the throughput of other runs.
 fn place(sentence: String, line: WorkloadStanding, record: RunRecord) -> impl IntoView {
     let workload = record.workloads.iter().find(|workload| workload.workload == line.workload);
     let query = workload.and_then(|workload| standing::distribution_query(&record, workload));

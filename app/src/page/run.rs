@@ -34,8 +34,7 @@ fn finish(state: StartState, finished: FinishedRun) -> impl IntoView {
     focus(heading, || true);
     let FinishedRun { record, kind, bundle } = finished;
     let shown = record.clone();
-    let run_id = record.run_id.clone();
-    let file = format!("gradmark-{}.json", run_id.as_deref().unwrap_or("run"));
+    let file = format!("gradmark-{}.json", record.run_id.as_deref().unwrap_or("run"));
     // The displayed JSON is exactly what is uploaded, including the claimed name.
     let json = Memo::new(move |_| {
         let record = RunRecord { device: claimed(&record, &state.claimed.get()), ..record.clone() };
@@ -67,10 +66,7 @@ fn finish(state: StartState, finished: FinishedRun) -> impl IntoView {
                 RunKind::Benchmark if !is_provable(&shown) => {
                     view! { <p class="callout">{t!(result_not_provable)}</p> }.into_any()
                 }
-                RunKind::Benchmark => {
-                    let (software, text) = (shown.device.adapter.software, text::to_pass_on(&shown));
-                    upload(state, run_id, json, key, software, text).into_any()
-                }
+                RunKind::Benchmark => upload(state, json, key, &shown).into_any(),
                 RunKind::Demonstration | RunKind::Comparison { .. } => {
                     view! { <p class="callout">{t!(result_stays)}</p> }.into_any()
                 }
@@ -116,14 +112,8 @@ fn claimed(record: &RunRecord, name: &str) -> results::Device {
     results::Device { claimed_name, ..record.device.clone() }
 }
 
-fn upload(
-    state: StartState,
-    run_id: Option<String>,
-    json: Memo<String>,
-    key: String,
-    software: bool,
-    text: String,
-) -> impl IntoView {
+fn upload(state: StartState, json: Memo<String>, key: String, record: &RunRecord) -> impl IntoView + use<> {
+    let (software, text, run_id) = (record.device.adapter.software, text::to_pass_on(record), record.run_id.clone());
     let sending = kept(&format!("upload {key}"), || RwSignal::new(Sending::No));
     let (key, run_id) = (StoredValue::new(key), StoredValue::new(run_id));
     let upload = move || {

@@ -42,7 +42,7 @@ pub(super) fn running(benchmark: Benchmark) -> impl IntoView {
             {progress_bar(benchmark)}
             {move || bundle.get().map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
             <div class="run-body">
-                {move || examples.get().map(|examples| view! { <ExampleStrip examples answers /> })}
+                {move || examples.get().map(|examples| example_strip(examples, answers))}
                 <dl class="figures">
                     <div class="figure large">
                         <dt>{t!(running_score)}</dt>
@@ -140,8 +140,7 @@ fn figure(
 }
 
 /// Test images with the network's answers. Not a live region, because it changes constantly.
-#[component]
-fn ExampleStrip(examples: Arc<Examples>, #[prop(into)] answers: Signal<Vec<u16>>) -> impl IntoView {
+fn example_strip(examples: Arc<Examples>, answers: Memo<Vec<u16>>) -> impl IntoView {
     let addresses: Vec<String> =
         examples.bitmaps().map(|bitmap| platform::data_address("image/bmp", &bitmap)).collect();
     let answered = Memo::new(move |_| answers.with(|answers| examples.answered(answers)));

@@ -16,7 +16,6 @@ use crate::route::{LEADERBOARD, SIDE_BY_SIDE, StoredKind, id_in, with_query};
 use crate::words::leaderboard::{fact, fact_value};
 use crate::{t, text};
 
-/// Value with an optional remark.
 type Remarked = (String, Option<String>);
 
 pub(super) fn side_by_side_page() -> impl IntoView {

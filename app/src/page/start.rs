@@ -67,7 +67,6 @@ pub(super) fn start_page() -> impl IntoView {
     }
 }
 
-/// State of the run for automation scripts.
 fn task_report(state: StartState) -> TaskReport {
     let benchmark = state.benchmark;
     let stage = benchmark.stage.get();
@@ -153,7 +152,6 @@ fn on_battery() -> RwSignal<bool> {
     on_battery
 }
 
-/// Polling interval of the pressure observer.
 const PRESSURE_MILLISECONDS: u32 = 3000;
 /// Minimum share of samples under pressure that triggers the warning.
 const PRESSED_SHARE: f64 = 0.5;
@@ -168,9 +166,10 @@ pub(super) fn notes_before_run() -> impl IntoView {
     let pressed = RwSignal::new(false);
     let looking = PressureWatch::start().map(|watch| {
         let look = move || {
-            if let Some(share) = watch.take_pressed_share() {
+            if let Some(share) = watch.pressed_share() {
                 pressed.set(share >= PRESSED_SHARE);
             }
+            watch.restart();
         };
         Interval::new(PRESSURE_MILLISECONDS, look)
     });

@@ -28,7 +28,6 @@ pub(super) struct StartState {
     /// Names of settings that cannot be parsed, each with an error message.
     pub(super) wrong: RwSignal<Vec<(&'static str, String)>>,
     pub(super) own_runs: RwSignal<OwnRuns>,
-    /// True while no run or comparison is in progress.
     pub(super) is_idle: Memo<bool>,
 }
 
@@ -71,14 +70,12 @@ impl StartState {
         self.options.with(Result::is_err).then(|| words::in_english(platform::options_in_address).err()).flatten()
     }
 
-    /// Changes the options, unless the URL is invalid.
     pub(super) fn change(self, change: impl FnOnce(RunOptions) -> RunOptions) {
         if let Ok(before) = self.options.get_untracked() {
             self.options.set(Ok(change(before)));
         }
     }
 
-    /// True if the options are valid and satisfy a condition.
     pub(super) fn chosen(self, is_chosen: impl Fn(&RunOptions) -> bool) -> bool {
         self.options.with(|options| options.as_ref().is_ok_and(is_chosen))
     }

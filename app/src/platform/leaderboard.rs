@@ -13,10 +13,8 @@ use crate::documents::{self, DocumentPage};
 use crate::supplies::BundleState;
 use crate::{json, t, words};
 
-/// Time limit of a request.
 const TIMEOUT_MILLISECONDS: u32 = 15_000;
 
-/// Reason a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RequestError {
     /// The browser has no network.
@@ -52,26 +50,18 @@ pub(crate) async fn register(suite: Suite) -> Result<StartedRun, RequestError> {
 
 /// Uploads a record, exactly as displayed. A record without an id is imported as unverified. Uploads with the same key
 /// are idempotent.
-pub(crate) async fn upload(
-    run_id: Option<&str>,
-    record: &str,
-    idempotency_key: &str,
-) -> Result<AcceptedRun, RequestError> {
+pub(crate) async fn upload(run_id: Option<&str>, record: &str, key: &str) -> Result<AcceptedRun, RequestError> {
+    let key = Some((IDEMPOTENCY_KEY, key));
     let response = match run_id {
         Some(id) => send(Method::PUT, &format!("/api/v1/runs/{id}"), Some(record), None).await?,
-        None => {
-            send(Method::POST, "/api/v1/runs/import", Some(record), Some((IDEMPOTENCY_KEY, idempotency_key))).await?
-        }
+        None => send(Method::POST, "/api/v1/runs/import", Some(record), key).await?,
     };
     answer(&response).await
 }
 
 /// Uploads a comparison as JSON text. Uploads with the same key are idempotent.
-pub(crate) async fn share_comparison(
-    comparison: &str,
-    idempotency_key: &str,
-) -> Result<AcceptedComparison, RequestError> {
-    let key = Some((IDEMPOTENCY_KEY, idempotency_key));
+pub(crate) async fn share_comparison(comparison: &str, key: &str) -> Result<AcceptedComparison, RequestError> {
+    let key = Some((IDEMPOTENCY_KEY, key));
     answer(&send(Method::POST, "/api/v1/comparisons", Some(comparison), key).await?).await
 }
 
@@ -110,8 +100,8 @@ async fn send(
     body: Option<&str>,
     header: Option<(&str, &str)>,
 ) -> Result<Response, RequestError> {
-    let mut builder = RequestBuilder::new(address).method(method);
-    builder = builder.abort_signal(Some(&AbortSignal::timeout_with_u32(TIMEOUT_MILLISECONDS)));
+    let timeout = AbortSignal::timeout_with_u32(TIMEOUT_MILLISECONDS);
+    let mut builder = RequestBuilder::new(address).method(method).abort_signal(Some(&timeout));
     if let Some((name, value)) = header {
         builder = builder.header(name, value);
     }

@@ -69,26 +69,31 @@ fn points(difference: f64) -> String {
     t!(agreement_points, number = number(difference * 100.0, 2))
 }
 
+/// Formats a whole number without separators.
+fn plain(number: impl ToString) -> String {
+    number.to_string()
+}
+
 pub fn departure(of: &Departure) -> String {
     let decimal = |value: f64| language().number(&value.to_string());
     match of {
         Departure::LeftOut { trained, networks } => {
-            t!(departure_networks, some = trained.to_string(), all = networks.to_string())
+            t!(departure_networks, some = plain(trained), all = plain(networks))
         }
         Departure::OtherNetworks => t!(departure_not_of_suite).to_owned(),
         Departure::NetworkFile { workload, digest } => {
             t!(departure_network_file, workload, digest)
         }
-        Departure::BatchSize { size } => t!(departure_batch_size, size = size.to_string()),
+        Departure::BatchSize { size } => t!(departure_batch_size, size = plain(size)),
         Departure::FittedBatch { workload, size, usual } => {
-            t!(departure_fitted_batch, workload, size = size.to_string(), usual = usual.to_string())
+            t!(departure_fitted_batch, workload, size = plain(size), usual = plain(usual))
         }
         Departure::LearningRate { rate } => t!(departure_learning_rate, rate = decimal(*rate)),
-        Departure::Length { length: Length::Epochs(epochs) } => t!(common_epochs, number = u64::from(epochs.get())),
-        Departure::Length { length: Length::Steps(steps) } => t!(common_steps, number = steps.get()),
-        Departure::Length { length: Length::Seconds(seconds) } => {
-            t!(departure_seconds, number = decimal(seconds.get()))
-        }
+        Departure::Length { length } => match length {
+            Length::Epochs(epochs) => t!(common_epochs, number = u64::from(epochs.get())),
+            Length::Steps(steps) => t!(common_steps, number = steps.get()),
+            Length::Seconds(seconds) => t!(departure_seconds, number = decimal(seconds.get())),
+        },
         Departure::TargetAccuracy { accuracy } => t!(departure_target, target = decimal(*accuracy)),
         Departure::Precision { precision } => t!(departure_computed_in, precision = precision.name()),
         Departure::Reference => t!(departure_reference).to_owned(),
@@ -155,7 +160,7 @@ pub fn warning(warning: &Warning, reader: Reader) -> String {
 }
 
 fn fact_and_advice(warning: &Warning) -> String {
-    let title = warning.workload().map(workload_title).unwrap_or_default();
+    let workload = warning.workload().map(workload_title).unwrap_or_default();
     match warning {
         Warning::SoftwareAdapter { name } => {
             // In a browser, the name consists of vendor and architecture.
@@ -164,35 +169,27 @@ fn fact_and_advice(warning: &Warning) -> String {
             let name = if hidden { t!(warning_this_adapter) } else { program.unwrap_or(name) };
             t!(warning_software_adapter, name)
         }
-        Warning::PerhapsSoftware { flops_per_second, processors } => t!(
-            warning_perhaps_software,
-            gigaflops = number(flops_per_second / 1e9, 0),
-            processors = processors.to_string()
-        ),
+        Warning::PerhapsSoftware { flops_per_second, processors } => {
+            t!(warning_perhaps_software, gigaflops = number(flops_per_second / 1e9, 0), processors = plain(processors))
+        }
         Warning::NotStabilised { half_width_percent, .. } => {
-            t!(warning_not_stabilised, workload = title, half_width = number(*half_width_percent, 1))
+            t!(warning_not_stabilised, workload, half_width = number(*half_width_percent, 1))
         }
-        Warning::TooFewWindows { windows, .. } => {
-            t!(warning_too_few_windows, workload = title, windows = windows.to_string())
-        }
+        Warning::TooFewWindows { windows, .. } => t!(warning_too_few_windows, workload, windows = plain(windows)),
         Warning::NotLearned { accuracy, chance, .. } => {
-            t!(warning_not_learned, workload = title, accuracy = percent(*accuracy), chance = percent(*chance))
+            t!(warning_not_learned, workload, accuracy = percent(*accuracy), chance = percent(*chance))
         }
-        Warning::CheckpointMissed { reason, .. } => t!(warning_checkpoint_missed, workload = title, reason),
+        Warning::CheckpointMissed { reason, .. } => t!(warning_checkpoint_missed, workload, reason),
         Warning::StoppedByBudget { budget_seconds, .. } => {
-            t!(warning_stopped_by_budget, workload = title, budget = number(*budget_seconds, 0))
+            t!(warning_stopped_by_budget, workload, budget = number(*budget_seconds, 0))
         }
         Warning::TabHidden { seconds, paused_seconds } if *paused_seconds > 0.0 => {
             t!(warning_tab_paused, seconds = number(*seconds, 0), paused = number(*paused_seconds, 0))
         }
         Warning::TabHidden { seconds, .. } => t!(warning_tab_hidden, seconds = number(*seconds, 0)),
-        Warning::CoarseTimer { resolution_seconds } => {
-            t!(warning_coarse_timer, milliseconds = number(resolution_seconds * 1e3, 1))
-        }
+        Warning::CoarseTimer { resolution_seconds: of } => t!(warning_coarse_timer, milliseconds = number(of * 1e3, 1)),
         Warning::Untuned { backend } => t!(warning_untuned, backend),
-        Warning::TuningNotSettled { steps, .. } => {
-            t!(warning_tuning_not_settled, workload = title, steps = steps.to_string())
-        }
+        Warning::TuningNotSettled { steps, .. } => t!(warning_tuning_not_settled, workload, steps = plain(steps)),
         Warning::NoWakeLock => t!(warning_no_wake_lock).to_owned(),
         Warning::OnBattery => t!(warning_on_battery).to_owned(),
         Warning::ProcessorPressed { share } => t!(warning_processor_pressed, percent = number(share * 100.0, 0)),
@@ -201,16 +198,12 @@ fn fact_and_advice(warning: &Warning) -> String {
             t!(warning_unregistered, reason = t!(warning_seed_by_hand))
         }
         Warning::Unregistered { reason } => t!(warning_unregistered, reason),
-        Warning::StoppedEarly { .. } => t!(warning_stopped_early, workload = title),
-        Warning::SmallerBatch { asked, used, needed_bytes, allowed_bytes, .. } => t!(
-            warning_smaller_batch,
-            workload = title,
-            used = used.to_string(),
-            asked = asked.to_string(),
-            needed = (needed_bytes >> 20).to_string(),
-            allowed = (allowed_bytes >> 20).to_string()
-        ),
-        Warning::GeneratedData { .. } => t!(warning_generated_data, workload = title),
+        Warning::StoppedEarly { .. } => t!(warning_stopped_early, workload),
+        Warning::SmallerBatch { asked, used, needed_bytes, allowed_bytes, .. } => {
+            let [needed, allowed] = [needed_bytes, allowed_bytes].map(|bytes| plain(bytes >> 20));
+            t!(warning_smaller_batch, workload, used = plain(used), asked = plain(asked), needed, allowed)
+        }
+        Warning::GeneratedData { .. } => t!(warning_generated_data, workload),
     }
 }
 
@@ -340,6 +333,8 @@ mod tests {
     fn all_warnings() -> Vec<Warning> {
         let workload = || "theano-mnist".to_owned();
         let reason = || "the wire was cut".to_owned();
+        let (needed_bytes, allowed_bytes) = (5 << 30, 3 << 30);
+        let smaller = Warning::SmallerBatch { workload: workload(), asked: 128, used: 64, needed_bytes, allowed_bytes };
         vec![
             Warning::SoftwareAdapter { name: "llvmpipe".to_owned() },
             Warning::PerhapsSoftware { flops_per_second: 12.4e9, processors: 8 },
@@ -360,13 +355,7 @@ mod tests {
             Warning::Unregistered { reason: SEED_BY_HAND.to_owned() },
             Warning::Unregistered { reason: reason() },
             Warning::StoppedEarly { workload: workload() },
-            Warning::SmallerBatch {
-                workload: workload(),
-                asked: 128,
-                used: 64,
-                needed_bytes: 5 << 30,
-                allowed_bytes: 3 << 30,
-            },
+            smaller,
             Warning::GeneratedData { workload: workload() },
         ]
     }

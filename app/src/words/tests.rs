@@ -148,22 +148,12 @@ fn read(english: &str, german: &str) -> Result<Vec<catalogue::CatalogueMessage>,
 
 #[test]
 fn wrong_texts_are_refused_with_their_place() {
+    let lacks = |of: &str| format!("app/locales/{of}/part.ftl lacks `part_b`, which another language has");
+    let other = "`part_a` has the arguments ($one) in en, but ($other) in de";
     for (english, german, problem) in [
-        (
-            "part_a = A\npart_b = B\n",
-            "part_a = Ä\n",
-            "app/locales/de/part.ftl lacks `part_b`, which another language has",
-        ),
-        (
-            "part_a = A\n",
-            "part_a = Ä\npart_b = B\n",
-            "app/locales/en/part.ftl lacks `part_b`, which another language has",
-        ),
-        (
-            "part_a = A { $one }\n",
-            "part_a = Ä { $other }\n",
-            "`part_a` has the arguments ($one) in en, but ($other) in de",
-        ),
+        ("part_a = A\npart_b = B\n", "part_a = Ä\n", lacks("de")),
+        ("part_a = A\n", "part_a = Ä\npart_b = B\n", lacks("en")),
+        ("part_a = A { $one }\n", "part_a = Ä { $other }\n", other.to_owned()),
     ] {
         assert_eq!(read(english, german).unwrap_err(), problem);
     }

@@ -160,10 +160,7 @@ mod tests {
             assert_eq!(serde_json::from_str::<FromWorker>(text).unwrap(), expected);
         };
         check(r#"{"Arriving":{"bytes":65536}}"#, FromWorker::Arriving { bytes: 65_536 });
-        check(
-            r#"{"NotLoaded":"TypeError: Failed to fetch"}"#,
-            FromWorker::NotLoaded("TypeError: Failed to fetch".into()),
-        );
+        check(r#"{"NotLoaded":"TypeError: no"}"#, FromWorker::NotLoaded("TypeError: no".into()));
         let loaded = Loaded { compressed_bytes: None, bytes: 9, cached: Some(false), seconds: 1.5 };
         let text = r#"{"Loaded":{"compressed_bytes":null,"bytes":9,"cached":false,"seconds":1.5}}"#;
         check(text, FromWorker::Loaded(loaded));
