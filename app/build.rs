@@ -8,7 +8,7 @@ mod catalogue;
 use std::path::Path;
 use std::{env, fs, process};
 
-use catalogue::{Message, Text};
+use catalogue::{CatalogueMessage, Text};
 
 /// Prefixes of texts that are looked up by a name in the data.
 const NAMED: [&str; 5] = ["backend_", "fact_", "metric_", "network_", "tier_"];
@@ -26,15 +26,19 @@ fn main() {
 }
 
 /// Source code of the module `words::messages`.
-fn rust(messages: &[Message]) -> String {
+fn rust(messages: &[CatalogueMessage]) -> String {
     let mut source: String = messages.iter().map(of_message).collect();
-    let is_named = |message: &&Message| {
+    let is_named = |message: &&CatalogueMessage| {
         NAMED.iter().any(|group| message.name.starts_with(group)) && message.texts[0].arguments.is_empty()
     };
-    let named = messages.iter().filter(is_named).map(|Message { name, .. }| format!("    ({name:?}, {name}),\n"));
+    let named =
+        messages.iter().filter(is_named).map(|CatalogueMessage { name, .. }| format!("    ({name:?}, {name}),\n"));
     let named: String = named.collect();
-    source.push_str(&format!("/// Texts for names in the data.\npub const NAMED: &[(&str, Plain)] = &[\n{named}];\n"));
-    let entry = |message: &Message| format!("({:?}, {}),\n", message.name, quoted(message, |text| text.other.clone()));
+    source.push_str(&format!(
+        "/// Texts for names in the data.\npub const NAMED: &[(&str, PlainText)] = &[\n{named}];\n"
+    ));
+    let entry =
+        |message: &CatalogueMessage| format!("({:?}, {}),\n", message.name, quoted(message, |text| text.other.clone()));
     let entries: String = messages.iter().map(entry).collect();
     source.push_str(&format!(
         "/// Each text by its name, in all languages.\n#[cfg(not(target_arch = \"wasm32\"))]\n\
@@ -45,18 +49,18 @@ fn rust(messages: &[Message]) -> String {
 }
 
 /// Array with a text of a message for each language.
-fn quoted(message: &Message, text: impl Fn(&Text) -> String) -> String {
+fn quoted(message: &CatalogueMessage, text: impl Fn(&Text) -> String) -> String {
     format!("{:?}", message.texts.iter().map(text).collect::<Vec<_>>())
 }
 
-fn of_message(message: &Message) -> String {
-    let Message { name, texts } = message;
+fn of_message(message: &CatalogueMessage) -> String {
+    let CatalogueMessage { name, texts } = message;
     let Text { arguments, other, .. } = &texts[0];
     let counted = texts.iter().find_map(|text| text.counted.as_ref());
     let documentation = other.replace('[', "\\[").replace('<', "\\<");
     if arguments.is_empty() {
         let texts = quoted(message, |text| text.other.clone());
-        return format!("/// {documentation}\npub const {name}: Plain = Plain({texts});\n");
+        return format!("/// {documentation}\npub const {name}: PlainText = PlainText({texts});\n");
     }
     let kind = |argument: &String| {
         if counted == Some(argument) { "&'a u64" } else { "&'a dyn Argument" }

@@ -13,7 +13,7 @@ pub(crate) const LANGUAGES: [&str; 2] = ["en", "de"];
 
 /// Text of the page in all languages.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Message {
+pub(crate) struct CatalogueMessage {
     pub(crate) name: String,
     /// In the order of [`LANGUAGES`].
     pub(crate) texts: Vec<Text>,
@@ -34,7 +34,7 @@ pub(crate) struct Text {
 ///
 /// # Errors
 /// The first problem, with its file and name.
-pub(crate) fn read(folder: &Path) -> Result<Vec<Message>, String> {
+pub(crate) fn read(folder: &Path) -> Result<Vec<CatalogueMessage>, String> {
     let mut languages = Vec::new();
     for language in LANGUAGES {
         languages.push(read_language(&folder.join(language), language)?);
@@ -44,7 +44,7 @@ pub(crate) fn read(folder: &Path) -> Result<Vec<Message>, String> {
 }
 
 /// Merges the texts of all languages.
-fn join_languages(name: &str, languages: &[BTreeMap<String, Text>]) -> Result<Message, String> {
+fn join_languages(name: &str, languages: &[BTreeMap<String, Text>]) -> Result<CatalogueMessage, String> {
     let mut texts: Vec<Text> = Vec::new();
     for (language, known) in LANGUAGES.iter().zip(languages) {
         let group = name.split('_').next().unwrap_or(name);
@@ -63,7 +63,7 @@ fn join_languages(name: &str, languages: &[BTreeMap<String, Text>]) -> Result<Me
         }
         texts.push(text.clone());
     }
-    Ok(Message { name: name.to_owned(), texts })
+    Ok(CatalogueMessage { name: name.to_owned(), texts })
 }
 
 /// Parses the texts of one language, by name.

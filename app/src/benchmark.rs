@@ -2,20 +2,21 @@
 
 use std::time::Duration;
 
+use gloo_events::EventListener;
 use gloo_timers::callback::Interval;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::{Length, Outcome, Positive, Precision, RunRecord, SeedSource, Suite, Warning};
-use training_worker::{FromWorker, Order, Registration, Trouble};
+use training_worker::{FromWorker, RunOrder, RunTrouble, ToWorker};
 
 use crate::backend::{Maker, PageBackend};
-use crate::classifier::Classifier;
+use crate::classifier::DrawingClassifier;
 use crate::forecast::Forecast;
-use crate::live::{Live, Trained};
+use crate::live::{Live, TrainedNetwork};
 use crate::options::RunOptions;
-use crate::platform::{self, HiddenTimer, LeavePrompt, Loaders, PressureWatch, TrainingWorker, Turn, WakeLock};
+use crate::platform::{self, HiddenTimer, PressureWatch, RunLock, TrainingWorker, WakeLock};
 use crate::supplies::{Arrival, Bundle, Supplies};
-use crate::words::remarks::{Failure, SEED_BY_HAND};
+use crate::words::remarks::{RunFailure, SEED_BY_HAND};
 use crate::{text, words};
 
 /// Interval between redraws. More frequent ones would compete with training for the GPU.
@@ -28,14 +29,14 @@ const START_TIMEOUT: Duration = Duration::from_secs(60);
 const HIDDEN_SECONDS: f64 = 0.5;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum RunStage {
     #[default]
     Ready,
     Running,
     Cancelling,
     Cancelled,
     Finished,
-    Failed(Failure),
+    Failed(RunFailure),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,14 +54,14 @@ impl RunKind {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Finished {
+pub(crate) struct FinishedRun {
     pub(crate) record: RunRecord,
     pub(crate) kind: RunKind,
     /// Download of a bundle other than the page's own.
     pub(crate) bundle: Option<Arrival>,
 }
 
-impl Finished {
+impl FinishedRun {
     /// True unless the run belongs to a comparison, whose table shows it.
     pub(crate) fn is_shown(&self) -> bool {
         !matches!(self.kind, RunKind::Comparison { .. })
@@ -70,13 +71,13 @@ impl Finished {
 /// The page's one run at a time.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Benchmark {
-    pub(crate) stage: RwSignal<Stage>,
+    pub(crate) stage: RwSignal<RunStage>,
     /// State of the run, updated with every event. Notifies at most four times a second.
     pub(crate) live: RwSignal<Live>,
-    pub(crate) finished: RwSignal<Option<Finished>>,
+    pub(crate) finished: RwSignal<Option<FinishedRun>>,
     pub(crate) supplies: RwSignal<Supplies>,
     /// The finished run's best network.
-    pub(crate) classifier: Classifier,
+    pub(crate) classifier: DrawingClassifier,
     session: StoredValue<Option<RunSession>, LocalStorage>,
     /// Start of the run, seconds since 1970 UTC.
     began: StoredValue<f64>,
@@ -89,10 +90,10 @@ struct RunSession {
     worker: TrainingWorker,
     kind: RunKind,
     hidden: HiddenTimer,
-    _turn: Turn,
+    _turn: RunLock,
     wake_lock: Option<WakeLock>,
     /// `None` for a demonstration.
-    _leave_prompt: Option<LeavePrompt>,
+    _leave_prompt: Option<EventListener>,
     pressure: Option<PressureWatch>,
     on_battery: bool,
     /// Reason the run is not registered with the leaderboard.
@@ -102,7 +103,7 @@ struct RunSession {
 
 impl Benchmark {
     pub(crate) fn is_running(self) -> bool {
-        matches!(self.stage.get(), Stage::Running | Stage::Cancelling)
+        matches!(self.stage.get(), RunStage::Running | RunStage::Cancelling)
     }
 
     /// Seconds since the start of the run, excluding time while the page was hidden.
@@ -115,7 +116,7 @@ impl Benchmark {
 
     /// Starts a run, unless one is in progress.
     pub(crate) fn start(self, kind: RunKind, options: RunOptions) {
-        if matches!(self.stage.get_untracked(), Stage::Running | Stage::Cancelling) {
+        if matches!(self.stage.get_untracked(), RunStage::Running | RunStage::Cancelling) {
             return;
         }
         self.classifier.release();
@@ -131,31 +132,31 @@ impl Benchmark {
         self.began.set_value(platform::unix_seconds());
         self.live.set(live);
         self.finished.set(None);
-        self.stage.set(Stage::Running);
+        self.stage.set(RunStage::Running);
         spawn_local(async move {
-            let Some(turn) = Turn::take().await else {
+            let Some(turn) = RunLock::take().await else {
                 if self.is_current(attempt) {
-                    self.end(Stage::Failed(Failure::AnotherTab));
+                    self.end(RunStage::Failed(RunFailure::AnotherTab));
                 }
                 return;
             };
             if let Err(reason) = self.open(attempt, kind, &options, bundle, turn).await {
-                self.end(Stage::Failed(Failure::NotLoaded(reason)));
+                self.end(RunStage::Failed(RunFailure::NotLoaded(reason)));
             }
         });
     }
 
     /// Asks the worker to stop, and terminates it if it does not.
     pub(crate) fn cancel(self) {
-        self.stage.set(Stage::Cancelling);
-        let asked = self.session.with_value(|session| session.as_ref().map(|s| s.worker.cancel()));
+        self.stage.set(RunStage::Cancelling);
+        let asked = self.session.with_value(|session| session.as_ref().map(|s| s.worker.send(&ToWorker::Cancel)));
         if asked.is_none() {
-            return self.end(Stage::Cancelled);
+            return self.end(RunStage::Cancelled);
         }
         let attempt = self.attempt.get_value();
         let stop = move || {
-            if self.is_current(attempt) && self.stage.get_untracked() == Stage::Cancelling {
-                self.end(Stage::Cancelled);
+            if self.is_current(attempt) && self.stage.get_untracked() == RunStage::Cancelling {
+                self.end(RunStage::Cancelled);
             }
         };
         set_timeout(stop, CANCEL_TIMEOUT);
@@ -167,7 +168,7 @@ impl Benchmark {
         kind: RunKind,
         options: &RunOptions,
         bundle: Option<Bundle>,
-        turn: Turn,
+        turn: RunLock,
     ) -> Result<(), String> {
         let (order, unregistered) = order(kind, options).await;
         let wake_lock = WakeLock::request().await;
@@ -175,7 +176,7 @@ impl Benchmark {
         if !self.is_current(attempt) {
             return Ok(());
         }
-        let worker = TrainingWorker::start(&loaders(options.backend.maker(), bundle)?, order, move |message| {
+        let worker = TrainingWorker::start(loaders(options.backend.maker(), bundle)?, order, move |message| {
             if self.is_current(attempt) {
                 self.receive(message);
             } else if self.attempt.get_value() == attempt {
@@ -188,7 +189,7 @@ impl Benchmark {
             hidden: HiddenTimer::start(move |hidden| self.tell_hidden(attempt, hidden)),
             _turn: turn,
             wake_lock,
-            _leave_prompt: (kind != RunKind::Demonstration).then(LeavePrompt::start),
+            _leave_prompt: (kind != RunKind::Demonstration).then(platform::ask_before_leaving),
             pressure: PressureWatch::start(),
             on_battery,
             unregistered,
@@ -200,7 +201,8 @@ impl Benchmark {
 
     fn tell_hidden(self, attempt: u32, hidden: bool) {
         if self.is_current(attempt) {
-            self.session.with_value(|session| session.as_ref().map(|session| session.worker.hidden(hidden)));
+            let message = ToWorker::Hidden(hidden);
+            self.session.with_value(|session| session.as_ref().map(|session| session.worker.send(&message)));
         }
     }
 
@@ -213,7 +215,7 @@ impl Benchmark {
                 return;
             }
             if bundle == known {
-                return self.end(Stage::Failed(Failure::NotStarted));
+                return self.end(RunStage::Failed(RunFailure::NotStarted));
             }
             self.watch_for_start(attempt);
         };
@@ -222,7 +224,8 @@ impl Benchmark {
 
     /// True if run number `attempt` is the current one and has not ended.
     fn is_current(self, attempt: u32) -> bool {
-        self.attempt.get_value() == attempt && matches!(self.stage.get_untracked(), Stage::Running | Stage::Cancelling)
+        self.attempt.get_value() == attempt
+            && matches!(self.stage.get_untracked(), RunStage::Running | RunStage::Cancelling)
     }
 
     fn receive(self, message: FromWorker) {
@@ -232,10 +235,10 @@ impl Benchmark {
             // Messages sent before the worker was listening are lost.
             FromWorker::Ready => self.session.with_value(|session| {
                 if let Some(session) = session.as_ref().filter(|session| session.hidden.is_hidden()) {
-                    session.worker.hidden(true);
+                    session.worker.send(&ToWorker::Hidden(true));
                 }
             }),
-            FromWorker::NotLoaded(reason) => self.end(Stage::Failed(Failure::NotLoaded(reason))),
+            FromWorker::NotLoaded(reason) => self.end(RunStage::Failed(RunFailure::NotLoaded(reason))),
             FromWorker::Loading { loaded_bytes, total_bytes } => {
                 let share = loaded_bytes as f64 / total_bytes.max(1) as f64;
                 self.change(|live| live.forecast.loaded = Some(share));
@@ -253,9 +256,9 @@ impl Benchmark {
                 if let Some(record) = so_far {
                     self.keep(*record);
                 }
-                self.end(Stage::Failed(Failure::Failed(trouble, sentence)));
+                self.end(RunStage::Failed(RunFailure::Failed(trouble, sentence)));
             }
-            FromWorker::Crashed(reason) => self.end(Stage::Failed(Failure::Crashed(reason))),
+            FromWorker::Crashed(reason) => self.end(RunStage::Failed(RunFailure::Crashed(reason))),
             FromWorker::Classified(_) => {}
         }
     }
@@ -271,15 +274,15 @@ impl Benchmark {
 
     fn finish(self, record: RunRecord) {
         if record.workloads.iter().any(|workload| workload.outcome == Outcome::Cancelled) {
-            return self.end(Stage::Cancelled);
+            return self.end(RunStage::Cancelled);
         }
         if let Some((cause, reason)) = text::nothing_trained(&record) {
-            let trouble = Trouble::Workload(cause);
-            return self.end(Stage::Failed(Failure::Failed(trouble, reason)));
+            let trouble = RunTrouble::Workload(cause);
+            return self.end(RunStage::Failed(RunFailure::Failed(trouble, reason)));
         }
         self.change(|live| live.fraction = 1.0);
         self.keep(record);
-        self.end(Stage::Finished);
+        self.end(RunStage::Finished);
     }
 
     /// Adds the page's warnings to a record, and displays the record.
@@ -293,25 +296,25 @@ impl Benchmark {
             })
         });
         let bundle = self.live.with_untracked(|live| live.bundle);
-        self.finished.set(kind.map(|kind| Finished { record, kind, bundle }));
+        self.finished.set(kind.map(|kind| FinishedRun { record, kind, bundle }));
     }
 
-    fn end(self, stage: Stage) {
+    fn end(self, stage: RunStage) {
         self.draw();
-        let stage = if self.stage.get_untracked() == Stage::Cancelling { Stage::Cancelled } else { stage };
-        if stage == Stage::Cancelled {
+        let stage = if self.stage.get_untracked() == RunStage::Cancelling { RunStage::Cancelled } else { stage };
+        if stage == RunStage::Cancelled {
             // The run may have finished at the same moment.
             self.finished.set(None);
         }
-        let network = (stage == Stage::Finished).then(|| self.trained()).flatten();
+        let network = (stage == RunStage::Finished).then(|| self.trained()).flatten();
         self.stage.set(stage);
         let session = self.session.try_update_value(Option::take).flatten();
         self.classifier.keep(session.map(|session| session.worker), network);
     }
 
     /// The network to ask after the run. The workers of frameworks and of Burn would hold the GPU's memory.
-    fn trained(self) -> Option<Trained> {
-        let is_asked = |finished: &Finished| {
+    fn trained(self) -> Option<TrainedNetwork> {
+        let is_asked = |finished: &FinishedRun| {
             let backend = PageBackend::named(&finished.record.device.backend);
             let is_ours = backend.is_none_or(|backend| backend.maker() == Maker::Ours);
             is_ours && !matches!(finished.kind, RunKind::Comparison { .. })
@@ -342,20 +345,19 @@ impl RunSession {
 }
 
 /// Returns the loaders of a run's workers. A bundle replaces the training worker, or adds the worker of a framework.
-fn loaders(maker: Maker, bundle: Option<Bundle>) -> Result<Loaders, String> {
-    let bundle = bundle.map(|bundle| bundle.loader());
-    Ok(match (maker, bundle) {
-        (Maker::Framework(_), framework) => Loaders { training: platform::worker_loader()?, framework },
-        (_, Some(training)) => Loaders { training, framework: None },
-        (_, None) => Loaders { training: platform::worker_loader()?, framework: None },
-    })
+fn loaders(maker: Maker, bundle: Option<Bundle>) -> Result<(String, Option<String>), String> {
+    match (maker, bundle.map(|bundle| bundle.loader())) {
+        (Maker::Framework(_), framework) => Ok((platform::worker_loader()?, framework)),
+        (_, Some(training)) => Ok((training, None)),
+        (_, None) => Ok((platform::worker_loader()?, None)),
+    }
 }
 
 /// Creates the order of a run. The second value is the reason the run is not registered, if so.
-async fn order(kind: RunKind, options: &RunOptions) -> (Order, Option<String>) {
+async fn order(kind: RunKind, options: &RunOptions) -> (RunOrder, Option<String>) {
     let suite = options.suite();
     let started_unix_seconds = platform::unix_seconds();
-    let mut order = Order {
+    let mut order = RunOrder {
         spec: options.spec(platform::random_seed),
         registration: None,
         started_unix_seconds,
@@ -379,7 +381,7 @@ async fn order(kind: RunKind, options: &RunOptions) -> (Order, Option<String>) {
                 Ok(started) => {
                     order.spec.seed = started.seed;
                     order.spec.seed_source = SeedSource::Leaderboard;
-                    order.registration = Some(Registration { run_id: started.run_id, nonce: started.nonce });
+                    order.registration = Some(started);
                 }
                 Err(refusal) => return (order, Some(words::in_english(|| refusal.to_string()))),
             }

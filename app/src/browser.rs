@@ -74,7 +74,11 @@ impl Browser {
         Self { family, major, system }
     }
 
-    /// Returns the client of a record.
+    /// True for browsers with the settings of Chrome.
+    fn is_chromium(&self) -> bool {
+        matches!(self.family, Family::Chrome | Family::Edge | Family::Opera)
+    }
+
     pub fn client(&self, logical_processors: Option<u32>) -> Client {
         Client {
             kind: ClientKind::Browser,
@@ -117,7 +121,7 @@ results::names!(System {
 });
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Obstacle {
+pub enum GpuObstacle {
     InsecurePage,
     /// The browser lacks WebGPU, or it is disabled.
     NoInterface,
@@ -125,7 +129,7 @@ pub enum Obstacle {
     NoAdapter,
 }
 
-impl Obstacle {
+impl GpuObstacle {
     /// Describes the obstacle in one sentence, which is also the note of the start button.
     pub fn sentence(self) -> &'static str {
         match self {
@@ -137,8 +141,8 @@ impl Obstacle {
 }
 
 /// Steps to try, in order; never empty.
-pub fn advice(browser: &Browser, obstacle: Obstacle) -> Vec<String> {
-    if obstacle == Obstacle::InsecurePage {
+pub fn advice(browser: &Browser, obstacle: GpuObstacle) -> Vec<String> {
+    if obstacle == GpuObstacle::InsecurePage {
         return vec![t!(advice_open_securely).to_owned()];
     }
     let mut steps = particular(browser, obstacle);
@@ -152,7 +156,7 @@ const CHECKED: &str = "2026-11";
 const LINUX_VERSIONS: &str = "Chrome 144 (Intel Gen12+), Chrome 147 (NVIDIA 535.183.01+, Wayland)";
 
 fn dated(step: &str) -> String {
-    t!(advice_dated, step = step, month = CHECKED)
+    t!(advice_dated, step, month = CHECKED)
 }
 
 fn texts<const COUNT: usize>(steps: [&str; COUNT]) -> Vec<String> {
@@ -160,19 +164,15 @@ fn texts<const COUNT: usize>(steps: [&str; COUNT]) -> Vec<String> {
 }
 
 fn update(version: &str) -> String {
-    dated(&t!(advice_update, version = version))
+    dated(&t!(advice_update, version))
 }
 
 /// Steps to try if the browser offers a software adapter although the device may have a GPU.
 pub fn advice_on_software(browser: &Browser) -> Vec<String> {
     let mut steps = match (browser.system, browser.family) {
         // Chrome falls back to this adapter if it does not trust the driver.
-        (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => {
-            vec![update(LINUX_VERSIONS), dated(t!(advice_linux_unsafe))]
-        }
-        (_, Family::Chrome | Family::Edge | Family::Opera) => {
-            texts([t!(advice_acceleration), t!(advice_driver_blocked)])
-        }
+        (System::Linux, _) if browser.is_chromium() => vec![update(LINUX_VERSIONS), dated(t!(advice_linux_unsafe))],
+        _ if browser.is_chromium() => texts([t!(advice_acceleration), t!(advice_driver_blocked)]),
         (_, Family::Firefox) => texts([t!(advice_firefox_support)]),
         _ => vec![t!(advice_update_system).to_owned()],
     };
@@ -205,30 +205,29 @@ pub fn advice_on_integrated(browser: &Browser) -> Vec<String> {
         System::Linux => Some(t!(advice_linux_faster)),
         _ => None,
     };
-    let is_chromium = matches!(browser.family, Family::Chrome | Family::Edge | Family::Opera);
-    let of_browser = is_chromium.then(|| t!(advice_force_faster));
+    let of_browser = browser.is_chromium().then(|| t!(advice_force_faster));
     let steps = [of_system, of_browser].into_iter().flatten().map(dated);
     steps.chain([t!(advice_native).to_owned()]).collect()
 }
 
-fn particular(browser: &Browser, obstacle: Obstacle) -> Vec<String> {
+fn particular(browser: &Browser, obstacle: GpuObstacle) -> Vec<String> {
     let or_chrome = || t!(advice_chrome).to_owned();
     match (browser.system, browser.family) {
         // Every browser on these devices uses Safari's engine.
         (System::Ios, _) => vec![update("iOS 26"), dated(t!(advice_ios_18))],
-        (System::Android, Family::Chrome | Family::Edge | Family::Opera | Family::SamsungInternet) => {
+        (System::Android, family) if browser.is_chromium() || family == Family::SamsungInternet => {
             vec![update("Chrome 121, Android 12")]
         }
         (System::Android, _) => vec![or_chrome()],
-        (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => {
+        (System::Linux, _) if browser.is_chromium() => {
             let others = texts([t!(advice_linux_unsafe), t!(advice_linux_vulkaninfo), t!(advice_acceleration)]);
             [vec![update(LINUX_VERSIONS)], others].concat()
         }
         (System::Linux, Family::Firefox) => vec![dated(t!(advice_linux_firefox)), or_chrome()],
-        (_, Family::Chrome | Family::Edge | Family::Opera) if obstacle == Obstacle::NoAdapter => {
+        _ if browser.is_chromium() && obstacle == GpuObstacle::NoAdapter => {
             texts([t!(advice_acceleration), t!(advice_driver_blocked)])
         }
-        (_, Family::Chrome | Family::Edge | Family::Opera) => vec![update("Chrome 113")],
+        _ if browser.is_chromium() => vec![update("Chrome 113")],
         (System::Windows, Family::Firefox) => vec![update("Firefox 141")],
         (_, Family::Firefox) => vec![update("Firefox 147"), or_chrome()],
         (_, Family::Safari) => vec![update("Safari 26"), or_chrome()],
@@ -250,10 +249,7 @@ mod tests {
     fn leaderboard_filters_by_every_family_and_system() {
         let with_unknown = |known: &[&'static str]| [known, &[results::UNKNOWN]].concat();
         assert_eq!(Family::ALL.map(Family::name).to_vec(), with_unknown(&results::BROWSERS));
-        assert_eq!(
-            System::ALL.map(System::name).iter().collect::<BTreeSet<_>>(),
-            with_unknown(&results::SYSTEMS).iter().collect()
-        );
+        assert_eq!(BTreeSet::from(System::ALL.map(System::name)), BTreeSet::from_iter(with_unknown(&results::SYSTEMS)));
     }
 
     #[test]
@@ -288,8 +284,8 @@ mod tests {
 
     #[test]
     fn each_browser_and_system_gets_its_own_advice() {
-        let no_webgpu = |browser: &Browser| advice(browser, Obstacle::NoInterface);
-        let insecure = |browser: &Browser| advice(browser, Obstacle::InsecurePage);
+        let no_webgpu = |browser: &Browser| advice(browser, GpuObstacle::NoInterface);
+        let insecure = |browser: &Browser| advice(browser, GpuObstacle::InsecurePage);
         let check = |advice: &dyn Fn(&Browser) -> Vec<String>, user_agent: &str, expected: &str| {
             let text = advice(&browser(user_agent)).join("\n");
             assert!(text.contains(expected), "{user_agent}: {text}");

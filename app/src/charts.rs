@@ -1,4 +1,4 @@
-//! Geometry of line charts: scales, ticks and paths as plain numbers, and file export.
+//! Geometry of charts: scales, ticks and paths as plain numbers, and file export.
 
 use std::fmt::Write;
 
@@ -7,15 +7,22 @@ use results::{CurvePoint, csv};
 
 /// Range of values with round ticks.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Axis {
+pub struct ChartAxis {
     pub low: f64,
     pub high: f64,
     pub ticks: Vec<f64>,
-    /// Number of decimals needed to distinguish the ticks.
+    /// Number of decimals needed to distinguish the ticks of a linear axis.
     pub decimals: usize,
+    is_logarithmic: bool,
 }
 
-impl Axis {
+/// Minimum ratio of the ends of a logarithmic axis, so that even a single bar is narrow and has ticks.
+const MIN_RATIO: f64 = 4.0;
+
+/// Margin of a logarithmic axis outside the outermost values, as a factor.
+const MARGIN: f64 = 1.08;
+
+impl ChartAxis {
     /// Creates an axis from `low` to the first round value at or above `high`, with about `count` ticks.
     ///
     /// Steps are 1, 2 or 5 times a power of ten: Heckbert, "Nice numbers for graph labels" (Graphics Gems, 1990).
@@ -29,7 +36,7 @@ impl Axis {
         let ticks = (0..=2 * count + 2).map(|i| low + f64::from(i) * step).take_while(|t| *t <= high + step * 0.01);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful of digits")]
         let decimals = (-step.log10().floor()).clamp(0.0, 6.0) as usize;
-        Self { low, high, ticks: ticks.collect(), decimals }
+        Self { low, high, ticks: ticks.collect(), decimals, is_logarithmic: false }
     }
 
     /// Creates an axis from `low` to exactly `high`, with about `count` round ticks in between.
@@ -42,32 +49,67 @@ impl Axis {
         axis
     }
 
+    /// Creates a logarithmic axis around `low` and `high`, which are positive, with at most `most` round ticks if
+    /// possible.
+    pub fn logarithmic(low: f64, high: f64, most: usize) -> Self {
+        let (low, high) = (low / MARGIN, high * MARGIN);
+        let wider = (MIN_RATIO / (high / low)).max(1.0).sqrt();
+        let (low, high) = (low / wider, high * wider);
+        Self { low, high, ticks: logarithmic_ticks(low, high, most), decimals: 0, is_logarithmic: true }
+    }
+
     /// Position of `value` between the ends, 0 to 1.
     fn share(&self, value: f64) -> f64 {
-        ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
+        let share = if self.is_logarithmic {
+            (value / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        share.clamp(0.0, 1.0)
     }
+}
+
+/// Returns the largest set of at most `most` round ticks: several per power of ten, or one for every few powers.
+fn logarithmic_ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
+    const WITHIN: [&[f64]; 5] = [
+        &[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
+        &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0],
+        &[1.0, 2.0, 5.0],
+        &[1.0, 3.0],
+        &[1.0],
+    ];
+    #[expect(clippy::cast_possible_truncation, reason = "a power of ten")]
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    let marks = |factors: &[f64], every: usize| -> Vec<f64> {
+        let powers = (first..=last).step_by(every).map(|power| 10f64.powi(power));
+        let all = powers.flat_map(|power| factors.iter().map(move |factor| factor * power));
+        all.filter(|mark| (low..=high).contains(mark)).collect()
+    };
+    let candidates =
+        WITHIN.into_iter().map(|factors| marks(factors, 1)).chain((2..20).map(|every| marks(&[1.0], every)));
+    candidates.into_iter().find(|marks| marks.len() <= most).unwrap_or_default()
 }
 
 /// Area between the axes, in pixels from the top left corner of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Frame {
+pub struct ChartFrame {
     pub left: f64,
     pub right: f64,
     pub top: f64,
     pub bottom: f64,
 }
 
-impl Frame {
-    pub fn x(&self, axis: &Axis, value: f64) -> f64 {
+impl ChartFrame {
+    pub fn x(&self, axis: &ChartAxis, value: f64) -> f64 {
         self.left + axis.share(value) * (self.right - self.left)
     }
 
-    pub fn y(&self, axis: &Axis, value: f64) -> f64 {
+    pub fn y(&self, axis: &ChartAxis, value: f64) -> f64 {
         self.bottom - axis.share(value) * (self.bottom - self.top)
     }
 
     /// Returns an SVG path through `points`, rounded to a tenth of a pixel.
-    pub fn path(&self, points: &[(f64, f64)], x: &Axis, y: &Axis) -> String {
+    pub fn path(&self, points: &[(f64, f64)], x: &ChartAxis, y: &ChartAxis) -> String {
         let mut path = String::new();
         for (i, &(px, py)) in points.iter().enumerate() {
             let command = if i == 0 { 'M' } else { 'L' };
@@ -142,7 +184,7 @@ mod tests {
     #[test]
     fn ticks_are_round_and_cover_largest_value() {
         let check = |high: f64, ticks: &[f64], decimals: usize| {
-            let axis = Axis::covering(0.0, high, 4);
+            let axis = ChartAxis::covering(0.0, high, 4);
             assert!(axis.ticks.iter().zip(ticks).all(|(a, b)| (a - b).abs() < 1e-9), "{high}: {:?}", axis.ticks);
             assert_eq!((axis.ticks.len(), axis.decimals), (ticks.len(), decimals), "{high}: {:?}", axis.ticks);
             assert!(axis.high >= high);
@@ -156,17 +198,37 @@ mod tests {
 
     #[test]
     fn spanning_axis_ends_at_its_value() {
-        let axis = Axis::spanning(0.0, 25.2, 3);
+        let axis = ChartAxis::spanning(0.0, 25.2, 3);
         assert_eq!((axis.high, axis.ticks), (25.2, vec![0.0, 10.0, 20.0]));
-        for empty in [Axis::spanning(0.0, 0.0, 3), Axis::covering(0.0, 0.0, 4)] {
+        for empty in [ChartAxis::spanning(0.0, 0.0, 3), ChartAxis::covering(0.0, 0.0, 4)] {
             assert!(empty.high > empty.low && empty.ticks.len() >= 2);
         }
     }
 
     #[test]
+    fn logarithmic_axis_has_equal_distances_for_equal_factors() {
+        let axis = ChartAxis::logarithmic(100.0, 10_000.0, 6);
+        let step = axis.share(1000.0) - axis.share(100.0);
+        assert!((axis.share(10_000.0) - axis.share(1000.0) - step).abs() < 1e-12);
+        assert!(axis.low < 100.0 && axis.high > 10_000.0);
+        assert_eq!(axis.ticks, [100.0, 300.0, 1000.0, 3000.0, 10_000.0]);
+    }
+
+    #[test]
+    fn logarithmic_axis_widens_narrow_ranges_and_limits_ticks_of_wide_ones() {
+        let narrow = ChartAxis::logarithmic(2000.0, 2010.0, 6);
+        assert!((narrow.high / narrow.low - MIN_RATIO).abs() < 1e-9);
+        assert_eq!(narrow.ticks, [1200.0, 1500.0, 2000.0, 2500.0, 3000.0, 4000.0]);
+        for (low, high, most) in [(1e-3, 1e9, 4), (1.0, 50.0, 3), (90.0, 110.0, 4), (7.0, 7.0, 3)] {
+            let ticks = ChartAxis::logarithmic(low, high, most).ticks;
+            assert!((2..=most).contains(&ticks.len()), "{low} to {high}: {ticks:?}");
+        }
+    }
+
+    #[test]
     fn a_path_runs_from_the_lower_left_to_the_upper_right() {
-        let frame = Frame { left: 10.0, right: 110.0, top: 0.0, bottom: 50.0 };
-        let axis = Axis::covering(0.0, 100.0, 2);
+        let frame = ChartFrame { left: 10.0, right: 110.0, top: 0.0, bottom: 50.0 };
+        let axis = ChartAxis::covering(0.0, 100.0, 2);
         assert_eq!(
             frame.path(&[(0.0, 0.0), (50.0, 25.0), (100.0, 100.0)], &axis, &axis),
             "M10.0 50.0L60.0 37.5L110.0 0.0"

@@ -3,33 +3,31 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
-use training_worker::FromWorker;
+use training_worker::{FromWorker, ToWorker};
 
-use crate::live::Trained;
+use crate::live::TrainedNetwork;
 use crate::platform::TrainingWorker;
 
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Classifier {
+pub(crate) struct DrawingClassifier {
     /// The network, while its worker is alive.
-    pub(crate) network: RwSignal<Option<Trained>>,
-    /// Latest answer of the network.
-    pub(crate) answer: RwSignal<Option<Answer>>,
+    pub(crate) network: RwSignal<Option<TrainedNetwork>>,
+    pub(crate) answer: RwSignal<Option<ClassifiedImage>>,
     worker: StoredValue<Option<TrainingWorker>, LocalStorage>,
     /// Image that the worker is classifying.
     pending: StoredValue<Option<Vec<u8>>>,
 }
 
-/// A network's answer to an image.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct ClassifiedImage {
     pub(crate) image: Vec<u8>,
     /// One per class.
     pub(crate) probabilities: Vec<f64>,
 }
 
-impl Classifier {
+impl DrawingClassifier {
     /// Keeps the worker of a finished run, or drops it if there is no network to try.
-    pub(crate) fn keep(self, worker: Option<TrainingWorker>, network: Option<Trained>) {
+    pub(crate) fn keep(self, worker: Option<TrainingWorker>, network: Option<TrainedNetwork>) {
         self.worker.set_value(worker);
         match network {
             Some(network) => self.network.set(Some(network)),
@@ -54,18 +52,17 @@ impl Classifier {
         let workload = self.network.with_untracked(|network| network.as_ref().map(|network| network.workload.clone()));
         self.worker.with_value(|worker| {
             if let Some((worker, workload)) = worker.as_ref().zip(workload) {
-                worker.classify(workload, image.clone());
+                worker.send(&ToWorker::Classify { workload, image: image.clone() });
                 self.pending.set_value(Some(image));
             }
         });
     }
 
-    /// Handles a message from the worker.
     pub(crate) fn receive(self, message: FromWorker) {
         match message {
             FromWorker::Classified(probabilities) => {
                 let image = self.pending.try_update_value(Option::take).flatten();
-                self.answer.set(image.map(|image| Answer { image, probabilities }));
+                self.answer.set(image.map(|image| ClassifiedImage { image, probabilities }));
             }
             FromWorker::Crashed(_) => self.release(),
             _ => {}

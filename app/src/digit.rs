@@ -1,7 +1,7 @@
 //! Conversion of drawn digits to MNIST images.
 
 /// Point on the drawing board, measured from its top left corner.
-pub type Point = (f32, f32);
+pub type PenPoint = (f32, f32);
 
 /// Side of the square drawing board.
 pub const BOARD: f32 = 100.0;
@@ -21,7 +21,7 @@ const GRID: usize = BOX * SAMPLES;
 /// The drawing is prepared like the digits of MNIST: scaled to fit a box of 20 × 20 pixels without changing its aspect
 /// ratio, antialiased to gray levels, and placed with its center of mass at the center of 28 × 28 pixels. Source:
 /// LeCun, Bottou, Bengio and Haffner (1998), Gradient-Based Learning Applied to Document Recognition, section III A.
-pub fn image(strokes: &[Vec<Point>]) -> Option<Vec<u8>> {
+pub fn image(strokes: &[Vec<PenPoint>]) -> Option<Vec<u8>> {
     let ink = rasterize(strokes)?;
     let mut levels = [[0; BOX]; BOX];
     for (y, row) in levels.iter_mut().enumerate() {
@@ -61,16 +61,16 @@ fn margin(mass: impl Fn(usize) -> usize) -> usize {
 type Ink = [[bool; GRID]; GRID];
 
 /// Rasterizes the drawing, scaled so that its longer side fills the box.
-fn rasterize(strokes: &[Vec<Point>]) -> Option<Box<Ink>> {
+fn rasterize(strokes: &[Vec<PenPoint>]) -> Option<Box<Ink>> {
     let points = || strokes.iter().flatten();
     points().next()?;
-    let bounds = |of: fn(&Point) -> f32| {
+    let bounds = |of: fn(&PenPoint) -> f32| {
         let (low, high) = points().map(of).fold((f32::MAX, f32::MIN), |(low, high), at| (low.min(at), high.max(at)));
         (low - PEN / 2.0, high + PEN / 2.0)
     };
     let ((left, right), (top, bottom)) = (bounds(|point| point.0), bounds(|point| point.1));
     let scale = GRID as f32 / (right - left).max(bottom - top);
-    let place = |&(x, y): &Point| ((x - left) * scale, (y - top) * scale);
+    let place = |&(x, y): &PenPoint| ((x - left) * scale, (y - top) * scale);
     let mut ink = Box::new([[false; GRID]; GRID]);
     for stroke in strokes {
         // A dot is a line from a point to itself.
@@ -82,7 +82,7 @@ fn rasterize(strokes: &[Vec<Point>]) -> Option<Box<Ink>> {
 }
 
 /// Draws a line with round caps.
-fn draw_line(ink: &mut Ink, from: Point, to: Point, radius: f32) {
+fn draw_line(ink: &mut Ink, from: PenPoint, to: PenPoint, radius: f32) {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let squared = (dx * dx + dy * dy).max(f32::MIN_POSITIVE);
     let (top, bottom) = (from.1.min(to.1) - radius, from.1.max(to.1) + radius);
@@ -104,7 +104,7 @@ fn draw_line(ink: &mut Ink, from: Point, to: Point, radius: f32) {
 mod tests {
     use super::*;
 
-    fn drawn(strokes: &[Vec<Point>]) -> Vec<Vec<u8>> {
+    fn drawn(strokes: &[Vec<PenPoint>]) -> Vec<Vec<u8>> {
         image(strokes).unwrap().chunks_exact(SIDE).map(<[u8]>::to_vec).collect()
     }
 

@@ -3,26 +3,25 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use engine::KNOWN_BACKENDS;
 use results::api::{ListRuns, RankedClass, RunRow, RunSort, Tier};
 use results::{BROWSERS, ClientKind, Date, METRICS, Metric, Precision, SYSTEMS, UNKNOWN, Unit, VENDORS};
 
-use crate::text::{self, tier};
-use crate::words::{Plain, messages};
+use crate::text::{self, tier, workload_title};
+use crate::words::{PlainText, messages};
 use crate::{standing, t};
 
-/// The tab that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shown {
+pub enum LeaderboardTab {
     /// Places by score.
     #[default]
     Score,
     /// Places in one network.
     Network(&'static str),
-    /// Single runs.
     Runs,
 }
 
-impl Shown {
+impl LeaderboardTab {
     const fn name(self) -> &'static str {
         match self {
             Self::Score => "",
@@ -67,10 +66,10 @@ impl Filters {
     pub fn set(&mut self, name: &str, value: &str) {
         let Some(name) = Self::names().find(|known| *known == name) else { return };
         let is_set = match name {
-            TAB => Shown::named(value) != Shown::Score,
+            TAB => LeaderboardTab::named(value) != LeaderboardTab::Score,
             SINCE | UNTIL => Date::from_iso(value).is_some(),
             DEVICE => is_key(value),
-            COLUMNS => Columns::parse(value) != Columns::default(),
+            COLUMNS => ChosenColumns::parse(value) != ChosenColumns::default(),
             _ => List::named(name).is_some_and(|list| list.is_set_by(value)),
         };
         self.0.remove(name);
@@ -90,14 +89,14 @@ impl Filters {
     }
 
     /// The chosen tab, or the score if it is a network that the suite lacks.
-    pub fn tab(&self) -> Shown {
-        match Shown::named(self.get(TAB).unwrap_or_default()) {
-            Shown::Network(name) if !suite_networks(self.suite()).contains(&name) => Shown::Score,
+    pub fn tab(&self) -> LeaderboardTab {
+        match LeaderboardTab::named(self.get(TAB).unwrap_or_default()) {
+            LeaderboardTab::Network(name) if !suite_networks(self.suite()).contains(&name) => LeaderboardTab::Score,
             shown => shown,
         }
     }
 
-    pub fn show(&mut self, tab: Shown) {
+    pub fn show(&mut self, tab: LeaderboardTab) {
         self.set(TAB, tab.name());
     }
 
@@ -117,8 +116,8 @@ impl Filters {
         Precision::named(PRECISION.chosen(self)).unwrap_or_default()
     }
 
-    pub fn columns(&self) -> Columns {
-        self.get(COLUMNS).map(Columns::parse).unwrap_or_default()
+    pub fn columns(&self) -> ChosenColumns {
+        self.get(COLUMNS).map(ChosenColumns::parse).unwrap_or_default()
     }
 
     /// True if a filter of places is not at its default.
@@ -157,7 +156,6 @@ impl Filters {
     }
 }
 
-/// The networks of a suite, in its order.
 pub fn suite_networks(suite: &str) -> &'static [&'static str] {
     engine::suite(suite).map_or(&[], |suite| suite.workloads)
 }
@@ -186,12 +184,8 @@ pub const LISTS_OF_PLACES: [List; 4] = [SUITE, CLASS, CLIENT, PRECISION];
 
 /// Filters of single runs, which include all by default: first the two shown above the others.
 pub const LISTS_OF_RUNS: [List; 10] = [
-    list("leaderboard-network", messages::common_network, || {
-        all(networks().map(|name| (name, text::workload_title(name).into())))
-    }),
-    list("leaderboard-backend", messages::common_backend, || {
-        all(named(engine::KNOWN_BACKENDS.iter().map(|known| known.name)))
-    }),
+    list("leaderboard-network", messages::common_network, || all(networks().map(|of| (of, workload_title(of).into())))),
+    list("leaderboard-backend", messages::common_backend, || all(named(KNOWN_BACKENDS.iter().map(|of| of.name)))),
     list("leaderboard-run-sort", messages::filters_order, || {
         let orders = RunSort::ALL.into_iter().map(|sort| (sort.name(), order(sort).into()));
         std::iter::once(("", t!(filters_order_usual).into())).chain(orders).collect()
@@ -210,24 +204,24 @@ pub const LISTS_OF_RUNS: [List; 10] = [
     }),
 ];
 
-const fn list(name: &'static str, title: Plain, values: fn() -> Vec<Word>) -> List {
+const fn list(name: &'static str, title: PlainText, values: fn() -> Vec<ListValue>) -> List {
     List { name, title, values }
 }
 
 /// Values that are their own titles.
-fn named(names: impl IntoIterator<Item = &'static str>) -> Vec<Word> {
+fn named(names: impl IntoIterator<Item = &'static str>) -> Vec<ListValue> {
     names.into_iter().map(|name| (name, name.into())).collect()
 }
 
-fn all(values: impl IntoIterator<Item = Word>) -> Vec<Word> {
+fn all(values: impl IntoIterator<Item = ListValue>) -> Vec<ListValue> {
     std::iter::once(("", t!(filters_all).into())).chain(values).collect()
 }
 
-fn other() -> Option<Word> {
+fn other() -> Option<ListValue> {
     Some((UNKNOWN, t!(filters_other).into()))
 }
 
-fn clients() -> Vec<Word> {
+fn clients() -> Vec<ListValue> {
     let (native, browser) = (ClientKind::Native.name(), ClientKind::Browser.name());
     all([(native, t!(common_program).into()), (browser, t!(common_browser).into())])
 }
@@ -236,19 +230,19 @@ fn clients() -> Vec<Word> {
 #[derive(Clone, Copy)]
 pub struct List {
     pub name: &'static str,
-    pub title: Plain,
-    values: fn() -> Vec<Word>,
+    pub title: PlainText,
+    values: fn() -> Vec<ListValue>,
 }
 
 /// Value in the API and in the URL, and its title. It is empty for all.
-pub type Word = (&'static str, Cow<'static, str>);
+pub type ListValue = (&'static str, Cow<'static, str>);
 
 impl List {
     fn named(name: &str) -> Option<&'static Self> {
         LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS).find(|list| list.name == name)
     }
 
-    pub fn values(&self) -> Vec<Word> {
+    pub fn values(&self) -> Vec<ListValue> {
         (self.values)()
     }
 
@@ -285,7 +279,7 @@ pub const COLUMNS: &str = "leaderboard-columns";
 const NONE: &str = "none";
 
 #[derive(Clone, Copy, Debug)]
-pub enum TableColumn {
+pub enum RunColumn {
     Figure(&'static Metric),
     BatchSize,
     Precision,
@@ -305,10 +299,10 @@ pub struct TableCell {
 }
 
 /// Columns that follow the metrics.
-const AFTER_FIGURES: [TableColumn; 5] =
-    [TableColumn::BatchSize, TableColumn::Precision, TableColumn::Program, TableColumn::Tier, TableColumn::Day];
+const AFTER_FIGURES: [RunColumn; 5] =
+    [RunColumn::BatchSize, RunColumn::Precision, RunColumn::Program, RunColumn::Tier, RunColumn::Day];
 
-impl TableColumn {
+impl RunColumn {
     pub fn all() -> impl Iterator<Item = Self> {
         METRICS.iter().map(Self::Figure).chain(AFTER_FIGURES)
     }
@@ -384,30 +378,27 @@ impl TableColumn {
 
 /// Selected columns, as a bit set of indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Columns(u32);
+pub struct ChosenColumns(u32);
 
-impl Default for Columns {
+impl Default for ChosenColumns {
     fn default() -> Self {
-        Self::of(TableColumn::is_usual)
+        Self::of(RunColumn::is_usual)
     }
 }
 
-impl Columns {
-    fn of(chosen: impl Fn(TableColumn) -> bool) -> Self {
-        Self(TableColumn::all().enumerate().filter(|(_, column)| chosen(*column)).map(|(place, _)| 1 << place).sum())
+impl ChosenColumns {
+    fn of(chosen: impl Fn(RunColumn) -> bool) -> Self {
+        Self(RunColumn::all().enumerate().filter(|(_, column)| chosen(*column)).map(|(place, _)| 1 << place).sum())
     }
 
-    /// Selected columns, in table order.
-    pub fn chosen(self) -> impl Iterator<Item = TableColumn> {
-        TableColumn::all().enumerate().filter(move |(place, _)| self.has(*place)).map(|(_, column)| column)
+    pub fn chosen(self) -> impl Iterator<Item = RunColumn> {
+        RunColumn::all().enumerate().filter(move |(place, _)| self.has(*place)).map(|(_, column)| column)
     }
 
-    /// True if the column with this index is selected.
     pub fn has(self, place: usize) -> bool {
         self.0 & (1 << place) != 0
     }
 
-    /// Adds or removes the column with this index.
     pub fn toggled(self, place: usize) -> Self {
         Self(self.0 ^ 1 << place)
     }
@@ -420,7 +411,7 @@ impl Columns {
     }
 
     pub fn written(self) -> String {
-        let names: Vec<&str> = self.chosen().map(TableColumn::name).collect();
+        let names: Vec<&str> = self.chosen().map(RunColumn::name).collect();
         if names.is_empty() { NONE.to_owned() } else { names.join(",") }
     }
 }
@@ -439,7 +430,7 @@ mod tests {
         for list in LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS) {
             all.set(list.name, list.values().last().unwrap().0);
         }
-        all.show(Shown::Runs);
+        all.show(LeaderboardTab::Runs);
         for (name, value) in [
             (SINCE, "2026-11-01"),
             (UNTIL, "2026-11-23"),
@@ -454,11 +445,11 @@ mod tests {
     #[test]
     fn a_tab_shows_a_network_of_the_suite() {
         let of = |pairs: &[(&'static str, &str)]| Filters::from_pairs(pairs.iter().copied()).tab();
-        assert_eq!(of(&[("leaderboard", "caffe-mnist")]), Shown::Network("caffe-mnist"));
-        assert_eq!(of(&[("leaderboard", "airbench94")]), Shown::Score);
+        assert_eq!(of(&[("leaderboard", "caffe-mnist")]), LeaderboardTab::Network("caffe-mnist"));
+        assert_eq!(of(&[("leaderboard", "airbench94")]), LeaderboardTab::Score);
         assert_eq!(
             of(&[("leaderboard", "airbench94"), ("leaderboard-suite", "complete")]),
-            Shown::Network("airbench94")
+            LeaderboardTab::Network("airbench94")
         );
     }
 
@@ -526,31 +517,31 @@ mod tests {
     fn unit_is_in_heading_and_not_in_rows() {
         let row = row("a", "Example GPU", Some(900.0), None);
         let of = |name: &str| {
-            let column = TableColumn::all().find(|column| column.name() == name).unwrap();
+            let column = RunColumn::all().find(|column| column.name() == name).unwrap();
             (column.head().0, column.cell(&row).text)
         };
         assert_eq!(of("samples_per_second"), ("Training throughput samples/s".to_owned(), "900.0".to_owned()));
         assert_eq!(of("seconds_to_target").1, "–");
         assert_eq!(of("batch_size").1, "64");
-        assert_eq!(TableColumn::Program.cell(&row).below.unwrap(), "Linux, wgsl");
-        assert_eq!(TableColumn::Tier.cell(&row).tier, Some(Tier::Proven));
-        let unusual = TableColumn::Tier.cell(&RunRow { ranked: false, standard: false, ..row });
+        assert_eq!(RunColumn::Program.cell(&row).below.unwrap(), "Linux, wgsl");
+        assert_eq!(RunColumn::Tier.cell(&row).tier, Some(Tier::Proven));
+        let unusual = RunColumn::Tier.cell(&RunRow { ranked: false, standard: false, ..row });
         assert_eq!(unusual.below.unwrap(), "Not ranked: non-standard settings");
     }
 
     #[test]
     fn columns_survive_round_trip_through_url() {
-        let names: BTreeSet<&str> = TableColumn::all().map(TableColumn::name).collect();
-        assert_eq!(names.len(), TableColumn::all().count(), "each has its own name");
+        let names: BTreeSet<&str> = RunColumn::all().map(RunColumn::name).collect();
+        assert_eq!(names.len(), RunColumn::all().count(), "each has its own name");
         assert!(names.len() <= u32::BITS as usize && !names.contains(NONE));
-        let mut columns = Columns::default();
+        let mut columns = ChosenColumns::default();
         assert_eq!(columns.written(), "samples_per_second,accuracy,seconds_to_target,program,tier,day");
-        for place in 0..TableColumn::all().count() {
+        for place in 0..RunColumn::all().count() {
             columns = columns.toggled(place);
-            assert_eq!(Columns::parse(&columns.written()), columns);
+            assert_eq!(ChosenColumns::parse(&columns.written()), columns);
         }
-        assert_eq!(Columns::parse("day,step_seconds_p50,price").written(), "step_seconds_p50,day");
-        assert_eq!(Columns::parse("none").chosen().count(), 0);
-        assert_eq!(Columns::parse("price"), Columns::default());
+        assert_eq!(ChosenColumns::parse("day,step_seconds_p50,price").written(), "step_seconds_p50,day");
+        assert_eq!(ChosenColumns::parse("none").chosen().count(), 0);
+        assert_eq!(ChosenColumns::parse("price"), ChosenColumns::default());
     }
 }

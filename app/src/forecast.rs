@@ -34,32 +34,25 @@ impl Parts {
 
     /// Adds the time of a phase to its part. Loading and pausing belong to no part.
     pub fn add(&mut self, phase: Phase, seconds: f64) {
-        if let Some(part) = self.part(phase) {
-            *part += seconds;
-        }
-    }
-
-    fn part(&mut self, phase: Phase) -> Option<&mut f64> {
         match phase {
-            Phase::LoadingData | Phase::Paused => None,
-            Phase::Building | Phase::Checking | Phase::WarmingUp => Some(&mut self.setup),
-            Phase::Training | Phase::Measuring | Phase::MeasuringPeak => Some(&mut self.training),
-            Phase::Testing => Some(&mut self.testing),
-            Phase::Proving => Some(&mut self.proving),
+            Phase::LoadingData | Phase::Paused => {}
+            Phase::Building | Phase::Checking | Phase::WarmingUp => self.setup += seconds,
+            Phase::Training | Phase::Measuring | Phase::MeasuringPeak => self.training += seconds,
+            Phase::Testing => self.testing += seconds,
+            Phase::Proving => self.proving += seconds,
         }
     }
 }
 
-/// Limits of each network's training.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Limits {
+pub struct TrainingLimits {
     pub seconds: f64,
     pub epochs: f64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Forecast {
-    limits: Limits,
+    limits: TrainingLimits,
     /// Parts of each network in the last run.
     known: BTreeMap<String, Parts>,
     networks: Vec<String>,
@@ -83,7 +76,7 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    pub fn new(networks: Vec<String>, limits: Limits, known: BTreeMap<String, Parts>) -> Self {
+    pub fn new(networks: Vec<String>, limits: TrainingLimits, known: BTreeMap<String, Parts>) -> Self {
         Self { networks, limits, known, ..Self::default() }
     }
 
@@ -96,7 +89,6 @@ impl Forecast {
         }
     }
 
-    /// Elapsed share of the predicted total time.
     pub fn fraction(&self) -> f64 {
         self.now / (self.now + self.remaining()).max(f64::MIN_POSITIVE)
     }
@@ -204,7 +196,7 @@ pub(crate) mod tests {
 
     fn forecast(known: BTreeMap<String, Parts>) -> Forecast {
         let networks = NETWORKS.map(str::to_owned).to_vec();
-        Forecast::new(networks, Limits { seconds: 30.0, epochs: 2.0 }, known)
+        Forecast::new(networks, TrainingLimits { seconds: 30.0, epochs: 2.0 }, known)
     }
 
     pub(crate) fn started(workload: &str, index: u32) -> Event {

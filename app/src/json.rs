@@ -12,53 +12,32 @@ pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     T::deserialize(&serde_json::from_str::<Value>(text)?)
 }
 
-/// Returns a value as JSON in one line.
 pub fn compact(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("keys are strings")
 }
 
 /// Returns a value as JSON with an indent of two spaces, as from [`serde_json::to_string_pretty`].
 pub fn pretty(value: &impl Serialize) -> String {
-    let mut text = String::new();
-    let (mut depth, mut in_string, mut escaped) = (0, false, false);
-    let compact = compact(value);
-    let mut letters = compact.chars().peekable();
-    let indent = |text: &mut String, depth: usize| {
-        text.push('\n');
-        (0..depth).for_each(|_| text.push_str("  "));
-    };
-    while let Some(letter) = letters.next() {
+    let (mut text, mut depth, mut in_string, mut escaped) = (String::new(), 0, false, false);
+    for letter in compact(value).chars() {
+        let is_end = !in_string && matches!(letter, '}' | ']');
+        depth -= usize::from(is_end);
+        let is_first = text.ends_with(['{', '[']);
+        // An empty list or object stays on its line.
+        if !in_string && (is_first != is_end || text.ends_with(',')) {
+            text.push('\n');
+            (0..depth).for_each(|_| text.push_str("  "));
+        }
+        text.push(letter);
         if in_string {
             in_string = letter != '"' || escaped;
             escaped = letter == '\\' && !escaped;
-            text.push(letter);
             continue;
         }
-        match letter {
-            '{' | '[' => {
-                text.push(letter);
-                match letters.next_if(|next| matches!(next, '}' | ']')) {
-                    Some(end) => text.push(end),
-                    None => {
-                        depth += 1;
-                        indent(&mut text, depth);
-                    }
-                }
-            }
-            '}' | ']' => {
-                depth -= 1;
-                indent(&mut text, depth);
-                text.push(letter);
-            }
-            ',' => {
-                text.push(letter);
-                indent(&mut text, depth);
-            }
-            ':' => text.push_str(": "),
-            other => {
-                in_string = other == '"';
-                text.push(other);
-            }
+        in_string = letter == '"';
+        depth += usize::from(matches!(letter, '{' | '['));
+        if letter == ':' {
+            text.push(' ');
         }
     }
     text

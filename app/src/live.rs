@@ -15,7 +15,6 @@ use crate::{t, text};
 /// Maximum number of points kept for drawing. Beyond it, every other point is dropped.
 const MAX_POINTS: usize = 600;
 
-/// Drops every other point if there are more than [`MAX_POINTS`].
 fn thin<T>(points: &mut Vec<T>) {
     if points.len() > MAX_POINTS {
         let mut even = false;
@@ -33,7 +32,7 @@ pub struct Live {
     pub warnings: Vec<Warning>,
     pub workload: Option<LiveWorkload>,
     /// Finished networks that showed answers.
-    trained: Vec<Trained>,
+    trained: Vec<TrainedNetwork>,
     /// Bundle other than the page's own.
     pub bundle: Option<Arrival>,
     /// Names of the networks before this one, and their samples per second.
@@ -58,7 +57,6 @@ pub struct LiveWorkload {
     pub tests: Vec<Evaluation>,
     /// Seconds of training and samples per second, window by window.
     pub rates: Vec<(f64, f64)>,
-    /// A few test images.
     pub examples: Option<Arc<Examples>>,
     /// Current prediction for each of them.
     pub answers: Vec<u16>,
@@ -66,7 +64,7 @@ pub struct LiveWorkload {
 
 /// A trained network that can classify images like its examples.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Trained {
+pub struct TrainedNetwork {
     pub workload: String,
     pub examples: Arc<Examples>,
     /// On the test set, at the end.
@@ -80,10 +78,6 @@ pub struct Beside {
 }
 
 impl LiveWorkload {
-    pub fn title(&self) -> String {
-        crate::text::workload_title(&self.name)
-    }
-
     /// Published learning curve of the network, on this run's time axis.
     pub fn published(&self) -> Option<Beside> {
         let learning = published::learning(&self.name, self.batch_size)?;
@@ -113,14 +107,6 @@ impl LiveWorkload {
             _ => {}
         }
     }
-
-    pub fn loss(&self) -> Option<f64> {
-        self.training.last().map(|point| point.loss)
-    }
-
-    pub fn test_accuracy(&self) -> Option<f64> {
-        self.tests.last().map(|test| test.accuracy)
-    }
 }
 
 impl Live {
@@ -131,7 +117,6 @@ impl Live {
         engine::mean_arithmetic(before.chain(present))
     }
 
-    /// Creates the state of a run that first loads a bundle, if any.
     pub fn new(bundle: Option<Arrival>, forecast: Forecast) -> Self {
         Self { bundle, forecast, ..Self::default() }
     }
@@ -155,7 +140,6 @@ impl Live {
         }
     }
 
-    /// Applies an event of the engine.
     pub fn event(&mut self, event: &Event) {
         self.forecast.event(event);
         match event {
@@ -180,7 +164,7 @@ impl Live {
                 let examples = self.workload.as_ref().and_then(|workload| workload.examples.clone());
                 if let (Outcome::Completed, Some(examples)) = (&record.outcome, examples) {
                     let accuracy = record.evaluations.last().map_or(0.0, |evaluation| evaluation.accuracy);
-                    self.trained.push(Trained { workload: record.workload.clone(), examples, accuracy });
+                    self.trained.push(TrainedNetwork { workload: record.workload.clone(), examples, accuracy });
                 }
             }
             Event::Warned { warning } => self.warnings.push(warning.clone()),
@@ -192,8 +176,8 @@ impl Live {
     }
 
     /// The most accurate network for digits, or else for other images.
-    pub fn best_network(&self) -> Option<&Trained> {
-        let rank = |network: &Trained| (network.examples.are_digits(), network.accuracy);
+    pub fn best_network(&self) -> Option<&TrainedNetwork> {
+        let rank = |network: &TrainedNetwork| (network.examples.are_digits(), network.accuracy);
         self.trained.iter().max_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(Ordering::Equal))
     }
 
@@ -207,7 +191,7 @@ impl Live {
         };
         let phase = phase(self.phase.unwrap_or(Phase::LoadingData), &workload.name);
         // The heading below already names the network.
-        t!(running_status, number = workload.index + 1, count = workload.count, phase = phase)
+        t!(running_status, number = workload.index + 1, count = workload.count, phase)
     }
 }
 
@@ -232,22 +216,15 @@ fn phase(of: Phase, workload: &str) -> String {
 
 const HEADERS: u32 = 14 + 40;
 
-/// Test images of a workload with their labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examples {
     data_set: &'static str,
     width: u32,
     channels: usize,
-    images: Vec<Image>,
+    /// Pixels and label of each image.
+    images: Vec<(Vec<u8>, u16)>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Image {
-    pixels: Vec<u8>,
-    label: u16,
-}
-
-/// Test image with its prediction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {
     /// Prediction of the network, as short as possible.
@@ -263,29 +240,29 @@ impl Examples {
         let [height, width, channels] = shape;
         let features = (height * width * channels).max(1) as usize;
         let images = images.chunks_exact(features).zip(labels);
-        let images = images.map(|(pixels, &label)| Image { pixels: pixels.to_vec(), label }).collect();
+        let images = images.map(|(pixels, &label)| (pixels.to_vec(), label)).collect();
         let data_set = engine::workload(workload).map_or("", |workload| workload.data_set);
         Self { data_set, width, channels: channels as usize, images }
     }
 
-    /// Encodes each image as a BMP file.
     pub fn bitmaps(&self) -> impl Iterator<Item = Vec<u8>> {
-        self.images.iter().map(|image| bitmap(self.width, self.channels, &image.pixels))
+        self.images.iter().map(|(pixels, _)| bitmap(self.width, self.channels, pixels))
     }
 
     /// The bytes of an image, as they were given.
     pub fn pixels(&self, place: usize) -> Option<&[u8]> {
-        self.images.get(place).map(|image| image.pixels.as_slice())
+        self.images.get(place).map(|(pixels, _)| pixels.as_slice())
     }
 
     /// Label of each image, in words.
     pub fn labels(&self) -> impl Iterator<Item = String> {
-        self.images.iter().map(|image| self.class(image.label))
+        self.images.iter().map(|(_, label)| self.class(*label))
     }
 
-    /// Name of a class.
     pub fn class(&self, number: u16) -> String {
-        class(self.data_set, number)
+        let names = if self.data_set == "cifar10" { t!(class_cifar10) } else { "" };
+        let name = names.split(", ").nth(number.into()).filter(|name| !name.is_empty());
+        name.map_or_else(|| number.to_string(), str::to_owned)
     }
 
     /// True if a drawing can be classified with them.
@@ -295,25 +272,16 @@ impl Examples {
 
     /// Prediction for each image, once known.
     pub fn answered(&self, answers: &[u16]) -> Vec<Option<Example>> {
-        let example = |(place, image): (usize, &Image)| {
+        let example = |(place, (_, label)): (usize, &(Vec<u8>, u16))| {
             let answer = *answers.get(place)?;
-            let (label, is_right) = (self.class(image.label), answer == image.label);
+            let (label, is_right) = (self.class(*label), answer == *label);
             let answer = self.class(answer);
-            let words = if is_right {
-                t!(running_example_right, label = label)
-            } else {
-                t!(running_example_wrong, label = label, answer = answer)
-            };
+            let words =
+                if is_right { t!(running_example_right, label) } else { t!(running_example_wrong, label, answer) };
             Some(Example { answer, is_right, words })
         };
         self.images.iter().enumerate().map(example).collect()
     }
-}
-
-fn class(data_set: &str, number: u16) -> String {
-    let names = if data_set == "cifar10" { t!(class_cifar10) } else { "" };
-    let name = names.split(", ").nth(number.into()).filter(|name| !name.is_empty());
-    name.map_or_else(|| number.to_string(), str::to_owned)
 }
 
 /// Encodes an uncompressed 24-bit bitmap: rows from bottom to top, pixels in BGR order, each row padded to four bytes
@@ -345,7 +313,7 @@ mod tests {
     use super::*;
     use crate::forecast::tests::{progress, started};
     use crate::headline::tests::record;
-    use crate::words::{Language, speak};
+    use crate::words::{PageLanguage, speak};
 
     fn begun() -> Live {
         let mut live = Live::default();
@@ -380,7 +348,6 @@ mod tests {
         assert_eq!(live.status(), "Network 2 of 2: training");
         live.event(&progress(1, 0.5));
         assert_eq!(live.status(), "Network 2 of 2: training");
-        assert_eq!(live.workload.unwrap().title(), "MNIST, LeNet (Caffe)");
     }
 
     #[test]
@@ -440,7 +407,7 @@ mod tests {
         assert_eq!(digits.bitmaps().count(), 2);
         let pictures = Examples::new("caffe-cifar10", [1, 1, 3], &[0; 3], &[8]);
         assert_eq!(pictures.answered(&[0])[0].as_ref().unwrap().words, "ship, incorrectly answered airplane");
-        speak(Language::German);
+        speak(PageLanguage::German);
         assert_eq!(pictures.answered(&[8])[0].as_ref().unwrap().words, "Schiff, richtig beantwortet");
     }
 }

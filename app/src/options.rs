@@ -8,7 +8,7 @@ use engine::{AdapterChoice, SuiteDefinition};
 use results::{Departure, FailureCause, Feature, Length, Positive, Precision, RunSpec, SeedSource};
 
 use crate::backend::PageBackend;
-use crate::forecast::Limits;
+use crate::forecast::TrainingLimits;
 use crate::own_runs::OwnRuns;
 use crate::supplies::{Bundle, Supplies};
 use crate::words::remarks::{departure, failure_of_workload};
@@ -173,7 +173,6 @@ impl RunOptions {
         if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
     }
 
-    /// Returns the names that are unknown.
     pub fn unknown<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
         let is_known = |name: &&str| *name == LANGUAGE || Self::NAMES.contains(name);
         names.into_iter().filter(|name| !is_known(name)).collect()
@@ -244,7 +243,6 @@ impl RunOptions {
         }
     }
 
-    /// Adds a backend to the compared ones, or removes it.
     pub fn with_contender(self, backend: PageBackend, chosen: bool, before: &[PageBackend]) -> Self {
         let is_in = |other: &PageBackend| if *other == backend { chosen } else { before.contains(other) };
         Self { compared: PageBackend::ALL.into_iter().filter(is_in).collect(), ..self }
@@ -276,7 +274,7 @@ impl RunOptions {
         }
         let backend = self.backend.title();
         let sentence = |(reason, titles): (String, Vec<String>)| {
-            t!(backend_cannot_train, backend = backend, workload = titles.join("; "), reason = reason)
+            t!(backend_cannot_train, backend, workload = titles.join("; "), reason)
         };
         by_reason.into_iter().map(sentence).collect()
     }
@@ -294,7 +292,7 @@ impl RunOptions {
     /// Returns the reason the server's supplies do not suffice for this run, if so.
     pub fn obstacle(&self, supplies: &Supplies) -> Option<String> {
         if let Some(why) = supplies.obstacle(self.backend) {
-            return Some(t!(backend_obstacle, backend = self.backend.title(), why = why));
+            return Some(t!(backend_obstacle, backend = self.backend.title(), why));
         }
         if let Some(sentence) = self.lacking_data(supplies) {
             return Some(sentence);
@@ -303,7 +301,7 @@ impl RunOptions {
         let (name, reason) = left_out.first()?;
         (left_out.len() == self.networks().len()).then(|| {
             let workload = text::workload_title(name);
-            t!(backend_cannot_train, backend = self.backend.title(), workload = workload, reason = reason)
+            t!(backend_cannot_train, backend = self.backend.title(), workload, reason)
         })
     }
 
@@ -314,14 +312,13 @@ impl RunOptions {
         // A suite without some of its networks would be a different suite.
         let who =
             if self.workloads.is_empty() { text::suite_as_subject(self.suite()) } else { text::workload_title(&name) };
-        Some(t!(supplies_needs, who = who, data = data))
+        Some(t!(supplies_needs, who, data))
     }
 
     pub fn with_backend(self, backend: PageBackend) -> Self {
         Self { backend, ..self }
     }
 
-    /// Selects a whole suite.
     pub fn with_suite(self, suite: &'static SuiteDefinition) -> Self {
         Self { suite: Some(suite.name), workloads: Vec::new(), ..self }
     }
@@ -362,18 +359,15 @@ impl RunOptions {
 const MAX_SEEDS: u32 = 10;
 const MAX_SECONDS: u32 = 3600;
 
-/// Error message for an invalid setting.
 fn wrong(name: &str, expected: &str, value: &str) -> String {
-    t!(settings_wrong, name = name, expected = expected, value = value)
+    t!(settings_wrong, name, expected, value)
 }
 
-/// Parses one of these names.
 fn one_of(name: &str, known: &[&'static str], value: &str) -> Result<&'static str, String> {
     let found = known.iter().find(|known| **known == value.trim());
     found.copied().ok_or_else(|| wrong(name, &t!(settings_one_of, known = known.join(", ")), value))
 }
 
-/// Parses names separated by commas.
 fn several_of(name: &str, known: &[&'static str], value: &str) -> Result<Vec<&'static str>, String> {
     value.split(',').filter(|value| !value.trim().is_empty()).map(|value| one_of(name, known, value)).collect()
 }
@@ -426,15 +420,13 @@ impl RunOptions {
     }
 
     /// Limits of each network's training, for the prediction of its time.
-    pub fn limits(&self) -> Limits {
+    pub fn limits(&self) -> TrainingLimits {
         let suite = self.suite();
         match self.length {
-            Some(Length::Seconds(seconds)) => Limits { seconds: seconds.get(), epochs: f64::INFINITY },
-            Some(Length::Epochs(epochs)) => Limits { seconds: f64::INFINITY, epochs: f64::from(epochs.get()) },
+            Some(Length::Seconds(seconds)) => TrainingLimits { seconds: seconds.get(), epochs: f64::INFINITY },
+            Some(Length::Epochs(epochs)) => TrainingLimits { seconds: f64::INFINITY, epochs: f64::from(epochs.get()) },
             // Steps of different networks take different times.
-            Some(Length::Steps(_)) | None => {
-                Limits { seconds: suite.training_seconds, epochs: f64::from(suite.epochs) }
-            }
+            _ => TrainingLimits { seconds: suite.training_seconds, epochs: f64::from(suite.epochs) },
         }
     }
 
@@ -482,11 +474,8 @@ impl RunOptions {
             .collect();
         let of = |of: &str| Some(format!("{} ({of})", text::megabytes(bundle?.compressed_bytes)));
         fetched.extend(self.backend.maker().fetched().and_then(of));
-        let cost = if fetched.is_empty() {
-            format!("{time}.")
-        } else {
-            t!(settings_fetch, time = time, what = fetched.join(" + "))
-        };
+        let cost =
+            if fetched.is_empty() { format!("{time}.") } else { t!(settings_fetch, time, what = fetched.join(" + ")) };
         let memory = self.memory_bytes().map(|bytes| t!(settings_memory, size = text::rounded_size(bytes)));
         [Some(cost), memory].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
@@ -497,7 +486,6 @@ mod tests {
     use super::*;
     use crate::{own_runs, supplies};
 
-    /// Parses the query of a URL.
     fn read(query: &str) -> Result<RunOptions, String> {
         RunOptions::from_pairs(query.split('&').filter_map(|pair| pair.split_once('=')))
     }

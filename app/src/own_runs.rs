@@ -21,9 +21,7 @@ pub struct OwnRun {
     pub unix_seconds: f64,
     pub device: Said,
     pub sentence: Said,
-    /// Location on the leaderboard.
-    pub uploaded: Option<Uploaded>,
-    /// Record to upload.
+    pub uploaded: Option<UploadedRun>,
     pub record: Option<Record>,
     /// Result of [`RunOptions::pace`](crate::options::RunOptions::pace).
     pub pace: String,
@@ -53,7 +51,7 @@ impl Took {
 
 /// Location of a run on the leaderboard.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Uploaded {
+pub struct UploadedRun {
     pub run_id: String,
     /// Path of the page that deletes it.
     pub deletion_link: String,
@@ -117,7 +115,7 @@ impl OwnRuns {
     }
 
     /// Stores the location of a run on the leaderboard, and drops its record.
-    pub fn uploaded(&mut self, key: &str, uploaded: Uploaded) {
+    pub fn uploaded(&mut self, key: &str, uploaded: UploadedRun) {
         if let Some(run) = self.0.iter_mut().find(|run| run.key == key) {
             run.uploaded = Some(uploaded);
             run.record = None;
@@ -219,7 +217,7 @@ pub(crate) mod tests {
         runs.note(OwnRun { sentence: Said::new(|| "faster".to_owned()), ..run(0) });
         let sentences: Vec<_> = runs.all().iter().map(|run| run.sentence.text()).collect();
         assert_eq!(sentences, ["fast", "faster"]);
-        let uploaded = Uploaded { run_id: "abc".to_owned(), deletion_link: "/runs/abc/delete#s".to_owned() };
+        let uploaded = UploadedRun { run_id: "abc".to_owned(), deletion_link: "/runs/abc/delete#s".to_owned() };
         runs.uploaded("key 1", uploaded.clone());
         assert_eq!((&runs.all()[0].uploaded, &runs.all()[0].record), (&Some(uploaded), &None));
         assert!(runs.has_run("abc") && !runs.has_run("another"));

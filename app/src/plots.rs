@@ -1,58 +1,12 @@
-//! Geometry of throughput plots on logarithmic axes, as plain numbers: a histogram and a scatter plot.
+//! Contents of throughput plots on logarithmic axes: a histogram and a scatter plot.
 
 use results::api::{Distribution, RateBin, RunRow};
 use results::csv;
 
+use crate::charts::ChartAxis;
+use crate::side_by_side::distinct;
 use crate::words::language;
 use crate::{t, text};
-
-/// Minimum ratio of the ends of an axis, so that even a single bar is narrow and has ticks.
-const MIN_RATIO: f64 = 4.0;
-/// Margin outside the outermost bars, as a factor.
-const MARGIN: f64 = 1.08;
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct LogarithmicAxis {
-    pub low: f64,
-    pub high: f64,
-    pub ticks: Vec<f64>,
-}
-
-impl LogarithmicAxis {
-    /// Creates an axis from `low` to `high`, which are positive, with at most `most` round ticks if possible.
-    pub fn covering(low: f64, high: f64, most: usize) -> Self {
-        let (low, high) = (low / MARGIN, high * MARGIN);
-        let wider = (MIN_RATIO / (high / low)).max(1.0).sqrt();
-        let (low, high) = (low / wider, high * wider);
-        Self { low, high, ticks: ticks(low, high, most) }
-    }
-
-    /// Position of `rate` between the ends, 0 to 1.
-    pub fn share(&self, rate: f64) -> f64 {
-        ((rate / self.low).ln() / (self.high / self.low).ln()).clamp(0.0, 1.0)
-    }
-}
-
-/// Returns the largest set of at most `most` round ticks: several per power of ten, or one for every few powers.
-fn ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
-    const WITHIN: [&[f64]; 5] = [
-        &[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
-        &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0],
-        &[1.0, 2.0, 5.0],
-        &[1.0, 3.0],
-        &[1.0],
-    ];
-    #[expect(clippy::cast_possible_truncation, reason = "a power of ten")]
-    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
-    let marks = |factors: &[f64], every: usize| -> Vec<f64> {
-        let powers = (first..=last).step_by(every).map(|power| 10f64.powi(power));
-        let all = powers.flat_map(|power| factors.iter().map(move |factor| factor * power));
-        all.filter(|mark| (low..=high).contains(mark)).collect()
-    };
-    let candidates =
-        WITHIN.into_iter().map(|factors| marks(factors, 1)).chain((2..20).map(|every| marks(&[1.0], every)));
-    candidates.into_iter().find(|marks| marks.len() <= most).unwrap_or_default()
-}
 
 /// Formats a tick label: `0.5`, `20`, `1,500`, `20 k`.
 pub fn tick(rate: f64) -> String {
@@ -67,27 +21,6 @@ pub fn tick(rate: f64) -> String {
         }
         _ => short(rate),
     }
-}
-
-/// Drawn bin, in shares from 0 to 1 of the plot's width and height.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bar {
-    pub left: f64,
-    pub right: f64,
-    pub height: f64,
-    pub own: bool,
-}
-
-/// Returns the bars of all bins. The highest one fills the plot.
-pub fn bars(bins: &[RateBin], axis: &LogarithmicAxis, own: f64) -> Vec<Bar> {
-    let most = bins.iter().map(|bin| bin.runs).max().unwrap_or(0).max(1) as f64;
-    let bar = |bin: &RateBin| Bar {
-        left: axis.share(bin.from),
-        right: axis.share(bin.to),
-        height: bin.runs as f64 / most,
-        own: (bin.from..bin.to).contains(&own),
-    };
-    bins.iter().map(bar).collect()
 }
 
 /// Slowest and fastest rate of a plot; `None` without runs.
@@ -122,7 +55,7 @@ pub fn of_devices(distribution: &Distribution) -> String {
 const MIN_POINTS: usize = 2;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Point {
+pub struct ScatterPoint {
     pub run_id: String,
     pub device: String,
     pub backend: String,
@@ -130,7 +63,7 @@ pub struct Point {
     pub samples_per_second: f64,
 }
 
-impl Point {
+impl ScatterPoint {
     pub fn said(&self) -> String {
         t!(
             scatter_point,
@@ -141,21 +74,17 @@ impl Point {
         )
     }
 
-    pub fn cells(&self) -> [String; 4] {
-        [
-            self.device.clone(),
-            self.backend.clone(),
-            text::seconds(self.seconds_to_target),
-            text::rate(self.samples_per_second),
-        ]
+    pub fn cells(&self) -> Vec<String> {
+        let (seconds, rate) = (text::seconds(self.seconds_to_target), text::rate(self.samples_per_second));
+        vec![self.device.clone(), self.backend.clone(), seconds, rate]
     }
 }
 
 /// Returns the points, and the number of results without one because a metric is missing.
-pub fn points(rows: &[RunRow]) -> (Vec<Point>, usize) {
+pub fn points(rows: &[RunRow]) -> (Vec<ScatterPoint>, usize) {
     let point = |row: &RunRow| {
         let positive = |value: Option<f64>| value.filter(|value| *value > 0.0);
-        Some(Point {
+        Some(ScatterPoint {
             run_id: row.run_id.clone(),
             device: text::device_name(&row.adapter, row.claimed_name.as_deref()),
             backend: row.backend.clone(),
@@ -163,18 +92,18 @@ pub fn points(rows: &[RunRow]) -> (Vec<Point>, usize) {
             samples_per_second: positive(row.summary.samples_per_second)?,
         })
     };
-    let points: Vec<Point> = rows.iter().filter_map(point).collect();
+    let points: Vec<ScatterPoint> = rows.iter().filter_map(point).collect();
     let without = rows.len() - points.len();
     (points, without)
 }
 
 /// Returns the axes, or `None` for too few points: time to accuracy from left to right, and throughput upwards. They
 /// are logarithmic, because a phone and a server differ by a factor of thousands.
-pub fn axes(points: &[Point], narrow: bool) -> Option<(LogarithmicAxis, LogarithmicAxis)> {
-    let axis = |value: fn(&Point) -> f64, most| {
+pub fn axes(points: &[ScatterPoint], narrow: bool) -> Option<(ChartAxis, ChartAxis)> {
+    let axis = |value: fn(&ScatterPoint) -> f64, most| {
         let values = points.iter().map(value);
         let (low, high) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(0.0, f64::max));
-        LogarithmicAxis::covering(low, high, most)
+        ChartAxis::logarithmic(low, high, most)
     };
     (points.len() >= MIN_POINTS).then(|| {
         let times = axis(|point| point.seconds_to_target, if narrow { 4 } else { 8 });
@@ -183,17 +112,11 @@ pub fn axes(points: &[Point], narrow: bool) -> Option<(LogarithmicAxis, Logarith
 }
 
 /// Distinct backends of the points, in order of appearance, which determines their colors.
-pub fn backends(points: &[Point]) -> Vec<&str> {
-    let mut met: Vec<&str> = Vec::new();
-    for point in points {
-        if !met.contains(&point.backend.as_str()) {
-            met.push(&point.backend);
-        }
-    }
-    met
+pub fn backends(points: &[ScatterPoint]) -> Vec<&str> {
+    distinct(points.iter().map(|point| point.backend.as_str()))
 }
 
-pub fn describe_points(points: &[Point]) -> String {
+pub fn describe_points(points: &[ScatterPoint]) -> String {
     let fastest = points.iter().max_by(|a, b| a.samples_per_second.total_cmp(&b.samples_per_second));
     let soonest = points.iter().min_by(|a, b| a.seconds_to_target.total_cmp(&b.seconds_to_target));
     match (fastest, soonest) {
@@ -204,7 +127,7 @@ pub fn describe_points(points: &[Point]) -> String {
     }
 }
 
-pub fn points_csv(points: &[Point]) -> String {
+pub fn points_csv(points: &[ScatterPoint]) -> String {
     let mut text = "run_id,device,backend,seconds_to_target,samples_per_second\n".to_owned();
     for of in points {
         text.push_str(&format!(
@@ -233,46 +156,17 @@ pub(crate) mod tests {
     ];
 
     #[test]
-    fn equal_factors_have_equal_distances() {
-        let axis = LogarithmicAxis::covering(100.0, 10_000.0, 6);
-        let step = axis.share(1000.0) - axis.share(100.0);
-        assert!((axis.share(10_000.0) - axis.share(1000.0) - step).abs() < 1e-12);
-        assert!(axis.low < 100.0 && axis.high > 10_000.0);
-        assert_eq!(axis.ticks, [100.0, 300.0, 1000.0, 3000.0, 10_000.0]);
-    }
-
-    #[test]
-    fn widens_narrow_ranges_and_limits_ticks_of_wide_ones() {
-        let narrow = LogarithmicAxis::covering(2000.0, 2010.0, 6);
-        assert!((narrow.high / narrow.low - MIN_RATIO).abs() < 1e-9);
-        assert_eq!(narrow.ticks, [1200.0, 1500.0, 2000.0, 2500.0, 3000.0, 4000.0]);
-        for (low, high, most) in [(1e-3, 1e9, 4), (1.0, 50.0, 3), (90.0, 110.0, 4), (7.0, 7.0, 3)] {
-            let ticks = LogarithmicAxis::covering(low, high, most).ticks;
-            assert!((2..=most).contains(&ticks.len()), "{low} to {high}: {ticks:?}");
-        }
-    }
-
-    #[test]
     fn tick_labels_are_short() {
         let texts = [0.5, 20.0, 1500.0, 20_000.0, 1_500_000.0, 1.2 * 10f64.powi(-1)].map(tick);
         assert_eq!(texts, ["0.5", "20", "1,500", "20 k", "1.5 M", "0.12"]);
     }
 
     #[test]
-    fn highest_bar_fills_plot_and_own_bar_contains_run() {
-        let (low, high) = ends(&BINS, 204.0).unwrap();
-        assert_eq!((low, high), (100.0, 1050.0));
-        let bars = bars(&BINS, &LogarithmicAxis::covering(low, high, 6), 204.0);
-        assert_eq!(bars.iter().map(|bar| bar.height).collect::<Vec<_>>(), [0.25, 1.0, 0.125]);
-        assert_eq!(bars.iter().map(|bar| bar.own).collect::<Vec<_>>(), [false, true, false]);
-        assert!(bars.windows(2).all(|pair| pair[0].left < pair[0].right && pair[0].right < pair[1].left), "{bars:?}");
-        assert_eq!(ends(&[], 204.0), None);
-    }
-
-    #[test]
-    fn axis_includes_run_outside_all_bins() {
+    fn axis_includes_all_bins_and_the_run() {
+        assert_eq!(ends(&BINS, 204.0), Some((100.0, 1050.0)));
         assert_eq!(ends(&BINS, 5000.0), Some((100.0, 5000.0)));
         assert_eq!(ends(&BINS, 10.0), Some((10.0, 1050.0)));
+        assert_eq!(ends(&[], 204.0), None);
     }
 
     #[test]
@@ -298,16 +192,7 @@ pub(crate) mod tests {
             run_id: run_id.to_owned(),
             workload: "caffe-mnist".to_owned(),
             backend: "wgsl".to_owned(),
-            adapter: Adapter {
-                name: device.to_owned(),
-                vendor: String::new(),
-                architecture: String::new(),
-                kind: DeviceKind::Discrete,
-                api: "Vulkan".to_owned(),
-                driver: String::new(),
-                software: false,
-                compatibility: false,
-            },
+            adapter: Adapter { name: device.to_owned(), kind: DeviceKind::Discrete, ..Adapter::default() },
             claimed_name: None,
             client_kind: ClientKind::Native,
             client: "native-runner 0.1.0".to_owned(),
@@ -337,18 +222,11 @@ pub(crate) mod tests {
         let table = points_csv(&points);
         assert!(table.ends_with("a,Example 1,wgsl,30,900\nb,\"Example, 2\",wgsl,0.5,90000\n"), "{table}");
         assert!(describe_points(&points).contains("The soonest: Example, 2"), "{}", describe_points(&points));
-    }
-
-    #[test]
-    fn axes_include_every_point() {
-        let rows = [row("a", "1", Some(900.0), Some(30.0)), row("b", "2", Some(90_000.0), Some(0.5))];
-        let (all, _) = points(&rows);
-        let (times, rates) = axes(&all, false).unwrap();
-        for point in &all {
+        let (times, rates) = axes(&points, false).unwrap();
+        for point in &points {
             assert!(times.low < point.seconds_to_target && point.seconds_to_target < times.high);
             assert!(rates.low < point.samples_per_second && point.samples_per_second < rates.high);
         }
-        assert!(times.share(0.5) < times.share(30.0) && rates.share(900.0) < rates.share(90_000.0));
-        assert_eq!(axes(&all[..1], true), None, "one point is no picture");
+        assert_eq!(axes(&points[..1], true), None, "one point is no picture");
     }
 }

@@ -13,7 +13,7 @@ use crate::t;
 use crate::text;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Published {
+pub struct PublishedTime {
     workload: String,
     batch_size: u32,
     pub seconds_per_epoch: f64,
@@ -22,33 +22,34 @@ pub struct Published {
     pub citation: String,
 }
 
-static ALL: LazyLock<Vec<Published>> =
+static ALL: LazyLock<Vec<PublishedTime>> =
     LazyLock::new(|| json::parse(include_str!("../published.json")).expect("the file is checked in"));
 
 /// Returns the published results of a network at the batch size of its recipe, fastest first.
-pub fn of_network(workload: &str) -> Vec<&'static Published> {
-    let batch_size = engine::workload(workload).map(|recipe| recipe.batch_size);
-    ALL.iter().filter(|of| of.workload == workload && Some(of.batch_size) == batch_size).collect()
+pub fn of_network(workload: &str) -> Vec<&'static PublishedTime> {
+    engine::workload(workload).map_or_else(Vec::new, |recipe| results_of(workload, recipe.batch_size).collect())
+}
+
+/// Returns the published results of a network at a batch size, fastest first.
+fn results_of(workload: &str, batch_size: u32) -> impl Iterator<Item = &'static PublishedTime> {
+    ALL.iter().filter(move |of| of.workload == workload && of.batch_size == batch_size)
 }
 
 /// Describes the published results of a network at the same batch size, in one sentence per device, fastest first.
 /// Empty if the run has no time per epoch.
 pub fn sentences(record: &WorkloadRecord) -> Vec<String> {
-    let settings = &record.settings;
     let Some(own) = epoch_seconds(record) else { return Vec::new() };
-    let same = |of: &&Published| of.workload == record.workload && of.batch_size == settings.batch_size;
-    ALL.iter().filter(same).map(|of| of.describe_time(own)).collect()
+    results_of(&record.workload, record.settings.batch_size).map(|of| of.describe_time(own)).collect()
 }
 
 /// Describes the closest faster and the closest slower published result, for the first network of a run that has any.
 pub fn nearest(record: &RunRecord) -> Vec<String> {
     let of = |workload: &WorkloadRecord| {
         let own = epoch_seconds(workload)?;
-        let batch_size = workload.settings.batch_size;
-        let same = || ALL.iter().filter(|of| of.workload == workload.workload && of.batch_size == batch_size);
-        let seconds = |of: &&Published| of.seconds_per_epoch;
-        let faster = same().filter(|of| seconds(of) < own).max_by(|a, b| seconds(a).total_cmp(&seconds(b)));
-        let slower = same().filter(|of| seconds(of) >= own).min_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+        let all = results_of(&workload.workload, workload.settings.batch_size);
+        let (faster, slower): (Vec<_>, Vec<_>) = all.partition(|of| of.seconds_per_epoch < own);
+        let compare = |a: &&PublishedTime, b: &&PublishedTime| a.seconds_per_epoch.total_cmp(&b.seconds_per_epoch);
+        let (faster, slower) = (faster.into_iter().max_by(compare), slower.into_iter().min_by(compare));
         let title = text::workload_title(&workload.workload);
         let sentences: Vec<_> =
             [faster, slower].into_iter().flatten().map(|of| of.describe_speed(&title, own)).collect();
@@ -63,44 +64,25 @@ fn epoch_seconds(record: &WorkloadRecord) -> Option<f64> {
     record.summary.seconds_per_epoch.or_else(projected).filter(|seconds| *seconds > 0.0)
 }
 
-impl Published {
+impl PublishedTime {
     /// Describes the speed of a run relative to this result: "1/46 the speed of …", "3.2 times the speed of …".
     fn describe_speed(&self, title: &str, own_seconds: f64) -> String {
         let ratio = self.seconds_per_epoch / own_seconds;
-        let (of, framework, citation) = (&self.device, &self.framework, &self.citation);
+        let Self { device, framework, citation, .. } = self;
         if ratio < 0.5 {
             let part = format!("1/{:.0}", 1.0 / ratio);
-            return t!(
-                result_published_part,
-                workload = title,
-                part = part,
-                device = of,
-                framework = framework,
-                citation = citation
-            );
+            return t!(result_published_part, workload = title, part, device, framework, citation);
         }
         let times = text::number(ratio, if ratio >= 10.0 { 0 } else { 1 });
-        t!(
-            result_published_times,
-            workload = title,
-            times = times,
-            device = of,
-            framework = framework,
-            citation = citation
-        )
+        t!(result_published_times, workload = title, times, device, framework, citation)
     }
 
     fn describe_time(&self, own_seconds: f64) -> String {
         let ratio = self.seconds_per_epoch / own_seconds;
-        let decimals = if ratio >= 10.0 { 0 } else { 2 };
-        t!(
-            result_published_time,
-            device = self.device,
-            framework = self.framework,
-            seconds = text::seconds(self.seconds_per_epoch),
-            times = text::number(ratio, decimals),
-            citation = self.citation
-        )
+        let Self { device, framework, citation, .. } = self;
+        let seconds = text::seconds(self.seconds_per_epoch);
+        let times = text::number(ratio, if ratio >= 10.0 { 0 } else { 2 });
+        t!(result_published_time, device, framework, seconds, times, citation)
     }
 }
 
@@ -146,19 +128,10 @@ impl PublishedLearning {
 
     pub fn sentence(&self) -> String {
         let epochs = text::number(self.epochs, usize::from(self.epochs.fract() > 0.0));
-        let [framework, device, citation] = [&self.framework, &self.device, &self.citation];
-        match (&self.curve, self.accuracy) {
-            (Some(_), _) => {
-                t!(running_published_curve, framework = framework, device = device, citation = citation)
-            }
-            (None, Some(accuracy)) => t!(
-                running_published_end,
-                accuracy = text::percent(accuracy),
-                epochs = epochs,
-                framework = framework,
-                device = device,
-                citation = citation
-            ),
+        let Self { framework, device, citation, .. } = self;
+        match (&self.curve, self.accuracy.map(text::percent)) {
+            (Some(_), _) => t!(running_published_curve, framework, device, citation),
+            (None, Some(accuracy)) => t!(running_published_end, accuracy, epochs, framework, device, citation),
             (None, None) => String::new(),
         }
     }

@@ -7,25 +7,18 @@ use serde_json::Value;
 
 use crate::json;
 
-/// Page that compares backends.
 pub const COMPARE: &str = "/compare";
 
-/// Page of places, and of single runs.
 pub const LEADERBOARD: &str = "/leaderboard";
 
-/// Page of the devices that trained a network, by time to accuracy.
 pub const DEVICES: &str = "/devices";
 
-/// Page of stored results or devices side by side.
 pub const SIDE_BY_SIDE: &str = "/side-by-side";
 
-/// Page of result files.
 pub const FILE: &str = "/file";
 
-/// List of documents, and the prefix of their pages.
 pub const DOCUMENTS: &str = "/docs";
 
-/// View of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
     Start,
@@ -40,77 +33,61 @@ pub enum Route {
     /// Result files opened from disk.
     File,
     /// Page of one stored result.
-    Result {
-        run_id: String,
-    },
-    /// Page of one device.
-    Device {
-        /// Key with percent-encoded non-ASCII characters, as in the URL and in requests.
-        key: String,
-    },
+    Result(String),
+    /// Page of the device with this key, in which non-ASCII characters are percent-encoded as in requests.
+    Device(String),
     /// Shared comparison of backends.
-    Comparison {
-        id: String,
-    },
-    /// Moderation log.
+    Comparison(String),
     Moderation,
     /// List of documents.
     Documents,
     /// Document with this name, if it exists.
-    Document {
-        name: String,
-    },
+    Document(String),
     /// Deletion of a run or a comparison; the secret is in the fragment, which browsers do not send to the server.
-    Delete {
-        thing: Thing,
-        id: String,
-    },
+    Delete(StoredKind, String),
     Unknown,
 }
 
-/// Kind of thing to delete.
+/// Kind of thing that the leaderboard stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Thing {
+pub enum StoredKind {
     Run,
+    Device,
     Comparison,
 }
+
+// First segments of the paths of their pages, and of API calls.
+results::names!(StoredKind { Run = "runs", Device = "devices", Comparison = "comparisons" });
 
 /// Returns the view for a path such as `/runs/3f9a/delete`.
 pub fn route(path: &str) -> Route {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     match parts[..] {
         [] | ["index.html"] => Route::Start,
-        ["runs", id] if is_id(id) => Route::Result { run_id: id.to_owned() },
-        ["devices", key] if is_key(key) => Route::Device { key: key.to_owned() },
+        ["runs", id] if is_id(id) => Route::Result(id.to_owned()),
+        ["devices", key] if is_key(key) => Route::Device(key.to_owned()),
         ["compare"] => Route::Compare,
         ["leaderboard"] => Route::Leaderboard,
         ["devices"] => Route::Devices,
         ["file"] => Route::File,
         ["side-by-side"] => Route::SideBySide,
-        ["comparisons", id] if is_id(id) => Route::Comparison { id: id.to_owned() },
-        ["comparisons", id, "delete"] if is_id(id) => Route::Delete { thing: Thing::Comparison, id: id.to_owned() },
+        ["comparisons", id] if is_id(id) => Route::Comparison(id.to_owned()),
+        ["comparisons", id, "delete"] if is_id(id) => Route::Delete(StoredKind::Comparison, id.to_owned()),
         ["moderation"] => Route::Moderation,
         ["docs"] => Route::Documents,
-        ["docs", name] if is_id(name) => Route::Document { name: name.to_owned() },
-        ["runs", id, "delete"] if is_id(id) => Route::Delete { thing: Thing::Run, id: id.to_owned() },
+        ["docs", name] if is_id(name) => Route::Document(name.to_owned()),
+        ["runs", id, "delete"] if is_id(id) => Route::Delete(StoredKind::Run, id.to_owned()),
         _ => Route::Unknown,
     }
 }
 
-/// Extracts the id of a result from a link to its page, or accepts the id itself.
-pub fn run_in(text: &str) -> Option<String> {
-    last_part(text, "/runs/").filter(|id| is_id(id))
-}
-
-/// Extracts the key of a device from a link to its page, or accepts the key itself.
-pub fn device_in(text: &str) -> Option<String> {
-    last_part(text, "/devices/").filter(|key| is_key(key))
-}
-
-fn last_part(text: &str, folder: &str) -> Option<String> {
+/// Extracts the id of a result or the key of a device from a link to its page, or accepts the id or key itself.
+pub fn id_in(text: &str, kind: StoredKind) -> Option<String> {
     let text = text.trim();
-    let part = text.split_once(folder).map_or(text, |(_, rest)| rest).split(['/', '?', '#']).next()?;
-    (!part.is_empty()).then(|| part.to_owned())
+    let rest = text.split_once(&format!("/{}/", kind.name())).map_or(text, |(_, rest)| rest);
+    let id = rest.split(['/', '?', '#']).next().filter(|id| !id.is_empty())?;
+    let is_valid = if kind == StoredKind::Device { is_key(id) } else { is_id(id) };
+    is_valid.then(|| id.to_owned())
 }
 
 /// Returns true for a run id. Ids become part of request URLs, so characters with a meaning there are rejected.
@@ -175,12 +152,12 @@ mod tests {
     #[test]
     fn routes_paths_to_views() {
         let id = || "Ab3-_9".to_owned();
-        let device = |key: &str| Route::Device { key: key.to_owned() };
+        let device = |key: &str| Route::Device(key.to_owned());
         for (path, view) in [
             ("/", Route::Start),
-            ("/runs/Ab3-_9", Route::Result { run_id: id() }),
-            ("/runs/Ab3-_9/", Route::Result { run_id: id() }),
-            ("/runs/Ab3-_9/delete", Route::Delete { thing: Thing::Run, id: id() }),
+            ("/runs/Ab3-_9", Route::Result(id())),
+            ("/runs/Ab3-_9/", Route::Result(id())),
+            ("/runs/Ab3-_9/delete", Route::Delete(StoredKind::Run, id())),
             ("/devices/reported-example-gpu-9000", device("reported-example-gpu-9000")),
             ("/devices/claimed-%E7%8C%AB-1/", device("claimed-%E7%8C%AB-1")),
             ("/moderation", Route::Moderation),
@@ -188,27 +165,16 @@ mod tests {
             ("/compare/", Route::Compare),
             (LEADERBOARD, Route::Leaderboard),
             (DEVICES, Route::Devices),
-            ("/comparisons/Ab3-_9", Route::Comparison { id: id() }),
-            ("/comparisons/Ab3-_9/delete", Route::Delete { thing: Thing::Comparison, id: id() }),
+            ("/comparisons/Ab3-_9", Route::Comparison(id())),
+            ("/comparisons/Ab3-_9/delete", Route::Delete(StoredKind::Comparison, id())),
             (DOCUMENTS, Route::Documents),
-            ("/docs/open-data/", Route::Document { name: "open-data".to_owned() }),
+            ("/docs/open-data/", Route::Document("open-data".to_owned())),
         ] {
             assert_eq!(route(path), view, "{path}");
         }
-        for path in [
-            "/runs",
-            "/runs/a/b",
-            "/runs/a%2Fb",
-            "/runs/a/delete/now",
-            "/about",
-            "/moderation/log",
-            "/docs/a/b",
-            "/devices/a/b",
-            "/devices/a%2Fb",
-            "/devices/a%",
-            "/devices/a%é",
-            "/devices/..%2e",
-        ] {
+        let unknown = "/runs /runs/a/b /runs/a%2Fb /runs/a/delete/now /about /moderation/log /docs/a/b /devices/a/b \
+                       /devices/a%2Fb /devices/a% /devices/a%é /devices/..%2e";
+        for path in unknown.split(' ') {
             assert_eq!(route(path), Route::Unknown, "{path}");
         }
     }
@@ -218,13 +184,14 @@ mod tests {
         let id = Some("Ab3-_9".to_owned());
         for text in ["Ab3-_9", " https://example.org/runs/Ab3-_9 ", "/runs/Ab3-_9/delete#x", "http://h/runs/Ab3-_9?a=b"]
         {
-            assert_eq!(run_in(text), id, "{text}");
+            assert_eq!(id_in(text, StoredKind::Run), id, "{text}");
         }
         for text in ["", "https://example.org/", "a b", "/runs/", "/runs/a%2Fb"] {
-            assert_eq!(run_in(text), None, "{text}");
+            assert_eq!(id_in(text, StoredKind::Run), None, "{text}");
         }
-        assert_eq!(device_in("http://h/devices/claimed-%E7%8C%AB-1/"), Some("claimed-%E7%8C%AB-1".to_owned()));
-        assert_eq!(device_in("http://h/devices/a%2Fb"), None);
+        let device = |text| id_in(text, StoredKind::Device);
+        assert_eq!(device("http://h/devices/claimed-%E7%8C%AB-1/"), Some("claimed-%E7%8C%AB-1".to_owned()));
+        assert_eq!(device("http://h/devices/a%2Fb"), None);
     }
 
     #[test]

@@ -3,19 +3,19 @@
 use results::api::SideVerdict;
 use results::comparison::{Comparison, Contender, Figures, Lead, Refused, Row, RowOutcome, Timing, lead};
 use results::estimate::{Estimate, Interval};
-use results::{RunRecord, csv};
+use results::{RunRecord, WorkloadRecord, csv};
 use serde::Serialize;
 
 use crate::backend::PageBackend;
 use crate::charts::NamedCurve;
-use crate::words::{self, Plain, messages};
+use crate::words::{self, PlainText, messages};
 use crate::{json, t, text};
 
 /// Schema version of [`document`], the same as in `native-runner --backend all --json`.
 const DOCUMENT_VERSION: u32 = 1;
 
 /// Columns that follow the backend's name.
-pub const COLUMNS: [Plain; 7] = [
+pub const COLUMNS: [PlainText; 7] = [
     messages::common_rate,
     messages::metric_seconds_per_epoch,
     messages::common_training,
@@ -62,9 +62,9 @@ fn describe_lead(Lead { fastest, next, ratio }: &Lead) -> String {
         Some(SideVerdict::Faster) => {
             // Near 1, one decimal is not enough: 1.04 would be shown as 1.0.
             let times = text::number(ratio.value, if ratio.value < 1.95 { 2 } else { 1 });
-            t!(compare_faster, fastest = fastest, times = times, next = next)
+            t!(compare_faster, fastest, times, next)
         }
-        Some(_) => t!(compare_equal, fastest = fastest, next = next),
+        Some(_) => t!(compare_equal, fastest, next),
         None => t!(compare_too_short).to_owned(),
     }
 }
@@ -189,17 +189,13 @@ pub fn loss_curves(workload: &str, records: &[RunRecord]) -> Vec<NamedCurve> {
     curves(workload, records, |of| crate::charts::curve(&of.curve, |point| point.loss))
 }
 
-fn curves(
-    workload: &str,
-    records: &[RunRecord],
-    points: impl Fn(&results::WorkloadRecord) -> Vec<(f64, f64)>,
-) -> Vec<NamedCurve> {
+fn curves(workload: &str, records: &[RunRecord], points: fn(&WorkloadRecord) -> Vec<(f64, f64)>) -> Vec<NamedCurve> {
     let mut found: Vec<NamedCurve> = Vec::new();
     for record in records {
         let name = &record.device.backend;
         let of = record.workloads.iter().find(|of| of.workload == workload);
         let is_new = found.iter().all(|(known, _)| known != name);
-        if let Some(points) = of.map(&points).filter(|points| is_new && !points.is_empty()) {
+        if let Some(points) = of.map(points).filter(|points| is_new && !points.is_empty()) {
             found.push((name.clone(), points));
         }
     }
@@ -215,7 +211,7 @@ pub fn seeds(records: &[RunRecord]) -> Vec<u32> {
     distinct(records.iter().map(|record| record.requested.seed))
 }
 
-fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+pub fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut known = Vec::new();
     for item in items {
         if !known.contains(&item) {
@@ -225,10 +221,10 @@ fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
     known
 }
 
-type Metric = fn(&Figures) -> Option<f64>;
+type FigureValue = fn(&Figures) -> Option<f64>;
 
 /// Metrics in files: unrounded, in seconds, samples and bytes.
-const METRICS: [(&str, Metric); 15] = [
+const METRICS: [(&str, FigureValue); 15] = [
     ("samples_per_second", |of| of.samples_per_second),
     ("rate_to_fastest", |of| Some(of.rate_to_fastest?.value)),
     ("rate_to_fastest_low", |of| Some(of.rate_to_fastest?.interval?.low)),
@@ -269,20 +265,20 @@ fn line(workload: &str, row: &Row) -> String {
 /// Formats the comparisons, the records of all runs, and the reasons for missing ones as JSON.
 pub fn document(comparisons: &[Comparison], records: &[RunRecord], refused: &[Refused]) -> String {
     #[derive(Serialize)]
-    struct Document<'a> {
+    struct ComparisonFile<'a> {
         schema_version: u32,
         comparisons: &'a [Comparison],
         records: &'a [RunRecord],
-        unavailable: Vec<Unavailable<'a>>,
+        unavailable: Vec<LeftOutBackend<'a>>,
     }
     #[derive(Serialize)]
-    struct Unavailable<'a> {
+    struct LeftOutBackend<'a> {
         backend: &'a str,
         reason: &'a str,
     }
     let unavailable =
-        refused.iter().map(|of| Unavailable { backend: &of.contender.backend, reason: &of.reason }).collect();
-    let document = Document { schema_version: DOCUMENT_VERSION, comparisons, records, unavailable };
+        refused.iter().map(|of| LeftOutBackend { backend: &of.contender.backend, reason: &of.reason }).collect();
+    let document = ComparisonFile { schema_version: DOCUMENT_VERSION, comparisons, records, unavailable };
     json::pretty(&document)
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use engine::KNOWN_BACKENDS;
 use engine::backends::{BURN_REMOTE, Devices};
 use results::api::{
-    BrowserTaxOfDevice, DeviceSource, DistributionQuery, FigureOfDevice, RankedClass, RunRow, ScoreRank, ScoreTable,
-    StandingsPlace, StandingsQuery, Tier, WorkloadStanding, voices_missing,
+    BrowserTaxOfDevice, DistributionQuery, FigureOfDevice, RankedClass, RunRow, ScoreRank, ScoreTable, StandingsPlace,
+    StandingsQuery, Tier, WorkloadStanding, voices_missing,
 };
 use results::{DeviceKind, RunRecord, WorkloadRecord};
 
@@ -21,7 +21,7 @@ pub fn sentence(standing: &WorkloadStanding, counts: bool) -> Option<String> {
         return Some(t!(standing_only).to_owned());
     }
     let share = percent(standing.among_all?);
-    let mut sentence = t!(standing_faster, share = share, runs = all);
+    let mut sentence = t!(standing_faster, share, runs = all);
     // Skip a subset that equals all runs, or that only has this run.
     let has_others = |runs: u64| runs < all && !(runs == 1 && counts);
     if let Some(share) = standing.of_device.filter(|_| has_others(device)) {
@@ -159,15 +159,6 @@ pub fn soonest(mut places: Vec<StandingsPlace>) -> Vec<StandingsPlace> {
     places
 }
 
-/// Describes the source of a device's name in a sentence.
-pub fn source(source: DeviceSource) -> &'static str {
-    match source {
-        DeviceSource::Reported => t!(device_source_reported),
-        DeviceSource::Claimed => t!(device_source_claimed),
-        DeviceSource::Masked => t!(device_source_masked),
-    }
-}
-
 /// Describes the overhead of a browser, to follow the name of a network.
 pub fn browser_tax(tax: &BrowserTaxOfDevice) -> String {
     let ratio = tax.native_over_browser;
@@ -182,12 +173,8 @@ pub fn browser_tax(tax: &BrowserTaxOfDevice) -> String {
 
 /// Describes how many submitters the overhead is based on.
 pub fn tax_submitters(tax: &BrowserTaxOfDevice) -> String {
-    let BrowserTaxOfDevice { native_submitters, browser_submitters, .. } = tax;
-    t!(
-        standing_tax_submitters,
-        programs = t!(common_submitters, number = *native_submitters),
-        browsers = *browser_submitters
-    )
+    let programs = t!(common_submitters, number = tax.native_submitters);
+    t!(standing_tax_submitters, programs, browsers = tax.browser_submitters)
 }
 
 /// Heading of a column of scores, the same in all languages.
@@ -209,6 +196,7 @@ fn with_interval(figure: &FigureOfDevice, text: fn(f64) -> String) -> (String, S
 
 #[cfg(test)]
 mod tests {
+    use results::api::DeviceSource;
     use results::{ClientKind, Precision, Suite};
 
     use super::*;
@@ -216,6 +204,8 @@ mod tests {
 
     fn line(device: &str, place: u64, submitters: u64, seconds_to_target: Option<f64>) -> StandingsPlace {
         let median = 1000.0 / place as f64;
+        let [lower_quartile, upper_quartile] = [median; 2];
+        let figure = FigureOfDevice { median, lower_quartile, upper_quartile, runs: submitters, submitters, days: 2 };
         StandingsPlace {
             place,
             device_key: device.to_owned(),
@@ -225,14 +215,7 @@ mod tests {
             inferred: None,
             backend: "wgsl".to_owned(),
             client_kind: ClientKind::Native,
-            figure: FigureOfDevice {
-                median,
-                lower_quartile: median,
-                upper_quartile: median,
-                runs: submitters,
-                submitters,
-                days: 2,
-            },
+            figure,
             seconds_to_target,
             completion: None,
             outlier_runs: 0,
@@ -244,13 +227,8 @@ mod tests {
     #[test]
     fn rank_counts_slower_lines_with_a_place() {
         let tied = [line("a", 1, 3, None), line("b", 1, 3, None), line("c", 3, 3, None)];
-        let said = |of: &[StandingsPlace], total| {
-            ranks(of, total).into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>()
-        };
-        assert_eq!(
-            said(&tied, 4),
-            ["Faster than 50 % of 4 entries", "Faster than 50 % of 4 entries", "Faster than 25 % of 4 entries"]
-        );
+        let said = |of: &[_], total| ranks(of, total).into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>();
+        assert_eq!(said(&tied, 4), [50, 50, 25].map(|share| format!("Faster than {share} % of 4 entries")));
         let without_place = [line("a", 1, 3, None), line("b", 2, 3, None), line("c", 101, 2, None)];
         assert_eq!(said(&without_place, 9), ["Faster than 50 % of 2 entries", "", ""]);
         assert_eq!(said(&tied[..1], 1), [""]);

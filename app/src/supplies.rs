@@ -32,7 +32,7 @@ pub fn worker_loader(content: Option<&str>) -> Result<String, String> {
 /// Availability of one or more bundles on the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub enum Availability<T> {
+pub enum BundleState<T> {
     /// The server has not answered yet.
     #[default]
     #[serde(skip)]
@@ -48,15 +48,14 @@ pub enum Availability<T> {
     Ready(T),
 }
 
-impl<T: DeserializeOwned> Availability<T> {
+impl<T: DeserializeOwned> BundleState<T> {
     /// Parses a file. An invalid one counts as missing.
     pub fn parse(file: &str, text: &str) -> Self {
-        json::parse(text)
-            .unwrap_or_else(|error| Self::missing(t!(backend_unreadable, file = file, why = error.to_string())))
+        json::parse(text).unwrap_or_else(|error| Self::missing(t!(backend_unreadable, file, why = error.to_string())))
     }
 }
 
-impl<T> Availability<T> {
+impl<T> BundleState<T> {
     pub fn missing(note: impl Into<String>) -> Self {
         Self::Missing { note: note.into() }
     }
@@ -142,9 +141,9 @@ impl Arrival {
                 let size = text::megabytes(compressed_bytes.unwrap_or(bytes));
                 let seconds = text::number(seconds, 1);
                 if cached == Some(true) {
-                    t!(backend_from_cache, what = of, size = size, seconds = seconds)
+                    t!(backend_from_cache, what = of, size, seconds)
                 } else {
-                    t!(backend_from_server, what = of, size = size, seconds = seconds)
+                    t!(backend_from_server, what = of, size, seconds)
                 }
             }
         }
@@ -155,8 +154,8 @@ impl Arrival {
 /// page is open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Supplies {
-    pub burn: Availability<Bundle>,
-    pub frameworks: Availability<FrameworkBundles>,
+    pub burn: BundleState<Bundle>,
+    pub frameworks: BundleState<FrameworkBundles>,
     /// Data sets that the server reports as missing. Empty until it responds. A run reports others when fetching fails.
     pub missing_data: Vec<ServedDataSet>,
 }
@@ -169,7 +168,7 @@ impl Supplies {
             Maker::Burn => self.burn.obstacle(),
             Maker::Framework(_) => self.frameworks.obstacle().or_else(|| {
                 let note = t!(backend_built_without);
-                self.bundle(backend).is_none().then(|| t!(backend_missing, note = note))
+                self.bundle(backend).is_none().then(|| t!(backend_missing, note))
             }),
         }
     }
@@ -178,8 +177,8 @@ impl Supplies {
     pub fn is_coming(&self, backend: PageBackend) -> bool {
         match backend.maker() {
             Maker::Ours => false,
-            Maker::Burn => matches!(self.burn, Availability::Asking | Availability::Building { .. }),
-            Maker::Framework(_) => self.frameworks == Availability::Asking,
+            Maker::Burn => matches!(self.burn, BundleState::Asking | BundleState::Building { .. }),
+            Maker::Framework(_) => self.frameworks == BundleState::Asking,
         }
     }
 
@@ -210,7 +209,7 @@ impl Supplies {
         let titles = titles.map(|data| text::data_set_title(&data.name));
         let titles = titles.collect::<Vec<_>>().join(", ");
         let (few, all) = (lacking.len(), suite.workloads.len());
-        (few > 0).then(|| t!(supplies_lacking, few = few, all = all, data = titles))
+        (few > 0).then(|| t!(supplies_lacking, few, all, data = titles))
     }
 }
 
@@ -236,11 +235,11 @@ pub(crate) mod tests {
         {"name":"tfjs-webgpu","folder":"framework-tfjs-webgpu-01","compressed_bytes":120000,"bytes":460000}]}"#;
 
     pub(crate) fn with_burn(text: &str) -> Supplies {
-        Supplies { burn: Availability::parse("burn.json", text), ..Supplies::default() }
+        Supplies { burn: BundleState::parse("burn.json", text), ..Supplies::default() }
     }
 
     fn with_frameworks(text: &str) -> Supplies {
-        Supplies { frameworks: Availability::parse("frameworks.json", text), ..Supplies::default() }
+        Supplies { frameworks: BundleState::parse("frameworks.json", text), ..Supplies::default() }
     }
 
     /// Creates the response of a server that lacks only this data set.

@@ -10,7 +10,8 @@ use results::{
 
 use crate::headline;
 use crate::t;
-use crate::words::{self, Language, language};
+use crate::words::remarks::failure_of_workload;
+use crate::words::{self, PageLanguage, language};
 
 pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
@@ -35,11 +36,10 @@ pub fn data_set_title(name: &str) -> String {
 pub fn headline(record: &RunRecord) -> String {
     match came_to(record) {
         nothing if nothing.is_empty() => t!(common_run_trained_nothing).to_owned(),
-        figures => t!(common_done, figures = figures),
+        figures => t!(common_done, figures),
     }
 }
 
-/// Summarizes the results of a run.
 pub fn came_to(record: &RunRecord) -> String {
     record.workloads.iter().map(workload_headline).collect::<Vec<_>>().join(" ")
 }
@@ -68,9 +68,7 @@ pub fn outcome(outcome: &Outcome) -> String {
         Outcome::Diverged { step } => t!(outcome_diverged, step = *step),
         Outcome::Incorrect => t!(outcome_incorrect).to_owned(),
         Outcome::Cancelled => t!(outcome_cancelled).to_owned(),
-        Outcome::Failed { cause, reason } => {
-            t!(outcome_failed, reason = words::remarks::failure_of_workload(*cause, reason))
-        }
+        Outcome::Failed { cause, reason } => t!(outcome_failed, reason = failure_of_workload(*cause, reason)),
     }
 }
 
@@ -113,7 +111,7 @@ pub fn named_device(name: &str) -> String {
     match HiddenDevice::called(name) {
         None if name == HIDDEN_SOFTWARE => t!(device_software).to_owned(),
         Some(HiddenDevice { told }) if told.is_empty() => t!(device_masked).to_owned(),
-        Some(HiddenDevice { told }) => t!(device_masked_but_for, told = told),
+        Some(HiddenDevice { told }) => t!(device_masked_but_for, told),
         None => name.to_owned(),
     }
 }
@@ -224,7 +222,7 @@ pub fn count(number: u64) -> String {
 /// Formats the number of results in a list. Counting has a limit.
 pub fn results_listed(total: u64, more_than_total: bool) -> String {
     let results = t!(common_results, number = total);
-    if more_than_total { t!(common_results_more, results = results) } else { results }
+    if more_than_total { t!(common_results_more, results) } else { results }
 }
 
 /// Formats a score without its unit, with three significant digits, such as `15.3` or `4,210`.
@@ -253,8 +251,8 @@ pub fn suite_title(name: &str) -> String {
 /// Title of a suite inside a sentence, in lower case in English.
 pub fn suite_inside(name: &str) -> String {
     match language() {
-        Language::English => name.to_owned(),
-        Language::German => suite_title(name),
+        PageLanguage::English => name.to_owned(),
+        PageLanguage::German => suite_title(name),
     }
 }
 
@@ -275,9 +273,7 @@ pub fn metric_description(metric: &Metric) -> &'static str {
 pub fn metric_text(metric: &Metric, value: f64) -> String {
     let english = metric.text(value);
     let text = match metric.unit {
-        Unit::SamplesPerSecond | Unit::SamplesPerJoule => {
-            english.replace("samples/", &format!("{}/", t!(common_samples)))
-        }
+        Unit::SamplesPerSecond | Unit::SamplesPerJoule => english.replace("samples", t!(common_samples)),
         Unit::FlopsPerSecond | Unit::Seconds | Unit::Share | Unit::Joules => english,
     };
     language().number(&text)
@@ -302,7 +298,7 @@ mod tests {
     use results::METRICS;
 
     use super::*;
-    use crate::words::{Language, speak};
+    use crate::words::{PageLanguage, speak};
 
     #[test]
     fn formats_numbers_and_days_by_language() {
@@ -310,7 +306,7 @@ mod tests {
         assert_eq!([0.2, 17.0, 88.0, 100.0, 600.0].map(about), ["5 s", "20 s", "90 s", "100 s", "10 min"]);
         assert_eq!(results_listed(1, false), "1 result");
         assert_eq!(results_listed(10_000, true), "More than 10,000 results");
-        speak(Language::German);
+        speak(PageLanguage::German);
         assert_eq!([percent(0.9785), ratio(1.25), megabytes(3_440_000)], ["97,85 %", "1,25 ×", "3,4 MB"]);
         assert_eq!([rate(12_345.0), seconds(2.5), count(60_000)], ["12,35 k", "2,500 s", "60.000"]);
         assert_eq!(day(1_795_219_200.0), "21.11.2026");
@@ -341,7 +337,7 @@ mod tests {
         assert_eq!(device_name(&old, None), "Arm GPU, compatibility mode");
         let hidden = |told: &str| named_device(&HiddenDevice { told: told.to_owned() }.to_string());
         assert_eq!([hidden(""), hidden("Apple")], ["A GPU that its browser hides", "Apple (the browser hides which)"]);
-        speak(Language::German);
+        speak(PageLanguage::German);
         assert_eq!(hidden(""), "Eine GPU, die der Browser verbirgt");
         assert_eq!(hidden("Apple"), "Apple (der Browser verbirgt, welche)");
         assert_eq!(named_device(HIDDEN_SOFTWARE), "Ein Software-Adapter");
@@ -370,16 +366,16 @@ mod tests {
         for of in engine::SUITES {
             assert_eq!(suite_title(of.name), capitalised(of.name));
             assert_eq!(suite_description(of), of.description);
-            speak(Language::German);
+            speak(PageLanguage::German);
             assert_ne!(suite_description(of), of.description, "translate it: app/locales/de/network.ftl");
-            speak(Language::English);
+            speak(PageLanguage::English);
         }
         for metric in METRICS {
             assert_eq!((metric_title(metric), metric_description(metric)), (metric.title, metric.description));
             assert_eq!(metric_text(metric, 12_345.678), metric.text(12_345.678));
-            speak(Language::German);
+            speak(PageLanguage::German);
             assert_ne!(metric_description(metric), metric.description, "translate it: app/locales/de/metric.ftl");
-            speak(Language::English);
+            speak(PageLanguage::English);
         }
     }
 }

@@ -16,9 +16,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Function that lists the violations of a rule in a checkout.
-type Find = fn(&Path) -> Result<Vec<String>>;
+type FindViolations = fn(&Path) -> Result<Vec<String>>;
 
-const RULES: [(&str, Find); 6] = [
+const RULES: [(&str, FindViolations); 6] = [
     ("only engine/src/backends/wgsl/device names wgpu", wgpu),
     ("the training loop is the same on every target", training_loop),
     ("Burn's backends that clippy does not compile only compute", quiet_burn),

@@ -10,7 +10,12 @@ use std::process::Command;
 
 /// Returns the store of a checkout, in `data/` at its top unless another folder is given.
 pub(crate) fn store(top: &Path, folder: Option<PathBuf>) -> Result<Store> {
-    Ok(Store::new(folder.unwrap_or_else(|| top.join("data")), workspace::cache()?.join("archives"), programs(), Lines))
+    Ok(Store::new(
+        folder.unwrap_or_else(|| top.join("data")),
+        workspace::cache()?.join("archives"),
+        programs(),
+        StepLines,
+    ))
 }
 
 /// Returns a way to download npm packages with the programs on the PATH.
@@ -28,9 +33,9 @@ pub(crate) fn prepare(store: &Store, refetch: bool) -> Result<()> {
     Ok(())
 }
 
-struct Lines;
+struct StepLines;
 
-impl Progress for Lines {
+impl Progress for StepLines {
     fn step(&self, verb: &'static str, what: &str) {
         say::step(verb, what);
     }

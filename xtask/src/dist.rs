@@ -59,7 +59,7 @@ enum Only {
 }
 
 /// Built programs and data to pack. The built page is added to the server.
-pub(crate) struct Parts<'a> {
+pub(crate) struct DistParts<'a> {
     pub(crate) native_runner: Option<&'a Path>,
     /// Features of native-runner besides its default ones.
     pub(crate) features: &'a [&'a str],
@@ -91,7 +91,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let build = |package, options: &[&str]| workspace::build(top, "release", package, options, package);
     let runner = wants(Only::NativeRunner).then(|| build(RUNNER, &["--features", &features.join(",")])).transpose()?;
     let server = wants(Only::Server).then(|| build(LEADERBOARD, &OPTIMIZED_LEADERBOARD)).transpose()?;
-    let parts = Parts {
+    let parts = DistParts {
         native_runner: runner.as_deref(),
         features: &features,
         server: server.as_deref(),
@@ -106,7 +106,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
 ///
 /// # Errors
 /// When a part or `strip` is missing, or `out` cannot be written.
-pub(crate) fn pack(top: &Path, parts: &Parts<'_>, out: &Path) -> Result<()> {
+pub(crate) fn pack(top: &Path, parts: &DistParts<'_>, out: &Path) -> Result<()> {
     let target = target(top)?;
     let time = commit_time(top);
     let name = |name: &str| format!("{name}-{}-{target}", env!("CARGO_PKG_VERSION"));
@@ -132,7 +132,7 @@ fn native_runner(top: &Path, name: String, program: &Path, features: &[&str], ta
     // A temporary folder that cannot be removed does no harm.
     let _ = fs::remove_dir_all(&manual);
     added?;
-    let build = Build { package: RUNNER, features, target };
+    let build = BuiltPackage { package: RUNNER, features, target };
     archive.add_text(LICENSES_FILE, license_notices(top, &[build])?);
     Ok(archive)
 }
@@ -151,9 +151,9 @@ fn server(top: &Path, name: String, program: &Path, data: Option<&Path>, target:
         archive.add_folder("data", data)?;
     }
     let builds = [
-        Build { package: LEADERBOARD, features: &[], target },
-        Build { package: "app", features: &[], target: WASM },
-        Build { package: "training-worker", features: &["burn"], target: WASM },
+        BuiltPackage { package: LEADERBOARD, features: &[], target },
+        BuiltPackage { package: "app", features: &[], target: WASM },
+        BuiltPackage { package: "training-worker", features: &["burn"], target: WASM },
     ];
     archive.add_text(LICENSES_FILE, license_notices(top, &builds)?);
     Ok(archive)
@@ -205,14 +205,14 @@ fn strip(program: &Path) -> Result<Vec<u8>> {
 const LICENSES_FILE: &str = "LICENSES-OF-LIBRARIES.txt";
 
 /// A package as it was built, which determines its libraries.
-struct Build<'a> {
+struct BuiltPackage<'a> {
     package: &'a str,
     features: &'a [&'a str],
     target: &'a str,
 }
 
 /// Returns the name, version and license of every library, followed by each distinct license text once.
-fn license_notices(top: &Path, builds: &[Build<'_>]) -> Result<String> {
+fn license_notices(top: &Path, builds: &[BuiltPackage<'_>]) -> Result<String> {
     let packages = known_packages(top, builds)?;
     let mut libraries = BTreeSet::new();
     for build in builds {
@@ -237,7 +237,7 @@ fn license_notices(top: &Path, builds: &[Build<'_>]) -> Result<String> {
 }
 
 /// Returns `NAME vVERSION` of every library that is linked into a program, without build scripts and macros.
-fn libraries_of(top: &Path, build: &Build<'_>) -> Result<BTreeSet<String>> {
+fn libraries_of(top: &Path, build: &BuiltPackage<'_>) -> Result<BTreeSet<String>> {
     let mut command = cargo(top);
     command.args(["tree", "--locked", "--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}"]);
     command.args(["--package", build.package, "--target", build.target]);
@@ -250,10 +250,10 @@ fn libraries_of(top: &Path, build: &Build<'_>) -> Result<BTreeSet<String>> {
 }
 
 /// Returns every package of these builds by `NAME vVERSION`.
-fn known_packages(top: &Path, builds: &[Build<'_>]) -> Result<BTreeMap<String, Package>> {
+fn known_packages(top: &Path, builds: &[BuiltPackage<'_>]) -> Result<BTreeMap<String, Package>> {
     // Without targets, cargo would download the libraries of all other systems.
     let targets: BTreeSet<_> = builds.iter().map(|build| format!("--filter-platform={}", build.target)).collect();
-    let qualify = |build: &Build<'_>| -> Vec<_> {
+    let qualify = |build: &BuiltPackage<'_>| -> Vec<_> {
         build.features.iter().map(|feature| format!("--features={}/{feature}", build.package)).collect()
     };
     let options = targets.into_iter().chain(builds.iter().flat_map(qualify)).chain(["--locked".to_owned()]);
@@ -365,7 +365,7 @@ mod tests {
     fn lists_linked_libraries_with_their_license_texts() {
         let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let target = target(top).unwrap();
-        let build = |package, features| Build { package, features, target: &target };
+        let build = |package, features| BuiltPackage { package, features, target: &target };
         let text = license_notices(top, &[build("xtask", &[]), build("engine", &["burn-flex"])]).unwrap();
         for wanted in ["\nburn-flex v", "\nanyhow v1.", ": MIT OR Apache-2.0\n", "hereby granted, free of charge"] {
             assert!(text.contains(wanted), "no {wanted:?} in\n{text}");

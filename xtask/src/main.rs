@@ -12,7 +12,7 @@ mod test;
 mod workspace;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::Parser;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -22,13 +22,7 @@ use std::process::ExitCode;
     bin_name = "cargo xtask",
     about = "Development commands of Gradmark. Each command sets up what it needs."
 )]
-struct Arguments {
-    #[command(subcommand)]
-    command: Task,
-}
-
-#[derive(Subcommand)]
-enum Task {
+enum Xtask {
     /// Build and start the page and the leaderboard on this machine
     #[command(after_help = "Examples:\n  cargo xtask run\n  cargo xtask run --open\n  cargo xtask run --port 9000")]
     Run(run::Options),
@@ -71,7 +65,7 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    match perform(Arguments::parse().command) {
+    match perform(Xtask::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             say::error(format!("{error:#}"));
@@ -80,17 +74,14 @@ fn main() -> ExitCode {
     }
 }
 
-fn perform(task: Task) -> Result<()> {
+fn perform(task: Xtask) -> Result<()> {
     let top = workspace::top()?;
     match task {
-        Task::Run(options) => run::run(&top, &options),
-        Task::Test(options) => test::run(&top, &options),
-        Task::Rehearse(options) => rehearse::run(&top, &options),
-        Task::Dist(options) => dist::run(&top, &options),
-        Task::Check => check::all(&top),
-        Task::Data { force, dir } => {
-            let store = data::store(&top, dir)?;
-            data::prepare(&store, force)
-        }
+        Xtask::Run(options) => run::run(&top, &options),
+        Xtask::Test(options) => test::run(&top, &options),
+        Xtask::Rehearse(options) => rehearse::run(&top, &options),
+        Xtask::Dist(options) => dist::run(&top, &options),
+        Xtask::Check => check::all(&top),
+        Xtask::Data { force, dir } => data::prepare(&data::store(&top, dir)?, force),
     }
 }

@@ -32,7 +32,6 @@ const SOURCES: [&str; 13] = [
     "shaders",
 ];
 
-/// Returns the folder of the built page.
 pub(crate) fn folder(top: &Path) -> PathBuf {
     top.join("dist")
 }
@@ -54,7 +53,6 @@ fn last_change(path: &Path) -> Result<SystemTime> {
     times.try_fold(SystemTime::UNIX_EPOCH, |last, time: Result<_>| Ok(last.max(time?)))
 }
 
-/// Builds the hooks of `Trunk.toml`.
 pub(crate) fn hooks(top: &Path) -> Result<PathBuf> {
     workspace::build(top, "tools", "page-hooks", &[], "the page's hooks")
 }

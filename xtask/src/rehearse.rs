@@ -19,7 +19,7 @@ use std::{env, fs, thread};
 pub(crate) struct Options {
     /// Run only these commands
     #[arg(long, value_name = "ACT", value_delimiter = ',')]
-    only: Vec<Act>,
+    only: Vec<Rehearsed>,
     /// Parent folder of the clone, which needs about 10 GB [default: the system's temporary folder]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
@@ -29,7 +29,7 @@ pub(crate) struct Options {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Act {
+enum Rehearsed {
     /// `cargo run --release -p native-runner`, until it shows the speed
     NativeRunner,
     /// `cargo xtask run`, until the page has Burn, and a second start
@@ -44,7 +44,7 @@ enum Act {
 type Times = Vec<(String, Duration)>;
 
 pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
-    let acts = Act::value_variants().iter().filter(|act| options.only.is_empty() || options.only.contains(act));
+    let acts = Rehearsed::value_variants().iter().filter(|act| options.only.is_empty() || options.only.contains(act));
     let mut times = Times::new();
     let result = acts.copied().try_for_each(|act| rehearse(top, act, options, &mut times));
     say::step("Minutes", "of each stage");
@@ -52,7 +52,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     result
 }
 
-fn rehearse(top: &Path, act: Act, options: &Options, times: &mut Times) -> Result<()> {
+fn rehearse(top: &Path, act: Rehearsed, options: &Options, times: &mut Times) -> Result<()> {
     let parent = std::path::absolute(options.dir.clone().unwrap_or_else(env::temp_dir))?;
     let folder = parent.join(format!("gradmark-rehearsal-{}-{act:?}", std::process::id()));
     fs::create_dir_all(folder.join("home")).with_context(|| format!("cannot create {}", folder.display()))?;
@@ -62,10 +62,10 @@ fn rehearse(top: &Path, act: Act, options: &Options, times: &mut Times) -> Resul
     // No hard links to the objects of this checkout.
     clone.args(["clone", "--quiet", "--no-local"]).arg(top).arg(folder.join("gradmark"));
     let result = workspace::run(&mut clone, "cloning the last commit").and_then(|()| match act {
-        Act::NativeRunner => native_runner(&folder, start, times),
-        Act::Run => page(&folder, start, times),
-        Act::Test => tests(&folder, &["xtask", "test"], start, times),
-        Act::TestAll => tests(&folder, &["xtask", "test", "--all"], start, times),
+        Rehearsed::NativeRunner => native_runner(&folder, start, times),
+        Rehearsed::Run => page(&folder, start, times),
+        Rehearsed::Test => tests(&folder, &["xtask", "test"], start, times),
+        Rehearsed::TestAll => tests(&folder, &["xtask", "test", "--all"], start, times),
     });
     if result.is_err() || options.keep {
         say::step("Kept", folder.display().to_string());
@@ -80,7 +80,7 @@ fn native_runner(folder: &Path, start: Instant, times: &mut Times) -> Result<()>
         // It uses a software adapter only on request.
         command.args(["--", "--adapter", "cpu"]);
     }
-    let runner = Running::start(&mut command, " samples/s")?;
+    let runner = RunningCommand::start(&mut command, " samples/s")?;
     times.push(("clone to first speed of native-runner".to_owned(), start.elapsed()));
     // Exit status of a canceled run.
     runner.stop(130)
@@ -89,7 +89,7 @@ fn native_runner(folder: &Path, start: Instant, times: &mut Times) -> Result<()>
 fn page(folder: &Path, start: Instant, times: &mut Times) -> Result<()> {
     let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
     let mut command = cargo(folder, &["xtask", "run", "--port", &address.port().to_string()]);
-    let mut first = Running::start(&mut command, " Ready http")?;
+    let mut first = RunningCommand::start(&mut command, " Ready http")?;
     times.push(("clone to `Ready` of `cargo xtask run`".to_owned(), start.elapsed()));
     let ready = Instant::now();
     loop {
@@ -106,7 +106,7 @@ fn page(folder: &Path, start: Instant, times: &mut Times) -> Result<()> {
     times.push(("clone to Burn in the page".to_owned(), start.elapsed()));
     first.stop(0)?;
     let start = Instant::now();
-    let second = Running::start(&mut command, " Ready http")?;
+    let second = RunningCommand::start(&mut command, " Ready http")?;
     times.push(("second start to `Ready`".to_owned(), start.elapsed()));
     second.stop(0)
 }
@@ -142,9 +142,9 @@ fn cargo(folder: &Path, arguments: &[&str]) -> Command {
 }
 
 /// Running command, ended on drop.
-struct Running(Child);
+struct RunningCommand(Child);
 
-impl Running {
+impl RunningCommand {
     /// Starts a command, prints its messages with the seconds since the start, and returns when one contains `ready`.
     fn start(command: &mut Command, ready: &str) -> Result<Self> {
         let start = Instant::now();
@@ -169,7 +169,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningCommand {
     fn drop(&mut self) {
         if let Ok(None) = self.0.try_wait() {
             ask_to_finish(&self.0);
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn reports_a_command_that_ends_early_or_badly() {
-        let start = |script: &str| Running::start(Command::new("sh").args(["-c", script]), "Ready");
+        let start = |script: &str| RunningCommand::start(Command::new("sh").args(["-c", script]), "Ready");
         let error = start("echo Building >&2; exit 4").err().unwrap().to_string();
         assert!(error.contains("exit status: 4"), "{error}");
         let trap = "trap 'exit 5' TERM; echo Ready >&2; while :; do sleep 0.01; done";

@@ -54,7 +54,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     command.current_dir(top).arg("--listen").arg(address.to_string());
     command.arg("--database").arg(top.join("gradmark.sqlite"));
     command.arg("--page").arg(page::folder(top)).arg("--data").arg(store.folder());
-    let mut server = Server::start(&mut command)?;
+    let mut server = LocalServer::start(&mut command)?;
     // Started before a request can ask about Burn.
     let _burn = if options.no_burn_page { None } else { Some(Background::start(top, &hooks)?) };
     server.wait_until_it_listens()?;
@@ -136,13 +136,13 @@ fn open(url: &str) {
 }
 
 /// The server as a child process.
-struct Server {
+struct LocalServer {
     child: Child,
     /// Number of requests to stop: the first one asks the server to finish, the second one ends it.
     stops: Arc<AtomicU32>,
 }
 
-impl Server {
+impl LocalServer {
     /// Starts the server. From now on Ctrl-C and SIGTERM stop it, and this program ends after it.
     fn start(command: &mut Command) -> Result<Self> {
         let stops = Arc::new(AtomicU32::new(0));
@@ -187,7 +187,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for LocalServer {
     /// Ends the server even after an error.
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -235,9 +235,9 @@ impl Drop for Background {
 mod tests {
     use super::*;
 
-    fn shell(script: &str) -> Server {
+    fn shell(script: &str) -> LocalServer {
         let child = Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap();
-        Server { child, stops: Arc::default() }
+        LocalServer { child, stops: Arc::default() }
     }
 
     #[test]

@@ -21,14 +21,8 @@ pub(crate) struct Wanted {
     pub postgres: bool,
 }
 
-/// Dependency that cargo cannot install.
-struct Need {
-    is_missing: bool,
-    /// Name for systems without apt.
-    description: &'static str,
-    /// Package names in Debian and in Ubuntu.
-    packages: [&'static str; 2],
-}
+/// Dependency that cargo cannot install: its name for systems without apt, and its packages in Debian and in Ubuntu.
+type Need = (&'static str, [&'static str; 2]);
 
 /// Oldest supported major version of Mesa. Earlier versions of llvmpipe crash on some shaders and are several times
 /// slower.
@@ -94,44 +88,39 @@ fn find_missing(wanted: Wanted) -> Vec<Need> {
     let has_postgres = postgres_versions.any(|version| version.path().join("bin/initdb").exists());
     // On other systems, tests report that they are skipped.
     let is_linux = cfg!(target_os = "linux");
+    let has_vulkan = || has_llvmpipe() && has_new_mesa();
     let needs = [
-        Need {
-            // On Windows, the compiler is not on the PATH; the `cc` crate finds it.
-            is_missing: !cfg!(windows) && !on_path(&["cc", "gcc", "clang"]),
-            description: "a C compiler (`cc`)",
-            packages: ["build-essential"; 2],
-        },
-        Need {
-            is_missing: wanted.download && !on_path(&["curl", "npm"]),
-            description: "`curl` (or Node.js with `npm`)",
-            packages: ["curl ca-certificates"; 2],
-        },
-        Need {
-            is_missing: wanted.chromium && !(has_chromium && on_path(&["chromedriver"])),
-            description: "Chromium or Chrome, and `chromedriver` of the same version on the PATH",
-            packages: ["chromium chromium-driver", "chromium-browser chromium-chromedriver"],
-        },
-        Need {
-            is_missing: wanted.firefox && !has_firefox,
-            description: "Firefox",
-            packages: ["firefox-esr", "firefox"],
-        },
-        Need {
-            is_missing: wanted.software_vulkan && is_linux && !(has_llvmpipe() && has_new_mesa()),
-            description: "Mesa's Vulkan drivers, version 24 or newer, with llvmpipe (lavapipe), and the Vulkan loader",
-            packages: ["mesa-vulkan-drivers libvulkan1"; 2],
-        },
-        Need {
-            is_missing: wanted.postgres && is_linux && !(has_postgres || on_path(&["initdb"])),
-            description: "PostgreSQL 15 or newer, with `initdb` and `pg_ctl` on the PATH",
-            packages: ["postgresql"; 2],
-        },
+        // On Windows, the compiler is not on the PATH; the `cc` crate finds it.
+        (!cfg!(windows) && !on_path(&["cc", "gcc", "clang"]), ("a C compiler (`cc`)", ["build-essential"; 2])),
+        (
+            wanted.download && !on_path(&["curl", "npm"]),
+            ("`curl` (or Node.js with `npm`)", ["curl ca-certificates"; 2]),
+        ),
+        (
+            wanted.chromium && !(has_chromium && on_path(&["chromedriver"])),
+            (
+                "Chromium or Chrome, and `chromedriver` of the same version on the PATH",
+                ["chromium chromium-driver", "chromium-browser chromium-chromedriver"],
+            ),
+        ),
+        (wanted.firefox && !has_firefox, ("Firefox", ["firefox-esr", "firefox"])),
+        (
+            wanted.software_vulkan && is_linux && !has_vulkan(),
+            (
+                "Mesa's Vulkan drivers, version 24 or newer, with llvmpipe (lavapipe), and the Vulkan loader",
+                ["mesa-vulkan-drivers libvulkan1"; 2],
+            ),
+        ),
+        (
+            wanted.postgres && is_linux && !(has_postgres || on_path(&["initdb"])),
+            ("PostgreSQL 15 or newer, with `initdb` and `pg_ctl` on the PATH", ["postgresql"; 2]),
+        ),
     ];
-    needs.into_iter().filter(|need| need.is_missing).collect()
+    needs.into_iter().filter_map(|(is_missing, need)| is_missing.then_some(need)).collect()
 }
 
 fn describe(needs: &[Need]) -> String {
-    needs.iter().map(|need| need.description).collect::<Vec<_>>().join("; ")
+    needs.iter().map(|(description, _)| *description).collect::<Vec<_>>().join("; ")
 }
 
 /// Returns the shell commands that install the packages on the system described by `/etc/os-release`.
@@ -139,7 +128,7 @@ fn script(os_release: &str, missing: &[Need]) -> String {
     let is_ubuntu = os_release.lines().any(|line| line.starts_with("ID") && line.contains("ubuntu"));
     let has_line = |wanted: &str| os_release.lines().any(|line| line == wanted);
     let is_debian_12 = has_line("ID=debian") && has_line("VERSION_CODENAME=bookworm");
-    let packages = missing.iter().map(|need| need.packages[usize::from(is_ubuntu)]).collect::<Vec<_>>().join(" ");
+    let packages = missing.iter().map(|(_, packages)| packages[usize::from(is_ubuntu)]).collect::<Vec<_>>().join(" ");
     // `update` fails if any third-party source does not answer. If the needed sources do not answer, `install` fails.
     let mut commands = vec!["export DEBIAN_FRONTEND=noninteractive; apt-get update -q || true".to_owned()];
     if is_debian_12 && packages.contains(MESA) {
@@ -232,7 +221,7 @@ mod tests {
     const DEBIAN_12: &str = "VERSION_CODENAME=bookworm\nID=debian\n";
 
     fn script_for(os_release: &str, packages: &'static str) -> String {
-        script(os_release, &[Need { is_missing: true, description: "", packages: [packages, "of Ubuntu"] }])
+        script(os_release, &[("", [packages, "of Ubuntu"])])
     }
 
     #[test]

@@ -142,7 +142,7 @@ fn environment(top: &Path, store: &Store, selection: &Selection, hooks: Option<&
         }
         if selection.has(BROWSER_TESTS) {
             let archives = top.join(".cache/archives");
-            let parts = dist::Parts {
+            let parts = dist::DistParts {
                 native_runner: Some(&runner),
                 features: &["burn-flex", "burn-remote"],
                 server: Some(&leaderboard),

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use std::{fs, thread};
 
 use anyhow::{Context, Result, anyhow};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
@@ -22,7 +23,6 @@ pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     files.map(|entry| Ok(entry?.into_path())).collect()
 }
 
-/// Returns a digest of the contents of these files.
 pub(crate) fn digest(files: &[PathBuf]) -> Result<String> {
     let mut all = Sha256::new();
     for file in files {
@@ -81,18 +81,40 @@ fn remove_old(cache: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Content of `burn.json` and `frameworks.json`.
+#[derive(Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub(crate) enum StateFile {
+    Ready(PlacedBundle),
+    #[serde(rename = "ready")]
+    AllReady {
+        bundles: Vec<PlacedBundle>,
+    },
+    Building {
+        note: String,
+    },
+    Missing {
+        note: String,
+    },
+}
+
 /// Bundle in the folder of the page.
-pub(crate) struct Placed {
+#[derive(Serialize)]
+pub(crate) struct PlacedBundle {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
     pub(crate) folder: String,
     /// Download size in bytes: all scripts, and the largest module, which is the one with threads.
     pub(crate) compressed_bytes: u64,
+    /// Uncompressed size of the largest module.
+    pub(crate) bytes: u64,
+    #[serde(skip)]
     pub(crate) script_bytes: u64,
-    pub(crate) module_bytes: u64,
 }
 
 /// Copies a compressed bundle into the page, named after `name` and a digest of the content, so that browsers may cache
 /// it forever.
-pub(crate) fn place(made: &Path, name: &str, page: &Path) -> Result<Placed> {
+pub(crate) fn place(made: &Path, name: &str, page: &Path) -> Result<PlacedBundle> {
     let files = files_below(made)?;
     let (mut fetched, mut module, mut scripts) = (Vec::new(), (0, 0), (0, 0));
     for file in &files {
@@ -114,7 +136,8 @@ pub(crate) fn place(made: &Path, name: &str, page: &Path) -> Result<Placed> {
         let copy = page.join(&folder).join(file.file_name().context("a file has a name")?);
         fs::copy(file, &copy).with_context(|| format!("cannot write {}", copy.display()))?;
     }
-    Ok(Placed { folder, compressed_bytes: scripts.1 + module.1, script_bytes: scripts.0, module_bytes: module.0 })
+    let compressed_bytes = scripts.1 + module.1;
+    Ok(PlacedBundle { name: None, folder, compressed_bytes, bytes: module.0, script_bytes: scripts.0 })
 }
 
 pub(crate) fn with_ending(file: &Path, ending: &str) -> PathBuf {
@@ -124,7 +147,7 @@ pub(crate) fn with_ending(file: &Path, ending: &str) -> PathBuf {
 }
 
 /// Replaces a file of the page atomically: the page may already be served.
-pub(crate) fn replace(file: &Path, json: &impl serde::Serialize) -> Result<()> {
+pub(crate) fn replace(file: &Path, json: &StateFile) -> Result<()> {
     let new = with_ending(file, "new");
     fs::write(&new, serde_json::to_vec(json)?)
         .and_then(|()| fs::rename(&new, file))
@@ -177,7 +200,7 @@ mod tests {
         }
         fs::write(made.path().join("licences.txt"), "not fetched").unwrap();
         let placed = place(made.path(), "burn", page.path()).unwrap();
-        assert_eq!((placed.compressed_bytes, placed.script_bytes, placed.module_bytes), (50 + 3 + 9, 530, 90));
+        assert_eq!((placed.compressed_bytes, placed.script_bytes, placed.bytes), (50 + 3 + 9, 530, 90));
         assert_eq!(files_below(&page.path().join(&placed.folder)).unwrap().len(), 9);
     }
 

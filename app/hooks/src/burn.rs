@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use serde::Serialize;
 
+use crate::bundle::StateFile;
 use crate::{BindgenTarget, bundle, generate};
 
 /// Files and folders that can affect the bundle.
@@ -41,16 +41,7 @@ const BUILD: [&str; 11] = [
 /// Interval between progress notes during the build.
 const NOTE_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Content of `burn.json`.
-#[derive(Serialize)]
-#[serde(tag = "state", rename_all = "snake_case")]
-enum BurnState {
-    Ready { folder: String, compressed_bytes: u64, bytes: u64 },
-    Building { note: String },
-    Missing { note: String },
-}
-
-fn write_state(page: &Path, state: &BurnState) -> Result<()> {
+fn write_state(page: &Path, state: &StateFile) -> Result<()> {
     bundle::replace(&page.join("burn.json"), state)
 }
 
@@ -59,11 +50,9 @@ pub(crate) fn place(top: &Path, page: &Path) -> Result<()> {
     let made = bundle::in_cache("burn", top, &SOURCES)?;
     if !made.is_dir() {
         let note = "it is not built yet, which `cargo xtask run` does".to_owned();
-        return write_state(page, &BurnState::Missing { note });
+        return write_state(page, &StateFile::Missing { note });
     }
-    let placed = bundle::place(&made, "burn", page)?;
-    let (folder, compressed_bytes) = (placed.folder, placed.compressed_bytes);
-    write_state(page, &BurnState::Ready { folder, compressed_bytes, bytes: placed.module_bytes })
+    write_state(page, &StateFile::Ready(bundle::place(&made, "burn", page)?))
 }
 
 /// Builds the bundle unless it is cached, and adds it to a page that may already be served.
@@ -73,10 +62,10 @@ pub(crate) fn place(top: &Path, page: &Path) -> Result<()> {
 pub(crate) fn build(top: &Path, page: &Path) -> Result<()> {
     let made = bundle::in_cache("burn", top, &SOURCES)?;
     if !made.is_dir() {
-        write_state(page, &BurnState::Building { note: "its compilation begins".to_owned() })?;
+        write_state(page, &StateFile::Building { note: "its compilation begins".to_owned() })?;
         if let Err(error) = bundle::make(&made, |folder| build_into(folder, top, page)) {
             let note = "building it failed; the terminal that serves the page says why".to_owned();
-            write_state(page, &BurnState::Missing { note })?;
+            write_state(page, &StateFile::Missing { note })?;
             return Err(error.context("the page has no Burn"));
         }
     }
@@ -104,7 +93,7 @@ fn compile(top: &Path, page: &Path) -> Result<PathBuf> {
         }
         if last_note.elapsed() >= NOTE_INTERVAL {
             last_note = Instant::now();
-            write_state(page, &BurnState::Building { note: format!("{crates} crates of it are compiled") })?;
+            write_state(page, &StateFile::Building { note: format!("{crates} crates of it are compiled") })?;
         }
     }
     if !child.wait()?.success() {

@@ -11,31 +11,29 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 use serde::Deserialize;
 
 /// Names of all fragments, for the service worker.
 const CONTENTS: &str = "contents.json";
 
 /// Entry of `documents.json`.
-#[derive(Clone, Debug, Deserialize)]
-struct Listed {
+#[derive(Deserialize)]
+struct SourceDocument {
     /// Name in URLs: `/docs/NAME`.
     name: String,
     /// Path relative to the root of the repository.
     file: PathBuf,
-}
-
-struct Document {
-    listed: Listed,
+    #[serde(skip)]
     text: String,
+    #[serde(skip)]
     headings: Vec<Heading>,
 }
 
 /// All documents, and the possible targets of their links.
 struct Library<'a> {
     top: &'a Path,
-    documents: Vec<Document>,
+    documents: Vec<SourceDocument>,
     /// URL of the repository, if known.
     repository: Option<&'a str>,
 }
@@ -45,29 +43,26 @@ struct Library<'a> {
 /// # Errors
 /// A file cannot be read or written, or a document is invalid. The error lists all problems in all documents.
 pub(crate) fn write(top: &Path, list: &Path, repository: Option<&str>, out: &Path) -> Result<()> {
+    let write = |name: &str, content: &[u8]| {
+        let path = out.join(name);
+        fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))
+    };
     let library = Library::open(top, list, repository)?;
     let fragments = library.fragments()?;
     fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
-    let mut names = Vec::new();
-    for (document, html) in library.documents.iter().zip(fragments) {
-        let name = format!("{}.html", document.listed.name);
-        let path = out.join(&name);
-        fs::write(&path, html).with_context(|| format!("cannot write {}", path.display()))?;
-        names.push(name);
-    }
-    let path = out.join(CONTENTS);
-    fs::write(&path, serde_json::to_vec(&names)?).with_context(|| format!("cannot write {}", path.display()))
+    let names: Vec<String> = library.documents.iter().map(|document| format!("{}.html", document.name)).collect();
+    names.iter().zip(&fragments).try_for_each(|(name, html)| write(name, html.as_bytes()))?;
+    write(CONTENTS, &serde_json::to_vec(&names)?)
 }
 
 impl<'a> Library<'a> {
     fn open(top: &'a Path, list: &Path, repository: Option<&'a str>) -> Result<Self> {
         let read = |path: &Path| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
-        let list: Vec<Listed> = serde_json::from_str(&read(list)?).context("the list of documents cannot be read")?;
-        let mut documents = Vec::new();
-        for listed in list {
-            let text = read(&top.join(&listed.file))?;
-            let headings = headings(&text);
-            documents.push(Document { listed, text, headings });
+        let mut documents: Vec<SourceDocument> =
+            serde_json::from_str(&read(list)?).context("the list of documents cannot be read")?;
+        for document in &mut documents {
+            document.text = read(&top.join(&document.file))?;
+            document.headings = headings(&document.text);
         }
         Ok(Self { top, documents, repository })
     }
@@ -77,42 +72,76 @@ impl<'a> Library<'a> {
         let fragments = self.documents.iter().map(|document| render(self, document, &mut wrong)).collect();
         if wrong.is_empty() { Ok(fragments) } else { bail!("documents are wrong:\n{}", wrong.join("\n")) }
     }
-
-    fn find(&self, file: &Path) -> Option<&Document> {
-        self.documents.iter().find(|document| document.listed.file == file)
-    }
 }
 
 /// Minimum number of sections of a document with a table of contents.
 const MIN_SECTIONS: usize = 3;
 
-/// Parses a document.
 fn events(text: &str) -> Parser<'_> {
     Parser::new_ext(text, Options::ENABLE_TABLES)
 }
 
 /// Renders a document, and adds its problems to `wrong`.
-fn render(library: &Library<'_>, document: &Document, wrong: &mut Vec<String>) -> String {
-    let file = document.listed.file.display();
+fn render(library: &Library<'_>, document: &SourceDocument, wrong: &mut Vec<String>) -> String {
+    let file = document.file.display();
     let titles = document.headings.iter().filter(|heading| heading.level == HeadingLevel::H1).count();
     if titles != 1 || document.headings.first().is_none_or(|first| first.level != HeadingLevel::H1) {
         wrong.push(format!("{file} has {titles} titles; it must begin with one, and have no other"));
     }
-    let mut writer = Writer { headings: document.headings.iter(), ..Writer::default() };
-    for event in events(&document.text) {
-        writer.take(event, document, &mut |link| {
-            target(library, document, link).unwrap_or_else(|why| {
-                wrong.push(format!("{file} links to {link}: {why}"));
+    let mut headings = document.headings.iter();
+    // True in a link without a target. Markdown does not nest links.
+    let mut in_plain_link = false;
+    let raw = |text: String| Some(Event::Html(text.into()));
+    let events = events(&document.text).filter_map(|event| match event {
+        Event::Html(text) | Event::InlineHtml(text) => Some(Event::Text(text)),
+        Event::Start(Tag::HtmlBlock) => raw("<p>".to_owned()),
+        Event::End(TagEnd::HtmlBlock) => raw("</p>\n".to_owned()),
+        Event::Start(Tag::Heading { .. }) => raw(begin_heading(headings.next()?)),
+        Event::End(TagEnd::Heading(HeadingLevel::H1)) => raw(format!("</h1>\n{}", contents(&document.headings))),
+        Event::End(TagEnd::Heading(level)) => raw(format!("</a></{level}>\n")),
+        Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+            let address = target(library, document, &dest_url).unwrap_or_else(|why| {
+                wrong.push(format!("{file} links to {dest_url}: {why}"));
                 None
-            })
-        });
-    }
-    if let Some(image) = writer.image {
-        wrong.push(format!("{file} shows the picture {image}: the page has no pictures of documents yet"));
-    }
+            });
+            in_plain_link = address.is_none();
+            Some(Event::Start(Tag::Link { link_type, dest_url: address?.into(), title, id }))
+        }
+        Event::End(TagEnd::Link) if in_plain_link => {
+            in_plain_link = false;
+            None
+        }
+        Event::Start(Tag::Image { dest_url, .. }) => {
+            wrong.push(format!("{file} shows the picture {dest_url}: the page has no pictures of documents yet"));
+            None
+        }
+        Event::Start(Tag::CodeBlock(_)) => raw("<pre tabindex=\"0\"><code>".to_owned()),
+        Event::End(TagEnd::CodeBlock) => raw("</code></pre>\n".to_owned()),
+        other => Some(other),
+    });
     let mut text = String::new();
-    html::push_html(&mut text, writer.events.into_iter());
+    html::push_html(&mut text, events);
     with_scrolling_tables(text)
+}
+
+fn begin_heading(Heading { level, id, .. }: &Heading) -> String {
+    let link = if *level == HeadingLevel::H1 { String::new() } else { format!("<a class=\"self\" href=\"#{id}\">") };
+    format!("<{level} id=\"{id}\">{link}")
+}
+
+/// Returns the table of contents, if the document has enough sections.
+fn contents(headings: &[Heading]) -> String {
+    let sections: Vec<&Heading> = headings.iter().filter(|heading| heading.level == HeadingLevel::H2).collect();
+    if sections.len() < MIN_SECTIONS {
+        return String::new();
+    }
+    let mut list = "<nav class=\"contents\" aria-label=\"Contents\"><ul>\n".to_owned();
+    for section in sections {
+        list += &format!("<li><a href=\"#{}\">", section.id);
+        html::push_html(&mut list, std::iter::once(Event::Text(section.text.as_str().into())));
+        list += "</a></li>\n";
+    }
+    list + "</ul></nav>\n"
 }
 
 /// Lets tables scroll, and replaces the styles of their cells by classes. Texts contain no `<`, because they are
@@ -130,71 +159,6 @@ fn with_scrolling_tables(mut html: String) -> String {
     html
 }
 
-/// Converts Markdown events to HTML events.
-#[derive(Default)]
-struct Writer<'a> {
-    events: Vec<Event<'a>>,
-    headings: std::slice::Iter<'a, Heading>,
-    /// True in a link without a target. Markdown does not nest links.
-    in_plain_link: bool,
-    /// URL of an image, which the page cannot show.
-    image: Option<String>,
-}
-
-impl<'a> Writer<'a> {
-    fn take(&mut self, event: Event<'a>, document: &'a Document, target: &mut impl FnMut(&str) -> Option<String>) {
-        match event {
-            Event::Html(text) | Event::InlineHtml(text) => self.events.push(Event::Text(text)),
-            Event::Start(Tag::HtmlBlock) => self.write("<p>"),
-            Event::End(TagEnd::HtmlBlock) => self.write("</p>\n"),
-            Event::Start(Tag::Heading { .. }) => self.begin_heading(),
-            Event::End(TagEnd::Heading(level)) => self.end_heading(level, &document.headings),
-            Event::Start(Tag::Link { link_type, dest_url, title, id }) => match target(&dest_url) {
-                Some(address) => {
-                    self.events.push(Event::Start(Tag::Link { link_type, dest_url: address.into(), title, id }));
-                }
-                None => self.in_plain_link = true,
-            },
-            Event::End(TagEnd::Link) if self.in_plain_link => self.in_plain_link = false,
-            Event::Start(Tag::Image { dest_url, .. }) => self.image = Some(dest_url.into_string()),
-            Event::Start(Tag::CodeBlock(_)) => self.write("<pre tabindex=\"0\"><code>"),
-            Event::End(TagEnd::CodeBlock) => self.write("</code></pre>\n"),
-            other => self.events.push(other),
-        }
-    }
-
-    fn write(&mut self, html: impl Into<CowStr<'a>>) {
-        self.events.push(Event::Html(html.into()));
-    }
-
-    fn begin_heading(&mut self) {
-        if let Some(Heading { level, id, .. }) = self.headings.next() {
-            let link =
-                if *level == HeadingLevel::H1 { String::new() } else { format!("<a class=\"self\" href=\"#{id}\">") };
-            self.write(format!("<{level} id=\"{id}\">{link}"));
-        }
-    }
-
-    fn end_heading(&mut self, level: HeadingLevel, headings: &'a [Heading]) {
-        if level != HeadingLevel::H1 {
-            return self.write(format!("</a></{level}>\n"));
-        }
-        self.write("</h1>\n");
-        let sections: Vec<&Heading> = headings.iter().filter(|heading| heading.level == HeadingLevel::H2).collect();
-        if sections.len() < MIN_SECTIONS {
-            return;
-        }
-        self.write("<nav class=\"contents\" aria-label=\"Contents\"><ul>\n");
-        for section in sections {
-            self.write(format!("<li><a href=\"#{}\">", section.id));
-            self.events.push(Event::Text(section.text.as_str().into()));
-            self.write("</a></li>\n");
-        }
-        self.write("</ul></nav>\n");
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
 struct Heading {
     level: HeadingLevel,
     text: String,
@@ -202,7 +166,6 @@ struct Heading {
     id: String,
 }
 
-/// Returns the headings of a document, in order.
 fn headings(text: &str) -> Vec<Heading> {
     let mut headings: Vec<Heading> = Vec::new();
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
@@ -214,7 +177,11 @@ fn headings(text: &str) -> Vec<Heading> {
             (Event::SoftBreak, Some((_, text))) => text.push(' '),
             (Event::End(TagEnd::Heading(_)), _) => {
                 if let Some((level, text)) = inside.take() {
-                    let id = unique(id(&text), &mut seen);
+                    let plain = id(&text);
+                    // The second anchor of the same name ends in `-1`, the third in `-2`.
+                    let times = seen.entry(plain.clone()).or_default();
+                    let id = if *times == 0 { plain } else { format!("{plain}-{times}") };
+                    *times += 1;
                     headings.push(Heading { level, text, id });
                 }
             }
@@ -230,17 +197,9 @@ fn id(text: &str) -> String {
     kept.map(|c| if c == ' ' { '-' } else { c }).flat_map(char::to_lowercase).collect()
 }
 
-/// Makes anchors unique: the second one of the same name ends in `-1`, the third in `-2`.
-fn unique(id: String, seen: &mut BTreeMap<String, u32>) -> String {
-    let times = seen.entry(id.clone()).or_default();
-    let unique = if *times == 0 { id } else { format!("{id}-{times}") };
-    *times += 1;
-    unique
-}
-
 /// Resolves a link in `document`, or returns the reason it is dead. A file of a repository whose URL is unknown has no
 /// address: the link becomes plain text.
-fn target(library: &Library<'_>, document: &Document, link: &str) -> Result<Option<String>, String> {
+fn target(library: &Library<'_>, document: &SourceDocument, link: &str) -> Result<Option<String>, String> {
     if let Some(id) = link.strip_prefix('#') {
         return check_anchor(document, id).map(|()| Some(link.to_owned()));
     }
@@ -248,7 +207,7 @@ fn target(library: &Library<'_>, document: &Document, link: &str) -> Result<Opti
         return Ok(Some(link.to_owned()));
     }
     let (path, id) = link.split_once('#').map_or((link, None), |(path, id)| (path, Some(id)));
-    let folder = document.listed.file.parent().unwrap_or(Path::new(""));
+    let folder = document.file.parent().unwrap_or(Path::new(""));
     let (above, path) = relative_to_top(&folder.join(path));
     match above {
         0 => {}
@@ -256,10 +215,10 @@ fn target(library: &Library<'_>, document: &Document, link: &str) -> Result<Opti
         2 => return Ok(resolve_in_repository(library, &with_slashes(&path))),
         _ => return Err("it leads out of the repository".to_owned()),
     }
-    if let Some(other) = library.find(&path) {
+    if let Some(other) = library.documents.iter().find(|document| document.file == path) {
         id.map_or(Ok(()), |id| check_anchor(other, id))?;
         let anchor = id.map(|id| format!("#{id}")).unwrap_or_default();
-        return Ok(Some(format!("/docs/{}{anchor}", other.listed.name)));
+        return Ok(Some(format!("/docs/{}{anchor}", other.name)));
     }
     let there = library.top.join(&path);
     if !there.exists() {
@@ -269,9 +228,9 @@ fn target(library: &Library<'_>, document: &Document, link: &str) -> Result<Opti
     Ok(resolve_in_repository(library, &format!("{kind}/HEAD/{}", with_slashes(&path))))
 }
 
-fn check_anchor(document: &Document, id: &str) -> Result<(), String> {
-    let has = document.headings.iter().any(|heading| heading.id == id);
-    if has { Ok(()) } else { Err(format!("{} has no heading #{id}", document.listed.file.display())) }
+fn check_anchor(document: &SourceDocument, id: &str) -> Result<(), String> {
+    let found = document.headings.iter().find(|heading| heading.id == id).map(|_| ());
+    found.ok_or_else(|| format!("{} has no heading #{id}", document.file.display()))
 }
 
 fn resolve_in_repository(library: &Library<'_>, place: &str) -> Option<String> {
@@ -344,14 +303,10 @@ mod tests {
         let library = Library::open(top, &top.join("app/documents.json"), Some(REPOSITORY)).unwrap();
         let fragments = library.fragments().unwrap();
         for (document, html) in library.documents.iter().zip(&fragments) {
-            assert_eq!(html.matches("<h1").count(), 1, "{}", document.listed.name);
-            assert!(
-                !html.contains("style="),
-                "{}: the page's policy allows no styles in elements",
-                document.listed.name
-            );
+            assert_eq!(html.matches("<h1").count(), 1, "{}", document.name);
+            assert!(!html.contains("style="), "{}: the page's policy allows no styles in elements", document.name);
         }
-        let listed: BTreeSet<PathBuf> = library.documents.iter().map(|document| document.listed.file.clone()).collect();
+        let listed: BTreeSet<PathBuf> = library.documents.iter().map(|document| document.file.clone()).collect();
         let in_folder = |folder: &'static str| {
             let names = fs::read_dir(top.join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
             names.filter(|name| name.to_string_lossy().ends_with(".md")).map(move |name| Path::new(folder).join(name))

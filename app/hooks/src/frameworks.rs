@@ -8,31 +8,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::bundle;
+use crate::bundle::{self, PlacedBundle, StateFile};
 
 const SOURCES: &str = "app/frameworks";
 
-/// Content of `frameworks.json`.
-#[derive(Serialize)]
-#[serde(tag = "state", rename_all = "snake_case")]
-enum FrameworksState {
-    Ready { bundles: Vec<Bundle> },
-    Missing { note: String },
-}
-
-#[derive(Serialize)]
-struct Bundle {
-    name: String,
-    folder: String,
-    compressed_bytes: u64,
-    bytes: u64,
-}
-
 /// Entry of `bundles.json`.
 #[derive(Deserialize)]
-struct Listed {
+struct ListedBundle {
     name: String,
     /// False for bundles that only tests use.
     page: Option<bool>,
@@ -47,23 +31,22 @@ pub(crate) fn place(top: &Path, page: &Path, may_build: bool) -> Result<()> {
         false => Err(anyhow::anyhow!("they are not built yet, which `trunk build --release` does")),
     };
     let state = match found {
-        Ok(made) => FrameworksState::Ready { bundles: place_all(top, &made, page)? },
+        Ok(made) => StateFile::AllReady { bundles: place_all(top, &made, page)? },
         Err(error) => {
             eprintln!("The page goes without TensorFlow.js and jax-js: {error:#}");
-            FrameworksState::Missing { note: format!("{error:#}") }
+            StateFile::Missing { note: format!("{error:#}") }
         }
     };
     bundle::replace(&page.join("frameworks.json"), &state)
 }
 
-fn place_all(top: &Path, made: &Path, page: &Path) -> Result<Vec<Bundle>> {
+fn place_all(top: &Path, made: &Path, page: &Path) -> Result<Vec<PlacedBundle>> {
     let list = fs::read(top.join(SOURCES).join("bundles.json")).context("cannot read bundles.json")?;
-    let list: Vec<Listed> = serde_json::from_slice(&list).context("bundles.json is not a list of bundles")?;
+    let list: Vec<ListedBundle> = serde_json::from_slice(&list).context("bundles.json is not a list of bundles")?;
     let mut bundles = Vec::new();
-    for Listed { name, .. } in list.into_iter().filter(|listed| listed.page != Some(false)) {
+    for ListedBundle { name, .. } in list.into_iter().filter(|listed| listed.page != Some(false)) {
         let placed = bundle::place(&made.join(&name), &format!("framework-{name}"), page)?;
-        let (compressed_bytes, bytes) = (placed.compressed_bytes, placed.script_bytes + placed.module_bytes);
-        bundles.push(Bundle { name, folder: placed.folder, compressed_bytes, bytes });
+        bundles.push(PlacedBundle { name: Some(name), bytes: placed.bytes + placed.script_bytes, ..placed });
     }
     Ok(bundles)
 }

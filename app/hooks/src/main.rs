@@ -9,17 +9,11 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use anyhow::{Context, Result};
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, ValueEnum};
 use wasm_bindgen_cli_support::Bindgen;
 
 #[derive(Parser)]
 #[command(about = "What the page needs and Trunk does not do")]
-struct Arguments {
-    #[command(subcommand)]
-    hook: Hook,
-}
-
-#[derive(Subcommand)]
 enum Hook {
     /// Finish what Trunk has built: documents, other bundles, compression. Trunk calls this (Trunk.toml)
     Finish,
@@ -35,9 +29,10 @@ enum Hook {
 fn main() -> Result<()> {
     let name = env::args_os().next().map(PathBuf::from);
     if name.is_some_and(|name| name.file_stem().is_some_and(|name| name == BINDGEN)) {
-        return run_bindgen();
+        let BindgenArguments { module, target, out_dir, out_name, .. } = BindgenArguments::parse();
+        return generate(&module, target, &out_dir, &out_name);
     }
-    match Arguments::parse().hook {
+    match Hook::parse() {
         Hook::Finish => finish(),
         Hook::Burn { page } => burn::build(&env::current_dir()?, &page),
         Hook::Frameworks => {
@@ -87,7 +82,7 @@ fn name_by_content(stage: &Path, folders: &[&str]) -> Result<()> {
     fs::write(&index, html).context("cannot write index.html")
 }
 
-pub(crate) const BINDGEN: &str = "wasm-bindgen";
+const BINDGEN: &str = "wasm-bindgen";
 
 #[derive(Parser)]
 #[command(name = BINDGEN, version = "0.2.130", about = "Make a wasm module loadable in a browser")]
@@ -114,11 +109,6 @@ pub(crate) enum BindgenTarget {
     Web,
     /// A classic script that defines `wasm_bindgen`, for `importScripts` in a worker
     NoModules,
-}
-
-pub(crate) fn run_bindgen() -> Result<()> {
-    let BindgenArguments { module, target, out_dir, out_name, .. } = BindgenArguments::parse();
-    generate(&module, target, &out_dir, &out_name)
 }
 
 /// Writes `NAME.js` and `NAME_bg.wasm` into a folder.

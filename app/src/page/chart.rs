@@ -8,11 +8,12 @@ use results::{CurvePoint, Evaluation};
 use wasm_bindgen::prelude::*;
 use web_sys::{ResizeObserver, ResizeObserverEntry};
 
-use crate::charts::{self, Axis, Frame, NamedCurve, curve, spread};
+use super::parts::save;
+use crate::charts::{self, ChartAxis, ChartFrame, NamedCurve, curve, spread};
 use crate::live::Beside;
 use crate::side_by_side::title_of;
-use crate::words::{self, Plain, messages};
-use crate::{platform, t, text};
+use crate::words::{self, PlainText, messages};
+use crate::{t, text};
 
 const HEIGHT: f64 = 220.0;
 /// Gap between the end of a curve and its label, pixels.
@@ -42,27 +43,28 @@ struct Curve {
     dots: bool,
 }
 
-struct Drawing {
-    y: Axis,
-    /// Formats a tick label of the vertical axis.
-    mark: fn(&Axis, f64) -> String,
+impl Curve {
+    /// Creates a curve of a run, whose name is also its class.
+    fn of_run(name: &'static str, title: &str, label: String, points: Vec<(f64, f64)>) -> Self {
+        Self { class: name, name: name.to_owned(), title: title.to_owned(), label, points, dots: name == TEST }
+    }
+}
+
+/// Class of the curve whose points are evaluations.
+const TEST: &str = "test";
+
+struct ChartContent {
+    y: ChartAxis,
+    /// True for values shown in percent.
+    is_share: bool,
     curves: Vec<Curve>,
-    /// Target value.
     target: Option<f64>,
     published: Option<f64>,
-    /// First test at or above the target: seconds and accuracy.
-    reached: Option<(f64, f64)>,
     description: String,
 }
 
-#[component]
-pub(super) fn LossChart(
-    #[prop(into)] training: Signal<Vec<CurvePoint>>,
-    /// True to offer the data.
-    #[prop(default = true)]
-    files: bool,
-) -> impl IntoView {
-    let drawing = move || {
+pub(super) fn loss_chart(training: Signal<Vec<CurvePoint>>, files: bool) -> impl IntoView {
+    let content = move || {
         let points = training.with(|training| curve(training, |point| point.loss));
         let loss = |value: f64| text::number(value, 3);
         let description = match (points.first(), points.last()) {
@@ -72,29 +74,27 @@ pub(super) fn LossChart(
             _ => t!(chart_no_training).to_owned(),
         };
         let label = points.last().map(|point| loss(point.1)).unwrap_or_default();
-        Drawing::of_values(vec![training_curve(points, label)], description)
+        let training = Curve::of_run("training", t!(chart_training), label, points);
+        ChartContent::new(vec![training], description, false)
     };
-    view! { <Chart title=messages::chart_loss drawing files /> }
+    chart(messages::chart_loss, Arc::new(content), files)
 }
 
-#[component]
-pub(super) fn AccuracyChart(
-    #[prop(into)] training: Signal<Vec<CurvePoint>>,
-    #[prop(into)] tests: Signal<Vec<Evaluation>>,
-    #[prop(into)] target: Signal<Option<f64>>,
-    #[prop(optional, into)] published: Option<Signal<Option<Beside>>>,
-    /// True to offer the data.
-    #[prop(default = true)]
+/// Chart of accuracies. `files` is true to offer the data.
+pub(super) fn accuracy_chart(
+    training: Signal<Vec<CurvePoint>>,
+    tests: Signal<Vec<Evaluation>>,
+    target: Signal<Option<f64>>,
+    published: Option<Memo<Option<Beside>>>,
     files: bool,
 ) -> impl IntoView {
-    let drawing = move || {
+    let content = move || {
         let points = training.with(|training| curve(training, |point| point.accuracy));
         let tested: Vec<_> = tests.with(|tests| tests.iter().map(|e| (e.training_seconds, e.accuracy)).collect());
-        let last = |points: &[(f64, f64)]| points.last().map(|point| tenths(point.1));
-        let label =
-            |name: &str, value: Option<String>| value.map(|value| format!("{name} {value}")).unwrap_or_default();
-        let training_label = label(t!(chart_training), last(&points));
-        let test_label = label(t!(chart_test), last(&tested));
+        let label = |name: &str, points: &[(f64, f64)]| {
+            points.last().map(|last| format!("{name} {}", tenths(last.1))).unwrap_or_default()
+        };
+        let (training_label, test_label) = (label(t!(chart_training), &points), label(t!(chart_test), &tested));
         let description = match (training_label.as_str(), test_label.as_str()) {
             ("", _) => t!(chart_no_training).to_owned(),
             (training, "") => training.to_owned(),
@@ -103,82 +103,58 @@ pub(super) fn AccuracyChart(
         let beside = published.and_then(|published| published.get());
         let ends_at = beside.as_ref().filter(|beside| beside.learning.curve.is_none());
         let ends_at = ends_at.and_then(|beside| beside.learning.accuracy);
-        let published = beside.map(|beside| beside.curve).filter(|curve| !curve.is_empty()).map(published_curve);
-        let test = Curve {
-            class: "test",
-            name: "test".to_owned(),
-            title: t!(chart_test).to_owned(),
-            label: test_label,
-            points: tested,
-            dots: true,
-        };
-        let target = target.get();
-        let reached =
-            test.points.iter().copied().find(|(_, accuracy)| target.is_some_and(|target| *accuracy >= target));
-        let curves = published.into_iter().chain([training_curve(points, training_label), test]).collect();
-        Drawing { published: ends_at, target, reached, ..Drawing::of_shares(curves, description) }
+        let published = beside.map(|beside| beside.curve).filter(|curve| !curve.is_empty());
+        let title = t!(chart_published);
+        let published = published.map(|points| Curve::of_run("published", title, title.to_owned(), points));
+        let training = Curve::of_run("training", t!(chart_training), training_label, points);
+        let test = Curve::of_run(TEST, t!(chart_test), test_label, tested);
+        let curves = published.into_iter().chain([training, test]).collect();
+        ChartContent { published: ends_at, target: target.get(), ..ChartContent::new(curves, description, true) }
     };
-    view! { <Chart title=messages::chart_accuracy drawing files /> }
+    chart(messages::chart_accuracy, Arc::new(content), files)
 }
 
 /// Throughput of each window, which reveals throttling.
-#[component]
-pub(super) fn RateChart(#[prop(into)] rates: Signal<Vec<(f64, f64)>>) -> impl IntoView {
-    let drawing = move || {
-        let points = rates.get();
+pub(super) fn rate_chart(points: Vec<(f64, f64)>) -> impl IntoView {
+    let content = move || {
         let latest = points.last().map(|point| text::rate(point.1));
         let description = latest.clone().unwrap_or_else(|| t!(chart_no_training).to_owned());
-        Drawing::of_values(vec![training_curve(points, latest.unwrap_or_default())], description)
+        let training = Curve::of_run("training", t!(chart_training), latest.unwrap_or_default(), points.clone());
+        ChartContent::new(vec![training], description, false)
     };
-    view! { <Chart title=messages::common_rate drawing /> }
+    chart(messages::common_rate, Arc::new(content), true)
 }
 
 pub(super) const SERIES: [&str; 8] =
     ["series s0", "series s1", "series s2", "series s3", "series s4", "series s5", "series s6", "series s7"];
 
-#[component]
-pub(super) fn AccuracyCurves(curves: Vec<NamedCurve>) -> impl IntoView {
-    let drawing = move || Drawing::of_shares(series(&curves, true), ends_of(&curves, tenths));
-    view! { <Chart title=messages::metric_accuracy drawing /> }
+pub(super) fn accuracy_curves(curves: Vec<NamedCurve>) -> impl IntoView {
+    let content = move || ChartContent::new(series(&curves, true), ends_of(&curves, tenths), true);
+    chart(messages::metric_accuracy, Arc::new(content), true)
 }
 
-#[component]
-pub(super) fn LossCurves(curves: Vec<NamedCurve>) -> impl IntoView {
-    let drawing = move || Drawing::of_values(series(&curves, false), ends_of(&curves, |value| text::number(value, 3)));
-    view! { <Chart title=messages::chart_loss drawing /> }
+pub(super) fn loss_curves(curves: Vec<NamedCurve>) -> impl IntoView {
+    let loss = |value| text::number(value, 3);
+    let content = move || ChartContent::new(series(&curves, false), ends_of(&curves, loss), false);
+    chart(messages::chart_loss, Arc::new(content), true)
 }
 
-impl Drawing {
-    /// Creates a chart from zero to the highest value.
-    fn of_values(curves: Vec<Curve>, description: String) -> Self {
+impl ChartContent {
+    /// Creates a chart from 0 to 100 %, or from 0 to the highest value.
+    fn new(curves: Vec<Curve>, description: String, is_share: bool) -> Self {
         let highest = curves.iter().flat_map(|curve| &curve.points).map(|point| point.1).fold(0.0, f64::max);
-        let mark = |axis: &Axis, value| text::number(value, axis.decimals);
-        Self {
-            y: Axis::covering(0.0, highest, 4),
-            mark,
-            curves,
-            target: None,
-            published: None,
-            reached: None,
-            description,
+        let y = if is_share { ChartAxis::covering(0.0, 1.0, 5) } else { ChartAxis::covering(0.0, highest, 4) };
+        Self { y, is_share, curves, target: None, published: None, description }
+    }
+
+    /// Formats a value with `more` decimals than the ticks.
+    fn mark(&self, value: f64, more: usize) -> String {
+        let decimals = self.y.decimals + more;
+        if self.is_share {
+            return text::number(value * 100.0, decimals.saturating_sub(2)) + " %";
         }
+        text::number(value, decimals)
     }
-
-    /// Creates a chart from 0 to 100 %.
-    fn of_shares(curves: Vec<Curve>, description: String) -> Self {
-        let mark = |axis: &Axis, share: f64| text::number(share * 100.0, axis.decimals.saturating_sub(2)) + " %";
-        Self { y: Axis::covering(0.0, 1.0, 5), mark, curves, target: None, published: None, reached: None, description }
-    }
-}
-
-fn published_curve(points: Vec<(f64, f64)>) -> Curve {
-    let title = t!(chart_published).to_owned();
-    Curve { class: "published", name: "published".to_owned(), label: title.clone(), title, points, dots: false }
-}
-
-fn training_curve(points: Vec<(f64, f64)>, label: String) -> Curve {
-    let title = t!(chart_training).to_owned();
-    Curve { class: "training", name: "training".to_owned(), title, label, points, dots: false }
 }
 
 fn tenths(share: f64) -> String {
@@ -186,82 +162,59 @@ fn tenths(share: f64) -> String {
 }
 
 fn series(curves: &[NamedCurve], dots: bool) -> Vec<Curve> {
-    let curve = |((name, points), class): (&NamedCurve, &&'static str)| Curve {
-        class,
-        name: name.clone(),
-        title: title_of(name),
-        label: title_of(name),
-        points: points.clone(),
-        dots,
+    let curve = |((name, points), class): (&NamedCurve, &&'static str)| {
+        let title = title_of(name);
+        Curve { class, name: name.clone(), label: title.clone(), title, points: points.clone(), dots }
     };
     curves.iter().zip(SERIES.iter().cycle()).map(curve).collect()
 }
 
-/// Describes the last point of each curve.
-fn ends_of(curves: &[NamedCurve], value: impl Fn(f64) -> String) -> String {
+fn ends_of(curves: &[NamedCurve], value: fn(f64) -> String) -> String {
     let end = |(name, points): &NamedCurve| {
         points.last().map(|last| format!("{}: {} ({} s)", title_of(name), value(last.1), text::number(last.0, 1)))
     };
     format!("{}.", curves.iter().filter_map(end).collect::<Vec<_>>().join("; "))
 }
 
-#[component]
-fn Chart(
-    title: Plain,
-    drawing: impl Fn() -> Drawing + Send + Sync + 'static,
-    #[prop(default = true)] files: bool,
-) -> impl IntoView {
+fn chart(title: PlainText, content: Make<ChartContent>, files: bool) -> impl IntoView {
     let place = NodeRef::<html::Div>::new();
     let width = measured_width(place);
-    let drawing = Arc::new(drawing);
-    let (of_table, of_file) = (drawing.clone(), drawing.clone());
-    let lines = Arc::new(move || lines(of_table()));
-    let csv = Arc::new(move || csv(title, &of_file()));
+    let (of_table, of_file) = (content.clone(), content.clone());
+    let lines = Arc::new(move || lines(&of_table()));
+    let csv = Arc::new(move || {
+        let content = of_file();
+        let curves = content.curves.iter().map(|curve| (curve.name.as_str(), curve.points.as_slice()));
+        charts::curves_csv(words::in_english(|| title.text()), curves)
+    });
+    let head = vec![t!(chart_curve), t!(chart_seconds), title.text()];
     view! {
         <figure class="chart">
             <figcaption>{title.text()}" "<small>{t!(chart_over_seconds)}</small></figcaption>
-            <div node_ref=place>{move || draw(title.text(), &drawing(), width.get())}</div>
-            {files.then(|| view! {
-                <ChartFiles title place head=vec![t!(chart_curve), t!(chart_seconds), title.text()] lines csv />
-            })}
+            <div node_ref=place>{move || draw(title.text(), &content(), width.get())}</div>
+            {files.then(|| chart_files(title, place, head, lines, csv))}
         </figure>
     }
 }
 
-fn lines(drawing: Drawing) -> Vec<Vec<String>> {
-    let Drawing { curves, mark, y, .. } = drawing;
-    let fine = Axis { decimals: y.decimals + 3, ..y };
-    let of_curve = |curve: Curve| {
-        let line =
-            |(seconds, value): &(f64, f64)| vec![curve.title.clone(), text::number(*seconds, 2), mark(&fine, *value)];
+fn lines(content: &ChartContent) -> Vec<Vec<String>> {
+    let of_curve = |curve: &Curve| {
+        let line = |(x, y): &(f64, f64)| vec![curve.title.clone(), text::number(*x, 2), content.mark(*y, 3)];
         curve.points.iter().map(line).collect::<Vec<_>>()
     };
-    curves.into_iter().flat_map(of_curve).collect()
+    content.curves.iter().flat_map(of_curve).collect()
 }
 
-fn csv(title: Plain, drawing: &Drawing) -> String {
-    let curves = drawing.curves.iter().map(|curve| (curve.name.as_str(), curve.points.as_slice()));
-    charts::curves_csv(words::in_english(|| title.text()), curves)
-}
-
-fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + use<> {
-    let labels = labels(drawing);
-    let longest = labels.iter().map(|label| label.text.chars().count()).max().unwrap_or(0) as f64 * LABEL_LETTER;
+fn draw(title: &'static str, content: &ChartContent, width: f64) -> impl IntoView + use<> {
+    let labels = labels(content);
+    let longest = labels.iter().map(|(_, text, _)| text.chars().count()).max().unwrap_or(0) as f64 * LABEL_LETTER;
     // The names of backends are long, and a phone has no room for them next to the curves.
-    let below = longest > width * MAX_LABEL_SHARE && labels.iter().any(|label| SERIES.contains(&label.class));
+    let below = longest > width * MAX_LABEL_SHARE && labels.iter().any(|(class, ..)| SERIES.contains(class));
     let height = if below { HEIGHT + LEGEND_LINE * labels.len() as f64 } else { HEIGHT };
     let right = width - LABEL_GAP - if below { 0.0 } else { longest + LABEL_MARGIN };
-    let frame = Frame { left: 52.0, right: right.max(80.0), top: 14.0, bottom: HEIGHT - 34.0 };
-    let seconds = drawing.curves.iter().flat_map(|c| c.points.iter().map(|p| p.0)).fold(0.0, f64::max);
-    let x = Axis::spanning(0.0, seconds, if width < 420.0 { 3 } else { 5 });
-    let y = &drawing.y;
-    let marks = y.ticks.iter().map(|&value| {
-        let place = frame.y(y, value);
-        view! {
-            <line class="grid" x1=frame.left x2=frame.right y1=place y2=place />
-            <text class="mark-text" x=frame.left - 8.0 y=place + 4.0 text-anchor="end">{(drawing.mark)(y, value)}</text>
-        }
-    });
+    let frame = ChartFrame { left: 52.0, right: right.max(80.0), top: 14.0, bottom: HEIGHT - 34.0 };
+    let seconds = content.curves.iter().flat_map(|c| c.points.iter().map(|p| p.0)).fold(0.0, f64::max);
+    let x = ChartAxis::spanning(0.0, seconds, if width < 420.0 { 3 } else { 5 });
+    let y = &content.y;
     let times = x.ticks.iter().map(|&value| {
         let text = text::number(value, x.decimals);
         view! { <text class="mark-text" x=frame.x(&x, value) y=frame.bottom + 18.0 text-anchor="middle">{text}</text> }
@@ -270,40 +223,49 @@ fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + u
         let place = frame.y(y, value);
         view! { <line class=class x1=frame.left x2=frame.right y1=place y2=place /> }
     };
-    let target = drawing.target.map(|value| line("target", value));
-    let published = drawing.published.map(|value| line("published", value));
-    let curves = drawing.curves.iter().map(|curve| view! { <g class=curve.class>{path(curve, &frame, &x, y)}</g> });
+    let target = content.target.map(|value| line("target", value));
+    let published = content.published.map(|value| line("published", value));
+    let curves = content.curves.iter().map(|curve| view! { <g class=curve.class>{path(curve, &frame, &x, y)}</g> });
+    let reached = content.target.and_then(|target| {
+        let mut tests = content.curves.iter().filter(|curve| curve.class == TEST).flat_map(|curve| &curve.points);
+        let &(seconds, accuracy) = tests.find(|point| point.1 >= target)?;
+        Some(reached(target, seconds, frame.x(&x, seconds), frame.y(y, accuracy), &frame))
+    });
     view! {
         <svg
             role="img"
-            aria-label=format!("{title}. {}", drawing.description)
+            aria-label=format!("{title}. {}", content.description)
             width=width
             height=height
             viewBox=format!("0 0 {width} {height}")
         >
-            <desc>{drawing.description.clone()}</desc>
-            {marks.collect_view()}
+            <desc>{content.description.clone()}</desc>
+            {grid_rows(y, &frame, &|value| content.mark(value, 0))}
             {times.collect_view()}
             {target}
             {published}
             {curves.collect_view()}
-            {drawing.reached.map(|of| reached(of, drawing.target, &frame, &x, y))}
+            {reached}
             {if below { legend_below(labels, &frame).into_any() } else { legend(labels, y, &frame).into_any() }}
         </svg>
     }
 }
 
+/// Horizontal grid lines, with the ticks to the left of the frame.
+pub(super) fn grid_rows(axis: &ChartAxis, frame: &ChartFrame, text: &dyn Fn(f64) -> String) -> impl IntoView + use<> {
+    let row = |&value: &f64| {
+        let (left, place) = (frame.left, frame.y(axis, value));
+        view! {
+            <line class="grid" x1=left x2=frame.right y1=place y2=place />
+            <text class="mark-text" x=left - 8.0 y=place + 4.0 text-anchor="end">{text(value)}</text>
+        }
+    };
+    axis.ticks.iter().map(row).collect_view()
+}
+
 /// The mark of the moment when the run passed its target: "97 % after 13.6 s".
-fn reached(
-    (seconds, accuracy): (f64, f64),
-    target: Option<f64>,
-    frame: &Frame,
-    x: &Axis,
-    y: &Axis,
-) -> impl IntoView + use<> {
-    let (at, top) = (frame.x(x, seconds), frame.y(y, accuracy));
-    let words =
-        t!(chart_reached, target = text::whole_percent(target.unwrap_or(accuracy)), seconds = text::seconds(seconds));
+fn reached(target: f64, seconds: f64, at: f64, top: f64, frame: &ChartFrame) -> impl IntoView + use<> {
+    let words = t!(chart_reached, target = text::whole_percent(target), seconds = text::seconds(seconds));
     // On the side with more room, below the curves.
     let (anchor, place) = if at > (frame.left + frame.right) / 2.0 { ("end", at - 8.0) } else { ("start", at + 8.0) };
     view! {
@@ -312,7 +274,7 @@ fn reached(
     }
 }
 
-fn path(curve: &Curve, frame: &Frame, x: &Axis, y: &Axis) -> impl IntoView + use<> {
+fn path(curve: &Curve, frame: &ChartFrame, x: &ChartAxis, y: &ChartAxis) -> impl IntoView + use<> {
     let dot = |&(px, py): &(f64, f64)| view! { <circle cx=frame.x(x, px) cy=frame.y(y, py) r="4" /> };
     let shown = if curve.dots { &curve.points[..] } else { &curve.points[curve.points.len().saturating_sub(1)..] };
     view! {
@@ -321,55 +283,45 @@ fn path(curve: &Curve, frame: &Frame, x: &Axis, y: &Axis) -> impl IntoView + use
     }
 }
 
-struct Label {
-    class: &'static str,
-    text: String,
-    value: f64,
+/// Returns the class, text and value of each line and curve.
+fn labels(content: &ChartContent) -> Vec<(&'static str, String, f64)> {
+    let end = |curve: &Curve| Some((curve.class, curve.label.clone(), curve.points.last()?.1));
+    let target = |value| ("goal", t!(chart_target, value = text::whole_percent(value)), value);
+    let published = |value| ("goal", format!("{} {}", t!(chart_published), text::whole_percent(value)), value);
+    let lines = content.target.map(target).into_iter().chain(content.published.map(published));
+    lines.chain(content.curves.iter().filter_map(end)).collect()
 }
 
-fn labels(drawing: &Drawing) -> Vec<Label> {
-    let end =
-        |curve: &Curve| Some(Label { class: curve.class, text: curve.label.clone(), value: curve.points.last()?.1 });
-    let target = |value| Label { class: "goal", text: t!(chart_target, value = text::whole_percent(value)), value };
-    let published = |value| {
-        let text = format!("{} {}", t!(chart_published), text::whole_percent(value));
-        Label { class: "goal", text, value }
-    };
-    let lines = drawing.target.map(target).into_iter().chain(drawing.published.map(published));
-    lines.chain(drawing.curves.iter().filter_map(end)).collect()
-}
-
-fn legend(labels: Vec<Label>, y: &Axis, frame: &Frame) -> impl IntoView + use<> {
-    let mut heights: Vec<f64> = labels.iter().map(|label| frame.y(y, label.value) + 4.0).collect();
+fn legend(labels: Vec<(&'static str, String, f64)>, y: &ChartAxis, frame: &ChartFrame) -> impl IntoView + use<> {
+    let mut heights: Vec<f64> = labels.iter().map(|(.., value)| frame.y(y, *value) + 4.0).collect();
     spread(&mut heights, 16.0, frame.top, frame.bottom);
     let place = frame.right + LABEL_GAP;
-    labels
-        .into_iter()
-        .zip(heights)
-        .map(|(label, height)| view! { <text class=format!("label {}", label.class) x=place y=height>{label.text}</text> })
-        .collect_view()
+    let label = |((class, text, _), height)| {
+        view! { <text class=format!("label {class}") x=place y=height>{text}</text> }
+    };
+    labels.into_iter().zip(heights).map(label).collect_view()
 }
 
 /// A line for each curve, with a sample of its dashes.
-fn legend_below(labels: Vec<Label>, frame: &Frame) -> impl IntoView + use<> {
+fn legend_below(labels: Vec<(&'static str, String, f64)>, frame: &ChartFrame) -> impl IntoView + use<> {
     let (left, names) = (frame.left, frame.left + LEGEND_SAMPLE + LABEL_GAP);
-    let line = |(place, label): (usize, Label)| {
+    let line = |(place, (class, text, _)): (usize, (&'static str, String, f64))| {
         let y = HEIGHT + LEGEND_LINE * place as f64;
         view! {
-            <g class=label.class><path d=format!("M{left} {y}h{LEGEND_SAMPLE}") /></g>
-            <text class=format!("label {}", label.class) x=names y=y + 4.0>{label.text}</text>
+            <g class=class><path d=format!("M{left} {y}h{LEGEND_SAMPLE}") /></g>
+            <text class=format!("label {class}") x=names y=y + 4.0>{text}</text>
         }
     };
     labels.into_iter().enumerate().map(line).collect_view()
 }
 
 /// Watches the width of an element until dropped.
-struct Watch {
+struct WidthObserver {
     observer: ResizeObserver,
     _callback: Closure<dyn FnMut(js_sys::Array)>,
 }
 
-impl Drop for Watch {
+impl Drop for WidthObserver {
     fn drop(&mut self) {
         self.observer.disconnect();
     }
@@ -378,7 +330,7 @@ impl Drop for Watch {
 /// Returns a signal with the width of an element on screen, pixels.
 pub(super) fn measured_width(place: NodeRef<html::Div>) -> ReadSignal<f64> {
     let (width, set_width) = signal(FIRST_WIDTH);
-    let watch = StoredValue::new_local(None::<Watch>);
+    let watch = StoredValue::new_local(None::<WidthObserver>);
     Effect::new(move |_| {
         let Some(element) = place.get() else { return };
         let callback = Closure::<dyn FnMut(js_sys::Array)>::new(move |entries: js_sys::Array| {
@@ -390,7 +342,7 @@ pub(super) fn measured_width(place: NodeRef<html::Div>) -> ReadSignal<f64> {
         });
         if let Ok(observer) = ResizeObserver::new(callback.as_ref().unchecked_ref()) {
             observer.observe(&element);
-            watch.set_value(Some(Watch { observer, _callback: callback }));
+            watch.set_value(Some(WidthObserver { observer, _callback: callback }));
         }
     });
     width
@@ -399,13 +351,11 @@ pub(super) fn measured_width(place: NodeRef<html::Div>) -> ReadSignal<f64> {
 /// Produces the rows of a chart's table, or its file, on demand.
 pub(super) type Make<T> = Arc<dyn Fn() -> T + Send + Sync>;
 
-#[component]
-pub(super) fn ChartFiles(
-    title: Plain,
+/// Table of a chart and its files. The first cell of each row in `lines` is the heading.
+pub(super) fn chart_files(
+    title: PlainText,
     place: NodeRef<html::Div>,
-    /// Column headings.
     head: Vec<&'static str>,
-    /// Cells of every row; the first one is the heading.
     lines: Make<Vec<Vec<String>>>,
     csv: Make<String>,
 ) -> impl IntoView {
@@ -415,11 +365,9 @@ pub(super) fn ChartFiles(
     // File names do not depend on the language.
     let file = words::in_english(|| title.text()).to_lowercase().replace(' ', "-");
     let title = title.text();
-    let save = move |ending: &str, kind: &str, text: Option<String>| {
-        let text = text.ok_or_else(|| t!(chart_no_training).to_owned());
-        if let Err(reason) = text.and_then(|text| platform::download(&format!("{file}.{ending}"), kind, &text)) {
-            said.set(t!(common_not_saved, reason = reason));
-        }
+    let save = move |ending: &str, kind: &str, text: Option<String>| match text {
+        Some(text) => save(&format!("{file}.{ending}"), kind, &text, said),
+        None => said.set(t!(common_not_saved, reason = t!(chart_no_training))),
     };
     let save_picture = save.clone();
     let picture = move |_| {

@@ -6,12 +6,12 @@ use results::Precision;
 use web_sys::{Event, HtmlInputElement};
 
 use super::compare::{contenders, obstacle};
-use super::parts::select;
+use super::parts::{list_items, select};
 use super::start::claimed_name;
 use super::state::{MISSING_DATA, StartState, burn_progress};
 use crate::backend::PageBackend;
 use crate::options::RunOptions;
-use crate::platform::Gpu;
+use crate::platform::BrowserGpu;
 use crate::route::COMPARE;
 use crate::{platform, t, text};
 
@@ -24,16 +24,11 @@ pub(super) fn wrong_address(state: StartState) -> impl IntoView {
     }
 }
 
-/// Every choice of a run, closed at first: one click on the main button is enough for most people.
-#[component]
-pub(super) fn Options(
-    state: StartState,
-    /// True to choose several backends elsewhere.
-    #[prop(optional)]
-    compares: bool,
-) -> impl IntoView {
+/// Every choice of a run, closed at first: one click on the main button is enough for most people. `compares` is true
+/// if several backends are chosen elsewhere.
+pub(super) fn options(state: StartState, compares: bool) -> impl IntoView {
     let known = Memo::new(move |_| state.options.with(Result::is_ok));
-    let has_gpu = move || matches!(state.gpu.get(), Gpu::Found(gpu) if !gpu.software);
+    let has_gpu = move || matches!(state.gpu.get(), BrowserGpu::Found(gpu) if !gpu.software);
     let summary = move || {
         let of = |options: &RunOptions| {
             let backend = (!compares).then(|| options.backend.title().to_owned());
@@ -54,7 +49,7 @@ pub(super) fn Options(
                 </Show>
             </details>
             {(!compares).then(|| burn_progress(state.benchmark))}
-            {(!compares).then(|| view! { <LeftOut chosen=move || state.options.get().ok().into_iter().collect() /> })}
+            {(!compares).then(|| left_out(move || state.options.get().ok().into_iter().collect()))}
             <p class="refusal" role="alert">
                 {move || state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()))}
             </p>
@@ -81,33 +76,43 @@ fn engines(state: StartState) -> impl IntoView {
 fn engine_choice(state: StartState, backend: PageBackend) -> impl IntoView {
     let supplies = state.benchmark.supplies;
     let chosen = move || state.chosen(|options| options.backend == backend);
-    let choose = move |_| state.change(|options| options.with_backend(backend));
+    let choose = move || state.change(|options| options.with_backend(backend));
     let obstacle = Memo::new(move |_| supplies.read().obstacle(backend));
     let more = remark(state, backend, obstacle);
     view! {
         <label>
-            <input
-                type="radio"
-                name="engine"
-                value=backend.name()
-                disabled=move || obstacle.with(Option::is_some)
-                prop:checked=chosen
-                on:change=choose
-            />
+            {radio("engine", backend.name(), Signal::derive(move || obstacle.with(Option::is_some)), chosen, choose)}
             <span>{backend.title()} <small>{backend.description()}" "{more}</small></span>
         </label>
     }
 }
 
+fn radio(
+    name: &'static str,
+    value: &'static str,
+    disabled: Signal<bool>,
+    chosen: impl Fn() -> bool + Send + 'static,
+    choose: impl Fn() + 'static,
+) -> impl IntoView {
+    view! {
+        <input
+            type="radio"
+            name=name
+            value=value
+            disabled=disabled
+            prop:checked=chosen
+            on:change=move |_| choose()
+        />
+    }
+}
+
 /// Selected networks that the selected backends cannot train. `chosen` has options for each of these backends.
-#[component]
-pub(super) fn LeftOut(chosen: impl Fn() -> Vec<RunOptions> + Send + Sync + 'static) -> impl IntoView {
+pub(super) fn left_out(chosen: impl Fn() -> Vec<RunOptions> + Send + Sync + 'static) -> impl IntoView {
     let sentences =
         Memo::new(move |_| chosen().iter().flat_map(RunOptions::left_out_sentences).collect::<Vec<String>>());
-    let lines = move || sentences.get().into_iter().map(|sentence| view! { <li>{sentence}</li> }).collect_view();
     view! {
         <Show when=move || !sentences.with(Vec::is_empty)>
-            <ul class="plain note" data-figure="left-out">{lines}</ul>
+            <ul class="plain note" data-figure="left-out">{move || list_items(sentences.get())}</ul>
         </Show>
     }
 }
@@ -119,11 +124,11 @@ fn remark(state: StartState, backend: PageBackend, obstacle: Memo<Option<String>
     let trains = Memo::new(move |_| {
         let options = state.options.get().ok()?.with_backend(backend);
         let (all, left_out) = (options.networks().len(), options.left_out().len());
-        (left_out > 0).then(|| t!(backend_trains_some, some = all - left_out, all = all))
+        (left_out > 0).then(|| t!(backend_trains_some, some = all - left_out, all))
     });
     move || {
         let fetched = || size.get().map(|bytes| t!(backend_to_fetch, size = text::megabytes(bytes)));
-        let first = obstacle.get().map(|why| t!(backend_obstacle_it, why = why)).or_else(fetched);
+        let first = obstacle.get().map(|why| t!(backend_obstacle_it, why)).or_else(fetched);
         [first, trains.get()].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 }
@@ -143,18 +148,11 @@ fn networks(state: StartState) -> impl IntoView {
 
 fn suite_choice(state: StartState, suite: &'static SuiteDefinition) -> impl IntoView {
     let chosen = move || state.chosen(|options| options.workloads.is_empty() && options.suite().name == suite.name);
-    let choose = move |_| state.change(|options| options.with_suite(suite));
+    let choose = move || state.change(|options| options.with_suite(suite));
     let lacking = Memo::new(move |_| state.benchmark.supplies.read().lacking_for_suite(suite));
     view! {
         <label>
-            <input
-                type="radio"
-                name="suite"
-                value=suite.name
-                disabled=move || lacking.with(Option::is_some)
-                prop:checked=chosen
-                on:change=choose
-            />
+            {radio("suite", suite.name, Signal::derive(move || lacking.with(Option::is_some)), chosen, choose)}
             <span>{text::suite_title(suite.name)} <small>{text::suite_description(suite)} {move || lacking.get().map(|why| format!(" {why}"))}</small></span>
         </label>
     }
@@ -193,34 +191,20 @@ fn settings(state: StartState) -> impl IntoView {
         <fieldset class="columns settings">
             <legend>{t!(settings_empty)}</legend>
             {precision_choice(state)}
-            <Setting state name="batch" title=t!(common_batch_size) value=|of| of.batch_size.map(|size| size.to_string()) />
-            <Setting
-                state
-                name="learning-rate"
-                title=t!(settings_title_rate)
-                value=|of| of.learning_rate.map(|rate| rate.to_string())
-            />
-            <Setting state name="seconds" title=t!(settings_title_seconds) value=seconds />
-            <Setting state name="seed" title=t!(common_seed) value=|of| of.seed.map(|seed| seed.to_string()) />
+            {setting(state, "batch", t!(common_batch_size), |of| Some(of.batch_size?.to_string()))}
+            {setting(state, "learning-rate", t!(settings_title_rate), |of| Some(of.learning_rate?.to_string()))}
+            {setting(state, "seconds", t!(settings_title_seconds), |of| match of.length {
+                Some(results::Length::Seconds(seconds)) => Some(seconds.to_string()),
+                _ => None,
+            })}
+            {setting(state, "seed", t!(common_seed), |of| Some(of.seed?.to_string()))}
         </fieldset>
     }
 }
 
-fn seconds(options: &RunOptions) -> Option<String> {
-    match options.length {
-        Some(results::Length::Seconds(seconds)) => Some(seconds.to_string()),
-        _ => None,
-    }
-}
+type Formatted = fn(&RunOptions) -> Option<String>;
 
-/// Text field for an optional numeric setting.
-#[component]
-fn Setting(
-    state: StartState,
-    name: &'static str,
-    title: &'static str,
-    value: fn(&RunOptions) -> Option<String>,
-) -> impl IntoView {
+fn setting(state: StartState, name: &'static str, title: &'static str, value: Formatted) -> impl IntoView {
     let shown = move || state.options.with(|options| options.as_ref().ok().and_then(value)).unwrap_or_default();
     let is_wrong = move || state.wrong.with(|wrong| wrong.iter().any(|(of, _)| *of == name));
     view! {
@@ -256,7 +240,6 @@ fn precision_choice(state: StartState) -> impl IntoView {
     }
 }
 
-/// Changes a setting, or records why the value is invalid.
 fn set(state: StartState, name: &'static str, value: &str) {
     let Ok(before) = state.options.get_untracked() else { return };
     let changed = before.with_setting(name, value);

@@ -7,20 +7,20 @@ use results::api::{AcceptedComparison, SharedComparison, StoredComparison};
 use results::comparison::{self, Comparison, Refused, Row};
 use results::{Departure, RunRecord};
 
-use super::chart::{AccuracyCurves, LossCurves};
-use super::choices::{LeftOut, Options, contender_choices, wrong_address};
-use super::comparing::{Comparing, Task, USUAL_LENGTH};
+use super::chart::{accuracy_curves, loss_curves};
+use super::choices::{contender_choices, left_out, options, wrong_address};
+use super::comparing::{ComparisonRun, ComparisonTask, USUAL_LENGTH};
 use super::language::kept;
-use super::parts::{Go, Sending, answered, focus, load_kept, notice, send, table};
+use super::parts::{Sending, answered, focus, go, load_kept, notice, save, send, table};
 use super::running::running;
-use super::start::{battery_note, pressure_note, unknown_in_address};
+use super::start::{notes_before_run, status};
 use super::state::{StartState, burn_progress, missing_data_sets};
 use crate::backend::PageBackend;
-use crate::benchmark::Stage;
-use crate::platform::{self, Automation, Gpu, TaskReport, TaskState};
+use crate::benchmark::RunStage;
+use crate::platform::{self, Automation, BrowserGpu, TaskReport, TaskState};
 use crate::route::COMPARE;
 use crate::side_by_side::RateBar;
-use crate::words::Plain;
+use crate::words::PlainText;
 use crate::{json, side_by_side, t, text, words};
 
 pub(super) fn compare_page() -> impl IntoView {
@@ -33,12 +33,8 @@ pub(super) fn compare_page() -> impl IntoView {
     let stage = state.benchmark.stage;
     platform::set_title(t!(compare_title));
     let status = move || {
-        let of_the_run = match stage.get() {
-            Stage::Running => state.benchmark.live.with(crate::live::Live::status),
-            Stage::Cancelling => t!(common_cancelling).to_owned(),
-            Stage::Failed(failure) => failure.sentence(),
-            Stage::Ready | Stage::Cancelled | Stage::Finished => String::new(),
-        };
+        let is_on = !matches!(stage.get(), RunStage::Ready | RunStage::Cancelled | RunStage::Finished);
+        let of_the_run = if is_on { status(state) } else { String::new() };
         state.comparing.status(&of_the_run).unwrap_or_default()
     };
     view! {
@@ -66,40 +62,38 @@ fn task_report(state: StartState) -> TaskReport {
         (state, _) => (state, String::new()),
     };
     let ended = matches!(state, TaskState::Finished | TaskState::Cancelled);
-    TaskReport { state, sentence, outcome: ended.then(|| words::in_english(|| Gathered::of(comparing).json())) }
-}
-
-fn device(gpu: &Gpu) -> String {
-    match gpu {
-        Gpu::Asking => t!(compare_asking).to_owned(),
-        Gpu::Missing(obstacle) => t!(compare_no_gpu, why = obstacle.sentence()),
-        Gpu::Found(gpu) if gpu.software => t!(compare_gpu_software, name = gpu.name()),
-        Gpu::Found(gpu) => format!("GPU: {}", gpu.name()),
+    TaskReport {
+        state,
+        sentence,
+        outcome: ended.then(|| words::in_english(|| ComparisonResults::of(comparing).json())),
     }
 }
 
-/// True if a backend can train now.
-fn can_train(state: StartState, backend: PageBackend) -> bool {
-    obstacle(state, backend).is_none()
+fn device(gpu: &BrowserGpu) -> String {
+    match gpu {
+        BrowserGpu::Asking => t!(compare_asking).to_owned(),
+        BrowserGpu::Missing(obstacle) => t!(compare_no_gpu, why = obstacle.sentence()),
+        BrowserGpu::Found(gpu) if gpu.software => t!(compare_gpu_software, name = gpu.name()),
+        BrowserGpu::Found(gpu) => format!("GPU: {}", gpu.name()),
+    }
 }
 
 /// Reason a backend cannot train now, displayed after its title.
 pub(super) fn obstacle(state: StartState, backend: PageBackend) -> Option<String> {
-    let needs = backend.uses_webgpu() && state.gpu.with(|gpu| matches!(gpu, Gpu::Missing(_)));
+    let needs = backend.uses_webgpu() && state.gpu.with(|gpu| matches!(gpu, BrowserGpu::Missing(_)));
     let needs = needs.then(|| t!(compare_needs_webgpu).to_owned());
     needs.or_else(|| state.benchmark.supplies.with(|supplies| supplies.obstacle(backend)))
 }
 
 /// Selected backends, or the default ones.
 pub(super) fn contenders(state: StartState) -> Vec<PageBackend> {
-    state.options.with(|options| {
-        options.as_ref().map(|options| options.contenders(|backend| can_train(state, backend))).unwrap_or_default()
-    })
+    let can_train = |backend| obstacle(state, backend).is_none();
+    state.options.with(|options| options.as_ref().map(|options| options.contenders(can_train)).unwrap_or_default())
 }
 
 fn controls(state: StartState) -> impl IntoView {
     let button = NodeRef::<html::Button>::new();
-    focus(button, move || matches!(state.benchmark.stage.get_untracked(), Stage::Cancelled));
+    focus(button, move || matches!(state.benchmark.stage.get_untracked(), RunStage::Cancelled));
     let reason = move || {
         let wrong = state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()));
         let of_options = state.options.with(|options| match options {
@@ -121,7 +115,7 @@ fn controls(state: StartState) -> impl IntoView {
         });
         let length = words::remarks::departure(&Departure::Length { length: length.unwrap_or(USUAL_LENGTH) });
         let seeds = t!(common_seeds, number = u64::from(seeds));
-        t!(compare_note, contenders = contenders(state).len(), length = length, seeds = seeds)
+        t!(compare_note, contenders = contenders(state).len(), length, seeds)
     };
     let compare = move || {
         if let Ok(options) = state.options.get_untracked() {
@@ -134,22 +128,26 @@ fn controls(state: StartState) -> impl IntoView {
         options.map(|options| contenders(state).into_iter().map(|of| options.clone().with_backend(of)).collect())
     };
     view! {
-        {unknown_in_address()}
-        {battery_note()}
-        {pressure_note()}
+        {notes_before_run()}
         {contender_choices(state)}
-        <Options state compares=true />
+        {options(state, true)}
         {missing_data_sets(state.benchmark)}
         {burn_progress(state.benchmark)}
-        <LeftOut chosen=move || each().unwrap_or_default() />
-        <Go button note_id="compare-note" label=t!(common_compare) reason note go=compare />
+        {left_out(move || each().unwrap_or_default())}
+        {go(
+            button,
+            ["button main", "compare-note", t!(common_compare)],
+            Signal::derive(move || reason().is_some()),
+            Signal::derive(move || reason().unwrap_or_else(note)),
+            compare,
+        )}
         {wrong_address(state)}
     }
 }
 
 /// Results, shown once the first backend has finished or failed.
 pub(super) fn results(state: StartState) -> impl IntoView {
-    let Comparing { task, fetched, .. } = state.comparing;
+    let ComparisonRun { task, fetched, .. } = state.comparing;
     let heading = NodeRef::<html::H2>::new();
     // The Cancel button is gone; move keyboard focus to the results.
     focus(heading, move || state.comparing.present().is_none());
@@ -167,7 +165,7 @@ pub(super) fn results(state: StartState) -> impl IntoView {
         <Show when=move || begun.get()>
             <section class="sheet" aria-labelledby="comparison-title">
                 <h2 id="comparison-title" tabindex="-1" node_ref=heading>{t!(compare_comparison)}</h2>
-                {move || of_networks(&Gathered::of(state.comparing), state.comparing.present().is_none())}
+                {move || of_networks(&ComparisonResults::of(state.comparing), state.comparing.present().is_none())}
                 <p class="note">{move || task.get().map(|task| explanation(&task.seeds))}</p>
                 <ul class="plain note" data-figure="fetched">{fetched}</ul>
                 {takeaway(state)}
@@ -191,7 +189,7 @@ fn explanation(seeds: &[u32]) -> String {
 }
 
 /// The winner over all networks, and each network. Shown once the comparison is done.
-fn of_networks(Gathered { compared, records, .. }: &Gathered, done: bool) -> impl IntoView + use<> {
+fn of_networks(ComparisonResults { compared, records, .. }: &ComparisonResults, done: bool) -> impl IntoView + use<> {
     let several = done && compared.len() > 1;
     let overall = several.then(|| side_by_side::winner(compared, records)).flatten();
     let overall = overall.map(|winner| {
@@ -225,20 +223,19 @@ fn rate_bars(rows: &[Row]) -> Option<impl IntoView + use<>> {
     (!bars.is_empty()).then(|| view! { <ul class="race">{bars.into_iter().map(bar).collect_view()}</ul> })
 }
 
-/// Winner, bars, table and curves of one network.
 fn of_workload(comparison: Comparison, records: &[RunRecord], done: bool) -> impl IntoView + use<> {
     let title = text::workload_title(&comparison.workload);
     let winner = done.then(|| side_by_side::winner(std::slice::from_ref(&comparison), records)).flatten();
     let bars = rate_bars(&comparison.rows);
     let label = format!("{}: {title}", t!(compare_comparison));
-    let heads = std::iter::once(t!(common_backend)).chain(side_by_side::COLUMNS.map(Plain::text));
+    let heads = std::iter::once(t!(common_backend)).chain(side_by_side::COLUMNS.map(PlainText::text));
     let heads = heads.map(|title| view! { <th scope="col">{title}</th> }).collect_view();
     let rows = comparison.rows.into_iter().map(row_of).collect_view();
     let rows = view! { <tbody>{rows}</tbody> };
     let accuracies = side_by_side::accuracy_curves(&comparison.workload, records);
     let losses = side_by_side::loss_curves(&comparison.workload, records);
     let drawn = (!losses.is_empty()).then(|| {
-        view! { <div class="charts"><AccuracyCurves curves=accuracies /><LossCurves curves=losses /></div> }
+        view! { <div class="charts">{accuracy_curves(accuracies)}{loss_curves(losses)}</div> }
     });
     view! {
         <h3>{title}</h3>
@@ -269,21 +266,19 @@ fn row_of(row: Row) -> impl IntoView {
 }
 
 /// Comparison with the contents of its downloads.
-struct Gathered {
+struct ComparisonResults {
     compared: Vec<Comparison>,
     records: Vec<RunRecord>,
     refused: Vec<Refused>,
 }
 
-impl Gathered {
-    /// Compares the backends on each network.
+impl ComparisonResults {
     fn new(networks: &[String], records: Vec<RunRecord>, refused: Vec<Refused>) -> Self {
         let compared = networks.iter().map(|name| comparison::compare(name, &records, &refused)).collect();
         Self { compared, records, refused }
     }
 
-    /// Collects the current results of a comparison.
-    pub(super) fn of(comparing: Comparing) -> Self {
+    pub(super) fn of(comparing: ComparisonRun) -> Self {
         let networks =
             comparing.task.with(|task| task.as_ref().map(|task| task.options.networks())).unwrap_or_default();
         Self::new(&networks, comparing.records.get(), comparing.refused())
@@ -298,16 +293,17 @@ impl Gathered {
 fn takeaway(state: StartState) -> impl IntoView {
     let said = RwSignal::new(String::new());
     // Downloads are always in English.
-    let gathered = move || words::in_english(|| untrack(|| Gathered::of(state.comparing)));
+    let gathered = move || words::in_english(|| untrack(|| ComparisonResults::of(state.comparing)));
     let copy_link = move |_| {
-        let Some(address) = state.comparing.task.with_untracked(|task| task.as_ref().map(Task::address)) else {
+        let Some(address) = state.comparing.task.with_untracked(|task| task.as_ref().map(ComparisonTask::address))
+        else {
             return;
         };
         let whole = format!("{}{address}", platform::origin());
         spawn_local(async move {
             said.set(match platform::copy(&whole).await {
                 Ok(()) => t!(common_copied).to_owned(),
-                Err(reason) => format!("{} {whole}", t!(common_not_saved, reason = reason)),
+                Err(reason) => format!("{} {whole}", t!(common_not_saved, reason)),
             });
         });
     };
@@ -320,18 +316,11 @@ fn takeaway(state: StartState) -> impl IntoView {
     }
 }
 
-fn files(gathered: impl Fn() -> Gathered + Clone + 'static, said: RwSignal<String>) -> impl IntoView {
-    let save = move |file: &str, kind: &str, text: &str| {
-        if let Err(reason) = platform::download(file, kind, text) {
-            said.set(t!(common_not_saved, reason = reason));
-        }
-    };
+fn files(gathered: impl Fn() -> ComparisonResults + Clone + 'static, said: RwSignal<String>) -> impl IntoView {
     let of_table = gathered.clone();
-    let save_json = move |_| {
-        save("gradmark-comparison.json", "application/json", &gathered().json());
-    };
+    let save_json = move |_| save("gradmark-comparison.json", "application/json", &gathered().json(), said);
     let save_table = move |_| {
-        save("gradmark-comparison.csv", "text/csv;charset=utf-8", &side_by_side::table(&of_table().compared));
+        save("gradmark-comparison.csv", "text/csv;charset=utf-8", &side_by_side::table(&of_table().compared), said);
     };
     view! {
         <button class="button small" type="button" on:click=save_json>
@@ -343,11 +332,11 @@ fn files(gathered: impl Fn() -> Gathered + Clone + 'static, said: RwSignal<Strin
     }
 }
 
-pub(super) fn share_comparison(comparing: Comparing) -> impl IntoView {
+pub(super) fn share_comparison(comparing: ComparisonRun) -> impl IntoView {
     let sharing = RwSignal::new(Sending::No);
     // Every retry sends the same key, so a lost response does not create a second comparison.
     let key = StoredValue::new(platform::random_word());
-    let share = move |_| {
+    let share = move || {
         // Shared comparisons are always in English.
         let refused = untrack(|| words::in_english(|| comparing.refused()));
         let shared = SharedComparison { records: comparing.records.get_untracked(), refused };
@@ -367,19 +356,10 @@ pub(super) fn share_comparison(comparing: Comparing) -> impl IntoView {
                 now => {
                     let busy = now == Sending::Now;
                     let refused = if let Sending::Refused(sentence) = now { sentence } else { String::new() };
+                    let label = if busy { t!(common_uploading) } else { t!(common_upload) };
+                    let note = t!(comparison_share_note).to_owned();
                     view! {
-                        <div class="go">
-                            <button
-                                class="button quiet"
-                                type="button"
-                                disabled=busy
-                                aria-describedby="share-note"
-                                on:click=share
-                            >
-                                {if busy { t!(common_uploading) } else { t!(common_upload) }}
-                            </button>
-                            <p class="note" id="share-note">{t!(comparison_share_note)}</p>
-                        </div>
+                        {go(NodeRef::new(), ["button quiet", "share-note", label], busy.into(), note.into(), share)}
                         <p class="refusal" role="alert">{refused}</p>
                     }
                     .into_any()
@@ -425,10 +405,10 @@ fn stored_comparison(stored: StoredComparison, deletion: Option<String>) -> impl
     });
     let networks = side_by_side::networks(&records);
     let said = RwSignal::new(String::new());
-    let shown = Gathered::new(&networks, records.clone(), side_by_side::quoted(&refused));
+    let shown = ComparisonResults::new(&networks, records.clone(), side_by_side::quoted(&refused));
     let tables = of_networks(&shown, true);
     let explanation = explanation(&side_by_side::seeds(&records));
-    let gathered = move || Gathered::new(&networks, records.clone(), refused.clone());
+    let gathered = move || ComparisonResults::new(&networks, records.clone(), refused.clone());
     view! {
         <section class="sheet" aria-labelledby="comparison-title">
             <h1 id="comparison-title">{t!(comparison_title)}</h1>

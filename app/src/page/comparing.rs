@@ -9,7 +9,7 @@ use results::comparison::{Contender, Refused};
 use results::{Length, Precision, RunRecord};
 
 use crate::backend::PageBackend;
-use crate::benchmark::{Benchmark, RunKind, Stage};
+use crate::benchmark::{Benchmark, RunKind, RunStage};
 use crate::options::RunOptions;
 use crate::platform::{self, TaskState};
 use crate::route::COMPARE;
@@ -20,15 +20,14 @@ use crate::words::Said;
 /// Default length of training: one epoch, the same work for all.
 pub(super) const USUAL_LENGTH: Length = Length::Epochs(NonZero::<u32>::MIN);
 
-/// Options, backends and seeds of a comparison.
 #[derive(Clone)]
-pub(super) struct Task {
+pub(super) struct ComparisonTask {
     pub(super) options: RunOptions,
     pub(super) contenders: Vec<PageBackend>,
     pub(super) seeds: Vec<u32>,
 }
 
-impl Task {
+impl ComparisonTask {
     /// URL that repeats the comparison with the same seeds.
     pub(super) fn address(&self) -> String {
         let options = RunOptions {
@@ -44,12 +43,11 @@ impl Task {
     }
 }
 
-/// State of a comparison.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Comparing {
+pub(super) struct ComparisonRun {
     benchmark: Benchmark,
     /// `None` before the first comparison.
-    pub(super) task: RwSignal<Option<Task>>,
+    pub(super) task: RwSignal<Option<ComparisonTask>>,
     /// Empty when nothing runs.
     schedule: RwSignal<Schedule>,
     pub(super) records: RwSignal<Vec<RunRecord>>,
@@ -59,14 +57,13 @@ pub(super) struct Comparing {
     pub(super) fetched: RwSignal<Vec<(PageBackend, Arrival)>>,
 }
 
-impl Comparing {
+impl ComparisonRun {
     pub(super) fn new(benchmark: Benchmark) -> Self {
         let comparing = Self { benchmark, ..Self::default() };
         Effect::new(move |_| comparing.follow(&benchmark.stage.get()));
         comparing
     }
 
-    /// The running backend of a comparison.
     pub(super) fn present(self) -> Option<PageBackend> {
         let turn = self.schedule.with(Schedule::present)?;
         self.task.with(|task| task.as_ref().map(|task| task.contenders[turn.contender]))
@@ -88,18 +85,15 @@ impl Comparing {
     }
 
     pub(super) fn refused(self) -> Vec<Refused> {
-        let refused = |(contender, why): &(Contender, Said)| Refused {
-            contender: contender.clone(),
-            reason: why.text().to_owned(),
-        };
-        self.gave_up.with(|all| all.iter().map(refused).collect())
+        let refused = |(contender, why): (Contender, Said)| Refused { contender, reason: why.text().to_owned() };
+        self.gave_up.get().into_iter().map(refused).collect()
     }
 
     /// State of the comparison. A failed backend does not end it.
     pub(super) fn state(self) -> TaskState {
         if self.present().is_some() {
             TaskState::Running
-        } else if self.benchmark.stage.with(|stage| matches!(stage, Stage::Cancelled)) {
+        } else if self.benchmark.stage.with(|stage| matches!(stage, RunStage::Cancelled)) {
             TaskState::Cancelled
         } else if self.is_empty() {
             TaskState::Ready
@@ -108,7 +102,6 @@ impl Comparing {
         }
     }
 
-    /// Clears the previous comparison.
     pub(super) fn forget(self) {
         self.task.set(None);
         self.schedule.set(Schedule::default());
@@ -121,7 +114,7 @@ impl Comparing {
         self.forget();
         let length = options.length.or(Some(USUAL_LENGTH));
         let seeds = options.seeds_from(options.seed.unwrap_or_else(platform::random_seed));
-        let task = Task { seeds, contenders, options: RunOptions { length, ..options } };
+        let task = ComparisonTask { seeds, contenders, options: RunOptions { length, ..options } };
         self.schedule.set(Schedule::new(task.seeds.len(), task.contenders.len()));
         self.task.set(Some(task));
         self.begin_turn();
@@ -166,12 +159,12 @@ impl Comparing {
     }
 
     /// Stores the record when a backend's run ends, and starts the next run.
-    fn follow(self, stage: &Stage) {
+    fn follow(self, stage: &RunStage) {
         if !self.is_under_way() {
             return;
         }
         match stage {
-            Stage::Finished => {
+            RunStage::Finished => {
                 if let Some(finished) = self.benchmark.finished.get_untracked() {
                     if let Some((backend, arrival)) = untrack(|| self.present()).zip(finished.bundle) {
                         self.fetched.update(|fetched| {
@@ -185,9 +178,9 @@ impl Comparing {
                 self.schedule.update(Schedule::go_on);
                 self.begin_turn();
             }
-            Stage::Failed(failure) => self.refuse(Said::new(|| failure.sentence())),
-            Stage::Cancelled => self.schedule.update(Schedule::end),
-            Stage::Ready | Stage::Running | Stage::Cancelling => {}
+            RunStage::Failed(failure) => self.refuse(Said::new(|| failure.sentence())),
+            RunStage::Cancelled => self.schedule.update(Schedule::end),
+            RunStage::Ready | RunStage::Running | RunStage::Cancelling => {}
         }
     }
 }

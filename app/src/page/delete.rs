@@ -4,44 +4,35 @@ use leptos::prelude::*;
 
 use super::language::kept;
 use super::parts::{LINK, Sending, linked, send};
-use crate::route::{LEADERBOARD, Thing};
+use crate::route::{LEADERBOARD, StoredKind};
 use crate::{platform, t};
 
-impl Thing {
-    const fn say(self, of_run: &'static str, of_comparison: &'static str) -> &'static str {
-        match self {
-            Self::Run => of_run,
-            Self::Comparison => of_comparison,
-        }
-    }
-
-    const fn address(self) -> &'static str {
-        self.say("/api/v1/runs", "/api/v1/comparisons")
-    }
-}
-
-pub(super) fn delete_page(id: String, thing: Thing) -> impl IntoView {
-    let secret = Some(platform::fragment()).filter(|secret| !secret.is_empty());
-    match secret {
-        Some(secret) => confirm(id, secret, thing).into_any(),
-        None => view! {
+pub(super) fn delete_page(id: String, kind: StoredKind) -> impl IntoView {
+    let secret = platform::fragment();
+    if secret.is_empty() {
+        return view! {
             <section class="sheet narrow">
                 <h1>{t!(delete_incomplete)}</h1>
                 <p>{t!(delete_incomplete_why)}</p>
             </section>
         }
-        .into_any(),
+        .into_any();
     }
+    confirm(id, secret, kind).into_any()
 }
 
-fn confirm(id: String, secret: String, thing: Thing) -> impl IntoView {
+fn confirm(id: String, secret: String, kind: StoredKind) -> impl IntoView {
+    let (title, deleted) = match kind {
+        StoredKind::Comparison => (t!(comparison_delete), t!(comparison_deleted)),
+        _ => (t!(result_delete), t!(delete_done)),
+    };
     let state = kept("deletion", || RwSignal::new(Sending::No));
     let permalink = format!("/runs/{id}");
     let asked = id.clone();
     let delete = move |_| {
         let (id, secret) = (id.clone(), secret.clone());
         send(state, async move {
-            let address = format!("{}/{id}", thing.address());
+            let address = format!("/api/v1/{}/{id}", kind.name());
             platform::delete(&address, &secret).await.map_err(|refusal| refusal.to_string())?;
             platform::forget_secret(&id);
             platform::change_own_runs(|runs| runs.deleted(&id));
@@ -52,19 +43,17 @@ fn confirm(id: String, secret: String, thing: Thing) -> impl IntoView {
     let sentence = move || match state.get() {
         Sending::No => String::new(),
         Sending::Now => t!(delete_deleting).to_owned(),
-        Sending::Done(()) => thing.say(t!(delete_done), t!(comparison_deleted)).to_owned(),
-        Sending::Refused(reason) => t!(delete_refused, reason = reason),
+        Sending::Done(()) => deleted.to_owned(),
+        Sending::Refused(reason) => t!(delete_refused, reason),
     };
     view! {
         <section class="sheet narrow">
-            <h1>{thing.say(t!(result_delete), t!(comparison_delete))}</h1>
+            <h1>{title}</h1>
             <Show when=move || !done.get()>
                 <p>
-                    {match thing {
-                        Thing::Comparison => t!(comparison_delete_what).into_any(),
-                        Thing::Run => {
-                            linked(&t!(delete_explanation, result = LINK), &permalink, &asked).into_any()
-                        }
+                    {match kind {
+                        StoredKind::Comparison => t!(comparison_delete_what).into_any(),
+                        _ => linked(&t!(delete_explanation, result = LINK), &permalink, &asked).into_any(),
                     }}
                 </p>
             </Show>
@@ -77,7 +66,7 @@ fn confirm(id: String, secret: String, thing: Thing) -> impl IntoView {
                         disabled=move || state.get() == Sending::Now
                         on:click=delete.clone()
                     >
-                        {thing.say(t!(result_delete), t!(comparison_delete))}
+                        {title}
                     </button>
                 </Show>
                 <a class="button quiet" href=LEADERBOARD>{t!(common_all_results)}</a>

@@ -6,13 +6,13 @@ use results::api::{
     voices_missing,
 };
 
-use super::marks::{best_run, chip, client};
+use super::marks::{best_run, chip, client, runs_and_submitters};
 use super::parts::{answered, load, load_kept, notice, refusal, table};
-use super::runs::{First, RunTable};
-use super::side_by_side::{Compared, compare_with};
-use crate::filters::DEVICE;
+use super::runs::{NETWORK, run_table};
+use super::side_by_side::compare_with;
+use crate::filters::{ChosenColumns, DEVICE};
 use crate::platform;
-use crate::route::{DEVICES, LEADERBOARD};
+use crate::route::{DEVICES, LEADERBOARD, StoredKind};
 use crate::text::{self, capitalised};
 use crate::words::leaderboard::fact;
 use crate::{standing, t};
@@ -31,7 +31,7 @@ fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
     } = device;
     let proven = recent.iter().find(|row| row.tier == Tier::Proven);
     let without_place = match proven.and_then(standing::ranking) {
-        Some(reason) => t!(device_not_ranked, reason = reason),
+        Some(reason) => t!(device_not_ranked, reason),
         None => t!(device_no_place).to_owned(),
     };
     let merged = (!merged_keys.is_empty()).then(|| {
@@ -42,13 +42,12 @@ fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
     platform::set_title(&device_name);
     let maker = vendor.filter(|vendor| !device_name.contains(vendor.as_str()));
     let maker = maker.map(|maker| format!(" {}: {maker}.", t!(filters_vendor)));
-    let word = match device_source {
-        DeviceSource::Reported => t!(leaderboard_reported),
-        DeviceSource::Claimed => t!(leaderboard_claimed),
-        DeviceSource::Masked => t!(leaderboard_masked),
+    let (word, meaning) = match device_source {
+        DeviceSource::Reported => (t!(leaderboard_reported), t!(device_source_reported)),
+        DeviceSource::Claimed => (t!(leaderboard_claimed), t!(device_source_claimed)),
+        DeviceSource::Masked => (t!(leaderboard_masked), t!(device_source_masked)),
     };
-    let meaning = standing::source(device_source);
-    let guess = inferred.map(|guess| view! { <p>{t!(device_guess, guess = guess)}</p> });
+    let guess = inferred.map(|guess| view! { <p>{t!(device_guess, guess)}</p> });
     view! {
         <section class="sheet" id="device">
             <h1>{device_name}</h1>
@@ -60,8 +59,8 @@ fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
             {tax_list(&browser_taxes)}
             {history(&key)}
             <h3>{t!(device_latest)}</h3>
-            <RunTable rows=recent first=First::Network label=t!(device_latest) />
-            {compare_with(key.clone(), Compared::Devices, None)}
+            {run_table(recent, &[NETWORK], t!(device_latest), t!(leaderboard_none), ChosenColumns::default())}
+            {compare_with(key.clone(), StoredKind::Device, None)}
             <div class="row">
                 <a class="button quiet" href=format!("{LEADERBOARD}?leaderboard=runs&{DEVICE}={key}")>
                     {t!(device_all_runs)}
@@ -76,7 +75,7 @@ fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
 fn tax_list(taxes: &[BrowserTaxOfDevice]) -> impl IntoView + use<> {
     let lines = taxes.iter().map(|tax| {
         let suite = text::suite_title(&tax.suite.name);
-        let suite = t!(network_suite_version, suite = suite, version = tax.suite.version);
+        let suite = t!(network_suite_version, suite, version = tax.suite.version);
         let (precision, submitters) = (tax.precision.name(), standing::tax_submitters(tax));
         let category = format!("{suite}; {}, {precision}; {submitters}", tax.backend);
         view! {
@@ -98,7 +97,6 @@ fn tax_list(taxes: &[BrowserTaxOfDevice]) -> impl IntoView + use<> {
 
 const COLUMNS: &str = "7";
 
-/// Metrics of a device, or `without_place` if there are none.
 fn device_figures(figures: Vec<CategoryFigure>, without_place: String) -> impl IntoView {
     if figures.is_empty() {
         return view! { <p class="callout">{without_place}</p> }.into_any();
@@ -160,21 +158,16 @@ fn row(line: CategoryFigure) -> impl IntoView {
         0 => t!(leaderboard_of, part = line.place, whole = line.of),
         missing => t!(leaderboard_voices_missing, number = missing),
     };
-    let best = best_run(&title, &line.backend, line.client_kind);
+    let best = best_run(&title, &line.backend, line.client_kind, &line.best_run_id);
     view! {
         <tr data-workload=line.workload.clone().unwrap_or_default()>
             <th scope="row">
                 {title}
-                <span class="explain">
-                    <a href=format!("/runs/{}", line.best_run_id) aria-label=best>{t!(leaderboard_best)}</a>
-                </span>
+                <span class="explain">{best}</span>
             </th>
             <td class="number">{value}<span class="explain">{interval}</span></td>
             <td class="number">{place}</td>
-            <td class="number">
-                {text::count(line.figure.runs)}
-                <span class="explain">{t!(common_submitters, number = line.figure.submitters)}</span>
-            </td>
+            {runs_and_submitters(&line.figure)}
             <td class="program">{line.backend}</td>
             <td class="program">{line.precision.name()}</td>
             <td class="program">{client(line.client_kind)}</td>
@@ -197,7 +190,7 @@ fn history_table(history: DeviceHistory) -> impl IntoView {
     category.map(|category| {
         let what = category_text(&category);
         let results = t!(common_proven_results, number = results);
-        let what = t!(device_history_of, what = what, results = results);
+        let what = t!(device_history_of, what, results);
         let heads = view! {
             <th scope="col">{t!(device_version_or_month)}</th>
             <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{t!(common_rate)}</th>
@@ -233,10 +226,7 @@ fn group(title: String, lines: Vec<HistoryLine>) -> impl IntoView {
             <tr>
                 <th scope="row">{line.label}</th>
                 <td class="number">{value}<span class="explain">{interval}</span></td>
-                <td class="number">
-                    {text::count(line.figure.runs)}
-                    <span class="explain">{t!(common_submitters, number = line.figure.submitters)}</span>
-                </td>
+                {runs_and_submitters(&line.figure)}
                 <td class="day">
                     {text::day(line.first_unix_seconds)}
                     <span class="explain">{text::day(line.last_unix_seconds)}</span>

@@ -12,7 +12,6 @@ use crate::platform;
 use crate::route::{LEADERBOARD, with_query};
 use crate::{standing, t, text};
 
-/// URL parameter that selects the network.
 const NETWORK: &str = "network";
 const MAX_LINES: u32 = 200;
 
@@ -77,15 +76,12 @@ fn devices(places: Vec<StandingsPlace>) -> impl IntoView {
 fn row(line: StandingsPlace, largest: f64, runs: &OwnRuns) -> impl IntoView + use<> {
     let (value, interval) = standing::rate(&line.figure);
     let name = text::named_device(&line.device_name);
-    let best = best_run(&name, &line.backend, line.client_kind);
+    let best = best_run(&name, &line.backend, line.client_kind, &line.best_run_id);
     view! {
         <tr data-device=line.device_key.clone()>
             <th scope="row">
                 {device(&line, runs, None)}
-                <span class="explain">
-                    {vendor(line.vendor.as_deref(), &name)}
-                    <a href=format!("/runs/{}", line.best_run_id) aria-label=best>{t!(leaderboard_best)}</a>
-                </span>
+                <span class="explain">{vendor(line.vendor.as_deref(), &name)}{best}</span>
             </th>
             <td class="number">{line.seconds_to_target.map_or_else(|| "–".to_owned(), text::seconds)}</td>
             <td class="number">

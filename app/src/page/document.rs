@@ -6,23 +6,23 @@ use leptos::task::spawn_local;
 
 use super::language::kept;
 use super::parts::{answered, refusal};
-use crate::documents::{AT_THE_END, document, documents};
-use crate::platform::{self, Refusal};
+use crate::documents::{self, AT_THE_END, document};
+use crate::platform::{self, RequestError};
 use crate::route::{DOCUMENTS, FILE};
 use crate::t;
-use crate::words::{self, Language};
+use crate::words::{self, PageLanguage};
 
 pub(super) fn document_page(name: String) -> impl IntoView {
     let Some(document) = document(&name) else { return no_document().into_any() };
     platform::set_title(document.title());
     let loaded = kept("document", || {
-        let loaded = RwSignal::new(None::<Result<String, Refusal>>);
+        let loaded = RwSignal::new(None::<Result<String, RequestError>>);
         spawn_local(async move { loaded.set(Some(platform::document(document).await)) });
         loaded
     });
     let in_english =
-        (words::language() != Language::English).then(|| view! { <p class="note">{t!(documents_english)}</p> });
-    let refused = |why: Refusal| {
+        (words::language() != PageLanguage::English).then(|| view! { <p class="note">{t!(documents_english)}</p> });
+    let refused = |why: RequestError| {
         let refusal = refusal(t!(leaderboard_not_shown, reason = why.to_string()));
         view! { <h1>{document.title()}</h1>{refusal} }.into_any()
     };
@@ -61,10 +61,9 @@ fn no_document() -> impl IntoView {
     }
 }
 
-/// List of all documents, with a one-sentence summary of each.
 pub(super) fn documents_page() -> impl IntoView {
     platform::set_title(t!(documents_title));
-    let listed = documents().iter().map(|document| {
+    let listed = documents::ALL.iter().map(|document| {
         view! {
             <li>
                 <a href=document.path()>{document.title()}</a>
@@ -86,7 +85,6 @@ pub(super) fn documents_page() -> impl IntoView {
     }
 }
 
-/// Links in the footer of every page.
 pub(super) fn footer_links() -> impl IntoView {
     let named = AT_THE_END.into_iter().filter_map(document);
     let named = named.map(|document| view! { <li><a href=document.path()>{document.title()}</a></li> });

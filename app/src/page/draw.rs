@@ -6,9 +6,9 @@ use leptos::prelude::*;
 
 use super::language::kept;
 use crate::benchmark::Benchmark;
-use crate::classifier::{Answer, Classifier};
-use crate::digit::{self, BOARD, PEN, Point};
-use crate::live::Trained;
+use crate::classifier::{ClassifiedImage, DrawingClassifier};
+use crate::digit::{self, BOARD, PEN, PenPoint};
+use crate::live::TrainedNetwork;
 use crate::{platform, t, text};
 
 /// Lets visitors try the best network of the finished run while its worker is alive.
@@ -17,52 +17,29 @@ pub(super) fn draw_digit(benchmark: Benchmark) -> impl IntoView {
     move || classifier.network.get().map(|network| try_network(classifier, network))
 }
 
-/// Input of the network.
-enum Picture {
-    Strokes(Vec<Vec<Point>>),
-    /// Test image with this index.
-    Example(usize),
+/// Input of the network: a drawing, or the test image with an index.
+#[derive(Default)]
+struct Picture {
+    strokes: Vec<Vec<PenPoint>>,
+    example: Option<usize>,
 }
 
 impl Picture {
-    fn image(&self, network: &Trained) -> Option<Vec<u8>> {
-        match self {
-            Self::Strokes(strokes) => digit::image(strokes),
-            Self::Example(place) => network.examples.pixels(*place).map(<[u8]>::to_vec),
-        }
+    fn of_example(place: usize) -> Self {
+        Self { example: Some(place), ..Self::default() }
     }
 
-    const fn example(&self) -> Option<usize> {
-        match self {
-            Self::Strokes(_) => None,
-            Self::Example(place) => Some(*place),
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        matches!(self, Self::Strokes(strokes) if strokes.is_empty())
-    }
-
-    fn begin_stroke(&mut self, at: Point) {
-        match self {
-            Self::Strokes(strokes) => strokes.push(vec![at]),
-            Self::Example(_) => *self = Self::Strokes(vec![vec![at]]),
-        }
-    }
-
-    fn continue_stroke(&mut self, to: Point) {
-        if let Self::Strokes(strokes) = self
-            && let Some(stroke) = strokes.last_mut()
-        {
-            stroke.push(to);
+    fn image(&self, network: &TrainedNetwork) -> Option<Vec<u8>> {
+        match self.example {
+            Some(place) => network.examples.pixels(place).map(<[u8]>::to_vec),
+            None => digit::image(&self.strokes),
         }
     }
 
     /// Returns the strokes as an SVG path.
     fn path(&self) -> String {
-        let Self::Strokes(strokes) = self else { return String::new() };
         let mut path = String::new();
-        for stroke in strokes {
+        for stroke in &self.strokes {
             for (command, (x, y)) in std::iter::once('M').chain(std::iter::repeat('L')).zip(stroke) {
                 path += &format!("{command}{x:.1} {y:.1}");
             }
@@ -74,16 +51,16 @@ impl Picture {
 }
 
 /// URLs and labels of the test images.
-type Shown = StoredValue<Vec<(String, String)>>;
+type ExampleImages = StoredValue<Vec<(String, String)>>;
 
-fn try_network(classifier: Classifier, network: Trained) -> impl IntoView {
+fn try_network(classifier: DrawingClassifier, network: TrainedNetwork) -> impl IntoView {
     let digits = network.examples.are_digits();
     let name = text::workload_title(&network.workload);
     let classes: Vec<String> = (0..CLASSES).map(|class| network.examples.class(class)).collect();
     let addresses = network.examples.bitmaps().map(|bitmap| platform::data_address("image/bmp", &bitmap));
-    let shown: Shown = StoredValue::new(addresses.zip(network.examples.labels()).collect());
+    let shown: ExampleImages = StoredValue::new(addresses.zip(network.examples.labels()).collect());
     let picture = kept(&format!("picture {}", network.workload), || {
-        RwSignal::new(if digits { Picture::Strokes(Vec::new()) } else { Picture::Example(0) })
+        RwSignal::new(if digits { Picture::default() } else { Picture::of_example(0) })
     });
     let drawing = RwSignal::new(false);
     let image = Memo::new(move |_| picture.with(|picture| picture.image(&network)));
@@ -103,13 +80,13 @@ fn try_network(classifier: Classifier, network: Trained) -> impl IntoView {
         let (class, probability) = most_probable(&answer)?;
         Some(t!(draw_answer, class = names.get(class)?, percent = text::whole_percent(probability)))
     };
-    let clear = move |_| picture.set(Picture::Strokes(Vec::new()));
+    let clear = move |_| picture.set(Picture::default());
     view! {
         <section class="draw" aria-labelledby="draw-title">
             <h2 class="minor" id="draw-title">{if digits { t!(draw_title) } else { t!(draw_title_images) }}</h2>
             <p class="note">{t!(draw_network, network = name)}</p>
             <div class="draw-parts">
-                {drawing_board(picture, drawing, shown, digits)}
+                {board(picture, drawing, shown, digits)}
                 {bars(classes, answer)}
             </div>
             <div class="row">
@@ -126,20 +103,18 @@ fn try_network(classifier: Classifier, network: Trained) -> impl IntoView {
 /// Number of classes in every data set that has examples.
 const CLASSES: u16 = 10;
 
-/// Returns true if this is the answer to this image.
-fn is_answer_to(answer: Option<&Answer>, image: &Option<Vec<u8>>) -> bool {
+fn is_answer_to(answer: Option<&ClassifiedImage>, image: &Option<Vec<u8>>) -> bool {
     answer.map(|answer| &answer.image) == image.as_ref()
 }
 
-/// Returns the most probable class and its probability.
-fn most_probable(answer: &Answer) -> Option<(usize, f64)> {
+fn most_probable(answer: &ClassifiedImage) -> Option<(usize, f64)> {
     answer.probabilities.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// Drawing or selected test image. It is not a `<canvas>`, because some browsers add noise when scripts read one.
-fn drawing_board(picture: RwSignal<Picture>, drawing: RwSignal<bool>, shown: Shown, draws: bool) -> impl IntoView {
+fn board(picture: RwSignal<Picture>, drawing: RwSignal<bool>, shown: ExampleImages, draws: bool) -> impl IntoView {
     let board = NodeRef::<html::Div>::new();
-    let place = move |event: &PointerEvent| -> Point {
+    let place = move |event: &PointerEvent| -> PenPoint {
         let side = board.get_untracked().map_or(1, |board| board.client_width().max(1));
         let place = |offset: i32| (offset as f32 * BOARD / side as f32).clamp(0.0, BOARD);
         (place(event.offset_x()), place(event.offset_y()))
@@ -153,11 +128,15 @@ fn drawing_board(picture: RwSignal<Picture>, drawing: RwSignal<bool>, shown: Sho
             drop(board.set_pointer_capture(event.pointer_id()));
         }
         drawing.set(true);
-        picture.update(|picture| picture.begin_stroke(place(&event)));
+        picture.update(|picture| {
+            picture.example = None;
+            picture.strokes.push(vec![place(&event)]);
+        });
     };
     let moved = move |event: PointerEvent| {
         if drawing.get_untracked() && event.is_primary() {
-            picture.update(|picture| picture.continue_stroke(place(&event)));
+            picture
+                .update(|picture| picture.strokes.iter_mut().last().into_iter().for_each(|of| of.push(place(&event))));
         }
     };
     let up = move |event: PointerEvent| {
@@ -165,7 +144,8 @@ fn drawing_board(picture: RwSignal<Picture>, drawing: RwSignal<bool>, shown: Sho
             drawing.set(false);
         }
     };
-    let example = Memo::new(move |_| picture.with(|picture| picture.example()));
+    let example = Memo::new(move |_| picture.with(|picture| picture.example));
+    let is_empty = move || picture.with(|picture| picture.example.is_none() && picture.strokes.is_empty());
     let example = move || shown.with_value(|shown| shown.get(example.get()?).cloned());
     let label = move || example().map_or_else(|| t!(draw_here).to_owned(), |(_, label)| label);
     view! {
@@ -184,20 +164,17 @@ fn drawing_board(picture: RwSignal<Picture>, drawing: RwSignal<bool>, shown: Sho
             <svg viewBox=format!("0 0 {BOARD} {BOARD}") aria-hidden="true">
                 <path d=move || picture.with(Picture::path) stroke-width=PEN.to_string() />
             </svg>
-            <span aria-hidden="true" hidden=move || !picture.with(Picture::is_empty)>{t!(draw_here)}</span>
+            <span aria-hidden="true" hidden=move || !is_empty()>{t!(draw_here)}</span>
         </div>
     }
 }
 
-/// Bar chart of the class probabilities.
-fn bars(classes: Vec<String>, answer: Memo<Option<Answer>>) -> impl IntoView {
+fn bars(classes: Vec<String>, answer: Memo<Option<ClassifiedImage>>) -> impl IntoView {
     let bar = |(class, name): (usize, String)| {
         let probability = move || answer.with(|answer| answer.as_ref()?.probabilities.get(class).copied());
-        let is_best = move || {
-            answer.with(|answer| answer.as_ref().and_then(most_probable)).is_some_and(|(best, _)| best == class)
-        };
+        let best = move || answer.with(|answer| Some(most_probable(answer.as_ref()?)?.0));
         view! {
-            <li class:best=is_best>
+            <li class:best=move || best() == Some(class)>
                 <span>{name}</span>
                 <span class="draw-bar" aria-hidden="true">
                     <span style:width=move || format!("{:.1}%", 100.0 * probability().unwrap_or(0.0))></span>
@@ -210,14 +187,14 @@ fn bars(classes: Vec<String>, answer: Memo<Option<Answer>>) -> impl IntoView {
 }
 
 /// Buttons that select a test image, usable without a pointer.
-fn image_choice(picture: RwSignal<Picture>, shown: Shown) -> impl IntoView {
+fn image_choice(picture: RwSignal<Picture>, shown: ExampleImages) -> impl IntoView {
     let button = |(place, (address, label)): (usize, (String, String))| {
-        let is_chosen = move || picture.with(|picture| picture.example() == Some(place));
+        let is_chosen = move || picture.with(|picture| picture.example == Some(place));
         view! {
             <button
                 type="button"
                 aria-pressed=move || is_chosen().to_string()
-                on:click=move |_| picture.set(Picture::Example(place))
+                on:click=move |_| picture.set(Picture::of_example(place))
             >
                 <img src=address alt=label width="28" height="28" />
             </button>

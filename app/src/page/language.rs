@@ -9,14 +9,14 @@ use leptos::prelude::*;
 use super::parts::select;
 use crate::platform::{self, Stance, Theme};
 use crate::t;
-use crate::words::{self, Language};
+use crate::words::{self, PageLanguage};
 
 /// Id of the language selector, used to restore its focus.
 const ID: &str = "language";
 
 /// Renders a page, and renders it again when the language changes. State that must survive comes from [`kept`].
 pub(super) fn in_chosen_language<V: IntoView + 'static>(page: impl Fn() -> V + Send + 'static) -> impl IntoView {
-    provide_context(Keeper {
+    provide_context(KeptState {
         owner: StoredValue::new(Owner::current().expect("the page has an owner")),
         things: StoredValue::new_local(Things::new()),
     });
@@ -31,18 +31,18 @@ pub(super) fn in_chosen_language<V: IntoView + 'static>(page: impl Fn() -> V + S
 }
 
 #[derive(Clone, Copy)]
-struct Spoken(RwSignal<Language>);
+struct Spoken(RwSignal<PageLanguage>);
 
 /// Language selector. The default is the browser's language.
 pub(super) fn language_choice() -> impl IntoView {
     let Spoken(spoken) = expect_context();
-    let option = |language: Language| {
+    let option = |language: PageLanguage| {
         let code = language.code();
         let chosen = language == words::language();
         view! { <option value=code lang=code selected=chosen>{language.title()}</option> }
     };
     let choose = move |event| {
-        if let Some(language) = Language::named(&event_target_value(&event)) {
+        if let Some(language) = PageLanguage::named(&event_target_value(&event)) {
             let stance = Stance::of_page();
             platform::keep_language(language);
             spoken.set(language);
@@ -53,7 +53,7 @@ pub(super) fn language_choice() -> impl IntoView {
     view! {
         <label class="select">
             <span>{t!(common_language)}</span>
-            <select id=ID on:change=choose>{Language::ALL.map(option).collect_view()}</select>
+            <select id=ID on:change=choose>{PageLanguage::ALL.map(option).collect_view()}</select>
         </label>
     }
 }
@@ -61,7 +61,7 @@ pub(super) fn language_choice() -> impl IntoView {
 type Things = HashMap<(TypeId, String), Box<dyn Any>>;
 
 #[derive(Clone, Copy)]
-struct Keeper {
+struct KeptState {
     owner: StoredValue<Owner>,
     things: StoredValue<Things, LocalStorage>,
 }
@@ -69,7 +69,7 @@ struct Keeper {
 /// Returns state that survives a language change, such as signals, runs and loaded data. It lives as long as the page.
 /// The name distinguishes it from other state of the same type.
 pub(super) fn kept<T: Copy + 'static>(name: &str, make: impl FnOnce() -> T) -> T {
-    let keeper: Keeper = expect_context();
+    let keeper: KeptState = expect_context();
     let key = (TypeId::of::<T>(), name.to_owned());
     let known =
         keeper.things.with_value(|things| things.get(&key).and_then(|thing| thing.downcast_ref::<T>().copied()));

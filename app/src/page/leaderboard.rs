@@ -8,17 +8,16 @@ use super::parts::{choice, listed, load_kept};
 use super::places::{STANDINGS, places, published_table, top_places};
 use super::runs::runs;
 use crate::documents::document;
-use crate::filters::{Filters, Shown, suite_networks};
+use crate::filters::{Filters, LeaderboardTab, suite_networks};
 use crate::platform;
 use crate::route::{DEVICES, LEADERBOARD, export, with_query};
 use crate::{t, words};
 
-/// Page with all tabs, which share their filters.
 pub(super) fn leaderboard_page() -> impl IntoView {
     platform::set_title(t!(common_leaderboard));
     let chosen = RwSignal::new(platform::filters_in_address());
     Effect::new(move |_| chosen.with(platform::keep_filters));
-    let is_runs = Memo::new(move |_| chosen.with(Filters::tab) == Shown::Runs);
+    let is_runs = Memo::new(move |_| chosen.with(Filters::tab) == LeaderboardTab::Runs);
     view! {
         <section class="sheet" id="leaderboard" aria-labelledby="leaderboard-title">
             <h1 id="leaderboard-title">{t!(common_leaderboard)}</h1>
@@ -42,11 +41,11 @@ fn tabs(chosen: RwSignal<Filters>) -> impl IntoView {
     let show = move |shown| chosen.update(|chosen| chosen.show(shown));
     move || {
         let network =
-            |name: &&'static str| (Shown::Network(name), words::named("network", name).unwrap_or(name).into());
+            |name: &&'static str| (LeaderboardTab::Network(name), words::named("network", name).unwrap_or(name).into());
         let networks = suite_networks(suite.get()).iter().map(network);
-        let tabs = std::iter::once((Shown::Score, t!(leaderboard_score).into()))
+        let tabs = std::iter::once((LeaderboardTab::Score, t!(leaderboard_score).into()))
             .chain(networks)
-            .chain([(Shown::Runs, t!(leaderboard_runs).into())]);
+            .chain([(LeaderboardTab::Runs, t!(leaderboard_runs).into())]);
         view! { <div class="tabs">{choice(t!(filters_show), "shown", tabs.collect(), move || shown.get(), show)}</div> }
     }
 }
@@ -68,18 +67,16 @@ fn exports(chosen: RwSignal<Filters>) -> impl IntoView {
                 ..ListRuns::default()
             };
             match chosen.tab() {
-                Shown::Runs => chosen.run_query(),
-                Shown::Network(name) => of_places(Some(name)),
-                Shown::Score => of_places(None),
+                LeaderboardTab::Runs => chosen.run_query(),
+                LeaderboardTab::Network(name) => of_places(Some(name)),
+                LeaderboardTab::Score => of_places(None),
             }
         })
     });
     let link = move |(format, title): (ExportFormat, &'static str)| {
         view! { <li><a href=move || query.with(|query| export(format, query)) data-format=format.name()>{title}</a></li> }
     };
-    let about = document("open-data").map(|document| {
-        view! { <li><a href=document.path()>{document.title()}</a></li> }
-    });
+    let about = document("open-data").map(|of| view! { <li><a href=of.path()>{of.title()}</a></li> });
     view! {
         <nav class="exports" aria-label=t!(exports_label)>
             <p class="note">{t!(exports_of_runs)}</p>

@@ -1,6 +1,7 @@
 //! Small elements of device tables: chips, bars, and icons of vendors and clients.
 
 use leptos::prelude::*;
+use results::api::FigureOfDevice;
 use results::{ClientKind, VENDORS};
 
 use crate::own_runs::OwnRuns;
@@ -50,7 +51,6 @@ pub(super) fn vendor(named: Option<&str>, device: &str) -> impl IntoView + use<>
     })
 }
 
-/// Icon and name of a kind of client.
 pub(super) fn client(kind: ClientKind) -> impl IntoView {
     let (outline, word) = match kind {
         ClientKind::Browser => ("M1 2h10v8H1zM1 4.5h10", t!(leaderboard_in_browser)),
@@ -70,7 +70,14 @@ pub(super) fn own(runs: &OwnRuns, best_run_id: &str, name: Option<&str>) -> Opti
     is_own.then(|| view! { <span class="tier">{t!(leaderboard_you)}</span> })
 }
 
-/// Label of a link to the best run of a device or network.
-pub(super) fn best_run(of: &str, backend: &str, client: ClientKind) -> String {
-    format!("{}: {of}, {backend}, {}", t!(leaderboard_best), text::client(client))
+/// Link to the best run of a device or network.
+pub(super) fn best_run(of: &str, backend: &str, client: ClientKind, run_id: &str) -> impl IntoView + use<> {
+    let label = format!("{}: {of}, {backend}, {}", t!(leaderboard_best), text::client(client));
+    view! { <a href=format!("/runs/{run_id}") aria-label=label>{t!(leaderboard_best)}</a> }
+}
+
+/// Cell with the number of runs, and below it that of submitters.
+pub(super) fn runs_and_submitters(figure: &FigureOfDevice) -> impl IntoView + use<> {
+    let submitters = t!(common_submitters, number = figure.submitters);
+    view! { <td class="number">{text::count(figure.runs)}<span class="explain">{submitters}</span></td> }
 }

@@ -15,7 +15,7 @@ const FRAME_MILLISECONDS: u32 = 450;
 const REST_FRAMES: usize = 8;
 
 #[derive(Deserialize)]
-struct Recording {
+struct RecordedRun {
     labels: Vec<u16>,
     /// Answers to all digits, one list per frame.
     answers: Vec<Vec<u16>>,
@@ -24,12 +24,12 @@ struct Recording {
     device: String,
 }
 
-static RECORDING: LazyLock<Recording> =
+static RECORDING: LazyLock<RecordedRun> =
     LazyLock::new(|| json::parse(include_str!("../../miniature.json")).expect("the file is checked in"));
 
 /// Animation, or its last frame for visitors who prefer reduced motion.
 pub(super) fn miniature() -> impl IntoView {
-    let Recording { labels, answers, score, device } = &*RECORDING;
+    let RecordedRun { labels, answers, score, device } = &*RECORDING;
     let last = answers.len() - 1;
     let frame = RwSignal::new(last);
     if !platform::prefers_less_motion() {
@@ -57,7 +57,7 @@ pub(super) fn miniature() -> impl IntoView {
             <ul aria-hidden="true">{labels.iter().enumerate().map(digit).collect_view()}</ul>
             <figcaption>
                 <span aria-hidden="true">{move || t!(start_right, right = count(), all = labels.len())}</span>
-                <span class="note">{t!(start_sample, score = text::score(*score), device = device)}</span>
+                <span class="note">{t!(start_sample, score = text::score(*score), device)}</span>
             </figcaption>
         </figure>
     }

@@ -1,5 +1,4 @@
 //! Views of the page.
-#![expect(unreachable_pub, reason = "Leptos' component macro writes `pub` whatever the component's own visibility is")]
 
 mod chart;
 mod choices;
@@ -45,13 +44,12 @@ pub fn mount() {
     let document = platform::window().document().expect("a window has a document");
     let root = document.get_element_by_id("page").expect("index.html has the page's place");
     root.set_text_content(None);
-    mount_to(root.unchecked_into(), || language::in_chosen_language(Page)).forget();
+    mount_to(root.unchecked_into(), || language::in_chosen_language(whole_page)).forget();
     // Wait until the page is visible: caching it for later must not delay it now.
     set_timeout(platform::keep_page, KEEP_AFTER);
 }
 
-#[component]
-fn Page() -> impl IntoView {
+fn whole_page() -> impl IntoView {
     // Default title, which most pages replace.
     platform::set_whole_title(t!(start_page_title));
     let view = match route(&platform::path()) {
@@ -61,13 +59,13 @@ fn Page() -> impl IntoView {
         Route::Devices => devices::devices_page().into_any(),
         Route::File => result::file_page().into_any(),
         Route::SideBySide => side_by_side::side_by_side_page().into_any(),
-        Route::Result { run_id } => result::result_page(run_id).into_any(),
-        Route::Device { key } => device::device_page(key).into_any(),
-        Route::Comparison { id } => compare::comparison_page(id).into_any(),
+        Route::Result(run_id) => result::result_page(run_id).into_any(),
+        Route::Device(key) => device::device_page(key).into_any(),
+        Route::Comparison(id) => compare::comparison_page(id).into_any(),
         Route::Moderation => moderation::moderation_page().into_any(),
         Route::Documents => document::documents_page().into_any(),
-        Route::Document { name } => document::document_page(name).into_any(),
-        Route::Delete { thing, id } => delete::delete_page(id, thing).into_any(),
+        Route::Document(name) => document::document_page(name).into_any(),
+        Route::Delete(kind, id) => delete::delete_page(id, kind).into_any(),
         Route::Unknown => unknown().into_any(),
     };
     view! {

@@ -11,14 +11,13 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
 use super::language::kept;
-use crate::platform::{self, Refusal};
+use crate::platform::{self, RequestError};
 use crate::{t, text};
 
 /// Response to a request; `None` until it arrives.
-pub(super) type Answer<T> = RwSignal<Option<Result<T, Refusal>>>;
+pub(super) type Response<T> = RwSignal<Option<Result<T, RequestError>>>;
 
-/// Requests data from the API.
-pub(super) fn load<T: DeserializeOwned + Send + Sync + 'static>(address: String) -> Answer<T> {
+pub(super) fn load<T: DeserializeOwned + Send + Sync + 'static>(address: String) -> Response<T> {
     let answer = RwSignal::new(None);
     spawn_local(async move {
         let loaded = platform::get(&address).await;
@@ -29,7 +28,7 @@ pub(super) fn load<T: DeserializeOwned + Send + Sync + 'static>(address: String)
 }
 
 /// Like [`load`], but keeps the response when the language changes.
-pub(super) fn load_kept<T: DeserializeOwned + Send + Sync + 'static>(name: &str, address: String) -> Answer<T> {
+pub(super) fn load_kept<T: DeserializeOwned + Send + Sync + 'static>(name: &str, address: String) -> Response<T> {
     kept(name, || load(address))
 }
 
@@ -37,7 +36,7 @@ pub(super) fn load_kept<T: DeserializeOwned + Send + Sync + 'static>(name: &str,
 /// request counts.
 pub(super) fn load_latest<T: DeserializeOwned + Send + Sync + 'static>(
     address: impl Fn() -> String + Send + Sync + 'static,
-) -> Answer<T> {
+) -> Response<T> {
     let answer = RwSignal::new(None);
     let request = StoredValue::new(0_u32);
     Effect::new(move |_| {
@@ -55,10 +54,9 @@ pub(super) fn load_latest<T: DeserializeOwned + Send + Sync + 'static>(
     answer
 }
 
-/// Renders a response once it arrives.
 pub(super) fn answered<T: Clone + Send + Sync + 'static>(
-    answer: Answer<T>,
-    refused: impl Fn(Refusal) -> AnyView + Send + 'static,
+    answer: Response<T>,
+    refused: impl Fn(RequestError) -> AnyView + Send + 'static,
     shown: impl Fn(T) -> AnyView + Send + 'static,
 ) -> impl IntoView {
     move || match answer.get() {
@@ -70,7 +68,7 @@ pub(super) fn answered<T: Clone + Send + Sync + 'static>(
 
 /// Like [`answered`], for a part of a page.
 pub(super) fn listed<T: Clone + Send + Sync + 'static>(
-    answer: Answer<T>,
+    answer: Response<T>,
     shown: impl Fn(T) -> AnyView + Send + 'static,
 ) -> impl IntoView {
     answered(answer, |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())), shown)
@@ -106,7 +104,6 @@ pub(super) enum Sending<T> {
     Refused(String),
 }
 
-/// Sends a request, and stores its outcome in `state`.
 pub(super) fn send<T: Send + Sync + 'static>(
     state: RwSignal<Sending<T>>,
     request: impl Future<Output = Result<T, String>> + 'static,
@@ -118,6 +115,10 @@ pub(super) fn send<T: Send + Sync + 'static>(
             Err(reason) => Sending::Refused(reason),
         });
     });
+}
+
+pub(super) fn list_items(sentences: Vec<String>) -> AnyView {
+    sentences.into_iter().map(|sentence| view! { <li>{sentence}</li> }).collect_view().into_any()
 }
 
 pub(super) fn refusal(sentence: String) -> AnyView {
@@ -157,7 +158,7 @@ pub(super) fn copy(text: String, said: RwSignal<String>) {
     spawn_local(async move {
         said.set(match platform::copy(&text).await {
             Ok(()) => t!(common_copied).to_owned(),
-            Err(reason) => t!(common_not_saved, reason = reason),
+            Err(reason) => t!(common_not_saved, reason),
         });
     });
 }
@@ -186,7 +187,6 @@ pub(super) fn choice<T: Copy + PartialEq + Send + Sync + 'static>(
     }
 }
 
-/// Drop-down list with `now` selected initially.
 pub(super) fn select<T: Copy + PartialEq + 'static>(
     label: &'static str,
     options: Vec<(T, String)>,
@@ -239,48 +239,42 @@ pub(super) fn show_more(more: Memo<bool>, limit: RwSignal<u32>) -> impl IntoView
     }
 }
 
-/// Main button of a page, with its note.
-#[component]
-pub(super) fn Go<R, N>(
+/// Button of this class, with a note that describes it and has this id.
+pub(super) fn go(
     button: NodeRef<html::Button>,
-    /// Id of the note, which describes the button.
-    note_id: &'static str,
-    label: &'static str,
-    /// Returns the reason the button is disabled, if it is.
-    reason: R,
-    /// Returns the note shown while the button is enabled.
-    note: N,
+    [class, id, label]: [&'static str; 3],
+    disabled: Signal<bool>,
+    note: Signal<String>,
     go: impl Fn() + 'static,
-) -> impl IntoView
-where
-    R: Fn() -> Option<String> + Copy + Send + Sync + 'static,
-    N: Fn() -> String + Copy + Send + Sync + 'static,
-{
+) -> impl IntoView {
     view! {
         <div class="go">
             <button
-                class="button main"
+                class=class
                 type="button"
                 node_ref=button
-                disabled=move || reason().is_some()
-                aria-describedby=note_id
+                disabled=disabled
+                aria-describedby=id
                 on:click=move |_| go()
             >
                 {label}
             </button>
-            <p class="note" id=note_id>{move || reason().unwrap_or_else(note)}</p>
+            <p class="note" id=id>{note}</p>
         </div>
+    }
+}
+
+/// Offers a file, and reports a failure in `said`.
+pub(super) fn save(file: &str, kind: &str, text: &str, said: RwSignal<String>) {
+    if let Err(reason) = platform::download(file, kind, text) {
+        said.set(t!(common_not_saved, reason));
     }
 }
 
 /// A record's exact JSON, on request.
 pub(super) fn exact_json(json: Signal<String>, file: String) -> impl IntoView {
     let said = RwSignal::new(String::new());
-    let save = move |_| {
-        if let Err(reason) = platform::download(&file, "application/json", &json.get_untracked()) {
-            said.set(t!(common_not_saved, reason = reason));
-        }
-    };
+    let save = move |_| save(&file, "application/json", &json.get_untracked(), said);
     view! {
         <details class="json">
             <summary>{t!(result_json)}</summary>

@@ -3,13 +3,13 @@
 use leptos::prelude::*;
 use results::api::{DeviceSource, FigureOfDevice, Standings, StandingsPlace, StandingsQuery, voices_missing};
 
-use super::marks::{bar, best_run, chip, client, own, vendor};
+use super::marks::{bar, best_run, chip, client, own, runs_and_submitters, vendor};
 use super::parts::{MAX_ROWS, choice, listed, load_latest, show_more, table};
 use super::runs::drop_down;
-use crate::filters::{CLASS, CLIENT, Filters, List, PRECISION, SUITE, Shown, suite_networks};
+use crate::filters::{CLASS, CLIENT, Filters, LeaderboardTab, List, PRECISION, SUITE, suite_networks};
 use crate::own_runs::OwnRuns;
 use crate::platform;
-use crate::published::{self, Published};
+use crate::published::{self, PublishedTime};
 use crate::route::with_query;
 use crate::{standing, t, text};
 
@@ -68,9 +68,9 @@ fn has_lines(standings: &Standings) -> bool {
 }
 
 /// Returns the number of lines in a tab's table: loaded, and in total.
-fn lines(standings: &Standings, tab: Shown) -> (u64, u64) {
+fn lines(standings: &Standings, tab: LeaderboardTab) -> (u64, u64) {
     match tab {
-        Shown::Network(name) => {
+        LeaderboardTab::Network(name) => {
             let table = standings.tables.iter().find(|table| table.workload == name);
             table.map_or((0, 0), |table| (table.places.len() as u64, table.total))
         }
@@ -121,12 +121,11 @@ fn place_filters(chosen: RwSignal<Filters>) -> impl IntoView {
 /// Formats the metric of a device, and its interval.
 type FigureText = fn(&FigureOfDevice) -> (String, String);
 
-/// Renders the table of a tab, or a placeholder if it is empty.
-fn of_tab(standings: Standings, tab: Shown, is_filtered: bool, search: RwSignal<String>) -> AnyView {
+fn of_tab(standings: Standings, tab: LeaderboardTab, is_filtered: bool, search: RwSignal<String>) -> AnyView {
     let (_, total) = lines(&standings, tab);
     let Standings { suite, scores, tables } = standings;
     let (head, meaning, figure_text, places): (_, _, FigureText, _) = match tab {
-        Shown::Network(name) => {
+        LeaderboardTab::Network(name) => {
             let table = tables.into_iter().find(|table| table.workload == name);
             (t!(common_rate), None, standing::rate, table.map(|table| table.places).unwrap_or_default())
         }
@@ -135,11 +134,11 @@ fn of_tab(standings: Standings, tab: Shown, is_filtered: bool, search: RwSignal<
     if places.is_empty() {
         return match tab {
             _ if is_filtered => view! { <p class="callout">{t!(leaderboard_no_places)}</p> }.into_any(),
-            Shown::Network(name) => no_places(vec![name]).into_any(),
+            LeaderboardTab::Network(name) => no_places(vec![name]).into_any(),
             _ => no_places(suite_networks(&suite.name).to_vec()).into_any(),
         };
     }
-    let counted = t!(leaderboard_lines, here = places.len(), total = total);
+    let counted = t!(leaderboard_lines, here = places.len(), total);
     let names: Vec<String> = places.iter().map(|line| name_of(line).to_lowercase()).collect();
     let finds_none = move || search.with(|search| !names.iter().any(|name| name.contains(search)));
     let largest = largest(&places);
@@ -173,7 +172,6 @@ pub(super) fn largest(places: &[StandingsPlace]) -> f64 {
     places.iter().map(|line| line.figure.upper_quartile).fold(f64::MIN_POSITIVE, f64::max)
 }
 
-/// Bar of a line, with its interval if it has one.
 pub(super) fn bar_of(figure: &FigureOfDevice, largest: f64) -> impl IntoView + use<> {
     let (low, high) = (figure.lower_quartile / largest, figure.upper_quartile / largest);
     bar(figure.median / largest, (low < high).then_some((low, high)))
@@ -209,10 +207,8 @@ fn row(
 ) -> impl IntoView + use<> {
     let figure = line.figure;
     let (value, interval) = figure_text(&figure);
-    let completion = line.completion.map_or_else(
-        || "–".to_owned(),
-        |completion| t!(leaderboard_of, part = completion.finished, whole = completion.announced),
-    );
+    let completion = line.completion.map(|of| t!(leaderboard_of, part = of.finished, whole = of.announced));
+    let completion = completion.unwrap_or_else(|| "–".to_owned());
     let outliers = (line.outlier_runs > 0).then(|| t!(leaderboard_apart, number = line.outlier_runs));
     let missing = voices_missing(figure.submitters, figure.days);
     let waits = (missing > 0).then(|| t!(leaderboard_voices_missing, number = missing));
@@ -221,7 +217,7 @@ fn row(
     let is_claimed = matches!(line.device_source, DeviceSource::Claimed);
     let claimed = is_claimed.then(|| chip((t!(leaderboard_claimed), t!(device_source_claimed))));
     let name = name_of(&line);
-    let best = best_run(&name, &line.backend, line.client_kind);
+    let best = best_run(&name, &line.backend, line.client_kind, &line.best_run_id);
     let id = format!("rank-{}-{}-{}", line.device_key, line.backend, line.client_kind.name());
     let device = device(&line, runs, rank.is_some().then(|| id.clone()));
     let vendor = vendor(line.vendor.as_deref(), &name);
@@ -239,15 +235,12 @@ fn row(
                 {claimed}
                 <span class="explain">
                     {vendor}
-                    <a href=format!("/runs/{}", line.best_run_id) aria-label=best>{t!(leaderboard_best)}</a>
+                    {best}
                     {notes.into_iter().map(|note| format!("; {note}")).collect::<String>()}
                 </span>
             </th>
             <td class="number">{value}{bar_of(&figure, largest)}<span class="explain">{interval}</span></td>
-            <td class="number">
-                {text::count(figure.runs)}
-                <span class="explain">{t!(common_submitters, number = figure.submitters)}</span>
-            </td>
+            {runs_and_submitters(&figure)}
             <td class="number">{completion}</td>
             <td class="program">{line.backend}</td>
             <td class="program">{client(line.client_kind)}</td>
@@ -255,7 +248,6 @@ fn row(
     }
 }
 
-/// Compact table of the top places.
 pub(super) fn top_places(places: Vec<StandingsPlace>) -> impl IntoView {
     let runs = platform::own_runs();
     let largest = largest(&places);
@@ -294,7 +286,6 @@ pub(super) fn no_places(networks: Vec<&'static str>) -> impl IntoView {
     }
 }
 
-/// Maximum number of published devices per network.
 const MAX_PUBLISHED: usize = 3;
 
 /// Fastest published hardware for each of these networks.
@@ -327,7 +318,7 @@ pub(super) fn published_table(networks: &[&'static str]) -> impl IntoView + use<
 }
 
 /// Row of a published result, with its speed relative to the fastest as a bar.
-fn published_row(of: &'static Published, fastest: f64) -> impl IntoView {
+fn published_row(of: &'static PublishedTime, fastest: f64) -> impl IntoView {
     view! {
         <tr>
             <th scope="row">

@@ -7,11 +7,11 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::{Distribution, DistributionQuery, RunRow};
 
-use super::chart::{ChartFiles, SERIES, measured_width};
-use super::parts::{answered, refusal};
-use crate::charts::Axis;
-use crate::platform::{self, Refusal};
-use crate::plots::{self, LogarithmicAxis, Point, bars, describe_distribution, ends, of_devices, tick};
+use super::chart::{SERIES, chart_files, grid_rows, measured_width};
+use super::parts::listed;
+use crate::charts::{ChartAxis, ChartFrame};
+use crate::platform::{self, RequestError};
+use crate::plots::{self, ScatterPoint, describe_distribution, ends, of_devices, tick};
 use crate::route::with_query;
 use crate::t;
 use crate::words::messages;
@@ -30,9 +30,8 @@ const MIN_BAR_WIDTH: f64 = 2.0;
 const WORD: f64 = 28.0;
 
 /// Histogram of the throughput of proven runs, with a run's own marked; loaded when opened.
-#[component]
-pub(super) fn RatesOfOthers(title: String, query: DistributionQuery, own: f64) -> impl IntoView {
-    let loaded = RwSignal::new(None::<Result<Distribution, Refusal>>);
+pub(super) fn rates_of_others(title: &str, query: DistributionQuery, own: f64) -> impl IntoView + use<> {
+    let loaded = RwSignal::new(None::<Result<Distribution, RequestError>>);
     let asked = StoredValue::new(false);
     let open = move |_| {
         if asked.get_value() {
@@ -50,17 +49,12 @@ pub(super) fn RatesOfOthers(title: String, query: DistributionQuery, own: f64) -
     view! {
         <details class="rates" on:toggle=open>
             <summary aria-label=format!("{}: {title}", t!(standing_rates))>{t!(standing_rates)}</summary>
-            {answered(
-                loaded,
-                |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())),
-                move |distribution| view! { <Bars distribution own /> }.into_any(),
-            )}
+            {listed(loaded, move |distribution| histogram(distribution, own).into_any())}
         </details>
     }
 }
 
-#[component]
-fn Bars(distribution: Distribution, own: f64) -> impl IntoView {
+fn histogram(distribution: Distribution, own: f64) -> impl IntoView {
     let place = NodeRef::<html::Div>::new();
     let width = measured_width(place);
     let caption = of_devices(&distribution);
@@ -72,44 +66,46 @@ fn Bars(distribution: Distribution, own: f64) -> impl IntoView {
     }
 }
 
+/// Vertical grid lines from `top` to the frame's bottom, with the ticks below it.
+fn grid_columns(axis: &ChartAxis, frame: &ChartFrame, top: f64, unit: &'static str) -> impl IntoView + use<> {
+    let column = |&value: &f64| {
+        let (place, bottom) = (frame.x(axis, value), frame.bottom);
+        view! {
+            <line class="grid" x1=place x2=place y1=top y2=bottom + 5.0 />
+            <text class="mark-text" x=place y=bottom + 20.0 text-anchor="middle">{tick(value) + unit}</text>
+        }
+    };
+    axis.ticks.iter().map(column).collect_view()
+}
+
+fn frame(width: f64, top: f64, height: f64) -> ChartFrame {
+    ChartFrame { left: LEFT, right: (width - RIGHT).max(LEFT + 80.0), top, bottom: height - BOTTOM }
+}
+
 fn draw(distribution: &Distribution, own: f64, width: f64) -> Option<impl IntoView + use<>> {
     let bins = &distribution.bins;
     let (low, high) = ends(bins, own)?;
-    let axis = LogarithmicAxis::covering(low, high, if width < NARROW { 4 } else { 7 });
-    let (right, bottom) = ((width - RIGHT).max(LEFT + 80.0), HISTOGRAM_HEIGHT - BOTTOM);
-    let x = |share: f64| LEFT + share * (right - LEFT);
+    let frame = frame(width, HISTOGRAM_TOP, HISTOGRAM_HEIGHT);
+    let axis = ChartAxis::logarithmic(low, high, if width < NARROW { 4 } else { 7 });
     let most = bins.iter().map(|bin| bin.runs).max().unwrap_or(0) as f64;
-    // The vertical axis counts runs, so its ticks are whole numbers.
-    let counts = Axis::covering(0.0, most, 3).ticks.into_iter().filter(|tick| tick.fract() == 0.0 && *tick <= most);
-    let height = |count: f64| bottom - count / most * (bottom - HISTOGRAM_TOP);
-    let marks = counts.map(|count| {
-        let place = height(count);
-        view! {
-            <line class="grid" x1=LEFT x2=right y1=place y2=place />
-            <text class="mark-text" x=LEFT - 8.0 y=place + 4.0 text-anchor="end">{tick(count)}</text>
-        }
+    // The highest bar fills the plot. The vertical axis counts runs, so its ticks are whole numbers.
+    let mut counts = ChartAxis::spanning(0.0, most, 3);
+    counts.ticks.retain(|tick| tick.fract() == 0.0);
+    let columns = bins.iter().map(|bin| {
+        let (left, top) = (frame.x(&axis, bin.from), frame.y(&counts, bin.runs as f64));
+        let (width, height) = ((frame.x(&axis, bin.to) - left - 1.0).max(MIN_BAR_WIDTH), frame.bottom - top);
+        let is_own = (bin.from..bin.to).contains(&own);
+        view! { <rect class="column" class:own=is_own x=left y=top width=width height=height rx="1.5" /> }
     });
-    let rates = axis.ticks.iter().map(|&rate| {
-        let place = x(axis.share(rate));
-        view! {
-            <line class="grid" x1=place x2=place y1=bottom y2=bottom + 5.0 />
-            <text class="mark-text" x=place y=bottom + 20.0 text-anchor="middle">{tick(rate)}</text>
-        }
-    });
-    let columns = bars(bins, &axis, own).into_iter().map(|bar| {
-        let (left, top) = (x(bar.left), height(bar.height * most));
-        let width = (x(bar.right) - left - 1.0).max(MIN_BAR_WIDTH);
-        view! { <rect class="column" class:own=bar.own x=left y=top width=width height=bottom - top rx="1.5" /> }
-    });
-    let at = x(axis.share(own));
+    let at = frame.x(&axis, own);
     let said = describe_distribution(distribution, own);
     Some(view! {
         <svg role="img" aria-label=said width=width height=HISTOGRAM_HEIGHT viewBox=format!("0 0 {width} {HISTOGRAM_HEIGHT}")>
-            {marks.collect_view()}
-            {rates.collect_view()}
+            {grid_rows(&counts, &frame, &tick)}
+            {grid_columns(&axis, &frame, frame.bottom, "")}
             {columns.collect_view()}
-            <line class="own-mark" x1=at x2=at y1=HISTOGRAM_TOP - 6.0 y2=bottom />
-            <text class="label own-word" x=at.clamp(LEFT + WORD, right - WORD) y=HISTOGRAM_TOP - 12.0 text-anchor="middle">
+            <line class="own-mark" x1=at x2=at y1=HISTOGRAM_TOP - 6.0 y2=frame.bottom />
+            <text class="label own-word" x=at.clamp(LEFT + WORD, frame.right - WORD) y=HISTOGRAM_TOP - 12.0 text-anchor="middle">
                 {t!(standing_this_run)}
             </text>
         </svg>
@@ -123,23 +119,20 @@ const RADIUS: f64 = 5.0;
 const REACH: f64 = 12.0;
 
 /// Scatter plot of the listed results, if enough of them have both metrics.
-#[component]
-pub(super) fn Scatter(rows: Vec<RunRow>) -> impl IntoView {
-    let (points, without) = plots::points(&rows);
+pub(super) fn scatter(rows: &[RunRow]) -> Option<impl IntoView + use<>> {
+    let (points, without) = plots::points(rows);
     plots::axes(&points, false)?;
     let left_out = (without > 0).then(|| t!(scatter_left_out, number = without as u64));
-    let left_out = left_out.map(|sentence| view! { <p class="note">{sentence}</p> });
     Some(view! {
         <details class="rates" data-part="scatter">
             <summary>{t!(scatter_title)}</summary>
-            {left_out}
-            <Picture points />
+            {left_out.map(|sentence| view! { <p class="note">{sentence}</p> })}
+            {scatter_figure(points)}
         </details>
     })
 }
 
-#[component]
-fn Picture(points: Vec<Point>) -> impl IntoView {
+fn scatter_figure(points: Vec<ScatterPoint>) -> impl IntoView {
     let place = NodeRef::<html::Div>::new();
     let width = measured_width(place);
     let pointed = RwSignal::new(None::<usize>);
@@ -147,7 +140,7 @@ fn Picture(points: Vec<Point>) -> impl IntoView {
     let said = points.clone();
     let said = move || {
         let hint = t!(scatter_hint);
-        pointed.get().and_then(|place| said.get(place)).map_or_else(|| hint.to_owned(), Point::said)
+        pointed.get().and_then(|place| said.get(place)).map_or_else(|| hint.to_owned(), ScatterPoint::said)
     };
     let legend: Vec<_> = plots::backends(&points)
         .into_iter()
@@ -155,8 +148,9 @@ fn Picture(points: Vec<Point>) -> impl IntoView {
         .map(|(name, class)| view! { <li class=*class>{name.to_owned()}</li> })
         .collect();
     let (lines, csv) = (points.clone(), points.clone());
-    let lines = Arc::new(move || lines.iter().map(|point| point.cells().to_vec()).collect());
+    let lines = Arc::new(move || lines.iter().map(ScatterPoint::cells).collect());
     let csv = Arc::new(move || plots::points_csv(&csv));
+    let head = vec![t!(leaderboard_device), t!(common_backend), t!(metric_seconds_to_target), t!(common_rate)];
     view! {
         <figure class="chart">
             <figcaption>
@@ -165,40 +159,18 @@ fn Picture(points: Vec<Point>) -> impl IntoView {
             <div node_ref=place>{move || draw_points(&points, pointed, width.get())}</div>
             <ul class="legend">{legend}</ul>
             <p class="note pointed">{said}</p>
-            <ChartFiles
-                title=messages::scatter_title
-                place
-                head=vec![t!(leaderboard_device), t!(common_backend), t!(metric_seconds_to_target), t!(common_rate)]
-                lines
-                csv
-            />
+            {chart_files(messages::scatter_title, place, head, lines, csv)}
         </figure>
     }
 }
 
-fn draw_points(points: &[Point], pointed: RwSignal<Option<usize>>, width: f64) -> Option<impl IntoView + use<>> {
+fn draw_points(points: &[ScatterPoint], pointed: RwSignal<Option<usize>>, width: f64) -> Option<impl IntoView + use<>> {
     let (times, rates) = plots::axes(points, width < NARROW)?;
-    let (right, bottom) = ((width - RIGHT).max(LEFT + 80.0), SCATTER_HEIGHT - BOTTOM);
-    let x = move |axis: &LogarithmicAxis, seconds: f64| LEFT + axis.share(seconds) * (right - LEFT);
-    let y = move |axis: &LogarithmicAxis, rate: f64| bottom - axis.share(rate) * (bottom - SCATTER_TOP);
-    let marks = rates.ticks.iter().map(|&rate| {
-        let place = y(&rates, rate);
-        view! {
-            <line class="grid" x1=LEFT x2=right y1=place y2=place />
-            <text class="mark-text" x=LEFT - 8.0 y=place + 4.0 text-anchor="end">{tick(rate)}</text>
-        }
-    });
-    let seconds = times.ticks.iter().map(|&seconds| {
-        let place = x(&times, seconds);
-        view! {
-            <line class="grid" x1=place x2=place y1=SCATTER_TOP y2=bottom + 5.0 />
-            <text class="mark-text" x=place y=bottom + 20.0 text-anchor="middle">{format!("{} s", tick(seconds))}</text>
-        }
-    });
+    let frame = frame(width, SCATTER_TOP, SCATTER_HEIGHT);
     let backends = plots::backends(points);
     let dots = points.iter().enumerate().map(|(number, point)| {
         let class = backends.iter().position(|name| *name == point.backend).map_or("", |at| SERIES[at % SERIES.len()]);
-        let (cx, cy) = (x(&times, point.seconds_to_target), y(&rates, point.samples_per_second));
+        let (cx, cy) = (frame.x(&times, point.seconds_to_target), frame.y(&rates, point.samples_per_second));
         let point_at = move || pointed.set(Some(number));
         view! {
             <g class=class>
@@ -223,8 +195,8 @@ fn draw_points(points: &[Point], pointed: RwSignal<Option<usize>>, width: f64) -
             height=SCATTER_HEIGHT
             viewBox=format!("0 0 {width} {SCATTER_HEIGHT}")
         >
-            {marks.collect_view()}
-            {seconds.collect_view()}
+            {grid_rows(&rates, &frame, &tick)}
+            {grid_columns(&times, &frame, frame.top, " s")}
             {dots.collect_view()}
         </svg>
     })

@@ -6,8 +6,8 @@ use results::api::Standings;
 use results::estimate::Estimate;
 use results::{Metric, Outcome, RunRecord, WorkloadRecord, metrics_of};
 
-use super::chart::{AccuracyChart, LossChart, RateChart};
-use super::parts::table;
+use super::chart::{accuracy_chart, loss_chart, rate_chart};
+use super::parts::{list_items, table};
 use super::places::STANDINGS;
 use crate::route::with_query;
 use crate::standing::Rank;
@@ -54,7 +54,6 @@ fn score_ring(score: Estimate, rank: RwSignal<Option<Rank>>) -> impl IntoView {
     }
 }
 
-/// Requests the leaderboard's scores, and ranks a run among them.
 fn rank(record: &RunRecord, score: Option<f64>) -> RwSignal<Option<Rank>> {
     let rank = RwSignal::new(None);
     let published = published::nearest(record);
@@ -70,7 +69,6 @@ fn rank(record: &RunRecord, score: Option<f64>) -> RwSignal<Option<Rank>> {
     rank
 }
 
-/// The position of a run, with its neighbors by name.
 fn rank_of(rank: Rank) -> impl IntoView {
     match rank {
         Rank::Among { rank, neighbors } => {
@@ -115,7 +113,7 @@ fn of_its_time(record: RunRecord) -> impl IntoView {
     let parts = parts.into_iter().filter(|(_, sentences)| !sentences.is_empty()).map(|(workload, sentences)| {
         view! {
             <h3>{text::workload_title(&workload.workload)}</h3>
-            <ul class="plain">{sentences.into_iter().map(|of| view! { <li>{of}</li> }).collect_view()}</ul>
+            <ul class="plain">{list_items(sentences)}</ul>
         }
     });
     let parts: Vec<_> = parts.collect();
@@ -129,24 +127,17 @@ fn of_its_time(record: RunRecord) -> impl IntoView {
     })
 }
 
-/// Notes on a run: all of them, or as many as `most`.
-#[component]
-pub(super) fn Caveats(
-    record: RunRecord,
-    #[prop(optional)] reader: Reader,
-    #[prop(default = usize::MAX)] most: usize,
-) -> impl IntoView {
+/// Notes on a run: as many as `most`.
+pub(super) fn caveats(record: &RunRecord, reader: Reader, most: usize) -> impl IntoView + use<> {
     let reasons = record.departures.iter().map(words::remarks::departure).collect::<Vec<_>>().join(", ");
-    let unusual = (!record.is_standard()).then(|| t!(result_non_standard, reasons = reasons));
+    let unusual = (!record.is_standard()).then(|| t!(result_non_standard, reasons));
     let warnings = record.warnings.iter().map(|of| words::remarks::warning(of, reader));
     // Settings come last, because the person chose them.
-    let notes: Vec<_> = warnings.chain(unusual).collect();
+    let notes: Vec<_> = warnings.chain(unusual).take(most).collect();
     (!notes.is_empty()).then(|| {
         view! {
             <div class="caveats">
-                <ul class="plain" aria-label=t!(result_worth_knowing)>
-                    {notes.into_iter().take(most).map(|note| view! { <li>{note}</li> }).collect_view()}
-                </ul>
+                <ul class="plain" aria-label=t!(result_worth_knowing)>{list_items(notes)}</ul>
             </div>
         }
     })
@@ -163,13 +154,13 @@ fn curves(workload: WorkloadRecord) -> impl IntoView {
         *seconds += window.seconds;
         Some((*seconds, window.samples as f64 / window.seconds))
     });
-    let rates = Signal::stored(rates.collect::<Vec<_>>());
+    let rates = rates.collect();
     Some(view! {
         <h3>{text::workload_title(&workload.workload)}</h3>
         <div class="charts">
-            <LossChart training />
-            <AccuracyChart training tests target />
-            <RateChart rates />
+            {loss_chart(training, true)}
+            {accuracy_chart(training, tests, target, None, true)}
+            {rate_chart(rates)}
         </div>
     })
 }
@@ -241,7 +232,6 @@ fn evidence(workload: &WorkloadRecord) -> Option<String> {
     ))
 }
 
-/// Every metric of every workload.
 pub(super) fn results_table(record: RunRecord) -> impl IntoView {
     let titles = record.workloads.iter().map(|w| text::workload_title(&w.workload));
     let rows = metrics_of(record.workloads.iter().map(|w| &w.summary)).into_iter().map(|metric| {

@@ -9,10 +9,12 @@ use results::{Outcome, RunRecord};
 
 use super::language::kept;
 use super::parts::{answered, exact_json, listed, load_kept, load_latest, notice, refusal};
-use super::plots::RatesOfOthers;
-use super::report::{Caveats, overview, particulars};
+use super::plots::rates_of_others;
+use super::report::{caveats, overview, particulars};
 use super::share::share;
-use super::side_by_side::{Compared, compare_with};
+use super::side_by_side::compare_with;
+use crate::route::StoredKind;
+use crate::words::remarks::Reader;
 use crate::{json, platform, standing, t, text, words};
 
 pub(super) fn result_page(run_id: String) -> impl IntoView {
@@ -57,12 +59,12 @@ fn stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
             {overview(record.clone(), title.into_any())}
             {listed}
             {verdict_on_run(run.run_id.clone(), verdict)}
-            <Caveats record=record.clone() />
+            {caveats(&record, Reader::Anyone, usize::MAX)}
             {share(&run.run_id, text::to_pass_on(&record))}
             {standing_of(run.run_id.clone(), record.clone(), verdict)}
             {particulars(record)}
             {exact_json(Signal::stored(json), format!("gradmark-{}.json", run.run_id))}
-            {compare_with(run.run_id.clone(), Compared::Runs, network)}
+            {compare_with(run.run_id.clone(), StoredKind::Run, network)}
             <div class="row">
                 <a class="button quiet" href="/leaderboard">{t!(common_all_results)}</a>
                 {deletion.map(|address| view! { <a class="button quiet" href=address>{t!(result_delete)}</a> })}
@@ -180,7 +182,6 @@ fn places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoVi
     }
 }
 
-/// Rank in one network, with the throughput of other runs.
 fn place(sentence: String, line: WorkloadStanding, record: RunRecord) -> impl IntoView {
     let workload = record.workloads.iter().find(|workload| workload.workload == line.workload);
     let query = workload.and_then(|workload| standing::distribution_query(&record, workload));
@@ -189,7 +190,7 @@ fn place(sentence: String, line: WorkloadStanding, record: RunRecord) -> impl In
         <li data-workload=line.workload.clone()>
             <strong>{title.clone()}</strong>
             <p>{sentence}</p>
-            {query.map(|query| view! { <RatesOfOthers title query own=line.samples_per_second /> })}
+            {query.map(|query| rates_of_others(&title, query, line.samples_per_second))}
         </li>
     }
 }
@@ -238,18 +239,18 @@ fn file(name: String, record: Result<RunRecord, String>) -> impl IntoView {
             let device = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
             let json = json::pretty(&record);
             let shown_as = name.clone();
-            let origin = t!(result_of_file, name = name);
+            let origin = t!(result_of_file, name);
             let heading = view! { <h2>{device}</h2><p class="note">{origin}</p> };
             view! {
                 <section class="sheet" data-file=shown_as>
                     {overview(record.clone(), heading.into_any())}
-                    <Caveats record=record.clone() />
+                    {caveats(&record, Reader::Anyone, usize::MAX)}
                     {particulars(record)}
                     {exact_json(Signal::stored(json), name)}
                 </section>
             }
             .into_any()
         }
-        Err(reason) => refusal(t!(result_file_not_shown, name = name, reason = reason)),
+        Err(reason) => refusal(t!(result_file_not_shown, name, reason)),
     }
 }

@@ -9,35 +9,32 @@ use results::open_data::LICENCE_ADDRESS;
 
 use super::draw::draw_digit;
 use super::language::kept;
-use super::parts::{LINK, Sending, copy, exact_json, focus, linked, send, table};
-use super::report::{Caveats, overview, particulars};
+use super::parts::{LINK, Sending, copy, exact_json, focus, go, linked, send, table};
+use super::report::{caveats, overview, particulars};
 use super::result::verdict_on_run;
 use super::share::share;
 use super::start::claimed_name;
 use super::state::StartState;
 use crate::backend::PageBackend;
-use crate::benchmark::{Finished, RunKind};
+use crate::benchmark::{FinishedRun, RunKind};
 use crate::options::RunOptions;
-use crate::own_runs::{OwnRun, Record, Took, Uploaded};
+use crate::own_runs::{OwnRun, Record, Took, UploadedRun};
 use crate::words::Said;
 use crate::words::remarks::Reader;
 use crate::{json, platform, t, text};
 
 pub(super) fn finished_run(state: StartState) -> impl IntoView {
     // A comparison is shown as a table instead.
-    let shown = move || state.benchmark.finished.get().filter(Finished::is_shown);
-    move || shown().map(|finished| view! { <Finish state finished /> })
+    move || state.benchmark.finished.get().filter(FinishedRun::is_shown).map(|finished| finish(state, finished))
 }
 
-#[component]
-fn Finish(state: StartState, finished: Finished) -> impl IntoView {
+fn finish(state: StartState, finished: FinishedRun) -> impl IntoView {
     let heading = NodeRef::<html::H1>::new();
     // The Cancel button is gone; the keyboard goes on from the results.
     focus(heading, || true);
-    let Finished { record, kind, bundle } = finished;
+    let FinishedRun { record, kind, bundle } = finished;
     let shown = record.clone();
-    let run_id = record.run_id.clone();
-    let file = format!("gradmark-{}.json", run_id.as_deref().unwrap_or("run"));
+    let file = format!("gradmark-{}.json", record.run_id.as_deref().unwrap_or("run"));
     // The displayed JSON is exactly what is uploaded, including the claimed name.
     let json = Memo::new(move |_| {
         let record = RunRecord { device: claimed(&record, &state.claimed.get()), ..record.clone() };
@@ -69,22 +66,19 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
                 RunKind::Benchmark if !is_provable(&shown) => {
                     view! { <p class="callout">{t!(result_not_provable)}</p> }.into_any()
                 }
-                RunKind::Benchmark => {
-                    let (software, text) = (shown.device.adapter.software, text::to_pass_on(&shown));
-                    view! { <Upload state run_id json key software text /> }.into_any()
-                }
+                RunKind::Benchmark => upload(state, json, key, &shown).into_any(),
                 RunKind::Demonstration | RunKind::Comparison { .. } => {
                     view! { <p class="callout">{t!(result_stays)}</p> }.into_any()
                 }
             }}
             {draw_digit(state.benchmark)}
             </div>
-            <Caveats record=shown.clone() reader=Reader::Runner most=MAX_NOTES />
+            {caveats(&shown, Reader::Runner, MAX_NOTES)}
             <details class="particulars">
                 <summary>{t!(result_details)}</summary>
                 {exact_json(json.into(), file)}
                 {bundle.map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
-                {(shown.warnings.len() >= MAX_NOTES).then(|| view! { <Caveats record=shown.clone() reader=Reader::Runner /> })}
+                {(shown.warnings.len() >= MAX_NOTES).then(|| caveats(&shown, Reader::Runner, usize::MAX))}
                 {particulars(shown)}
             </details>
         </section>
@@ -118,18 +112,11 @@ fn claimed(record: &RunRecord, name: &str) -> results::Device {
     results::Device { claimed_name, ..record.device.clone() }
 }
 
-#[component]
-fn Upload(
-    state: StartState,
-    run_id: Option<String>,
-    json: Memo<String>,
-    key: String,
-    software: bool,
-    text: String,
-) -> impl IntoView {
+fn upload(state: StartState, json: Memo<String>, key: String, record: &RunRecord) -> impl IntoView + use<> {
+    let (software, text, run_id) = (record.device.adapter.software, text::to_pass_on(record), record.run_id.clone());
     let sending = kept(&format!("upload {key}"), || RwSignal::new(Sending::No));
     let (key, run_id) = (StoredValue::new(key), StoredValue::new(run_id));
-    let upload = move |_| {
+    let upload = move || {
         send(sending, async move {
             let (key, run_id) = (key.get_value(), run_id.get_value());
             let accepted = platform::upload(run_id.as_deref(), &json.get_untracked(), &key).await;
@@ -140,28 +127,19 @@ fn Upload(
     };
     let unregistered = move || run_id.with_value(Option::is_none).then_some(t!(upload_unregistered));
     move || match sending.get() {
-        Sending::Done(accepted) => view! { <Accepted accepted text=text.clone() /> }.into_any(),
+        Sending::Done(accepted) => accepted_run(accepted, text.clone()).into_any(),
         now => {
             let busy = now == Sending::Now;
             let refusal = if let Sending::Refused(sentence) = now { Some(sentence) } else { None };
+            let note = if busy { t!(common_uploading) } else { t!(upload_note) }.to_owned();
+            let button = ["button main", "upload-note", t!(common_upload)];
             view! {
                 <section class="upload" aria-labelledby="upload-title">
                     <h2 class="minor" id="upload-title">{t!(upload_title)}</h2>
                     {unregistered().map(|sentence| view! { <p class="callout">{sentence}</p> })}
                     // A software adapter has no GPU for its owner to name.
                     {(!software).then(|| claimed_name(state.claimed))}
-                    <div class="go">
-                        <button
-                            class="button main"
-                            type="button"
-                            disabled=busy
-                            aria-describedby="upload-note"
-                            on:click=upload
-                        >
-                            {t!(common_upload)}
-                        </button>
-                        <p class="note" id="upload-note">{if busy { t!(common_uploading) } else { t!(upload_note) }}</p>
-                    </div>
+                    {go(NodeRef::new(), button, busy.into(), note.into(), upload)}
                     <p class="note">{linked(&t!(upload_open_data, licence = LINK), LICENCE_ADDRESS, "CC0")}</p>
                     <p class="refusal" role="alert">{refusal.map(|sentence| t!(upload_refused, reason = sentence))}</p>
                 </section>
@@ -171,12 +149,8 @@ fn Upload(
     }
 }
 
-#[component]
-fn Accepted(
-    accepted: AcceptedRun,
-    /// The result in words, without its address.
-    text: String,
-) -> impl IntoView {
+/// The links of an uploaded run. `text` is the result in words, without its address.
+fn accepted_run(accepted: AcceptedRun, text: String) -> impl IntoView {
     let heading = NodeRef::<html::H2>::new();
     focus(heading, || true);
     let deletion = accepted.deletion_link.clone();
@@ -207,6 +181,7 @@ pub(super) fn own_runs(state: StartState) -> impl IntoView {
     let said = RwSignal::new(String::new());
     let any = Memo::new(move |_| runs.with(|runs| !runs.all().is_empty()));
     let heads = || [t!(leaderboard_runs), t!(common_leaderboard)].map(|title| view! { <th scope="col">{title}</th> });
+    let row = move |run| own_run(state, said, run);
     view! {
         <Show when=move || any.get()>
             <section class="sheet" id="own-runs" aria-labelledby="own-runs-title">
@@ -216,7 +191,7 @@ pub(super) fn own_runs(state: StartState) -> impl IntoView {
                 {table("", t!(upload_own_title), heads(), view! {
                     <tbody>
                         <For each=move || runs.get().all().to_vec() key=|run| (run.key.clone(), run.uploaded.clone()) let:run>
-                            <Row state said run />
+                            {row(run)}
                         </For>
                     </tbody>
                 })}
@@ -225,13 +200,12 @@ pub(super) fn own_runs(state: StartState) -> impl IntoView {
     }
 }
 
-#[component]
-fn Row(state: StartState, said: RwSignal<String>, run: OwnRun) -> impl IntoView {
+fn own_run(state: StartState, said: RwSignal<String>, run: OwnRun) -> impl IntoView {
     let OwnRun { key, unix_seconds, device, sentence, uploaded, record, .. } = run;
     let forgotten = key.clone();
     let forget = move |_| state.own_runs.set(platform::change_own_runs(|runs| runs.forget(&forgotten)));
     let place = match (uploaded, record) {
-        (Some(Uploaded { run_id, deletion_link }), _) => view! {
+        (Some(UploadedRun { run_id, deletion_link }), _) => view! {
             <a href=format!("/runs/{run_id}")>{t!(upload_result)}</a>
             " · "
             <a href=deletion_link>{t!(result_delete)}</a>

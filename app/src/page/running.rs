@@ -5,9 +5,9 @@ use std::sync::Arc;
 use leptos::html;
 use leptos::prelude::*;
 
-use super::chart::{AccuracyChart, LossChart};
+use super::chart::{accuracy_chart, loss_chart};
 use super::parts::focus;
-use crate::benchmark::{Benchmark, Stage};
+use crate::benchmark::{Benchmark, RunStage};
 use crate::live::{Example, Examples, Live, LiveWorkload};
 use crate::{platform, t, text};
 
@@ -18,8 +18,10 @@ pub(super) fn running(benchmark: Benchmark) -> impl IntoView {
     focus(cancel, || true);
     let workload = Memo::new(move |_| live.with(|live| live.workload.clone()));
     let bundle = Memo::new(move |_| live.with(|live| live.bundle));
-    let title =
-        move || workload.with(|w| w.as_ref().map_or_else(|| t!(running_getting_ready).to_owned(), LiveWorkload::title));
+    let title = move || {
+        let name = workload.with(|w| w.as_ref().map(|w| text::workload_title(&w.name)));
+        name.unwrap_or_else(|| t!(running_getting_ready).to_owned())
+    };
     let score = Memo::new(move |_| live.with(Live::score_so_far));
     let examples = Memo::new(move |_| workload.with(|w| w.as_ref().and_then(|w| w.examples.clone())));
     let answers = Memo::new(move |_| workload.with(|w| w.as_ref().map(|w| w.answers.clone()).unwrap_or_default()));
@@ -31,7 +33,7 @@ pub(super) fn running(benchmark: Benchmark) -> impl IntoView {
                     class="button quiet"
                     type="button"
                     node_ref=cancel
-                    disabled=move || benchmark.stage.get() == Stage::Cancelling
+                    disabled=move || benchmark.stage.get() == RunStage::Cancelling
                     on:click=move |_| benchmark.cancel()
                 >
                     {t!(common_cancel)}
@@ -40,7 +42,7 @@ pub(super) fn running(benchmark: Benchmark) -> impl IntoView {
             {progress_bar(benchmark)}
             {move || bundle.get().map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
             <div class="run-body">
-                {move || examples.get().map(|examples| view! { <ExampleStrip examples answers /> })}
+                {move || examples.get().map(|examples| example_strip(examples, answers))}
                 <dl class="figures">
                     <div class="figure large">
                         <dt>{t!(running_score)}</dt>
@@ -49,9 +51,9 @@ pub(super) fn running(benchmark: Benchmark) -> impl IntoView {
                             <small>" GFLOP/s"</small>
                         </dd>
                     </div>
-                    {figure("test-accuracy", t!(metric_accuracy), workload, LiveWorkload::test_accuracy, text::percent)}
+                    {figure("test-accuracy", t!(metric_accuracy), workload, |w| Some(w.tests.last()?.accuracy), text::percent)}
                     {figure("samples-per-second", t!(common_rate), workload, |w| w.samples_per_second, text::rate)}
-                    {figure("loss", t!(running_loss), workload, LiveWorkload::loss, |loss| text::number(loss, 4))}
+                    {figure("loss", t!(running_loss), workload, |w| Some(w.training.last()?.loss), |of| text::number(of, 4))}
                     {figure(
                         "step",
                         t!(running_step),
@@ -110,8 +112,8 @@ fn live_charts(workload: Memo<Option<LiveWorkload>>) -> impl IntoView {
     view! {
         <Show when=move || has_curves.get()>
             <div class="charts">
-                <AccuracyChart training tests target published files=false />
-                <LossChart training files=false />
+                {accuracy_chart(training, tests, target, Some(published), false)}
+                {loss_chart(training, false)}
             </div>
             {move || citation.get().map(|sentence| view! { <p class="note" data-figure="published">{sentence}</p> })}
         </Show>
@@ -138,8 +140,7 @@ fn figure(
 }
 
 /// Test images with the network's answers. Not a live region, because it changes constantly.
-#[component]
-fn ExampleStrip(examples: Arc<Examples>, #[prop(into)] answers: Signal<Vec<u16>>) -> impl IntoView {
+fn example_strip(examples: Arc<Examples>, answers: Memo<Vec<u16>>) -> impl IntoView {
     let addresses: Vec<String> =
         examples.bitmaps().map(|bitmap| platform::data_address("image/bmp", &bitmap)).collect();
     let answered = Memo::new(move |_| answers.with(|answers| examples.answered(answers)));

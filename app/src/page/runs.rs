@@ -5,13 +5,13 @@ use leptos::task::spawn_local;
 use results::api::{ListRuns, RunList, RunRow, RunSort};
 
 use super::parts::{LINK, linked, listed, select, table};
-use super::plots::Scatter;
+use super::plots::scatter;
 use crate::filters::{
-    COLUMNS, Columns, DEVICE, Filters, LISTS_OF_RUNS, List, SINCE, TableCell, TableColumn, UNTIL, order,
+    COLUMNS, ChosenColumns, DEVICE, Filters, LISTS_OF_RUNS, List, RunColumn, SINCE, TableCell, UNTIL, order,
 };
-use crate::platform::{self, Refusal};
+use crate::platform::{self, RequestError};
 use crate::route::with_query;
-use crate::words::{Plain, messages};
+use crate::words::{PlainText, messages};
 use crate::{t, text};
 
 const ROWS: u32 = 25;
@@ -21,7 +21,7 @@ pub(super) const RUNS: &str = "/api/v1/runs";
 
 /// Pages of results received so far.
 #[derive(Clone, Debug, PartialEq)]
-struct Listed {
+struct ListedRuns {
     /// Rows of all pages, and the cursor of the last page.
     list: RunList,
     query: ListRuns,
@@ -34,7 +34,7 @@ fn is_looking(page: &RunList, limit: Option<u32>) -> bool {
 }
 
 pub(super) fn runs(chosen: RwSignal<Filters>) -> impl IntoView {
-    let loaded = RwSignal::new(None::<Result<Listed, Refusal>>);
+    let loaded = RwSignal::new(None::<Result<ListedRuns, RequestError>>);
     let request = StoredValue::new(0_u32);
     // Responses may arrive out of order, or after the user switched tables; only the last request counts.
     let ask = move |query: ListRuns| {
@@ -54,7 +54,7 @@ pub(super) fn runs(chosen: RwSignal<Filters>) -> impl IntoView {
                 (answer, loaded) => {
                     *loaded = Some(answer.map(|list| {
                         let looking = is_looking(&list, query.limit);
-                        Listed { list, query, looking }
+                        ListedRuns { list, query, looking }
                     }));
                 }
             });
@@ -89,15 +89,15 @@ pub(super) fn runs(chosen: RwSignal<Filters>) -> impl IntoView {
     }
 }
 
-fn shown_list(listed: Listed, columns: Columns) -> impl IntoView {
-    let Listed { list, query, looking } = listed;
+fn shown_list(listed: ListedRuns, columns: ChosenColumns) -> impl IntoView {
+    let ListedRuns { list, query, looking } = listed;
     let of_network = query.workload.is_some();
     let by_default = if of_network { RunSort::Fastest } else { RunSort::Newest };
     let order = order(query.sort.unwrap_or(by_default));
     let first = match (query.device.is_some(), of_network) {
-        (true, _) => First::Network,
-        (false, true) => First::Device,
-        (false, false) => First::DeviceAndNetwork,
+        (true, _) => &[NETWORK][..],
+        (false, true) => &[DEVICE_NAME],
+        (false, false) => &[DEVICE_NAME, NETWORK],
     };
     let nothing = if looking { t!(leaderboard_none_looked) } else { t!(leaderboard_none) };
     let counted = if looking && list.more_than_total {
@@ -106,11 +106,11 @@ fn shown_list(listed: Listed, columns: Columns) -> impl IntoView {
         text::results_listed(list.total, list.more_than_total)
     };
     // Times to accuracy are only comparable within a network: each network has its own target accuracy.
-    let scatter = of_network.then(|| view! { <Scatter rows=list.rows.clone() /> });
+    let scatter = of_network.then(|| scatter(&list.rows));
     view! {
         <p class="note" aria-live="polite">{format!("{counted}. {order}.")}</p>
         {scatter}
-        <RunTable rows=list.rows first label=t!(common_leaderboard) nothing columns />
+        {run_table(list.rows, first, t!(common_leaderboard), nothing, columns)}
     }
 }
 
@@ -133,7 +133,6 @@ fn run_choices(chosen: RwSignal<Filters>) -> impl IntoView {
     }
 }
 
-/// Drop-down list of a filter.
 pub(super) fn drop_down(chosen: RwSignal<Filters>, list: List) -> impl IntoView {
     let options = list.values().into_iter().map(|(value, title)| (value, title.into_owned())).collect();
     let now = chosen.with_untracked(|chosen| list.chosen(chosen));
@@ -175,7 +174,7 @@ fn column_choice(chosen: RwSignal<Filters>) -> impl IntoView {
     let toggle = move |place| {
         chosen.update(|chosen| chosen.set(COLUMNS, &chosen.columns().toggled(place).written()));
     };
-    let one = move |(place, column): (usize, TableColumn)| {
+    let one = move |(place, column): (usize, RunColumn)| {
         view! {
             <label class="tick">
                 <input
@@ -192,41 +191,24 @@ fn column_choice(chosen: RwSignal<Filters>) -> impl IntoView {
             <summary>{t!(columns_title)}</summary>
             <fieldset class="ticks">
                 <legend>{t!(columns_title)}</legend>
-                {TableColumn::all().enumerate().map(one).collect_view()}
+                {RunColumn::all().enumerate().map(one).collect_view()}
             </fieldset>
         </details>
     }
 }
 
-/// Leading columns of a table. The first cell of a row links to the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum First {
-    Device,
-    DeviceAndNetwork,
-    Network,
-}
+const DEVICE_NAME: PlainText = messages::leaderboard_device;
+pub(super) const NETWORK: PlainText = messages::common_network;
 
-impl First {
-    fn columns(self) -> &'static [Plain] {
-        const DEVICE: Plain = messages::leaderboard_device;
-        const NETWORK: Plain = messages::common_network;
-        match self {
-            Self::Device => &[DEVICE],
-            Self::DeviceAndNetwork => &[DEVICE, NETWORK],
-            Self::Network => &[NETWORK],
-        }
-    }
-}
-
-#[component]
-pub(super) fn RunTable(
+/// Table of runs with the columns `first` before the chosen ones. The first cell of a row links to the run.
+pub(super) fn run_table(
     rows: Vec<RunRow>,
-    first: First,
+    first: &'static [PlainText],
     label: &'static str,
-    #[prop(default = t!(leaderboard_none))] nothing: &'static str,
-    #[prop(optional)] columns: Columns,
+    nothing: &'static str,
+    columns: ChosenColumns,
 ) -> impl IntoView {
-    let width = first.columns().len() + columns.chosen().count();
+    let width = first.len() + columns.chosen().count();
     let empty = rows.is_empty();
     let nothing = empty.then_some(nothing);
     let own_runs = platform::own_runs();
@@ -234,7 +216,7 @@ pub(super) fn RunTable(
         let own = own_runs.has_run(&row.run_id);
         run_row(row, first, own, columns)
     });
-    let firsts = first.columns().iter().map(|title| view! { <th scope="col">{title.text()}</th> }).collect_view();
+    let firsts = first.iter().map(|title| view! { <th scope="col">{title.text()}</th> }).collect_view();
     let body = view! {
         <tbody>
             {rows.collect_view()}
@@ -246,7 +228,7 @@ pub(super) fn RunTable(
     table("leaderboard", label, (firsts, columns.chosen().map(head).collect_view()), body)
 }
 
-fn head(column: TableColumn) -> impl IntoView {
+fn head(column: RunColumn) -> impl IntoView {
     let (title, about) = column.head();
     view! { <th scope="col" class:number=column.is_number() title=about>{title}</th> }
 }
@@ -265,12 +247,13 @@ fn cell(cell: TableCell) -> impl IntoView {
     }
 }
 
-fn run_row(row: RunRow, first: First, own: bool, columns: Columns) -> impl IntoView {
+fn run_row(row: RunRow, first: &'static [PlainText], own: bool, columns: ChosenColumns) -> impl IntoView {
+    let is_network = first[0] == NETWORK;
     let device = text::device_name(&row.adapter, row.claimed_name.as_deref());
     let reported = Some(text::device_name(&row.adapter, None));
-    let reported = reported.filter(|name| *name != device && first != First::Network);
+    let reported = reported.filter(|name| *name != device && !is_network);
     let network = text::workload_title(&row.workload);
-    let name = if first == First::Network { network.clone() } else { device };
+    let name = if is_network { network.clone() } else { device };
     let unusual =
         (!row.standard).then(|| t!(leaderboard_unusual, precision = row.precision.name(), batch = row.batch_size));
     let notes: Vec<String> = reported.into_iter().chain(unusual).collect();
@@ -281,7 +264,7 @@ fn run_row(row: RunRow, first: First, own: bool, columns: Columns) -> impl IntoV
                 {own.then(|| view! { <span class="tier">{t!(leaderboard_yours)}</span> })}
                 {(!notes.is_empty()).then(|| view! { <span class="explain">{notes.join("; ")}</span> })}
             </th>
-            {(first == First::DeviceAndNetwork).then(|| view! { <td class="network">{network}</td> })}
+            {(first.len() > 1).then(|| view! { <td class="network">{network}</td> })}
             {columns.chosen().map(|column| cell(column.cell(&row))).collect_view()}
         </tr>
     }

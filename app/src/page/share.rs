@@ -29,7 +29,7 @@ pub(super) fn share(run_id: &str, text: String) -> impl IntoView + use<> {
             let (text, address) = (text.clone(), address.clone());
             spawn_local(async move {
                 if let Err(reason) = platform::share(&text, &address).await {
-                    status.set(t!(share_failed, reason = reason));
+                    status.set(t!(share_failed, reason));
                 }
             });
         };
@@ -41,7 +41,7 @@ pub(super) fn share(run_id: &str, text: String) -> impl IntoView + use<> {
         spawn_local(async move {
             status.set(match platform::copy_image(&image).await {
                 Ok(()) => t!(common_copied).to_owned(),
-                Err(reason) => t!(common_not_saved, reason = reason),
+                Err(reason) => t!(common_not_saved, reason),
             });
         });
     };

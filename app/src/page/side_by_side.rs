@@ -11,33 +11,12 @@ use super::parts::{MAX_ROWS, answered, load_kept, notice, table};
 use super::places::STANDINGS;
 use super::runs::RUNS;
 use crate::candidates::{self, Candidate, MAX_CHOSEN};
-use crate::platform::{self, Refusal};
-use crate::route::{LEADERBOARD, SIDE_BY_SIDE, device_in, run_in, with_query};
+use crate::platform::{self, RequestError};
+use crate::route::{LEADERBOARD, SIDE_BY_SIDE, StoredKind, id_in, with_query};
 use crate::words::leaderboard::{fact, fact_value};
 use crate::{t, text};
 
-/// Value with an optional remark.
 type Remarked = (String, Option<String>);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compared {
-    Runs,
-    Devices,
-}
-
-impl Compared {
-    /// Name in URLs: the query parameter, and the first segment of a page's path.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Runs => "runs",
-            Self::Devices => "devices",
-        }
-    }
-
-    fn page_of(self, id: &str) -> String {
-        format!("/{}/{id}", self.name())
-    }
-}
 
 pub(super) fn side_by_side_page() -> impl IntoView {
     platform::set_title(t!(beside_title));
@@ -46,7 +25,7 @@ pub(super) fn side_by_side_page() -> impl IntoView {
     if query.runs.is_none() && query.devices.is_none() {
         return notice(t!(beside_title), t!(beside_choose).to_owned(), address, link);
     }
-    let kind = if query.devices.is_some() { Compared::Devices } else { Compared::Runs };
+    let kind = if query.devices.is_some() { StoredKind::Device } else { StoredKind::Run };
     answered(
         load_kept::<Comparing>("side-by-side", with_query("/api/v1/compare", &query)),
         move |refusal| notice(t!(result_not_shown), refusal.to_string(), address, link),
@@ -55,11 +34,12 @@ pub(super) fn side_by_side_page() -> impl IntoView {
     .into_any()
 }
 
-fn beside(found: Comparing, kind: Compared) -> impl IntoView {
+fn beside(found: Comparing, kind: StoredKind) -> impl IntoView {
     let Comparing { sides, differences, workloads } = found;
     let columns = sides.len();
     let heads = sides.into_iter().map(|side| {
-        view! { <th scope="col"><a href=kind.page_of(&side.id)>{text::named_device(&side.name)}</a></th> }
+        let address = format!("/{}/{}", kind.name(), side.id);
+        view! { <th scope="col"><a href=address>{text::named_device(&side.name)}</a></th> }
     });
     let nothing = workloads.is_empty().then_some(t!(beside_nothing));
     let differing = differences.into_iter().map(|difference| {
@@ -165,7 +145,7 @@ struct Search {
 }
 
 impl Search {
-    fn begin(self, kind: Compared, network: Option<String>) {
+    fn begin(self, kind: StoredKind, network: Option<String>) {
         if self.asked.get_untracked() {
             return;
         }
@@ -193,13 +173,13 @@ impl Search {
     }
 
     /// Returns the selected ids, or the id in a pasted link.
-    fn others(self, own: &str, kind: Compared) -> Result<Vec<String>, &'static str> {
+    fn others(self, own: &str, kind: StoredKind) -> Result<Vec<String>, &'static str> {
         let chosen = self.chosen.get_untracked();
         if !chosen.is_empty() {
             return Ok(chosen.into_iter().map(|candidate| candidate.id).collect());
         }
         let text = self.typed.get_untracked();
-        match if kind == Compared::Runs { run_in(&text) } else { device_in(&text) } {
+        match id_in(&text, kind) {
             Some(other) if other == own => Err(t!(candidates_itself)),
             // A word of a device name also parses as an id, but is shorter.
             Some(other) if text.contains('/') || other.len() >= MIN_ID_LENGTH => Ok(vec![other]),
@@ -209,8 +189,8 @@ impl Search {
 }
 
 /// Requests the fastest results of the network, or the ranked devices of every suite.
-async fn ask(kind: Compared, network: Option<String>) -> Result<Vec<Candidate>, Refusal> {
-    if kind == Compared::Runs {
+async fn ask(kind: StoredKind, network: Option<String>) -> Result<Vec<Candidate>, RequestError> {
+    if kind == StoredKind::Run {
         let sort = network.is_some().then_some(RunSort::Fastest);
         let query = ListRuns { workload: network, sort, limit: Some(MAX_ROWS), ..ListRuns::default() };
         return Ok(candidates::of_runs(&platform::get::<RunList>(&with_query(RUNS, &query)).await?.rows));
@@ -231,7 +211,7 @@ async fn ask(kind: Compared, network: Option<String>) -> Result<Vec<Candidate>, 
 }
 
 /// Form that compares a result or device with others, among the results of `network` if it is given.
-pub(super) fn compare_with(own: String, kind: Compared, network: Option<String>) -> impl IntoView {
+pub(super) fn compare_with(own: String, kind: StoredKind, network: Option<String>) -> impl IntoView {
     let search = Search::default();
     let this = own.clone();
     let compare = move |event: leptos::ev::SubmitEvent| {

@@ -6,18 +6,18 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::Feature;
 
-use super::choices::{Options, wrong_address};
+use super::choices::{options, wrong_address};
 use super::language::kept;
 use super::leaderboard::top_five;
 use super::miniature::miniature;
-use super::parts::{Go, focus};
+use super::parts::{focus, go, list_items};
 use super::run::{finished_run, own_runs};
 use super::running::running;
 use super::state::{MISSING_DATA, StartState, missing_data_sets};
-use crate::benchmark::{Finished, RunKind, Stage};
-use crate::browser::{Obstacle, advice, advice_on_integrated, advice_on_software, is_integrated};
+use crate::benchmark::{FinishedRun, RunKind, RunStage};
+use crate::browser::{GpuObstacle, advice, advice_on_integrated, advice_on_software, is_integrated};
 use crate::options::RunOptions;
-use crate::platform::{self, Automation, Gpu, PressureWatch, TaskReport, TaskState};
+use crate::platform::{self, Automation, BrowserGpu, PressureWatch, TaskReport, TaskState};
 use crate::{json, t, text, words};
 
 pub(super) fn start_page() -> impl IntoView {
@@ -29,9 +29,9 @@ pub(super) fn start_page() -> impl IntoView {
     state.recheck_address();
     let stage = state.benchmark.stage;
     let has_result =
-        Memo::new(move |_| state.benchmark.finished.with(|run| run.as_ref().is_some_and(Finished::is_shown)));
+        Memo::new(move |_| state.benchmark.finished.with(|run| run.as_ref().is_some_and(FinishedRun::is_shown)));
     view! {
-        <p class="status" class:sr-only=move || stage.get() == Stage::Finished role="status" aria-live="polite">
+        <p class="status" class:sr-only=move || stage.get() == RunStage::Finished role="status" aria-live="polite">
             {move || status(state)}
         </p>
         <Show when=move || !state.is_idle.get()>
@@ -51,14 +51,14 @@ pub(super) fn start_page() -> impl IntoView {
                 <div class="controls">
                     {start_controls(state)}
                     {device(state)}
-                    <Options state />
+                    {options(state, false)}
                 </div>
                 <Show when=move || !has_result.get()>
                     {miniature()}
                 </Show>
             </section>
             {move || match state.gpu.get() {
-                Gpu::Missing(obstacle) => Some(no_gpu(state, obstacle)),
+                BrowserGpu::Missing(obstacle) => Some(no_gpu(state, obstacle)),
                 _ => None,
             }}
             {own_runs(state)}
@@ -67,33 +67,32 @@ pub(super) fn start_page() -> impl IntoView {
     }
 }
 
-/// State of the run for automation scripts.
 fn task_report(state: StartState) -> TaskReport {
     let benchmark = state.benchmark;
     let stage = benchmark.stage.get();
     let (state, sentence) = match &stage {
-        Stage::Ready => match state.wrong_address() {
+        RunStage::Ready => match state.wrong_address() {
             Some(sentence) => (TaskState::Failed, sentence),
             None => (TaskState::Ready, String::new()),
         },
-        Stage::Running | Stage::Cancelling => (TaskState::Running, String::new()),
-        Stage::Finished => (TaskState::Finished, String::new()),
-        Stage::Cancelled => (TaskState::Cancelled, String::new()),
-        Stage::Failed(failure) => (TaskState::Failed, words::in_english(|| failure.sentence())),
+        RunStage::Running | RunStage::Cancelling => (TaskState::Running, String::new()),
+        RunStage::Finished => (TaskState::Finished, String::new()),
+        RunStage::Cancelled => (TaskState::Cancelled, String::new()),
+        RunStage::Failed(failure) => (TaskState::Failed, words::in_english(|| failure.sentence())),
     };
     let record =
         benchmark.finished.with_untracked(|finished| finished.as_ref().map(|finished| json::compact(&finished.record)));
     TaskReport { state, sentence, outcome: record }
 }
 
-fn status(state: StartState) -> String {
+pub(super) fn status(state: StartState) -> String {
     match state.benchmark.stage.get() {
-        Stage::Ready => String::new(),
-        Stage::Running => state.benchmark.live.with(crate::live::Live::status),
-        Stage::Cancelling => t!(common_cancelling).to_owned(),
-        Stage::Cancelled => t!(start_cancelled).to_owned(),
-        Stage::Failed(failure) => failure.sentence(),
-        Stage::Finished => state
+        RunStage::Ready => String::new(),
+        RunStage::Running => state.benchmark.live.with(crate::live::Live::status),
+        RunStage::Cancelling => t!(common_cancelling).to_owned(),
+        RunStage::Cancelled => t!(start_cancelled).to_owned(),
+        RunStage::Failed(failure) => failure.sentence(),
+        RunStage::Finished => state
             .benchmark
             .finished
             .with(|finished| finished.as_ref().map(|f| text::headline(&f.record)).unwrap_or_default()),
@@ -105,13 +104,13 @@ fn start_controls(state: StartState) -> impl IntoView {
     let button = NodeRef::<html::Button>::new();
     let stage = state.benchmark.stage;
     // The button comes back after a run was cancelled or failed; restore its keyboard focus.
-    focus(button, move || matches!(stage.get_untracked(), Stage::Cancelled | Stage::Failed(_)));
+    focus(button, move || matches!(stage.get_untracked(), RunStage::Cancelled | RunStage::Failed(_)));
     let wrong = move || state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()));
     let reason = move || match (state.options.get(), state.gpu.get()) {
         (Err(sentence), _) => Some(sentence),
         (Ok(_), _) if wrong().is_some() => wrong(),
         (Ok(options), gpu) => state.benchmark.supplies.with(|supplies| options.obstacle(supplies)).or(match gpu {
-            Gpu::Missing(obstacle) if options.backend.uses_webgpu() => Some(obstacle.sentence().to_owned()),
+            BrowserGpu::Missing(obstacle) if options.backend.uses_webgpu() => Some(obstacle.sentence().to_owned()),
             _ => None,
         }),
     };
@@ -129,12 +128,16 @@ fn start_controls(state: StartState) -> impl IntoView {
     let consequence =
         Memo::new(move |_| state.options.with(|options| options.as_ref().ok().and_then(RunOptions::consequence)));
     view! {
-        <Go button note_id="benchmark-note" label=t!(start_benchmark) reason note=cost go=start />
+        {go(
+            button,
+            ["button main", "benchmark-note", t!(start_benchmark)],
+            Signal::derive(move || reason().is_some()),
+            Signal::derive(move || reason().unwrap_or_else(cost)),
+            start,
+        )}
         {wrong_address(state)}
         {move || consequence.get().map(|sentence| view! { <p class="callout">{sentence}</p> })}
-        {unknown_in_address()}
-        {battery_note()}
-        {pressure_note()}
+        {notes_before_run()}
         {missing_data_sets(state.benchmark)}
     }
 }
@@ -149,74 +152,55 @@ fn on_battery() -> RwSignal<bool> {
     on_battery
 }
 
-fn advice_list(steps: Vec<String>) -> impl IntoView {
-    view! { <ul class="advice">{steps.into_iter().map(|step| view! { <li>{step}</li> }).collect_view()}</ul> }
-}
-
-/// Warning that the device runs on battery, which distorts the results.
-pub(super) fn battery_note() -> impl IntoView {
-    let on_battery = on_battery();
-    view! {
-        <Show when=move || on_battery.get()>
-            <p class="callout" data-figure="battery">{t!(start_battery)}</p>
-        </Show>
-    }
-}
-
-/// Polling interval of the pressure observer.
 const PRESSURE_MILLISECONDS: u32 = 3000;
 /// Minimum share of samples under pressure that triggers the warning.
 const PRESSED_SHARE: f64 = 0.5;
 
-/// Warning about other tabs or programs using the processor, while there is still time to close them.
-pub(super) fn pressure_note() -> impl IntoView {
+/// Warnings about unknown settings in the URL, and about what distorts the results: the battery, and other tabs or
+/// programs that use the processor, while there is still time to close them.
+pub(super) fn notes_before_run() -> impl IntoView {
+    let unknown = platform::unknown_in_address();
+    let unknown = (!unknown.is_empty())
+        .then(|| t!(settings_unknown, names = unknown.join(", "), known = RunOptions::NAMES.join(", ")));
+    let on_battery = on_battery();
     let pressed = RwSignal::new(false);
     let looking = PressureWatch::start().map(|watch| {
         let look = move || {
-            if let Some(share) = watch.take_pressed_share() {
+            if let Some(share) = watch.pressed_share() {
                 pressed.set(share >= PRESSED_SHARE);
             }
+            watch.restart();
         };
         Interval::new(PRESSURE_MILLISECONDS, look)
     });
     // It ends with the view.
     StoredValue::new_local(looking);
     view! {
+        {unknown.map(|sentence| view! { <p class="callout" data-figure="unknown">{sentence}</p> })}
+        <Show when=move || on_battery.get()>
+            <p class="callout" data-figure="battery">{t!(start_battery)}</p>
+        </Show>
         <Show when=move || pressed.get()>
             <p class="callout" data-figure="pressed">{t!(start_pressed)}</p>
         </Show>
     }
 }
 
-/// Warning about unknown settings in the URL.
-pub(super) fn unknown_in_address() -> impl IntoView {
-    let unknown = platform::unknown_in_address();
-    (!unknown.is_empty()).then(|| {
-        let known = RunOptions::NAMES.join(", ");
-        let names = unknown.join(", ");
-        view! {
-            <p class="callout" data-figure="unknown">
-                {t!(settings_unknown, names = names, known = known)}
-            </p>
-        }
-    })
-}
-
 fn device(state: StartState) -> impl IntoView {
     let gpu = move || match state.gpu.get() {
-        Gpu::Asking => t!(common_loading).to_owned(),
-        Gpu::Missing(_) => t!(start_no_webgpu).to_owned(),
-        Gpu::Found(gpu) => gpu.name(),
+        BrowserGpu::Asking => t!(common_loading).to_owned(),
+        BrowserGpu::Missing(_) => t!(start_no_webgpu).to_owned(),
+        BrowserGpu::Found(gpu) => gpu.name(),
     };
-    let software = move || matches!(state.gpu.get(), Gpu::Found(gpu) if gpu.software);
+    let software = move || matches!(state.gpu.get(), BrowserGpu::Found(gpu) if gpu.software);
     let compatibility = move || {
         let is_withheld = state.chosen(|options| options.without.contains(&Feature::Core));
-        !is_withheld && matches!(state.gpu.get(), Gpu::Found(gpu) if gpu.compatibility)
+        !is_withheld && matches!(state.gpu.get(), BrowserGpu::Found(gpu) if gpu.compatibility)
     };
     // A device on battery power is a laptop.
     let is_laptop = on_battery();
     let integrated = Memo::new(move |_| match state.gpu.get() {
-        Gpu::Found(gpu) if !gpu.software => {
+        BrowserGpu::Found(gpu) if !gpu.software => {
             is_integrated(&platform::browser(), &gpu.vendor, &gpu.architecture, is_laptop.get())
         }
         _ => false,
@@ -233,11 +217,13 @@ fn device(state: StartState) -> impl IntoView {
             <Show when=move || software() || integrated.get()>
                 <details data-figure=move || integrated.get().then_some("integrated")>
                     <summary>{t!(start_integrated_question)}</summary>
-                    {advice_list(if software() {
-                        advice_on_software(&platform::browser())
-                    } else {
-                        advice_on_integrated(&platform::browser())
-                    })}
+                    <ul class="advice">
+                        {if software() {
+                            list_items(advice_on_software(&platform::browser()))
+                        } else {
+                            list_items(advice_on_integrated(&platform::browser()))
+                        }}
+                    </ul>
                 </details>
             </Show>
         </div>
@@ -245,7 +231,7 @@ fn device(state: StartState) -> impl IntoView {
 }
 
 /// Advice for browsers without WebGPU, and a demonstration that works without it.
-fn no_gpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
+fn no_gpu(state: StartState, obstacle: GpuObstacle) -> impl IntoView {
     let steps = advice(&platform::browser(), obstacle);
     let lacks_data = Memo::new(move |_| {
         state.benchmark.supplies.with(|supplies| supplies.missing_for(RunKind::DEMONSTRATED).is_some())
@@ -257,7 +243,7 @@ fn no_gpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
         <section class="sheet" aria-labelledby="no-gpu">
             <h2 id="no-gpu">{t!(start_no_webgpu)}</h2>
             <p>{obstacle.sentence()}</p>
-            <ol class="advice">{steps.into_iter().map(|step| view! { <li>{step}</li> }).collect_view()}</ol>
+            <ol class="advice">{list_items(steps)}</ol>
             <Show when=move || !state.benchmark.is_running()>
                 <div class="go">
                     <button

@@ -7,20 +7,20 @@ use leptos::task::spawn_local;
 use results::Feature;
 use results::api::AcceptedRun;
 
-use super::comparing::Comparing;
+use super::comparing::ComparisonRun;
 use crate::benchmark::Benchmark;
 use crate::options::RunOptions;
-use crate::own_runs::{OwnRuns, Uploaded};
-use crate::platform::{self, Gpu};
-use crate::supplies::{Availability, describe_missing};
+use crate::own_runs::{OwnRuns, UploadedRun};
+use crate::platform::{self, BrowserGpu};
+use crate::supplies::{BundleState, describe_missing};
 use crate::{t, words};
 
 /// Signals shared by the components of both pages.
 #[derive(Clone, Copy)]
 pub(super) struct StartState {
     pub(super) benchmark: Benchmark,
-    pub(super) comparing: Comparing,
-    pub(super) gpu: RwSignal<Gpu>,
+    pub(super) comparing: ComparisonRun,
+    pub(super) gpu: RwSignal<BrowserGpu>,
     /// GPU name entered by its owner.
     pub(super) claimed: RwSignal<String>,
     /// Selected options, initially from the URL, or the error in the URL.
@@ -28,7 +28,6 @@ pub(super) struct StartState {
     /// Names of settings that cannot be parsed, each with an error message.
     pub(super) wrong: RwSignal<Vec<(&'static str, String)>>,
     pub(super) own_runs: RwSignal<OwnRuns>,
-    /// True while no run or comparison is in progress.
     pub(super) is_idle: Memo<bool>,
 }
 
@@ -36,11 +35,11 @@ impl StartState {
     /// Reads the URL, and asks the browser for a GPU and the server for its supplies.
     pub(super) fn new() -> Self {
         let benchmark = Benchmark::default();
-        let comparing = Comparing::new(benchmark);
+        let comparing = ComparisonRun::new(benchmark);
         let state = Self {
             benchmark,
             comparing,
-            gpu: RwSignal::new(Gpu::Asking),
+            gpu: RwSignal::new(BrowserGpu::Asking),
             claimed: RwSignal::new(String::new()),
             options: RwSignal::new(platform::options_in_address()),
             wrong: RwSignal::new(Vec::new()),
@@ -51,7 +50,7 @@ impl StartState {
         state.poll(DATA_INTERVAL, Self::ask_for_data);
         spawn_local(async move {
             let frameworks = platform::availability("frameworks.json", t!(backend_built_without)).await;
-            let frameworks = frameworks.unwrap_or_else(|refusal| Availability::missing(refusal.to_string()));
+            let frameworks = frameworks.unwrap_or_else(|refusal| BundleState::missing(refusal.to_string()));
             benchmark.supplies.update(|supplies| supplies.frameworks = frameworks);
         });
         let without_core = state.chosen(|options| options.without.contains(&Feature::Core));
@@ -71,14 +70,12 @@ impl StartState {
         self.options.with(Result::is_err).then(|| words::in_english(platform::options_in_address).err()).flatten()
     }
 
-    /// Changes the options, unless the URL is invalid.
     pub(super) fn change(self, change: impl FnOnce(RunOptions) -> RunOptions) {
         if let Ok(before) = self.options.get_untracked() {
             self.options.set(Ok(change(before)));
         }
     }
 
-    /// True if the options are valid and satisfy a condition.
     pub(super) fn chosen(self, is_chosen: impl Fn(&RunOptions) -> bool) -> bool {
         self.options.with(|options| options.as_ref().is_ok_and(is_chosen))
     }
@@ -86,7 +83,7 @@ impl StartState {
     /// Records in this browser that the run with this key was uploaded.
     pub(super) fn is_uploaded(self, key: &str, accepted: &AcceptedRun) {
         platform::keep_secret(&accepted.run_id, &accepted.deletion_secret);
-        let place = Uploaded { run_id: accepted.run_id.clone(), deletion_link: accepted.deletion_link.clone() };
+        let place = UploadedRun { run_id: accepted.run_id.clone(), deletion_link: accepted.deletion_link.clone() };
         self.own_runs.set(platform::change_own_runs(|runs| runs.uploaded(key, place)));
     }
 
@@ -96,7 +93,10 @@ impl StartState {
             return;
         }
         Effect::new(move |_| {
-            if self.chosen(|options| options.autostart) && !self.gpu.with(|gpu| matches!(gpu, Gpu::Asking)) && ready() {
+            if self.chosen(|options| options.autostart)
+                && !self.gpu.with(|gpu| matches!(gpu, BrowserGpu::Asking))
+                && ready()
+            {
                 self.change(|options| RunOptions { autostart: false, ..options });
                 start();
             }
@@ -132,11 +132,11 @@ impl StartState {
         let before = supplies.with_untracked(|supplies| supplies.burn.clone());
         let now = match (platform::availability("burn.json", t!(backend_built_without)).await, &before) {
             (Ok(now), _) => now,
-            (Err(refusal), Availability::Asking) => Availability::missing(refusal.to_string()),
+            (Err(refusal), BundleState::Asking) => BundleState::missing(refusal.to_string()),
             // The server may be restarting while Burn is being built.
             (Err(_), _) => before.clone(),
         };
-        let building = matches!(now, Availability::Building { .. });
+        let building = matches!(now, BundleState::Building { .. });
         if now != before {
             supplies.update(|supplies| supplies.burn = now);
         }
@@ -175,16 +175,16 @@ pub(super) fn missing_data_sets(benchmark: Benchmark) -> impl IntoView {
 pub(super) fn burn_progress(benchmark: Benchmark) -> impl IntoView {
     let burn = Memo::new(move |_| benchmark.supplies.with(|supplies| supplies.burn.clone()));
     let was_built = Memo::new(move |before| {
-        before == Some(&true) || burn.with(|burn| matches!(burn, Availability::Building { .. }))
+        before == Some(&true) || burn.with(|burn| matches!(burn, BundleState::Building { .. }))
     });
     // Not a live region: the text changes every few seconds.
     let going_on = move || {
-        let why = burn.with(|burn| matches!(burn, Availability::Building { .. }).then(|| burn.obstacle()))??;
-        Some(view! { <p class="note" data-burn="building">{t!(backend_obstacle, backend = "Burn", why = why)}</p> })
+        let why = burn.with(|burn| matches!(burn, BundleState::Building { .. }).then(|| burn.obstacle()))??;
+        Some(view! { <p class="note" data-burn="building">{t!(backend_obstacle, backend = "Burn", why)}</p> })
     };
     let ended = move || match (was_built.get(), burn.get()) {
-        (true, Availability::Ready(_)) => t!(supplies_burn_ready).to_owned(),
-        (true, missing @ Availability::Missing { .. }) => {
+        (true, BundleState::Ready(_)) => t!(supplies_burn_ready).to_owned(),
+        (true, missing @ BundleState::Missing { .. }) => {
             t!(backend_obstacle, backend = "Burn", why = missing.obstacle().unwrap_or_default())
         }
         _ => String::new(),

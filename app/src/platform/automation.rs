@@ -10,7 +10,6 @@ use wasm_bindgen::prelude::*;
 
 use super::window;
 
-/// State of the page for scripts.
 pub(crate) struct TaskReport {
     pub(crate) state: TaskState,
     /// Reason for a failure, in English.

@@ -13,14 +13,14 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{Document, VisibilityState};
 
 use super::{promise_of, unix_seconds, window};
-use crate::browser::Obstacle;
+use crate::browser::GpuObstacle;
 use crate::text;
 
 /// Result of requesting a GPU from the browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Gpu {
+pub(crate) enum BrowserGpu {
     Asking,
-    Missing(Obstacle),
+    Missing(GpuObstacle),
     Found(FoundGpu),
 }
 
@@ -30,9 +30,7 @@ pub(crate) struct FoundGpu {
     pub(crate) vendor: String,
     pub(crate) architecture: String,
     description: String,
-    /// True for a software adapter.
     pub(crate) software: bool,
-    /// True in WebGPU's compatibility mode.
     pub(crate) compatibility: bool,
 }
 
@@ -45,16 +43,16 @@ impl FoundGpu {
 }
 
 /// Asks the browser for a GPU, as the worker will for a run with or without core WebGPU.
-pub(crate) async fn probe(without_core: bool) -> Gpu {
+pub(crate) async fn probe(without_core: bool) -> BrowserGpu {
     let Some(adapters) = Adapters::of_browser(without_core) else {
         let secure = window().is_secure_context();
-        return Gpu::Missing(if secure { Obstacle::NoInterface } else { Obstacle::InsecurePage });
+        return BrowserGpu::Missing(if secure { GpuObstacle::NoInterface } else { GpuObstacle::InsecurePage });
     };
     let Some(found) = adapters.find().await else {
-        return Gpu::Missing(Obstacle::NoAdapter);
+        return BrowserGpu::Missing(GpuObstacle::NoAdapter);
     };
     let is_fallback = |object: &JsValue| property(object, "isFallbackAdapter").is_truthy();
-    Gpu::Found(FoundGpu {
+    BrowserGpu::Found(FoundGpu {
         vendor: found.word("vendor"),
         architecture: found.word("architecture"),
         description: found.word("description"),
@@ -63,7 +61,6 @@ pub(crate) async fn probe(without_core: bool) -> Gpu {
     })
 }
 
-/// Sampling interval of the processor pressure.
 const LOOK_EVERY_MILLISECONDS: f64 = 1000.0;
 
 /// True on battery power; `None` if the browser does not report it (only Chromium does).
@@ -101,17 +98,14 @@ impl PressureWatch {
         Reflect::set(&options, &JsValue::from_str("sampleInterval"), &every).ok()?;
         let observe: Function = property(&observer, "observe").dyn_into().ok()?;
         // The promise is rejected on platforms without such a sensor; then there are no samples.
-        let promise: js_sys::Promise =
-            observe.call2(&observer, &JsValue::from_str("cpu"), &options).ok()?.dyn_into().ok()?;
+        let promise: Promise = observe.call2(&observer, &JsValue::from_str("cpu"), &options).ok()?.dyn_into().ok()?;
         wasm_bindgen_futures::spawn_local(async move { drop(JsFuture::from(promise).await) });
         Some(Self { observer, looks, _listener: listener })
     }
 
-    /// Like [`Self::pressed_share`], since the last call.
-    pub(crate) fn take_pressed_share(&self) -> Option<f64> {
-        let share = self.pressed_share();
+    /// Forgets the samples so far.
+    pub(crate) fn restart(&self) {
         self.looks.take();
-        share
     }
 
     /// Share of samples under pressure; `None` without samples.
@@ -148,21 +142,14 @@ impl Drop for WakeLock {
     }
 }
 
-/// Makes the browser ask for confirmation before leaving the page, until dropped.
-pub(crate) struct LeavePrompt {
-    _listener: EventListener,
-}
-
-impl LeavePrompt {
-    pub(crate) fn start() -> Self {
-        let options = EventListenerOptions::enable_prevent_default();
-        let listener = EventListener::new_with_options(&window(), "beforeunload", options, |event| {
-            event.prevent_default();
-            // Older browsers only ask if this is set.
-            let _ = Reflect::set(event, &JsValue::from_str("returnValue"), &JsValue::TRUE);
-        });
-        Self { _listener: listener }
-    }
+/// Makes the browser ask for confirmation before leaving the page, until the listener is dropped.
+pub(crate) fn ask_before_leaving() -> EventListener {
+    let options = EventListenerOptions::enable_prevent_default();
+    EventListener::new_with_options(&window(), "beforeunload", options, |event| {
+        event.prevent_default();
+        // Older browsers only ask if this is set.
+        let _ = Reflect::set(event, &JsValue::from_str("returnValue"), &JsValue::TRUE);
+    })
 }
 
 /// Counts the seconds while the page is hidden.
@@ -223,11 +210,11 @@ const TRIES: u32 = 10;
 const PAUSE_MILLISECONDS: u32 = 100;
 
 /// Lock of this tab, held until dropped. Browsers also release it when the tab is closed or crashes.
-pub(crate) struct Turn {
+pub(crate) struct RunLock {
     release: Option<Function>,
 }
 
-impl Turn {
+impl RunLock {
     /// Acquires the lock; `None` if another tab has it. Without browser support, every tab acquires it.
     pub(crate) async fn take() -> Option<Self> {
         for _ in 0..TRIES {
@@ -272,7 +259,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for RunLock {
     fn drop(&mut self) {
         if let Some(release) = &self.release {
             drop(release.call0(&JsValue::UNDEFINED));

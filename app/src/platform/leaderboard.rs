@@ -9,16 +9,14 @@ use serde::de::DeserializeOwned;
 use web_sys::AbortSignal;
 
 use super::{is_offline, meta};
-use crate::documents::{self, Document};
-use crate::supplies::Availability;
+use crate::documents::{self, DocumentPage};
+use crate::supplies::BundleState;
 use crate::{json, t, words};
 
-/// Time limit of a request.
 const TIMEOUT_MILLISECONDS: u32 = 15_000;
 
-/// Reason a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum RequestError {
     /// The browser has no network.
     Offline,
     /// The server does not answer.
@@ -32,7 +30,7 @@ pub(crate) enum Refusal {
     },
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Offline => f.write_str(t!(refusal_offline)),
@@ -44,7 +42,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-pub(crate) async fn register(suite: Suite) -> Result<StartedRun, Refusal> {
+pub(crate) async fn register(suite: Suite) -> Result<StartedRun, RequestError> {
     let start = StartRun { suite, engine_version: env!("CARGO_PKG_VERSION").to_owned() };
     let body = json::compact(&start);
     answer(&send(Method::POST, "/api/v1/runs", Some(&body), None).await?).await
@@ -52,44 +50,46 @@ pub(crate) async fn register(suite: Suite) -> Result<StartedRun, Refusal> {
 
 /// Uploads a record, exactly as displayed. A record without an id is imported as unverified. Uploads with the same key
 /// are idempotent.
-pub(crate) async fn upload(run_id: Option<&str>, record: &str, idempotency_key: &str) -> Result<AcceptedRun, Refusal> {
+pub(crate) async fn upload(run_id: Option<&str>, record: &str, key: &str) -> Result<AcceptedRun, RequestError> {
+    let key = Some((IDEMPOTENCY_KEY, key));
     let response = match run_id {
         Some(id) => send(Method::PUT, &format!("/api/v1/runs/{id}"), Some(record), None).await?,
-        None => {
-            send(Method::POST, "/api/v1/runs/import", Some(record), Some((IDEMPOTENCY_KEY, idempotency_key))).await?
-        }
+        None => send(Method::POST, "/api/v1/runs/import", Some(record), key).await?,
     };
     answer(&response).await
 }
 
 /// Uploads a comparison as JSON text. Uploads with the same key are idempotent.
-pub(crate) async fn share_comparison(comparison: &str, idempotency_key: &str) -> Result<AcceptedComparison, Refusal> {
-    let key = Some((IDEMPOTENCY_KEY, idempotency_key));
+pub(crate) async fn share_comparison(comparison: &str, key: &str) -> Result<AcceptedComparison, RequestError> {
+    let key = Some((IDEMPOTENCY_KEY, key));
     answer(&send(Method::POST, "/api/v1/comparisons", Some(comparison), key).await?).await
 }
 
-pub(crate) async fn delete(address: &str, secret: &str) -> Result<(), Refusal> {
+pub(crate) async fn delete(address: &str, secret: &str) -> Result<(), RequestError> {
     let bearer = format!("Bearer {secret}");
     send(Method::DELETE, address, None, Some(("authorization", &bearer))).await.map(drop)
 }
 
 /// Fetches the file with the availability of bundles on the server; `absent` is the note if the file does not exist.
 /// Without an answer, the availability is unknown.
-pub(crate) async fn availability<T: DeserializeOwned>(file: &str, absent: &str) -> Result<Availability<T>, Refusal> {
+pub(crate) async fn availability<T: DeserializeOwned>(
+    file: &str,
+    absent: &str,
+) -> Result<BundleState<T>, RequestError> {
     match send(Method::GET, &format!("/{file}"), None, None).await {
-        Ok(response) => Ok(Availability::parse(file, &text(&response).await?)),
-        Err(Refusal::Unexpected { status: 404 }) => Ok(Availability::missing(absent)),
-        Err(refusal @ (Refusal::Offline | Refusal::Unreachable)) => Err(refusal),
-        Err(refusal) => Ok(Availability::missing(refusal.to_string())),
+        Ok(response) => Ok(BundleState::parse(file, &text(&response).await?)),
+        Err(RequestError::Unexpected { status: 404 }) => Ok(BundleState::missing(absent)),
+        Err(refusal @ (RequestError::Offline | RequestError::Unreachable)) => Err(refusal),
+        Err(refusal) => Ok(BundleState::missing(refusal.to_string())),
     }
 }
 
-pub(crate) async fn document(document: &Document) -> Result<String, Refusal> {
-    let address = document.fragment(meta(documents::META).as_deref()).map_err(Refusal::Incomplete)?;
+pub(crate) async fn document(document: &DocumentPage) -> Result<String, RequestError> {
+    let address = document.fragment(meta(documents::META).as_deref()).map_err(RequestError::Incomplete)?;
     text(&send(Method::GET, &address, None, None).await?).await
 }
 
-pub(crate) async fn get<T: DeserializeOwned>(address: &str) -> Result<T, Refusal> {
+pub(crate) async fn get<T: DeserializeOwned>(address: &str) -> Result<T, RequestError> {
     answer(&send(Method::GET, address, None, None).await?).await
 }
 
@@ -99,9 +99,9 @@ async fn send(
     address: &str,
     body: Option<&str>,
     header: Option<(&str, &str)>,
-) -> Result<Response, Refusal> {
-    let mut builder = RequestBuilder::new(address).method(method);
-    builder = builder.abort_signal(Some(&AbortSignal::timeout_with_u32(TIMEOUT_MILLISECONDS)));
+) -> Result<Response, RequestError> {
+    let timeout = AbortSignal::timeout_with_u32(TIMEOUT_MILLISECONDS);
+    let mut builder = RequestBuilder::new(address).method(method).abort_signal(Some(&timeout));
     if let Some((name, value)) = header {
         builder = builder.header(name, value);
     }
@@ -115,21 +115,21 @@ async fn send(
     }
     let status = response.status();
     Err(match response.text().await.map(|text| json::parse(&text)) {
-        Ok(Ok(body)) => Refusal::Refused(body),
-        _ => Refusal::Unexpected { status },
+        Ok(Ok(body)) => RequestError::Refused(body),
+        _ => RequestError::Unexpected { status },
     })
 }
 
-async fn answer<T: DeserializeOwned>(response: &Response) -> Result<T, Refusal> {
+async fn answer<T: DeserializeOwned>(response: &Response) -> Result<T, RequestError> {
     let text = text(response).await?;
-    json::parse(&text).map_err(|_| Refusal::Unexpected { status: response.status() })
+    json::parse(&text).map_err(|_| RequestError::Unexpected { status: response.status() })
 }
 
-async fn text(response: &Response) -> Result<String, Refusal> {
+async fn text(response: &Response) -> Result<String, RequestError> {
     response.text().await.map_err(unreachable)
 }
 
 /// Browsers word a failed request as "Failed to fetch", whatever the cause.
-fn unreachable(_: gloo_net::Error) -> Refusal {
-    if is_offline() { Refusal::Offline } else { Refusal::Unreachable }
+fn unreachable(_: gloo_net::Error) -> RequestError {
+    if is_offline() { RequestError::Offline } else { RequestError::Unreachable }
 }

@@ -7,10 +7,12 @@ mod storage;
 mod worker;
 
 pub(crate) use automation::{Automation, TaskReport, TaskState};
-pub(crate) use device::{Gpu, HiddenTimer, LeavePrompt, PressureWatch, Turn, WakeLock, on_battery, probe};
-pub(crate) use leaderboard::{Refusal, availability, delete, document, get, register, share_comparison, upload};
+pub(crate) use device::{
+    BrowserGpu, HiddenTimer, PressureWatch, RunLock, WakeLock, ask_before_leaving, on_battery, probe,
+};
+pub(crate) use leaderboard::{RequestError, availability, delete, document, get, register, share_comparison, upload};
 pub(crate) use storage::*;
-pub(crate) use worker::{Loaders, TrainingWorker, worker_loader};
+pub(crate) use worker::{TrainingWorker, worker_loader};
 
 use gloo_file::futures::read_as_text;
 use gloo_file::{Blob, File, FileList, ObjectUrl};
@@ -35,7 +37,6 @@ fn promise_of(object: &JsValue, name: &str, argument: &JsValue) -> Option<js_sys
     method.call1(object, argument).ok()?.dyn_into().ok()
 }
 
-/// Content of the page's `<meta>` with this name.
 fn meta(name: &str) -> Option<String> {
     let meta = window().document()?.query_selector(&format!("meta[name={name}]")).ok()??;
     meta.get_attribute("content")
@@ -75,7 +76,6 @@ fn is_offline() -> bool {
     property(&window().navigator(), "onLine") == JsValue::FALSE
 }
 
-/// Creates a `data:` URL of a file.
 pub(crate) fn data_address(kind: &str, bytes: &[u8]) -> String {
     // `btoa` expects one byte per character.
     let letters: String = bytes.iter().map(|&byte| char::from(byte)).collect();
@@ -121,7 +121,6 @@ pub(crate) fn fragment() -> String {
     window().location().hash().unwrap_or_default().trim_start_matches('#').to_owned()
 }
 
-/// Scrolls to the fragment of the URL.
 pub(crate) fn go_to_fragment() {
     let place = window().document().and_then(|document| document.get_element_by_id(&fragment()));
     if let Some(place) = place {
@@ -146,7 +145,6 @@ pub(crate) fn address_of_right_settings() -> String {
     format!("{}{}", path(), options.query())
 }
 
-/// Unknown parameter names in the URL.
 pub(crate) fn unknown_in_address() -> Vec<String> {
     let search = window().location().search().unwrap_or_default();
     let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
@@ -155,7 +153,6 @@ pub(crate) fn unknown_in_address() -> Vec<String> {
     RunOptions::unknown(names.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
 }
 
-/// Decoded value of a URL parameter.
 pub(crate) fn parameter(name: &str) -> Option<String> {
     parameters()?.get(name)
 }
@@ -173,7 +170,6 @@ pub(crate) fn go_to(address: &str) {
     drop(window().location().set_href(address));
 }
 
-/// Filters of the leaderboard in the URL.
 pub(crate) fn filters_in_address() -> Filters {
     let pairs = pairs(Filters::names());
     Filters::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())))
@@ -205,10 +201,8 @@ fn parameters() -> Option<UrlSearchParams> {
 /// URL parameters with these names, including repeated ones.
 fn pairs(names: impl IntoIterator<Item = &'static str>) -> Vec<(&'static str, String)> {
     let Some(parameters) = parameters() else { return Vec::new() };
-    let values = |name| -> Vec<_> {
-        parameters.get_all(name).iter().filter_map(|value| Some((name, value.as_string()?))).collect()
-    };
-    names.into_iter().flat_map(values).collect()
+    let values = |name| parameters.get_all(name).into_iter().map(move |value| (name, value.as_string()));
+    names.into_iter().flat_map(values).filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
 /// Copies `text` to the clipboard. Some browsers only allow this on secure pages.

@@ -10,7 +10,7 @@ use wasm_bindgen::prelude::*;
 
 use super::{parameter, put_in_address, window};
 use crate::own_runs::OwnRuns;
-use crate::words::Language;
+use crate::words::PageLanguage;
 use crate::{json, t};
 
 /// Storage of this page; `None` in a browser that blocks it.
@@ -137,34 +137,34 @@ const PARAMETER: &str = crate::options::LANGUAGE;
 
 /// Language of the page: from the URL, else selected earlier, else preferred by the browser. A language in the URL is
 /// stored, because links within the page do not carry it.
-pub(crate) fn language() -> Language {
-    if let Some(asked) = parameter(PARAMETER).and_then(|code| Language::named(&code)) {
+pub(crate) fn language() -> PageLanguage {
+    if let Some(asked) = parameter(PARAMETER).and_then(|code| PageLanguage::named(&code)) {
         keep_code(asked);
         return asked;
     }
-    kept::<String>(LANGUAGE_KEY).and_then(|code| Language::named(&code)).unwrap_or_else(liked)
+    kept::<String>(LANGUAGE_KEY).and_then(|code| PageLanguage::named(&code)).unwrap_or_else(liked)
 }
 
 /// Stores the selected language, and updates the URL.
-pub(crate) fn keep_language(language: Language) {
+pub(crate) fn keep_language(language: PageLanguage) {
     keep_code(language);
     if parameter(PARAMETER).is_some() {
         put_in_address(PARAMETER, language.code());
     }
 }
 
-fn keep_code(language: Language) {
+fn keep_code(language: PageLanguage) {
     keep(LANGUAGE_KEY, &language.code());
 }
 
-fn liked() -> Language {
+fn liked() -> PageLanguage {
     let codes: Vec<String> =
         Array::from(&property(&window().navigator(), "languages")).iter().filter_map(|code| code.as_string()).collect();
-    Language::liked(codes.iter().map(String::as_str))
+    PageLanguage::liked(codes.iter().map(String::as_str))
 }
 
 /// Declares the language to screen readers, translators and hyphenation.
-pub(crate) fn show_language(language: Language) {
+pub(crate) fn show_language(language: PageLanguage) {
     if let Some(root) = window().document().and_then(|document| document.document_element()) {
         drop(root.set_attribute("lang", language.code()));
     }

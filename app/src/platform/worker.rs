@@ -3,7 +3,7 @@ use std::rc::Rc;
 
 use js_sys::{Array, JSON};
 use serde::Deserialize;
-use training_worker::{FromWorker, Loaded, Order, ToWorker, describe, property};
+use training_worker::{FromWorker, Loaded, RunOrder, ToWorker, describe, property};
 use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, MessageChannel, MessageEvent, MessagePort, Worker};
 
@@ -16,14 +16,6 @@ pub(crate) fn worker_loader() -> Result<String, String> {
     supplies::worker_loader(meta(supplies::WORKER_META).as_deref())
 }
 
-/// URLs of the loaders of a run's workers.
-pub(crate) struct Loaders {
-    pub(crate) training: String,
-    /// Loader of a framework's worker. The page starts it, because nested workers may hang in an automated Firefox
-    /// (docs/BROWSERS.md).
-    pub(crate) framework: Option<String>,
-}
-
 /// Training worker, and the worker of the framework that computes for it. Both are terminated on drop.
 pub(crate) struct TrainingWorker {
     training: Listened,
@@ -31,24 +23,22 @@ pub(crate) struct TrainingWorker {
 }
 
 impl TrainingWorker {
-    /// Starts the workers, sends `order` once the training worker is listening, and calls `handle` with every message.
+    /// Starts the workers with the loaders at these URLs, sends `order` once the training worker is listening, and
+    /// calls `handle` with every message.
+    ///
+    /// The page starts the framework's worker, because nested workers may hang in an automated Firefox
+    /// (docs/BROWSERS.md).
     pub(crate) fn start(
-        loaders: &Loaders,
-        order: Order,
+        (loader, framework): (String, Option<String>),
+        order: RunOrder,
         handle: impl FnMut(FromWorker) + 'static,
     ) -> Result<Self, String> {
         let handle: Handle = Rc::new(RefCell::new(handle));
-        let worker = Worker::new(&loaders.training).map_err(|error| describe(&error))?;
+        let worker = Worker::new(&loader).map_err(|error| describe(&error))?;
         // Reason the framework's worker failed.
         let failed = Failed::default();
-        let framework = match &loaders.framework {
-            Some(loader) => {
-                let started = start_framework(loader, &worker, handle.clone(), failed.clone());
-                Some(started.inspect_err(|_| worker.terminate())?)
-            }
-            None => None,
-        };
-        let (framework, mut port) = framework.unzip();
+        let framework = framework.map(|loader| start_framework(&loader, &worker, handle.clone(), failed.clone()));
+        let (framework, mut port) = framework.transpose().inspect_err(|_| worker.terminate())?.unzip();
         let mut order = Some(Box::new(order));
         let (line, heard) = (worker.clone(), handle.clone());
         let message = move |data: JsValue| {
@@ -68,7 +58,6 @@ impl TrainingWorker {
             }
             (heard.borrow_mut())(message);
         };
-        let loader = loaders.training.clone();
         let error = move |event: ErrorEvent| {
             (handle.borrow_mut())(match said(&event) {
                 Some(text) => FromWorker::Crashed(text),
@@ -78,23 +67,11 @@ impl TrainingWorker {
         Ok(Self { training: Listened::to(worker, message, error), _framework: framework })
     }
 
-    /// Asks the worker to stop at the end of the current window.
-    pub(crate) fn cancel(&self) {
-        post(&self.training.worker, &ToWorker::Cancel, None);
-    }
-
-    /// Asks for the classes of an image; the answer is [`FromWorker::Classified`].
-    pub(crate) fn classify(&self, workload: String, image: Vec<u8>) {
-        post(&self.training.worker, &ToWorker::Classify { workload, image }, None);
-    }
-
-    /// Tells the worker that the page is hidden or shown.
-    pub(crate) fn hidden(&self, hidden: bool) {
-        post(&self.training.worker, &ToWorker::Hidden(hidden), None);
+    pub(crate) fn send(&self, message: &ToWorker) {
+        post(&self.training.worker, message, None);
     }
 }
 
-/// Message handler.
 type Handle = Rc<RefCell<dyn FnMut(FromWorker)>>;
 
 type Failed = Rc<RefCell<Option<String>>>;
@@ -141,7 +118,6 @@ struct Listened {
 }
 
 impl Listened {
-    /// Calls `message` with each message, and `error` with each error.
     fn to(worker: Worker, mut message: impl FnMut(JsValue) + 'static, error: impl FnMut(ErrorEvent) + 'static) -> Self {
         let message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| message(event.data()));
         let error = Closure::<dyn FnMut(ErrorEvent)>::new(error);

@@ -3,7 +3,7 @@
 use results::UNNAMED_ADAPTER;
 use results::api::{Deed, ErrorBody, Note, Tier};
 
-use super::{Language, language, named};
+use super::{PageLanguage, language, named};
 use crate::t;
 use crate::text::{capitalised, tier, workload_title};
 
@@ -43,8 +43,8 @@ pub fn note(of: &Note) -> Option<String> {
 /// visitors may encounter.
 pub fn refusal(body: &ErrorBody) -> String {
     let own = match language() {
-        Language::English => None,
-        Language::German => by_code(&body.code),
+        PageLanguage::English => None,
+        PageLanguage::German => by_code(&body.code),
     };
     let message = own.unwrap_or(&body.message);
     match &body.field {
@@ -83,7 +83,7 @@ pub fn deed(deed: Deed, new_tier: Option<Tier>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::{Language, messages, speak};
+    use crate::words::{PageLanguage, messages, speak};
 
     #[test]
     fn every_compared_fact_has_a_name() {
@@ -92,7 +92,7 @@ mod tests {
             assert!(known(id), "give {id} words: app/locales/*/fact.ftl");
             assert!(fact(id).starts_with(&id.replace('_', " ")), "{id}");
         }
-        speak(Language::German);
+        speak(PageLanguage::German);
         assert_eq!((fact("driver").as_str(), fact("new_thing").as_str()), ("Treiber", "new thing"));
         assert_eq!(fact_value("adapter", UNNAMED_ADAPTER.to_owned()), "ohne Namen");
         assert_eq!(fact_value("driver", "580.65".to_owned()), "580.65");
@@ -108,7 +108,7 @@ mod tests {
         for of in [Note::PerhapsSoftware, Note::SeedFromElsewhere, Note::ComputedInPart, Note::OtherFlagged] {
             assert_eq!(note(&of), Some(of.to_string()));
         }
-        speak(Language::German);
+        speak(PageLanguage::German);
         assert!(note(&failed).unwrap().contains("auf diesem Gerät"));
         assert_eq!(note(&Note::finding("It looks odd.")), None);
     }
@@ -121,7 +121,7 @@ mod tests {
     fn translates_known_refusals_and_keeps_others() {
         assert_eq!(refusal(&body("busy", None)), "No. (busy)");
         assert_eq!(refusal(&body("out_of_range", Some("seed"))), "No. (out_of_range, seed)");
-        speak(Language::German);
+        speak(PageLanguage::German);
         assert!(refusal(&body("busy", None)).starts_with("Der Server ist ausgelastet."));
         assert_eq!(refusal(&body("out_of_range", Some("seed"))), "No. (out_of_range, seed)");
     }

@@ -18,43 +18,49 @@ use serde::{Deserialize, Serialize};
     reason = "a text is found by searching for its name, so it is spelled alike in the files and in the code"
 )]
 pub mod messages {
-    use super::{Argument, Plain, filled};
+    use super::{Argument, PlainText, filled};
 
     include!(concat!(env!("OUT_DIR"), "/messages.rs"));
 }
 
 /// Returns a text of the page in the selected language: `t!(start_title)` is a `&'static str`, and
-/// `t!(settings_consequence, reasons = reasons)` is a `String`.
+/// `t!(settings_consequence, reasons = reasons)`, or `t!(settings_consequence, reasons)` for short, is a `String`.
 #[macro_export]
 macro_rules! t {
     ($name:ident) => {
         $crate::words::messages::$name.text()
     };
-    ($name:ident, $($argument:ident = $value:expr),+ $(,)?) => {
-        $crate::words::messages::$name { $($argument: &$value),+ }.text()
+    (@ $argument:ident) => {
+        &$argument
+    };
+    (@ $argument:ident = $value:expr) => {
+        &$value
+    };
+    ($name:ident, $($argument:ident $(= $value:expr)?),+ $(,)?) => {
+        $crate::words::messages::$name { $($argument: $crate::t!(@ $argument $(= $value)?)),+ }.text()
     };
 }
 
 thread_local! {
     // A page in a browser has one thread. On the host, every test has its own thread, and starts in English.
-    static CHOSEN: Cell<Language> = const { Cell::new(Language::English) };
+    static CHOSEN: Cell<PageLanguage> = const { Cell::new(PageLanguage::English) };
 }
 
-pub fn language() -> Language {
+pub fn language() -> PageLanguage {
     CHOSEN.get()
 }
 
 /// Sets the language of all texts from now on.
-pub fn speak(language: Language) {
+pub fn speak(language: PageLanguage) {
     CHOSEN.set(language);
 }
 
 /// Calls `say` in English: for programs, and for records read by speakers of all languages.
 pub fn in_english<T>(say: impl FnOnce() -> T) -> T {
-    in_language(Language::English, say)
+    in_language(PageLanguage::English, say)
 }
 
-fn in_language<T>(chosen: Language, say: impl FnOnce() -> T) -> T {
+fn in_language<T>(chosen: PageLanguage, say: impl FnOnce() -> T) -> T {
     let before = language();
     speak(chosen);
     let said = say();
@@ -62,11 +68,11 @@ fn in_language<T>(chosen: Language, say: impl FnOnce() -> T) -> T {
     said
 }
 
-/// Text without arguments, in the order of [`Language::ALL`].
+/// Text without arguments, in the order of [`PageLanguage::ALL`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plain([&'static str; 2]);
+pub struct PlainText([&'static str; 2]);
 
-impl Plain {
+impl PlainText {
     pub fn text(self) -> &'static str {
         self.0[language() as usize]
     }
@@ -130,13 +136,13 @@ fn filled(texts: [&str; 2], arguments: &[&dyn Argument]) -> String {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Language {
+pub enum PageLanguage {
     #[default]
     English,
     German,
 }
 
-impl Language {
+impl PageLanguage {
     pub const ALL: [Self; 2] = [Self::English, Self::German];
 
     /// Code in `<html lang>` and in the URL, and name of the folder of its texts.
@@ -223,13 +229,13 @@ pub struct Said {
 impl Said {
     /// Calls `say` in each language.
     pub fn new(say: impl Fn() -> String) -> Self {
-        Self { en: in_english(&say), de: Some(in_language(Language::German, &say)) }
+        Self { en: in_english(&say), de: Some(in_language(PageLanguage::German, &say)) }
     }
 
     pub fn text(&self) -> &str {
         match language() {
-            Language::English => &self.en,
-            Language::German => self.de.as_ref().unwrap_or(&self.en),
+            PageLanguage::English => &self.en,
+            PageLanguage::German => self.de.as_ref().unwrap_or(&self.en),
         }
     }
 }

@@ -4,7 +4,7 @@
 use results::comparison::{Agreement, Basis, Evidence, Obstacle, Pair};
 use results::software::program_of_architecture;
 use results::{Departure, FailureCause, Length, UNNAMED_ADAPTER, Warning};
-use training_worker::Trouble;
+use training_worker::RunTrouble;
 
 use super::language;
 use crate::side_by_side::title;
@@ -69,30 +69,35 @@ fn points(difference: f64) -> String {
     t!(agreement_points, number = number(difference * 100.0, 2))
 }
 
+/// Formats a whole number without separators.
+fn plain(number: impl ToString) -> String {
+    number.to_string()
+}
+
 pub fn departure(of: &Departure) -> String {
     let decimal = |value: f64| language().number(&value.to_string());
     match of {
         Departure::LeftOut { trained, networks } => {
-            t!(departure_networks, some = trained.to_string(), all = networks.to_string())
+            t!(departure_networks, some = plain(trained), all = plain(networks))
         }
         Departure::OtherNetworks => t!(departure_not_of_suite).to_owned(),
         Departure::NetworkFile { workload, digest } => {
-            t!(departure_network_file, workload = workload, digest = digest)
+            t!(departure_network_file, workload, digest)
         }
-        Departure::BatchSize { size } => t!(departure_batch_size, size = size.to_string()),
+        Departure::BatchSize { size } => t!(departure_batch_size, size = plain(size)),
         Departure::FittedBatch { workload, size, usual } => {
-            t!(departure_fitted_batch, workload = workload, size = size.to_string(), usual = usual.to_string())
+            t!(departure_fitted_batch, workload, size = plain(size), usual = plain(usual))
         }
         Departure::LearningRate { rate } => t!(departure_learning_rate, rate = decimal(*rate)),
-        Departure::Length { length: Length::Epochs(epochs) } => t!(common_epochs, number = u64::from(epochs.get())),
-        Departure::Length { length: Length::Steps(steps) } => t!(common_steps, number = steps.get()),
-        Departure::Length { length: Length::Seconds(seconds) } => {
-            t!(departure_seconds, number = decimal(seconds.get()))
-        }
+        Departure::Length { length } => match length {
+            Length::Epochs(epochs) => t!(common_epochs, number = u64::from(epochs.get())),
+            Length::Steps(steps) => t!(common_steps, number = steps.get()),
+            Length::Seconds(seconds) => t!(departure_seconds, number = decimal(seconds.get())),
+        },
         Departure::TargetAccuracy { accuracy } => t!(departure_target, target = decimal(*accuracy)),
         Departure::Precision { precision } => t!(departure_computed_in, precision = precision.name()),
         Departure::Reference => t!(departure_reference).to_owned(),
-        Departure::External { program } => t!(departure_program, program = program),
+        Departure::External { program } => t!(departure_program, program),
         Departure::Layout { layout } => t!(departure_layout, layout = layout.name()),
         Departure::Without { feature } => t!(departure_without, feature = feature.name()),
         Departure::Input { mode } => t!(departure_input, mode = mode.text()),
@@ -107,24 +112,24 @@ pub fn departure(of: &Departure) -> String {
 pub fn failure_of_workload(cause: FailureCause, reason: &str) -> String {
     let reason = reason.trim_end_matches('.');
     match cause {
-        FailureCause::DoesNotFit | FailureCause::OutOfMemory => t!(failure_out_of_memory, reason = reason),
-        FailureCause::DeviceRefused => t!(failure_device_refused, reason = reason),
-        FailureCause::Data => t!(failure_data, reason = reason),
-        FailureCause::Unsupported => t!(failure_unsupported, reason = reason),
+        FailureCause::DoesNotFit | FailureCause::OutOfMemory => t!(failure_out_of_memory, reason),
+        FailureCause::DeviceRefused => t!(failure_device_refused, reason),
+        FailureCause::Data => t!(failure_data, reason),
+        FailureCause::Unsupported => t!(failure_unsupported, reason),
     }
 }
 
 /// Returns the cause of an aborted run as part of a sentence. `reason` comes from the engine.
-pub fn failure_of_run(trouble: Trouble, reason: &str) -> String {
+pub fn failure_of_run(trouble: RunTrouble, reason: &str) -> String {
     let reason = reason.trim_end_matches('.');
     match trouble {
-        Trouble::Workload(cause) => failure_of_workload(cause, reason),
-        Trouble::DeviceLost => t!(failure_device_lost, reason = reason),
-        Trouble::NoAnswer => t!(failure_no_answer, reason = reason),
-        Trouble::WorkDropped => t!(failure_work_dropped, reason = reason),
-        Trouble::NoAdapter => t!(failure_no_adapter, reason = reason),
-        Trouble::NoPrecision => t!(failure_no_precision, reason = reason),
-        Trouble::Framework | Trouble::Other => t!(failure_other, reason = reason),
+        RunTrouble::Workload(cause) => failure_of_workload(cause, reason),
+        RunTrouble::DeviceLost => t!(failure_device_lost, reason),
+        RunTrouble::NoAnswer => t!(failure_no_answer, reason),
+        RunTrouble::WorkDropped => t!(failure_work_dropped, reason),
+        RunTrouble::NoAdapter => t!(failure_no_adapter, reason),
+        RunTrouble::NoPrecision => t!(failure_no_precision, reason),
+        RunTrouble::Framework | RunTrouble::Other => t!(failure_other, reason),
     }
 }
 
@@ -155,44 +160,36 @@ pub fn warning(warning: &Warning, reader: Reader) -> String {
 }
 
 fn fact_and_advice(warning: &Warning) -> String {
-    let title = warning.workload().map(workload_title).unwrap_or_default();
+    let workload = warning.workload().map(workload_title).unwrap_or_default();
     match warning {
         Warning::SoftwareAdapter { name } => {
             // In a browser, the name consists of vendor and architecture.
             let program = name.split_once(' ').and_then(|(_, architecture)| program_of_architecture(architecture));
             let hidden = name == UNNAMED_ADAPTER;
             let name = if hidden { t!(warning_this_adapter) } else { program.unwrap_or(name) };
-            t!(warning_software_adapter, name = name)
+            t!(warning_software_adapter, name)
         }
-        Warning::PerhapsSoftware { flops_per_second, processors } => t!(
-            warning_perhaps_software,
-            gigaflops = number(flops_per_second / 1e9, 0),
-            processors = processors.to_string()
-        ),
+        Warning::PerhapsSoftware { flops_per_second, processors } => {
+            t!(warning_perhaps_software, gigaflops = number(flops_per_second / 1e9, 0), processors = plain(processors))
+        }
         Warning::NotStabilised { half_width_percent, .. } => {
-            t!(warning_not_stabilised, workload = title, half_width = number(*half_width_percent, 1))
+            t!(warning_not_stabilised, workload, half_width = number(*half_width_percent, 1))
         }
-        Warning::TooFewWindows { windows, .. } => {
-            t!(warning_too_few_windows, workload = title, windows = windows.to_string())
-        }
+        Warning::TooFewWindows { windows, .. } => t!(warning_too_few_windows, workload, windows = plain(windows)),
         Warning::NotLearned { accuracy, chance, .. } => {
-            t!(warning_not_learned, workload = title, accuracy = percent(*accuracy), chance = percent(*chance))
+            t!(warning_not_learned, workload, accuracy = percent(*accuracy), chance = percent(*chance))
         }
-        Warning::CheckpointMissed { reason, .. } => t!(warning_checkpoint_missed, workload = title, reason = reason),
+        Warning::CheckpointMissed { reason, .. } => t!(warning_checkpoint_missed, workload, reason),
         Warning::StoppedByBudget { budget_seconds, .. } => {
-            t!(warning_stopped_by_budget, workload = title, budget = number(*budget_seconds, 0))
+            t!(warning_stopped_by_budget, workload, budget = number(*budget_seconds, 0))
         }
         Warning::TabHidden { seconds, paused_seconds } if *paused_seconds > 0.0 => {
             t!(warning_tab_paused, seconds = number(*seconds, 0), paused = number(*paused_seconds, 0))
         }
         Warning::TabHidden { seconds, .. } => t!(warning_tab_hidden, seconds = number(*seconds, 0)),
-        Warning::CoarseTimer { resolution_seconds } => {
-            t!(warning_coarse_timer, milliseconds = number(resolution_seconds * 1e3, 1))
-        }
-        Warning::Untuned { backend } => t!(warning_untuned, backend = backend),
-        Warning::TuningNotSettled { steps, .. } => {
-            t!(warning_tuning_not_settled, workload = title, steps = steps.to_string())
-        }
+        Warning::CoarseTimer { resolution_seconds: of } => t!(warning_coarse_timer, milliseconds = number(of * 1e3, 1)),
+        Warning::Untuned { backend } => t!(warning_untuned, backend),
+        Warning::TuningNotSettled { steps, .. } => t!(warning_tuning_not_settled, workload, steps = plain(steps)),
         Warning::NoWakeLock => t!(warning_no_wake_lock).to_owned(),
         Warning::OnBattery => t!(warning_on_battery).to_owned(),
         Warning::ProcessorPressed { share } => t!(warning_processor_pressed, percent = number(share * 100.0, 0)),
@@ -200,41 +197,37 @@ fn fact_and_advice(warning: &Warning) -> String {
         Warning::Unregistered { reason } if reason == SEED_BY_HAND => {
             t!(warning_unregistered, reason = t!(warning_seed_by_hand))
         }
-        Warning::Unregistered { reason } => t!(warning_unregistered, reason = reason),
-        Warning::StoppedEarly { .. } => t!(warning_stopped_early, workload = title),
-        Warning::SmallerBatch { asked, used, needed_bytes, allowed_bytes, .. } => t!(
-            warning_smaller_batch,
-            workload = title,
-            used = used.to_string(),
-            asked = asked.to_string(),
-            needed = (needed_bytes >> 20).to_string(),
-            allowed = (allowed_bytes >> 20).to_string()
-        ),
-        Warning::GeneratedData { .. } => t!(warning_generated_data, workload = title),
+        Warning::Unregistered { reason } => t!(warning_unregistered, reason),
+        Warning::StoppedEarly { .. } => t!(warning_stopped_early, workload),
+        Warning::SmallerBatch { asked, used, needed_bytes, allowed_bytes, .. } => {
+            let [needed, allowed] = [needed_bytes, allowed_bytes].map(|bytes| plain(bytes >> 20));
+            t!(warning_smaller_batch, workload, used = plain(used), asked = plain(asked), needed, allowed)
+        }
+        Warning::GeneratedData { .. } => t!(warning_generated_data, workload),
     }
 }
 
 /// Cause of a run that ended without a result. Reasons are parts of sentences, in the language of the browser, driver
 /// or engine they come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum RunFailure {
     AnotherTab,
     NotStarted,
     /// The worker could not be downloaded or started.
     NotLoaded(String),
     /// The engine gave up, perhaps after some workloads.
-    Failed(Trouble, String),
+    Failed(RunTrouble, String),
     Crashed(String),
 }
 
-impl Failure {
+impl RunFailure {
     pub fn sentence(&self) -> String {
         match self {
             Self::AnotherTab => t!(running_another_tab).to_owned(),
             Self::NotStarted => t!(running_not_started).to_owned(),
-            Self::NotLoaded(reason) => t!(running_not_loaded, reason = reason),
+            Self::NotLoaded(reason) => t!(running_not_loaded, reason),
             Self::Failed(trouble, reason) => t!(running_failed, reason = failure_of_run(*trouble, reason)),
-            Self::Crashed(reason) => t!(running_crashed, reason = reason),
+            Self::Crashed(reason) => t!(running_crashed, reason),
         }
     }
 }
@@ -247,7 +240,7 @@ mod tests {
     use results::{Feature, InputMode, Layout, Positive, Precision};
 
     use super::*;
-    use crate::words::{Language, speak};
+    use crate::words::{PageLanguage, speak};
 
     fn all_agreements() -> Vec<Agreement> {
         let contender = |name: &str| Contender { backend: name.to_owned(), precision: Precision::F32 };
@@ -279,10 +272,10 @@ mod tests {
         for of in all_agreements() {
             let expected = of.to_string().replace("burn-wgpu", "Burn on WebGPU").replace("wgsl", "WGSL (Gradmark)");
             assert_eq!(agreement(&of), expected);
-            speak(Language::German);
+            speak(PageLanguage::German);
             assert_ne!(agreement(&of), of.to_string());
             assert!(!agreement(&of).contains("1.23 "), "{}", agreement(&of));
-            speak(Language::English);
+            speak(PageLanguage::English);
         }
     }
 
@@ -317,20 +310,20 @@ mod tests {
     fn departures_match_results_in_english_and_exist_in_german() {
         for of in all_departures() {
             assert_eq!(departure(&of), of.to_string());
-            speak(Language::German);
+            speak(PageLanguage::German);
             assert_ne!(departure(&of), of.to_string());
-            speak(Language::English);
+            speak(PageLanguage::English);
         }
     }
 
     #[test]
     fn failure_quotes_engine_in_german() {
         let reason = "the device ran out of memory: 7 bytes; try a smaller batch size.";
-        let said = || failure_of_run(Trouble::Workload(FailureCause::OutOfMemory), reason);
+        let said = || failure_of_run(RunTrouble::Workload(FailureCause::OutOfMemory), reason);
         assert_eq!(said(), reason.trim_end_matches('.'));
-        speak(Language::German);
+        speak(PageLanguage::German);
         assert!(said().starts_with("dem Gerät fehlt Speicher") && said().contains("7 bytes"), "{}", said());
-        for trouble in [Trouble::DeviceLost, Trouble::NoAnswer, Trouble::WorkDropped, Trouble::Framework] {
+        for trouble in [RunTrouble::DeviceLost, RunTrouble::NoAnswer, RunTrouble::WorkDropped, RunTrouble::Framework] {
             let said = failure_of_run(trouble, "it broke");
             assert!(said.ends_with("(auf Englisch: „it broke“)"), "{said}");
         }
@@ -340,6 +333,8 @@ mod tests {
     fn all_warnings() -> Vec<Warning> {
         let workload = || "theano-mnist".to_owned();
         let reason = || "the wire was cut".to_owned();
+        let (needed_bytes, allowed_bytes) = (5 << 30, 3 << 30);
+        let smaller = Warning::SmallerBatch { workload: workload(), asked: 128, used: 64, needed_bytes, allowed_bytes };
         vec![
             Warning::SoftwareAdapter { name: "llvmpipe".to_owned() },
             Warning::PerhapsSoftware { flops_per_second: 12.4e9, processors: 8 },
@@ -360,13 +355,7 @@ mod tests {
             Warning::Unregistered { reason: SEED_BY_HAND.to_owned() },
             Warning::Unregistered { reason: reason() },
             Warning::StoppedEarly { workload: workload() },
-            Warning::SmallerBatch {
-                workload: workload(),
-                asked: 128,
-                used: 64,
-                needed_bytes: 5 << 30,
-                allowed_bytes: 3 << 30,
-            },
+            smaller,
             Warning::GeneratedData { workload: workload() },
         ]
     }
@@ -386,7 +375,7 @@ mod tests {
         let hidden = Warning::TabHidden { seconds: 3.0, paused_seconds: 0.0 };
         let fact = "The page was hidden for 3 s, and browsers slow hidden pages down.";
         assert_eq!(warning(&hidden, Reader::Anyone), fact);
-        for language in Language::ALL {
+        for language in PageLanguage::ALL {
             speak(language);
             for of in all_warnings() {
                 let [whole, fact] = [Reader::Runner, Reader::Anyone].map(|reader| warning(&of, reader));
@@ -400,7 +389,7 @@ mod tests {
 
     #[test]
     fn german_warnings_contain_numbers() {
-        speak(Language::German);
+        speak(PageLanguage::German);
         for of in all_warnings() {
             assert_ne!(warning(&of, Reader::Runner), of.to_string());
         }

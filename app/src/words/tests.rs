@@ -11,13 +11,13 @@ use crate::backend::PageBackend;
 #[test]
 fn texts_and_their_arguments_are_in_selected_language() {
     let texts = ["{1} before {0}", "{0} nach {1}"];
-    let said = || [0_u64, 1, 1204].map(|number| t!(common_results, number = number));
+    let said = || [0_u64, 1, 1204].map(|number| t!(common_results, number));
     assert_eq!(
         (t!(common_skip), said()),
         ("Skip to the content", ["0 results", "1 result", "1,204 results"].map(str::to_owned))
     );
     assert_eq!(filled(texts, &[&"a {1}", &"b"]), "b before a {1}");
-    speak(Language::German);
+    speak(PageLanguage::German);
     let results = ["0 Ergebnisse", "1 Ergebnis", "1.204 Ergebnisse"].map(str::to_owned);
     assert_eq!((t!(common_skip), said()), ("Zum Inhalt springen", results));
     assert_eq!(filled(texts, &[&"a {1}", &"b"]), "a {1} nach b");
@@ -25,15 +25,15 @@ fn texts_and_their_arguments_are_in_selected_language() {
 
 #[test]
 fn selects_first_known_preferred_language() {
-    assert_eq!(Language::liked(["fr-CH", "de-CH", "en"]), Language::German);
-    assert_eq!(Language::liked(["en-GB", "de"]), Language::English);
-    assert_eq!(Language::liked(["fr", "dem"]), Language::English);
-    assert_eq!(Language::liked([]), Language::English);
+    assert_eq!(PageLanguage::liked(["fr-CH", "de-CH", "en"]), PageLanguage::German);
+    assert_eq!(PageLanguage::liked(["en-GB", "de"]), PageLanguage::English);
+    assert_eq!(PageLanguage::liked(["fr", "dem"]), PageLanguage::English);
+    assert_eq!(PageLanguage::liked([]), PageLanguage::English);
 }
 
 #[test]
 fn formats_numbers_and_days_by_language() {
-    let (english, german) = (Language::English, Language::German);
+    let (english, german) = (PageLanguage::English, PageLanguage::German);
     assert_eq!(english.number("1,234.5 samples/s, 3.5 s"), "1,234.5 samples/s, 3.5 s");
     assert_eq!(german.number("1,234.5 samples/s, 3.5 s."), "1.234,5 samples/s, 3,5 s.");
     assert_eq!([0, 999, 1000, 1_234_567].map(|number| german.grouped(number)), ["0", "999", "1.000", "1.234.567"]);
@@ -43,7 +43,7 @@ fn formats_numbers_and_days_by_language() {
 
 #[test]
 fn languages_match_build_script() {
-    assert_eq!(Language::ALL.map(Language::code), catalogue::LANGUAGES);
+    assert_eq!(PageLanguage::ALL.map(PageLanguage::code), catalogue::LANGUAGES);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn stored_text_follows_language_change() {
     let said = Said::new(|| t!(common_results, number = 1204_u64));
     assert_eq!(said.text(), "1,204 results");
     let kept: Said = serde_json::from_str(&serde_json::to_string(&said).unwrap()).unwrap();
-    speak(Language::German);
+    speak(PageLanguage::German);
     assert_eq!((kept.text(), &kept), ("1.204 Ergebnisse", &said));
     let kept: Said = serde_json::from_str(r#"{"en":"fast","fr":"vite"}"#).unwrap();
     assert_eq!(kept.text(), "fast", "English is the fallback");
@@ -137,7 +137,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Result of the build script for files with these contents.
-fn read(english: &str, german: &str) -> Result<Vec<catalogue::Message>, String> {
+fn read(english: &str, german: &str) -> Result<Vec<catalogue::CatalogueMessage>, String> {
     let folder = tempfile::tempdir().unwrap();
     for (language, content) in [("en", english), ("de", german)] {
         fs::create_dir(folder.path().join(language)).unwrap();
@@ -148,22 +148,12 @@ fn read(english: &str, german: &str) -> Result<Vec<catalogue::Message>, String> 
 
 #[test]
 fn wrong_texts_are_refused_with_their_place() {
+    let lacks = |of: &str| format!("app/locales/{of}/part.ftl lacks `part_b`, which another language has");
+    let other = "`part_a` has the arguments ($one) in en, but ($other) in de";
     for (english, german, problem) in [
-        (
-            "part_a = A\npart_b = B\n",
-            "part_a = Ä\n",
-            "app/locales/de/part.ftl lacks `part_b`, which another language has",
-        ),
-        (
-            "part_a = A\n",
-            "part_a = Ä\npart_b = B\n",
-            "app/locales/en/part.ftl lacks `part_b`, which another language has",
-        ),
-        (
-            "part_a = A { $one }\n",
-            "part_a = Ä { $other }\n",
-            "`part_a` has the arguments ($one) in en, but ($other) in de",
-        ),
+        ("part_a = A\npart_b = B\n", "part_a = Ä\n", lacks("de")),
+        ("part_a = A\n", "part_a = Ä\npart_b = B\n", lacks("en")),
+        ("part_a = A { $one }\n", "part_a = Ä { $other }\n", other.to_owned()),
     ] {
         assert_eq!(read(english, german).unwrap_err(), problem);
     }

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use engine::{EngineError, Event};
+use results::api::StartedRun;
 use results::{Client, FailureCause, RunRecord, RunSpec};
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +24,7 @@ pub use training::start;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToWorker {
     /// Train. Sent once to each worker, with a port to the worker of the framework that computes, if any.
-    Run(Box<Order>),
+    Run(Box<RunOrder>),
     /// Stop at the end of the current window.
     Cancel,
     /// The page was hidden or shown. While it is hidden, a run pauses at the end of its window.
@@ -60,7 +61,7 @@ pub enum FromWorker {
     /// The run ended, with any outcome.
     Finished(Box<RunRecord>),
     Failed {
-        trouble: Trouble,
+        trouble: RunTrouble,
         /// Error message, in English.
         sentence: String,
         /// Workloads finished before the failure.
@@ -86,9 +87,9 @@ pub struct Loaded {
 
 /// Order of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Order {
+pub struct RunOrder {
     pub spec: RunSpec,
-    pub registration: Option<Registration>,
+    pub registration: Option<StartedRun>,
     /// Start of the run, seconds since 1970 UTC.
     pub started_unix_seconds: f64,
     pub client: Client,
@@ -96,16 +97,9 @@ pub struct Order {
     pub kept: BTreeMap<String, String>,
 }
 
-/// Id and nonce of a registered run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Registration {
-    pub run_id: String,
-    pub nonce: String,
-}
-
 /// Kind of failure that ended a run, for translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Trouble {
+pub enum RunTrouble {
     /// A workload could not be trained, nor any following one.
     Workload(FailureCause),
     DeviceLost,
@@ -122,7 +116,7 @@ pub enum Trouble {
     Other,
 }
 
-impl From<&EngineError> for Trouble {
+impl From<&EngineError> for RunTrouble {
     fn from(error: &EngineError) -> Self {
         if let Some(cause) = error.failure_of_workload() {
             return Self::Workload(cause);
@@ -166,10 +160,7 @@ mod tests {
             assert_eq!(serde_json::from_str::<FromWorker>(text).unwrap(), expected);
         };
         check(r#"{"Arriving":{"bytes":65536}}"#, FromWorker::Arriving { bytes: 65_536 });
-        check(
-            r#"{"NotLoaded":"TypeError: Failed to fetch"}"#,
-            FromWorker::NotLoaded("TypeError: Failed to fetch".into()),
-        );
+        check(r#"{"NotLoaded":"TypeError: no"}"#, FromWorker::NotLoaded("TypeError: no".into()));
         let loaded = Loaded { compressed_bytes: None, bytes: 9, cached: Some(false), seconds: 1.5 };
         let text = r#"{"Loaded":{"compressed_bytes":null,"bytes":9,"cached":false,"seconds":1.5}}"#;
         check(text, FromWorker::Loaded(loaded));

@@ -33,9 +33,7 @@ impl DataSource for ServedData {
                 }
             }
             // The page has no folder of published stories.
-            Origin::Stories(_) | Origin::Images(_) => {
-                DataSet::generated(definition).expect("stories and images can be made up")
-            }
+            _ => DataSet::generated(definition).expect("stories and images can be made up"),
         });
         self.loaded.insert(&definition.name, set.clone());
         Ok(set)
@@ -43,12 +41,12 @@ impl DataSource for ServedData {
 }
 
 /// Progress of both files of a data set, bytes.
-struct Download {
+struct DownloadProgress {
     loaded: u64,
     total: u64,
 }
 
-impl Download {
+impl DownloadProgress {
     fn advance(&mut self, bytes: u64) {
         // One message per percent is enough for a progress bar.
         let hundredth = |bytes: u64| bytes * 100 / self.total.max(1);
@@ -67,14 +65,14 @@ async fn fetch_set(
     test: &DataFile,
     cache: RequestCache,
 ) -> Result<DataSet, DataError> {
-    let mut progress = Download { loaded: 0, total: train.bytes + test.bytes };
+    let mut progress = DownloadProgress { loaded: 0, total: train.bytes + test.bytes };
     let train = fetch(train, cache, &mut progress).await?;
     let test = fetch(test, cache, &mut progress).await?;
     DataSet::from_files(definition, train, test)
 }
 
 /// Downloads a file. Its SHA-256 is in the URL, so a browser may cache it forever.
-async fn fetch(file: &DataFile, cache: RequestCache, progress: &mut Download) -> Result<Vec<u8>, DataError> {
+async fn fetch(file: &DataFile, cache: RequestCache, progress: &mut DownloadProgress) -> Result<Vec<u8>, DataError> {
     let unreadable = |reason: String| DataError::Unreadable { file: file.file.clone(), reason };
     let broken = |error: JsValue| unreadable(describe(&error));
     let address = format!("/data/{}?v={}", file.file, &file.sha256[..16]);

@@ -20,7 +20,7 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, MessagePort, Performance, PromiseRejectionEvent};
 
 use crate::adapter::{Adapters, describe};
-use crate::{FromWorker, Order, ToWorker, Trouble};
+use crate::{FromWorker, RunOrder, RunTrouble, ToWorker};
 use data::ServedData;
 use framework::Waiting;
 use witness::PageWitness;
@@ -35,7 +35,7 @@ pub fn start() {
     console::start();
     let requests = Rc::new(PageRequests::default());
     let waiting = Waiting::default();
-    let networks = Networks::default();
+    let networks = TrainedNetworks::default();
     listen(move |message, port| match message {
         ToWorker::Run(order) => {
             let reporter = Reporter { requests: Rc::clone(&requests), networks: Rc::clone(&networks) };
@@ -58,7 +58,7 @@ pub fn start() {
 
 /// Runs the order to its end, or as far as the device allows.
 async fn train(
-    order: &Order,
+    order: &RunOrder,
     framework: Option<(MessagePort, Waiting)>,
     mut reporter: Reporter,
 ) -> Result<FromWorker, EngineError> {
@@ -102,7 +102,7 @@ async fn train(
 }
 
 fn failed(error: &EngineError, so_far: Option<Box<RunRecord>>) -> FromWorker {
-    FromWorker::Failed { trouble: Trouble::from(error), sentence: error.to_string(), so_far }
+    FromWorker::Failed { trouble: RunTrouble::from(error), sentence: error.to_string(), so_far }
 }
 
 /// Adds the information that only the worker has.
@@ -116,7 +116,7 @@ async fn complete(mut record: RunRecord, adapters: Option<&Adapters>, resolution
     record
 }
 
-fn request(order: &Order) -> RunRequest {
+fn request(order: &RunOrder) -> RunRequest {
     let spec = &order.spec;
     let suite = engine::suite(&spec.suite).expect("the page only offers known suites");
     let asked: Vec<&str> = spec.workloads.iter().map(String::as_str).collect();
@@ -156,12 +156,12 @@ impl Keeper for PageKeeper {
 }
 
 /// Trained networks, by workload.
-type Networks = Rc<RefCell<BTreeMap<String, Classifier<f32>>>>;
+type TrainedNetworks = Rc<RefCell<BTreeMap<String, Classifier<f32>>>>;
 
 /// Posts events of the engine to the page, and keeps the trained networks.
 struct Reporter {
     requests: Rc<PageRequests>,
-    networks: Networks,
+    networks: TrainedNetworks,
 }
 
 impl Observer<Event> for Reporter {

@@ -4,7 +4,7 @@ use futures_channel::oneshot;
 use gloo_timers::future::TimeoutFuture;
 use results::Beacon;
 use results::api::{
-    CommitSegment, CommittedSegment, ErrorBody, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart,
+    CommitSegment, CommittedSegment, ErrorBody, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart, StartedRun,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,7 +14,7 @@ use web_sys::{AbortSignal, Headers, Request, RequestInit, Response};
 
 use super::WorkerClock;
 use crate::adapter::describe;
-use crate::{Registration, training};
+use crate::training;
 
 /// Delays before retries of a lost message. The last one repeats.
 const PAUSES_MILLISECONDS: [u32; 4] = [250, 1000, 4000, 12_000];
@@ -27,13 +27,13 @@ const PROOF_PATIENCE_SECONDS: f64 = 600.0;
 
 /// Connection to the leaderboard that serves this page and follows the run.
 pub(super) struct PageWitness {
-    registration: Registration,
+    registration: StartedRun,
     /// Completes when the server has responded to the latest commitment, so that commitments arrive in order.
     answered: Option<oneshot::Receiver<()>>,
 }
 
 impl PageWitness {
-    pub(super) fn new(registration: Registration) -> Self {
+    pub(super) fn new(registration: StartedRun) -> Self {
         Self { registration, answered: None }
     }
 
@@ -45,7 +45,7 @@ impl PageWitness {
         body: JsValue,
         limits: TimeLimits,
     ) -> WitnessMessage {
-        let Registration { run_id, nonce } = &self.registration;
+        let StartedRun { run_id, nonce, .. } = &self.registration;
         WitnessMessage {
             method,
             address: format!("/api/v1/runs/{run_id}/{call}"),
