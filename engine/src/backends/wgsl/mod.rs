@@ -29,7 +29,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use results::{Adapter, InputMode, Precision};
 use sha2::{Digest, Sha256};
-use shaders::Stored;
 
 use super::{Keeper, Opening};
 use crate::clock::Clock;
@@ -37,7 +36,6 @@ use crate::error::EngineError;
 use crate::measure::Gauge;
 use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
 use device::Device;
-use device::adapters::KernelSet;
 use plan::TrainingSetup;
 use trainer::WgslTrainer;
 use tuning::Choices;
@@ -76,20 +74,15 @@ impl WgslBackend {
     pub async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
         let Opening { precision, adapter, keeper, without, input, .. } = opening.clone();
         let input = input.unwrap_or(InputMode::Resident);
-        let kernels = match precision {
-            Precision::F16 => KernelSet::Storing(Stored::F16),
-            Precision::F16Matrix => KernelSet::OnMatrixUnits,
-            Precision::F32 => KernelSet::Storing(Stored::F32),
-            Precision::F64 => {
-                return Err(EngineError::NoPrecision {
-                    whose: format!("the backend `{NAME}`"),
-                    precision: precision.name(),
-                    reason: "WebGPU has no numbers of 64 bits".to_owned(),
-                    instead: "f32",
-                });
-            }
-        };
-        let device = Device::open(&adapter, kernels, &without).await?;
+        if precision == Precision::F64 {
+            return Err(EngineError::NoPrecision {
+                whose: format!("the backend `{NAME}`"),
+                precision: precision.name(),
+                reason: "WebGPU has no numbers of 64 bits".to_owned(),
+                instead: "f32",
+            });
+        }
+        let device = Device::open(&adapter, precision, &without).await?;
         let kept = keeper.as_ref().and_then(|keeper| keeper.recall(&choices_key(&device)));
         let choices = Choices::recalled(device.abilities, kept.as_deref().unwrap_or_default());
         let backend = Self { choices: RefCell::new(choices), keeper, ..Self::on(Rc::new(device), clock) };
@@ -99,7 +92,7 @@ impl WgslBackend {
     /// Creates a backend without known choices or storage.
     fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Self {
         let choices = RefCell::new(Choices::new(device.abilities));
-        let facts = BackendFacts::new(NAME, device.adapter().clone(), device.precision());
+        let facts = BackendFacts::new(NAME, device.adapter().clone(), device.precision);
         Self { device, clock, choices, keeper: None, facts }.with_input(InputMode::Resident)
     }
 

@@ -21,7 +21,7 @@ use crate::backends::wgsl::plan::Omission;
 use crate::backends::wgsl::variants::Abilities;
 use crate::clock::Clock;
 use crate::error::EngineError;
-use adapters::{Features, KernelSet, compatibility_limits, describe, enumerate};
+use adapters::{Features, choose_form, compatibility_limits, describe, enumerate};
 use buffer::DataSets;
 use executor::Pipelines;
 #[cfg(not(target_arch = "wasm32"))]
@@ -40,6 +40,7 @@ pub(crate) struct Device {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     adapter: Adapter,
+    pub(crate) precision: Precision,
     /// Abilities that determine which kernel variants run.
     pub(crate) abilities: Abilities,
     pub(crate) has_timestamps: bool,
@@ -82,10 +83,20 @@ pub(crate) struct Counts {
 }
 
 impl Device {
-    /// Opens the adapter that matches `choice` for these kernels, ignoring the features in `without`.
+    /// Opens the adapter that matches `choice` for kernels of this precision, ignoring the features in `without`.
     pub(crate) async fn open(
         choice: &AdapterChoice,
-        kernels: impl Into<KernelSet>,
+        precision: Precision,
+        without: &[Feature],
+    ) -> Result<Self, EngineError> {
+        Self::open_with(choice, precision, None, without).await
+    }
+
+    /// Like [`Self::open`], with these matrices instead of the adapter's matrix units.
+    pub(crate) async fn open_with(
+        choice: &AdapterChoice,
+        precision: Precision,
+        matrices: Option<Matrices>,
         without: &[Feature],
     ) -> Result<Self, EngineError> {
         let mut adapters = enumerate().await?;
@@ -95,14 +106,12 @@ impl Device {
         let offered_features = Features::of(&adapter).without(without);
         let mut limits = required_limits(&adapter.limits(), without);
         let small_workgroups = limits.max_compute_invocations_per_workgroup < LARGE_WORKGROUP;
-        let kernels = kernels.into();
-        let form = kernels.form_on(&adapter, offered_features, small_workgroups, without).map_err(|reason| {
-            EngineError::NoPrecision {
-                whose: format!("`{}`", described[index].name),
-                precision: kernels.precision().name(),
-                reason,
-                instead: kernels.instead(),
-            }
+        let form = choose_form(precision, matrices, &adapter, offered_features, small_workgroups, without);
+        let form = form.map_err(|reason| EngineError::NoPrecision {
+            whose: format!("`{}`", described[index].name),
+            precision: precision.name(),
+            reason,
+            instead: if precision == Precision::F16Matrix { "f16" } else { "f32" },
         })?;
         let Features { subgroup_lanes, timestamps, .. } = offered_features;
         // Some kernel variants use subgroups.
@@ -162,6 +171,7 @@ impl Device {
                 ..described.into_iter().nth(index).expect("the index is in range")
             },
             abilities,
+            precision,
             has_timestamps: timestamps,
             form,
             pipelines: Pipelines::new(&device),
@@ -204,14 +214,6 @@ impl Device {
 
     pub(crate) fn stored(&self) -> Stored {
         self.form.stored
-    }
-
-    pub(crate) fn precision(&self) -> Precision {
-        match (self.form.matrices, self.form.stored) {
-            (Some(_), _) => Precision::F16Matrix,
-            (None, Stored::F16) => Precision::F16,
-            (None, Stored::F32) => Precision::F32,
-        }
     }
 
     /// Returns the size in bytes of the largest part of a buffer that a kernel can bind.

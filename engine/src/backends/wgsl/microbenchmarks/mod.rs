@@ -13,6 +13,7 @@ mod profile;
 mod recurrent;
 
 use async_recursion::async_recursion;
+use results::Precision;
 use std::rc::Rc;
 
 use super::device::Device;
@@ -52,7 +53,7 @@ pub async fn measure(
     request: &Request,
     observer: &mut dyn Observer<Event>,
 ) -> Result<KernelReport, EngineError> {
-    let device = Rc::new(Device::open(choice, shaders::Stored::F32, &[]).await?);
+    let device = Rc::new(Device::open(choice, Precision::F32, &[]).await?);
     observer.event(&Event::Opened { adapter: device.adapter().clone() });
     let emulated = device.adapter().software;
     let products: Vec<LayerPass> = request.suites.iter().flat_map(|suite| products(*suite, emulated)).collect();

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use async_trait::async_trait;
+use results::Precision;
 use results::kernels::{Peak, Peaks, Suite, Timing, Tried, Unit};
 use shaders::params::{PEAK_FMAS, PeakFma, PeakStream};
 
@@ -246,7 +247,7 @@ impl Gauge {
     /// # Errors
     /// No matching adapter, and a device that refuses a request or is lost.
     pub async fn open(choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
-        let device = Rc::new(Device::open(choice, shaders::Stored::F32, &[]).await?);
+        let device = Rc::new(Device::open(choice, Precision::F32, &[]).await?);
         Ok(arithmetic(&Lab { device, clock }).await?.1)
     }
 }

@@ -1,7 +1,7 @@
 //! Cost of each launch of a training step, measured by repeating it alone.
 
 use async_recursion::async_recursion;
-use results::Adapter;
+use results::{Adapter, Precision};
 use serde::Serialize;
 
 use super::super::device::Device;
@@ -69,7 +69,7 @@ pub async fn profile(
     job: &TrainingJob,
     launch_seconds: f64,
 ) -> Result<Profile, EngineError> {
-    let device = Device::open(choice, shaders::Stored::F32, &[]).await?;
+    let device = Device::open(choice, Precision::F32, &[]).await?;
     let mut choices = Choices::new(device.abilities);
     let largest_binding = device.largest_binding_bytes();
     let products = Plan::new(job, TrainingSetup::STANDARD, largest_binding, &choices)?.products;
