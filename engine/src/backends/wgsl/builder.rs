@@ -10,7 +10,7 @@ use super::variants::Variant;
 /// Operations per invocation of a kernel that is not a product and does little work on a few values.
 const OPERATIONS_PER_INVOCATION: u64 = 64;
 
-/// Collects buffers, parameter blocks and launches. The first buffers are [`STEPS`] and [`PARAMS`].
+/// Collects buffers, parameter blocks and launches. The first two hold the step table and the parameter blocks.
 pub(crate) struct Builder {
     buffers: Vec<BufferPlan>,
     params: Vec<u8>,
