@@ -35,13 +35,13 @@ struct PendingExchange {
     exchange: Exchange,
     /// Work of each device before its results.
     computing: UnderWay<()>,
-    readings: Vec<Ending<ReadBack>>,
+    readings: UnderWay<ReadBack>,
 }
 
 /// A write to all devices that may be incomplete.
 struct PendingWrite {
     since: f64,
-    arriving: Vec<Ending<()>>,
+    arriving: UnderWay<()>,
 }
 
 impl ParallelTrainer {
@@ -87,14 +87,18 @@ impl ParallelTrainer {
     fn request(&self, whole: &Step, number: usize) -> PendingExchange {
         let epoch_begins = number == 0 && whole.offset == 0;
         let exchange = self.replicas[0].plan.training.exchanges[number];
-        let mut computing: Vec<Ending<()>> = Vec::new();
-        let mut readings: Vec<Ending<ReadBack>> = Vec::new();
-        for replica in &self.replicas {
-            computing.push(Box::pin(replica.compute(whole.slot, number, epoch_begins)));
-            let reading = replica.buffers.begin_to_read(&replica.device, exchange.read, exchange.staging);
-            readings.push(Box::pin(reading));
-        }
-        PendingExchange { exchange, computing: UnderWay::new(computing.into_iter()), readings }
+        let computing = self.on_all(|replica| replica.compute(whole.slot, number, epoch_begins));
+        let read =
+            |replica: &WgslTrainer| replica.buffers.begin_to_read(&replica.device, exchange.read, exchange.staging);
+        PendingExchange { exchange, computing, readings: self.on_all(read) }
+    }
+
+    /// Starts work on all devices.
+    fn on_all<T, W: Future<Output = Result<T, EngineError>> + 'static>(
+        &self,
+        start: impl Fn(&WgslTrainer) -> W,
+    ) -> UnderWay<T> {
+        UnderWay::new(self.replicas.iter().map(|replica| Box::pin(start(replica)) as Ending<T>))
     }
 
     /// Completes the requested exchanges one after the other. The devices compute during all except the last. Returns
@@ -121,16 +125,13 @@ impl ParallelTrainer {
         self.wait_for(computing).await?;
         self.combine(exchange, readings, None, communication, &mut combined).await?;
         let since = self.clock.now_seconds();
-        let write = |replica: &WgslTrainer| -> Ending<()> {
-            Box::pin(replica.write(exchange.write, bytemuck::cast_slice(&combined)))
-        };
-        let arriving = self.replicas.iter().map(write).collect();
+        let arriving = self.on_all(|replica| replica.write(exchange.write, bytemuck::cast_slice(&combined)));
         self.combined = combined;
         Ok(Some(PendingWrite { since, arriving }))
     }
 
-    async fn wait_for(&self, computing: UnderWay<()>) -> Result<(), EngineError> {
-        computing.ended().await.map(drop).map_err(|(place, error)| self.of_device(place)(error))
+    async fn wait_for<T>(&self, work: UnderWay<T>) -> Result<Vec<T>, EngineError> {
+        work.ended().await.map_err(|(place, error)| self.of_device(place)(error))
     }
 
     /// Combines the results of the devices. `meanwhile` is their concurrent work. Only the time after its end counts as
@@ -138,17 +139,14 @@ impl ParallelTrainer {
     async fn combine(
         &self,
         exchange: Exchange,
-        readings: Vec<Ending<ReadBack>>,
+        readings: UnderWay<ReadBack>,
         mut meanwhile: Option<&mut UnderWay<()>>,
         communication: &mut Communication,
         combined: &mut Vec<f32>,
     ) -> Result<(), EngineError> {
         let mut is_overlapped = || meanwhile.as_mut().is_some_and(|computing| !computing.has_ended());
         let computed = self.clock.now_seconds();
-        let mut found = Vec::new();
-        for (place, reading) in readings.into_iter().enumerate() {
-            found.push(reading.await.map_err(self.of_device(place))?);
-        }
+        let found = self.wait_for(readings).await?;
         let read = self.clock.now_seconds();
         let seconds = ExchangeSeconds { reading_seconds: read - computed, ..ExchangeSeconds::default() };
         communication.spend(seconds, is_overlapped());
@@ -168,9 +166,7 @@ impl ParallelTrainer {
         communication: &mut Communication,
     ) -> Result<(), EngineError> {
         let Some(PendingWrite { since, arriving }) = writing else { return Ok(()) };
-        for (place, arriving) in arriving.into_iter().enumerate() {
-            arriving.await.map_err(self.of_device(place))?;
-        }
+        self.wait_for(arriving).await?;
         communication.writing_seconds += self.clock.now_seconds() - since;
         Ok(())
     }

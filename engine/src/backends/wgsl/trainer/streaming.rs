@@ -7,14 +7,13 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
 
 use results::{InputMode, InputPipeline};
 use shaders::params::Step;
 
 use super::super::plan::Streamed;
 use super::{StepKind, WgslTrainer};
+use crate::backends::sharing::UnderWay;
 use crate::data::Split;
 use crate::error::EngineError;
 use crate::trainer::TrainingJob;
@@ -27,36 +26,6 @@ pub(super) struct Streaming {
     batches: HostBatches,
     /// Cost since the last report.
     spent: InputPipeline,
-}
-
-/// Work submitted to the device.
-pub(super) struct Submission {
-    pub(super) operations: u64,
-    finishing: Pin<Box<dyn Future<Output = Result<(), EngineError>>>>,
-    finished: Option<Result<(), EngineError>>,
-}
-
-impl Submission {
-    pub(super) fn new(operations: u64, finishing: impl Future<Output = Result<(), EngineError>> + 'static) -> Self {
-        Self { operations, finishing: Box::pin(finishing), finished: None }
-    }
-
-    /// Returns true if the device has finished, without waiting.
-    pub(super) fn is_finished(&mut self) -> bool {
-        if self.finished.is_none()
-            && let Poll::Ready(finished) = self.finishing.as_mut().poll(&mut Context::from_waker(Waker::noop()))
-        {
-            self.finished = Some(finished);
-        }
-        self.finished.is_some()
-    }
-
-    pub(super) async fn finish(self) -> Result<(), EngineError> {
-        match self.finished {
-            Some(finished) => finished,
-            None => self.finishing.await,
-        }
-    }
 }
 
 impl Streaming {
@@ -103,7 +72,7 @@ impl WgslTrainer {
         &mut self,
         first: u32,
         steps: u32,
-        under_way: &mut VecDeque<Submission>,
+        under_way: &mut VecDeque<(u64, UnderWay<()>)>,
     ) -> Result<Range<u32>, EngineError> {
         let (_, operations) = self.training.within(0, u64::MAX, false);
         let of_a_submission = self.training_pace.work() / operations.max(1);
@@ -115,7 +84,7 @@ impl WgslTrainer {
         batches.clear();
         for slot in slots.clone() {
             batches.gather(&self.job, self.step + u64::from(slot));
-            if waiting_since.is_none() && under_way.back_mut().is_some_and(Submission::is_finished) {
+            if waiting_since.is_none() && under_way.back_mut().is_some_and(|(_, work)| work.has_ended()) {
                 waiting_since = Some(self.clock.now_seconds());
             }
         }

@@ -10,8 +10,8 @@ use super::super::device::executor::{Commands, Executor};
 use super::super::pace::Pace;
 use super::super::plan::STEP_ROWS;
 use super::super::recording::{BufferRange, STEP_STRIDE_BYTES, STEPS, step_rows};
-use super::streaming::Submission;
 use super::{StepKind, WgslTrainer};
+use crate::backends::sharing::{Ending, UnderWay};
 use crate::error::EngineError;
 use crate::trainer::EvaluationSet;
 
@@ -58,9 +58,8 @@ impl WgslTrainer {
             if next.slot == steps && results.is_none() {
                 results = Some(self.buffers.begin_to_read(&self.device, self.results_of(steps), 0));
             }
-            if let Some(submission) = under_way.pop_front() {
-                let operations = submission.operations;
-                submission.finish().await?;
+            if let Some((operations, work)) = under_way.pop_front() {
+                work.ended().await.map_err(|(_, error)| error)?;
                 let now = self.clock.now_seconds();
                 self.pace(kind).note(operations, now - last);
                 last = now;
@@ -77,8 +76,9 @@ impl WgslTrainer {
         BufferRange { buffer: self.plan.places.results, offset_bytes: 0, bytes }
     }
 
-    /// Submits as many of the steps from `next` on as the pace allows, and advances `next`.
-    fn submit(&self, kind: StepKind, next: &mut Cursor, steps: u32, step: &dyn Fn(u32) -> Step) -> Submission {
+    /// Submits as many of the steps from `next` on as the pace allows, and advances `next`. Returns the number of
+    /// operations and their end.
+    fn submit(&self, kind: StepKind, next: &mut Cursor, steps: u32, step: &dyn Fn(u32) -> Step) -> (u64, UnderWay<()>) {
         let executor = self.executor(kind);
         let most = match kind {
             StepKind::Training => self.training_pace.work(),
@@ -111,7 +111,7 @@ impl WgslTrainer {
             *next = Cursor { slot: next.slot + 1, launch: 0 };
         }
         self.write_table(first, &table);
-        Submission::new(operations, self.device.submit(commands.finish()))
+        (operations, UnderWay::new([Box::pin(self.device.submit(commands.finish())) as Ending<()>].into_iter()))
     }
 
     /// Writes steps into the circular step table, from the row of slot `first` on.

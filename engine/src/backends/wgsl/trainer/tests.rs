@@ -1,6 +1,5 @@
 //! Requests of a trainer to the driver, and batches from the host compared with those that the device picks.
 
-use futures_channel::oneshot;
 use results::{Departure, FailureCause, InputMode, InputPipeline, Outcome};
 
 use super::super::WgslBackend;
@@ -8,7 +7,6 @@ use super::super::device::Counts;
 use super::super::kernel_tests::with_device;
 use super::super::plan::STEP_ROWS;
 use super::super::workload_tests::{self, TickingClock, calm_job, narrow_job};
-use super::streaming::Submission;
 use super::*;
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::segment_tests::{OF_EVERY_KIND, assert_close, repeated};
@@ -394,22 +392,4 @@ fn a_run_with_streamed_input_is_reported_as_not_standard() {
         assert_eq!((record.input_mode(), record.workloads[0].input), (InputMode::Resident, None));
         assert!(!record.departures.contains(&streamed), "{:?}", record.departures);
     });
-}
-
-#[test]
-fn a_submission_shows_without_waiting_if_it_is_finished() {
-    let submission = || {
-        let (done, receiver) = oneshot::channel::<()>();
-        let lost = |_| EngineError::DeviceLost { message: "gone".to_owned() };
-        (done, Submission::new(1, async move { receiver.await.map_err(lost) }))
-    };
-    let (done, mut finishing) = submission();
-    assert!(!finishing.is_finished());
-    done.send(()).unwrap();
-    assert!(finishing.is_finished() && finishing.is_finished());
-    assert_eq!(pollster::block_on(finishing.finish()).map_err(|error| error.to_string()), Ok(()));
-    let (gone, mut finishing) = submission();
-    drop(gone);
-    assert!(finishing.is_finished(), "a device that is lost has nothing left to do");
-    assert!(pollster::block_on(finishing.finish()).is_err(), "and a wait for it ends with the error");
 }
