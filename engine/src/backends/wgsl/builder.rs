@@ -50,10 +50,6 @@ impl Builder {
         self.add(name, bytes.len() as u64, false, BufferContents::Bytes(bytes))
     }
 
-    pub(crate) fn whole(&self, buffer: usize) -> BufferRange {
-        BufferRange { buffer, offset_bytes: 0, bytes: self.buffers[buffer].bytes }
-    }
-
     pub(crate) fn dispatch<P: Pod>(&mut self, kernel: &str, params: &P, bindings: &[BufferRange], invocations: u64) {
         let operations = OPERATIONS_PER_INVOCATION * invocations;
         self.launch(kernel, Vec::new(), bytemuck::bytes_of(params), bindings, invocations, operations);

@@ -193,9 +193,8 @@ impl ParallelTrainer {
     async fn check_agreement(&self) -> Result<(), EngineError> {
         let mut arenas = Vec::new();
         for (place, replica) in self.replicas.iter().enumerate() {
-            arenas.push(
-                replica.read_arena(replica.plan.places.weights, Stored::F32).await.map_err(self.of_device(place))?,
-            );
+            let weights = replica.read(replica.plan.arenas.weights, Stored::F32).await;
+            arenas.push(weights.map_err(self.of_device(place))?);
         }
         let others = arenas.iter().skip(1).map(Vec::as_slice);
         check_agreement(&arenas[0], others, |place, error| self.of_device(place)(error))

@@ -171,9 +171,9 @@ impl Planner<'_> {
         })
     }
 
-    /// Returns the buffer with the order of the training samples, if the whole set is on the device.
-    pub(super) fn order(&self) -> Option<usize> {
-        self.input.streamed.is_none().then_some(self.input.training.order.buffer)
+    /// Returns the order of the training samples, if the whole set is on the device.
+    pub(super) fn order(&self) -> Option<BufferRange> {
+        self.input.streamed.is_none().then_some(self.input.training.order)
     }
 
     pub(super) fn gather_training(&mut self) {

@@ -73,7 +73,7 @@ impl WgslTrainer {
     /// Returns the location of the results of the first `steps` slots.
     fn results_of(&self, steps: u32) -> BufferRange {
         let bytes = u64::from(steps) * size_of::<StepResult>() as u64;
-        BufferRange { buffer: self.plan.places.results, offset_bytes: 0, bytes }
+        BufferRange { bytes, ..self.plan.results }
     }
 
     /// Submits as many of the steps from `next` on as the pace allows, and advances `next`. Returns the number of

@@ -5,6 +5,7 @@ use results::{Departure, FailureCause, InputMode, InputPipeline, Outcome};
 use super::super::WgslBackend;
 use super::super::device::Counts;
 use super::super::kernel_tests::with_device;
+use super::super::layout::arena_elements;
 use super::super::plan::STEP_ROWS;
 use super::super::workload_tests::{self, TickingClock, calm_job, narrow_job};
 use super::*;
