@@ -244,7 +244,7 @@ impl<'a> Planner<'a> {
         choices: &'a Choices,
     ) -> Result<Self, EngineError> {
         let stages = job.model.stages(job.dropout)?;
-        let stored = choices.stored();
+        let stored = choices.abilities.stored;
         check_limits(&job.model, &stages, stored)?;
         let tensors = tensor_layouts(&job.model, &stages)?;
         let mut builder = Builder::new(STEP_ROWS);

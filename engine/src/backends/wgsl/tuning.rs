@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use shaders::Stored;
 
 use super::builder::Builder;
 use super::device::Device;
@@ -30,7 +29,7 @@ const MAX_SCRATCH_BYTES: u64 = 512 << 20;
 /// Choices made on a device.
 #[derive(Debug, Default)]
 pub(super) struct Choices {
-    abilities: Abilities,
+    pub(super) abilities: Abilities,
     by_product: BTreeMap<String, TunedKernel>,
 }
 
@@ -55,15 +54,6 @@ impl Choices {
     /// Serializes all choices for [`Choices::recalled`].
     pub(super) fn text(&self) -> String {
         serde_json::to_string(&self.by_product).expect("words and finite numbers are always JSON")
-    }
-
-    pub(super) fn stored(&self) -> Stored {
-        self.abilities.stored
-    }
-
-    /// Returns true for a GPU that a CPU emulates.
-    pub(super) fn emulated(&self) -> bool {
-        self.abilities.software
     }
 
     /// Returns the variant for `product`: the fastest if it was timed, otherwise the usual one.
@@ -105,8 +95,8 @@ impl Choices {
         }
         let known = self.by_product.len();
         for product in products {
-            let worthwhile =
-                product.candidates(self.abilities).count() > 1 && scratch_bytes(product) <= MAX_SCRATCH_BYTES;
+            let scratch_bytes = 4 * product.elements().iter().sum::<u64>();
+            let worthwhile = product.candidates(self.abilities).count() > 1 && scratch_bytes <= MAX_SCRATCH_BYTES;
             if worthwhile && !self.by_product.contains_key(&key(product)) {
                 let choice = fastest(device, clock, product).await?;
                 self.by_product.insert(key(product), choice);
@@ -114,10 +104,6 @@ impl Choices {
         }
         Ok(self.by_product.len() - known)
     }
-}
-
-fn scratch_bytes(product: &Product) -> u64 {
-    product.elements().iter().map(|elements| 4 * elements).sum()
 }
 
 async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Result<TunedKernel, EngineError> {
@@ -199,7 +185,7 @@ mod tests {
     use results::Feature;
 
     fn product() -> Product {
-        Product::new(Pass::Forward, dense(40, 24, 36))
+        dense(Pass::Forward, 40, 24, 36)
     }
 
     /// On llvmpipe, variants with subgroups take a third of the default's time.
@@ -214,7 +200,7 @@ mod tests {
                 "this adapter has no clock, no subgroups of eight lanes, or is a GPU",
             );
         }
-        let product = Product::new(Pass::Forward, dense(128, 784, 512));
+        let product = dense(Pass::Forward, 128, 784, 512);
         let choice = pollster::block_on(fastest(&device, &TickingClock::default(), &product)).unwrap();
         assert!(choice.kernel.starts_with("dense_forward_") && choice.ratio < 0.8, "{choice:?}");
     }

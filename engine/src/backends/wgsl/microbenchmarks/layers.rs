@@ -5,7 +5,7 @@ use shaders::params::{Conv2d, Dense};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::plan::weight_gradient::{pixels_per_part, rows_per_part_of_product};
-use super::super::products::Product;
+use super::super::products::{Params, Product};
 use super::operand::{Operand, PlainSum};
 use super::product::{LayerPass, choose_indices};
 
@@ -149,7 +149,7 @@ impl MeasuredLayer {
         let units = self.filters;
         let params =
             Dense { rows, inputs, outputs, units, rows_per_part, part_stride, bias_offset, ..Dense::default() };
-        self.pass(suite, size, Product::new(pass, params), emulated)
+        self.pass(suite, size, Product { pass, params: Params::Dense(params) }, emulated)
     }
 
     /// Creates a pass with the kernels of convolutions.
@@ -162,7 +162,8 @@ impl MeasuredLayer {
         // The input's channels cannot be read four at a time.
         let is_raw_data = pass == Pass::InputGradient && !input_channels.is_multiple_of(CHANNEL_ALIGNMENT);
         let impossible = is_raw_data.then_some("raw data has no gradient");
-        LayerPass { impossible, ..self.pass(Suite::Conv, size, Product::new(pass, params), emulated) }
+        let product = Product { pass, params: Params::Conv2d(params) };
+        LayerPass { impossible, ..self.pass(Suite::Conv, size, product, emulated) }
     }
 
     fn pass(self, suite: Suite, size: String, product: Product, emulated: bool) -> LayerPass {

@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn launches_get_their_products_in_order() {
-        let product = |rows| Product::new(Pass::Forward, dense(rows, 8, 12));
+        let product = |rows| dense(Pass::Forward, rows, 8, 12);
         let products = [product(5), product(7)];
         let cost = Cost { seconds: 1.0, processor_seconds: None };
         let dispatch = |name| Dispatch {

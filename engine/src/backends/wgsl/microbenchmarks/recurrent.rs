@@ -14,7 +14,7 @@ use shaders::params::{Epilogue, Recurrent, Step};
 use shaders::reference::RecurrentSteps;
 
 use super::super::layout::CHANNEL_ALIGNMENT;
-use super::super::products::Product;
+use super::super::products::{Params, Product};
 use super::layers::MeasuredLayer;
 use super::operand::{Operand, PlainSum};
 use super::product::{LayerPass, choose_indices};
@@ -153,7 +153,7 @@ impl RecurrentLayer {
             suite: Suite::Rnn,
             size,
             flops,
-            product: Product::new(pass, (self.cell, self.params)),
+            product: Product { pass, params: Params::Recurrent(self.cell, self.params) },
             rows: sequences,
             emulated,
             impossible,

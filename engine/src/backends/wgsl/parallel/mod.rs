@@ -74,6 +74,19 @@ impl ParallelBackend {
     fn setup(&self) -> TrainingSetup {
         TrainingSetup::of_devices(self.facts.devices, self.exchanging())
     }
+
+    fn trainer(&self, replicas: Vec<WgslTrainer>, job: &TrainingJob) -> ParallelTrainer {
+        ParallelTrainer {
+            replicas,
+            clock: Rc::clone(&self.clock),
+            job: Rc::new(job.clone()),
+            name: self.adapter().name.clone(),
+            step: 0,
+            exchanging: self.exchanging(),
+            combined: Vec::new(),
+            shares: Vec::new(),
+        }
+    }
 }
 
 #[async_trait(?Send)]
@@ -109,18 +122,6 @@ impl Backend for ParallelBackend {
             let built = backend.build_with(job, self.setup()).await;
             replicas.push(built.map_err(of_device(place, self.devices.len(), &self.adapter().name))?);
         }
-        let name = self.adapter().name.clone();
-        let exchanging = self.exchanging();
-        let (clock, job) = (Rc::clone(&self.clock), Rc::new(job.clone()));
-        Ok(Box::new(ParallelTrainer {
-            replicas,
-            clock,
-            job,
-            name,
-            step: 0,
-            shares: Vec::new(),
-            combined: Vec::new(),
-            exchanging,
-        }))
+        Ok(Box::new(self.trainer(replicas, job)))
     }
 }

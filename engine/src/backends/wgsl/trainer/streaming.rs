@@ -21,7 +21,7 @@ use crate::training::Order;
 
 /// Batches from the host, and the time and bytes spent on them.
 pub(super) struct Streaming {
-    mode: InputMode,
+    pub(super) mode: InputMode,
     place: Streamed,
     batches: HostBatches,
     /// Cost since the last report.
@@ -40,19 +40,6 @@ impl Streaming {
 }
 
 impl WgslTrainer {
-    /// Returns the slots with batches that need no upload.
-    pub(super) fn ready_from_the_start(&self, kind: StepKind, steps: u32) -> Range<u32> {
-        match (kind, &self.streaming) {
-            (StepKind::Training, Some(_)) => 0..0,
-            _ => 0..steps,
-        }
-    }
-
-    /// Returns true if batches may be uploaded while `under_way` submissions run.
-    pub(super) fn may_bring(&self, under_way: usize) -> bool {
-        under_way == 0 || self.streaming.as_ref().is_none_or(|streaming| streaming.mode != InputMode::Stream)
-    }
-
     /// Sets the position of a step's batch on the device, given that slot `first` holds the first one.
     pub(super) fn placed(&self, kind: StepKind, first: u32, step: Step) -> Step {
         match (kind, &self.streaming) {

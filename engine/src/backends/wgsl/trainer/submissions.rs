@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use results::InputMode;
 use shaders::params::{Step, StepResult};
 
 use super::super::device::executor::{Commands, Executor};
@@ -38,14 +39,16 @@ impl WgslTrainer {
     ) -> Result<Vec<StepResult>, EngineError> {
         let first_mark = self.mark;
         let mut next = Cursor::default();
-        let mut ready = self.ready_from_the_start(kind, steps);
+        let streaming = self.streaming.as_ref().filter(|_| matches!(kind, StepKind::Training)).map(|of| of.mode);
+        // Slots with batches on the device.
+        let mut ready = if streaming.is_some() { 0..0 } else { 0..steps };
         let mut under_way = VecDeque::new();
         let mut results = None;
         let mut last = self.clock.now_seconds();
         while next.slot < steps || !under_way.is_empty() {
             while next.slot < steps && under_way.len() < self.pace(kind).in_flight() {
                 if next.slot == ready.end {
-                    if !self.may_bring(under_way.len()) {
+                    if streaming == Some(InputMode::Stream) && !under_way.is_empty() {
                         break;
                     }
                     ready = self.bring(next.slot, steps, &mut under_way).await?;
