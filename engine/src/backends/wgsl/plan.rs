@@ -20,7 +20,7 @@ use super::products::Product;
 use super::recording::{BufferPlan, BufferRange, Recording};
 use super::tuning::Choices;
 use crate::backends::sharing::most_rows;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::model::{Model, ModelError, Stage, StageKind, Stages, Words};
 use crate::trainer::{EvaluationSet, TrainingJob};
 use crate::training::Loss;
@@ -110,7 +110,7 @@ impl Plan {
         setup: TrainingSetup,
         largest_binding: u64,
         choices: &Choices,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let mut planner = Planner::new(job, setup, largest_binding, choices)?;
         let batch_size = most_rows(job.batches.batch_size, setup.devices);
         planner.rows = batch_size;
@@ -172,7 +172,7 @@ impl Plan {
     }
 
     /// Refuses buffers that the device cannot bind.
-    fn check_bindings(&self, batch_size: u32, largest_binding: u64) -> Result<(), EngineError> {
+    fn check_bindings(&self, batch_size: u32, largest_binding: u64) -> Result<()> {
         let dispatches = self.training.dispatches.iter().chain(&self.evaluation.dispatches);
         let largest = dispatches.flat_map(|dispatch| &dispatch.bindings).max_by_key(|range| range.bytes);
         match largest {
@@ -237,12 +237,7 @@ struct ValueBuffers {
 }
 
 impl<'a> Planner<'a> {
-    fn new(
-        job: &'a TrainingJob,
-        setup: TrainingSetup,
-        largest_binding: u64,
-        choices: &'a Choices,
-    ) -> Result<Self, EngineError> {
+    fn new(job: &'a TrainingJob, setup: TrainingSetup, largest_binding: u64, choices: &'a Choices) -> Result<Self> {
         let stages = job.model.stages(job.dropout)?;
         let stored = choices.abilities.stored;
         check_limits(&job.model, &stages, stored)?;

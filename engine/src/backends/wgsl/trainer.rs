@@ -15,7 +15,7 @@ use super::plan::{Contents, Plan, RESULT_SLOTS, TrainingSetup};
 use super::recording::{BufferRange, JobPart, Recording};
 use super::tuning::Choices;
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 use crate::training::Segments;
 use streaming::Streaming;
@@ -60,7 +60,7 @@ impl WgslTrainer {
         choices: &mut Choices,
         job: &TrainingJob,
         setup: TrainingSetup,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let largest_binding = device.largest_binding_bytes();
         let latency = device.latency_seconds(clock.as_ref()).await?;
         let mut plan = Plan::new(job, setup, largest_binding, choices)?;
@@ -119,20 +119,7 @@ impl WgslTrainer {
         })
     }
 
-    /// Returns the bytes that the trainer of this job will allocate, without allocating anything.
-    ///
-    /// # Errors
-    /// Errors of [`WgslTrainer::new`] before it allocates.
-    pub(super) fn predicted_bytes(
-        device: &Device,
-        choices: &Choices,
-        job: &TrainingJob,
-        setup: TrainingSetup,
-    ) -> Result<u64, EngineError> {
-        Ok(Plan::new(job, setup, device.largest_binding_bytes(), choices)?.bytes())
-    }
-
-    pub(super) async fn read(&self, range: BufferRange, stored: Stored) -> Result<Vec<f32>, EngineError> {
+    pub(super) async fn read(&self, range: BufferRange, stored: Stored) -> Result<Vec<f32>> {
         Ok(numbers(stored, &self.buffers.read(&self.device, range).await?))
     }
 
@@ -142,7 +129,7 @@ impl WgslTrainer {
     }
 
     /// Checks that products read the trained weights, rounded: a single step is too small for a loss to show otherwise.
-    async fn check_rounded(&self, weights: &[f32]) -> Result<(), EngineError> {
+    async fn check_rounded(&self, weights: &[f32]) -> Result<()> {
         let Some(rounded) = self.plan.arenas.rounded_weights else { return Ok(()) };
         let stored = self.device.stored();
         let rounded = self.read(rounded, stored).await?;
@@ -157,7 +144,7 @@ impl WgslTrainer {
 
     /// Rounds restored weights to the precision in which products read them. They must be rounded as before: by the host
     /// before the first step, and by the device afterwards, which may round differently.
-    async fn round_again(&self) -> Result<(), EngineError> {
+    async fn round_again(&self) -> Result<()> {
         let Some(rounded) = self.plan.arenas.rounded_weights else { return Ok(()) };
         let mut commands = Commands::new(&self.device);
         if self.step == 0 {
@@ -175,7 +162,7 @@ impl WgslTrainer {
 
 #[async_trait(?Send)]
 impl Trainer for WgslTrainer {
-    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport> {
         let mut report = StepReport::default();
         let mut left = steps;
         while left > 0 {
@@ -195,7 +182,7 @@ impl Trainer for WgslTrainer {
         Ok(report)
     }
 
-    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
         let (rows, seed, linear) = (self.plan.evaluation_rows, self.job.seed, self.job.linear(self.step));
         let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
         let mut first = 0;
@@ -214,13 +201,13 @@ impl Trainer for WgslTrainer {
         Ok(report)
     }
 
-    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
         let weights = self.read(self.plan.arenas.weights, Stored::F32).await?;
         self.check_rounded(&weights).await?;
         Ok(self.plan.tensors.iter().map(|layout| layout.load(&weights)).collect())
     }
 
-    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
         let mut gradients = self.read(self.plan.arenas.gradients, Stored::F32).await?;
         gradients.iter_mut().for_each(|gradient| *gradient /= self.plan.gradient_scale);
         Ok(self.plan.tensors.iter().map(|layout| layout.load(&gradients)).collect())
@@ -230,7 +217,7 @@ impl Trainer for WgslTrainer {
         Rc::make_mut(&mut self.job).segments.begin(self.step, seed);
     }
 
-    async fn state(&mut self) -> Result<StateBytes, EngineError> {
+    async fn state(&mut self) -> Result<StateBytes> {
         let weights = bytes_of(&self.plan.tensors, &self.read(self.plan.arenas.weights, Stored::F32).await?);
         let mut memory = Vec::new();
         for arena in self.memories() {
@@ -239,7 +226,7 @@ impl Trainer for WgslTrainer {
         Ok(StateBytes { weights, memory })
     }
 
-    async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
+    async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<()> {
         let lists = self.job.tensors_of_state(state)?;
         let arenas = [self.plan.arenas.weights].into_iter().chain(self.memories());
         for (arena, tensors) in arenas.zip(&lists) {
@@ -255,7 +242,7 @@ impl Trainer for WgslTrainer {
         self.round_again().await
     }
 
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
         let (stride, stored) = (self.plan.logits_stride, self.device.stored());
         let bytes = stored.bytes() * u64::from(rows * stride);
         let logits = self.read(BufferRange { bytes, ..self.plan.logits }, stored).await?;

@@ -12,7 +12,7 @@ use super::products::Product;
 use super::recording::Recording;
 use super::variants::{Abilities, Variant};
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::Result;
 
 /// Minimum duration of the repetitions of a variant, because browsers' clocks may be coarse.
 const TRIAL_SECONDS: f64 = 0.004;
@@ -82,12 +82,7 @@ impl Choices {
     /// Times the variants of all `products` that were not timed before, and returns the number of those products.
     /// Nothing is timed on an emulated GPU, where the rule is as good and timing slow, or on a device with a high
     /// latency and no timestamps, where all variants would seem equally slow.
-    pub(super) async fn tune(
-        &mut self,
-        device: &Device,
-        clock: &dyn Clock,
-        products: &[Product],
-    ) -> Result<usize, EngineError> {
+    pub(super) async fn tune(&mut self, device: &Device, clock: &dyn Clock, products: &[Product]) -> Result<usize> {
         if self.abilities.software
             || (!device.has_timestamps && device.latency_seconds(clock).await? > MAX_LATENCY_SECONDS)
         {
@@ -106,7 +101,7 @@ impl Choices {
     }
 }
 
-async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Result<TunedKernel, EngineError> {
+async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Result<TunedKernel> {
     // A step without training, because dropout costs the same in every variant.
     let mut builder = Builder::new(1);
     let operands: Vec<_> =
@@ -144,11 +139,7 @@ fn choose(seconds: &[(Variant, f64)]) -> TunedKernel {
 
 /// Returns the seconds of one launch: the best of a few trials, by the device's own clock if it has one. `executor`
 /// repeats the launch.
-async fn time(
-    device: &Device,
-    clock: &dyn Clock,
-    executor: impl AsyncFn(usize) -> Result<Executor, EngineError>,
-) -> Result<f64, EngineError> {
+async fn time(device: &Device, clock: &dyn Clock, executor: impl AsyncFn(usize) -> Result<Executor>) -> Result<f64> {
     let timestamps = Timestamps::new(device).await?;
     let mut launches = 1;
     let mut best = f64::INFINITY;

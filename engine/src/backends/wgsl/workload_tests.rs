@@ -13,7 +13,7 @@ use crate::backends::reference::ReferenceBackend;
 use crate::backends::{AdapterChoice, Opening, open_in};
 use crate::clock::Clock;
 use crate::data::{DataSet, Split, data_set};
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::model::Layer;
 use crate::random::Generator;
 use crate::testing::{Standstill, narrow, skipped, workloads};
@@ -99,7 +99,7 @@ pub(super) fn open_gpu(precision: Precision) -> Option<WgslBackend> {
         Precision::F16Matrix => open_matrix_backend(&choice),
         _ => pollster::block_on(WgslBackend::open(&Opening::new(precision, &choice), Rc::new(Standstill))),
     });
-    let may_lack_precision = |opened: &Result<_, EngineError>| match opened {
+    let may_lack_precision = |opened: &Result<_>| match opened {
         Err(EngineError::NoPrecision { whose, .. }) => !whose.contains("llvmpipe"),
         _ => false,
     };
@@ -112,7 +112,7 @@ pub(super) fn open_gpu(precision: Precision) -> Option<WgslBackend> {
 }
 
 /// Opens the backend for f16-matrix, on matrix units if the adapter has any, and otherwise on loops that emulate them.
-fn open_matrix_backend(choice: &AdapterChoice) -> Result<WgslBackend, EngineError> {
+fn open_matrix_backend(choice: &AdapterChoice) -> Result<WgslBackend> {
     let open = |matrices| pollster::block_on(Device::open_with(choice, Precision::F16Matrix, matrices, &[]));
     let device = open(None).or_else(|_| open(Some(Matrices::Plain)))?;
     eprintln!("matrices: {:?}", device.form.matrices);

@@ -1,6 +1,7 @@
 //! Properties of adapters that are not open yet, and the kernels that they can run.
 
 #[cfg(not(target_arch = "wasm32"))]
+use crate::error::Result;
 use std::sync::OnceLock;
 
 use async_recursion::async_recursion;
@@ -11,7 +12,6 @@ use shaders::{Form, Matrices, Stored};
 
 #[cfg(target_arch = "wasm32")]
 use super::answer;
-use crate::error::EngineError;
 
 /// Returns the adapters of this machine, in index order.
 pub async fn adapters() -> Vec<Adapter> {
@@ -133,7 +133,7 @@ impl Features {
     }
 }
 
-pub(crate) async fn enumerate() -> Result<Vec<wgpu::Adapter>, EngineError> {
+pub(crate) async fn enumerate() -> Result<Vec<wgpu::Adapter>> {
     #[cfg(target_arch = "wasm32")]
     {
         let instance = new_instance();

@@ -20,7 +20,7 @@ use crate::backends::AdapterChoice;
 use crate::backends::wgsl::plan::Omission;
 use crate::backends::wgsl::variants::Abilities;
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use adapters::{Features, choose_form, compatibility_limits, describe, enumerate};
 use buffer::DataSets;
 use executor::Pipelines;
@@ -84,11 +84,7 @@ pub(crate) struct Counts {
 
 impl Device {
     /// Opens the adapter that matches `choice` for kernels of this precision, ignoring the features in `without`.
-    pub(crate) async fn open(
-        choice: &AdapterChoice,
-        precision: Precision,
-        without: &[Feature],
-    ) -> Result<Self, EngineError> {
+    pub(crate) async fn open(choice: &AdapterChoice, precision: Precision, without: &[Feature]) -> Result<Self> {
         Self::open_with(choice, precision, None, without).await
     }
 
@@ -98,7 +94,7 @@ impl Device {
         precision: Precision,
         matrices: Option<Matrices>,
         without: &[Feature],
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let mut adapters = enumerate().await?;
         let described: Vec<Adapter> = adapters.iter().map(describe).collect();
         let index = choice.choose(&described)?;
@@ -231,10 +227,7 @@ impl Device {
     }
 
     /// Submits commands and returns a future that resolves when the device has finished everything submitted so far.
-    pub(crate) fn submit(
-        &self,
-        commands: wgpu::CommandBuffer,
-    ) -> impl Future<Output = Result<(), EngineError>> + use<> {
+    pub(crate) fn submit(&self, commands: wgpu::CommandBuffer) -> impl Future<Output = Result<()>> + use<> {
         let index = self.queue.submit([commands]);
         self.count(|counts| counts.submissions += 1);
         let (sender, receiver) = oneshot::channel();
@@ -257,13 +250,13 @@ impl Device {
     }
 
     /// Returns a future that resolves when the device has finished everything submitted so far.
-    pub(crate) fn submit_nothing(&self) -> impl Future<Output = Result<(), EngineError>> + use<> {
+    pub(crate) fn submit_nothing(&self) -> impl Future<Output = Result<()>> + use<> {
         let nothing = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         self.submit(nothing.finish())
     }
 
     /// Releases the data set, clears the driver's error, and waits for an empty submission to finish.
-    pub(crate) async fn recover(&self) -> Result<(), EngineError> {
+    pub(crate) async fn recover(&self) -> Result<()> {
         self.data.clear();
         if let Ok(mut fault) = self.fault.lock() {
             match fault.take() {
@@ -279,7 +272,7 @@ impl Device {
     /// It is measured once, with empty submissions. Browsers may report finished work late if nothing is submitted
     /// meanwhile: Firefox polls every 100 ms. If empty submissions reduce the delay, the device keeps making them while
     /// it waits.
-    pub(crate) async fn latency_seconds(&self, clock: &dyn Clock) -> Result<f64, EngineError> {
+    pub(crate) async fn latency_seconds(&self, clock: &dyn Clock) -> Result<f64> {
         if let Some(known) = self.latency_seconds.get() {
             return Ok(known);
         }
@@ -294,7 +287,7 @@ impl Device {
         Ok(latency)
     }
 
-    async fn measure_latency(&self, clock: &dyn Clock) -> Result<f64, EngineError> {
+    async fn measure_latency(&self, clock: &dyn Clock) -> Result<f64> {
         let mut seconds = [0.0; LATENCY_SAMPLES];
         let mut last = clock.now_seconds();
         for seconds in &mut seconds {
@@ -351,7 +344,7 @@ impl Device {
     }
 
     /// Runs `work` and returns its result, or the first error that the driver reports for it.
-    pub(crate) async fn watched<T>(&self, work: impl FnOnce() -> T) -> Result<T, EngineError> {
+    pub(crate) async fn watched<T>(&self, work: impl FnOnce() -> T) -> Result<T> {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let result = work();
@@ -433,7 +426,7 @@ const MAX_WAIT_SECONDS: u32 = 120;
 ///
 /// # Errors
 /// In browsers, no answer within two minutes.
-async fn answer<T>(when: &'static str, answer: impl Future<Output = T>) -> Result<T, EngineError> {
+async fn answer<T>(when: &'static str, answer: impl Future<Output = T>) -> Result<T> {
     #[cfg(not(target_arch = "wasm32"))]
     {
         let _ = when;

@@ -20,7 +20,7 @@ use super::device::Device;
 use super::tuning::Choices;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::measure::{self, Event, Observer};
 use lab::Lab;
 pub use peaks::Gauge;
@@ -52,7 +52,7 @@ pub async fn measure(
     clock: Rc<dyn Clock>,
     request: &Request,
     observer: &mut dyn Observer<Event>,
-) -> Result<KernelReport, EngineError> {
+) -> Result<KernelReport> {
     let device = Rc::new(Device::open(choice, Precision::F32, &[]).await?);
     observer.event(&Event::Opened { adapter: device.adapter().clone() });
     let emulated = device.adapter().software;

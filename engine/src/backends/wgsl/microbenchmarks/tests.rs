@@ -11,6 +11,7 @@ use super::operand::{Operand, PlainSum};
 use super::product::{self, LayerPass, ProductRates};
 use super::recurrent::RecurrentLayer;
 use super::*;
+use crate::error::Result;
 use crate::model::{Activation, Cell};
 
 struct RealClock(Instant);
@@ -37,7 +38,7 @@ struct GigaflopGauge;
 
 #[async_trait(?Send)]
 impl measure::Gauge for GigaflopGauge {
-    async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError> {
+    async fn peak_flops_per_second(&mut self) -> Result<f64> {
         Ok(1e9)
     }
 }

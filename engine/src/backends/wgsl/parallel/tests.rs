@@ -13,6 +13,7 @@ use crate::backends::open_with;
 use crate::backends::sharing::comparison::{
     OF_EVERY_RULE, OF_OTHER_KINDS, ORDER_OF_ADDITIONS, THROUGH_NORMALIZATIONS, train, trains_as_one_does,
 };
+use crate::error::{EngineError, Result};
 use crate::testing::{Standstill, skipped};
 use crate::train::tests::{narrow_request, request, run};
 use crate::trainer::EvaluationSet;
@@ -39,7 +40,7 @@ fn two_devices(clock: Rc<dyn Clock>) -> Option<ParallelBackend> {
     opened(pollster::block_on(open()))
 }
 
-fn opened<T>(opened: Result<T, EngineError>) -> Option<T> {
+fn opened<T>(opened: Result<T>) -> Option<T> {
     match opened {
         Ok(backend) => Some(backend),
         Err(EngineError::NoAdapter { .. }) => {

@@ -12,7 +12,7 @@ use super::super::recording::{Combination, Exchange};
 use super::super::trainer::WgslTrainer;
 use crate::backends::sharing::{Ending, Share, UnderWay, check_agreement, moments, of_device, shares, sum};
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 
 /// One network on several devices, each training on its share of each batch.
@@ -54,7 +54,7 @@ impl ParallelTrainer {
     }
 
     /// Runs one step on all devices. The host waits only for exchanges, not for the end of the step.
-    async fn run_step(&mut self, slot: u32, communication: &mut Communication) -> Result<(), EngineError> {
+    async fn run_step(&mut self, slot: u32, communication: &mut Communication) -> Result<()> {
         let started = self.clock.now_seconds();
         let whole = self.job.step(self.step + u64::from(slot), slot);
         self.shares = shares(whole.count, self.devices()).collect();
@@ -94,10 +94,7 @@ impl ParallelTrainer {
     }
 
     /// Starts work on all devices.
-    fn on_all<T, W: Future<Output = Result<T, EngineError>> + 'static>(
-        &self,
-        start: impl Fn(&WgslTrainer) -> W,
-    ) -> UnderWay<T> {
+    fn on_all<T, W: Future<Output = Result<T>> + 'static>(&self, start: impl Fn(&WgslTrainer) -> W) -> UnderWay<T> {
         UnderWay::new(self.replicas.iter().map(|replica| Box::pin(start(replica)) as Ending<T>))
     }
 
@@ -107,7 +104,7 @@ impl ParallelTrainer {
         &mut self,
         mut asked: Vec<PendingExchange>,
         communication: &mut Communication,
-    ) -> Result<Option<PendingWrite>, EngineError> {
+    ) -> Result<Option<PendingWrite>> {
         let Some(mut last) = asked.pop() else { return Ok(None) };
         let mut combined = std::mem::take(&mut self.combined);
         for PendingExchange { exchange, computing, readings } in asked {
@@ -130,7 +127,7 @@ impl ParallelTrainer {
         Ok(Some(PendingWrite { since, arriving }))
     }
 
-    async fn wait_for<T>(&self, work: UnderWay<T>) -> Result<Vec<T>, EngineError> {
+    async fn wait_for<T>(&self, work: UnderWay<T>) -> Result<Vec<T>> {
         work.ended().await.map_err(|(place, error)| self.of_device(place)(error))
     }
 
@@ -143,7 +140,7 @@ impl ParallelTrainer {
         mut meanwhile: Option<&mut UnderWay<()>>,
         communication: &mut Communication,
         combined: &mut Vec<f32>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let mut is_overlapped = || meanwhile.as_mut().is_some_and(|computing| !computing.has_ended());
         let computed = self.clock.now_seconds();
         let found = self.wait_for(readings).await?;
@@ -160,11 +157,7 @@ impl ParallelTrainer {
     }
 
     /// Waits until a write has arrived on all devices.
-    async fn finish_write(
-        &self,
-        writing: Option<PendingWrite>,
-        communication: &mut Communication,
-    ) -> Result<(), EngineError> {
+    async fn finish_write(&self, writing: Option<PendingWrite>, communication: &mut Communication) -> Result<()> {
         let Some(PendingWrite { since, arriving }) = writing else { return Ok(()) };
         self.wait_for(arriving).await?;
         communication.writing_seconds += self.clock.now_seconds() - since;
@@ -172,7 +165,7 @@ impl ParallelTrainer {
     }
 
     /// Adds up the devices' results of `steps` steps.
-    async fn collect(&mut self, steps: u32, report: &mut StepReport) -> Result<(), EngineError> {
+    async fn collect(&mut self, steps: u32, report: &mut StepReport) -> Result<()> {
         let mut losses = vec![0.0; steps as usize];
         for place in 0..self.replicas.len() {
             let of_device = self.of_device(place);
@@ -190,7 +183,7 @@ impl ParallelTrainer {
     }
 
     /// Checks that the devices have the same weights, to the last bit.
-    async fn check_agreement(&self) -> Result<(), EngineError> {
+    async fn check_agreement(&self) -> Result<()> {
         let mut arenas = Vec::new();
         for (place, replica) in self.replicas.iter().enumerate() {
             let weights = replica.read(replica.plan.arenas.weights, Stored::F32).await;
@@ -203,7 +196,7 @@ impl ParallelTrainer {
 
 #[async_trait(?Send)]
 impl Trainer for ParallelTrainer {
-    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport> {
         let mut report = StepReport::default();
         let mut communication = Communication::among(self.devices());
         communication.overlapped = (self.exchanging == Exchanging::WhileComputing).then(ExchangeSeconds::default);
@@ -222,7 +215,7 @@ impl Trainer for ParallelTrainer {
     }
 
     /// Tests on the first device after checking that all devices have the same weights.
-    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
         self.check_agreement().await?;
         let started = self.clock.now_seconds();
         let of_device = self.of_device(0);
@@ -230,19 +223,19 @@ impl Trainer for ParallelTrainer {
         Ok(TestReport { seconds: Some(self.clock.now_seconds() - started), ..report })
     }
 
-    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
         self.check_agreement().await?;
         let of_device = self.of_device(0);
         self.replicas[0].weights().await.map_err(of_device)
     }
 
     /// Returns the summed gradients, which all devices have.
-    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
         let of_device = self.of_device(0);
         self.replicas[0].gradients().await.map_err(of_device)
     }
 
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
         let mut logits = Vec::new();
         for place in 0..self.replicas.len() {
             let Share { first_row, count } = self.shares[place];

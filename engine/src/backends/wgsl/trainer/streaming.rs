@@ -15,7 +15,7 @@ use super::super::plan::Streamed;
 use super::{StepKind, WgslTrainer};
 use crate::backends::sharing::UnderWay;
 use crate::data::Split;
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::trainer::TrainingJob;
 use crate::training::Order;
 
@@ -60,7 +60,7 @@ impl WgslTrainer {
         first: u32,
         steps: u32,
         under_way: &mut VecDeque<(u64, UnderWay<()>)>,
-    ) -> Result<Range<u32>, EngineError> {
+    ) -> Result<Range<u32>> {
         let (_, operations) = self.training.within(0, u64::MAX, false);
         let of_a_submission = self.training_pace.work() / operations.max(1);
         let Some(Streaming { mode, place, batches, spent }) = &mut self.streaming else { return Ok(0..steps) };

@@ -13,7 +13,7 @@ use super::super::plan::STEP_ROWS;
 use super::super::recording::{BufferRange, STEP_STRIDE_BYTES, STEPS, step_rows};
 use super::{StepKind, WgslTrainer};
 use crate::backends::sharing::{Ending, UnderWay};
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::trainer::EvaluationSet;
 
 /// Next launch to submit.
@@ -36,7 +36,7 @@ impl WgslTrainer {
         kind: StepKind,
         steps: u32,
         step: &dyn Fn(u32) -> Step,
-    ) -> Result<Vec<StepResult>, EngineError> {
+    ) -> Result<Vec<StepResult>> {
         let first_mark = self.mark;
         let mut next = Cursor::default();
         let streaming = self.streaming.as_ref().filter(|_| matches!(kind, StepKind::Training)).map(|of| of.mode);
@@ -167,7 +167,7 @@ impl WgslTrainer {
         slot: u32,
         number: usize,
         epoch_begins: bool,
-    ) -> impl Future<Output = Result<(), EngineError>> + use<> {
+    ) -> impl Future<Output = Result<()>> + use<> {
         let (row, most, stretch) = (slot % STEP_ROWS, self.training_pace.work(), self.stretch(number));
         let mut commands = Commands::new(&self.device);
         if let (Some(shuffle), true) = (&self.shuffle, epoch_begins) {
@@ -195,11 +195,7 @@ impl WgslTrainer {
     }
 
     /// Overwrites part of a buffer immediately. The future ends when the device has the bytes.
-    pub(crate) fn write(
-        &self,
-        range: BufferRange,
-        bytes: &[u8],
-    ) -> impl Future<Output = Result<(), EngineError>> + use<> {
+    pub(crate) fn write(&self, range: BufferRange, bytes: &[u8]) -> impl Future<Output = Result<()>> + use<> {
         self.hand_over(range, bytes);
         self.device.submit_nothing()
     }
@@ -210,7 +206,7 @@ impl WgslTrainer {
     }
 
     /// Returns the results of steps and ends them.
-    pub(crate) async fn results(&mut self, steps: u32) -> Result<Vec<StepResult>, EngineError> {
+    pub(crate) async fn results(&mut self, steps: u32) -> Result<Vec<StepResult>> {
         let bytes = self.buffers.begin_to_read(&self.device, self.results_of(steps), 0).await?;
         let (before, first) = (self.mark, self.step);
         self.mark = mark(before, steps - 1);
@@ -229,12 +225,7 @@ fn mark(last: u32, slot: u32) -> u32 {
 ///
 /// # Errors
 /// The first step without results.
-fn checked_results(
-    bytes: &[u8],
-    before: u32,
-    kind: StepKind,
-    step: &dyn Fn(u32) -> Step,
-) -> Result<Vec<StepResult>, EngineError> {
+fn checked_results(bytes: &[u8], before: u32, kind: StepKind, step: &dyn Fn(u32) -> Step) -> Result<Vec<StepResult>> {
     let results: Vec<StepResult> = bytemuck::pod_collect_to_vec(bytes);
     let Some((slot, _)) = (0..).zip(&results).find(|(slot, result)| result.mark != mark(before, *slot)) else {
         return Ok(results);

@@ -64,7 +64,7 @@ fn check_predicted_bytes(device: &Rc<Device>, name: &str, job: &TrainingJob, set
     drop(build(&mut choices));
     device.data.clear();
     let before = device.counts();
-    let predicted = WgslTrainer::predicted_bytes(device, &choices, job, setup).unwrap();
+    let predicted = Plan::new(job, setup, device.largest_binding_bytes(), &choices).unwrap().bytes();
     assert_eq!(device.counts(), before, "{name}: a prediction asks nothing of the driver");
     let trainer = build(&mut choices);
     assert_eq!(device.counts().buffer_bytes - before.buffer_bytes, predicted, "{name}, {setup:?}");
@@ -113,7 +113,7 @@ fn a_batch_that_does_not_fit_is_refused_before_allocating() {
         job.batches.batch_size =
             u32::try_from(allowed / (device.stored().bytes() * 26 * 26 * 32) + 1).unwrap_or(u32::MAX).min(4_000_000);
         let before = device.counts();
-        let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job, TrainingSetup::STANDARD);
+        let predicted = backend_on(device).predicted_bytes(&job);
         let mut choices = untuned(device);
         let building =
             WgslTrainer::new(Rc::clone(device), Rc::new(Standstill), &mut choices, &job, TrainingSetup::STANDARD);
