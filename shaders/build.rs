@@ -32,7 +32,7 @@ fn main() -> io::Result<()> {
         }
     }
     fs::write(Path::new(&out).join("kernels.rs"), format!("&[{registry}]"))?;
-    fs::write(Path::new(&out).join("params.rs"), format!("blocks! {{{blocks}\n}}\n"))
+    fs::write(Path::new(&out).join("params.rs"), blocks)
 }
 
 /// Structures that Rust fills or reads, besides parameter blocks.
@@ -55,8 +55,8 @@ fn kernels(file: &str, source: &str) -> String {
         let parts = ["step"].into_iter().chain(names).map(|part| format!("include_str!(\"shared/{part}.wgsl\"), "));
         let sources = parts.collect::<String>() + &format!("include_str!(\"kernels/{file}.wgsl\")");
         entries += &format!(
-            "Kernel {{ name: {name:?}, file: {file:?}, sources: &[{sources}], workgroup_size: {size}, \
-             params_bytes: size_of::<params::{params}>(), params: params::{params}::FIELDS, storage: &[{storage}] }},\n"
+            "Kernel {{ name: {name:?}, sources: &[{sources}], workgroup_size: {size}, \
+             params_bytes: size_of::<params::{params}>(), storage: &[{storage}] }},\n"
         );
     }
     assert!(!entries.is_empty(), "{file}.wgsl does not list its kernels");
@@ -74,7 +74,10 @@ fn rust_block(source: &str, structure: &str) -> Option<String> {
     let (name, fields) = structure.split_once(" {\n")?;
     let name =
         if name == "Params" { params_name(source)? } else { SHARED.into_iter().find(|shared| *shared == name)? };
-    let mut block = format!("\n/// Structure `{name}` of the WGSL files, which describe it.\npub struct {name} {{\n");
+    let mut block = format!(
+        "/// Structure `{name}` of the WGSL files, which describe it.\n\
+         #[repr(C)]\n#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]\npub struct {name} {{\n"
+    );
     let mut reserved = 0;
     for line in fields.lines().map(str::trim) {
         if line.starts_with("reserved") {

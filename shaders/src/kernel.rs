@@ -1,4 +1,4 @@
-use crate::params::{self, Field};
+use crate::params;
 
 /// Access of a kernel to one of its storage buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,13 +14,10 @@ pub enum Access {
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
     pub name: &'static str,
-    /// File name of the body, without folder and extension. Differs from the kernel's name if one file with different
-    /// shared parts makes several kernels.
-    pub file: &'static str,
-    /// Parts of the source to concatenate: shared files, then the kernel's body.
+    /// Parts of the source to concatenate: shared files, then the kernel's body. One body with different shared parts
+    /// makes several kernels.
     pub sources: &'static [&'static str],
     pub params_bytes: usize,
-    pub params: &'static [Field],
     /// Access of the storage buffers, from binding 1 on.
     pub storage: &'static [Access],
     /// Number of invocations per workgroup.

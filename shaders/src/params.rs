@@ -1,37 +1,8 @@
 //! Parameter blocks: the uniform at group 0, binding 0 of each kernel, and the step's at group 1.
 //!
-//! The build script makes them from the WGSL structures; `tests/wgsl.rs` checks offsets and sizes.
+//! The build script makes them from the WGSL structures; `tests/wgsl.rs` checks their sizes.
 
 use bytemuck::{Pod, Zeroable};
-
-/// A field of a parameter block; offset and size in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
-    pub name: &'static str,
-    pub offset: usize,
-    pub bytes: usize,
-}
-
-/// Defines parameter blocks and their parts, each with the list of its fields.
-macro_rules! blocks {
-    ($($(#[$about:meta])* pub struct $block:ident { $($(#[$doc:meta])* pub $field:ident: $type:ty,)* })*) => {$(
-        $(#[$about])*
-        #[repr(C)]
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
-        pub struct $block {
-            $($(#[$doc])* pub $field: $type,)*
-        }
-
-        impl $block {
-            /// Fields in declaration order.
-            pub const FIELDS: &'static [Field] = &[$(Field {
-                name: stringify!($field),
-                offset: std::mem::offset_of!($block, $field),
-                bytes: size_of::<$type>(),
-            },)*];
-        }
-    )*};
-}
 
 include!(concat!(env!("OUT_DIR"), "/params.rs"));
 

@@ -40,7 +40,7 @@ fn round_to_single(value: f64) -> f32 {
 }
 
 macro_rules! real {
-    ($type:ty, $round:expr) => {
+    ($type:ty, $round:expr, [$($function:ident),*]) => {
         impl Real for $type {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -55,28 +55,13 @@ macro_rules! real {
                 self.into()
             }
 
-            #[inline]
-            fn sqrt(self) -> Self {
-                self.sqrt()
-            }
-
-            #[inline]
-            fn exp(self) -> Self {
-                self.exp()
-            }
-
-            #[inline]
-            fn ln(self) -> Self {
-                self.ln()
-            }
-
-            #[inline]
-            fn tanh(self) -> Self {
-                self.tanh()
-            }
+            $(#[inline]
+            fn $function(self) -> Self {
+                <$type>::$function(self)
+            })*
         }
     };
 }
 
-real!(f32, round_to_single);
-real!(f64, std::convert::identity);
+real!(f32, round_to_single, [sqrt, exp, ln, tanh]);
+real!(f64, std::convert::identity, [sqrt, exp, ln, tanh]);

@@ -1,4 +1,4 @@
-use super::{apply_epilogue, finish, store_gradient};
+use super::{finish, store_gradient};
 use crate::Real;
 use crate::params::{Add, Blend, Elementwise, Embedding, Position, Step};
 
@@ -87,9 +87,10 @@ pub(super) fn gelu_slope<T: Real>(x: T) -> T {
 ///
 /// `x`, `y`: (elements).
 pub fn gelu_forward<T: Real>(params: &Elementwise, step: &Step, x: &[T], y: &mut [T]) {
-    for (at, (y, &x)) in (0u32..).zip(y.iter_mut().zip(x)) {
-        *y = apply_epilogue(gelu(x), at, &params.epilogue, step);
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y = gelu(x);
     }
+    finish(&params.epilogue, step, y);
 }
 
 /// Twin of `gelu_backward.wgsl`: `dx = dy ⊙ gelu'(x) ⊙ slope(x)`, where `epilogue` made `x`.
@@ -104,10 +105,10 @@ pub fn gelu_backward<T: Real>(params: &Elementwise, step: &Step, dy: &[T], x: &[
 ///
 /// `x`, `y`: (B, V); `embedding`: (V).
 pub fn position_forward<T: Real>(params: &Position, step: &Step, x: &[T], embedding: &[T], y: &mut [T]) {
-    let embeddings = embedding.iter().cycle();
-    for (at, (y, (&x, &embedding))) in (0u32..).zip(y.iter_mut().zip(x.iter().zip(embeddings))) {
-        *y = apply_epilogue(x + embedding, at, &params.epilogue, step);
+    for (y, (&x, &embedding)) in y.iter_mut().zip(x.iter().zip(embedding.iter().cycle())) {
+        *y = x + embedding;
     }
+    finish(&params.epilogue, step, y);
 }
 
 /// Twin of `position_gradient.wgsl`: `de = Σ dy`, summed in parts of the batch.
@@ -135,12 +136,14 @@ pub fn pass_gradient<T: Real>(params: &Elementwise, step: &Step, dy: &[T], x: &[
 /// `ids`: (B, id stride) whole numbers below V; `weights`: (V, S); `y`: (B, P, S).
 pub fn embedding_forward<T: Real>(params: &Embedding, step: &Step, ids: &[T], weights: &[T], y: &mut [T]) {
     let channels = params.channels as usize;
-    for (token, (word, y)) in (0u32..).zip(words(params, ids).zip(y.chunks_exact_mut(channels))) {
-        for (channel, (y, &weight)) in (0u32..).zip(y.iter_mut().zip(&weights[word * channels..])) {
-            let weight = if is_padding(params, word) { T::ZERO } else { weight };
-            *y = apply_epilogue(weight, token.wrapping_mul(params.channels) + channel, &params.epilogue, step);
+    for (word, y) in words(params, ids).zip(y.chunks_exact_mut(channels)) {
+        if is_padding(params, word) {
+            y.fill(T::ZERO);
+        } else {
+            y.copy_from_slice(&weights[word * channels..][..channels]);
         }
     }
+    finish(&params.epilogue, step, y);
 }
 
 /// Twin of `embedding_weight_gradient.wgsl`: `dW[v] = Σ dy` over all places of word v, summed in parts of the batch's

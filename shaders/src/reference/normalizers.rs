@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use super::elementwise::{gelu, gelu_slope};
-use super::{apply_epilogue, finish, store_gradient};
+use super::{finish, store_gradient};
 use crate::Real;
 use crate::params::{BatchNorm, LayerNorm, LocalResponse, Step, activation};
 
@@ -177,9 +177,9 @@ pub fn batch_norm_forward<T: Real>(params: &BatchNorm, step: &Step, x: &[T], by:
     for (at, (y, &x)) in y.iter_mut().zip(x).enumerate() {
         let channel = at % channels;
         let value = by.normalized(x, channel) * by.gamma[channel] + by.beta[channel];
-        let at = u32::try_from(at).expect("kernels count values in 32 bits");
-        *y = apply_epilogue(activate(params.activation, value), at, &params.epilogue, step);
+        *y = activate(params.activation, value);
     }
+    finish(&params.epilogue, step, y);
 }
 
 /// Twin of `batch_norm_gradient_sums.wgsl`: `dgamma = Σ g·x̂` and `dbeta = Σ g`, summed in parts of the samples'

@@ -1,4 +1,4 @@
-use super::{apply_epilogue, store_gradient};
+use super::{finish, store_gradient};
 use crate::Real;
 use crate::params::{Pool, Step};
 
@@ -15,9 +15,9 @@ pub fn max_pool_forward<T: Real>(params: &Pool, step: &Step, x: &[T], y: &mut [T
             }
         }
         let (largest, tap) = best.expect("a window covers at least one pixel");
-        y[output] = apply_epilogue(largest, place_number(output), &params.epilogue, step);
-        taps[output] = tap;
+        (y[output], taps[output]) = (largest, tap);
     }
+    finish(&params.epilogue, step, y);
 }
 
 /// Twin of `max_pool_backward.wgsl`: each gradient goes to the tap that won, times `slope(x)`.
@@ -41,8 +41,9 @@ pub fn max_pool_backward<T: Real>(params: &Pool, step: &Step, dy: &[T], taps: &[
 pub fn average_pool_forward<T: Real>(params: &Pool, step: &Step, x: &[T], y: &mut [T]) {
     for (output, at) in outputs(params) {
         let sum: T = window(params, at).map(|(_, place)| x[place]).sum();
-        y[output] = apply_epilogue(sum / pixels_of::<T>(params, at), place_number(output), &params.epilogue, step);
+        y[output] = sum / pixels_of::<T>(params, at);
     }
+    finish(&params.epilogue, step, y);
 }
 
 /// Twin of `average_pool_backward.wgsl`: each gradient is shared equally among its window's pixels, times `slope(x)`.
@@ -84,8 +85,4 @@ fn window(params: &Pool, (sample, row, column, channel): At) -> impl Iterator<It
 
 fn pixels_of<T: Real>(params: &Pool, at: At) -> T {
     window(params, at).map(|_| T::ONE).sum()
-}
-
-fn place_number(output: usize) -> u32 {
-    u32::try_from(output).unwrap_or(u32::MAX)
 }

@@ -1,5 +1,5 @@
 use super::dot::{ROWS, add_products, add_transposed_products, products_of_transposed};
-use super::{apply_epilogue, store_gradient};
+use super::{finish, store_gradient};
 use crate::Real;
 use crate::params::{Conv2d, Dense, NO_BIAS, Step};
 
@@ -8,14 +8,12 @@ use crate::params::{Conv2d, Dense, NO_BIAS, Step};
 /// `x`: (B, K); `weights`: (K, N); `bias`: (N); `y`: (B, N).
 pub fn dense_forward<T: Real>(params: &Dense, step: &Step, x: &[T], weights: &[T], bias: &[T], y: &mut [T]) {
     let (inputs, outputs) = (params.inputs as usize, params.outputs as usize);
-    for (row, (x, y)) in (0u32..).zip(x.chunks_exact(inputs).zip(y.chunks_exact_mut(outputs))) {
-        let mut sums = vec![T::ZERO; outputs];
-        add_products(x, weights, &mut sums);
-        for (unit, (y, (sum, &bias))) in (0u32..).zip(y.iter_mut().zip(sums.into_iter().zip(bias))) {
-            let at = row.wrapping_mul(params.outputs).wrapping_add(unit);
-            *y = apply_epilogue(sum + bias, at, &params.epilogue, step);
-        }
+    for (x, y) in x.chunks_exact(inputs).zip(y.chunks_exact_mut(outputs)) {
+        y.fill(T::ZERO);
+        add_products(x, weights, y);
+        add(y, bias);
     }
+    finish(&params.epilogue, step, y);
 }
 
 /// Twin of `dense_input_gradient.wgsl`: `dx = (dy·Wᵀ) ⊙ slope(x)`, where `epilogue` made `x`.
@@ -47,10 +45,13 @@ pub fn dense_weight_gradient<T: Real>(params: &Dense, x: &[T], dy: &[T], parts: 
 
 /// Adds the rows of `dy`, of `outputs` values each, to the gradient of the bias, which is empty without a bias.
 pub(super) fn add_bias_gradient<T: Real>(dy: &[T], outputs: usize, bias: &mut [T]) {
-    for dy in dy.chunks_exact(outputs) {
-        for (bias, &dy) in bias.iter_mut().zip(dy) {
-            *bias += dy;
-        }
+    dy.chunks_exact(outputs).for_each(|dy| add(bias, dy));
+}
+
+/// `sum += values`
+fn add<T: Real>(sum: &mut [T], values: &[T]) {
+    for (sum, &value) in sum.iter_mut().zip(values) {
+        *sum += value;
     }
 }
 
@@ -107,16 +108,15 @@ fn patch_length(params: &Conv2d) -> usize {
 /// `x`: (B, H, W, C); `weights`: (KH, KW, C, F); `bias`: (F); `y`: (B, H', W', F).
 pub fn conv2d_forward<T: Real>(params: &Conv2d, step: &Step, x: &[T], weights: &[T], bias: &[T], y: &mut [T]) {
     let filters = params.output_channels as usize;
-    let (mut patch, mut sums) = (Vec::new(), vec![T::ZERO; filters]);
-    for (first, (pixel, y)) in (0u32..).step_by(filters).zip(pixels(params).zip(y.chunks_exact_mut(filters))) {
+    let mut patch = Vec::new();
+    for (pixel, y) in pixels(params).zip(y.chunks_exact_mut(filters)) {
         patch.clear();
         push_patch(params, x, pixel, &mut patch);
-        sums.fill(T::ZERO);
-        add_products(&patch, weights, &mut sums);
-        for (index, (y, (&sum, &bias))) in (first..).zip(y.iter_mut().zip(sums.iter().zip(bias))) {
-            *y = apply_epilogue(sum + bias, index, &params.epilogue, step);
-        }
+        y.fill(T::ZERO);
+        add_products(&patch, weights, y);
+        add(y, bias);
     }
+    finish(&params.epilogue, step, y);
 }
 
 /// Twin of `conv2d_input_gradient.wgsl`: `dx = (dy ⋆ᵀ W) ⊙ slope(x)`, where `epilogue` made `x`.

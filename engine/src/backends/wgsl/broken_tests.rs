@@ -9,7 +9,7 @@ use super::plan::{Omission, Plan, TrainingSetup};
 use super::tuning::Choices;
 use super::workload_tests::{job_with_test, open_gpu};
 use crate::backends::reference::ReferenceBackend;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::testing::{narrow, workloads};
 use crate::train::check::{FirstSteps, Observed, judge, lively};
 use crate::trainer::{Backend, TrainingJob};
@@ -45,11 +45,7 @@ impl Judged {
     }
 
     /// Returns the verdict of [`judge`], without training on after an early disagreement.
-    async fn disagreement(
-        &self,
-        backend: &dyn Backend,
-        job: &TrainingJob,
-    ) -> Result<Option<Disagreement>, EngineError> {
+    async fn disagreement(&self, backend: &dyn Backend, job: &TrainingJob) -> Result<Option<Disagreement>> {
         let precision = backend.precision();
         let early = |found: &FirstSteps, compared| {
             let found = found.difference(compared, &self.reference, precision, 0.0);

@@ -10,7 +10,7 @@ use super::variants::Variant;
 /// Operations per invocation of a kernel that is not a product and does little work on a few values.
 const OPERATIONS_PER_INVOCATION: u64 = 64;
 
-/// Collects buffers, parameter blocks and launches. The first buffers are [`STEPS`] and [`PARAMS`].
+/// Collects buffers, parameter blocks and launches. The first two hold the step table and the parameter blocks.
 pub(crate) struct Builder {
     buffers: Vec<BufferPlan>,
     params: Vec<u8>,
@@ -48,10 +48,6 @@ impl Builder {
 
     pub(crate) fn filled(&mut self, name: &'static str, bytes: Vec<u8>) -> BufferRange {
         self.add(name, bytes.len() as u64, false, BufferContents::Bytes(bytes))
-    }
-
-    pub(crate) fn whole(&self, buffer: usize) -> BufferRange {
-        BufferRange { buffer, offset_bytes: 0, bytes: self.buffers[buffer].bytes }
     }
 
     pub(crate) fn dispatch<P: Pod>(&mut self, kernel: &str, params: &P, bindings: &[BufferRange], invocations: u64) {

@@ -29,16 +29,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use results::{Adapter, InputMode, Precision};
 use sha2::{Digest, Sha256};
-use shaders::Stored;
 
 use super::{Keeper, Opening};
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::measure::Gauge;
 use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
 use device::Device;
-use device::adapters::KernelSet;
-use plan::TrainingSetup;
+use plan::{Plan, TrainingSetup};
 use trainer::WgslTrainer;
 use tuning::Choices;
 
@@ -73,23 +71,18 @@ impl WgslBackend {
     ///
     /// # Errors
     /// No such adapter, one that does not compute in this precision, or a driver that refuses to open it.
-    pub async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
+    pub async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<Self> {
         let Opening { precision, adapter, keeper, without, input, .. } = opening.clone();
         let input = input.unwrap_or(InputMode::Resident);
-        let kernels = match precision {
-            Precision::F16 => KernelSet::Storing(Stored::F16),
-            Precision::F16Matrix => KernelSet::OnMatrixUnits,
-            Precision::F32 => KernelSet::Storing(Stored::F32),
-            Precision::F64 => {
-                return Err(EngineError::NoPrecision {
-                    whose: format!("the backend `{NAME}`"),
-                    precision: precision.name(),
-                    reason: "WebGPU has no numbers of 64 bits".to_owned(),
-                    instead: "f32",
-                });
-            }
-        };
-        let device = Device::open(&adapter, kernels, &without).await?;
+        if precision == Precision::F64 {
+            return Err(EngineError::NoPrecision {
+                whose: format!("the backend `{NAME}`"),
+                precision: precision.name(),
+                reason: "WebGPU has no numbers of 64 bits".to_owned(),
+                instead: "f32",
+            });
+        }
+        let device = Device::open(&adapter, precision, &without).await?;
         let kept = keeper.as_ref().and_then(|keeper| keeper.recall(&choices_key(&device)));
         let choices = Choices::recalled(device.abilities, kept.as_deref().unwrap_or_default());
         let backend = Self { choices: RefCell::new(choices), keeper, ..Self::on(Rc::new(device), clock) };
@@ -99,7 +92,7 @@ impl WgslBackend {
     /// Creates a backend without known choices or storage.
     fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Self {
         let choices = RefCell::new(Choices::new(device.abilities));
-        let facts = BackendFacts::new(NAME, device.adapter().clone(), device.precision());
+        let facts = BackendFacts::new(NAME, device.adapter().clone(), device.precision);
         Self { device, clock, choices, keeper: None, facts }.with_input(InputMode::Resident)
     }
 
@@ -115,27 +108,31 @@ impl Backend for WgslBackend {
         &self.facts
     }
 
-    fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
-        let setup = TrainingSetup::of_input(self.facts.input);
-        WgslTrainer::predicted_bytes(&self.device, &self.choices.borrow(), job, setup).map(Some)
+    fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>> {
+        self.planned_bytes(job, TrainingSetup::of_input(self.facts.input)).map(Some)
     }
 
-    async fn gauge(&self) -> Result<Option<Box<dyn Gauge>>, EngineError> {
+    async fn gauge(&self) -> Result<Option<Box<dyn Gauge>>> {
         let gauge = microbenchmarks::Gauge::on(Rc::clone(&self.device), Rc::clone(&self.clock)).await?;
         Ok(Some(Box::new(gauge)))
     }
 
-    async fn recover(&self) -> Result<(), EngineError> {
+    async fn recover(&self) -> Result<()> {
         self.device.recover().await
     }
 
-    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>> {
         Ok(Box::new(self.build_with(job, TrainingSetup::of_input(self.facts.input)).await?))
     }
 }
 
 impl WgslBackend {
-    async fn build_with(&self, job: &TrainingJob, setup: TrainingSetup) -> Result<WgslTrainer, EngineError> {
+    /// Returns the bytes that the trainer of this job will allocate, without allocating anything.
+    fn planned_bytes(&self, job: &TrainingJob, setup: TrainingSetup) -> Result<u64> {
+        Ok(Plan::new(job, setup, self.device.largest_binding_bytes(), &self.choices.borrow())?.bytes())
+    }
+
+    async fn build_with(&self, job: &TrainingJob, setup: TrainingSetup) -> Result<WgslTrainer> {
         // Nothing else is built meanwhile, because networks are trained one after the other.
         let mut choices = self.choices.take();
         let (device, clock) = (Rc::clone(&self.device), Rc::clone(&self.clock));

@@ -20,11 +20,12 @@ use super::products::Product;
 use super::recording::{BufferPlan, BufferRange, Recording};
 use super::tuning::Choices;
 use crate::backends::sharing::most_rows;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::model::{Model, ModelError, Stage, StageKind, Stages, Words};
 use crate::trainer::{EvaluationSet, TrainingJob};
 use crate::training::Loss;
-use arenas::{Arenas, gradient_scale};
+pub(super) use arenas::Arenas;
+use arenas::gradient_scale;
 pub(super) use contents::Contents;
 use input::BatchInput;
 pub(super) use input::Streamed;
@@ -86,28 +87,17 @@ pub(super) struct Plan {
     /// Products of both recordings, whose kernels come in variants.
     pub(super) products: Vec<Product>,
     pub(super) tensors: Vec<TensorLayout>,
-    pub(super) places: Places,
+    pub(super) arenas: Arenas,
+    /// Order of the training samples, if it is on the device.
+    pub(super) order: Option<BufferRange>,
+    pub(super) logits: BufferRange,
+    pub(super) results: BufferRange,
     /// Buffers for streamed batches, if the host streams them.
     pub(super) streamed: Option<Streamed>,
     /// Number of stored values per row of logits.
     pub(super) logits_stride: u32,
     /// Scale factor of gradients on the device.
     pub(super) gradient_scale: f32,
-}
-
-/// Indices of the buffers that the trainer reads or writes.
-#[derive(Debug)]
-pub(super) struct Places {
-    pub(super) weights: usize,
-    /// Rounded weights that products read in training, if they do not read the weights directly.
-    pub(super) rounded_weights: Option<usize>,
-    /// Buffers of the optimiser's memories, followed by averages of the weights if the job has any.
-    pub(super) memories: Vec<usize>,
-    /// Buffer with the order of the training samples, if it is on the device.
-    pub(super) order: Option<usize>,
-    pub(super) gradients: usize,
-    pub(super) logits: usize,
-    pub(super) results: usize,
 }
 
 impl Plan {
@@ -120,7 +110,7 @@ impl Plan {
         setup: TrainingSetup,
         largest_binding: u64,
         choices: &Choices,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let mut planner = Planner::new(job, setup, largest_binding, choices)?;
         let batch_size = most_rows(job.batches.batch_size, setup.devices);
         planner.rows = batch_size;
@@ -137,10 +127,9 @@ impl Plan {
         planner.arenas.use_tested_weights(job, &mut planner.builder);
         let evaluation = planner.evaluation(EvaluationSet::Test);
         let held_out = job.early_stopping.map(|_| planner.evaluation(EvaluationSet::HeldOut));
-        let order = planner.order();
-        let Planner { arenas, builder, stages, values, .. } = planner;
+        let (order, logits) = (planner.order(), planner.logits());
         let plan = Self {
-            buffers: builder.finish(),
+            buffers: planner.builder.finish(),
             shuffle,
             mirror,
             training,
@@ -150,16 +139,11 @@ impl Plan {
             products: planner.products,
             streamed: planner.input.streamed,
             tensors: planner.tensors,
-            places: Places {
-                weights: arenas.weights.buffer,
-                rounded_weights: arenas.rounded_weights.map(|range| range.buffer),
-                memories: arenas.memories.iter().chain(&arenas.shadow).map(|range| range.buffer).collect(),
-                order,
-                gradients: arenas.gradients.buffer,
-                logits: values.last().map_or(0, |value| value.values),
-                results: planner.results,
-            },
-            logits_stride: stages.logits().stored_features(CHANNEL_ALIGNMENT),
+            arenas: planner.arenas,
+            order,
+            logits,
+            results: planner.results,
+            logits_stride: planner.stages.logits().stored_features(CHANNEL_ALIGNMENT),
             gradient_scale: planner.gradient_scale,
         };
         plan.check_bindings(batch_size, largest_binding)?;
@@ -179,7 +163,7 @@ impl Plan {
     /// Returns the size of each staging buffer in bytes. The first holds the results of all slots after a window, and
     /// exchanges that devices wait for. The others serve exchanges that overlap with computing.
     pub(super) fn staging_bytes(&self) -> Vec<u64> {
-        let mut bytes = vec![self.buffers[self.places.results].bytes];
+        let mut bytes = vec![self.results.bytes];
         for exchange in &self.training.exchanges {
             bytes.resize(bytes.len().max(exchange.staging + 1), 0);
             bytes[exchange.staging] = bytes[exchange.staging].max(exchange.read.bytes);
@@ -188,7 +172,7 @@ impl Plan {
     }
 
     /// Refuses buffers that the device cannot bind.
-    fn check_bindings(&self, batch_size: u32, largest_binding: u64) -> Result<(), EngineError> {
+    fn check_bindings(&self, batch_size: u32, largest_binding: u64) -> Result<()> {
         let dispatches = self.training.dispatches.iter().chain(&self.evaluation.dispatches);
         let largest = dispatches.flat_map(|dispatch| &dispatch.bindings).max_by_key(|range| range.bytes);
         match largest {
@@ -214,7 +198,7 @@ struct Planner<'a> {
     builder: Builder,
     arenas: Arenas,
     input: BatchInput,
-    results: usize,
+    results: BufferRange,
     labels: BufferRange,
     values: Vec<ValueBuffers>,
     /// Buffers that each stage keeps from its forward to its backward pass, by output value.
@@ -253,21 +237,16 @@ struct ValueBuffers {
 }
 
 impl<'a> Planner<'a> {
-    fn new(
-        job: &'a TrainingJob,
-        setup: TrainingSetup,
-        largest_binding: u64,
-        choices: &'a Choices,
-    ) -> Result<Self, EngineError> {
+    fn new(job: &'a TrainingJob, setup: TrainingSetup, largest_binding: u64, choices: &'a Choices) -> Result<Self> {
         let stages = job.model.stages(job.dropout)?;
-        let stored = choices.stored();
+        let stored = choices.abilities.stored;
         check_limits(&job.model, &stages, stored)?;
         let tensors = tensor_layouts(&job.model, &stages)?;
         let mut builder = Builder::new(STEP_ROWS);
         let batch = most_rows(job.batches.batch_size, setup.devices);
         let most = u32::try_from(largest_binding / max_bytes_per_sample(&stages)).unwrap_or(u32::MAX);
         let test_rows = batch.max(MIN_TEST_ROWS.min(job.data.test.samples()).min(most));
-        let results = builder.zeros("results", u64::from(RESULT_SLOTS) * size_of::<StepResult>() as u64).buffer;
+        let results = builder.zeros("results", u64::from(RESULT_SLOTS) * size_of::<StepResult>() as u64);
         let arenas = Arenas::new(job, &tensors, &stages, stored, &mut builder);
         let labels = builder.floats("batch labels", u64::from(test_rows));
         let input = BatchInput::new(job, &stages, setup.input, largest_binding, &mut builder)?;
@@ -405,9 +384,9 @@ impl<'a> Planner<'a> {
         let last = self.values.len() - 1;
         let gradient = self.rows_of(last, self.values[last].gradient.expect("logits have a gradient"));
         let labels = BufferRange { bytes: 4 * u64::from(self.rows), ..self.labels };
-        let results = self.builder.whole(self.results);
+        let bindings = [logits_read, labels, gradient, self.results];
         // A single workgroup keeps the sums in its memory.
-        self.builder.dispatch("softmax_cross_entropy", &params, &[logits_read, labels, gradient, results], 1);
+        self.builder.dispatch("softmax_cross_entropy", &params, &bindings, 1);
     }
 }
 

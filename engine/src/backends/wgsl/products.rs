@@ -34,10 +34,6 @@ pub(super) struct Extents {
 }
 
 impl Product {
-    pub(super) fn new(pass: Pass, params: impl Into<Params>) -> Self {
-        Self { pass, params: params.into() }
-    }
-
     pub(super) fn extents(&self) -> Extents {
         match self.params {
             Params::Dense(p) => dense_extents(self.pass, &p),
@@ -128,24 +124,6 @@ impl Params {
     }
 }
 
-impl From<Dense> for Params {
-    fn from(params: Dense) -> Self {
-        Self::Dense(params)
-    }
-}
-
-impl From<Conv2d> for Params {
-    fn from(params: Conv2d) -> Self {
-        Self::Conv2d(params)
-    }
-}
-
-impl From<(Cell, Recurrent)> for Params {
-    fn from((cell, params): (Cell, Recurrent)) -> Self {
-        Self::Recurrent(cell, params)
-    }
-}
-
 fn dense_extents(pass: Pass, p: &Dense) -> Extents {
     match pass {
         Pass::Forward => Extents { rows: p.rows, columns: p.outputs, depth: p.inputs, parts: 1 },
@@ -201,10 +179,11 @@ fn volume(sides: &[u32]) -> u64 {
     sides.iter().map(|&side| u64::from(side)).product()
 }
 
-/// A dense layer without activation, whose gradients are summed in parts of 16 rows; for tests.
+/// A pass of a dense layer without activation, whose gradients are summed in parts of 16 rows; for tests.
 #[cfg(test)]
-pub(super) fn dense(rows: u32, inputs: u32, outputs: u32) -> Dense {
-    Dense { rows, inputs, outputs, units: outputs, rows_per_part: 16, ..Dense::default() }
+pub(super) fn dense(pass: Pass, rows: u32, inputs: u32, outputs: u32) -> Product {
+    let params = Dense { rows, inputs, outputs, units: outputs, rows_per_part: 16, ..Dense::default() };
+    Product { pass, params: Params::Dense(params) }
 }
 
 /// A recurrent layer with tanh; for tests.

@@ -9,13 +9,13 @@ use shaders::params::Step;
 use super::device::Device;
 use super::device::buffer::Buffers;
 use super::device::executor::{Commands, Executor};
-use super::layout::{arena_elements, arena_of, bytes_of};
+use super::layout::{arena_of, bytes_of};
 use super::pace::Pace;
 use super::plan::{Contents, Plan, RESULT_SLOTS, TrainingSetup};
 use super::recording::{BufferRange, JobPart, Recording};
 use super::tuning::Choices;
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 use crate::training::Segments;
 use streaming::Streaming;
@@ -60,7 +60,7 @@ impl WgslTrainer {
         choices: &mut Choices,
         job: &TrainingJob,
         setup: TrainingSetup,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let largest_binding = device.largest_binding_bytes();
         let latency = device.latency_seconds(clock.as_ref()).await?;
         let mut plan = Plan::new(job, setup, largest_binding, choices)?;
@@ -119,34 +119,20 @@ impl WgslTrainer {
         })
     }
 
-    /// Returns the bytes that the trainer of this job will allocate, without allocating anything.
-    ///
-    /// # Errors
-    /// Errors of [`WgslTrainer::new`] before it allocates.
-    pub(super) fn predicted_bytes(
-        device: &Device,
-        choices: &Choices,
-        job: &TrainingJob,
-        setup: TrainingSetup,
-    ) -> Result<u64, EngineError> {
-        Ok(Plan::new(job, setup, device.largest_binding_bytes(), choices)?.bytes())
-    }
-
-    pub(super) async fn read_arena(&self, arena: usize, stored: Stored) -> Result<Vec<f32>, EngineError> {
-        self.read_numbers(arena, stored, arena_elements(&self.plan.tensors)).await
-    }
-
-    /// Reads the first `count` numbers of a buffer.
-    async fn read_numbers(&self, buffer: usize, stored: Stored, count: u32) -> Result<Vec<f32>, EngineError> {
-        let range = BufferRange { buffer, offset_bytes: 0, bytes: stored.bytes() * u64::from(count) };
+    pub(super) async fn read(&self, range: BufferRange, stored: Stored) -> Result<Vec<f32>> {
         Ok(numbers(stored, &self.buffers.read(&self.device, range).await?))
     }
 
+    /// Returns the arenas of the optimizer's memories, followed by averages of the weights if the job has any.
+    fn memories(&self) -> impl Iterator<Item = BufferRange> {
+        self.plan.arenas.memories.iter().chain(&self.plan.arenas.shadow).copied()
+    }
+
     /// Checks that products read the trained weights, rounded: a single step is too small for a loss to show otherwise.
-    async fn check_rounded(&self, weights: &[f32]) -> Result<(), EngineError> {
-        let Some(rounded) = self.plan.places.rounded_weights else { return Ok(()) };
+    async fn check_rounded(&self, weights: &[f32]) -> Result<()> {
+        let Some(rounded) = self.plan.arenas.rounded_weights else { return Ok(()) };
         let stored = self.device.stored();
-        let rounded = self.read_arena(rounded, stored).await?;
+        let rounded = self.read(rounded, stored).await?;
         let differs = |(weight, rounded): (&f32, &f32)| !stored.is_rounding(*weight, *rounded);
         match weights.iter().zip(&rounded).filter(|pair| differs(*pair)).count() {
             0 => Ok(()),
@@ -158,12 +144,12 @@ impl WgslTrainer {
 
     /// Rounds restored weights to the precision in which products read them. They must be rounded as before: by the host
     /// before the first step, and by the device afterwards, which may round differently.
-    async fn round_again(&self) -> Result<(), EngineError> {
-        let Some(rounded) = self.plan.places.rounded_weights else { return Ok(()) };
+    async fn round_again(&self) -> Result<()> {
+        let Some(rounded) = self.plan.arenas.rounded_weights else { return Ok(()) };
         let mut commands = Commands::new(&self.device);
         if self.step == 0 {
             let contents = Contents { job: &self.job, tensors: &self.plan.tensors };
-            self.buffers.write(&self.device, rounded, 0, &contents.bytes(JobPart::RoundedWeights)?);
+            self.buffers.write(&self.device, rounded.buffer, 0, &contents.bytes(JobPart::RoundedWeights)?);
         } else {
             self.write_table(0, &[Step::default()]);
             // The last launch of a step rounds the weights.
@@ -176,7 +162,7 @@ impl WgslTrainer {
 
 #[async_trait(?Send)]
 impl Trainer for WgslTrainer {
-    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport> {
         let mut report = StepReport::default();
         let mut left = steps;
         while left > 0 {
@@ -196,7 +182,7 @@ impl Trainer for WgslTrainer {
         Ok(report)
     }
 
-    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
         let (rows, seed, linear) = (self.plan.evaluation_rows, self.job.seed, self.job.linear(self.step));
         let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
         let mut first = 0;
@@ -215,14 +201,14 @@ impl Trainer for WgslTrainer {
         Ok(report)
     }
 
-    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
-        let weights = self.read_arena(self.plan.places.weights, Stored::F32).await?;
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
+        let weights = self.read(self.plan.arenas.weights, Stored::F32).await?;
         self.check_rounded(&weights).await?;
         Ok(self.plan.tensors.iter().map(|layout| layout.load(&weights)).collect())
     }
 
-    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
-        let mut gradients = self.read_arena(self.plan.places.gradients, Stored::F32).await?;
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
+        let mut gradients = self.read(self.plan.arenas.gradients, Stored::F32).await?;
         gradients.iter_mut().for_each(|gradient| *gradient /= self.plan.gradient_scale);
         Ok(self.plan.tensors.iter().map(|layout| layout.load(&gradients)).collect())
     }
@@ -231,34 +217,35 @@ impl Trainer for WgslTrainer {
         Rc::make_mut(&mut self.job).segments.begin(self.step, seed);
     }
 
-    async fn state(&mut self) -> Result<StateBytes, EngineError> {
-        let weights = bytes_of(&self.plan.tensors, &self.read_arena(self.plan.places.weights, Stored::F32).await?);
+    async fn state(&mut self) -> Result<StateBytes> {
+        let weights = bytes_of(&self.plan.tensors, &self.read(self.plan.arenas.weights, Stored::F32).await?);
         let mut memory = Vec::new();
-        for &arena in &self.plan.places.memories {
-            memory.append(&mut bytes_of(&self.plan.tensors, &self.read_arena(arena, Stored::F32).await?));
+        for arena in self.memories() {
+            memory.append(&mut bytes_of(&self.plan.tensors, &self.read(arena, Stored::F32).await?));
         }
         Ok(StateBytes { weights, memory })
     }
 
-    async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
+    async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<()> {
         let lists = self.job.tensors_of_state(state)?;
-        let arenas = [self.plan.places.weights].into_iter().chain(self.plan.places.memories.iter().copied());
+        let arenas = [self.plan.arenas.weights].into_iter().chain(self.memories());
         for (arena, tensors) in arenas.zip(&lists) {
             let contents = arena_of(&self.plan.tensors, tensors);
-            self.buffers.write(&self.device, arena, 0, bytemuck::cast_slice(&contents));
+            self.buffers.write(&self.device, arena.buffer, 0, bytemuck::cast_slice(&contents));
         }
         let job = Rc::make_mut(&mut self.job);
         job.segments = segments.clone();
-        if let Some(order) = self.plan.places.order {
-            self.buffers.write(&self.device, order, 0, bytemuck::cast_slice(&job.order_before(step)));
+        if let Some(order) = self.plan.order {
+            self.buffers.write(&self.device, order.buffer, 0, bytemuck::cast_slice(&job.order_before(step)));
         }
         self.step = step;
         self.round_again().await
     }
 
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
         let (stride, stored) = (self.plan.logits_stride, self.device.stored());
-        let logits = self.read_numbers(self.plan.places.logits, stored, rows * stride).await?;
+        let bytes = stored.bytes() * u64::from(rows * stride);
+        let logits = self.read(BufferRange { bytes, ..self.plan.logits }, stored).await?;
         let classes = self.job.model.classes()? as usize;
         let rows = logits.chunks_exact(stride as usize);
         Ok(rows.map(|row| row[..classes].iter().map(|&logit| f64::from(logit)).collect()).collect())

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use shaders::Stored;
 
 use super::builder::Builder;
 use super::device::Device;
@@ -13,7 +12,7 @@ use super::products::Product;
 use super::recording::Recording;
 use super::variants::{Abilities, Variant};
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::Result;
 
 /// Minimum duration of the repetitions of a variant, because browsers' clocks may be coarse.
 const TRIAL_SECONDS: f64 = 0.004;
@@ -30,7 +29,7 @@ const MAX_SCRATCH_BYTES: u64 = 512 << 20;
 /// Choices made on a device.
 #[derive(Debug, Default)]
 pub(super) struct Choices {
-    abilities: Abilities,
+    pub(super) abilities: Abilities,
     by_product: BTreeMap<String, TunedKernel>,
 }
 
@@ -55,15 +54,6 @@ impl Choices {
     /// Serializes all choices for [`Choices::recalled`].
     pub(super) fn text(&self) -> String {
         serde_json::to_string(&self.by_product).expect("words and finite numbers are always JSON")
-    }
-
-    pub(super) fn stored(&self) -> Stored {
-        self.abilities.stored
-    }
-
-    /// Returns true for a GPU that a CPU emulates.
-    pub(super) fn emulated(&self) -> bool {
-        self.abilities.software
     }
 
     /// Returns the variant for `product`: the fastest if it was timed, otherwise the usual one.
@@ -92,12 +82,7 @@ impl Choices {
     /// Times the variants of all `products` that were not timed before, and returns the number of those products.
     /// Nothing is timed on an emulated GPU, where the rule is as good and timing slow, or on a device with a high
     /// latency and no timestamps, where all variants would seem equally slow.
-    pub(super) async fn tune(
-        &mut self,
-        device: &Device,
-        clock: &dyn Clock,
-        products: &[Product],
-    ) -> Result<usize, EngineError> {
+    pub(super) async fn tune(&mut self, device: &Device, clock: &dyn Clock, products: &[Product]) -> Result<usize> {
         if self.abilities.software
             || (!device.has_timestamps && device.latency_seconds(clock).await? > MAX_LATENCY_SECONDS)
         {
@@ -105,8 +90,8 @@ impl Choices {
         }
         let known = self.by_product.len();
         for product in products {
-            let worthwhile =
-                product.candidates(self.abilities).count() > 1 && scratch_bytes(product) <= MAX_SCRATCH_BYTES;
+            let scratch_bytes = 4 * product.elements().iter().sum::<u64>();
+            let worthwhile = product.candidates(self.abilities).count() > 1 && scratch_bytes <= MAX_SCRATCH_BYTES;
             if worthwhile && !self.by_product.contains_key(&key(product)) {
                 let choice = fastest(device, clock, product).await?;
                 self.by_product.insert(key(product), choice);
@@ -116,11 +101,7 @@ impl Choices {
     }
 }
 
-fn scratch_bytes(product: &Product) -> u64 {
-    product.elements().iter().map(|elements| 4 * elements).sum()
-}
-
-async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Result<TunedKernel, EngineError> {
+async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Result<TunedKernel> {
     // A step without training, because dropout costs the same in every variant.
     let mut builder = Builder::new(1);
     let operands: Vec<_> =
@@ -158,11 +139,7 @@ fn choose(seconds: &[(Variant, f64)]) -> TunedKernel {
 
 /// Returns the seconds of one launch: the best of a few trials, by the device's own clock if it has one. `executor`
 /// repeats the launch.
-async fn time(
-    device: &Device,
-    clock: &dyn Clock,
-    executor: impl AsyncFn(usize) -> Result<Executor, EngineError>,
-) -> Result<f64, EngineError> {
+async fn time(device: &Device, clock: &dyn Clock, executor: impl AsyncFn(usize) -> Result<Executor>) -> Result<f64> {
     let timestamps = Timestamps::new(device).await?;
     let mut launches = 1;
     let mut best = f64::INFINITY;
@@ -199,7 +176,7 @@ mod tests {
     use results::Feature;
 
     fn product() -> Product {
-        Product::new(Pass::Forward, dense(40, 24, 36))
+        dense(Pass::Forward, 40, 24, 36)
     }
 
     /// On llvmpipe, variants with subgroups take a third of the default's time.
@@ -214,7 +191,7 @@ mod tests {
                 "this adapter has no clock, no subgroups of eight lanes, or is a GPU",
             );
         }
-        let product = Product::new(Pass::Forward, dense(128, 784, 512));
+        let product = dense(Pass::Forward, 128, 784, 512);
         let choice = pollster::block_on(fastest(&device, &TickingClock::default(), &product)).unwrap();
         assert!(choice.kernel.starts_with("dense_forward_") && choice.ratio < 0.8, "{choice:?}");
     }

@@ -255,6 +255,10 @@ mod tests {
     use super::super::products::{dense, recurrent as recurrent_params};
     use super::*;
 
+    fn recurrent(pass: Pass, sequences: u32, steps: u32, units: u32) -> Product {
+        Product { pass, params: Params::Recurrent(Cell::Lstm, recurrent_params(sequences, steps, units)) }
+    }
+
     const EMULATED: Abilities = Abilities {
         software: true,
         subgroup_lanes: 8,
@@ -266,20 +270,17 @@ mod tests {
 
     #[test]
     fn emulated_gpus_use_subgroups_for_well_filled_tiles() {
-        let large = Product::new(Pass::Forward, dense(128, 784, 512));
+        let large = dense(Pass::Forward, 128, 784, 512);
         assert_eq!(large.usual_variant(EMULATED).kernel, "dense_forward_subgroup");
-        assert_eq!(
-            Product::new(Pass::Forward, dense(8, 784, 512)).usual_variant(EMULATED).kernel,
-            "dense_forward_thin"
-        );
-        assert_eq!(Product::new(Pass::Forward, dense(8, 784, 8)).usual_variant(EMULATED).kernel, "dense_forward");
+        assert_eq!(dense(Pass::Forward, 8, 784, 512).usual_variant(EMULATED).kernel, "dense_forward_thin");
+        assert_eq!(dense(Pass::Forward, 8, 784, 8).usual_variant(EMULATED).kernel, "dense_forward");
         assert_eq!(large.usual_variant(Abilities { subgroup_lanes: 4, ..EMULATED }).kernel, "dense_forward");
         assert_eq!(large.usual_variant(Abilities { software: false, ..EMULATED }).kernel, "dense_forward");
     }
 
     #[test]
     fn few_sequences_are_not_worth_a_subgroup() {
-        let lstm = |sequences| Product::new(Pass::InputGradient, (Cell::Lstm, recurrent_params(sequences, 28, 128)));
+        let lstm = |sequences| recurrent(Pass::InputGradient, sequences, 28, 128);
         let usual = |sequences| lstm(sequences).usual_variant(EMULATED);
         assert_eq!(usual(896).kernel, "lstm_backward_subgroup");
         assert_eq!(usual(896).invocations(&lstm(896)), 28 * 8);
@@ -289,7 +290,7 @@ mod tests {
 
     #[test]
     fn invocations_cover_every_tile_of_every_part() {
-        let product = Product::new(Pass::WeightGradient, dense(40, 68, 12));
+        let product = dense(Pass::WeightGradient, 40, 68, 12);
         let invocations: Vec<u64> = product.variants().iter().map(|variant| variant.invocations(&product)).collect();
         // Three parts of 9 × 2 tiles of 8 × 8, of 3 × 1 tiles of 32 × 32, of 2 × 1 tiles of 64 × 64, of one tile of 128 × 64,
         // again of 2 × 1 tiles of 64 × 64, and of one tile of 128 × 128.
@@ -304,24 +305,22 @@ mod tests {
     #[test]
     fn large_tiles_are_timed_if_a_product_fills_a_few() {
         let real = Abilities { software: false, ..EMULATED };
-        let timed =
-            |rows, inputs, outputs| candidates(&Product::new(Pass::Forward, dense(rows, inputs, outputs)), real);
+        let timed = |rows, inputs, outputs| candidates(&dense(Pass::Forward, rows, inputs, outputs), real);
         assert_eq!(timed(128, 784, 512), ["", "_sliced", "_shared", "_large"]);
         assert_eq!(timed(127, 784, 512), ["", "_sliced", "_shared"]);
         // A quarter of a tile's columns is enough; less is not.
         assert_eq!(timed(100_000, 784, 16), ["", "_shared", "_large"]);
         assert_eq!(timed(100_000, 784, 12), ["", "_shared"]);
         // Each part of a gradient has its own tiles: three parts of 6 × 1 tiles.
-        let gradient = Product::new(Pass::WeightGradient, dense(48, 784, 28));
+        let gradient = dense(Pass::WeightGradient, 48, 784, 28);
         assert_eq!(candidates(&gradient, real), ["", "_shared", "_large"]);
     }
 
     #[test]
     fn sums_of_few_results_are_divided_within_a_workgroup() {
         let real = Abilities { software: false, ..EMULATED };
-        let timed = |pass, rows, inputs, outputs| {
-            candidates(&Product::new(pass, dense(rows, inputs, outputs)), real).contains(&"_sliced")
-        };
+        let timed =
+            |pass, rows, inputs, outputs| candidates(&dense(pass, rows, inputs, outputs), real).contains(&"_sliced");
         assert!(timed(Pass::Forward, 128, 9216, 128));
         assert!(!timed(Pass::Forward, 128, 128, 9216));
         assert!(timed(Pass::InputGradient, 128, 128, 9216));
@@ -332,7 +331,7 @@ mod tests {
     #[test]
     fn variants_for_emulated_gpus_are_not_offered_to_real_ones() {
         let real = Abilities { software: false, ..EMULATED };
-        let product = Product::new(Pass::Forward, dense(128, 784, 128));
+        let product = dense(Pass::Forward, 128, 784, 128);
         assert_eq!(candidates(&product, EMULATED), ["", "_subgroup", "_thin", "_sliced", "_shared"]);
         assert_eq!(candidates(&product, real), ["", "_sliced", "_shared"]);
         // Tests of kernels run them on every device that can.
@@ -346,18 +345,18 @@ mod tests {
             let abilities = Abilities { software, matrices: true, stored: Stored::F16, ..EMULATED };
             for pass in Pass::ALL {
                 // Applies to products of any size.
-                let product = Product::new(pass, dense(1, 8, 8));
+                let product = dense(pass, 1, 8, 8);
                 assert_eq!(candidates(&product, abilities), ["_matrix"]);
                 assert!(product.usual_variant(abilities).kernel.ends_with("_matrix"));
                 assert!(!candidates(&product, EMULATED).contains(&"_matrix"));
             }
             // Large tiles are also timed if they fit on the device and the product fills a few.
             let large = Abilities { large_matrix_tiles: true, ..abilities };
-            let product = |rows| Product::new(Pass::Forward, dense(rows, 784, 512));
+            let product = |rows| dense(Pass::Forward, rows, 784, 512);
             assert_eq!(candidates(&product(256), large), ["_matrix", "_matrix_large"]);
             assert_eq!(candidates(&product(255), large), ["_matrix"]);
             // Products without such a variant are chosen as usual.
-            let lstm = Product::new(Pass::Forward, (Cell::Lstm, recurrent_params(896, 28, 128)));
+            let lstm = recurrent(Pass::Forward, 896, 28, 128);
             assert_eq!(lstm.usual_variant(abilities), lstm.usual_variant(Abilities { software, ..EMULATED }));
         }
     }
@@ -366,7 +365,7 @@ mod tests {
     fn an_emulated_gpu_never_takes_workgroup_tiles_untimed() {
         for (rows, inputs, outputs) in [(128, 128, 128), (1024, 4096, 4096), (64, 64, 64), (1, 8, 8)] {
             for pass in Pass::ALL {
-                let usual = Product::new(pass, dense(rows, inputs, outputs)).usual_variant(EMULATED);
+                let usual = dense(pass, rows, inputs, outputs).usual_variant(EMULATED);
                 assert!(usual.invocations_per_tile <= SUBGROUP_LANES, "{}", usual.kernel);
             }
         }

@@ -5,16 +5,15 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use results::{Feature, Precision};
-use shaders::Stored;
+use shaders::Matrices;
 
 use super::device::Device;
-use super::device::adapters::KernelSet;
 use super::{NAME, WgslBackend};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::{AdapterChoice, Opening, open_in};
 use crate::clock::Clock;
 use crate::data::{DataSet, Split, data_set};
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::model::Layer;
 use crate::random::Generator;
 use crate::testing::{Standstill, narrow, skipped, workloads};
@@ -38,7 +37,7 @@ impl Clock for TickingClock {
 ///
 /// Without a device, reports that the test is skipped, or fails if `REQUIRE_GPU` is 1.
 pub(super) fn any_device(without: &[Feature]) -> Option<Device> {
-    let open = |choice| pollster::block_on(Device::open(&choice, Stored::F32, without)).ok();
+    let open = |choice| pollster::block_on(Device::open(&choice, Precision::F32, without)).ok();
     let device = [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(open);
     if device.is_none() {
         skipped(true, "there is no adapter");
@@ -100,7 +99,7 @@ pub(super) fn open_gpu(precision: Precision) -> Option<WgslBackend> {
         Precision::F16Matrix => open_matrix_backend(&choice),
         _ => pollster::block_on(WgslBackend::open(&Opening::new(precision, &choice), Rc::new(Standstill))),
     });
-    let may_lack_precision = |opened: &Result<_, EngineError>| match opened {
+    let may_lack_precision = |opened: &Result<_>| match opened {
         Err(EngineError::NoPrecision { whose, .. }) => !whose.contains("llvmpipe"),
         _ => false,
     };
@@ -113,9 +112,9 @@ pub(super) fn open_gpu(precision: Precision) -> Option<WgslBackend> {
 }
 
 /// Opens the backend for f16-matrix, on matrix units if the adapter has any, and otherwise on loops that emulate them.
-fn open_matrix_backend(choice: &AdapterChoice) -> Result<WgslBackend, EngineError> {
-    let open = |kernels| pollster::block_on(Device::open(choice, kernels, &[]));
-    let device = open(KernelSet::OnMatrixUnits).or_else(|_| open(KernelSet::WithPlainMatrices))?;
+fn open_matrix_backend(choice: &AdapterChoice) -> Result<WgslBackend> {
+    let open = |matrices| pollster::block_on(Device::open_with(choice, Precision::F16Matrix, matrices, &[]));
+    let device = open(None).or_else(|_| open(Some(Matrices::Plain)))?;
     eprintln!("matrices: {:?}", device.form.matrices);
     Ok(WgslBackend::on(Rc::new(device), Rc::new(Standstill)))
 }
@@ -207,7 +206,8 @@ fn narrow_workloads_match_the_reference_in_compatibility_mode() {
 
 #[test]
 fn f16_matrix_is_refused_in_compatibility_mode() {
-    let open = |choice| pollster::block_on(Device::open(&choice, KernelSet::WithPlainMatrices, &[Feature::Core])).err();
+    let (precision, matrices) = (Precision::F16Matrix, Some(Matrices::Plain));
+    let open = |choice| pollster::block_on(Device::open_with(&choice, precision, matrices, &[Feature::Core])).err();
     let refused = [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(|choice| match open(choice)? {
         EngineError::NoPrecision { reason, .. } => Some(reason),
         _ => None,

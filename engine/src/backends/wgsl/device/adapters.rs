@@ -1,6 +1,7 @@
 //! Properties of adapters that are not open yet, and the kernels that they can run.
 
 #[cfg(not(target_arch = "wasm32"))]
+use crate::error::Result;
 use std::sync::OnceLock;
 
 use async_recursion::async_recursion;
@@ -11,7 +12,6 @@ use shaders::{Form, Matrices, Stored};
 
 #[cfg(target_arch = "wasm32")]
 use super::answer;
-use crate::error::EngineError;
 
 /// Returns the adapters of this machine, in index order.
 pub async fn adapters() -> Vec<Adapter> {
@@ -133,7 +133,7 @@ impl Features {
     }
 }
 
-pub(crate) async fn enumerate() -> Result<Vec<wgpu::Adapter>, EngineError> {
+pub(crate) async fn enumerate() -> Result<Vec<wgpu::Adapter>> {
     #[cfg(target_arch = "wasm32")]
     {
         let instance = new_instance();
@@ -223,24 +223,6 @@ fn vendor_name(number: u32) -> String {
     }
 }
 
-/// Kernels that a device is opened for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KernelSet {
-    /// Kernels that store this type.
-    Storing(Stored),
-    /// Kernels that store f16 and multiply blocks of it with the device's matrix units.
-    OnMatrixUnits,
-    /// Like `OnMatrixUnits`, with loops instead of matrix units.
-    #[cfg(test)]
-    WithPlainMatrices,
-}
-
-impl From<Stored> for KernelSet {
-    fn from(stored: Stored) -> Self {
-        Self::Storing(stored)
-    }
-}
-
 const LACKS_F16: &str = if cfg!(target_arch = "wasm32") {
     "this browser does not support WebGPU's feature `shader-f16` here; on Linux, Chrome supports it on NVIDIA's GPUs \
      with driver 615.71 or newer, and native-runner with older ones"
@@ -251,57 +233,40 @@ const LACKS_F16: &str = if cfg!(target_arch = "wasm32") {
 /// Maximum subgroup size of the matrix kernels, which assign a block of a tile to each lane.
 const MAX_SUBGROUP_LANES: u32 = 64;
 
-impl KernelSet {
-    pub(super) fn precision(self) -> Precision {
-        match self {
-            Self::Storing(Stored::F32) => Precision::F32,
-            Self::Storing(Stored::F16) => Precision::F16,
-            _ => Precision::F16Matrix,
-        }
+/// Returns the form of the kernels of this `precision` on `adapter` with these `features` and sizes of workgroups, or the
+/// reason why it cannot run them. Without `matrices`, f16-matrix needs the adapter's matrix units.
+pub(super) fn choose_form(
+    precision: Precision,
+    matrices: Option<Matrices>,
+    adapter: &wgpu::Adapter,
+    features: Features,
+    small_workgroups: bool,
+    without: &[Feature],
+) -> Result<Form, String> {
+    if precision == Precision::F32 {
+        return Ok(Form::default());
     }
-
-    pub(super) fn instead(self) -> &'static str {
-        if self.precision() == Precision::F16Matrix { "f16" } else { "f32" }
+    if !features.f16 {
+        return Err(missing_feature(Feature::F16, LACKS_F16, without));
     }
-
-    /// Returns the form of these kernels on `adapter` with these `features` and sizes of workgroups, or the reason why
-    /// it cannot run them.
-    pub(super) fn form_on(
-        self,
-        adapter: &wgpu::Adapter,
-        features: Features,
-        small_workgroups: bool,
-        without: &[Feature],
-    ) -> Result<Form, String> {
-        if self == Self::Storing(Stored::F32) {
-            return Ok(Form::default());
-        }
-        if !features.f16 {
-            return Err(missing_feature(Feature::F16, LACKS_F16, without));
-        }
-        if let Self::Storing(stored) = self {
-            return Ok(stored.into());
-        }
-        if features.subgroup_lanes == 0 {
-            return Err(missing_feature(Feature::Subgroups, "this device or its driver lacks subgroups", without));
-        }
-        if small_workgroups {
-            let reason = "its workgroups have fewer than 256 invocations, which share a tile";
-            return Err(missing_feature(Feature::Core, reason, without));
-        }
-        let lanes = adapter.get_info().subgroup_max_size;
-        if lanes > MAX_SUBGROUP_LANES {
-            return Err(format!(
-                "its subgroups have up to {lanes} lanes, but the kernels divide a tile among {MAX_SUBGROUP_LANES}"
-            ));
-        }
-        #[cfg(test)]
-        if self == Self::WithPlainMatrices {
-            return Ok(Form::with_matrices(shaders::Matrices::Plain));
-        }
-        let listed = list_shapes(adapter);
-        choose_shape(&listed).map(Form::with_matrices).ok_or_else(|| explain_no_shape(&listed))
+    if precision == Precision::F16 {
+        return Ok(Stored::F16.into());
     }
+    if features.subgroup_lanes == 0 {
+        return Err(missing_feature(Feature::Subgroups, "this device or its driver lacks subgroups", without));
+    }
+    if small_workgroups {
+        let reason = "its workgroups have fewer than 256 invocations, which share a tile";
+        return Err(missing_feature(Feature::Core, reason, without));
+    }
+    let lanes = adapter.get_info().subgroup_max_size;
+    if lanes > MAX_SUBGROUP_LANES {
+        return Err(format!(
+            "its subgroups have up to {lanes} lanes, but the kernels divide a tile among {MAX_SUBGROUP_LANES}"
+        ));
+    }
+    let listed = list_shapes(adapter);
+    matrices.or_else(|| choose_shape(&listed)).map(Form::with_matrices).ok_or_else(|| explain_no_shape(&listed))
 }
 
 /// Returns the reason why `feature` is missing: `reason`, unless the user disabled the feature.

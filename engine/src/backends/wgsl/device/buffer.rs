@@ -8,7 +8,7 @@ use super::{Device, answer};
 use crate::backends::wgsl::plan::Contents;
 use crate::backends::wgsl::recording::{BufferContents, BufferPlan, BufferRange, JobPart};
 use crate::data::DataSet;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 
 /// Device buffers of a plan, in the plan's order.
 pub(crate) struct Buffers {
@@ -27,7 +27,7 @@ impl Buffers {
         plans: &[BufferPlan],
         staging_bytes: &[u64],
         contents: Option<&Contents<'_>>,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let largest = device.largest_buffer_bytes();
         if let Some(plan) = plans.iter().find(|plan| plan.bytes > largest) {
             return Err(EngineError::DoesNotFit {
@@ -37,7 +37,7 @@ impl Buffers {
             });
         }
         let built = device.watched(|| {
-            let buffers: Result<_, EngineError> = plans.iter().map(|plan| filled(device, plan, contents)).collect();
+            let buffers: Result<_> = plans.iter().map(|plan| filled(device, plan, contents)).collect();
             let staging = staging_bytes.iter().map(|bytes| create_staging(device, "staging", *bytes)).collect();
             Ok(Self { buffers: buffers?, staging })
         });
@@ -55,7 +55,7 @@ impl Buffers {
     }
 
     /// Reads part of a buffer, after everything submitted so far. Its offset and size are multiples of four.
-    pub(crate) async fn read(&self, device: &Device, range: BufferRange) -> Result<Vec<u8>, EngineError> {
+    pub(crate) async fn read(&self, device: &Device, range: BufferRange) -> Result<Vec<u8>> {
         let allocated;
         let staging = if range.bytes <= self.staging[0].size() {
             &self.staging[0]
@@ -74,7 +74,7 @@ impl Buffers {
         device: &Device,
         range: BufferRange,
         staging: usize,
-    ) -> impl Future<Output = Result<ReadBack, EngineError>> + use<> {
+    ) -> impl Future<Output = Result<ReadBack>> + use<> {
         self.map_through(device, range, &self.staging[staging])
     }
 
@@ -83,7 +83,7 @@ impl Buffers {
         device: &Device,
         BufferRange { buffer, offset_bytes, bytes }: BufferRange,
         staging: &wgpu::Buffer,
-    ) -> impl Future<Output = Result<ReadBack, EngineError>> + use<> {
+    ) -> impl Future<Output = Result<ReadBack>> + use<> {
         let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         encoder.copy_buffer_to_buffer(&self.buffers[buffer], offset_bytes, staging, 0, bytes);
         map(device, encoder.finish(), staging, bytes)
@@ -91,7 +91,7 @@ impl Buffers {
 }
 
 /// Returns a new buffer with its initial contents, or the cached one of the data set.
-fn filled(device: &Device, plan: &BufferPlan, contents: Option<&Contents<'_>>) -> Result<wgpu::Buffer, EngineError> {
+fn filled(device: &Device, plan: &BufferPlan, contents: Option<&Contents<'_>>) -> Result<wgpu::Buffer> {
     let kind = if plan.uniform { wgpu::BufferUsages::UNIFORM } else { wgpu::BufferUsages::STORAGE };
     let usage = kind | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
     let create = || create_buffer(device, plan.name, plan.bytes, usage);
@@ -158,7 +158,7 @@ pub(super) fn map(
     commands: wgpu::CommandBuffer,
     staging: &wgpu::Buffer,
     bytes: u64,
-) -> impl Future<Output = Result<ReadBack, EngineError>> + use<> {
+) -> impl Future<Output = Result<ReadBack>> + use<> {
     let submission = device.queue.submit([commands]);
     device.count(|counts| counts.read_backs += 1);
     let (sender, receiver) = oneshot::channel();
@@ -191,8 +191,8 @@ impl DataSets {
         &self,
         data: &Arc<DataSet>,
         part: JobPart,
-        make: impl FnOnce() -> Result<wgpu::Buffer, EngineError>,
-    ) -> Result<wgpu::Buffer, EngineError> {
+        make: impl FnOnce() -> Result<wgpu::Buffer>,
+    ) -> Result<wgpu::Buffer> {
         let mut buffers = self.0.borrow_mut();
         // While a weak reference exists, no other data set can get the same address.
         buffers.retain(|(of, ..)| std::ptr::eq(of.as_ptr(), Arc::as_ptr(data)));

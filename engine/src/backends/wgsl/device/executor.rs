@@ -9,7 +9,7 @@ use shaders::params::Step;
 use super::Device;
 use super::buffer::{Buffers, map};
 use crate::backends::wgsl::recording::{BufferRange, Dispatch, PARAMS, Recording, STEP_STRIDE_BYTES, STEPS};
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 
 /// Recording with its pipelines and bind groups, ready for repeated submission.
 pub(crate) struct Executor {
@@ -26,7 +26,7 @@ struct BoundLaunch {
 
 impl Executor {
     /// Compiles new kernels of `recording` and binds its dispatches.
-    pub(crate) async fn new(device: &Device, buffers: &Buffers, recording: &Recording) -> Result<Self, EngineError> {
+    pub(crate) async fn new(device: &Device, buffers: &Buffers, recording: &Recording) -> Result<Self> {
         device.pipelines.compile(device, recording).await?;
         let step = BufferRange { buffer: STEPS, offset_bytes: 0, bytes: size_of::<Step>() as u64 };
         let made = device.watched(|| Self {
@@ -162,7 +162,7 @@ impl Pipelines {
     }
 
     /// Compiles the kernels of a recording that are not in the cache.
-    pub(crate) async fn compile(&self, device: &Device, recording: &Recording) -> Result<(), EngineError> {
+    pub(crate) async fn compile(&self, device: &Device, recording: &Recording) -> Result<()> {
         for dispatch in &recording.dispatches {
             let key = dispatch.pipeline_key();
             if self.by_key.borrow().contains_key(&key) {
@@ -257,7 +257,7 @@ pub(crate) struct Timestamps {
 
 impl Timestamps {
     /// Allocates the queries and buffers. Returns `None` on a device without timestamps.
-    pub(crate) async fn new(device: &Device) -> Result<Option<Self>, EngineError> {
+    pub(crate) async fn new(device: &Device) -> Result<Option<Self>> {
         if !device.has_timestamps {
             return Ok(None);
         }
@@ -284,7 +284,7 @@ impl Timestamps {
     /// Runs a recording once and returns its duration in seconds.
     ///
     /// Returns `None` if the clock stood still or ran backwards, as it does with some drivers.
-    pub(crate) async fn seconds(&self, device: &Device, executor: &Executor) -> Result<Option<f64>, EngineError> {
+    pub(crate) async fn seconds(&self, device: &Device, executor: &Executor) -> Result<Option<f64>> {
         let mut commands = Commands::timed(device, &self.queries);
         commands.add(executor, 0, 0..executor.launches());
         let mut encoder = commands.end();

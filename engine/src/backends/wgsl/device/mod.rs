@@ -20,8 +20,8 @@ use crate::backends::AdapterChoice;
 use crate::backends::wgsl::plan::Omission;
 use crate::backends::wgsl::variants::Abilities;
 use crate::clock::Clock;
-use crate::error::EngineError;
-use adapters::{Features, KernelSet, compatibility_limits, describe, enumerate};
+use crate::error::{EngineError, Result};
+use adapters::{Features, choose_form, compatibility_limits, describe, enumerate};
 use buffer::DataSets;
 use executor::Pipelines;
 #[cfg(not(target_arch = "wasm32"))]
@@ -40,6 +40,7 @@ pub(crate) struct Device {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     adapter: Adapter,
+    pub(crate) precision: Precision,
     /// Abilities that determine which kernel variants run.
     pub(crate) abilities: Abilities,
     pub(crate) has_timestamps: bool,
@@ -82,12 +83,18 @@ pub(crate) struct Counts {
 }
 
 impl Device {
-    /// Opens the adapter that matches `choice` for these kernels, ignoring the features in `without`.
-    pub(crate) async fn open(
+    /// Opens the adapter that matches `choice` for kernels of this precision, ignoring the features in `without`.
+    pub(crate) async fn open(choice: &AdapterChoice, precision: Precision, without: &[Feature]) -> Result<Self> {
+        Self::open_with(choice, precision, None, without).await
+    }
+
+    /// Like [`Self::open`], with these matrices instead of the adapter's matrix units.
+    pub(crate) async fn open_with(
         choice: &AdapterChoice,
-        kernels: impl Into<KernelSet>,
+        precision: Precision,
+        matrices: Option<Matrices>,
         without: &[Feature],
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let mut adapters = enumerate().await?;
         let described: Vec<Adapter> = adapters.iter().map(describe).collect();
         let index = choice.choose(&described)?;
@@ -95,14 +102,12 @@ impl Device {
         let offered_features = Features::of(&adapter).without(without);
         let mut limits = required_limits(&adapter.limits(), without);
         let small_workgroups = limits.max_compute_invocations_per_workgroup < LARGE_WORKGROUP;
-        let kernels = kernels.into();
-        let form = kernels.form_on(&adapter, offered_features, small_workgroups, without).map_err(|reason| {
-            EngineError::NoPrecision {
-                whose: format!("`{}`", described[index].name),
-                precision: kernels.precision().name(),
-                reason,
-                instead: kernels.instead(),
-            }
+        let form = choose_form(precision, matrices, &adapter, offered_features, small_workgroups, without);
+        let form = form.map_err(|reason| EngineError::NoPrecision {
+            whose: format!("`{}`", described[index].name),
+            precision: precision.name(),
+            reason,
+            instead: if precision == Precision::F16Matrix { "f16" } else { "f32" },
         })?;
         let Features { subgroup_lanes, timestamps, .. } = offered_features;
         // Some kernel variants use subgroups.
@@ -162,6 +167,7 @@ impl Device {
                 ..described.into_iter().nth(index).expect("the index is in range")
             },
             abilities,
+            precision,
             has_timestamps: timestamps,
             form,
             pipelines: Pipelines::new(&device),
@@ -206,14 +212,6 @@ impl Device {
         self.form.stored
     }
 
-    pub(crate) fn precision(&self) -> Precision {
-        match (self.form.matrices, self.form.stored) {
-            (Some(_), _) => Precision::F16Matrix,
-            (None, Stored::F16) => Precision::F16,
-            (None, Stored::F32) => Precision::F32,
-        }
-    }
-
     /// Returns the size in bytes of the largest part of a buffer that a kernel can bind.
     pub(crate) fn largest_binding_bytes(&self) -> u64 {
         #[cfg(test)]
@@ -229,10 +227,7 @@ impl Device {
     }
 
     /// Submits commands and returns a future that resolves when the device has finished everything submitted so far.
-    pub(crate) fn submit(
-        &self,
-        commands: wgpu::CommandBuffer,
-    ) -> impl Future<Output = Result<(), EngineError>> + use<> {
+    pub(crate) fn submit(&self, commands: wgpu::CommandBuffer) -> impl Future<Output = Result<()>> + use<> {
         let index = self.queue.submit([commands]);
         self.count(|counts| counts.submissions += 1);
         let (sender, receiver) = oneshot::channel();
@@ -255,13 +250,13 @@ impl Device {
     }
 
     /// Returns a future that resolves when the device has finished everything submitted so far.
-    pub(crate) fn submit_nothing(&self) -> impl Future<Output = Result<(), EngineError>> + use<> {
+    pub(crate) fn submit_nothing(&self) -> impl Future<Output = Result<()>> + use<> {
         let nothing = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         self.submit(nothing.finish())
     }
 
     /// Releases the data set, clears the driver's error, and waits for an empty submission to finish.
-    pub(crate) async fn recover(&self) -> Result<(), EngineError> {
+    pub(crate) async fn recover(&self) -> Result<()> {
         self.data.clear();
         if let Ok(mut fault) = self.fault.lock() {
             match fault.take() {
@@ -277,7 +272,7 @@ impl Device {
     /// It is measured once, with empty submissions. Browsers may report finished work late if nothing is submitted
     /// meanwhile: Firefox polls every 100 ms. If empty submissions reduce the delay, the device keeps making them while
     /// it waits.
-    pub(crate) async fn latency_seconds(&self, clock: &dyn Clock) -> Result<f64, EngineError> {
+    pub(crate) async fn latency_seconds(&self, clock: &dyn Clock) -> Result<f64> {
         if let Some(known) = self.latency_seconds.get() {
             return Ok(known);
         }
@@ -292,7 +287,7 @@ impl Device {
         Ok(latency)
     }
 
-    async fn measure_latency(&self, clock: &dyn Clock) -> Result<f64, EngineError> {
+    async fn measure_latency(&self, clock: &dyn Clock) -> Result<f64> {
         let mut seconds = [0.0; LATENCY_SAMPLES];
         let mut last = clock.now_seconds();
         for seconds in &mut seconds {
@@ -349,7 +344,7 @@ impl Device {
     }
 
     /// Runs `work` and returns its result, or the first error that the driver reports for it.
-    pub(crate) async fn watched<T>(&self, work: impl FnOnce() -> T) -> Result<T, EngineError> {
+    pub(crate) async fn watched<T>(&self, work: impl FnOnce() -> T) -> Result<T> {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let result = work();
@@ -431,7 +426,7 @@ const MAX_WAIT_SECONDS: u32 = 120;
 ///
 /// # Errors
 /// In browsers, no answer within two minutes.
-async fn answer<T>(when: &'static str, answer: impl Future<Output = T>) -> Result<T, EngineError> {
+async fn answer<T>(when: &'static str, answer: impl Future<Output = T>) -> Result<T> {
     #[cfg(not(target_arch = "wasm32"))]
     {
         let _ = when;

@@ -20,14 +20,13 @@ use bytemuck::Pod;
 use half::f16;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestRunner};
-use results::Feature;
+use results::{Feature, Precision};
 use shaders::params::{Epilogue, Step, activation};
 use shaders::reference::pcg4d::uniform;
-use shaders::{Access, Kernel, Stored};
+use shaders::{Access, Kernel, Matrices, Stored};
 
 use super::builder::Builder;
 use super::device::Device;
-use super::device::adapters::KernelSet;
 use super::device::buffer::Buffers;
 use super::device::executor::Executor;
 use super::products::Product;
@@ -76,11 +75,13 @@ pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
 
 fn open() -> Option<Devices> {
     [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(|choice| {
-        let open = |kernels: KernelSet| pollster::block_on(Device::open(&choice, kernels, &[])).ok().map(Rc::new);
+        let open = |(precision, matrices)| {
+            pollster::block_on(Device::open_with(&choice, precision, matrices, &[])).ok().map(Rc::new)
+        };
         // llvmpipe lists 8 × 8 matrices for all vector widths, but supports them only with eight lanes.
-        let units = chosen_lanes().is_none_or(|lanes| lanes == 8).then_some(KernelSet::OnMatrixUnits);
-        let others = [KernelSet::WithPlainMatrices, Stored::F16.into()];
-        Some((open(Stored::F32.into())?, units.into_iter().chain(others).find_map(open)))
+        let units = chosen_lanes().is_none_or(|lanes| lanes == 8).then_some((Precision::F16Matrix, None));
+        let others = [(Precision::F16Matrix, Some(Matrices::Plain)), (Precision::F16, None)];
+        Some((open((Precision::F32, None))?, units.into_iter().chain(others).find_map(open)))
     })
 }
 

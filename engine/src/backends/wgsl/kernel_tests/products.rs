@@ -99,7 +99,7 @@ fn check_dense(which: Variants, pass: Pass) {
             Pass::InputGradient => Epilogue { accumulate: rows % 2, ..dropout_after(ACTIVATIONS[kind], inputs) },
             Pass::WeightGradient => Epilogue::default(),
         };
-        Product::new(pass, dense(rows, inputs, outputs, epilogue))
+        Product { pass, params: Params::Dense(dense(rows, inputs, outputs, epilogue)) }
     });
 }
 
@@ -184,13 +184,19 @@ fn narrow_convolutions() -> impl Strategy<Value = Conv2d> {
 }
 
 fn check_conv2d(which: Variants, pass: Pass) {
-    check_shapes(which, wide_convolutions(), large_convolutions(), |params| Product::new(pass, params));
+    check_shapes(which, wide_convolutions(), large_convolutions(), |params| Product {
+        pass,
+        params: Params::Conv2d(params),
+    });
 }
 
 #[test]
 fn narrow_convolutions_equal_their_twins() {
     for pass in [Pass::Forward, Pass::WeightGradient] {
-        check_shapes(Variants::Usual, narrow_convolutions(), [], |params| Product::new(pass, params));
+        check_shapes(Variants::Usual, narrow_convolutions(), [], |params| Product {
+            pass,
+            params: Params::Conv2d(params),
+        });
     }
 }
 

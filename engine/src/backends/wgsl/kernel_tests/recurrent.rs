@@ -3,7 +3,7 @@ use shaders::params::{Epilogue, Recurrent, activation};
 use shaders::reference::RecurrentSteps;
 
 use super::super::device::Device;
-use super::super::products::{Pass, Product, recurrent};
+use super::super::products::{Params, Pass, Product, recurrent};
 use super::{
     Case, Variants, assert_close, double, numbers, on_shapes_with, single, step, storable, stored_on_the_way,
     test_variants, variants, with_device,
@@ -146,7 +146,7 @@ fn backward(cell: Cell, params: &Recurrent, with_gradient: u32, rest: f32) -> Re
 
 fn check_passes(device: &Device, which: Variants, cell: Cell, shape: (u32, u32, u32)) {
     let params = layer(cell, shape);
-    let product = |pass| Product::new(pass, (cell, params));
+    let product = |pass| Product { pass, params: Params::Recurrent(cell, params) };
     forward(cell, &params).check(device, (&product(Pass::Forward), which), &params);
     backward(cell, &params, params.sequences, 0.0).check(device, (&product(Pass::InputGradient), which), &params);
 }
@@ -155,7 +155,7 @@ fn check_passes(device: &Device, which: Variants, cell: Cell, shape: (u32, u32, 
 fn check_sequences_with_the_gradient(device: &Device, which: Variants, cell: Cell, rest: f32) {
     let with_gradient = 5;
     let params = layer(cell, (9, 4, 6));
-    let product = Product::new(Pass::InputGradient, (cell, params));
+    let product = Product { pass: Pass::InputGradient, params: Params::Recurrent(cell, params) };
     let case = backward(cell, &params, with_gradient, rest);
     for variant in variants(device, &product, which) {
         let found = case.case.launch_variant(device, &variant, &product, &step(params.sequences));

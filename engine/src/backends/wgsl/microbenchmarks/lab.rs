@@ -14,7 +14,7 @@ use super::super::device::executor::Executor;
 use super::super::pace::Pace;
 use super::super::recording::{BufferRange, Recording, STEPS, step_rows};
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::measure::{Contest, Event, Gauge, Length, Observer, Participant, Repeatable, Rules, Window};
 
 /// Duration of a window, long enough that the cost of clock readings and the final wait is negligible.
@@ -39,7 +39,7 @@ pub(super) struct Lab {
 
 impl Lab {
     /// Compiles the kernels of `work`, allocates and uploads its data, and launches its preparation.
-    pub(super) async fn set_up(&self, work: Work) -> Result<Bench, EngineError> {
+    pub(super) async fn set_up(&self, work: Work) -> Result<Bench> {
         let Work { mut builder, rows, preparation, output } = work;
         let repeated = builder.take_recording();
         let latency = self.device.latency_seconds(self.clock.as_ref()).await?;
@@ -69,7 +69,7 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    pub(super) async fn value(&self, at: u64) -> Result<f32, EngineError> {
+    pub(super) async fn value(&self, at: u64) -> Result<f32> {
         let offset_bytes = self.output.offset_bytes + READ_BYTES * at;
         let range = BufferRange { offset_bytes, bytes: READ_BYTES, ..self.output };
         Ok(bytemuck::pod_read_unaligned(&self.buffers.read(&self.lab.device, range).await?))
@@ -78,7 +78,7 @@ impl Bench {
     /// Repeats the work and measures the time until a value has been read back.
     ///
     /// Keeps several submissions in flight, each with as many repetitions as the pace allows.
-    pub(super) async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError> {
+    pub(super) async fn window(&mut self, repetitions: u32) -> Result<Window> {
         let Lab { device, clock } = &self.lab.clone();
         let start = clock.now_seconds();
         let mut last = start;
@@ -110,7 +110,7 @@ impl Bench {
     }
 
     /// Measures one short window after a warm-up run.
-    pub(super) async fn trial(&mut self) -> Result<Window, EngineError> {
+    pub(super) async fn trial(&mut self) -> Result<Window> {
         self.window(1).await?;
         let seconds = TRIAL_SECONDS.max(LATENCIES_PER_TRIAL * self.latency);
         let mut length = Length::default();
@@ -124,7 +124,7 @@ impl Bench {
     }
 
     /// Measures windows after warming up.
-    pub(super) async fn timing(&mut self) -> Result<Timing, EngineError> {
+    pub(super) async fn timing(&mut self) -> Result<Timing> {
         let timing = self.timing_with_gauge(f64::INFINITY, &mut None, &mut Unobserved).await?;
         Ok(timing.expect("an unobserved measurement is never canceled"))
     }
@@ -137,7 +137,7 @@ impl Bench {
         budget_seconds: f64,
         gauge: &mut Option<Box<dyn Gauge>>,
         observer: &mut dyn Observer<Event>,
-    ) -> Result<Option<Timing>, EngineError> {
+    ) -> Result<Option<Timing>> {
         let (lab, latency) = (self.lab.clone(), self.latency);
         let participants = vec![Participant::new(super::super::NAME, Some(self))];
         let mut contest = Contest { participants, gauge, clock: lab.clock.as_ref(), observer };
@@ -151,7 +151,7 @@ impl Bench {
     }
 
     /// Measures round trips: windows of submissions that each wait for the previous one.
-    pub(super) async fn round_trips(&mut self) -> Result<Timing, EngineError> {
+    pub(super) async fn round_trips(&mut self) -> Result<Timing> {
         let Lab { device, clock } = &self.lab.clone();
         let mut windows = Vec::new();
         // The first window warms up.
@@ -172,7 +172,7 @@ impl Bench {
 
 #[async_trait(?Send)]
 impl Repeatable for &mut Bench {
-    async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError> {
+    async fn window(&mut self, repetitions: u32) -> Result<Window> {
         Bench::window(self, repetitions).await
     }
 }

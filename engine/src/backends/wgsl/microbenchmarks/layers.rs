@@ -42,7 +42,7 @@ pub(super) fn matrix_products(emulated: bool) -> Vec<LayerPass> {
 }
 
 /// Input width, height and channels; samples; filters; kernel width and height; padding; stride.
-type ConvolutionSize = ([u32; 3], u32, u32, [u32; 2], u32, u32);
+pub(super) type ConvolutionSize = ([u32; 3], u32, u32, [u32; 2], u32, u32);
 
 /// Selection of DeepBench's 94 convolutions.
 #[rustfmt::skip]
@@ -82,108 +82,88 @@ const CONVOLUTION_SIZES: [ConvolutionSize; 26] = [
 ];
 
 pub(super) fn convolutions(emulated: bool) -> Vec<LayerPass> {
-    let passes = |([width, height, channels], samples, filters, kernel, padding, stride): ConvolutionSize| {
-        let layer = MeasuredLayer { width, height, channels, samples, filters, kernel, padding, stride };
-        Pass::ALL.map(|pass| layer.convolution(pass, emulated))
-    };
+    let passes = |size| Pass::ALL.map(|pass| MeasuredLayer::new(size).convolution(pass, emulated));
     CONVOLUTION_SIZES.into_iter().flat_map(passes).collect()
 }
 
 /// A layer y = x ∘ weights + bias, where ∘ is a convolution. A matrix product is a convolution of single pixels.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MeasuredLayer {
-    pub(super) width: u32,
-    pub(super) height: u32,
-    pub(super) channels: u32,
-    pub(super) samples: u32,
-    /// For convolutions, a multiple of 4.
-    pub(super) filters: u32,
-    /// Width and height.
-    pub(super) kernel: [u32; 2],
-    pub(super) padding: u32,
-    pub(super) stride: u32,
+    params: Conv2d,
+    /// Output channels without padding. Convolutions have none.
+    filters: u32,
 }
 
 impl MeasuredLayer {
-    /// Creates a dense layer. `inputs` is a multiple of 4.
-    pub(super) fn dense(units: u32, rows: u32, inputs: u32) -> Self {
-        let pixel =
-            Self { width: 1, height: 1, kernel: [1, 1], padding: 0, stride: 1, channels: 0, samples: 0, filters: 0 };
-        Self { channels: inputs, samples: rows, filters: units, ..pixel }
-    }
-
-    fn output_width(&self) -> u32 {
-        (self.width + 2 * self.padding - self.kernel[0]) / self.stride + 1
-    }
-
-    fn output_height(&self) -> u32 {
-        (self.height + 2 * self.padding - self.kernel[1]) / self.stride + 1
-    }
-
-    fn output_pixels(&self) -> u32 {
-        self.samples * self.output_height() * self.output_width()
-    }
-
-    fn taps(&self) -> u32 {
-        self.kernel[0] * self.kernel[1]
-    }
-
-    fn outputs(&self) -> u32 {
-        self.filters.next_multiple_of(CHANNEL_ALIGNMENT)
-    }
-
-    /// Returns the input, the weights and the gradient of the output.
-    fn operands(&self) -> [Operand; 3] {
-        let outputs = |stream, rows| Operand { known: self.filters, ..Operand::full(stream, rows, self.outputs()) };
-        let x = Operand::full(1, self.samples * self.height * self.width, self.channels);
-        [x, outputs(2, self.taps() * self.channels), outputs(3, self.output_pixels())]
-    }
-
-    /// Creates a pass with the kernels of dense layers.
-    pub(super) fn matrix_product(self, suite: Suite, size: String, pass: Pass, emulated: bool) -> LayerPass {
-        let (inputs, outputs) = (self.channels, self.outputs());
-        let params = Dense {
-            rows: self.samples,
-            inputs,
-            outputs,
-            units: self.filters,
-            rows_per_part: rows_per_part_of_product(self.samples, [inputs, outputs], emulated),
-            part_stride: inputs * outputs + outputs,
-            bias_offset: inputs * outputs,
-            ..Dense::default()
-        };
-        self.pass(suite, size, Product::new(pass, params), emulated)
-    }
-
-    /// Creates a pass with the kernels of convolutions.
-    pub(super) fn convolution(self, pass: Pass, emulated: bool) -> LayerPass {
-        let Self { width, height, channels, samples, filters, kernel: [kernel_width, kernel_height], .. } = self;
-        let stride = if self.stride == 1 { String::new() } else { format!(" stride {}", self.stride) };
-        let size =
-            format!("{samples} × {width}×{height}×{channels} → {filters}, {kernel_width}×{kernel_height}{stride}");
-        let bias_offset = self.taps() * channels * filters;
+    pub(super) fn new(size: ConvolutionSize) -> Self {
+        let ([width, height, channels], samples, filters, [kernel_width, kernel_height], padding, stride) = size;
+        let outputs = filters.next_multiple_of(CHANNEL_ALIGNMENT);
+        let bias_offset = kernel_height * kernel_width * channels * outputs;
         let params = Conv2d {
             rows: samples,
             input_height: height,
             input_width: width,
             input_channels: channels,
-            output_height: self.output_height(),
-            output_width: self.output_width(),
-            output_channels: filters,
+            output_height: (height + 2 * padding - kernel_height) / stride + 1,
+            output_width: (width + 2 * padding - kernel_width) / stride + 1,
+            output_channels: outputs,
             window_height: kernel_height,
             window_width: kernel_width,
-            padding_rows: self.padding,
-            padding_columns: self.padding,
-            part_stride: bias_offset + filters,
+            padding_rows: padding,
+            padding_columns: padding,
+            part_stride: bias_offset + outputs,
             bias_offset,
-            stride: self.stride,
+            stride,
             ..Conv2d::default()
         };
-        let params = Conv2d { pixels_per_part: pixels_per_part(&params, emulated), ..params };
+        Self { params, filters }
+    }
+
+    /// Creates a dense layer. `inputs` is a multiple of 4.
+    pub(super) fn dense(units: u32, rows: u32, inputs: u32) -> Self {
+        Self::new(([1, 1, inputs], rows, units, [1, 1], 0, 1))
+    }
+
+    fn output_pixels(&self) -> u32 {
+        self.params.rows * self.params.output_height * self.params.output_width
+    }
+
+    /// Returns the number of inputs of an output value.
+    fn patch(&self) -> u32 {
+        self.params.window_height * self.params.window_width * self.params.input_channels
+    }
+
+    /// Returns the input, the weights and the gradient of the output.
+    fn operands(&self) -> [Operand; 3] {
+        let Conv2d { rows, input_height, input_width, input_channels, output_channels, .. } = self.params;
+        let outputs = |stream, rows| Operand { known: self.filters, ..Operand::full(stream, rows, output_channels) };
+        let x = Operand::full(1, rows * input_height * input_width, input_channels);
+        [x, outputs(2, self.patch()), outputs(3, self.output_pixels())]
+    }
+
+    /// Creates a pass with the kernels of dense layers.
+    pub(super) fn matrix_product(self, suite: Suite, size: String, pass: Pass, emulated: bool) -> LayerPass {
+        let Conv2d { rows, input_channels: inputs, output_channels: outputs, part_stride, bias_offset, .. } =
+            self.params;
+        let rows_per_part = rows_per_part_of_product(rows, [inputs, outputs], emulated);
+        let units = self.filters;
+        let params =
+            Dense { rows, inputs, outputs, units, rows_per_part, part_stride, bias_offset, ..Dense::default() };
+        self.pass(suite, size, Product { pass, params: Params::Dense(params) }, emulated)
+    }
+
+    /// Creates a pass with the kernels of convolutions.
+    pub(super) fn convolution(self, pass: Pass, emulated: bool) -> LayerPass {
+        let Conv2d { rows, input_height, input_width, input_channels, window_height, window_width, .. } = self.params;
+        let stride = if self.params.stride == 1 { String::new() } else { format!(" stride {}", self.params.stride) };
+        let input = format!("{rows} × {input_width}×{input_height}×{input_channels}");
+        let size = format!("{input} → {}, {window_width}×{window_height}{stride}", self.filters);
+        let params = Conv2d { pixels_per_part: pixels_per_part(&self.params, emulated), ..self.params };
         // The input's channels cannot be read four at a time.
-        let is_raw_data = pass == Pass::InputGradient && !channels.is_multiple_of(CHANNEL_ALIGNMENT);
+        let is_raw_data = pass == Pass::InputGradient && !input_channels.is_multiple_of(CHANNEL_ALIGNMENT);
         let impossible = is_raw_data.then_some("raw data has no gradient");
-        LayerPass { impossible, ..self.pass(Suite::Conv, size, Product::new(pass, params), emulated) }
+        let product = Product { pass, params: Params::Conv2d(params) };
+        LayerPass { impossible, ..self.pass(Suite::Conv, size, product, emulated) }
     }
 
     fn pass(self, suite: Suite, size: String, product: Product, emulated: bool) -> LayerPass {
@@ -191,23 +171,15 @@ impl MeasuredLayer {
         let (operands, results) = match product.pass {
             Pass::Forward => (vec![x, weights, Operand::zeros(1, dy.columns), Operand::zeros(dy.rows, dy.columns)], dy),
             Pass::WeightGradient => {
-                let (Params::Dense(Dense { part_stride, .. }) | Params::Conv2d(Conv2d { part_stride, .. })) =
-                    product.params
-                else {
-                    unreachable!("recurrent layers have no weight gradients")
-                };
-                (vec![x, dy, Operand::zeros(product.extents().parts, part_stride)], weights)
+                (vec![x, dy, Operand::zeros(product.extents().parts, self.params.part_stride)], weights)
             }
             Pass::InputGradient => (vec![dy, weights, x, Operand::zeros(x.rows, x.columns)], x),
         };
         LayerPass {
             suite,
             size,
-            flops: 2
-                * u64::from(self.output_pixels())
-                * u64::from(self.taps() * self.channels)
-                * u64::from(self.filters),
-            rows: self.samples,
+            flops: 2 * u64::from(self.output_pixels()) * u64::from(self.patch()) * u64::from(self.filters),
+            rows: self.params.rows,
             emulated,
             impossible: None,
             output: operands.len() - 1,
@@ -220,47 +192,51 @@ impl MeasuredLayer {
 
     /// Returns the taps of the window of an output pixel, each with its input pixel unless it is in the padding.
     fn window(&self, output_pixel: u32) -> impl Iterator<Item = (u32, Option<u32>)> + use<> {
-        let this = *self;
-        let (width, height) = (self.output_width(), self.output_height());
+        let params = self.params;
+        let (width, height) = (params.output_width, params.output_height);
         let sample = output_pixel / (width * height);
         let (row, column) = (output_pixel / width % height, output_pixel % width);
-        (0..self.taps()).map(move |tap| {
-            let y = (row * this.stride + tap / this.kernel[0]).checked_sub(this.padding).filter(|&y| y < this.height);
-            let x = (column * this.stride + tap % this.kernel[0]).checked_sub(this.padding).filter(|&x| x < this.width);
-            (tap, y.zip(x).map(|(y, x)| (sample * this.height + y) * this.width + x))
+        let inside = move |at: u32, tap: u32, extent: u32| {
+            (at * params.stride + tap).checked_sub(params.padding_rows).filter(|&at| at < extent)
+        };
+        (0..params.window_height * params.window_width).map(move |tap| {
+            let y = inside(row, tap / params.window_width, params.input_height);
+            let x = inside(column, tap % params.window_width, params.input_width);
+            (tap, y.zip(x).map(|(y, x)| (sample * params.input_height + y) * params.input_width + x))
         })
     }
 
     fn plain(&self, pass: Pass, at: u64) -> PlainSum {
         let at = u32::try_from(at).expect("indices fit into u32");
-        let (outputs, [x, weights, dy]) = (self.outputs(), self.operands());
+        let [x, weights, dy] = self.operands();
+        let (channels, outputs) = (x.columns, dy.columns);
         match pass {
             Pass::Forward => {
                 let (pixel, filter) = (at / outputs, at % outputs);
                 let under = self.window(pixel).filter_map(|(tap, input)| Some((tap, input?)));
                 PlainSum::of(under.flat_map(|(tap, input)| {
-                    (0..self.channels).map(move |c| (x.at(input, c), weights.at(tap * self.channels + c, filter)))
+                    (0..channels).map(move |c| (x.at(input, c), weights.at(tap * channels + c, filter)))
                 }))
             }
             Pass::WeightGradient => {
                 let (row, filter) = (at / outputs, at % outputs);
-                let (wanted, channel) = (row / self.channels, row % self.channels);
+                let (wanted, channel) = (row / channels, row % channels);
                 PlainSum::of((0..self.output_pixels()).filter_map(|pixel| {
                     let input = self.window(pixel).find(|(tap, _)| *tap == wanted)?.1?;
                     Some((x.at(input, channel), dy.at(pixel, filter)))
                 }))
             }
             Pass::InputGradient => {
-                let (pixel, channel) = (at / self.channels, at % self.channels);
-                let area = self.output_width() * self.output_height();
-                let sample = pixel / (self.width * self.height);
+                let (pixel, channel) = (at / channels, at % channels);
+                let area = self.params.output_width * self.params.output_height;
+                let sample = pixel / (self.params.input_width * self.params.input_height);
                 // All windows of the sample with a tap on this pixel.
                 let windows = (sample * area..(sample + 1) * area).flat_map(|output| {
                     let taps = self.window(output).filter(move |(_, input)| *input == Some(pixel));
                     taps.map(move |(tap, _)| (output, tap))
                 });
                 PlainSum::of(windows.flat_map(|(output, tap)| {
-                    let row = tap * self.channels + channel;
+                    let row = tap * channels + channel;
                     (0..outputs).map(move |filter| (dy.at(output, filter), weights.at(row, filter)))
                 }))
             }

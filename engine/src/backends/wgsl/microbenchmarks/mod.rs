@@ -13,13 +13,14 @@ mod profile;
 mod recurrent;
 
 use async_recursion::async_recursion;
+use results::Precision;
 use std::rc::Rc;
 
 use super::device::Device;
 use super::tuning::Choices;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::measure::{self, Event, Observer};
 use lab::Lab;
 pub use peaks::Gauge;
@@ -51,8 +52,8 @@ pub async fn measure(
     clock: Rc<dyn Clock>,
     request: &Request,
     observer: &mut dyn Observer<Event>,
-) -> Result<KernelReport, EngineError> {
-    let device = Rc::new(Device::open(choice, shaders::Stored::F32, &[]).await?);
+) -> Result<KernelReport> {
+    let device = Rc::new(Device::open(choice, Precision::F32, &[]).await?);
     observer.event(&Event::Opened { adapter: device.adapter().clone() });
     let emulated = device.adapter().software;
     let products: Vec<LayerPass> = request.suites.iter().flat_map(|suite| products(*suite, emulated)).collect();

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use async_trait::async_trait;
+use results::Precision;
 use results::kernels::{Peak, Peaks, Suite, Timing, Tried, Unit};
 use shaders::params::{PEAK_FMAS, PeakFma, PeakStream};
 
@@ -10,7 +11,7 @@ use super::super::device::Device;
 use super::lab::{Bench, Lab, Work};
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::measure::{self, Window};
 
 /// Number of independent chains and name of each kernel.
@@ -83,7 +84,7 @@ impl PeakKind {
     }
 
     /// Measures the peak. The arithmetic peak also returns its kernel.
-    pub(super) async fn measure(self, lab: &Lab) -> Result<(Peak, Option<Gauge>), EngineError> {
+    pub(super) async fn measure(self, lab: &Lab) -> Result<(Peak, Option<Gauge>)> {
         let peak = match self {
             Self::Arithmetic => {
                 let (peak, gauge) = arithmetic(lab).await?;
@@ -109,7 +110,7 @@ impl PeakKind {
     }
 
     /// Copies or reads arrays of the largest size that the device can hold, with the best number of invocations.
-    async fn stream(self, lab: &Lab) -> Result<Peak, EngineError> {
+    async fn stream(self, lab: &Lab) -> Result<Peak> {
         let wished = if lab.device.adapter().software { ARRAY_BYTES_ON_SOFTWARE } else { ARRAY_BYTES };
         let mut bytes = wished.min(lab.device.largest_binding_bytes()).next_power_of_two();
         if bytes > lab.device.largest_binding_bytes() {
@@ -169,7 +170,7 @@ fn launches(count: u32) -> Work {
 }
 
 /// Measures the arithmetic peak, and returns it with its kernel.
-async fn arithmetic(lab: &Lab) -> Result<(Peak, Gauge), EngineError> {
+async fn arithmetic(lab: &Lab) -> Result<(Peak, Gauge)> {
     let mut trials = Trials::default();
     for (chains, kernel) in CHAINS {
         for invocations in FMA_INVOCATIONS {
@@ -201,7 +202,7 @@ struct Trials {
 
 impl Trials {
     /// Tries a variant that does `work` per repetition, and keeps it if it is the fastest so far.
-    async fn consider(&mut self, mut bench: Bench, work: f64, variant: String) -> Result<Window, EngineError> {
+    async fn consider(&mut self, mut bench: Bench, work: f64, variant: String) -> Result<Window> {
         let trial = bench.trial().await?;
         let tried = Tried { variant, value: work * trial.rate() };
         self.tried.push(tried.clone());
@@ -211,7 +212,7 @@ impl Trials {
         Ok(trial)
     }
 
-    async fn measure_best(self, kind: PeakKind, unit: Unit) -> Result<(Peak, Bench), EngineError> {
+    async fn measure_best(self, kind: PeakKind, unit: Unit) -> Result<(Peak, Bench)> {
         let (mut bench, work, Tried { variant, .. }) = self.best.expect("there are candidates");
         let timing = bench.timing().await?;
         Ok((kind.peak(unit, work, variant, timing, self.tried), bench))
@@ -230,7 +231,7 @@ pub struct Gauge {
 
 impl Gauge {
     /// Finds the fastest kernel on an open device, and allocates the arrays to copy if they fit.
-    pub(crate) async fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
+    pub(crate) async fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Result<Self> {
         let lab = Lab { device, clock };
         let (_, gauge) = arithmetic(&lab).await?;
         let copying = match lab.set_up(PeakKind::Copy.stream_work(GAUGED_ARRAY_BYTES, GAUGED_INVOCATIONS)).await {
@@ -245,20 +246,20 @@ impl Gauge {
     ///
     /// # Errors
     /// No matching adapter, and a device that refuses a request or is lost.
-    pub async fn open(choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
-        let device = Rc::new(Device::open(choice, shaders::Stored::F32, &[]).await?);
+    pub async fn open(choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Self> {
+        let device = Rc::new(Device::open(choice, Precision::F32, &[]).await?);
         Ok(arithmetic(&Lab { device, clock }).await?.1)
     }
 }
 
 #[async_trait(?Send)]
 impl measure::Gauge for Gauge {
-    async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError> {
+    async fn peak_flops_per_second(&mut self) -> Result<f64> {
         let window = self.bench.window(self.repetitions).await?;
         Ok(self.flops * window.rate())
     }
 
-    async fn copied_bytes_per_second(&mut self) -> Result<Option<f64>, EngineError> {
+    async fn copied_bytes_per_second(&mut self) -> Result<Option<f64>> {
         let Some((bench, bytes)) = &mut self.copying else { return Ok(None) };
         let window = bench.trial().await?;
         Ok(Some(*bytes * window.rate()))

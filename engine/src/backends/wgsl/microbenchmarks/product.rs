@@ -12,7 +12,7 @@ use super::super::variants::Variant;
 use super::Request;
 use super::lab::{Lab, MIN_WINDOWS, Work};
 use super::operand::{Operand, PlainSum};
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::measure::{Event, Gauge, Observer, median_peaks};
 use crate::random::Generator;
 
@@ -118,7 +118,7 @@ pub(super) async fn measure(
     rates: &mut ProductRates,
     choices: &mut Choices,
     observer: &mut dyn Observer<Event>,
-) -> Result<Entry, EngineError> {
+) -> Result<Entry> {
     let mut variant = product.product.usual_variant(lab.device.abilities);
     let bytes = product.buffers().sum();
     let outcome = match obstacle(lab, product, request, rates) {
@@ -175,7 +175,7 @@ async fn attempt(
     budget_seconds: f64,
     gauge: &mut Option<Box<dyn Gauge>>,
     observer: &mut dyn Observer<Event>,
-) -> Result<Outcome, EngineError> {
+) -> Result<Outcome> {
     let mut bench = lab.set_up(product.work(variant)).await?;
     bench.window(1).await?;
     for &at in &product.checked {

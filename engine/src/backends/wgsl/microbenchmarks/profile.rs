@@ -1,7 +1,7 @@
 //! Cost of each launch of a training step, measured by repeating it alone.
 
 use async_recursion::async_recursion;
-use results::Adapter;
+use results::{Adapter, Precision};
 use serde::Serialize;
 
 use super::super::device::Device;
@@ -13,7 +13,7 @@ use super::super::recording::{Dispatch, Recording, STEPS, step_rows};
 use super::super::tuning::Choices;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::measure::{Length, Window};
 use crate::trainer::TrainingJob;
 
@@ -68,8 +68,8 @@ pub async fn profile(
     processor: Option<&dyn Clock>,
     job: &TrainingJob,
     launch_seconds: f64,
-) -> Result<Profile, EngineError> {
-    let device = Device::open(choice, shaders::Stored::F32, &[]).await?;
+) -> Result<Profile> {
+    let device = Device::open(choice, Precision::F32, &[]).await?;
     let mut choices = Choices::new(device.abilities);
     let largest_binding = device.largest_binding_bytes();
     let products = Plan::new(job, TrainingSetup::STANDARD, largest_binding, &choices)?.products;
@@ -130,7 +130,7 @@ struct Profiler<'a> {
 
 impl Profiler<'_> {
     /// Measures the cost of one repetition of `recording`, after a warm-up window.
-    async fn cost(&self, recording: &Recording, seconds: f64) -> Result<Cost, EngineError> {
+    async fn cost(&self, recording: &Recording, seconds: f64) -> Result<Cost> {
         let executor = Executor::new(self.device, self.buffers, recording).await?;
         let window_seconds = seconds / f64::from(WINDOWS + 1);
         self.window(&executor, 1).await?;
@@ -151,7 +151,7 @@ impl Profiler<'_> {
         Ok(best)
     }
 
-    async fn window(&self, executor: &Executor, repetitions: u32) -> Result<Cost, EngineError> {
+    async fn window(&self, executor: &Executor, repetitions: u32) -> Result<Cost> {
         let now = || (self.clock.now_seconds(), self.processor.map(Clock::now_seconds));
         let commands = executor.encode(self.device, 0..repetitions);
         let (start, processor_start) = now();
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn launches_get_their_products_in_order() {
-        let product = |rows| Product::new(Pass::Forward, dense(rows, 8, 12));
+        let product = |rows| dense(Pass::Forward, rows, 8, 12);
         let products = [product(5), product(7)];
         let cost = Cost { seconds: 1.0, processor_seconds: None };
         let dispatch = |name| Dispatch {

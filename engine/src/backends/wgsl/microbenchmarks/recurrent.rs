@@ -14,7 +14,7 @@ use shaders::params::{Epilogue, Recurrent, Step};
 use shaders::reference::RecurrentSteps;
 
 use super::super::layout::CHANNEL_ALIGNMENT;
-use super::super::products::Product;
+use super::super::products::{Params, Product};
 use super::layers::MeasuredLayer;
 use super::operand::{Operand, PlainSum};
 use super::product::{LayerPass, choose_indices};
@@ -153,7 +153,7 @@ impl RecurrentLayer {
             suite: Suite::Rnn,
             size,
             flops,
-            product: Product::new(pass, (self.cell, self.params)),
+            product: Product { pass, params: Params::Recurrent(self.cell, self.params) },
             rows: sequences,
             emulated,
             impossible,
@@ -215,25 +215,25 @@ const OWN_LSTMS: [RecurrentSize; 2] = [[128, 896, 28], [128, 32, 28]];
 /// Returns each cell with its sizes: our own first, then DeepBench's, sorted by operations.
 fn cells() -> [(Cell, Vec<RecurrentSize>); 3] {
     [
-        (Cell::Lstm, [OWN_LSTMS.to_vec(), sort_by_operations(deepbench_lstms())].concat()),
-        (Cell::SimpleRnn(Activation::Relu), sort_by_operations(deepbench_vanilla())),
-        (Cell::Gru(Activation::Relu), sort_by_operations(deepbench_grus())),
+        (Cell::Lstm, [OWN_LSTMS.to_vec(), deepbench_lstms()].concat()),
+        (Cell::SimpleRnn(Activation::Relu), deepbench_vanilla()),
+        (Cell::Gru(Activation::Relu), deepbench_grus()),
     ]
 }
 
 fn deepbench_lstms() -> Vec<RecurrentSize> {
     let long = [16, 32, 64].map(|sequences| [256, sequences, 150]);
     let large = [8, 16, 32].map(|sequences| [1536, sequences, 50]);
-    [every(&[512, 1024, 2048, 4096], &[16, 32, 64, 128], &[25]), long.to_vec(), large.to_vec()].concat()
+    sorted([every(&[512, 1024, 2048, 4096], &[16, 32, 64, 128], &[25]), long.to_vec(), large.to_vec()])
 }
 
 fn deepbench_vanilla() -> Vec<RecurrentSize> {
-    every(&[1760, 2048, 2560], &[16, 32, 64, 128], &[50])
+    sorted([every(&[1760, 2048, 2560], &[16, 32, 64, 128], &[50])])
 }
 
 fn deepbench_grus() -> Vec<RecurrentSize> {
     let others = [[512, 32, 1], [1024, 32, 1500], [1024, 64, 1500]];
-    [every(&[1536, 2048, 2560, 2816], &[32], &[187, 375, 750, 1500]), others.to_vec()].concat()
+    sorted([every(&[1536, 2048, 2560, 2816], &[32], &[187, 375, 750, 1500]), others.to_vec()])
 }
 
 fn every(units: &[u32], sequences: &[u32], steps: &[u32]) -> Vec<RecurrentSize> {
@@ -243,11 +243,10 @@ fn every(units: &[u32], sequences: &[u32], steps: &[u32]) -> Vec<RecurrentSize> 
     units.iter().flat_map(with).collect()
 }
 
-/// Sorts sizes by `units² × sequences × steps`.
-fn sort_by_operations(mut sizes: Vec<RecurrentSize>) -> Vec<RecurrentSize> {
-    sizes.sort_by_key(|&[units, sequences, steps]| {
-        [units, units, sequences, steps].map(u64::from).iter().product::<u64>()
-    });
+/// Joins sizes and sorts them by `units² × sequences × steps`.
+fn sorted<const N: usize>(sizes: [Vec<RecurrentSize>; N]) -> Vec<RecurrentSize> {
+    let mut sizes = sizes.concat();
+    sizes.sort_by_key(|size| u64::from(size[0]) * size.map(u64::from).iter().product::<u64>());
     sizes
 }
 

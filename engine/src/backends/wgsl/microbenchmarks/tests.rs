@@ -11,6 +11,7 @@ use super::operand::{Operand, PlainSum};
 use super::product::{self, LayerPass, ProductRates};
 use super::recurrent::RecurrentLayer;
 use super::*;
+use crate::error::Result;
 use crate::model::{Activation, Cell};
 
 struct RealClock(Instant);
@@ -37,7 +38,7 @@ struct GigaflopGauge;
 
 #[async_trait(?Send)]
 impl measure::Gauge for GigaflopGauge {
-    async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError> {
+    async fn peak_flops_per_second(&mut self) -> Result<f64> {
         Ok(1e9)
     }
 }
@@ -63,21 +64,12 @@ fn outcome(device: &Rc<Device>, product: &LayerPass, budget_seconds: f64) -> Out
 
 /// Returns small products of every kind, with partial tiles and several parts.
 fn small_products() -> Vec<LayerPass> {
-    let size = MeasuredLayer {
-        width: 9,
-        height: 7,
-        channels: 8,
-        samples: 3,
-        filters: 12,
-        kernel: [3, 3],
-        padding: 1,
-        stride: 1,
-    };
-    let strided = MeasuredLayer { stride: 2, channels: 36, ..size };
-    let narrow = MeasuredLayer { channels: 3, kernel: [5, 5], padding: 0, ..size };
+    // The usual, with a stride, and with a narrow input.
+    let sizes = [([8, 3], 1, 1), ([36, 3], 1, 2), ([3, 5], 0, 1)]
+        .map(|([channels, side], padding, stride)| ([9, 7, channels], 3, 12, [side; 2], padding, stride));
     let cells = [Cell::Lstm, Cell::Gru(Activation::Relu), Cell::SimpleRnn(Activation::Relu)];
     let passes = Pass::ALL.into_iter().flat_map(|pass| {
-        let layers = [size, strided, narrow].map(|layer| layer.convolution(pass, true)).into_iter();
+        let layers = sizes.map(|size| MeasuredLayer::new(size).convolution(pass, true)).into_iter();
         let recurrent = cells.map(|cell| RecurrentLayer::new(cell, [22, 35, 4]).pass(pass, true));
         layers.chain([matrix_product([35, 83, 20], pass)]).chain(recurrent)
     });

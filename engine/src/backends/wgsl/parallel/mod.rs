@@ -23,7 +23,7 @@ use super::tuning::Choices;
 use crate::backends::sharing::of_device;
 use crate::backends::{AdapterChoice, Opening};
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
 use trainer::ParallelTrainer;
 
@@ -41,7 +41,7 @@ pub(in super::super) struct ParallelBackend {
 ///
 /// # Errors
 /// Errors of [`AdapterChoice::choose_several`] and [`WgslBackend::open`].
-pub(in super::super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
+pub(in super::super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>> {
     let adapters = super::adapters().await;
     let chosen = opening.adapter.choose_several(&adapters, opening.devices)?;
     let on = |index: usize| Opening { adapter: AdapterChoice::Index(index), devices: None, ..opening.clone() };
@@ -74,6 +74,19 @@ impl ParallelBackend {
     fn setup(&self) -> TrainingSetup {
         TrainingSetup::of_devices(self.facts.devices, self.exchanging())
     }
+
+    fn trainer(&self, replicas: Vec<WgslTrainer>, job: &TrainingJob) -> ParallelTrainer {
+        ParallelTrainer {
+            replicas,
+            clock: Rc::clone(&self.clock),
+            job: Rc::new(job.clone()),
+            name: self.adapter().name.clone(),
+            step: 0,
+            exchanging: self.exchanging(),
+            combined: Vec::new(),
+            shares: Vec::new(),
+        }
+    }
 }
 
 #[async_trait(?Send)]
@@ -82,15 +95,12 @@ impl Backend for ParallelBackend {
         &self.facts
     }
 
-    fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
-        let of_one = |backend: &WgslBackend| {
-            let choices = backend.choices.borrow();
-            WgslTrainer::predicted_bytes(&backend.device, &choices, job, self.setup())
-        };
-        self.devices.iter().map(of_one).sum::<Result<u64, _>>().map(Some)
+    fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>> {
+        let bytes = self.devices.iter().map(|backend| backend.planned_bytes(job, self.setup()));
+        bytes.sum::<Result<u64>>().map(Some)
     }
 
-    async fn recover(&self) -> Result<(), EngineError> {
+    async fn recover(&self) -> Result<()> {
         for (place, device) in self.devices.iter().enumerate() {
             let of_device = of_device(place, self.devices.len(), &self.adapter().name);
             device.recover().await.map_err(of_device)?;
@@ -98,7 +108,7 @@ impl Backend for ParallelBackend {
         Ok(())
     }
 
-    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>> {
         let mut replicas = Vec::new();
         for (place, backend) in self.devices.iter().enumerate() {
             if place > 0 {
@@ -109,18 +119,6 @@ impl Backend for ParallelBackend {
             let built = backend.build_with(job, self.setup()).await;
             replicas.push(built.map_err(of_device(place, self.devices.len(), &self.adapter().name))?);
         }
-        let name = self.adapter().name.clone();
-        let exchanging = self.exchanging();
-        let (clock, job) = (Rc::clone(&self.clock), Rc::new(job.clone()));
-        Ok(Box::new(ParallelTrainer {
-            replicas,
-            clock,
-            job,
-            name,
-            step: 0,
-            shares: Vec::new(),
-            combined: Vec::new(),
-            exchanging,
-        }))
+        Ok(Box::new(self.trainer(replicas, job)))
     }
 }

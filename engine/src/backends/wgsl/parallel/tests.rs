@@ -13,6 +13,7 @@ use crate::backends::open_with;
 use crate::backends::sharing::comparison::{
     OF_EVERY_RULE, OF_OTHER_KINDS, ORDER_OF_ADDITIONS, THROUGH_NORMALIZATIONS, train, trains_as_one_does,
 };
+use crate::error::{EngineError, Result};
 use crate::testing::{Standstill, skipped};
 use crate::train::tests::{narrow_request, request, run};
 use crate::trainer::EvaluationSet;
@@ -39,7 +40,7 @@ fn two_devices(clock: Rc<dyn Clock>) -> Option<ParallelBackend> {
     opened(pollster::block_on(open()))
 }
 
-fn opened<T>(opened: Result<T, EngineError>) -> Option<T> {
+fn opened<T>(opened: Result<T>) -> Option<T> {
     match opened {
         Ok(backend) => Some(backend),
         Err(EngineError::NoAdapter { .. }) => {
@@ -128,23 +129,14 @@ fn diverged_weights_are_found_before_the_next_test() {
     let job = narrow_job(&crate::workload("keras-mnist-mlp").unwrap());
     pollster::block_on(async {
         let build = |place: usize| two.devices[place].build_with(&job, two.setup());
-        let replicas = vec![build(0).await.unwrap(), build(1).await.unwrap()];
-        let mut trainer = ParallelTrainer {
-            replicas,
-            clock: Rc::new(Standstill),
-            job: Rc::new(job.clone()),
-            name: "llvmpipe".to_owned(),
-            step: 0,
-            exchanging: two.exchanging(),
-            shares: Vec::new(),
-            combined: Vec::new(),
-        };
+        let mut trainer = two.trainer(vec![build(0).await.unwrap(), build(1).await.unwrap()], &job);
         trainer.train_steps(1).await.unwrap();
         trainer.evaluate(EvaluationSet::Test, 5).await.unwrap();
         // The second device forgets its part of what it learned.
         trainer.replicas[1] = build(1).await.unwrap();
         let error = trainer.evaluate(EvaluationSet::Test, 5).await.unwrap_err().to_string();
-        assert!(error.starts_with("device 2 of 2 (llvmpipe): ") && error.contains("differ from device 1"), "{error}");
+        let begin = format!("device 2 of 2 ({}): ", two.adapter().name);
+        assert!(error.starts_with(&begin) && error.contains("differ from device 1"), "{error}");
     });
 }
 

@@ -12,7 +12,7 @@ use super::super::recording::{Combination, Exchange};
 use super::super::trainer::WgslTrainer;
 use crate::backends::sharing::{Ending, Share, UnderWay, check_agreement, moments, of_device, shares, sum};
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 
 /// One network on several devices, each training on its share of each batch.
@@ -35,13 +35,13 @@ struct PendingExchange {
     exchange: Exchange,
     /// Work of each device before its results.
     computing: UnderWay<()>,
-    readings: Vec<Ending<ReadBack>>,
+    readings: UnderWay<ReadBack>,
 }
 
 /// A write to all devices that may be incomplete.
 struct PendingWrite {
     since: f64,
-    arriving: Vec<Ending<()>>,
+    arriving: UnderWay<()>,
 }
 
 impl ParallelTrainer {
@@ -54,7 +54,7 @@ impl ParallelTrainer {
     }
 
     /// Runs one step on all devices. The host waits only for exchanges, not for the end of the step.
-    async fn run_step(&mut self, slot: u32, communication: &mut Communication) -> Result<(), EngineError> {
+    async fn run_step(&mut self, slot: u32, communication: &mut Communication) -> Result<()> {
         let started = self.clock.now_seconds();
         let whole = self.job.step(self.step + u64::from(slot), slot);
         self.shares = shares(whole.count, self.devices()).collect();
@@ -87,14 +87,15 @@ impl ParallelTrainer {
     fn request(&self, whole: &Step, number: usize) -> PendingExchange {
         let epoch_begins = number == 0 && whole.offset == 0;
         let exchange = self.replicas[0].plan.training.exchanges[number];
-        let mut computing: Vec<Ending<()>> = Vec::new();
-        let mut readings: Vec<Ending<ReadBack>> = Vec::new();
-        for replica in &self.replicas {
-            computing.push(Box::pin(replica.compute(whole.slot, number, epoch_begins)));
-            let reading = replica.buffers.begin_to_read(&replica.device, exchange.read, exchange.staging);
-            readings.push(Box::pin(reading));
-        }
-        PendingExchange { exchange, computing: UnderWay::new(computing.into_iter()), readings }
+        let computing = self.on_all(|replica| replica.compute(whole.slot, number, epoch_begins));
+        let read =
+            |replica: &WgslTrainer| replica.buffers.begin_to_read(&replica.device, exchange.read, exchange.staging);
+        PendingExchange { exchange, computing, readings: self.on_all(read) }
+    }
+
+    /// Starts work on all devices.
+    fn on_all<T, W: Future<Output = Result<T>> + 'static>(&self, start: impl Fn(&WgslTrainer) -> W) -> UnderWay<T> {
+        UnderWay::new(self.replicas.iter().map(|replica| Box::pin(start(replica)) as Ending<T>))
     }
 
     /// Completes the requested exchanges one after the other. The devices compute during all except the last. Returns
@@ -103,7 +104,7 @@ impl ParallelTrainer {
         &mut self,
         mut asked: Vec<PendingExchange>,
         communication: &mut Communication,
-    ) -> Result<Option<PendingWrite>, EngineError> {
+    ) -> Result<Option<PendingWrite>> {
         let Some(mut last) = asked.pop() else { return Ok(None) };
         let mut combined = std::mem::take(&mut self.combined);
         for PendingExchange { exchange, computing, readings } in asked {
@@ -121,16 +122,13 @@ impl ParallelTrainer {
         self.wait_for(computing).await?;
         self.combine(exchange, readings, None, communication, &mut combined).await?;
         let since = self.clock.now_seconds();
-        let write = |replica: &WgslTrainer| -> Ending<()> {
-            Box::pin(replica.write(exchange.write, bytemuck::cast_slice(&combined)))
-        };
-        let arriving = self.replicas.iter().map(write).collect();
+        let arriving = self.on_all(|replica| replica.write(exchange.write, bytemuck::cast_slice(&combined)));
         self.combined = combined;
         Ok(Some(PendingWrite { since, arriving }))
     }
 
-    async fn wait_for(&self, computing: UnderWay<()>) -> Result<(), EngineError> {
-        computing.ended().await.map(drop).map_err(|(place, error)| self.of_device(place)(error))
+    async fn wait_for<T>(&self, work: UnderWay<T>) -> Result<Vec<T>> {
+        work.ended().await.map_err(|(place, error)| self.of_device(place)(error))
     }
 
     /// Combines the results of the devices. `meanwhile` is their concurrent work. Only the time after its end counts as
@@ -138,17 +136,14 @@ impl ParallelTrainer {
     async fn combine(
         &self,
         exchange: Exchange,
-        readings: Vec<Ending<ReadBack>>,
+        readings: UnderWay<ReadBack>,
         mut meanwhile: Option<&mut UnderWay<()>>,
         communication: &mut Communication,
         combined: &mut Vec<f32>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let mut is_overlapped = || meanwhile.as_mut().is_some_and(|computing| !computing.has_ended());
         let computed = self.clock.now_seconds();
-        let mut found = Vec::new();
-        for (place, reading) in readings.into_iter().enumerate() {
-            found.push(reading.await.map_err(self.of_device(place))?);
-        }
+        let found = self.wait_for(readings).await?;
         let read = self.clock.now_seconds();
         let seconds = ExchangeSeconds { reading_seconds: read - computed, ..ExchangeSeconds::default() };
         communication.spend(seconds, is_overlapped());
@@ -162,21 +157,15 @@ impl ParallelTrainer {
     }
 
     /// Waits until a write has arrived on all devices.
-    async fn finish_write(
-        &self,
-        writing: Option<PendingWrite>,
-        communication: &mut Communication,
-    ) -> Result<(), EngineError> {
+    async fn finish_write(&self, writing: Option<PendingWrite>, communication: &mut Communication) -> Result<()> {
         let Some(PendingWrite { since, arriving }) = writing else { return Ok(()) };
-        for (place, arriving) in arriving.into_iter().enumerate() {
-            arriving.await.map_err(self.of_device(place))?;
-        }
+        self.wait_for(arriving).await?;
         communication.writing_seconds += self.clock.now_seconds() - since;
         Ok(())
     }
 
     /// Adds up the devices' results of `steps` steps.
-    async fn collect(&mut self, steps: u32, report: &mut StepReport) -> Result<(), EngineError> {
+    async fn collect(&mut self, steps: u32, report: &mut StepReport) -> Result<()> {
         let mut losses = vec![0.0; steps as usize];
         for place in 0..self.replicas.len() {
             let of_device = self.of_device(place);
@@ -194,12 +183,11 @@ impl ParallelTrainer {
     }
 
     /// Checks that the devices have the same weights, to the last bit.
-    async fn check_agreement(&self) -> Result<(), EngineError> {
+    async fn check_agreement(&self) -> Result<()> {
         let mut arenas = Vec::new();
         for (place, replica) in self.replicas.iter().enumerate() {
-            arenas.push(
-                replica.read_arena(replica.plan.places.weights, Stored::F32).await.map_err(self.of_device(place))?,
-            );
+            let weights = replica.read(replica.plan.arenas.weights, Stored::F32).await;
+            arenas.push(weights.map_err(self.of_device(place))?);
         }
         let others = arenas.iter().skip(1).map(Vec::as_slice);
         check_agreement(&arenas[0], others, |place, error| self.of_device(place)(error))
@@ -208,7 +196,7 @@ impl ParallelTrainer {
 
 #[async_trait(?Send)]
 impl Trainer for ParallelTrainer {
-    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport> {
         let mut report = StepReport::default();
         let mut communication = Communication::among(self.devices());
         communication.overlapped = (self.exchanging == Exchanging::WhileComputing).then(ExchangeSeconds::default);
@@ -227,7 +215,7 @@ impl Trainer for ParallelTrainer {
     }
 
     /// Tests on the first device after checking that all devices have the same weights.
-    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
         self.check_agreement().await?;
         let started = self.clock.now_seconds();
         let of_device = self.of_device(0);
@@ -235,19 +223,19 @@ impl Trainer for ParallelTrainer {
         Ok(TestReport { seconds: Some(self.clock.now_seconds() - started), ..report })
     }
 
-    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
         self.check_agreement().await?;
         let of_device = self.of_device(0);
         self.replicas[0].weights().await.map_err(of_device)
     }
 
     /// Returns the summed gradients, which all devices have.
-    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
         let of_device = self.of_device(0);
         self.replicas[0].gradients().await.map_err(of_device)
     }
 
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
         let mut logits = Vec::new();
         for place in 0..self.replicas.len() {
             let Share { first_row, count } = self.shares[place];

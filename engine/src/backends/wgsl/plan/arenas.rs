@@ -12,22 +12,22 @@ use crate::trainer::TrainingJob;
 use crate::training::{Batching, Rule};
 
 /// Buffers that hold all tensors.
-pub(super) struct Arenas {
-    pub(super) elements: u32,
-    pub(super) weights: BufferRange,
+pub(in super::super) struct Arenas {
+    elements: u32,
+    pub(in super::super) weights: BufferRange,
     /// Weights that layers read: the trained ones, or their averages.
     pub(super) read: BufferRange,
     /// Rounded weights that products read, if they do not read the weights directly.
     rounded: Option<BufferRange>,
     /// Like `rounded`, in training.
-    pub(super) rounded_weights: Option<BufferRange>,
+    pub(in super::super) rounded_weights: Option<BufferRange>,
     stored: Stored,
-    pub(super) gradients: BufferRange,
+    pub(in super::super) gradients: BufferRange,
     /// Multipliers of each block of 256 elements.
-    pub(super) blocks: BufferRange,
-    pub(super) memories: Vec<BufferRange>,
+    blocks: BufferRange,
+    pub(in super::super) memories: Vec<BufferRange>,
     /// Averages of the weights, if the job has any.
-    pub(super) shadow: Option<BufferRange>,
+    pub(in super::super) shadow: Option<BufferRange>,
     /// Zeros, one per element of the longest bias.
     pub(super) zeros: BufferRange,
 }
@@ -85,16 +85,16 @@ impl Arenas {
     }
 
     /// Rounds the weights that layers read for products, if products read rounded weights.
-    pub(super) fn round_weights(&self, results: usize, builder: &mut Builder) {
+    pub(super) fn round_weights(&self, results: BufferRange, builder: &mut Builder) {
         if let Some(rounded) = self.rounded {
             let params = RoundWeights { elements: self.elements, largest: self.stored.largest(), reserved: [0; 2] };
-            let bindings = [self.read, rounded, builder.whole(results)];
+            let bindings = [self.read, rounded, results];
             builder.dispatch("round_weights", &params, &bindings, u64::from(self.elements / 4));
         }
     }
 
     /// Rounds the averages before a test. Trained weights were already rounded in training.
-    pub(super) fn round_tested_weights(&self, results: usize, builder: &mut Builder) {
+    pub(super) fn round_tested_weights(&self, results: BufferRange, builder: &mut Builder) {
         if self.read != self.weights {
             self.round_weights(results, builder);
         }

@@ -9,7 +9,7 @@ use shaders::params::{BLOCK_ELEMENTS, BlockMultipliers};
 use super::super::layout::{TensorLayout, arena_elements, arena_of};
 use super::super::recording::{Half, JobPart};
 use crate::data::Split;
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::model::TensorKind;
 use crate::trainer::TrainingJob;
 
@@ -31,7 +31,7 @@ impl<'a> Contents<'a> {
     ///
     /// # Errors
     /// A model whose tensors do not fit together.
-    pub(in super::super) fn bytes(&self, part: JobPart) -> Result<Cow<'a, [u8]>, EngineError> {
+    pub(in super::super) fn bytes(&self, part: JobPart) -> Result<Cow<'a, [u8]>> {
         Ok(match part {
             JobPart::Weights => Cow::Owned(bytemuck::cast_slice(&self.weights()?).to_vec()),
             // Only plans for f16 round weights.
@@ -58,13 +58,13 @@ impl<'a> Contents<'a> {
         }
     }
 
-    fn weights(&self) -> Result<Vec<f32>, EngineError> {
+    fn weights(&self) -> Result<Vec<f32>> {
         Ok(arena_of(self.tensors, &self.job.initial_weights()?))
     }
 
     /// Returns the multipliers of all blocks. They leave blocks without a trained tensor unchanged.
     #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
-    fn block_multipliers(&self) -> Result<Vec<BlockMultipliers>, EngineError> {
+    fn block_multipliers(&self) -> Result<Vec<BlockMultipliers>> {
         let job = self.job;
         let mut blocks = vec![BlockMultipliers::default(); (arena_elements(self.tensors) / BLOCK_ELEMENTS) as usize];
         for (spec, layout) in job.model.tensors()?.into_iter().zip(self.tensors) {

@@ -5,15 +5,12 @@ use super::super::builder::Builder;
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::{BufferRange, Half, JobPart, Recording};
 use super::{Planner, contents};
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::model::Stages;
 use crate::preprocessing::{GatherKind, Preprocessing};
 use crate::random::stream;
 use crate::trainer::{EvaluationSet, TrainingJob};
 use crate::training::{Normalization, SampleOrder, TestView};
-
-/// Required alignment of binding offsets.
-const OFFSET_ALIGNMENT: u64 = 256;
 
 /// Data on the device, and the preprocessing that turns it into batches.
 pub(super) struct BatchInput {
@@ -45,27 +42,34 @@ impl BatchInput {
         mode: InputMode,
         largest_binding: u64,
         builder: &mut Builder,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let preprocessing = Preprocessing::new(job, &stages.values[0], CHANNEL_ALIGNMENT)?;
         let streamed = (mode != InputMode::Resident).then(|| Streamed::new(job, builder));
         let training = match &streamed {
             Some(streamed) => SplitBuffers::streamed(streamed, largest_binding),
             None => {
-                let order = (training_order(job, builder), job.batches.samples);
-                SplitBuffers::resident(job, Half::Training, order, largest_binding, builder)
+                let bytes = 4 * u64::from(job.batches.samples);
+                // `shuffle` writes the order of each epoch.
+                let order = match job.batches.order {
+                    SampleOrder::File => builder.part("order", bytes, JobPart::FileOrder),
+                    SampleOrder::Shuffled => builder.zeros("order", bytes),
+                };
+                SplitBuffers::resident(job, Half::Training, (order, job.batches.samples), largest_binding, builder)
             }
         };
+        let evaluation_order = |samples: u32, set, builder: &mut Builder| {
+            (builder.part("order", 4 * u64::from(samples), JobPart::Order(set)), samples)
+        };
         let held_out = job.early_stopping.map(|_| {
-            let samples = job.evaluated_samples(EvaluationSet::HeldOut);
-            let order = (order(samples, EvaluationSet::HeldOut, builder), samples);
+            let set = EvaluationSet::HeldOut;
+            let (order, samples) = evaluation_order(job.evaluated_samples(set), set, builder);
             // Only training samples are streamed.
             match &streamed {
-                Some(_) => SplitBuffers::resident(job, Half::Training, order, largest_binding, builder),
-                None => SplitBuffers { order: order.0, samples, ..training },
+                Some(_) => SplitBuffers::resident(job, Half::Training, (order, samples), largest_binding, builder),
+                None => SplitBuffers { order, samples, ..training },
             }
         });
-        let tested = job.data.test.samples();
-        let test_order = (order(tested, EvaluationSet::Test, builder), tested);
+        let test_order = evaluation_order(job.data.test.samples(), EvaluationSet::Test, builder);
         let mean_image = match job.input.normalization {
             Normalization::MeanImage => {
                 let features = contents::features(&job.data.train).0 as u64;
@@ -81,20 +85,6 @@ impl BatchInput {
             held_out,
             test: SplitBuffers::resident(job, Half::Test, test_order, largest_binding, builder),
         })
-    }
-}
-
-/// Returns the fixed order of evaluation samples.
-fn order(samples: u32, set: EvaluationSet, builder: &mut Builder) -> BufferRange {
-    builder.part("order", 4 * u64::from(samples), JobPart::Order(set))
-}
-
-/// Returns the order of the training samples: the file's order, or the order that `shuffle` writes for each epoch.
-fn training_order(job: &TrainingJob, builder: &mut Builder) -> BufferRange {
-    let bytes = 4 * u64::from(job.batches.samples);
-    match job.batches.order {
-        SampleOrder::File => builder.part("order", bytes, JobPart::FileOrder),
-        SampleOrder::Shuffled => builder.zeros("order", bytes),
     }
 }
 
@@ -141,7 +131,6 @@ fn divide_bindings(
     // A multiple of 256 samples, so that the second part begins at a multiple of 256 bytes.
     let samples_in_first = (samples / 2).next_multiple_of(256);
     let bytes = sample_bytes as u64 * u64::from(samples_in_first);
-    debug_assert_eq!(bytes % OFFSET_ALIGNMENT, 0);
     let first = BufferRange { bytes, ..whole };
     let second = BufferRange { offset_bytes: bytes, bytes: whole.bytes - bytes, ..whole };
     ([first, second], samples_in_first)
@@ -171,9 +160,9 @@ impl Planner<'_> {
         })
     }
 
-    /// Returns the buffer with the order of the training samples, if the whole set is on the device.
-    pub(super) fn order(&self) -> Option<usize> {
-        self.input.streamed.is_none().then_some(self.input.training.order.buffer)
+    /// Returns the order of the training samples, if the whole set is on the device.
+    pub(super) fn order(&self) -> Option<BufferRange> {
+        self.input.streamed.is_none().then_some(self.input.training.order)
     }
 
     pub(super) fn gather_training(&mut self) {

@@ -169,7 +169,7 @@ impl Planner<'_> {
         // One invocation per four channels of all words.
         let quads = u64::from(params.channels / 4);
         let tokens = params.rows * params.tokens;
-        let rows_per_part = rows_per_part(tokens, quads, self.choices.emulated());
+        let rows_per_part = rows_per_part(tokens, quads, self.choices.abilities.software);
         self.weight_gradient(stage.tensor, None, tokens, rows_per_part, |planner, parts| {
             let params = Embedding { tokens_per_part: parts.rows_per_part, part_stride: parts.part_stride, ..params };
             let bindings = [ids, dy, parts.output];
@@ -187,7 +187,7 @@ impl Planner<'_> {
         }
         let dy = self.output_gradient(stage);
         let quads = u64::from(params.values / 4);
-        let rows_per_part = rows_per_part(params.rows, quads, self.choices.emulated());
+        let rows_per_part = rows_per_part(params.rows, quads, self.choices.abilities.software);
         self.weight_gradient(stage.tensor, None, params.rows, rows_per_part, |planner, parts| {
             let params = Position { rows_per_part: parts.rows_per_part, part_stride: parts.part_stride, ..params };
             let invocations = u64::from(parts.parts) * quads;
@@ -219,7 +219,8 @@ impl Planner<'_> {
 
     pub(super) fn batch_norm_forward(&mut self, stage: &Stage, phase: LayerPhase, params: BatchNorm) {
         let pixels = params.rows * params.pixels;
-        let pixels_per_part = rows_per_part(pixels, u64::from(params.stored_channels / 4), self.choices.emulated());
+        let pixels_per_part =
+            rows_per_part(pixels, u64::from(params.stored_channels / 4), self.choices.abilities.software);
         let params = BatchNorm { pixels_per_part, parts: pixels.div_ceil(pixels_per_part), ..params };
         let channels = u64::from(params.stored_channels);
         let (x, y) = (self.input_of(stage, 0), self.output_of(stage));
@@ -267,7 +268,7 @@ impl Planner<'_> {
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
         let saved = self.keep_bytes(stage, 0, "mean and deviation", 8 * u64::from(params.stored_channels));
         let [gamma, beta] = [0, 1].map(|tensor| self.weight(stage, tensor));
-        let per_part = rows_per_part(pixels, quads, self.choices.emulated());
+        let per_part = rows_per_part(pixels, quads, self.choices.abilities.software);
         let sums = self.weight_gradient(stage.tensor, Some(stage.tensor + 1), pixels, per_part, |planner, parts| {
             let params = BatchNorm {
                 pixels_per_part: parts.rows_per_part,
@@ -307,7 +308,7 @@ impl Planner<'_> {
         }
         let dy = self.output_gradient(stage);
         let quads = u64::from(params.stored_channels / 4);
-        let per_part = rows_per_part(tokens, quads, self.choices.emulated());
+        let per_part = rows_per_part(tokens, quads, self.choices.abilities.software);
         self.weight_gradient(stage.tensor, Some(stage.tensor + 1), tokens, per_part, |planner, parts| {
             let params = LayerNorm {
                 tokens_per_part: parts.rows_per_part,

@@ -3,7 +3,7 @@
 use shaders::params::{Conv2d, Dense};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
-use super::super::products::{Pass, Product};
+use super::super::products::{Params, Pass, Product};
 use super::super::recording::BufferRange;
 use super::weight_gradient::{pixels_per_part, rows_per_part_of_product};
 use super::{LayerPhase, Planner};
@@ -11,7 +11,8 @@ use crate::model::{Cell, SlidingWindow, Stage};
 
 impl Planner<'_> {
     /// Records a product, by the kernel that was chosen for it.
-    fn product(&mut self, product: Product, bindings: &[BufferRange]) {
+    fn product(&mut self, pass: Pass, params: Params, bindings: &[BufferRange]) {
+        let product = Product { pass, params };
         self.builder.product(&self.choices.pick(&product), &product, bindings);
         self.products.push(product);
     }
@@ -21,13 +22,13 @@ impl Planner<'_> {
         let (x, weights) = (self.input_of(stage, 0), self.product_weight(stage, 0));
         if phase != LayerPhase::Backward {
             let bindings = [x, weights, self.bias(stage, bias), self.output_of(stage)];
-            return self.product(Product::new(Pass::Forward, params), &bindings);
+            return self.product(Pass::Forward, Params::Dense(params), &bindings);
         }
         let dy = self.output_gradient(stage);
         self.product_gradient(stage.tensor, bias.then_some(stage.tensor + 1), params, x, dy);
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
-            let product = Product::new(Pass::InputGradient, Dense { epilogue, ..params });
-            self.product(product, &[dy, weights, x, dx]);
+            let params = Params::Dense(Dense { epilogue, ..params });
+            self.product(Pass::InputGradient, params, &[dy, weights, x, dx]);
         }
     }
 
@@ -41,7 +42,7 @@ impl Planner<'_> {
         dy: BufferRange,
     ) {
         let size = [params.inputs, params.outputs];
-        let rows_per_part = rows_per_part_of_product(params.rows, size, self.choices.emulated());
+        let rows_per_part = rows_per_part_of_product(params.rows, size, self.choices.abilities.software);
         self.weight_gradient(tensor, bias, params.rows, rows_per_part, |planner, parts| {
             let params = Dense {
                 rows_per_part: parts.rows_per_part,
@@ -49,7 +50,7 @@ impl Planner<'_> {
                 bias_offset: parts.bias_offset,
                 ..params
             };
-            planner.product(Product::new(Pass::WeightGradient, params), &[x, dy, parts.output]);
+            planner.product(Pass::WeightGradient, Params::Dense(params), &[x, dy, parts.output]);
         });
     }
 
@@ -58,11 +59,11 @@ impl Planner<'_> {
         let (x, weights) = (self.input_of(stage, 0), self.product_weight(stage, 0));
         if phase != LayerPhase::Backward {
             let bindings = [x, weights, self.bias(stage, bias), self.output_of(stage)];
-            return self.product(Product::new(Pass::Forward, params), &bindings);
+            return self.product(Pass::Forward, Params::Conv2d(params), &bindings);
         }
         let dy = self.output_gradient(stage);
         let pixels = params.rows * params.output_height * params.output_width;
-        let pixels_per_part = pixels_per_part(&params, self.choices.emulated());
+        let pixels_per_part = pixels_per_part(&params, self.choices.abilities.software);
         let bias = bias.then_some(stage.tensor + 1);
         self.weight_gradient(stage.tensor, bias, pixels, pixels_per_part, |planner, parts| {
             let params = Conv2d {
@@ -71,11 +72,11 @@ impl Planner<'_> {
                 bias_offset: parts.bias_offset,
                 ..params
             };
-            planner.product(Product::new(Pass::WeightGradient, params), &[x, dy, parts.output]);
+            planner.product(Pass::WeightGradient, Params::Conv2d(params), &[x, dy, parts.output]);
         });
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
-            let product = Product::new(Pass::InputGradient, Conv2d { epilogue, ..params });
-            self.product(product, &[dy, weights, x, dx]);
+            let params = Params::Conv2d(Conv2d { epilogue, ..params });
+            self.product(Pass::InputGradient, params, &[dy, weights, x, dx]);
         }
     }
 
@@ -84,7 +85,7 @@ impl Planner<'_> {
         let input = self.stages.recurrent_input_params(stage, cell, self.rows, CHANNEL_ALIGNMENT);
         let one = self.stages.recurrent_params(stage, cell, 1, CHANNEL_ALIGNMENT);
         let states = u64::from(one.sequences * one.steps) * u64::from(one.stored_units);
-        let stored_bytes = self.choices.stored().bytes() * states;
+        let stored_bytes = self.choices.abilities.stored.bytes() * states;
         let gate_bytes = u64::from(cell.gates()) * stored_bytes;
         // The input of the steps, then the gates, then their gradients.
         let gates = self.keep(stage, 0, "gates", gate_bytes);
@@ -100,13 +101,13 @@ impl Planner<'_> {
         let [kernel, recurrent] = [0, 1].map(|tensor| self.product_weight(stage, tensor));
         if phase != LayerPhase::Backward {
             let (y, bias) = (self.output_of(stage), self.weight(stage, 2));
-            self.product(Product::new(Pass::Forward, input), &[x, kernel, bias, gates]);
+            self.product(Pass::Forward, Params::Dense(input), &[x, kernel, bias, gates]);
             let bindings = match cell {
                 Cell::Lstm => vec![recurrent, gates, own, previous, y],
                 Cell::Gru(_) => vec![recurrent, self.weight(stage, 3), gates, own, previous, y],
                 Cell::SimpleRnn(_) => vec![recurrent, gates, previous, y],
             };
-            return self.product(Product::new(Pass::Forward, (cell, params)), &bindings);
+            return self.product(Pass::Forward, Params::Recurrent(cell, params), &bindings);
         }
         let dy = self.output_gradient(stage);
         let bindings = match cell {
@@ -118,15 +119,15 @@ impl Planner<'_> {
             }
             Cell::SimpleRnn(_) => vec![recurrent, dy, gates],
         };
-        self.product(Product::new(Pass::InputGradient, (cell, params)), &bindings);
+        self.product(Pass::InputGradient, Params::Recurrent(cell, params), &bindings);
         self.product_gradient(stage.tensor, Some(stage.tensor + 2), input, x, gates);
         let state = self.stages.recurrent_state_params(stage, cell, self.rows, CHANNEL_ALIGNMENT);
         let (bias, into_products) =
             if cell.has_recurrent_bias() { (Some(stage.tensor + 3), own) } else { (None, gates) };
         self.product_gradient(stage.tensor + 1, bias, state, previous, into_products);
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
-            let product = Product::new(Pass::InputGradient, Dense { epilogue, ..input });
-            self.product(product, &[gates, kernel, x, dx]);
+            let params = Params::Dense(Dense { epilogue, ..input });
+            self.product(Pass::InputGradient, params, &[gates, kernel, x, dx]);
         }
     }
 }

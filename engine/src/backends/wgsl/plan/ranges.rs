@@ -11,13 +11,13 @@ impl Planner<'_> {
     /// Returns the part of a buffer with a value's rows in the current recording.
     pub(super) fn rows_of(&self, value: usize, buffer: usize) -> BufferRange {
         let features = self.stages.values[value].stored_features(CHANNEL_ALIGNMENT);
-        let bytes = self.choices.stored().bytes() * u64::from(self.rows) * u64::from(features);
+        let bytes = self.choices.abilities.stored.bytes() * u64::from(self.rows) * u64::from(features);
         BufferRange { buffer, offset_bytes: 0, bytes }
     }
 
     /// Returns the number of elements in part of a buffer of activations or their gradients, in groups of four.
     pub(super) fn quads(&self, range: BufferRange) -> u64 {
-        range.bytes / (4 * self.choices.stored().bytes())
+        range.bytes / (4 * self.choices.abilities.stored.bytes())
     }
 
     pub(super) fn input_of(&self, stage: &Stage, input: usize) -> BufferRange {

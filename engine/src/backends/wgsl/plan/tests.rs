@@ -246,7 +246,7 @@ fn gradient_parts_cover_the_arena_and_stay_untouched_during_exchange() {
         let plan = overlapping_plan(name);
         let Recording { dispatches, exchanges } = &plan.training;
         assert!(exchanges.is_sorted_by_key(|exchange| exchange.after), "{name}");
-        let gradients = plan.places.gradients;
+        let gradients = plan.arenas.gradients.buffer;
         let mut next = plan.buffers[gradients].bytes;
         for exchange in exchanges.iter().filter(|exchange| exchange.write.buffer == gradients) {
             let part = exchange.write;

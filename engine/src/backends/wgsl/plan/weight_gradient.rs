@@ -68,7 +68,7 @@ impl Planner<'_> {
         dispatch(self, &GradientSum { rows_per_part, part_stride, bias_offset, output, parts });
         if output != gradient {
             let params = SumParts { elements: part_stride, parts, accumulate, reserved: 0 };
-            let (kernel, invocations) = sum_of_parts(&params, self.choices.emulated());
+            let (kernel, invocations) = sum_of_parts(&params, self.choices.abilities.software);
             self.builder.dispatch(kernel, &params, &[output, gradient], invocations);
         }
         gradient

@@ -7,56 +7,25 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
 
 use results::{InputMode, InputPipeline};
 use shaders::params::Step;
 
 use super::super::plan::Streamed;
 use super::{StepKind, WgslTrainer};
+use crate::backends::sharing::UnderWay;
 use crate::data::Split;
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::trainer::TrainingJob;
 use crate::training::Order;
 
 /// Batches from the host, and the time and bytes spent on them.
 pub(super) struct Streaming {
-    mode: InputMode,
+    pub(super) mode: InputMode,
     place: Streamed,
     batches: HostBatches,
     /// Cost since the last report.
     spent: InputPipeline,
-}
-
-/// Work submitted to the device.
-pub(super) struct Submission {
-    pub(super) operations: u64,
-    finishing: Pin<Box<dyn Future<Output = Result<(), EngineError>>>>,
-    finished: Option<Result<(), EngineError>>,
-}
-
-impl Submission {
-    pub(super) fn new(operations: u64, finishing: impl Future<Output = Result<(), EngineError>> + 'static) -> Self {
-        Self { operations, finishing: Box::pin(finishing), finished: None }
-    }
-
-    /// Returns true if the device has finished, without waiting.
-    pub(super) fn is_finished(&mut self) -> bool {
-        if self.finished.is_none()
-            && let Poll::Ready(finished) = self.finishing.as_mut().poll(&mut Context::from_waker(Waker::noop()))
-        {
-            self.finished = Some(finished);
-        }
-        self.finished.is_some()
-    }
-
-    pub(super) async fn finish(self) -> Result<(), EngineError> {
-        match self.finished {
-            Some(finished) => finished,
-            None => self.finishing.await,
-        }
-    }
 }
 
 impl Streaming {
@@ -71,19 +40,6 @@ impl Streaming {
 }
 
 impl WgslTrainer {
-    /// Returns the slots with batches that need no upload.
-    pub(super) fn ready_from_the_start(&self, kind: StepKind, steps: u32) -> Range<u32> {
-        match (kind, &self.streaming) {
-            (StepKind::Training, Some(_)) => 0..0,
-            _ => 0..steps,
-        }
-    }
-
-    /// Returns true if batches may be uploaded while `under_way` submissions run.
-    pub(super) fn may_bring(&self, under_way: usize) -> bool {
-        under_way == 0 || self.streaming.as_ref().is_none_or(|streaming| streaming.mode != InputMode::Stream)
-    }
-
     /// Sets the position of a step's batch on the device, given that slot `first` holds the first one.
     pub(super) fn placed(&self, kind: StepKind, first: u32, step: Step) -> Step {
         match (kind, &self.streaming) {
@@ -103,8 +59,8 @@ impl WgslTrainer {
         &mut self,
         first: u32,
         steps: u32,
-        under_way: &mut VecDeque<Submission>,
-    ) -> Result<Range<u32>, EngineError> {
+        under_way: &mut VecDeque<(u64, UnderWay<()>)>,
+    ) -> Result<Range<u32>> {
         let (_, operations) = self.training.within(0, u64::MAX, false);
         let of_a_submission = self.training_pace.work() / operations.max(1);
         let Some(Streaming { mode, place, batches, spent }) = &mut self.streaming else { return Ok(0..steps) };
@@ -115,7 +71,7 @@ impl WgslTrainer {
         batches.clear();
         for slot in slots.clone() {
             batches.gather(&self.job, self.step + u64::from(slot));
-            if waiting_since.is_none() && under_way.back_mut().is_some_and(Submission::is_finished) {
+            if waiting_since.is_none() && under_way.back_mut().is_some_and(|(_, work)| work.has_ended()) {
                 waiting_since = Some(self.clock.now_seconds());
             }
         }

@@ -4,15 +4,16 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use results::InputMode;
 use shaders::params::{Step, StepResult};
 
 use super::super::device::executor::{Commands, Executor};
 use super::super::pace::Pace;
 use super::super::plan::STEP_ROWS;
 use super::super::recording::{BufferRange, STEP_STRIDE_BYTES, STEPS, step_rows};
-use super::streaming::Submission;
 use super::{StepKind, WgslTrainer};
-use crate::error::EngineError;
+use crate::backends::sharing::{Ending, UnderWay};
+use crate::error::{EngineError, Result};
 use crate::trainer::EvaluationSet;
 
 /// Next launch to submit.
@@ -35,17 +36,19 @@ impl WgslTrainer {
         kind: StepKind,
         steps: u32,
         step: &dyn Fn(u32) -> Step,
-    ) -> Result<Vec<StepResult>, EngineError> {
+    ) -> Result<Vec<StepResult>> {
         let first_mark = self.mark;
         let mut next = Cursor::default();
-        let mut ready = self.ready_from_the_start(kind, steps);
+        let streaming = self.streaming.as_ref().filter(|_| matches!(kind, StepKind::Training)).map(|of| of.mode);
+        // Slots with batches on the device.
+        let mut ready = if streaming.is_some() { 0..0 } else { 0..steps };
         let mut under_way = VecDeque::new();
         let mut results = None;
         let mut last = self.clock.now_seconds();
         while next.slot < steps || !under_way.is_empty() {
             while next.slot < steps && under_way.len() < self.pace(kind).in_flight() {
                 if next.slot == ready.end {
-                    if !self.may_bring(under_way.len()) {
+                    if streaming == Some(InputMode::Stream) && !under_way.is_empty() {
                         break;
                     }
                     ready = self.bring(next.slot, steps, &mut under_way).await?;
@@ -58,9 +61,8 @@ impl WgslTrainer {
             if next.slot == steps && results.is_none() {
                 results = Some(self.buffers.begin_to_read(&self.device, self.results_of(steps), 0));
             }
-            if let Some(submission) = under_way.pop_front() {
-                let operations = submission.operations;
-                submission.finish().await?;
+            if let Some((operations, work)) = under_way.pop_front() {
+                work.ended().await.map_err(|(_, error)| error)?;
                 let now = self.clock.now_seconds();
                 self.pace(kind).note(operations, now - last);
                 last = now;
@@ -74,11 +76,12 @@ impl WgslTrainer {
     /// Returns the location of the results of the first `steps` slots.
     fn results_of(&self, steps: u32) -> BufferRange {
         let bytes = u64::from(steps) * size_of::<StepResult>() as u64;
-        BufferRange { buffer: self.plan.places.results, offset_bytes: 0, bytes }
+        BufferRange { bytes, ..self.plan.results }
     }
 
-    /// Submits as many of the steps from `next` on as the pace allows, and advances `next`.
-    fn submit(&self, kind: StepKind, next: &mut Cursor, steps: u32, step: &dyn Fn(u32) -> Step) -> Submission {
+    /// Submits as many of the steps from `next` on as the pace allows, and advances `next`. Returns the number of
+    /// operations and their end.
+    fn submit(&self, kind: StepKind, next: &mut Cursor, steps: u32, step: &dyn Fn(u32) -> Step) -> (u64, UnderWay<()>) {
         let executor = self.executor(kind);
         let most = match kind {
             StepKind::Training => self.training_pace.work(),
@@ -111,7 +114,7 @@ impl WgslTrainer {
             *next = Cursor { slot: next.slot + 1, launch: 0 };
         }
         self.write_table(first, &table);
-        Submission::new(operations, self.device.submit(commands.finish()))
+        (operations, UnderWay::new([Box::pin(self.device.submit(commands.finish())) as Ending<()>].into_iter()))
     }
 
     /// Writes steps into the circular step table, from the row of slot `first` on.
@@ -164,7 +167,7 @@ impl WgslTrainer {
         slot: u32,
         number: usize,
         epoch_begins: bool,
-    ) -> impl Future<Output = Result<(), EngineError>> + use<> {
+    ) -> impl Future<Output = Result<()>> + use<> {
         let (row, most, stretch) = (slot % STEP_ROWS, self.training_pace.work(), self.stretch(number));
         let mut commands = Commands::new(&self.device);
         if let (Some(shuffle), true) = (&self.shuffle, epoch_begins) {
@@ -192,11 +195,7 @@ impl WgslTrainer {
     }
 
     /// Overwrites part of a buffer immediately. The future ends when the device has the bytes.
-    pub(crate) fn write(
-        &self,
-        range: BufferRange,
-        bytes: &[u8],
-    ) -> impl Future<Output = Result<(), EngineError>> + use<> {
+    pub(crate) fn write(&self, range: BufferRange, bytes: &[u8]) -> impl Future<Output = Result<()>> + use<> {
         self.hand_over(range, bytes);
         self.device.submit_nothing()
     }
@@ -207,7 +206,7 @@ impl WgslTrainer {
     }
 
     /// Returns the results of steps and ends them.
-    pub(crate) async fn results(&mut self, steps: u32) -> Result<Vec<StepResult>, EngineError> {
+    pub(crate) async fn results(&mut self, steps: u32) -> Result<Vec<StepResult>> {
         let bytes = self.buffers.begin_to_read(&self.device, self.results_of(steps), 0).await?;
         let (before, first) = (self.mark, self.step);
         self.mark = mark(before, steps - 1);
@@ -226,12 +225,7 @@ fn mark(last: u32, slot: u32) -> u32 {
 ///
 /// # Errors
 /// The first step without results.
-fn checked_results(
-    bytes: &[u8],
-    before: u32,
-    kind: StepKind,
-    step: &dyn Fn(u32) -> Step,
-) -> Result<Vec<StepResult>, EngineError> {
+fn checked_results(bytes: &[u8], before: u32, kind: StepKind, step: &dyn Fn(u32) -> Step) -> Result<Vec<StepResult>> {
     let results: Vec<StepResult> = bytemuck::pod_collect_to_vec(bytes);
     let Some((slot, _)) = (0..).zip(&results).find(|(slot, result)| result.mark != mark(before, *slot)) else {
         return Ok(results);

@@ -1,14 +1,13 @@
 //! Requests of a trainer to the driver, and batches from the host compared with those that the device picks.
 
-use futures_channel::oneshot;
 use results::{Departure, FailureCause, InputMode, InputPipeline, Outcome};
 
 use super::super::WgslBackend;
 use super::super::device::Counts;
 use super::super::kernel_tests::with_device;
+use super::super::layout::arena_elements;
 use super::super::plan::STEP_ROWS;
 use super::super::workload_tests::{self, TickingClock, calm_job, narrow_job};
-use super::streaming::Submission;
 use super::*;
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::segment_tests::{OF_EVERY_KIND, assert_close, repeated};
@@ -65,7 +64,7 @@ fn check_predicted_bytes(device: &Rc<Device>, name: &str, job: &TrainingJob, set
     drop(build(&mut choices));
     device.data.clear();
     let before = device.counts();
-    let predicted = WgslTrainer::predicted_bytes(device, &choices, job, setup).unwrap();
+    let predicted = Plan::new(job, setup, device.largest_binding_bytes(), &choices).unwrap().bytes();
     assert_eq!(device.counts(), before, "{name}: a prediction asks nothing of the driver");
     let trainer = build(&mut choices);
     assert_eq!(device.counts().buffer_bytes - before.buffer_bytes, predicted, "{name}, {setup:?}");
@@ -114,7 +113,7 @@ fn a_batch_that_does_not_fit_is_refused_before_allocating() {
         job.batches.batch_size =
             u32::try_from(allowed / (device.stored().bytes() * 26 * 26 * 32) + 1).unwrap_or(u32::MAX).min(4_000_000);
         let before = device.counts();
-        let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job, TrainingSetup::STANDARD);
+        let predicted = backend_on(device).predicted_bytes(&job);
         let mut choices = untuned(device);
         let building =
             WgslTrainer::new(Rc::clone(device), Rc::new(Standstill), &mut choices, &job, TrainingSetup::STANDARD);
@@ -168,21 +167,6 @@ fn slow_devices_get_few_launches_per_submission_and_equal_losses() {
         assert_eq!(pollster::block_on(fast.train_steps(3)).unwrap().losses, losses);
         let slow_test = pollster::block_on(slow.evaluate(EvaluationSet::Test, 8)).unwrap();
         assert_eq!(pollster::block_on(fast.evaluate(EvaluationSet::Test, 8)).unwrap(), slow_test);
-    });
-}
-
-#[test]
-fn many_epochs_in_one_call_match_the_reference() {
-    with_device(|device| {
-        let mut job = job("keras-mnist-mlp", 2);
-        (job.batches.samples, job.optimizer.learning_rate) = (5, 1e-5);
-        let losses = |trainer: &mut dyn Trainer| pollster::block_on(trainer.train_steps(10)).unwrap().losses;
-        let found = losses(&mut build(device, &job));
-        let expected = losses(pollster::block_on(ReferenceBackend::<f64>::new().build(&job)).unwrap().as_mut());
-        let tolerance = if device.stored() == Stored::F16 { 1e-2 } else { 1e-5 };
-        for (found, expected) in found.iter().zip(&expected) {
-            assert!((found - expected).abs() < tolerance * expected, "{found} instead of {expected}");
-        }
     });
 }
 
@@ -394,22 +378,4 @@ fn a_run_with_streamed_input_is_reported_as_not_standard() {
         assert_eq!((record.input_mode(), record.workloads[0].input), (InputMode::Resident, None));
         assert!(!record.departures.contains(&streamed), "{:?}", record.departures);
     });
-}
-
-#[test]
-fn a_submission_shows_without_waiting_if_it_is_finished() {
-    let submission = || {
-        let (done, receiver) = oneshot::channel::<()>();
-        let lost = |_| EngineError::DeviceLost { message: "gone".to_owned() };
-        (done, Submission::new(1, async move { receiver.await.map_err(lost) }))
-    };
-    let (done, mut finishing) = submission();
-    assert!(!finishing.is_finished());
-    done.send(()).unwrap();
-    assert!(finishing.is_finished() && finishing.is_finished());
-    assert_eq!(pollster::block_on(finishing.finish()).map_err(|error| error.to_string()), Ok(()));
-    let (gone, mut finishing) = submission();
-    drop(gone);
-    assert!(finishing.is_finished(), "a device that is lost has nothing left to do");
-    assert!(pollster::block_on(finishing.finish()).is_err(), "and a wait for it ends with the error");
 }
