@@ -225,13 +225,6 @@ mod tests {
         assert!(states.iter().any(|state| state.definition.name == REFERENCE && state.runs));
     }
 
-    #[test]
-    fn only_processor_and_served_devices_have_no_choice() {
-        let given = KNOWN_BACKENDS.iter().filter(|backend| backend.devices() == Devices::Given);
-        assert_eq!(given.map(|backend| backend.name).collect::<Vec<_>>(), [BURN_FLEX, BURN_REMOTE, REFERENCE]);
-        assert!(KNOWN_BACKENDS.iter().all(|of| of.uses_adapter == (of.devices() == Devices::Adapters)));
-    }
-
     fn pooled(side: u32, stride: u32) -> Model {
         let (kind, rounding, activation) = (PoolKind::Max, Rounding::Ceil, Activation::Identity);
         let layer = Layer::Pool { kind, side, stride, padding: 0, rounding, activation };

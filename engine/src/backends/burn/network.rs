@@ -286,11 +286,11 @@ pub(super) struct Leaves<'a> {
     tensors: &'a [Tensor<1>],
     /// Flags of the tensors trained by this pass; empty outside of training.
     trained: &'a [bool],
-    read: Vec<(usize, TakeGradient)>,
+    pub(super) read: ReadLeaves,
 }
 
 /// Takes the flat gradient of a leaf, if it has one.
-type TakeGradient = Box<dyn FnOnce(&mut Gradients) -> Option<Tensor<1>>>;
+pub(super) type TakeGradient = Box<dyn FnOnce(&mut Gradients) -> Option<Tensor<1>>>;
 
 impl<'a> Leaves<'a> {
     pub(super) fn new(tensors: &'a [Tensor<1>], trained: &'a [bool]) -> Self {
@@ -324,22 +324,16 @@ impl<'a> Leaves<'a> {
         self.read.push((tensor, Box::new(take)));
         leaf
     }
-
-    pub(super) fn into_read(self) -> ReadLeaves {
-        ReadLeaves(self.read)
-    }
 }
 
 /// Model tensors that are leaves of a graph.
-pub(super) struct ReadLeaves(Vec<(usize, TakeGradient)>);
+pub(super) type ReadLeaves = Vec<(usize, TakeGradient)>;
 
-impl ReadLeaves {
-    pub(super) fn add_gradients(self, gradients: &mut Gradients, found: &mut [Option<Tensor<1>>]) {
-        for (tensor, take_gradient) in self.0 {
-            // Layers that share a tensor have one leaf each.
-            if let Some(gradient) = take_gradient(gradients) {
-                add_gradient(found, tensor, gradient);
-            }
+/// Adds the gradients of a graph's leaves to those of the model's tensors. Layers that share a tensor have one leaf each.
+pub(super) fn add_gradients(leaves: ReadLeaves, gradients: &mut Gradients, found: &mut [Option<Tensor<1>>]) {
+    for (tensor, take_gradient) in leaves {
+        if let Some(gradient) = take_gradient(gradients) {
+            add_gradient(found, tensor, gradient);
         }
     }
 }

@@ -10,8 +10,7 @@ use shaders::params::Step;
 use super::FirstUse;
 use super::failure::refused;
 use super::functions::Functions;
-use super::network::Leaves;
-use super::network::{Network, Pass};
+use super::network::{Leaves, Network, Pass, add_gradients};
 use super::updater::Updater;
 use super::value::Arrangement;
 use crate::clock::Clock;
@@ -57,11 +56,6 @@ pub(super) struct Pending {
     samples: u32,
 }
 
-struct Batch {
-    input: Tensor<1>,
-    labels: Vec<u32>,
-}
-
 impl BurnTrainer {
     pub(super) async fn new(
         device: Device,
@@ -88,16 +82,18 @@ impl BurnTrainer {
             logits: None,
             order: Order::default(),
             step: 0,
-            facts: TrainerFacts { variants: settings, ..TrainerFacts::default() },
+            facts: TrainerFacts::default(),
             state: State { updater: Updater::new(job, &tensors, &device)?, tensors },
             network,
             device,
             job: job.clone(),
         };
-        warm_up(&mut trainer, first_use, clock).await?;
+        let mut facts = warm_up(&mut trainer, job, first_use, clock).await?;
+        settings.append(&mut facts.variants);
         // Some tensors may be in memory pages reserved by an earlier trainer.
-        trainer.facts.device_memory_bytes =
+        let device_memory_bytes =
             reserved(&trainer.device).saturating_sub(reserved_by_others).max(trainer.kept_bytes());
+        trainer.facts = TrainerFacts { variants: settings, device_memory_bytes, ..facts };
         Ok(trainer)
     }
 
@@ -113,14 +109,13 @@ impl BurnTrainer {
     /// Trains one step. Stores its gradients and logits if `keeps`.
     fn train_step(&mut self, keeps: bool) -> Pending {
         let step = self.job.step(self.step, 0);
-        self.order.advance(&self.job, self.step);
-        let batch = self.batch(self.preprocessing.gather, &self.job.data.train, &self.order.samples, &step);
+        let (input, labels) = self.training_batch(&step);
         let mut pass = self.pass(&step);
-        let logits = self.network.forward(&mut pass, batch.input);
-        let (mut graph, pending) = self.differentiate(logits.clone(), &batch.labels, step.count, step.count);
+        let logits = self.network.forward(&mut pass, input);
+        let (mut graph, pending) = self.differentiate(logits.clone(), &labels, step.count, step.count);
         let Pass { leaves, statistics, .. } = pass;
         let mut gradients = vec![None; self.trained.len()];
-        leaves.into_read().add_gradients(&mut graph, &mut gradients);
+        add_gradients(leaves.read, &mut graph, &mut gradients);
         let logits = logits.inner();
         let State { tensors, updater } = &mut self.state;
         for (tensor, moved) in statistics {
@@ -144,8 +139,7 @@ impl BurnTrainer {
     }
 
     fn pass<'a>(&'a self, step: &'a Step) -> Pass<'a> {
-        let nothing: &[bool] = &[];
-        let trained = if step.training == 1 { self.trained.as_slice() } else { nothing };
+        let trained: &[bool] = if step.training == 1 { &self.trained } else { &[] };
         Pass {
             device: &self.device,
             step,
@@ -174,19 +168,24 @@ impl BurnTrainer {
     }
 
     /// Prepares the samples of a step on the host, as Burn's own data loader does.
-    fn batch(&self, kind: GatherKind, split: &Split, order: &[u32], step: &Step) -> Batch {
+    fn batch(&self, kind: GatherKind, split: &Split, order: &[u32], step: &Step) -> (Tensor<1>, Vec<u32>) {
         let (values, labels) = self.preprocessing.on_host(kind, split, order, step, self.features);
         let arrangement = self.network.arrangement_of_data(step.count as usize);
-        Batch { input: list(arrangement.store(values), &self.device), labels }
+        (list(arrangement.store(values), &self.device), labels)
+    }
+
+    fn training_batch(&mut self, step: &Step) -> (Tensor<1>, Vec<u32>) {
+        self.order.advance(&self.job, self.step);
+        self.batch(self.preprocessing.gather, &self.job.data.train, &self.order.samples, step)
     }
 
     /// Tests a batch over all views of its samples.
     fn test(&self, split: &Split, order: &[u32], step: &Step) -> Pending {
         let (mut sum, mut labels) = (None, Vec::new());
         for view in self.job.input.test_views {
-            let batch = self.batch(self.preprocessing.gather.seen(view), split, order, step);
-            labels = batch.labels;
-            let logits = self.network.forward(&mut self.pass(step), batch.input);
+            let (input, labels_of_view) = self.batch(self.preprocessing.gather.seen(view), split, order, step);
+            labels = labels_of_view;
+            let logits = self.network.forward(&mut self.pass(step), input);
             let weighted = if view.weight == 1.0 { logits } else { logits * view.weight };
             sum = Some(match sum {
                 Some(sum) => weighted + sum,
@@ -222,10 +221,6 @@ impl BurnTrainer {
 impl Rehearsing for BurnTrainer {
     type State = State;
 
-    fn job(&self) -> &TrainingJob {
-        &self.job
-    }
-
     fn learned(&self) -> State {
         self.state.clone()
     }
@@ -238,10 +233,6 @@ impl Rehearsing for BurnTrainer {
         self.state = start;
         self.gradients.fill(None);
         (self.step, self.logits) = (0, None);
-    }
-
-    fn notes(&mut self) -> &mut TrainerFacts {
-        &mut self.facts
     }
 }
 

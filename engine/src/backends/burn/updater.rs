@@ -44,13 +44,8 @@ impl Updater {
         gradients: &[Option<Tensor<1>>],
         tensors: &mut [Tensor<1>],
     ) {
-        let limited;
-        let gradients = if let Some(limit) = job.optimizer.largest_gradient {
-            limited = clip_gradients(gradients, limit);
-            &limited
-        } else {
-            gradients
-        };
+        let clipped = job.optimizer.largest_gradient.map(|limit| clip_gradients(gradients, limit));
+        let gradients = clipped.as_deref().unwrap_or(gradients);
         let list = self.specs.iter().zip(&mut self.states).zip(gradients).zip(tensors.iter_mut());
         for (((spec, states), gradient), weights) in list {
             let Some(gradient) = gradient else { continue };

@@ -152,25 +152,3 @@ impl Arrangement {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_transposed_matrix_is_restored() {
-        let transposed = Arrangement::new(vec![2, 3], &[1, 0]);
-        let matrix = vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-        let stored = transposed.store(matrix.clone());
-        assert_eq!(stored, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
-        assert_eq!(transposed.load(stored), matrix);
-    }
-
-    #[test]
-    fn a_kernel_is_stored_with_its_filters_first() {
-        let kernel = Arrangement::new(vec![1, 2, 2, 2], &[3, 2, 0, 1]);
-        // Rows, columns, inputs, filters.
-        let ours: Vec<f32> = (0u8..8).map(f32::from).collect();
-        assert_eq!(kernel.store(ours), [0.0, 4.0, 2.0, 6.0, 1.0, 5.0, 3.0, 7.0]);
-    }
-}

@@ -5,7 +5,7 @@ use shaders::params::Step;
 use shaders::reference::pcg4d::uniform;
 
 use super::{
-    Answer, AnswerTimes, Conversation, DropoutPlace, Message, PROTOCOL_VERSION, Question, StepToTrain, exceeds,
+    Answer, AnswerTimes, Build, Conversation, DropoutPlace, Message, PROTOCOL_VERSION, Question, StepToTrain, exceeds,
 };
 use crate::data::Split;
 use crate::error::EngineError;
@@ -60,7 +60,7 @@ impl ExternalTrainer {
         let dropouts: Vec<DropoutPlace> = job.model.nodes.iter().enumerate().filter_map(dropout).collect();
         let last = u64::from(job.batches.steps_per_epoch()).saturating_sub(1);
         let (tested, test_batch) = (job.evaluated_samples(EvaluationSet::Test), job.test_batch());
-        let question = Question::Build {
+        let question = Question::Build(Build {
             network,
             model: &job.model,
             tensors: &tensors,
@@ -72,7 +72,7 @@ impl ExternalTrainer {
             dropouts: &dropouts,
             shapes,
             layout,
-        };
+        });
         let weights = job.initial_weights()?;
         let payload = weights.iter().flatten().flat_map(|weight| weight.to_le_bytes()).collect();
         let answer = conversation.ask(&question, payload).await?;

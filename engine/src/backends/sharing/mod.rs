@@ -158,23 +158,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_share_knows_how_many_samples_are_elsewhere() {
-        let whole = Step { offset: 60, count: 7, ..Step::default() };
-        let steps: Vec<Step> = shares(7, 2).map(|share| share.of(whole)).collect();
-        let seen: Vec<_> = steps.iter().map(|s| (s.offset, s.first_row, s.count, s.elsewhere)).collect();
-        assert_eq!(seen, [(60, 0, 3, 4), (60, 3, 4, 3)]);
-    }
-
-    #[test]
-    fn gradients_are_added_element_by_element() {
-        let found = [[1.0f32, -2.0], [0.5, 4.0], [0.0, 1.0]].map(|values| values.map(f32::to_le_bytes).concat());
-        // Earlier contents must be discarded.
-        let mut result = vec![7.0; 3];
-        sum(&found, &mut result);
-        assert_eq!(result, [1.5, 3.0]);
-    }
-
     fn receive(receiver: Receiver<Result<(), EngineError>>) -> Ending<()> {
         Box::pin(async move { receiver.await.expect("the sender lives as long") })
     }

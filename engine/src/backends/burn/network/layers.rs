@@ -1,11 +1,12 @@
 use std::ops::Range;
 
 use burn_tensor::ops::{AvgPoolOptions, ConvOptions, MaxPoolOptions};
-use burn_tensor::{Tensor, TensorData, activation, module};
+use burn_tensor::{Tensor, activation, module};
 use shaders::reference::pcg4d::uniform;
 
 use super::{Pass, Planned};
 use crate::backends::burn::functions::Functions;
+use crate::backends::burn::trainer::list;
 use crate::backends::burn::value::{Arrangement, Order, Value, sides};
 use crate::model::{Activation, Cell, KernelSize, Layer, Padding, PoolKind, Rounding, Shape, zeros_before};
 use crate::random::stream;
@@ -35,13 +36,11 @@ impl Planned {
         };
         let [_, _, channels] = sides(self.input);
         let (filters, [height, width]) = (filters as usize, size.sides().map(|side| side as usize));
-        let mut bias = || weights.bias.map(|_| pass.leaves.vector(self.tensor + 1));
+        let bias = weights.bias.map(|_| pass.leaves.vector(self.tensor + 1));
         let made = if self.order == Order::ChannelsLast {
-            let bias = bias();
             let kernel = pass.leaves.shaped(self.tensor, [channels, filters]);
             Value::ChannelsLast(module::linear(input.channels_last(self.input), kernel, bias))
         } else {
-            let bias = bias();
             let kernel = pass.leaves.shaped(self.tensor, [filters, channels, height, width]);
             let options =
                 ConvOptions::new_with_padding([stride as usize; 2], self.zeros(size, stride, padding), [1; 2], 1);
@@ -161,9 +160,8 @@ impl Planned {
             if uniform(first.wrapping_add(index), stream, step.step, step.seed) >= rate { survivor } else { 0.0 }
         };
         let factors: Vec<f32> = (0..step.count * self.output.features()).map(factor).collect();
-        let elements = factors.len();
         let stored = arrangement(self.order, step.count as usize, self.output).store(factors);
-        input.times(Tensor::from_data(TensorData::new(stored, [elements]), pass.device))
+        input.times(list(stored, pass.device))
     }
 
     pub(super) fn embedding(
