@@ -37,7 +37,7 @@ impl Examiner {
 
     /// Returns the losses of the first steps, each before its update. The last step is not updated.
     pub fn first_losses(&self, steps: u32) -> Result<Vec<f64>, EngineError> {
-        let mut trainer = ReferenceTrainer::<f32>::new(&self.job)?;
+        let mut trainer = ReferenceTrainer::<f32>::new(&self.job, self.job.initial_weights()?)?;
         let mut losses: Vec<f64> = (1..steps).map(|_| trainer.train_step().0).collect();
         if steps > 0 {
             losses.push(trainer.next_loss());
@@ -120,7 +120,7 @@ impl Examiner {
         if self.job.split_state(state)?.is_none() {
             return Ok(None);
         }
-        let mut trainer = ReferenceTrainer::new(&self.job)?;
+        let mut trainer = ReferenceTrainer::new(&self.job, self.job.initial_weights()?)?;
         poll_once(trainer.restore(state, step, &self.job.segments))?;
         Ok(Some(trainer))
     }

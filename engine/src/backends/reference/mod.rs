@@ -61,6 +61,6 @@ impl<T: Real> Backend for ReferenceBackend<T> {
         if self.rounds_to_f16 {
             weights.iter_mut().flatten().for_each(|weight| *weight = f16::from_f32(*weight).to_f32());
         }
-        Ok(Box::new(ReferenceTrainer::<T>::from_weights(job, weights)?))
+        Ok(Box::new(ReferenceTrainer::<T>::new(job, weights)?))
     }
 }

@@ -26,11 +26,7 @@ pub(super) struct ReferenceTrainer<T> {
 }
 
 impl<T: Real> ReferenceTrainer<T> {
-    pub(super) fn new(job: &TrainingJob) -> Result<Self, EngineError> {
-        Self::from_weights(job, job.initial_weights()?)
-    }
-
-    pub(super) fn from_weights(job: &TrainingJob, weights: Vec<Vec<f32>>) -> Result<Self, EngineError> {
+    pub(super) fn new(job: &TrainingJob, weights: Vec<Vec<f32>>) -> Result<Self, EngineError> {
         let mut classifier = Classifier::new(job, weights)?;
         classifier.network.allocate_gradients();
         Ok(Self {
