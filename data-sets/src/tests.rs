@@ -1,8 +1,8 @@
 //! Guarantees of a store, on small synthetic data sets with the two layouts of the real ones.
 
 use crate::files::{md5_hex, sha256_hex, sha256_of};
-use crate::sources::{self, DataFile, Download, Original, Originals, Package, Source, Split};
-use crate::store::{Progress, Store};
+use crate::sources::{self, Download, Original, Originals, Package, PublishedSet, PublishedSplit, RegisteredFile};
+use crate::store::{Reporter, Store};
 use anyhow::{Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ impl Download for Shelf {
 
 struct Silent;
 
-impl Progress for Silent {
+impl Reporter for Silent {
     fn step(&self, _: &'static str, _: &str) {}
     fn note(&self, _: &str) {}
 }
@@ -110,19 +110,19 @@ fn grey_archive(images: &[u8]) -> Vec<u8> {
     ])
 }
 
-fn source(set: &'static str, originals: Originals) -> Source {
+fn source(set: &'static str, originals: Originals) -> PublishedSet {
     let package = Package { name: set, version: "1.0.0" };
-    Source { set, package, splits: vec![Split { name: "train", originals }] }
+    PublishedSet { set, package, splits: vec![PublishedSplit { name: "train", originals }] }
 }
 
-fn grey_source() -> Source {
+fn grey_source() -> PublishedSet {
     let original = |path, bytes: &[u8]| Original { path, md5: md5_hex(bytes).leak() };
     let images = original("package/images", &idx(&[3, 2, 2], &GREY));
     let labels = original("package/labels", &idx(&[3], &GREY_LABELS));
     source("grey", Originals::Idx { images, labels })
 }
 
-fn colour_source() -> Source {
+fn colour_source() -> PublishedSet {
     // The published stream stores each color as a plane.
     let stream = [
         3, 1, 4, 7, 10, 2, 5, 8, 11, 3, 6, 9, 12, //
@@ -143,8 +143,8 @@ fn expected(samples: u8, channels: u8, images: &[u8], labels: &[u8]) -> Vec<u8> 
     bytes
 }
 
-fn data_file(set: &str, samples: u32, channels: u32, bytes: &[u8]) -> DataFile {
-    DataFile {
+fn data_file(set: &str, samples: u32, channels: u32, bytes: &[u8]) -> RegisteredFile {
+    RegisteredFile {
         set: set.to_owned(),
         split: "train".to_owned(),
         file: format!("{set}-train.bin"),
@@ -158,11 +158,11 @@ fn data_file(set: &str, samples: u32, channels: u32, bytes: &[u8]) -> DataFile {
     }
 }
 
-fn grey_file() -> DataFile {
+fn grey_file() -> RegisteredFile {
     data_file("grey", 3, 1, &expected(3, 1, &GREY, &GREY_LABELS))
 }
 
-fn colour_file() -> DataFile {
+fn colour_file() -> RegisteredFile {
     data_file("colour", 2, 3, &expected(2, 3, &COLOUR, &COLOUR_LABELS))
 }
 

@@ -15,13 +15,13 @@ use crate::clock::Clock;
 use crate::data::{DataSource, data_set};
 use crate::error::EngineError;
 use crate::measure::{
-    Contest, Event, Gauge, Observer, Participant, Phase, Repeatable, Rules, Window, refused, timed_steps,
+    Contest, ContestRules, Event, Gauge, Observer, Participant, Phase, Repeatable, Window, refused, timed_steps,
 };
 use crate::train::check;
 use crate::trainer::{Backend, Trainer, TrainerFacts, TrainingJob};
 use crate::workload::Workload;
 
-pub use report::{Cliff, Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
+pub use report::{Cliff, EntrantSteps, Measured, Size, StepsOutcome, StepsReport, WorkloadSteps};
 use report::{Described, MIN_CLIFF_RISE, SCHEMA_VERSION};
 
 /// Number of windows per backend within the budget, excluding one for warm-up.
@@ -43,7 +43,7 @@ pub struct Request {
     pub seed: u32,
 }
 
-pub struct Contender {
+pub struct Entrant {
     pub backend: Box<dyn Backend>,
     /// True if the backend runs on the device of the [`Gauge`].
     pub on_gauged_device: bool,
@@ -51,7 +51,7 @@ pub struct Contender {
     pub most_steps: Option<u32>,
 }
 
-impl Contender {
+impl Entrant {
     /// Returns the name shown in tables, with the precision if it is not f32.
     pub fn name(&self) -> &'static str {
         match (self.backend.name(), self.backend.precision()) {
@@ -69,7 +69,7 @@ impl Contender {
 #[async_recursion(?Send)]
 pub async fn measure(
     request: &Request,
-    contenders: &[Contender],
+    contenders: &[Entrant],
     gauge: Option<Box<dyn Gauge>>,
     data: &mut dyn DataSource,
     clock: &dyn Clock,
@@ -107,7 +107,7 @@ pub async fn measure(
 
 struct StepsRun<'a> {
     request: &'a Request,
-    contenders: &'a [Contender],
+    contenders: &'a [Entrant],
     gauge: Option<Box<dyn Gauge>>,
     clock: &'a dyn Clock,
     observer: &'a mut dyn Observer<Event>,
@@ -145,7 +145,7 @@ impl<'a> StepsRun<'a> {
             };
             let size = match job {
                 Err(error) => {
-                    let refused = |of: &Contender| Entry { backend: of.name(), outcome: refused(&error) };
+                    let refused = |of: &Entrant| EntrantSteps { backend: of.name(), outcome: refused(&error) };
                     Size { batch_size, entries: self.contenders.iter().map(refused).collect() }
                 }
                 Ok(job) => {
@@ -154,7 +154,8 @@ impl<'a> StepsRun<'a> {
                     let entrants =
                         self.contenders.iter().zip(barred).map(|(contender, barred)| (contender, &job, barred));
                     let size = self.take_turns(batch_size, entrants).await;
-                    let is_measured = size.entries.iter().any(|entry| matches!(entry.outcome, Outcome::Measured(_)));
+                    let is_measured =
+                        size.entries.iter().any(|entry| matches!(entry.outcome, StepsOutcome::Measured(_)));
                     jobs.extend(is_measured.then_some(job));
                     size
                 }
@@ -166,7 +167,7 @@ impl<'a> StepsRun<'a> {
         result
     }
 
-    async fn check(&mut self, workload: &Workload, job: &TrainingJob) -> Vec<Option<Outcome>> {
+    async fn check(&mut self, workload: &Workload, job: &TrainingJob) -> Vec<Option<StepsOutcome>> {
         let mut barred = Vec::with_capacity(self.contenders.len());
         for contender in self.contenders {
             let backend = contender.backend.as_ref();
@@ -177,7 +178,7 @@ impl<'a> StepsRun<'a> {
             }
             self.observer.event(&Event::Phase { who: contender.name(), phase: Phase::Checking });
             barred.push(match check::against_reference(workload, job, backend).await {
-                Ok(found) => found.disagreement().map(Outcome::Wrong),
+                Ok(found) => found.disagreement().map(StepsOutcome::Wrong),
                 Err(error) => Some(refused(&error)),
             });
         }
@@ -188,13 +189,13 @@ impl<'a> StepsRun<'a> {
     async fn take_turns<'j>(
         &mut self,
         batch_size: u32,
-        entrants: impl IntoIterator<Item = (&'j Contender, &'j TrainingJob, Option<Outcome>)>,
+        entrants: impl IntoIterator<Item = (&'j Entrant, &'j TrainingJob, Option<StepsOutcome>)>,
     ) -> Size {
         let (mut participants, mut refusals) = (Vec::new(), Vec::new());
         for (contender, job, barred) in entrants {
             let built = match barred {
                 Some(outcome) => Err(outcome),
-                None if self.observer.cancelled() => Err(Outcome::Cancelled),
+                None if self.observer.cancelled() => Err(StepsOutcome::Cancelled),
                 None => {
                     self.observer.event(&Event::Phase { who: contender.name(), phase: Phase::Building });
                     self.build(contender, job).await.map_err(|error| refused(&error))
@@ -209,7 +210,7 @@ impl<'a> StepsRun<'a> {
         }
         let running = refusals.iter().filter(|refusal| refusal.is_none()).count().max(1);
         let window_seconds = self.request.budget_seconds / running as f64 / f64::from(WINDOWS + 1);
-        let rules = Rules {
+        let rules = ContestRules {
             window_seconds: window_seconds.min(MAX_WINDOW_SECONDS),
             budget_seconds: self.request.budget_seconds,
             fewest_rounds: 1,
@@ -218,7 +219,7 @@ impl<'a> StepsRun<'a> {
         let (gauge, observer) = (&mut self.gauge, &mut *self.observer);
         let mut contest = Contest { participants, gauge, clock: self.clock, observer };
         contest.run(rules).await;
-        let entries = contest.participants.into_iter().zip(refusals).map(|(participant, refusal)| Entry {
+        let entries = contest.participants.into_iter().zip(refusals).map(|(participant, refusal)| EntrantSteps {
             backend: participant.name,
             outcome: refusal.unwrap_or_else(|| finish_measurement(participant)),
         });
@@ -227,7 +228,7 @@ impl<'a> StepsRun<'a> {
         size
     }
 
-    async fn build(&self, contender: &Contender, job: &TrainingJob) -> Result<Steps<'a>, EngineError> {
+    async fn build(&self, contender: &Entrant, job: &TrainingJob) -> Result<Steps<'a>, EngineError> {
         let clock = self.clock;
         let predicted_bytes = contender.backend.predicted_bytes(job)?;
         self.check_budget("the workload as a whole", predicted_bytes)?;
@@ -282,7 +283,7 @@ impl<'a> StepsRun<'a> {
     }
 
     /// Returns true if two trainers fit on the device.
-    fn both_fit(&self, contender: &Contender, small: &TrainingJob, large: &TrainingJob) -> bool {
+    fn both_fit(&self, contender: &Entrant, small: &TrainingJob, large: &TrainingJob) -> bool {
         let predicted = |job| contender.backend.predicted_bytes(job).ok().flatten();
         match (self.request.budget_bytes, predicted(small), predicted(large)) {
             (Some(budget), Some(small), Some(large)) => small.saturating_add(large) <= budget,
@@ -350,12 +351,12 @@ impl Repeatable for Steps<'_> {
     }
 }
 
-fn finish_measurement(participant: Participant<Steps<'_>>) -> Outcome {
+fn finish_measurement(participant: Participant<Steps<'_>>) -> StepsOutcome {
     match (participant.ended, participant.subject) {
         (Some(error), _) => refused(&error),
-        (None, Some(Steps { measured, flops_per_sample, .. })) => {
-            measured.with_windows(participant.windows, flops_per_sample).map_or(Outcome::Cancelled, Outcome::Measured)
-        }
-        (None, None) => Outcome::Cancelled,
+        (None, Some(Steps { measured, flops_per_sample, .. })) => measured
+            .with_windows(participant.windows, flops_per_sample)
+            .map_or(StepsOutcome::Cancelled, StepsOutcome::Measured),
+        (None, None) => StepsOutcome::Cancelled,
     }
 }

@@ -34,7 +34,7 @@ use learning::Learning;
 use progress::Progress;
 use proof::Proof;
 pub use proof::{Commitment, PendingAnswer, Witness};
-use settings::{JobSettings, Limits, definition, job_settings, validate};
+use settings::{JobSettings, TrainingLimits, definition, job_settings, validate};
 
 /// Request for a run, with the suite and workloads that `spec` names.
 pub struct RunRequest {
@@ -271,7 +271,7 @@ impl Run<'_, '_> {
         self.warnings.push(warning);
     }
 
-    fn add_warnings(&mut self, record: &WorkloadRecord, limits: &Limits) {
+    fn add_warnings(&mut self, record: &WorkloadRecord, limits: &TrainingLimits) {
         if record.outcome != Outcome::Completed {
             return;
         }

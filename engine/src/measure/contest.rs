@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 
-use super::{Event, Gauge, Length, Observer, Phase, Window};
+use super::{Event, Gauge, Observer, Phase, Window, WindowLength};
 use crate::clock::Clock;
 use crate::error::EngineError;
 
@@ -11,7 +11,7 @@ pub(crate) trait Repeatable {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rules {
+pub(crate) struct ContestRules {
     pub(crate) window_seconds: f64,
     /// Time limit for warm-up and windows of all participants, excluding peaks. No round starts that would exceed it.
     pub(crate) budget_seconds: f64,
@@ -28,7 +28,7 @@ pub(crate) struct Participant<S> {
     pub(crate) repetitions_left: Option<u32>,
     pub(crate) windows: Vec<Window>,
     pub(crate) ended: Option<EngineError>,
-    length: Length,
+    length: WindowLength,
 }
 
 impl<S> Participant<S> {
@@ -40,7 +40,7 @@ impl<S> Participant<S> {
             repetitions_left: None,
             windows: Vec::new(),
             ended: None,
-            length: Length::default(),
+            length: WindowLength::default(),
         }
     }
 
@@ -59,7 +59,7 @@ pub(crate) struct Contest<'a, S> {
 }
 
 impl<S: Repeatable> Contest<'_, S> {
-    pub(crate) async fn run(&mut self, rules: Rules) {
+    pub(crate) async fn run(&mut self, rules: ContestRules) {
         let start = self.clock.now_seconds();
         for index in 0..self.participants.len() {
             self.warm_up(index, rules.window_seconds).await;

@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{Backend, StepReport, Trainer};
 
-pub(crate) use contest::{Contest, Participant, Repeatable, Rules};
+pub(crate) use contest::{Contest, ContestRules, Participant, Repeatable};
 pub use results::Phase;
 pub use results::measured::{Outcome, Window};
 
@@ -93,12 +93,12 @@ const MAX_GROWTH: u32 = 8;
 
 /// Estimated time per repetition, which determines the length of the next window.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Length {
+pub(crate) struct WindowLength {
     seconds_each: Option<f64>,
     most_repetitions: u32,
 }
 
-impl Length {
+impl WindowLength {
     pub(crate) fn note(&mut self, window: &Window) {
         self.seconds_each = Some(window.seconds_each());
         self.most_repetitions = self.most_repetitions.max(window.repetitions);
@@ -226,11 +226,11 @@ mod tests {
     #[test]
     fn repetitions_fill_a_window_and_never_leap() {
         let after = |repetitions, seconds| {
-            let mut length = Length::default();
+            let mut length = WindowLength::default();
             length.note(&Window::new(repetitions, seconds));
             length
         };
-        assert_eq!(Length::default().repetitions(1.0), 1);
+        assert_eq!(WindowLength::default().repetitions(1.0), 1);
         assert_eq!(after(1, 1e-6).repetitions(0.1), 8);
         assert_eq!(after(100, 0.05).repetitions(0.1), 200);
         assert_eq!(after(100, 0.05).repetitions(0.1002), 201);

@@ -57,8 +57,8 @@ impl Fake {
         }
     }
 
-    fn contender(self) -> Contender {
-        Contender { backend: Box::new(self), on_gauged_device: true, most_steps: None }
+    fn contender(self) -> Entrant {
+        Entrant { backend: Box::new(self), on_gauged_device: true, most_steps: None }
     }
 }
 
@@ -166,7 +166,7 @@ fn request(batch_sizes: &[u32]) -> Request {
     }
 }
 
-fn measured(world: &Rc<World>, request: &Request, contenders: &[Contender]) -> WorkloadSteps {
+fn measured(world: &Rc<World>, request: &Request, contenders: &[Entrant]) -> WorkloadSteps {
     measured_with(TestGauge { peak: 1e12, rise: 0.0 }, world, request, contenders, u32::MAX)
 }
 
@@ -174,14 +174,14 @@ fn measured_with(
     gauge: TestGauge,
     world: &Rc<World>,
     request: &Request,
-    contenders: &[Contender],
+    contenders: &[Entrant],
     windows_left: u32,
 ) -> WorkloadSteps {
     let (gauge, mut observer) = (Some(Box::new(gauge) as Box<dyn Gauge>), Watch { windows_left });
     pollster::block_on(measure(request, contenders, gauge, &mut Empty, &**world, &mut observer)).workloads.remove(0)
 }
 
-fn metrics(entry: &Entry) -> &Measured {
+fn metrics(entry: &EntrantSteps) -> &Measured {
     entry.outcome.measured().unwrap_or_else(|| panic!("no metrics: {:?}", entry.outcome))
 }
 
@@ -214,8 +214,8 @@ fn windows_alternate_and_last_equally_long() {
 #[test]
 fn each_window_keeps_the_peak_of_its_round() {
     let world = Rc::default();
-    let elsewhere = Contender { on_gauged_device: false, ..Fake::new("elsewhere", &world, 0.1).contender() };
-    let few = Contender { most_steps: Some(2), ..Fake::new("few", &world, 0.1).contender() };
+    let elsewhere = Entrant { on_gauged_device: false, ..Fake::new("elsewhere", &world, 0.1).contender() };
+    let few = Entrant { most_steps: Some(2), ..Fake::new("few", &world, 0.1).contender() };
     let contenders = [few, elsewhere, Fake::new("many", &world, 0.1).contender()];
     let rising = TestGauge { peak: 0.0, rise: 1.0 };
     let steps = measured_with(rising, &world, &request(&[]), &contenders, u32::MAX);
@@ -239,7 +239,7 @@ fn step_beyond_the_budget_is_timed_once() {
 #[test]
 fn step_limit_of_one_backend_does_not_stop_others() {
     let world = Rc::default();
-    let few = Contender { most_steps: Some(2), ..Fake::new("few", &world, 1.0).contender() };
+    let few = Entrant { most_steps: Some(2), ..Fake::new("few", &world, 1.0).contender() };
     let contenders = [few, Fake::new("many", &world, 0.1).contender()];
     let steps = measured(&world, &request(&[]), &contenders);
     let entries = &steps.sizes[0].entries;
@@ -249,33 +249,25 @@ fn step_limit_of_one_backend_does_not_stop_others() {
 }
 
 #[test]
-fn oversized_batch_reports_needed_and_allowed_bytes() {
+fn batches_beyond_the_memory_limit_report_needed_and_allowed_bytes() {
     let world = Rc::default();
-    let large = Fake { bytes_per_sample: 1000, ..Fake::new("large", &world, 0.1) };
-    let contenders = [large.contender(), Fake::new("small", &world, 0.1).contender()];
+    let fake = |name, predicts| Fake { bytes_per_sample: 1000, predicts, ..Fake::new(name, &world, 0.1) }.contender();
+    let contenders = [fake("large", true), fake("late", false), Fake::new("small", &world, 0.1).contender()];
     let request = Request { budget_bytes: Some(100_000), ..request(&[64, 128, 6000]) };
     let steps = measured(&world, &request, &contenders);
-    let outcomes: Vec<_> = steps.sizes.iter().map(|size| &size.entries[0].outcome).collect();
-    assert!(outcomes[0].measured().is_some());
-    let what = "the workload as a whole".to_owned();
-    assert_eq!(*outcomes[1], Outcome::DoesNotFit { what, needed_bytes: 128_000, allowed_bytes: 100_000 });
-    assert_eq!(metrics(&steps.sizes[1].entries[1]).device_memory_bytes, 128);
-    let Outcome::Skipped { reason } = outcomes[2] else { panic!("{:?}", outcomes[2]) };
+    let outcome = |size: usize, entry: usize| &steps.sizes[size].entries[entry].outcome;
+    assert!((0..3).all(|entry| outcome(0, entry).measured().is_some()));
+    assert_eq!(metrics(&steps.sizes[0].entries[1]).predicted_bytes, None);
+    for (entry, what) in [(0, "the workload as a whole"), (1, "the built workload")] {
+        let what = what.to_owned();
+        assert_eq!(
+            *outcome(1, entry),
+            StepsOutcome::DoesNotFit { what, needed_bytes: 128_000, allowed_bytes: 100_000 }
+        );
+    }
+    assert_eq!(metrics(&steps.sizes[1].entries[2]).device_memory_bytes, 128);
+    let StepsOutcome::Skipped { reason } = outcome(2, 0) else { panic!("{:?}", outcome(2, 0)) };
     assert!(reason.contains("from 1 to 5000") && reason.contains("6000"), "{reason}");
-}
-
-#[test]
-fn unpredicted_memory_is_checked_after_building() {
-    let world = Rc::default();
-    let late = Fake { predicts: false, bytes_per_sample: 1000, ..Fake::new("late", &world, 0.1) };
-    let contenders = [late.contender(), Fake::new("small", &world, 0.1).contender()];
-    let request = Request { budget_bytes: Some(100_000), ..request(&[64, 128]) };
-    let steps = measured(&world, &request, &contenders);
-    assert_eq!(metrics(&steps.sizes[0].entries[0]).predicted_bytes, None);
-    let what = "the built workload".to_owned();
-    let refused = Outcome::DoesNotFit { what, needed_bytes: 128_000, allowed_bytes: 100_000 };
-    assert_eq!(steps.sizes[1].entries[0].outcome, refused);
-    assert!(steps.sizes[1].entries[1].outcome.measured().is_some());
     let trained = |name| world.log.borrow().iter().filter(|entry| entry.0 == name).count();
     assert!(trained("late") < trained("small"), "{:?}", world.log);
 }
@@ -288,7 +280,7 @@ fn cliff_is_a_rise_of_over_a_tenth() {
     let falling = Fake { sample_seconds: 0.001, ..Fake::new("falling", &world, 0.01) };
     let mut steps = measured(&world, &request(&[64, 128, 256]), &[level.contender(), falling.contender()]);
     assert_eq!(steps.cliffs, []);
-    let Outcome::Measured(measured) = &mut steps.sizes[1].entries[0].outcome else { panic!("not measured") };
+    let StepsOutcome::Measured(measured) = &mut steps.sizes[1].entries[0].outcome else { panic!("not measured") };
     measured.samples_per_second /= 1.25;
     let found = find_cliffs(&steps.sizes);
     let [cliff] = &found[..] else { panic!("{found:?}") };
@@ -328,13 +320,13 @@ fn cancelled_run_keeps_finished_windows() {
     let steps = measured_with(gauge, &world, &request(&[32, 64]), &contenders, 1);
     assert_eq!(steps.sizes.len(), 1);
     assert_eq!(metrics(&steps.sizes[0].entries[0]).windows.len(), 1);
-    assert_eq!(steps.sizes[0].entries[1].outcome, Outcome::Cancelled);
+    assert_eq!(steps.sizes[0].entries[1].outcome, StepsOutcome::Cancelled);
 }
 
 #[test]
 fn reference_is_measured_and_described() {
     let backend = Box::new(ReferenceBackend::<f32>::new());
-    let contenders = [Contender { backend, on_gauged_device: false, most_steps: Some(1) }];
+    let contenders = [Entrant { backend, on_gauged_device: false, most_steps: Some(1) }];
     let mut observer = Watch { windows_left: u32::MAX };
     let request = request(&[2]);
     let world = World::default();
@@ -349,12 +341,12 @@ fn reference_is_measured_and_described() {
 fn wrong_contender_has_no_metrics() {
     let world: Rc<World> = Rc::default();
     let contender =
-        |fault| Contender { backend: Box::new(Faulty::new(fault, 0)), on_gauged_device: false, most_steps: Some(1) };
+        |fault| Entrant { backend: Box::new(Faulty::new(fault, 0)), on_gauged_device: false, most_steps: Some(1) };
     let contenders = [contender(Fault::LossTooLarge), contender(Fault::None)];
     let request = Request { checked: true, ..request(&[2]) };
     let steps = measured(&world, &request, &contenders);
     let entries = &steps.sizes[0].entries;
-    let Outcome::Wrong(found) = &entries[0].outcome else { panic!("{:?}", entries[0].outcome) };
+    let StepsOutcome::Wrong(found) = &entries[0].outcome else { panic!("{:?}", entries[0].outcome) };
     assert_eq!((found.compared, found.tolerance), (Compared::Losses, 1e-3));
     assert!((0.009..0.011).contains(&found.largest_difference), "{found:?}");
     assert!(!metrics(&entries[1]).windows.is_empty());

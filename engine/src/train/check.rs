@@ -22,7 +22,7 @@ use crate::workload::Workload;
 
 pub(crate) use first_steps::FirstSteps;
 #[cfg(test)]
-pub(crate) use first_steps::Observed;
+pub(crate) use first_steps::FirstStepsTrainer;
 
 const MIN_BATCH: u32 = 2;
 /// Minimum batch size of a reduced network, because consecutive normalizations over few values magnify rounding.

@@ -5,11 +5,11 @@ use results::{CurvePoint, Epoch, Evaluation, Outcome, Warning, Window, WorkloadR
 
 use super::progress::Progress;
 use super::proof::{COMMITMENTS_PER_WINDOW, KeptReason, Proof};
-use super::{Edges, Event, Limits};
+use super::{Edges, Event, TrainingLimits};
 use crate::backends::reference::Classifier;
 use crate::data::Origin;
 use crate::error::EngineError;
-use crate::measure::{Length, PeakMeter, Phase, timed_steps};
+use crate::measure::{PeakMeter, Phase, WindowLength, timed_steps};
 use crate::trainer::{EvaluationSet, StepReport, Trainer, TrainingJob};
 use crate::training::Patience;
 
@@ -42,7 +42,7 @@ pub(super) struct Learning<'a, 'e> {
     training_seconds: f64,
     /// Clock time of windows, including transfers that a backend may not report.
     elapsed_seconds: f64,
-    length: Length,
+    length: WindowLength,
     epoch: EpochSoFar,
     repetition: Repetition,
     /// True if training stopped because held-out accuracy no longer improved.
@@ -98,7 +98,7 @@ impl<'a, 'e> Learning<'a, 'e> {
             step: 0,
             training_seconds: 0.0,
             elapsed_seconds: 0.0,
-            length: Length::default(),
+            length: WindowLength::default(),
             epoch: EpochSoFar::default(),
             repetition: Repetition::default(),
             stopped_early: false,
@@ -113,7 +113,11 @@ impl<'a, 'e> Learning<'a, 'e> {
     }
 
     /// Trains to the limits, evaluating at fixed steps and at the end.
-    pub(super) async fn train(&mut self, limits: &Limits, evaluations_per_epoch: u32) -> Result<(), EngineError> {
+    pub(super) async fn train(
+        &mut self,
+        limits: &TrainingLimits,
+        evaluations_per_epoch: u32,
+    ) -> Result<(), EngineError> {
         self.announce_examples()?;
         self.show_answers().await?;
         let mut mark = 1;
@@ -322,7 +326,7 @@ impl<'a, 'e> Learning<'a, 'e> {
     }
 }
 
-/// Limits of measurement after training.
+/// TrainingLimits of measurement after training.
 const MAXIMUM_WINDOWS: usize = 4 * MINIMUM_WINDOWS;
 const BUDGET_SECONDS: f64 = 30.0;
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use clap::Args;
 use engine::backends::{Devices, REFERENCE};
 use engine::measure::Gauge;
-use engine::steps::{Cliff, Contender, Entry, Measured, Outcome, Request, Size, StepsReport, WorkloadSteps};
+use engine::steps::{Cliff, Entrant, EntrantSteps, Measured, Request, Size, StepsOutcome, StepsReport, WorkloadSteps};
 use engine::{Backend, WORKLOADS, steps};
 use results::{FailureCause, Precision, Provenance};
 use serde::Serialize;
@@ -73,10 +73,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
 }
 
 /// Opens the named backends. Without names, opens all that work here, and returns the reasons for the others.
-fn contenders(
-    arguments: &StepsArgs,
-    clock: &Rc<MonotonicClock>,
-) -> Result<(Vec<Contender>, Vec<Unavailable>), Failure> {
+fn contenders(arguments: &StepsArgs, clock: &Rc<MonotonicClock>) -> Result<(Vec<Entrant>, Vec<Unavailable>), Failure> {
     let mut names: Vec<&str> = arguments.backends.iter().map(|name| name.trim()).collect();
     if names.is_empty() {
         names.push(ALL);
@@ -85,9 +82,9 @@ fn contenders(
         device::open_several(&names, &arguments.precisions, &arguments.adapter.choice(), &arguments.place, clock)?;
     let contender = |backend: Box<dyn Backend>| {
         let most_steps = (backend.name() == REFERENCE).then_some(arguments.reference_steps);
-        Contender { on_gauged_device: device::devices(backend.name()) == Devices::Adapters, backend, most_steps }
+        Entrant { on_gauged_device: device::devices(backend.name()) == Devices::Adapters, backend, most_steps }
     };
-    let contenders: Vec<Contender> = opened.into_iter().map(contender).collect();
+    let contenders: Vec<Entrant> = opened.into_iter().map(contender).collect();
     for contender in &contenders {
         Screen::Error.prose(&format!("{:<12}", contender.name()), &describe(contender.backend.adapter()), 12)?;
     }
@@ -98,7 +95,7 @@ fn contenders(
 #[cfg(feature = "wgsl")]
 fn gauge(
     arguments: &StepsArgs,
-    contenders: &[Contender],
+    contenders: &[Entrant],
     clock: &Rc<MonotonicClock>,
     progress: &ListProgress,
 ) -> Option<Box<dyn Gauge>> {
@@ -113,12 +110,12 @@ fn gauge(
 }
 
 #[cfg(not(feature = "wgsl"))]
-fn gauge(_: &StepsArgs, _: &[Contender], _: &Rc<MonotonicClock>, _: &ListProgress) -> Option<Box<dyn Gauge>> {
+fn gauge(_: &StepsArgs, _: &[Entrant], _: &Rc<MonotonicClock>, _: &ListProgress) -> Option<Box<dyn Gauge>> {
     None
 }
 
 /// Returns the memory budget: the requested one, or the free memory if the device shares the machine's memory.
-fn budget_bytes(arguments: &StepsArgs, contenders: &[Contender]) -> Option<u64> {
+fn budget_bytes(arguments: &StepsArgs, contenders: &[Entrant]) -> Option<u64> {
     if let Some(mebibytes) = arguments.budget_mib {
         return Some(u64::from(mebibytes) << 20);
     }
@@ -126,7 +123,7 @@ fn budget_bytes(arguments: &StepsArgs, contenders: &[Contender]) -> Option<u64> 
     free_memory_bytes()
 }
 
-fn entries(report: &StepsReport) -> impl Iterator<Item = (&WorkloadSteps, &Size, &Entry)> {
+fn entries(report: &StepsReport) -> impl Iterator<Item = (&WorkloadSteps, &Size, &EntrantSteps)> {
     report.workloads.iter().flat_map(|workload| {
         let sizes = workload.sizes.iter();
         sizes.flat_map(move |size| size.entries.iter().map(move |entry| (workload, size, entry)))
@@ -134,21 +131,21 @@ fn entries(report: &StepsReport) -> impl Iterator<Item = (&WorkloadSteps, &Size,
 }
 
 fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
-    let refusals = |counts: fn(&Outcome) -> bool| {
+    let refusals = |counts: fn(&StepsOutcome) -> bool| {
         let counted = entries(report).filter(|(.., entry)| counts(&entry.outcome));
         let refusals = counted.filter_map(|(workload, size, entry)| {
             Some(format!("{}: {}", name_of(workload, size, entry), Refusal::of(&entry.outcome)?))
         });
         refusals.collect::<Vec<_>>().join("; ")
     };
-    let wrong = refusals(|outcome| matches!(outcome, Outcome::Wrong(_)));
+    let wrong = refusals(|outcome| matches!(outcome, StepsOutcome::Wrong(_)));
     if !wrong.is_empty() {
         return Err(Failure::WrongResults(wrong));
     }
     if report.cancelled {
         return Err(Failure::Cancelled { kept });
     }
-    let failed = refusals(|outcome| matches!(outcome, Outcome::Failed { .. }));
+    let failed = refusals(|outcome| matches!(outcome, StepsOutcome::Failed { .. }));
     if !failed.is_empty() {
         return Err(Failure::NotMeasured(failed));
     }
@@ -156,7 +153,7 @@ fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
         return Ok(());
     }
     let sentence = refusals(|_| true);
-    let is_too_large = entries(report).any(|(.., entry)| matches!(entry.outcome, Outcome::DoesNotFit { .. }));
+    let is_too_large = entries(report).any(|(.., entry)| matches!(entry.outcome, StepsOutcome::DoesNotFit { .. }));
     let cause = FailureCause::DoesNotFit;
     Err(if is_too_large { Failure::NotTrained { cause, sentence } } else { Failure::Usage(sentence) })
 }
@@ -188,7 +185,7 @@ pub(crate) fn show(report: &StepsReport) -> Result<(), Failure> {
 struct Row<'a> {
     workload: &'a WorkloadSteps,
     size: &'a Size,
-    entry: &'a Entry,
+    entry: &'a EntrantSteps,
     measured: &'a Measured,
 }
 
@@ -272,7 +269,7 @@ fn about(cliff: &Cliff) -> String {
     }
 }
 
-fn name_of(workload: &WorkloadSteps, size: &Size, entry: &Entry) -> String {
+fn name_of(workload: &WorkloadSteps, size: &Size, entry: &EntrantSteps) -> String {
     format!("{} in batches of {}, {}", workload.workload, size.batch_size, entry.backend)
 }
 

@@ -10,7 +10,7 @@ use shaders::params::Step;
 use super::FirstUse;
 use super::failure::refused;
 use super::functions::Functions;
-use super::network::{Leaves, Network, Pass, add_gradients};
+use super::network::{ForwardPass, Leaves, Network, add_gradients};
 use super::updater::Updater;
 use super::value::Arrangement;
 use crate::clock::Clock;
@@ -113,7 +113,7 @@ impl BurnTrainer {
         let mut pass = self.pass(&step);
         let logits = self.network.forward(&mut pass, input);
         let (mut graph, pending) = self.differentiate(logits.clone(), &labels, step.count, step.count);
-        let Pass { leaves, statistics, .. } = pass;
+        let ForwardPass { leaves, statistics, .. } = pass;
         let mut gradients = vec![None; self.trained.len()];
         add_gradients(leaves.read, &mut graph, &mut gradients);
         let logits = logits.inner();
@@ -138,9 +138,9 @@ impl BurnTrainer {
         (graph, Pending { loss, correct: correct.inner(), samples: rows })
     }
 
-    fn pass<'a>(&'a self, step: &'a Step) -> Pass<'a> {
+    fn pass<'a>(&'a self, step: &'a Step) -> ForwardPass<'a> {
         let trained: &[bool] = if step.training == 1 { &self.trained } else { &[] };
-        Pass {
+        ForwardPass {
             device: &self.device,
             step,
             dropout: self.job.dropout,
@@ -245,9 +245,7 @@ impl Trainer for BurnTrainer {
             pending.push(self.train_step(left == 0));
             if left == 0 || pending.len() == STEPS_PER_READ_BACK {
                 for (loss, correct, samples) in self.finish(&mut pending).await? {
-                    report.losses.push(loss);
-                    report.correct += correct;
-                    report.samples += u64::from(samples);
+                    report.add_step(loss, correct, samples);
                 }
             }
         }
@@ -259,14 +257,10 @@ impl Trainer for BurnTrainer {
         let (order, split) = job.evaluated(set);
         let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
         self.state.updater.swap_average(&job, &mut self.state.tensors);
-        let (mut offset, mut pending) = (0, Vec::new());
-        while offset < samples {
-            let count = job.test_batch().min(samples - offset);
-            let linear = job.linear(self.step);
-            let step = Step { offset, count, seed: job.seed, linear, ..Step::default() };
+        let mut pending = Vec::new();
+        for step in job.test_steps(self.step, samples, job.test_batch()) {
             pending.push(self.test(split, &order, &step));
-            offset += count;
-            if offset == samples || pending.len() == STEPS_PER_READ_BACK {
+            if step.offset + step.count == samples || pending.len() == STEPS_PER_READ_BACK {
                 for (loss, correct, count) in self.finish(&mut pending).await? {
                     report.loss += loss * f64::from(count) / f64::from(samples);
                     report.correct += correct;

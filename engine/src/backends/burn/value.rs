@@ -5,7 +5,7 @@ use crate::model::{Activation, Shape};
 
 /// Layout of a sample's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum AxisOrder {
     /// (rows, channels, height, width), as Burn's convolutions require.
     ChannelsFirst,
     /// (rows, pixels, channels), for products over each pixel's channels.
@@ -15,7 +15,7 @@ pub(super) enum Order {
 }
 
 #[derive(Clone)]
-pub(super) enum Value {
+pub(super) enum LayerValue {
     ChannelsFirst(Tensor<4>),
     ChannelsLast(Tensor<3>),
     Flat(Tensor<2>),
@@ -25,16 +25,16 @@ pub(super) enum Value {
 macro_rules! map_value {
     ($value:expr, $tensor:ident => $result:expr) => {
         match $value {
-            Value::ChannelsFirst($tensor) => Value::ChannelsFirst($result),
-            Value::ChannelsLast($tensor) => Value::ChannelsLast($result),
-            Value::Flat($tensor) => Value::Flat($result),
+            LayerValue::ChannelsFirst($tensor) => LayerValue::ChannelsFirst($result),
+            LayerValue::ChannelsLast($tensor) => LayerValue::ChannelsLast($result),
+            LayerValue::Flat($tensor) => LayerValue::Flat($result),
         }
     };
 }
 #[cfg(feature = "burn-remote")]
 pub(super) use map_value;
 
-impl Value {
+impl LayerValue {
     /// Returns (rows, channels, height, width) of samples of `shape`.
     pub(super) fn channels_first(self, shape: Shape) -> Tensor<4> {
         let [height, width, channels] = sides(shape);
@@ -77,11 +77,11 @@ impl Value {
         }
     }
 
-    pub(super) fn ordered(self, order: Order, shape: Shape) -> Self {
+    pub(super) fn ordered(self, order: AxisOrder, shape: Shape) -> Self {
         match order {
-            Order::ChannelsFirst => Self::ChannelsFirst(self.channels_first(shape)),
-            Order::ChannelsLast => Self::ChannelsLast(self.channels_last(shape)),
-            Order::Flat => Self::Flat(self.flat()),
+            AxisOrder::ChannelsFirst => Self::ChannelsFirst(self.channels_first(shape)),
+            AxisOrder::ChannelsLast => Self::ChannelsLast(self.channels_last(shape)),
+            AxisOrder::Flat => Self::Flat(self.flat()),
         }
     }
 

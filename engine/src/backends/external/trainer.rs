@@ -191,17 +191,14 @@ impl Trainer for ExternalTrainer {
 
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
         let (mut report, mut seconds) = (TestReport { samples: u64::from(samples), ..TestReport::default() }, 0.0);
-        let mut offset = 0;
-        while offset < samples {
+        let mut steps = self.job.test_steps(self.step, samples, self.job.test_batch()).peekable();
+        while steps.peek().is_some() {
             let (order, split) = self.job.evaluated(set);
             let kind = self.preprocessing.gather.seen(&self.job.input.test_views[0]);
             let (mut rows, mut payload) = (Vec::new(), Vec::new());
-            while offset < samples && (rows.is_empty() || payload.len() < MESSAGE_BYTES) {
-                let count = self.job.test_batch().min(samples - offset);
-                let step = Step { offset, count, seed: self.job.seed, ..Step::default() };
+            while let Some(step) = steps.next_if(|_| payload.len() < MESSAGE_BYTES) {
                 self.add_batch(kind, split, &order, &step, &mut payload);
-                rows.push(count);
-                offset += count;
+                rows.push(step.count);
             }
             let tested = rows.iter().map(|&rows| u64::from(rows)).sum();
             let question = Question::Evaluate { network: self.network, rows };

@@ -72,18 +72,13 @@ impl<T: Real> ReferenceTrainer<T> {
     pub(super) fn test(&mut self, split: &Split, order: &[u32]) -> TestReport {
         let samples = u32::try_from(order.len()).unwrap_or(u32::MAX);
         let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
-        let mut offset = 0;
-        while offset < samples {
-            let count = TEST_BATCH.min(samples - offset);
-            let linear = self.job.linear(self.step);
-            let step = Step { offset, count, seed: self.job.seed, linear, ..Step::default() };
+        for step in self.job.test_steps(self.step, samples, TEST_BATCH) {
             let (logits, labels) = self.classifier.logits(split, order, &step);
             let mut unused = vec![T::ZERO; logits.len()];
-            let (loss, result) =
-                twin::softmax_cross_entropy(&self.softmax(count), &step, &logits, &labels, &mut unused);
-            report.loss += loss.to_f64() * f64::from(count) / f64::from(samples);
+            let params = self.softmax(step.count);
+            let (loss, result) = twin::softmax_cross_entropy(&params, &step, &logits, &labels, &mut unused);
+            report.loss += loss.to_f64() * f64::from(step.count) / f64::from(samples);
             report.correct += u64::from(result.correct);
-            offset += count;
         }
         report
     }
@@ -110,9 +105,7 @@ impl<T: Real> Trainer for ReferenceTrainer<T> {
         let mut report = StepReport::default();
         for _ in 0..steps {
             let (loss, correct, samples) = self.train_step();
-            report.losses.push(loss);
-            report.correct += correct;
-            report.samples += u64::from(samples);
+            report.add_step(loss, correct, samples);
         }
         Ok(report)
     }

@@ -98,29 +98,29 @@ pub(crate) fn moments<'a>(parts: impl Iterator<Item = (&'a [f32], u64)>, channel
 pub(crate) type Ending<T> = Pin<Box<dyn Future<Output = Result<T, EngineError>>>>;
 
 /// Work of each device, in device order.
-pub(crate) struct UnderWay<T>(Vec<Progress<T>>);
+pub(crate) struct UnderWay<T>(Vec<DeviceWork<T>>);
 
-enum Progress<T> {
+enum DeviceWork<T> {
     Going(Ending<T>),
     Ended(Result<T, EngineError>),
 }
 
 impl<T> UnderWay<T> {
     pub(crate) fn new(devices: impl Iterator<Item = Ending<T>>) -> Self {
-        Self(devices.map(Progress::Going).collect())
+        Self(devices.map(DeviceWork::Going).collect())
     }
 
     /// Returns true if all devices have finished. Starts work that has not begun, and does not wait.
     pub(crate) fn has_ended(&mut self) -> bool {
         let mut context = Context::from_waker(Waker::noop());
         for progress in &mut self.0 {
-            if let Progress::Going(going) = progress
+            if let DeviceWork::Going(going) = progress
                 && let Poll::Ready(result) = going.as_mut().poll(&mut context)
             {
-                *progress = Progress::Ended(result);
+                *progress = DeviceWork::Ended(result);
             }
         }
-        self.0.iter().all(|progress| matches!(progress, Progress::Ended(_)))
+        self.0.iter().all(|progress| matches!(progress, DeviceWork::Ended(_)))
     }
 
     /// Waits for all devices. Returns the first error with its device index.
@@ -128,8 +128,8 @@ impl<T> UnderWay<T> {
         let mut all = Vec::new();
         for (place, progress) in self.0.into_iter().enumerate() {
             let result = match progress {
-                Progress::Going(going) => going.await,
-                Progress::Ended(result) => result,
+                DeviceWork::Going(going) => going.await,
+                DeviceWork::Ended(result) => result,
             };
             all.push(result.map_err(|error| (place, error))?);
         }

@@ -13,7 +13,7 @@ use crate::backends::reference::ReferenceBackend;
 use crate::backends::{AdapterChoice, Opening};
 use crate::error::EngineError;
 use crate::testing::{Standstill, narrow, skipped, workloads};
-use crate::train::check::{FirstSteps, Observed, judge, lively};
+use crate::train::check::{FirstSteps, FirstStepsTrainer, judge, lively};
 use crate::trainer::{Backend, TrainingJob};
 use crate::training::Augmentation;
 use crate::workload::Workload;
@@ -57,7 +57,7 @@ impl Judged {
             let found = found.difference(compared, &self.reference, precision, 0.0);
             (found.largest_difference > found.tolerance).then_some(found)
         };
-        let mut observed = Observed::untrained(backend, job).await?;
+        let mut observed = FirstStepsTrainer::untrained(backend, job).await?;
         let untrained = early(&observed.found, Compared::UntrainedTest);
         if untrained.is_some() {
             return Ok(untrained);

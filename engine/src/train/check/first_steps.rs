@@ -38,7 +38,7 @@ pub(crate) struct FirstSteps {
 
 impl FirstSteps {
     pub(crate) async fn of(backend: &dyn Backend, job: &TrainingJob) -> Result<Self, EngineError> {
-        let mut observed = Observed::untrained(backend, job).await?;
+        let mut observed = FirstStepsTrainer::untrained(backend, job).await?;
         observed.train_first_step().await?;
         observed.train_other_steps().await
     }
@@ -114,13 +114,13 @@ impl FirstSteps {
 }
 
 /// First steps so far, and the trainer to continue them.
-pub(crate) struct Observed<'a> {
+pub(crate) struct FirstStepsTrainer<'a> {
     trainer: Box<dyn Trainer>,
     job: &'a TrainingJob,
     pub(crate) found: FirstSteps,
 }
 
-impl<'a> Observed<'a> {
+impl<'a> FirstStepsTrainer<'a> {
     pub(crate) async fn untrained(backend: &dyn Backend, job: &'a TrainingJob) -> Result<Self, EngineError> {
         let mut trainer = backend.build(job).await?;
         let found = FirstSteps {

@@ -8,15 +8,15 @@
 
 use burn_tensor::{Gradients, Tensor};
 
-use super::{Made, Network, Pass, Planned, ReadLeaves, add_gradient};
-use crate::backends::burn::value::{Order, Value, map_value};
+use super::{ForwardPass, Made, Network, Planned, ReadLeaves, add_gradient};
+use crate::backends::burn::value::{AxisOrder, LayerValue, map_value};
 use crate::model::Layer;
 
 /// Batch normalization that has read its input, at the end of a graph.
 pub(in super::super) struct Arrived {
     leaves: ReadLeaves,
     crossings: Vec<Crossing>,
-    input: Value,
+    input: LayerValue,
     /// (channels, values), detached from the graph.
     x: Tensor<2>,
 }
@@ -26,7 +26,7 @@ pub(in super::super) struct Normalized {
     leaves: ReadLeaves,
     crossings: Vec<Crossing>,
     layer: usize,
-    input: Value,
+    input: LayerValue,
     /// (channels, values) x̂.
     normalized: Tensor<2>,
     /// (channels, 1) γ/√(v + ε).
@@ -34,7 +34,7 @@ pub(in super::super) struct Normalized {
     /// Number of values per channel on all devices.
     values: f32,
     /// y, a leaf of the next graph.
-    output: Value,
+    output: LayerValue,
 }
 
 /// Batch normalization in the backward pass.
@@ -60,14 +60,19 @@ impl Network {
 
     /// Computes the layers up to a batch normalization and reads its input, which ends the graph. Returns (2·channels)
     /// means and sums of squared deviations.
-    pub(in super::super) fn arrive(&self, made: &mut Made, mut pass: Pass<'_>, layer: usize) -> (Arrived, Tensor<1>) {
+    pub(in super::super) fn arrive(
+        &self,
+        made: &mut Made,
+        mut pass: ForwardPass<'_>,
+        layer: usize,
+    ) -> (Arrived, Tensor<1>) {
         self.advance(made, &mut pass, layer);
         let index = made.values.len();
         let layer = &self.layers[index];
         let value = self.read(made, index).swap_remove(0);
         let input = match layer.order {
-            Order::Flat => Value::Flat(value.flat()),
-            _ => Value::ChannelsFirst(value.channels_first(layer.input)),
+            AxisOrder::Flat => LayerValue::Flat(value.flat()),
+            _ => LayerValue::ChannelsFirst(value.channels_first(layer.input)),
         };
         let x = by_channel(input.clone());
         let mean = x.clone().mean_dim(1);
@@ -81,7 +86,7 @@ impl Network {
         &self,
         arrived: Arrived,
         made: &mut Made,
-        pass: &Pass<'_>,
+        pass: &ForwardPass<'_>,
         statistics: Tensor<1>,
         samples: u32,
     ) -> Normalized {
@@ -189,23 +194,23 @@ impl Returned {
 }
 
 /// Returns (channels, values), detached from the graph.
-fn by_channel(value: Value) -> Tensor<2> {
+fn by_channel(value: LayerValue) -> Tensor<2> {
     match value {
-        Value::Flat(tensor) => tensor.inner().swap_dims(0, 1),
-        Value::ChannelsFirst(tensor) => tensor.inner().swap_dims(0, 1).flatten(1, 3),
-        Value::ChannelsLast(_) => unreachable!("a batch normalisation reads channels first"),
+        LayerValue::Flat(tensor) => tensor.inner().swap_dims(0, 1),
+        LayerValue::ChannelsFirst(tensor) => tensor.inner().swap_dims(0, 1).flatten(1, 3),
+        LayerValue::ChannelsLast(_) => unreachable!("a batch normalisation reads channels first"),
     }
 }
 
 /// Returns (channels, values) in the layout of `other`.
-fn like(other: &Value, values: Tensor<2>) -> Value {
+fn like(other: &LayerValue, values: Tensor<2>) -> LayerValue {
     match other {
-        Value::Flat(_) => Value::Flat(values.swap_dims(0, 1)),
-        Value::ChannelsFirst(tensor) => {
+        LayerValue::Flat(_) => LayerValue::Flat(values.swap_dims(0, 1)),
+        LayerValue::ChannelsFirst(tensor) => {
             let [rows, channels, height, width] = tensor.dims();
-            Value::ChannelsFirst(values.reshape([channels, rows, height, width]).swap_dims(0, 1))
+            LayerValue::ChannelsFirst(values.reshape([channels, rows, height, width]).swap_dims(0, 1))
         }
-        Value::ChannelsLast(_) => unreachable!("a batch normalisation makes channels first"),
+        LayerValue::ChannelsLast(_) => unreachable!("a batch normalisation makes channels first"),
     }
 }
 
@@ -214,10 +219,10 @@ fn column(list: Tensor<1>) -> Tensor<2> {
     list.reshape([elements, 1])
 }
 
-/// Value that crosses from one graph to the next.
+/// LayerValue that crosses from one graph to the next.
 struct Crossing {
-    end: Value,
-    leaf: Value,
+    end: LayerValue,
+    leaf: LayerValue,
 }
 
 impl Crossing {
@@ -228,7 +233,7 @@ impl Crossing {
     }
 }
 
-impl Value {
+impl LayerValue {
     fn is_tracked(&self) -> bool {
         match self {
             Self::ChannelsFirst(tensor) => tensor.is_tracked(),

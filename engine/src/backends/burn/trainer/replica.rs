@@ -6,7 +6,7 @@ use shaders::params::Step;
 
 use super::{BurnTrainer, Pending};
 use crate::backends::burn::network::shared_normalization::{Arrived, Normalized, Returned};
-use crate::backends::burn::network::{Made, Pass, add_gradients};
+use crate::backends::burn::network::{ForwardPass, Made, add_gradients};
 
 /// State of a step on this device's share of a batch.
 pub(in super::super) struct Passage {
@@ -63,7 +63,7 @@ impl BurnTrainer {
         let mut pass = self.pass(step);
         let logits = self.network.finish(made, &mut pass);
         let (mut graph, pending) = self.differentiate(logits.clone(), labels, samples, step.count);
-        let Pass { leaves, .. } = pass;
+        let ForwardPass { leaves, .. } = pass;
         add_gradients(leaves.read, &mut graph, found);
         *gradients = Some(graph);
         *outcome = Some((logits.inner(), pending));
