@@ -39,7 +39,6 @@ impl std::fmt::Display for Package {
     }
 }
 
-/// Method of downloading an archive.
 pub trait Download: Sync {
     /// Writes the archive to a temporary path, which the caller removes after a failure.
     ///
@@ -97,7 +96,6 @@ pub(crate) enum Originals {
 }
 
 impl PublishedSet {
-    /// Returns the needed paths in the archive.
     pub(crate) fn paths(&self) -> Vec<&'static str> {
         let paths = |split: &PublishedSplit| match &split.originals {
             Originals::Idx { images, labels } => vec![images.path, labels.path],
@@ -107,7 +105,6 @@ impl PublishedSet {
     }
 }
 
-/// Returns the sources of all registered files.
 pub(crate) fn published() -> Vec<PublishedSet> {
     let original = |path, md5| Original { path, md5 };
     let idx = |name, images, labels| PublishedSplit { name, originals: Originals::Idx { images, labels } };

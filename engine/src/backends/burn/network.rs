@@ -338,7 +338,6 @@ pub(super) fn add_gradients(leaves: ReadLeaves, gradients: &mut Gradients, found
     }
 }
 
-/// Adds the gradient from one use of a tensor.
 pub(super) fn add_gradient(found: &mut [Option<Tensor<1>>], tensor: usize, gradient: Tensor<1>) {
     found[tensor] = Some(match found[tensor].take() {
         Some(others) => others + gradient,

@@ -10,8 +10,8 @@ use super::{FirstUse, TUNED, VERSION, untuned};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::segment_tests::{NORMALIZED, OF_EVERY_KIND, assert_close, repeated};
 use crate::backends::sharing::comparison::{Trained, train_steps};
-use crate::backends::wgsl::workload_tests::{calm_job, job, narrow_job, tolerance_at_low_rates, train_and_evaluate};
-use crate::backends::{AdapterChoice, open};
+use crate::backends::wgsl::workload_tests::{job, narrow_job, tolerance_at_low_rates, train_and_evaluate};
+use crate::backends::{AdapterChoice, open_in};
 use crate::data::{DataSet, Split};
 use crate::error::EngineError;
 use crate::model::{Activation, Initializer, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Weights};
@@ -21,7 +21,6 @@ use crate::train::check::against_reference;
 use crate::train::check::tests::whitened;
 use crate::trainer::{Backend, EvaluationSet, TrainingJob};
 use crate::training::{InputRecipe, Loss, Optimizer, Rule, WeightAverage};
-use crate::workload::Workload;
 
 fn backends() -> Vec<Box<dyn Backend>> {
     let names: &[&str] = &[
@@ -31,7 +30,8 @@ fn backends() -> Vec<Box<dyn Backend>> {
         "burn-wgpu",
     ];
     let opened = names.iter().filter_map(|name| {
-        let open = |choice: &AdapterChoice| pollster::block_on(open(name, choice, Rc::new(Standstill)));
+        let open =
+            |choice: &AdapterChoice| pollster::block_on(open_in(Precision::F32, name, choice, Rc::new(Standstill)));
         let found = open(&AdapterChoice::Any).or_else(|_| open(&AdapterChoice::Cpu));
         if let Err(error) = &found {
             crate::testing::skipped(true, format!("{name}: {error}"));
@@ -161,19 +161,9 @@ fn of_equal_logits_the_first_is_the_answer() {
 
 #[test]
 fn every_narrow_workload_trains_and_tests_as_the_reference_does() {
-    train_and_test_as_the_reference_does(narrow_job);
-}
-
-#[test]
-#[ignore = "trains every network in its full width"]
-fn every_workload_trains_and_tests_as_the_reference_does() {
-    train_and_test_as_the_reference_does(calm_job);
-}
-
-fn train_and_test_as_the_reference_does(job: fn(&Workload) -> TrainingJob) {
     let Some(backend) = flex() else { return };
     for workload in crate::testing::workloads() {
-        let job = job(&workload);
+        let job = narrow_job(&workload);
         let found = pollster::block_on(train_and_evaluate(backend.as_ref(), &job));
         let expected = pollster::block_on(train_and_evaluate(&ReferenceBackend::<f64>::new(), &job));
         for (found, expected) in found.iter().zip(&expected) {

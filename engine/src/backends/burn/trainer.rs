@@ -333,7 +333,7 @@ pub(super) fn list(values: Vec<f32>, device: &Device) -> Tensor<1> {
 
 pub(super) fn numbers(data: TensorData) -> Result<Vec<f32>, EngineError> {
     let values = data.as_slice().map(<[f32]>::to_vec);
-    values.map_err(|error| EngineError::DeviceRefused { message: format!("{error:?}") })
+    values.map_err(|error| EngineError::refused(format!("{error:?}")))
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count is whole and not negative")]

@@ -1,6 +1,5 @@
 //! Plain loops in single or double precision: the slow, obviously correct twin of all other backends.
 
-mod classifier;
 mod examiner;
 mod network;
 mod trainer;
@@ -15,10 +14,10 @@ use shaders::Real;
 use super::{REFERENCE, processor};
 use crate::error::EngineError;
 use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
-pub use classifier::Classifier;
 pub use examiner::{Examiner, TrainedPart};
 #[cfg(feature = "wgsl")]
 pub(super) use network::{recurrent_backward, recurrent_forward};
+pub use trainer::Classifier;
 use trainer::ReferenceTrainer;
 
 pub struct ReferenceBackend<T> {

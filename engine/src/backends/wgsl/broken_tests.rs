@@ -54,7 +54,7 @@ impl Judged {
     ) -> Result<Option<Disagreement>, EngineError> {
         let precision = backend.precision();
         let early = |found: &FirstSteps, compared| {
-            let found = found.difference(compared, &self.reference, precision, 0.0);
+            let found = found.difference(compared, &self.reference, job, precision, 0.0).unwrap();
             (found.largest_difference > found.tolerance).then_some(found)
         };
         let mut observed = FirstStepsTrainer::untrained(backend, job).await?;

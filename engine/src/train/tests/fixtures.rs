@@ -172,7 +172,7 @@ pub(super) struct TrainingTest {
     /// Share of the elapsed time that the trainer reports, if any.
     pub(super) reported_share: Option<f64>,
     pub(super) latency_seconds: f64,
-    /// TrainingLimits of training; 200 steps by default.
+    /// Limits of training; 200 steps by default.
     pub(super) limits: Option<TrainingLimits>,
     pub(super) measure: bool,
     /// Step with an unusual loss, and the loss.

@@ -219,7 +219,7 @@ fn column(list: Tensor<1>) -> Tensor<2> {
     list.reshape([elements, 1])
 }
 
-/// LayerValue that crosses from one graph to the next.
+/// Value that crosses from one graph to the next.
 struct Crossing {
     end: LayerValue,
     leaf: LayerValue,

@@ -40,10 +40,8 @@ pub(super) struct ParallelBackend {
 }
 
 impl ParallelBackend {
-    /// Creates a backend of at least two devices, with names for error messages.
-    ///
-    /// # Errors
-    /// Devices that differ. The message suggests `instead`, an example of equal devices.
+    /// Creates a backend of at least two devices, with names for error messages. Fails if they differ. The message
+    /// suggests `instead`, an example of equal devices.
     pub(super) fn new(
         devices: Vec<(BurnBackend, String)>,
         clock: Rc<dyn Clock>,
@@ -66,7 +64,8 @@ impl ParallelBackend {
 
     async fn trainer(&self, job: &TrainingJob) -> Result<ParallelTrainer, EngineError> {
         let devices = self.devices.iter().map(|backend| backend.device.clone()).collect();
-        let group = DeviceGroup::new(devices, self.names.clone(), Rc::clone(&self.clock));
+        let (names, clock) = (self.names.clone(), Rc::clone(&self.clock));
+        let group = DeviceGroup { devices, names, clock, combined: Vec::new(), writing: None };
         let mut replicas = Vec::new();
         for (place, backend) in self.devices.iter().enumerate() {
             let (device, settings) = (backend.device.clone(), backend.settings.clone());
@@ -94,7 +93,6 @@ impl Backend for ParallelBackend {
     }
 }
 
-/// Devices that train together, and their communication.
 struct DeviceGroup {
     devices: Vec<Device>,
     names: Vec<String>,
@@ -106,10 +104,6 @@ struct DeviceGroup {
 }
 
 impl DeviceGroup {
-    fn new(devices: Vec<Device>, names: Vec<String>, clock: Rc<dyn Clock>) -> Self {
-        Self { devices, names, clock, combined: Vec::new(), writing: None }
-    }
-
     fn count(&self) -> u32 {
         u32::try_from(self.devices.len()).expect("the device count fits into u32")
     }
@@ -191,33 +185,34 @@ impl ParallelTrainer {
             passages.push((share.count > 0).then(|| replica.begin_share(share.of(whole))));
         }
         let statistics = self.run_forward(&whole, &mut passages, communication).await?;
-        self.run_backward(&mut passages, statistics.len(), communication).await?;
+        for _ in &statistics {
+            let found = self.each(&mut passages, |_, replica, passage| replica.come_back(passage));
+            let sums = self.group.exchange(found, add_up, communication).await?;
+            self.each(&mut passages, |place, replica, passage| replica.go_back(passage, sums[place].clone()));
+        }
         let found = passages.iter().flatten().next().map(Passage::found).unwrap_or_default();
-        let gradients = self.each(&mut passages, |_, passage| passage.gradients());
+        let gradients = self.each(&mut passages, |_, _, passage| passage.gradients());
         let gradients = self.group.exchange(gradients, add_up, communication).await?;
         // Until a server has received everything, Burn's client seems to spin (docs/SCALING.md) on a core that the
         // devices may need.
         self.group.wait_for_arrival(communication).await?;
         let mut pending = Vec::new();
         for (place, (passage, gradients)) in passages.into_iter().zip(gradients).enumerate() {
-            let replica = &mut self.replicas[place];
-            for (layer, statistics) in &statistics {
-                replica.move_averages(*layer, statistics[place].clone(), whole.count);
-            }
-            pending.push(replica.end_share(passage, &whole, &found, gradients));
+            let statistics = statistics.iter().map(|(layer, of_devices)| (*layer, of_devices[place].clone()));
+            pending.push(self.replicas[place].end_share(passage, &whole, statistics, &found, gradients));
         }
         self.step += 1;
         Ok(pending)
     }
 
-    /// Calls `work` for each device that has samples, and returns the results with their device indices.
+    /// Calls `work` with each device that has samples and its index, and returns the results with the indices.
     fn each<T>(
         &self,
         passages: &mut [Option<Passage>],
-        mut work: impl FnMut(&BurnTrainer, &mut Passage) -> T,
+        mut work: impl FnMut(usize, &BurnTrainer, &mut Passage) -> T,
     ) -> Vec<(usize, T)> {
         let parts = passages.iter_mut().zip(&self.replicas).enumerate();
-        parts.filter_map(|(place, (passage, replica))| Some((place, work(replica, passage.as_mut()?)))).collect()
+        parts.filter_map(|(place, (passage, replica))| Some((place, work(place, replica, passage.as_mut()?)))).collect()
     }
 
     /// Runs the forward pass, and the backward pass down to the last batch normalization.
@@ -234,41 +229,20 @@ impl ParallelTrainer {
             let (pixels, channels) = self.replicas[0].network.normalized_sizes(layer);
             let with_samples = self.shares.iter().map(|share| share.count).filter(|count| *count > 0);
             let values = with_samples.map(|count| u64::from(count) * u64::from(pixels));
-            let found = self.each(passages, |replica, passage| replica.arrive(passage, layer));
+            let found = self.each(passages, |_, replica, passage| replica.arrive(passage, layer));
             let combine = |found: &[Vec<f32>], all: &mut Vec<f32>| {
                 *all = moments(found.iter().map(Vec::as_slice).zip(values), channels);
             };
             let statistics = self.group.exchange(found, combine, communication).await?;
-            for ((statistics, passage), replica) in statistics.iter().zip(&mut *passages).zip(&self.replicas) {
-                if let Some(passage) = passage {
-                    replica.normalize(passage, statistics.clone(), whole.count);
-                }
-            }
+            self.each(passages, |place, replica, passage| {
+                replica.normalize(passage, statistics[place].clone(), whole.count);
+            });
             all.push((layer, statistics));
         }
-        self.each(passages, |replica, passage| replica.turn(passage, whole.count));
+        self.each(passages, |_, replica, passage| replica.turn(passage, whole.count));
         Ok(all)
     }
 
-    async fn run_backward(
-        &mut self,
-        passages: &mut [Option<Passage>],
-        normalizations: usize,
-        communication: &mut Communication,
-    ) -> Result<(), EngineError> {
-        for _ in 0..normalizations {
-            let found = self.each(passages, |replica, passage| replica.come_back(passage));
-            let sums = self.group.exchange(found, add_up, communication).await?;
-            for ((sums, passage), replica) in sums.into_iter().zip(&mut *passages).zip(&self.replicas) {
-                if let Some(passage) = passage {
-                    replica.go_back(passage, sums);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds the pending results of the devices to `report`.
     async fn collect(&self, pending: &mut [Vec<Pending>], report: &mut StepReport) -> Result<(), EngineError> {
         let mut losses = vec![0.0; pending[0].len()];
         for (place, (replica, pending)) in self.replicas.iter().zip(pending).enumerate() {

@@ -88,28 +88,30 @@ impl BurnTrainer {
         }
     }
 
-    pub(in super::super) fn move_averages(&mut self, layer: usize, statistics: Tensor<1>, samples: u32) {
-        for (tensor, moved) in self.network.moved_averages(layer, &self.state.tensors, statistics, samples) {
-            self.state.tensors[tensor] = moved;
-        }
-    }
-
-    /// Ends a step with the concatenated gradients of all devices. A device with an empty share has no passage.
+    /// Ends a step with the statistics of each batch normalization and the concatenated gradients of all devices. A
+    /// device with an empty share has no passage.
     pub(in super::super) fn end_share(
         &mut self,
         passage: Option<Passage>,
         whole: &Step,
+        statistics: impl Iterator<Item = (usize, Tensor<1>)>,
         found: &[bool],
         gradients: Tensor<1>,
     ) -> Pending {
+        for (layer, statistics) in statistics {
+            for (tensor, moved) in self.network.moved_averages(layer, &self.state.tensors, statistics, whole.count) {
+                self.state.tensors[tensor] = moved;
+            }
+        }
         let mut from = 0;
-        let lists = self.state.tensors.iter().zip(found).map(|(tensor, found)| {
-            let elements = tensor.dims()[0];
-            let list = found.then(|| gradients.clone().narrow(0, from, elements));
-            from += if *found { elements } else { 0 };
-            list
-        });
-        let gradients: Vec<Option<Tensor<1>>> = lists.collect();
+        let gradient = |(tensor, found): (&Tensor<1>, &bool)| {
+            found.then(|| {
+                let begin = from;
+                from += tensor.dims()[0];
+                gradients.clone().narrow(0, begin, tensor.dims()[0])
+            })
+        };
+        let gradients: Vec<Option<Tensor<1>>> = self.state.tensors.iter().zip(found).map(gradient).collect();
         self.state.updater.update(&self.job, whole, &gradients, &mut self.state.tensors);
         self.gradients = gradients;
         self.step += 1;
