@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Compression level that is ten times as fast as the highest one, with less than one percent larger files.
 const COMPRESSION: flate2::Compression = flate2::Compression::new(7);
 
-pub trait Reporter: Sync {
+pub trait StoreProgress: Sync {
     /// Announces a slow step: a verb such as `Converting`, then the rest of the sentence.
     fn step(&self, verb: &'static str, what: &str);
     /// Reports a problem that does not stop the work.
@@ -29,7 +29,7 @@ pub struct Store {
     /// True if each file gets a compressed twin.
     pub(crate) compressed: bool,
     pub(crate) download: Box<dyn Download>,
-    pub(crate) progress: Box<dyn Reporter>,
+    pub(crate) progress: Box<dyn StoreProgress>,
 }
 
 impl Store {
@@ -38,7 +38,7 @@ impl Store {
         folder: PathBuf,
         archives: PathBuf,
         download: impl Download + 'static,
-        progress: impl Reporter + 'static,
+        progress: impl StoreProgress + 'static,
     ) -> Self {
         let (files, sources) = (sources::registered(), sources::published());
         let (download, progress) = (Box::new(download), Box::new(progress));

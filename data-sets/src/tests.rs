@@ -2,7 +2,7 @@
 
 use crate::files::{md5_hex, sha256_hex, sha256_of};
 use crate::sources::{self, Download, Original, Originals, Package, PublishedSet, PublishedSplit, RegisteredFile};
-use crate::store::{Reporter, Store};
+use crate::store::{Store, StoreProgress};
 use anyhow::{Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ impl Download for Shelf {
 
 struct Silent;
 
-impl Reporter for Silent {
+impl StoreProgress for Silent {
     fn step(&self, _: &'static str, _: &str) {}
     fn note(&self, _: &str) {}
 }

@@ -3,7 +3,7 @@
 use crate::workspace::{self, find_program, output_of};
 use crate::{say, setup};
 use anyhow::{Result, bail, ensure};
-use data_sets::{Download, Package, Reporter, Store};
+use data_sets::{Download, Package, Store, StoreProgress};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,7 +30,7 @@ pub(crate) fn prepare(store: &Store, refetch: bool) -> Result<()> {
 
 struct Lines;
 
-impl Reporter for Lines {
+impl StoreProgress for Lines {
     fn step(&self, verb: &'static str, what: &str) {
         say::step(verb, what);
     }

@@ -44,17 +44,12 @@ pub(super) struct Learning<'a, 'e> {
     elapsed_seconds: f64,
     length: WindowLength,
     epoch: EpochSoFar,
-    repetition: Repetition,
+    /// Latest loss, and its number of consecutive occurrences.
+    repeated_loss: (f64, u32),
     /// True if training stopped because held-out accuracy no longer improved.
     pub(super) stopped_early: bool,
     pub(super) next_answers_seconds: f64,
     pub(super) warnings: Vec<Warning>,
-}
-
-#[derive(Default)]
-struct Repetition {
-    loss: f64,
-    times: u32,
 }
 
 #[derive(Default)]
@@ -64,20 +59,6 @@ struct EpochSoFar {
     loss: f64,
     correct: u64,
     samples: u64,
-}
-
-impl Repetition {
-    fn note(&mut self, losses: &[f64]) -> Result<(), EngineError> {
-        for &loss in losses {
-            self.times = if loss.to_bits() == self.loss.to_bits() { self.times + 1 } else { 1 };
-            self.loss = loss;
-            if self.times > MAX_REPEATED_LOSSES && loss != 0.0 && loss.is_finite() {
-                let missing = format!("{MAX_REPEATED_LOSSES} consecutive steps have the loss {loss}");
-                return Err(EngineError::WorkDropped { missing });
-            }
-        }
-        Ok(())
-    }
 }
 
 impl<'a, 'e> Learning<'a, 'e> {
@@ -100,7 +81,7 @@ impl<'a, 'e> Learning<'a, 'e> {
             elapsed_seconds: 0.0,
             length: WindowLength::default(),
             epoch: EpochSoFar::default(),
-            repetition: Repetition::default(),
+            repeated_loss: (0.0, 0),
             stopped_early: false,
             next_answers_seconds: f64::INFINITY,
             warnings: Vec::new(),
@@ -189,7 +170,7 @@ impl<'a, 'e> Learning<'a, 'e> {
         if let (Some(sum), Some(brought)) = (&mut self.record.input, &report.input) {
             sum.add(brought);
         }
-        self.repetition.note(&report.losses)?;
+        self.check_repetition(&report.losses)?;
 
         self.record.windows.push(Window { steps, samples: report.samples, seconds });
         self.record.cold_start.first_step_seconds.get_or_insert(seconds);
@@ -203,6 +184,19 @@ impl<'a, 'e> Learning<'a, 'e> {
         }
         if self.going() && self.edges.observer.cancelled() {
             self.record.outcome = Outcome::Cancelled;
+        }
+        Ok(())
+    }
+
+    fn check_repetition(&mut self, losses: &[f64]) -> Result<(), EngineError> {
+        for &loss in losses {
+            let (last, times) = self.repeated_loss;
+            let times = if loss.to_bits() == last.to_bits() { times + 1 } else { 1 };
+            self.repeated_loss = (loss, times);
+            if times > MAX_REPEATED_LOSSES && loss != 0.0 && loss.is_finite() {
+                let missing = format!("{MAX_REPEATED_LOSSES} consecutive steps have the loss {loss}");
+                return Err(EngineError::WorkDropped { missing });
+            }
         }
         Ok(())
     }

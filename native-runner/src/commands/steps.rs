@@ -42,7 +42,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let clock = Rc::new(MonotonicClock::start());
     let mut progress = ListProgress::new(Interrupt::default(), "window");
     let provenance = provenance();
-    let (contenders, unavailable) = contenders(arguments, &clock)?;
+    let (entrants, unavailable) = entrants(arguments, &clock)?;
     let mut data = DataFolder::with_noise_or_data(arguments.noise, &arguments.data, &workloads)?;
     let batch_sizes = arguments.batch_sizes.iter().flat_map(|BatchSizes(sizes)| sizes).copied();
     let batch_sizes = BTreeSet::from_iter(batch_sizes).into_iter().collect();
@@ -50,12 +50,12 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
         workloads,
         batch_sizes,
         budget_seconds: arguments.seconds_per_workload,
-        budget_bytes: budget_bytes(arguments, &contenders),
+        budget_bytes: budget_bytes(arguments, &entrants),
         checked: !arguments.unchecked,
         seed: arguments.seed,
     };
-    let gauge = gauge(arguments, &contenders, &clock, &progress);
-    let measured = steps::measure(&request, &contenders, gauge, &mut data, clock.as_ref(), &mut progress);
+    let gauge = gauge(arguments, &entrants, &clock, &progress);
+    let measured = steps::measure(&request, &entrants, gauge, &mut data, clock.as_ref(), &mut progress);
     let report = pollster::block_on(measured);
     drop(progress);
 
@@ -73,33 +73,33 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
 }
 
 /// Opens the named backends. Without names, opens all that work here, and returns the reasons for the others.
-fn contenders(arguments: &StepsArgs, clock: &Rc<MonotonicClock>) -> Result<(Vec<Entrant>, Vec<Unavailable>), Failure> {
+fn entrants(arguments: &StepsArgs, clock: &Rc<MonotonicClock>) -> Result<(Vec<Entrant>, Vec<Unavailable>), Failure> {
     let mut names: Vec<&str> = arguments.backends.iter().map(|name| name.trim()).collect();
     if names.is_empty() {
         names.push(ALL);
     }
     let (opened, unavailable) =
         device::open_several(&names, &arguments.precisions, &arguments.adapter.choice(), &arguments.place, clock)?;
-    let contender = |backend: Box<dyn Backend>| {
+    let entrant = |backend: Box<dyn Backend>| {
         let most_steps = (backend.name() == REFERENCE).then_some(arguments.reference_steps);
         Entrant { on_gauged_device: device::devices(backend.name()) == Devices::Adapters, backend, most_steps }
     };
-    let contenders: Vec<Entrant> = opened.into_iter().map(contender).collect();
-    for contender in &contenders {
-        Screen::Error.prose(&format!("{:<12}", contender.name()), &describe(contender.backend.adapter()), 12)?;
+    let entrants: Vec<Entrant> = opened.into_iter().map(entrant).collect();
+    for entrant in &entrants {
+        Screen::Error.prose(&format!("{:<12}", entrant.name()), &describe(entrant.backend.adapter()), 12)?;
     }
-    Ok((contenders, unavailable))
+    Ok((entrants, unavailable))
 }
 
-/// Opens a gauge of the chosen adapter's peak arithmetic, if a contender uses the adapter.
+/// Opens a gauge of the chosen adapter's peak arithmetic, if an entrant uses the adapter.
 #[cfg(feature = "wgsl")]
 fn gauge(
     arguments: &StepsArgs,
-    contenders: &[Entrant],
+    entrants: &[Entrant],
     clock: &Rc<MonotonicClock>,
     progress: &ListProgress,
 ) -> Option<Box<dyn Gauge>> {
-    if !contenders.iter().any(|contender| contender.on_gauged_device) {
+    if !entrants.iter().any(|entrant| entrant.on_gauged_device) {
         return None;
     }
     progress.prepare("measuring the peak of arithmetic");
@@ -115,11 +115,11 @@ fn gauge(_: &StepsArgs, _: &[Entrant], _: &Rc<MonotonicClock>, _: &ListProgress)
 }
 
 /// Returns the memory budget: the requested one, or the free memory if the device shares the machine's memory.
-fn budget_bytes(arguments: &StepsArgs, contenders: &[Entrant]) -> Option<u64> {
+fn budget_bytes(arguments: &StepsArgs, entrants: &[Entrant]) -> Option<u64> {
     if let Some(mebibytes) = arguments.budget_mib {
         return Some(u64::from(mebibytes) << 20);
     }
-    contenders.iter().find(|contender| contender.backend.adapter().software)?;
+    entrants.iter().find(|entrant| entrant.backend.adapter().software)?;
     free_memory_bytes()
 }
 

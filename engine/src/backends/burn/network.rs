@@ -56,12 +56,6 @@ impl Made {
     }
 }
 
-impl ForwardPass<'_> {
-    pub(super) fn is_training(&self) -> bool {
-        self.step.training == 1
-    }
-}
-
 impl Network {
     pub(super) fn new(model: &Model, functions: Functions) -> Result<Self, EngineError> {
         let specs = model.tensors()?;

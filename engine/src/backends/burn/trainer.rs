@@ -11,7 +11,7 @@ use super::FirstUse;
 use super::failure::refused;
 use super::functions::Functions;
 use super::network::{ForwardPass, Leaves, Network, add_gradients};
-use super::updater::Updater;
+use super::updater::TrainingState;
 use super::value::Arrangement;
 use crate::clock::Clock;
 use crate::data::Split;
@@ -33,20 +33,13 @@ pub(super) struct BurnTrainer {
     features: u32,
     classes: usize,
     trained: Vec<bool>,
-    state: State,
+    state: TrainingState,
     /// Gradients of the last step, flat, in Burn's layout.
     gradients: Vec<Option<Tensor<1>>>,
     logits: Option<Tensor<2>>,
     order: Order,
     step: u64,
     facts: TrainerFacts,
-}
-
-#[derive(Clone)]
-pub(super) struct State {
-    /// All tensors of the model, flat, in Burn's layout.
-    tensors: Vec<Tensor<1>>,
-    updater: Updater,
 }
 
 /// Results of a batch that are still on the device.
@@ -83,7 +76,7 @@ impl BurnTrainer {
             order: Order::default(),
             step: 0,
             facts: TrainerFacts::default(),
-            state: State { updater: Updater::new(job, &tensors, &device)?, tensors },
+            state: TrainingState::new(job, tensors, &device)?,
             network,
             device,
             job: job.clone(),
@@ -99,11 +92,9 @@ impl BurnTrainer {
 
     /// Returns the size of tensors, gradients and optimizer states.
     fn kept_bytes(&self) -> u64 {
-        let elements = |tensor: &Tensor<1>| tensor.dims()[0];
-        let tensors = self.state.tensors.iter().map(elements).sum::<usize>();
         let trained = self.state.tensors.iter().zip(&self.trained).filter(|(_, trained)| **trained);
-        let gradients = trained.map(|(tensor, _)| elements(tensor)).sum::<usize>();
-        ((tensors + gradients + self.state.updater.elements()) * size_of::<f32>()) as u64
+        let gradients = trained.map(|(tensor, _)| tensor.dims()[0]).sum::<usize>();
+        ((self.state.elements() + gradients) * size_of::<f32>()) as u64
     }
 
     /// Trains one step. Stores its gradients and logits if `keeps`.
@@ -117,11 +108,10 @@ impl BurnTrainer {
         let mut gradients = vec![None; self.trained.len()];
         add_gradients(leaves.read, &mut graph, &mut gradients);
         let logits = logits.inner();
-        let State { tensors, updater } = &mut self.state;
         for (tensor, moved) in statistics {
-            tensors[tensor] = moved;
+            self.state.tensors[tensor] = moved;
         }
-        updater.update(&self.job, &step, &gradients, tensors);
+        self.state.update(&self.job, &step, &gradients);
         if keeps {
             (self.gradients, self.logits) = (gradients, Some(logits));
         }
@@ -219,9 +209,9 @@ impl BurnTrainer {
 }
 
 impl Rehearsing for BurnTrainer {
-    type State = State;
+    type State = TrainingState;
 
-    fn learned(&self) -> State {
+    fn learned(&self) -> TrainingState {
         self.state.clone()
     }
 
@@ -229,7 +219,7 @@ impl Rehearsing for BurnTrainer {
         self.step = step;
     }
 
-    fn forget(&mut self, start: State) {
+    fn forget(&mut self, start: TrainingState) {
         self.state = start;
         self.gradients.fill(None);
         (self.step, self.logits) = (0, None);
@@ -256,7 +246,7 @@ impl Trainer for BurnTrainer {
         let job = self.job.clone();
         let (order, split) = job.evaluated(set);
         let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
-        self.state.updater.swap_average(&job, &mut self.state.tensors);
+        self.state.swap_average(&job);
         let mut pending = Vec::new();
         for step in job.test_steps(self.step, samples, job.test_batch()) {
             pending.push(self.test(split, &order, &step));
@@ -267,7 +257,7 @@ impl Trainer for BurnTrainer {
                 }
             }
         }
-        self.state.updater.swap_average(&job, &mut self.state.tensors);
+        self.state.swap_average(&job);
         Ok(report)
     }
 
@@ -295,7 +285,7 @@ impl Trainer for BurnTrainer {
     async fn state(&mut self) -> Result<StateBytes, EngineError> {
         let weights = weights_bytes(&self.weights().await?);
         let mut memory = Vec::new();
-        for lists in self.state.updater.memories(&self.job, &self.state.tensors) {
+        for lists in self.state.memories(&self.job) {
             memory.append(&mut weights_bytes(&self.read(lists).await?));
         }
         Ok(StateBytes { weights, memory })
@@ -303,9 +293,7 @@ impl Trainer for BurnTrainer {
 
     async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
         let upload = |tensors| lists(tensors, &self.network.arrangements, &self.device);
-        let mut all = self.job.tensors_of_state(state)?.into_iter().map(upload);
-        self.state.tensors = all.next().expect("a state has weights");
-        self.state.updater.remember(&self.job, all);
+        self.state.restore(&self.job, self.job.tensors_of_state(state)?.into_iter().map(upload));
         self.job.segments = segments.clone();
         (self.step, self.order) = (step, Order::default());
         Ok(())

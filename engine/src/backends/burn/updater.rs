@@ -6,12 +6,14 @@ use crate::model::{TensorKind, TensorSpec};
 use crate::trainer::TrainingJob;
 use crate::training::Rule;
 
-/// Updates tensors by the rules of `reference/golden/README.md`. Burn's own optimizers use other constants.
+/// Tensors of a model, updated by the rules of `reference/golden/README.md`. Burn's own optimizers use other constants.
 #[derive(Clone)]
-pub(super) struct Updater {
+pub(super) struct TrainingState {
     specs: Vec<TensorSpec>,
+    /// All tensors, flat, in Burn's layout.
+    pub(super) tensors: Vec<Tensor<1>>,
     /// Velocities, means or mean squares; the second is used only by rules that need two.
-    states: Vec<[Tensor<1>; 2]>,
+    memories: Vec<[Tensor<1>; 2]>,
     shadow: Vec<Tensor<1>>,
 }
 
@@ -24,39 +26,33 @@ struct Scalars {
     weight_decay: f32,
 }
 
-impl Updater {
-    pub(super) fn new(job: &TrainingJob, tensors: &[Tensor<1>], device: &Device) -> Result<Self, EngineError> {
+impl TrainingState {
+    pub(super) fn new(job: &TrainingJob, tensors: Vec<Tensor<1>>, device: &Device) -> Result<Self, EngineError> {
         let specs = job.model.tensors()?;
         let wanted = job.optimizer.rule.states();
-        let state = |spec: &TensorSpec, place: usize| {
+        let memory = |spec: &TensorSpec, place: usize| {
             let needed = spec.kind == TensorKind::Trained && place < wanted;
             Tensor::zeros([if needed { spec.elements() } else { 1 }], device)
         };
-        let states = specs.iter().map(|spec| [0, 1].map(|place| state(spec, place))).collect();
-        let shadow = if job.average.is_some() { tensors.to_vec() } else { Vec::new() };
-        Ok(Self { specs, states, shadow })
+        let memories = specs.iter().map(|spec| [0, 1].map(|place| memory(spec, place))).collect();
+        let shadow = if job.average.is_some() { tensors.clone() } else { Vec::new() };
+        Ok(Self { specs, tensors, memories, shadow })
     }
 
-    pub(super) fn update(
-        &mut self,
-        job: &TrainingJob,
-        step: &Step,
-        gradients: &[Option<Tensor<1>>],
-        tensors: &mut [Tensor<1>],
-    ) {
+    pub(super) fn update(&mut self, job: &TrainingJob, step: &Step, gradients: &[Option<Tensor<1>>]) {
         let clipped = job.optimizer.largest_gradient.map(|limit| clip_gradients(gradients, limit));
         let gradients = clipped.as_deref().unwrap_or(gradients);
-        let list = self.specs.iter().zip(&mut self.states).zip(gradients).zip(tensors.iter_mut());
-        for (((spec, states), gradient), weights) in list {
+        let list = self.specs.iter().zip(&mut self.memories).zip(gradients).zip(&mut self.tensors);
+        for (((spec, memories), gradient), weights) in list {
             let Some(gradient) = gradient else { continue };
             if job.frozen_from(&spec.multipliers) <= step.step {
                 continue;
             }
             let scalars = Scalars::new(job, spec, step);
-            weights.inplace(|weights| apply(job.optimizer.rule, scalars, gradient.clone(), weights, states));
+            weights.inplace(|weights| apply(job.optimizer.rule, scalars, gradient.clone(), weights, memories));
         }
         if step.average != 0 {
-            for (weights, shadow) in tensors.iter_mut().zip(&mut self.shadow) {
+            for (weights, shadow) in self.tensors.iter_mut().zip(&mut self.shadow) {
                 shadow.inplace(|shadow| follow(shadow, step.average_keep, weights.clone()));
                 if step.average == 2 {
                     *weights = shadow.clone();
@@ -66,18 +62,18 @@ impl Updater {
     }
 
     /// Exchanges the tensors and their averages if tests use the averages.
-    pub(super) fn swap_average(&mut self, job: &TrainingJob, tensors: &mut Vec<Tensor<1>>) {
+    pub(super) fn swap_average(&mut self, job: &TrainingJob) {
         if job.average.is_some_and(|average| average.is_tested()) {
-            std::mem::swap(tensors, &mut self.shadow);
+            std::mem::swap(&mut self.tensors, &mut self.shadow);
         }
     }
 
-    /// Returns the tensors of each memory of a state. `tensors` are the model's.
-    pub(super) fn memories(&self, job: &TrainingJob, tensors: &[Tensor<1>]) -> Vec<Vec<Tensor<1>>> {
+    /// Returns the tensors of each memory of a [`StateBytes`](results::StateBytes).
+    pub(super) fn memories(&self, job: &TrainingJob) -> Vec<Vec<Tensor<1>>> {
         let memory = |place: usize| {
-            let each = self.specs.iter().zip(&self.states).zip(tensors);
-            let of_tensor = each.map(|((spec, states), tensor)| match spec.kind {
-                TensorKind::Trained => states[place].clone(),
+            let each = self.specs.iter().zip(&self.memories).zip(&self.tensors);
+            let of_tensor = each.map(|((spec, memories), tensor)| match spec.kind {
+                TensorKind::Trained => memories[place].clone(),
                 _ => tensor.zeros_like(),
             });
             of_tensor.collect()
@@ -85,15 +81,19 @@ impl Updater {
         (0..job.optimizer.rule.states()).map(memory).chain(job.average.map(|_| self.shadow.clone())).collect()
     }
 
-    pub(super) fn remember(&mut self, job: &TrainingJob, mut memories: impl Iterator<Item = Vec<Tensor<1>>>) {
-        for (place, memory) in (0..job.optimizer.rule.states()).zip(memories.by_ref()) {
-            self.states.iter_mut().zip(memory).for_each(|(states, tensor)| states[place] = tensor);
+    /// Replaces the tensors and each memory.
+    pub(super) fn restore(&mut self, job: &TrainingJob, mut lists: impl Iterator<Item = Vec<Tensor<1>>>) {
+        self.tensors = lists.next().expect("a state has weights");
+        for (place, memory) in (0..job.optimizer.rule.states()).zip(lists.by_ref()) {
+            self.memories.iter_mut().zip(memory).for_each(|(memories, tensor)| memories[place] = tensor);
         }
-        self.shadow = memories.next().unwrap_or_default();
+        self.shadow = lists.next().unwrap_or_default();
     }
 
+    /// Returns the number of elements that are kept, without gradients.
     pub(super) fn elements(&self) -> usize {
-        self.states.iter().flatten().chain(&self.shadow).map(|tensor| tensor.dims()[0]).sum()
+        let kept = self.tensors.iter().chain(self.memories.iter().flatten()).chain(&self.shadow);
+        kept.map(|tensor| tensor.dims()[0]).sum()
     }
 }
 

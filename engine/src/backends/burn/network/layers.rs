@@ -132,7 +132,7 @@ impl Planned {
         let [gamma, beta] = [0, 1].map(|place| pass.leaves.vector(self.tensor + place));
         let epsilon = f64::from(epsilon);
         let running = [mean, variance].map(|tensor| pass.leaves.plain(tensor));
-        if !pass.is_training() {
+        if pass.step.training == 0 {
             let [mean, variance] = running;
             return module::batch_norm(x, gamma, beta, mean, variance, epsilon);
         }
@@ -161,7 +161,7 @@ impl Planned {
 
     /// Draws the mask on the host, with the random numbers shared by all backends.
     pub(super) fn dropped(&self, input: LayerValue, rate: f32, pass: &mut ForwardPass<'_>) -> LayerValue {
-        if !pass.is_training() || !pass.dropout {
+        if pass.step.training == 0 || !pass.dropout {
             return input;
         }
         let (stream, step) = (stream::DROPOUT + self.dropout, pass.step);

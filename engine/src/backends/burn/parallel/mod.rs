@@ -23,7 +23,8 @@ use shaders::params::Step;
 use super::failure::{Guarded, guarded, refused};
 use super::trainer::replica::Passage;
 use super::trainer::warm_up::{Rehearsing, warm_up};
-use super::trainer::{BurnTrainer, Pending, STEPS_PER_READ_BACK, State, list, numbers};
+use super::trainer::{BurnTrainer, Pending, STEPS_PER_READ_BACK, list, numbers};
+use super::updater::TrainingState;
 use super::{BurnBackend, FirstUse};
 use crate::backends::sharing::{Ending, Share, UnderWay, check_agreement, moments, of_device, shares, sum};
 use crate::clock::Clock;
@@ -272,9 +273,9 @@ impl ParallelTrainer {
 }
 
 impl Rehearsing for ParallelTrainer {
-    type State = Vec<State>;
+    type State = Vec<TrainingState>;
 
-    fn learned(&self) -> Vec<State> {
+    fn learned(&self) -> Vec<TrainingState> {
         self.replicas.iter().map(Rehearsing::learned).collect()
     }
 
@@ -283,7 +284,7 @@ impl Rehearsing for ParallelTrainer {
         self.replicas.iter_mut().for_each(|replica| replica.jump(step));
     }
 
-    fn forget(&mut self, start: Vec<State>) {
+    fn forget(&mut self, start: Vec<TrainingState>) {
         self.step = 0;
         self.replicas.iter_mut().zip(start).for_each(|(replica, start)| replica.forget(start));
     }

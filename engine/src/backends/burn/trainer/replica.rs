@@ -112,7 +112,7 @@ impl BurnTrainer {
             })
         };
         let gradients: Vec<Option<Tensor<1>>> = self.state.tensors.iter().zip(found).map(gradient).collect();
-        self.state.updater.update(&self.job, whole, &gradients, &mut self.state.tensors);
+        self.state.update(&self.job, whole, &gradients);
         self.gradients = gradients;
         self.step += 1;
         let outcome = passage.and_then(|passage| passage.outcome);
