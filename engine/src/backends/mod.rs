@@ -7,12 +7,6 @@ pub mod external;
 mod list;
 mod opening;
 pub mod reference;
-#[cfg(feature = "burn-remote")]
-pub mod served {
-    //! Serving devices of this machine to remote clients.
-
-    pub use super::burn::remote::{DeviceServer, WebSocketTransport};
-}
 #[cfg(all(test, feature = "wgsl"))]
 mod segment_tests;
 #[cfg(any(feature = "wgsl", feature = "burn-remote"))]
@@ -26,6 +20,8 @@ use std::rc::Rc;
 use results::{Adapter, DeviceKind, Precision};
 
 pub use adapter::AdapterChoice;
+#[cfg(feature = "burn-remote")]
+pub use burn::remote as served;
 pub use list::{
     BACKENDS, BURN_FLEX, BURN_REMOTE, BackendDefinition, BackendState, Devices, KNOWN_BACKENDS, WGSL, states,
     unsupported,

@@ -249,8 +249,8 @@ fn find_workload<'a>(workloads: &'a [WorkloadRecord], name: &str) -> &'a Workloa
 
 #[test]
 fn a_failed_workload_is_an_outcome_and_others_continue() {
-    type Error = fn() -> EngineError;
-    let errors: [(Error, FailureCause, &str); 4] = [
+    type MakeError = fn() -> EngineError;
+    let errors: [(MakeError, FailureCause, &str); 4] = [
         (out_of_memory, FailureCause::OutOfMemory, "ran out of memory: a test took all of it; try"),
         (
             || EngineError::DoesNotFit { what: "it".to_owned(), needed_bytes: 2, allowed_bytes: 1 },

@@ -17,15 +17,6 @@ pub(super) struct TrainingState {
     shadow: Vec<Tensor<1>>,
 }
 
-/// Scalars of a tensor's update, in float32 like those of our kernels.
-#[derive(Clone, Copy)]
-struct Scalars {
-    rate: f32,
-    /// Learning rate of decoupled weight decay.
-    decay_rate: f32,
-    weight_decay: f32,
-}
-
 impl TrainingState {
     pub(super) fn new(job: &TrainingJob, tensors: Vec<Tensor<1>>, device: &Device) -> Result<Self, EngineError> {
         let specs = job.model.tensors()?;
@@ -39,6 +30,7 @@ impl TrainingState {
         Ok(Self { specs, tensors, memories, shadow })
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "computed in double and rounded once")]
     pub(super) fn update(&mut self, job: &TrainingJob, step: &Step, gradients: &[Option<Tensor<1>>]) {
         let clipped = job.optimizer.largest_gradient.map(|limit| clip_gradients(gradients, limit));
         let gradients = clipped.as_deref().unwrap_or(gradients);
@@ -48,8 +40,10 @@ impl TrainingState {
             if job.frozen_from(&spec.multipliers) <= step.step {
                 continue;
             }
-            let scalars = Scalars::new(job, spec, step);
-            weights.inplace(|weights| apply(job.optimizer.rule, scalars, gradient.clone(), weights, memories));
+            let multiplier = spec.multipliers.learning_rate as f32;
+            let weight_decay = (job.optimizer.weight_decay * spec.multipliers.weight_decay) as f32;
+            let rates = [step.learning_rate * multiplier, step.decay_rate * multiplier, weight_decay];
+            weights.inplace(|weights| apply(job.optimizer.rule, rates, gradient.clone(), weights, memories));
         }
         if step.average != 0 {
             for (weights, shadow) in self.tensors.iter_mut().zip(&mut self.shadow) {
@@ -97,64 +91,44 @@ impl TrainingState {
     }
 }
 
-impl Scalars {
-    #[expect(clippy::cast_possible_truncation, reason = "computed in double and rounded once")]
-    fn new(job: &TrainingJob, spec: &TensorSpec, step: &Step) -> Self {
-        let multiplier = spec.multipliers.learning_rate as f32;
-        Self {
-            rate: step.learning_rate * multiplier,
-            decay_rate: step.decay_rate * multiplier,
-            weight_decay: (job.optimizer.weight_decay * spec.multipliers.weight_decay) as f32,
-        }
-    }
-
-    fn penalised(self, gradient: Tensor<1>, weights: &Tensor<1>) -> Tensor<1> {
-        if self.weight_decay == 0.0 { gradient } else { gradient + weights.clone() * self.weight_decay }
-    }
-}
-
+/// Returns the updated weights. The rates are those of the gradient and of decoupled weight decay, and the weight decay,
+/// in float32 like those of our kernels.
 #[expect(clippy::cast_possible_truncation, reason = "the device computes in float32")]
 fn apply(
     rule: Rule,
-    scalars: Scalars,
+    [rate, decay_rate, weight_decay]: [f32; 3],
     gradient: Tensor<1>,
     weights: Tensor<1>,
-    states: &mut [Tensor<1>; 2],
+    [first, second]: &mut [Tensor<1>; 2],
 ) -> Tensor<1> {
-    let Scalars { rate, .. } = scalars;
-    let [first, second] = states;
+    let decoupled = matches!(rule, Rule::Adam { decoupled: true, .. });
+    let (gradient, weights) = match weight_decay {
+        _ if decoupled => (gradient, weights.clone() - weights * (decay_rate * weight_decay)),
+        0.0 => (gradient, weights),
+        _ => (gradient + weights.clone() * weight_decay, weights),
+    };
     match rule {
         Rule::Sgd { momentum } => {
-            let push = scalars.penalised(gradient, &weights) * rate;
-            first.inplace(|velocity| update_velocity(velocity, momentum, push));
+            first.inplace(|velocity| update_velocity(velocity, momentum, gradient * rate));
             weights - first.clone()
         }
         Rule::Nesterov { momentum } => {
-            let push = scalars.penalised(gradient, &weights);
-            first.inplace(|velocity| update_velocity(velocity, momentum, push.clone()));
-            let ahead = if momentum == 0.0 { push } else { push + first.clone() * momentum as f32 };
+            first.inplace(|velocity| update_velocity(velocity, momentum, gradient.clone()));
+            let ahead = if momentum == 0.0 { gradient } else { gradient + first.clone() * momentum as f32 };
             weights - ahead * rate
         }
         Rule::RmsProp { rho, epsilon } => {
-            let gradient = scalars.penalised(gradient, &weights);
             first.inplace(|mean| follow(mean, rho as f32, gradient.clone().square()));
             weights - gradient * rate / (first.clone().sqrt() + epsilon as f32)
         }
         Rule::Adadelta { rho, epsilon } => {
             let (rho, epsilon) = (rho as f32, epsilon as f32);
-            let gradient = scalars.penalised(gradient, &weights);
             first.inplace(|mean| follow(mean, rho, gradient.clone().square()));
             let change = gradient * (second.clone() + epsilon).sqrt() / (first.clone() + epsilon).sqrt();
             second.inplace(|mean| follow(mean, rho, change.clone().square()));
             weights - change * rate
         }
-        Rule::Adam { beta1, beta2, epsilon, decoupled } => {
-            let (gradient, weights) = if decoupled {
-                let shrunk = weights.clone() * (scalars.decay_rate * scalars.weight_decay);
-                (gradient, weights - shrunk)
-            } else {
-                (scalars.penalised(gradient, &weights), weights)
-            };
+        Rule::Adam { beta1, beta2, epsilon, .. } => {
             first.inplace(|mean| follow(mean, beta1 as f32, gradient.clone()));
             second.inplace(|mean| follow(mean, beta2 as f32, gradient.square()));
             weights - first.clone() * rate / (second.clone().sqrt() + epsilon as f32)
