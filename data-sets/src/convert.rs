@@ -5,7 +5,7 @@
 //! bytes in the order sample, row, column, channel; colors are red, green, blue.
 
 use crate::files::md5_hex;
-use crate::sources::{DataFile, Original, Originals, Source, Split};
+use crate::sources::{Original, Originals, PublishedSet, PublishedSplit, RegisteredFile};
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,9 +20,9 @@ type Entries = BTreeMap<String, Vec<u8>>;
 
 /// Returns the bytes of these registered files of a source, made from the originals in its gzipped tar archive, which
 /// must have their published MD5 sums. Archives are read in memory, never unpacked to disk.
-pub(crate) fn convert(archive: &Path, source: &Source, files: &[&DataFile]) -> Result<Vec<Vec<u8>>> {
+pub(crate) fn convert(archive: &Path, source: &PublishedSet, files: &[&RegisteredFile]) -> Result<Vec<Vec<u8>>> {
     let entries = unpack(archive, &source.paths())?;
-    let convert = |file: &&DataFile| {
+    let convert = |file: &&RegisteredFile| {
         let split = source.splits.iter().find(|split| split.name == file.split);
         let split = split.with_context(|| format!("no source has the split {} of {}", file.split, file.set))?;
         let (images, labels) = images_and_labels(split, file, &entries)?;
@@ -51,7 +51,7 @@ fn unpack(archive: &Path, wanted: &[&str]) -> Result<Entries> {
 }
 
 /// Returns the images, each with its rows of pixels, and the labels of a split.
-fn images_and_labels(split: &Split, file: &DataFile, entries: &Entries) -> Result<(Vec<u8>, Vec<u8>)> {
+fn images_and_labels(split: &PublishedSplit, file: &RegisteredFile, entries: &Entries) -> Result<(Vec<u8>, Vec<u8>)> {
     match &split.originals {
         Originals::Idx { images, labels } => {
             let body = |original: &Original, shape: &[u32]| -> Result<Vec<u8>> {
@@ -66,9 +66,9 @@ fn images_and_labels(split: &Split, file: &DataFile, entries: &Entries) -> Resul
                 serde_json::from_slice(&entries[*path]).with_context(|| format!("{path} is not a list of labels"))?;
             let (mut images, mut rest) = (Vec::new(), labels.iter().copied());
             for sheet in sheets {
-                let pixels = sheet_pixels(&entries[sheet.path]).with_context(|| sheet.path.to_owned())?;
-                expect_md5(sheet, &batch_record_stream(&pixels, &mut rest)?)?;
-                images.extend(pixels.bytes);
+                let (pixels, bytes) = sheet_pixels(&entries[sheet.path]).with_context(|| sheet.path.to_owned())?;
+                expect_md5(sheet, &batch_record_stream(pixels, &bytes, &mut rest)?)?;
+                images.extend(bytes);
             }
             Ok((images, labels))
         }
@@ -77,20 +77,16 @@ fn images_and_labels(split: &Split, file: &DataFile, entries: &Entries) -> Resul
 
 fn expect_md5(original: &Original, bytes: &[u8]) -> Result<()> {
     let found = md5_hex(bytes);
-    ensure!(
-        found == original.md5,
-        "{} has MD5 {found}, but the published original has {}",
-        original.path,
-        original.md5
-    );
+    let Original { path, md5 } = original;
+    ensure!(found == *md5, "{path} has MD5 {found}, but the published original has {md5}");
     Ok(())
 }
 
-/// Rebuilds a published binary batch of CIFAR-10 from its sheet. Each sample has its label, then all red, all green and
-/// all blue values. Takes one label per sample.
-fn batch_record_stream(sheet: &Sheet, labels: &mut impl Iterator<Item = u8>) -> Result<Vec<u8>> {
+/// Rebuilds a published binary batch of CIFAR-10 from its sheet with rows of `pixels` pixels. Each sample has its label,
+/// then all red, all green and all blue values. Takes one label per sample.
+fn batch_record_stream(pixels: usize, sheet: &[u8], labels: &mut impl Iterator<Item = u8>) -> Result<Vec<u8>> {
     let mut stream = Vec::new();
-    for row in sheet.bytes.chunks_exact(3 * sheet.pixels) {
+    for row in sheet.chunks_exact(3 * pixels) {
         stream.push(labels.next().context("the archive has fewer labels than images")?);
         for channel in 0..3 {
             stream.extend(row.iter().skip(channel).step_by(3));
@@ -99,21 +95,20 @@ fn batch_record_stream(sheet: &Sheet, labels: &mut impl Iterator<Item = u8>) -> 
     Ok(stream)
 }
 
-fn assemble(file: &DataFile, images: &[u8], labels: &[u8]) -> Result<Vec<u8>> {
-    let image = file.height as usize * file.width as usize * file.channels as usize;
+fn assemble(file: &RegisteredFile, images: &[u8], labels: &[u8]) -> Result<Vec<u8>> {
+    let RegisteredFile { file: name, samples, height, width, channels, classes, .. } = file;
+    let image = *height as usize * *width as usize * *channels as usize;
     ensure!(
-        images.len() == file.samples as usize * image && labels.len() == file.samples as usize,
-        "{} should hold {} samples, but its originals hold {} bytes of images and {} labels",
-        file.file,
-        file.samples,
+        images.len() == *samples as usize * image && labels.len() == *samples as usize,
+        "{name} should hold {samples} samples, but its originals hold {} bytes of images and {} labels",
         images.len(),
         labels.len()
     );
     let highest = labels.iter().copied().max().unwrap_or(0);
-    ensure!(u32::from(highest) < file.classes, "{} has the label {highest} of {} classes", file.file, file.classes);
+    ensure!(u32::from(highest) < *classes, "{name} has the label {highest} of {classes} classes");
     let mut bytes = Vec::with_capacity(32 + images.len() + labels.len());
     bytes.extend_from_slice(MAGIC);
-    for number in [VERSION, file.samples, file.height, file.width, file.channels, file.classes, 0] {
+    for number in [VERSION, *samples, *height, *width, *channels, *classes, 0] {
         bytes.extend_from_slice(&number.to_le_bytes());
     }
     bytes.extend_from_slice(images);
@@ -137,13 +132,8 @@ fn idx_body<'a>(bytes: &'a [u8], shape: &[u32]) -> Result<&'a [u8]> {
     Ok(body)
 }
 
-/// Decoded sheet with rows of `pixels` RGB pixels.
-struct Sheet {
-    pixels: usize,
-    bytes: Vec<u8>,
-}
-
-fn sheet_pixels(png: &[u8]) -> Result<Sheet> {
+/// Decodes a sheet. Returns the pixels per row, and the RGB bytes.
+fn sheet_pixels(png: &[u8]) -> Result<(usize, Vec<u8>)> {
     let mut reader = png::Decoder::new(Cursor::new(png)).read_info()?;
     let info = reader.info();
     let (samples, pixels, format) = (info.height as usize, info.width as usize, (info.color_type, info.bit_depth));
@@ -151,5 +141,5 @@ fn sheet_pixels(png: &[u8]) -> Result<Sheet> {
     ensure!(is_rgb, "the sheet has the format {format:?}, not 8-bit RGB");
     let mut bytes = vec![0; samples * pixels * 3];
     reader.next_frame(&mut bytes)?;
-    Ok(Sheet { pixels, bytes })
+    Ok((pixels, bytes))
 }

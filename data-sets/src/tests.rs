@@ -1,8 +1,8 @@
 //! Guarantees of a store, on small synthetic data sets with the two layouts of the real ones.
 
 use crate::files::{md5_hex, sha256_hex, sha256_of};
-use crate::sources::{self, DataFile, Download, Original, Originals, Package, Source, Split};
-use crate::store::{Progress, Store};
+use crate::sources::{self, Download, Original, Originals, Package, PublishedSet, PublishedSplit, RegisteredFile};
+use crate::store::{Store, StoreProgress};
 use anyhow::{Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,11 @@ const GREY_LABELS: [u8; 3] = [7, 0, 9];
 const COLOUR: [u8; 24] =
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112];
 const COLOUR_LABELS: [u8; 2] = [3, 8];
+/// The published stream: each label, then each color as a plane.
+const COLOUR_STREAM: [u8; 26] = [
+    3, 1, 4, 7, 10, 2, 5, 8, 11, 3, 6, 9, 12, //
+    8, 101, 104, 107, 110, 102, 105, 108, 111, 103, 106, 109, 112,
+];
 
 /// Serves prepared archives and counts the requests. Other downloads fail halfway.
 struct Shelf {
@@ -34,7 +39,7 @@ impl Download for Shelf {
 
 struct Silent;
 
-impl Progress for Silent {
+impl StoreProgress for Silent {
     fn step(&self, _: &'static str, _: &str) {}
     fn note(&self, _: &str) {}
 }
@@ -51,12 +56,22 @@ impl Fixture {
         let asked = Arc::new(AtomicUsize::new(0));
         let colour = tgz(&[("package/sheet.png", sheet()), ("package/labels.json", b"[3,8]".to_vec())]);
         let archives = vec![("grey-1.0.0.tgz", grey_archive(&GREY)), ("colour-1.0.0.tgz", colour)];
+        let original = |path, bytes: &[u8]| Original { path, md5: md5_hex(bytes).leak() };
+        let grey = Originals::Idx {
+            images: original("package/images", &idx(&[3, 2, 2], &GREY)),
+            labels: original("package/labels", &idx(&[3], &GREY_LABELS)),
+        };
+        let sheets = vec![original("package/sheet.png", &COLOUR_STREAM)];
+        let colour = Originals::Sheets { sheets, labels: "package/labels.json" };
         let shelf = Shelf { archives, asked: Arc::clone(&asked) };
         let store = Store {
             folder: folder.path().join("data"),
             archives: folder.path().join("archives"),
-            files: vec![grey_file(), colour_file()],
-            sources: vec![grey_source(), colour_source()],
+            files: vec![
+                data_file("grey", 3, 1, &expected(3, 1, &GREY, &GREY_LABELS)),
+                data_file("colour", 2, 3, &expected(2, 3, &COLOUR, &COLOUR_LABELS)),
+            ],
+            sources: vec![source("grey", grey), source("colour", colour)],
             compressed: true,
             download: Box::new(shelf),
             progress: Box::new(Silent),
@@ -110,26 +125,9 @@ fn grey_archive(images: &[u8]) -> Vec<u8> {
     ])
 }
 
-fn source(set: &'static str, originals: Originals) -> Source {
+fn source(set: &'static str, originals: Originals) -> PublishedSet {
     let package = Package { name: set, version: "1.0.0" };
-    Source { set, package, splits: vec![Split { name: "train", originals }] }
-}
-
-fn grey_source() -> Source {
-    let original = |path, bytes: &[u8]| Original { path, md5: md5_hex(bytes).leak() };
-    let images = original("package/images", &idx(&[3, 2, 2], &GREY));
-    let labels = original("package/labels", &idx(&[3], &GREY_LABELS));
-    source("grey", Originals::Idx { images, labels })
-}
-
-fn colour_source() -> Source {
-    // The published stream stores each color as a plane.
-    let stream = [
-        3, 1, 4, 7, 10, 2, 5, 8, 11, 3, 6, 9, 12, //
-        8, 101, 104, 107, 110, 102, 105, 108, 111, 103, 106, 109, 112,
-    ];
-    let sheets = vec![Original { path: "package/sheet.png", md5: md5_hex(&stream).leak() }];
-    source("colour", Originals::Sheets { sheets, labels: "package/labels.json" })
+    PublishedSet { set, package, splits: vec![PublishedSplit { name: "train", originals }] }
 }
 
 /// Returns the expected file, spelled out byte by byte.
@@ -143,8 +141,8 @@ fn expected(samples: u8, channels: u8, images: &[u8], labels: &[u8]) -> Vec<u8> 
     bytes
 }
 
-fn data_file(set: &str, samples: u32, channels: u32, bytes: &[u8]) -> DataFile {
-    DataFile {
+fn data_file(set: &str, samples: u32, channels: u32, bytes: &[u8]) -> RegisteredFile {
+    RegisteredFile {
         set: set.to_owned(),
         split: "train".to_owned(),
         file: format!("{set}-train.bin"),
@@ -156,14 +154,6 @@ fn data_file(set: &str, samples: u32, channels: u32, bytes: &[u8]) -> DataFile {
         bytes: bytes.len() as u64,
         sha256: sha256_hex(bytes),
     }
-}
-
-fn grey_file() -> DataFile {
-    data_file("grey", 3, 1, &expected(3, 1, &GREY, &GREY_LABELS))
-}
-
-fn colour_file() -> DataFile {
-    data_file("colour", 2, 3, &expected(2, 3, &COLOUR, &COLOUR_LABELS))
 }
 
 /// Returns the names in a folder, sorted; none if it does not exist.
@@ -209,7 +199,7 @@ fn damaged_files_are_described_and_made_again() {
         (&altered[..], "is altered (its SHA-256 is not the registered one)"),
     ] {
         fs::write(&path, damaged).unwrap();
-        assert_eq!(fixture.store.verify(&grey_file()).unwrap_err().to_string(), fault);
+        assert_eq!(fixture.store.verify(&fixture.store.files[0]).unwrap_err().to_string(), fault);
         assert_eq!(fixture.store.ensure(false).unwrap(), 1);
         assert_eq!(fs::read(&path).unwrap(), good);
     }
@@ -248,7 +238,7 @@ fn damaged_twins_are_made_again_byte_for_byte() {
     let fixture = Fixture::filled();
     let twin = fixture.path("colour-train.bin.gz");
     let good = fs::read(&twin).unwrap();
-    assert_eq!(sha256_of(flate2::read::GzDecoder::new(&good[..])).unwrap(), colour_file().sha256);
+    assert_eq!(sha256_of(flate2::read::GzDecoder::new(&good[..])).unwrap(), fixture.store.files[1].sha256);
     fs::write(&twin, &good[..10]).unwrap();
     assert_eq!(fixture.store.ensure(false).unwrap(), 0);
     assert_eq!(fs::read(&twin).unwrap(), good);

@@ -104,6 +104,10 @@ impl EngineError {
         Self::InvalidSetting { what, allowed: allowed.into(), value: value.to_string() }
     }
 
+    pub(crate) fn refused(message: impl ToString) -> Self {
+        Self::DeviceRefused { message: message.to_string() }
+    }
+
     /// Returns the cause of failure if the next workload may still succeed. `None` ends the run, because the device is
     /// unusable or the request is invalid.
     pub fn failure_of_workload(&self) -> Option<FailureCause> {

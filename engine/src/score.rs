@@ -60,8 +60,8 @@ mod tests {
         Suite { name: "quick".to_owned(), version: 1 }
     }
 
-    fn exact(value: f64) -> Estimate {
-        Estimate { value, interval: Some(Interval { low: value, high: value }) }
+    fn estimate(value: f64, ratio: f64) -> Estimate {
+        Estimate { value, interval: Some(Interval { low: value * ratio, high: value / ratio }) }
     }
 
     fn flops(name: &str) -> f64 {
@@ -69,35 +69,28 @@ mod tests {
     }
 
     #[test]
-    fn score_is_a_geometric_mean_of_arithmetic() {
-        let score = score_of(&quick(), |name| Some(exact(if name == "caffe-mnist" { 50.0 } else { 200.0 }))).unwrap();
+    fn score_is_a_geometric_mean_of_arithmetic_with_half_widths_in_quadrature() {
+        let of = |name: &str| if name == "caffe-mnist" { estimate(50.0, 0.9) } else { estimate(200.0, 0.8) };
+        let score = score_of(&quick(), |name| Some(of(name))).unwrap();
         let expected = (50.0 * flops("caffe-mnist") * 200.0 * flops("keras-mnist-mlp")).sqrt() / 1e9;
         assert!((score.value / expected - 1.0).abs() < 1e-12);
-        let Interval { low, high } = score.interval.unwrap();
-        assert!((low / score.value - 1.0).abs() < 1e-12 && (high / score.value - 1.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn score_needs_every_network() {
-        let but = |missing: &'static str| move |name: &str| (name != missing).then(|| exact(100.0));
-        assert!(score_of(&quick(), but("keras-cifar10-cnn")).is_some());
-        assert_eq!(score_of(&quick(), but("caffe-mnist")), None);
-        assert_eq!(score_of(&quick(), |_| Some(exact(0.0))), None);
-        assert_eq!(score_of(&Suite { version: 2, ..quick() }, |_| Some(exact(100.0))), None);
-        let complete = Suite { name: "complete".to_owned(), version: 1 };
-        assert!(score_of(&complete, but("airbench94")).is_some(), "no leaderboard can prove this network");
-    }
-
-    #[test]
-    fn interval_adds_relative_half_widths_in_quadrature() {
-        let of = |low: f64| Estimate { value: 100.0, interval: Some(Interval { low, high: 1e4 / low }) };
-        let score = score_of(&quick(), |name| Some(of(if name == "caffe-mnist" { 90.0 } else { 80.0 }))).unwrap();
         let half_width = ((0.9_f64.ln()).powi(2) + (0.8_f64.ln()).powi(2)).sqrt() / 2.0;
         let Interval { low, high } = score.interval.unwrap();
         assert!(((score.value / low).ln() - half_width).abs() < 1e-12);
         assert!(((high / score.value).ln() - half_width).abs() < 1e-12);
         let one_bare =
-            |name: &str| Some(if name == "caffe-mnist" { of(90.0) } else { Estimate { interval: None, ..of(90.0) } });
+            |name: &str| Some(if name == "caffe-mnist" { of(name) } else { Estimate { interval: None, ..of(name) } });
         assert_eq!(score_of(&quick(), one_bare).unwrap().interval, None);
+    }
+
+    #[test]
+    fn score_needs_every_network() {
+        let but = |missing: &'static str| move |name: &str| (name != missing).then(|| estimate(100.0, 1.0));
+        assert!(score_of(&quick(), but("keras-cifar10-cnn")).is_some());
+        assert_eq!(score_of(&quick(), but("caffe-mnist")), None);
+        assert_eq!(score_of(&quick(), |_| Some(estimate(0.0, 1.0))), None);
+        assert_eq!(score_of(&Suite { version: 2, ..quick() }, |_| Some(estimate(100.0, 1.0))), None);
+        let complete = Suite { name: "complete".to_owned(), version: 1 };
+        assert!(score_of(&complete, but("airbench94")).is_some(), "no leaderboard can prove this network");
     }
 }

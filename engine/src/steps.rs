@@ -9,19 +9,20 @@ mod tests;
 
 use async_recursion::async_recursion;
 use async_trait::async_trait;
-use results::statistics;
+use results::{Precision, statistics};
 
+use crate::backends::{REFERENCE, WGSL};
 use crate::clock::Clock;
 use crate::data::{DataSource, data_set};
 use crate::error::EngineError;
 use crate::measure::{
-    Contest, Event, Gauge, Observer, Participant, Phase, Repeatable, Rules, Window, refused, timed_steps,
+    Contest, ContestRules, Event, Gauge, Observer, Participant, Phase, Repeatable, Window, refused, timed_steps,
 };
 use crate::train::check;
 use crate::trainer::{Backend, Trainer, TrainerFacts, TrainingJob};
 use crate::workload::Workload;
 
-pub use report::{Cliff, Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
+pub use report::{Cliff, EntrantSteps, Measured, Size, StepsOutcome, StepsReport, WorkloadSteps};
 use report::{Described, MIN_CLIFF_RISE, SCHEMA_VERSION};
 
 /// Number of windows per backend within the budget, excluding one for warm-up.
@@ -43,7 +44,7 @@ pub struct Request {
     pub seed: u32,
 }
 
-pub struct Contender {
+pub struct Entrant {
     pub backend: Box<dyn Backend>,
     /// True if the backend runs on the device of the [`Gauge`].
     pub on_gauged_device: bool,
@@ -51,36 +52,34 @@ pub struct Contender {
     pub most_steps: Option<u32>,
 }
 
-impl Contender {
+impl Entrant {
     /// Returns the name shown in tables, with the precision if it is not f32.
     pub fn name(&self) -> &'static str {
         match (self.backend.name(), self.backend.precision()) {
-            #[cfg(feature = "wgsl")]
-            (crate::backends::wgsl::NAME, results::Precision::F16) => "wgsl f16",
-            #[cfg(feature = "wgsl")]
-            (crate::backends::wgsl::NAME, results::Precision::F16Matrix) => "wgsl f16-matrix",
+            (WGSL, Precision::F16) => "wgsl f16",
+            (WGSL, Precision::F16Matrix) => "wgsl f16-matrix",
             (name, _) => name,
         }
     }
 }
 
-/// Measures every workload at every batch size on all contenders, and the gauge's peak in every round. Failures are
+/// Measures every workload at every batch size on all entrants, and the gauge's peak in every round. Failures are
 /// recorded as outcomes, and the other measurements continue.
 #[async_recursion(?Send)]
 pub async fn measure(
     request: &Request,
-    contenders: &[Contender],
+    entrants: &[Entrant],
     gauge: Option<Box<dyn Gauge>>,
     data: &mut dyn DataSource,
     clock: &dyn Clock,
     observer: &mut dyn Observer<Event>,
 ) -> StepsReport {
-    let described = contenders.iter().map(|contender| Described {
-        backend: contender.name(),
-        adapter: contender.backend.adapter().clone(),
-        precision: contender.backend.precision(),
-        most_steps: contender.most_steps,
-        warnings: contender.backend.facts().warnings.clone(),
+    let described = entrants.iter().map(|entrant| Described {
+        backend: entrant.name(),
+        adapter: entrant.backend.adapter().clone(),
+        precision: entrant.backend.precision(),
+        most_steps: entrant.most_steps,
+        warnings: entrant.backend.facts().warnings.clone(),
     });
     let mut report = StepsReport {
         schema_version: SCHEMA_VERSION,
@@ -94,7 +93,7 @@ pub async fn measure(
     };
     let sizes = request.batch_sizes.len().max(1);
     let count = request.workloads.len() * sizes;
-    let mut run = StepsRun { request, contenders, gauge, clock, observer, number: 0, count };
+    let mut run = StepsRun { request, entrants, gauge, clock, observer, number: 0, count };
     for workload in &request.workloads {
         if run.observer.cancelled() {
             break;
@@ -107,7 +106,7 @@ pub async fn measure(
 
 struct StepsRun<'a> {
     request: &'a Request,
-    contenders: &'a [Contender],
+    entrants: &'a [Entrant],
     gauge: Option<Box<dyn Gauge>>,
     clock: &'a dyn Clock,
     observer: &'a mut dyn Observer<Event>,
@@ -145,16 +144,16 @@ impl<'a> StepsRun<'a> {
             };
             let size = match job {
                 Err(error) => {
-                    let refused = |of: &Contender| Entry { backend: of.name(), outcome: refused(&error) };
-                    Size { batch_size, entries: self.contenders.iter().map(refused).collect() }
+                    let refused = |of: &Entrant| EntrantSteps { backend: of.name(), outcome: refused(&error) };
+                    Size { batch_size, entries: self.entrants.iter().map(refused).collect() }
                 }
                 Ok(job) => {
                     // Kernels depend on shapes, so each batch size is checked.
                     let barred = self.check(workload, &job).await;
-                    let entrants =
-                        self.contenders.iter().zip(barred).map(|(contender, barred)| (contender, &job, barred));
+                    let entrants = self.entrants.iter().zip(barred).map(|(entrant, barred)| (entrant, &job, barred));
                     let size = self.take_turns(batch_size, entrants).await;
-                    let is_measured = size.entries.iter().any(|entry| matches!(entry.outcome, Outcome::Measured(_)));
+                    let is_measured =
+                        size.entries.iter().any(|entry| matches!(entry.outcome, StepsOutcome::Measured(_)));
                     jobs.extend(is_measured.then_some(job));
                     size
                 }
@@ -166,50 +165,49 @@ impl<'a> StepsRun<'a> {
         result
     }
 
-    async fn check(&mut self, workload: &Workload, job: &TrainingJob) -> Vec<Option<Outcome>> {
-        let mut barred = Vec::with_capacity(self.contenders.len());
-        for contender in self.contenders {
-            let backend = contender.backend.as_ref();
-            let judges = backend.name() == crate::backends::REFERENCE;
-            if judges || !self.request.checked || self.observer.cancelled() {
+    async fn check(&mut self, workload: &Workload, job: &TrainingJob) -> Vec<Option<StepsOutcome>> {
+        let mut barred = Vec::with_capacity(self.entrants.len());
+        for entrant in self.entrants {
+            let backend = entrant.backend.as_ref();
+            if backend.name() == REFERENCE || !self.request.checked || self.observer.cancelled() {
                 barred.push(None);
                 continue;
             }
-            self.observer.event(&Event::Phase { who: contender.name(), phase: Phase::Checking });
+            self.observer.event(&Event::Phase { who: entrant.name(), phase: Phase::Checking });
             barred.push(match check::against_reference(workload, job, backend).await {
-                Ok(found) => found.disagreement().map(Outcome::Wrong),
+                Ok(found) => found.disagreement().map(StepsOutcome::Wrong),
                 Err(error) => Some(refused(&error)),
             });
         }
         barred
     }
 
-    /// Measures jobs in alternation: several contenders at one batch size, or one contender at several.
+    /// Measures jobs in alternation: several entrants at one batch size, or one entrant at several.
     async fn take_turns<'j>(
         &mut self,
         batch_size: u32,
-        entrants: impl IntoIterator<Item = (&'j Contender, &'j TrainingJob, Option<Outcome>)>,
+        entrants: impl IntoIterator<Item = (&'j Entrant, &'j TrainingJob, Option<StepsOutcome>)>,
     ) -> Size {
         let (mut participants, mut refusals) = (Vec::new(), Vec::new());
-        for (contender, job, barred) in entrants {
+        for (entrant, job, barred) in entrants {
             let built = match barred {
                 Some(outcome) => Err(outcome),
-                None if self.observer.cancelled() => Err(Outcome::Cancelled),
+                None if self.observer.cancelled() => Err(StepsOutcome::Cancelled),
                 None => {
-                    self.observer.event(&Event::Phase { who: contender.name(), phase: Phase::Building });
-                    self.build(contender, job).await.map_err(|error| refused(&error))
+                    self.observer.event(&Event::Phase { who: entrant.name(), phase: Phase::Building });
+                    self.build(entrant, job).await.map_err(|error| refused(&error))
                 }
             };
             let (subject, refusal) = built.map_or_else(|outcome| (None, Some(outcome)), |steps| (Some(steps), None));
-            let mut participant = Participant::new(contender.name(), subject);
-            participant.on_gauged_device = contender.on_gauged_device;
-            participant.repetitions_left = contender.most_steps;
+            let mut participant = Participant::new(entrant.name(), subject);
+            participant.on_gauged_device = entrant.on_gauged_device;
+            participant.repetitions_left = entrant.most_steps;
             participants.push(participant);
             refusals.push(refusal);
         }
         let running = refusals.iter().filter(|refusal| refusal.is_none()).count().max(1);
         let window_seconds = self.request.budget_seconds / running as f64 / f64::from(WINDOWS + 1);
-        let rules = Rules {
+        let rules = ContestRules {
             window_seconds: window_seconds.min(MAX_WINDOW_SECONDS),
             budget_seconds: self.request.budget_seconds,
             fewest_rounds: 1,
@@ -218,7 +216,7 @@ impl<'a> StepsRun<'a> {
         let (gauge, observer) = (&mut self.gauge, &mut *self.observer);
         let mut contest = Contest { participants, gauge, clock: self.clock, observer };
         contest.run(rules).await;
-        let entries = contest.participants.into_iter().zip(refusals).map(|(participant, refusal)| Entry {
+        let entries = contest.participants.into_iter().zip(refusals).map(|(participant, refusal)| EntrantSteps {
             backend: participant.name,
             outcome: refusal.unwrap_or_else(|| finish_measurement(participant)),
         });
@@ -227,12 +225,12 @@ impl<'a> StepsRun<'a> {
         size
     }
 
-    async fn build(&self, contender: &Contender, job: &TrainingJob) -> Result<Steps<'a>, EngineError> {
+    async fn build(&self, entrant: &Entrant, job: &TrainingJob) -> Result<Steps<'a>, EngineError> {
         let clock = self.clock;
-        let predicted_bytes = contender.backend.predicted_bytes(job)?;
+        let predicted_bytes = entrant.backend.predicted_bytes(job)?;
         self.check_budget("the workload as a whole", predicted_bytes)?;
         let start = clock.now_seconds();
-        let trainer = contender.backend.build(job).await?;
+        let trainer = entrant.backend.build(job).await?;
         let build_seconds = clock.now_seconds() - start;
         let TrainerFacts { device_memory_bytes, compiling_seconds, tuning_seconds, variants, .. } = trainer.facts();
         // Not every backend can predict its memory.
@@ -263,30 +261,25 @@ impl<'a> StepsRun<'a> {
     /// Measures each cliff again, alternating between both batch sizes.
     async fn look_again(&mut self, result: &mut WorkloadSteps, jobs: &[TrainingJob]) {
         for cliff in &mut result.cliffs {
-            let contender = self.contenders.iter().find(|contender| contender.name() == cliff.backend);
+            let (from_batch_size, to_batch_size) = (cliff.from_batch_size, cliff.to_batch_size);
+            let entrant = self.entrants.iter().find(|entrant| entrant.name() == cliff.backend);
             let of_size = |size| jobs.iter().find(|job| job.batches.batch_size == size);
-            let (Some(contender), Some(small), Some(large)) =
-                (contender, of_size(cliff.from_batch_size), of_size(cliff.to_batch_size))
+            let (Some(entrant), Some(small), Some(large)) = (entrant, of_size(from_batch_size), of_size(to_batch_size))
             else {
                 continue;
             };
-            if self.observer.cancelled() || contender.most_steps.is_some() || !self.both_fit(contender, small, large) {
+            let predicted = |job| entrant.backend.predicted_bytes(job).ok().flatten();
+            let both_fit = match (self.request.budget_bytes, predicted(small), predicted(large)) {
+                (Some(budget), Some(small), Some(large)) => small.saturating_add(large) <= budget,
+                _ => true,
+            };
+            if self.observer.cancelled() || entrant.most_steps.is_some() || !both_fit {
                 continue;
             }
-            let (from_batch_size, to_batch_size) = (cliff.from_batch_size, cliff.to_batch_size);
             let what = format!("{}, {from_batch_size} and {to_batch_size} in turns", result.workload);
             self.observer.event(&Event::Again { what });
-            let both = self.take_turns(to_batch_size, [small, large].map(|job| (contender, job, None))).await;
+            let both = self.take_turns(to_batch_size, [small, large].map(|job| (entrant, job, None))).await;
             cliff.rise_in_turns = rise_in_turns(&both);
-        }
-    }
-
-    /// Returns true if two trainers fit on the device.
-    fn both_fit(&self, contender: &Contender, small: &TrainingJob, large: &TrainingJob) -> bool {
-        let predicted = |job| contender.backend.predicted_bytes(job).ok().flatten();
-        match (self.request.budget_bytes, predicted(small), predicted(large)) {
-            (Some(budget), Some(small), Some(large)) => small.saturating_add(large) <= budget,
-            _ => true,
         }
     }
 }
@@ -350,12 +343,12 @@ impl Repeatable for Steps<'_> {
     }
 }
 
-fn finish_measurement(participant: Participant<Steps<'_>>) -> Outcome {
+fn finish_measurement(participant: Participant<Steps<'_>>) -> StepsOutcome {
     match (participant.ended, participant.subject) {
         (Some(error), _) => refused(&error),
-        (None, Some(Steps { measured, flops_per_sample, .. })) => {
-            measured.with_windows(participant.windows, flops_per_sample).map_or(Outcome::Cancelled, Outcome::Measured)
-        }
-        (None, None) => Outcome::Cancelled,
+        (None, Some(Steps { measured, flops_per_sample, .. })) => measured
+            .with_windows(participant.windows, flops_per_sample)
+            .map_or(StepsOutcome::Cancelled, StepsOutcome::Measured),
+        (None, None) => StepsOutcome::Cancelled,
     }
 }

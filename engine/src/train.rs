@@ -29,12 +29,12 @@ use crate::workload::{SuiteDefinition, Workload, random_order};
 
 pub use check::check_workload;
 pub use departures::departures;
-use fitting::Room;
+use fitting::{check_fits, free_bytes};
 use learning::Learning;
 use progress::Progress;
 use proof::Proof;
 pub use proof::{Commitment, PendingAnswer, Witness};
-use settings::{JobSettings, Limits, definition, job_settings, validate};
+use settings::{JobSettings, TrainingLimits, definition, job_settings, validate};
 
 /// Request for a run, with the suite and workloads that `spec` names.
 pub struct RunRequest {
@@ -193,7 +193,7 @@ impl Run<'_, '_> {
             optimizer: settings.optimizer.clone(),
             ..workload.job(data, settings.batches, request.spec.seed)
         };
-        Room::of(backend, self.edges).holds(workload, &job)?;
+        check_fits(backend, free_bytes(backend, self.edges), workload, &job)?;
         let mut trainer = backend.build(&job).await?;
         let build_seconds = self.edges.clock.now_seconds() - build_start;
 
@@ -271,7 +271,7 @@ impl Run<'_, '_> {
         self.warnings.push(warning);
     }
 
-    fn add_warnings(&mut self, record: &WorkloadRecord, limits: &Limits) {
+    fn add_warnings(&mut self, record: &WorkloadRecord, limits: &TrainingLimits) {
         if record.outcome != Outcome::Completed {
             return;
         }

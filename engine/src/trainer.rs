@@ -95,6 +95,13 @@ impl TrainingJob {
         self.batches.batch_size.max(MIN_BATCH)
     }
 
+    /// Returns the batches of an evaluation after `trained` steps.
+    pub(crate) fn test_steps(&self, trained: u64, samples: u32, batch: u32) -> impl Iterator<Item = Step> + use<> {
+        let (seed, linear) = (self.seed, self.linear(trained));
+        let step = move |offset| Step { offset, count: batch.min(samples - offset), seed, linear, ..Step::default() };
+        (0..samples).step_by(batch as usize).map(step)
+    }
+
     /// Returns the first step at which a tensor with these multipliers is frozen.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     pub(crate) fn frozen_from(&self, multipliers: &Multipliers) -> u32 {
@@ -240,6 +247,14 @@ pub struct StepReport {
     pub communication: Option<Communication>,
     /// Transfer of batches in a requested input mode.
     pub input: Option<InputPipeline>,
+}
+
+impl StepReport {
+    pub(crate) fn add_step(&mut self, loss: f64, correct: u64, samples: u32) {
+        self.losses.push(loss);
+        self.correct += correct;
+        self.samples += u64::from(samples);
+    }
 }
 
 /// Result of an evaluation.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use std::{env, fs, io};
 
 use async_trait::async_trait;
-use data_sets::{Download, Package, Progress, Store};
+use data_sets::{Download, Package, Store, StoreProgress};
 use engine::{DataError, DataSet, DataSetDefinition, DataSource, Origin, Workload};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
@@ -254,7 +254,7 @@ fn bar(bytes: Option<u64>) -> ProgressBar {
 
 struct Lines;
 
-impl Progress for Lines {
+impl StoreProgress for Lines {
     fn step(&self, verb: &'static str, what: &str) {
         // Without standard error, no progress is shown.
         drop(Screen::Error.line(&format!("{verb} {what}")));

@@ -3,7 +3,7 @@
 use crate::workspace::{self, find_program, output_of};
 use crate::{say, setup};
 use anyhow::{Result, bail, ensure};
-use data_sets::{Download, Package, Progress, Store};
+use data_sets::{Download, Package, Store, StoreProgress};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -35,7 +35,7 @@ pub(crate) fn prepare(store: &Store, refetch: bool) -> Result<()> {
 
 struct StepLines;
 
-impl Progress for StepLines {
+impl StoreProgress for StepLines {
     fn step(&self, verb: &'static str, what: &str) {
         say::step(verb, what);
     }

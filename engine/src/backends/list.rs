@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use async_recursion::async_recursion;
+use results::Precision;
 use serde::Serialize;
 
 use super::{AdapterChoice, REFERENCE, adapters};
@@ -37,10 +38,6 @@ pub enum Devices {
 }
 
 impl BackendDefinition {
-    const fn new(name: &'static str, description: &'static str, uses_adapter: bool) -> Self {
-        Self { name, description, uses_adapter }
-    }
-
     pub fn devices(&self) -> Devices {
         match self.name {
             _ if self.uses_adapter => Devices::Adapters,
@@ -54,24 +51,20 @@ impl BackendDefinition {
     }
 }
 
+const fn backend(name: &'static str, description: &'static str, uses_adapter: bool) -> BackendDefinition {
+    BackendDefinition { name, description, uses_adapter }
+}
+
 pub const KNOWN_BACKENDS: [BackendDefinition; 9] = [
-    BackendDefinition::new(WGSL, "Gradmark's WGSL kernels on WebGPU, Vulkan, Metal or DX12.", true),
-    BackendDefinition::new(BURN_WGPU, "Burn, a machine learning framework in Rust, with CubeCL on WGSL.", true),
-    BackendDefinition::new(BURN_VULKAN, "Burn with CubeCL's SPIR-V on Vulkan.", true),
-    BackendDefinition::new(BURN_METAL, "Burn with CubeCL's Metal shaders.", true),
-    BackendDefinition::new(BURN_CUDA, "Burn with CubeCL on NVIDIA's CUDA.", false),
-    BackendDefinition::new(BURN_ROCM, "Burn with CubeCL on AMD's ROCm.", false),
-    BackendDefinition::new(BURN_FLEX, "Burn on the processor, in pure Rust.", false),
-    BackendDefinition::new(
-        BURN_REMOTE,
-        "Burn on a device of `native-runner serve-device`, on this or another machine.",
-        false,
-    ),
-    BackendDefinition::new(
-        REFERENCE,
-        "Plain loops on one processor core; slow, and the reference for all others.",
-        false,
-    ),
+    backend(WGSL, "Gradmark's WGSL kernels on WebGPU, Vulkan, Metal or DX12.", true),
+    backend(BURN_WGPU, "Burn, a machine learning framework in Rust, with CubeCL on WGSL.", true),
+    backend(BURN_VULKAN, "Burn with CubeCL's SPIR-V on Vulkan.", true),
+    backend(BURN_METAL, "Burn with CubeCL's Metal shaders.", true),
+    backend(BURN_CUDA, "Burn with CubeCL on NVIDIA's CUDA.", false),
+    backend(BURN_ROCM, "Burn with CubeCL on AMD's ROCm.", false),
+    backend(BURN_FLEX, "Burn on the processor, in pure Rust.", false),
+    backend(BURN_REMOTE, "Burn on a device of `native-runner serve-device`, on this or another machine.", false),
+    backend(REFERENCE, "Plain loops on one processor core; slow, and the reference for all others.", false),
 ];
 
 pub const BACKENDS: &[BackendDefinition] = &[
@@ -115,7 +108,7 @@ pub async fn states(clock: Rc<dyn Clock>) -> Vec<BackendState> {
     for definition in KNOWN_BACKENDS {
         let built = BACKENDS.iter().any(|backend| backend.name == definition.name);
         let choice = if definition.uses_adapter && only_software { AdapterChoice::Cpu } else { AdapterChoice::Any };
-        let opened = super::open(definition.name, &choice, Rc::clone(&clock)).await;
+        let opened = super::open_in(Precision::F32, definition.name, &choice, Rc::clone(&clock)).await;
         let remark = match &opened {
             Ok(backend) if backend.adapter().software => {
                 let name = &backend.adapter().name;
@@ -223,13 +216,6 @@ mod tests {
             assert_eq!(state.needs.is_some(), state.built && state.definition.name == BURN_REMOTE, "{state:?}");
         }
         assert!(states.iter().any(|state| state.definition.name == REFERENCE && state.runs));
-    }
-
-    #[test]
-    fn only_processor_and_served_devices_have_no_choice() {
-        let given = KNOWN_BACKENDS.iter().filter(|backend| backend.devices() == Devices::Given);
-        assert_eq!(given.map(|backend| backend.name).collect::<Vec<_>>(), [BURN_FLEX, BURN_REMOTE, REFERENCE]);
-        assert!(KNOWN_BACKENDS.iter().all(|of| of.uses_adapter == (of.devices() == Devices::Adapters)));
     }
 
     fn pooled(side: u32, stride: u32) -> Model {

@@ -7,12 +7,6 @@ pub mod external;
 mod list;
 mod opening;
 pub mod reference;
-#[cfg(feature = "burn-remote")]
-pub mod served {
-    //! Serving devices of this machine to remote clients.
-
-    pub use super::burn::remote::{DeviceServer, WebSocketTransport};
-}
 #[cfg(all(test, feature = "wgsl"))]
 mod segment_tests;
 #[cfg(any(feature = "wgsl", feature = "burn-remote"))]
@@ -26,6 +20,8 @@ use std::rc::Rc;
 use results::{Adapter, DeviceKind, Precision};
 
 pub use adapter::AdapterChoice;
+#[cfg(feature = "burn-remote")]
+pub use burn::remote as served;
 pub use list::{
     BACKENDS, BURN_FLEX, BURN_REMOTE, BackendDefinition, BackendState, Devices, KNOWN_BACKENDS, WGSL, states,
     unsupported,
@@ -38,13 +34,8 @@ use crate::trainer::Backend;
 
 pub const REFERENCE: &str = "reference";
 
-/// Opens the backend named `name` on the matching adapter in f32. The clock paces submissions. Fails with a list of the
+/// Opens the backend named `name` on the matching adapter. The clock paces submissions. Fails with a list of the
 /// available ones if the backend or adapter does not exist.
-pub async fn open(name: &str, choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
-    open_in(Precision::F32, name, choice, clock).await
-}
-
-/// Like [`open`], in `precision`.
 pub async fn open_in(
     precision: Precision,
     name: &str,
@@ -54,7 +45,7 @@ pub async fn open_in(
     open_with(name, &Opening::new(precision, choice), clock).await
 }
 
-/// Like [`open`], with all options. Fails if the backend would ignore one.
+/// Like [`open_in`], with all options. Fails if the backend would ignore one.
 #[async_recursion(?Send)]
 pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
     opening.check_for(name)?;

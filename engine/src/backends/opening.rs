@@ -143,8 +143,7 @@ mod tests {
     use crate::testing::Standstill;
 
     fn asking_for_both() -> Opening {
-        let threads = NonZero::new(2);
-        Opening { threads, remote: vec!["gpu:1".to_owned()], ..Opening::new(Precision::F32, &AdapterChoice::Any) }
+        Opening { threads: NonZero::new(2), remote: vec!["gpu:1".to_owned()], ..Opening::default() }
     }
 
     #[test]
@@ -158,9 +157,9 @@ mod tests {
 
     #[test]
     fn served_devices_are_named_by_different_addresses_only() {
-        let asking = |adapter: &str, addresses: &[&str]| Opening {
-            remote: addresses.iter().map(|&address| address.to_owned()).collect(),
-            ..Opening::new(Precision::F32, &adapter.parse().unwrap())
+        let asking = |adapter: &str, addresses: &[&str]| {
+            let remote = addresses.iter().map(|&address| address.to_owned()).collect();
+            Opening { remote, adapter: adapter.parse().unwrap(), ..Opening::default() }
         };
         let two = asking("any", &["a:1", "a:2"]);
         assert!(two.asks_for_several() && two.check_for(BURN_REMOTE).is_ok());
@@ -181,9 +180,9 @@ mod tests {
 
     #[test]
     fn only_wgsl_has_input_modes() {
-        let asking = |mode, adapter: &str| Opening {
-            input: Some(mode),
-            ..Opening::new(Precision::F32, &adapter.parse().unwrap())
+        let asking = |mode, adapter: &str| {
+            let adapter = adapter.parse().unwrap();
+            Opening { input: Some(mode), adapter, ..Opening::default() }
         };
         for mode in InputMode::ALL {
             for name in [BURN_FLEX, BURN_REMOTE, "burn-cuda", REFERENCE] {
@@ -199,7 +198,7 @@ mod tests {
 
     #[test]
     fn our_backends_have_one_layout_each() {
-        let asking = Opening { layout: Some(Layout::Nchw), ..Opening::new(Precision::F32, &AdapterChoice::Any) };
+        let asking = Opening { layout: Some(Layout::Nchw), ..Opening::default() };
         let cases = [
             (list::WGSL, "its kernels store channels last, in groups of four"),
             (BURN_FLEX, "Burn's convolutions take channels first"),
@@ -209,7 +208,7 @@ mod tests {
             let error = asking.check_for(name).unwrap_err().to_string();
             let begin = format!("the backend `{name}` does not support the layout `nchw`: {reason}");
             assert!(error.starts_with(&begin), "{error}");
-            assert!(Opening::new(Precision::F32, &AdapterChoice::Any).check_for(name).is_ok());
+            assert!(Opening::default().check_for(name).is_ok());
         }
         assert!(asking.check_for("a-program").is_ok());
     }

@@ -66,17 +66,17 @@ impl Cliff {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Size {
     pub batch_size: u32,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<EntrantSteps>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Entry {
+pub struct EntrantSteps {
     pub backend: &'static str,
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: StepsOutcome,
 }
 
-pub type Outcome = measure::Outcome<Measured, Disagreement>;
+pub type StepsOutcome = measure::Outcome<Measured, Disagreement>;
 
 /// Metrics of an entry. Rates are medians over the windows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -132,7 +132,7 @@ impl Size {
         let rates = self.entries.iter().filter_map(|entry| entry.outcome.measured());
         let fastest = rates.map(|measured| measured.samples_per_second).fold(0.0, f64::max);
         for entry in &mut self.entries {
-            if let Outcome::Measured(measured) = &mut entry.outcome {
+            if let StepsOutcome::Measured(measured) = &mut entry.outcome {
                 measured.ratio_to_fastest = measured.samples_per_second / fastest;
             }
         }

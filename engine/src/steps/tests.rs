@@ -5,10 +5,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use results::{Compared, DeviceKind, Precision};
+use results::{Compared, DeviceKind};
 
 use super::*;
-use crate::backends::reference::ReferenceBackend;
 use crate::data::{DataError, DataSet, DataSetDefinition};
 use crate::testing::{adapter, samples};
 use crate::train::check::faulty::{Fault, Faulty};
@@ -57,8 +56,8 @@ impl Fake {
         }
     }
 
-    fn contender(self) -> Contender {
-        Contender { backend: Box::new(self), on_gauged_device: true, most_steps: None }
+    fn entrant(self) -> Entrant {
+        Entrant { backend: Box::new(self), on_gauged_device: true, most_steps: None }
     }
 }
 
@@ -166,33 +165,36 @@ fn request(batch_sizes: &[u32]) -> Request {
     }
 }
 
-fn measured(world: &Rc<World>, request: &Request, contenders: &[Contender]) -> WorkloadSteps {
-    measured_with(TestGauge { peak: 1e12, rise: 0.0 }, world, request, contenders, u32::MAX)
+fn measured(world: &Rc<World>, request: &Request, entrants: &[Entrant]) -> WorkloadSteps {
+    measured_with(TestGauge { peak: 1e12, rise: 0.0 }, world, request, entrants, u32::MAX)
 }
 
 fn measured_with(
     gauge: TestGauge,
     world: &Rc<World>,
     request: &Request,
-    contenders: &[Contender],
+    entrants: &[Entrant],
     windows_left: u32,
 ) -> WorkloadSteps {
     let (gauge, mut observer) = (Some(Box::new(gauge) as Box<dyn Gauge>), Watch { windows_left });
-    pollster::block_on(measure(request, contenders, gauge, &mut Empty, &**world, &mut observer)).workloads.remove(0)
+    let mut report = pollster::block_on(measure(request, entrants, gauge, &mut Empty, &**world, &mut observer));
+    assert_eq!((report.schema_version, report.cancelled), (1, observer.windows_left == 0));
+    assert!(report.contenders.iter().map(|of| of.backend).eq(entrants.iter().map(Entrant::name)));
+    report.workloads.remove(0)
 }
 
-fn metrics(entry: &Entry) -> &Measured {
+fn metrics(entry: &EntrantSteps) -> &Measured {
     entry.outcome.measured().unwrap_or_else(|| panic!("no metrics: {:?}", entry.outcome))
 }
 
 #[test]
 fn windows_alternate_and_last_equally_long() {
     let world = Rc::default();
-    let contenders = [Fake::new("slow", &world, 0.5).contender(), Fake::new("fast", &world, 0.1).contender()];
-    let steps = measured(&world, &request(&[]), &contenders);
+    let entrants = [Fake::new("slow", &world, 0.5).entrant(), Fake::new("fast", &world, 0.1).entrant()];
+    let steps = measured(&world, &request(&[]), &entrants);
     let entries = &steps.sizes[0].entries;
     assert_eq!(steps.sizes[0].batch_size, 128);
-    // Twelve seconds are six per contender: one for warm-up, and up to five windows.
+    // Twelve seconds are six per entrant: one for warm-up, and up to five windows.
     let log = world.log.borrow();
     let first = log.iter().position(|entry| *entry == ("fast", 10)).unwrap() - 1;
     let rounds: Vec<_> = log[first..].chunks(2).collect();
@@ -214,11 +216,11 @@ fn windows_alternate_and_last_equally_long() {
 #[test]
 fn each_window_keeps_the_peak_of_its_round() {
     let world = Rc::default();
-    let elsewhere = Contender { on_gauged_device: false, ..Fake::new("elsewhere", &world, 0.1).contender() };
-    let few = Contender { most_steps: Some(2), ..Fake::new("few", &world, 0.1).contender() };
-    let contenders = [few, elsewhere, Fake::new("many", &world, 0.1).contender()];
+    let elsewhere = Entrant { on_gauged_device: false, ..Fake::new("elsewhere", &world, 0.1).entrant() };
+    let few = Entrant { most_steps: Some(2), ..Fake::new("few", &world, 0.1).entrant() };
+    let entrants = [few, elsewhere, Fake::new("many", &world, 0.1).entrant()];
     let rising = TestGauge { peak: 0.0, rise: 1.0 };
-    let steps = measured_with(rising, &world, &request(&[]), &contenders, u32::MAX);
+    let steps = measured_with(rising, &world, &request(&[]), &entrants, u32::MAX);
     let [few, elsewhere, many] = [0, 1, 2].map(|index| metrics(&steps.sizes[0].entries[index]));
     let peaks = |of: &Measured| of.windows.iter().map(|window| window.peak_flops_per_second).collect::<Vec<_>>();
     assert_eq!(peaks(few), [Some(1.0), Some(2.0)]);
@@ -230,8 +232,8 @@ fn each_window_keeps_the_peak_of_its_round() {
 #[test]
 fn step_beyond_the_budget_is_timed_once() {
     let world = Rc::default();
-    let contenders = [Fake::new("very slow", &world, 100.0).contender()];
-    let steps = measured(&world, &request(&[]), &contenders);
+    let entrants = [Fake::new("very slow", &world, 100.0).entrant()];
+    let steps = measured(&world, &request(&[]), &entrants);
     assert_eq!(*world.log.borrow(), [("very slow", 1); 2]);
     assert_eq!(metrics(&steps.sizes[0].entries[0]).windows.len(), 1);
 }
@@ -239,9 +241,9 @@ fn step_beyond_the_budget_is_timed_once() {
 #[test]
 fn step_limit_of_one_backend_does_not_stop_others() {
     let world = Rc::default();
-    let few = Contender { most_steps: Some(2), ..Fake::new("few", &world, 1.0).contender() };
-    let contenders = [few, Fake::new("many", &world, 0.1).contender()];
-    let steps = measured(&world, &request(&[]), &contenders);
+    let few = Entrant { most_steps: Some(2), ..Fake::new("few", &world, 1.0).entrant() };
+    let entrants = [few, Fake::new("many", &world, 0.1).entrant()];
+    let steps = measured(&world, &request(&[]), &entrants);
     let entries = &steps.sizes[0].entries;
     assert_eq!(world.log.borrow().iter().filter(|entry| entry.0 == "few").count(), 2);
     assert_eq!(metrics(&entries[0]).windows.len(), 2);
@@ -249,33 +251,25 @@ fn step_limit_of_one_backend_does_not_stop_others() {
 }
 
 #[test]
-fn oversized_batch_reports_needed_and_allowed_bytes() {
+fn batches_beyond_the_memory_limit_report_needed_and_allowed_bytes() {
     let world = Rc::default();
-    let large = Fake { bytes_per_sample: 1000, ..Fake::new("large", &world, 0.1) };
-    let contenders = [large.contender(), Fake::new("small", &world, 0.1).contender()];
+    let fake = |name, predicts| Fake { bytes_per_sample: 1000, predicts, ..Fake::new(name, &world, 0.1) }.entrant();
+    let entrants = [fake("large", true), fake("late", false), Fake::new("small", &world, 0.1).entrant()];
     let request = Request { budget_bytes: Some(100_000), ..request(&[64, 128, 6000]) };
-    let steps = measured(&world, &request, &contenders);
-    let outcomes: Vec<_> = steps.sizes.iter().map(|size| &size.entries[0].outcome).collect();
-    assert!(outcomes[0].measured().is_some());
-    let what = "the workload as a whole".to_owned();
-    assert_eq!(*outcomes[1], Outcome::DoesNotFit { what, needed_bytes: 128_000, allowed_bytes: 100_000 });
-    assert_eq!(metrics(&steps.sizes[1].entries[1]).device_memory_bytes, 128);
-    let Outcome::Skipped { reason } = outcomes[2] else { panic!("{:?}", outcomes[2]) };
+    let steps = measured(&world, &request, &entrants);
+    let outcome = |size: usize, entry: usize| &steps.sizes[size].entries[entry].outcome;
+    assert!((0..3).all(|entry| outcome(0, entry).measured().is_some()));
+    assert_eq!(metrics(&steps.sizes[0].entries[1]).predicted_bytes, None);
+    for (entry, what) in [(0, "the workload as a whole"), (1, "the built workload")] {
+        let what = what.to_owned();
+        assert_eq!(
+            *outcome(1, entry),
+            StepsOutcome::DoesNotFit { what, needed_bytes: 128_000, allowed_bytes: 100_000 }
+        );
+    }
+    assert_eq!(metrics(&steps.sizes[1].entries[2]).device_memory_bytes, 128);
+    let StepsOutcome::Skipped { reason } = outcome(2, 0) else { panic!("{:?}", outcome(2, 0)) };
     assert!(reason.contains("from 1 to 5000") && reason.contains("6000"), "{reason}");
-}
-
-#[test]
-fn unpredicted_memory_is_checked_after_building() {
-    let world = Rc::default();
-    let late = Fake { predicts: false, bytes_per_sample: 1000, ..Fake::new("late", &world, 0.1) };
-    let contenders = [late.contender(), Fake::new("small", &world, 0.1).contender()];
-    let request = Request { budget_bytes: Some(100_000), ..request(&[64, 128]) };
-    let steps = measured(&world, &request, &contenders);
-    assert_eq!(metrics(&steps.sizes[0].entries[0]).predicted_bytes, None);
-    let what = "the built workload".to_owned();
-    let refused = Outcome::DoesNotFit { what, needed_bytes: 128_000, allowed_bytes: 100_000 };
-    assert_eq!(steps.sizes[1].entries[0].outcome, refused);
-    assert!(steps.sizes[1].entries[1].outcome.measured().is_some());
     let trained = |name| world.log.borrow().iter().filter(|entry| entry.0 == name).count();
     assert!(trained("late") < trained("small"), "{:?}", world.log);
 }
@@ -283,12 +277,12 @@ fn unpredicted_memory_is_checked_after_building() {
 #[test]
 fn cliff_is_a_rise_of_over_a_tenth() {
     let world = Rc::default();
-    // One contender takes a millisecond per sample at every batch size. The other gets faster with size.
+    // One entrant takes a millisecond per sample at every batch size. The other gets faster with size.
     let level = Fake { sample_seconds: 0.001, ..Fake::new("level", &world, 0.0) };
     let falling = Fake { sample_seconds: 0.001, ..Fake::new("falling", &world, 0.01) };
-    let mut steps = measured(&world, &request(&[64, 128, 256]), &[level.contender(), falling.contender()]);
+    let mut steps = measured(&world, &request(&[64, 128, 256]), &[level.entrant(), falling.entrant()]);
     assert_eq!(steps.cliffs, []);
-    let Outcome::Measured(measured) = &mut steps.sizes[1].entries[0].outcome else { panic!("not measured") };
+    let StepsOutcome::Measured(measured) = &mut steps.sizes[1].entries[0].outcome else { panic!("not measured") };
     measured.samples_per_second /= 1.25;
     let found = find_cliffs(&steps.sizes);
     let [cliff] = &found[..] else { panic!("{found:?}") };
@@ -300,7 +294,7 @@ fn cliff_is_a_rise_of_over_a_tenth() {
 fn machine_slowdown_is_not_a_cliff() {
     let world = Rc::default();
     let level = Fake { sample_seconds: 0.001, slower_from: 20.0, ..Fake::new("level", &world, 0.0) };
-    let steps = measured(&world, &request(&[64, 128, 256]), &[level.contender()]);
+    let steps = measured(&world, &request(&[64, 128, 256]), &[level.entrant()]);
     let [cliff] = &steps.cliffs[..] else { panic!("{:?}", steps.cliffs) };
     assert!(cliff.rise > 0.9 && !cliff.is_real(), "{cliff:?}");
     assert!(cliff.rise_in_turns.unwrap().abs() < 1e-6, "{cliff:?}");
@@ -310,51 +304,37 @@ fn machine_slowdown_is_not_a_cliff() {
 fn real_cliff_is_confirmed_by_alternating_windows() {
     let world = Rc::default();
     let steep = Fake { sample_seconds: 0.001, steep_from: 128, ..Fake::new("steep", &world, 0.0) };
-    let steps = measured(&world, &request(&[64, 128]), &[steep.clone().contender()]);
+    let steps = measured(&world, &request(&[64, 128]), &[steep.clone().entrant()]);
     let [cliff] = &steps.cliffs[..] else { panic!("{:?}", steps.cliffs) };
     assert!(cliff.is_real() && (cliff.rise_in_turns.unwrap() - 1.0).abs() < 1e-6, "{cliff:?}");
     // If both sizes do not fit together, only the first measurement counts.
     let request = Request { budget_bytes: Some(150), ..request(&[64, 128]) };
-    let steps = measured(&world, &request, &[steep.contender()]);
+    let steps = measured(&world, &request, &[steep.entrant()]);
     assert!(steps.cliffs[0].is_real() && steps.cliffs[0].rise_in_turns.is_none(), "{:?}", steps.cliffs);
 }
 
 #[test]
 fn cancelled_run_keeps_finished_windows() {
     let world = Rc::default();
-    let contenders = [Fake::new("first", &world, 4.0).contender(), Fake::new("second", &world, 4.0).contender()];
+    let entrants = [Fake::new("first", &world, 4.0).entrant(), Fake::new("second", &world, 4.0).entrant()];
     // Warm-up windows are not counted.
     let gauge = TestGauge { peak: 1e12, rise: 0.0 };
-    let steps = measured_with(gauge, &world, &request(&[32, 64]), &contenders, 1);
+    let steps = measured_with(gauge, &world, &request(&[32, 64]), &entrants, 1);
     assert_eq!(steps.sizes.len(), 1);
     assert_eq!(metrics(&steps.sizes[0].entries[0]).windows.len(), 1);
-    assert_eq!(steps.sizes[0].entries[1].outcome, Outcome::Cancelled);
-}
-
-#[test]
-fn reference_is_measured_and_described() {
-    let backend = Box::new(ReferenceBackend::<f32>::new());
-    let contenders = [Contender { backend, on_gauged_device: false, most_steps: Some(1) }];
-    let mut observer = Watch { windows_left: u32::MAX };
-    let request = request(&[2]);
-    let world = World::default();
-    let report = pollster::block_on(measure(&request, &contenders, None, &mut Empty, &world, &mut observer));
-    assert_eq!((report.schema_version, report.contenders[0].backend), (1, "reference"));
-    assert!(!report.cancelled);
-    let measured = metrics(&report.workloads[0].sizes[0].entries[0]);
-    assert_eq!((measured.windows.len(), measured.peak_share), (1, None));
+    assert_eq!(steps.sizes[0].entries[1].outcome, StepsOutcome::Cancelled);
 }
 
 #[test]
 fn wrong_contender_has_no_metrics() {
     let world: Rc<World> = Rc::default();
-    let contender =
-        |fault| Contender { backend: Box::new(Faulty::new(fault, 0)), on_gauged_device: false, most_steps: Some(1) };
-    let contenders = [contender(Fault::LossTooLarge), contender(Fault::None)];
+    let entrant =
+        |fault| Entrant { backend: Box::new(Faulty::new(fault, 0)), on_gauged_device: false, most_steps: Some(1) };
+    let entrants = [entrant(Fault::LossTooLarge), entrant(Fault::None)];
     let request = Request { checked: true, ..request(&[2]) };
-    let steps = measured(&world, &request, &contenders);
+    let steps = measured(&world, &request, &entrants);
     let entries = &steps.sizes[0].entries;
-    let Outcome::Wrong(found) = &entries[0].outcome else { panic!("{:?}", entries[0].outcome) };
+    let StepsOutcome::Wrong(found) = &entries[0].outcome else { panic!("{:?}", entries[0].outcome) };
     assert_eq!((found.compared, found.tolerance), (Compared::Losses, 1e-3));
     assert!((0.009..0.011).contains(&found.largest_difference), "{found:?}");
     assert!(!metrics(&entries[1]).windows.is_empty());

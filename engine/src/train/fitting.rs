@@ -26,13 +26,13 @@ pub(super) async fn fitted(
         return Ok((workload.clone(), None));
     }
     let data = edges.data.load(definition).await?;
-    let room = Room::of(backend, edges);
+    let free_bytes = free_bytes(backend, edges);
     let mut refused = Vec::new();
     for batch_size in sizes(workload.batch_size, backend.devices()) {
         let trial = Workload { batch_size, ..workload.clone() };
         let settings = job_settings(request, &trial)?;
         let job = trial.job(Arc::clone(&data), settings.batches, request.spec.seed);
-        match room.holds(&trial, &job) {
+        match check_fits(backend, free_bytes, &trial, &job) {
             Ok(()) => {
                 let smaller = refused.first().map(|&(_, needed_bytes, allowed_bytes)| Warning::SmallerBatch {
                     workload: trial.name.to_owned(),
@@ -59,87 +59,56 @@ fn sizes(recipe: u32, devices: u32) -> impl Iterator<Item = u32> {
     std::iter::once(recipe).chain(below)
 }
 
-/// Backend, with the free memory for training.
-pub(super) struct Room<'a> {
-    backend: &'a dyn Backend,
-    /// Free memory of the machine, if the device shares it.
-    free_bytes: Option<u64>,
+/// Returns the machine's free memory, if the device shares it.
+pub(super) fn free_bytes(backend: &dyn Backend, edges: &Edges<'_>) -> Option<u64> {
+    let adapter = backend.adapter();
+    let shares_memory = adapter.software || adapter.kind == DeviceKind::Cpu;
+    edges.meter.free_memory_bytes().filter(|_| shares_memory)
 }
 
-impl<'a> Room<'a> {
-    pub(super) fn of(backend: &'a dyn Backend, edges: &Edges<'_>) -> Self {
-        let adapter = backend.adapter();
-        let shares_memory = adapter.software || adapter.kind == DeviceKind::Cpu;
-        Self { backend, free_bytes: edges.meter.free_memory_bytes().filter(|_| shares_memory) }
+/// Fails if the job does not fit. The free memory of a GPU is unknown, but its binding limits are checked.
+pub(super) fn check_fits(
+    backend: &dyn Backend,
+    free_bytes: Option<u64>,
+    workload: &Workload,
+    job: &TrainingJob,
+) -> Result<(), EngineError> {
+    let (predicted, batch_size) = (backend.predicted_bytes(job)?, job.batches.batch_size);
+    let Some(allowed_bytes) = free_bytes else { return Ok(()) };
+    let (needed_bytes, with) = match predicted {
+        Some(bytes) => (NETWORKS_AT_ONCE * bytes, "with a second network for its check, "),
+        // Without a prediction, only the outputs of the layers are counted.
+        None => (workload.bytes_of_layers(batch_size)?, ""),
+    };
+    if needed_bytes <= allowed_bytes {
+        return Ok(());
     }
-
-    /// Fails if the job does not fit. The free memory of a GPU is unknown, but its binding limits are checked.
-    pub(super) fn holds(&self, workload: &Workload, job: &TrainingJob) -> Result<(), EngineError> {
-        let predicted = self.backend.predicted_bytes(job)?;
-        let Some(allowed_bytes) = self.free_bytes else { return Ok(()) };
-        let batch_size = job.batches.batch_size;
-        let (needed_bytes, with) = match predicted {
-            Some(bytes) => (NETWORKS_AT_ONCE * bytes, "with a second network for its check, "),
-            // Without a prediction, only the outputs of the layers are counted.
-            None => (workload.bytes_of_layers(batch_size)?, ""),
-        };
-        if needed_bytes <= allowed_bytes {
-            return Ok(());
-        }
-        let what = format!("{} in batches of {batch_size}, {with}in this machine's free memory,", workload.name);
-        Err(EngineError::DoesNotFit { what, needed_bytes, allowed_bytes })
-    }
+    let what = format!("{} in batches of {batch_size}, {with}in this machine's free memory,", workload.name);
+    Err(EngineError::DoesNotFit { what, needed_bytes, allowed_bytes })
 }
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
     use std::rc::Rc;
 
     use async_trait::async_trait;
 
     use super::*;
-    use crate::backends::reference::ReferenceBackend;
     use crate::data::{DataError, DataSet, DataSetDefinition, DataSource, data_set};
+    use crate::train::check::faulty::Faulty;
     use crate::train::tests::{FakeClock, Recorder, request};
     use crate::train::{Edges, ResourceMeter};
-    use crate::trainer::{BackendFacts, Trainer};
 
     const LARGE: &str = "resnet50-synthetic";
     const OF_A_SAMPLE: u64 = 100;
 
-    /// Backend that predicts memory per sample, up to a limit.
-    struct Predicting {
-        reference: ReferenceBackend<f32>,
-        of_a_sample: Option<u64>,
-        binds_bytes: u64,
-    }
-
-    impl Predicting {
-        fn binding(binds_bytes: u64) -> Self {
-            Self { reference: ReferenceBackend::new(), of_a_sample: Some(OF_A_SAMPLE), binds_bytes }
-        }
-    }
-
-    #[async_trait(?Send)]
-    impl Backend for Predicting {
-        fn facts(&self) -> &BackendFacts {
-            self.reference.facts()
-        }
-
-        fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
-            let Some(of_a_sample) = self.of_a_sample else { return Ok(None) };
-            let needed_bytes = of_a_sample * u64::from(job.batches.batch_size);
-            if needed_bytes <= self.binds_bytes {
-                return Ok(Some(needed_bytes));
-            }
-            let what = "what it binds".to_owned();
-            Err(EngineError::DoesNotFit { what, needed_bytes, allowed_bytes: self.binds_bytes })
-        }
-
-        async fn build(&self, _: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
-            unreachable!("nothing is allocated")
-        }
+    /// Returns a backend that predicts memory per sample, up to a limit.
+    fn binding(of_a_sample: u64, binds_bytes: u64) -> Faulty {
+        Faulty::predicting(move |batch_size| {
+            let (what, needed_bytes) = ("what it binds".to_owned(), of_a_sample * u64::from(batch_size));
+            let error = EngineError::DoesNotFit { what, needed_bytes, allowed_bytes: binds_bytes };
+            if needed_bytes <= binds_bytes { Ok(Some(needed_bytes)) } else { Err(error) }
+        })
     }
 
     struct Generated;
@@ -161,7 +130,7 @@ mod tests {
 
     fn fit(
         workload: &str,
-        backend: &Predicting,
+        backend: &Faulty,
         free_bytes: Option<u64>,
         named: Option<u32>,
     ) -> Result<(u32, Option<Warning>), EngineError> {
@@ -170,7 +139,7 @@ mod tests {
         let mut edges = Edges {
             data: &mut Generated,
             observer: &mut Recorder::default(),
-            clock: &FakeClock(Rc::new(Cell::new(0.0))),
+            clock: &FakeClock(Rc::default()),
             meter: &mut Memory(free_bytes),
             witness: None,
         };
@@ -196,14 +165,14 @@ mod tests {
             ("keras-mnist-mlp", 900, None, None, (128, None)),
         ];
         for (workload, binds_bytes, free_bytes, named, expected) in cases {
-            let fitted = fit(workload, &Predicting::binding(binds_bytes), free_bytes, named).unwrap();
+            let fitted = fit(workload, &binding(OF_A_SAMPLE, binds_bytes), free_bytes, named).unwrap();
             assert_eq!(fitted, expected, "{workload}, {binds_bytes}, {free_bytes:?}, {named:?}");
         }
     }
 
     #[test]
     fn without_a_prediction_the_layers_outputs_count() {
-        let backend = Predicting { of_a_sample: None, ..Predicting::binding(0) };
+        let backend = Faulty::faultless();
         let workload = crate::workload(LARGE).unwrap();
         let free_bytes = workload.bytes_of_layers(4).unwrap() + 1;
         assert_eq!(fit(LARGE, &backend, Some(free_bytes), None).unwrap().0, 4);
@@ -212,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_refusal_has_the_numbers_of_the_smallest_batch() {
-        let error = fit(LARGE, &Predicting::binding(90), None, None).unwrap_err();
+        let error = fit(LARGE, &binding(OF_A_SAMPLE, 90), None, None).unwrap_err();
         let EngineError::NoBatchFits { needed_bytes: 100, allowed_bytes: 90, .. } = error else { panic!("{error}") };
         let said = error.to_string();
         assert!(said.contains(LARGE) && said.contains("100 bytes") && said.contains("90 are available"), "{said}");
@@ -223,12 +192,12 @@ mod tests {
         let workload = crate::workload(LARGE).unwrap();
         let data = Arc::new(DataSet::generated(data_set(workload.data_set).unwrap()).unwrap());
         let job = crate::steps::job(&workload, 32, 1, data).unwrap();
-        let backend = Predicting::binding(1 << 20);
-        let holds = |bytes| Room { backend: &backend, free_bytes: Some(bytes) }.holds(&workload, &job);
-        let said = holds(6399).unwrap_err().to_string();
+        let backend = binding(OF_A_SAMPLE, 1 << 20);
+        let fits = |bytes| check_fits(&backend, Some(bytes), &workload, &job);
+        let said = fits(6399).unwrap_err().to_string();
         assert!(said.starts_with("resnet50-synthetic in batches of 32, with a second network for its check, in"));
         assert!(said.contains("needs 6400 bytes, but this device allows 6399"), "{said}");
-        assert!(holds(6400).is_ok());
+        assert!(fits(6400).is_ok());
     }
 
     #[test]

@@ -5,11 +5,11 @@ use results::{CurvePoint, Epoch, Evaluation, Outcome, Warning, Window, WorkloadR
 
 use super::progress::Progress;
 use super::proof::{COMMITMENTS_PER_WINDOW, KeptReason, Proof};
-use super::{Edges, Event, Limits};
+use super::{Edges, Event, TrainingLimits};
 use crate::backends::reference::Classifier;
 use crate::data::Origin;
 use crate::error::EngineError;
-use crate::measure::{Length, PeakMeter, Phase, timed_steps};
+use crate::measure::{PeakMeter, Phase, WindowLength, timed_steps};
 use crate::trainer::{EvaluationSet, StepReport, Trainer, TrainingJob};
 use crate::training::Patience;
 
@@ -42,19 +42,14 @@ pub(super) struct Learning<'a, 'e> {
     training_seconds: f64,
     /// Clock time of windows, including transfers that a backend may not report.
     elapsed_seconds: f64,
-    length: Length,
+    length: WindowLength,
     epoch: EpochSoFar,
-    repetition: Repetition,
+    /// Latest loss, and its number of consecutive occurrences.
+    repeated_loss: (f64, u32),
     /// True if training stopped because held-out accuracy no longer improved.
     pub(super) stopped_early: bool,
     pub(super) next_answers_seconds: f64,
     pub(super) warnings: Vec<Warning>,
-}
-
-#[derive(Default)]
-struct Repetition {
-    loss: f64,
-    times: u32,
 }
 
 #[derive(Default)]
@@ -64,20 +59,6 @@ struct EpochSoFar {
     loss: f64,
     correct: u64,
     samples: u64,
-}
-
-impl Repetition {
-    fn note(&mut self, losses: &[f64]) -> Result<(), EngineError> {
-        for &loss in losses {
-            self.times = if loss.to_bits() == self.loss.to_bits() { self.times + 1 } else { 1 };
-            self.loss = loss;
-            if self.times > MAX_REPEATED_LOSSES && loss != 0.0 && loss.is_finite() {
-                let missing = format!("{MAX_REPEATED_LOSSES} consecutive steps have the loss {loss}");
-                return Err(EngineError::WorkDropped { missing });
-            }
-        }
-        Ok(())
-    }
 }
 
 impl<'a, 'e> Learning<'a, 'e> {
@@ -98,9 +79,9 @@ impl<'a, 'e> Learning<'a, 'e> {
             step: 0,
             training_seconds: 0.0,
             elapsed_seconds: 0.0,
-            length: Length::default(),
+            length: WindowLength::default(),
             epoch: EpochSoFar::default(),
-            repetition: Repetition::default(),
+            repeated_loss: (0.0, 0),
             stopped_early: false,
             next_answers_seconds: f64::INFINITY,
             warnings: Vec::new(),
@@ -113,7 +94,11 @@ impl<'a, 'e> Learning<'a, 'e> {
     }
 
     /// Trains to the limits, evaluating at fixed steps and at the end.
-    pub(super) async fn train(&mut self, limits: &Limits, evaluations_per_epoch: u32) -> Result<(), EngineError> {
+    pub(super) async fn train(
+        &mut self,
+        limits: &TrainingLimits,
+        evaluations_per_epoch: u32,
+    ) -> Result<(), EngineError> {
         self.announce_examples()?;
         self.show_answers().await?;
         let mut mark = 1;
@@ -185,7 +170,7 @@ impl<'a, 'e> Learning<'a, 'e> {
         if let (Some(sum), Some(brought)) = (&mut self.record.input, &report.input) {
             sum.add(brought);
         }
-        self.repetition.note(&report.losses)?;
+        self.check_repetition(&report.losses)?;
 
         self.record.windows.push(Window { steps, samples: report.samples, seconds });
         self.record.cold_start.first_step_seconds.get_or_insert(seconds);
@@ -199,6 +184,19 @@ impl<'a, 'e> Learning<'a, 'e> {
         }
         if self.going() && self.edges.observer.cancelled() {
             self.record.outcome = Outcome::Cancelled;
+        }
+        Ok(())
+    }
+
+    fn check_repetition(&mut self, losses: &[f64]) -> Result<(), EngineError> {
+        for &loss in losses {
+            let (last, times) = self.repeated_loss;
+            let times = if loss.to_bits() == last.to_bits() { times + 1 } else { 1 };
+            self.repeated_loss = (loss, times);
+            if times > MAX_REPEATED_LOSSES && loss != 0.0 && loss.is_finite() {
+                let missing = format!("{MAX_REPEATED_LOSSES} consecutive steps have the loss {loss}");
+                return Err(EngineError::WorkDropped { missing });
+            }
         }
         Ok(())
     }

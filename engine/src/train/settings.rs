@@ -14,12 +14,12 @@ pub(super) struct JobSettings {
     /// Number of steps that the schedules span, from the request or from the published recipe.
     pub(super) planned_steps: u64,
     pub(super) target_accuracy: f64,
-    pub(super) limits: Limits,
+    pub(super) limits: TrainingLimits,
     /// True if measurement may continue after training until the throughput settles.
     pub(super) measure_further: bool,
 }
 
-pub(super) struct Limits {
+pub(super) struct TrainingLimits {
     pub(super) steps: u64,
     pub(super) seconds: f64,
     /// True if `seconds` is the suite's budget, which causes a warning when reached.
@@ -52,7 +52,7 @@ pub(super) fn job_settings(request: &RunRequest, workload: &Workload) -> Result<
         },
         batches,
         target_accuracy: spec.target_accuracy.unwrap_or(workload.target_accuracy),
-        limits: Limits { steps, seconds, seconds_are_budget: spec.length.is_none() },
+        limits: TrainingLimits { steps, seconds, seconds_are_budget: spec.length.is_none() },
         measure_further: matches!(spec.length, None | Some(Length::Epochs(_))),
     })
 }

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use results::{FailureCause, Outcome, Phase, Summary, Warning, WorkloadRecord};
 
 use super::check::faulty::{Fault, Faulty, device_lost};
-use super::settings::Limits;
+use super::settings::TrainingLimits;
 use super::shuffle_workloads;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource};
 use crate::error::EngineError;
@@ -85,7 +85,7 @@ fn the_target_is_reached_when_it_is_first_seen() {
 
 #[test]
 fn a_time_budget_ends_training_with_an_evaluation() {
-    let limits = Some(Limits { steps: 200, seconds: 4.0, seconds_are_budget: true });
+    let limits = Some(TrainingLimits { steps: 200, seconds: 4.0, seconds_are_budget: true });
     let (record, _) = TrainingTest { limits, ..TrainingTest::new(0.1) }.run();
     let last = record.evaluations.last().unwrap();
     assert!((4.0..4.2).contains(&last.training_seconds), "{last:?}");
@@ -94,7 +94,7 @@ fn a_time_budget_ends_training_with_an_evaluation() {
 
 #[test]
 fn seconds_end_training_by_the_clock() {
-    let limits = Some(Limits { steps: 10_000, seconds: 20.0, seconds_are_budget: false });
+    let limits = Some(TrainingLimits { steps: 10_000, seconds: 20.0, seconds_are_budget: false });
     let (record, _) = TrainingTest { limits, reported_share: Some(0.25), ..TrainingTest::new(0.1) }.run();
     let last = record.evaluations.last().unwrap();
     assert!((199..=202).contains(&last.step), "{last:?}");
@@ -114,7 +114,7 @@ fn cancelling_ends_the_run_after_the_window_or_while_it_waits() {
 #[test]
 fn no_clock_runs_while_a_run_waits() {
     // Covers training and further measurement, each with a separate time limit.
-    let limits = || Some(Limits { steps: 200, seconds: 4.0, seconds_are_budget: true });
+    let limits = || Some(TrainingLimits { steps: 200, seconds: 4.0, seconds_are_budget: true });
     let training = || TrainingTest { limits: limits(), ..TrainingTest::new(0.1) };
     let measuring = || TrainingTest { measure: true, ..TrainingTest::new(0.000_1) };
     let windows_of_training = measuring().run().0.windows.len() - 5;
@@ -249,8 +249,8 @@ fn find_workload<'a>(workloads: &'a [WorkloadRecord], name: &str) -> &'a Workloa
 
 #[test]
 fn a_failed_workload_is_an_outcome_and_others_continue() {
-    type Error = fn() -> EngineError;
-    let errors: [(Error, FailureCause, &str); 4] = [
+    type MakeError = fn() -> EngineError;
+    let errors: [(MakeError, FailureCause, &str); 4] = [
         (out_of_memory, FailureCause::OutOfMemory, "ran out of memory: a test took all of it; try"),
         (
             || EngineError::DoesNotFit { what: "it".to_owned(), needed_bytes: 2, allowed_bytes: 1 },

@@ -43,7 +43,13 @@ pub(crate) async fn against_parts(
     if part_size >= batch_size || part_size < 2 {
         return Ok(None);
     }
-    let plain = |batch_size, samples| plain_job(workload, job, &data, batch_size, samples);
+    // Nothing depends on the position in the batch.
+    let plain = |batch_size, samples| {
+        let workload = workload.clone().with_trace_conventions();
+        let batches = BatchPlan { first: 0, samples, batch_size, order: workload.order, batching: Batching::ShortLast };
+        let optimizer = Optimizer { learning_rate: 0.0, ..workload.optimizer.clone() };
+        TrainingJob { optimizer, dropout: false, ..workload.job(Arc::clone(&data), batches, job.seed) }
+    };
     let whole = add_up(&plain(batch_size, batch_size), backend).await;
     let cause = whole.as_ref().err().and_then(EngineError::failure_of_workload);
     if matches!(cause, Some(FailureCause::OutOfMemory | FailureCause::DoesNotFit)) {
@@ -92,20 +98,6 @@ fn repeat_samples(data: &DataSet, few: u32, samples: u32, seed: u32) -> DataSet 
     }
     let test = Split { images: train.images[..features].to_vec(), labels: train.labels[..1].to_vec() };
     DataSet::new(data.definition, train, test, data.generated)
-}
-
-/// Returns a job on the first samples, without anything that depends on the position in the batch.
-fn plain_job(
-    workload: &Workload,
-    job: &TrainingJob,
-    data: &Arc<DataSet>,
-    batch_size: u32,
-    samples: u32,
-) -> TrainingJob {
-    let workload = workload.clone().with_trace_conventions();
-    let batches = BatchPlan { first: 0, samples, batch_size, order: workload.order, batching: Batching::ShortLast };
-    let optimizer = Optimizer { learning_rate: 0.0, ..workload.optimizer.clone() };
-    TrainingJob { optimizer, dropout: false, ..workload.job(Arc::clone(data), batches, job.seed) }
 }
 
 /// Returns the loss and the gradients of a job's samples, added up from its batches.

@@ -41,7 +41,7 @@ pub(crate) fn serve_device(arguments: &ServeDeviceArgs) -> Result<(), Failure> {
         // A closed terminal is no reason to stop serving.
         let arrived = |client: String| drop(Screen::Error.line(&format!("{client} begins to compute")));
         tokio::select! {
-            served = server.serve(WebSocketTransport::from_listener(listener), arrived) => served,
+            served = server.serve(WebSocketTransport::from_listener(listener), Box::new(arrived)) => served,
             () = stop.notified() => Ok(()),
         }
     });

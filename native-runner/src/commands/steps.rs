@@ -4,7 +4,7 @@ use std::rc::Rc;
 use clap::Args;
 use engine::backends::{Devices, REFERENCE};
 use engine::measure::Gauge;
-use engine::steps::{Cliff, Contender, Entry, Measured, Outcome, Request, Size, StepsReport, WorkloadSteps};
+use engine::steps::{Cliff, Entrant, EntrantSteps, Measured, Request, Size, StepsOutcome, StepsReport, WorkloadSteps};
 use engine::{Backend, WORKLOADS, steps};
 use results::{FailureCause, Precision, Provenance};
 use serde::Serialize;
@@ -42,7 +42,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let clock = Rc::new(MonotonicClock::start());
     let mut progress = ListProgress::new(Interrupt::default(), "window");
     let provenance = provenance();
-    let (contenders, unavailable) = contenders(arguments, &clock)?;
+    let (entrants, unavailable) = entrants(arguments, &clock)?;
     let mut data = DataFolder::with_noise_or_data(arguments.noise, &arguments.data, &workloads)?;
     let batch_sizes = arguments.batch_sizes.iter().flat_map(|BatchSizes(sizes)| sizes).copied();
     let batch_sizes = BTreeSet::from_iter(batch_sizes).into_iter().collect();
@@ -50,12 +50,12 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
         workloads,
         batch_sizes,
         budget_seconds: arguments.seconds_per_workload,
-        budget_bytes: budget_bytes(arguments, &contenders),
+        budget_bytes: budget_bytes(arguments, &entrants),
         checked: !arguments.unchecked,
         seed: arguments.seed,
     };
-    let gauge = gauge(arguments, &contenders, &clock, &progress);
-    let measured = steps::measure(&request, &contenders, gauge, &mut data, clock.as_ref(), &mut progress);
+    let gauge = gauge(arguments, &entrants, &clock, &progress);
+    let measured = steps::measure(&request, &entrants, gauge, &mut data, clock.as_ref(), &mut progress);
     let report = pollster::block_on(measured);
     drop(progress);
 
@@ -73,36 +73,33 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
 }
 
 /// Opens the named backends. Without names, opens all that work here, and returns the reasons for the others.
-fn contenders(
-    arguments: &StepsArgs,
-    clock: &Rc<MonotonicClock>,
-) -> Result<(Vec<Contender>, Vec<Unavailable>), Failure> {
+fn entrants(arguments: &StepsArgs, clock: &Rc<MonotonicClock>) -> Result<(Vec<Entrant>, Vec<Unavailable>), Failure> {
     let mut names: Vec<&str> = arguments.backends.iter().map(|name| name.trim()).collect();
     if names.is_empty() {
         names.push(ALL);
     }
     let (opened, unavailable) =
         device::open_several(&names, &arguments.precisions, &arguments.adapter.choice(), &arguments.place, clock)?;
-    let contender = |backend: Box<dyn Backend>| {
+    let entrant = |backend: Box<dyn Backend>| {
         let most_steps = (backend.name() == REFERENCE).then_some(arguments.reference_steps);
-        Contender { on_gauged_device: device::devices(backend.name()) == Devices::Adapters, backend, most_steps }
+        Entrant { on_gauged_device: device::devices(backend.name()) == Devices::Adapters, backend, most_steps }
     };
-    let contenders: Vec<Contender> = opened.into_iter().map(contender).collect();
-    for contender in &contenders {
-        Screen::Error.prose(&format!("{:<12}", contender.name()), &describe(contender.backend.adapter()), 12)?;
+    let entrants: Vec<Entrant> = opened.into_iter().map(entrant).collect();
+    for entrant in &entrants {
+        Screen::Error.prose(&format!("{:<12}", entrant.name()), &describe(entrant.backend.adapter()), 12)?;
     }
-    Ok((contenders, unavailable))
+    Ok((entrants, unavailable))
 }
 
-/// Opens a gauge of the chosen adapter's peak arithmetic, if a contender uses the adapter.
+/// Opens a gauge of the chosen adapter's peak arithmetic, if an entrant uses the adapter.
 #[cfg(feature = "wgsl")]
 fn gauge(
     arguments: &StepsArgs,
-    contenders: &[Contender],
+    entrants: &[Entrant],
     clock: &Rc<MonotonicClock>,
     progress: &ListProgress,
 ) -> Option<Box<dyn Gauge>> {
-    if !contenders.iter().any(|contender| contender.on_gauged_device) {
+    if !entrants.iter().any(|entrant| entrant.on_gauged_device) {
         return None;
     }
     progress.prepare("measuring the peak of arithmetic");
@@ -113,20 +110,20 @@ fn gauge(
 }
 
 #[cfg(not(feature = "wgsl"))]
-fn gauge(_: &StepsArgs, _: &[Contender], _: &Rc<MonotonicClock>, _: &ListProgress) -> Option<Box<dyn Gauge>> {
+fn gauge(_: &StepsArgs, _: &[Entrant], _: &Rc<MonotonicClock>, _: &ListProgress) -> Option<Box<dyn Gauge>> {
     None
 }
 
 /// Returns the memory budget: the requested one, or the free memory if the device shares the machine's memory.
-fn budget_bytes(arguments: &StepsArgs, contenders: &[Contender]) -> Option<u64> {
+fn budget_bytes(arguments: &StepsArgs, entrants: &[Entrant]) -> Option<u64> {
     if let Some(mebibytes) = arguments.budget_mib {
         return Some(u64::from(mebibytes) << 20);
     }
-    contenders.iter().find(|contender| contender.backend.adapter().software)?;
+    entrants.iter().find(|entrant| entrant.backend.adapter().software)?;
     free_memory_bytes()
 }
 
-fn entries(report: &StepsReport) -> impl Iterator<Item = (&WorkloadSteps, &Size, &Entry)> {
+fn entries(report: &StepsReport) -> impl Iterator<Item = (&WorkloadSteps, &Size, &EntrantSteps)> {
     report.workloads.iter().flat_map(|workload| {
         let sizes = workload.sizes.iter();
         sizes.flat_map(move |size| size.entries.iter().map(move |entry| (workload, size, entry)))
@@ -134,21 +131,21 @@ fn entries(report: &StepsReport) -> impl Iterator<Item = (&WorkloadSteps, &Size,
 }
 
 fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
-    let refusals = |counts: fn(&Outcome) -> bool| {
+    let refusals = |counts: fn(&StepsOutcome) -> bool| {
         let counted = entries(report).filter(|(.., entry)| counts(&entry.outcome));
         let refusals = counted.filter_map(|(workload, size, entry)| {
             Some(format!("{}: {}", name_of(workload, size, entry), Refusal::of(&entry.outcome)?))
         });
         refusals.collect::<Vec<_>>().join("; ")
     };
-    let wrong = refusals(|outcome| matches!(outcome, Outcome::Wrong(_)));
+    let wrong = refusals(|outcome| matches!(outcome, StepsOutcome::Wrong(_)));
     if !wrong.is_empty() {
         return Err(Failure::WrongResults(wrong));
     }
     if report.cancelled {
         return Err(Failure::Cancelled { kept });
     }
-    let failed = refusals(|outcome| matches!(outcome, Outcome::Failed { .. }));
+    let failed = refusals(|outcome| matches!(outcome, StepsOutcome::Failed { .. }));
     if !failed.is_empty() {
         return Err(Failure::NotMeasured(failed));
     }
@@ -156,7 +153,7 @@ fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
         return Ok(());
     }
     let sentence = refusals(|_| true);
-    let is_too_large = entries(report).any(|(.., entry)| matches!(entry.outcome, Outcome::DoesNotFit { .. }));
+    let is_too_large = entries(report).any(|(.., entry)| matches!(entry.outcome, StepsOutcome::DoesNotFit { .. }));
     let cause = FailureCause::DoesNotFit;
     Err(if is_too_large { Failure::NotTrained { cause, sentence } } else { Failure::Usage(sentence) })
 }
@@ -188,7 +185,7 @@ pub(crate) fn show(report: &StepsReport) -> Result<(), Failure> {
 struct Row<'a> {
     workload: &'a WorkloadSteps,
     size: &'a Size,
-    entry: &'a Entry,
+    entry: &'a EntrantSteps,
     measured: &'a Measured,
 }
 
@@ -272,7 +269,7 @@ fn about(cliff: &Cliff) -> String {
     }
 }
 
-fn name_of(workload: &WorkloadSteps, size: &Size, entry: &Entry) -> String {
+fn name_of(workload: &WorkloadSteps, size: &Size, entry: &EntrantSteps) -> String {
     format!("{} in batches of {}, {}", workload.workload, size.batch_size, entry.backend)
 }
 

@@ -44,7 +44,7 @@ mod parallel;
 #[cfg(feature = "burn-flex")]
 mod processor;
 #[cfg(feature = "burn-remote")]
-pub(super) mod remote;
+pub mod remote;
 #[cfg(all(test, feature = "wgsl"))]
 mod tests;
 mod trainer;

@@ -8,7 +8,7 @@ use burn_tensor::{Device, Gradients, Tensor, activation, module};
 use shaders::params::Step;
 
 use super::functions::Functions;
-use super::value::{Arrangement, Order, Value, sides};
+use super::value::{Arrangement, AxisOrder, LayerValue, sides};
 use crate::backends::list;
 use crate::error::EngineError;
 use crate::model::{Cell, Layer, Model, Node, Padding, Shape, Source, TensorSpec};
@@ -24,7 +24,7 @@ struct Planned {
     node: Node,
     input: Shape,
     output: Shape,
-    order: Order,
+    order: AxisOrder,
     tensor: usize,
     dropout: u32,
     /// Index of the last layer that reads its output.
@@ -32,7 +32,7 @@ struct Planned {
     functions: Functions,
 }
 
-pub(super) struct Pass<'a> {
+pub(super) struct ForwardPass<'a> {
     pub(super) device: &'a Device,
     pub(super) step: &'a Step,
     pub(super) dropout: bool,
@@ -43,22 +43,16 @@ pub(super) struct Pass<'a> {
 
 /// Computed values that later layers still read.
 pub(super) struct Made {
-    data: Option<Value>,
-    values: Vec<Option<Value>>,
+    data: Option<LayerValue>,
+    values: Vec<Option<LayerValue>>,
 }
 
 impl Made {
-    fn of(&mut self, source: Source) -> &mut Option<Value> {
+    fn of(&mut self, source: Source) -> &mut Option<LayerValue> {
         match source {
             Source::Data => &mut self.data,
             Source::Node(node) => &mut self.values[node],
         }
-    }
-}
-
-impl Pass<'_> {
-    pub(super) fn is_training(&self) -> bool {
-        self.step.training == 1
     }
 }
 
@@ -116,10 +110,10 @@ impl Network {
         let shape: Vec<usize> = spec.shape.iter().map(|&side| side as usize).collect();
         let read = self.source(layer.node.inputs[0]).order;
         match layer.node.layer {
-            Layer::Conv2d { .. } if shape.len() == 4 && layer.order == Order::ChannelsFirst => {
+            Layer::Conv2d { .. } if shape.len() == 4 && layer.order == AxisOrder::ChannelsFirst => {
                 Arrangement::new(shape, &[3, 2, 0, 1])
             }
-            Layer::Dense { units, .. } if shape.len() == 2 && read == Order::ChannelsFirst => {
+            Layer::Dense { units, .. } if shape.len() == 2 && read == AxisOrder::ChannelsFirst => {
                 let [height, width, channels] = sides(layer.input);
                 Arrangement::new(vec![height, width, channels, units as usize], &[2, 0, 1, 3])
             }
@@ -132,18 +126,18 @@ impl Network {
         layers::arrangement(self.data.order, rows, self.data.output)
     }
 
-    pub(super) fn forward(&self, pass: &mut Pass<'_>, batch: Tensor<1>) -> Tensor<2> {
+    pub(super) fn forward(&self, pass: &mut ForwardPass<'_>, batch: Tensor<1>) -> Tensor<2> {
         let mut made = self.begin(pass.step, batch);
         self.finish(&mut made, pass)
     }
 
     pub(super) fn begin(&self, step: &Step, batch: Tensor<1>) -> Made {
         let batch = batch.reshape([step.count as usize, self.data.output.features() as usize]);
-        let data = Some(Value::Flat(batch).ordered(self.data.order, self.data.output));
+        let data = Some(LayerValue::Flat(batch).ordered(self.data.order, self.data.output));
         Made { data, values: Vec::with_capacity(self.layers.len()) }
     }
 
-    pub(super) fn advance(&self, made: &mut Made, pass: &mut Pass<'_>, until: usize) {
+    pub(super) fn advance(&self, made: &mut Made, pass: &mut ForwardPass<'_>, until: usize) {
         for index in made.values.len()..until {
             let inputs = self.read(made, index);
             made.values.push(Some(self.layer(&self.layers[index], inputs, pass)));
@@ -151,7 +145,7 @@ impl Network {
     }
 
     /// Takes the inputs of a layer, dropping values that no later layer reads.
-    fn read(&self, made: &mut Made, index: usize) -> Vec<Value> {
+    fn read(&self, made: &mut Made, index: usize) -> Vec<LayerValue> {
         let node = &self.layers[index].node;
         let read = |&source: &Source| {
             let value = made.of(source);
@@ -163,17 +157,17 @@ impl Network {
     }
 
     /// Computes the remaining layers and returns (rows, classes).
-    pub(super) fn finish(&self, made: &mut Made, pass: &mut Pass<'_>) -> Tensor<2> {
+    pub(super) fn finish(&self, made: &mut Made, pass: &mut ForwardPass<'_>) -> Tensor<2> {
         self.advance(made, pass, self.layers.len());
         let logits = made.values.pop().flatten().or_else(|| made.data.take()).expect("there is at least the data");
         let last = self.layers.last().unwrap_or(&self.data);
         match last.order {
-            Order::ChannelsFirst => logits.channels_last(last.output).flatten(1, 2),
-            Order::ChannelsLast | Order::Flat => logits.flat(),
+            AxisOrder::ChannelsFirst => logits.channels_last(last.output).flatten(1, 2),
+            AxisOrder::ChannelsLast | AxisOrder::Flat => logits.flat(),
         }
     }
 
-    fn layer(&self, layer: &Planned, inputs: Vec<Value>, pass: &mut Pass<'_>) -> Value {
+    fn layer(&self, layer: &Planned, inputs: Vec<LayerValue>, pass: &mut ForwardPass<'_>) -> LayerValue {
         let mut inputs = inputs.into_iter();
         let input = inputs.next().expect("every layer reads something");
         match layer.node.layer {
@@ -183,7 +177,7 @@ impl Network {
                 let sides = [layer.input.features() as usize, units as usize];
                 let kernel = pass.leaves.shaped(layer.tensor, sides);
                 let bias = weights.bias.map(|_| pass.leaves.vector(layer.tensor + 1));
-                Value::Flat(module::linear(input.flat(), kernel, bias)).activated(activation, layer.functions)
+                LayerValue::Flat(module::linear(input.flat(), kernel, bias)).activated(activation, layer.functions)
             }
             Layer::Dropout { rate } => layer.dropped(input, rate, pass),
             Layer::LocalResponseNorm { radius, bias, alpha, beta } => {
@@ -200,21 +194,21 @@ impl Network {
             Layer::SentenceSum { words } => layer.sentence_sum(input, words as usize, pass),
             Layer::WordScores { vocabulary, .. } => {
                 let sides = [vocabulary, layer.input.channels].map(|side| side as usize);
-                Value::Flat(input.flat().matmul(pass.leaves.shaped(layer.tensor, sides).transpose()))
+                LayerValue::Flat(input.flat().matmul(pass.leaves.shaped(layer.tensor, sides).transpose()))
             }
             Layer::PixelProducts => {
                 let second = self.second(layer, inputs.next());
-                Value::ChannelsLast(input.channels_last(layer.input).matmul(second.swap_dims(1, 2)))
+                LayerValue::ChannelsLast(input.channels_last(layer.input).matmul(second.swap_dims(1, 2)))
             }
             Layer::Softmax { linear_until } => {
                 let x = input.channels_last(layer.input);
                 let is_linear = linear_until > 0.0 && pass.step.linear == 1;
-                Value::ChannelsLast(if is_linear { x } else { activation::softmax(x, 2) })
+                LayerValue::ChannelsLast(if is_linear { x } else { activation::softmax(x, 2) })
             }
-            Layer::Transpose => Value::ChannelsLast(input.channels_last(layer.input).swap_dims(1, 2)),
+            Layer::Transpose => LayerValue::ChannelsLast(input.channels_last(layer.input).swap_dims(1, 2)),
             Layer::Concatenate => {
                 let second = self.second(layer, inputs.next());
-                Value::ChannelsLast(Tensor::cat(vec![input.channels_last(layer.input), second], 2))
+                LayerValue::ChannelsLast(Tensor::cat(vec![input.channels_last(layer.input), second], 2))
             }
             Layer::Add { activation } => {
                 let second = inputs.next().expect("a sum reads two values");
@@ -231,49 +225,49 @@ impl Network {
     }
 
     /// Returns the second input as (rows, pixels, channels).
-    fn second(&self, layer: &Planned, value: Option<Value>) -> Tensor<3> {
+    fn second(&self, layer: &Planned, value: Option<LayerValue>) -> Tensor<3> {
         let value = value.expect("this layer reads two values");
         value.channels_last(self.source(layer.node.inputs[1]).output)
     }
 }
 
 /// Adds values of the same layout. The second may have a single pixel.
-fn add(first: Value, second: Value) -> Value {
+fn add(first: LayerValue, second: LayerValue) -> LayerValue {
     match (first, second) {
-        (Value::ChannelsFirst(a), Value::ChannelsFirst(b)) => Value::ChannelsFirst(a + b),
-        (Value::ChannelsLast(a), Value::ChannelsLast(b)) => Value::ChannelsLast(a + b),
-        (Value::Flat(a), Value::Flat(b)) => Value::Flat(a + b),
+        (LayerValue::ChannelsFirst(a), LayerValue::ChannelsFirst(b)) => LayerValue::ChannelsFirst(a + b),
+        (LayerValue::ChannelsLast(a), LayerValue::ChannelsLast(b)) => LayerValue::ChannelsLast(a + b),
+        (LayerValue::Flat(a), LayerValue::Flat(b)) => LayerValue::Flat(a + b),
         _ => unreachable!("the second value was brought into the order of the first"),
     }
 }
 
 /// Returns the layout of a layer's output, given the layout of its input.
-fn order_of(layer: &Layer, read: Order, output: Shape) -> Order {
+fn order_of(layer: &Layer, read: AxisOrder, output: Shape) -> AxisOrder {
     match layer {
         Layer::Conv2d { size, stride: 1, padding: Padding::Valid | Padding::Same, .. }
-            if size.area() == 1 && read == Order::ChannelsLast =>
+            if size.area() == 1 && read == AxisOrder::ChannelsLast =>
         {
-            Order::ChannelsLast
+            AxisOrder::ChannelsLast
         }
-        Layer::Conv2d { .. } | Layer::Pool { .. } | Layer::LocalResponseNorm { .. } => Order::ChannelsFirst,
-        Layer::BatchNorm { .. } if output.pixels() > 1 || read == Order::ChannelsFirst => Order::ChannelsFirst,
-        Layer::Dense { .. } | Layer::BatchNorm { .. } | Layer::WordScores { .. } => Order::Flat,
+        Layer::Conv2d { .. } | Layer::Pool { .. } | Layer::LocalResponseNorm { .. } => AxisOrder::ChannelsFirst,
+        Layer::BatchNorm { .. } if output.pixels() > 1 || read == AxisOrder::ChannelsFirst => AxisOrder::ChannelsFirst,
+        Layer::Dense { .. } | Layer::BatchNorm { .. } | Layer::WordScores { .. } => AxisOrder::Flat,
         Layer::Dropout { .. } | Layer::Add { .. } => read,
-        _ => Order::ChannelsLast,
+        _ => AxisOrder::ChannelsLast,
     }
 }
 
 /// Returns the layout expected by the layers that read the data.
-fn order_of_data(model: &Model) -> Order {
+fn order_of_data(model: &Model) -> AxisOrder {
     let read_by = |wanted: fn(&Layer) -> bool| {
         model.nodes.iter().any(|node| node.inputs.contains(&Source::Data) && wanted(&node.layer))
     };
     if read_by(|layer| matches!(layer, Layer::Dense { .. } | Layer::Embedding { .. })) {
-        Order::Flat
+        AxisOrder::Flat
     } else if read_by(Layer::is_recurrent) {
-        Order::ChannelsLast
+        AxisOrder::ChannelsLast
     } else {
-        Order::ChannelsFirst
+        AxisOrder::ChannelsFirst
     }
 }
 
@@ -286,11 +280,11 @@ pub(super) struct Leaves<'a> {
     tensors: &'a [Tensor<1>],
     /// Flags of the tensors trained by this pass; empty outside of training.
     trained: &'a [bool],
-    read: Vec<(usize, TakeGradient)>,
+    pub(super) read: ReadLeaves,
 }
 
 /// Takes the flat gradient of a leaf, if it has one.
-type TakeGradient = Box<dyn FnOnce(&mut Gradients) -> Option<Tensor<1>>>;
+pub(super) type TakeGradient = Box<dyn FnOnce(&mut Gradients) -> Option<Tensor<1>>>;
 
 impl<'a> Leaves<'a> {
     pub(super) fn new(tensors: &'a [Tensor<1>], trained: &'a [bool]) -> Self {
@@ -324,27 +318,20 @@ impl<'a> Leaves<'a> {
         self.read.push((tensor, Box::new(take)));
         leaf
     }
-
-    pub(super) fn into_read(self) -> ReadLeaves {
-        ReadLeaves(self.read)
-    }
 }
 
 /// Model tensors that are leaves of a graph.
-pub(super) struct ReadLeaves(Vec<(usize, TakeGradient)>);
+pub(super) type ReadLeaves = Vec<(usize, TakeGradient)>;
 
-impl ReadLeaves {
-    pub(super) fn add_gradients(self, gradients: &mut Gradients, found: &mut [Option<Tensor<1>>]) {
-        for (tensor, take_gradient) in self.0 {
-            // Layers that share a tensor have one leaf each.
-            if let Some(gradient) = take_gradient(gradients) {
-                add_gradient(found, tensor, gradient);
-            }
+/// Adds the gradients of a graph's leaves to those of the model's tensors. Layers that share a tensor have one leaf each.
+pub(super) fn add_gradients(leaves: ReadLeaves, gradients: &mut Gradients, found: &mut [Option<Tensor<1>>]) {
+    for (tensor, take_gradient) in leaves {
+        if let Some(gradient) = take_gradient(gradients) {
+            add_gradient(found, tensor, gradient);
         }
     }
 }
 
-/// Adds the gradient from one use of a tensor.
 pub(super) fn add_gradient(found: &mut [Option<Tensor<1>>], tensor: usize, gradient: Tensor<1>) {
     found[tensor] = Some(match found[tensor].take() {
         Some(others) => others + gradient,

@@ -52,10 +52,9 @@ fn set_threads(threads: NonZero<usize>) -> Result<(), EngineError> {
             Ok(())
         }
         Err(_) if SET.get() == Some(&threads) => Ok(()),
-        Err(error) => {
-            let message = format!("the processor cannot compute with {threads} threads in this program: {error}");
-            Err(EngineError::DeviceRefused { message })
-        }
+        Err(error) => Err(EngineError::refused(format!(
+            "the processor cannot compute with {threads} threads in this program: {error}"
+        ))),
     }
 }
 
@@ -64,6 +63,5 @@ fn set_threads(threads: NonZero<usize>) -> Result<(), EngineError> {
     if threads.get() == 1 {
         return Ok(());
     }
-    let message = format!("a web worker has one thread, so it cannot compute with {threads}");
-    Err(EngineError::DeviceRefused { message })
+    Err(EngineError::refused(format!("a web worker has one thread, so it cannot compute with {threads}")))
 }

@@ -137,8 +137,7 @@ impl Description {
     fn write(&self) -> Result<Vec<f32>, EngineError> {
         let mut text = serde_json::to_vec(self).unwrap_or_default();
         if text.is_empty() || text.len() > TEXT_BYTES {
-            let message = format!("{} is described in {} bytes", self.adapter.name, text.len());
-            return Err(EngineError::DeviceRefused { message });
+            return Err(EngineError::refused(format!("{} is described in {} bytes", self.adapter.name, text.len())));
         }
         text.resize(TEXT_BYTES, b' ');
         Ok(text.into_iter().map(f32::from).collect())
@@ -202,16 +201,8 @@ impl DeviceServer {
 
     /// Serves all clients until the future is dropped, which ends all sessions. Must be awaited in a tokio runtime.
     /// `arrived` is called for each client that begins to compute; Burn does not report when a client leaves.
-    pub fn serve(
-        self,
-        transport: WebSocketTransport,
-        arrived: impl Fn(String) + Send + Sync + 'static,
-    ) -> impl Future<Output = Result<(), EngineError>> {
-        self.serve_and_report(transport, Box::new(arrived))
-    }
-
     #[async_recursion(?Send)]
-    async fn serve_and_report(
+    pub async fn serve(
         self,
         transport: WebSocketTransport,
         arrived: Box<dyn Fn(String) + Send + Sync>,
@@ -221,7 +212,7 @@ impl DeviceServer {
             Ok(())
         };
         let served = self.server.with_authorizer(admit).serve_async(transport).await;
-        served.map_err(|error| EngineError::DeviceRefused { message: error.to_string() })
+        served.map_err(EngineError::refused)
     }
 }
 
@@ -235,7 +226,7 @@ fn server(device: Device, text: Vec<f32>) -> Result<RemoteServer, EngineError> {
         DispatchDevice::Cube(_) => Ok(describing::<Cube>(server, text)),
         _ => {
             drop((server, text));
-            Err(EngineError::DeviceRefused { message: "Burn cannot serve this device".to_owned() })
+            Err(EngineError::refused("Burn cannot serve this device"))
         }
     }
 }
@@ -261,15 +252,8 @@ mod tests {
             driver: "580.1 – ünïcode".to_owned(),
             ..crate::testing::adapter("NVIDIA H200", DeviceKind::Discrete, "Vulkan")
         };
-        let settings = vec!["burn: 1".to_owned()];
-        Description {
-            server: u64::MAX,
-            backend: "burn-wgpu".to_owned(),
-            adapter,
-            settings,
-            compiles: true,
-            tunes: false,
-        }
+        let (backend, settings) = ("burn-wgpu".to_owned(), vec!["burn: 1".to_owned()]);
+        Description { server: u64::MAX, backend, adapter, settings, compiles: true, tunes: false }
     }
 
     #[test]

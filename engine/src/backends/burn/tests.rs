@@ -3,10 +3,6 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-#[cfg(feature = "burn-wgpu")]
-use burn_tensor::DeviceKind;
-use burn_tensor::ops::ConvOptions;
-use burn_tensor::{Device, Tensor, TensorData, module};
 use results::{Adapter, Precision};
 
 use super::failure::guarded;
@@ -14,19 +10,17 @@ use super::{FirstUse, TUNED, VERSION, untuned};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::segment_tests::{NORMALIZED, OF_EVERY_KIND, assert_close, repeated};
 use crate::backends::sharing::comparison::{Trained, train_steps};
-use crate::backends::wgsl::workload_tests::{calm_job, job, narrow_job, tolerance_at_low_rates, train_and_evaluate};
-use crate::backends::{AdapterChoice, open};
+use crate::backends::wgsl::workload_tests::{job, narrow_job, tolerance_at_low_rates, train_and_evaluate};
+use crate::backends::{AdapterChoice, open_in};
 use crate::data::{DataSet, Split};
 use crate::error::EngineError;
 use crate::model::{Activation, Initializer, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Weights};
-use crate::random::Generator;
 use crate::testing::Standstill;
 use crate::testing::models::{CLASSES, IMAGE, batch_norm, conv, dense, logits, small_models};
 use crate::train::check::against_reference;
 use crate::train::check::tests::whitened;
 use crate::trainer::{Backend, EvaluationSet, TrainingJob};
 use crate::training::{InputRecipe, Loss, Optimizer, Rule, WeightAverage};
-use crate::workload::Workload;
 
 fn backends() -> Vec<Box<dyn Backend>> {
     let names: &[&str] = &[
@@ -36,7 +30,8 @@ fn backends() -> Vec<Box<dyn Backend>> {
         "burn-wgpu",
     ];
     let opened = names.iter().filter_map(|name| {
-        let open = |choice: &AdapterChoice| pollster::block_on(open(name, choice, Rc::new(Standstill)));
+        let open =
+            |choice: &AdapterChoice| pollster::block_on(open_in(Precision::F32, name, choice, Rc::new(Standstill)));
         let found = open(&AdapterChoice::Any).or_else(|_| open(&AdapterChoice::Cpu));
         if let Err(error) = &found {
             crate::testing::skipped(true, format!("{name}: {error}"));
@@ -166,19 +161,9 @@ fn of_equal_logits_the_first_is_the_answer() {
 
 #[test]
 fn every_narrow_workload_trains_and_tests_as_the_reference_does() {
-    train_and_test_as_the_reference_does(narrow_job);
-}
-
-#[test]
-#[ignore = "trains every network in its full width"]
-fn every_workload_trains_and_tests_as_the_reference_does() {
-    train_and_test_as_the_reference_does(calm_job);
-}
-
-fn train_and_test_as_the_reference_does(job: fn(&Workload) -> TrainingJob) {
     let Some(backend) = flex() else { return };
     for workload in crate::testing::workloads() {
-        let job = job(&workload);
+        let job = narrow_job(&workload);
         let found = pollster::block_on(train_and_evaluate(backend.as_ref(), &job));
         let expected = pollster::block_on(train_and_evaluate(&ReferenceBackend::<f64>::new(), &job));
         for (found, expected) in found.iter().zip(&expected) {
@@ -193,23 +178,12 @@ fn train_and_test_as_the_reference_does(job: fn(&Workload) -> TrainingJob) {
 fn an_unsupported_network_is_named_with_the_reason() {
     let Some(backend) = backends().into_iter().next() else { return };
     // Five pixels and no padding: the third window would begin at pixel 6.
-    let beyond = Layer::Pool {
-        kind: PoolKind::Max,
-        side: 1,
-        stride: 3,
-        padding: 0,
-        rounding: Rounding::Ceil,
-        activation: Activation::Identity,
-    };
+    let (kind, rounding, activation) = (PoolKind::Max, Rounding::Ceil, Activation::Identity);
+    let beyond = Layer::Pool { kind, side: 1, stride: 3, padding: 0, rounding, activation };
     let model =
         Model::sequence("beyond", IMAGE, vec![conv(4, 3, 1, Padding::Same, Activation::Relu), beyond, logits()]);
-    let error = pollster::block_on(backend.build(&job_of(model))).err().map(|error| error.to_string());
-    assert_eq!(
-        error.as_deref(),
-        Some(
-            "beyond: layer 1 is not supported by this backend: Burn leaves out windows that begin beyond the last pixel"
-        )
-    );
+    let error = pollster::block_on(backend.build(&job_of(model))).err().unwrap().to_string();
+    assert!(error.starts_with("beyond: layer 1 is not supported by this backend: Burn leaves out windows"), "{error}");
 }
 
 #[test]
@@ -246,63 +220,6 @@ fn a_panic_is_reported_in_its_own_words() {
     {
         let error = pollster::block_on(guarded(async { panics() })).unwrap_err().to_string();
         assert!(error.starts_with("Burn panicked") && error.ends_with(words), "{error}");
-    }
-}
-
-fn devices() -> Vec<(&'static str, Device)> {
-    vec![
-        #[cfg(feature = "burn-flex")]
-        ("burn-flex", Device::flex()),
-        #[cfg(feature = "burn-wgpu")]
-        ("burn-wgpu", Device::wgpu(DeviceKind::Cpu)),
-    ]
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
-fn values(stream: u32, count: usize, limit: f64) -> Vec<f32> {
-    let generator = Generator { stream, step: 0, seed: 1 };
-    (0u32..).take(count).map(|index| ((2.0 * generator.uniform(index) - 1.0) * limit) as f32).collect()
-}
-
-/// Returns the RMS errors of a 5×5 convolution of 64 channels, with Burn's bias and with one added afterwards.
-fn off_by(device: &Device, bias: f32) -> [f64; 2] {
-    const SAMPLES: usize = 32;
-    const CHANNELS: usize = 64;
-    const FILTERS: usize = 32;
-    const KERNEL: usize = 5;
-    // One sum for each filter.
-    const IMAGE: usize = KERNEL;
-    let images = values(0, SAMPLES * CHANNELS * IMAGE * IMAGE, 0.5);
-    let kernels = values(1, FILTERS * CHANNELS * KERNEL * KERNEL, 0.05);
-    let right = images.chunks_exact(CHANNELS * IMAGE * IMAGE).flat_map(|image| {
-        let sum =
-            |kernel: &[f32]| -> f64 { image.iter().zip(kernel).map(|(x, w)| f64::from(*x) * f64::from(*w)).sum() };
-        kernels.chunks_exact(CHANNELS * KERNEL * KERNEL).map(move |kernel| sum(kernel) + f64::from(bias))
-    });
-    let right: Vec<f64> = right.collect();
-    let image = Tensor::<4>::from_data(TensorData::new(images.clone(), [SAMPLES, CHANNELS, IMAGE, IMAGE]), device);
-    let kernel = Tensor::<4>::from_data(TensorData::new(kernels.clone(), [FILTERS, CHANNELS, KERNEL, KERNEL]), device);
-    let biases = Tensor::<1>::from_data(TensorData::new(vec![bias; FILTERS], [FILTERS]), device);
-    let options = || ConvOptions::new_with_padding([1; 2], [(0, 0); 2], [1; 2], 1);
-    let inside = module::conv2d(image.clone(), kernel.clone(), Some(biases.clone()), options());
-    let afterwards = module::conv2d(image, kernel, None, options()) + biases.reshape([1, FILTERS, 1, 1]);
-    [inside, afterwards].map(|found| {
-        let found = found.into_data();
-        let squares = found.iter::<f64>().zip(&right).map(|(found, right)| (found - right).powi(2));
-        (squares.sum::<f64>() / right.len() as f64).sqrt()
-    })
-}
-
-#[test]
-fn adding_the_bias_afterwards_is_no_less_exact() {
-    for (name, device) in devices() {
-        for bias in [0.1, 1.0] {
-            let [inside, afterwards] = off_by(&device, bias);
-            eprintln!(
-                "{name}, bias {bias}: off by {inside:.2e} with Burn's bias, {afterwards:.2e} with one afterwards"
-            );
-            assert!(afterwards <= 1.1 * inside, "{name}, bias {bias}: {afterwards:.2e} instead of {inside:.2e}");
-        }
     }
 }
 

@@ -10,9 +10,8 @@ use shaders::params::Step;
 use super::FirstUse;
 use super::failure::refused;
 use super::functions::Functions;
-use super::network::Leaves;
-use super::network::{Network, Pass};
-use super::updater::Updater;
+use super::network::{ForwardPass, Leaves, Network, add_gradients};
+use super::updater::TrainingState;
 use super::value::Arrangement;
 use crate::clock::Clock;
 use crate::data::Split;
@@ -34,7 +33,7 @@ pub(super) struct BurnTrainer {
     features: u32,
     classes: usize,
     trained: Vec<bool>,
-    state: State,
+    state: TrainingState,
     /// Gradients of the last step, flat, in Burn's layout.
     gradients: Vec<Option<Tensor<1>>>,
     logits: Option<Tensor<2>>,
@@ -43,23 +42,11 @@ pub(super) struct BurnTrainer {
     facts: TrainerFacts,
 }
 
-#[derive(Clone)]
-pub(super) struct State {
-    /// All tensors of the model, flat, in Burn's layout.
-    tensors: Vec<Tensor<1>>,
-    updater: Updater,
-}
-
 /// Results of a batch that are still on the device.
 pub(super) struct Pending {
     loss: Tensor<1>,
     correct: Tensor<1>,
     samples: u32,
-}
-
-struct Batch {
-    input: Tensor<1>,
-    labels: Vec<u32>,
 }
 
 impl BurnTrainer {
@@ -88,45 +75,43 @@ impl BurnTrainer {
             logits: None,
             order: Order::default(),
             step: 0,
-            facts: TrainerFacts { variants: settings, ..TrainerFacts::default() },
-            state: State { updater: Updater::new(job, &tensors, &device)?, tensors },
+            facts: TrainerFacts::default(),
+            state: TrainingState::new(job, tensors, &device)?,
             network,
             device,
             job: job.clone(),
         };
-        warm_up(&mut trainer, first_use, clock).await?;
+        let mut facts = warm_up(&mut trainer, job, first_use, clock).await?;
+        settings.append(&mut facts.variants);
         // Some tensors may be in memory pages reserved by an earlier trainer.
-        trainer.facts.device_memory_bytes =
+        let device_memory_bytes =
             reserved(&trainer.device).saturating_sub(reserved_by_others).max(trainer.kept_bytes());
+        trainer.facts = TrainerFacts { variants: settings, device_memory_bytes, ..facts };
         Ok(trainer)
     }
 
     /// Returns the size of tensors, gradients and optimizer states.
     fn kept_bytes(&self) -> u64 {
-        let elements = |tensor: &Tensor<1>| tensor.dims()[0];
-        let tensors = self.state.tensors.iter().map(elements).sum::<usize>();
         let trained = self.state.tensors.iter().zip(&self.trained).filter(|(_, trained)| **trained);
-        let gradients = trained.map(|(tensor, _)| elements(tensor)).sum::<usize>();
-        ((tensors + gradients + self.state.updater.elements()) * size_of::<f32>()) as u64
+        let gradients = trained.map(|(tensor, _)| tensor.dims()[0]).sum::<usize>();
+        ((self.state.elements() + gradients) * size_of::<f32>()) as u64
     }
 
     /// Trains one step. Stores its gradients and logits if `keeps`.
     fn train_step(&mut self, keeps: bool) -> Pending {
         let step = self.job.step(self.step, 0);
-        self.order.advance(&self.job, self.step);
-        let batch = self.batch(self.preprocessing.gather, &self.job.data.train, &self.order.samples, &step);
+        let (input, labels) = self.training_batch(&step);
         let mut pass = self.pass(&step);
-        let logits = self.network.forward(&mut pass, batch.input);
-        let (mut graph, pending) = self.differentiate(logits.clone(), &batch.labels, step.count, step.count);
-        let Pass { leaves, statistics, .. } = pass;
+        let logits = self.network.forward(&mut pass, input);
+        let (mut graph, pending) = self.differentiate(logits.clone(), &labels, step.count, step.count);
+        let ForwardPass { leaves, statistics, .. } = pass;
         let mut gradients = vec![None; self.trained.len()];
-        leaves.into_read().add_gradients(&mut graph, &mut gradients);
+        add_gradients(leaves.read, &mut graph, &mut gradients);
         let logits = logits.inner();
-        let State { tensors, updater } = &mut self.state;
         for (tensor, moved) in statistics {
-            tensors[tensor] = moved;
+            self.state.tensors[tensor] = moved;
         }
-        updater.update(&self.job, &step, &gradients, tensors);
+        self.state.update(&self.job, &step, &gradients);
         if keeps {
             (self.gradients, self.logits) = (gradients, Some(logits));
         }
@@ -143,10 +128,9 @@ impl BurnTrainer {
         (graph, Pending { loss, correct: correct.inner(), samples: rows })
     }
 
-    fn pass<'a>(&'a self, step: &'a Step) -> Pass<'a> {
-        let nothing: &[bool] = &[];
-        let trained = if step.training == 1 { self.trained.as_slice() } else { nothing };
-        Pass {
+    fn pass<'a>(&'a self, step: &'a Step) -> ForwardPass<'a> {
+        let trained: &[bool] = if step.training == 1 { &self.trained } else { &[] };
+        ForwardPass {
             device: &self.device,
             step,
             dropout: self.job.dropout,
@@ -174,19 +158,24 @@ impl BurnTrainer {
     }
 
     /// Prepares the samples of a step on the host, as Burn's own data loader does.
-    fn batch(&self, kind: GatherKind, split: &Split, order: &[u32], step: &Step) -> Batch {
+    fn batch(&self, kind: GatherKind, split: &Split, order: &[u32], step: &Step) -> (Tensor<1>, Vec<u32>) {
         let (values, labels) = self.preprocessing.on_host(kind, split, order, step, self.features);
         let arrangement = self.network.arrangement_of_data(step.count as usize);
-        Batch { input: list(arrangement.store(values), &self.device), labels }
+        (list(arrangement.store(values), &self.device), labels)
+    }
+
+    fn training_batch(&mut self, step: &Step) -> (Tensor<1>, Vec<u32>) {
+        self.order.advance(&self.job, self.step);
+        self.batch(self.preprocessing.gather, &self.job.data.train, &self.order.samples, step)
     }
 
     /// Tests a batch over all views of its samples.
     fn test(&self, split: &Split, order: &[u32], step: &Step) -> Pending {
         let (mut sum, mut labels) = (None, Vec::new());
         for view in self.job.input.test_views {
-            let batch = self.batch(self.preprocessing.gather.seen(view), split, order, step);
-            labels = batch.labels;
-            let logits = self.network.forward(&mut self.pass(step), batch.input);
+            let (input, labels_of_view) = self.batch(self.preprocessing.gather.seen(view), split, order, step);
+            labels = labels_of_view;
+            let logits = self.network.forward(&mut self.pass(step), input);
             let weighted = if view.weight == 1.0 { logits } else { logits * view.weight };
             sum = Some(match sum {
                 Some(sum) => weighted + sum,
@@ -220,13 +209,9 @@ impl BurnTrainer {
 }
 
 impl Rehearsing for BurnTrainer {
-    type State = State;
+    type State = TrainingState;
 
-    fn job(&self) -> &TrainingJob {
-        &self.job
-    }
-
-    fn learned(&self) -> State {
+    fn learned(&self) -> TrainingState {
         self.state.clone()
     }
 
@@ -234,14 +219,10 @@ impl Rehearsing for BurnTrainer {
         self.step = step;
     }
 
-    fn forget(&mut self, start: State) {
+    fn forget(&mut self, start: TrainingState) {
         self.state = start;
         self.gradients.fill(None);
         (self.step, self.logits) = (0, None);
-    }
-
-    fn notes(&mut self) -> &mut TrainerFacts {
-        &mut self.facts
     }
 }
 
@@ -254,9 +235,7 @@ impl Trainer for BurnTrainer {
             pending.push(self.train_step(left == 0));
             if left == 0 || pending.len() == STEPS_PER_READ_BACK {
                 for (loss, correct, samples) in self.finish(&mut pending).await? {
-                    report.losses.push(loss);
-                    report.correct += correct;
-                    report.samples += u64::from(samples);
+                    report.add_step(loss, correct, samples);
                 }
             }
         }
@@ -267,22 +246,18 @@ impl Trainer for BurnTrainer {
         let job = self.job.clone();
         let (order, split) = job.evaluated(set);
         let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
-        self.state.updater.swap_average(&job, &mut self.state.tensors);
-        let (mut offset, mut pending) = (0, Vec::new());
-        while offset < samples {
-            let count = job.test_batch().min(samples - offset);
-            let linear = job.linear(self.step);
-            let step = Step { offset, count, seed: job.seed, linear, ..Step::default() };
+        self.state.swap_average(&job);
+        let mut pending = Vec::new();
+        for step in job.test_steps(self.step, samples, job.test_batch()) {
             pending.push(self.test(split, &order, &step));
-            offset += count;
-            if offset == samples || pending.len() == STEPS_PER_READ_BACK {
+            if step.offset + step.count == samples || pending.len() == STEPS_PER_READ_BACK {
                 for (loss, correct, count) in self.finish(&mut pending).await? {
                     report.loss += loss * f64::from(count) / f64::from(samples);
                     report.correct += correct;
                 }
             }
         }
-        self.state.updater.swap_average(&job, &mut self.state.tensors);
+        self.state.swap_average(&job);
         Ok(report)
     }
 
@@ -310,7 +285,7 @@ impl Trainer for BurnTrainer {
     async fn state(&mut self) -> Result<StateBytes, EngineError> {
         let weights = weights_bytes(&self.weights().await?);
         let mut memory = Vec::new();
-        for lists in self.state.updater.memories(&self.job, &self.state.tensors) {
+        for lists in self.state.memories(&self.job) {
             memory.append(&mut weights_bytes(&self.read(lists).await?));
         }
         Ok(StateBytes { weights, memory })
@@ -318,9 +293,7 @@ impl Trainer for BurnTrainer {
 
     async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
         let upload = |tensors| lists(tensors, &self.network.arrangements, &self.device);
-        let mut all = self.job.tensors_of_state(state)?.into_iter().map(upload);
-        self.state.tensors = all.next().expect("a state has weights");
-        self.state.updater.remember(&self.job, all);
+        self.state.restore(&self.job, self.job.tensors_of_state(state)?.into_iter().map(upload));
         self.job.segments = segments.clone();
         (self.step, self.order) = (step, Order::default());
         Ok(())
@@ -348,7 +321,7 @@ pub(super) fn list(values: Vec<f32>, device: &Device) -> Tensor<1> {
 
 pub(super) fn numbers(data: TensorData) -> Result<Vec<f32>, EngineError> {
     let values = data.as_slice().map(<[f32]>::to_vec);
-    values.map_err(|error| EngineError::DeviceRefused { message: format!("{error:?}") })
+    values.map_err(|error| EngineError::refused(format!("{error:?}")))
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count is whole and not negative")]

@@ -6,62 +6,47 @@ use crate::model::{TensorKind, TensorSpec};
 use crate::trainer::TrainingJob;
 use crate::training::Rule;
 
-/// Updates tensors by the rules of `reference/golden/README.md`. Burn's own optimizers use other constants.
+/// Tensors of a model, updated by the rules of `reference/golden/README.md`. Burn's own optimizers use other constants.
 #[derive(Clone)]
-pub(super) struct Updater {
+pub(super) struct TrainingState {
     specs: Vec<TensorSpec>,
+    /// All tensors, flat, in Burn's layout.
+    pub(super) tensors: Vec<Tensor<1>>,
     /// Velocities, means or mean squares; the second is used only by rules that need two.
-    states: Vec<[Tensor<1>; 2]>,
+    memories: Vec<[Tensor<1>; 2]>,
     shadow: Vec<Tensor<1>>,
 }
 
-/// Scalars of a tensor's update, in float32 like those of our kernels.
-#[derive(Clone, Copy)]
-struct Scalars {
-    rate: f32,
-    /// Learning rate of decoupled weight decay.
-    decay_rate: f32,
-    weight_decay: f32,
-}
-
-impl Updater {
-    pub(super) fn new(job: &TrainingJob, tensors: &[Tensor<1>], device: &Device) -> Result<Self, EngineError> {
+impl TrainingState {
+    pub(super) fn new(job: &TrainingJob, tensors: Vec<Tensor<1>>, device: &Device) -> Result<Self, EngineError> {
         let specs = job.model.tensors()?;
         let wanted = job.optimizer.rule.states();
-        let state = |spec: &TensorSpec, place: usize| {
+        let memory = |spec: &TensorSpec, place: usize| {
             let needed = spec.kind == TensorKind::Trained && place < wanted;
             Tensor::zeros([if needed { spec.elements() } else { 1 }], device)
         };
-        let states = specs.iter().map(|spec| [0, 1].map(|place| state(spec, place))).collect();
-        let shadow = if job.average.is_some() { tensors.to_vec() } else { Vec::new() };
-        Ok(Self { specs, states, shadow })
+        let memories = specs.iter().map(|spec| [0, 1].map(|place| memory(spec, place))).collect();
+        let shadow = if job.average.is_some() { tensors.clone() } else { Vec::new() };
+        Ok(Self { specs, tensors, memories, shadow })
     }
 
-    pub(super) fn update(
-        &mut self,
-        job: &TrainingJob,
-        step: &Step,
-        gradients: &[Option<Tensor<1>>],
-        tensors: &mut [Tensor<1>],
-    ) {
-        let limited;
-        let gradients = if let Some(limit) = job.optimizer.largest_gradient {
-            limited = clip_gradients(gradients, limit);
-            &limited
-        } else {
-            gradients
-        };
-        let list = self.specs.iter().zip(&mut self.states).zip(gradients).zip(tensors.iter_mut());
-        for (((spec, states), gradient), weights) in list {
+    #[expect(clippy::cast_possible_truncation, reason = "computed in double and rounded once")]
+    pub(super) fn update(&mut self, job: &TrainingJob, step: &Step, gradients: &[Option<Tensor<1>>]) {
+        let clipped = job.optimizer.largest_gradient.map(|limit| clip_gradients(gradients, limit));
+        let gradients = clipped.as_deref().unwrap_or(gradients);
+        let list = self.specs.iter().zip(&mut self.memories).zip(gradients).zip(&mut self.tensors);
+        for (((spec, memories), gradient), weights) in list {
             let Some(gradient) = gradient else { continue };
             if job.frozen_from(&spec.multipliers) <= step.step {
                 continue;
             }
-            let scalars = Scalars::new(job, spec, step);
-            weights.inplace(|weights| apply(job.optimizer.rule, scalars, gradient.clone(), weights, states));
+            let multiplier = spec.multipliers.learning_rate as f32;
+            let weight_decay = (job.optimizer.weight_decay * spec.multipliers.weight_decay) as f32;
+            let rates = [step.learning_rate * multiplier, step.decay_rate * multiplier, weight_decay];
+            weights.inplace(|weights| apply(job.optimizer.rule, rates, gradient.clone(), weights, memories));
         }
         if step.average != 0 {
-            for (weights, shadow) in tensors.iter_mut().zip(&mut self.shadow) {
+            for (weights, shadow) in self.tensors.iter_mut().zip(&mut self.shadow) {
                 shadow.inplace(|shadow| follow(shadow, step.average_keep, weights.clone()));
                 if step.average == 2 {
                     *weights = shadow.clone();
@@ -71,18 +56,18 @@ impl Updater {
     }
 
     /// Exchanges the tensors and their averages if tests use the averages.
-    pub(super) fn swap_average(&mut self, job: &TrainingJob, tensors: &mut Vec<Tensor<1>>) {
+    pub(super) fn swap_average(&mut self, job: &TrainingJob) {
         if job.average.is_some_and(|average| average.is_tested()) {
-            std::mem::swap(tensors, &mut self.shadow);
+            std::mem::swap(&mut self.tensors, &mut self.shadow);
         }
     }
 
-    /// Returns the tensors of each memory of a state. `tensors` are the model's.
-    pub(super) fn memories(&self, job: &TrainingJob, tensors: &[Tensor<1>]) -> Vec<Vec<Tensor<1>>> {
+    /// Returns the tensors of each memory of a [`StateBytes`](results::StateBytes).
+    pub(super) fn memories(&self, job: &TrainingJob) -> Vec<Vec<Tensor<1>>> {
         let memory = |place: usize| {
-            let each = self.specs.iter().zip(&self.states).zip(tensors);
-            let of_tensor = each.map(|((spec, states), tensor)| match spec.kind {
-                TensorKind::Trained => states[place].clone(),
+            let each = self.specs.iter().zip(&self.memories).zip(&self.tensors);
+            let of_tensor = each.map(|((spec, memories), tensor)| match spec.kind {
+                TensorKind::Trained => memories[place].clone(),
                 _ => tensor.zeros_like(),
             });
             of_tensor.collect()
@@ -90,76 +75,60 @@ impl Updater {
         (0..job.optimizer.rule.states()).map(memory).chain(job.average.map(|_| self.shadow.clone())).collect()
     }
 
-    pub(super) fn remember(&mut self, job: &TrainingJob, mut memories: impl Iterator<Item = Vec<Tensor<1>>>) {
-        for (place, memory) in (0..job.optimizer.rule.states()).zip(memories.by_ref()) {
-            self.states.iter_mut().zip(memory).for_each(|(states, tensor)| states[place] = tensor);
+    /// Replaces the tensors and each memory.
+    pub(super) fn restore(&mut self, job: &TrainingJob, mut lists: impl Iterator<Item = Vec<Tensor<1>>>) {
+        self.tensors = lists.next().expect("a state has weights");
+        for (place, memory) in (0..job.optimizer.rule.states()).zip(lists.by_ref()) {
+            self.memories.iter_mut().zip(memory).for_each(|(memories, tensor)| memories[place] = tensor);
         }
-        self.shadow = memories.next().unwrap_or_default();
+        self.shadow = lists.next().unwrap_or_default();
     }
 
+    /// Returns the number of elements that are kept, without gradients.
     pub(super) fn elements(&self) -> usize {
-        self.states.iter().flatten().chain(&self.shadow).map(|tensor| tensor.dims()[0]).sum()
+        let kept = self.tensors.iter().chain(self.memories.iter().flatten()).chain(&self.shadow);
+        kept.map(|tensor| tensor.dims()[0]).sum()
     }
 }
 
-impl Scalars {
-    #[expect(clippy::cast_possible_truncation, reason = "computed in double and rounded once")]
-    fn new(job: &TrainingJob, spec: &TensorSpec, step: &Step) -> Self {
-        let multiplier = spec.multipliers.learning_rate as f32;
-        Self {
-            rate: step.learning_rate * multiplier,
-            decay_rate: step.decay_rate * multiplier,
-            weight_decay: (job.optimizer.weight_decay * spec.multipliers.weight_decay) as f32,
-        }
-    }
-
-    fn penalised(self, gradient: Tensor<1>, weights: &Tensor<1>) -> Tensor<1> {
-        if self.weight_decay == 0.0 { gradient } else { gradient + weights.clone() * self.weight_decay }
-    }
-}
-
+/// Returns the updated weights. The rates are those of the gradient and of decoupled weight decay, and the weight decay,
+/// in float32 like those of our kernels.
 #[expect(clippy::cast_possible_truncation, reason = "the device computes in float32")]
 fn apply(
     rule: Rule,
-    scalars: Scalars,
+    [rate, decay_rate, weight_decay]: [f32; 3],
     gradient: Tensor<1>,
     weights: Tensor<1>,
-    states: &mut [Tensor<1>; 2],
+    [first, second]: &mut [Tensor<1>; 2],
 ) -> Tensor<1> {
-    let Scalars { rate, .. } = scalars;
-    let [first, second] = states;
+    let decoupled = matches!(rule, Rule::Adam { decoupled: true, .. });
+    let (gradient, weights) = match weight_decay {
+        _ if decoupled => (gradient, weights.clone() - weights * (decay_rate * weight_decay)),
+        0.0 => (gradient, weights),
+        _ => (gradient + weights.clone() * weight_decay, weights),
+    };
     match rule {
         Rule::Sgd { momentum } => {
-            let push = scalars.penalised(gradient, &weights) * rate;
-            first.inplace(|velocity| update_velocity(velocity, momentum, push));
+            first.inplace(|velocity| update_velocity(velocity, momentum, gradient * rate));
             weights - first.clone()
         }
         Rule::Nesterov { momentum } => {
-            let push = scalars.penalised(gradient, &weights);
-            first.inplace(|velocity| update_velocity(velocity, momentum, push.clone()));
-            let ahead = if momentum == 0.0 { push } else { push + first.clone() * momentum as f32 };
+            first.inplace(|velocity| update_velocity(velocity, momentum, gradient.clone()));
+            let ahead = if momentum == 0.0 { gradient } else { gradient + first.clone() * momentum as f32 };
             weights - ahead * rate
         }
         Rule::RmsProp { rho, epsilon } => {
-            let gradient = scalars.penalised(gradient, &weights);
             first.inplace(|mean| follow(mean, rho as f32, gradient.clone().square()));
             weights - gradient * rate / (first.clone().sqrt() + epsilon as f32)
         }
         Rule::Adadelta { rho, epsilon } => {
             let (rho, epsilon) = (rho as f32, epsilon as f32);
-            let gradient = scalars.penalised(gradient, &weights);
             first.inplace(|mean| follow(mean, rho, gradient.clone().square()));
             let change = gradient * (second.clone() + epsilon).sqrt() / (first.clone() + epsilon).sqrt();
             second.inplace(|mean| follow(mean, rho, change.clone().square()));
             weights - change * rate
         }
-        Rule::Adam { beta1, beta2, epsilon, decoupled } => {
-            let (gradient, weights) = if decoupled {
-                let shrunk = weights.clone() * (scalars.decay_rate * scalars.weight_decay);
-                (gradient, weights - shrunk)
-            } else {
-                (scalars.penalised(gradient, &weights), weights)
-            };
+        Rule::Adam { beta1, beta2, epsilon, .. } => {
             first.inplace(|mean| follow(mean, beta1 as f32, gradient.clone()));
             second.inplace(|mean| follow(mean, beta2 as f32, gradient.square()));
             weights - first.clone() * rate / (second.clone().sqrt() + epsilon as f32)

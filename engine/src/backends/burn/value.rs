@@ -5,7 +5,7 @@ use crate::model::{Activation, Shape};
 
 /// Layout of a sample's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum AxisOrder {
     /// (rows, channels, height, width), as Burn's convolutions require.
     ChannelsFirst,
     /// (rows, pixels, channels), for products over each pixel's channels.
@@ -15,7 +15,7 @@ pub(super) enum Order {
 }
 
 #[derive(Clone)]
-pub(super) enum Value {
+pub(super) enum LayerValue {
     ChannelsFirst(Tensor<4>),
     ChannelsLast(Tensor<3>),
     Flat(Tensor<2>),
@@ -25,16 +25,16 @@ pub(super) enum Value {
 macro_rules! map_value {
     ($value:expr, $tensor:ident => $result:expr) => {
         match $value {
-            Value::ChannelsFirst($tensor) => Value::ChannelsFirst($result),
-            Value::ChannelsLast($tensor) => Value::ChannelsLast($result),
-            Value::Flat($tensor) => Value::Flat($result),
+            LayerValue::ChannelsFirst($tensor) => LayerValue::ChannelsFirst($result),
+            LayerValue::ChannelsLast($tensor) => LayerValue::ChannelsLast($result),
+            LayerValue::Flat($tensor) => LayerValue::Flat($result),
         }
     };
 }
 #[cfg(feature = "burn-remote")]
 pub(super) use map_value;
 
-impl Value {
+impl LayerValue {
     /// Returns (rows, channels, height, width) of samples of `shape`.
     pub(super) fn channels_first(self, shape: Shape) -> Tensor<4> {
         let [height, width, channels] = sides(shape);
@@ -77,11 +77,11 @@ impl Value {
         }
     }
 
-    pub(super) fn ordered(self, order: Order, shape: Shape) -> Self {
+    pub(super) fn ordered(self, order: AxisOrder, shape: Shape) -> Self {
         match order {
-            Order::ChannelsFirst => Self::ChannelsFirst(self.channels_first(shape)),
-            Order::ChannelsLast => Self::ChannelsLast(self.channels_last(shape)),
-            Order::Flat => Self::Flat(self.flat()),
+            AxisOrder::ChannelsFirst => Self::ChannelsFirst(self.channels_first(shape)),
+            AxisOrder::ChannelsLast => Self::ChannelsLast(self.channels_last(shape)),
+            AxisOrder::Flat => Self::Flat(self.flat()),
         }
     }
 
@@ -150,27 +150,5 @@ impl Arrangement {
             let steps = |place: usize| (0..self.sides[axis]).map(move |index| place + index * stride(axis));
             places.into_iter().flat_map(steps).collect()
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_transposed_matrix_is_restored() {
-        let transposed = Arrangement::new(vec![2, 3], &[1, 0]);
-        let matrix = vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-        let stored = transposed.store(matrix.clone());
-        assert_eq!(stored, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
-        assert_eq!(transposed.load(stored), matrix);
-    }
-
-    #[test]
-    fn a_kernel_is_stored_with_its_filters_first() {
-        let kernel = Arrangement::new(vec![1, 2, 2, 2], &[3, 2, 0, 1]);
-        // Rows, columns, inputs, filters.
-        let ours: Vec<f32> = (0u8..8).map(f32::from).collect();
-        assert_eq!(kernel.store(ours), [0.0, 4.0, 2.0, 6.0, 1.0, 5.0, 3.0, 7.0]);
     }
 }

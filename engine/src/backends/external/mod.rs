@@ -149,53 +149,38 @@ const MAX_TEXT_LENGTH: usize = 100;
 /// Three years. A longer time is in the wrong unit.
 const MAX_SECONDS: f64 = 1e8;
 
-/// Message to a program.
+/// Message to a program. `Forget`, which discards a network, has no answer.
 #[derive(Serialize)]
 #[serde(tag = "message", rename_all = "snake_case")]
 enum Question<'a> {
-    Hello {
-        protocol: u32,
-    },
-    /// Network with its training recipe, followed by the initial weights.
-    Build {
-        network: u32,
-        model: &'a Model,
-        /// Output shape of each node for one sample.
-        shapes: Vec<Shape>,
-        tensors: &'a [TensorSpec],
-        loss: Loss,
-        optimizer: &'a Optimizer,
-        classes: u32,
-        /// Sizes of training batches, full batch first, so that a program can prepare for them.
-        batch_sizes: Vec<u32>,
-        test_batch_sizes: Vec<u32>,
-        /// Active dropout layers. Every training batch has a mask for each.
-        dropouts: &'a [DropoutPlace],
-        #[serde(skip_serializing_if = "Option::is_none")]
-        layout: Option<Layout>,
-    },
-    Train {
-        network: u32,
-        steps: Vec<StepToTrain>,
-    },
-    Evaluate {
-        network: u32,
-        rows: Vec<u32>,
-    },
-    Weights {
-        network: u32,
-    },
-    Gradients {
-        network: u32,
-    },
-    Logits {
-        network: u32,
-        rows: u32,
-    },
-    /// Discards a network. Has no answer.
-    Forget {
-        network: u32,
-    },
+    Hello { protocol: u32 },
+    Build(Build<'a>),
+    Train { network: u32, steps: Vec<StepToTrain> },
+    Evaluate { network: u32, rows: Vec<u32> },
+    Weights { network: u32 },
+    Gradients { network: u32 },
+    Logits { network: u32, rows: u32 },
+    Forget { network: u32 },
+}
+
+/// Network with its training recipe, followed by the initial weights.
+#[derive(Serialize)]
+struct Build<'a> {
+    network: u32,
+    model: &'a Model,
+    /// Output shape of each node for one sample.
+    shapes: Vec<Shape>,
+    tensors: &'a [TensorSpec],
+    loss: Loss,
+    optimizer: &'a Optimizer,
+    classes: u32,
+    /// Sizes of training batches, full batch first, so that a program can prepare for them.
+    batch_sizes: Vec<u32>,
+    test_batch_sizes: Vec<u32>,
+    /// Active dropout layers. Every training batch has a mask for each.
+    dropouts: &'a [DropoutPlace],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layout: Option<Layout>,
 }
 
 impl Question<'_> {

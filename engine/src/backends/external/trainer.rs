@@ -5,7 +5,7 @@ use shaders::params::Step;
 use shaders::reference::pcg4d::uniform;
 
 use super::{
-    Answer, AnswerTimes, Conversation, DropoutPlace, Message, PROTOCOL_VERSION, Question, StepToTrain, exceeds,
+    Answer, AnswerTimes, Build, Conversation, DropoutPlace, Message, PROTOCOL_VERSION, Question, StepToTrain, exceeds,
 };
 use crate::data::Split;
 use crate::error::EngineError;
@@ -60,7 +60,7 @@ impl ExternalTrainer {
         let dropouts: Vec<DropoutPlace> = job.model.nodes.iter().enumerate().filter_map(dropout).collect();
         let last = u64::from(job.batches.steps_per_epoch()).saturating_sub(1);
         let (tested, test_batch) = (job.evaluated_samples(EvaluationSet::Test), job.test_batch());
-        let question = Question::Build {
+        let question = Question::Build(Build {
             network,
             model: &job.model,
             tensors: &tensors,
@@ -72,7 +72,7 @@ impl ExternalTrainer {
             dropouts: &dropouts,
             shapes,
             layout,
-        };
+        });
         let weights = job.initial_weights()?;
         let payload = weights.iter().flatten().flat_map(|weight| weight.to_le_bytes()).collect();
         let answer = conversation.ask(&question, payload).await?;
@@ -191,17 +191,14 @@ impl Trainer for ExternalTrainer {
 
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
         let (mut report, mut seconds) = (TestReport { samples: u64::from(samples), ..TestReport::default() }, 0.0);
-        let mut offset = 0;
-        while offset < samples {
+        let mut steps = self.job.test_steps(self.step, samples, self.job.test_batch()).peekable();
+        while steps.peek().is_some() {
             let (order, split) = self.job.evaluated(set);
             let kind = self.preprocessing.gather.seen(&self.job.input.test_views[0]);
             let (mut rows, mut payload) = (Vec::new(), Vec::new());
-            while offset < samples && (rows.is_empty() || payload.len() < MESSAGE_BYTES) {
-                let count = self.job.test_batch().min(samples - offset);
-                let step = Step { offset, count, seed: self.job.seed, ..Step::default() };
+            while let Some(step) = steps.next_if(|_| payload.len() < MESSAGE_BYTES) {
                 self.add_batch(kind, split, &order, &step, &mut payload);
-                rows.push(count);
-                offset += count;
+                rows.push(step.count);
             }
             let tested = rows.iter().map(|&rows| u64::from(rows)).sum();
             let question = Question::Evaluate { network: self.network, rows };

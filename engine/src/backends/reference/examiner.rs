@@ -37,7 +37,7 @@ impl Examiner {
 
     /// Returns the losses of the first steps, each before its update. The last step is not updated.
     pub fn first_losses(&self, steps: u32) -> Result<Vec<f64>, EngineError> {
-        let mut trainer = ReferenceTrainer::<f32>::new(&self.job)?;
+        let mut trainer = ReferenceTrainer::<f32>::new(&self.job, self.job.initial_weights()?)?;
         let mut losses: Vec<f64> = (1..steps).map(|_| trainer.train_step().0).collect();
         if steps > 0 {
             losses.push(trainer.next_loss());
@@ -120,7 +120,7 @@ impl Examiner {
         if self.job.split_state(state)?.is_none() {
             return Ok(None);
         }
-        let mut trainer = ReferenceTrainer::new(&self.job)?;
+        let mut trainer = ReferenceTrainer::new(&self.job, self.job.initial_weights()?)?;
         poll_once(trainer.restore(state, step, &self.job.segments))?;
         Ok(Some(trainer))
     }
@@ -183,13 +183,13 @@ mod tests {
     }
 
     /// Losses and states of a run after each of three steps, and its final accuracy.
-    struct Run {
+    struct TrainedRun {
         losses: Vec<f64>,
         states: Vec<StateBytes>,
         test: TestReport,
     }
 
-    fn run(job: &TrainingJob, seeds: [u32; 2]) -> Run {
+    fn run(job: &TrainingJob, seeds: [u32; 2]) -> TrainedRun {
         let job = TrainingJob { segments: Segments::default(), ..job.clone() };
         pollster::block_on(async {
             let mut trainer = ReferenceBackend::<f64>::new().build(&job).await.unwrap();
@@ -204,7 +204,7 @@ mod tests {
                 states.push(trainer.state().await.unwrap());
             }
             let test = trainer.evaluate(EvaluationSet::Test, 200).await.unwrap();
-            Run { losses, states, test }
+            TrainedRun { losses, states, test }
         })
     }
 
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn an_honest_run_is_found_again() {
         let examiner = examiner(SEED);
-        let Run { losses, states, test } = run(&examiner.job, SEEDS);
+        let TrainedRun { losses, states, test } = run(&examiner.job, SEEDS);
         let part = examiner.train_part(&states[1], [1, 3]).unwrap().unwrap();
         let first = examiner.first_losses(3).unwrap();
         assert_eq!((first.len(), part.losses.len()), (3, 2));
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn another_seed_shows_at_the_beginning() {
         let (of_this, of_another) = (examiner(SEED), examiner(SEED + 1));
-        let Run { losses, states, .. } = run(&of_another.job, SEEDS);
+        let TrainedRun { losses, states, .. } = run(&of_another.job, SEEDS);
         let found = of_this.first_losses(3).unwrap();
         assert!(found.iter().zip(&losses).any(|(found, told)| (found - told).abs() > 0.01 * told), "{found:?}");
         assert_ne!(of_this.initial_state_sha256().unwrap(), states[0].sha256());

@@ -1,6 +1,5 @@
 //! Plain loops in single or double precision: the slow, obviously correct twin of all other backends.
 
-mod classifier;
 mod examiner;
 mod network;
 mod trainer;
@@ -15,10 +14,10 @@ use shaders::Real;
 use super::{REFERENCE, processor};
 use crate::error::EngineError;
 use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
-pub use classifier::Classifier;
 pub use examiner::{Examiner, TrainedPart};
 #[cfg(feature = "wgsl")]
 pub(super) use network::{recurrent_backward, recurrent_forward};
+pub use trainer::Classifier;
 use trainer::ReferenceTrainer;
 
 pub struct ReferenceBackend<T> {
@@ -61,6 +60,6 @@ impl<T: Real> Backend for ReferenceBackend<T> {
         if self.rounds_to_f16 {
             weights.iter_mut().flatten().for_each(|weight| *weight = f16::from_f32(*weight).to_f32());
         }
-        Ok(Box::new(ReferenceTrainer::<T>::from_weights(job, weights)?))
+        Ok(Box::new(ReferenceTrainer::<T>::new(job, weights)?))
     }
 }

@@ -228,10 +228,7 @@ impl<T: Real> Network<T> {
             StageKind::Gelu => {
                 twin::gelu_forward(&stages.elementwise_params(stage, rows, ALIGNMENT), step, x, y);
             }
-            StageKind::BatchNorm { .. }
-            | StageKind::LayerNorm { .. }
-            | StageKind::Recurrent(_)
-            | StageKind::Attention { .. } => unreachable!("these stages keep numbers"),
+            _ => unreachable!("these stages keep numbers"),
         }
     }
 
@@ -276,12 +273,12 @@ impl<T: Real> Network<T> {
 /// Backward passes.
 impl<T: Real> Network<T> {
     fn stage_backward(&mut self, index: usize, stage: &Stage, step: &Step, dy: &[T]) {
-        let (rows, tensor) = (self.rows, stage.tensor);
+        let (rows, tensor, x) = (self.rows, stage.tensor, &self.values[stage.inputs[0]]);
         match stage.kind {
             StageKind::Dense { bias, per_pixel } => {
                 let params = self.stages.dense_params(stage, per_pixel, bias, rows, ALIGNMENT);
                 let mut part = vec![T::ZERO; params.part_stride as usize];
-                twin::dense_weight_gradient(&params, &self.values[stage.inputs[0]], dy, &mut part);
+                twin::dense_weight_gradient(&params, x, dy, &mut part);
                 self.store_weight_gradient(stage, &part, bias);
                 self.contribute(stage, 0, |network, x, &epilogue, dx| {
                     let params = Dense { epilogue, ..params };
@@ -291,7 +288,7 @@ impl<T: Real> Network<T> {
             StageKind::Conv2d { window, bias } => {
                 let params = self.stages.conv2d_params(stage, window, bias, rows, ALIGNMENT);
                 let mut part = vec![T::ZERO; params.part_stride as usize];
-                twin::conv2d_weight_gradient(&params, &self.values[stage.inputs[0]], dy, &mut part);
+                twin::conv2d_weight_gradient(&params, x, dy, &mut part);
                 self.store_weight_gradient(stage, &part, bias);
                 self.contribute(stage, 0, |network, x, &epilogue, dx| {
                     let params = Conv2d { epilogue, ..params };
@@ -302,8 +299,7 @@ impl<T: Real> Network<T> {
                 let params = self.stages.batch_norm_params(stage, (epsilon, keep), activation, rows, ALIGNMENT);
                 let channels = params.stored_channels as usize;
                 let mut sums = vec![T::ZERO; 2 * channels];
-                let by = self.normalizer(index, stage);
-                twin::batch_norm_gradient_sums(&params, step, &self.values[stage.inputs[0]], dy, &by, &mut sums);
+                twin::batch_norm_gradient_sums(&params, step, x, dy, &self.normalizer(index, stage), &mut sums);
                 self.gradients[tensor].copy_from_slice(&sums[..channels]);
                 self.gradients[tensor + 1].copy_from_slice(&sums[channels..]);
                 self.contribute(stage, 0, |network, x, &epilogue, dx| {
@@ -314,8 +310,7 @@ impl<T: Real> Network<T> {
             StageKind::LayerNorm { epsilon } => {
                 let params = self.stages.layer_norm_params(stage, epsilon, rows, ALIGNMENT);
                 let mut part = vec![T::ZERO; params.part_stride as usize];
-                let saved = &self.kept[index].numbers[0];
-                twin::layer_norm_weight_gradient(&params, &self.values[stage.inputs[0]], dy, saved, &mut part);
+                twin::layer_norm_weight_gradient(&params, x, dy, &self.kept[index].numbers[0], &mut part);
                 self.store_weight_gradient(stage, &part, true);
                 self.contribute(stage, 0, |network, x, &epilogue, dx| {
                     let params = LayerNorm { epilogue, ..params };
@@ -326,25 +321,23 @@ impl<T: Real> Network<T> {
             StageKind::Recurrent(cell) => self.recurrent_backward(index, stage, cell, step, dy),
             StageKind::Embedding(words) => {
                 let params = self.stages.embedding_params(stage, words, rows, ALIGNMENT);
-                let ids = &self.values[stage.inputs[0]];
-                twin::embedding_weight_gradient(&params, ids, dy, &mut self.gradients[tensor]);
+                twin::embedding_weight_gradient(&params, x, dy, &mut self.gradients[tensor]);
             }
             StageKind::WordScores => {
                 let params = self.stages.word_vectors_params(stage, rows, ALIGNMENT);
-                let x = &self.values[stage.inputs[0]];
                 twin::dense_weight_gradient(&params, dy, x, &mut self.gradients[tensor]);
-                let params = self.stages.word_scores_params(stage, rows, ALIGNMENT);
                 self.contribute(stage, 0, |network, x, &epilogue, dx| {
-                    let params = PixelProducts { epilogue, ..params };
+                    let params =
+                        PixelProducts { epilogue, ..network.stages.word_scores_params(stage, rows, ALIGNMENT) };
                     twin::pixel_products_gradient(&params, step, dy, &network.tensors[tensor], x, dx);
                 });
             }
             StageKind::PositionEmbedding => {
                 let params = self.stages.position_params(stage, rows, ALIGNMENT);
                 twin::position_gradient(&params, dy, &mut self.gradients[tensor]);
-                let params = self.stages.elementwise_params(stage, rows, ALIGNMENT);
-                self.contribute(stage, 0, |_, x, &epilogue, dx| {
-                    twin::pass_gradient(&Elementwise { epilogue, ..params }, step, dy, x, dx);
+                self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                    let params = Elementwise { epilogue, ..network.stages.elementwise_params(stage, rows, ALIGNMENT) };
+                    twin::pass_gradient(&params, step, dy, x, dx);
                 });
             }
             _ => self.weightless_backward(index, stage, step, dy),
@@ -355,52 +348,42 @@ impl<T: Real> Network<T> {
     fn weightless_backward(&mut self, index: usize, stage: &Stage, step: &Step, dy: &[T]) {
         let rows = self.rows;
         match stage.kind {
-            StageKind::Pool { kind, window } => {
-                let params = self.stages.pool_params(stage, window, rows, ALIGNMENT);
-                self.contribute(stage, 0, |network, x, &epilogue, dx| {
-                    let params = Pool { epilogue, ..params };
-                    match kind {
-                        PoolKind::Max => {
-                            twin::max_pool_backward(&params, step, dy, &network.kept[index].taps, x, dx);
-                        }
-                        PoolKind::Average => twin::average_pool_backward(&params, step, dy, x, dx),
-                    }
-                });
-            }
+            StageKind::Pool { kind, window } => self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                let params = Pool { epilogue, ..network.stages.pool_params(stage, window, rows, ALIGNMENT) };
+                match kind {
+                    PoolKind::Max => twin::max_pool_backward(&params, step, dy, &network.kept[index].taps, x, dx),
+                    PoolKind::Average => twin::average_pool_backward(&params, step, dy, x, dx),
+                }
+            }),
             StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
                 let params = self.stages.local_response_params(stage, radius, [bias, alpha, beta], rows, ALIGNMENT);
                 self.contribute(stage, 0, |_, x, &epilogue, dx| {
                     twin::local_response_backward(&LocalResponse { epilogue, ..params }, step, dy, x, dx);
                 });
             }
-            StageKind::SentenceSum { words } => {
-                let params = self.stages.sentence_sum_params(stage, words, rows, ALIGNMENT);
-                self.contribute(stage, 0, |_, x, &epilogue, dx| {
-                    twin::sentence_sum_gradient(&SentenceSum { epilogue, ..params }, step, dy, x, dx);
-                });
-            }
+            StageKind::SentenceSum { words } => self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                let params =
+                    SentenceSum { epilogue, ..network.stages.sentence_sum_params(stage, words, rows, ALIGNMENT) };
+                twin::sentence_sum_gradient(&params, step, dy, x, dx);
+            }),
             StageKind::PixelProducts => {
-                let params = self.stages.pixel_products_params(stage, rows, ALIGNMENT);
                 for (input, of_second) in [(0, 0), (1, 1)] {
                     let other = self.values[stage.inputs[1 - input]].clone();
-                    self.contribute(stage, input, |_, x, &epilogue, dx| {
+                    self.contribute(stage, input, |network, x, &epilogue, dx| {
+                        let params = network.stages.pixel_products_params(stage, rows, ALIGNMENT);
                         let params = PixelProducts { of_second, epilogue, ..params };
                         twin::pixel_products_gradient(&params, step, dy, &other, x, dx);
                     });
                 }
             }
-            StageKind::Softmax { linear_start } => {
-                let params = self.stages.channel_softmax_params(stage, linear_start, rows, ALIGNMENT);
-                self.contribute(stage, 0, |_, x, &epilogue, dx| {
-                    twin::channel_softmax_backward(&ChannelSoftmax { epilogue, ..params }, step, dy, x, dx);
-                });
-            }
-            StageKind::Transpose => {
-                let params = self.stages.transpose_params(stage, rows, ALIGNMENT);
-                self.contribute(stage, 0, |_, x, &epilogue, dx| {
-                    twin::transpose_gradient(&Transpose { epilogue, ..params }, step, dy, x, dx);
-                });
-            }
+            StageKind::Softmax { linear_start } => self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                let params = network.stages.channel_softmax_params(stage, linear_start, rows, ALIGNMENT);
+                twin::channel_softmax_backward(&ChannelSoftmax { epilogue, ..params }, step, dy, x, dx);
+            }),
+            StageKind::Transpose => self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                let params = Transpose { epilogue, ..network.stages.transpose_params(stage, rows, ALIGNMENT) };
+                twin::transpose_gradient(&params, step, dy, x, dx);
+            }),
             StageKind::Concatenate => {
                 let params = self.stages.concatenate_params(stage, rows, ALIGNMENT);
                 for (input, of_second) in [(0, 0), (1, 1)] {
@@ -417,23 +400,18 @@ impl<T: Real> Network<T> {
                     });
                 }
             }
-            StageKind::Attention { heads } => {
-                let params = self.stages.attention_params(stage, heads, rows);
-                self.contribute(stage, 0, |network, x, &epilogue, dx| {
-                    let params = Attention { epilogue, ..params };
-                    let log_sum_exp = &network.kept[index].numbers[0];
-                    let attended = Attended { y: &network.values[stage.output], log_sum_exp };
-                    let mut means = vec![T::ZERO; log_sum_exp.len()];
-                    twin::attention_query_gradient(&params, step, x, &attended, dy, dx, &mut means);
-                    twin::attention_key_value_gradient(&params, step, x, dy, log_sum_exp, &means, dx);
-                });
-            }
-            StageKind::Gelu => {
-                let params = self.stages.elementwise_params(stage, rows, ALIGNMENT);
-                self.contribute(stage, 0, |_, x, &epilogue, dx| {
-                    twin::gelu_backward(&Elementwise { epilogue, ..params }, step, dy, x, dx);
-                });
-            }
+            StageKind::Attention { heads } => self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                let params = Attention { epilogue, ..network.stages.attention_params(stage, heads, rows) };
+                let log_sum_exp = &network.kept[index].numbers[0];
+                let attended = Attended { y: &network.values[stage.output], log_sum_exp };
+                let mut means = vec![T::ZERO; log_sum_exp.len()];
+                twin::attention_query_gradient(&params, step, x, &attended, dy, dx, &mut means);
+                twin::attention_key_value_gradient(&params, step, x, dy, log_sum_exp, &means, dx);
+            }),
+            StageKind::Gelu => self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                let params = Elementwise { epilogue, ..network.stages.elementwise_params(stage, rows, ALIGNMENT) };
+                twin::gelu_backward(&params, step, dy, x, dx);
+            }),
             _ => unreachable!("these stages have tensors"),
         }
     }
@@ -445,16 +423,13 @@ impl<T: Real> Network<T> {
         recurrent_backward(cell)(&params, &self.tensors[stage.tensor + 1], dy, &mut steps);
         let RecurrentSteps { gates, own, previous, .. } = &steps;
         let input = self.stages.recurrent_input_params(stage, cell, self.rows, ALIGNMENT);
-        let x = &self.values[stage.inputs[0]];
-        let gradients = weight_gradient(&input, x, gates);
-        self.gradients[stage.tensor].copy_from_slice(&gradients[0]);
-        self.gradients[stage.tensor + 2].copy_from_slice(&gradients[1]);
+        let of_input = weight_gradient(&input, &self.values[stage.inputs[0]], gates);
         let state = self.stages.recurrent_state_params(stage, cell, self.rows, ALIGNMENT);
         let into_products = if cell.has_recurrent_bias() { own } else { gates };
-        let gradients = weight_gradient(&state, previous, into_products);
-        self.gradients[stage.tensor + 1].copy_from_slice(&gradients[0]);
-        if cell.has_recurrent_bias() {
-            self.gradients[stage.tensor + 3].copy_from_slice(&gradients[1]);
+        let of_state = weight_gradient(&state, previous, into_products);
+        let places = if cell.has_recurrent_bias() { &[0, 2, 1, 3][..] } else { &[0, 2, 1] };
+        for (place, gradient) in places.iter().zip(of_input.iter().chain(&of_state)) {
+            self.gradients[stage.tensor + place].copy_from_slice(gradient);
         }
         self.contribute(stage, 0, |network, x, &epilogue, dx| {
             let params = Dense { epilogue, ..input };

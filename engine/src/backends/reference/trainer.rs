@@ -1,24 +1,89 @@
 use async_trait::async_trait;
 use results::{StateBytes, weights_bytes};
 use shaders::Real;
-use shaders::params::{BLOCK_ELEMENTS, Softmax, Step};
+use shaders::params::{BLOCK_ELEMENTS, Blend, Softmax, Step};
 use shaders::reference::{self as twin, Block, Update};
 
-use super::classifier::{Classifier, precise};
-use super::network::Network;
+use super::network::{ALIGNMENT, Network};
 use crate::data::Split;
 use crate::error::EngineError;
 use crate::model::{TensorKind, TensorSpec};
+use crate::preprocessing::Preprocessing;
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
-use crate::training::{Loss, Order, Rule, Segments};
+use crate::training::{Loss, Order, Rule, Segments, TestView};
 
 /// Maximum number of test samples per batch.
 const TEST_BATCH: u32 = 100;
 
+/// Trained network with its preprocessing. It holds no samples, and classifies without dropout or augmentation.
+pub struct Classifier<T> {
+    classes: u32,
+    preprocessing: Preprocessing,
+    row_stride: u32,
+    network: Network<T>,
+    views: &'static [TestView],
+    logits_scale: f32,
+}
+
+impl<T: Real> Classifier<T> {
+    pub(crate) fn new(job: &TrainingJob, weights: Vec<Vec<f32>>) -> Result<Self, EngineError> {
+        let stages = job.model.stages(job.dropout)?;
+        let data = stages.values[0];
+        Ok(Self {
+            preprocessing: Preprocessing::new(job, &data, ALIGNMENT)?,
+            row_stride: data.stored_features(ALIGNMENT),
+            classes: job.model.classes()?,
+            network: Network::new(stages, precise(weights)),
+            views: job.input.test_views,
+            logits_scale: job.loss.logits_scale,
+        })
+    }
+
+    /// Returns the probability of each class for an image: bytes of shape (rows, columns, channels), as in files.
+    pub fn probabilities(&mut self, image: Vec<u8>) -> Vec<f64> {
+        let split = Split { images: image, labels: vec![0] };
+        let (logits, _) = self.logits(&split, &[0], &Step { count: 1, ..Step::default() });
+        let logits: Vec<f64> = logits.iter().map(|logit| logit.to_f64() * f64::from(self.logits_scale)).collect();
+        let highest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let powers: Vec<f64> = logits.iter().map(|logit| (logit - highest).exp()).collect();
+        let sum: f64 = powers.iter().sum();
+        powers.iter().map(|power| power / sum).collect()
+    }
+
+    /// Returns the most probable class of each of the first images.
+    pub(crate) fn answers(&mut self, split: &Split, samples: u32) -> Vec<u16> {
+        let order: Vec<u32> = (0..samples).collect();
+        let (logits, _) = self.logits(split, &order, &Step { count: samples, ..Step::default() });
+        let highest = |row: &[T]| {
+            let best = (0..row.len()).max_by(|&a, &b| row[a].to_f64().total_cmp(&row[b].to_f64()));
+            u16::try_from(best.unwrap_or_default()).unwrap_or(u16::MAX)
+        };
+        logits.chunks_exact(self.classes as usize).map(highest).collect()
+    }
+
+    /// Returns logits, summed over all views of the samples, and labels.
+    fn logits(&mut self, split: &Split, order: &[u32], step: &Step) -> (Vec<T>, Vec<u32>) {
+        let (mut sum, mut labels) = (vec![T::ZERO; (step.count * self.classes) as usize], Vec::new());
+        for (place, view) in self.views.iter().enumerate() {
+            let kind = self.preprocessing.gather.seen(view);
+            let (input, of_view) = self.preprocessing.on_host(kind, split, order, step, self.row_stride);
+            labels = of_view;
+            let logits = self.network.forward(step, input, step.count);
+            let elements = step.count * self.classes;
+            let blend = Blend { elements, weight: view.weight, first: u32::from(place == 0), reserved: 0 };
+            twin::blend(&blend, logits, &mut sum);
+        }
+        (sum, labels)
+    }
+}
+
 pub(super) struct ReferenceTrainer<T> {
     job: TrainingJob,
     classifier: Classifier<T>,
-    updater: Updater<T>,
+    specs: Vec<TensorSpec>,
+    /// Velocities, means or mean squares; two lists for rules that need two.
+    states: [Vec<Vec<T>>; 2],
+    shadow: Vec<Vec<T>>,
     /// Logits of the last training step; a test overwrites the network's.
     logits: Vec<T>,
     order: Order,
@@ -26,15 +91,14 @@ pub(super) struct ReferenceTrainer<T> {
 }
 
 impl<T: Real> ReferenceTrainer<T> {
-    pub(super) fn new(job: &TrainingJob) -> Result<Self, EngineError> {
-        Self::from_weights(job, job.initial_weights()?)
-    }
-
-    pub(super) fn from_weights(job: &TrainingJob, weights: Vec<Vec<f32>>) -> Result<Self, EngineError> {
+    pub(super) fn new(job: &TrainingJob, weights: Vec<Vec<f32>>) -> Result<Self, EngineError> {
         let mut classifier = Classifier::new(job, weights)?;
         classifier.network.allocate_gradients();
+        let Network { tensors, gradients, .. } = &classifier.network;
         Ok(Self {
-            updater: Updater::new(job, &classifier.network.tensors)?,
+            specs: job.model.tensors()?,
+            states: [gradients.clone(), gradients.clone()],
+            shadow: if job.average.is_some() { tensors.clone() } else { Vec::new() },
             classifier,
             logits: Vec::new(),
             order: Order::default(),
@@ -65,9 +129,8 @@ impl<T: Real> ReferenceTrainer<T> {
     pub(super) fn train_step(&mut self) -> (f64, u64, u32) {
         let step = self.job.step(self.step, 0);
         let (loss, correct, dy) = self.training_pass(&step);
-        let network = &mut self.classifier.network;
-        network.backward(&step, dy);
-        self.updater.update(&self.job, self.step, &network.gradients, &mut network.tensors);
+        self.classifier.network.backward(&step, dy);
+        self.update(&step);
         self.step += 1;
         (loss, correct, step.count)
     }
@@ -76,20 +139,71 @@ impl<T: Real> ReferenceTrainer<T> {
     pub(super) fn test(&mut self, split: &Split, order: &[u32]) -> TestReport {
         let samples = u32::try_from(order.len()).unwrap_or(u32::MAX);
         let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
-        let mut offset = 0;
-        while offset < samples {
-            let count = TEST_BATCH.min(samples - offset);
-            let linear = self.job.linear(self.step);
-            let step = Step { offset, count, seed: self.job.seed, linear, ..Step::default() };
+        for step in self.job.test_steps(self.step, samples, TEST_BATCH) {
             let (logits, labels) = self.classifier.logits(split, order, &step);
             let mut unused = vec![T::ZERO; logits.len()];
-            let (loss, result) =
-                twin::softmax_cross_entropy(&self.softmax(count), &step, &logits, &labels, &mut unused);
-            report.loss += loss.to_f64() * f64::from(count) / f64::from(samples);
+            let params = self.softmax(step.count);
+            let (loss, result) = twin::softmax_cross_entropy(&params, &step, &logits, &labels, &mut unused);
+            report.loss += loss.to_f64() * f64::from(step.count) / f64::from(samples);
             report.correct += u64::from(result.correct);
-            offset += count;
         }
         report
+    }
+
+    /// Updates the tensors. Scalars are computed in double precision.
+    fn update(&mut self, step: &Step) {
+        let (real, job, number) = (T::from_f64, &self.job, self.step);
+        let Network { tensors, gradients, .. } = &mut self.classifier.network;
+        let scheduled = job.optimizer.scheduled_rate(number, job.planned_steps);
+        let constants = job.optimizer.rule.constants();
+        let factor = job.optimizer.largest_gradient.map_or(T::ONE, |limit| {
+            let trained = self.specs.iter().zip(&*gradients).filter(|(spec, _)| spec.kind == TensorKind::Trained);
+            twin::gradient_factor(real(limit), trained.map(|(_, gradient)| gradient.as_slice()))
+        });
+        let update = Update {
+            step: step.step,
+            learning_rate: real(scheduled * job.optimizer.correction(number)),
+            decay_rate: real(scheduled),
+            decay: real(constants.decay),
+            second_decay: real(constants.second_decay),
+            epsilon: real(constants.epsilon),
+            nesterov: constants.nesterov,
+            rate_outside: constants.nesterov,
+            gradient_scale: factor,
+            ..Update::default()
+        };
+        let optimizer = match job.optimizer.rule {
+            Rule::Sgd { .. } | Rule::Nesterov { .. } => twin::sgd,
+            Rule::RmsProp { .. } => twin::rmsprop,
+            Rule::Adadelta { .. } => twin::adadelta,
+            Rule::Adam { decoupled: false, .. } => twin::adam,
+            Rule::Adam { decoupled: true, .. } => twin::adamw,
+        };
+        let [first, second] = &mut self.states;
+        for (((spec, weights), gradient), (first, second)) in
+            self.specs.iter().zip(tensors.iter_mut()).zip(gradients).zip(first.iter_mut().zip(second))
+        {
+            if spec.kind != TensorKind::Trained {
+                continue;
+            }
+            let block = Block {
+                learning_rate: real(spec.multipliers.learning_rate),
+                weight_decay: real(job.optimizer.weight_decay * spec.multipliers.weight_decay),
+                frozen_from: job.frozen_from(&spec.multipliers),
+            };
+            let blocks = vec![block; weights.len().div_ceil(BLOCK_ELEMENTS as usize)];
+            optimizer(&Update { gradients: gradient, blocks: &blocks, ..update }, weights, [first, second]);
+        }
+        for (weights, shadow) in tensors.iter_mut().zip(&mut self.shadow) {
+            twin::average(step.average, real(f64::from(step.average_keep)), weights, shadow);
+        }
+    }
+
+    /// Exchanges the tensors and their averages if tests use the averages.
+    fn swap_average(&mut self) {
+        if self.job.average.is_some_and(|average| average.is_tested()) {
+            std::mem::swap(&mut self.classifier.network.tensors, &mut self.shadow);
+        }
     }
 
     fn softmax(&self, rows: u32) -> Softmax {
@@ -114,9 +228,7 @@ impl<T: Real> Trainer for ReferenceTrainer<T> {
         let mut report = StepReport::default();
         for _ in 0..steps {
             let (loss, correct, samples) = self.train_step();
-            report.losses.push(loss);
-            report.correct += correct;
-            report.samples += u64::from(samples);
+            report.add_step(loss, correct, samples);
         }
         Ok(report)
     }
@@ -124,9 +236,9 @@ impl<T: Real> Trainer for ReferenceTrainer<T> {
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
         let job = self.job.clone();
         let (order, split) = job.evaluated(set);
-        self.updater.swap_average(&job, &mut self.classifier.network.tensors);
+        self.swap_average();
         let report = self.test(split, &order[..samples as usize]);
-        self.updater.swap_average(&job, &mut self.classifier.network.tensors);
+        self.swap_average();
         Ok(report)
     }
 
@@ -148,14 +260,16 @@ impl<T: Real> Trainer for ReferenceTrainer<T> {
     }
 
     async fn state(&mut self) -> Result<StateBytes, EngineError> {
-        let memories: Vec<Vec<f32>> = self.updater.memories(&self.job).flatten().map(|t| single(t)).collect();
+        let memories = self.states.iter().take(self.job.optimizer.rule.states()).flatten().chain(&self.shadow);
+        let memories: Vec<Vec<f32>> = memories.map(|t| single(t)).collect();
         Ok(StateBytes { weights: weights_bytes(&self.weights().await?), memory: weights_bytes(&memories) })
     }
 
     async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
         let mut lists = self.job.tensors_of_state(state)?.into_iter().map(precise);
         self.classifier.network.tensors = lists.next().expect("a state has weights");
-        self.updater.remember(&self.job, lists);
+        let places = self.states.iter_mut().take(self.job.optimizer.rule.states()).chain([&mut self.shadow]);
+        places.zip(lists).for_each(|(place, list)| *place = list);
         self.job.segments = segments.clone();
         (self.step, self.order) = (step, Order::default());
         Ok(())
@@ -163,94 +277,17 @@ impl<T: Real> Trainer for ReferenceTrainer<T> {
 
     fn facts(&self) -> TrainerFacts {
         let Network { tensors, gradients, .. } = &self.classifier.network;
-        let lists =
-            tensors.iter().chain(gradients).chain(self.updater.states.iter().flatten()).chain(&self.updater.shadow);
+        let lists = tensors.iter().chain(gradients).chain(self.states.iter().flatten()).chain(&self.shadow);
         let device_memory_bytes = lists.map(|list| size_of_val(list.as_slice()) as u64).sum();
         TrainerFacts { device_memory_bytes, ..TrainerFacts::default() }
     }
 }
 
+fn precise<T: Real>(tensors: Vec<Vec<f32>>) -> Vec<Vec<T>> {
+    tensors.into_iter().map(|values| values.into_iter().map(|value| T::from_f64(f64::from(value))).collect()).collect()
+}
+
 #[expect(clippy::cast_possible_truncation, reason = "weights are shown in float32")]
 fn single<T: Real>(values: &[T]) -> Vec<f32> {
     values.iter().map(|value| value.to_f64() as f32).collect()
-}
-
-pub(super) struct Updater<T> {
-    specs: Vec<TensorSpec>,
-    /// Velocities, means or mean squares; two lists for rules that need two.
-    states: [Vec<Vec<T>>; 2],
-    shadow: Vec<Vec<T>>,
-}
-
-impl<T: Real> Updater<T> {
-    pub(super) fn new(job: &TrainingJob, tensors: &[Vec<T>]) -> Result<Self, EngineError> {
-        let zeros: Vec<Vec<T>> = tensors.iter().map(|t| vec![T::ZERO; t.len()]).collect();
-        let shadow = if job.average.is_some() { tensors.to_vec() } else { Vec::new() };
-        Ok(Self { specs: job.model.tensors()?, states: [zeros.clone(), zeros], shadow })
-    }
-
-    /// Does update `number`. Scalars are computed in double precision.
-    pub(super) fn update(&mut self, job: &TrainingJob, number: u64, gradients: &[Vec<T>], tensors: &mut [Vec<T>]) {
-        let real = T::from_f64;
-        let step = job.step(number, 0);
-        let scheduled = job.optimizer.scheduled_rate(number, job.planned_steps);
-        let constants = job.optimizer.rule.constants();
-        let factor = job.optimizer.largest_gradient.map_or(T::ONE, |limit| {
-            let trained = self.specs.iter().zip(gradients).filter(|(spec, _)| spec.kind == TensorKind::Trained);
-            twin::gradient_factor(real(limit), trained.map(|(_, gradient)| gradient.as_slice()))
-        });
-        let update = Update {
-            step: step.step,
-            learning_rate: real(scheduled * job.optimizer.correction(number)),
-            decay_rate: real(scheduled),
-            decay: real(constants.decay),
-            second_decay: real(constants.second_decay),
-            epsilon: real(constants.epsilon),
-            nesterov: constants.nesterov,
-            rate_outside: constants.nesterov,
-            gradient_scale: factor,
-            ..Update::default()
-        };
-        let [first, second] = &mut self.states;
-        for (((spec, weights), gradient), (first, second)) in
-            self.specs.iter().zip(tensors.iter_mut()).zip(gradients).zip(first.iter_mut().zip(second))
-        {
-            if spec.kind != TensorKind::Trained {
-                continue;
-            }
-            let block = Block {
-                learning_rate: real(spec.multipliers.learning_rate),
-                weight_decay: real(job.optimizer.weight_decay * spec.multipliers.weight_decay),
-                frozen_from: job.frozen_from(&spec.multipliers),
-            };
-            let blocks = vec![block; weights.len().div_ceil(BLOCK_ELEMENTS as usize)];
-            let optimizer = match job.optimizer.rule {
-                Rule::Sgd { .. } | Rule::Nesterov { .. } => twin::sgd,
-                Rule::RmsProp { .. } => twin::rmsprop,
-                Rule::Adadelta { .. } => twin::adadelta,
-                Rule::Adam { decoupled: false, .. } => twin::adam,
-                Rule::Adam { decoupled: true, .. } => twin::adamw,
-            };
-            optimizer(&Update { gradients: gradient, blocks: &blocks, ..update }, weights, [first, second]);
-        }
-        for (weights, shadow) in tensors.iter_mut().zip(&mut self.shadow) {
-            twin::average(step.average, real(f64::from(step.average_keep)), weights, shadow);
-        }
-    }
-
-    /// Exchanges the tensors and their averages if tests use the averages.
-    pub(super) fn swap_average(&mut self, job: &TrainingJob, tensors: &mut Vec<Vec<T>>) {
-        if job.average.is_some_and(|average| average.is_tested()) {
-            std::mem::swap(tensors, &mut self.shadow);
-        }
-    }
-
-    pub(super) fn memories(&self, job: &TrainingJob) -> impl Iterator<Item = &Vec<Vec<T>>> {
-        self.states.iter().take(job.optimizer.rule.states()).chain(job.average.map(|_| &self.shadow))
-    }
-
-    pub(super) fn remember(&mut self, job: &TrainingJob, memories: impl Iterator<Item = Vec<Vec<T>>>) {
-        let places = self.states.iter_mut().take(job.optimizer.rule.states()).chain([&mut self.shadow]);
-        places.zip(memories).for_each(|(place, memory)| *place = memory);
-    }
 }

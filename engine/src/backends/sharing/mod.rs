@@ -98,29 +98,29 @@ pub(crate) fn moments<'a>(parts: impl Iterator<Item = (&'a [f32], u64)>, channel
 pub(crate) type Ending<T> = Pin<Box<dyn Future<Output = Result<T, EngineError>>>>;
 
 /// Work of each device, in device order.
-pub(crate) struct UnderWay<T>(Vec<Progress<T>>);
+pub(crate) struct UnderWay<T>(Vec<DeviceWork<T>>);
 
-enum Progress<T> {
+enum DeviceWork<T> {
     Going(Ending<T>),
     Ended(Result<T, EngineError>),
 }
 
 impl<T> UnderWay<T> {
     pub(crate) fn new(devices: impl Iterator<Item = Ending<T>>) -> Self {
-        Self(devices.map(Progress::Going).collect())
+        Self(devices.map(DeviceWork::Going).collect())
     }
 
     /// Returns true if all devices have finished. Starts work that has not begun, and does not wait.
     pub(crate) fn has_ended(&mut self) -> bool {
         let mut context = Context::from_waker(Waker::noop());
         for progress in &mut self.0 {
-            if let Progress::Going(going) = progress
+            if let DeviceWork::Going(going) = progress
                 && let Poll::Ready(result) = going.as_mut().poll(&mut context)
             {
-                *progress = Progress::Ended(result);
+                *progress = DeviceWork::Ended(result);
             }
         }
-        self.0.iter().all(|progress| matches!(progress, Progress::Ended(_)))
+        self.0.iter().all(|progress| matches!(progress, DeviceWork::Ended(_)))
     }
 
     /// Waits for all devices. Returns the first error with its device index.
@@ -128,8 +128,8 @@ impl<T> UnderWay<T> {
         let mut all = Vec::new();
         for (place, progress) in self.0.into_iter().enumerate() {
             let result = match progress {
-                Progress::Going(going) => going.await,
-                Progress::Ended(result) => result,
+                DeviceWork::Going(going) => going.await,
+                DeviceWork::Ended(result) => result,
             };
             all.push(result.map_err(|error| (place, error))?);
         }
@@ -156,23 +156,6 @@ mod tests {
                 assert_eq!(next, samples);
             }
         }
-    }
-
-    #[test]
-    fn a_share_knows_how_many_samples_are_elsewhere() {
-        let whole = Step { offset: 60, count: 7, ..Step::default() };
-        let steps: Vec<Step> = shares(7, 2).map(|share| share.of(whole)).collect();
-        let seen: Vec<_> = steps.iter().map(|s| (s.offset, s.first_row, s.count, s.elsewhere)).collect();
-        assert_eq!(seen, [(60, 0, 3, 4), (60, 3, 4, 3)]);
-    }
-
-    #[test]
-    fn gradients_are_added_element_by_element() {
-        let found = [[1.0f32, -2.0], [0.5, 4.0], [0.0, 1.0]].map(|values| values.map(f32::to_le_bytes).concat());
-        // Earlier contents must be discarded.
-        let mut result = vec![7.0; 3];
-        sum(&found, &mut result);
-        assert_eq!(result, [1.5, 3.0]);
     }
 
     fn receive(receiver: Receiver<Result<(), EngineError>>) -> Ending<()> {

@@ -11,7 +11,7 @@ use super::workload_tests::{job_with_test, open_gpu};
 use crate::backends::reference::ReferenceBackend;
 use crate::error::{EngineError, Result};
 use crate::testing::{narrow, workloads};
-use crate::train::check::{FirstSteps, Observed, judge, lively};
+use crate::train::check::{FirstSteps, FirstStepsTrainer, judge, lively};
 use crate::trainer::{Backend, TrainingJob};
 use crate::training::Augmentation;
 use crate::workload::Workload;
@@ -48,10 +48,10 @@ impl Judged {
     async fn disagreement(&self, backend: &dyn Backend, job: &TrainingJob) -> Result<Option<Disagreement>> {
         let precision = backend.precision();
         let early = |found: &FirstSteps, compared| {
-            let found = found.difference(compared, &self.reference, precision, 0.0);
+            let found = found.difference(compared, &self.reference, job, precision, 0.0).unwrap();
             (found.largest_difference > found.tolerance).then_some(found)
         };
-        let mut observed = Observed::untrained(backend, job).await?;
+        let mut observed = FirstStepsTrainer::untrained(backend, job).await?;
         let untrained = early(&observed.found, Compared::UntrainedTest);
         if untrained.is_some() {
             return Ok(untrained);

@@ -33,6 +33,8 @@ pub(crate) struct Faulty {
     breaks_at: &'static str,
     error: fn() -> EngineError,
     recovers: bool,
+    /// Predicted bytes of a batch size.
+    predicts: Box<dyn Fn(u32) -> Result<Option<u64>, EngineError>>,
 }
 
 impl Faulty {
@@ -41,11 +43,16 @@ impl Faulty {
         let warnings = vec![Warning::Untuned { backend: "faulty".to_owned() }];
         // A comparison of steps does not check the reference itself.
         let facts = BackendFacts { name: "faulty", warnings, repeats_itself: false, ..reference.facts().clone() };
-        Self { reference, facts, fault, from_batch_size, breaks_at: "", error: device_lost, recovers: true }
+        let (error, predicts) = (device_lost, Box::new(|_| Ok(None)));
+        Self { reference, facts, fault, from_batch_size, breaks_at: "", error, recovers: true, predicts }
     }
 
     pub(crate) fn faultless() -> Self {
         Self::new(Fault::None, 0)
+    }
+
+    pub(crate) fn predicting(predicts: impl Fn(u32) -> Result<Option<u64>, EngineError> + 'static) -> Self {
+        Self { predicts: Box::new(predicts), ..Self::faultless() }
     }
 
     pub(crate) fn breaking_at(network: &'static str, error: fn() -> EngineError, recovers: bool) -> Self {
@@ -61,6 +68,10 @@ pub(crate) fn device_lost() -> EngineError {
 impl Backend for Faulty {
     fn facts(&self) -> &BackendFacts {
         &self.facts
+    }
+
+    fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
+        (self.predicts)(job.batches.batch_size)
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {

@@ -18,7 +18,7 @@ use crate::testing::{file_batches, narrow, remainder_byte, samples};
 use crate::train::learning::Learning;
 use crate::train::progress::Progress;
 use crate::train::proof::Proof;
-use crate::train::settings::{JobSettings, Limits};
+use crate::train::settings::{JobSettings, TrainingLimits};
 use crate::train::{Edges, Event, NoMeter, RunRequest, Stopped, Witness, empty_record};
 use crate::trainer::{Backend, EvaluationSet, StepReport, TestReport, Trainer};
 use crate::training::Segments;
@@ -173,7 +173,7 @@ pub(super) struct TrainingTest {
     pub(super) reported_share: Option<f64>,
     pub(super) latency_seconds: f64,
     /// Limits of training; 200 steps by default.
-    pub(super) limits: Option<Limits>,
+    pub(super) limits: Option<TrainingLimits>,
     pub(super) measure: bool,
     /// Step with an unusual loss, and the loss.
     pub(super) odd_loss: Option<(u64, f64)>,
@@ -205,7 +205,7 @@ impl TrainingTest {
     ) -> (Result<WorkloadRecord, EngineError>, Recorder, Vec<Warning>) {
         let workload = crate::workload("keras-mnist-mlp").unwrap();
         let job = workload.job(samples("mnist", [1000, 100], |_| 0), file_batches(1000, 10), 1);
-        let usual = Limits { steps: 200, seconds: f64::INFINITY, seconds_are_budget: false };
+        let usual = TrainingLimits { steps: 200, seconds: f64::INFINITY, seconds_are_budget: false };
         let settings = JobSettings {
             optimizer: job.optimizer.clone(),
             batches: job.batches,

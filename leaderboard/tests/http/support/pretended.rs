@@ -6,13 +6,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use engine::backends::{REFERENCE, open};
+use engine::backends::{REFERENCE, open_in};
 use engine::{
     AdapterChoice, Backend, BackendFacts, Clock, DataError, DataSet, DataSetDefinition, DataSource, EngineError,
     EvaluationSet, Event, Examiner, Observer, Segments, Standard, StepReport, TestReport, Trainer, TrainerFacts,
     TrainingJob,
 };
-use results::{RunRecord, StateBytes};
+use results::{Precision, RunRecord, StateBytes};
 
 use super::requests::Call;
 
@@ -58,7 +58,8 @@ impl Backend for Pretended {
         let mut job = job.clone();
         (tricks.job)(&mut job);
         // Opening the backend by name uses the loops compiled in the engine, which are optimized more.
-        let reference = open(REFERENCE, &AdapterChoice::Any, Rc::new(PretendedClock::default())).await?;
+        let clock = Rc::new(PretendedClock::default());
+        let reference = open_in(Precision::F32, REFERENCE, &AdapterChoice::Any, clock).await?;
         let trainer = reference.build(&job).await?;
         let plain = Plain { trainer, job, step: 0, begins: Vec::new(), segments: Segments::default() };
         Ok(Box::new(PretendedTrainer { clock: Rc::clone(&self.clock), plain, seeds: Vec::new(), tricks }))

@@ -1,18 +1,19 @@
 use std::ops::Range;
 
 use burn_tensor::ops::{AvgPoolOptions, ConvOptions, MaxPoolOptions};
-use burn_tensor::{Tensor, TensorData, activation, module};
+use burn_tensor::{Tensor, activation, module};
 use shaders::reference::pcg4d::uniform;
 
-use super::{Pass, Planned};
+use super::{ForwardPass, Planned};
 use crate::backends::burn::functions::Functions;
-use crate::backends::burn::value::{Arrangement, Order, Value, sides};
+use crate::backends::burn::trainer::list;
+use crate::backends::burn::value::{Arrangement, AxisOrder, LayerValue, sides};
 use crate::model::{Activation, Cell, KernelSize, Layer, Padding, PoolKind, Rounding, Shape, zeros_before};
 use crate::random::stream;
 
 impl Planned {
     /// Composes `softmax(q·kᵀ/√d)·v` from operations, because Burn's attention is for inference only.
-    pub(super) fn attention(&self, input: Value, heads: usize) -> Value {
+    pub(super) fn attention(&self, input: LayerValue, heads: usize) -> LayerValue {
         let [height, width, channels] = sides(self.output);
         let (tokens, size) = (height * width, channels / heads);
         let x = input.channels_last(self.input);
@@ -26,29 +27,27 @@ impl Planned {
         let scale = 1.0 / (size as f32).sqrt();
         let scores = queries.matmul(keys.swap_dims(2, 3)) * scale;
         let attended = activation::softmax(scores, 3).matmul(values);
-        Value::ChannelsLast(attended.swap_dims(1, 2).reshape([rows, tokens, channels]))
+        LayerValue::ChannelsLast(attended.swap_dims(1, 2).reshape([rows, tokens, channels]))
     }
 
-    pub(super) fn convolution(&self, input: Value, pass: &mut Pass<'_>) -> Value {
+    pub(super) fn convolution(&self, input: LayerValue, pass: &mut ForwardPass<'_>) -> LayerValue {
         let Layer::Conv2d { filters, size, stride, padding, activation, weights } = self.node.layer else {
             unreachable!("only convolutions are computed as such");
         };
         let [_, _, channels] = sides(self.input);
         let (filters, [height, width]) = (filters as usize, size.sides().map(|side| side as usize));
-        let mut bias = || weights.bias.map(|_| pass.leaves.vector(self.tensor + 1));
-        let made = if self.order == Order::ChannelsLast {
-            let bias = bias();
+        let bias = weights.bias.map(|_| pass.leaves.vector(self.tensor + 1));
+        let made = if self.order == AxisOrder::ChannelsLast {
             let kernel = pass.leaves.shaped(self.tensor, [channels, filters]);
-            Value::ChannelsLast(module::linear(input.channels_last(self.input), kernel, bias))
+            LayerValue::ChannelsLast(module::linear(input.channels_last(self.input), kernel, bias))
         } else {
-            let bias = bias();
             let kernel = pass.leaves.shaped(self.tensor, [filters, channels, height, width]);
             let options =
                 ConvOptions::new_with_padding([stride as usize; 2], self.zeros(size, stride, padding), [1; 2], 1);
             // Add the bias afterwards. A GPU kernel that starts its sum with a large bias would round every product to
             // the remaining precision, and the bias gradient would be one long sum.
             let sums = module::conv2d(input.channels_first(self.input), kernel, None, options);
-            Value::ChannelsFirst(match bias {
+            LayerValue::ChannelsFirst(match bias {
                 Some(bias) => sums + bias.reshape([1, filters, 1, 1]),
                 None => sums,
             })
@@ -71,7 +70,7 @@ impl Planned {
         [of_axis(before[0], rows, height, output_height), of_axis(before[1], columns, width, output_width)]
     }
 
-    pub(super) fn pool(&self, input: Value) -> Value {
+    pub(super) fn pool(&self, input: LayerValue) -> LayerValue {
         let Layer::Pool { kind, side, stride, padding, rounding, activation } = self.node.layer else {
             unreachable!("only pooling layers pool");
         };
@@ -90,11 +89,11 @@ impl Planned {
         };
         let [height, width, _] = sides(self.output);
         assert_eq!(made.dims()[2..], [height, width], "Burn pools to the shape that the layer list says");
-        Value::ChannelsFirst(made).activated(activation, self.functions)
+        LayerValue::ChannelsFirst(made).activated(activation, self.functions)
     }
 
     /// Computes `x / (bias + alpha·Σ x²)^beta`, which Burn lacks. The sum over channels is a mean of a pooling window.
-    pub(super) fn local_response(&self, input: Value, radius: u32, [bias, alpha, beta]: [f32; 3]) -> Value {
+    pub(super) fn local_response(&self, input: LayerValue, radius: u32, [bias, alpha, beta]: [f32; 3]) -> LayerValue {
         let image = input.channels_first(self.input);
         let dims = image.dims();
         let [rows, channels, height, width] = dims;
@@ -105,23 +104,35 @@ impl Planned {
         let means = module::avg_pool2d(squares, options.with_count_include_pad(true)).reshape(dims);
         let excess = means * (alpha / bias * window as f32);
         let kept = image.clone() - image * normalizing_power(excess, beta);
-        Value::ChannelsFirst(if bias == 1.0 { kept } else { kept * bias.powf(-beta) })
+        LayerValue::ChannelsFirst(if bias == 1.0 { kept } else { kept * bias.powf(-beta) })
     }
 
-    pub(super) fn batch_norm(&self, input: Value, epsilon: f32, keep: f32, pass: &mut Pass<'_>) -> Value {
+    pub(super) fn batch_norm(
+        &self,
+        input: LayerValue,
+        epsilon: f32,
+        keep: f32,
+        pass: &mut ForwardPass<'_>,
+    ) -> LayerValue {
         match self.order {
-            Order::Flat => Value::Flat(self.normalized(input.flat(), epsilon, keep, pass)),
-            _ => Value::ChannelsFirst(self.normalized(input.channels_first(self.input), epsilon, keep, pass)),
+            AxisOrder::Flat => LayerValue::Flat(self.normalized(input.flat(), epsilon, keep, pass)),
+            _ => LayerValue::ChannelsFirst(self.normalized(input.channels_first(self.input), epsilon, keep, pass)),
         }
     }
 
     /// Batch normalization. In training, it moves the running averages towards the batch's mean and unbiased variance.
-    fn normalized<const D: usize>(&self, x: Tensor<D>, epsilon: f32, keep: f32, pass: &mut Pass<'_>) -> Tensor<D> {
+    fn normalized<const D: usize>(
+        &self,
+        x: Tensor<D>,
+        epsilon: f32,
+        keep: f32,
+        pass: &mut ForwardPass<'_>,
+    ) -> Tensor<D> {
         let [mean, variance] = [2, 3].map(|place| self.tensor + place);
         let [gamma, beta] = [0, 1].map(|place| pass.leaves.vector(self.tensor + place));
         let epsilon = f64::from(epsilon);
         let running = [mean, variance].map(|tensor| pass.leaves.plain(tensor));
-        if !pass.is_training() {
+        if pass.step.training == 0 {
             let [mean, variance] = running;
             return module::batch_norm(x, gamma, beta, mean, variance, epsilon);
         }
@@ -136,21 +147,21 @@ impl Planned {
         made.output
     }
 
-    pub(super) fn layer_norm(&self, input: Value, epsilon: f32, pass: &mut Pass<'_>) -> Value {
+    pub(super) fn layer_norm(&self, input: LayerValue, epsilon: f32, pass: &mut ForwardPass<'_>) -> LayerValue {
         let [gamma, beta] = [0, 1].map(|place| pass.leaves.vector(self.tensor + place));
         let x = input.channels_last(self.input);
-        Value::ChannelsLast(module::layer_norm(x, gamma, Some(beta), f64::from(epsilon)))
+        LayerValue::ChannelsLast(module::layer_norm(x, gamma, Some(beta), f64::from(epsilon)))
     }
 
-    pub(super) fn position(&self, input: Value, pass: &mut Pass<'_>) -> Value {
+    pub(super) fn position(&self, input: LayerValue, pass: &mut ForwardPass<'_>) -> LayerValue {
         let [height, width, channels] = sides(self.input);
         let learned = pass.leaves.shaped(self.tensor, [height * width, channels]);
-        Value::ChannelsLast(input.channels_last(self.input) + learned.unsqueeze())
+        LayerValue::ChannelsLast(input.channels_last(self.input) + learned.unsqueeze())
     }
 
     /// Draws the mask on the host, with the random numbers shared by all backends.
-    pub(super) fn dropped(&self, input: Value, rate: f32, pass: &mut Pass<'_>) -> Value {
-        if !pass.is_training() || !pass.dropout {
+    pub(super) fn dropped(&self, input: LayerValue, rate: f32, pass: &mut ForwardPass<'_>) -> LayerValue {
+        if pass.step.training == 0 || !pass.dropout {
             return input;
         }
         let (stream, step) = (stream::DROPOUT + self.dropout, pass.step);
@@ -161,42 +172,47 @@ impl Planned {
             if uniform(first.wrapping_add(index), stream, step.step, step.seed) >= rate { survivor } else { 0.0 }
         };
         let factors: Vec<f32> = (0..step.count * self.output.features()).map(factor).collect();
-        let elements = factors.len();
         let stored = arrangement(self.order, step.count as usize, self.output).store(factors);
-        input.times(Tensor::from_data(TensorData::new(stored, [elements]), pass.device))
+        input.times(list(stored, pass.device))
     }
 
     pub(super) fn embedding(
         &self,
-        input: Value,
+        input: LayerValue,
         [vocabulary, units]: [u32; 2],
         words: Range<u32>,
         zero_padding: bool,
-        pass: &mut Pass<'_>,
-    ) -> Value {
+        pass: &mut ForwardPass<'_>,
+    ) -> LayerValue {
         let weights = pass.leaves.shaped(self.tensor, [vocabulary as usize, units as usize]);
         let numbers = input.flat().narrow(1, words.start as usize, words.len());
         let vectors = module::embedding(weights, numbers.clone().int());
         if !zero_padding {
-            return Value::ChannelsLast(vectors);
+            return LayerValue::ChannelsLast(vectors);
         }
         let is_word = numbers.clamp(0.0, 1.0);
-        Value::ChannelsLast(vectors * is_word.unsqueeze_dim(2))
+        LayerValue::ChannelsLast(vectors * is_word.unsqueeze_dim(2))
     }
 
     /// Adds up the words of each sentence, weighted by position.
-    pub(super) fn sentence_sum(&self, input: Value, words: usize, pass: &Pass<'_>) -> Value {
+    pub(super) fn sentence_sum(&self, input: LayerValue, words: usize, pass: &ForwardPass<'_>) -> LayerValue {
         let [_, sentences, channels] = sides(self.output);
         let x = input.channels_last(self.input);
         let rows = x.dims()[0];
         let weights = position_weights(words, channels);
         let weights = Tensor::<1>::from_floats(weights.as_slice(), pass.device).reshape([1, 1, words, channels]);
         let sum = (x.reshape([rows, sentences, words, channels]) * weights).sum_dim(2);
-        Value::ChannelsLast(sum.reshape([rows, sentences, channels]))
+        LayerValue::ChannelsLast(sum.reshape([rows, sentences, channels]))
     }
 
     /// Treats each image row as a sequence of columns. Returns the last hidden state.
-    pub(super) fn recurrent(&self, input: Value, cell: Cell, units: u32, pass: &mut Pass<'_>) -> Value {
+    pub(super) fn recurrent(
+        &self,
+        input: LayerValue,
+        cell: Cell,
+        units: u32,
+        pass: &mut ForwardPass<'_>,
+    ) -> LayerValue {
         let [height, width, channels] = sides(self.input);
         let (units, columns) = (units as usize, (cell.gates() * units) as usize);
         let kernel = pass.leaves.shaped(self.tensor, [channels, columns]);
@@ -221,7 +237,7 @@ impl Planned {
             };
         }
         let hidden = state.hidden.expect("a sequence has at least one step");
-        Value::ChannelsLast(hidden.reshape([rows, height, units]))
+        LayerValue::ChannelsLast(hidden.reshape([rows, height, units]))
     }
 }
 
@@ -305,11 +321,11 @@ fn normalizing_power(excess: Tensor<4>, beta: f32) -> Tensor<4> {
 }
 
 /// Returns the arrangement of a (rows, height, width, channels) batch in this order.
-pub(super) fn arrangement(order: Order, rows: usize, shape: Shape) -> Arrangement {
+pub(super) fn arrangement(order: AxisOrder, rows: usize, shape: Shape) -> Arrangement {
     let [height, width, channels] = sides(shape);
     match order {
-        Order::ChannelsFirst => Arrangement::new(vec![rows, height * width, channels], &[0, 2, 1]),
-        Order::ChannelsLast | Order::Flat => Arrangement::plain(rows * height * width * channels),
+        AxisOrder::ChannelsFirst => Arrangement::new(vec![rows, height * width, channels], &[0, 2, 1]),
+        AxisOrder::ChannelsLast | AxisOrder::Flat => Arrangement::plain(rows * height * width * channels),
     }
 }
 

@@ -8,21 +8,25 @@
 
 use burn_tensor::{Gradients, Tensor};
 
-use super::{Made, Network, Pass, Planned, add_gradient};
-use crate::backends::burn::value::{Order, Value, map_value};
+use super::{ForwardPass, Made, Network, Planned, ReadLeaves, add_gradient};
+use crate::backends::burn::value::{AxisOrder, LayerValue, map_value};
 use crate::model::Layer;
 
-/// Batch normalization that has read its input.
+/// Batch normalization that has read its input, at the end of a graph.
 pub(in super::super) struct Arrived {
-    input: Value,
+    leaves: ReadLeaves,
+    crossings: Vec<Crossing>,
+    input: LayerValue,
     /// (channels, values), detached from the graph.
     x: Tensor<2>,
 }
 
 /// Batch normalization that has normalized its input.
 pub(in super::super) struct Normalized {
+    leaves: ReadLeaves,
+    crossings: Vec<Crossing>,
     layer: usize,
-    input: Value,
+    input: LayerValue,
     /// (channels, values) x̂.
     normalized: Tensor<2>,
     /// (channels, 1) γ/√(v + ε).
@@ -30,7 +34,7 @@ pub(in super::super) struct Normalized {
     /// Number of values per channel on all devices.
     values: f32,
     /// y, a leaf of the next graph.
-    output: Value,
+    output: LayerValue,
 }
 
 /// Batch normalization in the backward pass.
@@ -38,6 +42,8 @@ pub(in super::super) struct Returned {
     normalized: Normalized,
     /// (channels, values) g.
     gradient: Tensor<2>,
+    /// Roots of the graph, except the normalization's.
+    roots: Vec<Tensor<1>>,
 }
 
 impl Network {
@@ -52,19 +58,27 @@ impl Network {
         (shape.pixels(), shape.channels as usize)
     }
 
-    /// Reads the input of the next batch normalization. Returns (2·channels) means and sums of squared deviations.
-    pub(in super::super) fn arrive(&self, made: &mut Made) -> (Arrived, Tensor<1>) {
+    /// Computes the layers up to a batch normalization and reads its input, which ends the graph. Returns (2·channels)
+    /// means and sums of squared deviations.
+    pub(in super::super) fn arrive(
+        &self,
+        made: &mut Made,
+        mut pass: ForwardPass<'_>,
+        layer: usize,
+    ) -> (Arrived, Tensor<1>) {
+        self.advance(made, &mut pass, layer);
         let index = made.values.len();
         let layer = &self.layers[index];
         let value = self.read(made, index).swap_remove(0);
         let input = match layer.order {
-            Order::Flat => Value::Flat(value.flat()),
-            _ => Value::ChannelsFirst(value.channels_first(layer.input)),
+            AxisOrder::Flat => LayerValue::Flat(value.flat()),
+            _ => LayerValue::ChannelsFirst(value.channels_first(layer.input)),
         };
         let x = by_channel(input.clone());
         let mean = x.clone().mean_dim(1);
         let deviations = (x.clone() - mean.clone()).square().sum_dim(1);
-        (Arrived { input, x }, Tensor::cat(vec![mean.flatten(0, 1), deviations.flatten(0, 1)], 0))
+        let statistics = Tensor::cat(vec![mean.flatten(0, 1), deviations.flatten(0, 1)], 0);
+        (Arrived { leaves: pass.leaves.read, crossings: self.cross(made), input, x }, statistics)
     }
 
     /// Normalizes by the statistics of the `samples` samples of all devices, and begins the next graph.
@@ -72,7 +86,7 @@ impl Network {
         &self,
         arrived: Arrived,
         made: &mut Made,
-        pass: &Pass<'_>,
+        pass: &ForwardPass<'_>,
         statistics: Tensor<1>,
         samples: u32,
     ) -> Normalized {
@@ -81,14 +95,14 @@ impl Network {
         let Layer::BatchNorm { epsilon, activation, .. } = layer.node.layer else {
             unreachable!("only a batch normalisation arrives here")
         };
-        let Arrived { input, x } = arrived;
+        let Arrived { leaves, crossings, input, x } = arrived;
         let (mean, variance, values) = self.moments(index, statistics, samples);
         let [gamma, beta] = [0, 1].map(|place| column(pass.leaves.plain(layer.tensor + place)));
         let inverse = (column(variance) + epsilon).sqrt().recip();
         let normalized = (x - column(mean)) * inverse.clone();
         let output = like(&input, normalized.clone() * gamma.clone() + beta).leaf();
         made.values.push(Some(output.clone().activated(activation, layer.functions)));
-        Normalized { layer: index, input, normalized, scale: gamma * inverse, values, output }
+        Normalized { leaves, crossings, layer: index, input, normalized, scale: gamma * inverse, values, output }
     }
 
     /// Returns the running averages after a step, with their tensor indices. The variance is unbiased.
@@ -124,12 +138,17 @@ impl Network {
     /// of the gradients of β and γ.
     pub(in super::super) fn come_back(
         &self,
-        normalized: Normalized,
-        gradients: Option<&mut Gradients>,
+        mut normalized: Normalized,
+        gradients: &mut Option<Gradients>,
         trained: &[bool],
         found: &mut [Option<Tensor<1>>],
     ) -> (Returned, Tensor<1>) {
-        let gradient = gradients.and_then(|gradients| normalized.output.clone().gradient(gradients)).map(by_channel);
+        let crossings = std::mem::take(&mut normalized.crossings);
+        let (mut roots, mut gradient) = (Vec::new(), None);
+        if let Some(gradients) = gradients {
+            roots.extend(crossings.into_iter().filter_map(|crossing| crossing.root(gradients)));
+            gradient = normalized.output.clone().gradient(gradients).map(by_channel);
+        }
         let gradient = gradient.unwrap_or_else(|| normalized.normalized.zeros_like());
         let of_beta = gradient.clone().sum_dim(1).flatten::<1>(0, 1);
         let of_gamma = (gradient.clone() * normalized.normalized.clone()).sum_dim(1).flatten::<1>(0, 1);
@@ -139,11 +158,11 @@ impl Network {
                 add_gradient(found, tensor + place, gradient.clone());
             }
         }
-        (Returned { normalized, gradient }, Tensor::cat(vec![of_beta, of_gamma], 0))
+        (Returned { normalized, gradient, roots }, Tensor::cat(vec![of_beta, of_gamma], 0))
     }
 
     /// Ends the graph. Values that later layers read become leaves of the next graph.
-    pub(in super::super) fn cross(&self, made: &mut Made) -> Vec<Crossing> {
+    fn cross(&self, made: &mut Made) -> Vec<Crossing> {
         let next = made.values.len();
         let mut crossings = Vec::new();
         for (value, layer) in made.values.iter_mut().zip(&self.layers) {
@@ -160,38 +179,38 @@ impl Network {
 }
 
 impl Returned {
-    /// Returns the root of the previous graph, given the sums of all devices. `None` if nothing before it is trained.
-    pub(in super::super) fn root(self, sums: Tensor<1>) -> Option<Tensor<1>> {
-        let Self { normalized: Normalized { input, normalized, scale, values, .. }, gradient } = self;
-        if !input.is_tracked() {
-            return None;
-        }
-        let channels = sums.dims()[0] / 2;
-        let [of_beta, of_gamma] = [0, channels].map(|from| column(sums.clone().narrow(0, from, channels)) / values);
-        let gradient = scale * (gradient - of_beta - normalized * of_gamma);
-        let gradient = like(&input, gradient);
-        Some(input.dot(gradient))
+    /// Returns the leaves and the root of the previous graph, given the sums of all devices. The root is `None` if
+    /// nothing before it is trained.
+    pub(in super::super) fn root(self, sums: Tensor<1>) -> (ReadLeaves, Option<Tensor<1>>) {
+        let Self { normalized: Normalized { leaves, input, normalized, scale, values, .. }, gradient, roots } = self;
+        let own = input.is_tracked().then(|| {
+            let channels = sums.dims()[0] / 2;
+            let [of_beta, of_gamma] = [0, channels].map(|from| column(sums.clone().narrow(0, from, channels)) / values);
+            let gradient = like(&input, scale * (gradient - of_beta - normalized * of_gamma));
+            input.dot(gradient)
+        });
+        (leaves, roots.into_iter().chain(own).reduce(|a, b| a + b))
     }
 }
 
 /// Returns (channels, values), detached from the graph.
-fn by_channel(value: Value) -> Tensor<2> {
+fn by_channel(value: LayerValue) -> Tensor<2> {
     match value {
-        Value::Flat(tensor) => tensor.inner().swap_dims(0, 1),
-        Value::ChannelsFirst(tensor) => tensor.inner().swap_dims(0, 1).flatten(1, 3),
-        Value::ChannelsLast(_) => unreachable!("a batch normalisation reads channels first"),
+        LayerValue::Flat(tensor) => tensor.inner().swap_dims(0, 1),
+        LayerValue::ChannelsFirst(tensor) => tensor.inner().swap_dims(0, 1).flatten(1, 3),
+        LayerValue::ChannelsLast(_) => unreachable!("a batch normalisation reads channels first"),
     }
 }
 
 /// Returns (channels, values) in the layout of `other`.
-fn like(other: &Value, values: Tensor<2>) -> Value {
+fn like(other: &LayerValue, values: Tensor<2>) -> LayerValue {
     match other {
-        Value::Flat(_) => Value::Flat(values.swap_dims(0, 1)),
-        Value::ChannelsFirst(tensor) => {
+        LayerValue::Flat(_) => LayerValue::Flat(values.swap_dims(0, 1)),
+        LayerValue::ChannelsFirst(tensor) => {
             let [rows, channels, height, width] = tensor.dims();
-            Value::ChannelsFirst(values.reshape([channels, rows, height, width]).swap_dims(0, 1))
+            LayerValue::ChannelsFirst(values.reshape([channels, rows, height, width]).swap_dims(0, 1))
         }
-        Value::ChannelsLast(_) => unreachable!("a batch normalisation makes channels first"),
+        LayerValue::ChannelsLast(_) => unreachable!("a batch normalisation makes channels first"),
     }
 }
 
@@ -201,21 +220,21 @@ fn column(list: Tensor<1>) -> Tensor<2> {
 }
 
 /// Value that crosses from one graph to the next.
-pub(in super::super) struct Crossing {
-    end: Value,
-    leaf: Value,
+struct Crossing {
+    end: LayerValue,
+    leaf: LayerValue,
 }
 
 impl Crossing {
     /// Returns the root of the graph that made the value: the sum of the value times its gradient in the next graph.
     /// `None` if the loss does not depend on it.
-    pub(in super::super) fn root(self, gradients: &mut Gradients) -> Option<Tensor<1>> {
+    fn root(self, gradients: &mut Gradients) -> Option<Tensor<1>> {
         self.leaf.gradient(gradients).map(|gradient| self.end.dot(gradient))
     }
 }
 
-impl Value {
-    pub(super) fn is_tracked(&self) -> bool {
+impl LayerValue {
+    fn is_tracked(&self) -> bool {
         match self {
             Self::ChannelsFirst(tensor) => tensor.is_tracked(),
             Self::ChannelsLast(tensor) => tensor.is_tracked(),
@@ -223,11 +242,11 @@ impl Value {
         }
     }
 
-    pub(in super::super) fn leaf(self) -> Self {
+    fn leaf(self) -> Self {
         map_value!(self, tensor => tensor.inner().autodiff().require_grad())
     }
 
-    pub(in super::super) fn gradient(self, gradients: &mut Gradients) -> Option<Self> {
+    fn gradient(self, gradients: &mut Gradients) -> Option<Self> {
         match self {
             Self::ChannelsFirst(tensor) => tensor.grad_remove(gradients).map(Self::ChannelsFirst),
             Self::ChannelsLast(tensor) => tensor.grad_remove(gradients).map(Self::ChannelsLast),
@@ -235,7 +254,7 @@ impl Value {
         }
     }
 
-    pub(in super::super) fn dot(self, others: Self) -> Tensor<1> {
+    fn dot(self, others: Self) -> Tensor<1> {
         match (self, others) {
             (Self::ChannelsFirst(a), Self::ChannelsFirst(b)) => (a * b).sum(),
             (Self::ChannelsLast(a), Self::ChannelsLast(b)) => (a * b).sum(),

@@ -23,7 +23,8 @@ use shaders::params::Step;
 use super::failure::{Guarded, guarded, refused};
 use super::trainer::replica::Passage;
 use super::trainer::warm_up::{Rehearsing, warm_up};
-use super::trainer::{BurnTrainer, Pending, STEPS_PER_READ_BACK, State, list, numbers};
+use super::trainer::{BurnTrainer, Pending, STEPS_PER_READ_BACK, list, numbers};
+use super::updater::TrainingState;
 use super::{BurnBackend, FirstUse};
 use crate::backends::sharing::{Ending, Share, UnderWay, check_agreement, moments, of_device, shares, sum};
 use crate::clock::Clock;
@@ -40,10 +41,8 @@ pub(super) struct ParallelBackend {
 }
 
 impl ParallelBackend {
-    /// Creates a backend of at least two devices, with names for error messages.
-    ///
-    /// # Errors
-    /// Devices that differ. The message suggests `instead`, an example of equal devices.
+    /// Creates a backend of at least two devices, with names for error messages. Fails if they differ. The message
+    /// suggests `instead`, an example of equal devices.
     pub(super) fn new(
         devices: Vec<(BurnBackend, String)>,
         clock: Rc<dyn Clock>,
@@ -66,7 +65,8 @@ impl ParallelBackend {
 
     async fn trainer(&self, job: &TrainingJob) -> Result<ParallelTrainer, EngineError> {
         let devices = self.devices.iter().map(|backend| backend.device.clone()).collect();
-        let group = DeviceGroup::new(devices, self.names.clone(), Rc::clone(&self.clock));
+        let (names, clock) = (self.names.clone(), Rc::clone(&self.clock));
+        let group = DeviceGroup { devices, names, clock, combined: Vec::new(), writing: None };
         let mut replicas = Vec::new();
         for (place, backend) in self.devices.iter().enumerate() {
             let (device, settings) = (backend.device.clone(), backend.settings.clone());
@@ -75,9 +75,10 @@ impl ParallelBackend {
             replicas.push(replica.await.map_err(group.of_device(place))?);
         }
         let facts = replicas[0].facts();
-        let job = Rc::new(job.clone());
-        let mut trainer = ParallelTrainer { replicas, group, job, step: 0, shares: Vec::new(), facts };
-        warm_up(&mut trainer, self.devices[0].first_use, self.clock.as_ref()).await?;
+        let mut trainer = ParallelTrainer { replicas, group, job: job.clone(), step: 0, shares: Vec::new(), facts };
+        let warmed = warm_up(&mut trainer, job, self.devices[0].first_use, self.clock.as_ref()).await?;
+        let variants = [trainer.facts.variants, warmed.variants].concat();
+        trainer.facts = TrainerFacts { variants, ..warmed };
         Ok(trainer)
     }
 }
@@ -93,7 +94,6 @@ impl Backend for ParallelBackend {
     }
 }
 
-/// Devices that train together, and their communication.
 struct DeviceGroup {
     devices: Vec<Device>,
     names: Vec<String>,
@@ -104,19 +104,7 @@ struct DeviceGroup {
     writing: Option<(f64, UnderWay<Vec<f32>>)>,
 }
 
-/// Way to combine the results of the devices.
-enum Combination {
-    /// Sums of numbers.
-    Sum,
-    /// Means and sums of squared deviations, given the number of values on each device that has samples.
-    Moments { channels: usize, values: Vec<u64> },
-}
-
 impl DeviceGroup {
-    fn new(devices: Vec<Device>, names: Vec<String>, clock: Rc<dyn Clock>) -> Self {
-        Self { devices, names, clock, combined: Vec::new(), writing: None }
-    }
-
     fn count(&self) -> u32 {
         u32::try_from(self.devices.len()).expect("the device count fits into u32")
     }
@@ -125,13 +113,12 @@ impl DeviceGroup {
         of_device(place, self.devices.len(), &self.names[place])
     }
 
-    /// Combines the results of the devices, and sends the combination to all devices without waiting for its arrival.
-    ///
-    /// Each result in `found` comes with the index of its device.
+    /// Combines the results of the devices with `combine`, and sends the combination to all devices without waiting for
+    /// its arrival. Each result in `found` comes with the index of its device.
     async fn exchange(
         &mut self,
         found: Vec<(usize, Tensor<1>)>,
-        combination: &Combination,
+        combine: impl FnOnce(&[Vec<f32>], &mut Vec<f32>),
         communication: &mut Communication,
     ) -> Result<Vec<Tensor<1>>, EngineError> {
         let places: Vec<usize> = found.iter().map(|(place, _)| *place).collect();
@@ -146,23 +133,20 @@ impl DeviceGroup {
         computing.ended().await.map_err(failed)?;
         let computed = self.clock.now_seconds();
         let found = reading.ended().await.map_err(failed)?;
-        let read = self.clock.now_seconds();
-        combination.of(&found, &mut self.combined);
+        let arrived = self.clock.now_seconds();
+        assert!(found.windows(2).all(|pair| pair[0].len() == pair[1].len()), "the devices' results differ in length");
+        combine(&found, &mut self.combined);
         let combined = self.clock.now_seconds();
-        communication.reading_seconds += read - computed;
-        communication.summing_seconds += combined - read;
+        communication.reading_seconds += arrived - computed;
+        communication.summing_seconds += combined - arrived;
         communication.exchanges += 1;
         let values = found.iter().map(Vec::len).sum::<usize>() + self.combined.len() * self.devices.len();
         communication.bytes += (values * size_of::<f32>()) as u64;
-        Ok(self.distribute(combined))
-    }
-
-    fn distribute(&mut self, since: f64) -> Vec<Tensor<1>> {
-        let sums: Vec<Tensor<1>> = self.devices.iter().map(|device| list(self.combined.clone(), device)).collect();
-        let mut arriving = UnderWay::new(sums.iter().map(|sum| read(sum.clone().narrow(0, 0, 1))));
+        let sent: Vec<Tensor<1>> = self.devices.iter().map(|device| list(self.combined.clone(), device)).collect();
+        let mut arriving = UnderWay::new(sent.iter().map(|sent| read(sent.clone().narrow(0, 0, 1))));
         arriving.has_ended();
-        self.writing = Some((since, arriving));
-        sums
+        self.writing = Some((combined, arriving));
+        Ok(sent)
     }
 
     /// Waits until all devices have received the last combination.
@@ -174,17 +158,8 @@ impl DeviceGroup {
     }
 }
 
-impl Combination {
-    fn of(&self, found: &[Vec<f32>], result: &mut Vec<f32>) {
-        assert!(found.windows(2).all(|pair| pair[0].len() == pair[1].len()), "the devices' results differ in length");
-        match self {
-            Self::Sum => sum(&found.iter().map(|values| bytemuck::cast_slice(values)).collect::<Vec<_>>(), result),
-            Self::Moments { channels, values } => {
-                let parts = found.iter().map(Vec::as_slice).zip(values.iter().copied());
-                *result = moments(parts, *channels);
-            }
-        }
-    }
+fn add_up(found: &[Vec<f32>], result: &mut Vec<f32>) {
+    sum(&found.iter().map(|values| bytemuck::cast_slice(values)).collect::<Vec<_>>(), result);
 }
 
 fn read(tensor: Tensor<1>) -> Ending<Vec<f32>> {
@@ -195,7 +170,7 @@ fn read(tensor: Tensor<1>) -> Ending<Vec<f32>> {
 struct ParallelTrainer {
     replicas: Vec<BurnTrainer>,
     group: DeviceGroup,
-    job: Rc<TrainingJob>,
+    job: TrainingJob,
     step: u64,
     shares: Vec<Share>,
     facts: TrainerFacts,
@@ -211,33 +186,34 @@ impl ParallelTrainer {
             passages.push((share.count > 0).then(|| replica.begin_share(share.of(whole))));
         }
         let statistics = self.run_forward(&whole, &mut passages, communication).await?;
-        self.run_backward(&mut passages, statistics.len(), communication).await?;
+        for _ in &statistics {
+            let found = self.each(&mut passages, |_, replica, passage| replica.come_back(passage));
+            let sums = self.group.exchange(found, add_up, communication).await?;
+            self.each(&mut passages, |place, replica, passage| replica.go_back(passage, sums[place].clone()));
+        }
         let found = passages.iter().flatten().next().map(Passage::found).unwrap_or_default();
-        let gradients = self.each(&mut passages, |_, passage| passage.gradients());
-        let gradients = self.group.exchange(gradients, &Combination::Sum, communication).await?;
+        let gradients = self.each(&mut passages, |_, _, passage| passage.gradients());
+        let gradients = self.group.exchange(gradients, add_up, communication).await?;
         // Until a server has received everything, Burn's client seems to spin (docs/SCALING.md) on a core that the
         // devices may need.
         self.group.wait_for_arrival(communication).await?;
         let mut pending = Vec::new();
         for (place, (passage, gradients)) in passages.into_iter().zip(gradients).enumerate() {
-            let replica = &mut self.replicas[place];
-            for (layer, statistics) in &statistics {
-                replica.move_averages(*layer, statistics[place].clone(), whole.count);
-            }
-            pending.push(replica.end_share(passage, &whole, &found, gradients));
+            let statistics = statistics.iter().map(|(layer, of_devices)| (*layer, of_devices[place].clone()));
+            pending.push(self.replicas[place].end_share(passage, &whole, statistics, &found, gradients));
         }
         self.step += 1;
         Ok(pending)
     }
 
-    /// Calls `work` for each device that has samples, and returns the results with their device indices.
+    /// Calls `work` with each device that has samples and its index, and returns the results with the indices.
     fn each<T>(
         &self,
         passages: &mut [Option<Passage>],
-        mut work: impl FnMut(&BurnTrainer, &mut Passage) -> T,
+        mut work: impl FnMut(usize, &BurnTrainer, &mut Passage) -> T,
     ) -> Vec<(usize, T)> {
         let parts = passages.iter_mut().zip(&self.replicas).enumerate();
-        parts.filter_map(|(place, (passage, replica))| Some((place, work(replica, passage.as_mut()?)))).collect()
+        parts.filter_map(|(place, (passage, replica))| Some((place, work(place, replica, passage.as_mut()?)))).collect()
     }
 
     /// Runs the forward pass, and the backward pass down to the last batch normalization.
@@ -253,40 +229,21 @@ impl ParallelTrainer {
         for layer in self.replicas[0].network.batch_norms() {
             let (pixels, channels) = self.replicas[0].network.normalized_sizes(layer);
             let with_samples = self.shares.iter().map(|share| share.count).filter(|count| *count > 0);
-            let values = with_samples.map(|count| u64::from(count) * u64::from(pixels)).collect();
-            let found = self.each(passages, |replica, passage| replica.arrive(passage, layer));
-            let combination = Combination::Moments { channels, values };
-            let statistics = self.group.exchange(found, &combination, communication).await?;
-            for ((statistics, passage), replica) in statistics.iter().zip(&mut *passages).zip(&self.replicas) {
-                if let Some(passage) = passage {
-                    replica.normalize(passage, statistics.clone(), whole.count);
-                }
-            }
+            let values = with_samples.map(|count| u64::from(count) * u64::from(pixels));
+            let found = self.each(passages, |_, replica, passage| replica.arrive(passage, layer));
+            let combine = |found: &[Vec<f32>], all: &mut Vec<f32>| {
+                *all = moments(found.iter().map(Vec::as_slice).zip(values), channels);
+            };
+            let statistics = self.group.exchange(found, combine, communication).await?;
+            self.each(passages, |place, replica, passage| {
+                replica.normalize(passage, statistics[place].clone(), whole.count);
+            });
             all.push((layer, statistics));
         }
-        self.each(passages, |replica, passage| replica.turn(passage, whole.count));
+        self.each(passages, |_, replica, passage| replica.turn(passage, whole.count));
         Ok(all)
     }
 
-    async fn run_backward(
-        &mut self,
-        passages: &mut [Option<Passage>],
-        normalizations: usize,
-        communication: &mut Communication,
-    ) -> Result<(), EngineError> {
-        for _ in 0..normalizations {
-            let found = self.each(passages, |replica, passage| replica.come_back(passage));
-            let sums = self.group.exchange(found, &Combination::Sum, communication).await?;
-            for ((sums, passage), replica) in sums.into_iter().zip(&mut *passages).zip(&self.replicas) {
-                if let Some(passage) = passage {
-                    replica.go_back(passage, sums);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds the pending results of the devices to `report`.
     async fn collect(&self, pending: &mut [Vec<Pending>], report: &mut StepReport) -> Result<(), EngineError> {
         let mut losses = vec![0.0; pending[0].len()];
         for (place, (replica, pending)) in self.replicas.iter().zip(pending).enumerate() {
@@ -316,13 +273,9 @@ impl ParallelTrainer {
 }
 
 impl Rehearsing for ParallelTrainer {
-    type State = Vec<State>;
+    type State = Vec<TrainingState>;
 
-    fn job(&self) -> &TrainingJob {
-        &self.job
-    }
-
-    fn learned(&self) -> Vec<State> {
+    fn learned(&self) -> Vec<TrainingState> {
         self.replicas.iter().map(Rehearsing::learned).collect()
     }
 
@@ -331,13 +284,9 @@ impl Rehearsing for ParallelTrainer {
         self.replicas.iter_mut().for_each(|replica| replica.jump(step));
     }
 
-    fn forget(&mut self, start: Vec<State>) {
+    fn forget(&mut self, start: Vec<TrainingState>) {
         self.step = 0;
         self.replicas.iter_mut().zip(start).for_each(|(replica, start)| replica.forget(start));
-    }
-
-    fn notes(&mut self) -> &mut TrainerFacts {
-        &mut self.facts
     }
 }
 

@@ -105,14 +105,6 @@ fn different_devices_are_refused_with_their_descriptions() {
 }
 
 #[test]
-fn a_batch_smaller_than_the_device_count_is_refused() {
-    let mut request = narrow_request(&["keras-mnist-mlp"]);
-    request.spec.batch_size = Some(1);
-    let error = run(&request, &cpu_devices(2)).unwrap_err().error.to_string();
-    assert_eq!(error, "the batch size must be at least 2 for keras-mnist-mlp: one sample for each device, but is 1");
-}
-
-#[test]
 fn records_contain_the_devices_and_their_communication() {
     let record = run(&narrow_request(&["keras-mnist-mlp"]), &cpu_devices(2)).unwrap();
     assert_eq!(record.devices(), 2);

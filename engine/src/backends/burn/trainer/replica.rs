@@ -5,44 +5,36 @@ use burn_tensor::{Gradients, Tensor};
 use shaders::params::Step;
 
 use super::{BurnTrainer, Pending};
-use crate::backends::burn::network::shared_normalization::{Arrived, Crossing, Normalized, Returned};
-use crate::backends::burn::network::{Made, Pass, ReadLeaves};
+use crate::backends::burn::network::shared_normalization::{Arrived, Normalized, Returned};
+use crate::backends::burn::network::{ForwardPass, Made, add_gradients};
 
 /// State of a step on this device's share of a batch.
 pub(in super::super) struct Passage {
     step: Step,
     labels: Vec<u32>,
     made: Made,
-    /// Completed graphs.
-    stretches: Vec<Stretch>,
-    /// State at the batch normalization that ends the current graph.
-    arrived: Option<(ReadLeaves, Vec<Crossing>, Arrived)>,
+    /// Batch normalization that ends the current graph.
+    arrived: Option<Arrived>,
+    /// Batch normalizations at the ends of the completed graphs.
+    normalized: Vec<Normalized>,
     /// Gradients of the leaves of the last differentiated graph; `None` if nothing in it is trained.
     gradients: Option<Gradients>,
-    /// Roots of the previous graph, and the batch normalization that adds another root.
-    returned: Option<(ReadLeaves, Vec<Tensor<1>>, Returned)>,
+    /// Batch normalization that adds a root to the previous graph.
+    returned: Option<Returned>,
     found: Vec<Option<Tensor<1>>>,
     /// Logits and results, once the share has been judged.
     outcome: Option<(Tensor<2>, Pending)>,
 }
 
-/// Graph and the batch normalization at its end.
-struct Stretch {
-    leaves: ReadLeaves,
-    crossings: Vec<Crossing>,
-    normalized: Normalized,
-}
-
 impl BurnTrainer {
     pub(in super::super) fn begin_share(&mut self, share: Step) -> Passage {
-        self.order.advance(&self.job, self.step);
-        let batch = self.batch(self.preprocessing.gather, &self.job.data.train, &self.order.samples, &share);
+        let (input, labels) = self.training_batch(&share);
         Passage {
-            made: self.network.begin(&share, batch.input),
+            made: self.network.begin(&share, input),
             step: share,
-            labels: batch.labels,
-            stretches: Vec::new(),
+            labels,
             arrived: None,
+            normalized: Vec::new(),
             gradients: None,
             returned: None,
             found: vec![None; self.trained.len()],
@@ -52,21 +44,16 @@ impl BurnTrainer {
 
     /// Computes the layers up to a batch normalization and returns the statistics of the share.
     pub(in super::super) fn arrive(&self, passage: &mut Passage, layer: usize) -> Tensor<1> {
-        let Passage { step, made, arrived, .. } = passage;
-        let mut pass = self.pass(step);
-        self.network.advance(made, &mut pass, layer);
-        let (at_layer, statistics) = self.network.arrive(made);
-        let crossings = self.network.cross(made);
-        *arrived = Some((pass.leaves.into_read(), crossings, at_layer));
+        let (arrived, statistics) = self.network.arrive(&mut passage.made, self.pass(&passage.step), layer);
+        passage.arrived = Some(arrived);
         statistics
     }
 
     /// Normalizes by the statistics of all `samples` samples of the batch.
     pub(in super::super) fn normalize(&self, passage: &mut Passage, statistics: Tensor<1>, samples: u32) {
-        let Passage { step, made, stretches, arrived, .. } = passage;
-        let (leaves, crossings, arrived) = arrived.take().expect("it has arrived at a batch normalisation");
-        let normalized = self.network.normalize(arrived, made, &self.pass(step), statistics, samples);
-        stretches.push(Stretch { leaves, crossings, normalized });
+        let Passage { step, made, normalized, arrived, .. } = passage;
+        let arrived = arrived.take().expect("it has arrived at a batch normalisation");
+        normalized.push(self.network.normalize(arrived, made, &self.pass(step), statistics, samples));
     }
 
     /// Computes the loss of the share, as its part of the mean over all `samples` samples of the batch, and
@@ -76,58 +63,56 @@ impl BurnTrainer {
         let mut pass = self.pass(step);
         let logits = self.network.finish(made, &mut pass);
         let (mut graph, pending) = self.differentiate(logits.clone(), labels, samples, step.count);
-        let Pass { leaves, .. } = pass;
-        leaves.into_read().add_gradients(&mut graph, found);
+        let ForwardPass { leaves, .. } = pass;
+        add_gradients(leaves.read, &mut graph, found);
         *gradients = Some(graph);
         *outcome = Some((logits.inner(), pending));
     }
 
     /// Returns to the previous batch normalization and computes the sums of its gradients.
     pub(in super::super) fn come_back(&self, passage: &mut Passage) -> Tensor<1> {
-        let Passage { stretches, gradients, returned, found, .. } = passage;
-        let Stretch { leaves, crossings, normalized } = stretches.pop().expect("it has come through it");
-        let roots = match gradients {
-            Some(gradients) => crossings.into_iter().filter_map(|crossing| crossing.root(gradients)).collect(),
-            None => Vec::new(),
-        };
-        let (at_layer, sums) = self.network.come_back(normalized, gradients.as_mut(), &self.trained, found);
-        *returned = Some((leaves, roots, at_layer));
+        let Passage { normalized, gradients, returned, found, .. } = passage;
+        let last = normalized.pop().expect("it has come through it");
+        let (at_layer, sums) = self.network.come_back(last, gradients, &self.trained, found);
+        *returned = Some(at_layer);
         sums
     }
 
     /// Differentiates the preceding graph with the sums of all devices.
     pub(in super::super) fn go_back(&self, passage: &mut Passage, sums: Tensor<1>) {
-        let (leaves, roots, returned) = passage.returned.take().expect("it has come back to a batch normalisation");
-        let root = roots.into_iter().chain(returned.root(sums)).reduce(|a, b| a + b);
+        let returned = passage.returned.take().expect("it has come back to a batch normalisation");
+        let (leaves, root) = returned.root(sums);
         passage.gradients = root.map(|root| root.backward());
         if let Some(graph) = &mut passage.gradients {
-            leaves.add_gradients(graph, &mut passage.found);
+            add_gradients(leaves, graph, &mut passage.found);
         }
     }
 
-    pub(in super::super) fn move_averages(&mut self, layer: usize, statistics: Tensor<1>, samples: u32) {
-        for (tensor, moved) in self.network.moved_averages(layer, &self.state.tensors, statistics, samples) {
-            self.state.tensors[tensor] = moved;
-        }
-    }
-
-    /// Ends a step with the concatenated gradients of all devices. A device with an empty share has no passage.
+    /// Ends a step with the statistics of each batch normalization and the concatenated gradients of all devices. A
+    /// device with an empty share has no passage.
     pub(in super::super) fn end_share(
         &mut self,
         passage: Option<Passage>,
         whole: &Step,
+        statistics: impl Iterator<Item = (usize, Tensor<1>)>,
         found: &[bool],
         gradients: Tensor<1>,
     ) -> Pending {
+        for (layer, statistics) in statistics {
+            for (tensor, moved) in self.network.moved_averages(layer, &self.state.tensors, statistics, whole.count) {
+                self.state.tensors[tensor] = moved;
+            }
+        }
         let mut from = 0;
-        let lists = self.state.tensors.iter().zip(found).map(|(tensor, found)| {
-            let elements = tensor.dims()[0];
-            let list = found.then(|| gradients.clone().narrow(0, from, elements));
-            from += if *found { elements } else { 0 };
-            list
-        });
-        let gradients: Vec<Option<Tensor<1>>> = lists.collect();
-        self.state.updater.update(&self.job, whole, &gradients, &mut self.state.tensors);
+        let gradient = |(tensor, found): (&Tensor<1>, &bool)| {
+            found.then(|| {
+                let begin = from;
+                from += tensor.dims()[0];
+                gradients.clone().narrow(0, begin, tensor.dims()[0])
+            })
+        };
+        let gradients: Vec<Option<Tensor<1>>> = self.state.tensors.iter().zip(found).map(gradient).collect();
+        self.state.update(&self.job, whole, &gradients);
         self.gradients = gradients;
         self.step += 1;
         let outcome = passage.and_then(|passage| passage.outcome);

@@ -15,52 +15,50 @@ const MAX_SECONDS: f64 = 60.0;
 
 pub(in super::super) trait Rehearsing: Trainer {
     type State;
-    fn job(&self) -> &TrainingJob;
     fn learned(&self) -> Self::State;
     fn jump(&mut self, step: u64);
     fn forget(&mut self, start: Self::State);
-    fn notes(&mut self) -> &mut TrainerFacts;
 }
 
 /// Runs one step and one test if Burn compiles, and discards the results. If Burn also tunes, runs batches of the other
-/// sizes too, and then steps until they no longer get faster.
+/// sizes too, and then steps until they no longer get faster. Returns the times and the result of tuning.
 pub(in super::super) async fn warm_up(
     trainer: &mut impl Rehearsing,
+    job: &TrainingJob,
     first_use: FirstUse,
     clock: &dyn Clock,
-) -> Result<(), EngineError> {
+) -> Result<TrainerFacts, EngineError> {
+    let mut facts = TrainerFacts::default();
     if first_use == FirstUse::Ordinary {
-        return Ok(());
+        return Ok(facts);
     }
     let start = trainer.learned();
     let begin = clock.now_seconds();
     trainer.train_steps(1).await?;
-    let samples = trainer.job().data.test.samples().min(trainer.job().test_batch());
-    trainer.evaluate(EvaluationSet::Test, samples).await?;
+    trainer.evaluate(EvaluationSet::Test, job.data.test.samples().min(job.test_batch())).await?;
     if first_use == FirstUse::CompilesAndTunes {
-        use_other_sizes(trainer).await?;
+        use_other_sizes(trainer, job).await?;
         let (settled, steps) = settle(trainer, clock).await?;
-        let facts = trainer.notes();
-        facts.variants.push(setting(settled, steps));
+        let not = if settled { "" } else { "not " };
+        facts.variants.push(format!("burn tuning: {not}settled after {steps} steps"));
         facts.unsettled_after_steps = (!settled).then_some(steps);
         // Burn times kernels as it compiles them, mostly in the first step.
         facts.tuning_seconds = Some(clock.now_seconds() - begin);
     } else {
-        trainer.notes().compiling_seconds = Some(clock.now_seconds() - begin);
+        facts.compiling_seconds = Some(clock.now_seconds() - begin);
     }
     trainer.forget(start);
-    Ok(())
+    Ok(facts)
 }
 
 /// Runs the short last batches of an epoch and a test, which may need other kernels.
-async fn use_other_sizes(trainer: &mut impl Rehearsing) -> Result<(), EngineError> {
-    let batches = trainer.job().batches;
-    let last = batches.steps_of_epochs(1).saturating_sub(1);
-    if batches.step(last).count != batches.batch_size {
+async fn use_other_sizes(trainer: &mut impl Rehearsing, job: &TrainingJob) -> Result<(), EngineError> {
+    let last = job.batches.steps_of_epochs(1).saturating_sub(1);
+    if job.batches.step(last).count != job.batches.batch_size {
         trainer.jump(last);
         trainer.train_steps(1).await?;
     }
-    let (samples, batch) = (trainer.job().data.test.samples(), trainer.job().test_batch());
+    let (samples, batch) = (job.data.test.samples(), job.test_batch());
     if samples > batch && !samples.is_multiple_of(batch) {
         trainer.evaluate(EvaluationSet::Test, batch + samples % batch).await?;
     }
@@ -84,11 +82,6 @@ async fn settle(trainer: &mut impl Rehearsing, clock: &dyn Clock) -> Result<(boo
     }
 }
 
-fn setting(settled: bool, steps: u32) -> String {
-    let not = if settled { "" } else { "not " };
-    format!("burn tuning: {not}settled after {steps} steps")
-}
-
 /// Returns true if the last steps took about as long as the fastest step.
 fn has_settled(seconds: &[f64]) -> bool {
     let fastest = seconds.iter().copied().fold(f64::INFINITY, f64::min);
@@ -99,12 +92,6 @@ fn has_settled(seconds: &[f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_setting_states_if_tuning_settled() {
-        assert_eq!(setting(true, 5), "burn tuning: settled after 5 steps");
-        assert_eq!(setting(false, 5), "burn tuning: not settled after 5 steps");
-    }
 
     #[test]
     fn tuning_settles_when_steps_agree_with_the_fastest() {

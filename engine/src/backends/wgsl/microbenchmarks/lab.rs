@@ -15,7 +15,7 @@ use super::super::pace::Pace;
 use super::super::recording::{BufferRange, Recording, STEPS, step_rows};
 use crate::clock::Clock;
 use crate::error::Result;
-use crate::measure::{Contest, Event, Gauge, Length, Observer, Participant, Repeatable, Rules, Window};
+use crate::measure::{Contest, ContestRules, Event, Gauge, Observer, Participant, Repeatable, Window, WindowLength};
 
 /// Duration of a window, long enough that the cost of clock readings and the final wait is negligible.
 const WINDOW_SECONDS: f64 = 0.1;
@@ -113,7 +113,7 @@ impl Bench {
     pub(super) async fn trial(&mut self) -> Result<Window> {
         self.window(1).await?;
         let seconds = TRIAL_SECONDS.max(LATENCIES_PER_TRIAL * self.latency);
-        let mut length = Length::default();
+        let mut length = WindowLength::default();
         loop {
             let window = self.window(length.repetitions(seconds)).await?;
             if window.seconds >= seconds / 2.0 {
@@ -143,7 +143,7 @@ impl Bench {
         let mut contest = Contest { participants, gauge, clock: lab.clock.as_ref(), observer };
         let (fewest_rounds, most_rounds) = (MIN_WINDOWS, WINDOWS);
         let window_seconds = WINDOW_SECONDS.max(LATENCIES_PER_WINDOW * latency);
-        contest.run(Rules { window_seconds, budget_seconds, fewest_rounds, most_rounds }).await;
+        contest.run(ContestRules { window_seconds, budget_seconds, fewest_rounds, most_rounds }).await;
         match contest.participants.remove(0) {
             Participant { ended: Some(error), .. } => Err(error),
             Participant { windows, .. } => Ok(Timing::of(windows)),

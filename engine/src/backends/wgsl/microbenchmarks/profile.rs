@@ -14,7 +14,7 @@ use super::super::tuning::Choices;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::Result;
-use crate::measure::{Length, Window};
+use crate::measure::{Window, WindowLength};
 use crate::trainer::TrainingJob;
 
 const SCHEMA_VERSION: u32 = 1;
@@ -134,7 +134,7 @@ impl Profiler<'_> {
         let executor = Executor::new(self.device, self.buffers, recording).await?;
         let window_seconds = seconds / f64::from(WINDOWS + 1);
         self.window(&executor, 1).await?;
-        let mut length = Length::default();
+        let mut length = WindowLength::default();
         let mut best = loop {
             let repetitions = length.repetitions(window_seconds).min(MAX_REPETITIONS);
             let cost = self.window(&executor, repetitions).await?;
