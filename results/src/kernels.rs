@@ -1,7 +1,5 @@
 //! Results of `native-runner kernels`: device peaks and standalone kernels, with all raw samples.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -214,18 +212,13 @@ pub struct KernelRecord {
 }
 
 /// Wrong value in a result.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
+#[error("value {at} is {found:e} where a plain sum gives {expected:e}")]
 pub struct Difference {
     /// Index of the value in the result.
     pub at: u64,
     pub found: f64,
     pub expected: f64,
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "value {} is {:e} where a plain sum gives {:e}", self.at, self.found, self.expected)
-    }
 }
 
 /// Summary of a group of entries.

@@ -135,23 +135,15 @@ mod tests {
         assert_eq!(average.step(1_000_000, 100).keep, 0.9999);
     }
 
-    fn patience() -> Patience {
-        Patience::new(EarlyStopping { updates: 1000, factor: 2, threshold: 0.995 })
-    }
-
     #[test]
     fn only_a_real_improvement_extends_the_minimum_updates() {
-        let mut patience = patience();
-        assert!(patience.goes_on(100, 0.1) && patience.goes_on(900, 0.2) && !patience.goes_on(1000, 0.2));
-        let mut patience = self::patience();
-        assert!(patience.goes_on(800, 0.1));
-        // The limit is now 1600 updates.
-        assert!(patience.goes_on(1500, 0.0999));
-        assert!(!patience.goes_on(1600, 0.0998));
-        let mut patience = self::patience();
-        assert!(patience.goes_on(800, 0.1));
-        assert!(patience.goes_on(1500, 0.09));
-        assert!(patience.goes_on(2900, 0.09));
-        assert!(!patience.goes_on(3000, 0.09));
+        let goes_on = |reports: &[(u64, f64)]| {
+            let mut patience = Patience::new(EarlyStopping { updates: 1000, factor: 2, threshold: 0.995 });
+            reports.iter().map(|&(updates, error)| patience.goes_on(updates, error)).collect::<Vec<_>>()
+        };
+        assert_eq!(goes_on(&[(100, 0.1), (900, 0.2), (1000, 0.2)]), [true, true, false]);
+        // The first error extends the limit to 1600 updates.
+        assert_eq!(goes_on(&[(800, 0.1), (1500, 0.0999), (1600, 0.0998)]), [true, true, false]);
+        assert_eq!(goes_on(&[(800, 0.1), (1500, 0.09), (2900, 0.09), (3000, 0.09)]), [true, true, true, false]);
     }
 }

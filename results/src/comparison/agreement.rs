@@ -345,7 +345,8 @@ mod tests {
         assert!((spread.max_difference(0.05, [2, 1]) / expected - 1.0).abs() < 1e-3);
     }
 
-    use crate::{Normal, Precision};
+    use crate::Precision;
+    use crate::normal::Normal;
 
     /// Returns the share of experiments in which backends disagree when the last one is shifted.
     ///

@@ -1,7 +1,5 @@
 //! Differences between two sides that make a comparison doubtful.
 
-use std::fmt;
-
 use serde::Serialize;
 
 use crate::software::program_of;
@@ -9,7 +7,8 @@ use crate::summary::MeasuredWorkload;
 use crate::{DeviceKind, IN_COMPATIBILITY_MODE, InputMode, RunRecord};
 
 /// Difference between the sides, or between the runs of one side.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize)]
+#[error("{kind}: {candidate}, and {baseline} in the baseline")]
 pub struct Mismatch {
     pub kind: MismatchKind,
     /// Distinct values, separated by ` | `.
@@ -18,32 +17,17 @@ pub struct Mismatch {
 }
 
 /// Property that differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MismatchKind {
     /// The sides were measured on different devices.
+    #[error("the devices differ")]
     Devices,
-    /// The runs of a side were measured on different devices.
+    #[error("runs of several devices stand on one side")]
     MixedDevices,
     /// The sides used different versions of a suite, whose recipes may differ.
+    #[error("the suites differ")]
     SuiteVersions,
-}
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { baseline, candidate, .. } = self;
-        match self.kind {
-            MismatchKind::Devices => {
-                write!(f, "the devices differ: {candidate}, and {baseline} in the baseline")
-            }
-            MismatchKind::MixedDevices => {
-                write!(f, "runs of several devices stand on one side: {candidate}, and {baseline} in the baseline")
-            }
-            MismatchKind::SuiteVersions => {
-                write!(f, "the suites differ: {candidate}, and {baseline} in the baseline")
-            }
-        }
-    }
 }
 
 /// Returns the device name that the user or the platform gave, without driver details.
