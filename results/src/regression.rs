@@ -268,7 +268,13 @@ impl Line {
         let (before, after) = (&completed(baseline), &completed(candidate));
         let network = describe_network_difference(before, after);
         let is_comparable = !before.is_empty() && !after.is_empty() && network.is_none();
-        let throughput = if network.is_none() { compare_throughputs(before, after) } else { None };
+        let throughput = rates(before).zip(rates(after)).filter(|_| network.is_none()).and_then(|(before, after)| {
+            Some(Throughput {
+                baseline: speed::geometric_mean(&before)?,
+                candidate: speed::geometric_mean(&after)?,
+                ratio: speed::ratio(&before, &after)?,
+            })
+        });
         let verdict = decide_verdict(&sides, network, throughput.as_ref(), tolerance);
         let [baseline, candidate] = sides;
         let mut line = Self {
@@ -321,15 +327,6 @@ fn decide_verdict(
     Verdict::Untold { reason }
 }
 
-fn compare_throughputs(baseline: &Runs<'_>, candidate: &Runs<'_>) -> Option<Throughput> {
-    let [before, after] = [rates(baseline)?, rates(candidate)?];
-    Some(Throughput {
-        baseline: speed::geometric_mean(&before)?,
-        candidate: speed::geometric_mean(&after)?,
-        ratio: speed::ratio(&before, &after)?,
-    })
-}
-
 /// Returns the throughput of every run; `None` if any run lacks one.
 fn rates(runs: &Runs<'_>) -> Option<Vec<Estimate>> {
     runs.iter().map(|run| run.summary.throughput()).collect()
@@ -352,8 +349,8 @@ fn find_exclusive_variants(own: &Runs<'_>, others: &Runs<'_>) -> Vec<String> {
     let Some((first, rest)) = own.split_first() else { return Vec::new() };
     let mut found: Vec<String> = Vec::new();
     for variant in &first.workload.settings.variants {
-        let everywhere = rest.iter().all(|run| has(run, variant));
-        if everywhere && !others.iter().any(|run| has(run, variant)) && !found.contains(variant) {
+        let is_exclusive = rest.iter().all(|run| has(run, variant)) && !others.iter().any(|run| has(run, variant));
+        if is_exclusive && !found.contains(variant) {
             found.push(variant.clone());
         }
     }

@@ -9,7 +9,7 @@ const SOFTWARE_ADAPTERS: [&str; 6] =
 ///
 /// With 256-bit vectors, llvmpipe reaches 123 GFLOP/s on one core of an EPYC at 3.7 GHz. A logical processor is at most
 /// one core.
-pub const SOFTWARE_FLOPS_PER_PROCESSOR: f64 = 128e9;
+const SOFTWARE_FLOPS_PER_PROCESSOR: f64 = 128e9;
 /// Number of processors to assume if the browser hides it.
 const ASSUMED_PROCESSORS: u32 = 16;
 /// Hardware vendors in WebGPU. Software adapters have other vendors: `google` is SwiftShader, `microsoft` is WARP, and
@@ -62,16 +62,12 @@ pub fn may_be_a_program(record: &RunRecord) -> bool {
     let client = &record.provenance.client;
     let is_hidden =
         adapter.api == "WebGPU" && !HARDWARE_VENDORS.iter().any(|vendor| adapter.vendor.eq_ignore_ascii_case(vendor));
+    let most = SOFTWARE_FLOPS_PER_PROCESSOR * f64::from(client.logical_processors.unwrap_or(ASSUMED_PROCESSORS));
     let is_known = adapter.software || program_of(adapter).is_some();
     is_hidden
         && !is_known
         && !SYSTEMS_WITHOUT_SOFTWARE.contains(&client.operating_system.as_str())
-        && max_measured_flops(record).is_none_or(|flops| flops < max_software_flops(client.logical_processors))
-}
-
-/// Returns the maximum FLOP/s of a software adapter on this many processors.
-fn max_software_flops(processors: Option<u32>) -> f64 {
-    SOFTWARE_FLOPS_PER_PROCESSOR * f64::from(processors.unwrap_or(ASSUMED_PROCESSORS))
+        && max_measured_flops(record).is_none_or(|flops| flops < most)
 }
 
 /// Returns the highest measured FLOP/s of the adapter.

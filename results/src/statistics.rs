@@ -33,6 +33,16 @@ pub fn variance(values: &[f64]) -> Option<f64> {
     Some(values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (values.len() - 1) as f64)
 }
 
+/// Interpolates linearly between points that are sorted by their first number; constant beyond the ends. `None` without
+/// points.
+pub fn interpolate(points: &[(f64, f64)], x: f64) -> Option<f64> {
+    let after = points.partition_point(|&(at, _)| at <= x);
+    match (after.checked_sub(1).map(|last| points[last]), points.get(after)) {
+        (Some((x0, y0)), Some(&(x1, y1))) => Some(y0 + (y1 - y0) * (x - x0) / (x1 - x0)),
+        (last, next) => last.or(next.copied()).map(|(_, y)| y),
+    }
+}
+
 /// Returns the probability that a Student's t variable is between `-t` and `t`, for `t` of at least 0.
 ///
 /// The finite sums are formulas 26.7.3 and 26.7.4 of Abramowitz and Stegun, *Handbook of Mathematical Functions*

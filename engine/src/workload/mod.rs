@@ -294,7 +294,16 @@ fn batch_norm(activation: Activation) -> Layer {
 
 /// Convolution of stride 1 with a square kernel.
 const fn convolution(filters: u32, side: u32, padding: Padding, activation: Activation, weights: Weights) -> Layer {
-    Layer::Conv2d { filters, size: KernelSize::Square(side), stride: 1, padding, activation, weights }
+    strided_convolution([filters, side, 1], padding, activation, weights)
+}
+
+const fn strided_convolution(
+    [filters, side, stride]: [u32; 3],
+    padding: Padding,
+    activation: Activation,
+    weights: Weights,
+) -> Layer {
+    Layer::Conv2d { filters, size: KernelSize::Square(side), stride, padding, activation, weights }
 }
 
 const fn dense(units: u32, activation: Activation, weights: Weights) -> Layer {

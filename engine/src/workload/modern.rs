@@ -1,9 +1,8 @@
 //! Networks newer than the studies: a residual network, a transformer, and a training speed record.
 
-use super::{CIFAR10, Workload, average_of_all, batch_norm, convolution, dense, max_pool};
+use super::{CIFAR10, Workload, average_of_all, batch_norm, convolution, dense, max_pool, strided_convolution};
 use crate::model::{
-    Activation, CIFAR_DEVIATION, CIFAR_MEAN, Initializer, KernelSize, Layer, Model, Multipliers, Padding, Source,
-    Weights,
+    Activation, CIFAR_DEVIATION, CIFAR_MEAN, Initializer, Layer, Model, Multipliers, Padding, Source, Weights,
 };
 use crate::training::{
     Augmentation, Batching, Edge, Flip, InputRecipe, Loss, Normalization, Optimizer, Rule, Schedule, Shift, TestView,
@@ -25,13 +24,8 @@ fn normalised(edge: Edge, augmentation: Augmentation) -> InputRecipe {
 pub(super) fn resnet20_cifar10() -> Workload {
     let name = "resnet20-cifar10";
     let he = || Weights::new(Initializer::FanInNormal { scale: 2.0 }).without_bias();
-    let convolution = |filters, side, stride, zeros| Layer::Conv2d {
-        filters,
-        size: KernelSize::Square(side),
-        stride,
-        padding: Padding::Zeros(zeros),
-        activation: Activation::Identity,
-        weights: he(),
+    let convolution = |filters, side, stride, zeros| {
+        strided_convolution([filters, side, stride], Padding::Zeros(zeros), Activation::Identity, he())
     };
     let mut network = Model::new(name, CIFAR10);
     network.then(convolution(16, 3, 1, 1));
@@ -87,14 +81,7 @@ pub(super) fn transformer_cifar10() -> Workload {
     let token_wise = |units, activation| convolution(units, 1, Padding::Valid, activation, weights());
     let sum = || Layer::Add { activation: Activation::Identity };
     let mut network = Model::new(name, CIFAR10);
-    network.then(Layer::Conv2d {
-        filters: WIDTH,
-        size: KernelSize::Square(4),
-        stride: 4,
-        padding: Padding::Valid,
-        activation: Activation::Identity,
-        weights: weights(),
-    });
+    network.then(strided_convolution([WIDTH, 4, 4], Padding::Valid, Activation::Identity, weights()));
     let mut x =
         network.then(Layer::PositionEmbedding { initializer: Initializer::TruncatedNormal { deviation: 0.02 } });
     for _ in 0..DEPTH {
