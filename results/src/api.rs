@@ -384,7 +384,6 @@ pub enum Note {
 }
 
 impl Note {
-    /// Creates a note about the finding of a check.
     pub fn finding(sentence: impl Into<String>) -> Self {
         Self::Finding { sentence: sentence.into() }
     }

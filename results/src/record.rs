@@ -390,7 +390,6 @@ impl Outcome {
     /// Maximum length of a reason in characters; longer ones are truncated.
     pub const MAX_REASON_CHARACTERS: usize = 300;
 
-    /// Returns the name shown in tables.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -462,7 +461,6 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Returns the display name.
     pub fn title(self) -> &'static str {
         match self {
             Self::LoadingData => "loading the data",

@@ -267,7 +267,8 @@ impl Line {
         let sides = [Side::from_runs(baseline), Side::from_runs(candidate)];
         let (before, after) = (&completed(baseline), &completed(candidate));
         let network = describe_network_difference(before, after);
-        let is_comparable = !before.is_empty() && !after.is_empty() && network.is_none();
+        let are_complete = !before.is_empty() && !after.is_empty();
+        let comparable = Some((before, after)).filter(|_| are_complete && network.is_none());
         let throughput = rates(before).zip(rates(after)).filter(|_| network.is_none()).and_then(|(before, after)| {
             Some(Throughput {
                 baseline: speed::geometric_mean(&before)?,
@@ -277,24 +278,19 @@ impl Line {
         });
         let verdict = decide_verdict(&sides, network, throughput.as_ref(), tolerance);
         let [baseline, candidate] = sides;
-        let mut line = Self {
+        Self {
             key,
             baseline,
             candidate,
             verdict,
             throughput,
-            changes: Vec::new(),
-            accuracy: None,
-            variants_only_in_baseline: Vec::new(),
-            variants_only_in_candidate: Vec::new(),
-        };
-        if is_comparable {
-            line.changes = compare_quantities(before, after);
-            line.accuracy = compare_accuracies(before, after);
-            line.variants_only_in_baseline = find_exclusive_variants(before, after);
-            line.variants_only_in_candidate = find_exclusive_variants(after, before);
+            changes: comparable.map_or_else(Vec::new, |(before, after)| compare_quantities(before, after)),
+            accuracy: comparable.and_then(|(before, after)| compare_accuracies(before, after)),
+            variants_only_in_baseline: comparable
+                .map_or_else(Vec::new, |(before, after)| find_exclusive_variants(before, after)),
+            variants_only_in_candidate: comparable
+                .map_or_else(Vec::new, |(before, after)| find_exclusive_variants(after, before)),
         }
-        line
     }
 }
 

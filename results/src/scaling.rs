@@ -35,7 +35,6 @@ pub enum AllReduce {
 impl AllReduce {
     pub const ALL: [Self; 2] = [Self::ThroughHost, Self::Ring];
 
-    /// Returns the display name.
     pub fn name(self) -> &'static str {
         match self {
             Self::ThroughHost => "through one host",

@@ -106,7 +106,6 @@ impl Positive {
         if number > 0.0 && number.is_finite() { Some(Self(number)) } else { None }
     }
 
-    /// Returns the number.
     pub const fn get(self) -> f64 {
         self.0
     }

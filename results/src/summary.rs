@@ -30,7 +30,6 @@ pub struct MeasuredWorkload<'a> {
 }
 
 impl<'a> MeasuredWorkload<'a> {
-    /// Summarizes all workloads of a record.
     pub fn all(record: &'a RunRecord) -> impl Iterator<Item = Self> {
         record.workloads.iter().map(move |workload| Self { record, workload, summary: summarise(workload) })
     }

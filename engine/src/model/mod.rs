@@ -46,7 +46,6 @@ pub enum Source {
 }
 
 impl Model {
-    /// Creates a network without layers.
     pub fn new(name: &'static str, input: Shape) -> Self {
         Self { name, input, nodes: Vec::new() }
     }

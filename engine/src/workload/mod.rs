@@ -19,7 +19,7 @@ use crate::model::{
 use crate::random::{Generator, stream};
 use crate::trainer::TrainingJob;
 use crate::training::{
-    BatchPlan, Batching, EarlyStopping, Flip, InputRecipe, Loss, Optimizer, SampleOrder, Segments, WeightAverage,
+    BatchPlan, Batching, EarlyStopping, Flip, InputRecipe, Loss, Optimizer, Rule, SampleOrder, Segments, WeightAverage,
 };
 
 /// Network with its data set and published training recipe.
@@ -271,6 +271,8 @@ pub fn suite(name: &str) -> Option<&'static SuiteDefinition> {
     SUITES.iter().find(|s| s.name == name)
 }
 
+/// Adam with the constants of the paper.
+const ADAM: Rule = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decoupled: false };
 const MNIST: Shape = Shape::new(28, 28, 1);
 const CIFAR10: Shape = Shape::new(32, 32, 3);
 

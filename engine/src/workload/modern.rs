@@ -12,9 +12,10 @@ use crate::training::{
 const NOT_DECAYING: Multipliers = Multipliers { learning_rate: 1.0, weight_decay: 0.0, frozen_from: None };
 
 #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
-fn normalised(edge: Edge, augmentation: Augmentation) -> InputRecipe {
+fn normalised(edge: Edge, flip: Flip, shift_pixels: u32) -> InputRecipe {
     let normalization =
         Normalization::Channels { mean: CIFAR_MEAN.map(|v| v as f32), deviation: CIFAR_DEVIATION.map(|v| v as f32) };
+    let augmentation = Augmentation { flip, shift: Shift::Pixels(shift_pixels), ..Augmentation::NONE };
     InputRecipe { normalization, edge, augmentation, ..InputRecipe::scaled(255.0) }
 }
 
@@ -59,10 +60,7 @@ pub(super) fn resnet20_cifar10() -> Workload {
         description: "ResNet-20 of He et al. with batch normalization and projected shortcuts; SGD with momentum 0.9, L2 \
                       decay, the rate divided by 10 after a half and three quarters of the training; images shifted by \
                       up to 4 pixels in a black border and mirrored.",
-        input: normalised(
-            Edge::Zero,
-            Augmentation { flip: Flip::Random, shift: Shift::Pixels(4), ..Augmentation::NONE },
-        ),
+        input: normalised(Edge::Zero, Flip::Random, 4),
         published_epochs: 164,
         target_accuracy: 0.8,
         evaluations_per_epoch: 1,
@@ -148,11 +146,8 @@ pub(super) fn airbench94() -> Workload {
         network.then(norm());
     }
     network.then(max_pool(3, 3));
-    network.then(dense(
-        10,
-        Activation::Identity,
-        Weights::new(Initializer::FanInUniform { scale: 1.0 }).without_bias(),
-    ));
+    let weights = Weights::new(Initializer::FanInUniform { scale: 1.0 }).without_bias();
+    network.then(dense(10, Activation::Identity, weights));
     Workload {
         name,
         title: "CIFAR-10 to 94 % (airbench94)",
@@ -162,10 +157,7 @@ pub(super) fn airbench94() -> Workload {
         model: network,
         input: InputRecipe {
             test_views: TestView::MIRROR_AND_SHIFT,
-            ..normalised(
-                Edge::Reflect,
-                Augmentation { flip: Flip::Alternating, shift: Shift::Pixels(2), ..Augmentation::NONE },
-            )
+            ..normalised(Edge::Reflect, Flip::Alternating, 2)
         },
         loss: Loss { label_smoothing: 0.2, summed: true, logits_scale: 1.0 / 9.0 },
         optimizer: Optimizer {
