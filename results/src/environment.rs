@@ -42,16 +42,20 @@ fn precisions(record: &RunRecord) -> String {
 /// lists all of theirs.
 pub fn differences<'a>(facts: impl IntoIterator<Item = &'a Fact>, sides: &[Vec<&RunRecord>]) -> Vec<SideDifference> {
     let of_side = |value: fn(&RunRecord) -> String, side: &Vec<&RunRecord>| {
-        let mut values: Vec<String> = side.iter().map(|record| value(record)).collect();
-        values.retain(|value| !value.is_empty());
-        values.sort();
-        values.dedup();
-        Some(values.join(" | "))
+        let values = side.iter().map(|record| value(record)).filter(|value| !value.is_empty());
+        Some(sort_distinct(values).join(" | "))
     };
     let found = facts
         .into_iter()
         .filter_map(|&(id, value)| difference(id, sides.iter().map(|side| of_side(value, side)).collect()));
     found.collect()
+}
+
+pub(crate) fn sort_distinct(values: impl Iterator<Item = String>) -> Vec<String> {
+    let mut values: Vec<String> = values.collect();
+    values.sort();
+    values.dedup();
+    values
 }
 
 /// Returns the values if they differ, or `None` if all are equal. Empty values count as absent.

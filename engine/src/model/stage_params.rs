@@ -38,17 +38,7 @@ impl Stages {
             (rows, input.stored_features(alignment))
         };
         let outputs = output.stored_channels(alignment);
-        Dense {
-            rows,
-            inputs,
-            outputs,
-            units: output.shape.channels,
-            rows_per_part: rows,
-            part_stride: (inputs + u32::from(bias)) * outputs,
-            bias_offset: if bias { inputs * outputs } else { NO_BIAS },
-            reserved: 0,
-            epilogue: output.stored_epilogue(alignment),
-        }
+        dense(rows, [inputs, outputs], output.shape.channels, bias, output.stored_epilogue(alignment))
     }
 
     pub(crate) fn conv2d_params(
@@ -264,17 +254,7 @@ impl Stages {
     pub(crate) fn word_vectors_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Dense {
         let (input, output) = (self.input(stage), self.output(stage));
         let (inputs, outputs) = (output.stored_channels(alignment), input.stored_channels(alignment));
-        Dense {
-            rows,
-            inputs,
-            outputs,
-            units: input.shape.channels,
-            rows_per_part: rows,
-            part_stride: inputs * outputs,
-            bias_offset: NO_BIAS,
-            reserved: 0,
-            epilogue: input.stored_epilogue(alignment),
-        }
+        dense(rows, [inputs, outputs], input.shape.channels, false, input.stored_epilogue(alignment))
     }
 
     pub(crate) fn channel_softmax_params(
@@ -353,15 +333,20 @@ impl Stages {
 
 fn gates_product(params: &Recurrent, cell: Cell, inputs: u32, bias: bool) -> Dense {
     let (rows, outputs) = (params.sequences * params.steps, cell.gates() * params.stored_units);
+    let epilogue = Epilogue { channels: outputs, stored_channels: outputs, ..Epilogue::default() };
+    dense(rows, [inputs, outputs], outputs, bias, epilogue)
+}
+
+fn dense(rows: u32, [inputs, outputs]: [u32; 2], units: u32, bias: bool, epilogue: Epilogue) -> Dense {
     Dense {
         rows,
         inputs,
         outputs,
-        units: outputs,
+        units,
         rows_per_part: rows,
         part_stride: (inputs + u32::from(bias)) * outputs,
         bias_offset: if bias { inputs * outputs } else { NO_BIAS },
         reserved: 0,
-        epilogue: Epilogue { channels: outputs, stored_channels: outputs, ..Epilogue::default() },
+        epilogue,
     }
 }

@@ -19,12 +19,6 @@ use skipped::skipped;
 
 struct Stopwatch(Instant);
 
-impl Default for Stopwatch {
-    fn default() -> Self {
-        Self(Instant::now())
-    }
-}
-
 impl engine::Clock for Stopwatch {
     fn now_seconds(&self) -> f64 {
         self.0.elapsed().as_secs_f64()
@@ -52,7 +46,7 @@ fn alone(test: &str, numbers: &[usize], compute: impl FnOnce(usize)) {
 }
 
 fn open(name: &str, opening: &Opening) -> Result<Box<dyn Backend>, EngineError> {
-    pollster::block_on(backends::open_with(name, opening, Rc::new(Stopwatch::default())))
+    pollster::block_on(backends::open_with(name, opening, Rc::new(Stopwatch(Instant::now()))))
 }
 
 /// Opens a backend on the best adapter, or on a software one. Skips the test if neither opens.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::environment::sort_distinct;
 use crate::software::program_of;
 use crate::summary::MeasuredWorkload;
 use crate::{DeviceKind, IN_COMPATIBILITY_MODE, InputMode, RunRecord};
@@ -64,14 +65,14 @@ pub(super) fn find(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWor
     if baseline.is_empty() || candidate.is_empty() {
         return Vec::new();
     }
-    let devices = [baseline, candidate].map(|side| distinct(side.iter().map(|run| device(run.record))));
+    let devices = [baseline, candidate].map(|side| sort_distinct(side.iter().map(|run| device(run.record))));
     // A workload may be in several suites, so only versions of the same suite are compared.
     let of_shared = |own: &[&MeasuredWorkload<'_>], other: &[&MeasuredWorkload<'_>]| {
         let shared = own
             .iter()
             .map(|run| &run.record.suite)
             .filter(|suite| other.iter().any(|run| run.record.suite.name == suite.name));
-        distinct(shared.map(|suite| format!("{} {}", suite.name, suite.version)))
+        sort_distinct(shared.map(|suite| format!("{} {}", suite.name, suite.version)))
     };
     let suites = [of_shared(baseline, candidate), of_shared(candidate, baseline)];
     let mismatch = |kind, [baseline, candidate]: [Vec<String>; 2]| Mismatch {
@@ -89,11 +90,4 @@ pub(super) fn find(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWor
         found.push(mismatch(MismatchKind::SuiteVersions, suites));
     }
     found
-}
-
-fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
-    let mut values: Vec<String> = values.collect();
-    values.sort();
-    values.dedup();
-    values
 }
