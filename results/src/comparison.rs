@@ -155,8 +155,7 @@ pub struct Figures {
     pub epoch: Option<Timing>,
     /// True if no epoch finished and its time is extrapolated from `samples_per_second`.
     pub epoch_is_projected: bool,
-    /// Training time until the last evaluation, without evaluations, and without windows trained afterwards only for
-    /// measurement.
+    /// Training time until the last evaluation, without evaluations and later windows trained only for measurement.
     pub training: Option<Timing>,
     /// Time of the last pass over the test set.
     pub testing: Option<Timing>,
@@ -165,8 +164,7 @@ pub struct Figures {
     /// Throughput over all timed training, warm-up included; shown with a mark if `samples_per_second` is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples_per_second_of_all_training: Option<f64>,
-    /// Ratio of `samples_per_second` to the highest of all rows: 1 for the fastest, less for all others. Absent if
-    /// fewer than two rows have one.
+    /// Ratio of `samples_per_second` to the highest of all rows, at most 1; absent if fewer than two rows have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_to_fastest: Option<Estimate>,
     /// Mean accuracy of the last pass over the test set, 0 to 1. Runs from one seed count once.

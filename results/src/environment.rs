@@ -3,8 +3,7 @@
 use crate::RunRecord;
 use crate::api::SideDifference;
 
-/// Property of the machine or software that made a record: its identifier in serialized output, and its value, which is
-/// empty if unknown.
+/// Property of the machine or software that made a record: its serialized identifier, and its value or an empty text.
 pub type Fact = (&'static str, fn(&RunRecord) -> String);
 
 /// Properties that the leaderboard compares, in display order.
@@ -38,8 +37,7 @@ fn precisions(record: &RunRecord) -> String {
     names.join(", ")
 }
 
-/// Returns the `facts` that differ between sides, with one value per side. If the records of a side differ, its value
-/// lists all of theirs.
+/// Returns the `facts` that differ between sides, with one value per side, which lists all values of its records.
 pub fn differences<'a>(facts: impl IntoIterator<Item = &'a Fact>, sides: &[Vec<&RunRecord>]) -> Vec<SideDifference> {
     let of_side = |value: fn(&RunRecord) -> String, side: &Vec<&RunRecord>| {
         let values = side.iter().map(|record| value(record)).filter(|value| !value.is_empty());

@@ -43,8 +43,7 @@ impl Metric {
     }
 }
 
-/// Returns the metrics for a table of these summaries. Few machines report energy, so it is left out unless a summary
-/// has it.
+/// Returns the metrics for a table of these summaries. Energy is left out unless a summary has it.
 pub fn metrics_of<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> Vec<&'static Metric> {
     let summaries: Vec<&Summary> = summaries.into_iter().collect();
     let is_energy = |metric: &Metric| matches!(metric.unit, Unit::Joules | Unit::SamplesPerJoule);

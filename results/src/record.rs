@@ -48,6 +48,12 @@ impl RunRecord {
         self.departures.is_empty()
     }
 
+    /// Returns the seconds that the run was paused, over all workloads.
+    pub fn paused_seconds(&self) -> f64 {
+        let stretches = self.workloads.iter().flat_map(|workload| &workload.timeline);
+        stretches.filter(|stretch| stretch.phase == Phase::Paused).map(|stretch| stretch.seconds).sum()
+    }
+
     /// Joins the departures with `separator`.
     pub fn departures_text(&self, separator: &str) -> String {
         self.departures.iter().map(ToString::to_string).collect::<Vec<_>>().join(separator)
@@ -478,13 +484,5 @@ impl Phase {
     /// Returns true if the phase consists mainly of timed training windows.
     pub fn is_timed(self) -> bool {
         matches!(self, Self::Training | Self::Measuring)
-    }
-}
-
-impl RunRecord {
-    /// Returns the seconds that the run was paused, over all workloads.
-    pub fn paused_seconds(&self) -> f64 {
-        let stretches = self.workloads.iter().flat_map(|workload| &workload.timeline);
-        stretches.filter(|stretch| stretch.phase == Phase::Paused).map(|stretch| stretch.seconds).sum()
     }
 }

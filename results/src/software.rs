@@ -7,13 +7,11 @@ const SOFTWARE_ADAPTERS: [&str; 6] =
     ["llvmpipe", "lavapipe", "softpipe", "swiftshader", "microsoft basic render", "warp"];
 /// Maximum FLOP/s of a software adapter per logical processor.
 ///
-/// With 256-bit vectors, llvmpipe reaches 123 GFLOP/s on one core of an EPYC at 3.7 GHz. A logical processor is at most
-/// one core.
+/// With 256-bit vectors, llvmpipe reaches 123 GFLOP/s on a core, at least one logical processor, of an EPYC at 3.7 GHz.
 const SOFTWARE_FLOPS_PER_PROCESSOR: f64 = 128e9;
 /// Number of processors to assume if the browser hides it.
 const ASSUMED_PROCESSORS: u32 = 16;
-/// Hardware vendors in WebGPU. Software adapters have other vendors: `google` is SwiftShader, `microsoft` is WARP, and
-/// `mesa` is llvmpipe.
+/// Hardware vendors in WebGPU. The vendors `google`, `microsoft` and `mesa` are SwiftShader, WARP and llvmpipe.
 const HARDWARE_VENDORS: [&str; 9] =
     ["amd", "apple", "arm", "broadcom", "img-tec", "intel", "nvidia", "qualcomm", "samsung"];
 /// Systems whose browsers have no software adapter other than Chromium's, which can be recognized by name.
@@ -42,8 +40,7 @@ pub fn program_of_architecture(architecture: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns true if `text` contains `word` without adjacent letters: `warp` is a software adapter, but `Warpspeed` may
-/// be a GPU.
+/// Returns true if `text` contains `word` without adjacent letters: `Warpspeed` may be a GPU.
 fn has_word(text: &str, word: &str) -> bool {
     let letter = |c: char| c.is_alphabetic();
     text.match_indices(word).any(|(start, _)| {

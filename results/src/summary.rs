@@ -17,8 +17,7 @@ pub const STABLE_HALF_WIDTH: f64 = 0.025;
 /// Minimum ratio of the worst to the best window of a sustained run.
 pub const SUSTAINED_RATIO: f64 = 0.97;
 
-/// Smallest relative length of a stretch with a point of its own. Shorter ones have noisy means and are merged with the
-/// previous one.
+/// Smallest relative length of a stretch with a point of its own. Shorter ones, whose means are noisy, are merged.
 const MIN_POINT_SHARE: f64 = 0.4;
 
 /// Workload of a record with a recomputed summary. The summary stored in the record is not read.

@@ -372,7 +372,7 @@ mod tests {
 
     use super::*;
 
-    /// Compares parameters, forward multiply-adds, and forward and backward operations with `reference/workloads.md`.
+    /// Compares parameters, forward multiply-adds, and forward and backward operations with counts from the sources.
     #[test]
     fn parameters_and_operations_match_the_reference_table() {
         let table = [
