@@ -30,9 +30,11 @@ impl Metric {
         match self.unit {
             Unit::SamplesPerSecond => format!("{} samples/s", with_si_prefix(value)),
             Unit::FlopsPerSecond => format!("{}FLOP/s", with_si_prefix(value)),
-            Unit::Seconds => format_seconds(value),
+            Unit::Seconds => in_unit(value, [(1e-3, 1e6, "µs"), (1.0, 1e3, "ms"), (600.0, 1.0, "s")])
+                .unwrap_or_else(|| format!("{} min", format_significant(value / 60.0))),
             Unit::Share => format!("{:.2} %", value * 100.0),
-            Unit::Joules => format_joules(value),
+            Unit::Joules => in_unit(value, [(1e-3, 1e6, "µJ"), (1.0, 1e3, "mJ"), (1e4, 1.0, "J")])
+                .unwrap_or_else(|| format!("{}J", with_si_prefix(value))),
             Unit::SamplesPerJoule => format!("{} samples/J", with_si_prefix(value)),
         }
     }
@@ -184,28 +186,10 @@ fn format_significant(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-fn format_joules(value: f64) -> String {
-    if value < 1e-3 {
-        format!("{} µJ", format_significant(value * 1e6))
-    } else if value < 1.0 {
-        format!("{} mJ", format_significant(value * 1e3))
-    } else if value < 1e4 {
-        format!("{} J", format_significant(value))
-    } else {
-        format!("{}J", with_si_prefix(value))
-    }
-}
-
-fn format_seconds(value: f64) -> String {
-    if value < 1e-3 {
-        format!("{} µs", format_significant(value * 1e6))
-    } else if value < 1.0 {
-        format!("{} ms", format_significant(value * 1e3))
-    } else if value < 600.0 {
-        format!("{} s", format_significant(value))
-    } else {
-        format!("{} min", format_significant(value / 60.0))
-    }
+/// Formats a value in the first unit whose limit it does not reach. A unit has a limit, a factor and a symbol.
+fn in_unit(value: f64, units: [(f64, f64, &str); 3]) -> Option<String> {
+    let (_, factor, symbol) = units.into_iter().find(|(limit, ..)| value < *limit)?;
+    Some(format!("{} {symbol}", format_significant(value * factor)))
 }
 
 #[cfg(test)]

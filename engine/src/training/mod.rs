@@ -118,20 +118,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lookahead_moves_every_few_steps_and_jumps_at_the_end() {
+    fn averages_follow_slowly_and_lookahead_jumps_at_the_end() {
+        let average = WeightAverage::Exponential { largest: 0.9999 };
+        assert!((average.step(0, 100).keep - 2.0 / 11.0).abs() < 1e-12);
+        assert_eq!(average.step(1_000_000, 100).keep, 0.9999);
         let lookahead = WeightAverage::Lookahead { every: 5, decay: 0.95 };
         assert_eq!(lookahead.step(0, 20).mode, 0);
         let tenth = lookahead.step(9, 20);
         assert_eq!(tenth.mode, 2);
         assert!((tenth.keep - 0.95f64.powi(5) * 0.125).abs() < 1e-12);
         assert_eq!(lookahead.step(19, 20), AverageStep { mode: 2, keep: 1.0 });
-    }
-
-    #[test]
-    fn exponential_average_keeps_little_at_first() {
-        let average = WeightAverage::Exponential { largest: 0.9999 };
-        assert!((average.step(0, 100).keep - 2.0 / 11.0).abs() < 1e-12);
-        assert_eq!(average.step(1_000_000, 100).keep, 0.9999);
     }
 
     #[test]

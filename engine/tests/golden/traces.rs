@@ -278,7 +278,7 @@ fn batches_from_the_host_reproduce_every_cheap_trace() {
 #[ignore = "computes every golden trace"]
 fn burn_reproduces_every_trace_on_one_to_three_threads() {
     crate::alone("traces::burn_reproduces_every_trace_on_one_to_three_threads", &[1, 2, 3], |threads| {
-        let backend = crate::threads::open(None, threads).unwrap();
+        let backend = crate::open_burn(None, threads).unwrap();
         reproduces(backend.as_ref(), traces(), 1e-5, if threads == 1 { ALL } else { FEW });
     });
 }
