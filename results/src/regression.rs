@@ -59,7 +59,7 @@ impl fmt::Display for Key {
     }
 }
 
-type Runs<'a> = [&'a MeasuredWorkload<'a>];
+type SideRuns<'a> = [&'a MeasuredWorkload<'a>];
 
 /// Comparison of two sides of runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -236,7 +236,7 @@ pub struct Throughput {
 }
 
 impl Side {
-    fn from_runs(runs: &Runs<'_>) -> Option<Self> {
+    fn from_runs(runs: &SideRuns<'_>) -> Option<Self> {
         let completed = completed(runs);
         let outcomes = runs.iter().map(|run| RowOutcome::of(run.seed(), run.workload));
         Some(Self {
@@ -258,12 +258,12 @@ impl Side {
     }
 }
 
-fn completed<'a>(runs: &Runs<'a>) -> Vec<&'a MeasuredWorkload<'a>> {
+fn completed<'a>(runs: &SideRuns<'a>) -> Vec<&'a MeasuredWorkload<'a>> {
     runs.iter().filter(|run| run.is_completed()).copied().collect()
 }
 
 impl Line {
-    fn compare(key: Key, baseline: &Runs<'_>, candidate: &Runs<'_>, tolerance: f64) -> Self {
+    fn compare(key: Key, baseline: &SideRuns<'_>, candidate: &SideRuns<'_>, tolerance: f64) -> Self {
         let sides = [Side::from_runs(baseline), Side::from_runs(candidate)];
         let (before, after) = (&completed(baseline), &completed(candidate));
         let network = describe_network_difference(before, after);
@@ -324,11 +324,11 @@ fn decide_verdict(
 }
 
 /// Returns the throughput of every run; `None` if any run lacks one.
-fn rates(runs: &Runs<'_>) -> Option<Vec<Estimate>> {
+fn rates(runs: &SideRuns<'_>) -> Option<Vec<Estimate>> {
     runs.iter().map(|run| run.summary.throughput()).collect()
 }
 
-fn describe_network_difference(baseline: &Runs<'_>, candidate: &Runs<'_>) -> Option<String> {
+fn describe_network_difference(baseline: &SideRuns<'_>, candidate: &SideRuns<'_>) -> Option<String> {
     let [before, after] = [baseline.first()?, candidate.first()?].map(|run| &run.workload.settings);
     let differs = |what: &str, one: u64, other: u64| {
         (one != other).then(|| format!("the networks differ: {other} {what}, and {one} in the baseline"))
@@ -340,7 +340,7 @@ fn describe_network_difference(baseline: &Runs<'_>, candidate: &Runs<'_>) -> Opt
 }
 
 /// Returns the variants that all runs of `own` have and no run of `others` has.
-fn find_exclusive_variants(own: &Runs<'_>, others: &Runs<'_>) -> Vec<String> {
+fn find_exclusive_variants(own: &SideRuns<'_>, others: &SideRuns<'_>) -> Vec<String> {
     let has = |run: &MeasuredWorkload<'_>, variant: &String| run.workload.settings.variants.contains(variant);
     let Some((first, rest)) = own.split_first() else { return Vec::new() };
     let mut found: Vec<String> = Vec::new();
@@ -388,7 +388,7 @@ pub enum AccuracyVerdict {
 names!(AccuracyVerdict { Alike = "alike", Lower = "lower", Higher = "higher", OtherSteps = "other_steps" });
 
 /// Compares the final accuracies of completed runs; `None` if any run has no accuracy.
-fn compare_accuracies(baseline: &Runs<'_>, candidate: &Runs<'_>) -> Option<Accuracy> {
+fn compare_accuracies(baseline: &SideRuns<'_>, candidate: &SideRuns<'_>) -> Option<Accuracy> {
     let all = || baseline.iter().chain(candidate);
     if all().any(|run| run.summary.accuracy.is_none()) {
         return None;
@@ -457,9 +457,9 @@ impl Change {
     }
 }
 
-fn compare_quantities(baseline: &Runs<'_>, candidate: &Runs<'_>) -> Vec<Change> {
+fn compare_quantities(baseline: &SideRuns<'_>, candidate: &SideRuns<'_>) -> Vec<Change> {
     let change = |quantity: &Quantity| {
-        let of = |runs: &Runs<'_>| -> Option<Vec<Estimate>> {
+        let of = |runs: &SideRuns<'_>| -> Option<Vec<Estimate>> {
             let bare = |run: &&MeasuredWorkload<'_>| Some(Estimate { value: (quantity.value)(run)?, interval: None });
             runs.iter().map(bare).collect()
         };
