@@ -32,17 +32,10 @@ mod workload;
 pub use backends::reference::{Classifier, Examiner, TrainedPart};
 pub use backends::{AdapterChoice, BACKENDS, BackendDefinition, BackendState, KNOWN_BACKENDS};
 pub use clock::Clock;
-pub use data::statistics;
-pub use data::{
-    DATA_SETS, DataError, DataFile, DataSet, DataSetDefinition, DataSource, GeneratedImages, Origin, Reading, Split,
-    SplitDefinition, StorySet, StoryTask, data_set,
-};
+pub use data::*;
 pub use error::EngineError;
 pub use measure::{Observer, Phase};
-pub use model::{
-    Activation, Initial, Initializer, KernelSize, Layer, Model, ModelError, Multipliers, Node, Operations, Padding,
-    PoolKind, Rounding, Shape, Source, TensorKind, TensorSpec, Weights,
-};
+pub use model::*;
 pub use random::{Generator, stream};
 pub use score::{mean_arithmetic, score, score_of};
 pub use trace::{Trace, TraceRequest, trace};
@@ -50,9 +43,6 @@ pub use train::{
     Commitment, Edges, Event, NoMeter, PendingAnswer, Registration, ResourceMeter, RunRequest, Stopped, Witness,
     check_workload, departures, run,
 };
-pub use trainer::{Backend, BackendFacts, EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
-pub use training::{
-    Augmentation, BatchPlan, BatchRange, Batching, EarlyStopping, Edge, Flip, InputRecipe, Loss, Normalization,
-    Optimizer, Rule, SampleOrder, Schedule, Segments, Shift, TestView, WeightAverage, segment_seed,
-};
-pub use workload::{SUITES, Standard, SuiteDefinition, TrainingRange, WORKLOADS, Workload, suite, workload};
+pub use trainer::*;
+pub use training::*;
+pub use workload::*;

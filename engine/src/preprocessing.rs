@@ -178,7 +178,15 @@ fn gather(job: &TrainingJob, data: &Value, alignment: u32) -> GatherKind {
         stream: stream::AUGMENTATION,
         ..GatherAugmented::default()
     };
-    (params.shift, params.shift_range) = shift_of(recipe.augmentation.shift, file.width);
+    (params.shift, params.shift_range) = match recipe.augmentation.shift {
+        Shift::None => (shift::NONE, 0),
+        Shift::Pixels(pixels) => (shift::WHOLE, pixels),
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few pixels")]
+        Shift::Share(share) => {
+            let units = f64::from(share) * f64::from(file.width * shift::REAL_UNITS);
+            (shift::REAL, units.round() as u32)
+        }
+    };
     normalize(job, &mut params);
     GatherKind::Augmented(params)
 }
@@ -186,18 +194,6 @@ fn gather(job: &TrainingJob, data: &Value, alignment: u32) -> GatherKind {
 /// Returns the first pixel of a centered crop, which is negative for a border.
 fn middle(given: u32, wanted: u32) -> i32 {
     (i32::try_from(given).unwrap_or(i32::MAX) - i32::try_from(wanted).unwrap_or(i32::MAX)) / 2
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few pixels")]
-fn shift_of(wanted: Shift, side: u32) -> (u32, u32) {
-    match wanted {
-        Shift::None => (shift::NONE, 0),
-        Shift::Pixels(pixels) => (shift::WHOLE, pixels),
-        Shift::Share(share) => {
-            let units = f64::from(share) * f64::from(side * shift::REAL_UNITS);
-            (shift::REAL, units.round() as u32)
-        }
-    }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]

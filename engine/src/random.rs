@@ -57,18 +57,3 @@ impl Generator {
         order
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn permutation_depends_on_the_epoch() {
-        let order = |step| Generator { stream: stream::SHUFFLE, step, seed: 1 }.permutation(1000);
-        let mut sorted = order(0);
-        assert_ne!(sorted, order(1));
-        assert_eq!(sorted, order(0));
-        sorted.sort_unstable();
-        assert_eq!(sorted, (0..1000).collect::<Vec<_>>());
-    }
-}

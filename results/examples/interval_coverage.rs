@@ -4,26 +4,16 @@
 //! autoregression). A run takes twenty windows or stops by the rule in `engine/src/train/learning.rs`, which depends on
 //! the interval. `cargo run --release -p results --example interval_coverage` prints the same table on every machine.
 
+#[path = "../src/normal.rs"]
+mod normal;
+
+use normal::Normal;
 use results::statistics::{median, median_interval};
 use results::summary::{MINIMUM_WINDOWS, STABLE_HALF_WIDTH};
 
 const RUNS: u32 = 4000;
 /// Maximum number of windows, as in `engine/src/train/learning.rs`.
 const MAXIMUM_WINDOWS: usize = 4 * MINIMUM_WINDOWS;
-
-/// Generator of roughly normal numbers: sums of twelve numbers from a linear congruential generator (Knuth's
-/// constants).
-struct Normal(u64);
-
-impl Normal {
-    fn next(&mut self) -> f64 {
-        let mut uniform = || {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 40) as f64 / f64::from(1 << 24)
-        };
-        (0..12).map(|_| uniform()).sum::<f64>() - 6.0
-    }
-}
 
 fn main() {
     println!("correlation  deviation  windows end           mean windows  interval holds the median");

@@ -11,7 +11,6 @@
 //! Every refusal is an [`ErrorBody`] with an HTTP status of 4xx or 5xx.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -340,72 +339,60 @@ pub enum Deed {
 names!(Deed { Hide = "hide", Restore = "restore", Flag = "flag", SetTier = "set_tier", Remove = "remove", MergeDevices = "merge_devices", SeparateDevices = "separate_devices" });
 
 /// A note of the leaderboard on a run. Its `Display` is the English sentence.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum Note {
     /// The device may be a software adapter.
+    #[error(
+        "The browser hides the adapter, and it is no faster than a processor can be: it may be a software adapter, so it \
+         is shown and not ranked. A browser that names the GPU's maker, or native-runner, gets it ranked."
+    )]
     PerhapsSoftware,
     /// The seed is not from this leaderboard.
+    #[error("The seed did not come from this leaderboard, so nothing shows when the run was made.")]
     SeedFromElsewhere,
     /// Only a part was computed again.
+    #[error(
+        "This run could be computed again in part only, because its weights are not kept. Nothing that was found \
+         contradicts it."
+    )]
     ComputedInPart,
     /// The run could not be computed again.
+    #[error("This run could not be computed again, whatever the reason.")]
     NotComputed,
     /// This workload failed.
+    #[error("{workload} could not be trained on this device and is left out of the table.")]
     NotTrained { workload: String },
     /// This workload was not completed.
+    #[error("{workload} was not completed and is left out of the table.")]
     NotCompleted { workload: String },
     /// A leaderboard cannot prove this workload.
+    #[error(
+        "{workload}: a leaderboard cannot prove networks whose images alternate from epoch to epoch, so this one is not \
+         ranked."
+    )]
     NotProvable { workload: String },
     /// Another run of this submitter on this day was flagged.
+    #[error("Another run of this submitter on this day was flagged.")]
     OtherFlagged,
     /// A moderator flagged the run; `reason` is empty if none was given.
+    #[error("A moderator flagged this run{}", end_with_reason(.reason))]
     Moderated { reason: String },
     /// A finding of a check.
+    #[error("{sentence}")]
     Finding { sentence: String },
 }
 
 impl Note {
-    /// Creates a note about the finding of a check.
     pub fn finding(sentence: impl Into<String>) -> Self {
         Self::Finding { sentence: sentence.into() }
     }
 }
 
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::PerhapsSoftware => f.write_str(
-                "The browser hides the adapter, and it is no faster than a processor can be: it may be a software \
-                 adapter, so it is shown and not ranked. A browser that names the GPU's maker, or native-runner, gets it \
-                 ranked.",
-            ),
-            Self::SeedFromElsewhere => {
-                f.write_str("The seed did not come from this leaderboard, so nothing shows when the run was made.")
-            }
-            Self::ComputedInPart => f.write_str(
-                "This run could be computed again in part only, because its weights are not kept. Nothing that was \
-                 found contradicts it.",
-            ),
-            Self::NotComputed => f.write_str("This run could not be computed again, whatever the reason."),
-            Self::NotTrained { workload } => {
-                write!(f, "{workload} could not be trained on this device and is left out of the table.")
-            }
-            Self::NotCompleted { workload } => write!(f, "{workload} was not completed and is left out of the table."),
-            Self::NotProvable { workload } => write!(
-                f,
-                "{workload}: a leaderboard cannot prove networks whose images alternate from epoch to epoch, so this \
-                 one is not ranked."
-            ),
-            Self::OtherFlagged => f.write_str("Another run of this submitter on this day was flagged."),
-            Self::Moderated { reason } if reason.is_empty() => {
-                f.write_str("A moderator flagged this run and gave no reason.")
-            }
-            Self::Moderated { reason } => {
-                let end = if reason.ends_with(['.', '!', '?', '…']) { "" } else { "." };
-                write!(f, "A moderator flagged this run: {reason}{end}")
-            }
-            Self::Finding { sentence } => f.write_str(sentence),
-        }
+fn end_with_reason(reason: &str) -> String {
+    match reason {
+        "" => " and gave no reason.".to_owned(),
+        _ if reason.ends_with(['.', '!', '?', '…']) => format!(": {reason}"),
+        _ => format!(": {reason}."),
     }
 }

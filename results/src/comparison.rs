@@ -1,9 +1,8 @@
-//! Comparison of backends on one workload: metrics, ratios to the fastest, and agreement in accuracy.
+//! Comparison of backends: metrics, ratios to the fastest, and agreement in accuracy.
 //!
 //! [`compare`] computes everything from records alone.
 
 mod agreement;
-mod lead;
 
 use std::fmt;
 
@@ -11,9 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use agreement::{AccuracyGap, Agreement, Basis, Evidence, MAX_AGREEMENT_WIDTH, Obstacle, Pair, accuracies_by_seed};
-pub use lead::{Lead, lead};
 
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, Interval};
 use crate::statistics::{mean, median, variance};
 use crate::summary::MeasuredWorkload;
 use crate::{Adapter, Correctness, Disagreement, Outcome, Precision, RunRecord, Summary, WorkloadRecord, regression};
@@ -157,8 +155,7 @@ pub struct Figures {
     pub epoch: Option<Timing>,
     /// True if no epoch finished and its time is extrapolated from `samples_per_second`.
     pub epoch_is_projected: bool,
-    /// Training time until the last evaluation, without evaluations, and without windows trained afterwards only for
-    /// measurement.
+    /// Training time until the last evaluation, without evaluations and later windows trained only for measurement.
     pub training: Option<Timing>,
     /// Time of the last pass over the test set.
     pub testing: Option<Timing>,
@@ -167,8 +164,7 @@ pub struct Figures {
     /// Throughput over all timed training, warm-up included; shown with a mark if `samples_per_second` is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples_per_second_of_all_training: Option<f64>,
-    /// Ratio of `samples_per_second` to the highest of all rows: 1 for the fastest, less for all others. Absent if
-    /// fewer than two rows have one.
+    /// Ratio of `samples_per_second` to the highest of all rows, at most 1; absent if fewer than two rows have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_to_fastest: Option<Estimate>,
     /// Mean accuracy of the last pass over the test set, 0 to 1. Runs from one seed count once.
@@ -188,8 +184,7 @@ pub struct Figures {
 /// Records with the same backend and precision form one row, regardless of their seeds. All records must come from the
 /// same device and settings; otherwise, their metrics are not comparable.
 pub fn compare(workload: &str, records: &[RunRecord], refused: &[Refused]) -> Comparison {
-    let all = records.iter().flat_map(MeasuredWorkload::all);
-    let runs: Vec<MeasuredWorkload<'_>> = all.filter(|run| run.workload.workload == workload).collect();
+    let runs = runs_of(workload, records);
     let mut contenders: Vec<Contender> = Vec::new();
     for contender in runs.iter().map(Contender::of).chain(refused.iter().map(|refused| refused.contender.clone())) {
         if !contenders.contains(&contender) {
@@ -202,6 +197,11 @@ pub fn compare(workload: &str, records: &[RunRecord], refused: &[Refused]) -> Co
     let counted = rows.iter().filter(|row| row.figures.is_some()).map(|row| &row.contender);
     let agreement = agreement::compare(&counted.map(|of| (of, completed(of, &runs))).collect::<Vec<_>>());
     Comparison { workload: workload.to_owned(), rows, agreement }
+}
+
+fn runs_of<'a>(workload: &str, records: &'a [RunRecord]) -> Vec<MeasuredWorkload<'a>> {
+    let all = records.iter().flat_map(MeasuredWorkload::all);
+    all.filter(|run| run.workload.workload == workload).collect()
 }
 
 fn completed<'a, 'b>(contender: &Contender, runs: &'b [MeasuredWorkload<'a>]) -> Vec<&'b MeasuredWorkload<'a>> {
@@ -322,4 +322,51 @@ fn set_rate_ratios(rows: &mut [Row], runs: &[MeasuredWorkload<'_>]) {
 /// Returns the throughputs of a backend's completed runs.
 fn rates(contender: &Contender, runs: &[MeasuredWorkload<'_>]) -> Vec<Estimate> {
     completed(contender, runs).into_iter().filter_map(|run| run.summary.throughput()).collect()
+}
+
+/// Lead of the fastest backend over the next one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lead {
+    pub fastest: Contender,
+    pub next: Contender,
+    /// Throughput of `fastest` divided by the throughput of `next`, as a geometric mean over the networks.
+    pub ratio: Estimate,
+}
+
+/// Returns the lead of the fastest backend. Only backends with a throughput for every network count. `None` if there
+/// are fewer than two, or if a ratio cannot be estimated.
+///
+/// With several networks, the half-widths of the intervals of the logarithms are independent and add in quadrature.
+pub fn lead(comparisons: &[Comparison], records: &[RunRecord]) -> Option<Lead> {
+    let logarithm = |of: &Comparison, contender: &Contender| {
+        let row = of.rows.iter().find(|row| row.contender == *contender)?;
+        row.figures.as_ref()?.samples_per_second.filter(|rate| *rate > 0.0).map(f64::ln)
+    };
+    let rows = &comparisons.first()?.rows;
+    let sum = |contender: &Contender| comparisons.iter().map(|of| logarithm(of, contender)).sum::<Option<f64>>();
+    let mut ranked: Vec<(f64, &Contender)> =
+        rows.iter().filter_map(|row| Some((sum(&row.contender)?, &row.contender))).collect();
+    ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let [(_, fastest), (_, next), ..] = ranked[..] else { return None };
+    let ratios = comparisons.iter().map(|of| {
+        let runs = runs_of(&of.workload, records);
+        regression::ratio(&rates(next, &runs), &rates(fastest, &runs))
+    });
+    let ratio = geometric_mean(&ratios.collect::<Option<Vec<Estimate>>>()?);
+    Some(Lead { fastest: fastest.clone(), next: next.clone(), ratio })
+}
+
+/// Returns the geometric mean of positive ratios. A single ratio is returned unchanged.
+fn geometric_mean(ratios: &[Estimate]) -> Estimate {
+    if let [ratio] = ratios {
+        return *ratio;
+    }
+    let count = ratios.len() as f64;
+    let value = (ratios.iter().map(|ratio| ratio.value.ln()).sum::<f64>() / count).exp();
+    let squared = |of: Interval| ((of.high / of.low).ln() / 2.0 / count).powi(2);
+    let variance = ratios.iter().map(|ratio| ratio.interval.map(squared)).sum::<Option<f64>>();
+    let interval = variance
+        .map(f64::sqrt)
+        .map(|half_width| Interval { low: value * (-half_width).exp(), high: value * half_width.exp() });
+    Estimate { value, interval }
 }

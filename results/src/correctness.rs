@@ -129,24 +129,32 @@ pub struct Disagreement {
 }
 
 /// Quantity of a back end that is compared with its expected value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Compared {
     /// Losses of the first steps, compared with the reference.
+    #[error("its first losses differ from the reference's")]
     Losses,
     /// Losses of test samples before the first step, compared with the reference.
+    #[error("its test losses before training differ from the reference's")]
     UntrainedTest,
     /// Logits of the first step, compared with the reference.
+    #[error("the logits of its first step differ from the reference's")]
     Logits,
     /// Gradient of each tensor in the first step, compared with the reference.
+    #[error("the gradients of its first step differ from the reference's")]
     Gradient,
     /// Change of each tensor by the first steps, compared with the reference.
+    #[error("what its first steps change of the weights differs from what they change on the reference")]
     Update,
     /// Change of the losses of test samples by the first steps, compared with the reference.
+    #[error("what its first steps change of test losses differs from what they change on the reference")]
     TrainedTest,
     /// Loss of a batch of the timed size, compared with the same samples in smaller batches.
+    #[error("the loss of a batch differs from the loss of its parts")]
     WholeBatchLoss,
     /// Gradient of a batch of the timed size, compared with the same samples in smaller batches.
+    #[error("the gradient of a batch differs from the gradient of its parts")]
     WholeBatchGradient,
 }
 
@@ -160,20 +168,7 @@ impl Disagreement {
 
 impl fmt::Display for Disagreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.compared {
-            Compared::Losses => "its first losses differ from the reference's",
-            Compared::UntrainedTest => "its test losses before training differ from the reference's",
-            Compared::Logits => "the logits of its first step differ from the reference's",
-            Compared::Gradient => "the gradients of its first step differ from the reference's",
-            Compared::Update => {
-                "what its first steps change of the weights differs from what they change on the reference"
-            }
-            Compared::TrainedTest => {
-                "what its first steps change of test losses differs from what they change on the reference"
-            }
-            Compared::WholeBatchLoss => "the loss of a batch differs from the loss of its parts",
-            Compared::WholeBatchGradient => "the gradient of a batch differs from the gradient of its parts",
-        })?;
+        write!(f, "{}", self.compared)?;
         if self.largest_difference >= f64::MAX {
             return f.write_str(": a number is missing or not finite");
         }

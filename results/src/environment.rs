@@ -3,8 +3,7 @@
 use crate::RunRecord;
 use crate::api::SideDifference;
 
-/// Property of the machine or software that made a record: its identifier in serialized output, and its value, which is
-/// empty if unknown.
+/// Property of the machine or software that made a record: its serialized identifier, and its value or an empty text.
 pub type Fact = (&'static str, fn(&RunRecord) -> String);
 
 /// Properties that the leaderboard compares, in display order.
@@ -38,20 +37,23 @@ fn precisions(record: &RunRecord) -> String {
     names.join(", ")
 }
 
-/// Returns the `facts` that differ between sides, with one value per side. If the records of a side differ, its value
-/// lists all of theirs.
+/// Returns the `facts` that differ between sides, with one value per side, which lists all values of its records.
 pub fn differences<'a>(facts: impl IntoIterator<Item = &'a Fact>, sides: &[Vec<&RunRecord>]) -> Vec<SideDifference> {
     let of_side = |value: fn(&RunRecord) -> String, side: &Vec<&RunRecord>| {
-        let mut values: Vec<String> = side.iter().map(|record| value(record)).collect();
-        values.retain(|value| !value.is_empty());
-        values.sort();
-        values.dedup();
-        Some(values.join(" | "))
+        let values = side.iter().map(|record| value(record)).filter(|value| !value.is_empty());
+        Some(sort_distinct(values).join(" | "))
     };
     let found = facts
         .into_iter()
         .filter_map(|&(id, value)| difference(id, sides.iter().map(|side| of_side(value, side)).collect()));
     found.collect()
+}
+
+pub(crate) fn sort_distinct(values: impl Iterator<Item = String>) -> Vec<String> {
+    let mut values: Vec<String> = values.collect();
+    values.sort();
+    values.dedup();
+    values
 }
 
 /// Returns the values if they differ, or `None` if all are equal. Empty values count as absent.

@@ -1,7 +1,5 @@
 //! Results of `native-runner kernels`: device peaks and standalone kernels, with all raw samples.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +31,6 @@ pub enum Suite {
 names!(Suite { Arithmetic = "arithmetic", Memory = "memory", Launch = "launch", Gemm = "gemm", Conv = "conv", Rnn = "rnn" });
 
 impl Suite {
-    /// Returns the display name.
     pub fn title(self) -> &'static str {
         match self {
             Self::Arithmetic => "Arithmetic",
@@ -58,7 +55,6 @@ pub enum Pass {
 impl Pass {
     pub const ALL: [Self; 3] = [Self::Forward, Self::WeightGradient, Self::InputGradient];
 
-    /// Returns the display name.
     pub fn title(self) -> &'static str {
         match self {
             Self::Forward => "forward",
@@ -80,7 +76,6 @@ pub struct KernelReport {
 }
 
 impl KernelReport {
-    /// Creates a report without measurements.
     pub fn new(adapter: Adapter) -> Self {
         let peaks = Peaks::default();
         Self { schema_version: KERNELS_SCHEMA_VERSION, adapter, peaks, entries: Vec::new(), cancelled: false }
@@ -103,13 +98,11 @@ pub struct Peaks {
 }
 
 impl Peaks {
-    /// Returns the measured peaks.
     pub fn iter(&self) -> impl Iterator<Item = &Peak> {
         [&self.arithmetic, &self.copy, &self.read, &self.launches, &self.round_trip].into_iter().flatten()
     }
 }
 
-/// Unit of a peak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -119,7 +112,6 @@ pub enum Unit {
     Seconds,
 }
 
-/// Peak of the device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Peak {
     pub title: String,
@@ -214,18 +206,13 @@ pub struct KernelRecord {
 }
 
 /// Wrong value in a result.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
+#[error("value {at} is {found:e} where a plain sum gives {expected:e}")]
 pub struct Difference {
     /// Index of the value in the result.
     pub at: u64,
     pub found: f64,
     pub expected: f64,
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "value {} is {:e} where a plain sum gives {:e}", self.at, self.found, self.expected)
-    }
 }
 
 /// Summary of a group of entries.

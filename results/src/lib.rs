@@ -60,6 +60,8 @@ pub mod estimate;
 pub mod kernels;
 pub mod measured;
 mod metric;
+#[cfg(test)]
+mod normal;
 pub mod open_data;
 mod record;
 pub mod regression;
@@ -75,40 +77,17 @@ mod transfer;
 mod warning;
 
 pub use calendar::Date;
-pub use correctness::{Compared, Correctness, Disagreement, WholeBatch};
-pub use device::{
-    Adapter, BROWSERS, Client, ClientKind, Device, DeviceKind, HIDDEN_SOFTWARE, HiddenDevice, IN_COMPATIBILITY_MODE,
-    Precision, Provenance, SYSTEMS, UNKNOWN, UNNAMED_ADAPTER, VENDORS,
-};
-pub use metric::{METRICS, Metric, Unit, metric, metrics_of, score_digits};
-pub use record::{
-    ColdStart, CurvePoint, Epoch, Evaluation, FailureCause, Outcome, PeakSample, Phase, RunRecord, SCHEMA_VERSION,
-    Settings, Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
-};
-pub use resources::{EnergySource, ResourceSample, Resources};
-pub use segment::{Beacon, Segment, StateBytes, Stretch, losses_sha256, weights_bytes};
-pub use spec::{Departure, Feature, Length, Positive, RunSpec, SeedSource};
+pub use correctness::*;
+pub use device::*;
+pub use metric::*;
+pub use record::*;
+pub use resources::*;
+pub use segment::*;
+pub use spec::*;
 pub use summary::{Obstacle, obstacle};
-pub use text::{NotText, check_name, decode, is_plain, skip_mark};
-pub use transfer::{Communication, ExchangeSeconds, InputMode, InputPipeline, Layout};
+pub use text::*;
+pub use transfer::*;
 pub use warning::Warning;
-
-/// Generator of roughly normal numbers with standard deviation 1, the same in every test.
-///
-/// Each is the sum of twelve numbers from a linear congruential generator (Knuth's constants).
-#[cfg(test)]
-struct Normal(u64);
-
-#[cfg(test)]
-impl Normal {
-    fn next(&mut self) -> f64 {
-        let mut uniform = || {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 40) as f64 / f64::from(1 << 24)
-        };
-        (0..12).map(|_| uniform()).sum::<f64>() - 6.0
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -32,8 +32,7 @@ impl Window {
         self.samples.map_or(f64::from(self.repetitions), |samples| samples as f64) / self.seconds
     }
 
-    /// Returns the share of the peak measured after the window, given the operations per item counted by
-    /// [`Self::rate`].
+    /// Returns the share of the peak measured after the window, given the operations per item of [`Self::rate`].
     pub fn share_of_peak(&self, flops_each: f64) -> Option<f64> {
         Some(self.rate() * flops_each / self.peak_flops_per_second?)
     }

@@ -30,9 +30,11 @@ impl Metric {
         match self.unit {
             Unit::SamplesPerSecond => format!("{} samples/s", with_si_prefix(value)),
             Unit::FlopsPerSecond => format!("{}FLOP/s", with_si_prefix(value)),
-            Unit::Seconds => format_seconds(value),
+            Unit::Seconds => in_unit(value, [(1e-3, 1e6, "µs"), (1.0, 1e3, "ms"), (600.0, 1.0, "s")])
+                .unwrap_or_else(|| format!("{} min", format_significant(value / 60.0))),
             Unit::Share => format!("{:.2} %", value * 100.0),
-            Unit::Joules => format_joules(value),
+            Unit::Joules => in_unit(value, [(1e-3, 1e6, "µJ"), (1.0, 1e3, "mJ"), (1e4, 1.0, "J")])
+                .unwrap_or_else(|| format!("{}J", with_si_prefix(value))),
             Unit::SamplesPerJoule => format!("{} samples/J", with_si_prefix(value)),
         }
     }
@@ -43,8 +45,7 @@ impl Metric {
     }
 }
 
-/// Returns the metrics for a table of these summaries. Few machines report energy, so it is left out unless a summary
-/// has it.
+/// Returns the metrics for a table of these summaries. Energy is left out unless a summary has it.
 pub fn metrics_of<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> Vec<&'static Metric> {
     let summaries: Vec<&Summary> = summaries.into_iter().collect();
     let is_energy = |metric: &Metric| matches!(metric.unit, Unit::Joules | Unit::SamplesPerJoule);
@@ -52,106 +53,70 @@ pub fn metrics_of<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> Vec<&
     METRICS.iter().filter(|metric| !is_energy(metric) || is_present(metric)).collect()
 }
 
+const fn undescribed(id: &'static str, title: &'static str, unit: Unit, value: fn(&Summary) -> Option<f64>) -> Metric {
+    Metric { id, title, unit, description: "", value }
+}
+
 /// All metrics, in table order.
 pub const METRICS: &[Metric] = &[
     Metric {
-        id: "samples_per_second",
-        title: "Training throughput",
-        unit: Unit::SamplesPerSecond,
         description: "Training samples per second: the median of windows of at least one second after the warm-up.",
-        value: |s| s.samples_per_second,
+        ..undescribed("samples_per_second", "Training throughput", Unit::SamplesPerSecond, |s| s.samples_per_second)
     },
     Metric {
-        id: "accuracy",
-        title: "Test accuracy",
-        unit: Unit::Share,
         description: "Share of the test set that the trained network classifies correctly.",
-        value: |s| s.accuracy,
+        ..undescribed("accuracy", "Test accuracy", Unit::Share, |s| s.accuracy)
     },
     Metric {
-        id: "seconds_to_target",
-        title: "Time to accuracy",
-        unit: Unit::Seconds,
         description: "Seconds of training, evaluation excluded, until the workload's target accuracy was first seen.",
-        value: |s| s.seconds_to_target,
+        ..undescribed("seconds_to_target", "Time to accuracy", Unit::Seconds, |s| s.seconds_to_target)
     },
     Metric {
-        id: "seconds_per_epoch",
-        title: "Time per epoch",
-        unit: Unit::Seconds,
         description: "Seconds of training for one pass over the training set, median over the finished epochs.",
-        value: |s| s.seconds_per_epoch,
+        ..undescribed("seconds_per_epoch", "Time per epoch", Unit::Seconds, |s| s.seconds_per_epoch)
     },
     Metric {
-        id: "step_seconds_p50",
-        title: "Step time, median",
-        unit: Unit::Seconds,
         description: "Seconds per training step, median over the counted windows.",
-        value: |s| s.step_seconds_p50,
+        ..undescribed("step_seconds_p50", "Step time, median", Unit::Seconds, |s| s.step_seconds_p50)
     },
     Metric {
-        id: "step_seconds_p95",
-        title: "Step time, 95th percentile of windows",
-        unit: Unit::Seconds,
         description: "Seconds per training step: in 95 % of the counted windows, the mean is lower.",
-        value: |s| s.step_seconds_p95,
+        ..undescribed("step_seconds_p95", "Step time, 95th percentile of windows", Unit::Seconds, |s| {
+            s.step_seconds_p95
+        })
     },
     Metric {
-        id: "training_seconds",
-        title: "Timed training",
-        unit: Unit::Seconds,
         description: "All timed training of this run, including training only for measurement, without evaluation.",
-        value: |s| Some(s.training_seconds),
+        ..undescribed("training_seconds", "Timed training", Unit::Seconds, |s| Some(s.training_seconds))
     },
     Metric {
-        id: "testing_seconds",
-        title: "Testing time",
-        unit: Unit::Seconds,
         description: "Seconds of the last pass over the test set.",
-        value: |s| s.testing_seconds,
+        ..undescribed("testing_seconds", "Testing time", Unit::Seconds, |s| s.testing_seconds)
     },
     Metric {
-        id: "flops_per_second",
-        title: "Arithmetic",
-        unit: Unit::FlopsPerSecond,
         description: "Floating-point operations per second that the network needs, counted from its shapes.",
-        value: |s| s.flops_per_second,
+        ..undescribed("flops_per_second", "Arithmetic", Unit::FlopsPerSecond, |s| s.flops_per_second)
     },
     Metric {
-        id: "share_of_peak",
-        title: "Share of the device's peak",
-        unit: Unit::Share,
         description: "Arithmetic as a share of the device's best rate, measured right afterwards with multiplications and \
                       additions only.",
-        value: |s| s.share_of_peak,
+        ..undescribed("share_of_peak", "Share of the device's peak", Unit::Share, |s| s.share_of_peak)
     },
     Metric {
-        id: "sustained_ratio",
-        title: "Sustained",
-        unit: Unit::Share,
         description: "Slowest counted window divided by the fastest; from 97 % the run is called sustained.",
-        value: |s| s.sustained_ratio,
+        ..undescribed("sustained_ratio", "Sustained", Unit::Share, |s| s.sustained_ratio)
     },
     Metric {
-        id: "joules_per_epoch",
-        title: "Energy per epoch",
-        unit: Unit::Joules,
         description: "Energy that the device used in timed training, for as many samples as the training set has.",
-        value: |s| s.joules_per_epoch,
+        ..undescribed("joules_per_epoch", "Energy per epoch", Unit::Joules, |s| s.joules_per_epoch)
     },
     Metric {
-        id: "joules_per_sample",
-        title: "Energy per sample",
-        unit: Unit::Joules,
         description: "Energy that the device used in timed training, for each sample.",
-        value: |s| s.joules_per_sample,
+        ..undescribed("joules_per_sample", "Energy per sample", Unit::Joules, |s| s.joules_per_sample)
     },
     Metric {
-        id: "samples_per_joule",
-        title: "Throughput per watt",
-        unit: Unit::SamplesPerJoule,
         description: "Training samples per second for each watt that the device used: samples for each joule.",
-        value: |s| s.samples_per_joule,
+        ..undescribed("samples_per_joule", "Throughput per watt", Unit::SamplesPerJoule, |s| s.samples_per_joule)
     },
 ];
 
@@ -185,28 +150,10 @@ fn format_significant(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-fn format_joules(value: f64) -> String {
-    if value < 1e-3 {
-        format!("{} µJ", format_significant(value * 1e6))
-    } else if value < 1.0 {
-        format!("{} mJ", format_significant(value * 1e3))
-    } else if value < 1e4 {
-        format!("{} J", format_significant(value))
-    } else {
-        format!("{}J", with_si_prefix(value))
-    }
-}
-
-fn format_seconds(value: f64) -> String {
-    if value < 1e-3 {
-        format!("{} µs", format_significant(value * 1e6))
-    } else if value < 1.0 {
-        format!("{} ms", format_significant(value * 1e3))
-    } else if value < 600.0 {
-        format!("{} s", format_significant(value))
-    } else {
-        format!("{} min", format_significant(value / 60.0))
-    }
+/// Formats a value in the first unit whose limit it does not reach. A unit has a limit, a factor and a symbol.
+fn in_unit(value: f64, units: [(f64, f64, &str); 3]) -> Option<String> {
+    let (_, factor, symbol) = units.into_iter().find(|(limit, ..)| value < *limit)?;
+    Some(format!("{} {symbol}", format_significant(value * factor)))
 }
 
 #[cfg(test)]

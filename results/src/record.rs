@@ -48,6 +48,12 @@ impl RunRecord {
         self.departures.is_empty()
     }
 
+    /// Returns the seconds that the run was paused, over all workloads.
+    pub fn paused_seconds(&self) -> f64 {
+        let stretches = self.workloads.iter().flat_map(|workload| &workload.timeline);
+        stretches.filter(|stretch| stretch.phase == Phase::Paused).map(|stretch| stretch.seconds).sum()
+    }
+
     /// Joins the departures with `separator`.
     pub fn departures_text(&self, separator: &str) -> String {
         self.departures.iter().map(ToString::to_string).collect::<Vec<_>>().join(separator)
@@ -390,7 +396,6 @@ impl Outcome {
     /// Maximum length of a reason in characters; longer ones are truncated.
     pub const MAX_REASON_CHARACTERS: usize = 300;
 
-    /// Returns the name shown in tables.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -462,7 +467,6 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Returns the display name.
     pub fn title(self) -> &'static str {
         match self {
             Self::LoadingData => "loading the data",
@@ -480,13 +484,5 @@ impl Phase {
     /// Returns true if the phase consists mainly of timed training windows.
     pub fn is_timed(self) -> bool {
         matches!(self, Self::Training | Self::Measuring)
-    }
-}
-
-impl RunRecord {
-    /// Returns the seconds that the run was paused, over all workloads.
-    pub fn paused_seconds(&self) -> f64 {
-        let stretches = self.workloads.iter().flat_map(|workload| &workload.timeline);
-        stretches.filter(|stretch| stretch.phase == Phase::Paused).map(|stretch| stretch.seconds).sum()
     }
 }

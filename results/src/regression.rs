@@ -59,7 +59,7 @@ impl fmt::Display for Key {
     }
 }
 
-type Runs<'a> = [&'a MeasuredWorkload<'a>];
+type SideRuns<'a> = [&'a MeasuredWorkload<'a>];
 
 /// Comparison of two sides of runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -236,7 +236,7 @@ pub struct Throughput {
 }
 
 impl Side {
-    fn from_runs(runs: &Runs<'_>) -> Option<Self> {
+    fn from_runs(runs: &SideRuns<'_>) -> Option<Self> {
         let completed = completed(runs);
         let outcomes = runs.iter().map(|run| RowOutcome::of(run.seed(), run.workload));
         Some(Self {
@@ -258,37 +258,39 @@ impl Side {
     }
 }
 
-fn completed<'a>(runs: &Runs<'a>) -> Vec<&'a MeasuredWorkload<'a>> {
+fn completed<'a>(runs: &SideRuns<'a>) -> Vec<&'a MeasuredWorkload<'a>> {
     runs.iter().filter(|run| run.is_completed()).copied().collect()
 }
 
 impl Line {
-    fn compare(key: Key, baseline: &Runs<'_>, candidate: &Runs<'_>, tolerance: f64) -> Self {
+    fn compare(key: Key, baseline: &SideRuns<'_>, candidate: &SideRuns<'_>, tolerance: f64) -> Self {
         let sides = [Side::from_runs(baseline), Side::from_runs(candidate)];
         let (before, after) = (&completed(baseline), &completed(candidate));
         let network = describe_network_difference(before, after);
-        let is_comparable = !before.is_empty() && !after.is_empty() && network.is_none();
-        let throughput = if network.is_none() { compare_throughputs(before, after) } else { None };
+        let are_complete = !before.is_empty() && !after.is_empty();
+        let comparable = Some((before, after)).filter(|_| are_complete && network.is_none());
+        let throughput = rates(before).zip(rates(after)).filter(|_| network.is_none()).and_then(|(before, after)| {
+            Some(Throughput {
+                baseline: speed::geometric_mean(&before)?,
+                candidate: speed::geometric_mean(&after)?,
+                ratio: speed::ratio(&before, &after)?,
+            })
+        });
         let verdict = decide_verdict(&sides, network, throughput.as_ref(), tolerance);
         let [baseline, candidate] = sides;
-        let mut line = Self {
+        Self {
             key,
             baseline,
             candidate,
             verdict,
             throughput,
-            changes: Vec::new(),
-            accuracy: None,
-            variants_only_in_baseline: Vec::new(),
-            variants_only_in_candidate: Vec::new(),
-        };
-        if is_comparable {
-            line.changes = compare_quantities(before, after);
-            line.accuracy = compare_accuracies(before, after);
-            line.variants_only_in_baseline = find_exclusive_variants(before, after);
-            line.variants_only_in_candidate = find_exclusive_variants(after, before);
+            changes: comparable.map_or_else(Vec::new, |(before, after)| compare_quantities(before, after)),
+            accuracy: comparable.and_then(|(before, after)| compare_accuracies(before, after)),
+            variants_only_in_baseline: comparable
+                .map_or_else(Vec::new, |(before, after)| find_exclusive_variants(before, after)),
+            variants_only_in_candidate: comparable
+                .map_or_else(Vec::new, |(before, after)| find_exclusive_variants(after, before)),
         }
-        line
     }
 }
 
@@ -321,21 +323,12 @@ fn decide_verdict(
     Verdict::Untold { reason }
 }
 
-fn compare_throughputs(baseline: &Runs<'_>, candidate: &Runs<'_>) -> Option<Throughput> {
-    let [before, after] = [rates(baseline)?, rates(candidate)?];
-    Some(Throughput {
-        baseline: speed::geometric_mean(&before)?,
-        candidate: speed::geometric_mean(&after)?,
-        ratio: speed::ratio(&before, &after)?,
-    })
-}
-
 /// Returns the throughput of every run; `None` if any run lacks one.
-fn rates(runs: &Runs<'_>) -> Option<Vec<Estimate>> {
+fn rates(runs: &SideRuns<'_>) -> Option<Vec<Estimate>> {
     runs.iter().map(|run| run.summary.throughput()).collect()
 }
 
-fn describe_network_difference(baseline: &Runs<'_>, candidate: &Runs<'_>) -> Option<String> {
+fn describe_network_difference(baseline: &SideRuns<'_>, candidate: &SideRuns<'_>) -> Option<String> {
     let [before, after] = [baseline.first()?, candidate.first()?].map(|run| &run.workload.settings);
     let differs = |what: &str, one: u64, other: u64| {
         (one != other).then(|| format!("the networks differ: {other} {what}, and {one} in the baseline"))
@@ -347,13 +340,13 @@ fn describe_network_difference(baseline: &Runs<'_>, candidate: &Runs<'_>) -> Opt
 }
 
 /// Returns the variants that all runs of `own` have and no run of `others` has.
-fn find_exclusive_variants(own: &Runs<'_>, others: &Runs<'_>) -> Vec<String> {
+fn find_exclusive_variants(own: &SideRuns<'_>, others: &SideRuns<'_>) -> Vec<String> {
     let has = |run: &MeasuredWorkload<'_>, variant: &String| run.workload.settings.variants.contains(variant);
     let Some((first, rest)) = own.split_first() else { return Vec::new() };
     let mut found: Vec<String> = Vec::new();
     for variant in &first.workload.settings.variants {
-        let everywhere = rest.iter().all(|run| has(run, variant));
-        if everywhere && !others.iter().any(|run| has(run, variant)) && !found.contains(variant) {
+        let is_exclusive = rest.iter().all(|run| has(run, variant)) && !others.iter().any(|run| has(run, variant));
+        if is_exclusive && !found.contains(variant) {
             found.push(variant.clone());
         }
     }
@@ -395,7 +388,7 @@ pub enum AccuracyVerdict {
 names!(AccuracyVerdict { Alike = "alike", Lower = "lower", Higher = "higher", OtherSteps = "other_steps" });
 
 /// Compares the final accuracies of completed runs; `None` if any run has no accuracy.
-fn compare_accuracies(baseline: &Runs<'_>, candidate: &Runs<'_>) -> Option<Accuracy> {
+fn compare_accuracies(baseline: &SideRuns<'_>, candidate: &SideRuns<'_>) -> Option<Accuracy> {
     let all = || baseline.iter().chain(candidate);
     if all().any(|run| run.summary.accuracy.is_none()) {
         return None;
@@ -464,9 +457,9 @@ impl Change {
     }
 }
 
-fn compare_quantities(baseline: &Runs<'_>, candidate: &Runs<'_>) -> Vec<Change> {
+fn compare_quantities(baseline: &SideRuns<'_>, candidate: &SideRuns<'_>) -> Vec<Change> {
     let change = |quantity: &Quantity| {
-        let of = |runs: &Runs<'_>| -> Option<Vec<Estimate>> {
+        let of = |runs: &SideRuns<'_>| -> Option<Vec<Estimate>> {
             let bare = |run: &&MeasuredWorkload<'_>| Some(Estimate { value: (quantity.value)(run)?, interval: None });
             runs.iter().map(bare).collect()
         };

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::statistics::interpolate;
 use crate::{Phase, WorkloadRecord};
 
 /// Use of the machine during the training. A value that the platform does not offer is absent, never zero.
@@ -82,47 +83,32 @@ const MIN_ENERGY_SAMPLES: usize = 8;
 
 /// Returns the joules that the device used while windows were timed; `None` unless every sample has a reading.
 pub(crate) fn energy_of_timed_training(record: &WorkloadRecord) -> Option<f64> {
-    let curve = EnergyCurve::from_resources(&record.resources)?;
+    let curve = energy_curve(&record.resources)?;
     // Sampling starts after the correctness check, when training begins.
     let is_preparation = |phase| matches!(phase, Phase::LoadingData | Phase::Building | Phase::Checking);
     let mut start = 0.0;
     let mut joules = 0.0;
     for stretch in record.timeline.iter().skip_while(|stretch| is_preparation(stretch.phase)) {
         if stretch.phase.is_timed() {
-            joules += curve.at(start + stretch.seconds) - curve.at(start);
+            joules += interpolate(&curve, start + stretch.seconds)? - interpolate(&curve, start)?;
         }
         start += stretch.seconds;
     }
     (joules > 0.0).then_some(joules)
 }
 
-/// Cumulative energy: seconds and joules of each sample.
-struct EnergyCurve(Vec<(f64, f64)>);
-
-impl EnergyCurve {
-    fn from_resources(resources: &Resources) -> Option<Self> {
-        let samples = &resources.samples;
-        let counted = |value: fn(&ResourceSample) -> Option<f64>| {
-            samples.iter().map(|sample| Some((sample.seconds, value(sample)?))).collect::<Option<Vec<_>>>()
-        };
-        let points = match resources.energy_source? {
-            EnergySource::GpuCounter => counted(|sample| sample.gpu_energy_joules)?,
-            EnergySource::ProcessorCounter => counted(|sample| sample.processor_energy_joules)?,
-            EnergySource::GpuPower => integrate_power(&counted(|sample| sample.gpu_power_watts)?),
-        };
-        (points.len() >= MIN_ENERGY_SAMPLES).then_some(Self(points))
-    }
-
-    /// Interpolates between samples; constant before the first and after the last.
-    fn at(&self, seconds: f64) -> f64 {
-        let next = self.0.partition_point(|point| point.0 <= seconds);
-        match (next.checked_sub(1).map(|last| self.0[last]), self.0.get(next)) {
-            (Some(last), Some(next)) => last.1 + (next.1 - last.1) * (seconds - last.0) / (next.0 - last.0),
-            (Some(last), None) => last.1,
-            (None, Some(first)) => first.1,
-            (None, None) => 0.0,
-        }
-    }
+/// Returns the seconds and the cumulative joules of each sample.
+fn energy_curve(resources: &Resources) -> Option<Vec<(f64, f64)>> {
+    let samples = &resources.samples;
+    let counted = |value: fn(&ResourceSample) -> Option<f64>| {
+        samples.iter().map(|sample| Some((sample.seconds, value(sample)?))).collect::<Option<Vec<_>>>()
+    };
+    let points = match resources.energy_source? {
+        EnergySource::GpuCounter => counted(|sample| sample.gpu_energy_joules)?,
+        EnergySource::ProcessorCounter => counted(|sample| sample.processor_energy_joules)?,
+        EnergySource::GpuPower => integrate_power(&counted(|sample| sample.gpu_power_watts)?),
+    };
+    Some(points).filter(|points| points.len() >= MIN_ENERGY_SAMPLES)
 }
 
 /// Integrates power with the trapezoidal rule, into cumulative joules at each sample.
@@ -143,23 +129,23 @@ mod tests {
     use super::*;
 
     /// Returns the curve of samples, half a second apart, that all have this reading.
-    fn curve_of(samples: usize, source: EnergySource, reading: fn(f64) -> Option<f64>) -> Option<EnergyCurve> {
+    fn curve_of(samples: usize, source: EnergySource, reading: fn(f64) -> Option<f64>) -> Option<Vec<(f64, f64)>> {
         let sample = |place: usize| {
             let seconds = place as f64 / 2.0;
             let (gpu_energy_joules, gpu_power_watts) = (reading(seconds), reading(seconds));
             ResourceSample { seconds, gpu_energy_joules, gpu_power_watts, ..ResourceSample::default() }
         };
         let samples = (0..samples).map(sample).collect();
-        EnergyCurve::from_resources(&Resources { energy_source: Some(source), samples, ..Resources::default() })
+        energy_curve(&Resources { energy_source: Some(source), samples, ..Resources::default() })
     }
 
     #[test]
     fn energy_is_interpolated_and_power_integrated() {
         let counter = curve_of(8, EnergySource::GpuCounter, |seconds| Some(100.0 * seconds)).unwrap();
-        assert_eq!((counter.at(1.25), counter.at(-1.0), counter.at(99.0)), (125.0, 0.0, 350.0));
+        assert_eq!([1.25, -1.0, 99.0].map(|at| interpolate(&counter, at)), [Some(125.0), Some(0.0), Some(350.0)]);
         let power = curve_of(8, EnergySource::GpuPower, |seconds| Some(100.0 + 10.0 * seconds)).unwrap();
         // The integral of 100 + 10 t from 0 to 3.
-        assert_eq!(power.at(3.0), 345.0);
+        assert_eq!(interpolate(&power, 3.0), Some(345.0));
     }
 
     #[test]

@@ -27,15 +27,13 @@ pub struct Transport {
 pub enum AllReduce {
     /// The host reads from all devices, adds, and writes back to all of them through one memory, as in our kernels.
     ThroughHost,
-    /// Each device sends to the next one: a reduce-scatter and an allgather, each with p - 1 messages of 1/p of the
-    /// bytes.
+    /// Each device sends to the next one: a reduce-scatter and an allgather of p - 1 messages with 1/p of the bytes.
     Ring,
 }
 
 impl AllReduce {
     pub const ALL: [Self; 2] = [Self::ThroughHost, Self::Ring];
 
-    /// Returns the display name.
     pub fn name(self) -> &'static str {
         match self {
             Self::ThroughHost => "through one host",
@@ -67,8 +65,7 @@ pub struct Compute {
 }
 
 impl Compute {
-    /// Fits the model to pairs of batch size and step seconds. The fixed cost is 0 for a single batch size. `None`
-    /// without measurements.
+    /// Fits the model to pairs of batch size and step seconds; `None` if empty. One batch size has no fixed cost.
     pub fn of(measured: &[(f64, f64)]) -> Option<Self> {
         let [fixed_seconds, seconds_per_sample] =
             least_squares(measured.iter().map(|&(samples, seconds)| ([1.0, samples], seconds)))?;
@@ -124,8 +121,7 @@ impl Observed {
 }
 
 impl Transport {
-    /// Fits exchanges through the host by least squares. Latency is 0 if every exchange moves the same number of bytes.
-    /// `None` without steps.
+    /// Fits exchanges through the host by least squares; `None` if empty. Exchanges of equal size have no latency.
     pub fn of(observed: &[Observed]) -> Option<Self> {
         let transfers = observed.iter().map(|step| {
             let Exchanged { exchanges, bytes } = step.exchanged;

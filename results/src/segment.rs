@@ -68,7 +68,6 @@ pub struct StateBytes {
 }
 
 impl StateBytes {
-    /// Returns the total size in bytes.
     #[expect(clippy::len_without_is_empty, reason = "no state is empty")]
     pub fn len(&self) -> usize {
         self.weights.len() + self.memory.len()

@@ -7,13 +7,11 @@ const SOFTWARE_ADAPTERS: [&str; 6] =
     ["llvmpipe", "lavapipe", "softpipe", "swiftshader", "microsoft basic render", "warp"];
 /// Maximum FLOP/s of a software adapter per logical processor.
 ///
-/// With 256-bit vectors, llvmpipe reaches 123 GFLOP/s on one core of an EPYC at 3.7 GHz. A logical processor is at most
-/// one core.
-pub const SOFTWARE_FLOPS_PER_PROCESSOR: f64 = 128e9;
+/// With 256-bit vectors, llvmpipe reaches 123 GFLOP/s on a core, at least one logical processor, of an EPYC at 3.7 GHz.
+const SOFTWARE_FLOPS_PER_PROCESSOR: f64 = 128e9;
 /// Number of processors to assume if the browser hides it.
 const ASSUMED_PROCESSORS: u32 = 16;
-/// Hardware vendors in WebGPU. Software adapters have other vendors: `google` is SwiftShader, `microsoft` is WARP, and
-/// `mesa` is llvmpipe.
+/// Hardware vendors in WebGPU. The vendors `google`, `microsoft` and `mesa` are SwiftShader, WARP and llvmpipe.
 const HARDWARE_VENDORS: [&str; 9] =
     ["amd", "apple", "arm", "broadcom", "img-tec", "intel", "nvidia", "qualcomm", "samsung"];
 /// Systems whose browsers have no software adapter other than Chromium's, which can be recognized by name.
@@ -42,8 +40,7 @@ pub fn program_of_architecture(architecture: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns true if `text` contains `word` without adjacent letters: `warp` is a software adapter, but `Warpspeed` may
-/// be a GPU.
+/// Returns true if `text` contains `word` without adjacent letters: `Warpspeed` may be a GPU.
 fn has_word(text: &str, word: &str) -> bool {
     let letter = |c: char| c.is_alphabetic();
     text.match_indices(word).any(|(start, _)| {
@@ -62,16 +59,12 @@ pub fn may_be_a_program(record: &RunRecord) -> bool {
     let client = &record.provenance.client;
     let is_hidden =
         adapter.api == "WebGPU" && !HARDWARE_VENDORS.iter().any(|vendor| adapter.vendor.eq_ignore_ascii_case(vendor));
+    let most = SOFTWARE_FLOPS_PER_PROCESSOR * f64::from(client.logical_processors.unwrap_or(ASSUMED_PROCESSORS));
     let is_known = adapter.software || program_of(adapter).is_some();
     is_hidden
         && !is_known
         && !SYSTEMS_WITHOUT_SOFTWARE.contains(&client.operating_system.as_str())
-        && max_measured_flops(record).is_none_or(|flops| flops < max_software_flops(client.logical_processors))
-}
-
-/// Returns the maximum FLOP/s of a software adapter on this many processors.
-fn max_software_flops(processors: Option<u32>) -> f64 {
-    SOFTWARE_FLOPS_PER_PROCESSOR * f64::from(processors.unwrap_or(ASSUMED_PROCESSORS))
+        && max_measured_flops(record).is_none_or(|flops| flops < most)
 }
 
 /// Returns the highest measured FLOP/s of the adapter.

@@ -106,7 +106,6 @@ impl Positive {
         if number > 0.0 && number.is_finite() { Some(Self(number)) } else { None }
     }
 
-    /// Returns the number.
     pub const fn get(self) -> f64 {
         self.0
     }
@@ -161,10 +160,11 @@ pub enum Feature {
 names!(Feature { Subgroups = "subgroups", F16 = "f16", Timestamps = "timestamps", Core = "core" });
 
 /// One departure of a run from its suite.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Departure {
     /// Networks of the suite were left out.
+    #[error("{trained} of the suite's {networks} networks")]
     LeftOut {
         /// Number of the suite's networks that were trained.
         trained: usize,
@@ -172,8 +172,10 @@ pub enum Departure {
         networks: usize,
     },
     /// Networks were trained that are not in the suite.
+    #[error("networks that are not in the suite")]
     OtherNetworks,
     /// A network came from a file.
+    #[error("{workload} is a network from a file ({digest})")]
     NetworkFile {
         /// Name of the network.
         workload: String,
@@ -181,11 +183,13 @@ pub enum Departure {
         digest: String,
     },
     /// A batch size was requested.
+    #[error("batch size {size}")]
     BatchSize {
         /// Samples in a batch.
         size: u32,
     },
     /// A workload trained in smaller batches, because the device lacks memory.
+    #[error("{workload} in batches of {size} instead of {usual}")]
     FittedBatch {
         /// Name of the network.
         workload: String,
@@ -195,48 +199,58 @@ pub enum Departure {
         usual: u32,
     },
     /// A learning rate was requested.
+    #[error("learning rate {rate:?}")]
     LearningRate {
         /// Learning rate before any schedule.
         rate: f64,
     },
     /// A length of training was requested.
+    #[error("{length}")]
     Length {
         /// Length of training.
         length: Length,
     },
     /// A target accuracy was requested.
+    #[error("target accuracy {accuracy}")]
     TargetAccuracy {
         /// Share of the test set, 0 to 1.
         accuracy: f64,
     },
     /// Computed in a precision without a ranking.
+    #[error("computed in {}", .precision.name())]
     Precision {
         /// Number format of activations and products.
         precision: Precision,
     },
     /// Trained by the reference, which other back ends are compared with.
+    #[error("the reference back end is not ranked")]
     Reference,
     /// Trained by an external program.
+    #[error("trained by the external program {program}")]
     External {
         /// Name of the program.
         program: String,
     },
     /// A layout of images was requested.
+    #[error("layout {}", .layout.name())]
     Layout {
         /// Layout of images in memory.
         layout: Layout,
     },
     /// Our kernels did not use a feature of the device.
+    #[error("without {}", .feature.name())]
     Without {
         /// Feature of the device.
         feature: Feature,
     },
     /// The data set was not on the device.
+    #[error("input {}", .mode.text())]
     Input {
         /// Path of batches to the device.
         mode: InputMode,
     },
     /// Several devices shared each batch.
+    #[error("{count} {}", if *.logical { "logical devices on one software adapter" } else { "devices" })]
     Devices {
         /// Number of devices.
         count: u32,
@@ -244,34 +258,9 @@ pub enum Departure {
         logical: bool,
     },
     /// The overlap of exchanges and computing was chosen.
+    #[error("overlap {}", if *.on { "on" } else { "off" })]
     Overlap {
         /// True if devices exchanged gradients while they computed others.
         on: bool,
     },
-}
-
-impl fmt::Display for Departure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::LeftOut { trained, networks } => write!(f, "{trained} of the suite's {networks} networks"),
-            Self::OtherNetworks => f.write_str("networks that are not in the suite"),
-            Self::NetworkFile { workload, digest } => write!(f, "{workload} is a network from a file ({digest})"),
-            Self::BatchSize { size } => write!(f, "batch size {size}"),
-            Self::FittedBatch { workload, size, usual } => {
-                write!(f, "{workload} in batches of {size} instead of {usual}")
-            }
-            Self::LearningRate { rate } => write!(f, "learning rate {rate:?}"),
-            Self::Length { length } => length.fmt(f),
-            Self::TargetAccuracy { accuracy } => write!(f, "target accuracy {accuracy}"),
-            Self::Precision { precision } => write!(f, "computed in {}", precision.name()),
-            Self::Reference => f.write_str("the reference back end is not ranked"),
-            Self::External { program } => write!(f, "trained by the external program {program}"),
-            Self::Layout { layout } => write!(f, "layout {}", layout.name()),
-            Self::Without { feature } => write!(f, "without {}", feature.name()),
-            Self::Input { mode } => write!(f, "input {}", mode.text()),
-            Self::Devices { count, logical: false } => write!(f, "{count} devices"),
-            Self::Devices { count, logical: true } => write!(f, "{count} logical devices on one software adapter"),
-            Self::Overlap { on } => write!(f, "overlap {}", if *on { "on" } else { "off" }),
-        }
-    }
 }

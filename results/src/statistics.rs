@@ -1,7 +1,6 @@
 //! Means, medians, quantiles and intervals, without random numbers.
 
-/// Maximum sample size for which the probability of every resampled median is computed. Above it, only the ranks of the
-/// interval's ends are computed.
+/// Maximum sample size for which the probability of every resampled median is computed, not only the interval's ends.
 const MAX_ENUMERATED_VALUES: usize = 64;
 
 /// Returns the `q`-quantile (0 to 1) of `values`, linear between order statistics; `None` when empty.
@@ -31,6 +30,15 @@ pub fn mean(values: &[f64]) -> Option<f64> {
 pub fn variance(values: &[f64]) -> Option<f64> {
     let mean = mean(values).filter(|_| values.len() > 1)?;
     Some(values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (values.len() - 1) as f64)
+}
+
+/// Interpolates linearly between points sorted by their first number; constant beyond the ends. `None` when empty.
+pub fn interpolate(points: &[(f64, f64)], x: f64) -> Option<f64> {
+    let after = points.partition_point(|&(at, _)| at <= x);
+    match (after.checked_sub(1).map(|last| points[last]), points.get(after)) {
+        (Some((x0, y0)), Some(&(x1, y1))) => Some(y0 + (y1 - y0) * (x - x0) / (x1 - x0)),
+        (last, next) => last.or(next.copied()).map(|(_, y)| y),
+    }
 }
 
 /// Returns the probability that a Student's t variable is between `-t` and `t`, for `t` of at least 0.

@@ -17,8 +17,7 @@ pub const STABLE_HALF_WIDTH: f64 = 0.025;
 /// Minimum ratio of the worst to the best window of a sustained run.
 pub const SUSTAINED_RATIO: f64 = 0.97;
 
-/// Smallest relative length of a stretch with a point of its own. Shorter ones have noisy means and are merged with the
-/// previous one.
+/// Smallest relative length of a stretch with a point of its own. Shorter ones, whose means are noisy, are merged.
 const MIN_POINT_SHARE: f64 = 0.4;
 
 /// Workload of a record with a recomputed summary. The summary stored in the record is not read.
@@ -30,7 +29,6 @@ pub struct MeasuredWorkload<'a> {
 }
 
 impl<'a> MeasuredWorkload<'a> {
-    /// Summarizes all workloads of a record.
     pub fn all(record: &'a RunRecord) -> impl Iterator<Item = Self> {
         record.workloads.iter().map(move |workload| Self { record, workload, summary: summarise(workload) })
     }
@@ -94,16 +92,6 @@ pub fn has_learned(record: &WorkloadRecord) -> bool {
     last.accuracy > chance + 3.0 * deviation
 }
 
-/// Returns the operations per second of windows, as shares of the peaks measured after them.
-fn shares_of_peak(record: &WorkloadRecord) -> Vec<f64> {
-    let share = |peak: &PeakSample| {
-        let window = record.windows.get(peak.window as usize).filter(|window| window.seconds > 0.0)?;
-        let flops = window.samples as f64 * record.settings.training_flops_per_sample as f64;
-        (peak.flops_per_second > 0.0).then(|| flops / window.seconds / peak.flops_per_second)
-    };
-    record.peaks.iter().filter_map(share).collect()
-}
-
 /// Summarizes the raw samples of `record`, ignoring its `summary` field.
 pub fn summarise(record: &WorkloadRecord) -> Summary {
     let counted: Vec<&Window> = counted_windows(&record.windows).collect();
@@ -115,6 +103,11 @@ pub fn summarise(record: &WorkloadRecord) -> Summary {
     let interval = median_interval(&rates, 0.95).filter(|_| several);
     let samples_per_second = median(&rates);
     let last = record.evaluations.last();
+    let share_of_peak = |peak: &PeakSample| {
+        let window = record.windows.get(peak.window as usize).filter(|window| window.seconds > 0.0)?;
+        let flops = window.samples as f64 * record.settings.training_flops_per_sample as f64;
+        (peak.flops_per_second > 0.0).then(|| flops / window.seconds / peak.flops_per_second)
+    };
     let samples: u64 = record.windows.iter().map(|w| w.samples).sum();
     let joules = energy_of_timed_training(record).filter(|_| samples > 0);
     let joules_per_sample = joules.map(|joules| joules / samples as f64);
@@ -125,7 +118,7 @@ pub fn summarise(record: &WorkloadRecord) -> Summary {
         step_seconds_p50: median(&steps),
         step_seconds_p95: quantile(&steps, 0.95),
         flops_per_second: samples_per_second.map(|rate| rate * record.settings.training_flops_per_sample as f64),
-        share_of_peak: median(&shares_of_peak(record)),
+        share_of_peak: median(&record.peaks.iter().filter_map(share_of_peak).collect::<Vec<_>>()),
         seconds_per_epoch: median(&epochs),
         // An empty sum is -0.
         training_seconds: record.windows.iter().map(|w| w.seconds).sum::<f64>() + 0.0,

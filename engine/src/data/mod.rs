@@ -224,27 +224,17 @@ impl DataSetDefinition {
     }
 
     fn of_stories(set: StorySet) -> Self {
-        let test = SplitDefinition {
-            samples: QUESTIONS,
-            height: 1,
-            width: set.lengths().into_iter().sum(),
-            channels: 1,
-            classes: set.vocabulary(),
-        };
-        let train = SplitDefinition { samples: set.training_questions(), ..test };
+        let (width, classes) = (set.lengths().into_iter().sum(), set.vocabulary());
+        let split = |samples| SplitDefinition { samples, height: 1, width, channels: 1, classes };
+        let (train, test) = (split(set.training_questions()), split(QUESTIONS));
         Self { name: set.name(), train, test, origin: Origin::Stories(set) }
     }
 
     fn of_images(set: GeneratedImages) -> Self {
-        let train = SplitDefinition {
-            samples: TRAINING_IMAGES,
-            height: set.side,
-            width: set.side,
-            channels: IMAGE_CHANNELS,
-            classes: IMAGE_CLASSES,
-        };
-        let test = SplitDefinition { samples: TEST_IMAGES, ..train };
-        Self { name: set.name(), train, test, origin: Origin::Images(set) }
+        let split =
+            |samples| SplitDefinition { samples, height: set.side, width: set.side, channels: 3, classes: 1000 };
+        // Few distinct training images save memory.
+        Self { name: set.name(), train: split(256), test: split(32), origin: Origin::Images(set) }
     }
 }
 
@@ -312,12 +302,8 @@ fn parse_compact_file(expected: &DataFile, mut bytes: Vec<u8>) -> Result<Split, 
     Ok(Split { images: bytes, labels })
 }
 
+/// Seed of generated images.
 const SEED: u32 = 1;
-/// Number of distinct training images, kept low to save memory.
-const TRAINING_IMAGES: u32 = 256;
-const TEST_IMAGES: u32 = 32;
-const IMAGE_CHANNELS: u32 = 3;
-const IMAGE_CLASSES: u32 = 1000;
 
 /// Square color images of noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -339,16 +325,14 @@ fn generate_images(set: &DataSetDefinition) -> [Split; 2] {
         let SplitDefinition { samples, height, classes, .. } = split;
         let labels = Generator { stream: stream::IMAGES + 2 + half, step: height, seed: SEED };
         let label = |sample| u16::try_from(labels.below(sample, classes)).expect("a label has two bytes");
+        let sixteen =
+            |index| pcg4d([index, stream::IMAGES + half, height, SEED]).into_iter().flat_map(u32::to_le_bytes);
+        let bytes = samples * split.features();
         Split {
-            images: random_bytes(stream::IMAGES + half, height, samples * split.features()),
+            images: (0..bytes.div_ceil(16)).flat_map(sixteen).take(bytes as usize).collect(),
             labels: (0..samples).map(label).collect(),
         }
     })
-}
-
-fn random_bytes(stream: u32, step: u32, count: u32) -> Vec<u8> {
-    let sixteen = |index| pcg4d([index, stream, step, SEED]).into_iter().flat_map(u32::to_le_bytes);
-    (0..count.div_ceil(16)).flat_map(sixteen).take(count as usize).collect()
 }
 
 #[cfg(test)]

@@ -46,7 +46,6 @@ pub enum Source {
 }
 
 impl Model {
-    /// Creates a network without layers.
     pub fn new(name: &'static str, input: Shape) -> Self {
         Self { name, input, nodes: Vec::new() }
     }
@@ -84,8 +83,8 @@ impl Model {
         self.last()
     }
 
-    /// Returns the network with Glorot weights, as in the golden traces. Normal word and position embeddings become
-    /// uniform with the same deviation.
+    /// Returns the network with Glorot weights, as in the golden traces. Normal embeddings become uniform with the same
+    /// deviation.
     #[must_use]
     pub fn with_glorot_weights(mut self) -> Self {
         for node in &mut self.nodes {
@@ -203,8 +202,7 @@ impl Model {
 /// Operation counts for one sample, derived from shapes.
 ///
 /// Counts only products (convolutions, dense layers, recurrent layers, attention), at two operations per multiply-add.
-/// Excludes bias, activation, pooling, normalization, softmax, dropout and optimizer (`reference/workloads.md`,
-/// conventions).
+/// Excludes bias, activation, pooling, normalization, softmax, dropout and optimizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Operations {
     pub forward_multiply_adds: u64,

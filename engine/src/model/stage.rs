@@ -213,7 +213,7 @@ impl Lowering<'_> {
         if self.stages.values[value].epilogue.dropout_stream != 0 {
             return unsupported("dropout behind dropout");
         }
-        let readers = |node: &&super::Node| node.inputs.iter().any(|&source| self.reads_value(source, value));
+        let readers = |node: &&super::Node| node.inputs.iter().any(|&source| self.value(source) == value);
         let earlier = self.model.nodes[..index].iter().filter(readers).count();
         let read_undropped =
             self.model.nodes[index..].iter().filter(|node| node.inputs.contains(&self.model.nodes[index].inputs[0]));
@@ -228,13 +228,6 @@ impl Lowering<'_> {
         self.dropouts += 1;
         self.made.push(value);
         Ok(())
-    }
-
-    fn reads_value(&self, source: Source, value: usize) -> bool {
-        match source {
-            Source::Data => value == 0,
-            Source::Node(node) => self.made.get(node) == Some(&value),
-        }
     }
 }
 

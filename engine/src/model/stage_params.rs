@@ -38,28 +38,19 @@ impl Stages {
             (rows, input.stored_features(alignment))
         };
         let outputs = output.stored_channels(alignment);
-        Dense {
-            rows,
-            inputs,
-            outputs,
-            units: output.shape.channels,
-            rows_per_part: rows,
-            part_stride: (inputs + u32::from(bias)) * outputs,
-            bias_offset: if bias { inputs * outputs } else { NO_BIAS },
-            reserved: 0,
-            epilogue: output.stored_epilogue(alignment),
-        }
+        dense(rows, [inputs, outputs], output.shape.channels, bias, output.stored_epilogue(alignment))
     }
 
     pub(crate) fn conv2d_params(
         &self,
         stage: &Stage,
-        SlidingWindow { sides: [window_height, window_width], stride, padding }: SlidingWindow,
+        window: SlidingWindow,
         bias: bool,
         rows: u32,
         alignment: u32,
     ) -> Conv2d {
         let (input, output) = (self.input(stage), self.output(stage));
+        let [window_height, window_width] = window.sides;
         let input_channels = input.stored_channels(alignment);
         let output_channels = output.stored_channels(alignment);
         let kernel = window_height * window_width * input_channels * output_channels;
@@ -73,26 +64,21 @@ impl Stages {
             output_channels,
             window_height,
             window_width,
-            padding_rows: padding[0],
-            padding_columns: padding[1],
+            padding_rows: window.padding[0],
+            padding_columns: window.padding[1],
             pixels_per_part: rows * output.shape.pixels(),
             part_stride: kernel + if bias { output_channels } else { 0 },
             bias_offset: if bias { kernel } else { NO_BIAS },
-            stride,
+            stride: window.stride,
             input_spare: input.stored_features(alignment) - input.shape.pixels() * input_channels,
             epilogue: output.stored_epilogue(alignment),
         }
     }
 
-    pub(crate) fn pool_params(
-        &self,
-        stage: &Stage,
-        // Pooling windows are square.
-        SlidingWindow { sides: [side, _], stride, padding: [padding, _] }: SlidingWindow,
-        rows: u32,
-        alignment: u32,
-    ) -> Pool {
+    pub(crate) fn pool_params(&self, stage: &Stage, window: SlidingWindow, rows: u32, alignment: u32) -> Pool {
         let (input, output) = (self.input(stage), self.output(stage));
+        // Pooling windows are square.
+        let SlidingWindow { sides: [side, _], stride, padding: [padding, _] } = window;
         Pool {
             rows,
             input_height: input.shape.height,
@@ -108,25 +94,19 @@ impl Stages {
         }
     }
 
-    pub(crate) fn embedding_params(
-        &self,
-        stage: &Stage,
-        Words { vocabulary, first, zero_padding }: Words,
-        rows: u32,
-        alignment: u32,
-    ) -> Embedding {
+    pub(crate) fn embedding_params(&self, stage: &Stage, words: Words, rows: u32, alignment: u32) -> Embedding {
         let (input, output) = (self.input(stage), self.output(stage));
         let (tokens, channels) = (output.shape.pixels(), output.stored_channels(alignment));
         Embedding {
             rows,
             tokens,
             id_stride: input.stored_features(alignment),
-            id_offset: first,
-            vocabulary,
+            id_offset: words.first,
+            vocabulary: words.vocabulary,
             channels,
             tokens_per_part: rows * tokens,
-            part_stride: vocabulary * channels,
-            zero_padding: u32::from(zero_padding),
+            part_stride: words.vocabulary * channels,
+            zero_padding: u32::from(words.zero_padding),
             reserved: [0; 3],
             epilogue: output.stored_epilogue(alignment),
         }
@@ -274,17 +254,7 @@ impl Stages {
     pub(crate) fn word_vectors_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Dense {
         let (input, output) = (self.input(stage), self.output(stage));
         let (inputs, outputs) = (output.stored_channels(alignment), input.stored_channels(alignment));
-        Dense {
-            rows,
-            inputs,
-            outputs,
-            units: input.shape.channels,
-            rows_per_part: rows,
-            part_stride: inputs * outputs,
-            bias_offset: NO_BIAS,
-            reserved: 0,
-            epilogue: input.stored_epilogue(alignment),
-        }
+        dense(rows, [inputs, outputs], input.shape.channels, false, input.stored_epilogue(alignment))
     }
 
     pub(crate) fn channel_softmax_params(
@@ -363,15 +333,20 @@ impl Stages {
 
 fn gates_product(params: &Recurrent, cell: Cell, inputs: u32, bias: bool) -> Dense {
     let (rows, outputs) = (params.sequences * params.steps, cell.gates() * params.stored_units);
+    let epilogue = Epilogue { channels: outputs, stored_channels: outputs, ..Epilogue::default() };
+    dense(rows, [inputs, outputs], outputs, bias, epilogue)
+}
+
+fn dense(rows: u32, [inputs, outputs]: [u32; 2], units: u32, bias: bool, epilogue: Epilogue) -> Dense {
     Dense {
         rows,
         inputs,
         outputs,
-        units: outputs,
+        units,
         rows_per_part: rows,
         part_stride: (inputs + u32::from(bias)) * outputs,
         bias_offset: if bias { inputs * outputs } else { NO_BIAS },
         reserved: 0,
-        epilogue: Epilogue { channels: outputs, stored_channels: outputs, ..Epilogue::default() },
+        epilogue,
     }
 }

@@ -75,30 +75,21 @@ impl TensorSpec {
                 let rows = self.shape[0] as usize;
                 orthogonal(rows, self.elements() / rows, &draw).into_iter().map(|value| value as f32).collect()
             }
-            Initial::Dirac { limit } => self.dirac(limit, &draw),
+            // Some filters copy a channel through the middle of the kernel `[height, width, in, filters]`.
+            Initial::Dirac { limit } => {
+                let &[height, width, inputs, filters] = self.shape.as_slice() else {
+                    unreachable!("only convolutions start as copies");
+                };
+                let middle = height / 2 * width + width / 2;
+                each(&|i| match (i % filters, i / filters % inputs, i / filters / inputs) {
+                    (filter, ..) if filter >= inputs => draw.uniform(i, limit),
+                    (filter, channel, tap) => f64::from(u8::from(filter == channel && tap == middle)),
+                })
+            }
             Initial::WhitenedPatches { epsilon } => {
                 super::whitening::filters(training, channels, self.shape[0], epsilon)
             }
         }
-    }
-
-    /// Copies one channel per filter through the middle of the kernel `[height, width, in, filters]`.
-    #[expect(clippy::cast_possible_truncation, reason = "rounding to float32 is part of the definition")]
-    fn dirac(&self, limit: f64, draw: &Draw) -> Vec<f32> {
-        let &[height, width, inputs, filters] = self.shape.as_slice() else {
-            unreachable!("only convolutions start as copies");
-        };
-        let middle = height / 2 * width + width / 2;
-        let count = height * width * inputs * filters;
-        (0..count)
-            .map(|i| {
-                let (filter, channel, tap) = (i % filters, i / filters % inputs, i / filters / inputs);
-                if filter < inputs {
-                    return if filter == channel && tap == middle { 1.0 } else { 0.0 };
-                }
-                draw.uniform(i, limit) as f32
-            })
-            .collect()
     }
 }
 

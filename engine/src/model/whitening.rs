@@ -46,22 +46,18 @@ fn covariance(training: &Split, channels: usize, side: usize) -> Vec<f64> {
                     let byte = f64::from(image[pixel * channels + channel]);
                     *value = (byte / 255.0 - CIFAR_MEAN[channel % 3]) / CIFAR_DEVIATION[channel % 3];
                 }
-                add_outer(&patch, &mut sums, &mut products);
+                for (i, &value) in patch.iter().enumerate() {
+                    sums[i] += value;
+                    for (product, &other) in products[i * size..].iter_mut().zip(&patch) {
+                        *product += value * other;
+                    }
+                }
                 count += 1.0;
             }
         }
     }
     let mean = |i: usize| sums[i] / count;
     (0..size * size).map(|i| (products[i] - count * mean(i / size) * mean(i % size)) / (count - 1.0)).collect()
-}
-
-fn add_outer(patch: &[f64], sums: &mut [f64], products: &mut [f64]) {
-    for (i, &value) in patch.iter().enumerate() {
-        sums[i] += value;
-        for (product, &other) in products[i * patch.len()..].iter_mut().zip(patch) {
-            *product += value * other;
-        }
-    }
 }
 
 /// Returns the eigenvalues, largest first, and eigenvectors of a symmetric matrix.

@@ -14,7 +14,10 @@ pub(crate) fn weights() -> Weights {
 }
 
 pub(crate) fn conv(filters: u32, side: u32, stride: u32, padding: Padding, activation: Activation) -> Layer {
-    let size = KernelSize::Square(side);
+    conv_of(filters, KernelSize::Square(side), stride, padding, activation)
+}
+
+fn conv_of(filters: u32, size: KernelSize, stride: u32, padding: Padding, activation: Activation) -> Layer {
     Layer::Conv2d { filters, size, stride, padding, activation, weights: weights() }
 }
 
@@ -39,23 +42,10 @@ pub(crate) fn small_models() -> Vec<Model> {
     use Activation::{Gelu, Identity, Relu, Tanh};
     use Padding::{Same, Valid, Zeros};
     let dropout = || Layer::Dropout { rate: 0.3 };
-    let without_bias = weights().without_bias();
-    let pointwise = Layer::Conv2d {
-        filters: 5,
-        size: KernelSize::Square(1),
-        stride: 1,
-        padding: Valid,
-        activation: Tanh,
-        weights: without_bias,
-    };
-    let rectangle = |height, width, stride, padding| Layer::Conv2d {
-        filters: 4,
-        size: KernelSize::Rectangle(height, width),
-        stride,
-        padding,
-        activation: Tanh,
-        weights: weights(),
-    };
+    let (size, weights) = (KernelSize::Square(1), weights().without_bias());
+    let pointwise = Layer::Conv2d { filters: 5, size, stride: 1, padding: Valid, activation: Tanh, weights };
+    let rectangle =
+        |height, width, stride, padding| conv_of(4, KernelSize::Rectangle(height, width), stride, padding, Tanh);
     let recurrent = Initializer::Orthogonal;
     let lstm = |units| Layer::Lstm { units, recurrent };
     let gru = |units, activation| Layer::Gru { units, activation, recurrent };

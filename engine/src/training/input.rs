@@ -1,8 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Conversion of a sample's bytes to the network's input, on the device. If image sizes differ, the image is
-/// center-cropped or gets a border.
+/// Conversion of a sample's bytes to the network's input. Images of other sizes are center-cropped or get a border.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct InputRecipe {
     /// Divisor of each byte, in float32.

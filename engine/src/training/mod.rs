@@ -35,8 +35,7 @@ impl Default for Loss {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WeightAverage {
-    /// Follows after every step, keeping the share `min(largest, (1 + t) / (10 + t))`, as TensorFlow's moving
-    /// averages; tests use it.
+    /// Follows after every step, keeping the share `min(largest, (1 + t) / (10 + t))`, as in TensorFlow. Used in tests.
     Exponential { largest: f64 },
     /// Zhang et al. (2019): after every `every` steps it follows, keeping `decay^every·(t / planned)^3`, and the
     /// weights jump to it. After the last step they jump without following.
@@ -119,7 +118,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lookahead_moves_every_few_steps_and_jumps_at_the_end() {
+    fn averages_follow_slowly_and_lookahead_jumps_at_the_end() {
+        let average = WeightAverage::Exponential { largest: 0.9999 };
+        assert!((average.step(0, 100).keep - 2.0 / 11.0).abs() < 1e-12);
+        assert_eq!(average.step(1_000_000, 100).keep, 0.9999);
         let lookahead = WeightAverage::Lookahead { every: 5, decay: 0.95 };
         assert_eq!(lookahead.step(0, 20).mode, 0);
         let tenth = lookahead.step(9, 20);
@@ -129,29 +131,14 @@ mod tests {
     }
 
     #[test]
-    fn exponential_average_keeps_little_at_first() {
-        let average = WeightAverage::Exponential { largest: 0.9999 };
-        assert!((average.step(0, 100).keep - 2.0 / 11.0).abs() < 1e-12);
-        assert_eq!(average.step(1_000_000, 100).keep, 0.9999);
-    }
-
-    fn patience() -> Patience {
-        Patience::new(EarlyStopping { updates: 1000, factor: 2, threshold: 0.995 })
-    }
-
-    #[test]
     fn only_a_real_improvement_extends_the_minimum_updates() {
-        let mut patience = patience();
-        assert!(patience.goes_on(100, 0.1) && patience.goes_on(900, 0.2) && !patience.goes_on(1000, 0.2));
-        let mut patience = self::patience();
-        assert!(patience.goes_on(800, 0.1));
-        // The limit is now 1600 updates.
-        assert!(patience.goes_on(1500, 0.0999));
-        assert!(!patience.goes_on(1600, 0.0998));
-        let mut patience = self::patience();
-        assert!(patience.goes_on(800, 0.1));
-        assert!(patience.goes_on(1500, 0.09));
-        assert!(patience.goes_on(2900, 0.09));
-        assert!(!patience.goes_on(3000, 0.09));
+        let goes_on = |reports: &[(u64, f64)]| {
+            let mut patience = Patience::new(EarlyStopping { updates: 1000, factor: 2, threshold: 0.995 });
+            reports.iter().map(|&(updates, error)| patience.goes_on(updates, error)).collect::<Vec<_>>()
+        };
+        assert_eq!(goes_on(&[(100, 0.1), (900, 0.2), (1000, 0.2)]), [true, true, false]);
+        // The first error extends the limit to 1600 updates.
+        assert_eq!(goes_on(&[(800, 0.1), (1500, 0.0999), (1600, 0.0998)]), [true, true, false]);
+        assert_eq!(goes_on(&[(800, 0.1), (1500, 0.09), (2900, 0.09), (3000, 0.09)]), [true, true, true, false]);
     }
 }

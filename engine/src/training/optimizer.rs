@@ -1,3 +1,4 @@
+use results::statistics::interpolate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -120,23 +121,13 @@ impl Schedule {
             Self::Staircase { every, factor } => factor.powf((t / (*every).max(1)) as f64),
             Self::Drop { after, .. } if t < *after => 1.0,
             Self::Drop { factor, .. } => *factor,
-            Self::Linear { points } => interpolate(points, share),
+            Self::Linear { points } => interpolate(points, share).unwrap_or(1.0),
             Self::Cosine { warm_up } if share < *warm_up => (updates + 1.0) / (warm_up * planned as f64).max(1.0),
             Self::Cosine { warm_up } => {
                 let way = ((share - warm_up) / (1.0 - warm_up)).clamp(0.0, 1.0);
                 0.5 * (1.0 + (std::f64::consts::PI * way).cos())
             }
         }
-    }
-}
-
-/// Interpolates linearly between sorted points.
-fn interpolate(points: &[(f64, f64)], x: f64) -> f64 {
-    let after = points.partition_point(|&(at, _)| at <= x);
-    match (after.checked_sub(1).map(|i| points[i]), points.get(after)) {
-        (Some((x0, y0)), Some(&(x1, y1))) => y0 + (y1 - y0) * (x - x0) / (x1 - x0),
-        (Some((_, y)), None) | (None, Some(&(_, y))) => y,
-        (None, None) => 1.0,
     }
 }
 

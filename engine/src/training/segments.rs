@@ -24,7 +24,6 @@ impl Segments {
         self.0.push(SegmentStart { first_step, seed });
     }
 
-    /// Returns the seed of the segment that contains `step`, if any.
     pub(crate) fn seed_at(&self, step: u64) -> Option<u32> {
         let after = self.0.partition_point(|segment| segment.first_step <= step);
         after.checked_sub(1).map(|place| self.0[place].seed)
@@ -41,7 +40,6 @@ impl Segments {
     }
 }
 
-/// Derives the seed of a segment from its beacon and the run's seed.
 pub fn segment_seed(beacon: Beacon, run_seed: u32) -> u32 {
     let [a, b, c, d] = beacon.words();
     let [x, y, z, w] = pcg4d([a, b, c, d]);

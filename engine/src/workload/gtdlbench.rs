@@ -1,6 +1,6 @@
 //! Defaults and tutorials of Caffe, TensorFlow, Theano and Torch, as GTDLBench ran them.
 
-use super::{CIFAR10, MNIST, TrainingRange, Workload, convolution, dense, max_pool, pool};
+use super::{ADAM, CIFAR10, MNIST, TrainingRange, Workload, convolution, dense, max_pool, pool};
 use crate::model::{Activation, Initializer, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Shape, Weights};
 use crate::training::{
     Augmentation, Batching, EarlyStopping, Flip, InputRecipe, Normalization, Optimizer, Rule, SampleOrder, Schedule,
@@ -94,7 +94,6 @@ pub(super) fn tensorflow_mnist() -> Workload {
         Layer::Dropout { rate: 0.5 },
         dense(10, Activation::Identity, start()),
     ];
-    let adam = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decoupled: false };
     Workload {
         title: "MNIST, deep tutorial (TensorFlow)",
         description: "Two 5×5 convolutions, max pooling and dense 1024 with dropout, Adam, from TensorFlow's tutorial \
@@ -104,7 +103,7 @@ pub(super) fn tensorflow_mnist() -> Workload {
         // 20,000 steps of 50 samples are 18.18 epochs.
         published_epochs: 18,
         target_accuracy: 0.98,
-        ..Workload::recipe(name, "mnist", Model::sequence(name, MNIST, layers), Optimizer::new(adam, 1e-4))
+        ..Workload::recipe(name, "mnist", Model::sequence(name, MNIST, layers), Optimizer::new(ADAM, 1e-4))
     }
 }
 
@@ -184,6 +183,7 @@ pub(super) fn theano_mnist() -> Workload {
         dense(500, Activation::Tanh, within(800.0 + 500.0)),
         dense(10, Activation::Identity, Weights::new(Initializer::Constant { value: 0.0 })),
     ];
+    let optimizer = Optimizer::new(Rule::Sgd { momentum: 0.0 }, 0.1);
     Workload {
         title: "MNIST, LeNet (Theano)",
         description: "LeNet with tanh, plain SGD, batches of 500 in stored order, from the Theano tutorial \
@@ -196,12 +196,7 @@ pub(super) fn theano_mnist() -> Workload {
         published_epochs: 200,
         target_accuracy: 0.98,
         evaluations_per_epoch: 1,
-        ..Workload::recipe(
-            name,
-            "mnist",
-            Model::sequence(name, MNIST, layers),
-            Optimizer::new(Rule::Sgd { momentum: 0.0 }, 0.1),
-        )
+        ..Workload::recipe(name, "mnist", Model::sequence(name, MNIST, layers), optimizer)
     }
 }
 

@@ -1,6 +1,6 @@
 //! ImageNet-sized networks on noise images, for measuring speed only. The studies also used generated images.
 
-use super::{Workload, average_of_all, batch_norm, dense, max_pool, pool};
+use super::{Workload, average_of_all, batch_norm, dense, max_pool, pool, strided_convolution};
 use crate::model::{
     Activation, Initializer, KernelSize, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Shape, Source, Weights,
 };
@@ -67,11 +67,8 @@ fn normalized_convolution(
     activation: Activation,
 ) -> Source {
     let weights = Weights::new(Initializer::FanInNormal { scale: 2.0 }).without_bias();
-    let (padding, none) = (Padding::Zeros(side / 2), Activation::Identity);
-    network.after(
-        source,
-        Layer::Conv2d { filters, size: KernelSize::Square(side), stride, padding, activation: none, weights },
-    );
+    let padding = Padding::Zeros(side / 2);
+    network.after(source, strided_convolution([filters, side, stride], padding, Activation::Identity, weights));
     network.then(batch_norm(activation))
 }
 

@@ -1,6 +1,6 @@
 //! Networks from the article on Keras backends, taken from the examples of Keras 2.0.8.
 
-use super::{CIFAR10, MNIST, TrainingRange, Workload, convolution, dense, max_pool};
+use super::{ADAM, CIFAR10, MNIST, TrainingRange, Workload, convolution, dense, max_pool};
 use crate::model::{Activation, Initializer, Layer, Model, Padding, Shape, Source, Weights};
 use crate::training::{Augmentation, Batching, Edge, Flip, InputRecipe, Optimizer, Rule, Schedule, Shift};
 
@@ -103,16 +103,14 @@ const STORY: u32 = 552;
 const QUESTION: u32 = 5;
 const VOCABULARY: u32 = 36;
 
+fn embedding(vocabulary: u32, units: u32, first: u32, count: u32) -> Layer {
+    let initializer = Initializer::Uniform { limit: 0.05 };
+    Layer::Embedding { vocabulary, units, first, count, zero_padding: false, initializer }
+}
+
 pub(super) fn babi_rnn() -> Workload {
     let name = "keras-babi-rnn";
-    let embedding = |first, count| Layer::Embedding {
-        vocabulary: VOCABULARY,
-        units: 50,
-        first,
-        count,
-        zero_padding: false,
-        initializer: Initializer::Uniform { limit: 0.05 },
-    };
+    let embedding = |first, count| embedding(VOCABULARY, 50, first, count);
     let lstm = Layer::Lstm { units: 50, recurrent: Initializer::Orthogonal };
     let mut network = Model::new(name, Shape::vector(STORY + QUESTION));
     network.after(Source::Data, embedding(0, STORY));
@@ -124,7 +122,6 @@ pub(super) fn babi_rnn() -> Workload {
     network.then(lstm);
     network.then(Layer::Dropout { rate: 0.3 });
     network.then(dense(VOCABULARY, Activation::Identity, glorot()));
-    let adam = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decoupled: false };
     Workload {
         title: "bAbI task 2, recurrent network (Keras)",
         description: "Questions about stories with two supporting facts: embeddings, an LSTM over the question, added \
@@ -136,7 +133,7 @@ pub(super) fn babi_rnn() -> Workload {
         published_epochs: 40,
         target_accuracy: 0.3,
         evaluations_per_epoch: 1,
-        ..Workload::recipe(name, "babi-qa2", network, Optimizer::new(adam, 0.001))
+        ..Workload::recipe(name, "babi-qa2", network, Optimizer::new(ADAM, 0.001))
     }
 }
 
@@ -146,19 +143,11 @@ pub(super) fn babi_memnn() -> Workload {
     const QUESTION: u32 = 4;
     const VOCABULARY: u32 = 22;
     let name = "keras-babi-memnn";
-    let embedding = |first, count, units| Layer::Embedding {
-        vocabulary: VOCABULARY,
-        units,
-        first,
-        count,
-        zero_padding: false,
-        initializer: Initializer::Uniform { limit: 0.05 },
-    };
     let mut network = Model::new(name, Shape::vector(STORY + QUESTION));
     let dropout = Layer::Dropout { rate: 0.3 };
     let [asked, answering, question] =
         [(0, STORY, 64), (0, STORY, QUESTION), (STORY, QUESTION, 64)].map(|(first, count, units)| {
-            network.after(Source::Data, embedding(first, count, units));
+            network.after(Source::Data, embedding(VOCABULARY, units, first, count));
             network.then(dropout.clone())
         });
     network.reads(vec![asked, question], Layer::PixelProducts);

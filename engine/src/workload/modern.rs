@@ -1,9 +1,8 @@
 //! Networks newer than the studies: a residual network, a transformer, and a training speed record.
 
-use super::{CIFAR10, Workload, average_of_all, batch_norm, convolution, dense, max_pool};
+use super::{CIFAR10, Workload, average_of_all, batch_norm, convolution, dense, max_pool, strided_convolution};
 use crate::model::{
-    Activation, CIFAR_DEVIATION, CIFAR_MEAN, Initializer, KernelSize, Layer, Model, Multipliers, Padding, Source,
-    Weights,
+    Activation, CIFAR_DEVIATION, CIFAR_MEAN, Initializer, Layer, Model, Multipliers, Padding, Source, Weights,
 };
 use crate::training::{
     Augmentation, Batching, Edge, Flip, InputRecipe, Loss, Normalization, Optimizer, Rule, Schedule, Shift, TestView,
@@ -13,9 +12,10 @@ use crate::training::{
 const NOT_DECAYING: Multipliers = Multipliers { learning_rate: 1.0, weight_decay: 0.0, frozen_from: None };
 
 #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
-fn normalised(edge: Edge, augmentation: Augmentation) -> InputRecipe {
+fn normalised(edge: Edge, flip: Flip, shift_pixels: u32) -> InputRecipe {
     let normalization =
         Normalization::Channels { mean: CIFAR_MEAN.map(|v| v as f32), deviation: CIFAR_DEVIATION.map(|v| v as f32) };
+    let augmentation = Augmentation { flip, shift: Shift::Pixels(shift_pixels), ..Augmentation::NONE };
     InputRecipe { normalization, edge, augmentation, ..InputRecipe::scaled(255.0) }
 }
 
@@ -25,13 +25,8 @@ fn normalised(edge: Edge, augmentation: Augmentation) -> InputRecipe {
 pub(super) fn resnet20_cifar10() -> Workload {
     let name = "resnet20-cifar10";
     let he = || Weights::new(Initializer::FanInNormal { scale: 2.0 }).without_bias();
-    let convolution = |filters, side, stride, zeros| Layer::Conv2d {
-        filters,
-        size: KernelSize::Square(side),
-        stride,
-        padding: Padding::Zeros(zeros),
-        activation: Activation::Identity,
-        weights: he(),
+    let convolution = |filters, side, stride, zeros| {
+        strided_convolution([filters, side, stride], Padding::Zeros(zeros), Activation::Identity, he())
     };
     let mut network = Model::new(name, CIFAR10);
     network.then(convolution(16, 3, 1, 1));
@@ -65,10 +60,7 @@ pub(super) fn resnet20_cifar10() -> Workload {
         description: "ResNet-20 of He et al. with batch normalization and projected shortcuts; SGD with momentum 0.9, L2 \
                       decay, the rate divided by 10 after a half and three quarters of the training; images shifted by \
                       up to 4 pixels in a black border and mirrored.",
-        input: normalised(
-            Edge::Zero,
-            Augmentation { flip: Flip::Random, shift: Shift::Pixels(4), ..Augmentation::NONE },
-        ),
+        input: normalised(Edge::Zero, Flip::Random, 4),
         published_epochs: 164,
         target_accuracy: 0.8,
         evaluations_per_epoch: 1,
@@ -87,14 +79,7 @@ pub(super) fn transformer_cifar10() -> Workload {
     let token_wise = |units, activation| convolution(units, 1, Padding::Valid, activation, weights());
     let sum = || Layer::Add { activation: Activation::Identity };
     let mut network = Model::new(name, CIFAR10);
-    network.then(Layer::Conv2d {
-        filters: WIDTH,
-        size: KernelSize::Square(4),
-        stride: 4,
-        padding: Padding::Valid,
-        activation: Activation::Identity,
-        weights: weights(),
-    });
+    network.then(strided_convolution([WIDTH, 4, 4], Padding::Valid, Activation::Identity, weights()));
     let mut x =
         network.then(Layer::PositionEmbedding { initializer: Initializer::TruncatedNormal { deviation: 0.02 } });
     for _ in 0..DEPTH {
@@ -161,11 +146,8 @@ pub(super) fn airbench94() -> Workload {
         network.then(norm());
     }
     network.then(max_pool(3, 3));
-    network.then(dense(
-        10,
-        Activation::Identity,
-        Weights::new(Initializer::FanInUniform { scale: 1.0 }).without_bias(),
-    ));
+    let weights = Weights::new(Initializer::FanInUniform { scale: 1.0 }).without_bias();
+    network.then(dense(10, Activation::Identity, weights));
     Workload {
         name,
         title: "CIFAR-10 to 94 % (airbench94)",
@@ -175,10 +157,7 @@ pub(super) fn airbench94() -> Workload {
         model: network,
         input: InputRecipe {
             test_views: TestView::MIRROR_AND_SHIFT,
-            ..normalised(
-                Edge::Reflect,
-                Augmentation { flip: Flip::Alternating, shift: Shift::Pixels(2), ..Augmentation::NONE },
-            )
+            ..normalised(Edge::Reflect, Flip::Alternating, 2)
         },
         loss: Loss { label_smoothing: 0.2, summed: true, logits_scale: 1.0 / 9.0 },
         optimizer: Optimizer {

@@ -4,8 +4,6 @@
 mod real_data;
 #[path = "../../src/testing/skipped.rs"]
 mod skipped;
-#[cfg(feature = "burn-flex")]
-mod threads;
 mod traces;
 mod whole_runs;
 
@@ -18,12 +16,6 @@ use results::Precision;
 use skipped::skipped;
 
 struct Stopwatch(Instant);
-
-impl Default for Stopwatch {
-    fn default() -> Self {
-        Self(Instant::now())
-    }
-}
 
 impl engine::Clock for Stopwatch {
     fn now_seconds(&self) -> f64 {
@@ -52,7 +44,7 @@ fn alone(test: &str, numbers: &[usize], compute: impl FnOnce(usize)) {
 }
 
 fn open(name: &str, opening: &Opening) -> Result<Box<dyn Backend>, EngineError> {
-    pollster::block_on(backends::open_with(name, opening, Rc::new(Stopwatch::default())))
+    pollster::block_on(backends::open_with(name, opening, Rc::new(Stopwatch(Instant::now()))))
 }
 
 /// Opens a backend on the best adapter, or on a software one. Skips the test if neither opens.
@@ -60,4 +52,27 @@ fn opened(name: &str) -> Option<Box<dyn Backend>> {
     let open = |choice| open(name, &Opening::new(Precision::F32, &choice));
     let opened = open(AdapterChoice::Any).or_else(|_| open(AdapterChoice::Cpu));
     opened.map_err(|error| skipped(true, format!("{name}: {error}"))).ok()
+}
+
+#[cfg(feature = "burn-flex")]
+fn open_burn(processor: Option<&str>, threads: usize) -> Result<Box<dyn Backend>, EngineError> {
+    let (threads, processor) = (std::num::NonZero::new(threads), processor.map(str::to_owned));
+    open(backends::BURN_FLEX, &Opening { threads, processor, ..Opening::new(Precision::F32, &AdapterChoice::Any) })
+}
+
+#[cfg(feature = "burn-flex")]
+#[test]
+fn the_pool_keeps_the_requested_number_of_threads() {
+    // Differs from rayon's default and from the number of cores.
+    let unusual = std::thread::available_parallelism().unwrap().get() + 1;
+    alone("the_pool_keeps_the_requested_number_of_threads", &[unusual], |asked| {
+        assert_eq!(open_burn(None, asked).unwrap().adapter().name, format!("processor (Burn, {asked} threads)"));
+        assert_eq!(rayon::current_num_threads(), asked);
+        // A name from the caller replaces ours.
+        let named = open_burn(Some("AMD EPYC 9B14"), asked).unwrap();
+        assert_eq!(named.adapter().name, format!("AMD EPYC 9B14 (Burn, {asked} threads)"));
+        let error = open_burn(None, asked + 1).err().unwrap().to_string();
+        assert!(error.contains(&format!("{} threads", asked + 1)), "{error}");
+        assert_eq!(rayon::current_num_threads(), asked);
+    });
 }

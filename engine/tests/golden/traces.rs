@@ -92,10 +92,6 @@ fn costly_traces() -> Vec<Golden> {
     traces().into_iter().filter(|golden| !golden.is_cheap()).collect()
 }
 
-fn small_perceptron() -> Golden {
-    traces().into_iter().find(|golden| golden.name == "keras-mnist-mlp-small").unwrap()
-}
-
 #[test]
 fn cheap_traces_have_most_kinds_of_layers() {
     let cheap: Vec<String> = cheap_traces().into_iter().map(|golden| golden.name).collect();
@@ -282,7 +278,7 @@ fn batches_from_the_host_reproduce_every_cheap_trace() {
 #[ignore = "computes every golden trace"]
 fn burn_reproduces_every_trace_on_one_to_three_threads() {
     crate::alone("traces::burn_reproduces_every_trace_on_one_to_three_threads", &[1, 2, 3], |threads| {
-        let backend = crate::threads::open(None, threads).unwrap();
+        let backend = crate::open_burn(None, threads).unwrap();
         reproduces(backend.as_ref(), traces(), 1e-5, if threads == 1 { ALL } else { FEW });
     });
 }
@@ -319,6 +315,7 @@ fn burn_on_the_makers_platforms_reproduces_every_trace() {
 #[test]
 fn the_same_seed_gives_the_same_bits_run_after_run() {
     let Some(backend) = opened(WGSL) else { return };
-    let [first, second] = [0, 1].map(|_| compute(&small_perceptron(), backend.as_ref(), ALL));
+    let perceptron = traces().into_iter().find(|golden| golden.name == "keras-mnist-mlp-small").unwrap();
+    let [first, second] = [0, 1].map(|_| compute(&perceptron, backend.as_ref(), ALL));
     assert_eq!(first, second);
 }

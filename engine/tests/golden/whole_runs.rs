@@ -2,6 +2,7 @@
 
 use std::num::NonZero;
 use std::sync::Arc;
+use std::time::Instant;
 
 use async_trait::async_trait;
 use engine::backends::{BURN_FLEX, Opening, WGSL};
@@ -48,7 +49,7 @@ fn trained(backend: &dyn Backend) -> (WorkloadRecord, Vec<Departure>) {
         provenance: Provenance::default(),
         claimed_name: None,
     };
-    let clock = Stopwatch::default();
+    let clock = Stopwatch(Instant::now());
     let mut edges =
         Edges { data: &mut RealData, observer: &mut RealData, clock: &clock, meter: &mut NoMeter, witness: None };
     let mut record = pollster::block_on(engine::run(&request, backend, &mut edges)).unwrap();

@@ -98,8 +98,7 @@ pub struct AccuracyGap {
 }
 
 impl AccuracyGap {
-    /// Compares accuracies, one per seed; paired ones are from the same seeds in the same order. `None` if a side is
-    /// empty.
+    /// Compares accuracies, one per seed; paired ones have the same order of seeds. `None` if a side is empty.
     pub fn between(base: &[f64], other: &[f64], test_samples: u32, is_paired: bool) -> Option<Self> {
         let means = [mean(base)?, mean(other)?];
         let both = [base.to_vec(), other.to_vec()];
@@ -151,8 +150,7 @@ pub struct Evidence {
     /// True if this was the last evaluation of all of them.
     pub is_final: bool,
     pub test_samples: u32,
-    /// Standard deviation of one run's accuracy; with several seeds, without the effect that a seed has on all
-    /// backends.
+    /// Standard deviation of one run's accuracy, without the effect that a seed has on all backends.
     pub spread: f64,
     /// Largest difference in mean accuracy between two backends.
     pub largest_difference: f64,
@@ -165,8 +163,7 @@ pub struct Evidence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// Differences between runs with the same seed if runs are paired; otherwise, the variance over seeds, averaged
-    /// over contenders.
+    /// Differences between paired runs with the same seed; otherwise, the mean variance over the seeds.
     Seeds,
     /// Binomial sampling error of the test set, used if each backend has a single seed.
     TestSamples,
@@ -345,12 +342,12 @@ mod tests {
         assert!((spread.max_difference(0.05, [2, 1]) / expected - 1.0).abs() < 1e-3);
     }
 
-    use crate::{Normal, Precision};
+    use crate::Precision;
+    use crate::normal::Normal;
 
     /// Returns the share of experiments in which backends disagree when the last one is shifted.
     ///
-    /// Accuracies are the sum of a part that depends on the seed, with standard deviation `of_seed`, and independent
-    /// noise.
+    /// Accuracies are the sum of independent noise and a part of each seed, with standard deviation `of_seed`.
     fn disagreement_rate(contenders: usize, runs: u32, of_seed: f64, shift: f64) -> f64 {
         let deviation = 0.002;
         let named = Contender { backend: "any".to_owned(), precision: Precision::F32 };

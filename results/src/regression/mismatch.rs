@@ -1,15 +1,15 @@
 //! Differences between two sides that make a comparison doubtful.
 
-use std::fmt;
-
 use serde::Serialize;
 
+use crate::environment::sort_distinct;
 use crate::software::program_of;
 use crate::summary::MeasuredWorkload;
 use crate::{DeviceKind, IN_COMPATIBILITY_MODE, InputMode, RunRecord};
 
 /// Difference between the sides, or between the runs of one side.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize)]
+#[error("{kind}: {candidate}, and {baseline} in the baseline")]
 pub struct Mismatch {
     pub kind: MismatchKind,
     /// Distinct values, separated by ` | `.
@@ -18,32 +18,17 @@ pub struct Mismatch {
 }
 
 /// Property that differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MismatchKind {
     /// The sides were measured on different devices.
+    #[error("the devices differ")]
     Devices,
-    /// The runs of a side were measured on different devices.
+    #[error("runs of several devices stand on one side")]
     MixedDevices,
     /// The sides used different versions of a suite, whose recipes may differ.
+    #[error("the suites differ")]
     SuiteVersions,
-}
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { baseline, candidate, .. } = self;
-        match self.kind {
-            MismatchKind::Devices => {
-                write!(f, "the devices differ: {candidate}, and {baseline} in the baseline")
-            }
-            MismatchKind::MixedDevices => {
-                write!(f, "runs of several devices stand on one side: {candidate}, and {baseline} in the baseline")
-            }
-            MismatchKind::SuiteVersions => {
-                write!(f, "the suites differ: {candidate}, and {baseline} in the baseline")
-            }
-        }
-    }
 }
 
 /// Returns the device name that the user or the platform gave, without driver details.
@@ -80,14 +65,14 @@ pub(super) fn find(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWor
     if baseline.is_empty() || candidate.is_empty() {
         return Vec::new();
     }
-    let devices = [baseline, candidate].map(|side| distinct(side.iter().map(|run| device(run.record))));
+    let devices = [baseline, candidate].map(|side| sort_distinct(side.iter().map(|run| device(run.record))));
     // A workload may be in several suites, so only versions of the same suite are compared.
     let of_shared = |own: &[&MeasuredWorkload<'_>], other: &[&MeasuredWorkload<'_>]| {
         let shared = own
             .iter()
             .map(|run| &run.record.suite)
             .filter(|suite| other.iter().any(|run| run.record.suite.name == suite.name));
-        distinct(shared.map(|suite| format!("{} {}", suite.name, suite.version)))
+        sort_distinct(shared.map(|suite| format!("{} {}", suite.name, suite.version)))
     };
     let suites = [of_shared(baseline, candidate), of_shared(candidate, baseline)];
     let mismatch = |kind, [baseline, candidate]: [Vec<String>; 2]| Mismatch {
@@ -105,11 +90,4 @@ pub(super) fn find(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWor
         found.push(mismatch(MismatchKind::SuiteVersions, suites));
     }
     found
-}
-
-fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
-    let mut values: Vec<String> = values.collect();
-    values.sort();
-    values.dedup();
-    values
 }

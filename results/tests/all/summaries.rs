@@ -108,14 +108,6 @@ fn learned_networks_beat_the_most_frequent_class() {
     assert!(!has_learned(&record), "chance is unknown");
 }
 
-#[test]
-fn summaries_ignore_the_recorded_summary() {
-    let mut record = workload(vec![window(1000, 1.0); 6]);
-    let first = summarise(&record);
-    record.summary.samples_per_second = Some(1e12);
-    assert_eq!(summarise(&record), first);
-}
-
 /// Creates ten samples, half a second apart, of a GPU that draws `watts` at each time.
 fn sampled(watts: fn(f64) -> f64) -> Resources {
     let sample = |place: u32| {

@@ -1,7 +1,6 @@
 //! Generated stories for tasks 1 and 2: people move, and in task 2 they carry things.
 //!
-//! The words and sentences are original. The vocabulary size, kinds of words and file layout match the published
-//! stories.
+//! The words and sentences are original. Vocabulary size, kinds of words and file layout match the published stories.
 
 use std::fmt::Write;
 

@@ -1,7 +1,6 @@
 //! Parser of the published text format.
 //!
-//! A line is `NUMBER sentence` or `NUMBER question<tab>answer<tab>numbers of supporting lines`. Number 1 begins a new
-//! story.
+//! A line is `NUMBER sentence` or `NUMBER question<tab>answer<tab>numbers of supporting lines`. 1 begins a new story.
 
 use super::super::DataError;
 
