@@ -25,7 +25,7 @@ use crate::data_sets::DataFolder;
 use crate::limits::{Limits, Most, Peer, Shares, day_of};
 use crate::metrics::{self, Event, Metrics};
 use crate::pages::Pages;
-use crate::proof::{Key, KeyError};
+use crate::proof::{KeyError, ServerKey};
 use crate::router::router;
 use crate::snapshots::Snapshots;
 use crate::storage::{DatabaseAddress, Storage, StorageError};
@@ -117,7 +117,7 @@ impl Server {
             DatabaseAddress::File(file) => Some(with_ending(file, "secret")),
             DatabaseAddress::Postgres(_) => None,
         });
-        let key = Key::load(config.secret.as_deref(), file.as_deref())?;
+        let key = ServerKey::load(config.secret.as_deref(), file.as_deref())?;
         let folder_of_data = config.data.clone();
         let data = DataFolder::new(config.data.clone());
         let snapshots = Snapshots::open(config.snapshots, config.clock.clone())?;

@@ -12,7 +12,7 @@ use results::api::{CategoryFigure, DeviceHistory, DeviceHistoryQuery, DeviceSumm
 use super::Leaderboard;
 use super::extract::ReadQuery;
 use super::list::is_device_key;
-use super::standings::{check_backend, key};
+use super::standings::key;
 use crate::error::{ApiError, Result};
 use crate::figures::{DeviceFigure, browser_taxes};
 use crate::ranking::{Category, ProvenRun, figure_of, has_place, place_behind, places};
@@ -109,7 +109,6 @@ pub(crate) async fn show_history(
     ReadQuery(query): ReadQuery<DeviceHistoryQuery>,
 ) -> Result<Json<DeviceHistory>> {
     let key = leaderboard.storage.grouped_as(&key).await?;
-    check_backend(query.backend.as_deref())?;
     let device = leaderboard.storage.described_device(&key).await?.ok_or_else(unknown_device)?;
     let figures = leaderboard.storage.figures_of_device(&device.key).await?;
     let (category, part) = match usual(&figures, &query) {
@@ -117,7 +116,7 @@ pub(crate) async fn show_history(
             let part = leaderboard.storage.history(&device.key, line.class.name(), &line.category).await?;
             (Some(line.category.clone()), part)
         }
-        None => (None, HistoryPart { results: Vec::new(), older_left_out: false }),
+        None => (None, HistoryPart::default()),
     };
     let by = |label: &dyn Fn(&PastResult) -> String| history_lines(&part.results, label);
     Ok(Json(DeviceHistory {

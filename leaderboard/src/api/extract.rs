@@ -6,6 +6,7 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use results::api::{IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_LENGTHS};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
@@ -111,7 +112,7 @@ fn refusal(error: &serde_json::Error) -> ApiError {
 /// The query of a call.
 pub(crate) struct ReadQuery<T>(pub(crate) T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for ReadQuery<T> {
+impl<T: DeserializeOwned + Serialize, S: Send + Sync> FromRequestParts<S> for ReadQuery<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self> {
@@ -152,10 +153,12 @@ impl<S: Send + Sync> FromRequestParts<S> for RunId {
 
 impl RunId {
     pub(crate) fn parse(id: String) -> Result<Self> {
-        let possible =
-            id.len() == 2 * RUN_ID_BYTES && id.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'));
-        if possible { Ok(Self(id)) } else { Err(ApiError::unknown_run()) }
+        if is_run_id(&id) { Ok(Self(id)) } else { Err(ApiError::unknown_run()) }
     }
+}
+
+pub(super) fn is_run_id(id: &str) -> bool {
+    id.len() == 2 * RUN_ID_BYTES && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// The value of the header `Idempotency-Key`, if any. A request with the same key and record is a repetition and not a

@@ -1,10 +1,9 @@
 //! Shared comparisons of backends. They are not runs, and nothing else reads them.
 
 use results::api::{Deed, SharedComparison, StoredComparison};
-use sqlx::Row;
 
-use super::moderation::{Line, Occasion, log};
-use super::values::{execute, read, sql};
+use super::moderation::{LogLine, Occasion, log};
+use super::values::{execute, scalar, sql};
 use super::{Result, Storage};
 
 pub(crate) struct NewComparison<'a> {
@@ -28,13 +27,12 @@ impl Storage {
     pub(crate) async fn comparison(&self, comparison_id: &str) -> Result<Option<StoredComparison>> {
         let query = "SELECT comparison_id, submitted_unix_seconds, comparison AS comparison_json FROM comparisons \
              WHERE comparison_id = $1";
-        self.optional(sql!(query, [comparison_id])).await?.as_ref().map(read).transpose()
+        self.row(sql!(query, [comparison_id])).await
     }
 
     pub(crate) async fn comparison_secret(&self, comparison_id: &str) -> Result<Option<String>> {
         let query = "SELECT deletion_secret_hash FROM comparisons WHERE comparison_id = $1";
-        let row = self.optional(sql!(query, [comparison_id])).await?;
-        Ok(row.map(|row| row.try_get("deletion_secret_hash")).transpose()?)
+        Ok(scalar!(query, [comparison_id]).fetch_optional(&self.pool).await?)
     }
 
     /// Deletes a comparison. Returns `false` if there is none. If a host deletes it, the log keeps its id.
@@ -45,7 +43,8 @@ impl Storage {
             return Ok(false);
         }
         if let Some(occasion) = removed {
-            log(&mut transaction, &Line { run_id: Some(comparison_id), ..Line::of(Deed::Remove, occasion) }).await?;
+            log(&mut transaction, &LogLine { run_id: Some(comparison_id), ..LogLine::of(Deed::Remove, occasion) })
+                .await?;
         }
         transaction.commit().await?;
         Ok(true)

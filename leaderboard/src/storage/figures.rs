@@ -5,11 +5,10 @@ use std::time::Duration;
 use results::api::{Completion, FigureOfDevice, RankedClass};
 use results::{ClientKind, Precision, Suite};
 use serde::Deserialize;
-use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::trust::mark;
-use super::values::{Columns, execute, read, sql};
+use super::values::{execute, read, scalar, sql, tuple};
 use super::{Result, Storage, StorageError};
 use crate::figures::{DeviceFigure, MadeFigure, figures_of};
 use crate::ranking::{Histogram, has_place};
@@ -96,7 +95,7 @@ impl Storage {
         for workload in workloads {
             let rows = bound!(FASTEST, query, *workload).bind(i64::from(limit)).fetch_all(&mut *transaction).await?;
             let total = bound!(TOTAL, query, *workload).fetch_one(&mut *transaction).await?;
-            let figures = rows.iter().map(|row| row.json("line")).collect::<Result<_>>()?;
+            let figures = rows.iter().map(|row| figure(row.try_get("line")?)).collect::<Result<_>>()?;
             tables.push((figures, read::<Lines>(&total)?.total));
         }
         Ok(tables)
@@ -120,9 +119,13 @@ impl Storage {
     }
 
     pub(crate) async fn figures_of_device(&self, device_key: &str) -> Result<Vec<DeviceFigure>> {
-        let rows = self.all(sql!(SELECT_DEVICE, [device_key])).await?;
-        rows.iter().map(|row| row.json("line")).collect()
+        let lines: Vec<String> = scalar!(SELECT_DEVICE, [device_key]).fetch_all(&self.pool).await?;
+        lines.iter().map(|line| figure(line)).collect()
     }
+}
+
+fn figure(line: &str) -> Result<DeviceFigure> {
+    Ok(serde_json::from_str(line)?)
 }
 
 /// Reads a concatenated column, which is null without rows.
@@ -131,30 +134,26 @@ fn parts<T>(together: Option<&str>, read: impl Fn(&str) -> Result<T>) -> Result<
 }
 
 fn fast_line(line: &str) -> Result<FastLine> {
-    let broken = || broken(line);
-    let mut words = line.split('|');
-    let key = words.next().ok_or_else(broken)?.to_owned();
-    let mut number = || words.next().and_then(|word| word.parse().ok()).ok_or_else(broken);
-    let (median, lower_quartile, upper_quartile) = (number()?, number()?, number()?);
+    let (key, numbers) = line.split_once('|').ok_or_else(|| broken(line))?;
+    let numbers: Vec<f64> = numbers.split('|').filter_map(|word| word.parse().ok()).collect();
+    let [median, lower_quartile, upper_quartile] = numbers[..] else { return Err(broken(line)) };
     let figure =
         FigureOfDevice { median, lower_quartile, upper_quartile, runs: 0, submitters: u64::MAX, days: u64::MAX };
-    Ok((key, figure, ()))
+    Ok((key.to_owned(), figure, ()))
+}
+
+fn rates_of_device(line: &str) -> Result<RatesOfDevice> {
+    let words: Vec<&str> = line.splitn(3, '|').collect();
+    let [device_key, vendor, rates] = words[..] else { return Err(broken(line)) };
+    Ok(RatesOfDevice {
+        device_key: device_key.to_owned(),
+        vendor: Some(vendor.to_owned()).filter(|vendor| !vendor.is_empty()),
+        rates: serde_json::from_str(rates)?,
+    })
 }
 
 fn broken(line: &str) -> StorageError {
     StorageError::Json(serde::de::Error::custom(line))
-}
-
-fn rates_of_device(line: &str) -> Result<RatesOfDevice> {
-    let mut words = line.splitn(3, '|');
-    let (Some(device), Some(vendor), Some(rates)) = (words.next(), words.next(), words.next()) else {
-        return Err(broken(line));
-    };
-    Ok(RatesOfDevice {
-        device_key: device.to_owned(),
-        vendor: Some(vendor.to_owned()).filter(|vendor| !vendor.is_empty()),
-        rates: serde_json::from_str(rates)?,
-    })
 }
 
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
@@ -202,6 +201,14 @@ const PROVEN: &str = "SELECT runs.run_id, runs.suite_name, runs.suite_version, r
 const COMPLETIONS: &str = "SELECT submitter, suite_name, suite_version, announced, finished FROM announcements \
      WHERE finished > 0 AND submitter IN (SELECT submitter FROM runs WHERE device_key = $1)";
 
+#[derive(Deserialize)]
+struct CompletionOf {
+    submitter: String,
+    suite: Suite,
+    #[serde(flatten)]
+    completion: Completion,
+}
+
 impl Storage {
     /// Refreshes all stale metrics. After a failure they stay marked for [`Self::refresh_regularly`].
     pub(crate) async fn refresh_figures(&self) {
@@ -228,10 +235,9 @@ impl Storage {
         let (mut last, mut attempts) = (String::new(), 0);
         // Sorted by key, so that a device that is always stale does not block the others.
         while let Some((device, mark)) = self.stale_device_after(&last).await? {
-            let proven = self.all(sql!(PROVEN, [&device])).await?.iter().map(read).collect::<Result<_>>()?;
-            let completions =
-                self.all(sql!(COMPLETIONS, [&device])).await?.iter().map(completion).collect::<Result<_>>()?;
-            let figures = figures_of(proven, &completions);
+            let completions: Vec<CompletionOf> = self.rows(sql!(COMPLETIONS, [&device])).await?;
+            let completions = completions.into_iter().map(|of| ((of.submitter, of.suite), of.completion)).collect();
+            let figures = figures_of(self.rows(sql!(PROVEN, [&device])).await?, &completions);
             attempts += 1;
             // Repeats, so that a writer sees its own change in the metrics despite concurrent changes.
             if self.replace_figures(&device, &mark, &figures).await? || attempts == MAX_ATTEMPTS {
@@ -243,8 +249,7 @@ impl Storage {
 
     async fn stale_device_after(&self, last: &str) -> Result<Option<(String, String)>> {
         let query = "SELECT device_key, mark FROM stale_devices WHERE device_key > $1 ORDER BY device_key LIMIT 1";
-        let row = self.optional(sql!(query, [last])).await?;
-        row.map(|row| Ok((row.try_get("device_key")?, row.try_get("mark")?))).transpose()
+        Ok(tuple!(query, [last]).fetch_optional(&self.pool).await?)
     }
 
     /// Returns `false` if the device changed again or another server has refreshed it.
@@ -291,8 +296,4 @@ async fn insert(connection: &mut AnyConnection, made: &MadeFigure) -> Result<()>
         ]
     )?;
     Ok(())
-}
-
-fn completion(row: &AnyRow) -> Result<((String, Suite), Completion)> {
-    Ok(((row.try_get("submitter")?, row.suite()?), read(row)?))
 }

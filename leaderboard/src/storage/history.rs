@@ -3,10 +3,10 @@
 use results::api::RunSort;
 use serde::Deserialize;
 
-use super::access_path::{Conditions, Key, Order, ScanRange};
-use super::kinds::{KindFilter, Kinds};
-use super::list::last_place;
-use super::values::{Statement, Value, read};
+use super::access_path::{Conditions, RowKey, ScanRange};
+use super::kinds::KindFilter;
+use super::list::{example_key, last_place};
+use super::values::{Statement, read};
 use super::{Result, Storage};
 use crate::ranking::{Category, ProvenRun};
 
@@ -27,7 +27,7 @@ pub(crate) struct PastResult {
     pub(crate) driver: String,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct HistoryPart {
     pub(crate) results: Vec<PastResult>,
     pub(crate) older_left_out: bool,
@@ -45,9 +45,9 @@ impl Storage {
             ("client_kind", Some(category.client_kind.name())),
             ("ranked_as", Some(class)),
         ]);
-        let kinds = kinds.kinds(&mut transaction).await?;
-        if kinds.as_ref().is_none_or(Kinds::is_empty) {
-            return Ok(HistoryPart { results: Vec::new(), older_left_out: false });
+        let kinds = kinds.kinds(&mut transaction).await?.unwrap_or_default();
+        if kinds.is_empty() {
+            return Ok(HistoryPart::default());
         }
         let conditions = conditions(device, &category.workload, kinds);
         let until = last_place(&mut transaction, &conditions, None, MAX_SCANNED).await?;
@@ -59,29 +59,23 @@ impl Storage {
     }
 }
 
-fn conditions<'a>(device: &'a str, workload: &'a str, kinds: Option<Kinds>) -> Conditions<'a> {
+fn conditions<'a>(device: &'a str, workload: &'a str, kinds: String) -> Conditions<'a> {
     Conditions {
-        order: Order(RunSort::Newest),
+        order: RunSort::Newest,
         workload: Some(workload),
         device: Some(device),
-        kinds,
+        kinds: Some(kinds),
         since: None,
         before: None,
     }
 }
 
-fn latest(conditions: &Conditions<'_>, until: Option<&Key>) -> Statement {
+fn latest(conditions: &Conditions<'_>, until: Option<&RowKey>) -> Statement {
     conditions.rows(None, ScanRange { until, ..ScanRange::default() }, (0, READ + 1), PAST)
 }
 
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
-    let conditions = conditions("reported-example-gpu-9000", "caffe-mnist", Some(Kinds::numbered(&[1, 2, 3])));
-    let key = Key {
-        number: 1.8e9,
-        submitted_unix_seconds: 1.8e9,
-        run_id: "0123456789abcdef".to_owned(),
-        workload: "caffe-mnist".to_owned(),
-    };
-    let statements = [latest(&conditions, Some(&key)), conditions.last_scanned(None, MAX_SCANNED)];
-    statements.map(|statement| (statement.sql, statement.values.iter().map(Value::written).collect())).into()
+    let conditions = conditions("reported-example-gpu-9000", "caffe-mnist", "1,2,3".to_owned());
+    let statements = [latest(&conditions, Some(&example_key())), conditions.last_scanned(None, MAX_SCANNED)];
+    statements.map(Statement::written).into()
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use results::api::{Deed, ModerationLog, ModerationQuery, Tier};
-use sqlx::{AnyConnection, Row};
+use sqlx::AnyConnection;
 
 use super::trust::{Own, Trust, Word, mark};
-use super::values::{as_flag, execute, read, sql};
+use super::values::{as_flag, execute, read, scalar, sql};
 use super::{Result, Storage, trust};
 
 const DEFAULT_ENTRIES: u32 = 100;
@@ -73,7 +73,7 @@ pub(crate) struct Occasion<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct TierChange {
     pub(crate) run_id: String,
     pub(crate) before: Tier,
     pub(crate) now: Tier,
@@ -107,7 +107,12 @@ impl Act {
 
 impl Storage {
     /// Applies an action to all of these runs, or to none if one is refused.
-    pub(crate) async fn moderate(&self, run_ids: &[String], act: Act, occasion: Occasion<'_>) -> Result<Vec<Change>> {
+    pub(crate) async fn moderate(
+        &self,
+        run_ids: &[String],
+        act: Act,
+        occasion: Occasion<'_>,
+    ) -> Result<Vec<TierChange>> {
         // All transactions use the same order, to avoid deadlocks. Each run occurs once.
         let in_order: BTreeSet<&String> = run_ids.iter().collect();
         let (mut changes, mut devices) = (Vec::new(), BTreeSet::new());
@@ -118,8 +123,8 @@ impl Storage {
             let before = before.ok_or_else(|| ModerationError::UnknownRun(run_id.clone()))?;
             let now = act.on(run_id, &before, occasion.reason)?;
             devices.extend(trust::write(&mut transaction, run_id, &before, &now).await?);
-            let change = Change { run_id: run_id.clone(), before: before.shown().tier, now: now.shown().tier };
-            let line = Line { run_id: Some(run_id), tier: Some(change.now), ..Line::of(act.deed(), occasion) };
+            let change = TierChange { run_id: run_id.clone(), before: before.shown().tier, now: now.shown().tier };
+            let line = LogLine { run_id: Some(run_id), tier: Some(change.now), ..LogLine::of(act.deed(), occasion) };
             log(&mut transaction, &line).await?;
             changes.push(change);
         }
@@ -130,7 +135,7 @@ impl Storage {
     pub(crate) async fn moderation_log(&self, query: &ModerationQuery) -> Result<ModerationLog> {
         // Reads the total and the entries from one snapshot.
         let mut transaction = self.reading().await?;
-        let counted: i64 = sql!(COUNT, [MAX_COUNTED + 1]).fetch_one(&mut *transaction).await?.try_get("total")?;
+        let counted: i64 = scalar!(COUNT, [MAX_COUNTED + 1]).fetch_one(&mut *transaction).await?;
         let rows =
             sql!(PAGE, [i64::from(query.limit.unwrap_or(DEFAULT_ENTRIES)), i64::from(query.offset.unwrap_or(0))])
                 .fetch_all(&mut *transaction)
@@ -144,7 +149,7 @@ impl Storage {
 }
 
 /// A new entry of the log.
-pub(super) struct Line<'a> {
+pub(super) struct LogLine<'a> {
     pub(super) deed: Deed,
     pub(super) occasion: Occasion<'a>,
     pub(super) run_id: Option<&'a str>,
@@ -153,13 +158,13 @@ pub(super) struct Line<'a> {
     pub(super) devices: Option<(&'a str, &'a str)>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> LogLine<'a> {
     pub(super) fn of(deed: Deed, occasion: Occasion<'a>) -> Self {
         Self { deed, occasion, run_id: None, tier: None, devices: None }
     }
 }
 
-pub(super) async fn log(connection: &mut AnyConnection, line: &Line<'_>) -> Result<()> {
+pub(super) async fn log(connection: &mut AnyConnection, line: &LogLine<'_>) -> Result<()> {
     execute!(
         connection,
         "INSERT INTO moderation_log (entry, done_unix_seconds, deed, run_id, tier, device_key, into_device_key, reason) \

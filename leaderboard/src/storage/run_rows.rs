@@ -5,7 +5,7 @@ use results::{Outcome, RunRecord, Summary, WorkloadRecord, obstacle};
 use sqlx::{AnyConnection, AssertSqlSafe};
 
 use super::Result;
-use super::kinds::Kind;
+use super::kinds::ResultKind;
 use super::runs::NewRun;
 use super::trust::place;
 use super::values::{OptionalNumber, execute};
@@ -25,7 +25,7 @@ pub(super) struct RunRows<'a> {
 
 struct ResultRow<'a> {
     workload: &'a WorkloadRecord,
-    kind: Kind,
+    kind: ResultKind,
     rankable: bool,
     figures: &'a Summary,
     summary: String,
@@ -56,7 +56,7 @@ impl<'a> RunRows<'a> {
         let result = |(place, workload): (usize, &'a WorkloadRecord)| {
             let figures = run.listed.get(place).unwrap_or(&workload.summary);
             Ok(ResultRow {
-                kind: Kind::of(record, workload, run.tier),
+                kind: ResultKind::of(record, workload, run.verdict.tier),
                 rankable: obstacle(record, workload).is_none() && is_provable(&workload.workload),
                 summary: serde_json::to_string(figures)?,
                 figures,
@@ -65,7 +65,7 @@ impl<'a> RunRows<'a> {
         };
         Ok(Self {
             identity: Identity::of(record),
-            notes: serde_json::to_string(run.notes)?,
+            notes: serde_json::to_string(&run.verdict.notes)?,
             adapter: serde_json::to_string(&record.device.adapter)?,
             client: serde_json::to_string(&record.provenance.client)?,
             record: serde_json::to_string(record)?,
@@ -92,7 +92,7 @@ impl<'a> RunRows<'a> {
                 identity.inferred.as_ref().and_then(guess),
                 vendor(&identity.reported),
                 run.run_id,
-                run.tier.name(),
+                run.verdict.tier.name(),
                 &self.notes,
                 run.submitted_unix_seconds,
                 run.fingerprint,
@@ -115,7 +115,7 @@ impl<'a> RunRows<'a> {
             return Ok(());
         }
         // The kinds of a run's workloads differ only in precision.
-        let mut kept: Option<&Kind> = None;
+        let mut kept: Option<&ResultKind> = None;
         for row in &self.results {
             if kept != Some(&row.kind) {
                 row.kind.keep(&mut *connection).await?;
@@ -148,8 +148,8 @@ impl<'a> RunRows<'a> {
         }
         insert.execute(&mut *connection).await?;
         // New rows are listed and not ranked, which fits all other tiers.
-        if matches!(run.tier, Tier::Proven | Tier::Hidden) {
-            place(connection, run.run_id, None, run.tier).await?;
+        if matches!(run.verdict.tier, Tier::Proven | Tier::Hidden) {
+            place(connection, run.run_id, None, run.verdict.tier).await?;
         }
         Ok(())
     }

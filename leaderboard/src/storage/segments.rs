@@ -7,7 +7,7 @@ use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::started::KEPT_SECONDS;
-use super::values::{Columns, as_flag, execute, read, sql};
+use super::values::{as_flag, execute, read, sql, tuple};
 use super::{Result, Storage};
 use crate::proof::{BegunProof, SeenLap, SeenSegment, SeenWorkload, SurroundingSegments};
 
@@ -74,7 +74,7 @@ impl Storage {
             (STATES, |seen, row| read(row).map(|state| seen.states.push(state))),
         ] {
             let query = AssertSqlSafe(format!("{} {OF_RUN} ORDER BY {}", table.0, table.1));
-            for row in self.all(sql!(query, [run_id, workload])).await? {
+            for row in sql!(query, [run_id, workload]).fetch_all(&self.pool).await? {
                 let workload: String = row.try_get("_workload")?;
                 let new = || SeenWorkload { workload: workload.clone(), ..SeenWorkload::default() };
                 add(all.entry(workload.clone()).or_insert_with(new), &row)?;
@@ -92,12 +92,12 @@ impl Storage {
     ) -> Result<SurroundingSegments> {
         let mut found = SurroundingSegments::default();
         let number = i64::from(number);
-        let row = self.optional(sql!(LAP_OF_SEGMENT, [run_id, workload, number])).await?;
-        let Some(row) = row else { return Ok(found) };
-        found.is_proof_begun = row.flag("is_proof_begun")?;
+        let lap = sql!(LAP_OF_SEGMENT, [run_id, workload, number]).fetch_optional(&self.pool).await?;
+        let Some(row) = lap else { return Ok(found) };
+        found.is_proof_begun = row.try_get::<i64, _>("is_proof_begun_flag")? != 0;
         found.lap = Some(read(&row)?);
         let query = AssertSqlSafe(format!("{} {NEAR_SEGMENT}", SEGMENTS.0));
-        for row in self.all(sql!(query, [run_id, workload, number - 2, number])).await? {
+        for row in sql!(query, [run_id, workload, number - 2, number]).fetch_all(&self.pool).await? {
             let place = match number - row.try_get::<i64, _>("_number")? {
                 0 => &mut found.same,
                 1 => &mut found.before,
@@ -224,23 +224,17 @@ impl Storage {
 
     /// Returns the state after `step` steps, in base64, and whether it has only the weights.
     pub(crate) async fn state(&self, run_id: &str, workload: &str, step: u64) -> Result<Option<(bool, String)>> {
-        let row = self
-            .optional(sql!(
-                concat!(
-                    "SELECT state, ",
-                    as_flag!("weights_only", "weights_only"),
-                    " FROM shown_states WHERE run_id = $1 AND workload = $2 AND step = $3"
-                ),
-                [run_id, workload, i64::try_from(step)?]
-            ))
-            .await?;
-        row.map(|row| Ok((row.flag("weights_only")?, row.try_get("state")?))).transpose()
+        let query = "SELECT CASE WHEN weights_only THEN 1 ELSE 0 END, state FROM shown_states \
+             WHERE run_id = $1 AND workload = $2 AND step = $3";
+        let query = tuple!(query, [run_id, workload, i64::try_from(step)?]);
+        let found: Option<(i64, String)> = query.fetch_optional(&self.pool).await?;
+        Ok(found.map(|(weights_only, state)| (weights_only != 0, state)))
     }
 
     /// Returns the bytes that wait for verification: of all runs, and of those announced from `prefix`.
     pub(crate) async fn waiting_bytes(&self, prefix: Option<&str>, now: f64) -> Result<[u64; 2]> {
-        let row = self.one(sql!(WAITING, [prefix, now])).await?;
-        Ok([row.whole("of_all")?, row.whole("of_prefix")?])
+        let (of_all, of_prefix): (i64, i64) = tuple!(WAITING, [prefix, now]).fetch_one(&self.pool).await?;
+        Ok([of_all.try_into()?, of_prefix.try_into()?])
     }
 
     /// Deletes states and hashes of unused expired runs, and segments of old runs, a few at a time.
@@ -249,15 +243,15 @@ impl Storage {
             while self.write(sql!(forget, [now])).await?.rows_affected() > 0 {}
         }
         loop {
-            let row = self.optional(sql!(FORGETTABLE, [now - KEPT_SECONDS])).await?;
-            let Some(row) = row else { return Ok(()) };
-            let (run_id, workload): (&str, &str) = (row.try_get("run_id")?, row.try_get("workload")?);
+            let forgettable = tuple!(FORGETTABLE, [now - KEPT_SECONDS]);
+            let next: Option<(String, String)> = forgettable.fetch_optional(&self.pool).await?;
+            let Some((run_id, workload)) = next else { return Ok(()) };
             let mut transaction = self.writing().await?;
             for delete in [
                 "DELETE FROM segments WHERE run_id = $1 AND workload = $2",
                 "DELETE FROM laps WHERE run_id = $1 AND workload = $2",
             ] {
-                execute!(transaction, delete, [run_id, workload])?;
+                execute!(transaction, delete, [&run_id, &workload])?;
             }
             transaction.commit().await?;
         }

@@ -1,7 +1,7 @@
 use results::Suite;
-use sqlx::{AnyConnection, Row};
+use sqlx::AnyConnection;
 
-use super::values::{as_flag, execute, read, sql};
+use super::values::{as_flag, execute, scalar, sql};
 use super::{Result, Storage};
 use crate::limits::day_of;
 use crate::proof::Started;
@@ -38,16 +38,14 @@ impl Storage {
     pub(crate) async fn start(&self, run: &Started, most: Option<u32>) -> Result<bool> {
         let mut transaction = self.writing().await?;
         execute!(transaction, FORGET, [run.created_unix_seconds - KEPT_SECONDS, FORGOTTEN_AT_ONCE])?;
-        if let Some(most) = most
-            && sql!(COUNT_OPEN, [run.created_unix_seconds, i64::from(most)])
-                .fetch_one(&mut *transaction)
-                .await?
-                .try_get::<i64, _>("open")?
-                >= i64::from(most)
-        {
-            // Keeps the deletions.
-            transaction.commit().await?;
-            return Ok(false);
+        if let Some(most) = most.map(i64::from) {
+            let count = scalar!(COUNT_OPEN, [run.created_unix_seconds, most]);
+            let open: i64 = count.fetch_one(&mut *transaction).await?;
+            if open >= most {
+                // Keeps the deletions.
+                transaction.commit().await?;
+                return Ok(false);
+            }
         }
         execute!(
             transaction,
@@ -82,7 +80,7 @@ impl Storage {
             as_flag!("used", "used"),
             " FROM started_runs WHERE run_id = $1"
         );
-        self.optional(sql!(query, [run_id])).await?.as_ref().map(read).transpose()
+        self.row(sql!(query, [run_id])).await
     }
 }
 
@@ -115,8 +113,8 @@ impl Storage {
     }
 
     async fn salt_of(&self, day: i64) -> Result<Option<SubmitterSalt>> {
-        let row = self.optional(sql!("SELECT salt FROM submitter_salts WHERE day = $1", [day])).await?;
-        Ok(row.map(|row| row.try_get("salt")).transpose()?.map(SubmitterSalt::new))
+        let query = scalar!("SELECT salt FROM submitter_salts WHERE day = $1", [day]);
+        Ok(query.fetch_optional(&self.pool).await?.map(SubmitterSalt::new))
     }
 
     pub(crate) async fn forget_submitters(&self, today: i64) -> Result<()> {
@@ -184,8 +182,7 @@ mod tests {
     }
 
     async fn rows(storage: &Storage) -> i64 {
-        let row = sqlx::query("SELECT COUNT(*) AS rows FROM started_runs").fetch_one(&storage.pool).await.unwrap();
-        row.try_get("rows").unwrap()
+        sqlx::query_scalar("SELECT COUNT(*) FROM started_runs").fetch_one(&storage.pool).await.unwrap()
     }
 
     #[tokio::test]

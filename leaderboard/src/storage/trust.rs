@@ -7,7 +7,7 @@ use serde::Deserialize;
 use sqlx::{AnyConnection, Row};
 
 use super::runs::hold;
-use super::values::{execute, read, sql};
+use super::values::{execute, read, scalar, sql};
 use super::writing::Writing;
 use super::{Result, Storage, kinds};
 use crate::secrets::random_word;
@@ -50,7 +50,7 @@ impl Trust {
 
 /// Reads the trust in a run and locks it until the transaction ends. Returns `None` for an unknown run.
 pub(super) async fn read_trust(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Trust>> {
-    if hold(connection, run_id).await?.is_none() {
+    if !hold(connection, run_id).await? {
         return Ok(None);
     }
     let query = "SELECT own_tier AS tier, own_notes AS notes_json, reason FROM moderated_runs WHERE run_id = $1";
@@ -125,10 +125,8 @@ async fn place_results(
     if before != Some(Tier::Proven) && now != Tier::Proven {
         return Ok(None);
     }
-    let device = sql!("SELECT device_key FROM runs WHERE run_id = $1 AND device_key IS NOT NULL", [run_id])
-        .fetch_optional(&mut *connection)
-        .await?;
-    device.map(|device| Ok(device.try_get("device_key")?)).transpose()
+    let device = scalar!("SELECT device_key FROM runs WHERE run_id = $1 AND device_key IS NOT NULL", [run_id]);
+    Ok(device.fetch_optional(connection).await?)
 }
 
 impl Storage {

@@ -16,18 +16,16 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit};
 use super::connect::WRITER_PATIENCE;
 use super::{Result, Storage, StorageError};
 
-/// A writer's turn, which ends on drop.
-pub(super) type Turn = OwnedSemaphorePermit;
-
 pub(super) struct Writing {
     transaction: Transaction<'static, Any>,
-    turn: Turn,
+    /// The writer's turn, which ends on drop.
+    turn: OwnedSemaphorePermit,
     log_sync: Option<LogSync>,
 }
 
 impl Storage {
     /// Waits for a turn, at most the usual timeout of a writer.
-    pub(super) async fn turn(&self) -> Result<Turn> {
+    pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit> {
         let turn = tokio::time::timeout(WRITER_PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
         // The semaphore is never closed, so this is a timeout, as for a connection.
         turn.ok().and_then(Result::ok).ok_or(StorageError::Database(sqlx::Error::PoolTimedOut))

@@ -21,7 +21,7 @@ use tokio::net::TcpStream;
 
 use crate::config::Task;
 use crate::open_data::{Export, ExportError, ExportedRuns};
-use crate::storage::{Act, DatabaseAddress, ModerationError, Storage, StorageError, Trouble};
+use crate::storage::{Act, DatabaseAddress, DatabaseTrouble, ModerationError, Storage, StorageError};
 use crate::whole_file::{WholeFile, partial, put_in_place, with_ending};
 use crate::{KeyError, storage};
 use moderation::{expect_there, storage_error};
@@ -209,7 +209,7 @@ pub(super) async fn restore(from: &Path, address: &DatabaseAddress) -> Result<St
     let replaced = database.exists();
     if replaced {
         storage::leave_alone(database).await.map_err(|cause| {
-            if cause.trouble() == Some(Trouble::Busy) {
+            if cause.trouble() == Some(DatabaseTrouble::Busy) {
                 UpkeepError::InUse(database.to_owned())
             } else {
                 storage_error(address)(cause)

@@ -5,7 +5,7 @@ use results::api::{Deed, ModerationEntry, ModerationQuery, Tier};
 
 use super::UpkeepError;
 use crate::config::{Moderation, OfRuns};
-use crate::storage::{Act, Change, DatabaseAddress, ModerationError, Occasion, Storage, StorageError};
+use crate::storage::{Act, DatabaseAddress, ModerationError, Occasion, Storage, StorageError, TierChange};
 use crate::{Clock, Reason};
 
 pub(super) async fn moderate(deed: Moderation) -> Result<String, UpkeepError> {
@@ -63,8 +63,8 @@ pub(super) async fn change(
     .await
 }
 
-fn describe_change(change: &Change) -> String {
-    let Change { run_id, before, now } = change;
+fn describe_change(change: &TierChange) -> String {
+    let TierChange { run_id, before, now } = change;
     let effect = match now {
         Tier::Proven => "it is listed, and ranked where its settings allow that",
         Tier::Checked | Tier::Unverified | Tier::Flagged => "it is listed and not ranked",

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::bounds::{Checked, FieldPath, Refusal, check_values};
-use super::{Origin, table, training, work};
+use super::{RecordOrigin, table, training, work};
 
 pub(super) fn check(record: &RunRecord) -> Checked {
     check_schema_version(record.schema_version)?;
@@ -246,7 +246,7 @@ pub(crate) fn check_comparison(shared: &SharedComparison) -> Checked {
     for (number, record) in shared.records.iter().enumerate() {
         let within = |refusal: Refusal| Refusal { field: format!("records[{number}].{}", refusal.field), ..refusal };
         let checked = check(record)
-            .and_then(|()| work::check_time(record, &Origin::Imported))
+            .and_then(|()| work::check_time(record, &RecordOrigin::Imported))
             .and_then(|()| work::check_work(record));
         checked.map_err(within)?;
     }

@@ -4,7 +4,7 @@
 use engine::{BatchPlan, KNOWN_BACKENDS, Standard, SuiteDefinition, Workload};
 use results::{Departure, Outcome, RunRecord, Settings, Suite, WorkloadRecord};
 
-use super::Origin;
+use super::RecordOrigin;
 use super::bounds::{Checked, FieldPath, Refusal};
 
 /// Relative tolerance for the same seconds, summed in another order or written by another program.
@@ -190,7 +190,7 @@ const DRIFT: f64 = 0.01;
 /// … and maximum time for sending a record and reading the clocks.
 const SLACK_SECONDS: f64 = 2.0;
 
-pub(super) fn check_time(record: &RunRecord, origin: &Origin<'_>) -> Checked {
+pub(super) fn check_time(record: &RunRecord, origin: &RecordOrigin<'_>) -> Checked {
     let wall_seconds = record.provenance.wall_seconds;
     let path = FieldPath::ROOT.field("provenance");
     let path = path.field("wall_seconds");
@@ -200,7 +200,7 @@ pub(super) fn check_time(record: &RunRecord, origin: &Origin<'_>) -> Checked {
             format!("The workloads took {worked:.1} s in total, but the whole run took only {wall_seconds:.1} s.");
         return path.refuse("time_does_not_fit", message);
     }
-    let Origin::Announced { seconds_ago, .. } = origin else { return Ok(()) };
+    let RecordOrigin::Announced { seconds_ago, .. } = origin else { return Ok(()) };
     if !fits(wall_seconds, *seconds_ago) {
         let message = format!(
             "The run took {wall_seconds:.1} s according to its record, but was announced only {seconds_ago:.1} s ago."

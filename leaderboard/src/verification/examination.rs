@@ -40,34 +40,40 @@ pub(super) struct Examination<'a> {
     pub(super) stops: &'a dyn Fn() -> bool,
 }
 
-pub(super) enum Found {
+pub(super) enum Examined {
     /// The run is proven, with the accuracies of the tested workloads.
     Proof(Vec<(String, f64)>),
     Doubt(String),
     /// The run is neither proven nor flagged, with the reason as a sentence.
     Nothing(String),
-    Interrupted,
+    /// Verifications of the run crashed too often.
+    GivenUp,
 }
 
-/// Reason why the examination of a workload ends early.
-#[derive(Debug, thiserror::Error)]
+/// Reason why the examination of a workload ends early, as a part of a sentence.
 enum End {
-    #[error("{0}")]
     Doubt(String),
-    #[error("{0}")]
     Unproven(String),
-    #[error("the state after step {0} is gone")]
-    Gone(u64),
-    #[error("it received no segments of its training")]
-    Unseen,
-    #[error("{0}")]
-    NoSamples(String),
-    #[error("the server is stopping")]
+    /// It lacks something that is needed for a recomputation.
+    Missing(String),
     Interrupted,
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    #[error(transparent)]
-    Storage(#[from] StorageError),
+    Storage(StorageError),
+}
+
+impl From<EngineError> for End {
+    fn from(cause: EngineError) -> Self {
+        Self::Missing(cause.to_string())
+    }
+}
+
+impl From<StorageError> for End {
+    fn from(cause: StorageError) -> Self {
+        Self::Storage(cause)
+    }
+}
+
+fn unseen() -> End {
+    End::Missing("it received no segments of its training".to_owned())
 }
 
 /// Tolerances for differences between a run and the plain loops.
@@ -111,9 +117,10 @@ impl Tolerance {
 }
 
 impl Examination<'_> {
-    pub(super) fn perform(&self) -> Result<Found, StorageError> {
+    /// Returns `None` if the server is stopping.
+    pub(super) fn perform(&self) -> Result<Option<Examined>, StorageError> {
         let Some(suite) = engine::suite(&self.record.suite.name) else {
-            return Ok(Found::Nothing("This leaderboard no longer has the suite.".to_owned()));
+            return Ok(Some(Examined::Nothing("This leaderboard no longer has the suite.".to_owned())));
         };
         let is_completed = |of: &&WorkloadRecord| of.outcome == Outcome::Completed;
         let mut workloads: Vec<&WorkloadRecord> = self.record.workloads.iter().filter(is_completed).collect();
@@ -123,27 +130,33 @@ impl Examination<'_> {
         let mut measured = Vec::new();
         for of in workloads {
             let Some(known) = Standard::of(suite, &of.workload) else { continue };
-            match self.subject(of, &known).and_then(|subject| subject.examine()) {
-                Ok(accuracy) => measured.extend(accuracy.map(|accuracy| (of.workload.clone(), accuracy))),
-                Err(End::Doubt(doubt)) => return Ok(Found::Doubt(format!("{}: {doubt}.", of.workload))),
-                Err(End::Unproven(reason)) => return Ok(Found::Nothing(format!("{}: {reason}.", of.workload))),
-                Err(End::Interrupted) => return Ok(Found::Interrupted),
-                Err(End::Storage(error)) => return Err(error),
-                Err(reason) => {
-                    let sentence = format!("This leaderboard cannot recompute {}: {reason}.", of.workload);
-                    return Ok(Found::Nothing(sentence));
+            let end = match self.subject(of, &known).and_then(|subject| subject.examine()) {
+                Ok(accuracy) => {
+                    measured.extend(accuracy.map(|accuracy| (of.workload.clone(), accuracy)));
+                    continue;
                 }
-            }
+                Err(end) => end,
+            };
+            return match end {
+                End::Doubt(doubt) => Ok(Some(Examined::Doubt(format!("{}: {doubt}.", of.workload)))),
+                End::Unproven(reason) => Ok(Some(Examined::Nothing(format!("{}: {reason}.", of.workload)))),
+                End::Missing(reason) => {
+                    let sentence = format!("This leaderboard cannot recompute {}: {reason}.", of.workload);
+                    Ok(Some(Examined::Nothing(sentence)))
+                }
+                End::Interrupted => Ok(None),
+                End::Storage(cause) => Err(cause),
+            };
         }
-        Ok(Found::Proof(measured))
+        Ok(Some(Examined::Proof(measured)))
     }
 
     fn subject<'a>(&'a self, record: &'a WorkloadRecord, known: &Standard) -> Result<Subject<'a>, End> {
         let seed = self.record.requested.seed;
-        let samples = self.tools.samples.of(known.workload.data_set).map_err(End::NoSamples)?;
+        let samples = self.tools.samples.of(known.workload.data_set).map_err(End::Missing)?;
         let of_workload = |seen: &&SeenWorkload| seen.workload == record.workload;
         let seen = self.seen.filter(|_| known.workload.is_provable());
-        let seen = seen.map(|all| all.iter().find(of_workload).ok_or(End::Unseen)).transpose()?;
+        let seen = seen.map(|all| all.iter().find(of_workload).ok_or_else(unseen)).transpose()?;
         let mut segments = Segments::default();
         let mut first_step = 0;
         for (segment, window) in record.segments.iter().zip(&record.windows) {
@@ -174,7 +187,7 @@ impl Subject<'_> {
         self.examine_first_steps()?;
         self.examine_parts(seen)?;
         // An honest run continues training after its last test, to measure the throughput.
-        let last = seen.proof.as_ref().ok_or(End::Unseen)?.tested_step;
+        let last = seen.proof.as_ref().ok_or_else(unseen)?.tested_step;
         let tested = self.examine_accuracy(seen, last)?;
         let target = self.record.target.and_then(|target| Some((target.accuracy, target.reached_step?)));
         if let Some((target, step)) = target {
@@ -217,9 +230,9 @@ impl Subject<'_> {
     }
 
     fn examine_parts(&self, seen: &SeenWorkload) -> Result<(), End> {
-        for part in draws::parts(seen).ok_or(End::Unseen)? {
+        for part in draws::parts(seen).ok_or_else(unseen)? {
             self.go_on()?;
-            self.examine_part(seen, [part.begin, part.end])?;
+            self.examine_part(seen, part)?;
         }
         Ok(())
     }
@@ -227,7 +240,7 @@ impl Subject<'_> {
     fn examine_part(&self, seen: &SeenWorkload, [begin, end]: [u64; 2]) -> Result<(), End> {
         let (before, told) = (self.load(seen, begin)?, self.load(seen, end)?);
         let found = self.examiner.train_part(&before, [begin, end])?.ok_or_else(|| unreadable(begin))?;
-        let told_losses = losses_from(seen, begin).ok_or(End::Unseen)?;
+        let told_losses = losses_from(seen, begin).ok_or_else(unseen)?;
         for (step, (found, &told)) in (begin..).zip(found.losses.iter().zip(told_losses)) {
             if !is_close(told, *found, self.tolerance.of_loss) {
                 return Err(End::Doubt(format!(
@@ -306,7 +319,8 @@ impl Subject<'_> {
 
     /// Loads a received state. Its memory may be only a hash.
     fn load(&self, seen: &SeenWorkload, step: u64) -> Result<StateBytes, End> {
-        let (weights_only, text) = (self.of.state)(&self.record.workload, step)?.ok_or(End::Gone(step))?;
+        let gone = || End::Missing(format!("the state after step {step} is gone"));
+        let (weights_only, text) = (self.of.state)(&self.record.workload, step)?.ok_or_else(gone)?;
         let mut weights = STANDARD.decode(text).unwrap_or_default();
         let memory = weights.split_off(self.examiner.bytes_of_weights()?.min(weights.len()));
         let state = StateBytes { weights, memory };

@@ -17,10 +17,10 @@ use tokio::sync::Notify;
 
 use crate::config::Clock;
 use crate::metrics::{Event, Metrics};
-use crate::proof::Key;
+use crate::proof::ServerKey;
 use crate::storage::{Own, Storage, StorageError, Verification};
-use examination::{Examination, Found};
-use judgement::{given_up, judge};
+use examination::{Examination, Examined};
+use judgement::judge;
 
 /// Time after which an unfinished verification counts as abandoned. The complete suite takes up to an hour.
 const TAKEN_SECONDS: f64 = 4.0 * 3600.0;
@@ -41,7 +41,7 @@ struct Shared {
 pub(crate) struct Tools {
     pub(crate) storage: Storage,
     pub(crate) clock: Clock,
-    pub(crate) key: Key,
+    pub(crate) key: ServerKey,
     pub(crate) samples: VerificationSamples,
     pub(crate) metrics: Metrics,
     /// Address of the server, which identifies it in the queue.
@@ -152,15 +152,11 @@ pub(super) fn verify(
     stops: &dyn Fn() -> bool,
 ) -> Result<(), StorageError> {
     let begin = Instant::now();
-    let found = if of.attempts > MAX_ATTEMPTS { None } else { Some(examine(tools, runtime, of, stops)?) };
-    if matches!(found, Some(Found::Interrupted)) {
-        // The server releases the run after it has stopped.
-        return Ok(());
-    }
-    let conclude = |own: &Own, in_part| match &found {
-        Some(found) => judge(own, found, in_part, &of.record),
-        None => given_up(own, in_part),
-    };
+    let given_up = of.attempts > MAX_ATTEMPTS;
+    let examined = if given_up { Some(Examined::GivenUp) } else { examine(tools, runtime, of, stops)? };
+    // The server releases the run after it has stopped.
+    let Some(examined) = examined else { return Ok(()) };
+    let conclude = |own: &Own, in_part| judge(own, &examined, in_part, &of.record);
     let now = tools.clock.unix_seconds();
     let concluded = runtime.block_on(tools.storage.conclude_verification(of, now, conclude))?;
     if let Some(own) = concluded {
@@ -184,9 +180,9 @@ fn examine(
     runtime: &Handle,
     of: &Verification,
     stops: &dyn Fn() -> bool,
-) -> Result<Found, StorageError> {
+) -> Result<Option<Examined>, StorageError> {
     if let Some(reason) = find_other_suite(&of.record) {
-        return Ok(Found::Nothing(reason));
+        return Ok(Some(Examined::Nothing(reason)));
     }
     // A few remaining states would prove nothing about the rest.
     let seen = if of.in_part { None } else { Some(runtime.block_on(tools.storage.seen(&of.run_id))?) };
