@@ -15,7 +15,7 @@ use super::extract::{ReadQuery, RunId};
 use super::runs::bad_query;
 use crate::error::{ApiError, Result};
 use crate::figures::DeviceFigure;
-use crate::ranking::{Histogram, places};
+use crate::ranking::{Histogram, Placed, places};
 use crate::storage::{RatesOfDevice, StandingRun, Storage, StorageError, TableQuery, WorkloadRate};
 
 const DEFAULT_LINES: u32 = 50;
@@ -59,16 +59,7 @@ fn known_suite(name: &str) -> Result<&'static SuiteDefinition> {
 /// Returns the lines of a table with their places, in order. Only the last lines may be missing from the argument.
 pub(crate) fn lines(figures: Vec<DeviceFigure>) -> Vec<StandingsPlace> {
     let placed = places(figures.into_iter().map(|row| (key(&row), row.figure, row)).collect());
-    placed.into_iter().map(|placed| line(placed.place, placed.line)).collect()
-}
-
-/// Returns the key of a table row: device, backend and client kind.
-pub(crate) fn key(row: &DeviceFigure) -> String {
-    format!("{}/{}/{}", row.device.key, row.category.backend, row.category.client_kind.name())
-}
-
-fn line(place: u64, row: DeviceFigure) -> StandingsPlace {
-    StandingsPlace {
+    let place = |Placed { place, line: row, .. }: Placed<DeviceFigure>| StandingsPlace {
         place,
         device_key: row.device.key,
         device_name: row.device.name,
@@ -83,7 +74,13 @@ fn line(place: u64, row: DeviceFigure) -> StandingsPlace {
         outlier_runs: row.outlier_runs,
         outliers: row.outliers,
         best_run_id: row.best_run_id,
-    }
+    };
+    placed.into_iter().map(place).collect()
+}
+
+/// Returns the key of a table row: device, backend and client kind.
+pub(crate) fn key(row: &DeviceFigure) -> String {
+    format!("{}/{}/{}", row.device.key, row.category.backend, row.category.client_kind.name())
 }
 
 /// Number of bins of one percent in each returned bin. A chart cannot show more than five percent.

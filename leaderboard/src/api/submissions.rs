@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use results::RunRecord;
 use results::api::{AcceptedRun, StartRun, StartedRun, Verdict};
@@ -280,9 +280,5 @@ fn accepted_response(status: StatusCode, id: &str, verdict: Verdict, secret: Str
         deletion_link: format!("/runs/{id}/delete#{secret}"),
         deletion_secret: secret,
     };
-    let mut response = (status, Json(answer)).into_response();
-    if let Ok(location) = HeaderValue::from_str(&format!("/api/v1/runs/{id}")) {
-        response.headers_mut().insert(header::LOCATION, location);
-    }
-    response
+    (status, [(header::LOCATION, format!("/api/v1/runs/{id}"))], Json(answer)).into_response()
 }

@@ -37,17 +37,13 @@ macro_rules! exported {
     };
 }
 
-const AFTER: &str =
+pub(super) const AFTER: &str =
     exported!("(submitted_unix_seconds, run_id) > ($1, $2) ORDER BY submitted_unix_seconds, run_id LIMIT $3");
 const LISTED_AFTER: &str = "SELECT run_id, workload, summary FROM results WHERE run_id IN (\
      SELECT run_id FROM runs WHERE tier <> 'hidden' AND (submitted_unix_seconds, run_id) > ($1, $2) \
      ORDER BY submitted_unix_seconds, run_id LIMIT $3)";
 const LISTED_OF: &str = "SELECT run_id, workload, summary FROM results WHERE run_id = $1";
 const NAMED: &str = exported!("run_id = $1");
-
-pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
-    vec![(AFTER.to_owned(), ["1.8e9", "'0123456789abcdef'", "100"].map(str::to_owned).into())]
-}
 
 impl Storage {
     /// Returns a run that is not hidden, as it was uploaded.

@@ -5,10 +5,11 @@ use std::time::Duration;
 use results::api::{Completion, FigureOfDevice, RankedClass};
 use results::{ClientKind, Precision, Suite};
 use serde::Deserialize;
-use sqlx::{AnyConnection, Row};
+use serde_json::json;
+use sqlx::Row;
 
 use super::trust::mark;
-use super::values::{execute, read, scalar, sql, tuple};
+use super::values::{execute, insert, read, scalar, sql, tuple};
 use super::{Result, Storage, StorageError};
 use crate::figures::{DeviceFigure, MadeFigure, figures_of};
 use crate::ranking::{Histogram, has_place};
@@ -22,24 +23,24 @@ macro_rules! of_table {
     };
 }
 
-const FASTEST: &str = concat!(
+pub(super) const FASTEST: &str = concat!(
     "SELECT line",
     of_table!(),
     " ORDER BY has_place DESC, median DESC, device_key, backend, client_kind LIMIT $8"
 );
-const TOTAL: &str =
+pub(super) const TOTAL: &str =
     concat!("SELECT COUNT(*) AS total, COUNT(CASE WHEN has_place THEN 1 END) AS with_place", of_table!());
-const SELECT_DEVICE: &str = "SELECT line FROM figures WHERE device_key = $1 \
+pub(super) const SELECT_DEVICE: &str = "SELECT line FROM figures WHERE device_key = $1 \
      ORDER BY suite_name, suite_version, device_class, workload, backend, precision, client_kind";
 
 // The database concatenates rows, because transferring them is slow. No part contains the separators.
-const SELECT_FASTER: &str = concat!(
+pub(super) const SELECT_FASTER: &str = concat!(
     "SELECT string_agg(device_key || '/' || backend || '/' || client_kind || '|' || median || '|' || lower_quartile \
      || '|' || upper_quartile, ';') AS lines",
     of_table!(),
     " AND has_place = TRUE AND median >= $8"
 );
-const RATES: &str =
+pub(super) const RATES: &str =
     concat!("SELECT string_agg(device_key || '|' || COALESCE(vendor, '') || '|' || rates, ';') AS lines", of_table!());
 
 pub(crate) struct TableQuery<'a> {
@@ -156,23 +157,6 @@ fn broken(line: &str) -> StorageError {
     StorageError::Json(serde::de::Error::custom(line))
 }
 
-pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
-    let device = "'reported-example-gpu-9000'";
-    let table = ["'quick'", "1", "'gpu'", "'f32'", "'caffe-mnist'", "NULL", "NULL"];
-    let of = |query: &str, more: &[&str]| {
-        (query.to_owned(), table.iter().chain(more).map(|value| (*value).to_owned()).collect())
-    };
-    vec![
-        of(FASTEST, &["50"]),
-        of(SELECT_FASTER, &["1e5"]),
-        of(RATES, &[]),
-        of(TOTAL, &[]),
-        (SELECT_DEVICE.to_owned(), vec![device.to_owned()]),
-        (PROVEN.to_owned(), vec![device.to_owned()]),
-        (COMPLETIONS.to_owned(), vec![device.to_owned()]),
-    ]
-}
-
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 /// Attempts per device. A device that changes faster waits for the next check.
@@ -188,7 +172,7 @@ const OUTDATE_RECENT: &str = "INSERT INTO stale_devices (device_key, mark) \
      ON CONFLICT (device_key) DO UPDATE SET mark = excluded.mark";
 
 /// A merged device has the name of its target.
-const PROVEN: &str = "SELECT runs.run_id, runs.suite_name, runs.suite_version, results.ranked_as AS class, \
+pub(super) const PROVEN: &str = "SELECT runs.run_id, runs.suite_name, runs.suite_version, results.ranked_as AS class, \
      results.workload, results.backend, results.precision, runs.client_kind, runs.device_key AS key, \
      runs.device_source AS source, runs.inferred, COALESCE(device_aliases.into_name, runs.device_name) AS name, \
      COALESCE(device_aliases.into_vendor, runs.vendor) AS vendor, \
@@ -198,7 +182,7 @@ const PROVEN: &str = "SELECT runs.run_id, runs.suite_name, runs.suite_version, r
      WHERE runs.device_key = $1 AND results.ranked_as IS NOT NULL AND results.rate > 0 \
      ORDER BY runs.submitted_unix_seconds, runs.run_id";
 
-const COMPLETIONS: &str = "SELECT submitter, suite_name, suite_version, announced, finished FROM announcements \
+pub(super) const COMPLETIONS: &str = "SELECT submitter, suite_name, suite_version, announced, finished FROM announcements \
      WHERE finished > 0 AND submitter IN (SELECT submitter FROM runs WHERE device_key = $1)";
 
 #[derive(Deserialize)]
@@ -234,7 +218,10 @@ impl Storage {
     async fn try_refresh(&self) -> Result<()> {
         let (mut last, mut attempts) = (String::new(), 0);
         // Sorted by key, so that a device that is always stale does not block the others.
-        while let Some((device, mark)) = self.stale_device_after(&last).await? {
+        let next = "SELECT device_key, mark FROM stale_devices WHERE device_key > $1 ORDER BY device_key LIMIT 1";
+        loop {
+            let stale: Option<(String, String)> = tuple!(next, [&last]).fetch_optional(&self.pool).await?;
+            let Some((device, mark)) = stale else { return Ok(()) };
             let completions: Vec<CompletionOf> = self.rows(sql!(COMPLETIONS, [&device])).await?;
             let completions = completions.into_iter().map(|of| ((of.submitter, of.suite), of.completion)).collect();
             let figures = figures_of(self.rows(sql!(PROVEN, [&device])).await?, &completions);
@@ -244,12 +231,6 @@ impl Storage {
                 (last, attempts) = (device, 0);
             }
         }
-        Ok(())
-    }
-
-    async fn stale_device_after(&self, last: &str) -> Result<Option<(String, String)>> {
-        let query = "SELECT device_key, mark FROM stale_devices WHERE device_key > $1 ORDER BY device_key LIMIT 1";
-        Ok(tuple!(query, [last]).fetch_optional(&self.pool).await?)
     }
 
     /// Returns `false` if the device changed again or another server has refreshed it.
@@ -261,39 +242,19 @@ impl Storage {
             return Ok(false);
         }
         execute!(transaction, "DELETE FROM figures WHERE device_key = $1", [device])?;
-        for figure in figures {
-            insert(&mut transaction, figure).await?;
+        for MadeFigure { line, rates } in figures {
+            let DeviceFigure { device, class, category, figure, .. } = line;
+            let row = json!({
+                "device_key": device.key, "suite_name": category.suite.name, "suite_version": category.suite.version,
+                "device_class": class, "workload": category.workload, "backend": category.backend,
+                "precision": category.precision, "client_kind": category.client_kind, "vendor": device.vendor,
+                "median": figure.median, "lower_quartile": figure.lower_quartile,
+                "upper_quartile": figure.upper_quartile, "has_place": has_place(figure), "line": line,
+                "rates": rates,
+            });
+            insert("figures", &row, "").execute(&mut *transaction).await?;
         }
         transaction.commit().await?;
         Ok(true)
     }
-}
-
-async fn insert(connection: &mut AnyConnection, made: &MadeFigure) -> Result<()> {
-    let MadeFigure { line, rates } = made;
-    let DeviceFigure { device, class, category, figure, .. } = line;
-    execute!(
-        connection,
-        "INSERT INTO figures (device_key, suite_name, suite_version, device_class, workload, backend, precision, \
-         client_kind, vendor, median, lower_quartile, upper_quartile, line, rates, has_place) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
-        [
-            &device.key,
-            &category.suite.name,
-            i64::from(category.suite.version),
-            class.name(),
-            &category.workload,
-            &category.backend,
-            category.precision.name(),
-            category.client_kind.name(),
-            &device.vendor,
-            figure.median,
-            figure.lower_quartile,
-            figure.upper_quartile,
-            serde_json::to_string(line)?,
-            serde_json::to_string(rates)?,
-            has_place(figure)
-        ]
-    )?;
-    Ok(())
 }

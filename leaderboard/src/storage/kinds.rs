@@ -7,7 +7,6 @@ use serde::Deserialize;
 use sqlx::{AnyConnection, Row};
 
 use super::Result;
-use super::run_rows::vendor_of;
 use super::values::{Statement, execute, read, sql};
 use crate::secrets::sha256;
 
@@ -33,7 +32,7 @@ pub(super) struct ResultKind {
 pub(crate) struct KindFilter(Vec<(&'static str, String)>);
 
 impl ResultKind {
-    pub(super) fn of(record: &RunRecord, workload: &WorkloadRecord, tier: Tier) -> Self {
+    pub(super) fn of(record: &RunRecord, workload: &WorkloadRecord, tier: Tier, vendor: Option<&str>) -> Self {
         let client = &record.provenance.client;
         Self {
             backend: record.device.backend.clone(),
@@ -42,7 +41,7 @@ impl ResultKind {
             client_kind: client.kind.name().to_owned(),
             browser: client.browser().unwrap_or_default().to_owned(),
             system: client.system().to_owned(),
-            vendor: vendor_of(record).unwrap_or_default().to_owned(),
+            vendor: vendor.unwrap_or_default().to_owned(),
             tier: tier.name().to_owned(),
             ranked_as: String::new(),
         }

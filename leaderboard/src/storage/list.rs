@@ -1,16 +1,19 @@
-//! Pages of lists of results, each read on one of a few access paths ([`super::access_path`]) with a bounded scan.
+//! Pages of lists of results, each read on one of a few access paths ([`super::access_path`]) with a bounded scan, and the
+//! latest proven results of a device. For a device with a hundred thousand runs, most are left out.
 
 use results::Client;
 use results::api::{RunRow, RunSort};
+use serde::Deserialize;
 use serde_json::{Value, from_str, from_value, to_value};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
 use super::access_path::{AccessPath, Conditions, RowKey, ScanRange, first_column};
 use super::kinds::KindFilter;
-use super::values::{Statement, as_flag, fields, sql};
+use super::values::{Statement, as_flag, fields, read, sql};
 use super::{Result, Storage};
 use crate::figures::DeviceDescription;
+use crate::ranking::{Category, ProvenRun};
 
 /// Divisor of the scan limit for the first scan. Most pages are full after it.
 const FIRST_PART: u64 = 12;
@@ -71,7 +74,7 @@ const SHOWN: &str = concat!(
 );
 
 /// Describes a device by its newest run. A run that was merged into the device has the device's name and vendor.
-const DEVICE: &str = "SELECT runs.device_key AS key, device_source AS source, inferred, \
+pub(super) const DEVICE: &str = "SELECT runs.device_key AS key, device_source AS source, inferred, \
      COALESCE(into_name, device_name) AS name, COALESCE(into_vendor, vendor) AS vendor \
      FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
      WHERE runs.device_key = $1 AND tier <> 'hidden' ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1";
@@ -150,7 +153,7 @@ impl Storage {
     }
 }
 
-fn recent_of_device() -> String {
+pub(super) fn recent_of_device() -> String {
     format!(
         "{SHOWN} WHERE runs.device_key = $1 AND runs.tier <> 'hidden' \
          ORDER BY runs.submitted_unix_seconds DESC, runs.run_id, results.workload LIMIT $2"
@@ -191,7 +194,7 @@ async fn choose_path(connection: &mut AnyConnection, conditions: &Conditions<'_>
 }
 
 /// Returns the last place if `most` results are scanned in the order of the list, or `None` if the list ends earlier.
-pub(super) async fn last_place(
+async fn last_place(
     connection: &mut AnyConnection,
     conditions: &Conditions<'_>,
     after: Option<&RowKey>,
@@ -216,7 +219,7 @@ fn key(row: &AnyRow, order: RunSort) -> Result<RowKey> {
     })
 }
 
-pub(super) fn example_key() -> RowKey {
+fn example_key() -> RowKey {
     RowKey {
         number: 1.8e9,
         submitted_unix_seconds: 1.8e9,
@@ -225,11 +228,8 @@ pub(super) fn example_key() -> RowKey {
     }
 }
 
-pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
-    let key = example_key();
-    let device = "'reported-example-gpu-9000'".to_owned();
-    let mut queries =
-        vec![(recent_of_device(), vec![device.clone(), "20".to_owned()]), (DEVICE.to_owned(), vec![device])];
+pub(super) fn all_queries() -> Vec<Statement> {
+    let (key, mut queries) = (example_key(), Vec::new());
     let limit = Bounds::default().scanned;
     for (order, filters) in RunSort::ALL.into_iter().flat_map(|order| (0..32_u8).map(move |filters| (order, filters))) {
         let has = |number: u8| filters & (1 << number) != 0;
@@ -245,11 +245,80 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
         for (path, after) in paths.flat_map(|path| [(path, None), (path, Some(&key))]) {
             let until = Some(&key).filter(|_| path.is_none() && !conditions.covers_all(path));
             let range = ScanRange { after, until, limit };
-            queries.push(conditions.path_length(path, limit).written());
-            queries.push(conditions.count_matching(path, range).written());
-            queries.push(conditions.rows(path, range, (10_000, 100), SHOWN).written());
+            queries.push(conditions.path_length(path, limit));
+            queries.push(conditions.count_matching(path, range));
+            queries.push(conditions.rows(path, range, (10_000, 100), SHOWN));
         }
-        queries.push(conditions.last_scanned(Some(&key), limit).written());
+        queries.push(conditions.last_scanned(Some(&key), limit));
     }
     queries
+}
+
+/// Maximum number of scanned results of the device, in all categories.
+const MAX_SCANNED: u64 = 20_000;
+const MAX_PAST: u64 = 2000;
+
+const PAST: &str = "SELECT results.run_id, results.rate, results.submitted_unix_seconds, \
+     results.voice, results.submitter_day AS day, results.engine_version, results.driver FROM results";
+
+/// A proven result of a device, with the versions that may explain a change.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct PastResult {
+    #[serde(flatten)]
+    pub(crate) run: ProvenRun,
+    pub(crate) submitted_unix_seconds: f64,
+    pub(crate) engine_version: String,
+    pub(crate) driver: String,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HistoryPart {
+    pub(crate) results: Vec<PastResult>,
+    pub(crate) older_left_out: bool,
+}
+
+impl Storage {
+    pub(crate) async fn history(&self, device: &str, class: &'static str, category: &Category) -> Result<HistoryPart> {
+        let mut transaction = self.reading().await?;
+        let version = category.suite.version.to_string();
+        let kinds = KindFilter::new([
+            ("backend", Some(&*category.backend)),
+            ("precision", Some(category.precision.name())),
+            ("suite_name", Some(&*category.suite.name)),
+            ("suite_version", Some(&*version)),
+            ("client_kind", Some(category.client_kind.name())),
+            ("ranked_as", Some(class)),
+        ]);
+        let kinds = kinds.kinds(&mut transaction).await?.unwrap_or_default();
+        if kinds.is_empty() {
+            return Ok(HistoryPart::default());
+        }
+        let conditions = history_conditions(device, &category.workload, kinds);
+        let until = last_place(&mut transaction, &conditions, None, MAX_SCANNED).await?;
+        let mut rows = latest(&conditions, until.as_ref()).query().fetch_all(&mut *transaction).await?;
+        let too_many = rows.len() as u64 > MAX_PAST;
+        rows.truncate(usize::try_from(MAX_PAST)?);
+        let results = rows.iter().map(read).collect::<Result<_>>()?;
+        Ok(HistoryPart { results, older_left_out: too_many || until.is_some() })
+    }
+}
+
+fn history_conditions<'a>(device: &'a str, workload: &'a str, kinds: String) -> Conditions<'a> {
+    Conditions {
+        order: RunSort::Newest,
+        workload: Some(workload),
+        device: Some(device),
+        kinds: Some(kinds),
+        since: None,
+        before: None,
+    }
+}
+
+fn latest(conditions: &Conditions<'_>, until: Option<&RowKey>) -> Statement {
+    conditions.rows(None, ScanRange { until, ..ScanRange::default() }, (0, MAX_PAST + 1), PAST)
+}
+
+pub(super) fn history_queries() -> [Statement; 2] {
+    let conditions = history_conditions("reported-example-gpu-9000", "caffe-mnist", "1,2,3".to_owned());
+    [latest(&conditions, Some(&example_key())), conditions.last_scanned(None, MAX_SCANNED)]
 }

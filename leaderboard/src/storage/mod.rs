@@ -8,7 +8,6 @@ mod connect;
 mod device_aliases;
 mod export;
 mod figures;
-mod history;
 mod kinds;
 mod list;
 mod moderation;
@@ -35,9 +34,8 @@ pub(crate) use connect::leave_alone;
 use connect::{Connector, Dialect};
 pub(crate) use export::Place;
 pub(crate) use figures::{RatesOfDevice, TableQuery};
-pub(crate) use history::{HistoryPart, PastResult};
 pub(crate) use kinds::KindFilter;
-pub(crate) use list::{Bounds, ListQuery};
+pub(crate) use list::{Bounds, HistoryPart, ListQuery, PastResult};
 pub(crate) use moderation::{Act, ModerationError, Occasion, TierChange};
 pub(crate) use runs::{Acceptance, NewRun, StandingRun, WorkloadRate};
 pub(crate) use started::Submitter;
@@ -54,7 +52,7 @@ pub(crate) struct Storage {
     writer: AnyPool,
     turns: Arc<Semaphore>,
     dialect: &'static Dialect,
-    log_sync: Option<LogSync>,
+    log_sync: Option<Arc<LogSync>>,
     probed: Arc<Mutex<Option<Instant>>>,
 }
 

@@ -1,7 +1,7 @@
 //! The rows of a record. They are prepared before the transaction, because it blocks all other writers on SQLite.
 
 use results::api::Tier;
-use results::{Outcome, RunRecord, Summary, WorkloadRecord, obstacle};
+use results::{Outcome, Summary, WorkloadRecord, obstacle};
 use sqlx::{AnyConnection, AssertSqlSafe};
 
 use super::Result;
@@ -9,13 +9,12 @@ use super::kinds::ResultKind;
 use super::runs::NewRun;
 use super::trust::place;
 use super::values::{OptionalNumber, execute};
-use crate::devices::identity::{Inferred, Reported};
-use crate::devices::{Identity, Vendor, class_of};
+use crate::devices::{DeviceIdentity, class_of};
 use crate::proof::is_provable;
 
 pub(super) struct RunRows<'a> {
     run: &'a NewRun<'a>,
-    identity: Identity,
+    identity: DeviceIdentity,
     notes: String,
     adapter: String,
     client: String,
@@ -50,13 +49,14 @@ const RESULT_VALUES: usize = 18;
 impl<'a> RunRows<'a> {
     pub(super) fn of(run: &'a NewRun<'a>) -> Result<Self> {
         let record = run.record;
+        let identity = DeviceIdentity::of(record);
         // Only completed workloads have results; the others remain in the record.
         let all = record.workloads.iter().enumerate();
         let completed = all.filter(|(_, workload)| workload.outcome == Outcome::Completed);
         let result = |(place, workload): (usize, &'a WorkloadRecord)| {
             let figures = run.listed.get(place).unwrap_or(&workload.summary);
             Ok(ResultRow {
-                kind: ResultKind::of(record, workload, run.verdict.tier),
+                kind: ResultKind::of(record, workload, run.verdict.tier, identity.reported.vendor_name()),
                 rankable: obstacle(record, workload).is_none() && is_provable(&workload.workload),
                 summary: serde_json::to_string(figures)?,
                 figures,
@@ -64,12 +64,12 @@ impl<'a> RunRows<'a> {
             })
         };
         Ok(Self {
-            identity: Identity::of(record),
             notes: serde_json::to_string(&run.verdict.notes)?,
             adapter: serde_json::to_string(&record.device.adapter)?,
             client: serde_json::to_string(&record.provenance.client)?,
             record: serde_json::to_string(record)?,
             results: completed.map(result).collect::<Result<_>>()?,
+            identity,
             run,
         })
     }
@@ -86,11 +86,11 @@ impl<'a> RunRows<'a> {
                 i64::from(record.suite.version),
                 record.provenance.client.kind.name(),
                 class_of(record).name(),
-                &identity.group.key,
-                &identity.group.label,
+                &identity.key,
+                &identity.label,
                 identity.source.name(),
-                identity.inferred.as_ref().and_then(guess),
-                vendor(&identity.reported),
+                &identity.inferred,
+                identity.reported.vendor_name(),
                 run.run_id,
                 run.verdict.tier.name(),
                 &self.notes,
@@ -164,24 +164,6 @@ fn insert_results(results: usize) -> String {
     };
     let rows: Vec<String> = (0..results).map(row).collect();
     format!("INSERT INTO results ({RESULT_COLUMNS}) VALUES {}", rows.join(", "))
-}
-
-fn guess(inferred: &Inferred) -> Option<String> {
-    match inferred {
-        Inferred::Reported(_) => None,
-        Inferred::Candidates(devices) => {
-            let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
-            Some(names.join(" or "))
-        }
-    }
-}
-
-fn vendor(reported: &Reported) -> Option<&'static str> {
-    reported.vendor.or_else(|| reported.device().map(|device| device.vendor)).map(Vendor::name)
-}
-
-pub(super) fn vendor_of(record: &RunRecord) -> Option<&'static str> {
-    vendor(&Reported::of(&record.device.adapter))
 }
 
 /// Negates a metric, so that the largest comes first. Returns 0, never the negative zero, for `None`.

@@ -81,7 +81,10 @@ impl Storage {
         if !rows.insert_run(&mut transaction).await? {
             return Ok(None);
         }
-        if is_deleted(&mut transaction, run.fingerprint).await? {
+        // Follows the writing of the row, which waits for concurrent deletions.
+        let count = scalar!("SELECT COUNT(*) FROM deleted_records WHERE fingerprint = $1", [run.fingerprint]);
+        let deleted: i64 = count.fetch_one(&mut *transaction).await?;
+        if deleted > 0 {
             return Ok(Some(Acceptance::Deleted));
         }
         rows.insert_results(&mut transaction).await?;
@@ -232,11 +235,4 @@ impl Storage {
         self.commit_with_stale(transaction, &devices).await?;
         Ok(None)
     }
-}
-
-/// Returns true if the record was deleted. Must follow the writing of its row, which waits for concurrent deletions.
-pub(super) async fn is_deleted(connection: &mut AnyConnection, fingerprint: &str) -> Result<bool> {
-    let count = scalar!("SELECT COUNT(*) FROM deleted_records WHERE fingerprint = $1", [fingerprint]);
-    let records: i64 = count.fetch_one(connection).await?;
-    Ok(records > 0)
 }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use results::api::{PartHashes, WantedState};
+use serde_json::json;
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::started::KEPT_SECONDS;
-use super::values::{as_flag, execute, read, sql, tuple};
+use super::values::{KEEP, as_flag, execute, insert, read, sql, tuple};
 use super::{Result, Storage};
 use crate::proof::{BegunProof, SeenLap, SeenSegment, SeenWorkload, SurroundingSegments};
 
@@ -110,12 +111,11 @@ impl Storage {
 
     /// Stores a lap. Returns false if there is already one with this first segment.
     pub(crate) async fn open_lap(&self, run_id: &str, workload: &str, lap: &SeenLap) -> Result<bool> {
-        let insert = sql!(
-            "INSERT INTO laps (run_id, workload, first_segment, state_sha256, opened_unix_seconds) \
-             VALUES ($1, $2, $3, $4, $5) ON CONFLICT (run_id, workload, first_segment) DO NOTHING",
-            [run_id, workload, i64::from(lap.first_segment), &lap.state_sha256, lap.opened_unix_seconds]
-        );
-        Ok(self.write(insert).await?.rows_affected() == 1)
+        let row = json!({
+            "run_id": run_id, "workload": workload, "first_segment": lap.first_segment,
+            "state_sha256": lap.state_sha256, "opened_unix_seconds": lap.opened_unix_seconds,
+        });
+        Ok(self.write(insert("laps", &row, KEEP)).await?.rows_affected() == 1)
     }
 
     /// Stores a segment. Returns false if there is already one with this number.
@@ -126,61 +126,31 @@ impl Storage {
         number: u32,
         segment: &SeenSegment,
     ) -> Result<bool> {
-        let insert = sql!(
-            "INSERT INTO segments (run_id, workload, number, step, beacon, state_sha256, losses_sha256, ends_lap, \
-             committed_unix_seconds) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
-             ON CONFLICT (run_id, workload, number) DO NOTHING",
-            [
-                run_id,
-                workload,
-                i64::from(number),
-                i64::try_from(segment.step)?,
-                String::from(segment.beacon),
-                &segment.state_sha256,
-                &segment.losses_sha256,
-                segment.ends_lap,
-                segment.committed_unix_seconds
-            ]
-        );
-        Ok(self.write(insert).await?.rows_affected() == 1)
+        let row = json!({
+            "run_id": run_id, "workload": workload, "number": number, "step": segment.step, "beacon": segment.beacon,
+            "state_sha256": segment.state_sha256, "losses_sha256": segment.losses_sha256,
+            "ends_lap": segment.ends_lap, "committed_unix_seconds": segment.committed_unix_seconds,
+        });
+        Ok(self.write(insert("segments", &row, KEEP)).await?.rows_affected() == 1)
     }
 
     pub(crate) async fn begin_proof(&self, run_id: &str, workload: &str, proof: &BegunProof) -> Result<()> {
-        let insert = sql!(
-            "INSERT INTO proofs (run_id, workload, word, segments, drawn, tested_step, target_step) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (run_id, workload) DO NOTHING",
-            [
-                run_id,
-                workload,
-                &proof.word,
-                i64::try_from(proof.segments)?,
-                serde_json::to_string(&proof.drawn)?,
-                i64::try_from(proof.tested_step)?,
-                proof.target_step.map(i64::try_from).transpose()?
-            ]
-        );
-        self.write(insert).await?;
+        let row = json!({
+            "run_id": run_id, "workload": workload, "word": proof.word, "segments": proof.segments,
+            "drawn": proof.drawn, "tested_step": proof.tested_step, "target_step": proof.target_step,
+        });
+        self.write(insert("proofs", &row, KEEP)).await?;
         Ok(())
     }
 
     pub(crate) async fn keep_hashes(&self, run_id: &str, workload: &str, hashes: &PartHashes) -> Result<()> {
         let lists = [serde_json::to_string(&hashes.state_sha256)?, serde_json::to_string(&hashes.losses)?];
-        let insert = sql!(
-            "INSERT INTO part_hashes (run_id, workload, draw, first_step, last_step, bytes, hashes, losses) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
-             ON CONFLICT (run_id, workload, draw, first_step, last_step) DO NOTHING",
-            [
-                run_id,
-                workload,
-                i64::from(hashes.draw),
-                i64::try_from(hashes.steps[0])?,
-                i64::try_from(hashes.steps[1])?,
-                i64::try_from(lists[0].len() + lists[1].len())?,
-                &lists[0],
-                &lists[1]
-            ]
-        );
-        self.write(insert).await?;
+        let row = json!({
+            "run_id": run_id, "workload": workload, "draw": hashes.draw,
+            "first_step": hashes.steps[0], "last_step": hashes.steps[1],
+            "bytes": lists[0].len() + lists[1].len(), "hashes": lists[0], "losses": lists[1],
+        });
+        self.write(insert("part_hashes", &row, KEEP)).await?;
         Ok(())
     }
 }

@@ -1,7 +1,8 @@
 use results::Suite;
+use serde_json::json;
 use sqlx::AnyConnection;
 
-use super::values::{as_flag, execute, scalar, sql};
+use super::values::{as_flag, execute, insert, scalar, sql};
 use super::{Result, Storage};
 use crate::limits::day_of;
 use crate::proof::Started;
@@ -14,17 +15,13 @@ pub(super) const KEPT_SECONDS: f64 = 7.0 * 86_400.0;
 const FORGOTTEN_AT_ONCE: i64 = 500;
 
 /// Deletes a run without its segments, which can be very many and are deleted first.
-const FORGET: &str = "DELETE FROM started_runs WHERE run_id IN (SELECT run_id FROM started_runs \
+pub(super) const FORGET: &str = "DELETE FROM started_runs WHERE run_id IN (SELECT run_id FROM started_runs \
      WHERE expires_unix_seconds < $1 AND NOT EXISTS (SELECT 1 FROM laps WHERE laps.run_id = started_runs.run_id) \
      ORDER BY expires_unix_seconds LIMIT $2)";
 
 /// Counts open runs, up to the second parameter.
-const COUNT_OPEN: &str = "SELECT COUNT(*) AS open FROM (SELECT run_id FROM started_runs WHERE used = FALSE \
+pub(super) const COUNT_OPEN: &str = "SELECT COUNT(*) AS open FROM (SELECT run_id FROM started_runs WHERE used = FALSE \
      AND expires_unix_seconds > $1 LIMIT $2) AS open_runs";
-
-pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
-    [FORGET, COUNT_OPEN].map(|query| (query.to_owned(), vec!["1.8e9".to_owned(), "500".to_owned()])).into()
-}
 
 impl Started {
     /// Returns the submitter of the announcement. The run counts as theirs, even if another address uploads it.
@@ -47,25 +44,13 @@ impl Storage {
                 return Ok(false);
             }
         }
-        execute!(
-            transaction,
-            "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
-             created_unix_seconds, expires_unix_seconds, used, submitter, prefix) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-            [
-                &run.run_id,
-                "",
-                i64::from(run.seed),
-                &run.suite.name,
-                i64::from(run.suite.version),
-                &run.engine_version,
-                run.created_unix_seconds,
-                run.expires_unix_seconds,
-                run.used,
-                &run.submitter,
-                &run.prefix
-            ]
-        )?;
+        let row = json!({
+            "run_id": run.run_id, "nonce": "", "seed": run.seed,
+            "suite_name": run.suite.name, "suite_version": run.suite.version, "engine_version": run.engine_version,
+            "created_unix_seconds": run.created_unix_seconds, "expires_unix_seconds": run.expires_unix_seconds,
+            "used": run.used, "submitter": run.submitter, "prefix": run.prefix,
+        });
+        insert("started_runs", &row, "").execute(&mut *transaction).await?;
         if let Some(word) = &run.submitter {
             count_announced(&mut transaction, &run.suite, word, day_of(run.created_unix_seconds)).await?;
         }

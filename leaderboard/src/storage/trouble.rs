@@ -25,7 +25,11 @@ impl StorageError {
         match error {
             // The connection was lost or refused, or the server is shutting down.
             sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => Some(Busy),
-            sqlx::Error::Database(error) => classify_database(error.as_ref()),
+            // Both databases have five-digit codes with different meanings, so the type of the error is checked first.
+            sqlx::Error::Database(error) => match error.try_downcast_ref::<SqliteError>() {
+                Some(error) => classify_sqlite(error.code()?.parse().ok()?),
+                None => classify_postgres(error.try_downcast_ref::<PgDatabaseError>()?.code()),
+            },
             _ => None,
         }
     }
@@ -42,14 +46,6 @@ impl StorageError {
             None => "other",
         }
     }
-}
-
-/// Both databases have five-digit codes with different meanings, so the type of the error is checked first.
-fn classify_database(error: &(dyn DatabaseError + 'static)) -> Option<DatabaseTrouble> {
-    if let Some(error) = error.try_downcast_ref::<SqliteError>() {
-        return classify_sqlite(error.code()?.parse().ok()?);
-    }
-    classify_postgres(error.try_downcast_ref::<PgDatabaseError>()?.code())
 }
 
 /// The low byte of an extended SQLite code is its primary code.

@@ -99,6 +99,25 @@ impl Storage {
 
 pub(super) type AnyQuery<'q> = Query<'q, Any, AnyArguments>;
 
+/// Returns a statement that inserts a row with a column for each field of an object. `null` is left out, and lists and
+/// objects become JSON, as in [`read`].
+pub(super) fn insert(table: &str, row: &Json, if_it_exists: &str) -> AnyQuery<'static> {
+    let fields: Vec<_> = row.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()).collect();
+    let columns: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+    let places: Vec<String> = (1..=fields.len()).map(|place| format!("${place}")).collect();
+    let (columns, places) = (columns.join(", "), places.join(", "));
+    let query = sqlx::query(AssertSqlSafe(format!("INSERT INTO {table} ({columns}) VALUES ({places}) {if_it_exists}")));
+    fields.into_iter().fold(query, |query, (_, value)| match value {
+        Json::Bool(flag) => query.bind(*flag),
+        Json::String(text) => query.bind(text.clone()),
+        Json::Number(number) if number.is_f64() => query.bind(number.as_f64()),
+        Json::Number(number) => query.bind(number.as_i64()),
+        value => query.bind(value.to_string()),
+    })
+}
+
+pub(super) const KEEP: &str = "ON CONFLICT DO NOTHING";
+
 /// An optional number as a parameter.
 ///
 /// The driver tells PostgreSQL that an absent `f64` is a single-precision number. It then caches the statement with this

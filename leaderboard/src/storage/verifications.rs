@@ -91,7 +91,15 @@ impl Storage {
         let in_part = of.in_part || !has_states(&mut transaction, run_id).await?;
         let Conclusion { own, mut said, unexamined, measured } = conclude(&before.own, in_part);
         for (workload, accuracy) in &measured {
-            write_accuracy(&mut transaction, run_id, workload, *accuracy).await?;
+            let query = scalar!("SELECT summary FROM results WHERE run_id = $1 AND workload = $2", [run_id, workload]);
+            let summary: Option<String> = query.fetch_optional(&mut *transaction).await?;
+            let Some(summary) = summary else { continue };
+            let summary = Summary { accuracy: Some(*accuracy), ..serde_json::from_str(&summary)? };
+            execute!(
+                transaction,
+                "UPDATE results SET summary = $1, descending_accuracy = $2 WHERE run_id = $3 AND workload = $4",
+                [serde_json::to_string(&summary)?, descending(summary.accuracy), run_id, workload]
+            )?;
         }
         let mut stale = BTreeSet::new();
         if own != before.own {
@@ -131,19 +139,6 @@ pub(super) async fn queue(connection: &mut AnyConnection, run_id: &str, now: f64
         "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts, in_part) \
          VALUES ($1, $2, 0, 0, $3) ON CONFLICT (run_id) DO NOTHING",
         [run_id, now, in_part]
-    )?;
-    Ok(())
-}
-
-async fn write_accuracy(connection: &mut AnyConnection, run_id: &str, workload: &str, accuracy: f64) -> Result<()> {
-    let query = scalar!("SELECT summary FROM results WHERE run_id = $1 AND workload = $2", [run_id, workload]);
-    let summary: Option<String> = query.fetch_optional(&mut *connection).await?;
-    let Some(summary) = summary else { return Ok(()) };
-    let summary = Summary { accuracy: Some(accuracy), ..serde_json::from_str(&summary)? };
-    execute!(
-        connection,
-        "UPDATE results SET summary = $1, descending_accuracy = $2 WHERE run_id = $3 AND workload = $4",
-        [serde_json::to_string(&summary)?, descending(summary.accuracy), run_id, workload]
     )?;
     Ok(())
 }
@@ -251,7 +246,9 @@ impl Storage {
             Candidates::OfTier(tier) => {
                 let mut last = String::new();
                 loop {
-                    let portion = self.runs_of_tier(tier, &last).await?;
+                    let query = "SELECT run_id FROM runs WHERE tier = $1 AND run_id > $2 ORDER BY run_id LIMIT $3";
+                    let portion = scalar!(query, [tier.name(), &last, PORTION]);
+                    let portion: Vec<String> = portion.fetch_all(&self.pool).await?;
                     let Some(end) = portion.last() else { break };
                     last.clone_from(end);
                     let mut transaction = self.writing().await?;
@@ -264,11 +261,6 @@ impl Storage {
             }
         }
         Ok(asked)
-    }
-
-    async fn runs_of_tier(&self, tier: Tier, after: &str) -> Result<Vec<String>> {
-        let query = "SELECT run_id FROM runs WHERE tier = $1 AND run_id > $2 ORDER BY run_id LIMIT $3";
-        Ok(scalar!(query, [tier.name(), after, PORTION]).fetch_all(&self.pool).await?)
     }
 
     pub(crate) async fn progress_of_replays(&self, asked: f64, now: f64) -> Result<ReplayProgress> {

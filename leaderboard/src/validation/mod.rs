@@ -14,7 +14,7 @@ use results::api::{Note, StartRun, Tier, Verdict};
 use results::{Outcome, RunRecord, WorkloadRecord};
 use serde::Serialize;
 
-use crate::devices::Identity;
+use crate::devices::DeviceIdentity;
 use crate::proof::{SeenWorkload, is_provable};
 use bounds::check_values;
 pub(crate) use bounds::{Checked, FieldPath, Refusal};
@@ -98,7 +98,7 @@ pub(crate) fn notes(record: &RunRecord) -> Vec<Note> {
         }
     };
     let hides = results::software::may_be_a_program(record).then_some(Note::PerhapsSoftware);
-    let misfit = Identity::of(record).misfit.map(Note::finding);
+    let misfit = DeviceIdentity::of(record).misfit.map(Note::finding);
     record.workloads.iter().filter_map(note).chain(hides).chain(misfit).collect()
 }
 

@@ -21,8 +21,24 @@ pub(super) fn find_doubts(record: &RunRecord) -> Vec<String> {
     let software = devices::is_software(record).filter(|_| !record.device.adapter.software);
     doubts.extend(software);
     doubts.extend(devices::contradiction(record));
-    for workload in record.workloads.iter().filter(|w| w.outcome == Outcome::Completed) {
-        doubt_workload(workload, &mut doubts);
+    for of in record.workloads.iter().filter(|of| of.outcome == Outcome::Completed) {
+        let fastest = fastest_flops_per_second(of);
+        let correctness = match &of.correctness {
+            None => Some("the backend was not compared with the reference."),
+            Some(correctness) if !correctness.is_complete() => {
+                Some("the backend was only partly compared with the reference.")
+            }
+            Some(_) => None,
+        };
+        let evaluated = "the network was never evaluated, so there is no evidence that it learned.";
+        let losses = "the losses of the first steps are missing, so the run cannot be recomputed.";
+        let found = [
+            (fastest > CEILING_FLOPS_PER_SECOND).then(|| format!("{fastest:.1e} FLOP/s exceeds every known device.")),
+            correctness.map(str::to_owned),
+            of.evaluations.is_empty().then(|| evaluated.to_owned()),
+            of.first_losses.is_empty().then(|| losses.to_owned()),
+        ];
+        doubts.extend(found.into_iter().flatten().map(|doubt| format!("{}: {doubt}", of.workload)));
     }
     doubts
 }
@@ -50,27 +66,6 @@ fn common_step(mut a: f64, mut b: f64) -> f64 {
         (a, b) = (b, rest.min(b - rest));
     }
     a
-}
-
-fn doubt_workload(record: &WorkloadRecord, doubts: &mut Vec<String>) {
-    let name = &record.workload;
-    let fastest = fastest_flops_per_second(record);
-    if fastest > CEILING_FLOPS_PER_SECOND {
-        doubts.push(format!("{name}: {fastest:.1e} FLOP/s exceeds every known device."));
-    }
-    match &record.correctness {
-        None => doubts.push(format!("{name}: the backend was not compared with the reference.")),
-        Some(correctness) if !correctness.is_complete() => {
-            doubts.push(format!("{name}: the backend was only partly compared with the reference."));
-        }
-        Some(_) => {}
-    }
-    if record.evaluations.is_empty() {
-        doubts.push(format!("{name}: the network was never evaluated, so there is no evidence that it learned."));
-    }
-    if record.first_losses.is_empty() {
-        doubts.push(format!("{name}: the losses of the first steps are missing, so the run cannot be recomputed."));
-    }
 }
 
 /// Returns the highest speed of any window that is long enough to be timed well, and of all windows together.

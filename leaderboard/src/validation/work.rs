@@ -194,6 +194,14 @@ pub(super) fn check_time(record: &RunRecord, origin: &RecordOrigin<'_>) -> Check
     let wall_seconds = record.provenance.wall_seconds;
     let path = FieldPath::ROOT.field("provenance");
     let path = path.field("wall_seconds");
+    // Each second counts once. Loading data may precede the announcement.
+    let worked_seconds = |of: &WorkloadRecord| {
+        let cold = &of.cold_start;
+        let built = [cold.build_seconds, cold.compiling_seconds, cold.tuning_seconds];
+        let trained: f64 = of.windows.iter().map(|w| w.seconds).sum();
+        let tested: f64 = of.evaluations.iter().map(|e| e.seconds).sum();
+        trained + tested + built.into_iter().flatten().sum::<f64>()
+    };
     let worked: f64 = record.workloads.iter().map(worked_seconds).sum();
     if !fits(worked, wall_seconds) {
         let message =
@@ -208,15 +216,6 @@ pub(super) fn check_time(record: &RunRecord, origin: &RecordOrigin<'_>) -> Check
         return path.refuse("time_does_not_fit", message);
     }
     Ok(())
-}
-
-/// Returns the working seconds of a workload, each counted once. Loading data may precede the announcement.
-fn worked_seconds(record: &WorkloadRecord) -> f64 {
-    let trained: f64 = record.windows.iter().map(|w| w.seconds).sum();
-    let tested: f64 = record.evaluations.iter().map(|e| e.seconds).sum();
-    let cold = &record.cold_start;
-    let built = [cold.build_seconds, cold.compiling_seconds, cold.tuning_seconds];
-    trained + tested + built.into_iter().flatten().sum::<f64>()
 }
 
 fn fits(claimed: f64, available: f64) -> bool {

@@ -185,7 +185,10 @@ impl Subject<'_> {
         };
         self.examine_laps(seen)?;
         self.examine_first_steps()?;
-        self.examine_parts(seen)?;
+        for part in draws::parts(seen).ok_or_else(unseen)? {
+            self.go_on()?;
+            self.examine_part(seen, part)?;
+        }
         // An honest run continues training after its last test, to measure the throughput.
         let last = seen.proof.as_ref().ok_or_else(unseen)?.tested_step;
         let tested = self.examine_accuracy(seen, last)?;
@@ -229,18 +232,14 @@ impl Subject<'_> {
         Ok(())
     }
 
-    fn examine_parts(&self, seen: &SeenWorkload) -> Result<(), End> {
-        for part in draws::parts(seen).ok_or_else(unseen)? {
-            self.go_on()?;
-            self.examine_part(seen, part)?;
-        }
-        Ok(())
-    }
-
     fn examine_part(&self, seen: &SeenWorkload, [begin, end]: [u64; 2]) -> Result<(), End> {
         let (before, told) = (self.load(seen, begin)?, self.load(seen, end)?);
         let found = self.examiner.train_part(&before, [begin, end])?.ok_or_else(|| unreadable(begin))?;
-        let told_losses = losses_from(seen, begin).ok_or_else(unseen)?;
+        let of_segment =
+            |part: &&PartHashes| !part.losses.is_empty() && (part.steps[0]..part.steps[1]).contains(&begin);
+        let segment = seen.hashes.iter().find(of_segment).ok_or_else(unseen)?;
+        let first = usize::try_from(begin - segment.steps[0]).unwrap_or(usize::MAX);
+        let told_losses = segment.losses.get(first..).ok_or_else(unseen)?;
         for (step, (found, &told)) in (begin..).zip(found.losses.iter().zip(told_losses)) {
             if !is_close(told, *found, self.tolerance.of_loss) {
                 return Err(End::Doubt(format!(
@@ -344,12 +343,6 @@ struct Tested {
     accuracy: f64,
     count: u64,
     is_whole: bool,
-}
-
-fn losses_from(seen: &SeenWorkload, step: u64) -> Option<&[f32]> {
-    let of_segment = |round: &&PartHashes| !round.losses.is_empty() && (round.steps[0]..round.steps[1]).contains(&step);
-    let round = seen.hashes.iter().find(of_segment)?;
-    round.losses.get(usize::try_from(step - round.steps[0]).ok()?..)
 }
 
 fn is_close(told: f32, found: f64, share: f64) -> bool {
