@@ -12,10 +12,8 @@ impl Storage {
         let mut transaction = self.writing().await?;
         for run in runs {
             let rows = RunRows::of(run)?;
-            if !rows.insert_run(&mut transaction).await? {
-                continue;
-            }
-            rows.insert_results(&mut transaction).await?;
+            let Some(device) = rows.insert_run(&mut transaction).await? else { continue };
+            rows.insert_results(&mut transaction, &device).await?;
             if let Some(word) = &run.submitter.word {
                 count_announced(&mut transaction, &run.record.suite, word, run.submitter.day).await?;
                 count_finished(&mut transaction, &run.record.suite, word).await?;

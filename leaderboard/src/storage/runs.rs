@@ -78,16 +78,14 @@ impl Storage {
                 return Ok(Some(Acceptance::AlreadyUsed));
             }
         }
-        if !rows.insert_run(&mut transaction).await? {
-            return Ok(None);
-        }
+        let Some(device) = rows.insert_run(&mut transaction).await? else { return Ok(None) };
         // Follows the writing of the row, which waits for concurrent deletions.
         let count = scalar!("SELECT COUNT(*) FROM deleted_records WHERE fingerprint = $1", [run.fingerprint]);
         let deleted: i64 = count.fetch_one(&mut *transaction).await?;
         if deleted > 0 {
             return Ok(Some(Acceptance::Deleted));
         }
-        rows.insert_results(&mut transaction).await?;
+        rows.insert_results(&mut transaction, &device).await?;
         if let Some(hash) = run.deletion_secret_hash {
             insert_secret(&mut transaction, run.run_id, hash).await?;
         }

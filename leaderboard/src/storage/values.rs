@@ -2,11 +2,9 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
-use sqlx::any::{AnyArguments, AnyRow, AnyTypeInfo, AnyTypeInfoKind};
-use sqlx::encode::IsNull;
-use sqlx::error::BoxDynError;
+use sqlx::any::{AnyArguments, AnyRow, AnyTypeInfoKind};
 use sqlx::query::Query;
-use sqlx::{Any, AssertSqlSafe, Column, Database, Encode, Row, Type, ValueRef};
+use sqlx::{Any, AssertSqlSafe, Column, Row, ValueRef};
 
 use super::{Result, Storage};
 
@@ -99,8 +97,8 @@ impl Storage {
 
 pub(super) type AnyQuery<'q> = Query<'q, Any, AnyArguments>;
 
-/// Returns a statement that inserts a row with a column for each field of an object. `null` is left out, and lists and
-/// objects become JSON, as in [`read`].
+/// Returns a statement that inserts a row with a column for each field of an object. Lists and objects become JSON.
+/// `null` is left out: the driver tells PostgreSQL that an absent `f64` is a single-precision number.
 pub(super) fn insert(table: &str, row: &Json, if_it_exists: &str) -> AnyQuery<'static> {
     let fields: Vec<_> = row.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()).collect();
     let columns: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
@@ -117,27 +115,6 @@ pub(super) fn insert(table: &str, row: &Json, if_it_exists: &str) -> AnyQuery<'s
 }
 
 pub(super) const KEEP: &str = "ON CONFLICT DO NOTHING";
-
-/// An optional number as a parameter.
-///
-/// The driver tells PostgreSQL that an absent `f64` is a single-precision number. It then caches the statement with this
-/// type, and the next `f64` does not fit. An absent `f32` has the right type.
-pub(super) struct OptionalNumber(pub(super) Option<f64>);
-
-impl Type<Any> for OptionalNumber {
-    fn type_info() -> AnyTypeInfo {
-        <f64 as Type<Any>>::type_info()
-    }
-}
-
-impl Encode<'_, Any> for OptionalNumber {
-    fn encode_by_ref(&self, arguments: &mut <Any as Database>::ArgumentBuffer) -> Result<IsNull, BoxDynError> {
-        match self.0 {
-            Some(number) => Encode::<Any>::encode(number, arguments),
-            None => Encode::<Any>::encode(Option::<f32>::None, arguments),
-        }
-    }
-}
 
 /// A parameter of a [`Statement`].
 #[derive(Clone, Debug, PartialEq)]

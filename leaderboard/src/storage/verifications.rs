@@ -206,7 +206,8 @@ pub(super) async fn forget_states(connection: &mut AnyConnection, run_id: &str) 
     Ok(())
 }
 
-const PORTION: i64 = 500;
+/// Number of runs that are queued in one transaction.
+const PORTION: usize = 500;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Candidates<'a> {
@@ -231,34 +232,24 @@ impl Storage {
     /// Queues runs. If a named run is unknown, none is queued. `now` identifies the request afterwards.
     pub(crate) async fn ask_for_replays(&self, candidates: Candidates<'_>, now: f64) -> Result<Replays> {
         let mut asked = Replays::default();
-        match candidates {
-            Candidates::Runs(run_ids) => {
-                // All transactions use the same order, to avoid deadlocks.
-                let in_order: BTreeSet<&String> = run_ids.iter().collect();
-                let mut transaction = self.writing().await?;
-                for run_id in in_order {
-                    if !ask(&mut transaction, run_id, now, &mut asked).await? {
-                        return Err(ModerationError::UnknownRun(run_id.clone()).into());
-                    }
-                }
-                transaction.commit().await?;
-            }
+        // All transactions use the same order, to avoid deadlocks.
+        let (run_ids, portion): (Vec<String>, usize) = match candidates {
+            Candidates::Runs(run_ids) => (BTreeSet::from_iter(run_ids).into_iter().cloned().collect(), run_ids.len()),
             Candidates::OfTier(tier) => {
-                let mut last = String::new();
-                loop {
-                    let query = "SELECT run_id FROM runs WHERE tier = $1 AND run_id > $2 ORDER BY run_id LIMIT $3";
-                    let portion = scalar!(query, [tier.name(), &last, PORTION]);
-                    let portion: Vec<String> = portion.fetch_all(&self.pool).await?;
-                    let Some(end) = portion.last() else { break };
-                    last.clone_from(end);
-                    let mut transaction = self.writing().await?;
-                    for run_id in &portion {
-                        // Runs that were deleted meanwhile are ignored.
-                        ask(&mut transaction, run_id, now, &mut asked).await?;
-                    }
-                    transaction.commit().await?;
+                let query = scalar!("SELECT run_id FROM runs WHERE tier = $1 ORDER BY run_id", [tier.name()]);
+                (query.fetch_all(&self.pool).await?, PORTION)
+            }
+        };
+        for portion in run_ids.chunks(portion.max(1)) {
+            let mut transaction = self.writing().await?;
+            for run_id in portion {
+                // Runs of a tier that were deleted meanwhile are ignored.
+                let is_known = ask(&mut transaction, run_id, now, &mut asked).await?;
+                if !is_known && matches!(candidates, Candidates::Runs(_)) {
+                    return Err(ModerationError::UnknownRun(run_id.clone()).into());
                 }
             }
+            transaction.commit().await?;
         }
         Ok(asked)
     }
