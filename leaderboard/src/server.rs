@@ -14,6 +14,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio_io_timeout::TimeoutStream;
@@ -137,6 +138,7 @@ impl Server {
             samples: VerificationSamples::new(folder_of_data),
             metrics: metrics.clone(),
             server: address.to_string(),
+            runtime: Handle::current(),
         };
         if let Err(cause) = storage.release_verifications(&tools.server, false).await {
             tracing::warn!(%cause, "cannot release runs from an earlier process; other servers can verify them later");

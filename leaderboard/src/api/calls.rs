@@ -131,19 +131,15 @@ impl Call {
     }
 }
 
-/// Refusals of every call.
 const EVERY_CALL: &[RefusalCodes] =
     &[("408", &["timeout", "too_slow"]), ("429", &["too_many_requests"]), ("500", &["internal"]), ("503", &["busy"])];
 
-/// Refusals of calls with a body.
 const WITH_BODY: &[RefusalCodes] =
     &[("400", &["broken_body"]), ("413", &["too_large"]), ("415", &["wrong_content_type"])];
 
-/// Refusals of calls with a JSON body.
 const WITH_JSON: &[RefusalCodes] =
     &[("400", &["malformed_json", "missing_field", "out_of_range", "unknown_field", "wrong_type"])];
 
-/// Refusals of calls that write.
 const WRITING: &[RefusalCodes] = &[("503", &["read_only"]), ("507", &["full"])];
 
 /// Codes of refused records.

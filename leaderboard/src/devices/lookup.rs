@@ -58,7 +58,8 @@ struct DeviceSeries {
     #[serde(rename = "series")]
     _name: String,
     vendor: Vendor,
-    kind: DeviceKind,
+    #[serde(rename = "kind")]
+    _kind: DeviceKind,
     architectures: Vec<String>,
     #[serde(default)]
     clocks_above_published: f64,
@@ -80,7 +81,6 @@ pub struct KnownDevice {
     /// The canonical name, with the vendor: `NVIDIA GeForce RTX 4090`.
     pub name: String,
     pub vendor: Vendor,
-    pub kind: DeviceKind,
     /// Values of WebGPU's `GPUAdapterInfo.architecture` for it, such as `lovelace`, as in Dawn's `gpu_info.json`.
     pub architectures: Vec<String>,
     /// Published single-precision peak, with a fused multiply-add as two operations, of the fastest variant.
@@ -101,11 +101,10 @@ static TABLE: LazyLock<Vec<KnownDevice>> = LazyLock::new(|| {
     let file: File =
         serde_json::from_str(include_str!("../../../reference/devices.json")).expect("the file is checked in");
     let devices_of = |series: DeviceSeries| {
-        let DeviceSeries { vendor, kind, architectures, clocks_above_published, devices, .. } = series;
+        let DeviceSeries { vendor, architectures, clocks_above_published, devices, .. } = series;
         devices.into_iter().map(move |SeriesDevice { name, flops_per_second, aliases }| KnownDevice {
             name,
             vendor,
-            kind,
             architectures: architectures.clone(),
             flops_per_second,
             clocks_above_published,

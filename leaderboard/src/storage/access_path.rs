@@ -179,12 +179,10 @@ impl Conditions<'_> {
     pub(super) fn last_scanned(&self, after: Option<&RowKey>, limit: u64) -> Statement {
         let mut statement = Statement::default();
         let on_path = self.on_path(None, ScanRange { after, ..ScanRange::default() }, &mut statement);
-        let number = if is_by_date(self.order) { "" } else { first_column(self.order) };
-        let comma = if number.is_empty() { "" } else { ", " };
+        let (first, order) = (first_column(self.order), columns(self.order, ""));
         statement.sql = format!(
-            "SELECT run_id, workload, submitted_unix_seconds{comma}{number} FROM results WHERE {on_path} ORDER BY {} \
+            "SELECT run_id, workload, submitted_unix_seconds, {first} FROM results WHERE {on_path} ORDER BY {order} \
              LIMIT 1 OFFSET {}",
-            columns(self.order, ""),
             limit.saturating_sub(1)
         );
         statement

@@ -147,36 +147,26 @@ mod tests {
     use crate::proof::testing::started;
     use crate::storage::DatabaseAddress;
 
-    const NOW: f64 = 1.8e9;
     const EXPIRED: i64 = 20_000;
-
-    fn announced(run_id: &str) -> Started {
-        Started { created_unix_seconds: NOW, expires_unix_seconds: NOW + 3600.0, ..started(run_id) }
-    }
-
-    /// Returns a database with this number of runs that expired more than a week ago.
-    async fn with_expired(file: &std::path::Path, rows: i64) -> Storage {
-        let storage = Storage::open(&DatabaseAddress::File(file.to_owned())).await.unwrap();
-        sql!("WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1) \
-             INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, created_unix_seconds, \
-             expires_unix_seconds, used) SELECT 'old' || number, 'n', 1, 'quick', 1, '0.1.0', 0, number, FALSE FROM numbers", [rows])
-        .execute(&storage.pool)
-        .await
-        .unwrap();
-        storage
-    }
-
-    async fn rows(storage: &Storage) -> i64 {
-        sqlx::query_scalar("SELECT COUNT(*) FROM started_runs").fetch_one(&storage.pool).await.unwrap()
-    }
 
     #[tokio::test]
     async fn expired_rows_are_deleted_in_portions_oldest_first() {
         let folder = tempfile::tempdir().unwrap();
-        let storage = with_expired(&folder.path().join("expired.sqlite"), EXPIRED).await;
+        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("expired.sqlite"))).await.unwrap();
+        // They expired more than a week ago.
+        let fill = "WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1) \
+             INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
+             created_unix_seconds, expires_unix_seconds, used) \
+             SELECT 'old' || number, 'n', 1, 'quick', 1, '0.1.0', 0, number, FALSE FROM numbers";
+        sql!(fill, [EXPIRED]).execute(&storage.pool).await.unwrap();
         for number in 1..=EXPIRED / FORGOTTEN_AT_ONCE {
-            assert!(storage.start(&announced(&format!("new{number}")), None).await.unwrap());
-            assert_eq!(rows(&storage).await, EXPIRED - number * FORGOTTEN_AT_ONCE + number);
+            let now = 1.8e9;
+            let new = started(&format!("new{number}"));
+            let new = Started { created_unix_seconds: now, expires_unix_seconds: now + 3600.0, ..new };
+            assert!(storage.start(&new, None).await.unwrap());
+            let count = sqlx::query_scalar("SELECT COUNT(*) FROM started_runs");
+            let rows: i64 = count.fetch_one(&storage.pool).await.unwrap();
+            assert_eq!(rows, EXPIRED - number * FORGOTTEN_AT_ONCE + number);
             let oldest = number * FORGOTTEN_AT_ONCE;
             assert!(storage.started(&format!("old{oldest}")).await.unwrap().is_none());
             assert_eq!(storage.started(&format!("old{}", oldest + 1)).await.unwrap().is_some(), oldest < EXPIRED);

@@ -152,30 +152,21 @@ mod tests {
 
     #[test]
     fn codes_are_told_apart() {
-        for (code, expected) in [
-            (5, Some(Busy)),
-            // SQLITE_BUSY_SNAPSHOT, SQLITE_READONLY_DIRECTORY
-            (517, Some(Busy)),
-            (1544, Some(ReadOnly)),
-            (13, Some(Full)),
-            (14, Some(Unopened)),
-            // SQLITE_CONSTRAINT_UNIQUE, SQLITE_CORRUPT
-            (2067, None),
-            (11, None),
-        ] {
-            assert_eq!(classify_sqlite(code), expected, "{code}");
-        }
-        for (code, expected) in [
-            ("53100", Some(Full)),
-            ("53300", Some(Busy)),
-            ("40P01", Some(Busy)),
-            ("08006", Some(Busy)),
-            ("57P03", Some(Busy)),
-            ("25006", Some(ReadOnly)),
-            ("23505", None),
-            ("28P01", None),
-        ] {
-            assert_eq!(classify_postgres(code), expected, "{code}");
+        // Among SQLite's, SQLITE_BUSY_SNAPSHOT, SQLITE_READONLY_DIRECTORY, SQLITE_CONSTRAINT_UNIQUE and SQLITE_CORRUPT.
+        let cases: [(Option<DatabaseTrouble>, &[u32], &[&str]); 5] = [
+            (Some(Busy), &[5, 517], &["53300", "40P01", "08006", "57P03"]),
+            (Some(ReadOnly), &[1544], &["25006"]),
+            (Some(Full), &[13], &["53100"]),
+            (Some(Unopened), &[14], &[]),
+            (None, &[2067, 11], &["23505", "28P01"]),
+        ];
+        for (expected, sqlite, postgres) in cases {
+            for code in sqlite {
+                assert_eq!(classify_sqlite(*code), expected, "{code}");
+            }
+            for code in postgres {
+                assert_eq!(classify_postgres(code), expected, "{code}");
+            }
         }
     }
 }

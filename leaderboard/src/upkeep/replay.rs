@@ -56,10 +56,11 @@ async fn compute(storage: &Storage, clock: &Clock, data: PathBuf, run_ids: &[Str
         samples: VerificationSamples::new(Some(data)),
         metrics: Metrics::default(),
         server: "replay".to_owned(),
+        runtime: Handle::current(),
     };
     for run_id in run_ids {
-        let (tools, run_id, runtime) = (tools.clone(), run_id.clone(), Handle::current());
-        let computed = tokio::task::spawn_blocking(move || verify_here(&tools, &runtime, &run_id)).await;
+        let (tools, run_id) = (tools.clone(), run_id.clone());
+        let computed = tokio::task::spawn_blocking(move || verify_here(&tools, &run_id)).await;
         match computed {
             Ok(done) => done?,
             Err(ended) => std::panic::resume_unwind(ended.into_panic()),

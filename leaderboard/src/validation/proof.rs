@@ -205,19 +205,18 @@ mod tests {
             change(&mut record.workloads[0]);
             checked(&record, &seen).unwrap_err().code
         };
-        assert_eq!(refused(&|of| of.segments[1].beacon = Beacon([8; 16])), "wrong_segment");
-        assert_eq!(refused(&|of| of.segments[0].state_sha256 = "state 9".to_owned()), "wrong_segment");
-        assert_eq!(refused(&|of| of.windows[0].steps = 2), "wrong_segment");
-        assert_eq!(refused(&|of| of.evaluations[0].step = 1), "wrong_segment");
-        assert_eq!(refused(&|of| of.evaluations.clear()), "wrong_segment");
         let target = Target { accuracy: 0.9, reached_seconds: Some(1.0), reached_step: Some(1) };
-        assert_eq!(refused(&|of| of.target = Some(target)), "wrong_segment");
-        assert_eq!(
-            refused(&|of| {
-                of.segments.pop();
-                of.windows.pop();
-            }),
-            "wrong_segment"
-        );
+        let changes: [&dyn Fn(&mut WorkloadRecord); 7] = [
+            &|of| of.segments[1].beacon = Beacon([8; 16]),
+            &|of| of.segments[0].state_sha256 = "state 9".to_owned(),
+            &|of| of.windows[0].steps = 2,
+            &|of| of.evaluations[0].step = 1,
+            &|of| of.evaluations.clear(),
+            &|of| of.target = Some(target),
+            &|of| drop((of.segments.pop(), of.windows.pop())),
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            assert_eq!(refused(change), "wrong_segment", "change {number}");
+        }
     }
 }

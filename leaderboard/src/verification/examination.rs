@@ -4,11 +4,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use engine::{EngineError, Examiner, Segments, Standard, segment_seed};
 use results::api::PartHashes;
-use results::{Outcome, Precision, RunRecord, Settings, StateBytes, WorkloadRecord};
+use results::{Outcome, Precision, Settings, StateBytes, WorkloadRecord};
 
 use super::Tools;
 use crate::proof::{SeenWorkload, draws};
-use crate::storage::StorageError;
+use crate::storage::{StorageError, Verification};
 
 /// Largest number of operations for the first steps of a network. The loss of the first step is always computed.
 const MAX_FIRST_STEPS_FLOPS: u64 = 40_000_000_000;
@@ -25,17 +25,11 @@ const MAX_TOLERANCES: f64 = 3.0;
 /// Largest relative difference of a state that is shown; larger ones are shown as this number.
 const MAX_SHOWN_DIFFERENCE: f64 = 10.0;
 
-/// A flag that is true if the memory is missing, and the bytes of the state in base64. Absent if it was not sent.
-type SentState = Option<(bool, String)>;
-
 pub(super) struct Examination<'a> {
     pub(super) tools: &'a Tools,
-    pub(super) run_id: &'a str,
-    pub(super) record: &'a RunRecord,
+    pub(super) run: &'a Verification,
     /// History of the run's training; absent if only the first losses can be recomputed.
     pub(super) seen: Option<&'a [SeenWorkload]>,
-    /// Returns the state of a workload after a number of steps.
-    pub(super) state: &'a dyn Fn(&str, u64) -> Result<SentState, StorageError>,
     /// Returns true if the server is stopping.
     pub(super) stops: &'a dyn Fn() -> bool,
 }
@@ -119,11 +113,11 @@ impl Tolerance {
 impl Examination<'_> {
     /// Returns `None` if the server is stopping.
     pub(super) fn perform(&self) -> Result<Option<Examined>, StorageError> {
-        let Some(suite) = engine::suite(&self.record.suite.name) else {
+        let Some(suite) = engine::suite(&self.run.record.suite.name) else {
             return Ok(Some(Examined::Nothing("This leaderboard no longer has the suite.".to_owned())));
         };
         let is_completed = |of: &&WorkloadRecord| of.outcome == Outcome::Completed;
-        let mut workloads: Vec<&WorkloadRecord> = self.record.workloads.iter().filter(is_completed).collect();
+        let mut workloads: Vec<&WorkloadRecord> = self.run.record.workloads.iter().filter(is_completed).collect();
         // Cheapest workload first, and none after the first doubt, so that a fake is refused quickly.
         let flops_of_step = |of: &Settings| of.training_flops_per_sample.saturating_mul(of.batch_size.into());
         workloads.sort_by_key(|of| flops_of_step(&of.settings));
@@ -152,7 +146,7 @@ impl Examination<'_> {
     }
 
     fn subject<'a>(&'a self, record: &'a WorkloadRecord, known: &Standard) -> Result<Subject<'a>, End> {
-        let seed = self.record.requested.seed;
+        let seed = self.run.record.requested.seed;
         let samples = self.tools.samples.of(known.workload.data_set).map_err(End::Missing)?;
         let of_workload = |seen: &&SeenWorkload| seen.workload == record.workload;
         let seen = self.seen.filter(|_| known.workload.is_provable());
@@ -310,7 +304,7 @@ impl Subject<'_> {
     /// Draws a test sample that a client cannot predict.
     fn random_sample(&self, i: u64) -> u32 {
         let parts =
-            [b"sample".as_slice(), self.of.run_id.as_bytes(), self.record.workload.as_bytes(), &i.to_le_bytes()];
+            [b"sample".as_slice(), self.of.run.run_id.as_bytes(), self.record.workload.as_bytes(), &i.to_le_bytes()];
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to below the count")]
         let sample = (self.of.tools.key.draw(&parts) * f64::from(self.record.settings.test_samples)) as u32;
         sample
@@ -319,7 +313,9 @@ impl Subject<'_> {
     /// Loads a received state. Its memory may be only a hash.
     fn load(&self, seen: &SeenWorkload, step: u64) -> Result<StateBytes, End> {
         let gone = || End::Missing(format!("the state after step {step} is gone"));
-        let (weights_only, text) = (self.of.state)(&self.record.workload, step)?.ok_or_else(gone)?;
+        let Examination { tools, run, .. } = self.of;
+        let state = tools.runtime.block_on(tools.storage.state(&run.run_id, &self.record.workload, step))?;
+        let (weights_only, text) = state.ok_or_else(gone)?;
         let mut weights = STANDARD.decode(text).unwrap_or_default();
         let memory = weights.split_off(self.examiner.bytes_of_weights()?.min(weights.len()));
         let state = StateBytes { weights, memory };
