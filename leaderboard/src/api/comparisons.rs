@@ -13,7 +13,6 @@ use super::runs::{check_deletion_secret, deletion_secret};
 use super::submissions::run_blocking;
 use crate::error::{ApiError, Result};
 use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, random_word};
-use crate::storage::NewComparison;
 use crate::validation::{FieldPath, Networks, check_networks};
 use crate::{secrets, validation};
 
@@ -54,13 +53,8 @@ pub(crate) async fn share(
         Some(key) => leaderboard.key.comparison(key, &digest),
         None => (random_word::<RUN_ID_BYTES>()?, random_word::<SECRET_BYTES>()?),
     };
-    let new = NewComparison {
-        comparison_id: &comparison_id,
-        submitted_unix_seconds: now,
-        deletion_secret_hash: &secrets::sha256(secret.as_bytes()),
-        comparison: &comparison,
-    };
-    let is_new = leaderboard.storage.keep_comparison(&new).await?;
+    let hash = secrets::sha256(secret.as_bytes());
+    let is_new = leaderboard.storage.keep_comparison(&comparison_id, now, &hash, &comparison).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     let location = format!("/api/v1/comparisons/{comparison_id}");
     let accepted = AcceptedComparison {

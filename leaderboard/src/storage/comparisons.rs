@@ -1,27 +1,26 @@
 //! Shared comparisons of backends. They are not runs, and nothing else reads them.
 
 use results::api::{Deed, SharedComparison, StoredComparison};
+use serde_json::json;
 
-use super::moderation::{LogLine, Occasion, log};
-use super::values::{execute, scalar, sql};
+use super::moderation::{Occasion, log};
+use super::values::{KEEP, execute, insert, scalar, sql};
 use super::{Result, Storage};
 
-pub(crate) struct NewComparison<'a> {
-    pub(crate) comparison_id: &'a str,
-    pub(crate) submitted_unix_seconds: f64,
-    pub(crate) deletion_secret_hash: &'a str,
-    pub(crate) comparison: &'a SharedComparison,
-}
-
 impl Storage {
-    pub(crate) async fn keep_comparison(&self, new: &NewComparison<'_>) -> Result<bool> {
-        let comparison = serde_json::to_string(new.comparison)?;
-        let insert = sql!(
-            "INSERT INTO comparisons (comparison_id, submitted_unix_seconds, deletion_secret_hash, comparison) \
-             VALUES ($1, $2, $3, $4) ON CONFLICT (comparison_id) DO NOTHING",
-            [new.comparison_id, new.submitted_unix_seconds, new.deletion_secret_hash, comparison]
-        );
-        Ok(self.write(insert).await?.rows_affected() == 1)
+    /// Stores a comparison. Returns `false` if there is already one with this id.
+    pub(crate) async fn keep_comparison(
+        &self,
+        comparison_id: &str,
+        submitted_unix_seconds: f64,
+        deletion_secret_hash: &str,
+        comparison: &SharedComparison,
+    ) -> Result<bool> {
+        let row = json!({
+            "comparison_id": comparison_id, "submitted_unix_seconds": submitted_unix_seconds,
+            "deletion_secret_hash": deletion_secret_hash, "comparison": serde_json::to_string(comparison)?,
+        });
+        Ok(self.write(insert("comparisons", &row, KEEP)).await?.rows_affected() == 1)
     }
 
     pub(crate) async fn comparison(&self, comparison_id: &str) -> Result<Option<StoredComparison>> {
@@ -43,8 +42,7 @@ impl Storage {
             return Ok(false);
         }
         if let Some(occasion) = removed {
-            log(&mut transaction, &LogLine { run_id: Some(comparison_id), ..LogLine::of(Deed::Remove, occasion) })
-                .await?;
+            log(&mut transaction, Deed::Remove, occasion, json!({ "run_id": comparison_id })).await?;
         }
         transaction.commit().await?;
         Ok(true)

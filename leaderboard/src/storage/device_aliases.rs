@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 
 use results::api::Deed;
+use serde_json::json;
 use sqlx::AnyConnection;
 
-use super::moderation::{LogLine, ModerationError, Occasion, log};
+use super::moderation::{ModerationError, Occasion, log};
 use super::values::{execute, scalar, tuple};
 use super::{Result, Storage};
 
@@ -46,8 +47,8 @@ impl Storage {
         if runs == 0 {
             return Err(ModerationError::UnknownDevice(from.to_owned()).into());
         }
-        let line = LogLine { devices: Some((from, &into)), ..LogLine::of(Deed::MergeDevices, occasion) };
-        log(&mut transaction, &line).await?;
+        let row = json!({ "device_key": from, "into_device_key": into });
+        log(&mut transaction, Deed::MergeDevices, occasion, row).await?;
         self.commit_with_stale(transaction, &BTreeSet::from([from, &into])).await?;
         Ok(Merged { into, runs })
     }
@@ -65,8 +66,8 @@ impl Storage {
         )?;
         let update = "UPDATE runs SET device_key = own_device_key, own_device_key = NULL WHERE own_device_key = $1";
         let runs = execute!(transaction, update, [key])?.rows_affected();
-        let line = LogLine { devices: Some((key, &into)), ..LogLine::of(Deed::SeparateDevices, occasion) };
-        log(&mut transaction, &line).await?;
+        let row = json!({ "device_key": key, "into_device_key": into });
+        log(&mut transaction, Deed::SeparateDevices, occasion, row).await?;
         self.commit_with_stale(transaction, &BTreeSet::from([key, &into])).await?;
         Ok(Merged { into, runs })
     }

@@ -29,7 +29,6 @@ use tokio::sync::{Mutex, Semaphore};
 
 pub(crate) use access_path::RowKey;
 pub use address::{AddressError, AddressParser, DatabaseAddress};
-pub(crate) use comparisons::NewComparison;
 pub(crate) use connect::leave_alone;
 use connect::{Connector, Dialect};
 pub(crate) use export::Place;

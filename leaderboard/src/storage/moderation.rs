@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use results::api::{Deed, ModerationLog, ModerationQuery, Tier};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use sqlx::AnyConnection;
 
 use super::trust::{Own, Trust, Word, mark};
@@ -125,8 +125,8 @@ impl Storage {
             let now = act.on(run_id, &before, occasion.reason)?;
             devices.extend(trust::write(&mut transaction, run_id, &before, &now).await?);
             let change = TierChange { run_id: run_id.clone(), before: before.shown().tier, now: now.shown().tier };
-            let line = LogLine { run_id: Some(run_id), tier: Some(change.now), ..LogLine::of(act.deed(), occasion) };
-            log(&mut transaction, &line).await?;
+            let row = json!({ "run_id": run_id, "tier": change.now });
+            log(&mut transaction, act.deed(), occasion, row).await?;
             changes.push(change);
         }
         self.commit_with_stale(transaction, &devices).await?;
@@ -149,28 +149,17 @@ impl Storage {
     }
 }
 
-/// A new entry of the log.
-pub(super) struct LogLine<'a> {
-    pub(super) deed: Deed,
-    pub(super) occasion: Occasion<'a>,
-    pub(super) run_id: Option<&'a str>,
-    pub(super) tier: Option<Tier>,
-    /// The merged device and its target.
-    pub(super) devices: Option<(&'a str, &'a str)>,
-}
-
-impl<'a> LogLine<'a> {
-    pub(super) fn of(deed: Deed, occasion: Occasion<'a>) -> Self {
-        Self { deed, occasion, run_id: None, tier: None, devices: None }
-    }
-}
-
-pub(super) async fn log(connection: &mut AnyConnection, line: &LogLine<'_>) -> Result<()> {
-    let row = json!({
-        "entry": mark()?, "done_unix_seconds": line.occasion.unix_seconds, "deed": line.deed,
-        "run_id": line.run_id, "tier": line.tier, "reason": line.occasion.reason,
-        "device_key": line.devices.map(|(from, _)| from), "into_device_key": line.devices.map(|(_, into)| into),
-    });
+/// Adds an entry to the log. `row` has the columns that name the run or the devices.
+pub(super) async fn log(
+    connection: &mut AnyConnection,
+    deed: Deed,
+    occasion: Occasion<'_>,
+    mut row: Json,
+) -> Result<()> {
+    row["entry"] = mark()?.into();
+    row["done_unix_seconds"] = occasion.unix_seconds.into();
+    row["deed"] = deed.name().into();
+    row["reason"] = occasion.reason.into();
     insert("moderation_log", &row, "").execute(connection).await?;
     Ok(())
 }

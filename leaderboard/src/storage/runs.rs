@@ -3,9 +3,10 @@ use std::collections::BTreeSet;
 use results::api::{Deed, RankedClass, Tier, Verdict};
 use results::{ClientKind, Precision, RunRecord, Suite, Summary};
 use serde::Deserialize;
+use serde_json::json;
 use sqlx::AnyConnection;
 
-use super::moderation::{LogLine, Occasion, log};
+use super::moderation::{Occasion, log};
 use super::run_rows::RunRows;
 use super::started::{Submitter, count_finished};
 use super::values::{being_verified, execute, scalar, sql, tuple};
@@ -227,7 +228,7 @@ impl Storage {
             };
             devices.extend(device.filter(|_| tier == Tier::Proven.name()));
             if let Some(occasion) = removed {
-                log(&mut transaction, &LogLine { run_id: Some(run_id), ..LogLine::of(Deed::Remove, occasion) }).await?;
+                log(&mut transaction, Deed::Remove, occasion, json!({ "run_id": run_id })).await?;
             }
         }
         self.commit_with_stale(transaction, &devices).await?;

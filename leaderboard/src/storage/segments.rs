@@ -162,13 +162,6 @@ const WAITING: &str = "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) AS of_all,
      CROSS JOIN started_runs WHERE started_runs.run_id = waiting.run_id \
      AND (used = TRUE OR expires_unix_seconds >= $2)";
 
-const FORGET_STATES: &str = "DELETE FROM shown_states WHERE run_id IN (SELECT started_runs.run_id FROM started_runs \
-     JOIN shown_states ON shown_states.run_id = started_runs.run_id \
-     WHERE used = FALSE AND expires_unix_seconds < $1 LIMIT 10)";
-const FORGET_HASHES: &str = "DELETE FROM part_hashes WHERE run_id IN (SELECT started_runs.run_id FROM started_runs \
-     JOIN part_hashes ON part_hashes.run_id = started_runs.run_id \
-     WHERE used = FALSE AND expires_unix_seconds < $1 LIMIT 10)";
-
 /// Selects a workload of a run whose announcement can be deleted.
 const FORGETTABLE: &str = "SELECT laps.run_id, laps.workload FROM started_runs \
      JOIN laps ON laps.run_id = started_runs.run_id WHERE expires_unix_seconds < $1 LIMIT 1";
@@ -209,8 +202,13 @@ impl Storage {
 
     /// Deletes states and hashes of unused expired runs, and segments of old runs, a few at a time.
     pub(crate) async fn forget_expired(&self, now: f64) -> Result<()> {
-        for forget in [FORGET_STATES, FORGET_HASHES] {
-            while self.write(sql!(forget, [now])).await?.rows_affected() > 0 {}
+        for table in ["shown_states", "part_hashes"] {
+            let forget = format!(
+                "DELETE FROM {table} WHERE run_id IN (SELECT started_runs.run_id FROM started_runs \
+                 JOIN {table} ON {table}.run_id = started_runs.run_id \
+                 WHERE used = FALSE AND expires_unix_seconds < $1 LIMIT 10)"
+            );
+            while self.write(sql!(AssertSqlSafe(forget.clone()), [now])).await?.rows_affected() > 0 {}
         }
         loop {
             let forgettable = tuple!(FORGETTABLE, [now - KEPT_SECONDS]);

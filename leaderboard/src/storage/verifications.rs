@@ -3,12 +3,13 @@ use std::collections::BTreeSet;
 use results::api::{Note, Tier};
 use results::{RunRecord, Summary};
 use serde::Deserialize;
+use serde_json::json;
 use sqlx::AnyConnection;
 
 use super::moderation::ModerationError;
 use super::run_rows::descending;
 use super::trust::{Own, Trust};
-use super::values::{as_flag, execute, scalar, sql, tuple};
+use super::values::{KEEP, as_flag, execute, insert, scalar, sql, tuple};
 use super::{Result, Storage, trust};
 
 /// Prefers runs that were never verified, and then the /24 or /48 that was served longest ago.
@@ -134,12 +135,11 @@ impl Storage {
 
 /// Queues a run. A run that is already queued keeps its entry.
 pub(super) async fn queue(connection: &mut AnyConnection, run_id: &str, now: f64, in_part: bool) -> Result<()> {
-    execute!(
-        connection,
-        "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts, in_part) \
-         VALUES ($1, $2, 0, 0, $3) ON CONFLICT (run_id) DO NOTHING",
-        [run_id, now, in_part]
-    )?;
+    let row = json!({
+        "run_id": run_id, "queued_unix_seconds": now, "taken_until_unix_seconds": 0.0, "attempts": 0,
+        "in_part": in_part,
+    });
+    insert("verifications", &row, KEEP).execute(connection).await?;
     Ok(())
 }
 
@@ -182,11 +182,8 @@ async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> Result<bool
 }
 
 async fn keep_states(connection: &mut AnyConnection, run_id: &str, now: f64) -> Result<()> {
-    execute!(
-        connection,
-        "INSERT INTO unexamined_runs (run_id, since_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) DO NOTHING",
-        [run_id, now]
-    )?;
+    let row = json!({ "run_id": run_id, "since_unix_seconds": now });
+    insert("unexamined_runs", &row, KEEP).execute(&mut *connection).await?;
     let too_many = scalar!(TOO_MANY, [STATES_FORGOTTEN_AT_ONCE, MAX_KEPT]);
     let too_many: Vec<String> = too_many.fetch_all(&mut *connection).await?;
     for run_id in &too_many {
