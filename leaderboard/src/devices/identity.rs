@@ -158,8 +158,8 @@ const MAX_CANDIDATES: usize = 3;
 /// Smallest measured share of the published peak. Kernels of multiply-adds come close, and clocks drop.
 const MIN_SHARE_OF_PUBLISHED: f64 = 0.8;
 
-/// Infers one to three devices from vendor, architecture and measured peak. If the platform names the device, nothing is
-/// inferred.
+/// Infers one to three devices from vendor, architecture and measured peak. If the platform names the device, nothing
+/// is inferred.
 fn infer(record: &RunRecord, reported: &Reported) -> Option<Vec<&'static KnownDevice>> {
     let (vendor, None) = (reported.vendor?, &reported.name) else { return None };
     let measured = measured_peak(record)?;

@@ -144,7 +144,8 @@ impl Conditions<'_> {
             Some(_) => (COLUMNS, String::new()),
         };
         statement.sql = format!(
-            "SELECT COUNT(*) AS results FROM (SELECT {columns} FROM results WHERE {on_path}{order} LIMIT {limit}) AS looked"
+            "SELECT COUNT(*) AS results \
+             FROM (SELECT {columns} FROM results WHERE {on_path}{order} LIMIT {limit}) AS looked"
         );
         statement
     }

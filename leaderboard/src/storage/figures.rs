@@ -182,8 +182,8 @@ pub(super) const PROVEN: &str = "SELECT runs.run_id, runs.suite_name, runs.suite
      WHERE runs.device_key = $1 AND results.ranked_as IS NOT NULL AND results.rate > 0 \
      ORDER BY runs.submitted_unix_seconds, runs.run_id";
 
-pub(super) const COMPLETIONS: &str = "SELECT submitter, suite_name, suite_version, announced, finished FROM announcements \
-     WHERE finished > 0 AND submitter IN (SELECT submitter FROM runs WHERE device_key = $1)";
+pub(super) const COMPLETIONS: &str = "SELECT submitter, suite_name, suite_version, announced, finished \
+     FROM announcements WHERE finished > 0 AND submitter IN (SELECT submitter FROM runs WHERE device_key = $1)";
 
 #[derive(Deserialize)]
 struct CompletionOf {

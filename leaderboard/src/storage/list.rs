@@ -1,5 +1,5 @@
-//! Pages of lists of results, each read on one of a few access paths ([`super::access_path`]) with a bounded scan, and the
-//! latest proven results of a device. For a device with a hundred thousand runs, most are left out.
+//! Pages of lists of results, each read on one of a few access paths ([`super::access_path`]) with a bounded scan, and
+//! the latest proven results of a device. For a device with a hundred thousand runs, most are left out.
 
 use results::Client;
 use results::api::{RunRow, RunSort};

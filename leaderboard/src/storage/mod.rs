@@ -35,7 +35,7 @@ pub(crate) use export::Place;
 pub(crate) use figures::{RatesOfDevice, TableQuery};
 pub(crate) use kinds::KindFilter;
 pub(crate) use list::{Bounds, HistoryPart, ListQuery, PastResult};
-pub(crate) use moderation::{Act, ModerationError, Occasion, TierChange};
+pub(crate) use moderation::{ModerationError, Occasion, TierChange};
 pub(crate) use runs::{Acceptance, NewRun, StandingRun, WorkloadRate};
 pub(crate) use started::Submitter;
 pub(crate) use trouble::DatabaseTrouble;

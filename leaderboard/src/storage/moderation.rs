@@ -6,7 +6,7 @@ use results::api::{Deed, ModerationLog, ModerationQuery, Tier};
 use serde_json::{Value as Json, json};
 use sqlx::AnyConnection;
 
-use super::trust::{Own, Trust, Word, mark};
+use super::trust::{Trust, Word, mark};
 use super::values::{as_flag, insert, read, scalar, sql};
 use super::{Result, Storage, trust};
 
@@ -22,8 +22,8 @@ pub(super) const PAGE: &str = concat!(
      LEFT JOIN runs ON runs.run_id = page.run_id AND runs.tier <> 'hidden' ORDER BY done_unix_seconds DESC, entry"
 );
 
-pub(super) const COUNT: &str = "SELECT COUNT(*) AS total FROM (SELECT 1 FROM moderation_log ORDER BY done_unix_seconds DESC, entry \
-     LIMIT $1) AS counted";
+pub(super) const COUNT: &str = "SELECT COUNT(*) AS total FROM (SELECT 1 FROM moderation_log \
+     ORDER BY done_unix_seconds DESC, entry LIMIT $1) AS counted";
 
 /// The reason why an action of a moderator is refused.
 #[derive(Debug, thiserror::Error)]
@@ -59,14 +59,6 @@ pub enum ModerationError {
     NotMerged(String),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Act {
-    Hide,
-    Flag,
-    Restore,
-    SetTier(Tier),
-}
-
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Occasion<'a> {
     pub(crate) unix_seconds: f64,
@@ -80,38 +72,14 @@ pub(crate) struct TierChange {
     pub(crate) now: Tier,
 }
 
-impl Act {
-    fn deed(self) -> Deed {
-        match self {
-            Self::Hide => Deed::Hide,
-            Self::Flag => Deed::Flag,
-            Self::Restore => Deed::Restore,
-            Self::SetTier(_) => Deed::SetTier,
-        }
-    }
-
-    fn on(self, run_id: &str, before: &Trust, reason: Option<&str>) -> Result<Trust, ModerationError> {
-        let own = before.own.clone();
-        match self {
-            Self::Hide | Self::SetTier(Tier::Hidden) => Ok(Trust { own, word: Some(Word::Hidden) }),
-            Self::Flag | Self::SetTier(Tier::Flagged) => {
-                Ok(Trust { own, word: Some(Word::Flagged { reason: reason.unwrap_or_default().to_owned() }) })
-            }
-            Self::SetTier(tier) => Ok(Trust { own: Own { tier, ..own }, word: None }),
-            Self::Restore if before.word.is_none() => {
-                Err(ModerationError::NotModerated { run_id: run_id.to_owned(), tier: own.tier })
-            }
-            Self::Restore => Ok(Trust { own, word: None }),
-        }
-    }
-}
-
 impl Storage {
-    /// Applies an action to all of these runs, or to none if one is refused.
+    /// Sets the tier of all of these runs, or of none if one is refused. Without a `tier`, each gets the one back that it
+    /// has earned.
     pub(crate) async fn moderate(
         &self,
         run_ids: &[String],
-        act: Act,
+        deed: Deed,
+        tier: Option<Tier>,
         occasion: Occasion<'_>,
     ) -> Result<Vec<TierChange>> {
         // All transactions use the same order, to avoid deadlocks. Each run occurs once.
@@ -122,11 +90,20 @@ impl Storage {
             // After an error the transaction is rolled back.
             let before = trust::read_trust(&mut transaction, run_id).await?;
             let before = before.ok_or_else(|| ModerationError::UnknownRun(run_id.clone()))?;
-            let now = act.on(run_id, &before, occasion.reason)?;
+            let mut now = Trust { own: before.own.clone(), word: None };
+            match tier {
+                Some(Tier::Hidden) => now.word = Some(Word::Hidden),
+                Some(Tier::Flagged) => now.word = Some(Word::Flagged(occasion.reason.unwrap_or_default().to_owned())),
+                Some(tier) => now.own.tier = tier,
+                None if before.word.is_none() => {
+                    return Err(ModerationError::NotModerated { run_id: run_id.clone(), tier: now.own.tier }.into());
+                }
+                None => {}
+            }
             devices.extend(trust::write(&mut transaction, run_id, &before, &now).await?);
             let change = TierChange { run_id: run_id.clone(), before: before.shown().tier, now: now.shown().tier };
             let row = json!({ "run_id": run_id, "tier": change.now });
-            log(&mut transaction, act.deed(), occasion, row).await?;
+            log(&mut transaction, deed, occasion, row).await?;
             changes.push(change);
         }
         self.commit_with_stale(transaction, &devices).await?;

@@ -139,8 +139,8 @@ impl Storage {
     }
 }
 
-/// Locks a run until the transaction ends. Returns `false` for an unknown run. The update without effect locks the row on
-/// PostgreSQL and all writing on SQLite.
+/// Locks a run until the transaction ends. Returns `false` for an unknown run. The update without effect locks the row
+/// on PostgreSQL and all writing on SQLite.
 pub(super) async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<bool> {
     let held = execute!(connection, "UPDATE runs SET tier = tier WHERE run_id = $1", [run_id])?;
     Ok(held.rows_affected() == 1)

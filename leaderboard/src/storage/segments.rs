@@ -12,31 +12,20 @@ use super::values::{KEEP, as_flag, execute, insert, read, sql, tuple};
 use super::{Result, Storage};
 use crate::proof::{BegunProof, SeenLap, SeenSegment, SeenWorkload, SurroundingSegments};
 
-/// The tables of a history, each with the order of its rows.
-const LAPS: (&str, &str) =
-    ("SELECT workload AS _workload, first_segment, state_sha256, opened_unix_seconds FROM laps", "first_segment");
-const SEGMENTS: (&str, &str) = (
-    concat!(
-        "SELECT workload AS _workload, number AS _number, step, beacon, state_sha256, losses_sha256, \
-         committed_unix_seconds, ",
-        as_flag!("ends_lap", "ends_lap"),
-        " FROM segments"
-    ),
-    "number",
+// The tables of a history. Rows are in the order of the second column.
+const LAPS: &str = "SELECT workload AS _workload, first_segment, state_sha256, opened_unix_seconds FROM laps";
+const SEGMENTS: &str = concat!(
+    "SELECT workload AS _workload, number AS _number, step, beacon, state_sha256, losses_sha256, \
+     committed_unix_seconds, ",
+    as_flag!("ends_lap", "ends_lap"),
+    " FROM segments"
 );
-const PROOFS: (&str, &str) = (
-    "SELECT workload AS _workload, word, segments, drawn AS drawn_json, tested_step, target_step FROM proofs",
-    "workload",
-);
-const HASHES: (&str, &str) = (
-    "SELECT workload AS _workload, draw, '[' || first_step || ',' || last_step || ']' AS steps_json, \
-     hashes AS state_sha256_json, losses AS losses_json FROM part_hashes",
-    "draw, first_step, last_step",
-);
-const STATES: (&str, &str) = (
-    concat!("SELECT workload AS _workload, step, ", as_flag!("weights_only", "weights_only"), " FROM shown_states"),
-    "step",
-);
+const PROOFS: &str =
+    "SELECT workload AS _workload, word, segments, drawn AS drawn_json, tested_step, target_step FROM proofs";
+const HASHES: &str = "SELECT workload AS _workload, draw, '[' || first_step || ',' || last_step || ']' AS steps_json, \
+     hashes AS state_sha256_json, losses AS losses_json FROM part_hashes";
+const STATES: &str =
+    concat!("SELECT workload AS _workload, step, ", as_flag!("weights_only", "weights_only"), " FROM shown_states");
 
 /// Condition for the rows of a run, or of one of its workloads if the second parameter is not null.
 const OF_RUN: &str = "WHERE run_id = $1 AND (CAST($2 AS TEXT) IS NULL OR workload = $2)";
@@ -74,7 +63,7 @@ impl Storage {
             (HASHES, |seen, row| read(row).map(|hashes| seen.hashes.push(hashes))),
             (STATES, |seen, row| read(row).map(|state| seen.states.push(state))),
         ] {
-            let query = AssertSqlSafe(format!("{} {OF_RUN} ORDER BY {}", table.0, table.1));
+            let query = AssertSqlSafe(format!("{table} {OF_RUN} ORDER BY 2"));
             for row in sql!(query, [run_id, workload]).fetch_all(&self.pool).await? {
                 let workload: String = row.try_get("_workload")?;
                 let new = || SeenWorkload { workload: workload.clone(), ..SeenWorkload::default() };
@@ -97,7 +86,7 @@ impl Storage {
         let Some(row) = lap else { return Ok(found) };
         found.is_proof_begun = row.try_get::<i64, _>("is_proof_begun_flag")? != 0;
         found.lap = Some(read(&row)?);
-        let query = AssertSqlSafe(format!("{} {NEAR_SEGMENT}", SEGMENTS.0));
+        let query = AssertSqlSafe(format!("{SEGMENTS} {NEAR_SEGMENT}"));
         for row in sql!(query, [run_id, workload, number - 2, number]).fetch_all(&self.pool).await? {
             let place = match number - row.try_get::<i64, _>("_number")? {
                 0 => &mut found.same,

@@ -154,8 +154,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let storage = Storage::open(&DatabaseAddress::File(folder.path().join("expired.sqlite"))).await.unwrap();
         // They expired more than a week ago.
-        let fill = "WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1) \
-             INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
+        let fill = "WITH RECURSIVE numbers (number) \
+             AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1) INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
              created_unix_seconds, expires_unix_seconds, used) \
              SELECT 'old' || number, 'n', 1, 'quick', 1, '0.1.0', 0, number, FALSE FROM numbers";
         sql!(fill, [EXPIRED]).execute(&storage.pool).await.unwrap();

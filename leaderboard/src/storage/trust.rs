@@ -22,10 +22,8 @@ pub(crate) struct Own {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Word {
     Hidden,
-    /// The reason is empty if none was given.
-    Flagged {
-        reason: String,
-    },
+    /// With the reason, which is empty if none was given.
+    Flagged(String),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +37,7 @@ impl Trust {
         match &self.word {
             None => self.own.clone(),
             Some(Word::Hidden) => Own { tier: Tier::Hidden, notes: self.own.notes.clone() },
-            Some(Word::Flagged { reason }) => {
+            Some(Word::Flagged(reason)) => {
                 let moderated = Note::Moderated { reason: reason.clone() };
                 let notes = std::iter::once(&moderated).chain(&self.own.notes).cloned().collect();
                 Own { tier: Tier::Flagged, notes }
@@ -56,7 +54,7 @@ pub(super) async fn read_trust(connection: &mut AnyConnection, run_id: &str) -> 
     let query = "SELECT own_tier AS tier, own_notes AS notes_json, reason FROM moderated_runs WHERE run_id = $1";
     if let Some(row) = sql!(query, [run_id]).fetch_optional(&mut *connection).await? {
         let reason: Option<String> = row.try_get("reason")?;
-        let word = reason.map_or(Word::Hidden, |reason| Word::Flagged { reason });
+        let word = reason.map_or(Word::Hidden, Word::Flagged);
         return Ok(Some(Trust { own: read(&row)?, word: Some(word) }));
     }
     let query = "SELECT tier, notes AS notes_json FROM runs WHERE run_id = $1";
@@ -81,7 +79,7 @@ pub(super) async fn write(
             execute!(connection, "DELETE FROM moderated_runs WHERE run_id = $1", [run_id])?;
         }
         Some(word) => {
-            let reason = if let Word::Flagged { reason } = word { Some(reason.as_str()) } else { None };
+            let reason = if let Word::Flagged(reason) = word { Some(reason.as_str()) } else { None };
             execute!(
                 connection,
                 "INSERT INTO moderated_runs (run_id, own_tier, own_notes, reason) VALUES ($1, $2, $3, $4) \

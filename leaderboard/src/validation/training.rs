@@ -52,7 +52,7 @@ fn check_windows(path: &FieldPath<'_>, record: &WorkloadRecord) -> Result<Totals
     Ok(totals)
 }
 
-/// Checks that moments of training are within the windows' sum and in order. Seconds may be equal if the clock is coarse.
+/// Checks that moments of training are within the windows' sum and in order. Seconds may be equal on a coarse clock.
 fn check_moments(path: &FieldPath<'_>, moments: impl Iterator<Item = (u64, f64)>, totals: &Totals) -> Checked {
     let mut before: Option<(u64, f64)> = None;
     for (i, (step, seconds)) in moments.enumerate() {
