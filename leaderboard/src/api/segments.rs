@@ -160,7 +160,7 @@ pub(crate) async fn prove(
     if seen.proof.is_none() {
         let key = TrainingKey::new(&leaderboard.key, leaderboard.seed, id, workload);
         let proof = begun(&seen, &request, &key)?;
-        check_room(&leaderboard, &started, StateSize::of(&known.workload).of_all_wanted()).await?;
+        check_room(&leaderboard, &started, draws::MAX_STATES * StateSize::of(&known.workload).of_body(false)).await?;
         storage.begin_proof(id, workload, &proof).await?;
         // Another request may have been faster.
         seen = storage.seen_workload(id, workload).await?;

@@ -11,7 +11,7 @@ const DRAWS: u32 = 2;
 /// Largest number of hashes in a round. More mean more hashed states; fewer mean more steps to retrain.
 pub(crate) const MAX_HASHES: u32 = 7;
 /// Largest number of states of a workload: both ends of each part, the last test, and the target.
-pub(super) const MAX_STATES: u64 = 2 * DRAWS as u64 + 2;
+pub(crate) const MAX_STATES: u64 = 2 * DRAWS as u64 + 2;
 
 /// Returns the draws that fall on a segment that begins after `begin` steps. As in reservoir sampling, a draw stays on
 /// the last such segment, with a probability in proportion to its steps. The client only keeps the state before it.

@@ -88,14 +88,16 @@ impl Conditions<'_> {
         FILTERS.into_iter().all(|filter| !self.has(filter) || self.starts_from(path, filter))
     }
 
-    fn condition(&self, filter: Filter, column: ColumnUse, statement: &mut Statement) -> Option<String> {
-        let mut equals = |name: &str, word: &str| format!("{} = {}", column.of_text(name), statement.text(word));
+    fn condition(&self, filter: Filter, checked: bool, statement: &mut Statement) -> Option<String> {
+        let mut equals = |name: &str, word: &str| format!("{} = {}", text_column(name, checked), statement.text(word));
         match filter {
             Filter::Workload => self.workload.map(|workload| equals("workload", workload)),
             Filter::Device => self.device.map(|device| equals("device_key", device)),
-            Filter::Kinds => self.kinds.as_ref().map(|kinds| format!("{} IN ({kinds})", column.of_number("kind"))),
+            Filter::Kinds => {
+                self.kinds.as_ref().map(|kinds| format!("{} IN ({kinds})", number_column("kind", checked)))
+            }
             Filter::Dates => {
-                let submitted = column.of_number("submitted_unix_seconds");
+                let submitted = number_column("submitted_unix_seconds", checked);
                 let bounds = [(">=", self.since), ("<", self.before)];
                 let bounds = bounds.into_iter().filter_map(|(sign, bound)| Some((sign, bound?)));
                 let bounds = bounds.map(|(sign, bound)| format!("{submitted} {sign} {}", statement.number(bound)));
@@ -109,11 +111,11 @@ impl Conditions<'_> {
     fn on_path(&self, path: AccessPath, range: ScanRange<'_>, statement: &mut Statement) -> String {
         let mut conditions = vec!["shown".to_owned()];
         for filter in FILTERS.into_iter().filter(|filter| self.starts_from(path, *filter)) {
-            conditions.extend(self.condition(filter, ColumnUse::IndexStart, statement));
+            conditions.extend(self.condition(filter, false, statement));
         }
         for (key, until) in [(range.after, false), (range.until, true)] {
             let key = key.filter(|_| path.is_none());
-            conditions.extend(key.map(|key| compare(self.order, key, until, ColumnUse::IndexStart, statement)));
+            conditions.extend(key.map(|key| compare(self.order, key, until, false, statement)));
         }
         conditions.join(" AND ")
     }
@@ -123,10 +125,10 @@ impl Conditions<'_> {
         let on_path = self.on_path(path, range, statement);
         let mut checked = Vec::new();
         for filter in FILTERS.into_iter().filter(|filter| !self.starts_from(path, *filter)) {
-            checked.extend(self.condition(filter, ColumnUse::Checked, statement));
+            checked.extend(self.condition(filter, true, statement));
         }
         let after = range.after.filter(|_| path.is_some());
-        checked.extend(after.map(|key| compare(self.order, key, false, ColumnUse::Checked, statement)));
+        checked.extend(after.map(|key| compare(self.order, key, false, true, statement)));
         if path.is_none() {
             checked.insert(0, on_path);
             return format!("results WHERE {}", checked.join(" AND "));
@@ -223,9 +225,9 @@ fn columns(order: RunSort, prefix: &str) -> String {
 }
 
 /// Returns the condition that a result comes after a place, or else not after it. An index finds the first column.
-fn compare(order: RunSort, key: &RowKey, until: bool, column: ColumnUse, statement: &mut Statement) -> String {
+fn compare(order: RunSort, key: &RowKey, until: bool, checked: bool, statement: &mut Statement) -> String {
     let (number, run_id) = (statement.number(key.number), statement.text(&key.run_id));
-    let first = column.of_number(first_column(order));
+    let first = number_column(first_column(order), checked);
     let (by_number, by_run) = match (order, until) {
         (RunSort::Newest, false) => ("<", ">"),
         (RunSort::Newest, true) => (">", "<="),
@@ -244,22 +246,13 @@ fn compare(order: RunSort, key: &RowKey, until: bool, column: ColumnUse, stateme
     )
 }
 
-/// Use of a column in a condition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ColumnUse {
-    /// The scan of an index starts from it.
-    IndexStart,
-    /// It is checked on each scanned result. SQLite and PostgreSQL do not use an index for a column inside an expression,
-    /// so the expression keeps them on the chosen path.
-    Checked,
+/// Returns a column that a scan starts from, or one that is `checked` on each scanned result. SQLite and PostgreSQL do
+/// not use an index for a column inside an expression, so the expression keeps them on the chosen path.
+fn number_column(name: &str, checked: bool) -> String {
+    if checked { format!("+{name}") } else { name.to_owned() }
 }
 
-impl ColumnUse {
-    fn of_number(self, name: &str) -> String {
-        if self == Self::Checked { format!("+{name}") } else { name.to_owned() }
-    }
-
-    fn of_text(self, name: &str) -> String {
-        if self == Self::Checked { format!("COALESCE({name}, '')") } else { name.to_owned() }
-    }
+/// Does the same for a column of text.
+fn text_column(name: &str, checked: bool) -> String {
+    if checked { format!("COALESCE({name}, '')") } else { name.to_owned() }
 }

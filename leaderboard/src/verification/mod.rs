@@ -29,12 +29,9 @@ const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 /// Wakes the verifying threads. Clones share it.
 #[derive(Clone, Default)]
-pub(crate) struct Verifiers(Arc<Shared>);
-
-#[derive(Default)]
-struct Shared {
-    news: Notify,
-    stopping: AtomicBool,
+pub(crate) struct Verifiers {
+    news: Arc<Notify>,
+    stopping: Arc<AtomicBool>,
 }
 
 #[derive(Clone)]
@@ -51,7 +48,7 @@ pub(crate) struct Tools {
 
 impl Verifiers {
     pub(crate) fn wake(&self) {
-        self.0.news.notify_one();
+        self.news.notify_one();
     }
 
     /// Starts this number of threads. They work as long as the server runs.
@@ -66,13 +63,13 @@ impl Verifiers {
 
     /// Lets every thread end at its next opportunity.
     pub(crate) fn stop(&self) {
-        self.0.stopping.store(true, Ordering::SeqCst);
-        self.0.news.notify_waiters();
-        self.0.news.notify_one();
+        self.stopping.store(true, Ordering::SeqCst);
+        self.news.notify_waiters();
+        self.news.notify_one();
     }
 
     fn stops(&self) -> bool {
-        self.0.stopping.load(Ordering::SeqCst)
+        self.stopping.load(Ordering::SeqCst)
     }
 
     fn work(&self, tools: &Tools) {
@@ -89,12 +86,12 @@ impl Verifiers {
             }
             if !self.stops() {
                 // The queue decides, regardless of the wake-up's cause.
-                let news = async { tokio::time::timeout(LOOK_EVERY, self.0.news.notified()).await.is_ok() };
+                let news = async { tokio::time::timeout(LOOK_EVERY, self.news.notified()).await.is_ok() };
                 tools.runtime.block_on(news);
             }
         }
         // Lets the next thread end as well.
-        self.0.news.notify_one();
+        self.news.notify_one();
     }
 }
 
