@@ -22,6 +22,7 @@ pub(super) fn check(record: &RunRecord) -> Checked {
         check_counts(&path, of)?;
         check_correctness(&path, of)?;
         training::check(&path, of)?;
+        check_evidence(&path, of)?;
         check_resources(&path.field("resources"), &of.resources)?;
         check_alone(&path, of)?;
         training::check_summary(&path.field("summary"), of)
@@ -121,7 +122,10 @@ fn check_counts(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     path.field("settings").field("batch_size").holds(
         record.settings.batch_size <= record.settings.training_samples,
         "The batch is larger than the training set.",
-    )?;
+    )
+}
+
+fn check_evidence(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let steps: u64 = record.windows.iter().map(|w| u64::from(w.steps)).sum();
     path.field("first_losses")
         .holds(record.first_losses.len() as u64 <= steps, "The record has more first losses than steps.")?;
