@@ -7,7 +7,7 @@ use results::api::ErrorBody;
 
 use crate::limits::RequestKind;
 use crate::metrics::Event;
-use crate::storage::{StorageError, Trouble};
+use crate::storage::{DatabaseTrouble, StorageError};
 use crate::validation::Refusal;
 
 pub(crate) type Result<T, E = ApiError> = std::result::Result<T, E>;
@@ -154,15 +154,15 @@ impl From<StorageError> for ApiError {
     fn from(error: StorageError) -> Self {
         let cause = &error as &dyn std::error::Error;
         let refusal = match error.trouble() {
-            Some(Trouble::Busy | Trouble::Unopened) => {
+            Some(DatabaseTrouble::Busy | DatabaseTrouble::Unopened) => {
                 tracing::warn!(cause, "the database is too busy or cannot be reached");
                 Self::busy()
             }
-            Some(Trouble::Full) => {
+            Some(DatabaseTrouble::Full) => {
                 tracing::error!(cause, "the database's disk is full: free some space; no restart is needed");
                 Self::full()
             }
-            Some(Trouble::ReadOnly) => {
+            Some(DatabaseTrouble::ReadOnly) => {
                 tracing::error!(cause, "the database is read-only: check its permissions and how its disk is mounted");
                 Self::read_only()
             }

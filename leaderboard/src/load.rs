@@ -2,7 +2,7 @@
 
 use async_recursion::async_recursion;
 use results::RunRecord;
-use results::api::{ListRuns, Tier};
+use results::api::{ListRuns, Tier, Verdict};
 
 use crate::DatabaseAddress;
 use crate::limits::day_of;
@@ -32,14 +32,14 @@ impl Board {
             let run_id = random_word::<RUN_ID_BYTES>().map_err(|cause| cause.to_string())?;
             let fingerprint = fingerprint(&mut run.record).map_err(|cause| cause.to_string())?;
             let submitter = Submitter { word: Some(run.submitter.clone()), day: day_of(run.submitted_unix_seconds) };
-            prepared.push((run, run_id, fingerprint, submitter));
+            let verdict = Verdict { tier: run.tier, notes: Vec::new(), being_verified: false };
+            prepared.push((run, run_id, fingerprint, submitter, verdict));
         }
         let new: Vec<NewRun<'_>> = prepared
             .iter()
-            .map(|(run, run_id, fingerprint, submitter)| NewRun {
+            .map(|(run, run_id, fingerprint, submitter, verdict)| NewRun {
                 run_id,
-                tier: run.tier,
-                notes: &[],
+                verdict,
                 submitted_unix_seconds: run.submitted_unix_seconds,
                 fingerprint,
                 deletion_secret_hash: None,
@@ -47,11 +47,10 @@ impl Board {
                 record: &run.record,
                 listed: &[],
                 registered: false,
-                verify: false,
             })
             .collect();
         self.0.store_all(&new).await.map_err(|cause| cause.to_string())?;
-        Ok(prepared.into_iter().map(|(_, run_id, _, _)| run_id).collect())
+        Ok(prepared.into_iter().map(|(_, run_id, ..)| run_id).collect())
     }
 
     /// Computes the metrics of all devices, and updates the statistics of the tables.

@@ -14,6 +14,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio_io_timeout::TimeoutStream;
@@ -25,7 +26,7 @@ use crate::data_sets::DataFolder;
 use crate::limits::{Most, Peer, RateLimits, Shares, day_of};
 use crate::metrics::{self, Event, Metrics};
 use crate::pages::Pages;
-use crate::proof::{Key, KeyError};
+use crate::proof::{KeyError, ServerKey};
 use crate::router::router;
 use crate::snapshots::Snapshots;
 use crate::storage::{DatabaseAddress, Storage, StorageError};
@@ -117,7 +118,7 @@ impl Server {
             DatabaseAddress::File(file) => Some(with_ending(file, "secret")),
             DatabaseAddress::Postgres(_) => None,
         });
-        let key = Key::load(config.secret.as_deref(), file.as_deref())?;
+        let key = ServerKey::load(config.secret.as_deref(), file.as_deref())?;
         let folder_of_data = config.data.clone();
         let data = DataFolder::new(config.data.clone());
         let snapshots = Snapshots::open(config.snapshots, config.clock.clone())?;
@@ -137,6 +138,7 @@ impl Server {
             samples: VerificationSamples::new(folder_of_data),
             metrics: metrics.clone(),
             server: address.to_string(),
+            runtime: Handle::current(),
         };
         if let Err(cause) = storage.release_verifications(&tools.server, false).await {
             tracing::warn!(%cause, "cannot release runs from an earlier process; other servers can verify them later");

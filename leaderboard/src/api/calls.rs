@@ -21,27 +21,28 @@ use super::{
 };
 
 /// Adds the schema of a type to the document and returns a reference to it.
-pub(super) type Shape = fn(&mut SchemaGenerator) -> Schema;
+pub(super) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-type Refusal = (&'static str, &'static [&'static str]);
+/// A status, and the codes of its refusals.
+type RefusalCodes = (&'static str, &'static [&'static str]);
 
 pub(super) struct Call {
     pub(super) method: &'static str,
     pub(super) path: &'static str,
     pub(super) handler: MethodRouter<Leaderboard>,
     pub(super) summary: &'static str,
-    pub(super) query: Option<Shape>,
+    pub(super) query: Option<SchemaOf>,
     /// The secret in `Authorization: Bearer …`.
     pub(super) bearer: Option<&'static str>,
     pub(super) body: Option<Content>,
     /// Status, meaning and content of each successful answer.
     pub(super) answers: Vec<(&'static str, &'static str, Option<Content>)>,
-    refusals: Vec<Refusal>,
+    refusals: Vec<RefusalCodes>,
 }
 
 #[derive(Clone, Copy)]
 pub(super) enum Content {
-    Json(Shape),
+    Json(SchemaOf),
     Other(&'static str),
 }
 
@@ -98,25 +99,28 @@ impl Call {
         self
     }
 
-    fn refuses(mut self, refusals: &[Refusal]) -> Self {
+    fn refuses(mut self, refusals: &[RefusalCodes]) -> Self {
         self.refusals.extend(refusals);
         self
     }
 
     /// Returns the codes of each status, in order.
     pub(super) fn all_refusals(&self) -> BTreeMap<&'static str, Vec<&'static str>> {
-        let mut lists = vec![EVERY_CALL, &self.refusals];
-        if let Some(body) = self.body {
-            lists.push(WITH_BODY);
-            if matches!(body, Content::Json(_)) {
-                lists.push(WITH_JSON);
-            }
-        }
-        if self.body.is_some() || self.bearer.is_some() {
-            lists.push(WRITING);
-        }
+        let is_below = |path: &str| self.path.starts_with(path);
+        let lists = [
+            (true, EVERY_CALL),
+            (true, &self.refusals),
+            (self.query.is_some(), &[("400", &["bad_query"])]),
+            (is_below("/v1/runs/{id}"), &[UNKNOWN_RUN]),
+            (is_below("/v1/devices/{key}"), &[UNKNOWN_DEVICE]),
+            (is_below("/v1/comparisons/{id}"), &[("404", &["unknown_comparison"])]),
+            (self.bearer == Some("deletion_secret"), DELETING),
+            (self.body.is_some(), WITH_BODY),
+            (matches!(self.body, Some(Content::Json(_))), WITH_JSON),
+            (self.body.is_some() || self.bearer.is_some(), WRITING),
+        ];
         let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for (status, codes) in lists.into_iter().flatten() {
+        for (status, codes) in lists.into_iter().filter(|(applies, _)| *applies).flat_map(|(_, list)| list) {
             found.entry(*status).or_default().extend(codes.iter().copied());
         }
         for codes in found.values_mut() {
@@ -127,22 +131,19 @@ impl Call {
     }
 }
 
-/// Refusals of every call.
-const EVERY_CALL: &[Refusal] =
+const EVERY_CALL: &[RefusalCodes] =
     &[("408", &["timeout", "too_slow"]), ("429", &["too_many_requests"]), ("500", &["internal"]), ("503", &["busy"])];
 
-/// Refusals of calls with a body.
-const WITH_BODY: &[Refusal] = &[("400", &["broken_body"]), ("413", &["too_large"]), ("415", &["wrong_content_type"])];
+const WITH_BODY: &[RefusalCodes] =
+    &[("400", &["broken_body"]), ("413", &["too_large"]), ("415", &["wrong_content_type"])];
 
-/// Refusals of calls with a JSON body.
-const WITH_JSON: &[Refusal] =
+const WITH_JSON: &[RefusalCodes] =
     &[("400", &["malformed_json", "missing_field", "out_of_range", "unknown_field", "wrong_type"])];
 
-/// Refusals of calls that write.
-const WRITING: &[Refusal] = &[("503", &["read_only"]), ("507", &["full"])];
+const WRITING: &[RefusalCodes] = &[("503", &["read_only"]), ("507", &["full"])];
 
 /// Codes of refused records.
-const RECORD: &[Refusal] = &[
+const RECORD: &[RefusalCodes] = &[
     ("422", &["bad_hash", "bad_name", "control_character", "duplicate_workload", "empty"]),
     ("422", &["inconsistent", "network_of_a_file", "not_finite", "not_increasing", "nothing_completed"]),
     ("422", &["out_of_range", "summary_mismatch", "time_does_not_fit", "too_long", "too_many", "too_precise"]),
@@ -150,9 +151,8 @@ const RECORD: &[Refusal] = &[
 ];
 
 /// Refusals of requests that a run sends during and after training.
-const TRAINING: &[Refusal] = &[
+const TRAINING: &[RefusalCodes] = &[
     ("403", &["wrong_nonce"]),
-    UNKNOWN_RUN,
     ("409", &["already_submitted", "unexpected_segment"]),
     ("410", &["expired"]),
     ("422", &["bad_hash", "bad_name", "control_character", "not_provable", "out_of_range", "too_long", "too_many"]),
@@ -160,11 +160,9 @@ const TRAINING: &[Refusal] = &[
     ("429", &["too_many_segments"]),
 ];
 
-const UNKNOWN_RUN: Refusal = ("404", &["unknown_run"]);
-const UNKNOWN_DEVICE: Refusal = ("404", &["unknown_device"]);
-const UNKNOWN_COMPARISON: Refusal = ("404", &["unknown_comparison"]);
-const BAD_QUERY: Refusal = ("400", &["bad_query"]);
-const DELETING: &[Refusal] = &[("401", &["missing_secret"]), ("403", &["wrong_secret"])];
+const UNKNOWN_RUN: RefusalCodes = ("404", &["unknown_run"]);
+const UNKNOWN_DEVICE: RefusalCodes = ("404", &["unknown_device"]);
+const DELETING: &[RefusalCodes] = &[("401", &["missing_secret"]), ("403", &["wrong_secret"])];
 
 pub(super) fn all() -> impl Iterator<Item = Call> {
     [runs_and_lists(), runs_in_training(), pictures(), devices_and_tables(), open_data()].into_iter().flatten()
@@ -175,8 +173,7 @@ fn runs_and_lists() -> Vec<Call> {
         call(GET, "/v1/runs", list::show)
             .about("Lists the results that match a query: fastest first for a single workload, otherwise newest first")
             .query::<ListRuns>()
-            .answers::<RunList>("200", "A page of results")
-            .refuses(&[BAD_QUERY]),
+            .answers::<RunList>("200", "A page of results"),
         call(POST, "/v1/runs", submissions::start)
             .about("Registers a run before it starts")
             .takes::<StartRun>()
@@ -195,28 +192,24 @@ fn runs_and_lists() -> Vec<Call> {
             .refuses(&[("503", &["too_many_imports"])]),
         call(GET, "/v1/runs/{id}", runs::show)
             .about("Returns a run with all stored data")
-            .answers::<StoredRun>("200", "The run")
-            .refuses(&[UNKNOWN_RUN]),
+            .answers::<StoredRun>("200", "The run"),
         call(PUT, "/v1/runs/{id}", submissions::upload)
             .about("Uploads the record of a registered run")
             .takes::<RunRecord>()
             .answers::<AcceptedRun>("200", "The same record was uploaded a moment ago; returns another deletion secret")
             .answers::<AcceptedRun>("201", "The record was stored")
             .refuses(RECORD)
-            .refuses(&[("403", &["wrong_nonce"]), UNKNOWN_RUN, ("409", &["already_submitted"])])
+            .refuses(&[("403", &["wrong_nonce"]), ("409", &["already_submitted"])])
             .refuses(&[("410", &["deleted", "expired"])])
             .refuses(&[("422", &["wrong_engine_version", "wrong_run_id", "wrong_seed", "wrong_suite"])]),
         call(DELETE, "/v1/runs/{id}", runs::delete)
             .about("Permanently deletes a run")
             .bearer("deletion_secret")
-            .answers_with("204", "The run was deleted", None)
-            .refuses(DELETING)
-            .refuses(&[UNKNOWN_RUN]),
+            .answers_with("204", "The run was deleted", None),
         call(GET, "/v1/moderation", list::moderation_log)
             .about("Returns the actions of moderators with their reasons, newest first")
             .query::<ModerationQuery>()
-            .answers::<ModerationLog>("200", "A page of the log")
-            .refuses(&[BAD_QUERY]),
+            .answers::<ModerationLog>("200", "A page of the log"),
     ]
 }
 
@@ -245,37 +238,34 @@ fn runs_in_training() -> Vec<Call> {
             .takes_bytes()
             .bearer("nonce")
             .answers_with("204", "The state was stored until its verification", None)
-            .refuses(&[("401", &["missing_nonce"]), ("403", &["wrong_nonce"]), UNKNOWN_RUN])
+            .refuses(&[("401", &["missing_nonce"]), ("403", &["wrong_nonce"])])
             .refuses(&[("409", &["already_submitted", "unexpected_segment"]), ("410", &["expired"])])
             .refuses(&[("422", &["bad_name", "not_provable", "unknown_workload", "wrong_state"])]),
         call(GET, "/v1/runs/{id}/verdict", runs::verdict)
             .about("Returns the current tier of a run")
-            .answers::<Verdict>("200", "The tier, and the reasons for it")
-            .refuses(&[UNKNOWN_RUN]),
+            .answers::<Verdict>("200", "The tier, and the reasons for it"),
     ]
 }
 
 fn pictures() -> Vec<Call> {
-    const NO_BADGE: &[Refusal] = &[BAD_QUERY, UNKNOWN_RUN, ("404", &["unknown_workload"])];
+    const NO_WORKLOAD: &[RefusalCodes] = &[("404", &["unknown_workload"])];
     vec![
         call(GET, "/v1/runs/{id}/badge.svg", pictures::badge_svg)
             .about("Returns a badge: a one-line result as an image")
             .query::<BadgeQuery>()
             .gives("The image", "image/svg+xml")
-            .refuses(NO_BADGE),
+            .refuses(NO_WORKLOAD),
         call(GET, "/v1/runs/{id}/badge.json", pictures::badge_json)
             .about("Returns a badge in the JSON format of shields.io")
             .query::<BadgeQuery>()
             .answers::<Badge>("200", "The text of the badge")
-            .refuses(NO_BADGE),
+            .refuses(NO_WORKLOAD),
         call(GET, "/v1/runs/{id}/card.png", pictures::card_png)
             .about("Returns a result as a 1200 × 630 pixel image, for link previews")
-            .gives("The image", "image/png")
-            .refuses(&[UNKNOWN_RUN]),
+            .gives("The image", "image/png"),
         call(GET, "/v1/runs/{id}/card.svg", pictures::card_svg)
             .about("Returns the same image as SVG, which programs render with their own fonts")
-            .gives("The image", "image/svg+xml")
-            .refuses(&[UNKNOWN_RUN]),
+            .gives("The image", "image/svg+xml"),
         call(GET, "/v1/card.png", pictures::start_card)
             .about("Returns an image of the same size for links to the start page")
             .gives("The image", "image/png"),
@@ -286,32 +276,27 @@ fn devices_and_tables() -> Vec<Call> {
     vec![
         call(GET, "/v1/runs/{id}/standing", standings::of_run)
             .about("Compares a run with all proven runs, and returns its score")
-            .answers::<RunStanding>("200", "The position among proven runs for each workload, and the score")
-            .refuses(&[UNKNOWN_RUN]),
+            .answers::<RunStanding>("200", "The position among proven runs for each workload, and the score"),
         call(GET, "/v1/standings", standings::show)
             .about("Ranks devices, in all tables of a suite at once")
             .query::<StandingsQuery>()
-            .answers::<Standings>("200", "One table per network")
-            .refuses(&[BAD_QUERY]),
+            .answers::<Standings>("200", "One table per network"),
         call(GET, "/v1/distribution", standings::show_distribution)
             .about("Returns the distribution of rates among the proven runs of a workload")
             .query::<DistributionQuery>()
-            .answers::<Distribution>("200", "The number of runs in each bin")
-            .refuses(&[BAD_QUERY]),
+            .answers::<Distribution>("200", "The number of runs in each bin"),
         call(GET, "/v1/devices/{key}", devices::show)
             .about("Summarizes all runs of a device")
-            .answers::<DeviceSummary>("200", "The metrics of the device, and its latest runs")
-            .refuses(&[UNKNOWN_DEVICE]),
+            .answers::<DeviceSummary>("200", "The metrics of the device, and its latest runs"),
         call(GET, "/v1/devices/{key}/history", devices::show_history)
             .about("Summarizes the latest proven runs of a device by engine version, driver or month")
             .query::<DeviceHistoryQuery>()
-            .answers::<DeviceHistory>("200", "The groups of one category, with their metrics")
-            .refuses(&[BAD_QUERY, UNKNOWN_DEVICE]),
+            .answers::<DeviceHistory>("200", "The groups of one category, with their metrics"),
         call(GET, "/v1/compare", compare::show)
             .about("Compares two to four runs or devices, with ratios to the first")
             .query::<ComparingQuery>()
             .answers::<Comparing>("200", "The metrics, and the differences")
-            .refuses(&[BAD_QUERY, UNKNOWN_RUN, UNKNOWN_DEVICE]),
+            .refuses(&[UNKNOWN_RUN, UNKNOWN_DEVICE]),
         call(POST, "/v1/comparisons", comparisons::share)
             .about("Shares a comparison of backends; its records do not count as runs and are not ranked")
             .takes::<SharedComparison>()
@@ -325,14 +310,11 @@ fn devices_and_tables() -> Vec<Call> {
             .refuses(&[("422", &["not_standard", "several_devices", "streamed_input", "too_few", "unknown_suite"])]),
         call(GET, "/v1/comparisons/{id}", comparisons::show)
             .about("Returns a comparison of backends with its records")
-            .answers::<StoredComparison>("200", "The comparison")
-            .refuses(&[UNKNOWN_COMPARISON]),
+            .answers::<StoredComparison>("200", "The comparison"),
         call(DELETE, "/v1/comparisons/{id}", comparisons::delete)
             .about("Permanently deletes a comparison")
             .bearer("deletion_secret")
-            .answers_with("204", "The comparison was deleted", None)
-            .refuses(DELETING)
-            .refuses(&[UNKNOWN_COMPARISON]),
+            .answers_with("204", "The comparison was deleted", None),
     ]
 }
 
@@ -348,8 +330,7 @@ fn open_data() -> Vec<Call> {
             .gives(
                 "A table (format=csv), a table with types (format=parquet), or JSON documents (format=jsonl)",
                 "text/csv",
-            )
-            .refuses(&[BAD_QUERY]),
+            ),
         call(GET, "/v1/export/about", export::about)
             .about("Describes the columns of an export, its license and the number of runs")
             .answers::<ExportAbout>("200", "The description"),

@@ -12,7 +12,7 @@ use super::devices::unknown_device;
 use super::extract::{ReadQuery, RunId};
 use super::list::is_device_key;
 use super::runs::bad_query;
-use crate::devices::Identity;
+use crate::devices::DeviceIdentity;
 use crate::error::{ApiError, Result};
 use crate::figures::{DeviceDescription, DeviceFigure};
 
@@ -38,11 +38,10 @@ pub(crate) async fn show(
             let mut sides = Vec::new();
             for key in several("devices", &devices)? {
                 let unknown = || unknown_device().at("devices");
-                let key = if is_device_key(&key) {
-                    leaderboard.storage.grouped_as(&key).await?
-                } else {
+                if !is_device_key(&key) {
                     return Err(unknown());
-                };
+                }
+                let key = leaderboard.storage.grouped_as(&key).await?;
                 let device = leaderboard.storage.described_device(&key).await?.ok_or_else(unknown)?;
                 sides.push(DeviceSide { figures: leaderboard.storage.figures_of_device(&key).await?, device });
             }
@@ -61,14 +60,14 @@ fn several(field: &str, text: &str) -> Result<Vec<String>> {
     Err(bad_query("Specify two to four different ones, separated by commas.").at(field))
 }
 
-pub(crate) struct DeviceSide {
-    pub(crate) device: DeviceDescription,
-    pub(crate) figures: Vec<DeviceFigure>,
+struct DeviceSide {
+    device: DeviceDescription,
+    figures: Vec<DeviceFigure>,
 }
 
-pub(crate) fn compare_runs(runs: &[StoredRun]) -> Comparing {
+fn compare_runs(runs: &[StoredRun]) -> Comparing {
     let records: Vec<&RunRecord> = runs.iter().map(|run| &run.record).collect();
-    let name = |run: &StoredRun| Identity::of(&run.record).group.label;
+    let name = |run: &StoredRun| DeviceIdentity::of(&run.record).label;
     let mut names: Vec<&str> = Vec::new();
     for workload in records.iter().flat_map(|record| &record.workloads) {
         if !names.contains(&workload.workload.as_str()) {
@@ -93,7 +92,7 @@ pub(crate) fn compare_runs(runs: &[StoredRun]) -> Comparing {
     }
 }
 
-pub(crate) fn compare_devices(sides: &[DeviceSide]) -> Comparing {
+fn compare_devices(sides: &[DeviceSide]) -> Comparing {
     let mut lines: Vec<&DeviceFigure> = Vec::new();
     for line in sides.iter().flat_map(|side| &side.figures).filter(|line| !line.category.workload.is_empty()) {
         if !lines.iter().any(|other| is_same_kind(other, line)) {
@@ -112,14 +111,10 @@ pub(crate) fn compare_devices(sides: &[DeviceSide]) -> Comparing {
         })
     });
     let devices: Vec<&DeviceDescription> = sides.iter().map(|side| &side.device).collect();
-    let differing = |what: &str, value: &dyn Fn(&DeviceDescription) -> Option<String>| {
-        difference(what, devices.iter().map(|device| value(device)).collect())
-    };
-    let differences = [
-        differing("vendor", &|device| device.vendor.clone()),
-        differing("source", &|device| Some(device.source.name().to_owned())),
-        differing("inferred", &|device| device.inferred.clone()),
-    ];
+    let vendors = devices.iter().map(|device| device.vendor.clone()).collect();
+    let sources = devices.iter().map(|device| Some(device.source.name().to_owned())).collect();
+    let guesses = devices.iter().map(|device| device.inferred.clone()).collect();
+    let differences = [difference("vendor", vendors), difference("source", sources), difference("inferred", guesses)];
     Comparing {
         workloads: compared.collect(),
         sides: devices
@@ -142,24 +137,19 @@ fn figure_of_run(workload: &WorkloadRecord) -> ComparedFigure {
         samples_per_second: summary.samples_per_second,
         samples_per_second_low: summary.samples_per_second_low,
         samples_per_second_high: summary.samples_per_second_high,
-        to_first: None,
-        verdict: None,
         accuracy: summary.accuracy,
         seconds_to_target: summary.seconds_to_target,
+        ..ComparedFigure::default()
     }
 }
 
 fn figure_of_device(line: &DeviceFigure) -> ComparedFigure {
     ComparedFigure {
-        batch_size: None,
         precision: line.category.precision,
         samples_per_second: Some(line.figure.median),
         samples_per_second_low: Some(line.figure.lower_quartile),
         samples_per_second_high: Some(line.figure.upper_quartile),
-        to_first: None,
-        verdict: None,
-        accuracy: None,
-        seconds_to_target: None,
+        ..ComparedFigure::default()
     }
 }
 
@@ -169,20 +159,13 @@ fn relate_to_first(mut figures: Vec<Option<ComparedFigure>>) -> Option<Vec<Optio
         return None;
     }
     if let Some((Some(first), others)) = figures.split_first_mut() {
-        for other in others.iter_mut().flatten() {
-            relate(first, other);
+        for other in others.iter_mut().flatten().filter(|other| other.batch_size == first.batch_size) {
+            let ratio = estimate(other).zip(estimate(first)).and_then(|(rate, its)| rate.over(its));
+            other.to_first = ratio.map(|ratio| ratio.value);
+            other.verdict = ratio.and_then(|ratio| ratio.interval).map(Interval::verdict);
         }
     }
     Some(figures)
-}
-
-fn relate(first: &ComparedFigure, other: &mut ComparedFigure) {
-    if first.batch_size != other.batch_size {
-        return;
-    }
-    let Some(ratio) = estimate(other).zip(estimate(first)).and_then(|(rate, its)| rate.over(its)) else { return };
-    other.to_first = Some(ratio.value);
-    other.verdict = ratio.interval.map(Interval::verdict);
 }
 
 fn estimate(figure: &ComparedFigure) -> Option<Estimate> {
@@ -191,7 +174,6 @@ fn estimate(figure: &ComparedFigure) -> Option<Estimate> {
 
 #[cfg(test)]
 mod tests {
-    use results::Precision;
     use results::api::SideVerdict;
 
     use super::*;
@@ -199,14 +181,10 @@ mod tests {
     fn figure(rate: Option<f64>, interval: Option<(f64, f64)>) -> Option<ComparedFigure> {
         Some(ComparedFigure {
             batch_size: Some(128),
-            precision: Precision::F32,
             samples_per_second: rate,
             samples_per_second_low: interval.map(|(low, _)| low),
             samples_per_second_high: interval.map(|(_, high)| high),
-            to_first: None,
-            verdict: None,
-            accuracy: None,
-            seconds_to_target: None,
+            ..ComparedFigure::default()
         })
     }
 

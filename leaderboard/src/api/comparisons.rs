@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use results::api::{AcceptedComparison, SharedComparison, StoredComparison};
 use serde::Deserialize;
@@ -13,7 +13,6 @@ use super::runs::{check_deletion_secret, deletion_secret};
 use super::submissions::run_blocking;
 use crate::error::{ApiError, Result};
 use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, random_word};
-use crate::storage::NewComparison;
 use crate::validation::{FieldPath, Networks, check_networks};
 use crate::{secrets, validation};
 
@@ -29,9 +28,15 @@ pub(crate) async fn share(
     IdempotencyKey(key): IdempotencyKey,
     body: JsonBytes,
 ) -> Result<Response> {
+    #[derive(Deserialize)]
+    struct Records {
+        #[serde(default)]
+        records: Vec<Networks>,
+    }
     let bytes = body.len();
     let (comparison, digest) = run_blocking(move || {
-        check_size(&body)?;
+        let Records { records } = body.parse()?;
+        FieldPath::ROOT.field("records").each(&records, |path, record| check_networks(&path, record))?;
         let mut comparison: SharedComparison = body.parse()?;
         for record in &mut comparison.records {
             // They may belong to a run, here or elsewhere, but there is no proof.
@@ -48,39 +53,17 @@ pub(crate) async fn share(
         Some(key) => leaderboard.key.comparison(key, &digest),
         None => (random_word::<RUN_ID_BYTES>()?, random_word::<SECRET_BYTES>()?),
     };
-    let new = NewComparison {
-        comparison_id: &comparison_id,
-        submitted_unix_seconds: now,
-        deletion_secret_hash: &secrets::sha256(secret.as_bytes()),
-        comparison: &comparison,
-    };
-    let is_new = leaderboard.storage.keep_comparison(&new).await?;
+    let hash = secrets::sha256(secret.as_bytes());
+    let is_new = leaderboard.storage.keep_comparison(&comparison_id, now, &hash, &comparison).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-    let mut response = (status, Json(accepted(&comparison_id, secret))).into_response();
-    if let Ok(location) = HeaderValue::from_str(&format!("/api/v1/comparisons/{comparison_id}")) {
-        response.headers_mut().insert(header::LOCATION, location);
-    }
-    Ok(response)
-}
-
-/// Checks the sizes that the types of a comparison do not limit.
-fn check_size(body: &JsonBytes) -> Result<()> {
-    #[derive(Deserialize)]
-    struct Records {
-        #[serde(default)]
-        records: Vec<Networks>,
-    }
-    let Records { records } = body.parse()?;
-    Ok(FieldPath::ROOT.field("records").each(&records, |path, record| check_networks(&path, record))?)
-}
-
-fn accepted(id: &str, secret: String) -> AcceptedComparison {
-    AcceptedComparison {
-        comparison_id: id.to_owned(),
-        permalink: format!("/comparisons/{id}"),
-        deletion_link: format!("/comparisons/{id}/delete#{secret}"),
+    let location = format!("/api/v1/comparisons/{comparison_id}");
+    let accepted = AcceptedComparison {
+        permalink: format!("/comparisons/{comparison_id}"),
+        deletion_link: format!("/comparisons/{comparison_id}/delete#{secret}"),
         deletion_secret: secret,
-    }
+        comparison_id,
+    };
+    Ok((status, [(header::LOCATION, location)], Json(accepted)).into_response())
 }
 
 pub(crate) async fn show(State(leaderboard): State<Leaderboard>, id: Result<RunId>) -> Result<Json<StoredComparison>> {

@@ -1,6 +1,6 @@
 //! A device's page, and the history of its metrics.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::extract::{FromRequestParts, Path, State};
@@ -12,7 +12,7 @@ use results::api::{CategoryFigure, DeviceHistory, DeviceHistoryQuery, DeviceSumm
 use super::Leaderboard;
 use super::extract::ReadQuery;
 use super::list::is_device_key;
-use super::standings::{check_backend, key};
+use super::standings::key;
 use crate::error::{ApiError, Result};
 use crate::figures::{DeviceFigure, browser_taxes};
 use crate::ranking::{Category, ProvenRun, figure_of, has_place, place_behind, places};
@@ -74,33 +74,30 @@ async fn add_places(leaderboard: &Leaderboard, rows: &[DeviceFigure]) -> Result<
         let with_place = lines.iter().filter(|line| has_place(&line.figure));
         let slowest = with_place.map(|line| line.figure.median).fold(f64::MAX, f64::min);
         let (fast, of) = leaderboard.storage.at_least(&table, workload, slowest).await?;
-        let behind_all = fast.len() as u64 + 1;
-        let of_others = place_behind(of.with_place);
-        let places: HashMap<String, u64> =
-            places(fast).into_iter().map(|placed| (placed.device, placed.place)).collect();
+        let places = places(fast);
         // If its metrics have just been refreshed, a row comes after all others.
         let place = |line: &DeviceFigure| {
-            if has_place(&line.figure) { places.get(&key(line)).copied().unwrap_or(behind_all) } else { of_others }
+            let key = key(line);
+            match places.iter().find(|placed| placed.device == key) {
+                _ if !has_place(&line.figure) => place_behind(of.with_place),
+                Some(placed) => placed.place,
+                None => places.len() as u64 + 1,
+            }
         };
-        figures.extend(lines.into_iter().map(|line| category_figure(line, place(line), of.total)));
+        figures.extend(lines.into_iter().map(|line| CategoryFigure {
+            suite: suite.clone(),
+            workload: Some(workload.clone()).filter(|workload| !workload.is_empty()),
+            backend: line.category.backend.clone(),
+            precision: *precision,
+            client_kind: line.category.client_kind,
+            class: line.class,
+            place: place(line),
+            of: of.total,
+            figure: line.figure,
+            best_run_id: line.best_run_id.clone(),
+        }));
     }
     Ok(figures)
-}
-
-fn category_figure(row: &DeviceFigure, place: u64, of: u64) -> CategoryFigure {
-    let category = &row.category;
-    CategoryFigure {
-        suite: category.suite.clone(),
-        workload: Some(category.workload.clone()).filter(|workload| !workload.is_empty()),
-        backend: category.backend.clone(),
-        precision: category.precision,
-        client_kind: category.client_kind,
-        class: row.class,
-        place,
-        of,
-        figure: row.figure,
-        best_run_id: row.best_run_id.clone(),
-    }
 }
 
 pub(crate) async fn show_history(
@@ -109,7 +106,6 @@ pub(crate) async fn show_history(
     ReadQuery(query): ReadQuery<DeviceHistoryQuery>,
 ) -> Result<Json<DeviceHistory>> {
     let key = leaderboard.storage.grouped_as(&key).await?;
-    check_backend(query.backend.as_deref())?;
     let device = leaderboard.storage.described_device(&key).await?.ok_or_else(unknown_device)?;
     let figures = leaderboard.storage.figures_of_device(&device.key).await?;
     let (category, part) = match usual(&figures, &query) {
@@ -117,7 +113,7 @@ pub(crate) async fn show_history(
             let part = leaderboard.storage.history(&device.key, line.class.name(), &line.category).await?;
             (Some(line.category.clone()), part)
         }
-        None => (None, HistoryPart { results: Vec::new(), older_left_out: false }),
+        None => (None, HistoryPart::default()),
     };
     let by = |label: &dyn Fn(&PastResult) -> String| history_lines(&part.results, label);
     Ok(Json(DeviceHistory {

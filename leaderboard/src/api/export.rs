@@ -11,17 +11,18 @@ use futures_util::stream;
 use results::Date;
 use results::api::ListRuns;
 use results::open_data::{ExportAbout, ExportFormat, ExportQuery, LICENCE_ADDRESS, SnapshotList};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::Leaderboard;
 use super::extract::Requester;
-use super::list::{MAX_ROWS, list_query};
+use super::list::list_query;
 use super::runs::{bad_query, read_query};
 use crate::error::{ApiError, Result};
 use crate::limits::{ClientPlaces, Most, Taken};
 use crate::open_data::{self, Export, ExportError, ExportedRuns};
 use crate::storage::ListQuery;
+use crate::validation::MAX_ROWS;
 
 const EXPORTS: usize = 8;
 /// Maximum number of exports of one address, and of a /24 or /48, so that slow readers leave places to others.
@@ -66,7 +67,7 @@ pub(crate) async fn all(State(leaderboard): State<Leaderboard>, requester: Reque
     Ok((headers, stream_of(export, first, place)).into_response())
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct OnlyFormat {
     format: ExportFormat,
@@ -80,7 +81,7 @@ fn read(query: &str) -> Result<ExportQuery> {
     Ok(ExportQuery { format, list: part(&list)? })
 }
 
-fn part<T: DeserializeOwned>(pairs: &[&str]) -> Result<T> {
+fn part<T: DeserializeOwned + Serialize>(pairs: &[&str]) -> Result<T> {
     let uri = format!("/?{}", pairs.join("&")).parse::<Uri>();
     let uri = uri.map_err(|cause| bad_query(format!("The query cannot be read: {cause}.")))?;
     read_query(&uri)

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use results::api::{IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_LENGTHS};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
@@ -39,19 +40,15 @@ impl<const LIMIT: usize, S: Send + Sync> FromRequest<S> for JsonBytes<LIMIT> {
     }
 }
 
-pub(crate) struct BinaryBytes(pub(crate) Bytes);
-
-impl<S: Send + Sync> FromRequest<S> for BinaryBytes {
-    type Rejection = ApiError;
-
-    async fn from_request(request: Request, _state: &S) -> Result<Self> {
-        Ok(Self(read_declared(request, "application/octet-stream", "bytes", MAX_STATE_BYTES).await?))
-    }
+pub(super) async fn receive_state(request: Request) -> Result<Bytes> {
+    read_declared(request, "application/octet-stream", "bytes", MAX_STATE_BYTES).await
 }
 
 /// Receives the whole body if its declared type is this media type, called `what` in messages.
 async fn read_declared(request: Request, media_type: &str, what: &str, limit: usize) -> Result<Bytes> {
-    if essence(request.headers()) != media_type {
+    let declared = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = declared.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if !essence.eq_ignore_ascii_case(media_type) {
         return Err(ApiError::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "wrong_content_type",
@@ -81,12 +78,6 @@ impl<const LIMIT: usize> JsonBytes<LIMIT> {
     }
 }
 
-/// Returns the declared media type in lower case without parameters, or an empty text.
-fn essence(headers: &HeaderMap) -> String {
-    let declared = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    declared.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
-}
-
 fn refusal(error: &serde_json::Error) -> ApiError {
     // Only the text of serde's error distinguishes these cases.
     let text = error.to_string();
@@ -97,21 +88,16 @@ fn refusal(error: &serde_json::Error) -> ApiError {
         Category::Data => "wrong_type",
         Category::Io | Category::Syntax | Category::Eof => "malformed_json",
     };
-    let shown: String = if text.chars().count() > QUOTED_CHARACTERS {
-        text.chars()
-            .take(QUOTED_CHARACTERS)
-            .chain(format!("… at line {} column {}", error.line(), error.column()).chars())
-            .collect()
-    } else {
-        text
-    };
-    ApiError::new(StatusCode::BAD_REQUEST, code, format!("The body cannot be read: {shown}."))
+    let shown: String = text.chars().take(QUOTED_CHARACTERS).collect();
+    let rest =
+        if shown == text { String::new() } else { format!("… at line {} column {}", error.line(), error.column()) };
+    ApiError::new(StatusCode::BAD_REQUEST, code, format!("The body cannot be read: {shown}{rest}."))
 }
 
 /// The query of a call.
 pub(crate) struct ReadQuery<T>(pub(crate) T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for ReadQuery<T> {
+impl<T: DeserializeOwned + Serialize, S: Send + Sync> FromRequestParts<S> for ReadQuery<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self> {
@@ -144,18 +130,19 @@ impl<S: Send + Sync> FromRequestParts<S> for RunId {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let Path(id) =
-            Path::<String>::from_request_parts(parts, state).await.map_err(|_rejected| ApiError::unknown_run())?;
-        Self::parse(id)
+        let path = Path::<String>::from_request_parts(parts, state).await;
+        Self::parse(path.map_err(|_rejected| ApiError::unknown_run())?.0)
     }
 }
 
 impl RunId {
     pub(crate) fn parse(id: String) -> Result<Self> {
-        let possible =
-            id.len() == 2 * RUN_ID_BYTES && id.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'));
-        if possible { Ok(Self(id)) } else { Err(ApiError::unknown_run()) }
+        if is_run_id(&id) { Ok(Self(id)) } else { Err(ApiError::unknown_run()) }
     }
+}
+
+pub(super) fn is_run_id(id: &str) -> bool {
+    id.len() == 2 * RUN_ID_BYTES && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// The value of the header `Idempotency-Key`, if any. A request with the same key and record is a repetition and not a

@@ -9,18 +9,14 @@ use results::{BROWSERS, ClientKind, Date, Precision, SYSTEMS, UNKNOWN, VENDORS};
 use serde::{Deserialize, Serialize};
 
 use super::Leaderboard;
-use super::extract::ReadQuery;
+use super::extract::{ReadQuery, is_run_id};
 use super::runs::{bad_query, bad_query_of};
 use crate::error::Result;
-use crate::secrets::{RUN_ID_BYTES, sha256};
-use crate::storage::{Key, KindFilter, ListQuery, Order, Storage};
-use crate::validation;
-use crate::validation::{Checked, FieldPath, Refusal};
+use crate::secrets::sha256;
+use crate::storage::{KindFilter, ListQuery, RowKey, Storage};
+use crate::validation::FieldPath;
 
-pub(super) const MAX_ROWS: u64 = 500;
 const DEFAULT_ROWS: u32 = 100;
-/// Largest offset. Every row before a page is counted again.
-pub(super) const MAX_OFFSET: u64 = 10_000;
 /// Maximum length of a key, larger than the limit of names in a record.
 const MAX_KEY_LENGTH: usize = 1000;
 const DAY: f64 = 86_400.0;
@@ -35,37 +31,33 @@ pub(crate) async fn show(
     Ok(Json(RunList { rows: found.rows, total: found.total, more_than_total: found.more_than_total, next }))
 }
 
-pub(crate) fn next_page(query: &ListRuns, key: &Key, skip: u64) -> Result<ListRuns, serde_json::Error> {
+pub(crate) fn next_page(query: &ListRuns, key: &RowKey, skip: u64) -> Result<ListRuns, serde_json::Error> {
     Ok(ListRuns { cursor: Some(write_cursor(query, key, skip)?), offset: None, ..query.clone() })
 }
 
 pub(crate) async fn list_query(storage: &Storage, query: &ListRuns) -> Result<ListQuery> {
-    check(query).map_err(bad_query_of)?;
+    check(query)?;
     let by_default = if query.workload.is_some() { RunSort::Fastest } else { RunSort::Newest };
-    let order = Order(query.sort.unwrap_or(by_default));
     let (after, skip) = match &query.cursor {
-        Some(cursor) => {
-            let (key, skip) = read_cursor(query, cursor).map_err(bad_query_of)?;
-            (Some(key), skip)
-        }
+        Some(cursor) => read_cursor(query, cursor).map(|(key, skip)| (Some(key), skip))?,
         None => (None, u64::from(query.offset.unwrap_or(0))),
     };
     let day = |field: &str, text: &Option<String>| text.as_deref().map(|text| day(field, text)).transpose();
-    let mut list = ListQuery {
-        order,
+    let device = match &query.device {
+        Some(device) => Some(storage.grouped_as(device).await?),
+        None => None,
+    };
+    Ok(ListQuery {
+        order: query.sort.unwrap_or(by_default),
         workload: query.workload.clone(),
-        device: query.device.clone(),
+        device,
         kinds: kinds(query)?,
         since: day("since", &query.since)?,
         before: day("until", &query.until)?.map(|begin| begin + DAY),
         limit: u64::from(query.limit.unwrap_or(DEFAULT_ROWS)),
         after,
         skip,
-    };
-    if let Some(device) = &mut list.device {
-        *device = storage.grouped_as(device).await?;
-    }
-    Ok(list)
+    })
 }
 
 fn kinds(query: &ListRuns) -> Result<KindFilter> {
@@ -98,17 +90,12 @@ fn day(field: &str, text: &str) -> Result<f64> {
     Date::from_iso(text).map(Date::unix_seconds).ok_or_else(|| bad_query(message).at(field))
 }
 
-fn check(query: &ListRuns) -> validation::Checked {
-    let path = FieldPath::ROOT;
-    let refuse = |field: &'static str, message: &str| path.field(field).refuse("bad_query", message);
-    for (field, name) in [("workload", &query.workload), ("backend", &query.backend), ("suite", &query.suite)] {
-        if let Some(name) = name {
-            path.field(field).name(name)?;
-        }
+fn check(query: &ListRuns) -> Result<()> {
+    for (field, name) in [("workload", &query.workload), ("suite", &query.suite)] {
+        name.as_ref().map_or(Ok(()), |name| FieldPath::ROOT.field(field).name(name)).map_err(bad_query_of)?;
     }
-    if let Some(device) = &query.device
-        && !is_device_key(device)
-    {
+    let refuse = |field: &str, message: &str| Err(bad_query(message).at(field));
+    if !query.device.as_deref().is_none_or(is_device_key) {
         return refuse("device", "This is not the key of a device. `/api/v1/standings` lists the keys.");
     }
     if query.tier == Some(Tier::Hidden) {
@@ -123,12 +110,7 @@ fn check(query: &ListRuns) -> validation::Checked {
     if query.cursor.is_some() && query.offset.is_some() {
         return refuse("offset", "A cursor already sets the position: omit `offset`.");
     }
-    check_page(query.limit, query.offset)
-}
-
-fn check_page(limit: Option<u32>, offset: Option<u32>) -> Checked {
-    FieldPath::ROOT.field("limit").whole(u64::from(limit.unwrap_or(1)), 1..=MAX_ROWS)?;
-    FieldPath::ROOT.field("offset").whole(u64::from(offset.unwrap_or(0)), 0..=MAX_OFFSET)
+    Ok(())
 }
 
 /// Returns true if a key has only letters and digits of any script, and hyphens.
@@ -144,7 +126,7 @@ const QUERY_DIGITS: usize = 12;
 /// The content of a cursor. Numbers are stored as their bits, so that they stay exact.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Place {
+struct ListCursor {
     q: String,
     n: u64,
     s: u64,
@@ -160,8 +142,8 @@ fn is_zero(number: &u32) -> bool {
 }
 
 /// Returns the cursor of the rows after a place. Errors do not occur.
-pub(super) fn write_cursor(query: &ListRuns, key: &Key, skip: u64) -> Result<String, serde_json::Error> {
-    let place = Place {
+fn write_cursor(query: &ListRuns, key: &RowKey, skip: u64) -> Result<String, serde_json::Error> {
+    let place = ListCursor {
         q: digest_of_query(query)?,
         n: key.number.to_bits(),
         s: key.submitted_unix_seconds.to_bits(),
@@ -173,25 +155,22 @@ pub(super) fn write_cursor(query: &ListRuns, key: &Key, skip: u64) -> Result<Str
 }
 
 /// Returns the place in a cursor of this query, and the number of rows to skip after it.
-pub(super) fn read_cursor(query: &ListRuns, cursor: &str) -> Result<(Key, u64), Refusal> {
-    let refusal =
-        |message: &str| Refusal { code: "bad_query", message: message.to_owned(), field: "cursor".to_owned() };
+fn read_cursor(query: &ListRuns, cursor: &str) -> Result<(RowKey, u64)> {
+    let refusal = |message: &str| bad_query(message).at("cursor");
     let broken = || refusal("This is not a valid cursor. Start without one, then pass `next` unchanged.");
     let place = (cursor.len() <= MAX_CURSOR_LENGTH).then(|| URL_SAFE_NO_PAD.decode(cursor).ok()).flatten();
-    let place: Place = place.and_then(|json| serde_json::from_slice(&json).ok()).ok_or_else(broken)?;
-    if digest_of_query(query).ok().as_ref() != Some(&place.q) {
+    let place: ListCursor = place.and_then(|json| serde_json::from_slice(&json).ok()).ok_or_else(broken)?;
+    if digest_of_query(query)? != place.q {
         return Err(refusal(
             "This cursor belongs to another query. Repeat the query that returned it, or start without a cursor.",
         ));
     }
     let (number, submitted_unix_seconds) = (f64::from_bits(place.n), f64::from_bits(place.s));
-    let is_id = place.r.len() == 2 * RUN_ID_BYTES && place.r.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_name = FieldPath::ROOT.field("cursor").name(&place.w).is_ok();
-    if !(is_id && is_name && number.is_finite() && submitted_unix_seconds.is_finite()) {
+    if !(is_run_id(&place.r) && is_name && number.is_finite() && submitted_unix_seconds.is_finite()) {
         return Err(broken());
     }
-    let key = Key { number, submitted_unix_seconds, run_id: place.r, workload: place.w };
-    Ok((key, u64::from(place.o)))
+    Ok((RowKey { number, submitted_unix_seconds, run_id: place.r, workload: place.w }, u64::from(place.o)))
 }
 
 fn digest_of_query(query: &ListRuns) -> Result<String, serde_json::Error> {
@@ -203,7 +182,6 @@ pub(crate) async fn moderation_log(
     State(leaderboard): State<Leaderboard>,
     ReadQuery(query): ReadQuery<ModerationQuery>,
 ) -> Result<Json<ModerationLog>> {
-    check_page(query.limit, query.offset).map_err(bad_query_of)?;
     Ok(Json(leaderboard.storage.moderation_log(&query).await?))
 }
 
@@ -211,36 +189,28 @@ pub(crate) async fn moderation_log(
 mod tests {
     use super::*;
 
-    fn key() -> Key {
-        Key {
+    #[test]
+    fn what_is_no_cursor_is_refused() {
+        let query = ListRuns { workload: Some("caffe-mnist".to_owned()), ..ListRuns::default() };
+        let key = RowKey {
             number: -1234.5,
             submitted_unix_seconds: 1.8e9 + 0.1,
             run_id: "0123456789abcdef".to_owned(),
             workload: "caffe-mnist".to_owned(),
-        }
-    }
-
-    fn query() -> ListRuns {
-        ListRuns { workload: Some("caffe-mnist".to_owned()), ..ListRuns::default() }
-    }
-
-    fn refusal(query: &ListRuns, cursor: &str) -> String {
-        read_cursor(query, cursor).unwrap_err().message
-    }
-
-    #[test]
-    fn what_is_no_cursor_is_refused() {
-        let forged = |key: &Key| write_cursor(&query(), key, 0).unwrap();
+        };
+        let forged = |key: &RowKey| write_cursor(&query, key, 0).unwrap();
+        assert_eq!(read_cursor(&query, &forged(&key)).unwrap(), (key.clone(), 0));
         for cursor in [
             String::new(),
             "????".to_owned(),
             "e30".to_owned(),
             "a".repeat(10_000),
-            forged(&Key { number: f64::NAN, ..key() }),
-            forged(&Key { run_id: "\0".repeat(16), ..key() }),
-            forged(&Key { workload: "a\0b".to_owned(), ..key() }),
+            forged(&RowKey { number: f64::NAN, ..key.clone() }),
+            forged(&RowKey { run_id: "\0".repeat(16), ..key.clone() }),
+            forged(&RowKey { workload: "a\0b".to_owned(), ..key.clone() }),
         ] {
-            assert!(refusal(&query(), &cursor).contains("not a valid cursor"), "{cursor}");
+            let refusal = format!("{:?}", read_cursor(&query, &cursor).unwrap_err());
+            assert!(refusal.contains("not a valid cursor"), "{cursor}: {refusal}");
         }
     }
 }

@@ -27,7 +27,7 @@ use crate::data_sets::DataFolder;
 use crate::error::ApiError;
 use crate::etag;
 use crate::limits::{ClientPlaces, day_of};
-use crate::proof::Key;
+use crate::proof::ServerKey;
 use crate::snapshots::Snapshots;
 use crate::storage::Storage;
 use crate::verification::Verifiers;
@@ -40,7 +40,7 @@ pub(crate) use pictures::visible_card;
 pub(crate) struct Leaderboard {
     pub(crate) storage: Storage,
     pub(crate) clock: Clock,
-    pub(crate) key: Key,
+    pub(crate) key: ServerKey,
     pub(crate) verifiers: Verifiers,
     pub(crate) data: DataFolder,
     pub(crate) run_lifetime_seconds: f64,

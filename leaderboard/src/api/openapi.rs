@@ -193,27 +193,15 @@ mod tests {
 
     use super::*;
 
-    fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
-        match value {
-            Value::Object(members) => {
-                if let Some(Value::String(reference)) = members.get("$ref") {
-                    found.push(reference);
-                }
-                members.values().for_each(|member| references(member, found));
-            }
-            Value::Array(items) => items.iter().for_each(|item| references(item, found)),
-            _ => {}
-        }
-    }
-
     #[test]
     fn references_resolve_and_calls_list_their_refusals() {
         let document = document();
         assert_eq!(document["openapi"], "3.1.0");
-        let mut found = Vec::new();
-        references(&document, &mut found);
-        assert!(found.len() > 100);
-        for reference in found {
+        let text = document.to_string();
+        let references: Vec<&str> =
+            text.split("\"$ref\":\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+        assert!(references.len() > 100);
+        for reference in references {
             let pointer = reference.strip_prefix('#').unwrap_or_else(|| panic!("{reference} leaves the document"));
             assert!(document.pointer(pointer).is_some(), "{reference}");
         }

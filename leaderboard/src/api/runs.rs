@@ -9,19 +9,22 @@ use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::IntoResponse;
 use results::RunRecord;
 use results::api::{StoredRun, Verdict};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Leaderboard;
 use super::extract::RunId;
 use crate::error::{ApiError, Result};
-use crate::secrets;
 use crate::validation::Refusal;
+use crate::{secrets, validation};
 
-pub(super) fn read_query<T: DeserializeOwned>(uri: &Uri) -> Result<T> {
+/// Reads a query and checks the values that all queries have in common.
+pub(super) fn read_query<T: DeserializeOwned + Serialize>(uri: &Uri) -> Result<T> {
     let Query(query) = Query::try_from_uri(uri).map_err(|rejection| {
         let cause = rejection.source().map_or_else(|| rejection.body_text(), ToString::to_string);
         bad_query(format!("The query cannot be read: {cause}."))
     })?;
+    validation::check_query(&query).map_err(bad_query_of)?;
     Ok(query)
 }
 

@@ -3,20 +3,17 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{FromRequestParts, Path, State};
-use axum::http::StatusCode;
-use axum::http::request::Parts;
-use axum::response::{IntoResponse, Response};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, StatusCode};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use engine::Standard;
-use results::api::{
-    CommitSegment, CommittedSegment, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart, WantedState,
-};
+use results::api::{CommitSegment, CommittedSegment, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart};
 use results::{Beacon, losses_sha256};
 
 use super::Leaderboard;
-use super::extract::{Announced, BinaryBytes, JsonBytes, MAX_FIELDS_BYTES, MAX_LOSSES_BYTES, RunId};
+use super::extract::{Announced, JsonBytes, MAX_FIELDS_BYTES, MAX_LOSSES_BYTES, RunId, receive_state};
 use super::runs::bearer;
 use super::submissions::run_blocking;
 use crate::error::{ApiError, Result};
@@ -51,8 +48,9 @@ pub(crate) async fn open_lap(
         Some(_) => return Err(unexpected("This lap was already opened with another state.")),
         None => {
             may_open(&around, &lap)?;
+            // The same request is being handled. Its repetition gets the same answer.
             if !storage.open_lap(id, &workload, &lap).await? {
-                return Err(came_twice());
+                return Err(ApiError::busy());
             }
         }
     }
@@ -68,18 +66,15 @@ fn may_open(around: &SurroundingSegments, lap: &SeenLap) -> Result<()> {
     if lap.first_segment == 0 {
         return Ok(());
     }
-    let Some(before) = &around.before else {
-        let message = format!("The segments before number {} are not committed yet.", lap.first_segment);
-        return Err(unexpected(message).at("segment"));
+    let (field, message) = match &around.before {
+        None => ("segment", format!("The segments before number {} are not committed yet.", lap.first_segment)),
+        Some(before) if !before.ends_lap => ("segment", "The previous lap has not ended.".to_owned()),
+        Some(before) if before.state_sha256 != lap.state_sha256 => {
+            ("state_sha256", "A lap must start with the final state of the previous lap.".to_owned())
+        }
+        Some(_) => return Ok(()),
     };
-    if !before.ends_lap {
-        return Err(unexpected("The previous lap has not ended.").at("segment"));
-    }
-    if before.state_sha256 != lap.state_sha256 {
-        let message = "A lap must start with the final state of the previous lap.";
-        return Err(unexpected(message).at("state_sha256"));
-    }
-    Ok(())
+    Err(unexpected(message).at(field))
 }
 
 pub(crate) async fn commit(
@@ -110,7 +105,7 @@ pub(crate) async fn commit(
             let beacon = beacon_of(&around, segment, step, &key)?;
             let seen = SeenSegment { step, beacon, state_sha256, losses_sha256, ends_lap, committed_unix_seconds };
             if !storage.commit(id, &workload, segment, &seen).await? {
-                return Err(came_twice());
+                return Err(ApiError::busy());
             }
             draws::falling_on(&seen, before, &key)
         }
@@ -165,7 +160,7 @@ pub(crate) async fn prove(
     if seen.proof.is_none() {
         let key = TrainingKey::new(&leaderboard.key, leaderboard.seed, id, workload);
         let proof = begun(&seen, &request, &key)?;
-        check_room(&leaderboard, &started, StateSize::of(&known.workload).of_all_wanted()).await?;
+        check_room(&leaderboard, &started, draws::MAX_STATES * StateSize::of(&known.workload).of_body(false)).await?;
         storage.begin_proof(id, workload, &proof).await?;
         // Another request may have been faster.
         seen = storage.seen_workload(id, workload).await?;
@@ -225,52 +220,37 @@ fn are_new(seen: &SeenWorkload, hashes: &PartHashes, known: &Standard) -> Result
     Ok(true)
 }
 
-/// A state that the server requested. Run, nonce and free space are checked before any of its body is received.
-pub(crate) struct Asked {
-    run_id: String,
-    workload: String,
-    state: WantedState,
-    state_sha256: String,
-    size: StateSize,
-}
-
-impl FromRequestParts<Leaderboard> for Asked {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, leaderboard: &Leaderboard) -> Result<Self> {
-        let path = Path::<(String, String, u64)>::from_request_parts(parts, leaderboard).await;
-        let Path((id, workload, step)) = path.map_err(|_rejected| ApiError::unknown_route())?;
-        let RunId(id) = RunId::parse(id)?;
-        FieldPath::ROOT.field("workload").name(&workload)?;
-        let nonce = bearer(&parts.headers).ok_or_else(|| {
-            let message = "Sending a state requires the nonce of its run, as `Authorization: Bearer <nonce>`.";
-            ApiError::new(StatusCode::UNAUTHORIZED, "missing_nonce", message)
-        })?;
-        let started = Announced::find(leaderboard, &id).await?;
-        check_open(leaderboard, &started, nonce)?;
-        let known = provable(&started, &workload)?;
-        let seen = leaderboard.storage.seen_workload(&started.run_id, &workload).await?;
-        let state = draws::wanted_state(&seen, &known, step);
-        let state = state.and_then(|state| Some((state, seen.hash_at(step)?.to_owned())));
-        let (state, state_sha256) = state.ok_or_else(|| unexpected("The leaderboard did not request this state."))?;
-        let size = StateSize::of(&known.workload);
-        if !seen.states.contains(&state) {
-            check_room(leaderboard, &started, size.of_body(state.weights_only)).await?;
-        }
-        Ok(Self { run_id: started.run_id, workload, state, state_sha256, size })
-    }
-}
-
+/// Receives a requested state. Run, nonce and free space are checked before any of its body is received.
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
-    Asked { run_id, workload, state, state_sha256, size }: Asked,
-    BinaryBytes(body): BinaryBytes,
-) -> Result<Response> {
+    path: Result<Path<(String, String, u64)>, PathRejection>,
+    headers: HeaderMap,
+    request: Request,
+) -> Result<StatusCode> {
+    let Path((id, workload, step)) = path.map_err(|_rejected| ApiError::unknown_route())?;
+    let RunId(id) = RunId::parse(id)?;
+    FieldPath::ROOT.field("workload").name(&workload)?;
+    let nonce = bearer(&headers).ok_or_else(|| {
+        let message = "Sending a state requires the nonce of its run, as `Authorization: Bearer <nonce>`.";
+        ApiError::new(StatusCode::UNAUTHORIZED, "missing_nonce", message)
+    })?;
+    let started = Announced::find(&leaderboard, &id).await?;
+    check_open(&leaderboard, &started, nonce)?;
+    let known = provable(&started, &workload)?;
+    let seen = leaderboard.storage.seen_workload(&id, &workload).await?;
+    let wanted = draws::wanted_state(&seen, &known, step);
+    let wanted = wanted.and_then(|state| Some((state, seen.hash_at(step)?.to_owned())));
+    let (state, state_sha256) = wanted.ok_or_else(|| unexpected("The leaderboard did not request this state."))?;
+    let size = StateSize::of(&known.workload);
+    let expected = size.of_body(state.weights_only);
+    if !seen.states.contains(&state) {
+        check_room(&leaderboard, &started, expected).await?;
+    }
+    let body = receive_state(request).await?;
     let bytes = body.len();
     let encoded = run_blocking(move || {
         let Some(found) = size.sha256(&body, state.weights_only) else {
-            let message =
-                format!("The state must have {} bytes, but the body has {bytes}.", size.of_body(state.weights_only));
+            let message = format!("The state must have {expected} bytes, but the body has {bytes}.");
             return Err(unprocessable("wrong_state", message));
         };
         if found != state_sha256 {
@@ -279,8 +259,8 @@ pub(crate) async fn show(
         Ok(STANDARD.encode(&body))
     })
     .await?;
-    leaderboard.storage.show(&run_id, &workload, state, bytes, &encoded).await?;
-    Ok(StatusCode::NO_CONTENT.into_response())
+    leaderboard.storage.show(&id, &workload, state, bytes, &encoded).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Refuses states and hashes that exceed the budget, or the share of the prefix from which their run was announced.
@@ -325,11 +305,6 @@ fn check_open(leaderboard: &Leaderboard, started: &Started, nonce: &str) -> Resu
 
 fn training_has_ended() -> ApiError {
     unexpected("The proof of this network has started, so its training is closed.")
-}
-
-/// Asks the client to repeat its request, which then gets the answer of the first one.
-fn came_twice() -> ApiError {
-    ApiError::busy()
 }
 
 fn unexpected(message: impl Into<String>) -> ApiError {

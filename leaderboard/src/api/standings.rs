@@ -4,21 +4,19 @@ use axum::Json;
 use axum::extract::State;
 use engine::SuiteDefinition;
 use results::api::{
-    Distribution, DistributionQuery, RankedClass, RunStanding, ScoreRank, ScoreTable, Standings, StandingsPlace,
-    StandingsQuery, StandingsTable, WorkloadStanding,
+    Distribution, DistributionQuery, RunStanding, ScoreRank, ScoreTable, Standings, StandingsPlace, StandingsQuery,
+    StandingsTable, WorkloadStanding,
 };
 use results::estimate::Estimate;
-use results::{ClientKind, Precision, Suite};
+use results::{Precision, Suite};
 
 use super::Leaderboard;
 use super::extract::{ReadQuery, RunId};
-use super::list::MAX_ROWS;
-use super::runs::{bad_query, bad_query_of};
+use super::runs::bad_query;
 use crate::error::{ApiError, Result};
 use crate::figures::DeviceFigure;
-use crate::ranking::{Histogram, places};
+use crate::ranking::{Histogram, Placed, places};
 use crate::storage::{RatesOfDevice, StandingRun, Storage, StorageError, TableQuery, WorkloadRate};
-use crate::validation::FieldPath;
 
 const DEFAULT_LINES: u32 = 50;
 /// Name of the workload of lines of scores.
@@ -29,12 +27,15 @@ pub(crate) async fn show(
     ReadQuery(query): ReadQuery<StandingsQuery>,
 ) -> Result<Json<Standings>> {
     let known = known_suite(&query.suite)?;
-    check_backend(query.backend.as_deref())?;
     let limit = query.limit.unwrap_or(DEFAULT_LINES);
-    let bounded = FieldPath::ROOT.field("limit").whole(u64::from(limit), 1..=MAX_ROWS);
-    bounded.map_err(bad_query_of)?;
-    let suite = current(known);
-    let wanted = table(&suite, query.class, query.precision, query.backend.as_deref(), query.client);
+    let suite = Suite { name: known.name.to_owned(), version: known.version };
+    let wanted = TableQuery {
+        suite: &suite,
+        class: query.class.unwrap_or_default(),
+        precision: query.precision.unwrap_or(Precision::F32),
+        backend: query.backend.as_deref(),
+        client: query.client,
+    };
     let named: Vec<&str> = std::iter::once(SCORES).chain(known.workloads.iter().copied()).collect();
     let mut read = leaderboard.storage.fastest(&wanted, &named, limit).await?.into_iter();
     let (figures, total) = read.next().unwrap_or_default();
@@ -48,52 +49,17 @@ pub(crate) async fn show(
     Ok(Json(Standings { suite, scores, tables }))
 }
 
-pub(super) fn known_suite(name: &str) -> Result<&'static SuiteDefinition> {
+fn known_suite(name: &str) -> Result<&'static SuiteDefinition> {
     engine::suite(name).ok_or_else(|| {
         let names: Vec<&str> = engine::SUITES.iter().map(|suite| suite.name).collect();
         bad_query(format!("There is no such suite. Use one of these: {}.", names.join(", "))).at("suite")
     })
 }
 
-pub(super) fn check_backend(backend: Option<&str>) -> Result<()> {
-    let Some(backend) = backend else { return Ok(()) };
-    let named = FieldPath::ROOT.field("backend").name(backend);
-    named.map_err(bad_query_of)
-}
-
-pub(super) fn current(known: &SuiteDefinition) -> Suite {
-    Suite { name: known.name.to_owned(), version: known.version }
-}
-
-pub(super) fn table<'a>(
-    suite: &'a Suite,
-    class: Option<RankedClass>,
-    precision: Option<Precision>,
-    backend: Option<&'a str>,
-    client: Option<ClientKind>,
-) -> TableQuery<'a> {
-    TableQuery {
-        suite,
-        class: class.unwrap_or_default(),
-        precision: precision.unwrap_or(Precision::F32),
-        backend,
-        client,
-    }
-}
-
 /// Returns the lines of a table with their places, in order. Only the last lines may be missing from the argument.
 pub(crate) fn lines(figures: Vec<DeviceFigure>) -> Vec<StandingsPlace> {
     let placed = places(figures.into_iter().map(|row| (key(&row), row.figure, row)).collect());
-    placed.into_iter().map(|placed| line(placed.place, placed.line)).collect()
-}
-
-/// Returns the key of a table row: device, backend and client kind.
-pub(crate) fn key(row: &DeviceFigure) -> String {
-    format!("{}/{}/{}", row.device.key, row.category.backend, row.category.client_kind.name())
-}
-
-fn line(place: u64, row: DeviceFigure) -> StandingsPlace {
-    StandingsPlace {
+    let place = |Placed { place, line: row, .. }: Placed<DeviceFigure>| StandingsPlace {
         place,
         device_key: row.device.key,
         device_name: row.device.name,
@@ -108,7 +74,13 @@ fn line(place: u64, row: DeviceFigure) -> StandingsPlace {
         outlier_runs: row.outlier_runs,
         outliers: row.outliers,
         best_run_id: row.best_run_id,
-    }
+    };
+    placed.into_iter().map(place).collect()
+}
+
+/// Returns the key of a table row: device, backend and client kind.
+pub(crate) fn key(row: &DeviceFigure) -> String {
+    format!("{}/{}/{}", row.device.key, row.category.backend, row.category.client_kind.name())
 }
 
 /// Number of bins of one percent in each returned bin. A chart cannot show more than five percent.
@@ -119,13 +91,18 @@ pub(crate) async fn show_distribution(
     ReadQuery(query): ReadQuery<DistributionQuery>,
 ) -> Result<Json<Distribution>> {
     let known = known_suite(&query.suite)?;
-    check_backend(query.backend.as_deref())?;
     if !known.workloads.contains(&query.workload.as_str()) {
         let names = known.workloads.join(", ");
         return Err(bad_query(format!("The suite has no such workload. Use one of these: {names}.")).at("workload"));
     }
-    let suite = current(known);
-    let table = table(&suite, query.class, query.precision, query.backend.as_deref(), query.client);
+    let suite = Suite { name: known.name.to_owned(), version: known.version };
+    let table = TableQuery {
+        suite: &suite,
+        class: query.class.unwrap_or_default(),
+        precision: query.precision.unwrap_or(Precision::F32),
+        backend: query.backend.as_deref(),
+        client: query.client,
+    };
     let of_devices = leaderboard.storage.rates_in(&table, &query.workload).await?;
     let rates = together(of_devices.iter());
     let mut devices: Vec<&str> = of_devices.iter().map(|row| row.device_key.as_str()).collect();

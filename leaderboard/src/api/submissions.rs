@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use results::RunRecord;
 use results::api::{AcceptedRun, StartRun, StartedRun, Verdict};
@@ -13,10 +13,10 @@ use super::Leaderboard;
 use super::extract::{Announced, IdempotencyKey, JsonBytes, MAX_FIELDS_BYTES, Requester};
 use crate::error::{ApiError, Result};
 use crate::metrics::Event;
-use crate::proof::{Key, SeenWorkload, Started, limited_summaries};
+use crate::proof::{ServerKey, Started, limited_summaries};
 use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, fingerprint, random_word};
-use crate::storage::{Acceptance, NewRun, Submitter};
-use crate::validation::{FieldPath, Networks, Origin, check_networks};
+use crate::storage::{Acceptance, NewRun};
+use crate::validation::{Checked, FieldPath, Networks, RecordOrigin, check_networks};
 use crate::{secrets, validation};
 
 /// Time in which a repeated upload of a record counts as a lost answer.
@@ -84,18 +84,30 @@ pub(crate) async fn upload(
     let seen = leaderboard.storage.seen(&id).await?;
     record.run_id = Some(id.clone());
     let seconds_ago = now - started.created_unix_seconds;
-    let (record, seen, verdict) = run_blocking(move || {
-        let verdict = validation::check(&record, &Origin::Announced { seconds_ago, seen: &seen })?;
-        Ok((record, seen, verdict))
+    let (record, listed, verdict) = run_blocking(move || {
+        let verdict = validation::check(&record, &RecordOrigin::Announced { seconds_ago, seen: &seen })?;
+        let listed = limited_summaries(&record, &seen);
+        Ok((record, listed, verdict))
     })
     .await?;
-    let (fingerprint, submitter) = (fingerprint.as_str(), &started.submitter());
-    let run = Checked { id: &id, fingerprint, record: &record, seen: &seen, verdict, submitter };
-    match run.store(&leaderboard, &random_word::<SECRET_BYTES>()?, true).await? {
-        Stored::Now(response) => Ok(response),
+    let secret = random_word::<SECRET_BYTES>()?;
+    let run = NewRun {
+        run_id: &id,
+        verdict: &verdict,
+        submitted_unix_seconds: leaderboard.clock.unix_seconds(),
+        fingerprint: &fingerprint,
+        deletion_secret_hash: Some(&secrets::sha256(secret.as_bytes())),
+        submitter: &started.submitter(),
+        record: &record,
+        listed: &listed,
+        registered: true,
+    };
+    match leaderboard.storage.accept(&run).await? {
+        Acceptance::Stored => Ok(stored_now(&leaderboard, &id, verdict, secret)),
         // Another request with the same nonce was faster.
-        Stored::AlreadyUsed => answer_repeated(&leaderboard, &id, fingerprint).await,
-        Stored::As(other) => Err(stored_as(&other)),
+        Acceptance::AlreadyUsed => answer_repeated(&leaderboard, &id, &fingerprint).await,
+        Acceptance::Deleted => Err(ApiError::deleted()),
+        Acceptance::SameRecord(other) => Err(stored_as(&other)),
     }
 }
 
@@ -113,7 +125,7 @@ pub(crate) async fn import(
     let bytes = body.len();
     let (record, verdict, fingerprint) = run_blocking(move || {
         let mut record = read_record(&body)?;
-        let verdict = validation::check(&record, &Origin::Imported)?;
+        let verdict = validation::check(&record, &RecordOrigin::Imported)?;
         let fingerprint = fingerprint(&mut record)?;
         Ok((record, verdict, fingerprint))
     })
@@ -126,13 +138,23 @@ pub(crate) async fn import(
         Some(key) => leaderboard.key.import_secret(key, &fingerprint),
         None => random_word::<SECRET_BYTES>()?,
     };
-    let (fingerprint, submitter) = (fingerprint.as_str(), &submitter);
-    let run = Checked { id: &id, fingerprint, record: &record, seen: &[], verdict, submitter };
-    match run.store(&leaderboard, &secret, false).await? {
-        Stored::Now(response) => Ok(response),
-        Stored::As(other) if key.is_some() => imported_again(&leaderboard, &other, secret).await,
-        Stored::As(other) => Err(stored_as(&other)),
-        Stored::AlreadyUsed => Err(ApiError::failed_inside()),
+    let run = NewRun {
+        run_id: &id,
+        verdict: &verdict,
+        submitted_unix_seconds: leaderboard.clock.unix_seconds(),
+        fingerprint: &fingerprint,
+        deletion_secret_hash: Some(&secrets::sha256(secret.as_bytes())),
+        submitter: &submitter,
+        record: &record,
+        listed: &[],
+        registered: false,
+    };
+    match leaderboard.storage.accept(&run).await? {
+        Acceptance::Stored => Ok(stored_now(&leaderboard, &id, verdict, secret)),
+        Acceptance::SameRecord(other) if key.is_some() => imported_again(&leaderboard, &other, secret).await,
+        Acceptance::SameRecord(other) => Err(stored_as(&other)),
+        Acceptance::Deleted => Err(ApiError::deleted()),
+        Acceptance::AlreadyUsed => Err(ApiError::failed_inside()),
     }
 }
 
@@ -166,21 +188,21 @@ pub(super) async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> Resul
 
 fn read_record(body: &JsonBytes) -> Result<RunRecord> {
     #[derive(Deserialize)]
-    struct Layout {
+    struct Versioned {
         schema_version: u32,
     }
-    let of_layout =
-        |error: ApiError| match body.parse::<Layout>().map(|l| validation::check_schema_version(l.schema_version)) {
-            Ok(Err(refusal)) => refusal.into(),
-            Ok(Ok(())) | Err(_) => error,
-        };
-    let networks: Networks = body.parse().map_err(of_layout)?;
+    // A record of another version may have other fields.
+    let of_version = |error: ApiError| match body.parse::<Versioned>() {
+        Ok(of) => validation::check_schema_version(of.schema_version).map_or_else(ApiError::from, |()| error),
+        Err(_) => error,
+    };
+    let networks: Networks = body.parse().map_err(of_version)?;
     check_networks(&FieldPath::ROOT, &networks)?;
-    body.parse().map_err(of_layout)
+    body.parse().map_err(of_version)
 }
 
 /// Refuses a record with an id or nonce other than the announced run's, before the rest of it takes memory.
-fn check_credentials(body: &JsonBytes, started: &Started, key: &Key) -> Result<()> {
+fn check_credentials(body: &JsonBytes, started: &Started, key: &ServerKey) -> Result<()> {
     #[derive(Deserialize)]
     struct Credentials {
         run_id: Option<String>,
@@ -189,7 +211,7 @@ fn check_credentials(body: &JsonBytes, started: &Started, key: &Key) -> Result<(
     let Credentials { run_id, nonce } = body.parse()?;
     if run_id.as_ref() != Some(&started.run_id) {
         let message = "The run id of the record differs from the one in the URL.";
-        return Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "wrong_run_id", message).at("run_id"));
+        FieldPath::ROOT.field("run_id").refuse("wrong_run_id", message)?;
     }
     if !nonce.is_some_and(|nonce| secrets::same(&nonce, &key.nonce(started))) {
         return Err(ApiError::wrong_nonce());
@@ -197,66 +219,27 @@ fn check_credentials(body: &JsonBytes, started: &Started, key: &Key) -> Result<(
     Ok(())
 }
 
-fn belongs_to(record: &RunRecord, started: &Started) -> Result<()> {
-    let wrong = |status, code, field: &str, message| Err(ApiError::new(status, code, message).at(field));
-    const UNPROCESSABLE: StatusCode = StatusCode::UNPROCESSABLE_ENTITY;
+fn belongs_to(record: &RunRecord, started: &Started) -> Checked {
+    let root = FieldPath::ROOT;
     if record.requested.seed != started.seed {
-        return wrong(UNPROCESSABLE, "wrong_seed", "seed", "The run must use the seed that the leaderboard assigned.");
+        return root.field("seed").refuse("wrong_seed", "The run must use the seed that the leaderboard assigned.");
     }
     if record.suite != started.suite {
-        return wrong(UNPROCESSABLE, "wrong_suite", "suite", "The run was announced with another suite or version.");
+        return root.field("suite").refuse("wrong_suite", "The run was announced with another suite or version.");
     }
     if record.provenance.engine_version != started.engine_version {
         let message = "The run was announced with another engine version.";
-        return wrong(UNPROCESSABLE, "wrong_engine_version", "provenance.engine_version", message);
+        return root.field("provenance").field("engine_version").refuse("wrong_engine_version", message);
     }
     Ok(())
 }
 
-/// A checked record, ready for the database.
-struct Checked<'a> {
-    id: &'a str,
-    fingerprint: &'a str,
-    record: &'a RunRecord,
-    seen: &'a [SeenWorkload],
-    verdict: Verdict,
-    submitter: &'a Submitter,
-}
-
-enum Stored {
-    Now(Response),
-    AlreadyUsed,
-    As(String),
-}
-
-impl Checked<'_> {
-    async fn store(self, leaderboard: &Leaderboard, secret: &str, registered: bool) -> Result<Stored> {
-        let run = NewRun {
-            run_id: self.id,
-            tier: self.verdict.tier,
-            notes: &self.verdict.notes,
-            submitted_unix_seconds: leaderboard.clock.unix_seconds(),
-            fingerprint: self.fingerprint,
-            submitter: self.submitter,
-            deletion_secret_hash: Some(&secrets::sha256(secret.as_bytes())),
-            record: self.record,
-            listed: &limited_summaries(self.record, self.seen),
-            registered,
-            verify: self.verdict.being_verified,
-        };
-        match leaderboard.storage.accept(&run).await? {
-            Acceptance::Stored => {
-                leaderboard.verifiers.wake();
-                let tier = self.verdict.tier;
-                let mut response = accepted_response(StatusCode::CREATED, self.id, self.verdict, secret.to_owned());
-                Event::Accepted(tier).travels_with(&mut response);
-                Ok(Stored::Now(response))
-            }
-            Acceptance::AlreadyUsed => Ok(Stored::AlreadyUsed),
-            Acceptance::Deleted => Err(ApiError::deleted()),
-            Acceptance::SameRecord(other) => Ok(Stored::As(other)),
-        }
-    }
+fn stored_now(leaderboard: &Leaderboard, id: &str, verdict: Verdict, secret: String) -> Response {
+    leaderboard.verifiers.wake();
+    let event = Event::Accepted(verdict.tier);
+    let mut response = accepted_response(StatusCode::CREATED, id, verdict, secret);
+    event.travels_with(&mut response);
+    response
 }
 
 /// Answers a record for a run that already has one.
@@ -297,9 +280,5 @@ fn accepted_response(status: StatusCode, id: &str, verdict: Verdict, secret: Str
         deletion_link: format!("/runs/{id}/delete#{secret}"),
         deletion_secret: secret,
     };
-    let mut response = (status, Json(answer)).into_response();
-    if let Ok(location) = HeaderValue::from_str(&format!("/api/v1/runs/{id}")) {
-        response.headers_mut().insert(header::LOCATION, location);
-    }
-    response
+    (status, [(header::LOCATION, format!("/api/v1/runs/{id}"))], Json(answer)).into_response()
 }

@@ -8,8 +8,7 @@ use results::{ClientKind, Date, Outcome, RunRecord, WorkloadRecord, metric, scor
 use view::text::trimmed;
 
 use crate::badge::grouped;
-use crate::devices::Identity;
-use crate::devices::identity::claim;
+use crate::devices::DeviceIdentity;
 use crate::devices::name::displayed;
 
 /// Maximum number of points of a curve, which is as wide as a finger.
@@ -120,9 +119,9 @@ impl Card {
 impl ShownDevice {
     /// Returns the platform's name, or else the person's, unless something contradicts it.
     fn of(record: &RunRecord) -> Self {
-        let identity = Identity::of(record);
-        let claimed = claim(&record.device).map(|claimed| plain(&claimed.text));
-        let name = plain(&identity.group.label);
+        let identity = DeviceIdentity::of(record);
+        let claimed = identity.claimed.map(|claimed| plain(&claimed.text));
+        let name = plain(&identity.label);
         let software = record.device.adapter.software.then(|| "A software adapter: shown, never ranked".to_owned());
         let reported = &identity.reported;
         match (&reported.name, claimed) {

@@ -16,16 +16,12 @@ pub enum DeviceClass {
     Masked,
 }
 
-impl DeviceClass {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Gpu => "gpu",
-            Self::Processor => "processor",
-            Self::Software => "software",
-            Self::Masked => "masked",
-        }
-    }
-}
+results::names!(DeviceClass {
+    Gpu = "gpu",
+    Processor = "processor",
+    Software = "software",
+    Masked = "masked"
+});
 
 /// Returns the class of the device that computed a run, regardless of the adapter in its record.
 pub fn class_of(record: &RunRecord) -> DeviceClass {

@@ -64,19 +64,11 @@ fn too_fast(record: &RunRecord, device: &KnownDevice) -> Option<String> {
     if let Some(peak) = measured_peak(record).filter(|peak| *peak > most) {
         return Some(sentence("The measured peak is", peak));
     }
-    let trained = fastest_training(record).filter(|flops| *flops > most)?;
-    Some(sentence("The training reached", trained))
-}
-
-/// Returns the speed of the fastest training that consists of multiply-adds in single precision, in operations per
-/// second. Backends without a measured peak may use matrix units, which the published peak does not count; so does
-/// f16-matrix.
-fn fastest_training(record: &RunRecord) -> Option<f64> {
-    let comparable = record
-        .workloads
-        .iter()
-        .filter(|workload| !workload.peaks.is_empty() && workload.settings.precision != Precision::F16Matrix);
-    comparable.filter_map(|workload| workload.summary.flops_per_second).max_by(f64::total_cmp)
+    // Backends without a measured peak may use matrix units, which the published peak does not count; so does f16-matrix.
+    let comparable =
+        record.workloads.iter().filter(|of| !of.peaks.is_empty() && of.settings.precision != Precision::F16Matrix);
+    let trained = comparable.filter_map(|of| of.summary.flops_per_second).max_by(f64::total_cmp);
+    trained.filter(|flops| *flops > most).map(|flops| sentence("The training reached", flops))
 }
 
 /// Smallest share of the published peak that a device must reach. Power is shared, and clocks drop with heat.

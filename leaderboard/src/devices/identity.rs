@@ -6,14 +6,14 @@ use results::{Adapter, Device, HIDDEN_SOFTWARE, HiddenDevice, IN_COMPATIBILITY_M
 
 use super::contradiction::misfit;
 use super::name::displayed;
-use super::{Found, KnownDevice, Vendor, contradiction, known_devices, look_up};
+use super::{KnownDevice, KnownName, Vendor, contradiction, known_devices, look_up};
 
 /// A given name with its known device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
     /// The displayed name: see [`displayed`].
     pub text: String,
-    pub found: Option<Found>,
+    pub found: Option<KnownName>,
 }
 
 impl Named {
@@ -36,32 +36,29 @@ pub struct Reported {
     pub architecture: String,
 }
 
-/// A group of rows that count as one device.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DeviceGroup {
+/// The device of a record. Records with the same key count as one device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceIdentity {
+    pub reported: Reported,
+    pub claimed: Option<Named>,
+    /// Names of the devices that it may be by its measured peak, a guess for readers.
+    pub inferred: Option<String>,
     /// Key of letters, digits and hyphens, from the canonical name of a known device. Keys of other devices begin with
     /// the source of their name, with `masked`, or with `unknown` if they do not fit their name.
     pub key: String,
     pub label: String,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Identity {
-    pub reported: Reported,
-    pub claimed: Option<Named>,
-    pub inferred: Option<Inferred>,
-    pub group: DeviceGroup,
     /// Source of the name by which the device is grouped.
     pub source: DeviceSource,
-    /// Reason, as a sentence, why the group differs from the one that the device's name suggests.
+    /// Reason, as a sentence, why the key differs from the one that the device's name suggests.
     pub misfit: Option<String>,
     /// Reason why the statements cannot all be true, as a sentence.
     pub contradiction: Option<String>,
 }
 
-impl Identity {
+impl DeviceIdentity {
     pub fn of(record: &RunRecord) -> Self {
-        let reported = Reported::of(&record.device.adapter);
+        let adapter = &record.device.adapter;
+        let reported = Reported::of(adapter);
         let claimed = claim(&record.device);
         let contradiction = contradiction(record);
         // The platform's name has priority over the person's, unless something contradicts it. An inferred name is a
@@ -72,13 +69,20 @@ impl Identity {
             (None, _) => None,
         };
         let misfit = named.and_then(|(_, name)| misfit(record, name.device()?));
-        let (source, group) = match named {
+        let (source, (mut key, mut label)) = match named {
             Some(_) if misfit.is_some() => (DeviceSource::Masked, unknown_group(&reported)),
             Some((source, name)) => (source, named_group(source, name)),
-            None => (DeviceSource::Masked, masked_group(&reported, record.device.adapter.software)),
+            None => (DeviceSource::Masked, masked_group(&reported, adapter.software)),
         };
-        let group = if record.device.adapter.compatibility { in_compatibility_mode(group) } else { group };
-        Self { inferred: infer(record, &reported), reported, claimed, group, source, misfit, contradiction }
+        // The same devices are slower in WebGPU's compatibility mode.
+        if adapter.compatibility {
+            key += "-compatibility";
+            label += IN_COMPATIBILITY_MODE;
+        }
+        let candidates = infer(record, &reported);
+        let names = candidates.map(|devices| devices.iter().map(|device| device.name.as_str()).collect::<Vec<_>>());
+        let inferred = names.map(|names| names.join(" or "));
+        Self { reported, claimed, inferred, key, label, source, misfit, contradiction }
     }
 }
 
@@ -91,10 +95,14 @@ impl Reported {
     pub fn device(&self) -> Option<&'static KnownDevice> {
         self.name.as_ref().and_then(Named::device)
     }
+
+    pub(crate) fn vendor_name(&self) -> Option<&'static str> {
+        self.vendor.or_else(|| self.device().map(|device| device.vendor)).map(Vendor::name)
+    }
 }
 
 /// Returns the name that a person gave the device, unless it is empty or a software adapter.
-pub fn claim(device: &Device) -> Option<Named> {
+pub(super) fn claim(device: &Device) -> Option<Named> {
     device.claimed().and_then(Named::new)
 }
 
@@ -109,40 +117,33 @@ fn is_masked(adapter: &Adapter) -> bool {
         || name.to_lowercase().contains("or similar")
 }
 
-fn named_group(source: DeviceSource, name: &Named) -> DeviceGroup {
+/// Returns the key and the label of a device with this name, as the next functions do of others.
+fn named_group(source: DeviceSource, name: &Named) -> (String, String) {
     match name.device() {
-        Some(device) => DeviceGroup { key: slug(&device.name), label: device.name.clone() },
-        None => DeviceGroup { key: slug(&format!("{} {}", source.name(), name.text)), label: name.text.clone() },
+        Some(device) => (slug(&device.name), device.name.clone()),
+        None => (slug(&format!("{} {}", source.name(), name.text)), name.text.clone()),
     }
 }
 
-fn unknown_group(reported: &Reported) -> DeviceGroup {
+fn unknown_group(reported: &Reported) -> (String, String) {
     match reported.vendor.map(Vendor::name) {
-        Some(vendor) => {
-            DeviceGroup { key: slug(&format!("unknown {vendor}")), label: format!("unknown device ({vendor})") }
-        }
-        None => DeviceGroup { key: "unknown".to_owned(), label: "unknown device".to_owned() },
+        Some(vendor) => (slug(&format!("unknown {vendor}")), format!("unknown device ({vendor})")),
+        None => ("unknown".to_owned(), "unknown device".to_owned()),
     }
 }
 
-fn masked_group(reported: &Reported, software: bool) -> DeviceGroup {
+fn masked_group(reported: &Reported, software: bool) -> (String, String) {
     let vendor = reported.vendor.map(Vendor::name);
     let architecture = Some(reported.architecture.as_str()).filter(|word| !word.is_empty());
     let words: Vec<&str> = vendor.into_iter().chain(architecture).collect();
     if software && words.is_empty() {
-        return DeviceGroup { key: "masked-software".to_owned(), label: HIDDEN_SOFTWARE.to_owned() };
+        return ("masked-software".to_owned(), HIDDEN_SOFTWARE.to_owned());
     }
-    let key = slug(&format!("masked {}", words.join(" ")));
     let label = match program_of_architecture(&reported.architecture) {
         Some(program) => program.to_owned(),
         None => HiddenDevice { told: words.join(", ") }.to_string(),
     };
-    DeviceGroup { key, label }
-}
-
-/// Returns the separate group of the same devices in WebGPU's compatibility mode, where they are slower.
-fn in_compatibility_mode(DeviceGroup { key, label }: DeviceGroup) -> DeviceGroup {
-    DeviceGroup { key: key + "-compatibility", label: label + IN_COMPATIBILITY_MODE }
+    (slug(&format!("masked {}", words.join(" "))), label)
 }
 
 /// Returns lower-case letters and digits, with a hyphen for everything else between them.
@@ -157,20 +158,9 @@ const MAX_CANDIDATES: usize = 3;
 /// Smallest measured share of the published peak. Kernels of multiply-adds come close, and clocks drop.
 const MIN_SHARE_OF_PUBLISHED: f64 = 0.8;
 
-#[derive(Clone, Debug, PartialEq)]
-pub enum Inferred {
-    /// The platform names a device of the table.
-    Reported(&'static KnownDevice),
-    /// One to three devices of the reported vendor and architecture that could have the measured peak.
-    Candidates(Vec<&'static KnownDevice>),
-}
-
-/// Infers the device from the reported name, or else from vendor, architecture and measured peak.
-pub fn infer(record: &RunRecord, reported: &Reported) -> Option<Inferred> {
-    if let Some(device) = reported.device() {
-        return Some(Inferred::Reported(device));
-    }
-    // If the platform names a device that is missing in the table, nothing is inferred.
+/// Infers one to three devices from vendor, architecture and measured peak. If the platform names the device, nothing
+/// is inferred.
+fn infer(record: &RunRecord, reported: &Reported) -> Option<Vec<&'static KnownDevice>> {
     let (vendor, None) = (reported.vendor?, &reported.name) else { return None };
     let measured = measured_peak(record)?;
     let fits = |device: &&KnownDevice| {
@@ -181,7 +171,7 @@ pub fn infer(record: &RunRecord, reported: &Reported) -> Option<Inferred> {
         device.vendor == vendor && of_architecture && of_speed
     };
     let candidates: Vec<&KnownDevice> = known_devices().iter().filter(fits).collect();
-    (1..=MAX_CANDIDATES).contains(&candidates.len()).then_some(Inferred::Candidates(candidates))
+    (1..=MAX_CANDIDATES).contains(&candidates.len()).then_some(candidates)
 }
 
 pub(super) fn measured_peak(record: &RunRecord) -> Option<f64> {
@@ -218,19 +208,19 @@ mod tests {
             (in_browser("apple", ""), "masked-apple"),
             (in_browser("", ""), "masked"),
         ] {
-            assert_eq!(Identity::of(&record).group.key, expected, "{:?}", record.device);
+            assert_eq!(DeviceIdentity::of(&record).key, expected, "{:?}", record.device);
         }
-        assert_eq!(Identity::of(&slow(native("RTX 4090", "NVIDIA"))).source, DeviceSource::Masked);
+        assert_eq!(DeviceIdentity::of(&slow(native("RTX 4090", "NVIDIA"))).source, DeviceSource::Masked);
         let mut software = in_browser("", "");
         software.device.adapter.software = true;
-        assert_eq!(Identity::of(&software).group.key, "masked-software", "not with GPUs that their browser hides");
+        assert_eq!(DeviceIdentity::of(&software).key, "masked-software", "not with GPUs that their browser hides");
     }
 
     #[test]
     fn compatibility_mode_is_a_separate_device() {
         let mut record = in_browser("qualcomm", "adreno-5xx");
         record.device.adapter.compatibility = true;
-        let DeviceGroup { key, label } = Identity::of(&record).group;
+        let DeviceIdentity { key, label, .. } = DeviceIdentity::of(&record);
         assert_eq!(key, "masked-qualcomm-adreno-5xx-compatibility");
         assert_eq!(label, "Qualcomm, adreno-5xx (the browser hides which), compatibility mode");
     }
@@ -238,7 +228,7 @@ mod tests {
     #[test]
     fn the_three_stay_apart() {
         let identity =
-            Identity::of(&claimed(with_peak(in_browser("nvidia", "blackwell"), 1.04e14), "RTX\u{200b} 5090"));
+            DeviceIdentity::of(&claimed(with_peak(in_browser("nvidia", "blackwell"), 1.04e14), "RTX\u{200b} 5090"));
         assert_eq!(identity.reported.name, None);
         assert_eq!(identity.reported.vendor, Some(Vendor::Nvidia));
         assert_eq!(identity.claimed.unwrap().text, "RTX 5090");
@@ -256,23 +246,17 @@ mod tests {
     }
 
     #[test]
-    fn infers_reported_devices_and_peaks_that_few_devices_have() {
+    fn infers_devices_from_peaks_that_few_have() {
         let inferred = |record: &RunRecord| infer(record, &Reported::of(&record.device.adapter));
-        let reported = inferred(&native("NVIDIA GeForce RTX 4090", "NVIDIA"));
-        assert!(matches!(reported, Some(Inferred::Reported(device)) if device.name == "NVIDIA GeForce RTX 4090"));
-        match inferred(&with_peak(in_browser("nvidia", "blackwell"), 1.1e14)) {
-            Some(Inferred::Candidates(devices)) => {
-                assert!(devices.iter().any(|device| device.name == "NVIDIA GeForce RTX 5090"), "{devices:?}");
-                assert!(devices.len() <= MAX_CANDIDATES);
-            }
-            other => panic!("{other:?}"),
-        }
+        let devices = inferred(&with_peak(in_browser("nvidia", "blackwell"), 1.1e14)).unwrap();
+        assert!(devices.iter().any(|device| device.name == "NVIDIA GeForce RTX 5090"), "{devices:?}");
         for unclear in [
             with_peak(in_browser("nvidia", "ampere"), 3.0e13),
             with_peak(in_browser("nvidia", "ampere"), 1e10),
             with_peak(in_browser("", ""), 1.1e14),
             in_browser("nvidia", "blackwell"),
             with_peak(native("NVIDIA Something New", "NVIDIA"), 1.1e14),
+            with_peak(native("NVIDIA GeForce RTX 5090", "NVIDIA"), 1.1e14),
         ] {
             assert_eq!(inferred(&unclear), None);
         }

@@ -10,7 +10,7 @@ use super::name::{comparable, look};
 
 /// Table entry of a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Found {
+pub struct KnownName {
     pub device: &'static KnownDevice,
     /// True if the name has look-alike letters, such as O for zero. It counts as the device that readers see.
     pub look_alike: bool,
@@ -35,12 +35,12 @@ fn names(device: &KnownDevice) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the GPU of a name as written by drivers or people. Firefox's `…, or similar` hides the GPU.
-pub fn look_up(name: &str) -> Option<Found> {
+pub fn look_up(name: &str) -> Option<KnownName> {
     if name.to_lowercase().contains("or similar") {
         return None;
     }
-    let exact = INDEX.comparable.get(&comparable(name)).map(|device| Found { device, look_alike: false });
-    exact.or_else(|| INDEX.looks.get(&look(name)).map(|device| Found { device, look_alike: true }))
+    let exact = INDEX.comparable.get(&comparable(name)).map(|device| KnownName { device, look_alike: false });
+    exact.or_else(|| INDEX.looks.get(&look(name)).map(|device| KnownName { device, look_alike: true }))
 }
 
 #[derive(Deserialize)]
@@ -48,26 +48,27 @@ pub fn look_up(name: &str) -> Option<Found> {
 struct File {
     #[serde(rename = "about")]
     _about: Vec<String>,
-    series: Vec<Series>,
+    series: Vec<DeviceSeries>,
 }
 
 /// Devices that share a vendor and WebGPU's name of their architecture.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Series {
+struct DeviceSeries {
     #[serde(rename = "series")]
     _name: String,
     vendor: Vendor,
-    kind: DeviceKind,
+    #[serde(rename = "kind")]
+    _kind: DeviceKind,
     architectures: Vec<String>,
     #[serde(default)]
     clocks_above_published: f64,
-    devices: Vec<Entry>,
+    devices: Vec<SeriesDevice>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct SeriesDevice {
     name: String,
     flops_per_second: Option<f64>,
     #[serde(default)]
@@ -80,7 +81,6 @@ pub struct KnownDevice {
     /// The canonical name, with the vendor: `NVIDIA GeForce RTX 4090`.
     pub name: String,
     pub vendor: Vendor,
-    pub kind: DeviceKind,
     /// Values of WebGPU's `GPUAdapterInfo.architecture` for it, such as `lovelace`, as in Dawn's `gpu_info.json`.
     pub architectures: Vec<String>,
     /// Published single-precision peak, with a fused multiply-add as two operations, of the fastest variant.
@@ -100,21 +100,19 @@ impl KnownDevice {
 static TABLE: LazyLock<Vec<KnownDevice>> = LazyLock::new(|| {
     let file: File =
         serde_json::from_str(include_str!("../../../reference/devices.json")).expect("the file is checked in");
+    let devices_of = |series: DeviceSeries| {
+        let DeviceSeries { vendor, architectures, clocks_above_published, devices, .. } = series;
+        devices.into_iter().map(move |SeriesDevice { name, flops_per_second, aliases }| KnownDevice {
+            name,
+            vendor,
+            architectures: architectures.clone(),
+            flops_per_second,
+            clocks_above_published,
+            aliases,
+        })
+    };
     file.series.into_iter().flat_map(devices_of).collect()
 });
-
-fn devices_of(series: Series) -> impl Iterator<Item = KnownDevice> {
-    let Series { vendor, kind, architectures, clocks_above_published, devices, .. } = series;
-    devices.into_iter().map(move |Entry { name, flops_per_second, aliases }| KnownDevice {
-        name,
-        vendor,
-        kind,
-        architectures: architectures.clone(),
-        flops_per_second,
-        clocks_above_published,
-        aliases,
-    })
-}
 
 pub fn known_devices() -> &'static [KnownDevice] {
     &TABLE

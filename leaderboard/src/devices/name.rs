@@ -51,6 +51,10 @@ pub fn comparable(name: &str) -> String {
 pub fn look(name: &str) -> String {
     static IDLE: LazyLock<HashSet<String>> = LazyLock::new(|| IDLE_WORDS.split(' ').map(look_of).collect());
     // Before lower-casing, because capitals and small letters of other scripts resemble different letters.
+    // ASCII stays unchanged, so that `(TM)` and `1` are preserved.
+    let latin_look = |letter: char| -> String {
+        if letter.is_ascii() { letter.to_string() } else { skeleton(letter.encode_utf8(&mut [0; 4])).collect() }
+    };
     let latin: String = name.chars().map(latin_look).collect();
     words(&latin).iter().map(|word| look_of(word)).filter(|word| !IDLE.contains(word)).collect()
 }
@@ -61,17 +65,9 @@ fn words(name: &str) -> Vec<String> {
     let core = core(&lower);
     let words = core.split(|letter: char| letter.is_whitespace() || "-_/,:;|()[]".contains(letter));
     let spelled = |word: &str| -> String { word.chars().filter(|letter| letter.is_alphanumeric()).collect() };
-    words.map(spelled).filter(|word| !is_number_of_cores(word)).collect()
-}
-
-/// Returns true for the number of cores, such as `MC11`, with which Arm's drivers may end a name.
-fn is_number_of_cores(word: &str) -> bool {
-    word.strip_prefix("mc").is_some_and(|count| !count.is_empty() && count.bytes().all(|digit| digit.is_ascii_digit()))
-}
-
-/// Returns the Latin letters that a letter resembles. ASCII stays unchanged, so that `(TM)` and `1` are preserved.
-fn latin_look(letter: char) -> String {
-    if letter.is_ascii() { letter.to_string() } else { skeleton(letter.encode_utf8(&mut [0; 4])).collect() }
+    // Arm's drivers may end a name with the number of cores, such as `MC11`.
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    words.map(spelled).filter(|word| !word.strip_prefix("mc").is_some_and(is_number)).collect()
 }
 
 /// Maps twice, because a lower-case letter may resemble another one again.

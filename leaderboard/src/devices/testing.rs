@@ -1,9 +1,6 @@
 //! A record with only a device, for the tests of this module.
 
-use results::{
-    Adapter, ClientKind, ColdStart, DeviceKind, PeakSample, Precision, Resources, RunRecord, RunSpec, Summary,
-    WorkloadRecord,
-};
+use results::{Adapter, ClientKind, DeviceKind, PeakSample, Precision, RunRecord, RunSpec, WorkloadRecord};
 
 /// Returns a browser's record of a GPU with this `vendor` and `architecture`.
 pub(crate) fn in_browser(vendor: &str, architecture: &str) -> RunRecord {
@@ -60,30 +57,10 @@ fn record(kind: ClientKind, api: &str, name: &str, vendor: &str, architecture: &
         name: name.to_owned(),
         vendor: vendor.to_owned(),
         architecture: architecture.to_owned(),
-        kind: DeviceKind::Unknown,
         api: api.to_owned(),
-        driver: String::new(),
-        software: false,
-        compatibility: false,
+        ..Adapter::default()
     };
-    record.workloads.truncate(1);
-    let workload = &mut record.workloads[0];
-    *workload = WorkloadRecord {
-        correctness: None,
-        cold_start: ColdStart::default(),
-        first_losses: Vec::new(),
-        curve: Vec::new(),
-        segments: Vec::new(),
-        timeline: Vec::new(),
-        evaluations: Vec::new(),
-        epochs: Vec::new(),
-        windows: Vec::new(),
-        peaks: Vec::new(),
-        target: None,
-        weight_samples: Vec::new(),
-        resources: Resources::default(),
-        summary: Summary::default(),
-        ..workload.clone()
-    };
+    let WorkloadRecord { workload, settings, .. } = record.workloads.swap_remove(0);
+    record.workloads = vec![WorkloadRecord { workload, settings, ..WorkloadRecord::default() }];
     record
 }

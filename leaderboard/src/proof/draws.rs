@@ -5,20 +5,13 @@ use std::collections::BTreeMap;
 use engine::Standard;
 use results::api::{ProofWanted, WantedHashes, WantedState};
 
-use super::{BegunProof, Key, SeenSegment, SeenWorkload, TrainingKey};
+use super::{BegunProof, SeenSegment, SeenWorkload, ServerKey, TrainingKey};
 
 const DRAWS: u32 = 2;
 /// Largest number of hashes in a round. More mean more hashed states; fewer mean more steps to retrain.
 pub(crate) const MAX_HASHES: u32 = 7;
 /// Largest number of states of a workload: both ends of each part, the last test, and the target.
-pub(super) const MAX_STATES: u64 = 2 * DRAWS as u64 + 2;
-
-/// A part of the training that the server recomputes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ProvenPart {
-    pub(crate) begin: u64,
-    pub(crate) end: u64,
-}
+pub(crate) const MAX_STATES: u64 = 2 * DRAWS as u64 + 2;
 
 /// Returns the draws that fall on a segment that begins after `begin` steps. As in reservoir sampling, a draw stays on
 /// the last such segment, with a probability in proportion to its steps. The client only keeps the state before it.
@@ -57,8 +50,8 @@ pub(crate) fn next_wanted(seen: &SeenWorkload, known: &Standard) -> ProofWanted 
     }
 }
 
-/// Returns all parts that the server recomputes, or `None` until each of them is small enough.
-pub(crate) fn parts(seen: &SeenWorkload) -> Option<Vec<ProvenPart>> {
+/// Returns the begin and end of all parts that the server recomputes, or `None` until each of them is small enough.
+pub(crate) fn parts(seen: &SeenWorkload) -> Option<Vec<[u64; 2]>> {
     drawn(seen)?.ok()
 }
 
@@ -68,14 +61,14 @@ pub(crate) fn wanted_state(seen: &SeenWorkload, known: &Standard, step: u64) -> 
     states_of(seen, &parts, known).find(|state| state.step == step)
 }
 
-fn drawn(seen: &SeenWorkload) -> Option<Result<Vec<ProvenPart>, WantedHashes>> {
+fn drawn(seen: &SeenWorkload) -> Option<Result<Vec<[u64; 2]>, WantedHashes>> {
     let proof = seen.proof.as_ref()?;
     Some((0..DRAWS).map(|draw| narrow_draw(seen, proof, draw)).collect())
 }
 
 /// Returns the requested states: both ends of each part, and the tested tensors of the last test and at the target.
-fn states_of(seen: &SeenWorkload, parts: &[ProvenPart], known: &Standard) -> impl Iterator<Item = WantedState> + use<> {
-    let whole = parts.iter().flat_map(|part| [part.begin, part.end]).map(|step| (step, false));
+fn states_of(seen: &SeenWorkload, parts: &[[u64; 2]], known: &Standard) -> impl Iterator<Item = WantedState> + use<> {
+    let whole = parts.iter().flatten().map(|&step| (step, false));
     let mut states: BTreeMap<u64, bool> = whole.collect();
     let tests_averages = known.workload.average.is_some_and(|average| average.is_tested());
     let tested = seen.proof.iter().flat_map(|proof| [Some(proof.tested_step), proof.target_step]);
@@ -86,24 +79,23 @@ fn states_of(seen: &SeenWorkload, parts: &[ProvenPart], known: &Standard) -> imp
 }
 
 /// Requests the losses of a draw's segment, and draws a smaller part of it for each round of hashes received.
-fn narrow_draw(seen: &SeenWorkload, proof: &BegunProof, draw: u32) -> Result<ProvenPart, WantedHashes> {
-    let key = Key::of_word(&proof.word);
+fn narrow_draw(seen: &SeenWorkload, proof: &BegunProof, draw: u32) -> Result<[u64; 2], WantedHashes> {
+    let key = ServerKey::of_word(&proof.word);
     let number = draw.to_le_bytes();
     let mut steps = proof.drawn.get(draw as usize).map_or([0, 0], |&segment| seen.steps_of(segment));
     let mut is_segment = true;
     loop {
         let length = steps[1] - steps[0];
         let is_small = length <= 1;
-        let part = ProvenPart { begin: steps[0], end: steps[1] };
         if is_small && !is_segment {
-            return Ok(part);
+            return Ok(steps);
         }
         let Some(given) = seen.hashes.iter().find(|given| given.draw == draw && given.steps == steps) else {
             let at = if is_small { Vec::new() } else { inner_steps(steps).collect() };
             return Err(WantedHashes { draw, steps, at, losses: is_segment });
         };
         if is_small {
-            return Ok(part);
+            return Ok(steps);
         }
         let ends = steps.map(u64::to_le_bytes);
         let words = [b"part".as_slice(), &number, &ends[0], &ends[1]].into_iter();
@@ -121,7 +113,7 @@ fn narrow_draw(seen: &SeenWorkload, proof: &BegunProof, draw: u32) -> Result<Pro
     clippy::cast_sign_loss,
     reason = "no training has as many steps as a double can count"
 )]
-fn place(key: &Key, words: &[&[u8]], number: u64) -> u64 {
+fn place(key: &ServerKey, words: &[&[u8]], number: u64) -> u64 {
     let place = key.draw(words) * number as f64;
     (place as u64).min(number.saturating_sub(1))
 }
@@ -141,12 +133,12 @@ mod tests {
         let mut seen = seen(laps, steps);
         let segments = seen.segments.len();
         let tested_step = seen.segments[segments - 1].step;
-        let drawn = drawn_segments(&seen, &TrainingKey::new(&Key::of_word(word), None, "run", "network"));
+        let drawn = drawn_segments(&seen, &TrainingKey::new(&ServerKey::of_word(word), None, "run", "network"));
         seen.proof = Some(BegunProof { word: word.to_owned(), segments, drawn, tested_step, target_step: None });
         seen
     }
 
-    fn narrow(mut seen: SeenWorkload, with: &str) -> (SeenWorkload, Vec<ProvenPart>) {
+    fn narrow(mut seen: SeenWorkload, with: &str) -> (SeenWorkload, Vec<[u64; 2]>) {
         loop {
             match drawn(&seen).unwrap() {
                 Ok(parts) => return (seen, parts),
@@ -178,7 +170,7 @@ mod tests {
             let mut seen = seen(&[3], 1);
             // The segments have 1, 1 and 8 steps.
             seen.segments[2].step = 10;
-            let key = Key::of_word(&format!("word {number}"));
+            let key = ServerKey::of_word(&format!("word {number}"));
             let drawn = drawn_segments(&seen, &TrainingKey::new(&key, None, "run", "network"));
             drawn.into_iter().for_each(|segment| counts[segment] += 1);
         }
@@ -190,7 +182,7 @@ mod tests {
         let mut counts = [0_u32; 16];
         for number in 0..800 {
             let (_, parts) = narrow(ended(&[1], 16, &format!("word {number}")), "hash");
-            parts.iter().for_each(|part| counts[usize::try_from(part.begin).unwrap()] += 1);
+            parts.iter().for_each(|part| counts[usize::try_from(part[0]).unwrap()] += 1);
         }
         assert!(counts.iter().all(|count| (55..150).contains(count)), "{counts:?}");
     }
@@ -221,13 +213,13 @@ mod tests {
         let states = next_wanted(&seen, &known).states;
         assert!(states.is_sorted_by(|a, b| a.step < b.step), "{states:?}");
         for state in &states {
-            let is_end = parts.iter().any(|part| [part.begin, part.end].contains(&state.step));
+            let is_end = parts.as_flattened().contains(&state.step);
             assert_eq!(state.weights_only, !is_end);
             assert_eq!(wanted_state(&seen, &known, state.step), Some(*state));
         }
         let has = |step| states.iter().any(|state| state.step == step);
-        assert!(has(30) && has(20) && parts.iter().all(|part| has(part.begin) && has(part.end)));
-        assert_eq!(has(40), parts.iter().any(|part| part.end == 40), "training went on after the last test");
+        assert!(has(30) && has(20) && parts.as_flattened().iter().all(|step| has(*step)));
+        assert_eq!(has(40), parts.iter().any(|part| part[1] == 40), "training went on after the last test");
         assert_eq!(wanted_state(&seen, &known, 13), None);
         seen.states = states[1..].to_vec();
         assert_eq!(next_wanted(&seen, &known).states, states[..1]);

@@ -21,7 +21,7 @@ const MAX_BYTES: u64 = 4096;
 
 /// The server's secret. Servers that share a database share it. Clones are cheap.
 #[derive(Clone)]
-pub(crate) struct Key(Arc<[u8]>);
+pub(crate) struct ServerKey(Arc<[u8]>);
 
 /// Reason why there is no secret at startup.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +61,7 @@ pub(crate) struct Started {
     pub(crate) prefix: Option<String>,
 }
 
-impl Key {
+impl ServerKey {
     /// Returns the given secret, or the file's, which is created if missing. Servers of one database share it.
     pub(crate) fn load(given: Option<&str>, file: Option<&Path>) -> Result<Self, KeyError> {
         let text = match (given, file) {
@@ -162,16 +162,16 @@ fn make(file: &Path) -> Result<String, KeyError> {
 
 /// Derives the random words for the training of a workload.
 pub(crate) struct TrainingKey<'a> {
-    key: Key,
+    key: ServerKey,
     run_id: &'a str,
     workload: &'a str,
 }
 
 impl<'a> TrainingKey<'a> {
     /// `test_seed` is the fixed seed of test servers, which all derive the same words, so that runs can be replayed.
-    pub(crate) fn new(key: &Key, test_seed: Option<u32>, run_id: &'a str, workload: &'a str) -> Self {
+    pub(crate) fn new(key: &ServerKey, test_seed: Option<u32>, run_id: &'a str, workload: &'a str) -> Self {
         match test_seed {
-            Some(seed) => Self { key: Key::of_word(&format!("test seed {seed}")), run_id: "", workload },
+            Some(seed) => Self { key: ServerKey::of_word(&format!("test seed {seed}")), run_id: "", workload },
             None => Self { key: key.clone(), run_id, workload },
         }
     }
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_nonce_stands_for_everything_that_was_promised() {
-        let key = Key(b"of this server"[..].into());
+        let key = ServerKey(b"of this server"[..].into());
         let nonce = key.nonce(&started("run"));
         assert_eq!(nonce, key.nonce(&started("run")));
         assert_eq!(nonce.len(), 64);
@@ -227,18 +227,18 @@ mod tests {
             Started { expires_unix_seconds: 1000.5, ..started("run") },
         ];
         assert!(others.iter().all(|other| key.nonce(other) != nonce));
-        assert_ne!(Key(b"of another server"[..].into()).nonce(&started("run")), nonce);
+        assert_ne!(ServerKey(b"of another server"[..].into()).nonce(&started("run")), nonce);
     }
 
     #[test]
     fn parts_cannot_be_moved_from_one_to_the_next() {
-        let key = Key(b"some secret"[..].into());
+        let key = ServerKey(b"some secret"[..].into());
         assert_ne!(key.code(&[b"ab", b"c"]), key.code(&[b"a", b"bc"]));
     }
 
     #[test]
     fn draws_are_spread_evenly() {
-        let key = Key(b"some secret"[..].into());
+        let key = ServerKey(b"some secret"[..].into());
         let draws = (0..2000_u32).map(|i| key.draw(&[&i.to_le_bytes()]));
         assert!((draws.sum::<f64>() / 2000.0 - 0.5).abs() < 0.03);
     }
@@ -248,10 +248,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("secret");
         fs::write(&file, "").unwrap();
-        Key::load(None, Some(&file)).unwrap();
+        ServerKey::load(None, Some(&file)).unwrap();
         assert!(fs::read_to_string(&file).unwrap().trim().len() >= MIN_CHARACTERS);
         fs::write(&file, "guess").unwrap();
-        let error = Key::load(None, Some(&file)).err().unwrap().to_string();
+        let error = ServerKey::load(None, Some(&file)).err().unwrap().to_string();
         assert!(error.contains(&format!("in {} has 5 characters", file.display())), "{error}");
     }
 
@@ -259,17 +259,20 @@ mod tests {
     fn secret_is_created_once_and_readable_only_by_its_owner() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("secret");
-        let first = Key::load(None, Some(&file)).unwrap();
-        assert_eq!(first.0, Key::load(None, Some(&file)).unwrap().0);
+        let first = ServerKey::load(None, Some(&file)).unwrap();
+        assert_eq!(first.0, ServerKey::load(None, Some(&file)).unwrap().0);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
             assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         }
         let given = "0123456789abcdef0123456789abcdef";
-        assert_ne!(first.0, Key::load(Some(given), Some(&file)).unwrap().0);
-        assert!(matches!(Key::load(Some("short"), Some(&file)), Err(KeyError::Short { file: None, characters: 5 })));
-        assert!(matches!(Key::load(None, Some(&folder.path().join("no/folder"))), Err(KeyError::Write { .. })));
+        assert_ne!(first.0, ServerKey::load(Some(given), Some(&file)).unwrap().0);
+        assert!(matches!(
+            ServerKey::load(Some("short"), Some(&file)),
+            Err(KeyError::Short { file: None, characters: 5 })
+        ));
+        assert!(matches!(ServerKey::load(None, Some(&folder.path().join("no/folder"))), Err(KeyError::Write { .. })));
     }
 
     fn lap(first_segment: u32, state_sha256: &str) -> SeenLap {
@@ -278,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_beacon_follows_from_all_that_came_before() {
-        let (key, other_key) = (Key::of_word("one"), Key::of_word("another"));
+        let (key, other_key) = (ServerKey::of_word("one"), ServerKey::of_word("another"));
         let of = |key, run_id, workload, first_segment, state_sha256| {
             TrainingKey::new(key, None, run_id, workload).first_beacons(&lap(first_segment, state_sha256))
         };

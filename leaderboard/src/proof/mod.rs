@@ -12,7 +12,7 @@ pub(crate) mod testing;
 mod time;
 
 pub use key::KeyError;
-pub(crate) use key::{Key, Started, TrainingKey};
+pub(crate) use key::{ServerKey, Started, TrainingKey};
 pub(crate) use seen::{BegunProof, SeenLap, SeenSegment, SeenWorkload, StateSize, SurroundingSegments};
 pub(crate) use time::limited_summaries;
 

@@ -8,7 +8,7 @@ use results::{Beacon, StateBytes};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::draws::{MAX_STATES, inner_steps};
+use super::draws::inner_steps;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SeenWorkload {
@@ -122,11 +122,6 @@ impl StateSize {
 
     pub(crate) fn of_body(self, weights_only: bool) -> u64 {
         self.weights + if weights_only { BYTES_OF_SHA256 } else { self.memory }
-    }
-
-    /// Returns the largest total size of the states requested for a workload.
-    pub(crate) fn of_all_wanted(self) -> u64 {
-        MAX_STATES * self.of_body(false)
     }
 
     /// Returns [`StateBytes::sha256`] of a received body, or `None` if it has the wrong length.

@@ -22,8 +22,8 @@ pub(crate) struct ProvenRun {
 /// and Fan (`results::statistics::quantile`).
 pub(crate) fn figure_of(runs: &[ProvenRun]) -> Option<FigureOfDevice> {
     let voices = voices(runs);
-    let rates: Vec<f64> = voices.iter().map(|voice| voice.rate).collect();
-    let days: BTreeSet<u32> = voices.iter().map(|voice| voice.day).collect();
+    let rates: Vec<f64> = voices.iter().map(|(rate, _)| *rate).collect();
+    let days: BTreeSet<u32> = voices.iter().map(|(_, day)| *day).collect();
     Some(FigureOfDevice {
         median: quantile(&rates, 0.5)?,
         lower_quartile: quantile(&rates, 0.25)?,
@@ -38,22 +38,14 @@ pub(crate) fn has_place(figure: &FigureOfDevice) -> bool {
     voices_missing(figure.submitters, figure.days) == 0
 }
 
-/// Result of one network (/24 or /48) for a device on one day.
-#[derive(Clone, Debug, PartialEq)]
-struct Voice {
-    /// Samples per second: the median over that network's runs of the day.
-    rate: f64,
-    day: u32,
-}
-
-/// Returns the voices of one device by day and network. Runs without a network are one voice a day.
-fn voices(runs: &[ProvenRun]) -> Vec<Voice> {
+/// Returns a device's result for each day and network (/24 or /48): the median over the network's runs of that day, in
+/// samples per second, and the day. Runs without a network are one voice a day.
+fn voices(runs: &[ProvenRun]) -> Vec<(f64, u32)> {
     let mut rates: BTreeMap<(u32, Option<&str>), Vec<f64>> = BTreeMap::new();
     for run in runs {
         rates.entry((run.day, run.voice.as_deref())).or_default().push(run.rate);
     }
-    let voice = |((day, _), rates): ((u32, Option<&str>), Vec<f64>)| Some(Voice { rate: median(&rates)?, day });
-    rates.into_iter().filter_map(voice).collect()
+    rates.into_iter().filter_map(|((day, _), rates)| Some((median(&rates)?, day))).collect()
 }
 
 #[cfg(test)]
@@ -69,8 +61,7 @@ pub(crate) mod tests {
     #[test]
     fn the_next_day_is_another_voice() {
         let runs = [run(Some("ann"), 7, 1.0), run(Some("ann"), 7, 3.0), run(Some("ann"), 8, 5.0)];
-        let expected = [Voice { rate: 2.0, day: 7 }, Voice { rate: 5.0, day: 8 }];
-        assert_eq!(voices(&runs), expected);
+        assert_eq!(voices(&runs), [(2.0, 7), (5.0, 8)]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod submitter;
 pub(crate) use figure::{ProvenRun, figure_of, has_place};
 pub(crate) use histogram::Histogram;
 pub(crate) use outliers::outliers;
-pub(crate) use places::{place_behind, places};
+pub(crate) use places::{Placed, place_behind, places};
 /// Runs of different categories are never compared: browsers and the command line, for example, or f16 and f32.
 pub(crate) use results::api::HistoryCategory as Category;
 pub(crate) use submitter::SubmitterSalt;

@@ -48,27 +48,17 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_another_speed_stands_apart_to_either_side() {
-        let marked = |odd| outliers(&[100.0, 101.0, 99.0, 100.5, 98.5, odd]);
+    fn runs_of_another_speed_stand_apart_unless_there_are_few() {
         for odd in [10.0, 1000.0] {
-            assert_eq!(marked(odd), [false, false, false, false, false, true]);
+            let marked = outliers(&[100.0, 101.0, 99.0, 100.5, 98.5, odd]);
+            assert_eq!(marked, [false, false, false, false, false, true], "{odd}");
         }
-        assert_eq!(marked(100.2), [false; 6]);
-    }
-
-    #[test]
-    fn where_most_are_equal_the_mean_deviation_judges() {
-        let mut rates = vec![100.0; 20];
-        rates.push(200.0);
-        let marked = outliers(&rates);
+        // If most are equal, the mean deviation is used.
+        let marked = outliers(&[vec![100.0; 20], vec![200.0]].concat());
         assert!(marked[20] && marked[..20].iter().all(|marked| !marked));
-        assert_eq!(outliers(&[100.0; 8]), [false; 8]);
-    }
-
-    #[test]
-    fn of_few_runs_none_stands_apart() {
-        assert_eq!(outliers(&[1.0, 1.0, 1.0, 1e9]), [false; 4]);
-        assert!(outliers(&[]).is_empty());
+        for usual in [&[100.0, 101.0, 99.0, 100.5, 98.5, 100.2][..], &[100.0; 8], &[1.0, 1.0, 1.0, 1e9], &[]] {
+            assert!(outliers(usual).iter().all(|marked| !marked), "{usual:?}");
+        }
     }
 
     proptest! {

@@ -54,30 +54,29 @@ mod tests {
         FigureOfDevice { median, lower_quartile, upper_quartile, runs: 4, submitters: 4, days: 2 }
     }
 
-    fn placed(devices: &[(&str, [f64; 3])]) -> Vec<(String, u64)> {
-        let given =
-            devices.iter().map(|(name, [low, middle, high])| ((*name).to_owned(), figure(*low, *middle, *high), ()));
-        places(given.collect()).into_iter().map(|placed| (placed.device, placed.place)).collect()
-    }
-
-    #[test]
-    fn devices_that_differ_clearly_have_places_of_their_own() {
-        let found = placed(&[("slow", [1.0, 2.0, 3.0]), ("fast", [7.0, 8.0, 9.0]), ("middling", [4.0, 5.0, 6.0])]);
-        assert_eq!(found, [("fast".to_owned(), 1), ("middling".to_owned(), 2), ("slow".to_owned(), 3)]);
-    }
-
     #[test]
     fn overlapping_devices_share_a_place_and_the_next_counts_them() {
-        let found = placed(&[("a", [8.0, 9.0, 10.0]), ("b", [7.0, 8.0, 8.0]), ("c", [1.0, 2.0, 3.0])]);
-        assert_eq!(found.iter().map(|(_, place)| *place).collect::<Vec<_>>(), [1, 1, 3]);
-    }
-
-    #[test]
-    fn small_differences_do_not_chain_into_a_tie() {
-        // Each reaches the next one above it, and only every second one reaches the leader.
-        let found =
-            placed(&[("a", [9.0, 10.0, 11.0]), ("b", [7.0, 8.0, 9.0]), ("c", [5.0, 6.0, 7.0]), ("d", [3.0, 4.0, 5.0])]);
-        assert_eq!(found.iter().map(|(_, place)| *place).collect::<Vec<_>>(), [1, 1, 3, 3]);
+        let cases: [&[(&str, [f64; 3], u64)]; 5] = [
+            &[("fast", [7.0, 8.0, 9.0], 1), ("middling", [4.0, 5.0, 6.0], 2), ("slow", [1.0, 2.0, 3.0], 3)],
+            &[("a", [8.0, 9.0, 10.0], 1), ("b", [7.0, 8.0, 8.0], 1), ("c", [1.0, 2.0, 3.0], 3)],
+            // Each reaches the next one above it, and only every second one reaches the leader.
+            &[
+                ("a", [9.0, 10.0, 11.0], 1),
+                ("b", [7.0, 8.0, 9.0], 1),
+                ("c", [5.0, 6.0, 7.0], 3),
+                ("d", [3.0, 4.0, 5.0], 3),
+            ],
+            // Equal medians are ordered by key.
+            &[("a", [1.0; 3], 1), ("b", [1.0; 3], 1)],
+            &[],
+        ];
+        for expected in cases {
+            let reversed = expected.iter().rev();
+            let placed =
+                places(reversed.map(|(name, [a, b, c], _)| ((*name).to_owned(), figure(*a, *b, *c), ())).collect());
+            let found: Vec<_> = placed.iter().map(|placed| (placed.device.as_str(), placed.place)).collect();
+            assert_eq!(found, expected.iter().map(|(name, _, place)| (*name, *place)).collect::<Vec<_>>());
+        }
     }
 
     #[test]
@@ -87,13 +86,6 @@ mod tests {
         let placed = places(devices.map(|(name, figure)| (name.to_owned(), figure, ())).into());
         let found: Vec<_> = placed.iter().map(|placed| (placed.device.as_str(), placed.place)).collect();
         assert_eq!(found, [("c", 1), ("d", 2), ("a", 101), ("b", 101)]);
-    }
-
-    #[test]
-    fn equal_medians_are_ordered_by_key() {
-        let found = placed(&[("b", [1.0, 1.0, 1.0]), ("a", [1.0, 1.0, 1.0])]);
-        assert_eq!(found, [("a".to_owned(), 1), ("b".to_owned(), 1)]);
-        assert!(placed(&[]).is_empty());
     }
 
     proptest! {

@@ -7,14 +7,14 @@
 
 use results::api::RunSort;
 
-use super::kinds::Kinds;
-use super::values::{Statement, Value};
+use super::values::Statement;
 
 pub(super) struct Conditions<'a> {
-    pub(super) order: Order,
+    pub(super) order: RunSort,
     pub(super) workload: Option<&'a str>,
     pub(super) device: Option<&'a str>,
-    pub(super) kinds: Option<Kinds>,
+    /// Numbers of kinds, separated by commas.
+    pub(super) kinds: Option<String>,
     /// Inclusive, in seconds since 1970.
     pub(super) since: Option<f64>,
     /// Exclusive, in seconds since 1970.
@@ -36,29 +36,27 @@ pub(super) enum Filter {
 
 const FILTERS: [Filter; 5] = [Filter::Workload, Filter::Device, Filter::Kinds, Filter::Dates, Filter::Figure];
 
-/// The filter of an access path that is scanned.
+/// The scanned part of an access path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ScanRange<'a> {
-    pub(super) after: Option<&'a Key>,
+    pub(super) after: Option<&'a RowKey>,
     /// The last place that is scanned in the order of the list; `None` scans to the end.
-    pub(super) until: Option<&'a Key>,
+    pub(super) until: Option<&'a RowKey>,
     /// Maximum number of results that are read on the path of a filter.
     pub(super) limit: u64,
 }
 
-/// The columns in the index of each filter.
-const KEY: &str = "run_id, workload, submitted_unix_seconds, kind, device_key";
-const FIGURES: &str = "descending_rate, descending_accuracy, seconds_to_target";
+/// Columns in the index of each filter, among them all columns that lists are sorted by.
+const COLUMNS: &str = "run_id, workload, submitted_unix_seconds, kind, device_key, descending_rate, \
+     descending_accuracy, seconds_to_target";
 
 impl Conditions<'_> {
     /// Returns the paths that start from a filter. The filter that probably matches fewest results comes first.
     pub(super) fn filter_paths(&self) -> Vec<AccessPath> {
-        let mut filters = vec![Filter::Device, Filter::Dates, Filter::Kinds];
-        // In the other orders, the index of the order starts from the workload.
-        if self.order.is_by_date() {
-            filters.push(Filter::Workload);
-        }
-        filters.into_iter().filter(|filter| self.has(*filter)).map(Some).collect()
+        let filters = [Filter::Device, Filter::Dates, Filter::Kinds, Filter::Workload].into_iter();
+        // In the orders by a metric, the index of the order starts from the workload.
+        let is_path = |filter: &Filter| self.has(*filter) && (*filter != Filter::Workload || is_by_date(self.order));
+        filters.filter(is_path).map(Some).collect()
     }
 
     fn has(&self, filter: Filter) -> bool {
@@ -67,20 +65,19 @@ impl Conditions<'_> {
             Filter::Device => self.device.is_some(),
             Filter::Kinds => self.kinds.is_some(),
             Filter::Dates => self.since.is_some() || self.before.is_some(),
-            Filter::Figure => self.order.first_column() == "seconds_to_target",
+            Filter::Figure => self.order == RunSort::TimeToAccuracy,
         }
     }
 
     /// Returns true if a scan of this path can start from the filter.
     fn starts_from(&self, path: AccessPath, filter: Filter) -> bool {
-        let by_date = self.order.is_by_date();
         match path {
             Some(own) => own == filter || (own != Filter::Dates && filter == Filter::Workload),
             None => match filter {
-                Filter::Workload | Filter::Figure => !by_date,
+                Filter::Workload | Filter::Figure => !is_by_date(self.order),
                 // An index has the results of one device in this order.
-                Filter::Device => by_date || self.order.first_column() == "descending_rate",
-                Filter::Dates => by_date,
+                Filter::Device => is_by_date(self.order) || self.order == RunSort::Fastest,
+                Filter::Dates => is_by_date(self.order),
                 Filter::Kinds => false,
             },
         }
@@ -91,69 +88,67 @@ impl Conditions<'_> {
         FILTERS.into_iter().all(|filter| !self.has(filter) || self.starts_from(path, filter))
     }
 
-    fn condition(&self, filter: Filter, column: ColumnUse, statement: &mut Statement) -> Option<String> {
-        let mut equals = |name: &str, word: &str| {
-            let value = statement.value(Value::Text(word.to_owned()));
-            format!("{} = {value}", column.of_text(name))
-        };
+    fn condition(&self, filter: Filter, checked: bool, statement: &mut Statement) -> Option<String> {
+        let mut equals = |name: &str, word: &str| format!("{} = {}", text_column(name, checked), statement.text(word));
         match filter {
             Filter::Workload => self.workload.map(|workload| equals("workload", workload)),
             Filter::Device => self.device.map(|device| equals("device_key", device)),
-            Filter::Kinds => self.kinds.as_ref().map(|kinds| kinds.include(&column.of_number("kind"))),
+            Filter::Kinds => {
+                self.kinds.as_ref().map(|kinds| format!("{} IN ({kinds})", number_column("kind", checked)))
+            }
             Filter::Dates => {
+                let submitted = number_column("submitted_unix_seconds", checked);
                 let bounds = [(">=", self.since), ("<", self.before)];
-                let submitted = column.of_number("submitted_unix_seconds");
-                let bounds: Vec<String> = bounds
-                    .into_iter()
-                    .filter_map(|(sign, bound)| Some((sign, statement.value(Value::Number(bound?)))))
-                    .map(|(sign, value)| format!("{submitted} {sign} {value}"))
-                    .collect();
-                (!bounds.is_empty()).then(|| bounds.join(" AND "))
+                let bounds = bounds.into_iter().filter_map(|(sign, bound)| Some((sign, bound?)));
+                let bounds = bounds.map(|(sign, bound)| format!("{submitted} {sign} {}", statement.number(bound)));
+                Some(bounds.collect::<Vec<_>>().join(" AND ")).filter(|bounds| !bounds.is_empty())
             }
             Filter::Figure => self.has(filter).then(|| "seconds_to_target IS NOT NULL".to_owned()),
         }
     }
 
-    fn path_condition(&self, path: AccessPath, range: ScanRange<'_>, statement: &mut Statement) -> String {
+    /// Returns the conditions that the scan of a path starts from.
+    fn on_path(&self, path: AccessPath, range: ScanRange<'_>, statement: &mut Statement) -> String {
         let mut conditions = vec!["shown".to_owned()];
         for filter in FILTERS.into_iter().filter(|filter| self.starts_from(path, *filter)) {
-            conditions.extend(self.condition(filter, ColumnUse::IndexStart, statement));
+            conditions.extend(self.condition(filter, false, statement));
         }
-        if path.is_none() {
-            conditions.extend(range.after.map(|key| self.order.after(key, ColumnUse::IndexStart, statement)));
-            conditions.extend(range.until.map(|key| self.order.until(key, statement)));
+        for (key, until) in [(range.after, false), (range.until, true)] {
+            let key = key.filter(|_| path.is_none());
+            conditions.extend(key.map(|key| compare(self.order, key, until, false, statement)));
         }
         conditions.join(" AND ")
     }
 
     /// Returns the scanned results that match all filters, as SQL to follow `FROM`.
     fn matching(&self, path: AccessPath, range: ScanRange<'_>, statement: &mut Statement) -> String {
-        let on = self.path_condition(path, range, statement);
-        let mut conditions = Vec::new();
+        let on_path = self.on_path(path, range, statement);
+        let mut checked = Vec::new();
         for filter in FILTERS.into_iter().filter(|filter| !self.starts_from(path, *filter)) {
-            conditions.extend(self.condition(filter, ColumnUse::Checked, statement));
+            checked.extend(self.condition(filter, true, statement));
         }
         let after = range.after.filter(|_| path.is_some());
-        conditions.extend(after.map(|key| self.order.after(key, ColumnUse::Checked, statement)));
+        checked.extend(after.map(|key| compare(self.order, key, false, true, statement)));
         if path.is_none() {
-            conditions.insert(0, on);
-            return format!("results WHERE {}", conditions.join(" AND "));
+            checked.insert(0, on_path);
+            return format!("results WHERE {}", checked.join(" AND "));
         }
-        // The index of a filter has all columns that lists are sorted by.
-        let rest = if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };
-        format!("({} LIMIT {}) AS looked{rest}", rows_of_filter(&on), range.limit)
+        let rest = if checked.is_empty() { String::new() } else { format!(" WHERE {}", checked.join(" AND ")) };
+        format!("(SELECT {COLUMNS} FROM results WHERE {on_path} LIMIT {}) AS looked{rest}", range.limit)
     }
 
     /// Counts the results on a path up to a limit.
     pub(super) fn path_length(&self, path: AccessPath, limit: u64) -> Statement {
         let mut statement = Statement::default();
-        let on = self.path_condition(path, ScanRange::default(), &mut statement);
-        let looked = if path.is_none() {
-            format!("SELECT 1 AS one FROM results WHERE {on} ORDER BY {}", self.order.column_list())
-        } else {
-            rows_of_filter(&on)
+        let on_path = self.on_path(path, ScanRange::default(), &mut statement);
+        let (columns, order) = match path {
+            None => ("1 AS one", format!(" ORDER BY {}", columns(self.order, ""))),
+            Some(_) => (COLUMNS, String::new()),
         };
-        statement.sql = format!("SELECT COUNT(*) AS results FROM ({looked} LIMIT {limit}) AS looked");
+        statement.sql = format!(
+            "SELECT COUNT(*) AS results \
+             FROM (SELECT {columns} FROM results WHERE {on_path}{order} LIMIT {limit}) AS looked"
+        );
         statement
     }
 
@@ -174,142 +169,90 @@ impl Conditions<'_> {
     ) -> Statement {
         let mut statement = Statement::default();
         let matching = self.matching(path, range, &mut statement);
-        let (limit, skip) = (i64::try_from(limit).unwrap_or(i64::MAX), i64::try_from(skip).unwrap_or(i64::MAX));
-        let (limit, skip) = (statement.value(Value::Whole(limit)), statement.value(Value::Whole(skip)));
         statement.sql = format!(
             "{shown} JOIN (SELECT run_id, workload FROM {matching} ORDER BY {} LIMIT {limit} OFFSET {skip}) AS page \
              ON results.run_id = page.run_id AND results.workload = page.workload ORDER BY {}",
-            self.order.column_list(),
-            self.order.column_list_of("results")
+            columns(self.order, ""),
+            columns(self.order, "results.")
         );
         statement
     }
 
     /// Selects the last scanned result in the order of the list, or no row if the list ends earlier.
-    pub(super) fn last_scanned(&self, after: Option<&Key>, limit: u64) -> Statement {
+    pub(super) fn last_scanned(&self, after: Option<&RowKey>, limit: u64) -> Statement {
         let mut statement = Statement::default();
-        let on = self.path_condition(None, ScanRange { after, ..ScanRange::default() }, &mut statement);
-        let number = self.order.first_column();
-        let number = if self.order.is_by_date() { String::new() } else { format!(", {number}") };
+        let on_path = self.on_path(None, ScanRange { after, ..ScanRange::default() }, &mut statement);
+        let (first, order) = (first_column(self.order), columns(self.order, ""));
         statement.sql = format!(
-            "SELECT run_id, workload, submitted_unix_seconds{number} FROM results WHERE {on} ORDER BY {} LIMIT 1 OFFSET {}",
-            self.order.column_list(),
+            "SELECT run_id, workload, submitted_unix_seconds, {first} FROM results WHERE {on_path} ORDER BY {order} \
+             LIMIT 1 OFFSET {}",
             limit.saturating_sub(1)
         );
         statement
     }
 }
 
-fn rows_of_filter(on: &str) -> String {
-    format!("SELECT {KEY}, {FIGURES} FROM results WHERE {on}")
-}
-
-/// A total order of results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Order(pub(crate) RunSort);
-
 /// A place in an order: the last result of a page, or the last scanned result.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Key {
+pub(crate) struct RowKey {
     pub(crate) number: f64,
     pub(crate) submitted_unix_seconds: f64,
     pub(crate) run_id: String,
     pub(crate) workload: String,
 }
 
-impl Order {
-    pub(super) fn is_by_date(self) -> bool {
-        !self.0.needs_workload()
-    }
+fn is_by_date(order: RunSort) -> bool {
+    !order.needs_workload()
+}
 
-    pub(super) fn first_column(self) -> &'static str {
-        match self.0 {
-            RunSort::Fastest => "descending_rate",
-            RunSort::Accuracy => "descending_accuracy",
-            RunSort::TimeToAccuracy => "seconds_to_target",
-            RunSort::Newest | RunSort::Oldest => "submitted_unix_seconds",
-        }
-    }
-
-    fn columns(self) -> &'static [&'static str] {
-        match self.0 {
-            RunSort::Newest => &["submitted_unix_seconds DESC", "run_id", "workload"],
-            RunSort::Oldest => &["submitted_unix_seconds", "run_id DESC", "workload DESC"],
-            RunSort::Fastest => &["descending_rate", "submitted_unix_seconds", "run_id"],
-            RunSort::Accuracy => &["descending_accuracy", "submitted_unix_seconds", "run_id"],
-            RunSort::TimeToAccuracy => &["seconds_to_target", "submitted_unix_seconds", "run_id"],
-        }
-    }
-
-    pub(super) fn column_list_of(self, table: &str) -> String {
-        let columns: Vec<String> = self.columns().iter().map(|column| format!("{table}.{column}")).collect();
-        columns.join(", ")
-    }
-
-    pub(super) fn column_list(self) -> String {
-        self.columns().join(", ")
-    }
-
-    /// Returns the condition that a result comes after a place. An index finds the first column.
-    pub(super) fn after(self, key: &Key, column: ColumnUse, statement: &mut Statement) -> String {
-        self.compared_with(key, column, Side::After, statement)
-    }
-
-    pub(super) fn until(self, key: &Key, statement: &mut Statement) -> String {
-        self.compared_with(key, ColumnUse::IndexStart, Side::Until, statement)
-    }
-
-    fn compared_with(self, key: &Key, column: ColumnUse, side: Side, statement: &mut Statement) -> String {
-        let number = statement.value(Value::Number(key.number));
-        let run_id = statement.value(Value::Text(key.run_id.clone()));
-        let begin = column.of_number(self.first_column());
-        let (by_number, by_run) = match (self.0, side) {
-            (RunSort::Newest, Side::After) => ("<", ">"),
-            (RunSort::Newest, Side::Until) => (">", "<="),
-            (RunSort::Oldest, Side::After) => (">", "<"),
-            (RunSort::Oldest, Side::Until) => ("<", ">="),
-            (RunSort::Fastest | RunSort::Accuracy | RunSort::TimeToAccuracy, side) => {
-                let submitted = statement.value(Value::Number(key.submitted_unix_seconds));
-                let sign = if side == Side::After { ">" } else { "<=" };
-                return format!("({begin}, submitted_unix_seconds, run_id) {sign} ({number}, {submitted}, {run_id})");
-            }
-        };
-        let workload = statement.value(Value::Text(key.workload.clone()));
-        format!(
-            "{begin} {by_number}= {number} AND ({begin} {by_number} {number} \
-             OR (run_id, workload) {by_run} ({run_id}, {workload}))"
-        )
+pub(super) fn first_column(order: RunSort) -> &'static str {
+    match order {
+        RunSort::Fastest => "descending_rate",
+        RunSort::Accuracy => "descending_accuracy",
+        RunSort::TimeToAccuracy => "seconds_to_target",
+        RunSort::Newest | RunSort::Oldest => "submitted_unix_seconds",
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    After,
-    Until,
+/// Returns the columns of an order, which is total, each with a prefix.
+fn columns(order: RunSort, prefix: &str) -> String {
+    let first = first_column(order);
+    match order {
+        RunSort::Newest => format!("{prefix}{first} DESC, {prefix}run_id, {prefix}workload"),
+        RunSort::Oldest => format!("{prefix}{first}, {prefix}run_id DESC, {prefix}workload DESC"),
+        _ => format!("{prefix}{first}, {prefix}submitted_unix_seconds, {prefix}run_id"),
+    }
 }
 
-/// Use of a column in a condition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ColumnUse {
-    /// The scan of an index starts from it.
-    IndexStart,
-    /// It is checked on each scanned result. SQLite and PostgreSQL do not use an index for a column inside an expression,
-    /// so the expression keeps them on the chosen path.
-    Checked,
+/// Returns the condition that a result comes after a place, or else not after it. An index finds the first column.
+fn compare(order: RunSort, key: &RowKey, until: bool, checked: bool, statement: &mut Statement) -> String {
+    let (number, run_id) = (statement.number(key.number), statement.text(&key.run_id));
+    let first = number_column(first_column(order), checked);
+    let (by_number, by_run) = match (order, until) {
+        (RunSort::Newest, false) => ("<", ">"),
+        (RunSort::Newest, true) => (">", "<="),
+        (RunSort::Oldest, false) => (">", "<"),
+        (RunSort::Oldest, true) => ("<", ">="),
+        (RunSort::Fastest | RunSort::Accuracy | RunSort::TimeToAccuracy, until) => {
+            let submitted = statement.number(key.submitted_unix_seconds);
+            let sign = if until { "<=" } else { ">" };
+            return format!("({first}, submitted_unix_seconds, run_id) {sign} ({number}, {submitted}, {run_id})");
+        }
+    };
+    let workload = statement.text(&key.workload);
+    format!(
+        "{first} {by_number}= {number} AND ({first} {by_number} {number} \
+         OR (run_id, workload) {by_run} ({run_id}, {workload}))"
+    )
 }
 
-impl ColumnUse {
-    pub(super) fn of_number(self, name: &str) -> String {
-        match self {
-            Self::IndexStart => name.to_owned(),
-            Self::Checked => format!("+{name}"),
-        }
-    }
+/// Returns a column that a scan starts from, or one that is `checked` on each scanned result. SQLite and PostgreSQL do
+/// not use an index for a column inside an expression, so the expression keeps them on the chosen path.
+fn number_column(name: &str, checked: bool) -> String {
+    if checked { format!("+{name}") } else { name.to_owned() }
+}
 
-    pub(super) fn of_text(self, name: &str) -> String {
-        match self {
-            Self::IndexStart => name.to_owned(),
-            Self::Checked => format!("COALESCE({name}, '')"),
-        }
-    }
+/// Does the same for a column of text.
+fn text_column(name: &str, checked: bool) -> String {
+    if checked { format!("COALESCE({name}, '')") } else { name.to_owned() }
 }

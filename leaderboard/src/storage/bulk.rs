@@ -4,17 +4,16 @@ use sqlx::{AssertSqlSafe, Row};
 
 use super::run_rows::RunRows;
 use super::started::{count_announced, count_finished};
-use super::{NewRun, Result, Storage, export, figures, history, list, moderation, started};
+use super::values::Statement;
+use super::{NewRun, Result, Storage, export, figures, list, moderation, started};
 
 impl Storage {
     pub(crate) async fn store_all(&self, runs: &[NewRun<'_>]) -> Result<()> {
         let mut transaction = self.writing().await?;
         for run in runs {
             let rows = RunRows::of(run)?;
-            if !rows.insert_run(&mut transaction).await? {
-                continue;
-            }
-            rows.insert_results(&mut transaction).await?;
+            let Some(device) = rows.insert_run(&mut transaction).await? else { continue };
+            rows.insert_results(&mut transaction, &device).await?;
             if let Some(word) = &run.submitter.word {
                 count_announced(&mut transaction, &run.record.suite, word, run.submitter.day).await?;
                 count_finished(&mut transaction, &run.record.suite, word).await?;
@@ -35,15 +34,7 @@ impl Storage {
         let mut plans = Vec::new();
         let mut transaction = self.reading().await?;
         sqlx::query(self.dialect.before_explaining).execute(&mut *transaction).await?;
-        let queries = [
-            list::all_queries(),
-            history::all_queries(),
-            figures::all_queries(),
-            moderation::all_queries(),
-            started::all_queries(),
-            export::all_queries(),
-        ];
-        for (query, parameters) in queries.into_iter().flatten() {
+        for (query, parameters) in all_queries() {
             // With parameters, PostgreSQL would plan for arbitrary values.
             let filled = parameters
                 .iter()
@@ -57,4 +48,30 @@ impl Storage {
         }
         Ok(plans)
     }
+}
+
+/// Returns the queries that read lists, tables and devices, each with literals for its parameters.
+fn all_queries() -> Vec<(String, Vec<String>)> {
+    const DEVICE: &[&str] = &["'reported-example-gpu-9000'"];
+    const TABLE: &[&str] = &["'quick'", "1", "'gpu'", "'f32'", "'caffe-mnist'", "NULL", "NULL"];
+    let recent = list::recent_of_device();
+    let fixed: [(&str, &[&str], &[&str]); 14] = [
+        (&recent, DEVICE, &["20"]),
+        (list::DEVICE, DEVICE, &[]),
+        (figures::SELECT_DEVICE, DEVICE, &[]),
+        (figures::PROVEN, DEVICE, &[]),
+        (figures::COMPLETIONS, DEVICE, &[]),
+        (figures::FASTEST, TABLE, &["50"]),
+        (figures::SELECT_FASTER, TABLE, &["1e5"]),
+        (figures::RATES, TABLE, &[]),
+        (figures::TOTAL, TABLE, &[]),
+        (moderation::PAGE, &["100", "10000"], &[]),
+        (moderation::COUNT, &["10001"], &[]),
+        (started::FORGET, &["1.8e9", "500"], &[]),
+        (started::COUNT_OPEN, &["1.8e9", "500"], &[]),
+        (export::AFTER, &["1.8e9", "'0123456789abcdef'", "100"], &[]),
+    ];
+    let literals = |first: &[&str], more: &[&str]| [first, more].concat().into_iter().map(str::to_owned).collect();
+    let fixed = fixed.into_iter().map(|(query, first, more)| (query.to_owned(), literals(first, more)));
+    fixed.chain(list::all_queries().into_iter().chain(list::history_queries()).map(Statement::written)).collect()
 }

@@ -1,40 +1,37 @@
 //! Shared comparisons of backends. They are not runs, and nothing else reads them.
 
 use results::api::{Deed, SharedComparison, StoredComparison};
-use sqlx::Row;
+use serde_json::json;
 
-use super::moderation::{Line, Occasion, log};
-use super::values::{execute, read, sql};
+use super::moderation::{Occasion, log};
+use super::values::{KEEP, execute, insert, scalar, sql};
 use super::{Result, Storage};
 
-pub(crate) struct NewComparison<'a> {
-    pub(crate) comparison_id: &'a str,
-    pub(crate) submitted_unix_seconds: f64,
-    pub(crate) deletion_secret_hash: &'a str,
-    pub(crate) comparison: &'a SharedComparison,
-}
-
 impl Storage {
-    pub(crate) async fn keep_comparison(&self, new: &NewComparison<'_>) -> Result<bool> {
-        let comparison = serde_json::to_string(new.comparison)?;
-        let insert = sql!(
-            "INSERT INTO comparisons (comparison_id, submitted_unix_seconds, deletion_secret_hash, comparison) \
-             VALUES ($1, $2, $3, $4) ON CONFLICT (comparison_id) DO NOTHING",
-            [new.comparison_id, new.submitted_unix_seconds, new.deletion_secret_hash, comparison]
-        );
-        Ok(self.write(insert).await?.rows_affected() == 1)
+    /// Stores a comparison. Returns `false` if there is already one with this id.
+    pub(crate) async fn keep_comparison(
+        &self,
+        comparison_id: &str,
+        submitted_unix_seconds: f64,
+        deletion_secret_hash: &str,
+        comparison: &SharedComparison,
+    ) -> Result<bool> {
+        let row = json!({
+            "comparison_id": comparison_id, "submitted_unix_seconds": submitted_unix_seconds,
+            "deletion_secret_hash": deletion_secret_hash, "comparison": serde_json::to_string(comparison)?,
+        });
+        Ok(self.write(insert("comparisons", &row, KEEP)).await?.rows_affected() == 1)
     }
 
     pub(crate) async fn comparison(&self, comparison_id: &str) -> Result<Option<StoredComparison>> {
         let query = "SELECT comparison_id, submitted_unix_seconds, comparison AS comparison_json FROM comparisons \
              WHERE comparison_id = $1";
-        self.optional(sql!(query, [comparison_id])).await?.as_ref().map(read).transpose()
+        self.row(sql!(query, [comparison_id])).await
     }
 
     pub(crate) async fn comparison_secret(&self, comparison_id: &str) -> Result<Option<String>> {
         let query = "SELECT deletion_secret_hash FROM comparisons WHERE comparison_id = $1";
-        let row = self.optional(sql!(query, [comparison_id])).await?;
-        Ok(row.map(|row| row.try_get("deletion_secret_hash")).transpose()?)
+        Ok(scalar!(query, [comparison_id]).fetch_optional(&self.pool).await?)
     }
 
     /// Deletes a comparison. Returns `false` if there is none. If a host deletes it, the log keeps its id.
@@ -45,7 +42,7 @@ impl Storage {
             return Ok(false);
         }
         if let Some(occasion) = removed {
-            log(&mut transaction, &Line { run_id: Some(comparison_id), ..Line::of(Deed::Remove, occasion) }).await?;
+            log(&mut transaction, Deed::Remove, occasion, json!({ "run_id": comparison_id })).await?;
         }
         transaction.commit().await?;
         Ok(true)

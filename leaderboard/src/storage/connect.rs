@@ -19,12 +19,6 @@ use super::{Result, Storage, StorageError};
 /// Timeout of a writer's turn and of a connection from the pool.
 pub(super) const WRITER_PATIENCE: Duration = Duration::from_secs(10);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum IfMissing {
-    Make,
-    Refuse,
-}
-
 pub(super) struct Dialect {
     /// Size of the pool. A PostgreSQL server allows a hundred by default, for all servers together.
     connections: u32,
@@ -88,21 +82,22 @@ static POSTGRES: Dialect = Dialect {
     analyze: Some("VACUUM (ANALYZE) runs, results, kinds, figures, announcements, started_runs"),
 };
 
-pub(super) struct Target {
+pub(super) struct Connector {
     options: AnyConnectOptions,
     dialect: &'static Dialect,
     file: Option<PathBuf>,
 }
 
-impl Target {
-    pub(super) fn to(address: &DatabaseAddress, if_missing: IfMissing) -> Result<Self> {
+impl Connector {
+    /// Returns the connector of a database. A missing file is an error, unless it is to be created.
+    pub(super) fn to(address: &DatabaseAddress, create: bool) -> Result<Self> {
         sqlx::any::install_default_drivers();
         match address {
             DatabaseAddress::File(file) => {
-                if if_missing == IfMissing::Make {
+                if create {
                     make_private(file);
                 }
-                Ok(Self { options: options_of(file, if_missing)?, dialect: &SQLITE, file: Some(file.clone()) })
+                Ok(Self { options: options_of(file, create)?, dialect: &SQLITE, file: Some(file.clone()) })
             }
             DatabaseAddress::Postgres(options) => {
                 Ok(Self { options: AnyConnectOptions::clone(options), dialect: &POSTGRES, file: None })
@@ -190,7 +185,7 @@ pub(super) fn make_private(file: &Path) {
 pub(super) fn make_private(_file: &Path) {}
 
 /// Encodes a file's name, because the common driver takes only addresses.
-fn options_of(file: &Path, if_missing: IfMissing) -> Result<AnyConnectOptions> {
+fn options_of(file: &Path, create: bool) -> Result<AnyConnectOptions> {
     let name = file.to_str().ok_or_else(|| StorageError::Name(file.display().to_string()))?;
     let mut address = "sqlite:".to_owned();
     for byte in name.bytes() {
@@ -200,10 +195,7 @@ fn options_of(file: &Path, if_missing: IfMissing) -> Result<AnyConnectOptions> {
             let _ = write!(address, "%{byte:02X}");
         }
     }
-    address.push_str(match if_missing {
-        IfMissing::Make => "?mode=rwc",
-        IfMissing::Refuse => "?mode=rw",
-    });
+    address.push_str(if create { "?mode=rwc" } else { "?mode=rw" });
     Ok(address.parse()?)
 }
 

@@ -4,10 +4,11 @@
 use std::collections::BTreeSet;
 
 use results::api::Deed;
-use sqlx::{AnyConnection, Row};
+use serde_json::json;
+use sqlx::AnyConnection;
 
-use super::moderation::{Line, ModerationError, Occasion, log};
-use super::values::{execute, sql};
+use super::moderation::{ModerationError, Occasion, log};
+use super::values::{execute, scalar, tuple};
 use super::{Result, Storage};
 
 #[derive(Debug, PartialEq, Eq)]
@@ -22,13 +23,32 @@ impl Storage {
         let mut transaction = self.writing().await?;
         sqlx::query(self.dialect.alone_with_runs).execute(&mut *transaction).await?;
         let into = target(&mut transaction, from, into).await?;
-        let runs =
-            merge(&mut transaction, from, &into).await?.ok_or_else(|| ModerationError::UnknownDevice(into.clone()))?;
+        let describe = tuple!(
+            "SELECT COALESCE(device_aliases.into_name, runs.device_name) AS name, \
+             COALESCE(device_aliases.into_vendor, runs.vendor) AS vendor \
+             FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
+             WHERE runs.device_key = $1 ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1",
+            [&into]
+        );
+        let described: Option<(String, Option<String>)> = describe.fetch_optional(&mut *transaction).await?;
+        let (name, vendor) = described.ok_or_else(|| ModerationError::UnknownDevice(into.clone()))?;
+        execute!(
+            transaction,
+            "INSERT INTO device_aliases (device_key, into_key, into_name, into_vendor) VALUES ($1, $2, $3, $4)",
+            [from, &into, name, vendor]
+        )?;
+        execute!(
+            transaction,
+            "UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE device_key = $2)",
+            [&into, from]
+        )?;
+        let update = "UPDATE runs SET device_key = $1, own_device_key = $2 WHERE device_key = $2";
+        let runs = execute!(transaction, update, [&into, from])?.rows_affected();
         if runs == 0 {
             return Err(ModerationError::UnknownDevice(from.to_owned()).into());
         }
-        let line = Line { devices: Some((from, &into)), ..Line::of(Deed::MergeDevices, occasion) };
-        log(&mut transaction, &line).await?;
+        let row = json!({ "device_key": from, "into_device_key": into });
+        log(&mut transaction, Deed::MergeDevices, occasion, row).await?;
         self.commit_with_stale(transaction, &BTreeSet::from([from, &into])).await?;
         Ok(Merged { into, runs })
     }
@@ -36,12 +56,20 @@ impl Storage {
     pub(crate) async fn separate_devices(&self, key: &str, occasion: Occasion<'_>) -> Result<Merged> {
         let mut transaction = self.writing().await?;
         sqlx::query(self.dialect.alone_with_runs).execute(&mut *transaction).await?;
-        let separated =
-            separate(&mut transaction, key).await?.ok_or_else(|| ModerationError::NotMerged(key.to_owned()))?;
-        let line = Line { devices: Some((key, &separated.into)), ..Line::of(Deed::SeparateDevices, occasion) };
-        log(&mut transaction, &line).await?;
-        self.commit_with_stale(transaction, &BTreeSet::from([key, &separated.into])).await?;
-        Ok(separated)
+        let delete = scalar!("DELETE FROM device_aliases WHERE device_key = $1 RETURNING into_key", [key]);
+        let into: Option<String> = delete.fetch_optional(&mut *transaction).await?;
+        let into = into.ok_or_else(|| ModerationError::NotMerged(key.to_owned()))?;
+        execute!(
+            transaction,
+            "UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE own_device_key = $1)",
+            [key]
+        )?;
+        let update = "UPDATE runs SET device_key = own_device_key, own_device_key = NULL WHERE own_device_key = $1";
+        let runs = execute!(transaction, update, [key])?.rows_affected();
+        let row = json!({ "device_key": key, "into_device_key": into });
+        log(&mut transaction, Deed::SeparateDevices, occasion, row).await?;
+        self.commit_with_stale(transaction, &BTreeSet::from([key, &into])).await?;
+        Ok(Merged { into, runs })
     }
 
     /// Returns the key that groups the runs of a device: its own unless it was merged.
@@ -74,63 +102,12 @@ async fn target(connection: &mut AnyConnection, from: &str, into: &str) -> Resul
     Ok(target)
 }
 
-/// Returns the number of merged runs, or `None` if the target device has no runs.
-async fn merge(connection: &mut AnyConnection, from: &str, into: &str) -> Result<Option<u64>> {
-    let described = sql!(
-        "SELECT COALESCE(device_aliases.into_name, runs.device_name) AS name, \
-         COALESCE(device_aliases.into_vendor, runs.vendor) AS vendor \
-         FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
-         WHERE runs.device_key = $1 ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1",
-        [into]
-    )
-    .fetch_optional(&mut *connection)
-    .await?;
-    let Some(described) = described else { return Ok(None) };
-    execute!(
-        connection,
-        "INSERT INTO device_aliases (device_key, into_key, into_name, into_vendor) VALUES ($1, $2, $3, $4)",
-        [from, into, described.try_get::<&str, _>("name")?, described.try_get::<Option<&str>, _>("vendor")?]
-    )?;
-    execute!(
-        connection,
-        "UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE device_key = $2)",
-        [into, from]
-    )?;
-    let merged = execute!(
-        connection,
-        "UPDATE runs SET device_key = $1, own_device_key = $2 WHERE device_key = $2",
-        [into, from]
-    )?;
-    Ok(Some(merged.rows_affected()))
-}
-
-async fn separate(connection: &mut AnyConnection, key: &str) -> Result<Option<Merged>> {
-    let alias = sql!("DELETE FROM device_aliases WHERE device_key = $1 RETURNING into_key", [key])
-        .fetch_optional(&mut *connection)
-        .await?;
-    let Some(alias) = alias else { return Ok(None) };
-    execute!(
-        connection,
-        "UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE own_device_key = $1)",
-        [key]
-    )?;
-    let separated = execute!(
-        connection,
-        "UPDATE runs SET device_key = own_device_key, own_device_key = NULL WHERE own_device_key = $1",
-        [key]
-    )?;
-    Ok(Some(Merged { into: alias.try_get("into_key")?, runs: separated.rows_affected() }))
-}
-
 async fn alias(connection: &mut AnyConnection, key: &str) -> Result<Option<String>> {
-    let row =
-        sql!("SELECT into_key FROM device_aliases WHERE device_key = $1", [key]).fetch_optional(connection).await?;
-    row.map(|row| Ok(row.try_get("into_key")?)).transpose()
+    let query = scalar!("SELECT into_key FROM device_aliases WHERE device_key = $1", [key]);
+    Ok(query.fetch_optional(connection).await?)
 }
 
 async fn others(connection: &mut AnyConnection, key: &str) -> Result<Vec<String>> {
-    let rows = sql!("SELECT device_key FROM device_aliases WHERE into_key = $1 ORDER BY device_key", [key])
-        .fetch_all(connection)
-        .await?;
-    rows.iter().map(|row| Ok(row.try_get("device_key")?)).collect()
+    let query = scalar!("SELECT device_key FROM device_aliases WHERE into_key = $1 ORDER BY device_key", [key]);
+    Ok(query.fetch_all(connection).await?)
 }

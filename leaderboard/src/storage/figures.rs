@@ -5,11 +5,11 @@ use std::time::Duration;
 use results::api::{Completion, FigureOfDevice, RankedClass};
 use results::{ClientKind, Precision, Suite};
 use serde::Deserialize;
-use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, Row};
+use serde_json::json;
+use sqlx::Row;
 
 use super::trust::mark;
-use super::values::{Columns, execute, read, sql};
+use super::values::{execute, insert, read, scalar, sql, tuple};
 use super::{Result, Storage, StorageError};
 use crate::figures::{DeviceFigure, MadeFigure, figures_of};
 use crate::ranking::{Histogram, has_place};
@@ -23,24 +23,24 @@ macro_rules! of_table {
     };
 }
 
-const FASTEST: &str = concat!(
+pub(super) const FASTEST: &str = concat!(
     "SELECT line",
     of_table!(),
     " ORDER BY has_place DESC, median DESC, device_key, backend, client_kind LIMIT $8"
 );
-const TOTAL: &str =
+pub(super) const TOTAL: &str =
     concat!("SELECT COUNT(*) AS total, COUNT(CASE WHEN has_place THEN 1 END) AS with_place", of_table!());
-const SELECT_DEVICE: &str = "SELECT line FROM figures WHERE device_key = $1 \
+pub(super) const SELECT_DEVICE: &str = "SELECT line FROM figures WHERE device_key = $1 \
      ORDER BY suite_name, suite_version, device_class, workload, backend, precision, client_kind";
 
 // The database concatenates rows, because transferring them is slow. No part contains the separators.
-const SELECT_FASTER: &str = concat!(
+pub(super) const SELECT_FASTER: &str = concat!(
     "SELECT string_agg(device_key || '/' || backend || '/' || client_kind || '|' || median || '|' || lower_quartile \
      || '|' || upper_quartile, ';') AS lines",
     of_table!(),
     " AND has_place = TRUE AND median >= $8"
 );
-const RATES: &str =
+pub(super) const RATES: &str =
     concat!("SELECT string_agg(device_key || '|' || COALESCE(vendor, '') || '|' || rates, ';') AS lines", of_table!());
 
 pub(crate) struct TableQuery<'a> {
@@ -96,7 +96,7 @@ impl Storage {
         for workload in workloads {
             let rows = bound!(FASTEST, query, *workload).bind(i64::from(limit)).fetch_all(&mut *transaction).await?;
             let total = bound!(TOTAL, query, *workload).fetch_one(&mut *transaction).await?;
-            let figures = rows.iter().map(|row| row.json("line")).collect::<Result<_>>()?;
+            let figures = rows.iter().map(|row| figure(row.try_get("line")?)).collect::<Result<_>>()?;
             tables.push((figures, read::<Lines>(&total)?.total));
         }
         Ok(tables)
@@ -120,9 +120,13 @@ impl Storage {
     }
 
     pub(crate) async fn figures_of_device(&self, device_key: &str) -> Result<Vec<DeviceFigure>> {
-        let rows = self.all(sql!(SELECT_DEVICE, [device_key])).await?;
-        rows.iter().map(|row| row.json("line")).collect()
+        let lines: Vec<String> = scalar!(SELECT_DEVICE, [device_key]).fetch_all(&self.pool).await?;
+        lines.iter().map(|line| figure(line)).collect()
     }
+}
+
+fn figure(line: &str) -> Result<DeviceFigure> {
+    Ok(serde_json::from_str(line)?)
 }
 
 /// Reads a concatenated column, which is null without rows.
@@ -131,47 +135,26 @@ fn parts<T>(together: Option<&str>, read: impl Fn(&str) -> Result<T>) -> Result<
 }
 
 fn fast_line(line: &str) -> Result<FastLine> {
-    let broken = || broken(line);
-    let mut words = line.split('|');
-    let key = words.next().ok_or_else(broken)?.to_owned();
-    let mut number = || words.next().and_then(|word| word.parse().ok()).ok_or_else(broken);
-    let (median, lower_quartile, upper_quartile) = (number()?, number()?, number()?);
+    let (key, numbers) = line.split_once('|').ok_or_else(|| broken(line))?;
+    let numbers: Vec<f64> = numbers.split('|').filter_map(|word| word.parse().ok()).collect();
+    let [median, lower_quartile, upper_quartile] = numbers[..] else { return Err(broken(line)) };
     let figure =
         FigureOfDevice { median, lower_quartile, upper_quartile, runs: 0, submitters: u64::MAX, days: u64::MAX };
-    Ok((key, figure, ()))
-}
-
-fn broken(line: &str) -> StorageError {
-    StorageError::Json(serde::de::Error::custom(line))
+    Ok((key.to_owned(), figure, ()))
 }
 
 fn rates_of_device(line: &str) -> Result<RatesOfDevice> {
-    let mut words = line.splitn(3, '|');
-    let (Some(device), Some(vendor), Some(rates)) = (words.next(), words.next(), words.next()) else {
-        return Err(broken(line));
-    };
+    let words: Vec<&str> = line.splitn(3, '|').collect();
+    let [device_key, vendor, rates] = words[..] else { return Err(broken(line)) };
     Ok(RatesOfDevice {
-        device_key: device.to_owned(),
+        device_key: device_key.to_owned(),
         vendor: Some(vendor.to_owned()).filter(|vendor| !vendor.is_empty()),
         rates: serde_json::from_str(rates)?,
     })
 }
 
-pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
-    let device = "'reported-example-gpu-9000'";
-    let table = ["'quick'", "1", "'gpu'", "'f32'", "'caffe-mnist'", "NULL", "NULL"];
-    let of = |query: &str, more: &[&str]| {
-        (query.to_owned(), table.iter().chain(more).map(|value| (*value).to_owned()).collect())
-    };
-    vec![
-        of(FASTEST, &["50"]),
-        of(SELECT_FASTER, &["1e5"]),
-        of(RATES, &[]),
-        of(TOTAL, &[]),
-        (SELECT_DEVICE.to_owned(), vec![device.to_owned()]),
-        (PROVEN.to_owned(), vec![device.to_owned()]),
-        (COMPLETIONS.to_owned(), vec![device.to_owned()]),
-    ]
+fn broken(line: &str) -> StorageError {
+    StorageError::Json(serde::de::Error::custom(line))
 }
 
 const LOOK_EVERY: Duration = Duration::from_secs(30);
@@ -189,7 +172,7 @@ const OUTDATE_RECENT: &str = "INSERT INTO stale_devices (device_key, mark) \
      ON CONFLICT (device_key) DO UPDATE SET mark = excluded.mark";
 
 /// A merged device has the name of its target.
-const PROVEN: &str = "SELECT runs.run_id, runs.suite_name, runs.suite_version, results.ranked_as AS class, \
+pub(super) const PROVEN: &str = "SELECT runs.run_id, runs.suite_name, runs.suite_version, results.ranked_as AS class, \
      results.workload, results.backend, results.precision, runs.client_kind, runs.device_key AS key, \
      runs.device_source AS source, runs.inferred, COALESCE(device_aliases.into_name, runs.device_name) AS name, \
      COALESCE(device_aliases.into_vendor, runs.vendor) AS vendor, \
@@ -199,8 +182,16 @@ const PROVEN: &str = "SELECT runs.run_id, runs.suite_name, runs.suite_version, r
      WHERE runs.device_key = $1 AND results.ranked_as IS NOT NULL AND results.rate > 0 \
      ORDER BY runs.submitted_unix_seconds, runs.run_id";
 
-const COMPLETIONS: &str = "SELECT submitter, suite_name, suite_version, announced, finished FROM announcements \
-     WHERE finished > 0 AND submitter IN (SELECT submitter FROM runs WHERE device_key = $1)";
+pub(super) const COMPLETIONS: &str = "SELECT submitter, suite_name, suite_version, announced, finished \
+     FROM announcements WHERE finished > 0 AND submitter IN (SELECT submitter FROM runs WHERE device_key = $1)";
+
+#[derive(Deserialize)]
+struct CompletionOf {
+    submitter: String,
+    suite: Suite,
+    #[serde(flatten)]
+    completion: Completion,
+}
 
 impl Storage {
     /// Refreshes all stale metrics. After a failure they stay marked for [`Self::refresh_regularly`].
@@ -227,24 +218,19 @@ impl Storage {
     async fn try_refresh(&self) -> Result<()> {
         let (mut last, mut attempts) = (String::new(), 0);
         // Sorted by key, so that a device that is always stale does not block the others.
-        while let Some((device, mark)) = self.stale_device_after(&last).await? {
-            let proven = self.all(sql!(PROVEN, [&device])).await?.iter().map(read).collect::<Result<_>>()?;
-            let completions =
-                self.all(sql!(COMPLETIONS, [&device])).await?.iter().map(completion).collect::<Result<_>>()?;
-            let figures = figures_of(proven, &completions);
+        let next = "SELECT device_key, mark FROM stale_devices WHERE device_key > $1 ORDER BY device_key LIMIT 1";
+        loop {
+            let stale: Option<(String, String)> = tuple!(next, [&last]).fetch_optional(&self.pool).await?;
+            let Some((device, mark)) = stale else { return Ok(()) };
+            let completions: Vec<CompletionOf> = self.rows(sql!(COMPLETIONS, [&device])).await?;
+            let completions = completions.into_iter().map(|of| ((of.submitter, of.suite), of.completion)).collect();
+            let figures = figures_of(self.rows(sql!(PROVEN, [&device])).await?, &completions);
             attempts += 1;
             // Repeats, so that a writer sees its own change in the metrics despite concurrent changes.
             if self.replace_figures(&device, &mark, &figures).await? || attempts == MAX_ATTEMPTS {
                 (last, attempts) = (device, 0);
             }
         }
-        Ok(())
-    }
-
-    async fn stale_device_after(&self, last: &str) -> Result<Option<(String, String)>> {
-        let query = "SELECT device_key, mark FROM stale_devices WHERE device_key > $1 ORDER BY device_key LIMIT 1";
-        let row = self.optional(sql!(query, [last])).await?;
-        row.map(|row| Ok((row.try_get("device_key")?, row.try_get("mark")?))).transpose()
     }
 
     /// Returns `false` if the device changed again or another server has refreshed it.
@@ -256,43 +242,19 @@ impl Storage {
             return Ok(false);
         }
         execute!(transaction, "DELETE FROM figures WHERE device_key = $1", [device])?;
-        for figure in figures {
-            insert(&mut transaction, figure).await?;
+        for MadeFigure { line, rates } in figures {
+            let DeviceFigure { device, class, category, figure, .. } = line;
+            let row = json!({
+                "device_key": device.key, "suite_name": category.suite.name, "suite_version": category.suite.version,
+                "device_class": class, "workload": category.workload, "backend": category.backend,
+                "precision": category.precision, "client_kind": category.client_kind, "vendor": device.vendor,
+                "median": figure.median, "lower_quartile": figure.lower_quartile,
+                "upper_quartile": figure.upper_quartile, "has_place": has_place(figure), "line": line,
+                "rates": rates,
+            });
+            insert("figures", &row, "").execute(&mut *transaction).await?;
         }
         transaction.commit().await?;
         Ok(true)
     }
-}
-
-async fn insert(connection: &mut AnyConnection, made: &MadeFigure) -> Result<()> {
-    let MadeFigure { line, rates } = made;
-    let DeviceFigure { device, class, category, figure, .. } = line;
-    execute!(
-        connection,
-        "INSERT INTO figures (device_key, suite_name, suite_version, device_class, workload, backend, precision, \
-         client_kind, vendor, median, lower_quartile, upper_quartile, line, rates, has_place) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
-        [
-            &device.key,
-            &category.suite.name,
-            i64::from(category.suite.version),
-            class.name(),
-            &category.workload,
-            &category.backend,
-            category.precision.name(),
-            category.client_kind.name(),
-            &device.vendor,
-            figure.median,
-            figure.lower_quartile,
-            figure.upper_quartile,
-            serde_json::to_string(line)?,
-            serde_json::to_string(rates)?,
-            has_place(figure)
-        ]
-    )?;
-    Ok(())
-}
-
-fn completion(row: &AnyRow) -> Result<((String, Suite), Completion)> {
-    Ok(((row.try_get("submitter")?, row.suite()?), read(row)?))
 }

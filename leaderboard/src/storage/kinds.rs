@@ -7,15 +7,14 @@ use serde::Deserialize;
 use sqlx::{AnyConnection, Row};
 
 use super::Result;
-use super::run_rows::vendor_of;
-use super::values::{Statement, Value, execute, read, sql};
+use super::values::{Statement, execute, read, sql};
 use crate::secrets::sha256;
 
 /// Hexadecimal digits of a kind's number: 60 bits, positive in every database. Collisions are improbable.
 const DIGITS: usize = 15;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub(super) struct Kind {
+pub(super) struct ResultKind {
     pub(super) backend: String,
     pub(super) precision: String,
     pub(super) suite: Suite,
@@ -32,8 +31,8 @@ pub(super) struct Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KindFilter(Vec<(&'static str, String)>);
 
-impl Kind {
-    pub(super) fn of(record: &RunRecord, workload: &WorkloadRecord, tier: Tier) -> Self {
+impl ResultKind {
+    pub(super) fn of(record: &RunRecord, workload: &WorkloadRecord, tier: Tier, vendor: Option<&str>) -> Self {
         let client = &record.provenance.client;
         Self {
             backend: record.device.backend.clone(),
@@ -42,7 +41,7 @@ impl Kind {
             client_kind: client.kind.name().to_owned(),
             browser: client.browser().unwrap_or_default().to_owned(),
             system: client.system().to_owned(),
-            vendor: vendor_of(record).unwrap_or_default().to_owned(),
+            vendor: vendor.unwrap_or_default().to_owned(),
             tier: tier.name().to_owned(),
             ranked_as: String::new(),
         }
@@ -78,43 +77,21 @@ impl KindFilter {
         Self(words.into_iter().filter_map(|(column, word)| Some((column, word?.to_owned()))).collect())
     }
 
-    /// Selects the numbers of the matching kinds. Returns `None` if all kinds match.
-    pub(super) fn statement(&self) -> Option<Statement> {
+    /// Returns the numbers of the matching kinds, separated by commas, because thousands of rows would take longer to
+    /// receive than the page. Returns `None` if all kinds match.
+    pub(super) async fn kinds(&self, connection: &mut AnyConnection) -> Result<Option<String>> {
+        if self.0.is_empty() {
+            return Ok(None);
+        }
         let mut statement = Statement::default();
-        let mut equals = |(column, word): &(&str, String)| {
-            let value = statement.value(Value::Text(word.clone()));
-            format!("CAST({column} AS TEXT) = {value}")
-        };
-        let conditions: Vec<String> = self.0.iter().map(&mut equals).collect();
+        let equals = |(column, word): &(&str, String)| format!("CAST({column} AS TEXT) = {}", statement.text(word));
+        let conditions: Vec<String> = self.0.iter().map(equals).collect();
         statement.sql = format!(
             "SELECT string_agg(CAST(kind AS TEXT), ',') AS numbers FROM kinds WHERE {}",
             conditions.join(" AND ")
         );
-        (!conditions.is_empty()).then_some(statement)
-    }
-
-    pub(super) async fn kinds(&self, connection: &mut AnyConnection) -> Result<Option<Kinds>> {
-        let Some(statement) = self.statement() else { return Ok(None) };
         let row = statement.query().fetch_one(connection).await?;
-        Ok(Some(Kinds(row.try_get::<Option<String>, _>("numbers")?.unwrap_or_default())))
-    }
-}
-
-/// Numbers of kinds, separated by commas: thousands of rows would take longer to receive than the page.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Kinds(String);
-
-impl Kinds {
-    pub(super) fn numbered(numbers: &[i64]) -> Self {
-        Self(numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn include(&self, column: &str) -> String {
-        format!("{column} IN ({})", self.0)
+        Ok(Some(row.try_get::<Option<String>, _>("numbers")?.unwrap_or_default()))
     }
 }
 
@@ -129,8 +106,8 @@ pub(super) async fn renew(connection: &mut AnyConnection, run_id: &str, tier: Ti
     .await?;
     for row in &rows {
         let place: String = row.try_get("place")?;
-        let before: Kind = read(row)?;
-        let after = Kind { tier: tier.name().to_owned(), ranked_as: place.clone(), ..before.clone() };
+        let before: ResultKind = read(row)?;
+        let after = ResultKind { tier: tier.name().to_owned(), ranked_as: place.clone(), ..before.clone() };
         if after == before {
             continue;
         }

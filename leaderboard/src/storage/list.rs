@@ -1,15 +1,19 @@
-//! Pages of lists of results, each read on one of a few access paths ([`super::access_path`]) with a bounded scan.
+//! Pages of lists of results, each read on one of a few access paths ([`super::access_path`]) with a bounded scan, and
+//! the latest proven results of a device. For a device with a hundred thousand runs, most are left out.
 
 use results::Client;
 use results::api::{RunRow, RunSort};
+use serde::Deserialize;
+use serde_json::{Value, from_str, from_value, to_value};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
-use super::access_path::{AccessPath, Conditions, Key, Order, ScanRange};
-use super::kinds::{KindFilter, Kinds};
-use super::values::{Columns, Statement, as_flag, read, sql};
+use super::access_path::{AccessPath, Conditions, RowKey, ScanRange, first_column};
+use super::kinds::KindFilter;
+use super::values::{Statement, as_flag, fields, read, sql};
 use super::{Result, Storage};
 use crate::figures::DeviceDescription;
+use crate::ranking::{Category, ProvenRun};
 
 /// Divisor of the scan limit for the first scan. Most pages are full after it.
 const FIRST_PART: u64 = 12;
@@ -29,28 +33,28 @@ impl Default for Bounds {
 
 #[derive(Clone, Debug)]
 pub(crate) struct ListQuery {
-    pub(crate) order: Order,
+    pub(crate) order: RunSort,
     pub(crate) workload: Option<String>,
     pub(crate) device: Option<String>,
     pub(crate) kinds: KindFilter,
     pub(crate) since: Option<f64>,
     pub(crate) before: Option<f64>,
     pub(crate) limit: u64,
-    pub(crate) after: Option<Key>,
+    pub(crate) after: Option<RowKey>,
     pub(crate) skip: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ListPage {
     pub(crate) rows: Vec<RunRow>,
     /// Rows of the whole list, or a lower bound if `more_than_total`.
     pub(crate) total: u64,
     pub(crate) more_than_total: bool,
     /// The start of the next page and the rows that it still has to skip; `None` after the last row.
-    pub(crate) next: Option<(Key, u64)>,
+    pub(crate) next: Option<(RowKey, u64)>,
 }
 
-struct Plan {
+struct ListPlan {
     path: AccessPath,
     /// Limit of the scan, for paths with many results that may not belong to the list.
     scan_limit: Option<u64>,
@@ -60,7 +64,7 @@ struct Plan {
 
 const SHOWN: &str = concat!(
     "SELECT runs.run_id, results.workload, runs.backend, runs.adapter AS adapter_json, runs.claimed_name, \
-     runs.client AS client_json, results.batch_size, results.precision, runs.tier, results.submitted_unix_seconds, \
+     runs.client AS _client, results.batch_size, results.precision, runs.tier, results.submitted_unix_seconds, \
      results.summary AS summary_json, ",
     as_flag!("runs.standard", "standard"),
     ", ",
@@ -70,7 +74,7 @@ const SHOWN: &str = concat!(
 );
 
 /// Describes a device by its newest run. A run that was merged into the device has the device's name and vendor.
-const DEVICE: &str = "SELECT runs.device_key AS key, device_source AS source, inferred, \
+pub(super) const DEVICE: &str = "SELECT runs.device_key AS key, device_source AS source, inferred, \
      COALESCE(into_name, device_name) AS name, COALESCE(into_vendor, vendor) AS vendor \
      FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
      WHERE runs.device_key = $1 AND tier <> 'hidden' ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1";
@@ -91,8 +95,8 @@ impl Storage {
             since: query.since,
             before: query.before,
         };
-        if conditions.kinds.as_ref().is_some_and(Kinds::is_empty) {
-            return Ok(ListPage { rows: Vec::new(), total: 0, more_than_total: false, next: None });
+        if conditions.kinds.as_ref().is_some_and(String::is_empty) {
+            return Ok(ListPage::default());
         }
         let plan = choose_path(&mut transaction, &conditions, bounds).await?;
         let after = query.after.as_ref();
@@ -139,16 +143,17 @@ impl Storage {
     }
 
     pub(crate) async fn described_device(&self, key: &str) -> Result<Option<DeviceDescription>> {
-        self.optional(sql!(DEVICE, [key])).await?.as_ref().map(read).transpose()
+        self.row(sql!(DEVICE, [key])).await
     }
 
     pub(crate) async fn recent_of_device(&self, key: &str, most: u32) -> Result<Vec<RunRow>> {
-        let rows = self.all(sql!(AssertSqlSafe(recent_of_device()), [key, i64::from(most)])).await?;
+        let query = sql!(AssertSqlSafe(recent_of_device()), [key, i64::from(most)]);
+        let rows = query.fetch_all(&self.pool).await?;
         rows.iter().map(run_row).collect()
     }
 }
 
-fn recent_of_device() -> String {
+pub(super) fn recent_of_device() -> String {
     format!(
         "{SHOWN} WHERE runs.device_key = $1 AND runs.tier <> 'hidden' \
          ORDER BY runs.submitted_unix_seconds DESC, runs.run_id, results.workload LIMIT $2"
@@ -156,28 +161,16 @@ fn recent_of_device() -> String {
 }
 
 fn run_row(row: &AnyRow) -> Result<RunRow> {
-    let client: Client = row.json("client_json")?;
-    Ok(RunRow {
-        run_id: row.try_get("run_id")?,
-        workload: row.try_get("workload")?,
-        backend: row.try_get("backend")?,
-        adapter: row.json("adapter_json")?,
-        claimed_name: row.try_get("claimed_name")?,
-        client_kind: client.kind,
-        client: format!("{} {}", client.name, client.version),
-        operating_system: client.operating_system,
-        batch_size: row.whole("batch_size")?,
-        precision: row.word("precision")?,
-        tier: row.word("tier")?,
-        standard: row.flag("standard")?,
-        ranked: row.flag("ranked")?,
-        submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
-        summary: row.json("summary_json")?,
-    })
+    let client: Client = from_str(row.try_get("_client")?)?;
+    let mut fields = fields(row)?;
+    fields.insert("client_kind".to_owned(), to_value(client.kind)?);
+    fields.insert("client".to_owned(), format!("{} {}", client.name, client.version).into());
+    fields.insert("operating_system".to_owned(), client.operating_system.into());
+    Ok(from_value(Value::Object(fields))?)
 }
 
 /// Chooses the first filter that matches few results, or else the order of the list.
-async fn choose_path(connection: &mut AnyConnection, conditions: &Conditions<'_>, bounds: Bounds) -> Result<Plan> {
+async fn choose_path(connection: &mut AnyConnection, conditions: &Conditions<'_>, bounds: Bounds) -> Result<ListPlan> {
     let mut total = None;
     for path in conditions.filter_paths() {
         let length = count(connection, &conditions.path_length(path, bounds.few + 1)).await?;
@@ -185,7 +178,7 @@ async fn choose_path(connection: &mut AnyConnection, conditions: &Conditions<'_>
             let covers_all = conditions.covers_all(path);
             let matching = conditions.count_matching(path, ScanRange { limit: bounds.few, ..ScanRange::default() });
             let total = if covers_all { length } else { count(connection, &matching).await? };
-            return Ok(Plan { path, scan_limit: None, total: Some(total) });
+            return Ok(ListPlan { path, scan_limit: None, total: Some(total) });
         }
         if conditions.covers_all(path) {
             total = Some(length);
@@ -197,16 +190,16 @@ async fn choose_path(connection: &mut AnyConnection, conditions: &Conditions<'_>
     }
     // If each result on the path belongs to the list, no more are scanned than shown.
     let scan_limit = (!conditions.covers_all(path)).then_some(bounds.scanned);
-    Ok(Plan { path, scan_limit, total })
+    Ok(ListPlan { path, scan_limit, total })
 }
 
 /// Returns the last place if `most` results are scanned in the order of the list, or `None` if the list ends earlier.
-pub(super) async fn last_place(
+async fn last_place(
     connection: &mut AnyConnection,
     conditions: &Conditions<'_>,
-    after: Option<&Key>,
+    after: Option<&RowKey>,
     most: u64,
-) -> Result<Option<Key>> {
+) -> Result<Option<RowKey>> {
     let statement = conditions.last_scanned(after, most);
     let row = statement.query().fetch_optional(connection).await?;
     row.map(|row| key(&row, conditions.order)).transpose()
@@ -214,60 +207,118 @@ pub(super) async fn last_place(
 
 async fn count(connection: &mut AnyConnection, statement: &Statement) -> Result<u64> {
     let row = statement.query().fetch_one(connection).await?;
-    row.whole("results")
+    Ok(u64::try_from(row.try_get::<i64, _>("results")?)?)
 }
 
-fn key(row: &AnyRow, order: Order) -> Result<Key> {
-    Ok(Key {
-        number: row.try_get(order.first_column())?,
+fn key(row: &AnyRow, order: RunSort) -> Result<RowKey> {
+    Ok(RowKey {
+        number: row.try_get(first_column(order))?,
         submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
         run_id: row.try_get("run_id")?,
         workload: row.try_get("workload")?,
     })
 }
 
-pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
-    let key = Key {
+fn example_key() -> RowKey {
+    RowKey {
         number: 1.8e9,
         submitted_unix_seconds: 1.8e9,
         run_id: "0123456789abcdef".to_owned(),
         workload: "caffe-mnist".to_owned(),
-    };
-    let device = "'reported-example-gpu-9000'".to_owned();
-    let mut queries =
-        vec![(recent_of_device(), vec![device.clone(), "20".to_owned()]), (DEVICE.to_owned(), vec![device])];
-    let mut add = |statement: Statement| {
-        let values = statement.values.iter().map(super::values::Value::written).collect();
-        queries.push((statement.sql, values));
-    };
-    let most = Bounds::default().scanned;
-    for conditions in all_conditions() {
-        let paths: Vec<AccessPath> = conditions.filter_paths().into_iter().chain([None]).collect();
-        for (path, after) in paths.into_iter().flat_map(|path| [(path, None), (path, Some(&key))]) {
+    }
+}
+
+pub(super) fn all_queries() -> Vec<Statement> {
+    let (key, mut queries) = (example_key(), Vec::new());
+    let limit = Bounds::default().scanned;
+    for (order, filters) in RunSort::ALL.into_iter().flat_map(|order| (0..32_u8).map(move |filters| (order, filters))) {
+        let has = |number: u8| filters & (1 << number) != 0;
+        let conditions = Conditions {
+            order,
+            workload: (order.needs_workload() || has(0)).then_some("caffe-mnist"),
+            device: has(1).then_some("reported-example-gpu-9000"),
+            kinds: has(2).then(|| "1,2,3".to_owned()),
+            since: has(3).then_some(1.7e9),
+            before: has(4).then_some(1.9e9),
+        };
+        let paths = conditions.filter_paths().into_iter().chain([None]);
+        for (path, after) in paths.flat_map(|path| [(path, None), (path, Some(&key))]) {
             let until = Some(&key).filter(|_| path.is_none() && !conditions.covers_all(path));
-            add(conditions.path_length(path, most));
-            add(conditions.count_matching(path, ScanRange { after, until, limit: most }));
-            add(conditions.rows(path, ScanRange { after, until, limit: most }, (10_000, 100), SHOWN));
+            let range = ScanRange { after, until, limit };
+            queries.push(conditions.path_length(path, limit));
+            queries.push(conditions.count_matching(path, range));
+            queries.push(conditions.rows(path, range, (10_000, 100), SHOWN));
         }
-        add(conditions.last_scanned(Some(&key), most));
+        queries.push(conditions.last_scanned(Some(&key), limit));
     }
     queries
 }
 
-fn all_conditions() -> Vec<Conditions<'static>> {
-    let mut lists = Vec::new();
-    for sort in RunSort::ALL {
-        for filters in 0..32_u8 {
-            let has = |number: u8| filters & (1 << number) != 0;
-            lists.push(Conditions {
-                order: Order(sort),
-                workload: (sort.needs_workload() || has(0)).then_some("caffe-mnist"),
-                device: has(1).then_some("reported-example-gpu-9000"),
-                kinds: has(2).then(|| Kinds::numbered(&[1, 2, 3])),
-                since: has(3).then_some(1.7e9),
-                before: has(4).then_some(1.9e9),
-            });
+/// Maximum number of scanned results of the device, in all categories.
+const MAX_SCANNED: u64 = 20_000;
+const MAX_PAST: u64 = 2000;
+
+const PAST: &str = "SELECT results.run_id, results.rate, results.submitted_unix_seconds, \
+     results.voice, results.submitter_day AS day, results.engine_version, results.driver FROM results";
+
+/// A proven result of a device, with the versions that may explain a change.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct PastResult {
+    #[serde(flatten)]
+    pub(crate) run: ProvenRun,
+    pub(crate) submitted_unix_seconds: f64,
+    pub(crate) engine_version: String,
+    pub(crate) driver: String,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HistoryPart {
+    pub(crate) results: Vec<PastResult>,
+    pub(crate) older_left_out: bool,
+}
+
+impl Storage {
+    pub(crate) async fn history(&self, device: &str, class: &'static str, category: &Category) -> Result<HistoryPart> {
+        let mut transaction = self.reading().await?;
+        let version = category.suite.version.to_string();
+        let kinds = KindFilter::new([
+            ("backend", Some(&*category.backend)),
+            ("precision", Some(category.precision.name())),
+            ("suite_name", Some(&*category.suite.name)),
+            ("suite_version", Some(&*version)),
+            ("client_kind", Some(category.client_kind.name())),
+            ("ranked_as", Some(class)),
+        ]);
+        let kinds = kinds.kinds(&mut transaction).await?.unwrap_or_default();
+        if kinds.is_empty() {
+            return Ok(HistoryPart::default());
         }
+        let conditions = history_conditions(device, &category.workload, kinds);
+        let until = last_place(&mut transaction, &conditions, None, MAX_SCANNED).await?;
+        let mut rows = latest(&conditions, until.as_ref()).query().fetch_all(&mut *transaction).await?;
+        let too_many = rows.len() as u64 > MAX_PAST;
+        rows.truncate(usize::try_from(MAX_PAST)?);
+        let results = rows.iter().map(read).collect::<Result<_>>()?;
+        Ok(HistoryPart { results, older_left_out: too_many || until.is_some() })
     }
-    lists
+}
+
+fn history_conditions<'a>(device: &'a str, workload: &'a str, kinds: String) -> Conditions<'a> {
+    Conditions {
+        order: RunSort::Newest,
+        workload: Some(workload),
+        device: Some(device),
+        kinds: Some(kinds),
+        since: None,
+        before: None,
+    }
+}
+
+fn latest(conditions: &Conditions<'_>, until: Option<&RowKey>) -> Statement {
+    conditions.rows(None, ScanRange { until, ..ScanRange::default() }, (0, MAX_PAST + 1), PAST)
+}
+
+pub(super) fn history_queries() -> [Statement; 2] {
+    let conditions = history_conditions("reported-example-gpu-9000", "caffe-mnist", "1,2,3".to_owned());
+    [latest(&conditions, Some(&example_key())), conditions.last_scanned(None, MAX_SCANNED)]
 }

@@ -8,7 +8,6 @@ mod connect;
 mod device_aliases;
 mod export;
 mod figures;
-mod history;
 mod kinds;
 mod list;
 mod moderation;
@@ -25,25 +24,23 @@ mod writing;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sqlx::{Any, AnyPool, Connection, Transaction};
+use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
 use tokio::sync::{Mutex, Semaphore};
 
-pub(crate) use access_path::{Key, Order};
+pub(crate) use access_path::RowKey;
 pub use address::{AddressError, AddressParser, DatabaseAddress};
-pub(crate) use comparisons::NewComparison;
 pub(crate) use connect::leave_alone;
-use connect::{Dialect, IfMissing, Target};
+use connect::{Connector, Dialect};
 pub(crate) use export::Place;
 pub(crate) use figures::{RatesOfDevice, TableQuery};
-pub(crate) use history::{HistoryPart, PastResult};
 pub(crate) use kinds::KindFilter;
-pub(crate) use list::{Bounds, ListQuery};
-pub(crate) use moderation::{Act, Change, ModerationError, Occasion};
+pub(crate) use list::{Bounds, HistoryPart, ListQuery, PastResult};
+pub(crate) use moderation::{ModerationError, Occasion, TierChange};
 pub(crate) use runs::{Acceptance, NewRun, StandingRun, WorkloadRate};
 pub(crate) use started::Submitter;
-pub(crate) use trouble::Trouble;
+pub(crate) use trouble::DatabaseTrouble;
 pub(crate) use trust::Own;
-pub(crate) use verifications::{Asked, Candidates, Conclusion, Verification};
+pub(crate) use verifications::{Candidates, Conclusion, Replays, Verification};
 use writing::LogSync;
 
 /// Connections to the database. Clones share them.
@@ -54,7 +51,7 @@ pub(crate) struct Storage {
     writer: AnyPool,
     turns: Arc<Semaphore>,
     dialect: &'static Dialect,
-    log_sync: Option<LogSync>,
+    log_sync: Option<Arc<LogSync>>,
     probed: Arc<Mutex<Option<Instant>>>,
 }
 
@@ -96,42 +93,42 @@ pub enum StorageError {
 impl Storage {
     /// Opens the database, creates a missing file, and upgrades its tables.
     pub(crate) async fn open(address: &DatabaseAddress) -> Result<Self> {
-        let target = Target::to(address, IfMissing::Make)?;
-        let mut connection = target.connect().await?;
-        connect::bring_up_to_date(&mut connection).await?;
-        connection.close().await?;
-        let storage = target.storage();
-        storage.refresh_figures().await;
-        Ok(storage)
+        let connector = Connector::to(address, true)?;
+        let connection = connector.connect().await?;
+        Self::upgrade(connector, connection).await
     }
 
     /// Opens an existing database without an upgrade, so that a newer task does not break a running older server.
     pub(crate) async fn open_as_it_is(address: &DatabaseAddress) -> Result<Self> {
-        let target = Target::to(address, IfMissing::Refuse)?;
-        target.connect().await?.close().await?;
-        Ok(target.storage())
+        let connector = Connector::to(address, false)?;
+        connector.connect().await?.close().await?;
+        Ok(connector.storage())
     }
 
     /// Opens an existing database. Its tables must be up to date.
     pub(crate) async fn open_up_to_date(address: &DatabaseAddress) -> Result<Self> {
-        let target = Target::to(address, IfMissing::Refuse)?;
-        let mut connection = target.connect().await?;
+        let connector = Connector::to(address, false)?;
+        let mut connection = connector.connect().await?;
         let missing = connect::missing(&mut connection).await?;
         connection.close().await?;
-        if missing.is_empty() { Ok(target.storage()) } else { Err(StorageError::Outdated(missing.join(", "))) }
+        if missing.is_empty() { Ok(connector.storage()) } else { Err(StorageError::Outdated(missing.join(", "))) }
     }
 
     /// Upgrades the tables of an existing database, and returns the migrations that were missing.
     pub(crate) async fn migrate(address: &DatabaseAddress) -> Result<Vec<String>> {
-        let target = Target::to(address, IfMissing::Refuse)?;
-        let mut connection = target.connect().await?;
+        let connector = Connector::to(address, false)?;
+        let mut connection = connector.connect().await?;
         let missing = connect::missing(&mut connection).await?;
+        Self::upgrade(connector, connection).await?.close().await;
+        Ok(missing)
+    }
+
+    async fn upgrade(connector: Connector, mut connection: AnyConnection) -> Result<Self> {
         connect::bring_up_to_date(&mut connection).await?;
         connection.close().await?;
-        let storage = target.storage();
+        let storage = connector.storage();
         storage.refresh_figures().await;
-        storage.close().await;
-        Ok(missing)
+        Ok(storage)
     }
 
     async fn reading(&self) -> Result<Transaction<'static, Any>> {

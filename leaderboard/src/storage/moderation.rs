@@ -3,17 +3,18 @@
 use std::collections::BTreeSet;
 
 use results::api::{Deed, ModerationLog, ModerationQuery, Tier};
-use sqlx::{AnyConnection, Row};
+use serde_json::{Value as Json, json};
+use sqlx::AnyConnection;
 
-use super::trust::{Own, Trust, Word, mark};
-use super::values::{as_flag, execute, read, sql};
+use super::trust::{Trust, Word, mark};
+use super::values::{as_flag, insert, read, scalar, sql};
 use super::{Result, Storage, trust};
 
 const DEFAULT_ENTRIES: u32 = 100;
 const MAX_COUNTED: i64 = 10_000;
 
 /// Finds a page in the index before the runs are joined.
-const PAGE: &str = concat!(
+pub(super) const PAGE: &str = concat!(
     "SELECT page.done_unix_seconds, page.deed, page.run_id, page.tier, page.device_key, page.into_device_key, ",
     "page.reason, ",
     as_flag!("runs.run_id IS NOT NULL", "run_is_visible"),
@@ -21,8 +22,8 @@ const PAGE: &str = concat!(
      LEFT JOIN runs ON runs.run_id = page.run_id AND runs.tier <> 'hidden' ORDER BY done_unix_seconds DESC, entry"
 );
 
-const COUNT: &str = "SELECT COUNT(*) AS total FROM (SELECT 1 FROM moderation_log ORDER BY done_unix_seconds DESC, entry \
-     LIMIT $1) AS counted";
+pub(super) const COUNT: &str = "SELECT COUNT(*) AS total FROM (SELECT 1 FROM moderation_log \
+     ORDER BY done_unix_seconds DESC, entry LIMIT $1) AS counted";
 
 /// The reason why an action of a moderator is refused.
 #[derive(Debug, thiserror::Error)]
@@ -58,14 +59,6 @@ pub enum ModerationError {
     NotMerged(String),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Act {
-    Hide,
-    Flag,
-    Restore,
-    SetTier(Tier),
-}
-
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Occasion<'a> {
     pub(crate) unix_seconds: f64,
@@ -73,41 +66,22 @@ pub(crate) struct Occasion<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct TierChange {
     pub(crate) run_id: String,
     pub(crate) before: Tier,
     pub(crate) now: Tier,
 }
 
-impl Act {
-    fn deed(self) -> Deed {
-        match self {
-            Self::Hide => Deed::Hide,
-            Self::Flag => Deed::Flag,
-            Self::Restore => Deed::Restore,
-            Self::SetTier(_) => Deed::SetTier,
-        }
-    }
-
-    fn on(self, run_id: &str, before: &Trust, reason: Option<&str>) -> Result<Trust, ModerationError> {
-        let own = before.own.clone();
-        match self {
-            Self::Hide | Self::SetTier(Tier::Hidden) => Ok(Trust { own, word: Some(Word::Hidden) }),
-            Self::Flag | Self::SetTier(Tier::Flagged) => {
-                Ok(Trust { own, word: Some(Word::Flagged { reason: reason.unwrap_or_default().to_owned() }) })
-            }
-            Self::SetTier(tier) => Ok(Trust { own: Own { tier, ..own }, word: None }),
-            Self::Restore if before.word.is_none() => {
-                Err(ModerationError::NotModerated { run_id: run_id.to_owned(), tier: own.tier })
-            }
-            Self::Restore => Ok(Trust { own, word: None }),
-        }
-    }
-}
-
 impl Storage {
-    /// Applies an action to all of these runs, or to none if one is refused.
-    pub(crate) async fn moderate(&self, run_ids: &[String], act: Act, occasion: Occasion<'_>) -> Result<Vec<Change>> {
+    /// Sets the tier of all of these runs, or of none if one is refused. Without a `tier`, each gets the one back that it
+    /// has earned.
+    pub(crate) async fn moderate(
+        &self,
+        run_ids: &[String],
+        deed: Deed,
+        tier: Option<Tier>,
+        occasion: Occasion<'_>,
+    ) -> Result<Vec<TierChange>> {
         // All transactions use the same order, to avoid deadlocks. Each run occurs once.
         let in_order: BTreeSet<&String> = run_ids.iter().collect();
         let (mut changes, mut devices) = (Vec::new(), BTreeSet::new());
@@ -116,11 +90,20 @@ impl Storage {
             // After an error the transaction is rolled back.
             let before = trust::read_trust(&mut transaction, run_id).await?;
             let before = before.ok_or_else(|| ModerationError::UnknownRun(run_id.clone()))?;
-            let now = act.on(run_id, &before, occasion.reason)?;
+            let mut now = Trust { own: before.own.clone(), word: None };
+            match tier {
+                Some(Tier::Hidden) => now.word = Some(Word::Hidden),
+                Some(Tier::Flagged) => now.word = Some(Word::Flagged(occasion.reason.unwrap_or_default().to_owned())),
+                Some(tier) => now.own.tier = tier,
+                None if before.word.is_none() => {
+                    return Err(ModerationError::NotModerated { run_id: run_id.clone(), tier: now.own.tier }.into());
+                }
+                None => {}
+            }
             devices.extend(trust::write(&mut transaction, run_id, &before, &now).await?);
-            let change = Change { run_id: run_id.clone(), before: before.shown().tier, now: now.shown().tier };
-            let line = Line { run_id: Some(run_id), tier: Some(change.now), ..Line::of(act.deed(), occasion) };
-            log(&mut transaction, &line).await?;
+            let change = TierChange { run_id: run_id.clone(), before: before.shown().tier, now: now.shown().tier };
+            let row = json!({ "run_id": run_id, "tier": change.now });
+            log(&mut transaction, deed, occasion, row).await?;
             changes.push(change);
         }
         self.commit_with_stale(transaction, &devices).await?;
@@ -130,7 +113,7 @@ impl Storage {
     pub(crate) async fn moderation_log(&self, query: &ModerationQuery) -> Result<ModerationLog> {
         // Reads the total and the entries from one snapshot.
         let mut transaction = self.reading().await?;
-        let counted: i64 = sql!(COUNT, [MAX_COUNTED + 1]).fetch_one(&mut *transaction).await?.try_get("total")?;
+        let counted: i64 = scalar!(COUNT, [MAX_COUNTED + 1]).fetch_one(&mut *transaction).await?;
         let rows =
             sql!(PAGE, [i64::from(query.limit.unwrap_or(DEFAULT_ENTRIES)), i64::from(query.offset.unwrap_or(0))])
                 .fetch_all(&mut *transaction)
@@ -143,41 +126,17 @@ impl Storage {
     }
 }
 
-/// A new entry of the log.
-pub(super) struct Line<'a> {
-    pub(super) deed: Deed,
-    pub(super) occasion: Occasion<'a>,
-    pub(super) run_id: Option<&'a str>,
-    pub(super) tier: Option<Tier>,
-    /// The merged device and its target.
-    pub(super) devices: Option<(&'a str, &'a str)>,
-}
-
-impl<'a> Line<'a> {
-    pub(super) fn of(deed: Deed, occasion: Occasion<'a>) -> Self {
-        Self { deed, occasion, run_id: None, tier: None, devices: None }
-    }
-}
-
-pub(super) async fn log(connection: &mut AnyConnection, line: &Line<'_>) -> Result<()> {
-    execute!(
-        connection,
-        "INSERT INTO moderation_log (entry, done_unix_seconds, deed, run_id, tier, device_key, into_device_key, reason) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-        [
-            mark()?,
-            line.occasion.unix_seconds,
-            line.deed.name(),
-            line.run_id,
-            line.tier.map(Tier::name),
-            line.devices.map(|(from, _)| from),
-            line.devices.map(|(_, into)| into),
-            line.occasion.reason
-        ]
-    )?;
+/// Adds an entry to the log. `row` has the columns that name the run or the devices.
+pub(super) async fn log(
+    connection: &mut AnyConnection,
+    deed: Deed,
+    occasion: Occasion<'_>,
+    mut row: Json,
+) -> Result<()> {
+    row["entry"] = mark()?.into();
+    row["done_unix_seconds"] = occasion.unix_seconds.into();
+    row["deed"] = deed.name().into();
+    row["reason"] = occasion.reason.into();
+    insert("moderation_log", &row, "").execute(connection).await?;
     Ok(())
-}
-
-pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
-    vec![(PAGE.to_owned(), vec!["100".to_owned(), "10000".to_owned()]), (COUNT.to_owned(), vec!["10001".to_owned()])]
 }

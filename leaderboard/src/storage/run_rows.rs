@@ -1,34 +1,28 @@
 //! The rows of a record. They are prepared before the transaction, because it blocks all other writers on SQLite.
 
 use results::api::Tier;
-use results::{Outcome, RunRecord, Summary, WorkloadRecord, obstacle};
-use sqlx::{AnyConnection, AssertSqlSafe};
+use results::{Outcome, obstacle};
+use serde_json::{Value as Json, json};
+use sqlx::AnyConnection;
 
 use super::Result;
-use super::kinds::Kind;
+use super::kinds::ResultKind;
 use super::runs::NewRun;
 use super::trust::place;
-use super::values::{OptionalNumber, execute};
-use crate::devices::identity::{Inferred, Reported};
-use crate::devices::{Identity, Vendor, class_of};
+use super::values::{insert, scalar};
+use crate::devices::{DeviceIdentity, class_of};
 use crate::proof::is_provable;
 
 pub(super) struct RunRows<'a> {
     run: &'a NewRun<'a>,
-    identity: Identity,
+    identity: DeviceIdentity,
     notes: String,
     adapter: String,
     client: String,
     record: String,
-    results: Vec<ResultRow<'a>>,
-}
-
-struct ResultRow<'a> {
-    workload: &'a WorkloadRecord,
-    kind: Kind,
-    rankable: bool,
-    figures: &'a Summary,
-    summary: String,
+    /// Rows of the completed workloads without their device, which may be merged. The others remain in the record.
+    results: Vec<Json>,
+    kinds: Vec<ResultKind>,
 }
 
 /// Looks up the target of a merged device during the write, because merging waits for running writes.
@@ -39,60 +33,61 @@ const INSERT_RUN: &str = "INSERT INTO runs (suite_name, suite_version, client_ki
      COALESCE((SELECT into_key FROM device_aliases WHERE device_aliases.device_key = $5), $5), $6, $7, $8, $9, \
      (SELECT device_key FROM device_aliases WHERE device_aliases.device_key = $5), \
      $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, \
-     (SELECT prefix FROM started_runs WHERE run_id = $10)) ON CONFLICT (fingerprint) DO NOTHING";
-
-const RESULT_COLUMNS: &str = "run_id, workload, batch_size, samples_per_second, summary, precision, rankable, backend, \
-     submitted_unix_seconds, rate, kind, descending_rate, descending_accuracy, seconds_to_target, engine_version, driver, \
-     voice, submitter_day, device_key";
-/// Number of bound values of [`RESULT_COLUMNS`]: all except the device, which may be merged.
-const RESULT_VALUES: usize = 18;
+     (SELECT prefix FROM started_runs WHERE run_id = $10)) ON CONFLICT (fingerprint) DO NOTHING RETURNING device_key";
 
 impl<'a> RunRows<'a> {
     pub(super) fn of(run: &'a NewRun<'a>) -> Result<Self> {
         let record = run.record;
-        // Only completed workloads have results; the others remain in the record.
-        let all = record.workloads.iter().enumerate();
-        let completed = all.filter(|(_, workload)| workload.outcome == Outcome::Completed);
-        let result = |(place, workload): (usize, &'a WorkloadRecord)| {
-            let figures = run.listed.get(place).unwrap_or(&workload.summary);
-            Ok(ResultRow {
-                kind: Kind::of(record, workload, run.tier),
-                rankable: obstacle(record, workload).is_none() && is_provable(&workload.workload),
-                summary: serde_json::to_string(figures)?,
-                figures,
-                workload,
-            })
-        };
-        Ok(Self {
-            identity: Identity::of(record),
-            notes: serde_json::to_string(run.notes)?,
+        let mut rows = Self {
+            run,
+            identity: DeviceIdentity::of(record),
+            notes: serde_json::to_string(&run.verdict.notes)?,
             adapter: serde_json::to_string(&record.device.adapter)?,
             client: serde_json::to_string(&record.provenance.client)?,
             record: serde_json::to_string(record)?,
-            results: completed.map(result).collect::<Result<_>>()?,
-            run,
-        })
+            results: Vec::new(),
+            kinds: Vec::new(),
+        };
+        for (place, of) in record.workloads.iter().enumerate().filter(|(_, of)| of.outcome == Outcome::Completed) {
+            let summary = run.listed.get(place).unwrap_or(&of.summary);
+            let kind = ResultKind::of(record, of, run.verdict.tier, rows.identity.reported.vendor_name());
+            rows.results.push(json!({
+                "run_id": run.run_id, "workload": of.workload, "backend": record.device.backend, "kind": kind.number(),
+                "batch_size": of.settings.batch_size, "precision": of.settings.precision,
+                "rankable": obstacle(record, of).is_none() && is_provable(&of.workload),
+                "submitted_unix_seconds": run.submitted_unix_seconds, "submitter_day": run.submitter.day,
+                "voice": run.submitter.word, "engine_version": record.provenance.engine_version,
+                "driver": record.device.adapter.driver, "summary": summary,
+                "samples_per_second": summary.samples_per_second, "rate": summary.samples_per_second.unwrap_or(0.0),
+                "descending_rate": descending(summary.samples_per_second),
+                "descending_accuracy": descending(summary.accuracy), "seconds_to_target": summary.seconds_to_target,
+            }));
+            // The kinds of a run's workloads differ only in precision.
+            if rows.kinds.last() != Some(&kind) {
+                rows.kinds.push(kind);
+            }
+        }
+        Ok(rows)
     }
 
-    /// Inserts the run. Returns `false` if a run with the same fingerprint is stored.
-    pub(super) async fn insert_run(&self, connection: &mut AnyConnection) -> Result<bool> {
+    /// Inserts the run. Returns its device, or `None` if a run with the same fingerprint is stored.
+    pub(super) async fn insert_run(&self, connection: &mut AnyConnection) -> Result<Option<String>> {
         let (run, record, identity) = (self.run, self.run.record, &self.identity);
         let device = &record.device;
-        let inserted = execute!(
-            connection,
+        let insert = scalar!(
             INSERT_RUN,
             [
                 &record.suite.name,
                 i64::from(record.suite.version),
                 record.provenance.client.kind.name(),
                 class_of(record).name(),
-                &identity.group.key,
-                &identity.group.label,
+                &identity.key,
+                &identity.label,
                 identity.source.name(),
-                identity.inferred.as_ref().and_then(guess),
-                vendor(&identity.reported),
+                &identity.inferred,
+                identity.reported.vendor_name(),
                 run.run_id,
-                run.tier.name(),
+                run.verdict.tier.name(),
                 &self.notes,
                 run.submitted_unix_seconds,
                 run.fingerprint,
@@ -106,82 +101,26 @@ impl<'a> RunRows<'a> {
                 &run.submitter.word,
                 run.submitter.day
             ]
-        )?;
-        Ok(inserted.rows_affected() == 1)
+        );
+        Ok(insert.fetch_optional(connection).await?)
     }
 
-    pub(super) async fn insert_results(&self, connection: &mut AnyConnection) -> Result<()> {
-        if self.results.is_empty() {
-            return Ok(());
+    pub(super) async fn insert_results(&self, connection: &mut AnyConnection, device: &str) -> Result<()> {
+        for kind in &self.kinds {
+            kind.keep(&mut *connection).await?;
         }
-        // The kinds of a run's workloads differ only in precision.
-        let mut kept: Option<&Kind> = None;
         for row in &self.results {
-            if kept != Some(&row.kind) {
-                row.kind.keep(&mut *connection).await?;
-            }
-            kept = Some(&row.kind);
+            let mut row = row.clone();
+            row["device_key"] = device.into();
+            insert("results", &row, "").execute(&mut *connection).await?;
         }
-        let run = self.run;
-        let mut insert = sqlx::query(AssertSqlSafe(insert_results(self.results.len())));
-        for row in &self.results {
-            let (settings, summary) = (&row.workload.settings, row.figures);
-            insert = insert
-                .bind(run.run_id)
-                .bind(&row.workload.workload)
-                .bind(i64::from(settings.batch_size))
-                .bind(OptionalNumber(summary.samples_per_second))
-                .bind(&row.summary)
-                .bind(settings.precision.name())
-                .bind(row.rankable)
-                .bind(&run.record.device.backend)
-                .bind(run.submitted_unix_seconds)
-                .bind(summary.samples_per_second.unwrap_or(0.0))
-                .bind(row.kind.number())
-                .bind(descending(summary.samples_per_second))
-                .bind(descending(summary.accuracy))
-                .bind(OptionalNumber(summary.seconds_to_target))
-                .bind(&run.record.provenance.engine_version)
-                .bind(&run.record.device.adapter.driver)
-                .bind(&run.submitter.word)
-                .bind(run.submitter.day);
-        }
-        insert.execute(&mut *connection).await?;
         // New rows are listed and not ranked, which fits all other tiers.
-        if matches!(run.tier, Tier::Proven | Tier::Hidden) {
-            place(connection, run.run_id, None, run.tier).await?;
+        let tier = self.run.verdict.tier;
+        if !self.results.is_empty() && matches!(tier, Tier::Proven | Tier::Hidden) {
+            place(connection, self.run.run_id, None, tier).await?;
         }
         Ok(())
     }
-}
-
-/// Inserts all results of a run in one statement, which is faster than several.
-fn insert_results(results: usize) -> String {
-    let row = |row: usize| {
-        let first = row * RESULT_VALUES + 1;
-        let values: Vec<String> = (first..first + RESULT_VALUES).map(|value| format!("${value}")).collect();
-        format!("({}, COALESCE((SELECT device_key FROM runs WHERE run_id = $1), ''))", values.join(", "))
-    };
-    let rows: Vec<String> = (0..results).map(row).collect();
-    format!("INSERT INTO results ({RESULT_COLUMNS}) VALUES {}", rows.join(", "))
-}
-
-fn guess(inferred: &Inferred) -> Option<String> {
-    match inferred {
-        Inferred::Reported(_) => None,
-        Inferred::Candidates(devices) => {
-            let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
-            Some(names.join(" or "))
-        }
-    }
-}
-
-fn vendor(reported: &Reported) -> Option<&'static str> {
-    reported.vendor.or_else(|| reported.device().map(|device| device.vendor)).map(Vendor::name)
-}
-
-pub(super) fn vendor_of(record: &RunRecord) -> Option<&'static str> {
-    vendor(&Reported::of(&record.device.adapter))
 }
 
 /// Negates a metric, so that the largest comes first. Returns 0, never the negative zero, for `None`.

@@ -1,22 +1,22 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use results::api::{Deed, Note, RankedClass, Tier, Verdict};
-use results::{ClientKind, Precision, RunRecord, Suite, Summary, WorkloadRecord};
+use results::api::{Deed, RankedClass, Tier, Verdict};
+use results::{ClientKind, Precision, RunRecord, Suite, Summary};
 use serde::Deserialize;
-use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, Row};
+use serde_json::json;
+use sqlx::AnyConnection;
 
-use super::moderation::{Line, Occasion, log};
+use super::moderation::{Occasion, log};
 use super::run_rows::RunRows;
 use super::started::{Submitter, count_finished};
-use super::values::{Columns, being_verified, execute, read, sql};
+use super::values::{being_verified, execute, scalar, sql, tuple};
 use super::verifications::queue;
 use super::{Result, Storage, verifications};
 
 pub(crate) struct NewRun<'a> {
     pub(crate) run_id: &'a str,
-    pub(crate) tier: Tier,
-    pub(crate) notes: &'a [Note],
+    /// The verdict. A run that is being verified is queued.
+    pub(crate) verdict: &'a Verdict,
     pub(crate) submitted_unix_seconds: f64,
     /// Hash of the record without its run id and nonce.
     pub(crate) fingerprint: &'a str,
@@ -30,8 +30,6 @@ pub(crate) struct NewRun<'a> {
     pub(crate) listed: &'a [Summary],
     /// True for an announced run, whose nonce is used up.
     pub(crate) registered: bool,
-    /// True if parts of it are to be verified.
-    pub(crate) verify: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -51,29 +49,6 @@ pub(crate) struct StoredRow {
     pub(crate) fingerprint: String,
 }
 
-pub(super) struct Listed(BTreeMap<(String, String), Summary>);
-
-impl Listed {
-    pub(super) fn of(rows: &[AnyRow]) -> Result<Self> {
-        let listed = |row: &AnyRow| {
-            let key = (row.try_get("run_id")?, row.try_get("workload")?);
-            Ok((key, row.json("summary")?))
-        };
-        rows.iter().map(listed).collect::<Result<_>>().map(Self)
-    }
-
-    /// Returns the listed metrics of a run's workloads in the order of its record, none if they equal the record's.
-    pub(super) fn differing(&self, run_id: &str, record: &RunRecord) -> Vec<Summary> {
-        let listed = |of: &WorkloadRecord| {
-            let listed = self.0.get(&(run_id.to_owned(), of.workload.clone()));
-            listed.unwrap_or(&of.summary).clone()
-        };
-        let all: Vec<Summary> = record.workloads.iter().map(listed).collect();
-        let is_same = record.workloads.iter().map(|of| &of.summary).eq(&all);
-        if is_same { Vec::new() } else { all }
-    }
-}
-
 impl Storage {
     /// Stores a run with its results and its secret, or nothing at all.
     pub(crate) async fn accept(&self, run: &NewRun<'_>) -> Result<Acceptance> {
@@ -83,9 +58,9 @@ impl Storage {
                 return Ok(done);
             }
             // The same record exists or has just been deleted. The next iteration detects a deletion.
-            let query = sql!("SELECT run_id FROM runs WHERE fingerprint = $1", [run.fingerprint]);
-            if let Some(other) = self.optional(query).await? {
-                return Ok(Acceptance::SameRecord(other.try_get("run_id")?));
+            let query = scalar!("SELECT run_id FROM runs WHERE fingerprint = $1", [run.fingerprint]);
+            if let Some(other) = query.fetch_optional(&self.pool).await? {
+                return Ok(Acceptance::SameRecord(other));
             }
         }
     }
@@ -104,20 +79,21 @@ impl Storage {
                 return Ok(Some(Acceptance::AlreadyUsed));
             }
         }
-        if !rows.insert_run(&mut transaction).await? {
-            return Ok(None);
-        }
-        if is_deleted(&mut transaction, run.fingerprint).await? {
+        let Some(device) = rows.insert_run(&mut transaction).await? else { return Ok(None) };
+        // Follows the writing of the row, which waits for concurrent deletions.
+        let count = scalar!("SELECT COUNT(*) FROM deleted_records WHERE fingerprint = $1", [run.fingerprint]);
+        let deleted: i64 = count.fetch_one(&mut *transaction).await?;
+        if deleted > 0 {
             return Ok(Some(Acceptance::Deleted));
         }
-        rows.insert_results(&mut transaction).await?;
+        rows.insert_results(&mut transaction, &device).await?;
         if let Some(hash) = run.deletion_secret_hash {
             insert_secret(&mut transaction, run.run_id, hash).await?;
         }
         if let (true, Some(word)) = (run.registered, &run.submitter.word) {
             count_finished(&mut transaction, &run.record.suite, word).await?;
         }
-        if run.verify {
+        if run.verdict.being_verified {
             queue(&mut transaction, run.run_id, run.submitted_unix_seconds, false).await?;
         } else if run.registered {
             // Its states are not needed.
@@ -133,11 +109,7 @@ impl Storage {
             being_verified!(),
             " FROM runs WHERE run_id = $1"
         );
-        self.optional(sql!(query, [run_id])).await?.as_ref().map(read).transpose()
-    }
-
-    pub(super) async fn listed(&self, run_id: &str) -> Result<Listed> {
-        Listed::of(&self.all(sql!("SELECT run_id, workload, summary FROM results WHERE run_id = $1", [run_id])).await?)
+        self.row(sql!(query, [run_id])).await
     }
 
     pub(crate) async fn verdict(&self, run_id: &str) -> Result<Option<Verdict>> {
@@ -148,12 +120,12 @@ impl Storage {
     /// Adds a deletion secret to a run. Returns `false` if it has `most` already or is deleted.
     pub(crate) async fn add_deletion_secret(&self, run_id: &str, hash: &str, most: u32) -> Result<bool> {
         let mut transaction = self.writing().await?;
-        if hold(&mut transaction, run_id).await?.is_none() {
+        if !hold(&mut transaction, run_id).await? {
             return Ok(false);
         }
-        let count = "SELECT COUNT(*) AS secrets FROM deletion_secrets WHERE run_id = $1";
-        let row = sql!(count, [run_id]).fetch_one(&mut *transaction).await?;
-        let has_room = row.try_get::<i64, _>("secrets")? < i64::from(most);
+        let count = scalar!("SELECT COUNT(*) FROM deletion_secrets WHERE run_id = $1", [run_id]);
+        let secrets: i64 = count.fetch_one(&mut *transaction).await?;
+        let has_room = secrets < i64::from(most);
         if has_room {
             insert_secret(&mut transaction, run_id, hash).await?;
         }
@@ -162,27 +134,21 @@ impl Storage {
     }
 
     pub(crate) async fn deletion_secrets(&self, run_id: &str) -> Result<Vec<String>> {
-        let rows = self.all(sql!("SELECT secret_hash FROM deletion_secrets WHERE run_id = $1", [run_id])).await?;
-        rows.iter().map(|row| Ok(row.try_get("secret_hash")?)).collect()
+        let query = scalar!("SELECT secret_hash FROM deletion_secrets WHERE run_id = $1", [run_id]);
+        Ok(query.fetch_all(&self.pool).await?)
     }
 }
 
-/// Locks a run until the transaction ends and returns its tier, or `None` for an unknown run. The update without effect
-/// locks the row on PostgreSQL and all writing on SQLite.
-pub(super) async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Tier>> {
-    let row = sql!("UPDATE runs SET tier = tier WHERE run_id = $1 RETURNING tier", [run_id])
-        .fetch_optional(connection)
-        .await?;
-    row.map(|row| tier(&row)).transpose()
+/// Locks a run until the transaction ends. Returns `false` for an unknown run. The update without effect locks the row
+/// on PostgreSQL and all writing on SQLite.
+pub(super) async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<bool> {
+    let held = execute!(connection, "UPDATE runs SET tier = tier WHERE run_id = $1", [run_id])?;
+    Ok(held.rows_affected() == 1)
 }
 
 async fn insert_secret(connection: &mut AnyConnection, run_id: &str, hash: &str) -> Result<()> {
     execute!(connection, "INSERT INTO deletion_secrets (secret_hash, run_id) VALUES ($1, $2)", [hash, run_id])?;
     Ok(())
-}
-
-pub(super) fn tier(row: &AnyRow) -> Result<Tier> {
-    row.word("tier")
 }
 
 impl Storage {
@@ -235,13 +201,10 @@ pub(crate) struct WorkloadRate {
 
 impl Storage {
     pub(crate) async fn standing_run(&self, run_id: &str) -> Result<Option<StandingRun>> {
-        let Some(run) = self.optional(sql!(RUN, [run_id])).await? else { return Ok(None) };
-        let rates = self.all(sql!(RATES, [run_id])).await?;
-        Ok(Some(StandingRun { rates: rates.iter().map(read).collect::<Result<_>>()?, ..read(&run)? }))
+        let Some(run) = self.row(sql!(RUN, [run_id])).await? else { return Ok(None) };
+        Ok(Some(StandingRun { rates: self.rows(sql!(RATES, [run_id])).await?, ..run }))
     }
-}
 
-impl Storage {
     /// Deletes the run with its results and secrets. Returns `false` if there was none.
     pub(crate) async fn delete(&self, run_id: &str) -> Result<bool> {
         Ok(self.delete_all(&[run_id.to_owned()], None).await?.is_none())
@@ -258,28 +221,17 @@ impl Storage {
             let forget = "INSERT INTO deleted_records (fingerprint) SELECT fingerprint FROM runs WHERE run_id = $1 \
                  ON CONFLICT (fingerprint) DO NOTHING";
             execute!(transaction, forget, [run_id])?;
-            let deleted = sql!("DELETE FROM runs WHERE run_id = $1 RETURNING tier, device_key", [run_id])
-                .fetch_optional(&mut *transaction)
-                .await?;
-            let Some(row) = deleted else {
+            let delete = tuple!("DELETE FROM runs WHERE run_id = $1 RETURNING tier, device_key", [run_id]);
+            let deleted: Option<(String, Option<String>)> = delete.fetch_optional(&mut *transaction).await?;
+            let Some((tier, device)) = deleted else {
                 return Ok(Some(run_id.clone()));
             };
-            if tier(&row)? == Tier::Proven {
-                devices.extend(row.try_get::<Option<String>, _>("device_key")?);
-            }
+            devices.extend(device.filter(|_| tier == Tier::Proven.name()));
             if let Some(occasion) = removed {
-                log(&mut transaction, &Line { run_id: Some(run_id), ..Line::of(Deed::Remove, occasion) }).await?;
+                log(&mut transaction, Deed::Remove, occasion, json!({ "run_id": run_id })).await?;
             }
         }
         self.commit_with_stale(transaction, &devices).await?;
         Ok(None)
     }
-}
-
-/// Returns true if the record was deleted. Must follow the writing of its row, which waits for concurrent deletions.
-pub(super) async fn is_deleted(connection: &mut AnyConnection, fingerprint: &str) -> Result<bool> {
-    let row = sql!("SELECT COUNT(*) AS records FROM deleted_records WHERE fingerprint = $1", [fingerprint])
-        .fetch_one(connection)
-        .await?;
-    Ok(row.try_get::<i64, _>("records")? > 0)
 }

@@ -3,39 +3,29 @@
 use std::collections::BTreeMap;
 
 use results::api::{PartHashes, WantedState};
+use serde_json::json;
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::started::KEPT_SECONDS;
-use super::values::{Columns, as_flag, execute, read, sql};
+use super::values::{KEEP, as_flag, execute, insert, read, sql, tuple};
 use super::{Result, Storage};
 use crate::proof::{BegunProof, SeenLap, SeenSegment, SeenWorkload, SurroundingSegments};
 
-/// The tables of a history, each with the order of its rows.
-const LAPS: (&str, &str) =
-    ("SELECT workload AS _workload, first_segment, state_sha256, opened_unix_seconds FROM laps", "first_segment");
-const SEGMENTS: (&str, &str) = (
-    concat!(
-        "SELECT workload AS _workload, number AS _number, step, beacon, state_sha256, losses_sha256, \
-         committed_unix_seconds, ",
-        as_flag!("ends_lap", "ends_lap"),
-        " FROM segments"
-    ),
-    "number",
+// The tables of a history. Rows are in the order of the second column.
+const LAPS: &str = "SELECT workload AS _workload, first_segment, state_sha256, opened_unix_seconds FROM laps";
+const SEGMENTS: &str = concat!(
+    "SELECT workload AS _workload, number AS _number, step, beacon, state_sha256, losses_sha256, \
+     committed_unix_seconds, ",
+    as_flag!("ends_lap", "ends_lap"),
+    " FROM segments"
 );
-const PROOFS: (&str, &str) = (
-    "SELECT workload AS _workload, word, segments, drawn AS drawn_json, tested_step, target_step FROM proofs",
-    "workload",
-);
-const HASHES: (&str, &str) = (
-    "SELECT workload AS _workload, draw, '[' || first_step || ',' || last_step || ']' AS steps_json, \
-     hashes AS state_sha256_json, losses AS losses_json FROM part_hashes",
-    "draw, first_step, last_step",
-);
-const STATES: (&str, &str) = (
-    concat!("SELECT workload AS _workload, step, ", as_flag!("weights_only", "weights_only"), " FROM shown_states"),
-    "step",
-);
+const PROOFS: &str =
+    "SELECT workload AS _workload, word, segments, drawn AS drawn_json, tested_step, target_step FROM proofs";
+const HASHES: &str = "SELECT workload AS _workload, draw, '[' || first_step || ',' || last_step || ']' AS steps_json, \
+     hashes AS state_sha256_json, losses AS losses_json FROM part_hashes";
+const STATES: &str =
+    concat!("SELECT workload AS _workload, step, ", as_flag!("weights_only", "weights_only"), " FROM shown_states");
 
 /// Condition for the rows of a run, or of one of its workloads if the second parameter is not null.
 const OF_RUN: &str = "WHERE run_id = $1 AND (CAST($2 AS TEXT) IS NULL OR workload = $2)";
@@ -73,8 +63,8 @@ impl Storage {
             (HASHES, |seen, row| read(row).map(|hashes| seen.hashes.push(hashes))),
             (STATES, |seen, row| read(row).map(|state| seen.states.push(state))),
         ] {
-            let query = AssertSqlSafe(format!("{} {OF_RUN} ORDER BY {}", table.0, table.1));
-            for row in self.all(sql!(query, [run_id, workload])).await? {
+            let query = AssertSqlSafe(format!("{table} {OF_RUN} ORDER BY 2"));
+            for row in sql!(query, [run_id, workload]).fetch_all(&self.pool).await? {
                 let workload: String = row.try_get("_workload")?;
                 let new = || SeenWorkload { workload: workload.clone(), ..SeenWorkload::default() };
                 add(all.entry(workload.clone()).or_insert_with(new), &row)?;
@@ -92,12 +82,12 @@ impl Storage {
     ) -> Result<SurroundingSegments> {
         let mut found = SurroundingSegments::default();
         let number = i64::from(number);
-        let row = self.optional(sql!(LAP_OF_SEGMENT, [run_id, workload, number])).await?;
-        let Some(row) = row else { return Ok(found) };
-        found.is_proof_begun = row.flag("is_proof_begun")?;
+        let lap = sql!(LAP_OF_SEGMENT, [run_id, workload, number]).fetch_optional(&self.pool).await?;
+        let Some(row) = lap else { return Ok(found) };
+        found.is_proof_begun = row.try_get::<i64, _>("is_proof_begun_flag")? != 0;
         found.lap = Some(read(&row)?);
-        let query = AssertSqlSafe(format!("{} {NEAR_SEGMENT}", SEGMENTS.0));
-        for row in self.all(sql!(query, [run_id, workload, number - 2, number])).await? {
+        let query = AssertSqlSafe(format!("{SEGMENTS} {NEAR_SEGMENT}"));
+        for row in sql!(query, [run_id, workload, number - 2, number]).fetch_all(&self.pool).await? {
             let place = match number - row.try_get::<i64, _>("_number")? {
                 0 => &mut found.same,
                 1 => &mut found.before,
@@ -110,12 +100,11 @@ impl Storage {
 
     /// Stores a lap. Returns false if there is already one with this first segment.
     pub(crate) async fn open_lap(&self, run_id: &str, workload: &str, lap: &SeenLap) -> Result<bool> {
-        let insert = sql!(
-            "INSERT INTO laps (run_id, workload, first_segment, state_sha256, opened_unix_seconds) \
-             VALUES ($1, $2, $3, $4, $5) ON CONFLICT (run_id, workload, first_segment) DO NOTHING",
-            [run_id, workload, i64::from(lap.first_segment), &lap.state_sha256, lap.opened_unix_seconds]
-        );
-        Ok(self.write(insert).await?.rows_affected() == 1)
+        let row = json!({
+            "run_id": run_id, "workload": workload, "first_segment": lap.first_segment,
+            "state_sha256": lap.state_sha256, "opened_unix_seconds": lap.opened_unix_seconds,
+        });
+        Ok(self.write(insert("laps", &row, KEEP)).await?.rows_affected() == 1)
     }
 
     /// Stores a segment. Returns false if there is already one with this number.
@@ -126,61 +115,31 @@ impl Storage {
         number: u32,
         segment: &SeenSegment,
     ) -> Result<bool> {
-        let insert = sql!(
-            "INSERT INTO segments (run_id, workload, number, step, beacon, state_sha256, losses_sha256, ends_lap, \
-             committed_unix_seconds) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
-             ON CONFLICT (run_id, workload, number) DO NOTHING",
-            [
-                run_id,
-                workload,
-                i64::from(number),
-                i64::try_from(segment.step)?,
-                String::from(segment.beacon),
-                &segment.state_sha256,
-                &segment.losses_sha256,
-                segment.ends_lap,
-                segment.committed_unix_seconds
-            ]
-        );
-        Ok(self.write(insert).await?.rows_affected() == 1)
+        let row = json!({
+            "run_id": run_id, "workload": workload, "number": number, "step": segment.step, "beacon": segment.beacon,
+            "state_sha256": segment.state_sha256, "losses_sha256": segment.losses_sha256,
+            "ends_lap": segment.ends_lap, "committed_unix_seconds": segment.committed_unix_seconds,
+        });
+        Ok(self.write(insert("segments", &row, KEEP)).await?.rows_affected() == 1)
     }
 
     pub(crate) async fn begin_proof(&self, run_id: &str, workload: &str, proof: &BegunProof) -> Result<()> {
-        let insert = sql!(
-            "INSERT INTO proofs (run_id, workload, word, segments, drawn, tested_step, target_step) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (run_id, workload) DO NOTHING",
-            [
-                run_id,
-                workload,
-                &proof.word,
-                i64::try_from(proof.segments)?,
-                serde_json::to_string(&proof.drawn)?,
-                i64::try_from(proof.tested_step)?,
-                proof.target_step.map(i64::try_from).transpose()?
-            ]
-        );
-        self.write(insert).await?;
+        let row = json!({
+            "run_id": run_id, "workload": workload, "word": proof.word, "segments": proof.segments,
+            "drawn": proof.drawn, "tested_step": proof.tested_step, "target_step": proof.target_step,
+        });
+        self.write(insert("proofs", &row, KEEP)).await?;
         Ok(())
     }
 
     pub(crate) async fn keep_hashes(&self, run_id: &str, workload: &str, hashes: &PartHashes) -> Result<()> {
         let lists = [serde_json::to_string(&hashes.state_sha256)?, serde_json::to_string(&hashes.losses)?];
-        let insert = sql!(
-            "INSERT INTO part_hashes (run_id, workload, draw, first_step, last_step, bytes, hashes, losses) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
-             ON CONFLICT (run_id, workload, draw, first_step, last_step) DO NOTHING",
-            [
-                run_id,
-                workload,
-                i64::from(hashes.draw),
-                i64::try_from(hashes.steps[0])?,
-                i64::try_from(hashes.steps[1])?,
-                i64::try_from(lists[0].len() + lists[1].len())?,
-                &lists[0],
-                &lists[1]
-            ]
-        );
-        self.write(insert).await?;
+        let row = json!({
+            "run_id": run_id, "workload": workload, "draw": hashes.draw,
+            "first_step": hashes.steps[0], "last_step": hashes.steps[1],
+            "bytes": lists[0].len() + lists[1].len(), "hashes": lists[0], "losses": lists[1],
+        });
+        self.write(insert("part_hashes", &row, KEEP)).await?;
         Ok(())
     }
 }
@@ -191,13 +150,6 @@ const WAITING: &str = "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) AS of_all,
      FROM (SELECT run_id, bytes FROM shown_states UNION ALL SELECT run_id, bytes FROM part_hashes) AS waiting \
      CROSS JOIN started_runs WHERE started_runs.run_id = waiting.run_id \
      AND (used = TRUE OR expires_unix_seconds >= $2)";
-
-const FORGET_STATES: &str = "DELETE FROM shown_states WHERE run_id IN (SELECT started_runs.run_id FROM started_runs \
-     JOIN shown_states ON shown_states.run_id = started_runs.run_id \
-     WHERE used = FALSE AND expires_unix_seconds < $1 LIMIT 10)";
-const FORGET_HASHES: &str = "DELETE FROM part_hashes WHERE run_id IN (SELECT started_runs.run_id FROM started_runs \
-     JOIN part_hashes ON part_hashes.run_id = started_runs.run_id \
-     WHERE used = FALSE AND expires_unix_seconds < $1 LIMIT 10)";
 
 /// Selects a workload of a run whose announcement can be deleted.
 const FORGETTABLE: &str = "SELECT laps.run_id, laps.workload FROM started_runs \
@@ -224,40 +176,39 @@ impl Storage {
 
     /// Returns the state after `step` steps, in base64, and whether it has only the weights.
     pub(crate) async fn state(&self, run_id: &str, workload: &str, step: u64) -> Result<Option<(bool, String)>> {
-        let row = self
-            .optional(sql!(
-                concat!(
-                    "SELECT state, ",
-                    as_flag!("weights_only", "weights_only"),
-                    " FROM shown_states WHERE run_id = $1 AND workload = $2 AND step = $3"
-                ),
-                [run_id, workload, i64::try_from(step)?]
-            ))
-            .await?;
-        row.map(|row| Ok((row.flag("weights_only")?, row.try_get("state")?))).transpose()
+        let query = "SELECT CASE WHEN weights_only THEN 1 ELSE 0 END, state FROM shown_states \
+             WHERE run_id = $1 AND workload = $2 AND step = $3";
+        let query = tuple!(query, [run_id, workload, i64::try_from(step)?]);
+        let found: Option<(i64, String)> = query.fetch_optional(&self.pool).await?;
+        Ok(found.map(|(weights_only, state)| (weights_only != 0, state)))
     }
 
     /// Returns the bytes that wait for verification: of all runs, and of those announced from `prefix`.
     pub(crate) async fn waiting_bytes(&self, prefix: Option<&str>, now: f64) -> Result<[u64; 2]> {
-        let row = self.one(sql!(WAITING, [prefix, now])).await?;
-        Ok([row.whole("of_all")?, row.whole("of_prefix")?])
+        let (of_all, of_prefix): (i64, i64) = tuple!(WAITING, [prefix, now]).fetch_one(&self.pool).await?;
+        Ok([of_all.try_into()?, of_prefix.try_into()?])
     }
 
     /// Deletes states and hashes of unused expired runs, and segments of old runs, a few at a time.
     pub(crate) async fn forget_expired(&self, now: f64) -> Result<()> {
-        for forget in [FORGET_STATES, FORGET_HASHES] {
-            while self.write(sql!(forget, [now])).await?.rows_affected() > 0 {}
+        for table in ["shown_states", "part_hashes"] {
+            let forget = format!(
+                "DELETE FROM {table} WHERE run_id IN (SELECT started_runs.run_id FROM started_runs \
+                 JOIN {table} ON {table}.run_id = started_runs.run_id \
+                 WHERE used = FALSE AND expires_unix_seconds < $1 LIMIT 10)"
+            );
+            while self.write(sql!(AssertSqlSafe(forget.clone()), [now])).await?.rows_affected() > 0 {}
         }
         loop {
-            let row = self.optional(sql!(FORGETTABLE, [now - KEPT_SECONDS])).await?;
-            let Some(row) = row else { return Ok(()) };
-            let (run_id, workload): (&str, &str) = (row.try_get("run_id")?, row.try_get("workload")?);
+            let forgettable = tuple!(FORGETTABLE, [now - KEPT_SECONDS]);
+            let next: Option<(String, String)> = forgettable.fetch_optional(&self.pool).await?;
+            let Some((run_id, workload)) = next else { return Ok(()) };
             let mut transaction = self.writing().await?;
             for delete in [
                 "DELETE FROM segments WHERE run_id = $1 AND workload = $2",
                 "DELETE FROM laps WHERE run_id = $1 AND workload = $2",
             ] {
-                execute!(transaction, delete, [run_id, workload])?;
+                execute!(transaction, delete, [&run_id, &workload])?;
             }
             transaction.commit().await?;
         }

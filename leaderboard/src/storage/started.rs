@@ -1,7 +1,8 @@
 use results::Suite;
-use sqlx::{AnyConnection, Row};
+use serde_json::json;
+use sqlx::AnyConnection;
 
-use super::values::{as_flag, execute, read, sql};
+use super::values::{as_flag, execute, insert, scalar, sql};
 use super::{Result, Storage};
 use crate::limits::day_of;
 use crate::proof::Started;
@@ -14,17 +15,13 @@ pub(super) const KEPT_SECONDS: f64 = 7.0 * 86_400.0;
 const FORGOTTEN_AT_ONCE: i64 = 500;
 
 /// Deletes a run without its segments, which can be very many and are deleted first.
-const FORGET: &str = "DELETE FROM started_runs WHERE run_id IN (SELECT run_id FROM started_runs \
+pub(super) const FORGET: &str = "DELETE FROM started_runs WHERE run_id IN (SELECT run_id FROM started_runs \
      WHERE expires_unix_seconds < $1 AND NOT EXISTS (SELECT 1 FROM laps WHERE laps.run_id = started_runs.run_id) \
      ORDER BY expires_unix_seconds LIMIT $2)";
 
 /// Counts open runs, up to the second parameter.
-const COUNT_OPEN: &str = "SELECT COUNT(*) AS open FROM (SELECT run_id FROM started_runs WHERE used = FALSE \
+pub(super) const COUNT_OPEN: &str = "SELECT COUNT(*) AS open FROM (SELECT run_id FROM started_runs WHERE used = FALSE \
      AND expires_unix_seconds > $1 LIMIT $2) AS open_runs";
-
-pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
-    [FORGET, COUNT_OPEN].map(|query| (query.to_owned(), vec!["1.8e9".to_owned(), "500".to_owned()])).into()
-}
 
 impl Started {
     /// Returns the submitter of the announcement. The run counts as theirs, even if another address uploads it.
@@ -38,36 +35,22 @@ impl Storage {
     pub(crate) async fn start(&self, run: &Started, most: Option<u32>) -> Result<bool> {
         let mut transaction = self.writing().await?;
         execute!(transaction, FORGET, [run.created_unix_seconds - KEPT_SECONDS, FORGOTTEN_AT_ONCE])?;
-        if let Some(most) = most
-            && sql!(COUNT_OPEN, [run.created_unix_seconds, i64::from(most)])
-                .fetch_one(&mut *transaction)
-                .await?
-                .try_get::<i64, _>("open")?
-                >= i64::from(most)
-        {
-            // Keeps the deletions.
-            transaction.commit().await?;
-            return Ok(false);
+        if let Some(most) = most.map(i64::from) {
+            let count = scalar!(COUNT_OPEN, [run.created_unix_seconds, most]);
+            let open: i64 = count.fetch_one(&mut *transaction).await?;
+            if open >= most {
+                // Keeps the deletions.
+                transaction.commit().await?;
+                return Ok(false);
+            }
         }
-        execute!(
-            transaction,
-            "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
-             created_unix_seconds, expires_unix_seconds, used, submitter, prefix) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-            [
-                &run.run_id,
-                "",
-                i64::from(run.seed),
-                &run.suite.name,
-                i64::from(run.suite.version),
-                &run.engine_version,
-                run.created_unix_seconds,
-                run.expires_unix_seconds,
-                run.used,
-                &run.submitter,
-                &run.prefix
-            ]
-        )?;
+        let row = json!({
+            "run_id": run.run_id, "nonce": "", "seed": run.seed,
+            "suite_name": run.suite.name, "suite_version": run.suite.version, "engine_version": run.engine_version,
+            "created_unix_seconds": run.created_unix_seconds, "expires_unix_seconds": run.expires_unix_seconds,
+            "used": run.used, "submitter": run.submitter, "prefix": run.prefix,
+        });
+        insert("started_runs", &row, "").execute(&mut *transaction).await?;
         if let Some(word) = &run.submitter {
             count_announced(&mut transaction, &run.suite, word, day_of(run.created_unix_seconds)).await?;
         }
@@ -82,7 +65,7 @@ impl Storage {
             as_flag!("used", "used"),
             " FROM started_runs WHERE run_id = $1"
         );
-        self.optional(sql!(query, [run_id])).await?.as_ref().map(read).transpose()
+        self.row(sql!(query, [run_id])).await
     }
 }
 
@@ -115,8 +98,8 @@ impl Storage {
     }
 
     async fn salt_of(&self, day: i64) -> Result<Option<SubmitterSalt>> {
-        let row = self.optional(sql!("SELECT salt FROM submitter_salts WHERE day = $1", [day])).await?;
-        Ok(row.map(|row| row.try_get("salt")).transpose()?.map(SubmitterSalt::new))
+        let query = scalar!("SELECT salt FROM submitter_salts WHERE day = $1", [day]);
+        Ok(query.fetch_optional(&self.pool).await?.map(SubmitterSalt::new))
     }
 
     pub(crate) async fn forget_submitters(&self, today: i64) -> Result<()> {
@@ -164,37 +147,26 @@ mod tests {
     use crate::proof::testing::started;
     use crate::storage::DatabaseAddress;
 
-    const NOW: f64 = 1.8e9;
     const EXPIRED: i64 = 20_000;
-
-    fn announced(run_id: &str) -> Started {
-        Started { created_unix_seconds: NOW, expires_unix_seconds: NOW + 3600.0, ..started(run_id) }
-    }
-
-    /// Returns a database with this number of runs that expired more than a week ago.
-    async fn with_expired(file: &std::path::Path, rows: i64) -> Storage {
-        let storage = Storage::open(&DatabaseAddress::File(file.to_owned())).await.unwrap();
-        sql!("WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1) \
-             INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, created_unix_seconds, \
-             expires_unix_seconds, used) SELECT 'old' || number, 'n', 1, 'quick', 1, '0.1.0', 0, number, FALSE FROM numbers", [rows])
-        .execute(&storage.pool)
-        .await
-        .unwrap();
-        storage
-    }
-
-    async fn rows(storage: &Storage) -> i64 {
-        let row = sqlx::query("SELECT COUNT(*) AS rows FROM started_runs").fetch_one(&storage.pool).await.unwrap();
-        row.try_get("rows").unwrap()
-    }
 
     #[tokio::test]
     async fn expired_rows_are_deleted_in_portions_oldest_first() {
         let folder = tempfile::tempdir().unwrap();
-        let storage = with_expired(&folder.path().join("expired.sqlite"), EXPIRED).await;
+        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("expired.sqlite"))).await.unwrap();
+        // They expired more than a week ago.
+        let fill = "WITH RECURSIVE numbers (number) \
+             AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1) INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
+             created_unix_seconds, expires_unix_seconds, used) \
+             SELECT 'old' || number, 'n', 1, 'quick', 1, '0.1.0', 0, number, FALSE FROM numbers";
+        sql!(fill, [EXPIRED]).execute(&storage.pool).await.unwrap();
         for number in 1..=EXPIRED / FORGOTTEN_AT_ONCE {
-            assert!(storage.start(&announced(&format!("new{number}")), None).await.unwrap());
-            assert_eq!(rows(&storage).await, EXPIRED - number * FORGOTTEN_AT_ONCE + number);
+            let now = 1.8e9;
+            let new = started(&format!("new{number}"));
+            let new = Started { created_unix_seconds: now, expires_unix_seconds: now + 3600.0, ..new };
+            assert!(storage.start(&new, None).await.unwrap());
+            let count = sqlx::query_scalar("SELECT COUNT(*) FROM started_runs");
+            let rows: i64 = count.fetch_one(&storage.pool).await.unwrap();
+            assert_eq!(rows, EXPIRED - number * FORGOTTEN_AT_ONCE + number);
             let oldest = number * FORGOTTEN_AT_ONCE;
             assert!(storage.started(&format!("old{oldest}")).await.unwrap().is_none());
             assert_eq!(storage.started(&format!("old{}", oldest + 1)).await.unwrap().is_some(), oldest < EXPIRED);

@@ -5,10 +5,11 @@ use sqlx::postgres::PgDatabaseError;
 use sqlx::sqlite::SqliteError;
 
 use super::StorageError;
+use DatabaseTrouble::{Busy, Full, ReadOnly, Unopened};
 
 /// A temporary failure, or one that the host can end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum DatabaseTrouble {
     /// The database is locked or unreachable. Waiting may help.
     Busy,
     /// A file that existed at startup cannot be opened, because too many files are open.
@@ -19,12 +20,16 @@ pub(crate) enum Trouble {
 }
 
 impl StorageError {
-    pub(crate) fn trouble(&self) -> Option<Trouble> {
+    pub(crate) fn trouble(&self) -> Option<DatabaseTrouble> {
         let Self::Database(error) = self else { return None };
         match error {
             // The connection was lost or refused, or the server is shutting down.
-            sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => Some(Trouble::Busy),
-            sqlx::Error::Database(error) => classify_database(error.as_ref()),
+            sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => Some(Busy),
+            // Both databases have five-digit codes with different meanings, so the type of the error is checked first.
+            sqlx::Error::Database(error) => match error.try_downcast_ref::<SqliteError>() {
+                Some(error) => classify_sqlite(error.code()?.parse().ok()?),
+                None => classify_postgres(error.try_downcast_ref::<PgDatabaseError>()?.code()),
+            },
             _ => None,
         }
     }
@@ -34,45 +39,37 @@ impl StorageError {
 
     pub(crate) fn reason(&self) -> &'static str {
         match self.trouble() {
-            Some(Trouble::Busy | Trouble::Unopened) => "busy",
-            Some(Trouble::Full) => "full",
-            Some(Trouble::ReadOnly) => "read_only",
+            Some(Busy | Unopened) => "busy",
+            Some(Full) => "full",
+            Some(ReadOnly) => "read_only",
             None if matches!(self, Self::NotOnDisk(_)) => "not_on_disk",
             None => "other",
         }
     }
 }
 
-/// Both databases have five-digit codes with different meanings, so the type of the error is checked first.
-fn classify_database(error: &(dyn DatabaseError + 'static)) -> Option<Trouble> {
-    if let Some(error) = error.try_downcast_ref::<SqliteError>() {
-        return classify_sqlite(error.code()?.parse().ok()?);
-    }
-    classify_postgres(error.try_downcast_ref::<PgDatabaseError>()?.code())
-}
-
 /// The low byte of an extended SQLite code is its primary code.
-fn classify_sqlite(code: u32) -> Option<Trouble> {
+fn classify_sqlite(code: u32) -> Option<DatabaseTrouble> {
     match code & 0xff {
-        5 => Some(Trouble::Busy),
-        8 => Some(Trouble::ReadOnly),
-        13 => Some(Trouble::Full),
-        14 => Some(Trouble::Unopened),
+        5 => Some(Busy),
+        8 => Some(ReadOnly),
+        13 => Some(Full),
+        14 => Some(Unopened),
         _ => None,
     }
 }
 
 /// The first two characters of a PostgreSQL code are its class.
-fn classify_postgres(code: &str) -> Option<Trouble> {
+fn classify_postgres(code: &str) -> Option<DatabaseTrouble> {
     match code {
-        "53100" => Some(Trouble::Full),
-        "25006" => Some(Trouble::ReadOnly),
+        "53100" => Some(Full),
+        "25006" => Some(ReadOnly),
         // Conflicting transactions, or a timeout of a lock, a statement or a transaction.
-        "40001" | "40P01" | "55P03" | "57014" | "25P03" => Some(Trouble::Busy),
+        "40001" | "40P01" | "55P03" | "57014" | "25P03" => Some(Busy),
         // Shutting down, crashed, starting up, or its connection dropped by the host.
-        "57P01" | "57P02" | "57P03" | "57P05" => Some(Trouble::Busy),
+        "57P01" | "57P02" | "57P03" | "57P05" => Some(Busy),
         // A broken connection, too many connections, or too little memory.
-        _ if code.starts_with("08") || code.starts_with("53") => Some(Trouble::Busy),
+        _ if code.starts_with("08") || code.starts_with("53") => Some(Busy),
         _ => None,
     }
 }
@@ -155,30 +152,21 @@ mod tests {
 
     #[test]
     fn codes_are_told_apart() {
-        for (code, expected) in [
-            (5, Some(Trouble::Busy)),
-            // SQLITE_BUSY_SNAPSHOT, SQLITE_READONLY_DIRECTORY
-            (517, Some(Trouble::Busy)),
-            (1544, Some(Trouble::ReadOnly)),
-            (13, Some(Trouble::Full)),
-            (14, Some(Trouble::Unopened)),
-            // SQLITE_CONSTRAINT_UNIQUE, SQLITE_CORRUPT
-            (2067, None),
-            (11, None),
-        ] {
-            assert_eq!(classify_sqlite(code), expected, "{code}");
-        }
-        for (code, expected) in [
-            ("53100", Some(Trouble::Full)),
-            ("53300", Some(Trouble::Busy)),
-            ("40P01", Some(Trouble::Busy)),
-            ("08006", Some(Trouble::Busy)),
-            ("57P03", Some(Trouble::Busy)),
-            ("25006", Some(Trouble::ReadOnly)),
-            ("23505", None),
-            ("28P01", None),
-        ] {
-            assert_eq!(classify_postgres(code), expected, "{code}");
+        // Among SQLite's, SQLITE_BUSY_SNAPSHOT, SQLITE_READONLY_DIRECTORY, SQLITE_CONSTRAINT_UNIQUE and SQLITE_CORRUPT.
+        let cases: [(Option<DatabaseTrouble>, &[u32], &[&str]); 5] = [
+            (Some(Busy), &[5, 517], &["53300", "40P01", "08006", "57P03"]),
+            (Some(ReadOnly), &[1544], &["25006"]),
+            (Some(Full), &[13], &["53100"]),
+            (Some(Unopened), &[14], &[]),
+            (None, &[2067, 11], &["23505", "28P01"]),
+        ];
+        for (expected, sqlite, postgres) in cases {
+            for code in sqlite {
+                assert_eq!(classify_sqlite(*code), expected, "{code}");
+            }
+            for code in postgres {
+                assert_eq!(classify_postgres(code), expected, "{code}");
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use sqlx::{AnyConnection, Row};
 
 use super::runs::hold;
-use super::values::{execute, read, sql};
+use super::values::{execute, read, scalar, sql};
 use super::writing::Writing;
 use super::{Result, Storage, kinds};
 use crate::secrets::random_word;
@@ -22,10 +22,8 @@ pub(crate) struct Own {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Word {
     Hidden,
-    /// The reason is empty if none was given.
-    Flagged {
-        reason: String,
-    },
+    /// With the reason, which is empty if none was given.
+    Flagged(String),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +37,7 @@ impl Trust {
         match &self.word {
             None => self.own.clone(),
             Some(Word::Hidden) => Own { tier: Tier::Hidden, notes: self.own.notes.clone() },
-            Some(Word::Flagged { reason }) => {
+            Some(Word::Flagged(reason)) => {
                 let moderated = Note::Moderated { reason: reason.clone() };
                 let notes = std::iter::once(&moderated).chain(&self.own.notes).cloned().collect();
                 Own { tier: Tier::Flagged, notes }
@@ -50,13 +48,13 @@ impl Trust {
 
 /// Reads the trust in a run and locks it until the transaction ends. Returns `None` for an unknown run.
 pub(super) async fn read_trust(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Trust>> {
-    if hold(connection, run_id).await?.is_none() {
+    if !hold(connection, run_id).await? {
         return Ok(None);
     }
     let query = "SELECT own_tier AS tier, own_notes AS notes_json, reason FROM moderated_runs WHERE run_id = $1";
     if let Some(row) = sql!(query, [run_id]).fetch_optional(&mut *connection).await? {
         let reason: Option<String> = row.try_get("reason")?;
-        let word = reason.map_or(Word::Hidden, |reason| Word::Flagged { reason });
+        let word = reason.map_or(Word::Hidden, Word::Flagged);
         return Ok(Some(Trust { own: read(&row)?, word: Some(word) }));
     }
     let query = "SELECT tier, notes AS notes_json FROM runs WHERE run_id = $1";
@@ -81,7 +79,7 @@ pub(super) async fn write(
             execute!(connection, "DELETE FROM moderated_runs WHERE run_id = $1", [run_id])?;
         }
         Some(word) => {
-            let reason = if let Word::Flagged { reason } = word { Some(reason.as_str()) } else { None };
+            let reason = if let Word::Flagged(reason) = word { Some(reason.as_str()) } else { None };
             execute!(
                 connection,
                 "INSERT INTO moderated_runs (run_id, own_tier, own_notes, reason) VALUES ($1, $2, $3, $4) \
@@ -125,10 +123,8 @@ async fn place_results(
     if before != Some(Tier::Proven) && now != Tier::Proven {
         return Ok(None);
     }
-    let device = sql!("SELECT device_key FROM runs WHERE run_id = $1 AND device_key IS NOT NULL", [run_id])
-        .fetch_optional(&mut *connection)
-        .await?;
-    device.map(|device| Ok(device.try_get("device_key")?)).transpose()
+    let device = scalar!("SELECT device_key FROM runs WHERE run_id = $1 AND device_key IS NOT NULL", [run_id]);
+    Ok(device.fetch_optional(connection).await?)
 }
 
 impl Storage {

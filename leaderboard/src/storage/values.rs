@@ -1,19 +1,14 @@
 //! Queries and values that the common driver of both databases lacks.
 
-use std::num::TryFromIntError;
-
-use results::Suite;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
-use sqlx::any::{AnyArguments, AnyRow, AnyTypeInfo, AnyTypeInfoKind};
-use sqlx::encode::IsNull;
-use sqlx::error::BoxDynError;
+use sqlx::any::{AnyArguments, AnyRow, AnyTypeInfoKind};
 use sqlx::query::Query;
-use sqlx::{Any, AssertSqlSafe, Column, Database, Encode, Row, Type, ValueRef};
+use sqlx::{Any, AssertSqlSafe, Column, Row, ValueRef};
 
 use super::{Result, Storage};
 
-/// Selects a condition for [`read`] or [`Columns::flag`]: the driver refuses SQLite's BOOLEAN columns.
+/// Selects a condition as 0 or 1: the driver refuses SQLite's BOOLEAN columns.
 macro_rules! as_flag {
     ($condition:expr, $name:literal) => {
         concat!("CASE WHEN ", $condition, " THEN 1 ELSE 0 END AS ", $name, "_flag")
@@ -37,6 +32,18 @@ macro_rules! sql {
 }
 pub(super) use sql;
 
+/// A query whose rows are the values of the only column.
+macro_rules! scalar {
+    ($sql:expr, [$($value:expr),+ $(,)?]) => { sqlx::query_scalar($sql)$(.bind($value))+ };
+}
+pub(super) use scalar;
+
+/// A query whose rows are tuples.
+macro_rules! tuple {
+    ($sql:expr, [$($value:expr),+ $(,)?]) => { sqlx::query_as($sql)$(.bind($value))+ };
+}
+pub(super) use tuple;
+
 macro_rules! execute {
     ($connection:expr, $sql:expr, $values:tt) => {
         $crate::storage::values::sql!($sql, $values).execute(&mut *$connection).await
@@ -50,7 +57,7 @@ pub(super) fn read<T: DeserializeOwned>(row: &AnyRow) -> Result<T> {
     Ok(serde_json::from_value(Json::Object(fields(row)?))?)
 }
 
-fn fields(row: &AnyRow) -> Result<Map<String, Json>> {
+pub(super) fn fields(row: &AnyRow) -> Result<Map<String, Json>> {
     let mut fields = Map::new();
     for column in row.columns().iter().filter(|column| !column.name().starts_with('_')) {
         let (name, place) = (column.name(), column.ordinal());
@@ -77,115 +84,81 @@ fn fields(row: &AnyRow) -> Result<Map<String, Json>> {
     Ok(fields)
 }
 
-/// Reads single columns.
-pub(super) trait Columns {
-    fn whole<T: TryFrom<i64, Error = TryFromIntError>>(&self, column: &str) -> Result<T>;
-    fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T>;
-    /// Reads a condition that was selected with [`as_flag`].
-    fn flag(&self, name: &str) -> Result<bool>;
-    /// Reads a name that stands for a value.
-    fn word<T: DeserializeOwned>(&self, column: &str) -> Result<T>;
-    fn suite(&self) -> Result<Suite>;
-}
-
-impl Columns for AnyRow {
-    fn whole<T: TryFrom<i64, Error = TryFromIntError>>(&self, column: &str) -> Result<T> {
-        Ok(T::try_from(self.try_get(column)?)?)
-    }
-
-    fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T> {
-        Ok(serde_json::from_str(self.try_get(column)?)?)
-    }
-
-    fn flag(&self, name: &str) -> Result<bool> {
-        Ok(self.try_get::<i64, _>(format!("{name}_flag").as_str())? != 0)
-    }
-
-    fn word<T: DeserializeOwned>(&self, column: &str) -> Result<T> {
-        Ok(serde_json::from_value(self.try_get::<&str, _>(column)?.into())?)
-    }
-
-    fn suite(&self) -> Result<Suite> {
-        Ok(Suite { name: self.try_get("suite_name")?, version: self.whole("suite_version")? })
-    }
-}
-
 impl Storage {
-    pub(super) async fn optional(&self, query: AnyQuery<'_>) -> Result<Option<AnyRow>, sqlx::Error> {
-        query.fetch_optional(&self.pool).await
+    /// Reads the first row of a query, as [`read`] does.
+    pub(super) async fn row<T: DeserializeOwned>(&self, query: AnyQuery<'_>) -> Result<Option<T>> {
+        query.fetch_optional(&self.pool).await?.as_ref().map(read).transpose()
     }
 
-    pub(super) async fn one(&self, query: AnyQuery<'_>) -> Result<AnyRow, sqlx::Error> {
-        query.fetch_one(&self.pool).await
-    }
-
-    pub(super) async fn all(&self, query: AnyQuery<'_>) -> Result<Vec<AnyRow>, sqlx::Error> {
-        query.fetch_all(&self.pool).await
+    pub(super) async fn rows<T: DeserializeOwned>(&self, query: AnyQuery<'_>) -> Result<Vec<T>> {
+        query.fetch_all(&self.pool).await?.iter().map(read).collect()
     }
 }
 
 pub(super) type AnyQuery<'q> = Query<'q, Any, AnyArguments>;
 
-/// An optional number as a parameter.
-///
-/// The driver tells PostgreSQL that an absent `f64` is a single-precision number. It then caches the statement with this
-/// type, and the next `f64` does not fit. An absent `f32` has the right type.
-pub(super) struct OptionalNumber(pub(super) Option<f64>);
-
-impl Type<Any> for OptionalNumber {
-    fn type_info() -> AnyTypeInfo {
-        <f64 as Type<Any>>::type_info()
-    }
+/// Returns a statement that inserts a row with a column for each field of an object. Lists and objects become JSON.
+/// `null` is left out: the driver tells PostgreSQL that an absent `f64` is a single-precision number.
+pub(super) fn insert(table: &str, row: &Json, if_it_exists: &str) -> AnyQuery<'static> {
+    let fields: Vec<_> = row.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()).collect();
+    let columns: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+    let places: Vec<String> = (1..=fields.len()).map(|place| format!("${place}")).collect();
+    let (columns, places) = (columns.join(", "), places.join(", "));
+    let query = sqlx::query(AssertSqlSafe(format!("INSERT INTO {table} ({columns}) VALUES ({places}) {if_it_exists}")));
+    fields.into_iter().fold(query, |query, (_, value)| match value {
+        Json::Bool(flag) => query.bind(*flag),
+        Json::String(text) => query.bind(text.clone()),
+        Json::Number(number) if number.is_f64() => query.bind(number.as_f64()),
+        Json::Number(number) => query.bind(number.as_i64()),
+        value => query.bind(value.to_string()),
+    })
 }
 
-impl Encode<'_, Any> for OptionalNumber {
-    fn encode_by_ref(&self, arguments: &mut <Any as Database>::ArgumentBuffer) -> Result<IsNull, BoxDynError> {
-        match self.0 {
-            Some(number) => Encode::<Any>::encode(number, arguments),
-            None => Encode::<Any>::encode(Option::<f32>::None, arguments),
-        }
-    }
-}
+pub(super) const KEEP: &str = "ON CONFLICT DO NOTHING";
 
 /// A parameter of a [`Statement`].
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
+pub(super) enum Parameter {
     Text(String),
     Number(f64),
-    Whole(i64),
-}
-
-impl Value {
-    /// Returns the value as an SQL literal, for checks of plans.
-    pub(super) fn written(&self) -> String {
-        match self {
-            Self::Text(text) => format!("'{}'", text.replace('\'', "''")),
-            Self::Number(number) => format!("{number:e}"),
-            Self::Whole(number) => number.to_string(),
-        }
-    }
 }
 
 /// A statement that is built at run time, with the values of its parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Statement {
     pub(super) sql: String,
-    pub(super) values: Vec<Value>,
+    parameters: Vec<Parameter>,
 }
 
 impl Statement {
-    pub(super) fn value(&mut self, value: Value) -> String {
-        self.values.push(value);
-        format!("${}", self.values.len())
+    pub(super) fn text(&mut self, text: &str) -> String {
+        self.parameter(Parameter::Text(text.to_owned()))
+    }
+
+    pub(super) fn number(&mut self, number: f64) -> String {
+        self.parameter(Parameter::Number(number))
+    }
+
+    fn parameter(&mut self, parameter: Parameter) -> String {
+        self.parameters.push(parameter);
+        format!("${}", self.parameters.len())
     }
 
     /// Returns the query. It is not cached as a prepared statement, because there are too many different ones.
     pub(super) fn query(&self) -> AnyQuery<'static> {
         let query = sqlx::query(AssertSqlSafe(self.sql.clone())).persistent(false);
-        self.values.iter().fold(query, |query, value| match value {
-            Value::Text(text) => query.bind(text.clone()),
-            Value::Number(number) => query.bind(*number),
-            Value::Whole(number) => query.bind(*number),
+        self.parameters.iter().fold(query, |query, parameter| match parameter {
+            Parameter::Text(text) => query.bind(text.clone()),
+            Parameter::Number(number) => query.bind(*number),
         })
+    }
+
+    /// Returns the SQL, and the parameters as SQL literals, for a check of the plan.
+    pub(super) fn written(self) -> (String, Vec<String>) {
+        let literal = |parameter| match parameter {
+            Parameter::Text(text) => format!("'{}'", str::replace(&text, '\'', "''")),
+            Parameter::Number(number) => format!("{number:e}"),
+        };
+        (self.sql, self.parameters.into_iter().map(literal).collect())
     }
 }

@@ -3,12 +3,13 @@ use std::collections::BTreeSet;
 use results::api::{Note, Tier};
 use results::{RunRecord, Summary};
 use serde::Deserialize;
-use sqlx::{AnyConnection, Row};
+use serde_json::json;
+use sqlx::AnyConnection;
 
 use super::moderation::ModerationError;
 use super::run_rows::descending;
 use super::trust::{Own, Trust};
-use super::values::{Columns, as_flag, execute, read, sql};
+use super::values::{KEEP, as_flag, execute, insert, scalar, sql, tuple};
 use super::{Result, Storage, trust};
 
 /// Prefers runs that were never verified, and then the /24 or /48 that was served longest ago.
@@ -58,19 +59,20 @@ impl Storage {
     ) -> Result<Option<Verification>> {
         // This need not reach the disk first, because the run becomes free again after a while.
         let turn = self.turn().await?;
-        let taken = sql!(TAKE, [until, now, run_id, by]).fetch_optional(&self.writer).await?;
-        let Some(taken) = taken else { return Ok(None) };
-        let run_id: String = taken.try_get("run_id")?;
+        let taken: Option<(String, i64, i64)> =
+            tuple!(TAKE, [until, now, run_id, by]).fetch_optional(&self.writer).await?;
+        let Some((run_id, attempts, in_part)) = taken else { return Ok(None) };
         sql!(NOTE_SERVICE, [now, &run_id]).execute(&self.writer).await?;
         drop(turn);
-        let attempts = taken.whole("attempts")?;
         // If the announcement was deleted, the states were deleted too.
         let mut connection = self.pool.acquire().await?;
-        let in_part = taken.flag("in_part")? || !has_states(&mut connection, &run_id).await?;
-        let row = sql!("SELECT record FROM runs WHERE run_id = $1", [&run_id]).fetch_optional(&mut *connection).await?;
+        let in_part = in_part != 0 || !has_states(&mut connection, &run_id).await?;
+        let query = scalar!("SELECT record FROM runs WHERE run_id = $1", [&run_id]);
+        let record: Option<String> = query.fetch_optional(&mut *connection).await?;
         // The run was deleted meanwhile.
-        let Some(row) = row else { return Ok(None) };
-        Ok(Some(Verification { run_id, attempts, in_part, record: row.json("record")? }))
+        let Some(record) = record else { return Ok(None) };
+        let record = serde_json::from_str(&record)?;
+        Ok(Some(Verification { run_id, attempts: attempts.try_into()?, in_part, record }))
     }
 
     /// Sets the tier that a run has earned, which a moderator may override, and deletes its states. `conclude` gets the
@@ -90,7 +92,15 @@ impl Storage {
         let in_part = of.in_part || !has_states(&mut transaction, run_id).await?;
         let Conclusion { own, mut said, unexamined, measured } = conclude(&before.own, in_part);
         for (workload, accuracy) in &measured {
-            write_accuracy(&mut transaction, run_id, workload, *accuracy).await?;
+            let query = scalar!("SELECT summary FROM results WHERE run_id = $1 AND workload = $2", [run_id, workload]);
+            let summary: Option<String> = query.fetch_optional(&mut *transaction).await?;
+            let Some(summary) = summary else { continue };
+            let summary = Summary { accuracy: Some(*accuracy), ..serde_json::from_str(&summary)? };
+            execute!(
+                transaction,
+                "UPDATE results SET summary = $1, descending_accuracy = $2 WHERE run_id = $3 AND workload = $4",
+                [serde_json::to_string(&summary)?, descending(summary.accuracy), run_id, workload]
+            )?;
         }
         let mut stale = BTreeSet::new();
         if own != before.own {
@@ -125,35 +135,19 @@ impl Storage {
 
 /// Queues a run. A run that is already queued keeps its entry.
 pub(super) async fn queue(connection: &mut AnyConnection, run_id: &str, now: f64, in_part: bool) -> Result<()> {
-    execute!(
-        connection,
-        "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts, in_part) \
-         VALUES ($1, $2, 0, 0, $3) ON CONFLICT (run_id) DO NOTHING",
-        [run_id, now, in_part]
-    )?;
-    Ok(())
-}
-
-async fn write_accuracy(connection: &mut AnyConnection, run_id: &str, workload: &str, accuracy: f64) -> Result<()> {
-    let row = sql!("SELECT summary FROM results WHERE run_id = $1 AND workload = $2", [run_id, workload])
-        .fetch_optional(&mut *connection)
-        .await?;
-    let Some(row) = row else { return Ok(()) };
-    let summary = Summary { accuracy: Some(accuracy), ..row.json("summary")? };
-    execute!(
-        connection,
-        "UPDATE results SET summary = $1, descending_accuracy = $2 WHERE run_id = $3 AND workload = $4",
-        [serde_json::to_string(&summary)?, descending(summary.accuracy), run_id, workload]
-    )?;
+    let row = json!({
+        "run_id": run_id, "queued_unix_seconds": now, "taken_until_unix_seconds": 0.0, "attempts": 0,
+        "in_part": in_part,
+    });
+    insert("verifications", &row, KEEP).execute(connection).await?;
     Ok(())
 }
 
 /// Adds a note to the submitter's proven runs of that day, and queues checked runs. Returns the stale devices.
 async fn doubt_others(connection: &mut AnyConnection, flagged: &str, now: f64) -> Result<BTreeSet<String>> {
-    let rows = sql!(OTHERS, [flagged]).fetch_all(&mut *connection).await?;
+    let others: Vec<String> = scalar!(OTHERS, [flagged]).fetch_all(&mut *connection).await?;
     let mut devices = BTreeSet::new();
-    for row in &rows {
-        let run_id: &str = row.try_get("run_id")?;
+    for run_id in &others {
         let Some(before) = trust::read_trust(connection, run_id).await? else { continue };
         if before.own.tier == Tier::Proven {
             let mut after = before.clone();
@@ -174,31 +168,26 @@ const STATES_FORGOTTEN_AT_ONCE: i64 = 1000;
 
 const TOO_MANY: &str = "SELECT run_id FROM unexamined_runs ORDER BY since_unix_seconds DESC, run_id LIMIT $1 OFFSET $2";
 
-const HAS_STATES: &str =
-    concat!("SELECT ", as_flag!("EXISTS (SELECT 1 FROM shown_states WHERE run_id = $1)", "has_states"));
-
-pub(super) async fn has_states(connection: &mut AnyConnection, run_id: &str) -> Result<bool> {
-    let row = sql!(HAS_STATES, [run_id]).fetch_one(connection).await?;
-    row.flag("has_states")
+async fn has_states(connection: &mut AnyConnection, run_id: &str) -> Result<bool> {
+    let query = scalar!("SELECT COUNT(*) FROM (SELECT 1 FROM shown_states WHERE run_id = $1 LIMIT 1) AS one", [run_id]);
+    let states: i64 = query.fetch_one(connection).await?;
+    Ok(states > 0)
 }
 
 /// Returns true if a run that could not be verified before still has its states.
-pub(super) async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> Result<bool> {
-    let row = sql!("SELECT COUNT(*) AS runs FROM unexamined_runs WHERE run_id = $1", [run_id])
-        .fetch_one(&mut *connection)
-        .await?;
-    Ok(row.try_get::<i64, _>("runs")? > 0 && has_states(connection, run_id).await?)
+async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> Result<bool> {
+    let query = scalar!("SELECT COUNT(*) FROM unexamined_runs WHERE run_id = $1", [run_id]);
+    let runs: i64 = query.fetch_one(&mut *connection).await?;
+    Ok(runs > 0 && has_states(connection, run_id).await?)
 }
 
-pub(super) async fn keep_states(connection: &mut AnyConnection, run_id: &str, now: f64) -> Result<()> {
-    execute!(
-        connection,
-        "INSERT INTO unexamined_runs (run_id, since_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) DO NOTHING",
-        [run_id, now]
-    )?;
-    let rows = sql!(TOO_MANY, [STATES_FORGOTTEN_AT_ONCE, MAX_KEPT]).fetch_all(&mut *connection).await?;
-    for row in &rows {
-        forget_states(connection, row.try_get("run_id")?).await?;
+async fn keep_states(connection: &mut AnyConnection, run_id: &str, now: f64) -> Result<()> {
+    let row = json!({ "run_id": run_id, "since_unix_seconds": now });
+    insert("unexamined_runs", &row, KEEP).execute(&mut *connection).await?;
+    let too_many = scalar!(TOO_MANY, [STATES_FORGOTTEN_AT_ONCE, MAX_KEPT]);
+    let too_many: Vec<String> = too_many.fetch_all(&mut *connection).await?;
+    for run_id in &too_many {
+        forget_states(connection, run_id).await?;
     }
     Ok(())
 }
@@ -214,7 +203,8 @@ pub(super) async fn forget_states(connection: &mut AnyConnection, run_id: &str) 
     Ok(())
 }
 
-const PORTION: i64 = 500;
+/// Number of runs that are queued in one transaction.
+const PORTION: usize = 500;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Candidates<'a> {
@@ -223,78 +213,63 @@ pub(crate) enum Candidates<'a> {
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct Replays {
     pub(crate) runs: Vec<String>,
     /// Runs that cannot be recomputed, each with the reason as a sentence.
     pub(crate) left_out: Vec<(String, &'static str)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub(crate) struct Progress {
+pub(crate) struct ReplayProgress {
     pub(crate) waiting: u64,
     pub(crate) taken: u64,
 }
 
 impl Storage {
     /// Queues runs. If a named run is unknown, none is queued. `now` identifies the request afterwards.
-    pub(crate) async fn ask_for_replays(&self, candidates: Candidates<'_>, now: f64) -> Result<Asked> {
-        let mut asked = Asked::default();
-        match candidates {
-            Candidates::Runs(run_ids) => {
-                // All transactions use the same order, to avoid deadlocks.
-                let in_order: BTreeSet<&String> = run_ids.iter().collect();
-                let mut transaction = self.writing().await?;
-                for run_id in in_order {
-                    if !ask(&mut transaction, run_id, now, &mut asked).await? {
-                        return Err(ModerationError::UnknownRun(run_id.clone()).into());
-                    }
-                }
-                transaction.commit().await?;
-            }
+    pub(crate) async fn ask_for_replays(&self, candidates: Candidates<'_>, now: f64) -> Result<Replays> {
+        let mut asked = Replays::default();
+        // All transactions use the same order, to avoid deadlocks.
+        let (run_ids, portion): (Vec<String>, usize) = match candidates {
+            Candidates::Runs(run_ids) => (BTreeSet::from_iter(run_ids).into_iter().cloned().collect(), run_ids.len()),
             Candidates::OfTier(tier) => {
-                let mut last = String::new();
-                loop {
-                    let portion = self.runs_of_tier(tier, &last).await?;
-                    let Some(end) = portion.last() else { break };
-                    last.clone_from(end);
-                    let mut transaction = self.writing().await?;
-                    for run_id in &portion {
-                        // Runs that were deleted meanwhile are ignored.
-                        ask(&mut transaction, run_id, now, &mut asked).await?;
-                    }
-                    transaction.commit().await?;
+                let query = scalar!("SELECT run_id FROM runs WHERE tier = $1 ORDER BY run_id", [tier.name()]);
+                (query.fetch_all(&self.pool).await?, PORTION)
+            }
+        };
+        for portion in run_ids.chunks(portion.max(1)) {
+            let mut transaction = self.writing().await?;
+            for run_id in portion {
+                // Runs of a tier that were deleted meanwhile are ignored.
+                let is_known = ask(&mut transaction, run_id, now, &mut asked).await?;
+                if !is_known && matches!(candidates, Candidates::Runs(_)) {
+                    return Err(ModerationError::UnknownRun(run_id.clone()).into());
                 }
             }
+            transaction.commit().await?;
         }
         Ok(asked)
     }
 
-    async fn runs_of_tier(&self, tier: Tier, after: &str) -> Result<Vec<String>> {
-        let query = "SELECT run_id FROM runs WHERE tier = $1 AND run_id > $2 ORDER BY run_id LIMIT $3";
-        let rows = self.all(sql!(query, [tier.name(), after, PORTION])).await?;
-        rows.iter().map(|row| Ok(row.try_get("run_id")?)).collect()
-    }
-
-    pub(crate) async fn progress_of_replays(&self, asked: f64, now: f64) -> Result<Progress> {
+    pub(crate) async fn progress_of_replays(&self, asked: f64, now: f64) -> Result<ReplayProgress> {
         let query = "SELECT COUNT(*) AS waiting, COUNT(CASE WHEN taken_until_unix_seconds > $2 THEN 1 END) AS taken \
              FROM replays LEFT JOIN verifications ON verifications.run_id = replays.run_id \
              WHERE asked_unix_seconds = $1 AND outcome IS NULL";
-        read(&self.one(sql!(query, [asked, now])).await?)
+        Ok(self.row(sql!(query, [asked, now])).await?.ok_or(sqlx::Error::RowNotFound)?)
     }
 
     pub(crate) async fn outcomes_of_replays(&self, asked: f64) -> Result<Vec<(String, String)>> {
         let query = "SELECT run_id, outcome FROM replays WHERE asked_unix_seconds = $1 AND outcome IS NOT NULL \
              ORDER BY run_id";
-        let rows = self.all(sql!(query, [asked])).await?;
-        rows.iter().map(|row| Ok((row.try_get("run_id")?, row.try_get("outcome")?))).collect()
+        Ok(tuple!(query, [asked]).fetch_all(&self.pool).await?)
     }
 }
 
-async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut Asked) -> Result<bool> {
+async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut Replays) -> Result<bool> {
     let Some(trust) = trust::read_trust(connection, run_id).await? else { return Ok(false) };
-    let query = concat!("SELECT ", as_flag!("standard", "standard"), " FROM runs WHERE run_id = $1");
-    let standard = sql!(query, [run_id]).fetch_one(&mut *connection).await?.flag("standard")?;
-    if !standard {
+    let query = scalar!("SELECT COUNT(*) FROM runs WHERE run_id = $1 AND standard", [run_id]);
+    let standard: i64 = query.fetch_one(&mut *connection).await?;
+    if standard == 0 {
         let obstacle = "It is not a standard run, and only standard runs of a suite can be recomputed.";
         asked.left_out.push((run_id.to_owned(), obstacle));
         return Ok(true);
@@ -339,8 +314,8 @@ mod tests {
         for (server, now) in ["1", "2", "3", "4", "5"].into_iter().zip([100.0, 101.0, 102.0, 103.0, 104.0]) {
             storage.take_verification(None, server, now, 1e9).await.unwrap();
         }
-        let rows = sqlx::query("SELECT run_id FROM verifications ORDER BY taken_by").fetch_all(&storage.pool).await;
-        let order: Vec<String> = rows.unwrap().iter().map(|row| row.get("run_id")).collect();
+        let query = sqlx::query_scalar("SELECT run_id FROM verifications ORDER BY taken_by");
+        let order: Vec<String> = query.fetch_all(&storage.pool).await.unwrap();
         assert_eq!(order, ["a1", "b1", "c1", "a2", "a3"]);
         storage.close().await;
     }
@@ -365,7 +340,8 @@ mod tests {
         }
         assert!(!is_waiting(&mut transaction, "run004").await.unwrap());
         assert!(is_waiting(&mut transaction, "run005").await.unwrap());
-        let row = sqlx::query("SELECT COUNT(*) AS rows FROM shown_states").fetch_one(&mut *transaction).await.unwrap();
-        assert_eq!(row.try_get::<i64, _>("rows").unwrap(), MAX_KEPT);
+        let count = sqlx::query_scalar("SELECT COUNT(*) FROM shown_states");
+        let states: i64 = count.fetch_one(&mut *transaction).await.unwrap();
+        assert_eq!(states, MAX_KEPT);
     }
 }

@@ -16,18 +16,16 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit};
 use super::connect::WRITER_PATIENCE;
 use super::{Result, Storage, StorageError};
 
-/// A writer's turn, which ends on drop.
-pub(super) type Turn = OwnedSemaphorePermit;
-
 pub(super) struct Writing {
     transaction: Transaction<'static, Any>,
-    turn: Turn,
-    log_sync: Option<LogSync>,
+    /// The writer's turn, which ends on drop.
+    turn: OwnedSemaphorePermit,
+    log_sync: Option<Arc<LogSync>>,
 }
 
 impl Storage {
     /// Waits for a turn, at most the usual timeout of a writer.
-    pub(super) async fn turn(&self) -> Result<Turn> {
+    pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit> {
         let turn = tokio::time::timeout(WRITER_PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
         // The semaphore is never closed, so this is a timeout, as for a connection.
         turn.ok().and_then(Result::ok).ok_or(StorageError::Database(sqlx::Error::PoolTimedOut))
@@ -58,7 +56,7 @@ impl Writing {
 }
 
 /// PostgreSQL syncs before it answers.
-async fn reach_disk(log_sync: Option<&LogSync>) -> Result<()> {
+async fn reach_disk(log_sync: Option<&Arc<LogSync>>) -> Result<()> {
     match log_sync {
         Some(log_sync) => log_sync.sync().await,
         None => Ok(()),
@@ -79,11 +77,8 @@ impl DerefMut for Writing {
     }
 }
 
-/// Syncs the log of an SQLite database, for several commits at once. Clones share the state.
-#[derive(Clone)]
-pub(super) struct LogSync(Arc<Shared>);
-
-struct Shared {
+/// Syncs the log of an SQLite database, for several commits at once.
+pub(super) struct LogSync {
     log: PathBuf,
     committed: AtomicU64,
     synced: Mutex<Synced>,
@@ -98,26 +93,26 @@ enum Synced {
 }
 
 impl LogSync {
-    pub(super) fn of(database: &Path) -> Self {
+    pub(super) fn of(database: &Path) -> Arc<Self> {
         // SQLite resolves links to the file.
         let mut log = database.canonicalize().unwrap_or_else(|_missing| database.to_owned()).into_os_string();
         log.push("-wal");
         let (committed, synced) = (AtomicU64::new(0), Mutex::new(Synced::UpTo(0)));
-        Self(Arc::new(Shared { log: log.into(), committed, synced, open: std::sync::Mutex::default() }))
+        Arc::new(Self { log: log.into(), committed, synced, open: std::sync::Mutex::default() })
     }
 
     /// Waits until all earlier commits are on the disk. Fails if the disk fails or ever failed.
-    pub(super) async fn sync(&self) -> Result<()> {
-        let mine = self.0.committed.fetch_add(1, Ordering::SeqCst) + 1;
+    pub(super) async fn sync(self: &Arc<Self>) -> Result<()> {
+        let mine = self.committed.fetch_add(1, Ordering::SeqCst) + 1;
         // An earlier waiter may already have synced this commit.
-        let mut synced = self.0.synced.lock().await;
+        let mut synced = self.synced.lock().await;
         match *synced {
             Synced::UpTo(commits) if commits >= mine => return Ok(()),
             Synced::UpTo(_) => {}
             Synced::Failed => return Err(StorageError::NotOnDisk("it failed before".to_owned())),
         }
-        let commits = self.0.committed.load(Ordering::SeqCst);
-        let shared = Arc::clone(&self.0);
+        let commits = self.committed.load(Ordering::SeqCst);
+        let shared = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || shared.sync_log()).await;
         match done.unwrap_or_else(|ended| Err(std::io::Error::other(ended))) {
             Ok(()) => {
@@ -132,9 +127,7 @@ impl LogSync {
             }
         }
     }
-}
 
-impl Shared {
     fn sync_log(&self) -> std::io::Result<()> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         // SQLite creates a new log after the last connection was closed.
@@ -179,7 +172,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let log = LogSync::of(&folder.path().join("board.sqlite"));
         std::fs::write(folder.path().join("board.sqlite-wal"), "pages").unwrap();
-        let synced = log.0.synced.lock().await;
+        let synced = log.synced.lock().await;
         let waiting: Vec<_> = (0..10)
             .map(|_| {
                 tokio::spawn({
@@ -188,14 +181,14 @@ mod tests {
                 })
             })
             .collect();
-        while log.0.committed.load(Ordering::SeqCst) < 10 {
+        while log.committed.load(Ordering::SeqCst) < 10 {
             tokio::task::yield_now().await;
         }
         drop(synced);
         for one in waiting {
             one.await.unwrap().unwrap();
         }
-        assert!(matches!(*log.0.synced.lock().await, Synced::UpTo(10)));
+        assert!(matches!(*log.synced.lock().await, Synced::UpTo(10)));
     }
 
     #[cfg(unix)]
@@ -209,8 +202,8 @@ mod tests {
             let storage = Storage::open(&DatabaseAddress::File(name.clone())).await.unwrap();
             storage.submitter_salt(day).await.unwrap();
             let log_sync = storage.log_sync.as_ref().unwrap();
-            assert!(log_sync.0.committed.load(Ordering::SeqCst) > 0, "a write waits for the disk");
-            assert!(std::fs::metadata(&log_sync.0.log).unwrap().len() > 0, "{}", name.display());
+            assert!(log_sync.committed.load(Ordering::SeqCst) > 0, "a write waits for the disk");
+            assert!(std::fs::metadata(&log_sync.log).unwrap().len() > 0, "{}", name.display());
             storage.close().await;
         }
     }
@@ -221,7 +214,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let name = folder.path().join("board.sqlite-wal");
         let log = LogSync::of(&folder.path().join("board.sqlite"));
-        let is_open = || log.0.open.lock().unwrap().as_ref().map(|file| is_at(file, &name));
+        let is_open = || log.open.lock().unwrap().as_ref().map(|file| is_at(file, &name));
         std::fs::write(&name, "pages").unwrap();
         log.sync().await.unwrap();
         assert_eq!(is_open(), Some(true));

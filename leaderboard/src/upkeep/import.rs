@@ -5,14 +5,14 @@ use std::io;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use results::api::StoredRun;
+use results::api::{StoredRun, Verdict};
 
 use super::UpkeepError;
 use super::moderation::with_storage;
 use crate::limits::day_of;
 use crate::secrets::{RUN_ID_BYTES, fingerprint, random_word};
 use crate::storage::{Acceptance, DatabaseAddress, NewRun, Storage, StorageError, Submitter};
-use crate::validation::Origin;
+use crate::validation::RecordOrigin;
 use crate::{Clock, validation};
 
 /// Maximum length of a line: twice the limit of an upload, so that every line of an export fits.
@@ -111,10 +111,10 @@ async fn store(storage: &Storage, line: &[u8], trust: bool) -> Result<bool, Refu
     }
     // Exports do not have submitters.
     let submitter = Submitter { word: None, day: day_of(run.submitted_unix_seconds) };
+    let verdict = Verdict { tier: run.tier, notes: run.notes, being_verified: false };
     let new = NewRun {
         run_id: &run.run_id,
-        tier: run.tier,
-        notes: &run.notes,
+        verdict: &verdict,
         submitted_unix_seconds: run.submitted_unix_seconds,
         fingerprint: &fingerprint,
         deletion_secret_hash: None,
@@ -122,7 +122,6 @@ async fn store(storage: &Storage, line: &[u8], trust: bool) -> Result<bool, Refu
         record: &run.record,
         listed: &run.listed,
         registered: false,
-        verify: false,
     };
     match storage.accept(&new).await? {
         Acceptance::Stored => Ok(true),
@@ -135,7 +134,7 @@ async fn store(storage: &Storage, line: &[u8], trust: bool) -> Result<bool, Refu
 
 /// Turns a run into a stranger's upload: validated, with a new id and time.
 fn distrust(run: &mut StoredRun) -> Result<(), Refused> {
-    let verdict = validation::check(&run.record, &Origin::Imported).map_err(|refusal| {
+    let verdict = validation::check(&run.record, &RecordOrigin::Imported).map_err(|refusal| {
         let place = if refusal.field.is_empty() { String::new() } else { format!("{}: ", refusal.field) };
         Refused::Line(refusal.code, format!("{place}{}", refusal.message))
     })?;

@@ -16,12 +16,13 @@ use axum::http::{Request, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Limited};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
+use results::api::Deed;
 use results::open_data::ExportFormat;
 use tokio::net::TcpStream;
 
 use crate::config::Task;
 use crate::open_data::{Export, ExportError, ExportedRuns};
-use crate::storage::{Act, DatabaseAddress, ModerationError, Storage, StorageError, Trouble};
+use crate::storage::{DatabaseAddress, DatabaseTrouble, ModerationError, Storage, StorageError};
 use crate::whole_file::{WholeFile, partial, put_in_place, with_ending};
 use crate::{KeyError, storage};
 use moderation::{expect_there, storage_error};
@@ -88,7 +89,7 @@ pub async fn perform(task: Task) -> Result<String, UpkeepError> {
         Task::Moderate { deed } => moderation::moderate(deed).await,
         Task::Replay(replay) => replay::replay(replay).await,
         Task::SetTier { run_id, tier, reason, database } => {
-            moderation::change(&database.address, &[run_id], Act::SetTier(tier), reason.as_ref()).await
+            moderation::change(&database.address, &[run_id], Deed::SetTier, Some(tier), reason.as_ref()).await
         }
         Task::Remove { run_ids, database } => moderation::remove(&database.address, &run_ids).await,
     }
@@ -209,7 +210,7 @@ pub(super) async fn restore(from: &Path, address: &DatabaseAddress) -> Result<St
     let replaced = database.exists();
     if replaced {
         storage::leave_alone(database).await.map_err(|cause| {
-            if cause.trouble() == Some(Trouble::Busy) {
+            if cause.trouble() == Some(DatabaseTrouble::Busy) {
                 UpkeepError::InUse(database.to_owned())
             } else {
                 storage_error(address)(cause)

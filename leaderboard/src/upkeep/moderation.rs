@@ -5,14 +5,14 @@ use results::api::{Deed, ModerationEntry, ModerationQuery, Tier};
 
 use super::UpkeepError;
 use crate::config::{Moderation, OfRuns};
-use crate::storage::{Act, Change, DatabaseAddress, ModerationError, Occasion, Storage, StorageError};
+use crate::storage::{DatabaseAddress, ModerationError, Occasion, Storage, StorageError, TierChange};
 use crate::{Clock, Reason};
 
 pub(super) async fn moderate(deed: Moderation) -> Result<String, UpkeepError> {
     match deed {
-        Moderation::Hide(of) => to_runs(of, Act::Hide).await,
-        Moderation::Flag(of) => to_runs(of, Act::Flag).await,
-        Moderation::Restore(of) => to_runs(of, Act::Restore).await,
+        Moderation::Hide(of) => to_runs(of, Deed::Hide, Some(Tier::Hidden)).await,
+        Moderation::Flag(of) => to_runs(of, Deed::Flag, Some(Tier::Flagged)).await,
+        Moderation::Restore(of) => to_runs(of, Deed::Restore, None).await,
         Moderation::MergeDevices { from, into, of } => {
             with_storage(&of.database.address, async |storage| {
                 let merged = storage.merge_devices(&from, &into, occasion_now(Some(&of.reason))).await?;
@@ -45,26 +45,27 @@ pub(super) async fn moderate(deed: Moderation) -> Result<String, UpkeepError> {
     }
 }
 
-async fn to_runs(of: OfRuns, act: Act) -> Result<String, UpkeepError> {
-    change(&of.database.address, &of.run_ids, act, Some(&of.reason)).await
+async fn to_runs(of: OfRuns, deed: Deed, tier: Option<Tier>) -> Result<String, UpkeepError> {
+    change(&of.database.address, &of.run_ids, deed, tier, Some(&of.reason)).await
 }
 
 /// Applies an action to all of these runs, or to none of them.
 pub(super) async fn change(
     database: &DatabaseAddress,
     run_ids: &[String],
-    act: Act,
+    deed: Deed,
+    tier: Option<Tier>,
     reason: Option<&Reason>,
 ) -> Result<String, UpkeepError> {
     with_storage(database, async |storage| {
-        let changes = storage.moderate(run_ids, act, occasion_now(reason)).await?;
+        let changes = storage.moderate(run_ids, deed, tier, occasion_now(reason)).await?;
         Ok(changes.iter().map(describe_change).collect::<Vec<_>>().join("\n"))
     })
     .await
 }
 
-fn describe_change(change: &Change) -> String {
-    let Change { run_id, before, now } = change;
+fn describe_change(change: &TierChange) -> String {
+    let TierChange { run_id, before, now } = change;
     let effect = match now {
         Tier::Proven => "it is listed, and ranked where its settings allow that",
         Tier::Checked | Tier::Unverified | Tier::Flagged => "it is listed and not ranked",

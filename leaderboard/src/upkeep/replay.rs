@@ -10,9 +10,9 @@ use super::moderation::with_storage;
 use crate::Clock;
 use crate::config::Replay;
 use crate::metrics::Metrics;
-use crate::proof::Key;
+use crate::proof::ServerKey;
 use crate::secrets::{SECRET_BYTES, random_word};
-use crate::storage::{Asked, Candidates, Storage};
+use crate::storage::{Candidates, Replays, Storage};
 use crate::verification::{Tools, VerificationSamples, verify_here};
 
 /// Time without progress after which no server is expected to continue. Servers check the queue every half minute.
@@ -48,7 +48,7 @@ pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
 async fn compute(storage: &Storage, clock: &Clock, data: PathBuf, run_ids: &[String]) -> Result<(), UpkeepError> {
     // The choice of test samples must be unpredictable.
     let secret = random_word::<SECRET_BYTES>()?;
-    let key = Key::load(Some(&secret), None)?;
+    let key = ServerKey::load(Some(&secret), None)?;
     let tools = Tools {
         storage: storage.clone(),
         clock: clock.clone(),
@@ -56,10 +56,11 @@ async fn compute(storage: &Storage, clock: &Clock, data: PathBuf, run_ids: &[Str
         samples: VerificationSamples::new(Some(data)),
         metrics: Metrics::default(),
         server: "replay".to_owned(),
+        runtime: Handle::current(),
     };
     for run_id in run_ids {
-        let (tools, run_id, runtime) = (tools.clone(), run_id.clone(), Handle::current());
-        let computed = tokio::task::spawn_blocking(move || verify_here(&tools, &runtime, &run_id)).await;
+        let (tools, run_id) = (tools.clone(), run_id.clone());
+        let computed = tokio::task::spawn_blocking(move || verify_here(&tools, &run_id)).await;
         match computed {
             Ok(done) => done?,
             Err(ended) => std::panic::resume_unwind(ended.into_panic()),
@@ -86,7 +87,7 @@ async fn wait(storage: &Storage, clock: &Clock, asked: f64) -> Result<(), Upkeep
     }
 }
 
-fn describe_queued(asked: &Asked) -> String {
+fn describe_queued(asked: &Replays) -> String {
     let said = format!(
         "{} runs wait for a server with --data and --verifiers to recompute them; their pages will show the outcome",
         asked.runs.len()

@@ -14,14 +14,15 @@ use results::api::{Note, StartRun, Tier, Verdict};
 use results::{Outcome, RunRecord, WorkloadRecord};
 use serde::Serialize;
 
-use crate::devices::Identity;
+use crate::devices::DeviceIdentity;
 use crate::proof::{SeenWorkload, is_provable};
 use bounds::check_values;
 pub(crate) use bounds::{Checked, FieldPath, Refusal};
 pub(crate) use record::{Networks, check_comparison, check_networks, check_schema_version};
+pub(crate) use table::MAX_ROWS;
 
 /// Origin of a record.
-pub(crate) enum Origin<'a> {
+pub(crate) enum RecordOrigin<'a> {
     /// The server gave it a seed.
     Announced {
         seconds_ago: f64,
@@ -36,13 +37,18 @@ pub(crate) fn check_request(request: &impl Serialize) -> Checked {
     check_values(request, table::REQUEST)
 }
 
+/// Checks the values that all queries have in common.
+pub(crate) fn check_query(query: &impl Serialize) -> Checked {
+    check_values(query, table::QUERY)
+}
+
 pub(crate) fn check_start(request: &StartRun) -> Checked {
     check_request(request)?;
     work::known_suite(&FieldPath::ROOT.field("suite"), &request.suite).map(|_known| ())
 }
 
 /// Returns the verdict on a record, or its first broken rule.
-pub(crate) fn check(record: &RunRecord, origin: &Origin<'_>) -> Result<Verdict, Refusal> {
+pub(crate) fn check(record: &RunRecord, origin: &RecordOrigin<'_>) -> Result<Verdict, Refusal> {
     record::check(record)?;
     if !record.workloads.iter().any(|w| w.outcome == Outcome::Completed) {
         FieldPath::ROOT.field("workloads").refuse(
@@ -55,10 +61,10 @@ pub(crate) fn check(record: &RunRecord, origin: &Origin<'_>) -> Result<Verdict, 
     work::check(record)?;
     let suite = work::known_suite(&FieldPath::ROOT.field("suite"), &record.suite)?;
     let missing = match origin {
-        Origin::Announced { seen, .. } => {
+        RecordOrigin::Announced { seen, .. } => {
             Some(proof::check(record, suite, seen)?.into_iter().map(Note::finding).collect())
         }
-        Origin::Imported => None,
+        RecordOrigin::Imported => None,
     };
     Ok(verdict(record, missing))
 }
@@ -92,7 +98,7 @@ pub(crate) fn notes(record: &RunRecord) -> Vec<Note> {
         }
     };
     let hides = results::software::may_be_a_program(record).then_some(Note::PerhapsSoftware);
-    let misfit = Identity::of(record).misfit.map(Note::finding);
+    let misfit = DeviceIdentity::of(record).misfit.map(Note::finding);
     record.workloads.iter().filter_map(note).chain(hides).chain(misfit).collect()
 }
 

@@ -20,7 +20,11 @@ pub(super) fn check(
     let path = FieldPath::ROOT;
     let workloads = path.field("workloads");
     let nothing = SeenWorkload::default();
-    let given_up = seen.iter().filter(|seen| is_given_up(record, seen));
+    // A client with unfavourable draws would give up a network after a segment.
+    let is_completed = |seen: &SeenWorkload| {
+        record.workloads.iter().any(|of| of.workload == seen.workload && of.outcome == Outcome::Completed)
+    };
+    let given_up = seen.iter().filter(|seen| !seen.segments.is_empty() && !is_completed(seen));
     let mut missing: Vec<String> = given_up.map(|seen| format!("{}{DRAWN}", seen.workload)).collect();
     let mut is_any_provable = false;
     for (i, of) in record.workloads.iter().enumerate() {
@@ -37,7 +41,13 @@ pub(super) fn check(
     if !is_any_provable {
         missing.push("The run completed no network that a leaderboard can prove.".to_owned());
     }
-    missing.extend(unmarked_pause(record));
+    let paused_seconds = record.paused_seconds();
+    // Only the warning excludes a run from the ranking.
+    if paused_seconds > 0.0 && !record.warnings.iter().any(|warning| matches!(warning, Warning::TabHidden { .. })) {
+        missing.push(format!(
+            "The run paused for {paused_seconds:.1} s, but the record has no warning about a hidden page."
+        ));
+    }
     Ok(missing)
 }
 
@@ -74,12 +84,6 @@ fn check_tests(path: &FieldPath<'_>, of: &WorkloadRecord, seen: &SeenWorkload) -
     Ok(())
 }
 
-/// Returns true if a network was given up after a segment, as a client with unfavourable draws would do.
-fn is_given_up(record: &RunRecord, seen: &SeenWorkload) -> bool {
-    let is_completed = |of: &WorkloadRecord| of.workload == seen.workload && of.outcome == Outcome::Completed;
-    !seen.segments.is_empty() && !record.workloads.iter().any(is_completed)
-}
-
 /// Returns what is missing for a proof of a workload, as the rest of a sentence.
 fn obstacle(of: &WorkloadRecord, known: &Standard, seen: &SeenWorkload) -> Option<&'static str> {
     if seen.segments.is_empty() {
@@ -98,14 +102,6 @@ fn obstacle(of: &WorkloadRecord, known: &Standard, seen: &SeenWorkload) -> Optio
         (None, false) => Some("the client did not send all requested states"),
         (None, true) => None,
     }
-}
-
-/// Returns a sentence if a run paused without the warning that excludes it from ranking.
-fn unmarked_pause(record: &RunRecord) -> Option<String> {
-    let seconds = record.paused_seconds();
-    let marked = record.warnings.iter().any(|warning| matches!(warning, Warning::TabHidden { .. }));
-    (seconds > 0.0 && !marked)
-        .then(|| format!("The run paused for {seconds:.1} s, but the record has no warning about a hidden page."))
 }
 
 #[cfg(test)]
@@ -209,19 +205,18 @@ mod tests {
             change(&mut record.workloads[0]);
             checked(&record, &seen).unwrap_err().code
         };
-        assert_eq!(refused(&|of| of.segments[1].beacon = Beacon([8; 16])), "wrong_segment");
-        assert_eq!(refused(&|of| of.segments[0].state_sha256 = "state 9".to_owned()), "wrong_segment");
-        assert_eq!(refused(&|of| of.windows[0].steps = 2), "wrong_segment");
-        assert_eq!(refused(&|of| of.evaluations[0].step = 1), "wrong_segment");
-        assert_eq!(refused(&|of| of.evaluations.clear()), "wrong_segment");
         let target = Target { accuracy: 0.9, reached_seconds: Some(1.0), reached_step: Some(1) };
-        assert_eq!(refused(&|of| of.target = Some(target)), "wrong_segment");
-        assert_eq!(
-            refused(&|of| {
-                of.segments.pop();
-                of.windows.pop();
-            }),
-            "wrong_segment"
-        );
+        let changes: [&dyn Fn(&mut WorkloadRecord); 7] = [
+            &|of| of.segments[1].beacon = Beacon([8; 16]),
+            &|of| of.segments[0].state_sha256 = "state 9".to_owned(),
+            &|of| of.windows[0].steps = 2,
+            &|of| of.evaluations[0].step = 1,
+            &|of| of.evaluations.clear(),
+            &|of| of.target = Some(target),
+            &|of| drop((of.segments.pop(), of.windows.pop())),
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            assert_eq!(refused(change), "wrong_segment", "change {number}");
+        }
     }
 }

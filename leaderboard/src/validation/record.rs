@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::bounds::{Checked, FieldPath, Refusal, check_values};
-use super::{Origin, table, training, work};
+use super::{RecordOrigin, table, training, work};
 
 pub(super) fn check(record: &RunRecord) -> Checked {
     check_schema_version(record.schema_version)?;
@@ -19,7 +19,7 @@ pub(super) fn check(record: &RunRecord) -> Checked {
     check_run(&FieldPath::ROOT, record)?;
     FieldPath::ROOT.field("workloads").each(&record.workloads, |path, of| {
         check_network(&path, of.network.is_some())?;
-        check_outcome(&path, of)?;
+        check_counts(&path, of)?;
         check_correctness(&path, of)?;
         training::check(&path, of)?;
         check_evidence(&path, of)?;
@@ -104,7 +104,7 @@ fn check_network(path: &FieldPath<'_>, has_network: bool) -> Checked {
     path.field("network").refuse("network_of_a_file", message)
 }
 
-fn check_outcome(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
+fn check_counts(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let trained = [
         record.windows.len(),
         record.curve.len(),
@@ -246,7 +246,7 @@ pub(crate) fn check_comparison(shared: &SharedComparison) -> Checked {
     for (number, record) in shared.records.iter().enumerate() {
         let within = |refusal: Refusal| Refusal { field: format!("records[{number}].{}", refusal.field), ..refusal };
         let checked = check(record)
-            .and_then(|()| work::check_time(record, &Origin::Imported))
+            .and_then(|()| work::check_time(record, &RecordOrigin::Imported))
             .and_then(|()| work::check_work(record));
         checked.map_err(within)?;
     }

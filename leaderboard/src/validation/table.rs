@@ -30,6 +30,8 @@ const MAX_WATTS: f64 = 1e6;
 const PER_SECOND: Allowed = Number(1.0, 1e18);
 /// Maximum length of any list of points in time. A run of six hours has some 20,000 windows.
 const POINTS: usize = 50_000;
+/// Maximum number of rows of a list.
+pub(crate) const MAX_ROWS: u64 = 500;
 pub(super) const MAX_STEPS: u64 = 1 << 40;
 
 pub(super) const RECORD: &[Row] = &[
@@ -121,6 +123,14 @@ pub(super) const REQUEST: &[Row] = &[
     ("hashes", &["losses[]"], Finite),
     ("hashes", &["state_sha256"], List(MAX_HASHES as usize)),
     ("hashes", &["state_sha256[]"], Sha256),
+];
+
+/// Queries.
+pub(super) const QUERY: &[Row] = &[
+    ("", &["backend"], Name),
+    ("", &["limit"], Whole(1, MAX_ROWS)),
+    // Every row before a page is counted again.
+    ("", &["offset"], Whole(0, 10_000)),
 ];
 
 /// A comparison, except its records.

@@ -19,7 +19,11 @@ struct Totals {
 
 pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let totals = check_windows(&path.field("windows"), record)?;
-    check_peaks(&path.field("peaks"), record)?;
+    let peaks = path.field("peaks");
+    peaks.list(record.peaks.len(), record.windows.len())?;
+    peaks.each(&record.peaks, |path, peak| {
+        path.field("window").holds((peak.window as usize) < record.windows.len(), "The record has no such window.")
+    })?;
     let curve = record.curve.iter().map(|point| (point.step, point.training_seconds));
     check_moments(&path.field("curve"), curve, &totals)?;
     let evaluations = record.evaluations.iter().map(|evaluation| (evaluation.step, evaluation.training_seconds));
@@ -48,14 +52,7 @@ fn check_windows(path: &FieldPath<'_>, record: &WorkloadRecord) -> Result<Totals
     Ok(totals)
 }
 
-fn check_peaks(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
-    path.list(record.peaks.len(), record.windows.len())?;
-    path.each(&record.peaks, |path, peak| {
-        path.field("window").holds((peak.window as usize) < record.windows.len(), "The record has no such window.")
-    })
-}
-
-/// Checks that moments of training are within the windows' sum and in order. Seconds may be equal if the clock is coarse.
+/// Checks that moments of training are within the windows' sum and in order. Seconds may be equal on a coarse clock.
 fn check_moments(path: &FieldPath<'_>, moments: impl Iterator<Item = (u64, f64)>, totals: &Totals) -> Checked {
     let mut before: Option<(u64, f64)> = None;
     for (i, (step, seconds)) in moments.enumerate() {

@@ -4,7 +4,7 @@
 use engine::{BatchPlan, KNOWN_BACKENDS, Standard, SuiteDefinition, Workload};
 use results::{Departure, Outcome, RunRecord, Settings, Suite, WorkloadRecord};
 
-use super::Origin;
+use super::RecordOrigin;
 use super::bounds::{Checked, FieldPath, Refusal};
 
 /// Relative tolerance for the same seconds, summed in another order or written by another program.
@@ -125,31 +125,27 @@ fn check_course(path: &FieldPath<'_>, record: &WorkloadRecord, workload: &Worklo
 }
 
 fn check_recipe(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Standard) -> Checked {
-    let settings = path.field("settings");
-    let BatchPlan { batch_size, .. } = known.batches;
-    let name = known.workload.name;
-    if record.settings.batch_size != batch_size {
-        let message =
-            format!("The suite trains {name} with a batch size of {batch_size}, not {}.", record.settings.batch_size);
-        return settings.field("batch_size").refuse(NOT_STANDARD, says_so(&message));
-    }
-    let (rate, claimed) = (known.workload.optimizer.learning_rate, record.settings.learning_rate);
-    if !same(rate, claimed) {
-        let message = format!("The suite trains {name} with a learning rate of {rate}, not {claimed}.");
-        return settings.field("learning_rate").refuse(NOT_STANDARD, says_so(&message));
-    }
+    let (settings, target) = (path.field("settings"), path.field("target"));
+    let (name, BatchPlan { batch_size, .. }) = (known.workload.name, known.batches);
+    let (rate, claimed) = (known.workload.optimizer.learning_rate, &record.settings);
     let accuracy = known.workload.target_accuracy;
-    let target = path.field("target");
-    match &record.target {
-        Some(target) if same(target.accuracy, accuracy) => Ok(()),
-        Some(claimed) => {
-            let message = format!("The target accuracy of {name} is {accuracy}, not {}.", claimed.accuracy);
-            target.field("accuracy").refuse(NOT_STANDARD, says_so(&message))
-        }
-        None => {
-            target.refuse(NOT_STANDARD, says_so(&format!("The target accuracy of {name}, {accuracy}, is missing.")))
-        }
-    }
+    let (field, message) = match &record.target {
+        _ if claimed.batch_size != batch_size => (
+            settings.field("batch_size"),
+            format!("The suite trains {name} with a batch size of {batch_size}, not {}.", claimed.batch_size),
+        ),
+        _ if !same(rate, claimed.learning_rate) => (
+            settings.field("learning_rate"),
+            format!("The suite trains {name} with a learning rate of {rate}, not {}.", claimed.learning_rate),
+        ),
+        Some(target) if same(target.accuracy, accuracy) => return Ok(()),
+        Some(claimed) => (
+            target.field("accuracy"),
+            format!("The target accuracy of {name} is {accuracy}, not {}.", claimed.accuracy),
+        ),
+        None => (target, format!("The target accuracy of {name}, {accuracy}, is missing.")),
+    };
+    field.refuse(NOT_STANDARD, says_so(&message))
 }
 
 fn same(a: f64, b: f64) -> bool {
@@ -190,33 +186,29 @@ const DRIFT: f64 = 0.01;
 /// … and maximum time for sending a record and reading the clocks.
 const SLACK_SECONDS: f64 = 2.0;
 
-pub(super) fn check_time(record: &RunRecord, origin: &Origin<'_>) -> Checked {
+pub(super) fn check_time(record: &RunRecord, origin: &RecordOrigin<'_>) -> Checked {
     let wall_seconds = record.provenance.wall_seconds;
     let path = FieldPath::ROOT.field("provenance");
     let path = path.field("wall_seconds");
+    // Each second counts once. Loading data may precede the announcement.
+    let worked_seconds = |of: &WorkloadRecord| {
+        let cold = &of.cold_start;
+        let built = [cold.build_seconds, cold.compiling_seconds, cold.tuning_seconds];
+        let trained: f64 = of.windows.iter().map(|w| w.seconds).sum();
+        let tested: f64 = of.evaluations.iter().map(|e| e.seconds).sum();
+        trained + tested + built.into_iter().flatten().sum::<f64>()
+    };
     let worked: f64 = record.workloads.iter().map(worked_seconds).sum();
-    if !fits(worked, wall_seconds) {
-        let message =
-            format!("The workloads took {worked:.1} s in total, but the whole run took only {wall_seconds:.1} s.");
-        return path.refuse("time_does_not_fit", message);
-    }
-    let Origin::Announced { seconds_ago, .. } = origin else { return Ok(()) };
-    if !fits(wall_seconds, *seconds_ago) {
-        let message = format!(
+    let message = match origin {
+        _ if !fits(worked, wall_seconds) => {
+            format!("The workloads took {worked:.1} s in total, but the whole run took only {wall_seconds:.1} s.")
+        }
+        RecordOrigin::Announced { seconds_ago, .. } if !fits(wall_seconds, *seconds_ago) => format!(
             "The run took {wall_seconds:.1} s according to its record, but was announced only {seconds_ago:.1} s ago."
-        );
-        return path.refuse("time_does_not_fit", message);
-    }
-    Ok(())
-}
-
-/// Returns the working seconds of a workload, each counted once. Loading data may precede the announcement.
-fn worked_seconds(record: &WorkloadRecord) -> f64 {
-    let trained: f64 = record.windows.iter().map(|w| w.seconds).sum();
-    let tested: f64 = record.evaluations.iter().map(|e| e.seconds).sum();
-    let cold = &record.cold_start;
-    let built = [cold.build_seconds, cold.compiling_seconds, cold.tuning_seconds];
-    trained + tested + built.into_iter().flatten().sum::<f64>()
+        ),
+        _ => return Ok(()),
+    };
+    path.refuse("time_does_not_fit", message)
 }
 
 fn fits(claimed: f64, available: f64) -> bool {

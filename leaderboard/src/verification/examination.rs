@@ -4,11 +4,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use engine::{EngineError, Examiner, Segments, Standard, segment_seed};
 use results::api::PartHashes;
-use results::{Outcome, Precision, RunRecord, Settings, StateBytes, WorkloadRecord};
+use results::{Outcome, Precision, Settings, StateBytes, WorkloadRecord};
 
 use super::Tools;
 use crate::proof::{SeenWorkload, draws};
-use crate::storage::StorageError;
+use crate::storage::{StorageError, Verification};
 
 /// Largest number of operations for the first steps of a network. The loss of the first step is always computed.
 const MAX_FIRST_STEPS_FLOPS: u64 = 40_000_000_000;
@@ -25,49 +25,49 @@ const MAX_TOLERANCES: f64 = 3.0;
 /// Largest relative difference of a state that is shown; larger ones are shown as this number.
 const MAX_SHOWN_DIFFERENCE: f64 = 10.0;
 
-/// A flag that is true if the memory is missing, and the bytes of the state in base64. Absent if it was not sent.
-type SentState = Option<(bool, String)>;
-
 pub(super) struct Examination<'a> {
     pub(super) tools: &'a Tools,
-    pub(super) run_id: &'a str,
-    pub(super) record: &'a RunRecord,
+    pub(super) run: &'a Verification,
     /// History of the run's training; absent if only the first losses can be recomputed.
     pub(super) seen: Option<&'a [SeenWorkload]>,
-    /// Returns the state of a workload after a number of steps.
-    pub(super) state: &'a dyn Fn(&str, u64) -> Result<SentState, StorageError>,
     /// Returns true if the server is stopping.
     pub(super) stops: &'a dyn Fn() -> bool,
 }
 
-pub(super) enum Found {
+pub(super) enum Examined {
     /// The run is proven, with the accuracies of the tested workloads.
     Proof(Vec<(String, f64)>),
     Doubt(String),
     /// The run is neither proven nor flagged, with the reason as a sentence.
     Nothing(String),
-    Interrupted,
+    /// Verifications of the run crashed too often.
+    GivenUp,
 }
 
-/// Reason why the examination of a workload ends early.
-#[derive(Debug, thiserror::Error)]
+/// Reason why the examination of a workload ends early, as a part of a sentence.
 enum End {
-    #[error("{0}")]
     Doubt(String),
-    #[error("{0}")]
     Unproven(String),
-    #[error("the state after step {0} is gone")]
-    Gone(u64),
-    #[error("it received no segments of its training")]
-    Unseen,
-    #[error("{0}")]
-    NoSamples(String),
-    #[error("the server is stopping")]
+    /// It lacks something that is needed for a recomputation.
+    Missing(String),
     Interrupted,
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    #[error(transparent)]
-    Storage(#[from] StorageError),
+    Storage(StorageError),
+}
+
+impl From<EngineError> for End {
+    fn from(cause: EngineError) -> Self {
+        Self::Missing(cause.to_string())
+    }
+}
+
+impl From<StorageError> for End {
+    fn from(cause: StorageError) -> Self {
+        Self::Storage(cause)
+    }
+}
+
+fn unseen() -> End {
+    End::Missing("it received no segments of its training".to_owned())
 }
 
 /// Tolerances for differences between a run and the plain loops.
@@ -111,39 +111,46 @@ impl Tolerance {
 }
 
 impl Examination<'_> {
-    pub(super) fn perform(&self) -> Result<Found, StorageError> {
-        let Some(suite) = engine::suite(&self.record.suite.name) else {
-            return Ok(Found::Nothing("This leaderboard no longer has the suite.".to_owned()));
+    /// Returns `None` if the server is stopping.
+    pub(super) fn perform(&self) -> Result<Option<Examined>, StorageError> {
+        let Some(suite) = engine::suite(&self.run.record.suite.name) else {
+            return Ok(Some(Examined::Nothing("This leaderboard no longer has the suite.".to_owned())));
         };
         let is_completed = |of: &&WorkloadRecord| of.outcome == Outcome::Completed;
-        let mut workloads: Vec<&WorkloadRecord> = self.record.workloads.iter().filter(is_completed).collect();
+        let mut workloads: Vec<&WorkloadRecord> = self.run.record.workloads.iter().filter(is_completed).collect();
         // Cheapest workload first, and none after the first doubt, so that a fake is refused quickly.
         let flops_of_step = |of: &Settings| of.training_flops_per_sample.saturating_mul(of.batch_size.into());
         workloads.sort_by_key(|of| flops_of_step(&of.settings));
         let mut measured = Vec::new();
         for of in workloads {
             let Some(known) = Standard::of(suite, &of.workload) else { continue };
-            match self.subject(of, &known).and_then(|subject| subject.examine()) {
-                Ok(accuracy) => measured.extend(accuracy.map(|accuracy| (of.workload.clone(), accuracy))),
-                Err(End::Doubt(doubt)) => return Ok(Found::Doubt(format!("{}: {doubt}.", of.workload))),
-                Err(End::Unproven(reason)) => return Ok(Found::Nothing(format!("{}: {reason}.", of.workload))),
-                Err(End::Interrupted) => return Ok(Found::Interrupted),
-                Err(End::Storage(error)) => return Err(error),
-                Err(reason) => {
-                    let sentence = format!("This leaderboard cannot recompute {}: {reason}.", of.workload);
-                    return Ok(Found::Nothing(sentence));
+            let end = match self.subject(of, &known).and_then(|subject| subject.examine()) {
+                Ok(accuracy) => {
+                    measured.extend(accuracy.map(|accuracy| (of.workload.clone(), accuracy)));
+                    continue;
                 }
-            }
+                Err(end) => end,
+            };
+            return match end {
+                End::Doubt(doubt) => Ok(Some(Examined::Doubt(format!("{}: {doubt}.", of.workload)))),
+                End::Unproven(reason) => Ok(Some(Examined::Nothing(format!("{}: {reason}.", of.workload)))),
+                End::Missing(reason) => {
+                    let sentence = format!("This leaderboard cannot recompute {}: {reason}.", of.workload);
+                    Ok(Some(Examined::Nothing(sentence)))
+                }
+                End::Interrupted => Ok(None),
+                End::Storage(cause) => Err(cause),
+            };
         }
-        Ok(Found::Proof(measured))
+        Ok(Some(Examined::Proof(measured)))
     }
 
     fn subject<'a>(&'a self, record: &'a WorkloadRecord, known: &Standard) -> Result<Subject<'a>, End> {
-        let seed = self.record.requested.seed;
-        let samples = self.tools.samples.of(known.workload.data_set).map_err(End::NoSamples)?;
+        let seed = self.run.record.requested.seed;
+        let samples = self.tools.samples.of(known.workload.data_set).map_err(End::Missing)?;
         let of_workload = |seen: &&SeenWorkload| seen.workload == record.workload;
         let seen = self.seen.filter(|_| known.workload.is_provable());
-        let seen = seen.map(|all| all.iter().find(of_workload).ok_or(End::Unseen)).transpose()?;
+        let seen = seen.map(|all| all.iter().find(of_workload).ok_or_else(unseen)).transpose()?;
         let mut segments = Segments::default();
         let mut first_step = 0;
         for (segment, window) in record.segments.iter().zip(&record.windows) {
@@ -172,9 +179,12 @@ impl Subject<'_> {
         };
         self.examine_laps(seen)?;
         self.examine_first_steps()?;
-        self.examine_parts(seen)?;
+        for part in draws::parts(seen).ok_or_else(unseen)? {
+            self.go_on()?;
+            self.examine_part(seen, part)?;
+        }
         // An honest run continues training after its last test, to measure the throughput.
-        let last = seen.proof.as_ref().ok_or(End::Unseen)?.tested_step;
+        let last = seen.proof.as_ref().ok_or_else(unseen)?.tested_step;
         let tested = self.examine_accuracy(seen, last)?;
         let target = self.record.target.and_then(|target| Some((target.accuracy, target.reached_step?)));
         if let Some((target, step)) = target {
@@ -216,18 +226,14 @@ impl Subject<'_> {
         Ok(())
     }
 
-    fn examine_parts(&self, seen: &SeenWorkload) -> Result<(), End> {
-        for part in draws::parts(seen).ok_or(End::Unseen)? {
-            self.go_on()?;
-            self.examine_part(seen, [part.begin, part.end])?;
-        }
-        Ok(())
-    }
-
     fn examine_part(&self, seen: &SeenWorkload, [begin, end]: [u64; 2]) -> Result<(), End> {
         let (before, told) = (self.load(seen, begin)?, self.load(seen, end)?);
         let found = self.examiner.train_part(&before, [begin, end])?.ok_or_else(|| unreadable(begin))?;
-        let told_losses = losses_from(seen, begin).ok_or(End::Unseen)?;
+        let of_segment =
+            |part: &&PartHashes| !part.losses.is_empty() && (part.steps[0]..part.steps[1]).contains(&begin);
+        let segment = seen.hashes.iter().find(of_segment).ok_or_else(unseen)?;
+        let first = usize::try_from(begin - segment.steps[0]).unwrap_or(usize::MAX);
+        let told_losses = segment.losses.get(first..).ok_or_else(unseen)?;
         for (step, (found, &told)) in (begin..).zip(found.losses.iter().zip(told_losses)) {
             if !is_close(told, *found, self.tolerance.of_loss) {
                 return Err(End::Doubt(format!(
@@ -298,7 +304,7 @@ impl Subject<'_> {
     /// Draws a test sample that a client cannot predict.
     fn random_sample(&self, i: u64) -> u32 {
         let parts =
-            [b"sample".as_slice(), self.of.run_id.as_bytes(), self.record.workload.as_bytes(), &i.to_le_bytes()];
+            [b"sample".as_slice(), self.of.run.run_id.as_bytes(), self.record.workload.as_bytes(), &i.to_le_bytes()];
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to below the count")]
         let sample = (self.of.tools.key.draw(&parts) * f64::from(self.record.settings.test_samples)) as u32;
         sample
@@ -306,7 +312,10 @@ impl Subject<'_> {
 
     /// Loads a received state. Its memory may be only a hash.
     fn load(&self, seen: &SeenWorkload, step: u64) -> Result<StateBytes, End> {
-        let (weights_only, text) = (self.of.state)(&self.record.workload, step)?.ok_or(End::Gone(step))?;
+        let gone = || End::Missing(format!("the state after step {step} is gone"));
+        let Examination { tools, run, .. } = self.of;
+        let state = tools.runtime.block_on(tools.storage.state(&run.run_id, &self.record.workload, step))?;
+        let (weights_only, text) = state.ok_or_else(gone)?;
         let mut weights = STANDARD.decode(text).unwrap_or_default();
         let memory = weights.split_off(self.examiner.bytes_of_weights()?.min(weights.len()));
         let state = StateBytes { weights, memory };
@@ -330,12 +339,6 @@ struct Tested {
     accuracy: f64,
     count: u64,
     is_whole: bool,
-}
-
-fn losses_from(seen: &SeenWorkload, step: u64) -> Option<&[f32]> {
-    let of_segment = |round: &&PartHashes| !round.losses.is_empty() && (round.steps[0]..round.steps[1]).contains(&step);
-    let round = seen.hashes.iter().find(of_segment)?;
-    round.losses.get(usize::try_from(step - round.steps[0]).ok()?..)
 }
 
 fn is_close(told: f32, found: f64, share: f64) -> bool {

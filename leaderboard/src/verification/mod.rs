@@ -17,10 +17,10 @@ use tokio::sync::Notify;
 
 use crate::config::Clock;
 use crate::metrics::{Event, Metrics};
-use crate::proof::Key;
+use crate::proof::ServerKey;
 use crate::storage::{Own, Storage, StorageError, Verification};
-use examination::{Examination, Found};
-use judgement::{given_up, judge};
+use examination::{Examination, Examined};
+use judgement::judge;
 
 /// Time after which an unfinished verification counts as abandoned. The complete suite takes up to an hour.
 const TAKEN_SECONDS: f64 = 4.0 * 3600.0;
@@ -29,58 +29,54 @@ const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 /// Wakes the verifying threads. Clones share it.
 #[derive(Clone, Default)]
-pub(crate) struct Verifiers(Arc<Shared>);
-
-#[derive(Default)]
-struct Shared {
-    news: Notify,
-    stopping: AtomicBool,
+pub(crate) struct Verifiers {
+    news: Arc<Notify>,
+    stopping: Arc<AtomicBool>,
 }
 
 #[derive(Clone)]
 pub(crate) struct Tools {
     pub(crate) storage: Storage,
     pub(crate) clock: Clock,
-    pub(crate) key: Key,
+    pub(crate) key: ServerKey,
     pub(crate) samples: VerificationSamples,
     pub(crate) metrics: Metrics,
     /// Address of the server, which identifies it in the queue.
     pub(crate) server: String,
+    pub(crate) runtime: Handle,
 }
 
 impl Verifiers {
     pub(crate) fn wake(&self) {
-        self.0.news.notify_one();
+        self.news.notify_one();
     }
 
     /// Starts this number of threads. They work as long as the server runs.
     pub(crate) fn start(&self, threads: usize, tools: &Tools) -> Vec<JoinHandle<()>> {
-        let runtime = Handle::current();
         let start = |number| {
-            let (verifiers, tools, runtime) = (self.clone(), tools.clone(), runtime.clone());
+            let (verifiers, tools) = (self.clone(), tools.clone());
             let builder = std::thread::Builder::new().name(format!("verifier {number}"));
-            builder.spawn(move || verifiers.work(&tools, &runtime)).expect("the operating system starts threads")
+            builder.spawn(move || verifiers.work(&tools)).expect("the operating system starts threads")
         };
         (0..threads).map(start).collect()
     }
 
     /// Lets every thread end at its next opportunity.
     pub(crate) fn stop(&self) {
-        self.0.stopping.store(true, Ordering::SeqCst);
-        self.0.news.notify_waiters();
-        self.0.news.notify_one();
+        self.stopping.store(true, Ordering::SeqCst);
+        self.news.notify_waiters();
+        self.news.notify_one();
     }
 
     fn stops(&self) -> bool {
-        self.0.stopping.load(Ordering::SeqCst)
+        self.stopping.load(Ordering::SeqCst)
     }
 
-    fn work(&self, tools: &Tools, runtime: &Handle) {
+    fn work(&self, tools: &Tools) {
         while !self.stops() {
-            let now = tools.clock.unix_seconds();
-            match runtime.block_on(tools.storage.take_verification(None, &tools.server, now, now + TAKEN_SECONDS)) {
+            match tools.take(None) {
                 Ok(Some(verification)) => {
-                    if let Err(cause) = verify(tools, runtime, &verification, &|| self.stops()) {
+                    if let Err(cause) = verify(tools, &verification, &|| self.stops()) {
                         tracing::error!(cause = &cause as &dyn std::error::Error, "cannot verify a run");
                     }
                     continue;
@@ -90,12 +86,12 @@ impl Verifiers {
             }
             if !self.stops() {
                 // The queue decides, regardless of the wake-up's cause.
-                let news = async { tokio::time::timeout(LOOK_EVERY, self.0.news.notified()).await.is_ok() };
-                runtime.block_on(news);
+                let news = async { tokio::time::timeout(LOOK_EVERY, self.news.notified()).await.is_ok() };
+                tools.runtime.block_on(news);
             }
         }
         // Lets the next thread end as well.
-        self.0.news.notify_one();
+        self.news.notify_one();
     }
 }
 
@@ -145,24 +141,15 @@ impl VerificationSamples {
 const MAX_ATTEMPTS: u32 = 3;
 
 /// Recomputes the available parts of a run, and stores the conclusion.
-pub(super) fn verify(
-    tools: &Tools,
-    runtime: &Handle,
-    of: &Verification,
-    stops: &dyn Fn() -> bool,
-) -> Result<(), StorageError> {
+pub(super) fn verify(tools: &Tools, of: &Verification, stops: &dyn Fn() -> bool) -> Result<(), StorageError> {
     let begin = Instant::now();
-    let found = if of.attempts > MAX_ATTEMPTS { None } else { Some(examine(tools, runtime, of, stops)?) };
-    if matches!(found, Some(Found::Interrupted)) {
-        // The server releases the run after it has stopped.
-        return Ok(());
-    }
-    let conclude = |own: &Own, in_part| match &found {
-        Some(found) => judge(own, found, in_part, &of.record),
-        None => given_up(own, in_part),
-    };
+    let given_up = of.attempts > MAX_ATTEMPTS;
+    let examined = if given_up { Some(Examined::GivenUp) } else { examine(tools, of, stops)? };
+    // The server releases the run after it has stopped.
+    let Some(examined) = examined else { return Ok(()) };
+    let conclude = |own: &Own, in_part| judge(own, &examined, in_part, &of.record);
     let now = tools.clock.unix_seconds();
-    let concluded = runtime.block_on(tools.storage.conclude_verification(of, now, conclude))?;
+    let concluded = tools.runtime.block_on(tools.storage.conclude_verification(of, now, conclude))?;
     if let Some(own) = concluded {
         let seconds = begin.elapsed().as_secs_f64();
         tracing::info!(run = of.run_id, tier = own.tier.name(), in_part = of.in_part, seconds, "verified");
@@ -172,27 +159,24 @@ pub(super) fn verify(
 }
 
 /// Verifies this run, unless it is not queued or is taken. Blocks the thread.
-pub(crate) fn verify_here(tools: &Tools, runtime: &Handle, run_id: &str) -> Result<(), StorageError> {
-    let now = tools.clock.unix_seconds();
-    let taken =
-        runtime.block_on(tools.storage.take_verification(Some(run_id), &tools.server, now, now + TAKEN_SECONDS))?;
-    taken.map_or(Ok(()), |verification| verify(tools, runtime, &verification, &|| false))
+pub(crate) fn verify_here(tools: &Tools, run_id: &str) -> Result<(), StorageError> {
+    tools.take(Some(run_id))?.map_or(Ok(()), |verification| verify(tools, &verification, &|| false))
 }
 
-fn examine(
-    tools: &Tools,
-    runtime: &Handle,
-    of: &Verification,
-    stops: &dyn Fn() -> bool,
-) -> Result<Found, StorageError> {
+impl Tools {
+    fn take(&self, run_id: Option<&str>) -> Result<Option<Verification>, StorageError> {
+        let now = self.clock.unix_seconds();
+        self.runtime.block_on(self.storage.take_verification(run_id, &self.server, now, now + TAKEN_SECONDS))
+    }
+}
+
+fn examine(tools: &Tools, of: &Verification, stops: &dyn Fn() -> bool) -> Result<Option<Examined>, StorageError> {
     if let Some(reason) = find_other_suite(&of.record) {
-        return Ok(Found::Nothing(reason));
+        return Ok(Some(Examined::Nothing(reason)));
     }
     // A few remaining states would prove nothing about the rest.
-    let seen = if of.in_part { None } else { Some(runtime.block_on(tools.storage.seen(&of.run_id))?) };
-    let state = |workload: &str, step| runtime.block_on(tools.storage.state(&of.run_id, workload, step));
-    let seen = seen.as_deref();
-    Examination { tools, run_id: &of.run_id, record: &of.record, seen, state: &state, stops }.perform()
+    let seen = if of.in_part { None } else { Some(tools.runtime.block_on(tools.storage.seen(&of.run_id))?) };
+    Examination { tools, run: of, seen: seen.as_deref(), stops }.perform()
 }
 
 /// Returns a sentence if the run is of another version of its suite, which was other work.

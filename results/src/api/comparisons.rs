@@ -62,7 +62,7 @@ pub struct ComparedWorkload {
 }
 
 /// Metrics of one side.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedFigure {
     /// Absent for devices, whose runs are all of the batch size of their suite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
