@@ -210,8 +210,8 @@ pub struct Config {
     /// Seed of every run in tests; otherwise each run has a random one.
     #[arg(skip)]
     pub seed: Option<u32>,
-    #[arg(skip = Clock::system())]
-    pub clock: Clock,
+    #[arg(skip = ServerClock::system())]
+    pub clock: ServerClock,
 }
 
 impl Default for Protection {
@@ -315,9 +315,9 @@ pub struct Replay {
 
 /// The server's clock: wall time, because a run may outlive a restart of the server.
 #[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> f64 + Send + Sync>);
+pub struct ServerClock(Arc<dyn Fn() -> f64 + Send + Sync>);
 
-impl Clock {
+impl ServerClock {
     pub(crate) fn system() -> Self {
         Self::from_fn(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64()))
     }
@@ -332,9 +332,9 @@ impl Clock {
     }
 }
 
-impl fmt::Debug for Clock {
+impl fmt::Debug for ServerClock {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Clock")
+        formatter.write_str("ServerClock")
     }
 }
 

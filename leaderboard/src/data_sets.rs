@@ -9,14 +9,14 @@ use serde::Deserialize;
 
 /// Name and size of a compact data file. The page itself checks the content after fetching it.
 #[derive(Clone, Debug, Deserialize)]
-struct DataFile {
+struct RequiredFile {
     set: String,
     file: String,
     bytes: u64,
 }
 
 /// The required files. The engine and `cargo xtask data` read the same list.
-static REGISTERED: LazyLock<Vec<DataFile>> = LazyLock::new(|| {
+static REGISTERED: LazyLock<Vec<RequiredFile>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../reference/data-sets.json")).expect("the file is checked in")
 });
 
@@ -41,14 +41,14 @@ impl DataFolder {
         list
     }
 
-    async fn fault_of(&self, file: &DataFile) -> Option<String> {
+    async fn fault_of(&self, file: &RequiredFile) -> Option<String> {
         let Some(folder) = &self.0 else { return Some("it was started without a data folder (`--data`)".to_owned()) };
         let fault = fault(folder, file).await?;
         Some(format!("{fault}; `native-runner fetch-data` or, in a checkout, `cargo xtask data` fetches it"))
     }
 }
 
-async fn fault(folder: &Path, DataFile { file, bytes, .. }: &DataFile) -> Option<String> {
+async fn fault(folder: &Path, RequiredFile { file, bytes, .. }: &RequiredFile) -> Option<String> {
     match tokio::fs::metadata(folder.join(file)).await {
         Ok(found) if !found.is_file() => Some(format!("{file} in its data folder is not a file")),
         Ok(found) if found.len() != *bytes => {

@@ -172,12 +172,12 @@ pub(super) const RUNS_AT_ONCE: u32 = 16;
 /// from later portions, and new runs come at the end.
 pub(crate) struct ExportedRuns {
     storage: Storage,
-    source: Source,
+    source: RunSource,
     pub(crate) read: u64,
     pub(crate) left_out: u64,
 }
 
-enum Source {
+enum RunSource {
     /// All visible runs after a place in the order of submission; `None` after the last portion.
     All(Option<Place>),
     List(ListPages),
@@ -193,23 +193,23 @@ struct ListPages {
 
 impl ExportedRuns {
     pub(crate) fn all(storage: Storage) -> Self {
-        Self { storage, source: Source::All(Some(Place::BEGINNING)), read: 0, left_out: 0 }
+        Self { storage, source: RunSource::All(Some(Place::BEGINNING)), read: 0, left_out: 0 }
     }
 
     pub(crate) fn of_list(storage: Storage, list: ListQuery) -> Self {
         let pages = ListPages { next_page: Some(Box::new(list)), waiting: VecDeque::new(), ended: false };
-        Self { storage, source: Source::List(pages), read: 0, left_out: 0 }
+        Self { storage, source: RunSource::List(pages), read: 0, left_out: 0 }
     }
 
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<StoredRun>>, StorageError> {
         let (runs, left_out) = match &mut self.source {
-            Source::All(Some(place)) => {
+            RunSource::All(Some(place)) => {
                 let portion = self.storage.visible_runs_after(place, RUNS_AT_ONCE).await?;
-                self.source = Source::All(portion.next);
+                self.source = RunSource::All(portion.next);
                 (portion.runs, portion.left_out)
             }
-            Source::List(pages) if !pages.ended => pages.next(&self.storage).await?,
-            Source::All(None) | Source::List(_) => return Ok(None),
+            RunSource::List(pages) if !pages.ended => pages.next(&self.storage).await?,
+            RunSource::All(None) | RunSource::List(_) => return Ok(None),
         };
         self.read += runs.len() as u64;
         self.left_out += left_out;
@@ -221,8 +221,8 @@ impl ExportedRuns {
 
     pub(crate) fn ended(&self) -> bool {
         match &self.source {
-            Source::All(place) => place.is_none(),
-            Source::List(pages) => pages.ended,
+            RunSource::All(place) => place.is_none(),
+            RunSource::List(pages) => pages.ended,
         }
     }
 }

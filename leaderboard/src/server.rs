@@ -23,7 +23,7 @@ use crate::api::{Leaderboard, export_places};
 use crate::card::Cards;
 use crate::data_sets::DataFolder;
 use crate::limits::{Most, Peer, RateLimits, Shares, day_of};
-use crate::metrics::{self, Event, Metrics};
+use crate::metrics::{self, CountedEvent, Metrics};
 use crate::pages::Pages;
 use crate::proof::{Key, KeyError};
 use crate::router::router;
@@ -31,7 +31,7 @@ use crate::snapshots::Snapshots;
 use crate::storage::{DatabaseAddress, Storage, StorageError};
 use crate::verification::{Tools, VerificationSamples, Verifiers};
 use crate::whole_file::with_ending;
-use crate::{Clock, Config};
+use crate::{Config, ServerClock};
 
 /// Maximum number of open connections. Others wait in the operating system's queue.
 const CONNECTIONS: usize = 1024;
@@ -220,7 +220,7 @@ impl Server {
             let usual = if address.is_loopback() { CONNECTIONS } else { CONNECTIONS_PER_ADDRESS };
             let most = Most::of_network(self.connections_per_address.unwrap_or(usual));
             let Some(place_of_address) = open.take(address, 1, most) else {
-                metrics.count(Event::Refused("connections_per_address"));
+                metrics.count(CountedEvent::Refused("connections_per_address"));
                 continue;
             };
             let counted = metrics.open_connection();
@@ -261,7 +261,7 @@ impl Server {
 }
 
 /// Deletes salts of past days and counts unfinished announcements at intervals. Never returns.
-async fn forget_submitters_regularly(storage: Storage, clock: Clock) {
+async fn forget_submitters_regularly(storage: Storage, clock: ServerClock) {
     loop {
         let now = clock.unix_seconds();
         if let Err(cause) = storage.forget_submitters(day_of(now)).await {
@@ -275,7 +275,7 @@ async fn forget_submitters_regularly(storage: Storage, clock: Clock) {
 }
 
 /// Deletes the data of expired runs at intervals. Never returns.
-async fn forget_expired_regularly(storage: Storage, clock: Clock) {
+async fn forget_expired_regularly(storage: Storage, clock: ServerClock) {
     loop {
         if let Err(cause) = storage.forget_expired(clock.unix_seconds()).await {
             tracing::warn!(%cause, "cannot delete the states of expired runs; retrying in a minute");

@@ -23,7 +23,7 @@ use crate::open_data::{Encoder, ExportError, ExportedRuns};
 use crate::pages::{from_folder, is_content, not_found};
 use crate::storage::Storage;
 use crate::whole_file::{WholeFile, is_partial, with_ending};
-use crate::{Clock, StartError};
+use crate::{ServerClock, StartError};
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 /// Number of days to keep files, including today.
@@ -33,12 +33,12 @@ const DAYS: f64 = 7.0;
 #[derive(Clone)]
 pub(crate) struct Snapshots {
     folder: Option<Arc<Path>>,
-    clock: Clock,
+    clock: ServerClock,
 }
 
 impl Snapshots {
     /// Creates the folder if necessary, so that a failure is an error at startup.
-    pub(crate) fn open(folder: Option<PathBuf>, clock: Clock) -> Result<Self, StartError> {
+    pub(crate) fn open(folder: Option<PathBuf>, clock: ServerClock) -> Result<Self, StartError> {
         if let Some(folder) = &folder {
             fs::create_dir_all(folder).map_err(|cause| StartError::Snapshots { folder: folder.clone(), cause })?;
         }

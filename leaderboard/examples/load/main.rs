@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use engine::SUITES;
 use leaderboard::load::Board;
-use leaderboard::{Clock, Config, DatabaseAddress, Protection};
+use leaderboard::{Config, DatabaseAddress, Protection, ServerClock};
 use results::api::{AcceptedRun, RunList};
 use serde::Serialize;
 use tokio::sync::oneshot;
@@ -432,7 +432,7 @@ impl Server {
             secret: Some("0123456789abcdef0123456789abcdef".to_owned()),
             verifiers: 0,
             protection: unlimited,
-            clock: Clock::from_fn(move || *clock.lock().expect("lock is not poisoned")),
+            clock: ServerClock::from_fn(move || *clock.lock().expect("lock is not poisoned")),
             ..Config::default()
         };
         let (stop, stopped) = oneshot::channel::<()>();

@@ -22,7 +22,7 @@ use results::api::DataSetList;
 
 use crate::Protection;
 use crate::card::Cards;
-use crate::config::Clock;
+use crate::config::ServerClock;
 use crate::data_sets::DataFolder;
 use crate::error::ApiError;
 use crate::etag;
@@ -39,7 +39,7 @@ pub(crate) use pictures::visible_card;
 #[derive(Clone)]
 pub(crate) struct Leaderboard {
     pub(crate) storage: Storage,
-    pub(crate) clock: Clock,
+    pub(crate) clock: ServerClock,
     pub(crate) key: Key,
     pub(crate) verifiers: Verifiers,
     pub(crate) data: DataFolder,

@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use super::Leaderboard;
 use super::extract::{Announced, IdempotencyKey, JsonBytes, MAX_FIELDS_BYTES, Requester};
 use crate::error::{ApiError, Result};
-use crate::metrics::Event;
+use crate::metrics::CountedEvent;
 use crate::proof::{Key, SeenWorkload, Started, limited_summaries};
 use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, fingerprint, random_word};
 use crate::storage::{Acceptance, NewRun, Submitter};
@@ -56,7 +56,7 @@ pub(crate) async fn start(
         expires_unix_seconds: started.expires_unix_seconds,
     };
     let mut response = (StatusCode::CREATED, Json(answer)).into_response();
-    Event::Announced.travels_with(&mut response);
+    CountedEvent::Announced.travels_with(&mut response);
     Ok(response)
 }
 
@@ -249,7 +249,7 @@ impl Checked<'_> {
                 leaderboard.verifiers.wake();
                 let tier = self.verdict.tier;
                 let mut response = accepted_response(StatusCode::CREATED, self.id, self.verdict, secret.to_owned());
-                Event::Accepted(tier).travels_with(&mut response);
+                CountedEvent::Accepted(tier).travels_with(&mut response);
                 Ok(Stored::Now(response))
             }
             Acceptance::AlreadyUsed => Ok(Stored::AlreadyUsed),

@@ -6,7 +6,7 @@ use results::api::{Deed, ModerationEntry, ModerationQuery, Tier};
 use super::UpkeepError;
 use crate::config::{Moderation, OfRuns};
 use crate::storage::{Act, Change, DatabaseAddress, ModerationError, Occasion, Storage, StorageError};
-use crate::{Clock, Reason};
+use crate::{Reason, ServerClock};
 
 pub(super) async fn moderate(deed: Moderation) -> Result<String, UpkeepError> {
     match deed {
@@ -74,7 +74,7 @@ fn describe_change(change: &Change) -> String {
 }
 
 fn occasion_now(reason: Option<&Reason>) -> Occasion<'_> {
-    Occasion { unix_seconds: Clock::system().unix_seconds(), reason: reason.map(Reason::as_str) }
+    Occasion { unix_seconds: ServerClock::system().unix_seconds(), reason: reason.map(Reason::as_str) }
 }
 
 /// Removes all of these runs and comparisons, or none of them if one is unknown.

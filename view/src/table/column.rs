@@ -3,7 +3,7 @@
 use results::WorkloadRecord;
 use results::open_data::ExportColumn;
 
-use crate::table::TableCell;
+use crate::table::SheetCell;
 
 /// Table column. Published names never change.
 pub struct Column<R> {
@@ -55,21 +55,17 @@ impl<R> Values<R> {
         )
     }
 
-    pub(crate) fn cell<'a>(&self, run: &'a R, workload: &'a WorkloadRecord) -> TableCell<'a> {
+    pub(crate) fn cell(&self, run: &R, workload: &WorkloadRecord) -> SheetCell {
         match self {
-            Self::Text(find) => TableCell::Text(find(run, workload).into()),
-            Self::OptionalText(find) => {
-                find(run, workload).map_or(TableCell::Empty, |text| TableCell::Text(text.into()))
-            }
-            Self::OptionalWords(find) => {
-                find(run, workload).map_or(TableCell::Empty, |text| TableCell::Text(text.into()))
-            }
-            Self::Whole(find) => TableCell::Whole(find(run, workload)),
-            Self::OptionalWhole(find) => find(run, workload).map_or(TableCell::Empty, TableCell::Whole),
-            Self::Number(find) => TableCell::Number(find(run, workload)),
-            Self::OptionalNumber(find) => find(run, workload).map_or(TableCell::Empty, TableCell::Number),
-            Self::Flag(find) => TableCell::Flag(find(run, workload)),
-            Self::Moment(find) => TableCell::Moment(find(run, workload)),
+            Self::Text(find) => find(run, workload).into(),
+            Self::OptionalText(find) => find(run, workload).into(),
+            Self::OptionalWords(find) => find(run, workload).into(),
+            Self::Whole(find) => find(run, workload).into(),
+            Self::OptionalWhole(find) => find(run, workload).into(),
+            Self::Number(find) => find(run, workload).into(),
+            Self::OptionalNumber(find) => find(run, workload).into(),
+            Self::Flag(find) => find(run, workload).into(),
+            Self::Moment(find) => SheetCell::Moment(find(run, workload)),
         }
     }
 }

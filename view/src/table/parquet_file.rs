@@ -12,7 +12,7 @@ use parquet::schema::types::{ColumnPath, Type};
 use results::SCHEMA_VERSION;
 use results::open_data::ExportColumn;
 
-use crate::table::{Column, HasRecord, TableCell, Values};
+use crate::table::{Column, HasRecord, SheetCell, Values};
 
 /// Rows per group. A group stays in memory until it is written, which takes a few megabytes.
 pub const ROWS_IN_GROUP: usize = 10_000;
@@ -115,17 +115,17 @@ impl Buffer {
         Self { values: buffered, present: values.may_be_absent().then(Vec::new) }
     }
 
-    fn push(&mut self, cell: TableCell) -> Result<(), ParquetError> {
+    fn push(&mut self, cell: SheetCell) -> Result<(), ParquetError> {
         if let Some(present) = &mut self.present {
-            present.push(i16::from(cell != TableCell::Empty));
+            present.push(i16::from(cell != SheetCell::Empty));
         }
         match (&mut self.values, cell) {
-            (_, TableCell::Empty) if self.present.is_some() => {}
-            (BufferedValues::Texts(values), TableCell::Text(text)) => values.push(ByteArray::from(&*text)),
-            (BufferedValues::Wholes(values), TableCell::Whole(whole)) => values.push(saturate_to_i64(whole)),
-            (BufferedValues::Numbers(values), TableCell::Number(number)) => values.push(number),
-            (BufferedValues::Flags(values), TableCell::Flag(flag)) => values.push(flag),
-            (BufferedValues::Moments(values), TableCell::Moment(unix_seconds)) => {
+            (_, SheetCell::Empty) if self.present.is_some() => {}
+            (BufferedValues::Texts(values), SheetCell::Text(text)) => values.push(text.into_bytes().into()),
+            (BufferedValues::Wholes(values), SheetCell::Whole(whole)) => values.push(saturate_to_i64(whole)),
+            (BufferedValues::Numbers(values), SheetCell::Number(number)) => values.push(number),
+            (BufferedValues::Flags(values), SheetCell::Flag(flag)) => values.push(flag),
+            (BufferedValues::Moments(values), SheetCell::Moment(unix_seconds)) => {
                 values.push(to_microseconds(unix_seconds))
             }
             (_, cell) => return Err(ParquetError::General(format!("{cell:?} is not of its column's type"))),
@@ -238,12 +238,12 @@ mod tests {
     #[test]
     fn cells_of_the_wrong_type_are_rejected() {
         let mut always = Buffer::new(&Values::<()>::Whole(|_, _| 1));
-        assert!(always.push(TableCell::Whole(1)).is_ok());
-        assert!(always.push(TableCell::Number(1.0)).is_err());
-        assert!(always.push(TableCell::Empty).is_err());
+        assert!(always.push(SheetCell::Whole(1)).is_ok());
+        assert!(always.push(SheetCell::Number(1.0)).is_err());
+        assert!(always.push(SheetCell::Empty).is_err());
         let mut perhaps = Buffer::new(&Values::<()>::OptionalNumber(|_, _| None));
-        assert!(perhaps.push(TableCell::Empty).is_ok());
-        assert!(perhaps.push(TableCell::Number(1.0)).is_ok());
+        assert!(perhaps.push(SheetCell::Empty).is_ok());
+        assert!(perhaps.push(SheetCell::Number(1.0)).is_ok());
         assert_eq!(perhaps.present.as_deref(), Some(&[0, 1][..]));
     }
 }

@@ -193,7 +193,7 @@ mod tests {
     use super::*;
     use crate::report::plot::Drawing;
     use crate::report::testing::{MadeRun, groups};
-    use crate::table::TableCell;
+    use crate::table::SheetCell;
 
     /// Returns the blocks under a heading in the section of these records.
     fn blocks_under(heading: &str, records: &[RunRecord]) -> Vec<ReportBlock> {
@@ -235,7 +235,7 @@ mod tests {
             ["rate 0.01", "2", "1", "3.000 s", "≈ 20.00 k samples/s", "3.000 s", "98.22 ± 0.14 %"]
         );
         assert_eq!(table.rows[1][..4], ["rate 9", "0", "–", "–"]);
-        assert_eq!(table.sheet.rows[1][3], TableCell::Empty);
+        assert_eq!(table.sheet.rows[1][3], SheetCell::Empty);
     }
 
     #[test]
