@@ -1,7 +1,6 @@
 //! The page and the data sets as static files.
 
 use std::convert::Infallible;
-use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -160,11 +159,8 @@ pub(crate) async fn from_folder(files: ServeDir, request: Request) -> Response {
     if names_a_hidden_file(request.uri().path()) {
         return not_found();
     }
-    let served: Result<_, Infallible> = files.oneshot(request).await;
-    let response = match served {
-        Ok(response) => response.map(Body::new),
-        Err(never) => match never {},
-    };
+    let Ok::<_, Infallible>(response) = files.oneshot(request).await;
+    let response = response.map(Body::new);
     if response.status() == StatusCode::NOT_FOUND { not_found() } else { response }
 }
 
@@ -197,7 +193,7 @@ fn is_hashed(path: &str) -> bool {
 
 /// Returns the policy for a page with inline scripts of these hashes. Everything comes from this server, WebAssembly
 /// may be compiled, and a worker starts from a file, not from a blob.
-pub(super) fn policy_header(script_hashes: &[String]) -> HeaderValue {
+fn policy_header(script_hashes: &[String]) -> HeaderValue {
     let hashes: String = script_hashes.iter().map(|hash| format!(" 'sha256-{hash}'")).collect();
     let policy = format!(
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{hashes}; worker-src 'self'; \
@@ -208,7 +204,7 @@ pub(super) fn policy_header(script_hashes: &[String]) -> HeaderValue {
 }
 
 /// Returns the policy for the worker of another framework. Its threads are workers that start from blobs.
-pub(super) fn framework_policy() -> HeaderValue {
+fn framework_policy() -> HeaderValue {
     HeaderValue::from_static(
         "default-src 'none'; script-src 'self' blob: 'wasm-unsafe-eval'; worker-src 'self' blob:; connect-src 'self'; \
          base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -217,7 +213,7 @@ pub(super) fn framework_policy() -> HeaderValue {
 
 /// Returns the SHA-256 in base64 of each inline script, as browsers compute it. This is not an HTML parser: at worst it
 /// hashes something else (harmless) or misses a script, which then does not run.
-pub(super) fn inline_script_hashes(html: &str) -> Vec<String> {
+fn inline_script_hashes(html: &str) -> Vec<String> {
     // Browsers convert every line ending to LF before they hash.
     let html = html.replace("\r\n", "\n").replace('\r', "\n");
     // ASCII lower case preserves byte offsets.
@@ -269,7 +265,7 @@ pub(crate) struct Previews {
 impl Previews {
     /// Returns the status of the answer and the index with the tags of a run. The status is 404 if there is no visible
     /// run. If the database fails, the index has its general tags.
-    pub(super) async fn index_of(&self, id: &str, headers: &HeaderMap, html: &Bytes) -> (StatusCode, Bytes) {
+    async fn index_of(&self, id: &str, headers: &HeaderMap, html: &Bytes) -> (StatusCode, Bytes) {
         let card = match visible_card(&self.storage, id).await {
             Ok(Some(card)) => card,
             Ok(None) => return (StatusCode::NOT_FOUND, html.clone()),
@@ -285,24 +281,30 @@ impl Previews {
     /// Returns the index with its general tags and the start page's image.
     fn index_of_page(&self, headers: &HeaderMap, html: &Bytes) -> Bytes {
         let Some(address) = self.address.of(headers) else { return html.clone() };
-        let mut tags = String::new();
-        push_image_tags(&mut tags, &address.join("/api/v1/card.png"), "How fast does your GPU learn?");
+        let tags = image_tags(&address.join("/api/v1/card.png"), "How fast does your GPU learn?");
         with_tags(html, &tags, str::to_owned)
     }
 }
 
-fn push_tag(tags: &mut String, kind: &str, name: &str, content: &str) {
-    let content = escaped(content);
-    writeln!(tags, "    <meta {kind}=\"{name}\" content=\"{content}\" />").expect("a string takes everything");
+/// Returns tags with these contents. Names of Open Graph are properties.
+fn meta_tags(tags: &[(&str, &str)]) -> String {
+    let tag = |(name, content): &(&str, &str)| {
+        let kind = if name.starts_with("og:") { "property" } else { "name" };
+        format!("    <meta {kind}=\"{name}\" content=\"{}\" />\n", escaped(content))
+    };
+    tags.iter().map(tag).collect()
 }
 
-fn push_image_tags(tags: &mut String, address: &str, description: &str) {
-    push_tag(tags, "property", "og:image", address);
-    push_tag(tags, "property", "og:image:type", "image/png");
-    push_tag(tags, "property", "og:image:width", &SIZE.0.to_string());
-    push_tag(tags, "property", "og:image:height", &SIZE.1.to_string());
-    push_tag(tags, "property", "og:image:alt", description);
-    push_tag(tags, "name", "twitter:card", "summary_large_image");
+fn image_tags(address: &str, description: &str) -> String {
+    let [width, height] = [SIZE.0, SIZE.1].map(|size| size.to_string());
+    meta_tags(&[
+        ("og:image", address),
+        ("og:image:type", "image/png"),
+        ("og:image:width", &width),
+        ("og:image:height", &height),
+        ("og:image:alt", description),
+        ("twitter:card", "summary_large_image"),
+    ])
 }
 
 /// Returns the tags of a run. Their addresses must be absolute, so there are none without a known host.
@@ -313,19 +315,16 @@ fn tags(card: &Card, id: &str, address: Option<&PublicUrl>) -> String {
     if description.len() < whole.len() {
         description.push('…');
     }
-    let mut tags = String::new();
-    push_tag(&mut tags, "property", "og:type", "website");
-    push_tag(&mut tags, "property", "og:site_name", "Gradmark");
-    push_tag(&mut tags, "property", "og:title", &title);
-    push_tag(&mut tags, "property", "og:description", &description);
-    let Some(address) = address else {
-        push_tag(&mut tags, "name", "twitter:card", "summary");
-        return tags;
-    };
-    push_tag(&mut tags, "property", "og:url", &address.join(&format!("/runs/{id}")));
+    let tags = meta_tags(&[
+        ("og:type", "website"),
+        ("og:site_name", "Gradmark"),
+        ("og:title", &title),
+        ("og:description", &description),
+    ]);
+    let Some(address) = address else { return tags + &meta_tags(&[("twitter:card", "summary")]) };
     let image = address.join(&format!("/api/v1/runs/{id}/card.png"));
-    push_image_tags(&mut tags, &image, &format!("{title}: {description}"));
-    tags
+    let url = meta_tags(&[("og:url", &address.join(&format!("/runs/{id}")))]);
+    tags + &url + &image_tags(&image, &format!("{title}: {description}"))
 }
 
 /// Inserts tags at the end of the page's head, after a change of the head.
@@ -356,27 +355,15 @@ mod tests {
 
     #[test]
     fn hashed_names_are_recognised_and_others_are_not() {
-        for hashed in [
-            "/app-1f0c4be2a9d3e587.js",
-            "/app-1f0c4be2a9d3e587_bg.wasm",
-            "/snippets/gloo-3d5a0cf1b2e84976/inline0.js",
-            "/style-0123456789abcdef.css",
-            "/worker-0123456789abcdef/worker_bg.wasm",
-            "/framework-tfjs-wasm-0123456789abcdef/tfjs-backend-wasm.wasm",
-        ] {
-            assert!(is_hashed(hashed), "{hashed}");
-        }
-        for plain in [
-            "/app.js",
-            "/worker/worker_bg.wasm",
-            "/burn.json",
-            "/frameworks.json",
-            "/favicon.ico",
-            "/runs/0123",
-            "/app-facade.js",
-            "/deadbeef.js",
-        ] {
-            assert!(!is_hashed(plain), "{plain}");
+        let hashed = "/app-1f0c4be2a9d3e587.js /app-1f0c4be2a9d3e587_bg.wasm /style-0123456789abcdef.css \
+                      /snippets/gloo-3d5a0cf1b2e84976/inline0.js /worker-0123456789abcdef/worker_bg.wasm \
+                      /framework-tfjs-wasm-0123456789abcdef/tfjs-backend-wasm.wasm";
+        let plain = "/app.js /worker/worker_bg.wasm /burn.json /frameworks.json /favicon.ico /runs/0123 /app-facade.js \
+                     /deadbeef.js";
+        for (paths, expected) in [(hashed, true), (plain, false)] {
+            for path in paths.split(' ') {
+                assert_eq!(is_hashed(path), expected, "{path}");
+            }
         }
     }
 
