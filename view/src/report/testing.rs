@@ -121,6 +121,10 @@ impl MadeRun {
         self.with(|record| record.workloads[0].outcome = outcome)
     }
 
+    pub(crate) fn without_resources(self) -> Self {
+        self.with(|record| record.workloads[0].resources = Resources::default())
+    }
+
     pub(crate) fn cold_start(self, seconds: [Option<f64>; 5]) -> Self {
         let [data_seconds, build_seconds, compiling_seconds, tuning_seconds, first_step_seconds] = seconds;
         let start = ColdStart { data_seconds, build_seconds, compiling_seconds, tuning_seconds, first_step_seconds };
@@ -257,8 +261,11 @@ pub(crate) fn study() -> Study {
     }
 }
 
-pub(crate) fn groups(records: &[RunRecord]) -> Vec<Group<'_>> {
-    Group::of_records(records.iter())
+/// Runs a test with the groups of these runs.
+pub(crate) fn with_groups<T>(runs: impl IntoIterator<Item = MadeRun>, test: impl FnOnce(&[&Group<'_>]) -> T) -> T {
+    let records: Vec<RunRecord> = runs.into_iter().map(MadeRun::record).collect();
+    let groups = Group::of_records(records.iter());
+    test(&groups.iter().collect::<Vec<_>>())
 }
 
 pub(crate) fn input(records: Vec<RunRecord>) -> Input {
