@@ -411,13 +411,8 @@ mod tests {
     #[test]
     fn the_definition_of_the_command_line_holds_together() {
         CommandLine::command().debug_assert();
-    }
-
-    #[test]
-    fn default_limits_fit_a_classroom_and_open_nothing() {
-        let protection = Protection::default();
-        assert!(protection.announcements_per_hour >= 60 && protection.reading_per_second >= 50);
-        assert!(protection.metrics_listen.is_none() && protection.public_url.is_none());
+        let mixed = ["leaderboard", "--listen", "127.0.0.1:0", "backup", "copy.sqlite"];
+        assert_eq!(CommandLine::try_parse_from(mixed).unwrap_err().exit_code(), 2);
     }
 
     #[test]
@@ -431,12 +426,6 @@ mod tests {
                 assert!(shown.contains("--database: ") && !shown.contains("secret"), "{shown}");
             }
         }
-    }
-
-    #[test]
-    fn what_is_said_of_serving_is_not_said_of_a_task() {
-        let mixed = ["leaderboard", "--listen", "127.0.0.1:0", "backup", "copy.sqlite"];
-        assert_eq!(CommandLine::try_parse_from(mixed).unwrap_err().exit_code(), 2);
     }
 
     fn task(words: &[&str]) -> Result<Option<Task>, clap::Error> {

@@ -18,7 +18,6 @@ pub(crate) struct ApiError {
     status: StatusCode,
     body: ErrorBody,
     retry_after: Option<Duration>,
-    /// The event to count.
     event: Option<CountedEvent>,
 }
 

@@ -341,7 +341,7 @@ impl Drop for TakenShare {
     }
 }
 
-/// ClientPlaces, limited for each address and each /24 or /48. Clones share them.
+/// Places, limited for each address and each /24 or /48. Clones share them.
 #[derive(Clone)]
 pub(crate) struct ClientPlaces {
     free: Arc<Semaphore>,

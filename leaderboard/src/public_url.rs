@@ -12,7 +12,6 @@ const MAX_CHARACTERS: usize = 260;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicUrl(String);
 
-/// Error of a text that is not a server address.
 const INVALID: &str = "it must have the form https://board.example: http or https and a host, with no path";
 
 impl FromStr for PublicUrl {
@@ -30,9 +29,7 @@ impl FromStr for PublicUrl {
 /// The sources of the public address.
 #[derive(Clone, Debug)]
 pub(crate) struct PublicAddress {
-    /// The configured address, if any.
     pub(crate) said: Option<PublicUrl>,
-    /// True if clients use TLS.
     pub(crate) behind_tls: bool,
 }
 

@@ -21,7 +21,6 @@ use tower::ServiceExt;
 
 use crate::api::{Leaderboard, export_places};
 use crate::card::Cards;
-use crate::data_sets::DataFolder;
 use crate::limits::{Most, Peer, RateLimits, Shares, day_of};
 use crate::metrics::{self, CountedEvent, Metrics};
 use crate::pages::Pages;
@@ -118,8 +117,7 @@ impl Server {
             DatabaseAddress::Postgres(_) => None,
         });
         let key = Key::load(config.secret.as_deref(), file.as_deref())?;
-        let folder_of_data = config.data.clone();
-        let data = DataFolder::new(config.data.clone());
+        let data = config.data.clone();
         let snapshots = Snapshots::open(config.snapshots, config.clock.clone())?;
         let pages = Pages::open(config.page, config.data).await?;
         let storage = Storage::open(&config.database)
@@ -134,7 +132,7 @@ impl Server {
             storage: storage.clone(),
             clock: config.clock.clone(),
             key: key.clone(),
-            samples: VerificationSamples::new(folder_of_data),
+            samples: VerificationSamples::new(data.clone()),
             metrics: metrics.clone(),
             server: address.to_string(),
         };

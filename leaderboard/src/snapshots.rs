@@ -94,7 +94,6 @@ struct SnapshotName {
 const FILE_PREFIX: &str = "gradmark-";
 const SUM: &str = ".sha256";
 
-/// Returns the file extension.
 fn ending(format: ExportFormat) -> &'static str {
     match format {
         ExportFormat::Csv => ".csv.gz",
@@ -157,7 +156,6 @@ async fn elsewhere<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.map_err(|_panicked| ExportError::Stopped)?
 }
 
-/// A file that is being written.
 struct Output {
     encoder: Encoder,
     /// Compresses text; a Parquet file stays unchanged.

@@ -17,7 +17,6 @@ use crate::verification::{Tools, VerificationSamples, verify_here};
 
 /// Time without progress after which no server is expected to continue. Servers check the queue every half minute.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// Interval of the checks meanwhile.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {

@@ -232,7 +232,6 @@ fn bar_entries(bars: &Bars, id: &str) -> Vec<LegendEntry> {
     bars.parts.iter().enumerate().map(entry).collect()
 }
 
-/// Name with its look.
 struct LegendEntry {
     name: String,
     class: String,
