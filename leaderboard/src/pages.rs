@@ -40,8 +40,8 @@ const HASH_DIGITS: usize = 12;
 /// The served folders. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Pages {
-    index: Option<Arc<Path>>,
-    files: Option<ServeDir>,
+    /// The index of the page, and its folder.
+    page: Option<(Arc<Path>, ServeDir)>,
     data: Option<PathBuf>,
 }
 
@@ -53,21 +53,22 @@ impl Pages {
         {
             return Err(StartError::Data { folder: folder.clone(), cause });
         }
-        let Some(folder) = page else { return Ok(Self { index: None, files: None, data }) };
+        let Some(folder) = page else { return Ok(Self { page: None, data }) };
         let index = folder.join("index.html");
         read_index(&index).await.map_err(|cause| StartError::Page { folder: folder.clone(), cause })?;
-        Ok(Self { index: Some(index.into()), files: Some(files(folder)), data })
+        Ok(Self { page: Some((index.into(), files(folder))), data })
     }
 
     pub(crate) async fn content_security_policy(&self, path: &str) -> HeaderValue {
         if path.starts_with(FRAMEWORKS) {
             return framework_policy();
         }
-        let index = match &self.index {
-            Some(index) => read_index(index).await.ok(),
-            None => None,
-        };
-        index.map_or_else(|| policy_header(&[]), |index| index.policy)
+        if let Some((index, _)) = &self.page
+            && let Ok(index) = read_index(index).await
+        {
+            return index.policy;
+        }
+        policy_header(&[])
     }
 }
 
@@ -83,11 +84,7 @@ pub(crate) fn data(pages: &Pages) -> Router {
 
 async fn serve_data(State(files): State<Option<ServeDir>>, request: Request) -> Response {
     let Some(files) = files else { return not_found() };
-    let mut response = from_folder(files, request).await;
-    if is_content(response.status()) {
-        response.headers_mut().insert(header::CACHE_CONTROL, FOR_EVER);
-    }
-    response
+    from_folder(files, request, FOR_EVER).await
 }
 
 /// Returns the routes of the page's files. Any other path is a view of the page and gets the index.
@@ -96,19 +93,16 @@ pub(crate) fn page(pages: Pages, previews: Previews) -> Router {
 }
 
 async fn serve_page(State((pages, previews)): State<(Pages, Previews)>, request: Request) -> Response {
-    let (Some(index), Some(files)) = (pages.index, pages.files) else { return not_found() };
+    let Some((index, files)) = pages.page else { return not_found() };
     let path = request.uri().path().to_owned();
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let headers = request.headers().clone();
     if is_read && matches!(path.as_str(), "/" | "/index.html") {
         return serve_index(&index, &previews, "/", &headers).await;
     }
-    let mut response = from_folder(files, request).await;
+    let response = from_folder(files, request, caching(&path)).await;
     if response.status() == StatusCode::NOT_FOUND && is_read && !names_a_file(&path) {
         return serve_index(&index, &previews, &path, &headers).await;
-    }
-    if is_content(response.status()) {
-        response.headers_mut().insert(header::CACHE_CONTROL, caching(&path));
     }
     response
 }
@@ -154,23 +148,25 @@ fn run_at(path: &str) -> Option<Result<RunId, ApiError>> {
     (!id.contains('/')).then(|| RunId::parse(id.to_owned()))
 }
 
-/// Returns a file of a folder, or the usual refusal if it is missing.
-pub(crate) async fn from_folder(files: ServeDir, request: Request) -> Response {
+/// Returns a file of a folder with this cache lifetime, or the usual refusal if it is missing.
+pub(crate) async fn from_folder(files: ServeDir, request: Request, caching: HeaderValue) -> Response {
     if names_a_hidden_file(request.uri().path()) {
         return not_found();
     }
     let Ok::<_, Infallible>(response) = files.oneshot(request).await;
-    let response = response.map(Body::new);
-    if response.status() == StatusCode::NOT_FOUND { not_found() } else { response }
+    let mut response = response.map(Body::new);
+    match response.status() {
+        StatusCode::NOT_FOUND => return not_found(),
+        StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::NOT_MODIFIED => {
+            response.headers_mut().insert(header::CACHE_CONTROL, caching);
+        }
+        _ => {}
+    }
+    response
 }
 
 pub(crate) fn not_found() -> Response {
     (StatusCode::NOT_FOUND, "There is nothing here.\n").into_response()
-}
-
-/// Returns true if an answer contains a file or a part of it, or reports that it has not changed.
-pub(crate) fn is_content(status: StatusCode) -> bool {
-    matches!(status, StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::NOT_MODIFIED)
 }
 
 /// Returns true for paths of tools' notes, such as the list of verified files, which are not served.

@@ -10,7 +10,7 @@ use std::{fmt, fs, io};
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, header};
+use axum::http::HeaderValue;
 use axum::response::Response;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -20,7 +20,7 @@ use results::open_data::{ExportFormat, Snapshot, SnapshotList};
 use tower_http::services::ServeDir;
 
 use crate::open_data::{Encoder, ExportError, ExportedRuns};
-use crate::pages::{from_folder, is_content, not_found};
+use crate::pages::{from_folder, not_found};
 use crate::storage::Storage;
 use crate::whole_file::{WholeFile, is_partial, with_ending};
 use crate::{ServerClock, StartError};
@@ -52,9 +52,10 @@ impl Snapshots {
         tokio::task::spawn_blocking(move || list(&folder, now)).await?
     }
 
-    fn file(&self, name: &str) -> Option<PathBuf> {
-        let offered = is_kept(&SnapshotName::parse(name)?.day, self.clock.unix_seconds());
-        self.folder.as_ref().filter(|_| offered).map(|folder| folder.join(name))
+    /// Returns the folder if a file of this name is offered.
+    fn folder_with(&self, name: &str) -> Option<&Path> {
+        let is_offered = is_kept(&SnapshotName::parse(name)?.day, self.clock.unix_seconds());
+        self.folder.as_deref().filter(|_| is_offered)
     }
 }
 
@@ -264,13 +265,8 @@ pub(crate) fn serve(snapshots: Snapshots) -> Router {
 
 async fn serve_file(State(snapshots): State<Snapshots>, request: Request) -> Response {
     let name = request.uri().path().trim_start_matches('/');
-    let Some(file) = snapshots.file(name) else { return not_found() };
-    let Some(folder) = file.parent() else { return not_found() };
-    let mut response = from_folder(ServeDir::new(folder), request).await;
-    if is_content(response.status()) {
-        response.headers_mut().insert(header::CACHE_CONTROL, FOR_A_DAY);
-    }
-    response
+    let Some(folder) = snapshots.folder_with(name) else { return not_found() };
+    from_folder(ServeDir::new(folder), request, FOR_A_DAY).await
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use results::open_data::ExportColumn;
 
 use crate::table::{Column, HasRecord, SheetCell, Values};
 
-/// Rows per group. A group stays in memory until it is written, which takes a few megabytes.
+/// Rows per group. A group stays in memory until it is written, which takes about twenty megabytes.
 pub const ROWS_IN_GROUP: usize = 10_000;
 
 pub struct ParquetFile<R> {
@@ -136,9 +136,7 @@ fn schema<R>(columns: &[Column<R>]) -> Result<Type, ParquetError> {
 
 fn stored<R>(values: &Values<R>) -> (Stored, Option<LogicalType>) {
     match values {
-        Values::Text(_) | Values::OptionalText(_) | Values::OptionalWords(_) => {
-            (Stored::BYTE_ARRAY, Some(LogicalType::String))
-        }
+        Values::Text(_) | Values::OptionalText(_) => (Stored::BYTE_ARRAY, Some(LogicalType::String)),
         Values::Whole(_) | Values::OptionalWhole(_) => (Stored::INT64, None),
         Values::Number(_) | Values::OptionalNumber(_) => (Stored::DOUBLE, None),
         Values::Flag(_) => (Stored::BOOLEAN, None),
