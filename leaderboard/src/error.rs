@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use results::api::ErrorBody;
 
 use crate::limits::RequestKind;
-use crate::metrics::Event;
+use crate::metrics::CountedEvent;
 use crate::storage::{DatabaseTrouble, StorageError};
 use crate::validation::Refusal;
 
@@ -18,8 +18,7 @@ pub(crate) struct ApiError {
     status: StatusCode,
     body: ErrorBody,
     retry_after: Option<Duration>,
-    /// The event to count.
-    event: Option<Event>,
+    event: Option<CountedEvent>,
 }
 
 impl ApiError {
@@ -44,7 +43,7 @@ impl ApiError {
     }
 
     pub(crate) fn refused_by(mut self, limit: &'static str) -> Self {
-        self.event = Some(Event::Refused(limit));
+        self.event = Some(CountedEvent::Refused(limit));
         self
     }
 
@@ -168,7 +167,7 @@ impl From<StorageError> for ApiError {
             }
             None => Self::internal(&error),
         };
-        Self { event: Some(Event::DatabaseFailed(error.reason())), ..refusal }
+        Self { event: Some(CountedEvent::DatabaseFailed(error.reason())), ..refusal }
     }
 }
 

@@ -34,7 +34,7 @@ mod verification;
 mod whole_file;
 
 pub use config::{
-    Clock, CommandLine, Config, ExistingDatabase, Moderation, OfDevice, OfRuns, Protection, Reason, Replay, Task,
+    CommandLine, Config, ExistingDatabase, Moderation, OfDevice, OfRuns, Protection, Reason, Replay, ServerClock, Task,
 };
 pub use limits::ProxyHeader;
 pub use proof::KeyError;

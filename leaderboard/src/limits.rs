@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use clap::ValueEnum;
-use governor::clock::Clock;
+use governor::clock::Clock as _;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -60,12 +60,10 @@ impl RequestKind {
 
 /// The rate limits by address. Clones share them.
 #[derive(Clone)]
-pub(crate) struct RateLimits(Arc<Rates>);
-
-struct Rates {
+pub(crate) struct RateLimits {
     trusted: Option<ProxyHeader>,
     /// The limit of each [`RequestKind`]; `None` for no limit.
-    limits: [Option<Limit>; 4],
+    limits: Arc<[Option<Limit>; 4]>,
 }
 
 struct Limit {
@@ -102,12 +100,12 @@ impl RateLimits {
             each_second(protection.uploads_per_second),
             each_second(protection.reading_per_second),
         ];
-        Self(Arc::new(Rates { trusted: protection.trusted_proxy_header, limits }))
+        Self { trusted: protection.trusted_proxy_header, limits: Arc::new(limits) }
     }
 
     fn admit(&self, kind: RequestKind, peer: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
-        let Some(limit) = &self.0.limits[kind as usize] else { return Ok(()) };
-        let Some(address) = counted_address(peer, headers, self.0.trusted) else { return Ok(()) };
+        let Some(limit) = &self.limits[kind as usize] else { return Ok(()) };
+        let Some(address) = counted_address(peer, headers, self.trusted) else { return Ok(()) };
         limit.admit(address).map_err(|wait| ApiError::too_many_requests(kind, wait))
     }
 
@@ -115,7 +113,7 @@ impl RateLimits {
     pub(crate) async fn forget_regularly(self) {
         loop {
             tokio::time::sleep(CLEANUP_INTERVAL).await;
-            self.0.limits.iter().flatten().for_each(Limit::forget);
+            self.limits.iter().flatten().for_each(Limit::forget);
         }
     }
 }
@@ -341,7 +339,7 @@ impl Drop for TakenShare {
     }
 }
 
-/// ClientPlaces, limited for each address and each /24 or /48. Clones share them.
+/// Places, limited for each address and each /24 or /48. Clones share them.
 #[derive(Clone)]
 pub(crate) struct ClientPlaces {
     free: Arc<Semaphore>,

@@ -1,5 +1,7 @@
 //! Boards for measurements. Not part of the public interface. Errors are messages of the database.
 
+use std::error::Error;
+
 use async_recursion::async_recursion;
 use results::RunRecord;
 use results::api::{ListRuns, Tier, Verdict};
@@ -8,6 +10,8 @@ use crate::DatabaseAddress;
 use crate::limits::day_of;
 use crate::secrets::{RUN_ID_BYTES, fingerprint, random_word};
 use crate::storage::{Bounds, NewRun, Storage, Submitter};
+
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 /// A run as if it had been uploaded and verified.
 pub struct PastRun {
@@ -21,16 +25,16 @@ pub struct Board(Storage);
 
 impl Board {
     #[async_recursion(?Send)]
-    pub async fn open(address: &DatabaseAddress) -> Result<Self, String> {
-        Ok(Self(Storage::open(address).await.map_err(|cause| cause.to_string())?))
+    pub async fn open(address: &DatabaseAddress) -> Result<Self> {
+        Ok(Self(Storage::open(address).await?))
     }
 
     #[async_recursion(?Send)]
-    pub async fn store(&self, runs: Vec<PastRun>) -> Result<Vec<String>, String> {
+    pub async fn store(&self, runs: Vec<PastRun>) -> Result<Vec<String>> {
         let mut prepared = Vec::with_capacity(runs.len());
         for mut run in runs {
-            let run_id = random_word::<RUN_ID_BYTES>().map_err(|cause| cause.to_string())?;
-            let fingerprint = fingerprint(&mut run.record).map_err(|cause| cause.to_string())?;
+            let run_id = random_word::<RUN_ID_BYTES>()?;
+            let fingerprint = fingerprint(&mut run.record)?;
             let submitter = Submitter { word: Some(run.submitter.clone()), day: day_of(run.submitted_unix_seconds) };
             let verdict = Verdict { tier: run.tier, notes: Vec::new(), being_verified: false };
             prepared.push((run, run_id, fingerprint, submitter, verdict));
@@ -49,21 +53,21 @@ impl Board {
                 registered: false,
             })
             .collect();
-        self.0.store_all(&new).await.map_err(|cause| cause.to_string())?;
+        self.0.store_all(&new).await?;
         Ok(prepared.into_iter().map(|(_, run_id, ..)| run_id).collect())
     }
 
     /// Computes the metrics of all devices, and updates the statistics of the tables.
     #[async_recursion(?Send)]
-    pub async fn settle(&self) -> Result<(), String> {
+    pub async fn settle(&self) -> Result<()> {
         self.0.refresh_figures().await;
-        self.0.analyze().await.map_err(|cause| cause.to_string())
+        Ok(self.0.analyze().await?)
     }
 
     /// Returns queries that read lists, tables and devices, and the steps of the database's plan for each.
     #[async_recursion(?Send)]
-    pub async fn plans(&self) -> Result<Vec<(String, Vec<String>)>, String> {
-        self.0.plans().await.map_err(|cause| cause.to_string())
+    pub async fn plans(&self) -> Result<Vec<(String, Vec<String>)>> {
+        Ok(self.0.plans().await?)
     }
 
     /// Returns run and workload of a page's rows, and the query of the next page, within these bounds.
@@ -73,12 +77,12 @@ impl Board {
         query: &ListRuns,
         few: u64,
         scanned: u64,
-    ) -> Result<(Vec<(String, String)>, Option<ListRuns>), String> {
+    ) -> Result<(Vec<(String, String)>, Option<ListRuns>)> {
         let list = crate::api::list_query(&self.0, query).await.map_err(|refusal| format!("{refusal:?}"))?;
         let bounds = Bounds { few, scanned };
-        let found = self.0.list_within(&list, bounds).await.map_err(|cause| cause.to_string())?;
+        let found = self.0.list_within(&list, bounds).await?;
         let next = found.next.map(|(key, skip)| crate::api::next_page(query, &key, skip)).transpose();
-        let next = next.map_err(|cause| cause.to_string())?;
+        let next = next?;
         Ok((found.rows.into_iter().map(|row| (row.run_id, row.workload)).collect(), next))
     }
 

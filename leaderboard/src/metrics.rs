@@ -91,14 +91,18 @@ impl Metrics {
         InProgress::new(&self.open_connections)
     }
 
-    pub(crate) fn count(&self, event: Event) {
-        match event {
-            Event::Announced => drop(self.announcements.inc()),
-            Event::Accepted(tier) => drop(self.accepted_runs.get_or_create(&[("tier", tier.name())]).inc()),
-            Event::Verified(tier) => drop(self.verified_runs.get_or_create(&[("tier", tier.name())]).inc()),
-            Event::Refused(limit) => drop(self.refused.get_or_create(&[("limit", limit)]).inc()),
-            Event::DatabaseFailed(reason) => drop(self.database_errors.get_or_create(&[("reason", reason)]).inc()),
-        }
+    pub(crate) fn count(&self, event: CountedEvent) {
+        let (family, label) = match event {
+            CountedEvent::Announced => {
+                self.announcements.inc();
+                return;
+            }
+            CountedEvent::Accepted(tier) => (&self.accepted_runs, ("tier", tier.name())),
+            CountedEvent::Verified(tier) => (&self.verified_runs, ("tier", tier.name())),
+            CountedEvent::Refused(limit) => (&self.refused, ("limit", limit)),
+            CountedEvent::DatabaseFailed(reason) => (&self.database_errors, ("reason", reason)),
+        };
+        family.get_or_create(&[label]).inc();
     }
 
     fn text(&self) -> Result<String, std::fmt::Error> {
@@ -124,7 +128,7 @@ impl Drop for InProgress {
 
 /// An event that the status of an answer does not show. The answer carries it, so that handlers need no metrics.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Event {
+pub(crate) enum CountedEvent {
     Announced,
     Accepted(Tier),
     Verified(Tier),
@@ -133,7 +137,7 @@ pub(crate) enum Event {
     DatabaseFailed(&'static str),
 }
 
-impl Event {
+impl CountedEvent {
     pub(crate) fn travels_with(self, response: &mut Response) {
         response.extensions_mut().insert(self);
     }
@@ -206,7 +210,7 @@ pub(crate) async fn measure(State(metrics): State<Metrics>, mut request: Request
     let status = ("status", format!("{}xx", response.status().as_u16() / 100));
     metrics.requests.get_or_create(&[route.clone(), method.clone(), status]).inc();
     metrics.request_seconds.get_or_create(&[route, method]).observe(start.elapsed().as_secs_f64());
-    if let Some(event) = Event::of(&response) {
+    if let Some(event) = CountedEvent::of(&response) {
         metrics.count(event);
     }
     response
@@ -229,7 +233,11 @@ mod tests {
     #[test]
     fn counts_what_no_answer_shows() {
         let metrics = Metrics::default();
-        for event in [Event::Verified(Tier::Proven), Event::Verified(Tier::Proven), Event::DatabaseFailed("full")] {
+        for event in [
+            CountedEvent::Verified(Tier::Proven),
+            CountedEvent::Verified(Tier::Proven),
+            CountedEvent::DatabaseFailed("full"),
+        ] {
             metrics.count(event);
         }
         let text = metrics.text().unwrap();

@@ -6,8 +6,9 @@ use std::mem;
 use results::api::StoredRun;
 use results::open_data::{ExportAbout, ExportFormat, LICENCE, LICENCE_ADDRESS};
 use view::table::Values::{Moment, Text};
-use view::table::{Column, ParquetError, ParquetFile, csv, record_columns};
+use view::table::{Column, ParquetError, ParquetFile, ROWS_IN_GROUP, csv, record_columns};
 
+use crate::badge::grouped;
 use crate::storage::{ListQuery, Place, Storage, StorageError};
 
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +29,7 @@ pub(crate) enum ExportError {
 
 pub(crate) struct Export {
     pub(crate) runs: ExportedRuns,
-    /// `None` while a thread has the encoder.
+    /// `None` while a thread has the encoder, and at the end.
     encoder: Option<Encoder>,
 }
 
@@ -39,15 +40,15 @@ impl Export {
 
     /// Returns the next bytes, at least one, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<u8>>, ExportError> {
-        while let Some(runs) = self.runs.next().await? {
-            let last = self.runs.ended();
-            let mut encoder = self.encoder.take().ok_or(ExportError::Stopped)?;
+        while let Some(mut encoder) = self.encoder.take() {
+            let runs = self.runs.next().await?;
             let encoded = tokio::task::spawn_blocking(move || {
-                let bytes = encoder.encode(&runs, last)?;
-                Ok::<_, ExportError>((encoder, bytes))
+                let Some(runs) = runs else { return Ok((None, encoder.finish()?)) };
+                let bytes = encoder.encode(&runs)?;
+                Ok::<_, ExportError>((Some(encoder), bytes))
             });
             let (encoder, bytes) = encoded.await.map_err(|_panicked| ExportError::Stopped)??;
-            self.encoder = Some(encoder);
+            self.encoder = encoder;
             if !bytes.is_empty() {
                 return Ok(Some(bytes));
             }
@@ -71,13 +72,15 @@ pub(crate) fn about(runs: u64) -> ExportAbout {
         jsonl: "One JSON document per line and run, in the order of submission, as /api/v1/runs/{id} returns it. \
                 /api/v1/schema describes its record."
             .to_owned(),
-        parquet: "The rows and columns of the CSV with types, in groups of at most 10,000 rows, compressed with gzip. \
-                  Numbers are DOUBLE or INT64, truth values are BOOLEAN, and texts are UTF-8 without the additional \
-                  apostrophe. submitted_unix_seconds is a TIMESTAMP in microseconds, UTC. Null means that the run does \
-                  not have the value. The key-value metadata of the file contains licence, licence_address, \
-                  schema_version (of the records), gradmark_version, and columns, which is the csv_columns of this \
-                  response as JSON."
-            .to_owned(),
+        parquet: format!(
+            "The rows and columns of the CSV with types, in groups of at most {} rows, compressed with gzip. \
+             Numbers are DOUBLE or INT64, truth values are BOOLEAN, and texts are UTF-8 without the additional \
+             apostrophe. submitted_unix_seconds is a TIMESTAMP in microseconds, UTC. Null means that the run does \
+             not have the value. The key-value metadata of the file contains licence, licence_address, \
+             schema_version (of the records), gradmark_version, and columns, which is the csv_columns of this \
+             response as JSON.",
+            grouped(ROWS_IN_GROUP as f64)
+        ),
         of_a_list: "With the filters and the order of /api/v1/runs in addition to the format, an export contains \
                     exactly that list: a run has only its workloads in the list, also in JSON Lines. A failed workload \
                     is in no list."
@@ -136,11 +139,11 @@ impl Encoder {
         })
     }
 
-    /// Returns the next bytes, possibly none. After the `last` runs they end the file.
-    pub(crate) fn encode(&mut self, runs: &[StoredRun], last: bool) -> Result<Vec<u8>, ExportError> {
+    /// Returns the next bytes, possibly none.
+    pub(crate) fn encode(&mut self, runs: &[StoredRun]) -> Result<Vec<u8>, ExportError> {
         match self {
             Self::Csv { columns, waiting } => {
-                let mut text = std::mem::take(waiting);
+                let mut text = mem::take(waiting);
                 runs.iter().for_each(|run| csv::write_run(&mut text, columns, &run.as_listed()));
                 Ok(text.into_bytes())
             }
@@ -153,12 +156,19 @@ impl Encoder {
                 Ok(text)
             }
             Self::Parquet(file) => {
-                for run in runs {
-                    file.write_run(&run.as_listed())?;
-                }
-                if last {
-                    file.end()?;
-                }
+                runs.iter().try_for_each(|run| file.write_run(&run.as_listed()))?;
+                Ok(file.take()?)
+            }
+        }
+    }
+
+    /// Returns the last bytes, possibly none.
+    pub(crate) fn finish(self) -> Result<Vec<u8>, ExportError> {
+        match self {
+            Self::Csv { waiting, .. } => Ok(waiting.into_bytes()),
+            Self::Jsonl => Ok(Vec::new()),
+            Self::Parquet(mut file) => {
+                file.end()?;
                 Ok(file.take()?)
             }
         }
@@ -172,12 +182,12 @@ pub(super) const RUNS_AT_ONCE: u32 = 16;
 /// from later portions, and new runs come at the end.
 pub(crate) struct ExportedRuns {
     storage: Storage,
-    source: Source,
+    source: RunSource,
     pub(crate) read: u64,
     pub(crate) left_out: u64,
 }
 
-enum Source {
+enum RunSource {
     /// All visible runs after a place in the order of submission; `None` after the last portion.
     All(Option<Place>),
     List(ListPages),
@@ -188,48 +198,44 @@ struct ListPages {
     next_page: Option<Box<ListQuery>>,
     /// Runs of pages that were read, with the names of their workloads.
     waiting: VecDeque<(String, Vec<String>)>,
-    ended: bool,
 }
 
 impl ExportedRuns {
     pub(crate) fn all(storage: Storage) -> Self {
-        Self { storage, source: Source::All(Some(Place::BEGINNING)), read: 0, left_out: 0 }
+        Self { storage, source: RunSource::All(Some(Place::BEGINNING)), read: 0, left_out: 0 }
     }
 
     pub(crate) fn of_list(storage: Storage, list: ListQuery) -> Self {
-        let pages = ListPages { next_page: Some(Box::new(list)), waiting: VecDeque::new(), ended: false };
-        Self { storage, source: Source::List(pages), read: 0, left_out: 0 }
+        let pages = ListPages { next_page: Some(Box::new(list)), waiting: VecDeque::new() };
+        Self { storage, source: RunSource::List(pages), read: 0, left_out: 0 }
     }
 
+    /// Returns the next runs, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<StoredRun>>, StorageError> {
-        let (runs, left_out) = match &mut self.source {
-            Source::All(Some(place)) => {
+        let portion = match &mut self.source {
+            RunSource::All(None) => None,
+            RunSource::All(Some(place)) => {
                 let portion = self.storage.visible_runs_after(place, RUNS_AT_ONCE).await?;
-                self.source = Source::All(portion.next);
-                (portion.runs, portion.left_out)
+                self.source = RunSource::All(portion.next);
+                Some((portion.runs, portion.left_out))
             }
-            Source::List(pages) if !pages.ended => pages.next(&self.storage).await?,
-            Source::All(None) | Source::List(_) => return Ok(None),
+            RunSource::List(pages) => pages.next(&self.storage).await?,
         };
-        self.read += runs.len() as u64;
-        self.left_out += left_out;
-        if self.ended() && self.left_out > 0 {
+        if let Some((runs, left_out)) = portion {
+            self.read += runs.len() as u64;
+            self.left_out += left_out;
+            return Ok(Some(runs));
+        }
+        if self.left_out > 0 {
             tracing::warn!(left_out = self.left_out, "an export omitted unreadable runs");
         }
-        Ok(Some(runs))
-    }
-
-    pub(crate) fn ended(&self) -> bool {
-        match &self.source {
-            Source::All(place) => place.is_none(),
-            Source::List(pages) => pages.ended,
-        }
+        Ok(None)
     }
 }
 
 impl ListPages {
-    /// Returns the next runs, and the number of further unreadable ones.
-    async fn next(&mut self, storage: &Storage) -> Result<(Vec<StoredRun>, u64), StorageError> {
+    /// Returns the next runs, and the number of further unreadable ones; `None` at the end.
+    async fn next(&mut self, storage: &Storage) -> Result<Option<(Vec<StoredRun>, u64)>, StorageError> {
         // Reads one run more than it returns, because the next page may continue the last run.
         while self.waiting.len() <= RUNS_AT_ONCE as usize
             && let Some(page) = self.next_page.take()
@@ -238,14 +244,16 @@ impl ListPages {
         }
         let taken = self.waiting.len().min(RUNS_AT_ONCE as usize);
         let named: Vec<_> = self.waiting.drain(..taken).collect();
-        self.ended = self.next_page.is_none() && self.waiting.is_empty();
+        if named.is_empty() {
+            return Ok(None);
+        }
         let ids: Vec<&str> = named.iter().map(|(run_id, _)| run_id.as_str()).collect();
         let (mut found, left_out) = storage.visible_runs_named(&ids).await?;
         for run in &mut found {
             let shown = named.iter().find(|(run_id, _)| *run_id == run.run_id);
             keep_workloads(run, shown.map_or(&[], |(_, names)| names));
         }
-        Ok((found, left_out))
+        Ok(Some((found, left_out)))
     }
 
     async fn read_page(&mut self, storage: &Storage, query: ListQuery) -> Result<(), StorageError> {
@@ -271,24 +279,5 @@ fn keep_workloads(run: &mut StoredRun, names: &[String]) {
                 run.listed.push(listed.swap_remove(place));
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn a_group_has_as_many_rows_as_is_told() {
-        assert!(about(0).parquet.contains("at most 10,000 rows") && view::table::ROWS_IN_GROUP == 10_000);
-    }
-
-    #[test]
-    fn every_column_has_a_name_of_its_own() {
-        let columns = columns();
-        let names: BTreeSet<_> = columns.iter().map(|column| column.name).collect();
-        assert_eq!(names.len(), columns.len());
     }
 }

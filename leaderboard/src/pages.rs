@@ -1,7 +1,6 @@
 //! The page and the data sets as static files.
 
 use std::convert::Infallible;
-use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,8 +40,8 @@ const HASH_DIGITS: usize = 12;
 /// The served folders. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Pages {
-    index: Option<Arc<Path>>,
-    files: Option<ServeDir>,
+    /// The index of the page, and its folder.
+    page: Option<(Arc<Path>, ServeDir)>,
     data: Option<PathBuf>,
 }
 
@@ -54,21 +53,22 @@ impl Pages {
         {
             return Err(StartError::Data { folder: folder.clone(), cause });
         }
-        let Some(folder) = page else { return Ok(Self { index: None, files: None, data }) };
+        let Some(folder) = page else { return Ok(Self { page: None, data }) };
         let index = folder.join("index.html");
         read_index(&index).await.map_err(|cause| StartError::Page { folder: folder.clone(), cause })?;
-        Ok(Self { index: Some(index.into()), files: Some(files(folder)), data })
+        Ok(Self { page: Some((index.into(), files(folder))), data })
     }
 
     pub(crate) async fn content_security_policy(&self, path: &str) -> HeaderValue {
         if path.starts_with(FRAMEWORKS) {
             return framework_policy();
         }
-        let index = match &self.index {
-            Some(index) => read_index(index).await.ok(),
-            None => None,
-        };
-        index.map_or_else(|| policy_header(&[]), |index| index.policy)
+        if let Some((index, _)) = &self.page
+            && let Ok(index) = read_index(index).await
+        {
+            return index.policy;
+        }
+        policy_header(&[])
     }
 }
 
@@ -84,11 +84,7 @@ pub(crate) fn data(pages: &Pages) -> Router {
 
 async fn serve_data(State(files): State<Option<ServeDir>>, request: Request) -> Response {
     let Some(files) = files else { return not_found() };
-    let mut response = from_folder(files, request).await;
-    if is_content(response.status()) {
-        response.headers_mut().insert(header::CACHE_CONTROL, FOR_EVER);
-    }
-    response
+    from_folder(files, request, FOR_EVER).await
 }
 
 /// Returns the routes of the page's files. Any other path is a view of the page and gets the index.
@@ -97,19 +93,16 @@ pub(crate) fn page(pages: Pages, previews: Previews) -> Router {
 }
 
 async fn serve_page(State((pages, previews)): State<(Pages, Previews)>, request: Request) -> Response {
-    let (Some(index), Some(files)) = (pages.index, pages.files) else { return not_found() };
+    let Some((index, files)) = pages.page else { return not_found() };
     let path = request.uri().path().to_owned();
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let headers = request.headers().clone();
     if is_read && matches!(path.as_str(), "/" | "/index.html") {
         return serve_index(&index, &previews, "/", &headers).await;
     }
-    let mut response = from_folder(files, request).await;
+    let response = from_folder(files, request, caching(&path)).await;
     if response.status() == StatusCode::NOT_FOUND && is_read && !names_a_file(&path) {
         return serve_index(&index, &previews, &path, &headers).await;
-    }
-    if is_content(response.status()) {
-        response.headers_mut().insert(header::CACHE_CONTROL, caching(&path));
     }
     response
 }
@@ -155,26 +148,25 @@ fn run_at(path: &str) -> Option<Result<RunId, ApiError>> {
     (!id.contains('/')).then(|| RunId::parse(id.to_owned()))
 }
 
-/// Returns a file of a folder, or the usual refusal if it is missing.
-pub(crate) async fn from_folder(files: ServeDir, request: Request) -> Response {
+/// Returns a file of a folder with this cache lifetime, or the usual refusal if it is missing.
+pub(crate) async fn from_folder(files: ServeDir, request: Request, caching: HeaderValue) -> Response {
     if names_a_hidden_file(request.uri().path()) {
         return not_found();
     }
-    let served: Result<_, Infallible> = files.oneshot(request).await;
-    let response = match served {
-        Ok(response) => response.map(Body::new),
-        Err(never) => match never {},
-    };
-    if response.status() == StatusCode::NOT_FOUND { not_found() } else { response }
+    let Ok::<_, Infallible>(response) = files.oneshot(request).await;
+    let mut response = response.map(Body::new);
+    match response.status() {
+        StatusCode::NOT_FOUND => return not_found(),
+        StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::NOT_MODIFIED => {
+            response.headers_mut().insert(header::CACHE_CONTROL, caching);
+        }
+        _ => {}
+    }
+    response
 }
 
 pub(crate) fn not_found() -> Response {
     (StatusCode::NOT_FOUND, "There is nothing here.\n").into_response()
-}
-
-/// Returns true if an answer contains a file or a part of it, or reports that it has not changed.
-pub(crate) fn is_content(status: StatusCode) -> bool {
-    matches!(status, StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::NOT_MODIFIED)
 }
 
 /// Returns true for paths of tools' notes, such as the list of verified files, which are not served.
@@ -197,7 +189,7 @@ fn is_hashed(path: &str) -> bool {
 
 /// Returns the policy for a page with inline scripts of these hashes. Everything comes from this server, WebAssembly
 /// may be compiled, and a worker starts from a file, not from a blob.
-pub(super) fn policy_header(script_hashes: &[String]) -> HeaderValue {
+fn policy_header(script_hashes: &[String]) -> HeaderValue {
     let hashes: String = script_hashes.iter().map(|hash| format!(" 'sha256-{hash}'")).collect();
     let policy = format!(
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{hashes}; worker-src 'self'; \
@@ -208,7 +200,7 @@ pub(super) fn policy_header(script_hashes: &[String]) -> HeaderValue {
 }
 
 /// Returns the policy for the worker of another framework. Its threads are workers that start from blobs.
-pub(super) fn framework_policy() -> HeaderValue {
+fn framework_policy() -> HeaderValue {
     HeaderValue::from_static(
         "default-src 'none'; script-src 'self' blob: 'wasm-unsafe-eval'; worker-src 'self' blob:; connect-src 'self'; \
          base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -217,7 +209,7 @@ pub(super) fn framework_policy() -> HeaderValue {
 
 /// Returns the SHA-256 in base64 of each inline script, as browsers compute it. This is not an HTML parser: at worst it
 /// hashes something else (harmless) or misses a script, which then does not run.
-pub(super) fn inline_script_hashes(html: &str) -> Vec<String> {
+fn inline_script_hashes(html: &str) -> Vec<String> {
     // Browsers convert every line ending to LF before they hash.
     let html = html.replace("\r\n", "\n").replace('\r', "\n");
     // ASCII lower case preserves byte offsets.
@@ -269,7 +261,7 @@ pub(crate) struct Previews {
 impl Previews {
     /// Returns the status of the answer and the index with the tags of a run. The status is 404 if there is no visible
     /// run. If the database fails, the index has its general tags.
-    pub(super) async fn index_of(&self, id: &str, headers: &HeaderMap, html: &Bytes) -> (StatusCode, Bytes) {
+    async fn index_of(&self, id: &str, headers: &HeaderMap, html: &Bytes) -> (StatusCode, Bytes) {
         let card = match visible_card(&self.storage, id).await {
             Ok(Some(card)) => card,
             Ok(None) => return (StatusCode::NOT_FOUND, html.clone()),
@@ -285,24 +277,30 @@ impl Previews {
     /// Returns the index with its general tags and the start page's image.
     fn index_of_page(&self, headers: &HeaderMap, html: &Bytes) -> Bytes {
         let Some(address) = self.address.of(headers) else { return html.clone() };
-        let mut tags = String::new();
-        push_image_tags(&mut tags, &address.join("/api/v1/card.png"), "How fast does your GPU learn?");
+        let tags = image_tags(&address.join("/api/v1/card.png"), "How fast does your GPU learn?");
         with_tags(html, &tags, str::to_owned)
     }
 }
 
-fn push_tag(tags: &mut String, kind: &str, name: &str, content: &str) {
-    let content = escaped(content);
-    writeln!(tags, "    <meta {kind}=\"{name}\" content=\"{content}\" />").expect("a string takes everything");
+/// Returns tags with these contents. Names of Open Graph are properties.
+fn meta_tags(tags: &[(&str, &str)]) -> String {
+    let tag = |(name, content): &(&str, &str)| {
+        let kind = if name.starts_with("og:") { "property" } else { "name" };
+        format!("    <meta {kind}=\"{name}\" content=\"{}\" />\n", escaped(content))
+    };
+    tags.iter().map(tag).collect()
 }
 
-fn push_image_tags(tags: &mut String, address: &str, description: &str) {
-    push_tag(tags, "property", "og:image", address);
-    push_tag(tags, "property", "og:image:type", "image/png");
-    push_tag(tags, "property", "og:image:width", &SIZE.0.to_string());
-    push_tag(tags, "property", "og:image:height", &SIZE.1.to_string());
-    push_tag(tags, "property", "og:image:alt", description);
-    push_tag(tags, "name", "twitter:card", "summary_large_image");
+fn image_tags(address: &str, description: &str) -> String {
+    let [width, height] = [SIZE.0, SIZE.1].map(|size| size.to_string());
+    meta_tags(&[
+        ("og:image", address),
+        ("og:image:type", "image/png"),
+        ("og:image:width", &width),
+        ("og:image:height", &height),
+        ("og:image:alt", description),
+        ("twitter:card", "summary_large_image"),
+    ])
 }
 
 /// Returns the tags of a run. Their addresses must be absolute, so there are none without a known host.
@@ -313,19 +311,16 @@ fn tags(card: &Card, id: &str, address: Option<&PublicUrl>) -> String {
     if description.len() < whole.len() {
         description.push('…');
     }
-    let mut tags = String::new();
-    push_tag(&mut tags, "property", "og:type", "website");
-    push_tag(&mut tags, "property", "og:site_name", "Gradmark");
-    push_tag(&mut tags, "property", "og:title", &title);
-    push_tag(&mut tags, "property", "og:description", &description);
-    let Some(address) = address else {
-        push_tag(&mut tags, "name", "twitter:card", "summary");
-        return tags;
-    };
-    push_tag(&mut tags, "property", "og:url", &address.join(&format!("/runs/{id}")));
+    let tags = meta_tags(&[
+        ("og:type", "website"),
+        ("og:site_name", "Gradmark"),
+        ("og:title", &title),
+        ("og:description", &description),
+    ]);
+    let Some(address) = address else { return tags + &meta_tags(&[("twitter:card", "summary")]) };
     let image = address.join(&format!("/api/v1/runs/{id}/card.png"));
-    push_image_tags(&mut tags, &image, &format!("{title}: {description}"));
-    tags
+    let url = meta_tags(&[("og:url", &address.join(&format!("/runs/{id}")))]);
+    tags + &url + &image_tags(&image, &format!("{title}: {description}"))
 }
 
 /// Inserts tags at the end of the page's head, after a change of the head.
@@ -356,27 +351,15 @@ mod tests {
 
     #[test]
     fn hashed_names_are_recognised_and_others_are_not() {
-        for hashed in [
-            "/app-1f0c4be2a9d3e587.js",
-            "/app-1f0c4be2a9d3e587_bg.wasm",
-            "/snippets/gloo-3d5a0cf1b2e84976/inline0.js",
-            "/style-0123456789abcdef.css",
-            "/worker-0123456789abcdef/worker_bg.wasm",
-            "/framework-tfjs-wasm-0123456789abcdef/tfjs-backend-wasm.wasm",
-        ] {
-            assert!(is_hashed(hashed), "{hashed}");
-        }
-        for plain in [
-            "/app.js",
-            "/worker/worker_bg.wasm",
-            "/burn.json",
-            "/frameworks.json",
-            "/favicon.ico",
-            "/runs/0123",
-            "/app-facade.js",
-            "/deadbeef.js",
-        ] {
-            assert!(!is_hashed(plain), "{plain}");
+        let hashed = "/app-1f0c4be2a9d3e587.js /app-1f0c4be2a9d3e587_bg.wasm /style-0123456789abcdef.css \
+                      /snippets/gloo-3d5a0cf1b2e84976/inline0.js /worker-0123456789abcdef/worker_bg.wasm \
+                      /framework-tfjs-wasm-0123456789abcdef/tfjs-backend-wasm.wasm";
+        let plain = "/app.js /worker/worker_bg.wasm /burn.json /frameworks.json /favicon.ico /runs/0123 /app-facade.js \
+                     /deadbeef.js";
+        for (paths, expected) in [(hashed, true), (plain, false)] {
+            for path in paths.split(' ') {
+                assert_eq!(is_hashed(path), expected, "{path}");
+            }
         }
     }
 

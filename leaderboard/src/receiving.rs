@@ -60,7 +60,6 @@ impl Intake {
         Self { slots, memory, address, held: Mutex::new(Held { body: Some(body), ..Held::default() }) }
     }
 
-    /// Fails if all slots are taken.
     fn take_slot(&self) -> Result<()> {
         let slot = Arc::clone(&self.slots).try_acquire_owned().map_err(|_taken| ApiError::busy())?;
         self.lock_held().slot = Some(slot);
@@ -196,7 +195,6 @@ mod tests {
         Body::new(Full::new(Bytes::from(vec![0; bytes])))
     }
 
-    /// Returns a body that never continues.
     fn silent() -> Body {
         Body::from_stream(stream::pending::<Result<Bytes, Infallible>>())
     }

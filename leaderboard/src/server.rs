@@ -22,9 +22,8 @@ use tower::ServiceExt;
 
 use crate::api::{Leaderboard, export_places};
 use crate::card::Cards;
-use crate::data_sets::DataFolder;
 use crate::limits::{Most, Peer, RateLimits, Shares, day_of};
-use crate::metrics::{self, Event, Metrics};
+use crate::metrics::{self, CountedEvent, Metrics};
 use crate::pages::Pages;
 use crate::proof::{KeyError, ServerKey};
 use crate::router::router;
@@ -32,7 +31,7 @@ use crate::snapshots::Snapshots;
 use crate::storage::{DatabaseAddress, Storage, StorageError};
 use crate::verification::{Tools, VerificationSamples, Verifiers};
 use crate::whole_file::with_ending;
-use crate::{Clock, Config};
+use crate::{Config, ServerClock};
 
 /// Maximum number of open connections. Others wait in the operating system's queue.
 const CONNECTIONS: usize = 1024;
@@ -119,8 +118,7 @@ impl Server {
             DatabaseAddress::Postgres(_) => None,
         });
         let key = ServerKey::load(config.secret.as_deref(), file.as_deref())?;
-        let folder_of_data = config.data.clone();
-        let data = DataFolder::new(config.data.clone());
+        let data = config.data.clone();
         let snapshots = Snapshots::open(config.snapshots, config.clock.clone())?;
         let pages = Pages::open(config.page, config.data).await?;
         let storage = Storage::open(&config.database)
@@ -135,7 +133,7 @@ impl Server {
             storage: storage.clone(),
             clock: config.clock.clone(),
             key: key.clone(),
-            samples: VerificationSamples::new(folder_of_data),
+            samples: VerificationSamples::new(data.clone()),
             metrics: metrics.clone(),
             server: address.to_string(),
             runtime: Handle::current(),
@@ -222,7 +220,7 @@ impl Server {
             let usual = if address.is_loopback() { CONNECTIONS } else { CONNECTIONS_PER_ADDRESS };
             let most = Most::of_network(self.connections_per_address.unwrap_or(usual));
             let Some(place_of_address) = open.take(address, 1, most) else {
-                metrics.count(Event::Refused("connections_per_address"));
+                metrics.count(CountedEvent::Refused("connections_per_address"));
                 continue;
             };
             let counted = metrics.open_connection();
@@ -263,7 +261,7 @@ impl Server {
 }
 
 /// Deletes salts of past days and counts unfinished announcements at intervals. Never returns.
-async fn forget_submitters_regularly(storage: Storage, clock: Clock) {
+async fn forget_submitters_regularly(storage: Storage, clock: ServerClock) {
     loop {
         let now = clock.unix_seconds();
         if let Err(cause) = storage.forget_submitters(day_of(now)).await {
@@ -277,7 +275,7 @@ async fn forget_submitters_regularly(storage: Storage, clock: Clock) {
 }
 
 /// Deletes the data of expired runs at intervals. Never returns.
-async fn forget_expired_regularly(storage: Storage, clock: Clock) {
+async fn forget_expired_regularly(storage: Storage, clock: ServerClock) {
     loop {
         if let Err(cause) = storage.forget_expired(clock.unix_seconds()).await {
             tracing::warn!(%cause, "cannot delete the states of expired runs; retrying in a minute");

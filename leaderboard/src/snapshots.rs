@@ -10,7 +10,7 @@ use std::{fmt, fs, io};
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, header};
+use axum::http::HeaderValue;
 use axum::response::Response;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -20,10 +20,10 @@ use results::open_data::{ExportFormat, Snapshot, SnapshotList};
 use tower_http::services::ServeDir;
 
 use crate::open_data::{Encoder, ExportError, ExportedRuns};
-use crate::pages::{from_folder, is_content, not_found};
+use crate::pages::{from_folder, not_found};
 use crate::storage::Storage;
 use crate::whole_file::{WholeFile, is_partial, with_ending};
-use crate::{Clock, StartError};
+use crate::{ServerClock, StartError};
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 /// Number of days to keep files, including today.
@@ -33,12 +33,12 @@ const DAYS: f64 = 7.0;
 #[derive(Clone)]
 pub(crate) struct Snapshots {
     folder: Option<Arc<Path>>,
-    clock: Clock,
+    clock: ServerClock,
 }
 
 impl Snapshots {
     /// Creates the folder if necessary, so that a failure is an error at startup.
-    pub(crate) fn open(folder: Option<PathBuf>, clock: Clock) -> Result<Self, StartError> {
+    pub(crate) fn open(folder: Option<PathBuf>, clock: ServerClock) -> Result<Self, StartError> {
         if let Some(folder) = &folder {
             fs::create_dir_all(folder).map_err(|cause| StartError::Snapshots { folder: folder.clone(), cause })?;
         }
@@ -52,9 +52,10 @@ impl Snapshots {
         tokio::task::spawn_blocking(move || list(&folder, now)).await?
     }
 
-    fn file(&self, name: &str) -> Option<PathBuf> {
-        let offered = is_kept(&SnapshotName::parse(name)?.day, self.clock.unix_seconds());
-        self.folder.as_ref().filter(|_| offered).map(|folder| folder.join(name))
+    /// Returns the folder if a file of this name is offered.
+    fn folder_with(&self, name: &str) -> Option<&Path> {
+        let is_offered = is_kept(&SnapshotName::parse(name)?.day, self.clock.unix_seconds());
+        self.folder.as_deref().filter(|_| is_offered)
     }
 }
 
@@ -94,7 +95,6 @@ struct SnapshotName {
 const FILE_PREFIX: &str = "gradmark-";
 const SUM: &str = ".sha256";
 
-/// Returns the file extension. Text is compressed here; a Parquet file stays unchanged.
 fn ending(format: ExportFormat) -> &'static str {
     match format {
         ExportFormat::Csv => ".csv.gz",
@@ -141,14 +141,13 @@ async fn make(folder: &Path, day: &str, storage: Storage, lock: &Arc<File>) -> R
     while made > 0
         && let Some(portion) = runs.next().await?
     {
-        let last = runs.ended();
         files = elsewhere(move || {
-            files.iter_mut().try_for_each(|file| file.write(&portion, last))?;
+            files.iter_mut().try_for_each(|file| file.write(&portion))?;
             Ok(files)
         })
         .await?;
     }
-    elsewhere(move || Ok(files.into_iter().try_for_each(Output::finish)?)).await?;
+    elsewhere(move || files.into_iter().try_for_each(Output::finish)).await?;
     Ok(made)
 }
 
@@ -158,45 +157,37 @@ async fn elsewhere<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.map_err(|_panicked| ExportError::Stopped)?
 }
 
-/// A file that is being written.
 struct Output {
     encoder: Encoder,
-    file: Compressed,
+    /// Compresses text; a Parquet file stays unchanged.
+    gzip: Option<GzEncoder<Vec<u8>>>,
+    file: WholeFile,
     /// Dropped last, because an interrupted task continues for a moment on its thread.
     _lock: Arc<File>,
 }
 
-enum Compressed {
-    AsItIs(WholeFile),
-    Gzip(Box<GzEncoder<WholeFile>>),
-}
-
 impl Output {
     fn create(to: &Path, format: ExportFormat, lock: Arc<File>) -> Result<Self, ExportError> {
-        let file = WholeFile::create(to)?;
-        let file = match format {
-            ExportFormat::Csv | ExportFormat::Jsonl => {
-                Compressed::Gzip(Box::new(GzEncoder::new(file, Compression::default())))
-            }
-            ExportFormat::Parquet => Compressed::AsItIs(file),
-        };
-        Ok(Self { encoder: Encoder::new(format)?, file, _lock: lock })
+        let gzip = (format != ExportFormat::Parquet).then(|| GzEncoder::new(Vec::new(), Compression::default()));
+        Ok(Self { encoder: Encoder::new(format)?, gzip, file: WholeFile::create(to)?, _lock: lock })
     }
 
-    fn write(&mut self, runs: &[StoredRun], last: bool) -> Result<(), ExportError> {
-        let bytes = self.encoder.encode(runs, last)?;
-        match &mut self.file {
-            Compressed::AsItIs(file) => file.write_all(&bytes)?,
-            Compressed::Gzip(file) => file.write_all(&bytes)?,
-        }
-        Ok(())
+    fn write(&mut self, runs: &[StoredRun]) -> Result<(), ExportError> {
+        let bytes = self.encoder.encode(runs)?;
+        let Some(gzip) = &mut self.gzip else { return Ok(self.file.write_all(&bytes)?) };
+        gzip.write_all(&bytes)?;
+        Ok(self.file.write_all(&std::mem::take(gzip.get_mut()))?)
     }
 
-    fn finish(self) -> io::Result<()> {
-        match self.file {
-            Compressed::AsItIs(file) => file.finish(),
-            Compressed::Gzip(file) => file.finish()?.finish(),
+    fn finish(self) -> Result<(), ExportError> {
+        let Self { encoder, gzip, mut file, _lock } = self;
+        let mut bytes = encoder.finish()?;
+        if let Some(mut gzip) = gzip {
+            gzip.write_all(&bytes)?;
+            bytes = gzip.finish()?;
         }
+        file.write_all(&bytes)?;
+        Ok(file.finish()?)
     }
 }
 
@@ -274,13 +265,8 @@ pub(crate) fn serve(snapshots: Snapshots) -> Router {
 
 async fn serve_file(State(snapshots): State<Snapshots>, request: Request) -> Response {
     let name = request.uri().path().trim_start_matches('/');
-    let Some(file) = snapshots.file(name) else { return not_found() };
-    let Some(folder) = file.parent() else { return not_found() };
-    let mut response = from_folder(ServeDir::new(folder), request).await;
-    if is_content(response.status()) {
-        response.headers_mut().insert(header::CACHE_CONTROL, FOR_A_DAY);
-    }
-    response
+    let Some(folder) = snapshots.folder_with(name) else { return not_found() };
+    from_folder(ServeDir::new(folder), request, FOR_A_DAY).await
 }
 
 #[cfg(test)]
@@ -304,31 +290,18 @@ mod tests {
     }
 
     #[test]
-    fn names_are_read_as_they_are_written() {
+    fn only_names_that_are_written_are_read() {
         for format in ExportFormat::ALL {
             let name = SnapshotName { day: "2026-11-23".to_owned(), format, sum: false };
             assert_eq!(SnapshotName::parse(&name.to_string()), Some(name.clone()));
             let sum = SnapshotName::parse(&format!("{name}.sha256")).unwrap();
             assert!(sum.sum && sum.to_string() == format!("{name}.sha256") && sum.day == "2026-11-23");
         }
-    }
-
-    #[test]
-    fn other_files_are_not_ours() {
-        for name in [
-            "gradmark.sqlite",
-            "gradmark.sqlite.secret",
-            "gradmark-2026-11-23.csv",
-            "gradmark-2026-11-23.parquet.sha256.sha256",
-            "gradmark-2026-11-2.parquet",
-            "gradmark-2026-11-23",
-            "gradmark-20261-1-3.parquet",
-            "gradmark-2026-11-2é.parquet",
-            "gradmark-../../etc.parquet",
-            "../gradmark-2026-11-23.parquet",
-            ".gradmark-2026-11-23.parquet.partial",
-            "",
-        ] {
+        let others = "gradmark.sqlite gradmark.sqlite.secret gradmark-2026-11-23.csv gradmark-2026-11-2.parquet \
+                      gradmark-2026-11-23.parquet.sha256.sha256 gradmark-2026-11-23 gradmark-20261-1-3.parquet \
+                      gradmark-2026-11-2é.parquet gradmark-../../etc.parquet ../gradmark-2026-11-23.parquet \
+                      .gradmark-2026-11-23.parquet.partial";
+        for name in others.split(' ').chain([""]) {
             assert_eq!(SnapshotName::parse(name), None, "{name}");
         }
     }

@@ -77,7 +77,6 @@ pub(crate) fn put_in_place(partial: NamedTempFile, to: &Path) -> io::Result<()> 
     Ok(())
 }
 
-/// Returns the path with an additional extension.
 pub(crate) fn with_ending(file: &Path, ending: &str) -> PathBuf {
     let mut name = file.file_name().unwrap_or_default().to_os_string();
     name.push(".");

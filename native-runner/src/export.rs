@@ -156,7 +156,7 @@ fn note_on_terminal(note: &Note, screen: Screen) -> String {
 
 #[cfg(test)]
 mod tests {
-    use view::table::TableCell;
+    use view::table::SheetCell;
 
     use super::*;
     use crate::screen::TableColumn;
@@ -190,8 +190,8 @@ mod tests {
             sheet: Sheet {
                 columns: ["name", "ratio", "fails"].map(str::to_owned).to_vec(),
                 rows: vec![
-                    vec!["=a, \"b\"".into(), TableCell::Number(0.25), true.into()],
-                    vec!["c".into(), TableCell::Empty, false.into()],
+                    vec!["=a, \"b\"".into(), SheetCell::Number(0.25), true.into()],
+                    vec!["c".into(), SheetCell::Empty, false.into()],
                 ],
             },
         }

@@ -14,6 +14,8 @@ mod segments;
 mod standings;
 mod submissions;
 
+use std::path::PathBuf;
+
 use axum::extract::State;
 use axum::middleware::from_fn;
 use axum::routing::get;
@@ -22,8 +24,8 @@ use results::api::DataSetList;
 
 use crate::Protection;
 use crate::card::Cards;
-use crate::config::Clock;
-use crate::data_sets::DataFolder;
+use crate::config::ServerClock;
+use crate::data_sets;
 use crate::error::ApiError;
 use crate::etag;
 use crate::limits::{ClientPlaces, day_of};
@@ -39,10 +41,10 @@ pub(crate) use pictures::visible_card;
 #[derive(Clone)]
 pub(crate) struct Leaderboard {
     pub(crate) storage: Storage,
-    pub(crate) clock: Clock,
+    pub(crate) clock: ServerClock,
     pub(crate) key: ServerKey,
     pub(crate) verifiers: Verifiers,
-    pub(crate) data: DataFolder,
+    pub(crate) data: Option<PathBuf>,
     pub(crate) run_lifetime_seconds: f64,
     /// The seed of every run; `None` for random seeds.
     pub(crate) seed: Option<u32>,
@@ -85,5 +87,5 @@ pub(crate) async fn health(State(leaderboard): State<Leaderboard>) -> Result<&'s
 
 /// Lists the data sets that a page can fetch from this server, and why others are missing.
 pub(crate) async fn list_data_sets(State(leaderboard): State<Leaderboard>) -> Json<DataSetList> {
-    Json(leaderboard.data.list().await)
+    Json(data_sets::list(leaderboard.data.as_deref()).await)
 }

@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use super::Leaderboard;
 use super::extract::{Announced, IdempotencyKey, JsonBytes, MAX_FIELDS_BYTES, Requester};
 use crate::error::{ApiError, Result};
-use crate::metrics::Event;
+use crate::metrics::CountedEvent;
 use crate::proof::{ServerKey, Started, limited_summaries};
 use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, fingerprint, random_word};
 use crate::storage::{Acceptance, NewRun};
@@ -56,7 +56,7 @@ pub(crate) async fn start(
         expires_unix_seconds: started.expires_unix_seconds,
     };
     let mut response = (StatusCode::CREATED, Json(answer)).into_response();
-    Event::Announced.travels_with(&mut response);
+    CountedEvent::Announced.travels_with(&mut response);
     Ok(response)
 }
 
@@ -236,7 +236,7 @@ fn belongs_to(record: &RunRecord, started: &Started) -> Checked {
 
 fn stored_now(leaderboard: &Leaderboard, id: &str, verdict: Verdict, secret: String) -> Response {
     leaderboard.verifiers.wake();
-    let event = Event::Accepted(verdict.tier);
+    let event = CountedEvent::Accepted(verdict.tier);
     let mut response = accepted_response(StatusCode::CREATED, id, verdict, secret);
     event.travels_with(&mut response);
     response

@@ -217,7 +217,6 @@ pub(crate) fn curve_path(curve: &[(f64, f64)], (width, height): (f32, f32)) -> S
     path(&place_curve(Area { x: 0.0, y: 0.0, width, height }, curve))
 }
 
-/// Draws the loss over time, if there is space.
 fn sparkline(pen: &mut Pen, area: Area, curve: &[(f64, f64)]) {
     // The dot of the last point stays inside.
     let points = place_curve(Area { width: area.width - 7.0, ..area }, curve);
@@ -232,7 +231,6 @@ fn sparkline(pen: &mut Pen, area: Area, curve: &[(f64, f64)]) {
     pen.text(area.right(), area.y + 14.0, Style::new(17.0, SOFT).right(), "training loss");
 }
 
-/// Draws three metrics in a row at the foot of a panel.
 fn facts(pen: &mut Pen, area: Area, figures: &CardFigures) {
     pen.line(&[(area.x, area.y), (area.right(), area.y)], 1.5, EDGE);
     let [time, target] = figures.target_in_words();

@@ -66,18 +66,10 @@ impl Cards {
         layout::svg(card, Letters::Any)
     }
 
-    /// Returns the card as PNG.
-    ///
-    /// # Errors
-    /// Too many cards are being drawn.
     pub(crate) async fn png(&self, card: &Card) -> Result<Bytes, ApiError> {
         self.render(layout::svg(card, Letters::OfOurFont)).await
     }
 
-    /// Returns the card of the start page as PNG.
-    ///
-    /// # Errors
-    /// Too many cards are being drawn.
     pub(crate) async fn start_png(&self) -> Result<Bytes, ApiError> {
         self.render(layout::start_svg()).await
     }

@@ -27,20 +27,17 @@ pub(crate) struct Card {
     pub(crate) rank: Option<ScoreRank>,
     pub(crate) tier: Tier,
     pub(super) being_verified: bool,
-    /// Reason why a run is flagged.
     pub(super) reason: Option<String>,
     pub(super) suite: String,
     pub(super) date: String,
     pub(crate) workloads: Vec<CardWorkload>,
 }
 
-/// The device and the source of its name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ShownDevice {
     /// Text before a name that the platform does not report.
     pub(crate) lead: Option<&'static str>,
     pub(crate) name: String,
-    /// Further text.
     pub(super) beside: Option<String>,
 }
 
@@ -94,7 +91,6 @@ impl Card {
         if self.being_verified { format!("{tier}, being verified") } else { tier.to_owned() }
     }
 
-    /// Returns the device and the source of its name in one line.
     pub(crate) fn title(&self) -> String {
         let ShownDevice { lead, name, .. } = &self.device;
         lead.map_or_else(|| name.clone(), |lead| format!("{lead} {name}"))

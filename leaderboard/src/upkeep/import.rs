@@ -1,5 +1,6 @@
 //! Import of JSON Lines from `leaderboard export`.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io;
 use std::io::{BufRead, BufReader, Read};
@@ -13,27 +14,19 @@ use crate::limits::day_of;
 use crate::secrets::{RUN_ID_BYTES, fingerprint, random_word};
 use crate::storage::{Acceptance, DatabaseAddress, NewRun, Storage, StorageError, Submitter};
 use crate::validation::RecordOrigin;
-use crate::{Clock, validation};
+use crate::{ServerClock, validation};
 
 /// Maximum length of a line: twice the limit of an upload, so that every line of an export fits.
 const MAX_LINE_BYTES: u64 = 8 << 20;
 /// Maximum number of listed refusals; further ones are counted.
 const MAX_REASONS: usize = 10;
 
-/// Results of the lines.
 #[derive(Default)]
-struct Outcome {
+struct ImportOutcome {
     stored: u64,
     there: u64,
     refused: u64,
     reasons: Vec<String>,
-}
-
-/// Reason why a line was not stored.
-enum Refused {
-    /// An error code and a sentence.
-    Line(&'static str, String),
-    Storage(StorageError),
 }
 
 /// Stores all valid lines, and reports the others.
@@ -44,15 +37,19 @@ pub(super) async fn import(from: &Path, trust: bool, database: &DatabaseAddress)
     let mark = start.len() - results::skip_mark(start).map_err(|error| failed(io::Error::other(error)))?.len();
     input.consume(mark);
     let outcome = with_storage(database, async |storage| {
-        let (mut outcome, mut line, mut number) = (Outcome::default(), Vec::new(), 0_u64);
+        let (mut outcome, mut line, mut number) = (ImportOutcome::default(), Vec::new(), 0_u64);
         let imported = async {
             while next_line(&mut input, &mut line).map_err(failed)? {
                 number += 1;
                 match store(storage, &line, trust).await {
                     Ok(true) => outcome.stored += 1,
                     Ok(false) => outcome.there += 1,
-                    Err(Refused::Line(code, why)) => outcome.refuse(number, code, &why),
-                    Err(Refused::Storage(cause)) => return Err(cause.into()),
+                    Err(UpkeepError::RefusedLines(why)) => {
+                        outcome.refused += 1;
+                        outcome.reasons.push(format!("line {number}: {why}"));
+                        outcome.reasons.truncate(MAX_REASONS);
+                    }
+                    Err(other) => return Err(other),
                 }
             }
             Ok(())
@@ -61,24 +58,18 @@ pub(super) async fn import(from: &Path, trust: bool, database: &DatabaseAddress)
         storage.refresh_figures().await;
         imported.map(|()| outcome)
     });
-    let Outcome { stored, there, refused, reasons } = outcome.await?;
+    let ImportOutcome { stored, there, refused, reasons } = outcome.await?;
     let said = format!("imported {stored} runs from {} into {database}; {there} were there already", from.display());
     if refused > 0 {
-        return Err(UpkeepError::RefusedLines(format!(
-            "{said}; {refused} lines were refused:\n{}",
-            reasons.join("\n")
-        )));
+        let reasons = reasons.join("\n");
+        return Err(UpkeepError::RefusedLines(format!("{said}; {refused} lines were refused:\n{reasons}")));
     }
     Ok(said)
 }
 
-impl Outcome {
-    fn refuse(&mut self, line: u64, code: &str, why: &str) {
-        self.refused += 1;
-        if self.reasons.len() < MAX_REASONS {
-            self.reasons.push(format!("line {line}: {code}: {why}"));
-        }
-    }
+/// Returns the error of a line that is not stored.
+fn refused(code: &str, why: impl Display) -> UpkeepError {
+    UpkeepError::RefusedLines(format!("{code}: {why}"))
 }
 
 /// Reads the next line up to its maximum length. Returns `false` at the end.
@@ -92,17 +83,17 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
 }
 
 /// Returns `false` if the same record is stored already.
-async fn store(storage: &Storage, line: &[u8], trust: bool) -> Result<bool, Refused> {
+async fn store(storage: &Storage, line: &[u8], trust: bool) -> Result<bool, UpkeepError> {
     let mut run: StoredRun = serde_json::from_slice(line).map_err(|cause| {
         let why = format!("not a run as written by `leaderboard export --format jsonl` ({cause})");
-        Refused::Line("malformed_json", why)
+        refused("malformed_json", why)
     })?;
     let announced_as = run.record.run_id.clone();
-    let fingerprint = fingerprint(&mut run.record).map_err(|cause| Refused::Storage(cause.into()))?;
+    let fingerprint = fingerprint(&mut run.record).map_err(StorageError::from)?;
     if trust {
         if !run.listed.is_empty() && run.listed.len() != run.record.workloads.len() {
-            let why = "`listed` must have the metrics of every workload of the record, in the same order".to_owned();
-            return Err(Refused::Line("wrong_length", why));
+            let why = "`listed` must have the metrics of every workload of the record, in the same order";
+            return Err(refused("wrong_length", why));
         }
         expect_free(storage, &run.run_id, &fingerprint).await?;
         run.record.run_id = announced_as.filter(|id| *id == run.run_id);
@@ -127,42 +118,35 @@ async fn store(storage: &Storage, line: &[u8], trust: bool) -> Result<bool, Refu
         Acceptance::Stored => Ok(true),
         Acceptance::AlreadyUsed | Acceptance::SameRecord(_) => Ok(false),
         Acceptance::Deleted => {
-            Err(Refused::Line("deleted", format!("run {} was deleted here and cannot come back", run.run_id)))
+            Err(refused("deleted", format_args!("run {} was deleted here and cannot come back", run.run_id)))
         }
     }
 }
 
 /// Turns a run into a stranger's upload: validated, with a new id and time.
-fn distrust(run: &mut StoredRun) -> Result<(), Refused> {
+fn distrust(run: &mut StoredRun) -> Result<(), UpkeepError> {
     let verdict = validation::check(&run.record, &RecordOrigin::Imported).map_err(|refusal| {
         let place = if refusal.field.is_empty() { String::new() } else { format!("{}: ", refusal.field) };
-        Refused::Line(refusal.code, format!("{place}{}", refusal.message))
+        refused(refusal.code, format_args!("{place}{}", refusal.message))
     })?;
-    run.run_id = random_word::<RUN_ID_BYTES>()
-        .map_err(|cause| Refused::Line("internal", format!("the system provides no random numbers ({cause})")))?;
+    run.run_id = random_word::<RUN_ID_BYTES>()?;
     (run.tier, run.notes) = (verdict.tier, verdict.notes);
     run.listed.clear();
-    run.submitted_unix_seconds = Clock::system().unix_seconds();
+    run.submitted_unix_seconds = ServerClock::system().unix_seconds();
     Ok(())
 }
 
 /// Checks that a run can keep its id, so that links to it stay valid.
-async fn expect_free(storage: &Storage, run_id: &str, fingerprint: &str) -> Result<(), Refused> {
+async fn expect_free(storage: &Storage, run_id: &str, fingerprint: &str) -> Result<(), UpkeepError> {
     let is_one = run_id.len() == 2 * RUN_ID_BYTES && run_id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     if !is_one {
-        return Err(Refused::Line("bad_run_id", "a run id must have 16 lowercase hexadecimal digits".to_owned()));
+        return Err(refused("bad_run_id", "a run id must have 16 lowercase hexadecimal digits"));
     }
     let other = storage.stored_row(run_id).await?.is_some_and(|stored| stored.fingerprint != fingerprint);
     if other || storage.started(run_id).await?.is_some_and(|started| !started.used) {
-        return Err(Refused::Line("taken_run_id", format!("another run here has the id {run_id}")));
+        return Err(refused("taken_run_id", format_args!("another run here has the id {run_id}")));
     }
     Ok(())
-}
-
-impl From<StorageError> for Refused {
-    fn from(cause: StorageError) -> Self {
-        Self::Storage(cause)
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use results::api::{Deed, ModerationEntry, ModerationQuery, Tier};
 use super::UpkeepError;
 use crate::config::{Moderation, OfRuns};
 use crate::storage::{DatabaseAddress, ModerationError, Occasion, Storage, StorageError, TierChange};
-use crate::{Clock, Reason};
+use crate::{ServerClock, Reason};
 
 pub(super) async fn moderate(deed: Moderation) -> Result<String, UpkeepError> {
     match deed {
@@ -75,7 +75,7 @@ fn describe_change(change: &TierChange) -> String {
 }
 
 fn occasion_now(reason: Option<&Reason>) -> Occasion<'_> {
-    Occasion { unix_seconds: Clock::system().unix_seconds(), reason: reason.map(Reason::as_str) }
+    Occasion { unix_seconds: ServerClock::system().unix_seconds(), reason: reason.map(Reason::as_str) }
 }
 
 /// Removes all of these runs and comparisons, or none of them if one is unknown.
@@ -99,10 +99,9 @@ pub(super) async fn remove(database: &DatabaseAddress, ids: &[String]) -> Result
 }
 
 fn line(entry: &ModerationEntry) -> String {
-    let run = entry.run_id.as_deref().unwrap_or_default();
+    let [run, from, into] =
+        [&entry.run_id, &entry.device_key, &entry.into_device_key].map(|id| id.as_deref().unwrap_or_default());
     let tier = entry.tier.map_or("", Tier::name);
-    let from = entry.device_key.as_deref().unwrap_or_default();
-    let into = entry.into_device_key.as_deref().unwrap_or_default();
     let deed = match entry.deed {
         Deed::Hide => format!("hid run {run}"),
         Deed::Flag => format!("flagged run {run}"),
@@ -165,13 +164,13 @@ mod tests {
             into_device_key: None,
             reason: reason.map(str::to_owned),
         };
-        let hidden = entry(Deed::Hide, Some(Tier::Hidden), Some("a rude name"));
-        assert_eq!(line(&hidden), "2027-01-15 hid run 0123: a rude name");
-        assert_eq!(
-            line(&entry(Deed::SetTier, Some(Tier::Checked), None)),
-            "2027-01-15 made run 0123 checked: no reason given"
-        );
-        assert_eq!(line(&entry(Deed::Remove, None, None)), "2027-01-15 removed run 0123");
+        for (entry, text) in [
+            (entry(Deed::Hide, Some(Tier::Hidden), Some("a rude name")), "hid run 0123: a rude name"),
+            (entry(Deed::SetTier, Some(Tier::Checked), None), "made run 0123 checked: no reason given"),
+            (entry(Deed::Remove, None, None), "removed run 0123"),
+        ] {
+            assert_eq!(line(&entry), format!("2027-01-15 {text}"));
+        }
         let merged = ModerationEntry {
             run_id: None,
             device_key: Some("claimed-a".to_owned()),

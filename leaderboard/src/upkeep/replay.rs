@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 
 use super::UpkeepError;
 use super::moderation::with_storage;
-use crate::Clock;
+use crate::ServerClock;
 use crate::config::Replay;
 use crate::metrics::Metrics;
 use crate::proof::ServerKey;
@@ -17,7 +17,6 @@ use crate::verification::{Tools, VerificationSamples, verify_here};
 
 /// Time without progress after which no server is expected to continue. Servers check the queue every half minute.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// Interval of the checks meanwhile.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
@@ -28,7 +27,7 @@ pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
         (false, None) => Candidates::Runs(&run_ids),
     };
     with_storage(&database.address, async |storage| {
-        let clock = Clock::system();
+        let clock = ServerClock::system();
         let now = clock.unix_seconds();
         let asked = storage.ask_for_replays(candidates, now).await?;
         if no_wait {
@@ -45,7 +44,7 @@ pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
 }
 
 /// Recomputes runs in this process, one after the other. Runs that a server has taken meanwhile are left to it.
-async fn compute(storage: &Storage, clock: &Clock, data: PathBuf, run_ids: &[String]) -> Result<(), UpkeepError> {
+async fn compute(storage: &Storage, clock: &ServerClock, data: PathBuf, run_ids: &[String]) -> Result<(), UpkeepError> {
     // The choice of test samples must be unpredictable.
     let secret = random_word::<SECRET_BYTES>()?;
     let key = ServerKey::load(Some(&secret), None)?;
@@ -70,7 +69,7 @@ async fn compute(storage: &Storage, clock: &Clock, data: PathBuf, run_ids: &[Str
 }
 
 /// Waits until all runs are finished, as long as a server recomputes them.
-async fn wait(storage: &Storage, clock: &Clock, asked: f64) -> Result<(), UpkeepError> {
+async fn wait(storage: &Storage, clock: &ServerClock, asked: f64) -> Result<(), UpkeepError> {
     let (mut before, mut since) = (None, Instant::now());
     loop {
         let progress = storage.progress_of_replays(asked, clock.unix_seconds()).await?;

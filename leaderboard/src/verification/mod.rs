@@ -15,8 +15,8 @@ use results::RunRecord;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
-use crate::config::Clock;
-use crate::metrics::{Event, Metrics};
+use crate::config::ServerClock;
+use crate::metrics::{CountedEvent, Metrics};
 use crate::proof::ServerKey;
 use crate::storage::{Own, Storage, StorageError, Verification};
 use examination::{Examination, Examined};
@@ -37,7 +37,7 @@ pub(crate) struct Verifiers {
 #[derive(Clone)]
 pub(crate) struct Tools {
     pub(crate) storage: Storage,
-    pub(crate) clock: Clock,
+    pub(crate) clock: ServerClock,
     pub(crate) key: ServerKey,
     pub(crate) samples: VerificationSamples,
     pub(crate) metrics: Metrics,
@@ -153,7 +153,7 @@ pub(super) fn verify(tools: &Tools, of: &Verification, stops: &dyn Fn() -> bool)
     if let Some(own) = concluded {
         let seconds = begin.elapsed().as_secs_f64();
         tracing::info!(run = of.run_id, tier = own.tier.name(), in_part = of.in_part, seconds, "verified");
-        tools.metrics.count(Event::Verified(own.tier));
+        tools.metrics.count(CountedEvent::Verified(own.tier));
     }
     Ok(())
 }

@@ -8,7 +8,6 @@ use results::regression;
 use crate::report::group::{Group, SetupField};
 use crate::text;
 
-/// Result of comparing two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Contrast {
     Higher,
@@ -19,7 +18,6 @@ pub(crate) enum Contrast {
     Undecided,
 }
 
-/// Ratio of the throughputs of two groups.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SpeedRatio {
     pub(crate) value: f64,
@@ -109,7 +107,6 @@ impl AccuracyDifference {
         }
     }
 
-    /// Returns the text of the bound.
     pub(crate) fn allowance(&self) -> String {
         format!("the {} that chance explains, by {}", text::points(self.allowed), self.basis())
     }

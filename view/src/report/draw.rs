@@ -21,13 +21,10 @@ const LEGEND_LETTER: f64 = 6.6;
 const LEGEND_GAP: f64 = 14.0;
 /// Height of the area above the horizontal axis.
 const HEIGHT: f64 = 230.0;
-/// Space above the axes, for the name of the vertical axis.
-const TOP: f64 = 26.0;
 /// Space below the axes, for the marks and name of the horizontal axis.
 const BELOW: f64 = 44.0;
 /// Width of a letter in a mark.
 const MARK_LETTER: f64 = 6.8;
-const RIGHT: f64 = 12.0;
 /// Space between the marks of the horizontal axis.
 const MARK_GAP: f64 = 8.0;
 /// Half-width of the ends of a range.
@@ -36,29 +33,30 @@ const CAP: f64 = 3.5;
 /// Area between the axes, with their scales.
 struct Frame {
     left: f64,
-    right: f64,
-    top: f64,
-    bottom: f64,
     x: Scale,
     y: Scale,
 }
 
 impl Frame {
+    const RIGHT: f64 = WIDTH - 12.0;
+    /// Leaves space above the axes for the name of the vertical axis.
+    const TOP: f64 = 26.0;
+    const BOTTOM: f64 = HEIGHT - 2.0;
+
     fn of(plot: &Plot) -> Self {
         let ranges = plot.points().flat_map(|point| point.range.map_or([point.y; 2], |(low, high)| [low, high]));
         let x = Scale::of(&plot.x, plot.points().map(|point| point.x), 5);
         let y = Scale::of(&plot.y, plot.points().map(|point| point.y).chain(ranges), 4);
         let longest = y.marks.iter().map(|mark| mark.text.chars().count()).max().unwrap_or(0);
-        let left = longest as f64 * MARK_LETTER + 10.0;
-        Self { left, right: WIDTH - RIGHT, top: TOP, bottom: HEIGHT - 2.0, x, y }
+        Self { left: longest as f64 * MARK_LETTER + 10.0, x, y }
     }
 
     fn x(&self, value: f64) -> f64 {
-        self.left + self.x.share(value) * (self.right - self.left)
+        self.left + self.x.share(value) * (Self::RIGHT - self.left)
     }
 
     fn y(&self, value: f64) -> f64 {
-        self.bottom - self.y.share(value) * (self.bottom - self.top)
+        Self::BOTTOM - self.y.share(value) * (Self::BOTTOM - Self::TOP)
     }
 
     fn path(&self, points: &[Point]) -> String {
@@ -100,20 +98,20 @@ fn axes(plot: &Plot, frame: &Frame) -> Markup {
         ScaleSteps::Decades => format!("{name} (logarithmic)"),
         ScaleSteps::Errors => format!("{name} (logarithmic in errors)"),
     };
-    let middle = f64::midpoint(frame.left, frame.right);
+    let middle = f64::midpoint(frame.left, Frame::RIGHT);
     html! {
         @for mark in &frame.y.marks {
             @let y = frame.y(mark.value);
-            line class="grid" x1=(n(frame.left)) x2=(n(frame.right)) y1=(n(y)) y2=(n(y)) {}
+            line class="grid" x1=(n(frame.left)) x2=(n(Frame::RIGHT)) y1=(n(y)) y2=(n(y)) {}
             text class="tick" x=(n(frame.left - 6.0)) y=(n(y + 4.0)) text-anchor="end" { (mark.text) }
         }
         @for (x, text) in marks_with_room(frame) {
-            line class="axis" x1=(n(x)) x2=(n(x)) y1=(n(frame.bottom)) y2=(n(frame.bottom + 4.0)) {}
-            text class="tick" x=(n(x)) y=(n(frame.bottom + 17.0)) text-anchor="middle" { (text) }
+            line class="axis" x1=(n(x)) x2=(n(x)) y1=(n(Frame::BOTTOM)) y2=(n(Frame::BOTTOM + 4.0)) {}
+            text class="tick" x=(n(x)) y=(n(Frame::BOTTOM + 17.0)) text-anchor="middle" { (text) }
         }
-        line class="axis" x1=(n(frame.left)) x2=(n(frame.right)) y1=(n(frame.bottom)) y2=(n(frame.bottom)) {}
+        line class="axis" x1=(n(frame.left)) x2=(n(Frame::RIGHT)) y1=(n(Frame::BOTTOM)) y2=(n(Frame::BOTTOM)) {}
         text class="quantity" x="2" y="13" { (name(&plot.y.name, &frame.y)) }
-        text class="quantity" x=(n(middle)) y=(n(frame.bottom + 34.0)) text-anchor="middle" { (name(&plot.x.name, &frame.x)) }
+        text class="quantity" x=(n(middle)) y=(n(Frame::BOTTOM + 34.0)) text-anchor="middle" { (name(&plot.x.name, &frame.x)) }
     }
 }
 
@@ -133,19 +131,17 @@ fn marks_with_room(frame: &Frame) -> Vec<(f64, &str)> {
 }
 
 fn series_of(series: &Series, frame: &Frame) -> Markup {
-    let look = series.look;
+    let look = DrawnLook::of(series.look);
     html! {
-        g class=(class(look)) {
+        g class=(look.class) {
             @for strand in &series.strands {
-                @if has_line(look) && strand.points.len() > 1 {
-                    path class="line" stroke-dasharray=(dashes(look)) d=(frame.path(&strand.points)) {}
-                }
+                @if strand.points.len() > 1 { (look.line(&frame.path(&strand.points))) }
                 @for point in &strand.points {
                     (range(point, frame))
-                    @if let Some(mark) = mark(look, frame.x(point.x), frame.y(point.y)) { (mark) }
+                    (look.mark(frame.x(point.x), frame.y(point.y)))
                 }
                 // A line with a single point would be invisible.
-                @if strand.points.len() == 1 && matches!(look, Look::Line(_)) {
+                @if strand.points.len() == 1 && matches!(series.look, Look::Line(_)) {
                     @let point = strand.points[0];
                     circle class="mark" r="2.5" cx=(n(frame.x(point.x))) cy=(n(frame.y(point.y))) {}
                 }
@@ -169,12 +165,9 @@ fn range(point: &Point, frame: &Frame) -> Markup {
 
 fn plot_entries(plot: &Plot) -> Vec<LegendEntry> {
     let entry = |series: &Series| {
-        let look = series.look;
-        let sample = html! {
-            @if has_line(look) { path class="line" stroke-dasharray=(dashes(look)) d="M0 0H26" {} }
-            @if let Some(mark) = mark(look, 13.0, 0.0) { (mark) }
-        };
-        LegendEntry { name: series.name.clone(), class: class(look), sample }
+        let look = DrawnLook::of(series.look);
+        let sample = html! { (look.line("M0 0H26")) (look.mark(13.0, 0.0)) };
+        LegendEntry { name: series.name.clone(), class: look.class, sample }
     };
     plot.series.iter().map(entry).collect()
 }
@@ -232,7 +225,6 @@ fn bar_entries(bars: &Bars, id: &str) -> Vec<LegendEntry> {
     bars.parts.iter().enumerate().map(entry).collect()
 }
 
-/// Name with its look.
 struct LegendEntry {
     name: String,
     class: String,
@@ -294,39 +286,44 @@ const MARKS: [(u32, f64, &[f64]); COLORS] = [
 /// Number of patterns for the parts of a bar.
 const PARTS: usize = 5;
 
-fn class(look: Look) -> String {
-    match look {
-        Look::Line(number) | Look::Marked(number) | Look::Marks(number) => format!("c{}", number % COLORS),
-        Look::Published(_) => "published".to_owned(),
-        Look::Ideal => "ideal".to_owned(),
+struct DrawnLook {
+    class: String,
+    /// Dashes of the line, if there is one.
+    dashes: Option<&'static str>,
+    /// Number and size of the marks, if there are any.
+    mark: Option<(usize, f64)>,
+}
+
+impl DrawnLook {
+    fn of(look: Look) -> Self {
+        let class = |number: usize| format!("c{}", number % COLORS);
+        let dashes = |number| Some(DASHES[rotate_index(number)]);
+        let (class, dashes, mark) = match look {
+            Look::Line(number) => (class(number), dashes(number), None),
+            Look::Marked(number) => (class(number), dashes(number), Some((number, 4.0))),
+            Look::Marks(number) => (class(number), None, Some((number, 4.0))),
+            Look::Published(number) => ("published".to_owned(), None, Some((number, 5.0))),
+            Look::Ideal => ("ideal".to_owned(), Some("3 4"), None),
+        };
+        Self { class, dashes, mark }
+    }
+
+    fn line(&self, path: &str) -> Markup {
+        html! { @if let Some(dashes) = self.dashes { path class="line" stroke-dasharray=(dashes) d=(path) {} } }
+    }
+
+    fn mark(&self, x: f64, y: f64) -> Markup {
+        html! {
+            @if let Some((number, size)) = self.mark {
+                path class="mark" d=(outline(MARKS[rotate_index(number)], size, x, y)) {}
+            }
+        }
     }
 }
 
 /// Returns the index of dashes and marks, which differs between numbers with the same color.
 fn rotate_index(number: usize) -> usize {
     (number + number / COLORS) % COLORS
-}
-
-fn dashes(look: Look) -> &'static str {
-    match look {
-        Look::Line(number) | Look::Marked(number) | Look::Marks(number) => DASHES[rotate_index(number)],
-        Look::Published(_) => "none",
-        Look::Ideal => "3 4",
-    }
-}
-
-fn has_line(look: Look) -> bool {
-    matches!(look, Look::Line(_) | Look::Marked(_) | Look::Ideal)
-}
-
-/// Draws the mark at a point, if this look has one.
-fn mark(look: Look, x: f64, y: f64) -> Option<Markup> {
-    let (number, size) = match look {
-        Look::Line(_) | Look::Ideal => return None,
-        Look::Marked(number) | Look::Marks(number) => (number, 4.0),
-        Look::Published(number) => (number, 5.0),
-    };
-    Some(html! { path class="mark" d=(outline(MARKS[rotate_index(number)], size, x, y)) {} })
 }
 
 /// Returns the path of straight lines through these points.
@@ -383,7 +380,7 @@ mod tests {
     fn lines_run_from_lower_left_to_upper_right() {
         let frame = Frame::of(&example(&[(0.0, 0.0), (4.0, 2.0)]));
         let path = frame.path(&[Point::new(0.0, 0.0), Point::new(4.0, 2.0)]);
-        assert_eq!(path, format!("M{:.1} {:.1}L{:.1} {:.1}", frame.left, frame.bottom, frame.right, frame.top));
+        assert_eq!(path, format!("M{:.1} {:.1}L{:.1} {:.1}", frame.left, Frame::BOTTOM, Frame::RIGHT, Frame::TOP));
     }
 
     #[test]
@@ -417,10 +414,9 @@ mod tests {
 
     #[test]
     fn sixty_four_series_look_different() {
-        let looks: BTreeSet<(String, &str)> =
-            (0..64).map(|number| (class(Look::Marked(number)), dashes(Look::Marked(number)))).collect();
-        assert_eq!(looks.len(), 64);
-        let in_grey: BTreeSet<&str> = (0..8).map(|number| dashes(Look::Line(number))).collect();
+        let looks = (0..64).map(|number| DrawnLook::of(Look::Marked(number)));
+        assert_eq!(looks.map(|look| (look.class, look.dashes)).collect::<BTreeSet<_>>().len(), 64);
+        let in_grey: BTreeSet<_> = (0..8).map(|number| DrawnLook::of(Look::Line(number)).dashes).collect();
         assert_eq!(in_grey.len(), 8);
     }
 }

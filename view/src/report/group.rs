@@ -377,57 +377,57 @@ impl<'a> GatheredRuns<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::testing::{MadeRun, groups};
+    use crate::report::testing::{MadeRun, with_groups};
 
     #[test]
     fn runs_that_differ_in_the_seed_are_one_group() {
-        let made = |batch, seed| MadeRun::new("caffe-mnist").batch_size(batch).seed(seed).record();
-        let records = [made(64, 1), made(64, 2), made(640, 1)];
-        let groups = groups(&records);
-        assert_eq!(groups.iter().map(Group::seeds).collect::<Vec<_>>(), [vec![1, 2], vec![1]]);
-        let all: Vec<&Group<'_>> = groups.iter().collect();
-        assert_eq!(varying(&all), [SetupField::BatchSize]);
-        assert_eq!(label(all[1], &varying(&all)), "batch 640");
-        assert_eq!(label(all[0], &[]), "burn-flex");
+        let made = |batch, seed| MadeRun::new("caffe-mnist").batch_size(batch).seed(seed);
+        with_groups([made(64, 1), made(64, 2), made(640, 1)], |groups| {
+            assert_eq!(groups.iter().map(|group| group.seeds()).collect::<Vec<_>>(), [vec![1, 2], vec![1]]);
+            assert_eq!(varying(groups), [SetupField::BatchSize]);
+            assert_eq!(label(groups[1], &varying(groups)), "batch 640");
+            assert_eq!(label(groups[0], &[]), "burn-flex");
+        });
     }
 
     #[test]
     fn threads_are_no_part_of_the_device_name() {
         let made = |threads: u32| {
-            let made = MadeRun::new("caffe-mnist").device(&format!("Some CPU (Burn, {threads} threads)"));
-            made.threads(threads).record()
+            MadeRun::new("caffe-mnist").device(&format!("Some CPU (Burn, {threads} threads)")).threads(threads)
         };
-        let records = [made(2), made(4)];
-        let groups = groups(&records);
-        assert_eq!(varying(&groups.iter().collect::<Vec<_>>()), [SetupField::Threads]);
-        assert_eq!(groups[0].joined(&[SetupField::Device, SetupField::Threads], ", "), "on Some CPU, 2 threads");
+        with_groups([made(2), made(4)], |groups| {
+            assert_eq!(varying(groups), [SetupField::Threads]);
+            let words = groups[0].joined(&[SetupField::Device, SetupField::Threads], ", ");
+            assert_eq!(words, "on Some CPU, 2 threads");
+        });
     }
 
     #[test]
     fn devices_that_follow_from_back_ends_are_not_named() {
-        let made = |backend: &str, device: &str| MadeRun::new("caffe-mnist").backend(backend).device(device).record();
-        let of = |records: &[RunRecord]| varying(&groups(records).iter().collect::<Vec<_>>());
-        assert_eq!(of(&[made("wgsl", "a"), made("burn-flex", "b")]), [SetupField::Backend]);
-        let records = [made("wgsl", "a"), made("wgsl", "b"), made("burn-flex", "b")];
-        assert_eq!(of(&records), [SetupField::Backend, SetupField::Device]);
+        let made = |backend: &str, device: &str| MadeRun::new("caffe-mnist").backend(backend).device(device);
+        let backends = [made("wgsl", "a"), made("burn-flex", "b")];
+        assert_eq!(with_groups(backends, varying), [SetupField::Backend]);
+        let both = [made("wgsl", "a"), made("wgsl", "b"), made("burn-flex", "b")];
+        assert_eq!(with_groups(both, varying), [SetupField::Backend, SetupField::Device]);
     }
 
     #[test]
     fn repeated_seeds_count_once() {
-        let made = |seed, accuracy| MadeRun::new("caffe-mnist").seed(seed).accuracy(accuracy).record();
-        let records = [made(1, 0.90), made(1, 0.92), made(2, 0.95)];
-        let groups = groups(&records);
-        assert_eq!(groups[0].seeds(), [1, 2]);
-        let accuracies = groups[0].accuracies();
-        assert!((accuracies[0] - 0.91).abs() < 1e-12 && accuracies[1] == 0.95, "{accuracies:?}");
+        let made = |seed, accuracy| MadeRun::new("caffe-mnist").seed(seed).accuracy(accuracy);
+        with_groups([made(1, 0.90), made(1, 0.92), made(2, 0.95)], |groups| {
+            assert_eq!(groups[0].seeds(), [1, 2]);
+            let accuracies = groups[0].accuracies();
+            assert!((accuracies[0] - 0.91).abs() < 1e-12 && accuracies[1] == 0.95, "{accuracies:?}");
+        });
     }
 
     #[test]
     fn workloads_have_epochs_and_cold_starts() {
         let made = MadeRun::new("keras-mnist-mlp").batch_size(100).steps(1200);
-        let record = made.cold_start([Some(9.0), Some(1.0), None, Some(0.5), None]).record();
-        let run = MeasuredWorkload::all(&record).next().unwrap();
-        assert_eq!((run.steps(), run.epochs(), run.epochs_of(60)), (1200, 2.0, 0.1));
-        assert_eq!(run.workload.cold_start.seconds(), Some(1.5), "loading data does not count");
+        with_groups([made.cold_start([Some(9.0), Some(1.0), None, Some(0.5), None])], |groups| {
+            let run = &groups[0].runs[0];
+            assert_eq!((run.steps(), run.epochs(), run.epochs_of(60)), (1200, 2.0, 0.1));
+            assert_eq!(run.workload.cold_start.seconds(), Some(1.5), "loading data does not count");
+        });
     }
 }

@@ -6,7 +6,7 @@ use crate::report::draw;
 use crate::report::findings::Finding;
 use crate::report::plot::Figure;
 use crate::report::table::{Table, briefly, data_url};
-use crate::table::{Sheet, TableCell};
+use crate::table::{Sheet, SheetCell};
 
 const STYLE: &str = include_str!("style.css");
 /// Name of the generator in the file. A file with this name may be overwritten.
@@ -193,7 +193,7 @@ fn sheet_of(sheet: &Sheet, title: &str) -> Markup {
         String::new()
     };
     let heads: Vec<(&str, bool)> = sheet.columns.iter().map(|name| (name.as_str(), false)).collect();
-    let cell = |cell: &TableCell<'_>| (briefly(cell), matches!(cell, TableCell::Number(_) | TableCell::Whole(_)));
+    let cell = |cell: &SheetCell| (briefly(cell), matches!(cell, SheetCell::Number(_) | SheetCell::Whole(_)));
     let rows = sheet.rows.iter().take(MAX_SHOWN_ROWS).map(|row| row.iter().map(cell).collect());
     grid("values", &format!("Values of: {title}{rest}"), &heads, rows)
 }

@@ -168,52 +168,53 @@ fn line<'g, 'a>(axis: SweepAxis, same: Same, groups: &[&'g Group<'a>]) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::testing::{MadeRun, groups};
-    use results::{Outcome, RunRecord};
+    use crate::report::testing::{MadeRun, with_groups};
+    use results::Outcome;
 
-    fn found(records: &[RunRecord], axis: SweepAxis) -> Vec<(Option<String>, Vec<f64>)> {
-        let groups = groups(records);
-        let lines = lines(&groups.iter().collect::<Vec<_>>(), axis);
-        let values = |line: &Sweep<'_, '_>| line.points.iter().map(|point| point.0).collect();
-        lines.iter().map(|line| (line.same.words(), values(line))).collect()
+    /// Checks what is the same along each line, and the numbers along it.
+    #[track_caller]
+    fn expect<const N: usize>(runs: impl IntoIterator<Item = MadeRun>, axis: SweepAxis, expected: [(&str, &[f64]); N]) {
+        with_groups(runs, |groups| {
+            let lines = lines(groups, axis);
+            let numbers = |line: &Sweep<'_, '_>| line.points.iter().map(|point| point.0).collect::<Vec<_>>();
+            let found: Vec<_> =
+                lines.iter().map(|line| (line.same.words().unwrap_or_default(), numbers(line))).collect();
+            assert_eq!(found, expected.map(|(same, numbers)| (same.to_owned(), numbers.to_vec())));
+        });
     }
 
-    fn batch(size: u32, steps: u64) -> MadeRun {
-        MadeRun::new("caffe-mnist").batch_size(size).steps(steps).trained_steps(steps)
+    fn made() -> MadeRun {
+        MadeRun::new("caffe-mnist")
     }
 
     #[test]
     fn batches_are_compared_over_equal_epochs_and_steps() {
-        let records =
-            [(60, 1000), (600, 100), (600, 1000), (6000, 10)].map(|(size, steps)| batch(size, steps).record());
-        let expected = [
-            (Some("1 epoch".to_owned()), vec![60.0, 600.0, 6000.0]),
-            (Some("1000 steps".to_owned()), vec![60.0, 600.0]),
-        ];
-        assert_eq!(found(&records, SweepAxis::BatchSize), expected);
+        let batches = [(60, 1000), (600, 100), (600, 1000), (6000, 10)];
+        let runs = batches.map(|(size, steps)| made().batch_size(size).steps(steps).trained_steps(steps));
+        let expected = [("1 epoch", &[60.0, 600.0, 6000.0][..]), ("1000 steps", &[60.0, 600.0])];
+        expect(runs, SweepAxis::BatchSize, expected);
     }
 
     #[test]
     fn diverged_rates_are_part_of_the_line() {
-        let rate = |rate| MadeRun::new("caffe-mnist").learning_rate(rate);
-        let records = [rate(0.1).outcome(Outcome::Diverged { step: 5 }).record(), rate(0.01).record()];
-        assert_eq!(found(&records, SweepAxis::LearningRate), [(None, vec![0.01, 0.1])]);
-        assert_eq!(found(&records, SweepAxis::BatchSize), []);
+        let diverged = made().learning_rate(0.1).outcome(Outcome::Diverged { step: 5 });
+        let runs = [diverged, made().learning_rate(0.01)];
+        expect(runs.clone(), SweepAxis::LearningRate, [("", &[0.01, 0.1])]);
+        expect(runs, SweepAxis::BatchSize, []);
     }
 
     #[test]
     fn devices_scale_strongly_or_weakly() {
-        let made = |devices, batch| MadeRun::new("caffe-mnist").devices(devices).batch_size(batch).record();
-        let records = [made(1, 60), made(2, 60), made(2, 120), made(4, 240), made(4, 61)];
-        assert_eq!(found(&records, SweepAxis::Devices), [(None, vec![1.0, 2.0])]);
-        let fed = (Some("60 samples per device".to_owned()), vec![1.0, 2.0, 4.0]);
-        assert_eq!(found(&records, SweepAxis::FedDevices), [fed]);
+        let runs = [(1, 60), (2, 60), (2, 120), (4, 240), (4, 61)];
+        let runs = runs.map(|(devices, batch)| made().devices(devices).batch_size(batch));
+        expect(runs.clone(), SweepAxis::Devices, [("", &[1.0, 2.0])]);
+        expect(runs, SweepAxis::FedDevices, [("60 samples per device", &[1.0, 2.0, 4.0])]);
     }
 
     #[test]
     fn back_ends_have_separate_lines() {
-        let made = |backend: &str, count| MadeRun::new("caffe-mnist").backend(backend).threads(count).record();
-        let records = [made("burn-flex", 2), made("burn-flex", 1), made("other", 1), made("other", 4)];
-        assert_eq!(found(&records, SweepAxis::Threads), [(None, vec![1.0, 2.0]), (None, vec![1.0, 4.0])]);
+        let runs = [("burn-flex", 2), ("burn-flex", 1), ("other", 1), ("other", 4)];
+        let runs = runs.map(|(backend, count)| made().backend(backend).threads(count));
+        expect(runs, SweepAxis::Threads, [("", &[1.0, 2.0]), ("", &[1.0, 4.0])]);
     }
 }

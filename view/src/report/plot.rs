@@ -1,7 +1,7 @@
 //! Plots as data, with conversions to tables and descriptions.
 
 use crate::report::group::{group_by_key, range_of};
-use crate::table::{Sheet, TableCell};
+use crate::table::{Sheet, SheetCell};
 use crate::text::{percent, trimmed};
 
 #[derive(Clone, Debug)]
@@ -191,8 +191,8 @@ impl Plot {
             for strand in &series.strands {
                 sheet.rows.extend(strand.points.iter().map(|point| {
                     let (low, high) = (point.range.map(|range| range.0), point.range.map(|range| range.1));
-                    let texts = [series.name.clone(), source.to_owned(), strand.name.clone()].map(TableCell::from);
-                    let numbers = [Some(point.x), Some(point.y), low, high].map(TableCell::from);
+                    let texts = [series.name.clone(), source.to_owned(), strand.name.clone()].map(SheetCell::from);
+                    let numbers = [Some(point.x), Some(point.y), low, high].map(SheetCell::from);
                     texts.into_iter().chain(numbers).collect()
                 }));
             }
@@ -240,8 +240,8 @@ impl Bars {
     fn sheet(&self) -> Sheet {
         let names = self.parts.iter().map(|part| format!("{part}, {}", self.unit));
         let row = |row: &Bar| {
-            let values = row.values.iter().map(|value| TableCell::from(*value));
-            [TableCell::from(row.name.clone())].into_iter().chain(values).collect()
+            let values = row.values.iter().map(|value| SheetCell::from(*value));
+            [SheetCell::from(row.name.clone())].into_iter().chain(values).collect()
         };
         Sheet {
             columns: ["group".to_owned()].into_iter().chain(names).collect(),
@@ -273,7 +273,7 @@ mod tests {
         assert!(description.contains("a: 50.00 % to 75.00 % over 1 to 2"), "{description}");
         assert!(description.contains("published, b: 99.00 % over 9"), "{description}");
         let sheet = plot.sheet();
-        assert_eq!((sheet.rows.len(), &sheet.rows[2][1]), (3, &TableCell::from("published")));
+        assert_eq!((sheet.rows.len(), &sheet.rows[2][1]), (3, &SheetCell::from("published")));
         assert_eq!(sheet.columns[3], "epochs");
     }
 

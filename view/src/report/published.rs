@@ -121,32 +121,37 @@ mod tests {
         assert_eq!(find_by_workload("keras-mnist-mlp")[0].training_seconds(), Some(28.0));
     }
 
+    /// Returns a line of the page with these values, except for absent ones.
+    fn line(row: &Published, values: Value) -> Value {
+        let mut line = json!({
+            "workload": row.counterpart,
+            "device": row.device,
+            "framework": row.framework,
+            "citation": row.citation,
+        });
+        let (Some(object), Value::Object(values)) = (line.as_object_mut(), values) else { panic!("objects") };
+        object.extend(values.into_iter().filter(|(_, value)| !value.is_null()));
+        line
+    }
+
     /// Returns the lines of `app/published.json`, which the page shows next to a result: the fastest result of each
     /// single device and batch size of a workload.
     fn lines(workload: &'static str) -> Vec<Value> {
-        let is_known = |row: &&&Published| {
-            row.is_of_one_device() && row.device.as_ref().is_some_and(|device| !device.contains("VM"))
-        };
-        let mut fastest: BTreeMap<(u32, String), (f64, &Published)> = BTreeMap::new();
-        for row in find_by_workload(workload).iter().filter(is_known) {
-            let (Some(seconds), Some(batch_size)) = (row.epoch_seconds(), row.batch_size) else { continue };
+        let mut fastest: BTreeMap<(u32, &str), (f64, &Published)> = BTreeMap::new();
+        for row in find_by_workload(workload).into_iter().filter(|row| row.is_of_one_device()) {
+            let device = row.device.as_deref().filter(|device| !device.contains("VM"));
+            let key = row.batch_size.zip(device);
+            let (Some(seconds), Some(key)) = (row.epoch_seconds(), key) else { continue };
             let seconds = (seconds * 1000.0).round() / 1000.0;
-            let known = fastest.entry((batch_size, row.device().to_owned())).or_insert((seconds, *row));
+            let known = fastest.entry(key).or_insert((seconds, row));
             if seconds < known.0 {
-                *known = (seconds, *row);
+                *known = (seconds, row);
             }
         }
         let mut fastest: Vec<_> = fastest.into_iter().collect();
         fastest.sort_by(|((one, _), (own, _)), ((other, _), (theirs, _))| one.cmp(other).then(own.total_cmp(theirs)));
-        let line = |((batch_size, device), (seconds, row)): ((u32, String), (f64, &Published))| {
-            json!({
-                "workload": workload,
-                "batch_size": batch_size,
-                "seconds_per_epoch": seconds,
-                "device": device,
-                "framework": row.framework,
-                "citation": row.citation,
-            })
+        let line = |((batch_size, _), (seconds, row))| {
+            line(row, json!({ "batch_size": batch_size, "seconds_per_epoch": seconds }))
         };
         fastest.into_iter().map(line).collect()
     }
@@ -176,49 +181,39 @@ mod tests {
         whole.eq(curve.epoch.iter().copied()).then(|| percent.iter().map(|p| (p * 10.0).round() / 1000.0).collect())
     }
 
+    /// Batch size, learning rate and epochs.
     type Recipe = (u32, f64, f64);
-    /// Recipe with its test accuracy and its curve.
-    type Line = (Recipe, Option<f64>, Option<Vec<f64>>, &'static Published);
 
     /// Returns the lines of `app/published-accuracies.json`, which the page shows next to a current run: one per
     /// recipe, with a curve or else with the best test accuracy.
     fn accuracies(workload: &'static str) -> Vec<Value> {
-        let mut lines: Vec<Line> = Vec::new();
+        let accuracy = |row: &Published| row.accuracy_percent.map(|percent| (percent * 100.0).round() / 10_000.0);
+        let worth = |row: &Published| (training_curve(row).is_some(), accuracy(row));
+        let mut lines: Vec<(Recipe, &Published)> = Vec::new();
         for row in find_by_workload(workload) {
             // Each repetition continued the previous one.
             let is_continued = row.note.as_ref().is_some_and(|note| note.contains("Repeated runs continue"));
-            let accuracy = row.accuracy_percent.map(|percent| (percent * 100.0).round() / 10_000.0);
-            let curve = training_curve(row);
+            let is_shown = row.is_of_one_device() && !is_continued && worth(row) != (false, None);
             let recipe = row.batch_size.zip(row.learning_rate).zip(row.epochs);
-            let Some(((batch_size, rate), epochs)) = recipe.filter(|_| accuracy.is_some() || curve.is_some()) else {
-                continue;
-            };
-            if !row.is_of_one_device() || is_continued {
-                continue;
-            }
-            let worth = (curve.is_some(), accuracy.unwrap_or_default());
-            let line = ((batch_size, rate, epochs), accuracy, curve, row);
-            match lines.iter_mut().find(|other| other.0 == line.0) {
-                Some(other) if (other.2.is_some(), other.1.unwrap_or_default()) >= worth => {}
-                Some(other) => *other = line,
-                None => lines.push(line),
+            let Some(((batch_size, rate), epochs)) = recipe.filter(|_| is_shown) else { continue };
+            let recipe = (batch_size, rate, epochs);
+            match lines.iter_mut().find(|(other, _)| *other == recipe) {
+                Some((_, other)) if worth(other) >= worth(row) => {}
+                Some((_, other)) => *other = row,
+                None => lines.push((recipe, row)),
             }
         }
         lines.sort_by(|one, other| one.0.partial_cmp(&other.0).expect("no number is missing"));
-        let line = |((batch_size, rate, epochs), accuracy, curve, row): Line| {
-            let mut line = json!({
-                "workload": workload,
+        let line = |((batch_size, learning_rate, epochs), row): (Recipe, &Published)| {
+            let (accuracy, curve) = (accuracy(row), training_curve(row));
+            let values = json!({
                 "batch_size": batch_size,
-                "learning_rate": rate,
+                "learning_rate": learning_rate,
                 "epochs": epochs,
                 "accuracy": accuracy,
                 "curve": curve,
-                "device": row.device(),
-                "framework": row.framework,
-                "citation": row.citation,
             });
-            line.as_object_mut().expect("an object").retain(|_, value| !value.is_null());
-            line
+            line(row, values)
         };
         lines.into_iter().map(line).collect()
     }

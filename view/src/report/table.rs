@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::table::{Sheet, TableCell};
+use crate::table::{Sheet, SheetCell};
 use crate::text::trimmed;
 
 /// Characters that a data URL encodes: all except the unreserved ones of RFC 3986 and the comma.
@@ -16,13 +16,13 @@ pub(crate) fn data_url(sheet: &Sheet) -> String {
 }
 
 /// Formats an unrounded value for a table of them.
-pub(crate) fn briefly(value: &TableCell<'_>) -> String {
+pub(crate) fn briefly(value: &SheetCell) -> String {
     match value {
-        TableCell::Empty => String::new(),
-        TableCell::Text(text) => text.clone().into_owned(),
-        TableCell::Whole(whole) => whole.to_string(),
-        TableCell::Flag(flag) => flag.to_string(),
-        TableCell::Number(number) | TableCell::Moment(number) => {
+        SheetCell::Empty => String::new(),
+        SheetCell::Text(text) => text.clone(),
+        SheetCell::Whole(whole) => whole.to_string(),
+        SheetCell::Flag(flag) => flag.to_string(),
+        SheetCell::Number(number) | SheetCell::Moment(number) => {
             let decimals = match number.abs() {
                 100.0.. => 1,
                 1.0.. => 3,
@@ -35,10 +35,10 @@ pub(crate) fn briefly(value: &TableCell<'_>) -> String {
 
 pub(crate) struct Shown {
     text: String,
-    value: TableCell<'static>,
+    value: SheetCell,
 }
 
-impl<T: Into<TableCell<'static>>> From<T> for Shown {
+impl<T: Into<SheetCell>> From<T> for Shown {
     fn from(value: T) -> Self {
         let value = value.into();
         Self { text: briefly(&value), value }

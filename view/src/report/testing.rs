@@ -17,6 +17,7 @@ const WINDOW_SECONDS: f64 = 1.5;
 const JITTER: f64 = 0.005;
 
 /// Record of one workload that tests can change.
+#[derive(Clone)]
 pub(crate) struct MadeRun {
     record: RunRecord,
     rate: f64,
@@ -118,6 +119,10 @@ impl MadeRun {
 
     pub(crate) fn outcome(self, outcome: Outcome) -> Self {
         self.with(|record| record.workloads[0].outcome = outcome)
+    }
+
+    pub(crate) fn without_resources(self) -> Self {
+        self.with(|record| record.workloads[0].resources = Resources::default())
     }
 
     pub(crate) fn cold_start(self, seconds: [Option<f64>; 5]) -> Self {
@@ -227,19 +232,20 @@ fn record(workload: &str) -> RunRecord {
     }
 }
 
-pub(crate) fn found(rule: &FindingRule, records: Vec<RunRecord>) -> Vec<Finding> {
-    found_in(rule, &input(records))
+pub(crate) fn found(rule: &FindingRule, runs: impl IntoIterator<Item = MadeRun>) -> Vec<Finding> {
+    found_in(rule, &input(runs.into_iter().map(MadeRun::record).collect()))
 }
 
 pub(crate) fn found_in(rule: &FindingRule, input: &Input) -> Vec<Finding> {
     rule.find(&GatheredRuns::of(input))
 }
 
+/// Checks the kind of the first finding, and parts of its text.
 #[track_caller]
-pub(crate) fn expect(finding: &Finding, kind: Kind, parts: &[&str]) {
-    assert_eq!(finding.kind, kind, "{finding:?}");
+pub(crate) fn expect(found: &[Finding], kind: Kind, parts: &[&str]) {
+    assert_eq!(found.first().map(|found| found.kind), Some(kind), "{found:?}");
     for part in parts {
-        assert!(finding.text.contains(part), "`{part}` is missing in: {}", finding.text);
+        assert!(found[0].text.contains(part), "`{part}` is missing in: {}", found[0].text);
     }
 }
 
@@ -255,8 +261,11 @@ pub(crate) fn study() -> Study {
     }
 }
 
-pub(crate) fn groups(records: &[RunRecord]) -> Vec<Group<'_>> {
-    Group::of_records(records.iter())
+/// Runs a test with the groups of these runs.
+pub(crate) fn with_groups<T>(runs: impl IntoIterator<Item = MadeRun>, test: impl FnOnce(&[&Group<'_>]) -> T) -> T {
+    let records: Vec<RunRecord> = runs.into_iter().map(MadeRun::record).collect();
+    let groups = Group::of_records(records.iter());
+    test(&groups.iter().collect::<Vec<_>>())
 }
 
 pub(crate) fn input(records: Vec<RunRecord>) -> Input {

@@ -1,7 +1,5 @@
 //! Unrounded values in named columns, for programs.
 
-use std::borrow::Cow;
-
 use serde::{Serialize, Serializer};
 
 use crate::table::csv::write_line;
@@ -9,9 +7,9 @@ use crate::table::csv::write_line;
 /// Value in a table row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum TableCell<'a> {
+pub enum SheetCell {
     Empty,
-    Text(Cow<'a, str>),
+    Text(String),
     Whole(u64),
     Number(f64),
     Flag(bool),
@@ -19,62 +17,49 @@ pub enum TableCell<'a> {
     Moment(f64),
 }
 
-impl TableCell<'_> {
-    pub fn into_owned(self) -> TableCell<'static> {
-        match self {
-            Self::Empty => TableCell::Empty,
-            Self::Text(text) => TableCell::Text(text.into_owned().into()),
-            Self::Whole(whole) => TableCell::Whole(whole),
-            Self::Number(number) => TableCell::Number(number),
-            Self::Flag(flag) => TableCell::Flag(flag),
-            Self::Moment(moment) => TableCell::Moment(moment),
-        }
+impl From<&str> for SheetCell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
     }
 }
 
-impl<'a> From<&'a str> for TableCell<'a> {
-    fn from(text: &'a str) -> Self {
-        Self::Text(text.into())
-    }
-}
-
-impl From<String> for TableCell<'_> {
+impl From<String> for SheetCell {
     fn from(text: String) -> Self {
-        Self::Text(text.into())
+        Self::Text(text)
     }
 }
 
-impl From<f64> for TableCell<'_> {
+impl From<f64> for SheetCell {
     fn from(number: f64) -> Self {
         Self::Number(number)
     }
 }
 
-impl From<u64> for TableCell<'_> {
+impl From<u64> for SheetCell {
     fn from(whole: u64) -> Self {
         Self::Whole(whole)
     }
 }
 
-impl From<u32> for TableCell<'_> {
+impl From<u32> for SheetCell {
     fn from(whole: u32) -> Self {
         Self::Whole(whole.into())
     }
 }
 
-impl From<usize> for TableCell<'_> {
+impl From<usize> for SheetCell {
     fn from(count: usize) -> Self {
         Self::Whole(count as u64)
     }
 }
 
-impl From<bool> for TableCell<'_> {
+impl From<bool> for SheetCell {
     fn from(flag: bool) -> Self {
         Self::Flag(flag)
     }
 }
 
-impl<T: Into<Self>> From<Option<T>> for TableCell<'_> {
+impl<T: Into<Self>> From<Option<T>> for SheetCell {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Empty, Into::into)
     }
@@ -84,7 +69,7 @@ impl<T: Into<Self>> From<Option<T>> for TableCell<'_> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
     pub columns: Vec<String>,
-    pub rows: Vec<Vec<TableCell<'static>>>,
+    pub rows: Vec<Vec<SheetCell>>,
 }
 
 impl Sheet {
@@ -95,8 +80,8 @@ impl Sheet {
     /// Returns the sheet as CSV with a header line.
     pub fn csv(&self) -> String {
         let mut text = String::new();
-        write_line(&mut text, self.columns.iter().map(|name| name.as_str().into()));
-        self.rows.iter().for_each(|row| write_line(&mut text, row.iter().cloned()));
+        write_line(&mut text, self.columns.iter().map(|name| SheetCell::from(name.as_str())));
+        self.rows.iter().for_each(|row| write_line(&mut text, row));
         text
     }
 
@@ -113,7 +98,7 @@ impl Sheet {
 /// Row with its names, in column order, which a map would not preserve.
 struct NamedCells<'a> {
     names: &'a [String],
-    row: &'a [TableCell<'static>],
+    row: &'a [SheetCell],
 }
 
 impl Serialize for NamedCells<'_> {
@@ -129,8 +114,8 @@ mod tests {
     #[test]
     fn texts_are_quoted_and_numbers_are_whole() {
         let mut sheet = Sheet::new(&["a, b", "c"]);
-        sheet.rows.push(vec!["=1+1 \"x\"".into(), TableCell::Number(0.1 + 0.2)]);
-        sheet.rows.push(vec!["=1".into(), TableCell::Empty]);
+        sheet.rows.push(vec!["=1+1 \"x\"".into(), SheetCell::Number(0.1 + 0.2)]);
+        sheet.rows.push(vec!["=1".into(), SheetCell::Empty]);
         assert_eq!(sheet.csv(), "\"a, b\",c\n\"'=1+1 \"\"x\"\"\",0.30000000000000004\n'=1,\n");
         let lines = "{\"a, b\":\"=1+1 \\\"x\\\"\",\"c\":0.30000000000000004}\n{\"a, b\":\"=1\",\"c\":null}";
         assert_eq!(sheet.json_lines().unwrap(), lines);

@@ -3,7 +3,7 @@
 use results::WorkloadRecord;
 use results::open_data::ExportColumn;
 
-use crate::table::TableCell;
+use crate::table::SheetCell;
 
 /// Table column. Published names never change.
 pub struct Column<R> {
@@ -34,9 +34,7 @@ type Optional<R, T> = fn(&R, &WorkloadRecord) -> Option<T>;
 /// The variant determines the column type, so that files can declare types before they have rows.
 pub enum Values<R> {
     Text(for<'a> fn(&'a R, &'a WorkloadRecord) -> &'a str),
-    OptionalText(for<'a> fn(&'a R, &'a WorkloadRecord) -> Option<&'a str>),
-    /// Text computed from the record.
-    OptionalWords(Optional<R, String>),
+    OptionalText(Optional<R, String>),
     Whole(Required<R, u64>),
     OptionalWhole(Optional<R, u64>),
     Number(Required<R, f64>),
@@ -49,27 +47,19 @@ pub enum Values<R> {
 impl<R> Values<R> {
     /// Returns true if some runs may lack the value.
     pub(crate) fn may_be_absent(&self) -> bool {
-        matches!(
-            self,
-            Self::OptionalText(_) | Self::OptionalWords(_) | Self::OptionalWhole(_) | Self::OptionalNumber(_)
-        )
+        matches!(self, Self::OptionalText(_) | Self::OptionalWhole(_) | Self::OptionalNumber(_))
     }
 
-    pub(crate) fn cell<'a>(&self, run: &'a R, workload: &'a WorkloadRecord) -> TableCell<'a> {
+    pub(crate) fn cell(&self, run: &R, workload: &WorkloadRecord) -> SheetCell {
         match self {
-            Self::Text(find) => TableCell::Text(find(run, workload).into()),
-            Self::OptionalText(find) => {
-                find(run, workload).map_or(TableCell::Empty, |text| TableCell::Text(text.into()))
-            }
-            Self::OptionalWords(find) => {
-                find(run, workload).map_or(TableCell::Empty, |text| TableCell::Text(text.into()))
-            }
-            Self::Whole(find) => TableCell::Whole(find(run, workload)),
-            Self::OptionalWhole(find) => find(run, workload).map_or(TableCell::Empty, TableCell::Whole),
-            Self::Number(find) => TableCell::Number(find(run, workload)),
-            Self::OptionalNumber(find) => find(run, workload).map_or(TableCell::Empty, TableCell::Number),
-            Self::Flag(find) => TableCell::Flag(find(run, workload)),
-            Self::Moment(find) => TableCell::Moment(find(run, workload)),
+            Self::Text(find) => find(run, workload).into(),
+            Self::OptionalText(find) => find(run, workload).into(),
+            Self::Whole(find) => find(run, workload).into(),
+            Self::OptionalWhole(find) => find(run, workload).into(),
+            Self::Number(find) => find(run, workload).into(),
+            Self::OptionalNumber(find) => find(run, workload).into(),
+            Self::Flag(find) => find(run, workload).into(),
+            Self::Moment(find) => SheetCell::Moment(find(run, workload)),
         }
     }
 }

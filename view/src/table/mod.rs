@@ -10,7 +10,7 @@ pub mod csv;
 mod parquet_file;
 mod record_columns;
 
-pub use cell::{Sheet, TableCell};
+pub use cell::{Sheet, SheetCell};
 pub use column::{Column, Values};
 pub use parquet::errors::ParquetError;
 pub use parquet_file::{ParquetFile, ROWS_IN_GROUP};

@@ -12,17 +12,16 @@ use parquet::schema::types::{ColumnPath, Type};
 use results::SCHEMA_VERSION;
 use results::open_data::ExportColumn;
 
-use crate::table::{Column, HasRecord, TableCell, Values};
+use crate::table::{Column, HasRecord, SheetCell, Values};
 
-/// Rows per group. A group stays in memory until it is written, which takes a few megabytes.
+/// Rows per group. A group stays in memory until it is written, which takes about twenty megabytes.
 pub const ROWS_IN_GROUP: usize = 10_000;
 
 pub struct ParquetFile<R> {
     columns: Vec<Column<R>>,
     writer: SerializedFileWriter<Vec<u8>>,
-    /// Buffers, one per column.
-    buffers: Vec<Buffer>,
-    rows: usize,
+    /// Cells of each column, until the row group is full.
+    cells: Vec<Vec<SheetCell>>,
 }
 
 impl<R: HasRecord> ParquetFile<R> {
@@ -33,8 +32,8 @@ impl<R: HasRecord> ParquetFile<R> {
     pub fn new(columns: Vec<Column<R>>, about: &[(&str, &str)]) -> Result<Self, ParquetError> {
         let properties = Arc::new(properties(&columns, about)?);
         let writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema(&columns)?), properties)?;
-        let buffers = columns.iter().map(|column| Buffer::new(&column.values)).collect();
-        Ok(Self { columns, writer, buffers, rows: 0 })
+        let cells = columns.iter().map(|_| Vec::new()).collect();
+        Ok(Self { columns, writer, cells })
     }
 
     /// Adds one row per workload.
@@ -43,26 +42,27 @@ impl<R: HasRecord> ParquetFile<R> {
     /// If a row group cannot be compressed.
     pub fn write_run(&mut self, run: &R) -> Result<(), ParquetError> {
         for workload in &run.record().workloads {
-            for (buffer, column) in self.buffers.iter_mut().zip(&self.columns) {
-                buffer.push(column.values.cell(run, workload))?;
+            for (cells, column) in self.cells.iter_mut().zip(&self.columns) {
+                cells.push(column.values.cell(run, workload));
             }
-            self.rows += 1;
-            if self.rows == ROWS_IN_GROUP {
+            if self.rows() == ROWS_IN_GROUP {
                 self.write_group()?;
             }
         }
         Ok(())
     }
 
+    fn rows(&self) -> usize {
+        self.cells.first().map_or(0, Vec::len)
+    }
+
     fn write_group(&mut self) -> Result<(), ParquetError> {
         let mut group = self.writer.next_row_group()?;
-        for buffer in &mut self.buffers {
-            let column = group.next_column()?.ok_or_else(|| ParquetError::General("a column is missing".to_owned()))?;
-            buffer.write(column)?;
+        for (column, cells) in self.columns.iter().zip(&mut self.cells) {
+            let writer = group.next_column()?.ok_or_else(|| ParquetError::General("a column is missing".to_owned()))?;
+            write_column(&column.values, std::mem::take(cells), writer)?;
         }
-        group.close()?;
-        self.rows = 0;
-        Ok(())
+        group.close().map(|_metadata| ())
     }
 
     /// Writes the remaining rows and the file footer.
@@ -70,7 +70,7 @@ impl<R: HasRecord> ParquetFile<R> {
     /// # Errors
     /// Same as [`ParquetFile::write_run`].
     pub fn end(&mut self) -> Result<(), ParquetError> {
-        if self.rows > 0 {
+        if self.rows() > 0 {
             self.write_group()?;
         }
         self.writer.finish().map(|_metadata| ())
@@ -87,78 +87,33 @@ impl<R: HasRecord> ParquetFile<R> {
     }
 }
 
-/// Buffered cells of a column, until the row group is full.
-struct Buffer {
-    values: BufferedValues,
-    /// 1 for each present value and 0 for each absent one; `None` if every value is present.
-    present: Option<Vec<i16>>,
-}
-
-enum BufferedValues {
-    Texts(Vec<ByteArray>),
-    Wholes(Vec<i64>),
-    Numbers(Vec<f64>),
-    Flags(Vec<bool>),
-    /// Microseconds since 1970 UTC.
-    Moments(Vec<i64>),
-}
-
-impl Buffer {
-    fn new<R>(values: &Values<R>) -> Self {
-        let buffered = match values {
-            Values::Text(_) | Values::OptionalText(_) | Values::OptionalWords(_) => BufferedValues::Texts(Vec::new()),
-            Values::Whole(_) | Values::OptionalWhole(_) => BufferedValues::Wholes(Vec::new()),
-            Values::Number(_) | Values::OptionalNumber(_) => BufferedValues::Numbers(Vec::new()),
-            Values::Flag(_) => BufferedValues::Flags(Vec::new()),
-            Values::Moment(_) => BufferedValues::Moments(Vec::new()),
-        };
-        Self { values: buffered, present: values.may_be_absent().then(Vec::new) }
+fn write_column<R>(
+    values: &Values<R>,
+    cells: Vec<SheetCell>,
+    mut writer: SerializedColumnWriter<'_>,
+) -> Result<(), ParquetError> {
+    // 1 for each present value and 0 for each absent one; `None` if every value is present.
+    let present = |cell: &SheetCell| i16::from(*cell != SheetCell::Empty);
+    let present: Option<Vec<i16>> = values.may_be_absent().then(|| cells.iter().map(present).collect());
+    let (mut texts, mut wholes, mut numbers, mut flags) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for cell in cells {
+        match cell {
+            SheetCell::Empty => {}
+            SheetCell::Text(text) => texts.push(ByteArray::from(text.into_bytes())),
+            SheetCell::Whole(whole) => wholes.push(saturate_to_i64(whole)),
+            SheetCell::Number(number) => numbers.push(number),
+            SheetCell::Flag(flag) => flags.push(flag),
+            SheetCell::Moment(unix_seconds) => wholes.push(to_microseconds(unix_seconds)),
+        }
     }
-
-    fn push(&mut self, cell: TableCell) -> Result<(), ParquetError> {
-        if let Some(present) = &mut self.present {
-            present.push(i16::from(cell != TableCell::Empty));
-        }
-        match (&mut self.values, cell) {
-            (_, TableCell::Empty) if self.present.is_some() => {}
-            (BufferedValues::Texts(values), TableCell::Text(text)) => values.push(ByteArray::from(&*text)),
-            (BufferedValues::Wholes(values), TableCell::Whole(whole)) => values.push(saturate_to_i64(whole)),
-            (BufferedValues::Numbers(values), TableCell::Number(number)) => values.push(number),
-            (BufferedValues::Flags(values), TableCell::Flag(flag)) => values.push(flag),
-            (BufferedValues::Moments(values), TableCell::Moment(unix_seconds)) => {
-                values.push(to_microseconds(unix_seconds))
-            }
-            (_, cell) => return Err(ParquetError::General(format!("{cell:?} is not of its column's type"))),
-        }
-        Ok(())
-    }
-
-    /// Writes all buffered cells and clears the buffer.
-    fn write(&mut self, mut column: SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
-        let present = self.present.as_deref();
-        match &mut self.values {
-            BufferedValues::Texts(values) => {
-                column.typed::<ByteArrayType>().write_batch(values, present, None)?;
-                values.clear();
-            }
-            BufferedValues::Wholes(values) | BufferedValues::Moments(values) => {
-                column.typed::<Int64Type>().write_batch(values, present, None)?;
-                values.clear();
-            }
-            BufferedValues::Numbers(values) => {
-                column.typed::<DoubleType>().write_batch(values, present, None)?;
-                values.clear();
-            }
-            BufferedValues::Flags(values) => {
-                column.typed::<BoolType>().write_batch(values, present, None)?;
-                values.clear();
-            }
-        }
-        if let Some(present) = &mut self.present {
-            present.clear();
-        }
-        column.close()
-    }
+    let present = present.as_deref();
+    match stored(values).0 {
+        Stored::BYTE_ARRAY => writer.typed::<ByteArrayType>().write_batch(&texts, present, None)?,
+        Stored::INT64 => writer.typed::<Int64Type>().write_batch(&wholes, present, None)?,
+        Stored::DOUBLE => writer.typed::<DoubleType>().write_batch(&numbers, present, None)?,
+        _ => writer.typed::<BoolType>().write_batch(&flags, present, None)?,
+    };
+    writer.close()
 }
 
 /// Converts to a signed number, saturating at the maximum.
@@ -179,16 +134,18 @@ fn schema<R>(columns: &[Column<R>]) -> Result<Type, ParquetError> {
     Type::group_type_builder("results").with_fields(columns?).build()
 }
 
-fn field<R>(column: &Column<R>) -> Result<Type, ParquetError> {
-    let (stored, logical) = match column.values {
-        Values::Text(_) | Values::OptionalText(_) | Values::OptionalWords(_) => {
-            (Stored::BYTE_ARRAY, Some(LogicalType::String))
-        }
+fn stored<R>(values: &Values<R>) -> (Stored, Option<LogicalType>) {
+    match values {
+        Values::Text(_) | Values::OptionalText(_) => (Stored::BYTE_ARRAY, Some(LogicalType::String)),
         Values::Whole(_) | Values::OptionalWhole(_) => (Stored::INT64, None),
         Values::Number(_) | Values::OptionalNumber(_) => (Stored::DOUBLE, None),
         Values::Flag(_) => (Stored::BOOLEAN, None),
         Values::Moment(_) => (Stored::INT64, Some(LogicalType::timestamp(true, TimeUnit::MICROS))),
-    };
+    }
+}
+
+fn field<R>(column: &Column<R>) -> Result<Type, ParquetError> {
+    let (stored, logical) = stored(&column.values);
     let repetition = if column.values.may_be_absent() { Repetition::OPTIONAL } else { Repetition::REQUIRED };
     Type::primitive_type_builder(column.name, stored).with_repetition(repetition).with_logical_type(logical).build()
 }
@@ -233,17 +190,5 @@ mod tests {
         assert_eq!(to_microseconds(-0.000_001_4), -1);
         assert_eq!(to_microseconds(f64::MAX), i64::MAX);
         assert_eq!((saturate_to_i64(7), saturate_to_i64(u64::MAX)), (7, i64::MAX));
-    }
-
-    #[test]
-    fn cells_of_the_wrong_type_are_rejected() {
-        let mut always = Buffer::new(&Values::<()>::Whole(|_, _| 1));
-        assert!(always.push(TableCell::Whole(1)).is_ok());
-        assert!(always.push(TableCell::Number(1.0)).is_err());
-        assert!(always.push(TableCell::Empty).is_err());
-        let mut perhaps = Buffer::new(&Values::<()>::OptionalNumber(|_, _| None));
-        assert!(perhaps.push(TableCell::Empty).is_ok());
-        assert!(perhaps.push(TableCell::Number(1.0)).is_ok());
-        assert_eq!(perhaps.present.as_deref(), Some(&[0, 1][..]));
     }
 }

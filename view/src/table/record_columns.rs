@@ -3,11 +3,9 @@
 use std::sync::LazyLock;
 
 use results::summary::MeasuredWorkload;
-use results::{Layout, RunRecord, WorkloadRecord};
+use results::{RunRecord, WorkloadRecord};
 
-use crate::table::Values::{
-    Flag, Moment, Number, OptionalNumber, OptionalText, OptionalWhole, OptionalWords, Text, Whole,
-};
+use crate::table::Values::{Flag, Moment, Number, OptionalNumber, OptionalText, OptionalWhole, Text, Whole};
 use crate::table::{Column, HasRecord, Values};
 
 /// Name, unit and meaning of each column, in published order.
@@ -42,7 +40,7 @@ pub fn record_columns<R: HasRecord>() -> Vec<Column<R>> {
         documented("adapter_api", Text(|run, _| &run.record().device.adapter.api)),
         documented("adapter_driver", Text(|run, _| &run.record().device.adapter.driver)),
         documented("software", Flag(|run, _| run.record().device.adapter.software)),
-        documented("claimed_name", OptionalText(|run, _| run.record().device.claimed_name.as_deref())),
+        documented("claimed_name", OptionalText(|run, _| run.record().device.claimed_name.clone())),
         documented("client_name", Text(|run, _| &run.record().provenance.client.name)),
         documented("client_version", Text(|run, _| &run.record().provenance.client.version)),
         documented("operating_system", Text(|run, _| &run.record().provenance.client.operating_system)),
@@ -77,7 +75,7 @@ pub fn record_columns<R: HasRecord>() -> Vec<Column<R>> {
         documented("samples", Whole(|_, of| of.summary.samples)),
         documented("joules_per_sample", OptionalNumber(|_, of| of.summary.joules_per_sample)),
         documented("threads", OptionalWhole(|_, of| of.settings.threads.map(u64::from))),
-        documented("layout", OptionalText(|_, of| of.settings.layout.map(Layout::name))),
+        documented("layout", OptionalText(|_, of| of.settings.layout.map(|layout| layout.name().to_owned()))),
         documented("training_flops_per_sample", Whole(|_, of| of.settings.training_flops_per_sample)),
         documented(
             "samples_per_second_of_all_training",
@@ -115,14 +113,14 @@ pub fn local_columns<'a>() -> Vec<Column<LocalRun<'a>>> {
         documented("commit", Text(|run, _| &run.record.provenance.commit)),
     ];
     let last: [Column<LocalRun<'a>>; 22] = [
-        documented("reason", OptionalText(|_, of| of.outcome.failure())),
+        documented("reason", OptionalText(|_, of| of.outcome.failure().map(str::to_owned))),
         documented("learning_rate", Number(|_, of| of.settings.learning_rate)),
         documented("devices", Whole(|_, of| of.communication.map_or(1, |all| all.devices.into()))),
         documented("communication_seconds", OptionalNumber(|_, of| of.communication.map(|all| all.seconds()))),
-        documented("input", OptionalText(|_, of| of.input.map(|input| input.mode.name()))),
+        documented("input", OptionalText(|_, of| of.input.map(|input| input.mode.name().to_owned()))),
         documented("input_waiting_seconds", OptionalNumber(|_, of| of.input.map(|input| input.waiting_seconds))),
         documented("first_step_seconds", OptionalNumber(|_, of| of.cold_start.first_step_seconds)),
-        documented("length", OptionalWords(|run, _| run.record.requested.length.map(|length| length.to_string()))),
+        documented("length", OptionalText(|run, _| run.record.requested.length.map(|length| length.to_string()))),
         documented("scale", OptionalNumber(|run, _| run.scale)),
         documented("training_seconds_to_last_evaluation", OptionalNumber(|_, of| of.training_seconds())),
         documented("cpu_user_percent", OptionalNumber(|_, of| of.resources.cpu_user_percent)),
@@ -136,7 +134,7 @@ pub fn local_columns<'a>() -> Vec<Column<LocalRun<'a>>> {
         documented("cold_start_seconds", OptionalNumber(|_, of| of.cold_start.seconds())),
         documented("communication_share", OptionalNumber(|_, of| of.communication_share())),
         documented("input_share", OptionalNumber(|_, of| of.input_share())),
-        documented("departures", OptionalWords(|run, _| Some(run.record.departures_text("; ")))),
+        documented("departures", OptionalText(|run, _| Some(run.record.departures_text("; ")))),
     ];
     first.into_iter().chain(record_columns()).chain(last).collect()
 }

@@ -3,7 +3,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use leaderboard::{Clock, Config, ExistingDatabase, Protection, ProxyHeader, Server, Task, upkeep};
+use leaderboard::{Config, ExistingDatabase, Protection, ProxyHeader, Server, ServerClock, Task, upkeep};
 use results::RunRecord;
 use results::api::{AcceptedRun, StartedRun, Tier};
 use tempfile::TempDir;
@@ -105,7 +105,7 @@ impl TestServer {
     pub(crate) fn restart(&mut self) {
         self.stop();
         let now = Arc::clone(&self.now);
-        let clock = Clock::from_fn(move || *now.lock().unwrap());
+        let clock = ServerClock::from_fn(move || *now.lock().unwrap());
         let config = Config { database: self.database.address(), clock, ..self.settings.clone() };
         let (stop, stopped) = oneshot::channel::<()>();
         let (tell_address, address) = std::sync::mpsc::channel();

@@ -12,7 +12,7 @@ use results::regression::{
 };
 use results::{Provenance, RunRecord};
 use serde::Serialize;
-use view::table::{Sheet, TableCell};
+use view::table::{Sheet, SheetCell};
 
 use crate::commands::compare_records::findings::{Group, Sides};
 use crate::export::{Format, Mark, Note};
@@ -231,9 +231,9 @@ pub(crate) fn build_sheet(compared: &[Compared<'_>]) -> Sheet {
     sheet
 }
 
-fn cells(of: &Compared<'_>, line: &Line) -> Vec<(String, TableCell<'static>)> {
-    let mut cells: Vec<(String, TableCell<'static>)> = Vec::new();
-    let mut add = |name: &str, cell: TableCell<'static>| cells.push((name.to_owned(), cell));
+fn cells(of: &Compared<'_>, line: &Line) -> Vec<(String, SheetCell)> {
+    let mut cells: Vec<(String, SheetCell)> = Vec::new();
+    let mut add = |name: &str, cell: SheetCell| cells.push((name.to_owned(), cell));
     add("baseline", of.baseline.name.clone().into());
     add("candidate", of.candidate.name.clone().into());
     add("workload", line.key.workload.clone().into());
@@ -250,7 +250,7 @@ fn cells(of: &Compared<'_>, line: &Line) -> Vec<(String, TableCell<'static>)> {
         add(&format!("{name}_unsteady"), side.map(|side| side.unsteady).into());
         add(&format!("{name}_reached_target"), side.map(|side| side.reached_target).into());
     }
-    let change = |id: &str, both: [Option<f64>; 2], ratio: Option<Estimate>| -> [(String, TableCell<'static>); 5] {
+    let change = |id: &str, both: [Option<f64>; 2], ratio: Option<Estimate>| -> [(String, SheetCell); 5] {
         let interval = ratio.and_then(|ratio| ratio.interval);
         [
             (format!("baseline_{id}"), both[0].into()),
@@ -263,7 +263,7 @@ fn cells(of: &Compared<'_>, line: &Line) -> Vec<(String, TableCell<'static>)> {
     let rates = line.throughput.map_or([None; 2], |of| [Some(of.baseline), Some(of.candidate)]);
     cells.extend(change("samples_per_second", rates, line.throughput.map(|of| of.ratio)));
     let accuracy = line.accuracy.as_ref();
-    let mut add = |name: &str, cell: TableCell<'static>| cells.push((name.to_owned(), cell));
+    let mut add = |name: &str, cell: SheetCell| cells.push((name.to_owned(), cell));
     add("baseline_accuracy", accuracy.map(|of| of.baseline).into());
     add("candidate_accuracy", accuracy.map(|of| of.candidate).into());
     add("accuracy_difference", accuracy.map(|of| of.difference).into());

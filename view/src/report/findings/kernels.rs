@@ -241,6 +241,8 @@ mod tests {
     use super::*;
     use crate::report::testing::{expect, found_in, input_of_kernels, kernels};
 
+    const SIZES: [&str; 6] = ["1 × 1 × 1", "2 × 2 × 2", "3 × 3 × 3", "4 × 4 × 4", "5 × 5 × 5", "6 × 6 × 6"];
+
     #[test]
     fn median_and_extremes_are_named_with_entries() {
         let entries = [
@@ -255,20 +257,15 @@ mod tests {
             "from 12.50 % (8 × 8 × 8, weight gradient) to 50.00 % (8 × 8 × 8, forward).",
             "1 of 4 entries have no results.",
         ];
-        expect(&found[0], Kind::Figure, &parts);
+        expect(&found, Kind::Figure, &parts);
         assert_eq!(found[0].numbers[0], "forward: median 50.00 % over 1 of 2 entries");
-    }
-
-    #[test]
-    fn suites_without_metrics_are_named() {
         let input = input_of_kernels(vec![kernels("A GPU", &[("9 × 9 × 9", Pass::Forward, None)])]);
-        expect(&found_in(&PEAK, &input)[0], Kind::Figure, &["none of 1 entry has results"]);
+        expect(&found_in(&PEAK, &input), Kind::Figure, &["none of 1 entry has results"]);
     }
 
     #[test]
     fn slower_gradients_are_a_difference() {
-        let sizes = ["1 × 1 × 1", "2 × 2 × 2", "3 × 3 × 3", "4 × 4 × 4", "5 × 5 × 5", "6 × 6 × 6"];
-        let of = |pass, share| sizes.map(|size| (size, pass, Some(share)));
+        let of = |pass, share| SIZES.map(|size| (size, pass, Some(share)));
         let entries = [of(Pass::Forward, 0.5), of(Pass::WeightGradient, 0.25)].concat();
         let found = found_in(&PASSES, &input_of_kernels(vec![kernels("A", &entries)]));
         let parts = [
@@ -277,16 +274,15 @@ mod tests {
             "more than it in 0 and less in 6",
             "p = 0.031",
         ];
-        expect(&found[0], Kind::Difference, &parts);
+        expect(&found, Kind::Difference, &parts);
         assert_eq!((found.len(), found[0].numbers.len()), (1, 6));
         let few = found_in(&PASSES, &input_of_kernels(vec![kernels("A", &[entries[0], entries[6]])]));
-        expect(&few[0], Kind::Figure, &["(median of 1 size),", "p = 1.000"]);
+        expect(&few, Kind::Figure, &["(median of 1 size),", "p = 1.000"]);
     }
 
     #[test]
     fn devices_are_compared_in_common_entries() {
-        let sizes = ["1 × 1 × 1", "2 × 2 × 2", "3 × 3 × 3", "4 × 4 × 4", "5 × 5 × 5", "6 × 6 × 6"];
-        let of = |share| sizes.map(|size| (size, Pass::Forward, Some(share)));
+        let of = |share| SIZES.map(|size| (size, Pass::Forward, Some(share)));
         let mut all = vec![kernels("A", &of(0.5)), kernels("B", &of(0.25))];
         let other = kernels("A", &[("7 × 7 × 7", Pass::Forward, Some(0.1))]);
         all[0].report.entries.extend(other.report.entries);
@@ -296,7 +292,7 @@ mod tests {
             "0.50 times its share of the peak (median of 6 entries)",
             "slower in 6",
         ];
-        expect(&found[0], Kind::Difference, &parts);
+        expect(&found, Kind::Difference, &parts);
         assert_eq!(found.len(), 1);
         let alone = input_of_kernels(vec![kernels("A", &[("1 × 1 × 1", Pass::Forward, Some(0.5))])]);
         assert!(found_in(&DEVICES, &alone).is_empty());
@@ -306,7 +302,7 @@ mod tests {
     fn published_sizes_are_compared() {
         let entries = [("1760 × 128 × 1760", Pass::Forward, Some(0.0793)), ("8 × 8 × 8", Pass::Forward, Some(0.5))];
         let found = found_in(&PUBLISHED, &input_of_kernels(vec![kernels("A", &entries)]));
-        expect(&found[0], Kind::Published, &["1 entry was measured here, at 0.010 times the published rate"]);
+        expect(&found, Kind::Published, &["1 entry was measured here, at 0.010 times the published rate"]);
         let number = &found[0].numbers[0];
         assert!(number.contains("79.30 GFLOP/s here, 7.930 TFLOP/s on NVIDIA GTX 1080 Ti"), "{number}");
         assert!(found_in(&PUBLISHED, &input_of_kernels(vec![kernels("A", &entries[1..])])).is_empty());

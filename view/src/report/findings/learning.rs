@@ -253,45 +253,42 @@ mod tests {
     use super::*;
     use crate::report::testing::{MadeRun, expect, found};
 
-    fn batch(size: u32, rate: f64, accuracy: f64, seed: u32) -> RunRecord {
-        let steps = 60_000 / u64::from(size);
-        let made = MadeRun::new("caffe-mnist").batch_size(size).rate(rate).accuracy(accuracy).seed(seed).steps(steps);
-        made.trained_epochs(1).record()
+    fn batch(size: u32, rate: f64, accuracy: f64) -> MadeRun {
+        let made = MadeRun::new("caffe-mnist").batch_size(size).rate(rate).accuracy(accuracy);
+        made.steps(60_000 / u64::from(size)).trained_epochs(1)
     }
 
-    fn batches(size: u32, rate: f64, accuracies: [f64; 3]) -> Vec<RunRecord> {
-        let seeds = (1..).zip(accuracies);
-        seeds.map(|(seed, accuracy)| batch(size, rate * (1.0 + 0.001 * f64::from(seed)), accuracy, seed)).collect()
+    fn batches(size: u32, rate: f64, accuracies: [f64; 3]) -> Vec<MadeRun> {
+        let made = |(seed, accuracy)| batch(size, rate * (1.0 + 0.001 * f64::from(seed)), accuracy).seed(seed);
+        (1..).zip(accuracies).map(made).collect()
     }
 
     #[test]
     fn faster_batches_that_learn_less_are_a_difference() {
-        let records = [batches(50, 1e4, [0.985, 0.986, 0.984]), batches(500, 2.1e4, [0.981, 0.980, 0.982])].concat();
-        let found = found(&BATCH_SIZE, records);
+        let runs = [batches(50, 1e4, [0.985, 0.986, 0.984]), batches(500, 2.1e4, [0.981, 0.980, 0.982])].concat();
+        let found = found(&BATCH_SIZE, runs);
         assert_eq!(found.len(), 1);
         let parts = [
             "caffe-mnist on burn-flex over 1 epoch: an epoch with batch 500 is 2.10 times as fast as with batch 50",
             "loses 0.4 points of accuracy, more than the 0.",
             "points that chance explains, by the spread of 3 seeds",
         ];
-        expect(&found[0], Kind::Difference, &parts);
+        expect(&found, Kind::Difference, &parts);
     }
 
     #[test]
     fn batches_are_tied_or_undecided_by_the_spread() {
         let of = |small, large| found(&BATCH_SIZE, [batches(50, 1e4, small), batches(500, 1e4, large)].concat());
         let tied = of([0.985, 0.987, 0.984], [0.984, 0.986, 0.985]);
-        expect(&tied[0], Kind::Tie, &["no batch size is faster than batch 50", "no difference of accuracy was found"]);
-        let wide = of([0.80, 0.95, 0.90], [0.95, 0.80, 0.91]);
-        expect(&wide[0], Kind::Undecided, &["train more seeds"]);
+        expect(&tied, Kind::Tie, &["no batch size is faster than batch 50", "no difference of accuracy was found"]);
+        expect(&of([0.80, 0.95, 0.90], [0.95, 0.80, 0.91]), Kind::Undecided, &["train more seeds"]);
     }
 
     #[test]
     fn batches_without_metrics_are_left_out() {
-        let mut diverged = batch(50, 1e4, 0.9, 1);
-        diverged.workloads[0].outcome = Outcome::Diverged { step: 5 };
-        let all = found(&BATCH_SIZE, vec![diverged, batch(500, 1e4, 0.98, 1), batch(1000, 3e4, 0.98, 1)]);
-        expect(&all[0], Kind::Difference, &["an epoch with batch 1000 is 3.00 times as fast as with batch 500"]);
+        let diverged = batch(50, 1e4, 0.9).outcome(Outcome::Diverged { step: 5 });
+        let all = found(&BATCH_SIZE, [diverged, batch(500, 1e4, 0.98), batch(1000, 3e4, 0.98)]);
+        expect(&all, Kind::Difference, &["an epoch with batch 1000 is 3.00 times as fast as with batch 500"]);
         assert_eq!(all[0].numbers.len(), 2);
         assert_eq!(found(&BATCH_SIZE, batches(50, 1e4, [0.985, 0.987, 0.984])), []);
     }
@@ -299,71 +296,65 @@ mod tests {
     #[test]
     fn best_and_diverged_learning_rates_are_named() {
         let rate = |rate, accuracy| MadeRun::new("torch-mnist").learning_rate(rate).accuracy(accuracy);
-        let wild = |value, step| rate(value, 0.0).outcome(Outcome::Diverged { step }).record();
-        let best = found(&LEARNING_RATE, vec![rate(0.001, 0.95).record(), rate(0.05, 0.985).record(), wild(0.4, 12)]);
+        let wild = |value, step| rate(value, 0.0).outcome(Outcome::Diverged { step });
+        let best = found(&LEARNING_RATE, [rate(0.001, 0.95), rate(0.05, 0.985), wild(0.4, 12)]);
         let parts =
             ["learning rate 0.05 is the best (98.50 % accuracy), 3.5 points above 0.001", "0.4 diverged, at step 12"];
-        expect(&best[0], Kind::Difference, &parts);
-        let tied = found(&LEARNING_RATE, vec![rate(0.01, 0.985).record(), rate(0.05, 0.986).record()]);
-        expect(&tied[0], Kind::Tie, &["learning rates 0.05 and 0.01 are tied as the best"]);
-        let none = found(&LEARNING_RATE, vec![wild(0.5, 3), wild(0.9, 3)]);
-        expect(&none[0], Kind::Figure, &["training did not complete with any learning rate"]);
-        assert_eq!(found(&LEARNING_RATE, vec![rate(0.01, 0.985).record()]), []);
+        expect(&best, Kind::Difference, &parts);
+        let tied = found(&LEARNING_RATE, [rate(0.01, 0.985), rate(0.05, 0.986)]);
+        expect(&tied, Kind::Tie, &["learning rates 0.05 and 0.01 are tied as the best"]);
+        let none = found(&LEARNING_RATE, [wild(0.5, 3), wild(0.9, 3)]);
+        expect(&none, Kind::Figure, &["training did not complete with any learning rate"]);
+        assert_eq!(found(&LEARNING_RATE, [rate(0.01, 0.985)]), []);
     }
 
     #[test]
     fn courses_tell_when_training_stopped_to_pay() {
         let of = |accuracies: &[f64]| {
-            let made = MadeRun::new("caffe-mnist").steps(600 * accuracies.len() as u64).accuracies(accuracies);
-            found(&EPOCHS, vec![made.record()])
+            let made = MadeRun::new("caffe-mnist").steps(600 * accuracies.len() as u64);
+            found(&EPOCHS, [made.accuracies(accuracies)])
         };
         let flat = of(&[0.90, 0.985, 0.986, 0.9855]);
         let parts = [
             "had an accuracy of 98.50 % after 2 of 4 epochs",
             "After the other 2 epochs no difference was found (0.05 points)",
         ];
-        expect(&flat[0], Kind::Tie, &parts);
+        expect(&flat, Kind::Tie, &parts);
         assert_eq!(flat[0].numbers[0], "after 1 epoch: 90.00 %");
         let parts = ["was still learning at its end: from 2 epochs to 3 epochs", "15 points"];
-        expect(&of(&[0.60, 0.80, 0.95])[0], Kind::Difference, &parts);
+        expect(&of(&[0.60, 0.80, 0.95]), Kind::Difference, &parts);
         assert_eq!(of(&[0.60, 0.80]), []);
     }
 
     #[test]
     fn longer_trainings_are_compared_with_shorter_ones() {
-        let of = |steps: u64, accuracy| {
-            let made = MadeRun::new("caffe-mnist").steps(steps).accuracy(accuracy);
-            made.trained_steps(steps).record()
-        };
-        let brought = found(&EPOCHS, vec![of(600, 0.95), of(6000, 0.99)]);
+        let of = |steps, accuracy| MadeRun::new("caffe-mnist").steps(steps).accuracy(accuracy).trained_steps(steps);
+        let brought = found(&EPOCHS, [of(600, 0.95), of(6000, 0.99)]);
         let parts = ["training for 10 epochs instead of 1 epoch took 10.0 times as long and gained 4 points"];
-        expect(&brought[0], Kind::Difference, &parts);
-        let nothing = found(&EPOCHS, vec![of(600, 0.9895), of(6000, 0.99)]);
-        expect(&nothing[0], Kind::Tie, &["as long and no change of accuracy was found (0.05 points); 0."]);
-    }
-
-    fn backend(name: &str, accuracies: [f64; 3]) -> Vec<RunRecord> {
-        let made = |(seed, accuracy)| MadeRun::new("caffe-mnist").backend(name).seed(seed).accuracy(accuracy).record();
-        (1..).zip(accuracies).map(made).collect()
+        expect(&brought, Kind::Difference, &parts);
+        let nothing = found(&EPOCHS, [of(600, 0.9895), of(6000, 0.99)]);
+        expect(&nothing, Kind::Tie, &["as long and no change of accuracy was found (0.05 points); 0."]);
     }
 
     #[test]
     fn back_ends_and_programs_agree_or_differ() {
-        let wgsl = || backend("wgsl", [0.981, 0.983, 0.982]);
+        let backend = |name: &str, accuracies: [f64; 3]| -> Vec<MadeRun> {
+            let made = MadeRun::new("caffe-mnist").backend(name);
+            (1..).zip(accuracies).map(|(seed, accuracy)| made.clone().seed(seed).accuracy(accuracy)).collect()
+        };
+        let wgsl = backend("wgsl", [0.981, 0.983, 0.982]);
         let parts =
             ["caffe-mnist on wgsl and burn-flex. ", "and 0.43 points are expected by chance", "differences of 3 seeds"];
-        let agreeing = [wgsl(), backend("burn-flex", [0.982, 0.981, 0.983])].concat();
-        expect(&found(&AGREEMENT, agreeing.clone())[0], Kind::Tie, &parts);
-        let mut programs = backend("pytorch", [0.981, 0.982, 0.983]);
-        for program in &mut programs {
-            program.workloads[0].settings.layout = Some(Layout::Nhwc);
-            program.departures = vec![Departure::External { program: "pytorch".to_owned() }];
-        }
-        let three = found(&AGREEMENT, [agreeing, programs].concat());
-        expect(&three[0], Kind::Tie, &["pytorch", "wgsl", "burn-flex", "no difference found"]);
+        let agreeing = [wgsl.clone(), backend("burn-flex", [0.982, 0.981, 0.983])].concat();
+        expect(&found(&AGREEMENT, agreeing.clone()), Kind::Tie, &parts);
+        let external =
+            |made: MadeRun| made.layout(Layout::Nhwc).departure(Departure::External { program: "pytorch".to_owned() });
+        let programs = backend("pytorch", [0.981, 0.982, 0.983]).into_iter().map(external);
+        let three = found(&AGREEMENT, agreeing.into_iter().chain(programs));
+        expect(&three, Kind::Tie, &["pytorch", "wgsl", "burn-flex", "no difference found"]);
         assert_eq!(three[0].numbers.len(), 3);
-        let apart = found(&AGREEMENT, [wgsl(), backend("burn-flex", [0.912, 0.911, 0.913])].concat());
-        expect(&apart[0], Kind::Difference, &["wgsl is 7.00 points above burn-flex"]);
-        assert_eq!(found(&AGREEMENT, wgsl()), []);
+        let apart = found(&AGREEMENT, [wgsl.clone(), backend("burn-flex", [0.912, 0.911, 0.913])].concat());
+        expect(&apart, Kind::Difference, &["wgsl is 7.00 points above burn-flex"]);
+        assert_eq!(found(&AGREEMENT, wgsl), []);
     }
 }

@@ -162,56 +162,38 @@ fn published_series(rows: &[&Published]) -> Vec<Series> {
 mod tests {
     use super::*;
     use crate::report::plot::Drawing;
-    use crate::report::testing::{MadeRun, groups};
+    use crate::report::testing::{MadeRun, with_groups};
 
     #[test]
     fn curves_have_a_strand_for_each_seed() {
-        let made = |seed| MadeRun::new("caffe-mnist").seed(seed).steps(1200).accuracies(&[0.5, 0.9]).record();
-        let records = [made(1), made(2)];
-        let groups = groups(&records);
-        let figures = figures("caffe-mnist", &groups.iter().collect::<Vec<_>>());
-        let titles: Vec<&str> = figures.iter().map(|figure| figure.title.as_str()).collect();
-        let expected = [
-            "Training loss over seconds",
-            "Test accuracy over seconds",
-            "Training loss over epochs",
-            "Test accuracy over epochs",
-        ];
-        assert_eq!(titles, expected);
-        let Drawing::Plot(plot) = &figures[3].drawing else { panic!("curves are plots") };
+        let made = |seed| MadeRun::new("caffe-mnist").seed(seed).steps(1200).accuracies(&[0.5, 0.9]);
+        let drawn = with_groups([made(1), made(2)], |groups| figures("caffe-mnist", groups));
+        let titles: Vec<&str> = drawn.iter().map(|figure| figure.title.as_str()).collect();
+        let kinds = ["Training loss over seconds", "Test accuracy over seconds"];
+        assert_eq!(titles, [kinds, ["Training loss over epochs", "Test accuracy over epochs"]].concat());
+        let Drawing::Plot(plot) = &drawn[3].drawing else { panic!("curves are plots") };
         assert_eq!(plot.series[0].strands.len(), 2);
         assert_eq!(plot.series[0].strands[0].points[1].x, 2.0);
-    }
-
-    #[test]
-    fn one_test_is_no_curve() {
-        let records = [MadeRun::new("caffe-mnist").record()];
-        let groups = groups(&records);
-        assert!(figures("caffe-mnist", &groups.iter().collect::<Vec<_>>()).is_empty());
+        let one_test = with_groups([MadeRun::new("caffe-mnist")], |groups| figures("caffe-mnist", groups));
+        assert!(one_test.is_empty());
     }
 
     /// Returns the last plot of a run with this number of steps, in batches of 100.
     fn last_scatter(workload: &str, steps: u64) -> (String, Plot) {
-        let records = [MadeRun::new(workload).steps(steps).record()];
-        let groups = groups(&records);
-        match scatter(workload, &groups.iter().collect::<Vec<_>>()).pop() {
+        match with_groups([MadeRun::new(workload).steps(steps)], |groups| scatter(workload, groups)).pop() {
             Some(Figure { note, drawing: Drawing::Plot(plot), .. }) => (note, plot),
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
-    fn published_results_have_separate_series() {
+    fn published_results_of_the_same_length_have_separate_series() {
         let (_, plot) = last_scatter("caffe-mnist", 6402);
         let (own, published): (Vec<&Series>, Vec<&Series>) =
             plot.series.iter().partition(|series| matches!(series.look, Look::Marks(_)));
         assert_eq!(own.len(), 1);
         assert!(published.iter().all(|series| series.name.starts_with("published: Caffe, ")), "{published:?}");
         assert!(published.len() >= 3 && published[0].strands[0].name.starts_with("GTDLBench, Table "), "{published:?}");
-    }
-
-    #[test]
-    fn other_lengths_and_networks_are_not_compared() {
         for (note, plot) in [last_scatter("caffe-mnist", 9), last_scatter("resnet20-cifar10", 600)] {
             assert!(plot.series.len() == 1 && !note.contains("published"), "{note} {plot:?}");
         }

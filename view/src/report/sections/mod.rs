@@ -199,7 +199,7 @@ fn runs(gathered: &GatheredRuns<'_>) -> Option<Section> {
         let local = LocalRun { place: &entry.place, record: run.record, scale: entry.scale };
         // The summary stored in the record is not read.
         let workload = WorkloadRecord { summary: run.summary.clone(), ..run.workload.clone() };
-        let cells = exported.iter().map(|column| column.values.cell(&local, &workload).into_owned());
+        let cells = exported.iter().map(|column| column.values.cell(&local, &workload));
         table.sheet.rows.push(cells.collect());
     }
     let mut blocks = vec![ReportBlock::Table(table)];

@@ -223,43 +223,43 @@ fn constant_settings(row: &Published, axis: SweepAxis) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::report::plot::Drawing;
-    use crate::report::testing::{MadeRun, groups};
-    use results::RunRecord;
+    use crate::report::testing::{MadeRun, with_groups};
 
-    fn plots(records: &[RunRecord]) -> Vec<(Figure, Plot)> {
-        let groups = groups(records);
-        let figures = figures("resnet20-cifar10", &groups.iter().collect::<Vec<_>>());
+    fn made() -> MadeRun {
+        MadeRun::new("resnet20-cifar10")
+    }
+
+    fn plots(runs: impl IntoIterator<Item = MadeRun>) -> Vec<(Figure, Plot)> {
         let plot = |figure: Figure| match figure.drawing.clone() {
             Drawing::Plot(plot) => (figure, plot),
             Drawing::Bars(_) => panic!("sweeps are plots"),
         };
-        figures.into_iter().map(plot).collect()
+        with_groups(runs, |groups| figures("resnet20-cifar10", groups)).into_iter().map(plot).collect()
     }
 
     #[test]
     fn sweeps_have_plots_with_the_range_of_seeds() {
         let made = |batch: u32, seed, accuracy| {
-            let made = MadeRun::new("resnet20-cifar10").batch_size(batch).steps(u64::from(60_000 / batch));
-            made.seed(seed).accuracy(accuracy).trained_epochs(1).record()
+            let made = made().batch_size(batch).steps(u64::from(60_000 / batch));
+            made.seed(seed).accuracy(accuracy).trained_epochs(1)
         };
-        let plots = plots(&[made(50, 1, 0.97), made(50, 2, 0.98), made(500, 1, 0.95)]);
+        let plots = plots([made(50, 1, 0.97), made(50, 2, 0.98), made(500, 1, 0.95)]);
         let titles: Vec<&str> = plots.iter().map(|(figure, _)| figure.title.as_str()).collect();
-        assert_eq!(
-            titles,
-            ["Time per epoch over batch size", "Throughput over batch size", "Test accuracy over batch size"]
-        );
+        let expected =
+            ["Time per epoch", "Throughput", "Test accuracy"].map(|title| format!("{title} over batch size"));
+        assert_eq!(titles, expected);
         let points = &plots[2].1.series[0].strands[0].points;
         assert_eq!((points[0].x, points[0].range, points[1].range), (50.0, Some((0.97, 0.98)), None));
         assert!((points[0].y - 0.975).abs() < 1e-12);
         assert_eq!(plots[0].1.x.marks, [50.0, 500.0]);
         let of_windows = plots.iter().map(|(figure, _)| figure.note.contains("of its windows"));
         assert_eq!(of_windows.collect::<Vec<_>>(), [false, true, false]);
+        assert!(self::plots([self::made()]).is_empty(), "nothing varies");
     }
 
     #[test]
     fn threads_have_a_speed_up_and_the_ideal() {
-        let made = |threads, rate| MadeRun::new("resnet20-cifar10").threads(threads).rate(rate).record();
-        let plots = plots(&[made(1, 1e4), made(4, 3e4)]);
+        let plots = plots([(1, 1e4), (4, 3e4)].map(|(threads, rate)| made().threads(threads).rate(rate)));
         let (figure, plot) = &plots[0];
         let names: Vec<&str> = plot.series.iter().map(|series| series.name.as_str()).collect();
         assert_eq!((figure.title.as_str(), names), ("Speed-up over threads", vec!["burn-flex", "ideal"]));
@@ -269,46 +269,34 @@ mod tests {
 
     #[test]
     fn devices_have_a_speed_up_and_communication() {
-        let made =
-            |devices, batch, rate| MadeRun::new("resnet20-cifar10").devices(devices).batch_size(batch).rate(rate);
-        let records = [made(1, 50, 1e4), made(2, 50, 1.5e4), made(2, 100, 1.9e4)].map(MadeRun::record);
-        let plots = plots(&records);
-        let plot = |title: &str| {
-            let found = plots.iter().find(|(figure, _)| figure.title == title);
-            &found.unwrap_or_else(|| panic!("no {title} in {plots:?}")).1
-        };
-        let last = |plot: &Plot| plot.series[0].strands[0].points.last().unwrap().y;
-        assert!((last(plot("Speed-up over devices that share the batch")) - 1.5).abs() < 0.05);
-        assert!((last(plot("Speed-up over devices with the same samples each")) - 1.9).abs() < 0.05);
-        let communication = plot("Communication over devices with the same samples each");
-        let points = &communication.series[0].strands[0].points;
-        // Ten windows of 1.5 s each; a single device exchanges nothing.
-        assert_eq!(points.iter().map(|point| point.x).collect::<Vec<_>>(), [2.0]);
-        assert!((points[0].y - 0.1).abs() < 0.01, "{points:?}");
-    }
-
-    #[test]
-    fn constant_settings_are_not_drawn() {
-        assert!(plots(&[MadeRun::new("resnet20-cifar10").record()]).is_empty());
+        let made = |(devices, batch, rate)| made().devices(devices).batch_size(batch).rate(rate);
+        let plots = plots([(1, 50, 1e4), (2, 50, 1.5e4), (2, 100, 1.9e4)].map(made));
+        // A single device exchanges nothing, and two devices 1.5 s of ten windows of 1.5 s each.
+        for (title, y, tolerance) in [
+            ("Speed-up over devices that share the batch", 1.5, 0.05),
+            ("Speed-up over devices with the same samples each", 1.9, 0.05),
+            ("Communication over devices with the same samples each", 0.1, 0.01),
+        ] {
+            let (_, plot) = plots.iter().find(|(figure, _)| figure.title == title).expect(title);
+            let points = &plot.series[0].strands[0].points;
+            let last = points.last().unwrap();
+            assert!(last.x == 2.0 && (last.y - y).abs() < tolerance, "{title}: {points:?}");
+            assert!(points.len() == 1 || !title.starts_with("Communication"), "{points:?}");
+        }
     }
 
     /// Returns the published series next to a group that trained for this number of epochs.
     fn series(workload: &str, axis: SweepAxis, drawn: &Drawn, epochs: u64) -> Vec<Series> {
-        let records = [MadeRun::new(workload).steps(600 * epochs).record()];
-        let groups = groups(&records);
-        published_series(workload, axis, drawn, &groups.iter().collect::<Vec<_>>())
+        let made = MadeRun::new(workload).steps(600 * epochs);
+        with_groups([made], |groups| published_series(workload, axis, drawn, groups))
     }
 
     #[test]
-    fn published_batch_sizes_are_drawn() {
+    fn published_batch_sizes_of_the_same_length_are_drawn() {
         let found = series("torch-mnist", SweepAxis::BatchSize, &ACCURACY, 12);
         let batches: Vec<f64> = found[0].strands[0].points.iter().map(|point| point.x).collect();
         assert_eq!(batches, [10.0, 100.0, 1000.0, 10_000.0], "{found:?}");
         assert!(found[0].name.contains("Intel Xeon E5-1620") && found.len() <= MAX_PUBLISHED, "{}", found[0].name);
-    }
-
-    #[test]
-    fn other_lengths_are_not_drawn() {
         assert!(series("torch-mnist", SweepAxis::BatchSize, &ACCURACY, 1).is_empty());
         assert!(series("caffe-mnist", SweepAxis::FedDevices, &TRAINING, 1).is_empty());
         assert!(!series("torch-mnist", SweepAxis::BatchSize, &EPOCH, 1).is_empty());

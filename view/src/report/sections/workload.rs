@@ -187,29 +187,28 @@ fn published_table(workload: &str, which: &str, rows: &[&Published]) -> Table {
 
 #[cfg(test)]
 mod tests {
+    use results::Outcome;
     use results::comparison::compare;
-    use results::{Outcome, Resources, RunRecord};
 
     use super::*;
     use crate::report::plot::Drawing;
-    use crate::report::testing::{MadeRun, groups};
-    use crate::table::TableCell;
+    use crate::report::testing::{MadeRun, with_groups};
+    use crate::table::SheetCell;
 
-    /// Returns the blocks under a heading in the section of these records.
-    fn blocks_under(heading: &str, records: &[RunRecord]) -> Vec<ReportBlock> {
-        let groups = groups(records);
-        let blocks = section("caffe-mnist", &groups.iter().collect::<Vec<_>>()).blocks;
+    /// Returns the blocks under a heading in the section of these runs.
+    fn blocks_under(heading: &str, runs: impl IntoIterator<Item = MadeRun>) -> Vec<ReportBlock> {
+        let blocks = with_groups(runs, |groups| section("caffe-mnist", groups)).blocks;
         let is_heading = |block: &ReportBlock| matches!(block, ReportBlock::Heading(title) if *title == heading);
         let below = blocks.into_iter().skip_while(|block| !is_heading(block)).skip(1);
         below.take_while(|block| !matches!(block, ReportBlock::Heading(_))).collect()
     }
 
-    fn bars_under(heading: &str, records: &[RunRecord]) -> Vec<(String, Bars)> {
+    fn bars_under(heading: &str, runs: impl IntoIterator<Item = MadeRun>) -> Vec<(String, Bars)> {
         let bars = |figure: Figure| match figure.drawing {
             Drawing::Bars(bars) => (figure.title, bars),
             Drawing::Plot(_) => panic!("bars"),
         };
-        match blocks_under(heading, records).pop() {
+        match blocks_under(heading, runs).pop() {
             Some(ReportBlock::Figures(figures)) => figures.into_iter().map(bars).collect(),
             _ => Vec::new(),
         }
@@ -217,9 +216,7 @@ mod tests {
 
     #[test]
     fn shared_settings_are_named_once() {
-        let records = [64, 640].map(|batch| MadeRun::new("caffe-mnist").batch_size(batch).record());
-        let groups = groups(&records);
-        let text = common(&groups.iter().collect::<Vec<_>>());
+        let text = with_groups([64, 640].map(|batch| MadeRun::new("caffe-mnist").batch_size(batch)), common);
         assert_eq!(text, "All groups: burn-flex · f32 · on Some CPU · rate 0.01 · the suite's length.");
     }
 
@@ -227,59 +224,56 @@ mod tests {
     fn tables_have_texts_and_unrounded_values() {
         let made = |seed, accuracy| MadeRun::new("caffe-mnist").seed(seed).rate(20_000.0).accuracy(accuracy).windows(1);
         let wild = MadeRun::new("caffe-mnist").learning_rate(9.0).outcome(Outcome::Diverged { step: 1 });
-        let records = [made(1, 0.98123).record(), made(2, 0.98323).record(), wild.record()];
-        let groups = groups(&records);
-        let table = table("caffe-mnist", &groups.iter().collect::<Vec<_>>());
-        assert_eq!(
-            table.rows[0][..7],
-            ["rate 0.01", "2", "1", "3.000 s", "≈ 20.00 k samples/s", "3.000 s", "98.22 ± 0.14 %"]
-        );
+        let table = with_groups([made(1, 0.98123), made(2, 0.98323), wild], |groups| table("caffe-mnist", groups));
+        let shown = ["rate 0.01", "2", "1", "3.000 s", "≈ 20.00 k samples/s", "3.000 s", "98.22 ± 0.14 %"];
+        assert_eq!(table.rows[0][..7], shown);
         assert_eq!(table.rows[1][..4], ["rate 9", "0", "–", "–"]);
-        assert_eq!(table.sheet.rows[1][3], TableCell::Empty);
+        assert_eq!(table.sheet.rows[1][3], SheetCell::Empty);
     }
 
     #[test]
     fn metrics_are_the_ones_of_the_terminal() {
-        let made = |seed, windows| MadeRun::new("caffe-mnist").seed(seed).windows(windows).record();
-        let records = [made(1, 10), made(2, 1)];
-        let terminal = compare("caffe-mnist", &records, &[]).rows.remove(0).figures.unwrap();
-        let all = groups(&records);
-        assert_eq!(all[0].figures().as_ref(), Some(&terminal));
-        assert_eq!(all[0].rate().map(|rate| rate.1), Some(false), "a run has no counted window");
         let made = |seed| MadeRun::new("caffe-mnist").seed(seed);
-        let records = [made(1).record(), made(2).outcome(Outcome::Incorrect).record()];
-        let terminal = compare("caffe-mnist", &records, &[]).rows.remove(0);
-        assert_eq!((groups(&records)[0].figures(), terminal.figures), (None, None));
+        for (runs, is_measured) in
+            [([made(1), made(2).windows(1)], true), ([made(1), made(2).outcome(Outcome::Incorrect)], false)]
+        {
+            let records = runs.clone().map(MadeRun::record);
+            let terminal = compare("caffe-mnist", &records, &[]).rows.remove(0).figures;
+            assert_eq!(terminal.is_some(), is_measured);
+            with_groups(runs, |groups| {
+                assert_eq!(groups[0].figures(), terminal);
+                let is_counted = groups[0].rate().map(|rate| rate.1);
+                assert_eq!(is_counted, is_measured.then_some(false), "a run has no counted window");
+            });
+        }
     }
 
     #[test]
     fn costs_have_bars_if_measured() {
-        let start = |seconds| MadeRun::new("caffe-mnist").cold_start(seconds).record();
-        let bars = bars_under("Cost", &[start([Some(9.0), Some(1.0), None, None, Some(0.5)])]);
+        let made = MadeRun::new("caffe-mnist");
+        let bars = bars_under("Cost", [made.clone().cold_start([Some(9.0), Some(1.0), None, None, Some(0.5)])]);
         let titles: Vec<&str> = bars.iter().map(|(title, _)| title.as_str()).collect();
         assert_eq!(titles, ["Cold start", "Memory of the process", "Processor time"]);
         assert_eq!(bars[0].1.rows[0].values, [Some(1.0), None, None, Some(0.5)]);
         assert_eq!(bars[2].1.rows[0].values, [Some(180.0), Some(12.0)]);
-        let mut record = start([None; 5]);
-        record.workloads[0].resources = Resources::default();
-        assert!(bars_under("Cost", &[record]).is_empty());
+        assert!(bars_under("Cost", [made.cold_start([None; 5]).without_resources()]).is_empty());
     }
 
     #[test]
     fn input_has_bars_if_streamed() {
-        let made = |mode| MadeRun::new("caffe-mnist").backend("wgsl").input(mode).record();
-        let bars = bars_under("Input", &InputMode::ALL.map(made));
+        let made = |mode| MadeRun::new("caffe-mnist").backend("wgsl").input(mode);
+        let bars = bars_under("Input", InputMode::ALL.map(made));
         let rows: Vec<(&str, f64)> =
             bars[0].1.rows.iter().map(|bar| (bar.name.as_str(), bar.values[0].unwrap())).collect();
         let names = ["input resident on the device", "input streamed with prefetch", "input streamed without prefetch"];
         assert_eq!(rows.iter().map(|row| row.0).collect::<Vec<_>>(), names);
         assert!(rows[0].1 == 0.0 && (rows[1].1 - 10.0).abs() < 0.1, "{rows:?}");
-        assert!(bars_under("Input", &[made(InputMode::Resident)]).is_empty());
+        assert!(bars_under("Input", [made(InputMode::Resident)]).is_empty());
     }
 
     #[test]
     fn published_rows_with_other_batch_sizes_are_folded() {
-        let blocks = blocks_under("Published results", &[MadeRun::new("caffe-mnist").batch_size(64).record()]);
+        let blocks = blocks_under("Published results", [MadeRun::new("caffe-mnist").batch_size(64)]);
         let table = |block: &ReportBlock| {
             let ReportBlock::Table(table) = block else { panic!("a table") };
             assert!(table.sheet.rows.iter().all(|row| row.len() == table.sheet.columns.len()));
