@@ -73,32 +73,36 @@ fn filters_and_columns_are_kept_in_the_url_and_unknown_values_ignored() {
         let places = ["MNIST, LeNet (Caffe)", "Processors", "Browser", "f16", "Quick"];
         assert_eq!(selected_filters(page).await, json!(places));
         assert!(query(page).await.starts_with("leaderboard=caffe-mnist&"));
-
-        page.open_to("/", "heading", "Leaderboard").await;
-        let more = "&leaderboard-run-since=2026-11-01&leaderboard-run-device=reported-unheard-of";
-        page.open(&format!("/leaderboard?{sent}{more}")).await;
-        page.wait_for_text("#leaderboard", "Oldest first.").await;
-        let seen = selected_filters(page).await;
-        for choice in ["Runs", "MNIST, LeNet (Caffe)", "burn-wgpu", "Oldest first", "Firefox", "macOS"] {
-            assert!(seen.as_array().unwrap().contains(&choice.into()), "{seen}");
-        }
-        let heads = "() => [...document.querySelectorAll('table[aria-label=Leaderboard] thead th')]
-            .map((head) => head.textContent)";
-        let heads = page.ask(heads).await;
-        let has = |column: &str| heads.as_array().unwrap().contains(&column.into());
-        assert!(has("Time per epoch") && has("Batch size") && !has("Time to accuracy"), "{heads}");
-        let day = "() => document.querySelector('#leaderboard input[type=date]').value";
-        assert_eq!(page.ask(day).await, "2026-11-01");
-        page.wait_for("link", "reported-unheard-of").await;
-        page.click("button", "All devices").await;
-        page.wait_for_text("#leaderboard .note", "Oldest first.").await;
-        assert!(!query(page).await.contains("leaderboard-run-device"));
+        assert_restores(page, &sent).await;
 
         page.tolerate(&["api/v1/devices/reported-unheard-of"]);
         page.open_to("/devices/reported-unheard-of", "heading", "This device cannot be shown").await;
         page.click("link", "All devices").await;
         page.wait_for("heading", "Which device trains a network fastest?").await;
     });
+}
+
+/// Opens a URL with filters and columns, and more filters, and fails if the page does not show them.
+async fn assert_restores(page: &Browser, sent: &str) {
+    page.open_to("/", "heading", "Leaderboard").await;
+    let more = "&leaderboard-run-since=2026-11-01&leaderboard-run-device=reported-unheard-of";
+    page.open(&format!("/leaderboard?{sent}{more}")).await;
+    page.wait_for_text("#leaderboard", "Oldest first.").await;
+    let seen = selected_filters(page).await;
+    for choice in ["Runs", "MNIST, LeNet (Caffe)", "burn-wgpu", "Oldest first", "Firefox", "macOS"] {
+        assert!(seen.as_array().unwrap().contains(&choice.into()), "{seen}");
+    }
+    let heads = "() => [...document.querySelectorAll('table[aria-label=Leaderboard] thead th')]
+            .map((head) => head.textContent)";
+    let heads = page.ask(heads).await;
+    let has = |column: &str| heads.as_array().unwrap().contains(&column.into());
+    assert!(has("Time per epoch") && has("Batch size") && !has("Time to accuracy"), "{heads}");
+    let day = "() => document.querySelector('#leaderboard input[type=date]').value";
+    assert_eq!(page.ask(day).await, "2026-11-01");
+    page.wait_for("link", "reported-unheard-of").await;
+    page.click("button", "All devices").await;
+    page.wait_for_text("#leaderboard .note", "Oldest first.").await;
+    assert!(!query(page).await.contains("leaderboard-run-device"));
 }
 
 /// Imports two accurate results of one network, derived from a short run here, and returns their IDs.

@@ -159,21 +159,24 @@ fn exports_have_all_visible_runs_in_order() {
         let absent = values.filter(|field| **field == Field::Null).count();
         assert!(absent > 0 && absent < rows.len(), "{name}: {absent} of {}", rows.len());
     }
+    assert_exported_as_listed(&server);
+}
 
+fn assert_exported_as_listed(server: &TestServer) {
     for query in
         ["workload=caffe-mnist", "backend=burn-wgpu", "sort=oldest", "workload=caffe-mnist&sort=newest&backend=wgsl"]
     {
         let listed = server.list(&format!("?{query}&limit=500"));
         assert!(listed.rows.len() >= 10 && listed.next.is_none(), "{query}");
         let listed: Vec<_> = listed.rows.into_iter().map(|row| (row.run_id, row.workload)).collect();
-        let table = cells(&export(&server, &format!("?{query}")).text());
+        let table = cells(&export(server, &format!("?{query}")).text());
         let exported: Vec<_> = column(&table, "run_id").into_iter().zip(column(&table, "workload")).collect();
         assert_eq!(exported, listed, "{query}");
-        let lines = json_lines(&export(&server, &format!("?{query}&format=jsonl")).text());
+        let lines = json_lines(&export(server, &format!("?{query}&format=jsonl")).text());
         let of_run = |run: StoredRun| run.record.workloads.into_iter().map(move |of| (run.run_id.clone(), of.workload));
         assert_eq!(lines.into_iter().flat_map(of_run).collect::<Vec<_>>(), listed, "{query}");
     }
-    assert_eq!(export(&server, "?workload=unheard-of&format=jsonl").text(), "");
+    assert_eq!(export(server, "?workload=unheard-of&format=jsonl").text(), "");
 }
 
 /// Asserts that a file of this name has the checksum that `sha256sum --check` reads.

@@ -89,19 +89,15 @@ fn guessed_first_losses_flag_a_run_and_are_noted_on_others() {
 
 #[test]
 fn an_accuracy_is_the_one_that_the_server_finds() {
-    let right = small(&mut light().record).summary.accuracy.unwrap();
-    // Another device may break a tie differently, but not for a point of accuracy.
-    for (by, tier, reason) in [(0.001, Tier::Proven, ""), (0.01, Tier::Flagged, "classify")] {
-        let mut run = light();
-        small(&mut run.record).evaluations.iter_mut().for_each(|look| look.accuracy += by);
-        record::summarise(&mut run.record);
-        let server = rehearsal::server();
-        assert_tier(&run.verdict(&server), tier, reason);
-        if tier == Tier::Proven {
-            let listed = server.list("").rows.remove(0).summary;
-            assert!((listed.accuracy.unwrap() - right).abs() < 5e-4, "{listed:?} {right}");
-        }
-    }
+    let mut run = light();
+    let right = small(&mut run.record).summary.accuracy.unwrap();
+    // Another device may break a tie differently.
+    small(&mut run.record).evaluations.iter_mut().for_each(|look| look.accuracy += 0.001);
+    record::summarise(&mut run.record);
+    let server = rehearsal::server();
+    assert_tier(&run.verdict(&server), Tier::Proven, "");
+    let listed = server.list("").rows.remove(0).summary;
+    assert!((listed.accuracy.unwrap() - right).abs() < 5e-4, "{listed:?} {right}");
 }
 
 #[test]

@@ -416,7 +416,7 @@ fn work_that_differs_from_the_network_is_refused() {
 }
 
 #[test]
-fn undeclared_departures_from_the_suite_are_refused() {
+fn undeclared_departures_and_other_courses_of_training_are_refused() {
     Bench::new().refuses_all(&[
         ("not_standard", "workloads[0].settings.batch_size", |r| {
             settings(r).batch_size = 1024;
@@ -431,13 +431,7 @@ fn undeclared_departures_from_the_suite_are_refused() {
         ("not_standard", "workloads[0].target", |r| first(r).target = None),
         ("not_standard", "departures", |r| record::on_backend(r, "reference")),
         ("not_standard", "departures", |r| drop(r.workloads.pop())),
-    ]);
-}
-
-#[test]
-fn courses_of_training_that_the_suite_lacks_are_refused() {
-    Bench::new().refuses_all(&[
-        // Ten times the steps in the same windows.
+        // Training with ten times the steps in the same windows.
         ("inconsistent", "workloads[0].evaluations[0].step", |r| {
             first(r).windows.iter_mut().for_each(|window| window.steps *= 10);
             record::count_samples(first(r));

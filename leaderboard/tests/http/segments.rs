@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use results::api::{CommitSegment, CommittedSegment, OpenedLap, PartHashes, ProofWanted, StartedRun};
-use results::{Beacon, StateBytes};
+use results::StateBytes;
+use results::api::{CommitSegment, CommittedSegment, PartHashes, ProofWanted, StartedRun};
 
 use crate::support::rehearsal::SMALL;
 use crate::support::requests::{Call, hash, hashes, lap, proof, segment, send_hashes, send_lap, taken};
-use crate::support::{Answer, Change, TestServer, rehearsal};
+use crate::support::{Answer, Change, TestServer};
 
 fn commit(number: u32, steps: [u64; 2], ends_lap: bool) -> Call {
     Call::Commit(segment(number, steps, &hash(steps[1]), ends_lap))
@@ -89,15 +89,6 @@ fn unknown_networks_bad_hashes_and_strangers_are_refused() {
     lap(0, &hash(0)).send(&server, &run).assert_refused(410, "expired", "");
 }
 
-/// Returns the beacons of the first three segments of a run. Its first segment ends with this hash.
-fn beacons(server: &TestServer, first_sha256: &str) -> [Beacon; 3] {
-    let run = server.begin();
-    let [first, second] = taken(server, &run, &lap(0, &hash(0))).parse::<OpenedLap>().beacons;
-    let commitment = Call::Commit(segment(0, [0, 5], first_sha256, false));
-    let third = taken(server, &run, &commitment).parse::<CommittedSegment>().beacon;
-    [first, second, third.unwrap()]
-}
-
 #[test]
 fn each_draw_is_inside_its_segment() {
     let server = TestServer::start();
@@ -120,20 +111,6 @@ fn each_draw_is_inside_its_segment() {
         wanted = taken(&server, &run, &proof(40, None, Some(hashes(&part)))).parse();
     }
     assert!(wanted.states.len() >= 3, "{wanted:?}");
-}
-
-#[test]
-fn a_beacon_follows_from_the_run_and_the_state_two_segments_before() {
-    let server = TestServer::start();
-    let (one, other) = (beacons(&server, &hash(5)), beacons(&server, &hash(5)));
-    assert!(one.iter().all(|beacon| !other.contains(beacon)), "{one:?} {other:?}");
-    assert!(one[0] != one[1] && one[1] != one[2]);
-    // All runs of this server have the same beacons for the same hashes.
-    let server = rehearsal::server();
-    let (one, other) = (beacons(&server, &hash(5)), beacons(&server, &hash(6)));
-    assert_eq!(one, beacons(&server, &hash(5)));
-    assert_eq!(one[..2], other[..2]);
-    assert_ne!(one[2], other[2]);
 }
 
 fn long_training(server: &TestServer) -> StartedRun {

@@ -1,19 +1,16 @@
 //! A device served by another process, over the loopback interface.
 
 use std::net::TcpListener;
-use std::path::Path;
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{fs, thread};
 
 use nix::sys::signal::Signal;
+use results::RunRecord;
 use results::comparison::{Comparison, Row, RowOutcome};
-use results::{Outcome, RunRecord, WorkloadRecord};
 use serde_json::Value;
 
 use crate::external::{expect_golden, trace_line};
-use crate::support::{
-    Answer, FakeServer, Finished, Runner, Running, expect_parts, expect_refusals, expect_refusals_of, run,
-};
+use crate::support::{Answer, FakeServer, Finished, Runner, Running, expect_refusals, expect_refusals_of, run};
 
 const BROKEN: &str = "the link to the remote device broke";
 
@@ -234,52 +231,6 @@ fn an_address_that_others_can_reach_comes_with_a_warning() {
     server.stdout.recv().unwrap();
     server.signal(Signal::SIGTERM);
     server.end().expect_status(0).expect_errors(&["neither authenticated nor encrypted"]);
-}
-
-/// Returns the file of a network with batch normalization, dropout, shortcuts, augmentation, momentum and a schedule.
-fn network() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/workloads/mnist-residual.toml");
-    let text = fs::read_to_string(path).unwrap();
-    let with_dropout = "[[layers]]\ndropout = { rate = 0.3 }\n[[layers]]\ndense = { units = 10 }";
-    text.replace("[[layers]]\ndense = { units = 10 }", with_dropout)
-}
-
-/// Returns the result of a short run of this network on these devices, through its whole schedule.
-fn trained(devices: &str) -> (RunRecord, String) {
-    let line = format!(
-        "--backend burn-remote --remote {devices} --workload-file network.toml --steps 10 \
-         --batch-size 15 --seed 7 --json -"
-    );
-    let runner = Runner::new(&line);
-    fs::write(runner.folder.path().join("network.toml"), network()).unwrap();
-    let finished = runner.run().expect_status(0);
-    (finished.json(), finished.stderr)
-}
-
-#[test]
-fn two_served_devices_train_as_one() {
-    assert!(network().contains("dropout"));
-    let (servers, two) = two_servers();
-    let ((one, _), (two, shown)) = (trained(&servers[0].address), trained(&two));
-    let (of_one, of_two): (&WorkloadRecord, &WorkloadRecord) = (&one.workloads[0], &two.workloads[0]);
-    assert_eq!((&of_one.outcome, &of_two.outcome), (&Outcome::Completed, &Outcome::Completed));
-    assert_eq!((of_one.first_losses.len(), of_two.first_losses.len()), (10, 10));
-    for (found, expected) in of_two.first_losses.iter().zip(&of_one.first_losses) {
-        assert!((found - expected).abs() < 1e-4 * expected, "{found} instead of {expected}");
-    }
-    let loss = |of: &WorkloadRecord| of.evaluations.last().unwrap().loss;
-    let (found, expected) = (loss(of_two), loss(of_one));
-    assert!((found - expected).abs() < 1e-3 * expected, "{found} instead of {expected}");
-
-    assert!(of_one.communication.is_none());
-    let told = of_two.communication.expect("two devices tell each other their gradients");
-    assert_eq!((told.devices, two.devices(), told.overlapped), (2, 2, None));
-    // One exchange of gradients, and two for each of the four batch normalizations.
-    assert_eq!(told.exchanges, 10 * 9);
-    assert!(told.bytes > 10 * 4 * 4 * of_two.settings.parameters, "to and from two devices: {told:?}");
-    assert!(told.seconds() > 0.0 && told.seconds() < of_two.summary.training_seconds, "{told:?}");
-    assert!(two.departures_text(", ").contains("2 devices"), "{:?}", two.departures);
-    expect_parts(&shown, &["Devices mnist-residual: 2 devices · communication "]);
 }
 
 #[test]
