@@ -18,10 +18,10 @@ use url::{ParseError, Url};
 
 use crate::drive::{Driven, assert_same_origin, find_on_path};
 use crate::page::{TIMEOUT, selector};
-use crate::{Page, Server, Setup};
+use crate::{Page, PageServer, Setup};
 
 /// Chromium with one tab that shows a server's page.
-pub struct Browser {
+pub struct Chromium {
     client: Client,
     driver: Child,
     origin: String,
@@ -65,14 +65,14 @@ fn flags(setup: Setup, profile: &Path) -> Vec<String> {
     flags
 }
 
-impl Driven for Browser {
+impl Driven for Chromium {
     const MISSING: &'static str = "chromedriver is not on the PATH (Debian: apt-get install chromium chromium-driver)";
 
     fn find() -> Option<PathBuf> {
         find_on_path(&["chromedriver"])
     }
 
-    async fn start(chromedriver: &Path, server: &Server, setup: Setup) -> Result<Self> {
+    async fn start(chromedriver: &Path, server: &PageServer, setup: Setup) -> Result<Self> {
         let profile = tempfile::tempdir()?;
         let mut driver = Program::new(chromedriver)
             .arg("--port=0")
@@ -143,7 +143,7 @@ impl Driven for Browser {
     }
 }
 
-impl Page for Browser {
+impl Page for Chromium {
     type Element = Element;
 
     async fn open(&self, path: &str) {
@@ -220,7 +220,7 @@ impl Page for Browser {
     }
 }
 
-impl Browser {
+impl Chromium {
     /// Blocks requests to URLs that match these patterns, such as `*/api/*`. An empty list unblocks all.
     pub async fn block(&self, patterns: &[&str]) {
         let issue = async |command, parameters| {

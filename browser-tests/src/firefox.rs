@@ -20,7 +20,7 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 
 use crate::drive::{Driven, assert_same_origin, find_on_path};
 use crate::page::{TIMEOUT, selector};
-use crate::{Page, Server, Setup};
+use crate::{Page, PageServer, Setup};
 
 /// Firefox with one tab that shows a server's page.
 pub struct Firefox {
@@ -31,7 +31,7 @@ pub struct Firefox {
     /// ID of the tab in the current session.
     tab: Lock<String>,
     origin: String,
-    process: Process,
+    process: FirefoxProcess,
 }
 
 /// Returns a `user.js` that enables WebGPU on Linux, also on software adapters, and sets the preferred theme.
@@ -73,8 +73,8 @@ impl Driven for Firefox {
         find_on_path(&["firefox-esr", "firefox"]).or_else(|| on_a_mac.is_file().then_some(on_a_mac))
     }
 
-    async fn start(program: &Path, server: &Server, setup: Setup) -> Result<Self> {
-        let mut process = Process::start(program, &preferences(setup))?;
+    async fn start(program: &Path, server: &PageServer, setup: Setup) -> Result<Self> {
+        let mut process = FirefoxProcess::start(program, &preferences(setup))?;
         let port = process.port().await?;
         let (session, tab) = attach(port, setup).await.context("Firefox cannot begin a session")?;
         Ok(Self {
@@ -255,12 +255,12 @@ impl Firefox {
     }
 }
 
-struct Process {
+struct FirefoxProcess {
     child: Child,
     folder: TempDir,
 }
 
-impl Process {
+impl FirefoxProcess {
     fn start(program: &Path, preferences: &str) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let profile = folder.path().join("profile");
@@ -306,7 +306,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for FirefoxProcess {
     fn drop(&mut self) {
         // This fails if Firefox has already exited. Its child processes exit within seconds after it. They share the
         // test's process group, so that Ctrl-C ends them, too.

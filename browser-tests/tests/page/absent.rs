@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use browser_tests::{Browser, Page, RUN_TIMEOUT, Setup, drive_with_server};
+use browser_tests::{Chromium, Page, RUN_TIMEOUT, Setup, drive_with_server};
 use fantoccini::Locator;
 use fantoccini::elements::Element;
 
@@ -13,11 +13,11 @@ const CIFAR10: &[&str] = &["cifar10-train.bin", "cifar10-test.bin"];
 const LONG_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&seconds=600";
 const LINK_TO_BURN: &str = "/?workload=keras-mnist-mlp&batch=8&steps=3&backend=burn-flex";
 
-pub(crate) async fn input(page: &Browser, value: &str) -> Element {
+pub(crate) async fn input(page: &Chromium, value: &str) -> Element {
     page.find(Locator::Css(&format!("input[value={value}]"))).await
 }
 
-async fn label_of(page: &Browser, choice: &Element) -> String {
+async fn label_of(page: &Chromium, choice: &Element) -> String {
     let script = "return arguments[0].closest('label').textContent";
     let text = page.client().execute(script, vec![serde_json::to_value(choice).unwrap()]).await.unwrap();
     text.as_str().unwrap().to_owned()

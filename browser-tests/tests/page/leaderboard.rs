@@ -1,24 +1,24 @@
 //! The leaderboard: its filters, columns and results.
 
-use browser_tests::{Browser, Page, Setup, drive};
+use browser_tests::{Chromium, Page, Setup, drive};
 use fantoccini::Locator;
 use serde_json::{Value, json};
 
 /// Clicks a filter's radio button or checkbox. It is transparent, so it cannot be found by role.
-async fn choose(page: &Browser, title: &str) {
+async fn choose(page: &Chromium, title: &str) {
     let button = format!("//section[@id='leaderboard']//label[span='{title}']/input");
     page.find(Locator::XPath(&button)).await.click().await.unwrap();
 }
 
 /// Returns the labels of the selected filters, in page order.
-pub(crate) async fn selected_filters(page: &Browser) -> Value {
+pub(crate) async fn selected_filters(page: &Chromium) -> Value {
     let titles =
         "() => [...document.querySelectorAll('#leaderboard input[type=radio]:checked + span, #leaderboard option:checked')]
         .map((choice) => choice.textContent)";
     page.ask(titles).await
 }
 
-async fn query(page: &Browser) -> String {
+async fn query(page: &Chromium) -> String {
     let url = page.client().current_url().await.unwrap();
     url.query().unwrap_or_default().to_owned()
 }
@@ -83,7 +83,7 @@ fn filters_and_columns_are_kept_in_the_url_and_unknown_values_ignored() {
 }
 
 /// Opens a URL with filters and columns, and more filters, and fails if the page does not show them.
-async fn assert_restores(page: &Browser, sent: &str) {
+async fn assert_restores(page: &Chromium, sent: &str) {
     page.open_to("/", "heading", "Leaderboard").await;
     let more = "&leaderboard-run-since=2026-11-01&leaderboard-run-device=reported-unheard-of";
     page.open(&format!("/leaderboard?{sent}{more}")).await;
@@ -109,7 +109,7 @@ async fn assert_restores(page: &Browser, sent: &str) {
 ///
 /// Reaching the target accuracy on an emulated GPU would take too long. The results have no run ID, so the leaderboard
 /// treats them as unregistered.
-async fn import_two_accurate_results(page: &Browser) -> Vec<String> {
+async fn import_two_accurate_results(page: &Chromium) -> Vec<String> {
     page.train("/?workload=keras-mnist-mlp&batch=32&seconds=15").await;
     let mut record = page.record().await;
     assert!(record["workloads"][0]["summary"]["samples_per_second"].is_f64(), "the run was too short: {record}");
@@ -137,7 +137,7 @@ async fn import_two_accurate_results(page: &Browser) -> Vec<String> {
 }
 
 /// Compares the second result with the first, found by its link and then by its name.
-async fn assert_compared(page: &Browser, ids: &[String]) {
+async fn assert_compared(page: &Chromium, ids: &[String]) {
     page.open_to(&format!("/runs/{}", ids[1]), "table", "Results").await;
     let link = page.find(Locator::Css(".compare-with input")).await;
     link.send_keys("somewhere else").await.unwrap();

@@ -11,7 +11,7 @@ use sqlx::Executor;
 use crate::on_postgres;
 use crate::support::database::block_on;
 use crate::support::process::{command, done, failed};
-use crate::support::{Client, ServerProcess, TestDatabase, TestServer, record};
+use crate::support::{ServerProcess, TestClient, TestDatabase, TestServer, record};
 
 /// Shortens a record to fit the time between announcement and upload.
 fn short(mut record: RunRecord) -> RunRecord {
@@ -54,7 +54,7 @@ fn a_killed_server_has_kept_every_run_secret_and_announcement() {
 }
 
 /// Announces and uploads a run, unless the server no longer answers.
-fn upload(client: &Client, accepted: &Mutex<Vec<AcceptedRun>>) -> Option<()> {
+fn upload(client: &TestClient, accepted: &Mutex<Vec<AcceptedRun>>) -> Option<()> {
     let announced = client.try_json("POST", "/api/v1/runs", &record::start()).ok()?;
     let started: StartedRun = announced.with_status(201).parse();
     let path = format!("/api/v1/runs/{}", started.run_id);

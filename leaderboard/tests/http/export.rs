@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::support::process::{assert_says, done, failed, run};
 use crate::support::server::BEGINNING;
-use crate::support::{Answer, ServerProcess, TestDatabase, TestServer, record};
+use crate::support::{HttpAnswer, ServerProcess, TestDatabase, TestServer, record};
 
 /// Returns the cells of a table as in RFC 4180, read by a plain loop.
 pub(crate) fn cells(text: &str) -> Vec<Vec<String>> {
@@ -44,11 +44,11 @@ fn column(table: &[Vec<String>], name: &str) -> Vec<String> {
     table[1..].iter().map(|line| line[place(table, name)].clone()).collect()
 }
 
-fn export(server: &TestServer, query: &str) -> Answer {
+fn export(server: &TestServer, query: &str) -> HttpAnswer {
     server.get(&format!("/api/v1/export{query}")).with_status(200)
 }
 
-fn assert_file(answer: &Answer, kind: &str, ending: &str) {
+fn assert_file(answer: &HttpAnswer, kind: &str, ending: &str) {
     let file = format!("attachment; filename=\"gradmark-results-2027-01-15.{ending}\"");
     answer.assert_headers(&[("content-type", kind), ("content-disposition", &file)]);
     answer.assert_headers(&[("link", "<https://creativecommons.org/publicdomain/zero/1.0/>; rel=\"license\"")]);

@@ -6,7 +6,7 @@ use results::{FailureCause, Outcome, RunRecord, Suite, WorkloadRecord};
 use crate::support::record::{OUT_OF_MEMORY, fail, start};
 use crate::support::rehearsal::{LARGE, Rehearsal, SMALL};
 use crate::support::server::BEGINNING;
-use crate::support::{Change, TestServer, record, rehearsal};
+use crate::support::{Edit, TestServer, record, rehearsal};
 
 #[test]
 fn a_run_is_announced_handed_in_listed_shown_and_deleted() {
@@ -152,7 +152,7 @@ fn failed_network_has_one_line_reason_and_no_metrics() {
     fn fail_with(of: &mut WorkloadRecord, reason: &str) {
         of.outcome = Outcome::Failed { cause: FailureCause::Data, reason: reason.to_owned() };
     }
-    let cases: [(Change<WorkloadRecord>, &str, &str); 4] = [
+    let cases: [(Edit<WorkloadRecord>, &str, &str); 4] = [
         (|of| fail_with(of, &"x".repeat(301)), "too_long", "outcome.reason"),
         (|of| fail_with(of, "a\nb"), "control_character", "outcome.reason"),
         (|of| fail_with(of, "  "), "empty", "outcome.reason"),
@@ -198,7 +198,7 @@ fn a_record_of_another_run_is_refused() {
     let server = TestServer::start();
     let (started, record) = server.honest_run();
     let other = server.begin();
-    let cases: [(Change<RunRecord>, u16, &str, &str); 8] = [
+    let cases: [(Edit<RunRecord>, u16, &str, &str); 8] = [
         (|r| r.run_id = None, 422, "wrong_run_id", "run_id"),
         (|r| r.run_id = Some("0".repeat(16)), 422, "wrong_run_id", "run_id"),
         (|r| r.nonce = None, 403, "wrong_nonce", "nonce"),

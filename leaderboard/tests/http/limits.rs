@@ -9,14 +9,14 @@ use results::{RunRecord, Window};
 use serde_json::{Value, json};
 
 use crate::support::rehearsal::{self, HONEST, prove_honest_run};
-use crate::support::{Answer, CONNECTIONS_PER_ADDRESS, Change, TestServer, record, wait_until};
+use crate::support::{CONNECTIONS_PER_ADDRESS, Edit, HttpAnswer, TestServer, record, wait_until};
 #[cfg(target_os = "linux")]
-use crate::support::{Client, ProcessOfRehearsals, database::block_on, process, while_attacked};
+use crate::support::{ProcessOfRehearsals, TestClient, database::block_on, process, while_attacked};
 
 const JSON: [(&str, &str); 1] = [("content-type", "application/json")];
 const IMPORT: &str = "/api/v1/runs/import";
 
-fn import_text(server: &TestServer, text: &str) -> Answer {
+fn import_text(server: &TestServer, text: &str) -> HttpAnswer {
     server.send("POST", IMPORT, &JSON, text.as_bytes())
 }
 
@@ -58,7 +58,7 @@ fn malformed_and_mistyped_bodies_are_refused_with_the_place() {
     let batch_size = "workloads[0].settings.batch_size";
     // JSON has no NaN: writers turn it into null.
     let seconds = "workloads[0].windows[0].seconds";
-    let cases: [(Change<Value>, &str, &str); 9] = [
+    let cases: [(Edit<Value>, &str, &str); 9] = [
         (|r| r["user_agent"] = json!("Mozilla"), "unknown_field", "user_agent"),
         (|r| r["device"]["adapter"]["limits"] = json!({}), "unknown_field", "device.adapter.limits"),
         (|r| drop(r["device"].as_object_mut().unwrap().remove("backend")), "missing_field", "device"),
@@ -171,7 +171,7 @@ fn endless_heads_and_many_connections_of_an_address_are_given_up() {
 
 /// Returns a connection from another address of this machine, such as any `127.x.x.x`, with these bytes sent.
 #[cfg(target_os = "linux")]
-fn half_sent_from(server: &Client, address: [u8; 4], request: &str) -> TcpStream {
+fn half_sent_from(server: &TestClient, address: [u8; 4], request: &str) -> TcpStream {
     let mut stream = block_on(async {
         let socket = tokio::net::TcpSocket::new_v4().unwrap();
         socket.bind((address, 0).into()).unwrap();

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::support::database::past_run;
 use crate::support::server::BEGINNING;
-use crate::support::{Answer, TestDatabase, TestServer, record};
+use crate::support::{HttpAnswer, TestDatabase, TestServer, record};
 
 fn faster(factor: u32) -> impl Fn(&mut RunRecord) {
     move |record| record::speed_up(record, factor)
@@ -204,7 +204,7 @@ fn queries_that_make_no_sense_are_refused() {
     }
 }
 
-fn again(server: &TestServer, path: &str, first: &Answer, encodings: &str) -> Answer {
+fn again(server: &TestServer, path: &str, first: &HttpAnswer, encodings: &str) -> HttpAnswer {
     server.send("GET", path, &[("if-none-match", first.header("etag")), ("accept-encoding", encodings)], b"")
 }
 
@@ -288,9 +288,9 @@ const VENDORS: [&str; 2] = ["NVIDIA", "Intel"];
 const TIERS: [Tier; 5] = [Tier::Proven, Tier::Checked, Tier::Unverified, Tier::Flagged, Tier::Hidden];
 
 /// Numbers that determine all filtered properties of a run.
-type Seed = (u8, u8, u8, u8, u8, u8, u16, u8);
+type RunSeed = (u8, u8, u8, u8, u8, u8, u16, u8);
 
-fn past(number: u32, seed: Seed) -> PastRun {
+fn past(number: u32, seed: RunSeed) -> PastRun {
     let (backend, device, client, system, tier, precision, moment, rate) = seed;
     let mut record = record::unregistered(number);
     let pick = |words: &[&str], by: u8| words[usize::from(by) % words.len()].to_owned();
@@ -319,9 +319,9 @@ fn past(number: u32, seed: Seed) -> PastRun {
 type Known<'a> = (&'a PastRun, &'a str, &'a WorkloadRecord);
 
 /// Filters: their name, their values, and the value of a result.
-type Filter = (&'static str, &'static [&'static str], fn(&Known<'_>) -> String);
+type ListFilter = (&'static str, &'static [&'static str], fn(&Known<'_>) -> String);
 
-const FILTERS: [Filter; 10] = [
+const FILTERS: [ListFilter; 10] = [
     ("workload", &WORKLOADS, |(_, _, of)| of.workload.clone()),
     ("backend", &BACKENDS, |(run, ..)| run.record.device.backend.clone()),
     ("precision", &["f32", "f16"], |(_, _, of)| of.settings.precision.name().to_owned()),
@@ -422,7 +422,7 @@ async fn pages(board: &Board, query: &ListRuns, few: u64, looked_at: u64) -> Vec
 fn pages_match_a_plain_filter_and_sort() {
     let cases = if crate::on_postgres() { 12 } else { 40 };
     let mut runner = TestRunner::new(Config { failure_persistence: None, cases, ..Config::default() });
-    let seeds = prop::collection::vec(any::<Seed>(), 1..25);
+    let seeds = prop::collection::vec(any::<RunSeed>(), 1..25);
     let given = (seeds, prop::collection::vec((queries(), 0..30_u64, 1..30_u64), 12));
     let tried = runner.run(&given, |(seeds, queries)| {
         let runs = || (0..).zip(&seeds).map(|(number, seed)| past(number, *seed)).collect::<Vec<_>>();

@@ -6,7 +6,7 @@ use results::badge::Badge;
 use results::{Phase, RunRecord, Stretch, Warning, WorkloadRecord};
 
 use crate::support::rehearsal::{Rehearsal, SMALL, assert_tier, light, verdict_on};
-use crate::support::requests::Call;
+use crate::support::requests::RunCall;
 use crate::support::{ANN, BOB, record, rehearsal};
 
 #[test]
@@ -140,7 +140,7 @@ fn a_training_counts_for_one_run_only() {
 /// Returns [`light`] with a pause of `seconds` between its first two laps.
 fn paused(seconds: f64) -> Rehearsal {
     let mut run = light();
-    let second = |call: &Call| matches!(call, Call::OpenLap(lap) if lap.segment > 0);
+    let second = |call: &RunCall| matches!(call, RunCall::OpenLap(lap) if lap.segment > 0);
     let from = run.messages.iter().position(|message| second(&message.call)).unwrap();
     run.messages[from..].iter_mut().for_each(|message| message.at += seconds);
     small(&mut run.record).timeline.insert(1, Stretch { phase: Phase::Paused, seconds });

@@ -5,9 +5,9 @@ use std::fs;
 use results::statistics::median;
 use serde_json::Value;
 
-use crate::support::{Finished, Runner, any_adapter, expect_refusals, run};
+use crate::support::{Runner, RunnerOutput, any_adapter, expect_refusals, run};
 
-fn run_on_adapter(line: &str) -> Option<Finished> {
+fn run_on_adapter(line: &str) -> Option<RunnerOutput> {
     Some(Runner::new(line).args(&any_adapter()?).run())
 }
 

@@ -10,16 +10,16 @@ use results::comparison::{Comparison, Row, RowOutcome};
 use serde_json::Value;
 
 use crate::external::{expect_golden, trace_line};
-use crate::support::{Answer, FakeServer, Finished, Runner, Running, expect_refusals, expect_refusals_of, run};
+use crate::support::{FakeAnswer, FakeServer, Runner, RunnerOutput, Running, expect_refusals, expect_refusals_of, run};
 
 const BROKEN: &str = "the link to the remote device broke";
 
-struct Server {
+struct ServeProcess {
     address: String,
     running: Running,
 }
 
-impl Server {
+impl ServeProcess {
     fn start(arguments: &str) -> Self {
         let running = Runner::new(&format!("serve-device --backend burn-flex --bind 127.0.0.1:0 {arguments}")).start();
         let line = running.stdout.recv().unwrap();
@@ -35,15 +35,15 @@ impl Server {
 }
 
 /// Starts two servers, and returns them with their addresses for `--remote`.
-fn two_servers() -> ([Server; 2], String) {
-    let servers = [0, 1].map(|_| Server::start("--threads 1"));
+fn two_servers() -> ([ServeProcess; 2], String) {
+    let servers = [0, 1].map(|_| ServeProcess::start("--threads 1"));
     let addresses = servers.each_ref().map(|server| server.address.as_str()).join(",");
     (servers, addresses)
 }
 
 #[test]
 fn remote_device_trains_like_a_local_one() {
-    let mut server = Server::start("--threads 1");
+    let mut server = ServeProcess::start("--threads 1");
     let small = "--steps 5 --batch-size 16 --seed 7 --json -";
     let remote = Runner::new(&format!("--backend burn-remote --remote {} {small}", server.address)).tiny().run();
     server.wait_for_a_client();
@@ -66,7 +66,7 @@ fn remote_device_trains_like_a_local_one() {
 }
 
 /// Starts a client of the server, and sends it the signal once a line of the client contains `turn`.
-fn lose(server: &mut Server, line: &str, turn: &str, signal: Signal) -> Finished {
+fn lose(server: &mut ServeProcess, line: &str, turn: &str, signal: Signal) -> RunnerOutput {
     let mut client = Runner::new(line).tiny().start();
     server.wait_for_a_client();
     client.wait_for(turn);
@@ -80,7 +80,7 @@ fn lose(server: &mut Server, line: &str, turn: &str, signal: Signal) -> Finished
 fn lost_server_ends_the_training_with_an_error() {
     let line = "-vv --backend burn-remote --remote-timeout 2 --seconds 300 --batch-size 16 --json result.json --remote";
     for signal in [Signal::SIGKILL, Signal::SIGINT, Signal::SIGSTOP] {
-        let mut server = Server::start("--threads 1");
+        let mut server = ServeProcess::start("--threads 1");
         let line = format!("{line} {}", server.address);
         let finished = lose(&mut server, &line, " window ", signal).expect_status(4);
         finished.expect_errors(&[&format!("error: {BROKEN}")]);
@@ -98,7 +98,7 @@ fn lost_server_ends_the_training_with_an_error() {
 /// Compares `burn-flex` and `burn-remote` from two seeds, and returns one row each. Sends the signal `happens` to the
 /// server once a line contains `turn`.
 fn compared(backends: &str, turn: &str, happens: Signal) -> (Row, Row) {
-    let mut server = Server::start("--threads 1");
+    let mut server = ServeProcess::start("--threads 1");
     let line = format!(
         "--backend {backends} --steps 2000 --batch-size 16 --seed 5 --seeds 2 --remote-timeout 2 --json all.json \
          --remote {}",
@@ -136,7 +136,7 @@ fn lost_server_costs_a_comparison_only_its_later_results() {
 #[test]
 fn server_lost_during_steps_costs_only_its_own_results() {
     for happens in [Signal::SIGSTOP, Signal::SIGKILL] {
-        let mut server = Server::start("--threads 1");
+        let mut server = ServeProcess::start("--threads 1");
         let line = format!(
             "steps --backend burn-flex,burn-remote --batch-sizes 16 --unchecked --seconds-per-workload 6 \
              --remote-timeout 2 --json --remote {}",
@@ -160,9 +160,9 @@ fn address(server: &FakeServer) -> &str {
 #[test]
 fn missing_and_foreign_servers_are_distinguished() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-    let silent = FakeServer::start(|_| Answer::Silence);
-    let web_server = FakeServer::start(|_| Answer::http(404, "", "nothing here"));
-    let rude = FakeServer::start(|_| Answer::Raw(Vec::new()));
+    let silent = FakeServer::start(|_| FakeAnswer::Silence);
+    let web_server = FakeServer::start(|_| FakeAnswer::http(404, "", "nothing here"));
+    let rude = FakeServer::start(|_| FakeAnswer::Raw(Vec::new()));
     let cases = [
         (closed.as_str(), "connection refused"),
         (address(&silent), "no answer within 1 s"),
@@ -180,7 +180,7 @@ fn missing_and_foreign_servers_are_distinguished() {
 
 #[test]
 fn suspended_client_resumes_waiting_with_a_limit() {
-    let silent = FakeServer::start(|_| Answer::Silence);
+    let silent = FakeServer::start(|_| FakeAnswer::Silence);
     let line = format!("--backend burn-remote --steps 5 --remote-timeout 2 --remote {}", address(&silent));
     let mut client = Runner::new(&line).tiny().start();
     while silent.received().is_empty() {
@@ -250,7 +250,7 @@ fn devices_that_cannot_share_a_batch_are_refused() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let [first, second] = servers.each_ref().map(|server| server.address.as_str());
     let same = first.replace("127.0.0.1", "localhost");
-    let other = Server::start("--threads 2");
+    let other = ServeProcess::start("--threads 2");
     let cases = [
         (format!("{first},{first}"), format!("with {first} twice")),
         (format!("{first},{same}"), format!("but is {first} and {same}, which are the same device")),

@@ -19,11 +19,11 @@ use crate::support::{
 const BACKEND: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
 
 /// File and folder of a study, which outlive the commands.
-struct Study {
+struct StudyFiles {
     place: TempDir,
 }
 
-impl Study {
+impl StudyFiles {
     /// Creates a study on [`BACKEND`], with more lines in its matrix.
     fn new(more: &str) -> Self {
         let study = Self { place: tempfile::tempdir().unwrap() };
@@ -74,7 +74,7 @@ const SMALL: &str = "batch_sizes = [16, 32]\nlimits = [{ steps = 2 }]";
 
 #[test]
 fn every_cell_leaves_its_record_and_is_not_run_again() {
-    let study = Study::new(&format!("{SMALL}\nseeds = [1]"));
+    let study = StudyFiles::new(&format!("{SMALL}\nseeds = [1]"));
     let parts = ["2 of 2 cells would run", "GFLOP", "batch 16"];
     let dry = study.runner("--dry-run").run().expect_status(0).expect_output(&parts);
     assert!(!study.output().exists() && !dry.stderr.contains("(1 of 2"), "{}", dry.stderr);
@@ -123,7 +123,8 @@ fn every_cell_leaves_its_record_and_is_not_run_again() {
 
 #[test]
 fn scaled_study_keeps_and_reports_its_impossible_cell() {
-    let study = Study::new("batch_sizes = [16, 32]\nprecisions = [\"f32\", \"f16-matrix\"]\nlimits = [{ steps = 8 }]");
+    let study =
+        StudyFiles::new("batch_sizes = [16, 32]\nprecisions = [\"f32\", \"f16-matrix\"]\nlimits = [{ steps = 8 }]");
     let text = fs::read_to_string(study.file()).unwrap();
     fs::write(study.file(), format!("repeats = \"Table I of a paper.\"\n{text}")).unwrap();
     let runner = |words: &str| study.runner(&format!("--scale 0.25 --only batch-size=16 {words}"));
@@ -166,7 +167,7 @@ fn scaled_study_keeps_and_reports_its_impossible_cell() {
 #[cfg(unix)]
 #[test]
 fn an_external_program_is_a_back_end_of_a_study() {
-    let study = Study::new("batch_sizes = [16]\nlimits = [{ steps = 1 }]");
+    let study = StudyFiles::new("batch_sizes = [16]\nlimits = [{ steps = 1 }]");
     let line = format!("--backend {BACKEND},pytorch");
     study.runner(&line).run().expect_status(2).expect_errors(&["[[matrix]] 1", "no backend `pytorch`", "--program"]);
     let run =
@@ -187,7 +188,7 @@ fn an_external_program_is_a_back_end_of_a_study() {
 
 #[test]
 fn a_cell_that_takes_too_long_is_ended() {
-    let study = Study::new("limits = [{ seconds = 600 }]");
+    let study = StudyFiles::new("limits = [{ seconds = 600 }]");
     let finished = study.runner("--cell-timeout 1").run().expect_status(1);
     assert!(finished.stdout.contains("took longer than 1 s"), "{}", finished.stdout);
     assert_eq!(study.cells()[0]["ending"], "timed_out");
@@ -196,7 +197,7 @@ fn a_cell_that_takes_too_long_is_ended() {
 #[cfg(unix)]
 #[test]
 fn study_goes_on_where_standard_error_is_closed() {
-    let study = Study::new("batch_sizes = [16]\nlimits = [{ steps = 1 }]");
+    let study = StudyFiles::new("batch_sizes = [16]\nlimits = [{ steps = 1 }]");
     let mut runner = study.runner("");
     // The reader is dropped immediately.
     runner.command().stderr(std::io::pipe().unwrap().1);
@@ -209,7 +210,7 @@ fn study_goes_on_where_standard_error_is_closed() {
 fn study_without_possible_cells_opens_backends_once_and_makes_no_folder() {
     let empty = tempfile::tempdir().unwrap();
     let damaged = damaged_data("mnist-train.bin", |bytes| bytes.truncate(1000));
-    let study = Study::new("");
+    let study = StudyFiles::new("");
     study.write_of("keras-mnist-mlp", "");
     let starts = study.place.path().join("starts");
     let script = format!("echo start >> {}; echo no module named torch >&2; exit 1", starts.display());
@@ -246,7 +247,7 @@ fn study_without_possible_cells_opens_backends_once_and_makes_no_folder() {
 fn order_follows_from_the_seed() {
     let seeds = "seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]";
     let order = |order_seed: u32| -> Vec<u64> {
-        let study = Study::new(seeds);
+        let study = StudyFiles::new(seeds);
         let text = fs::read_to_string(study.file()).unwrap();
         fs::write(study.file(), format!("order_seed = {order_seed}\n{text}")).unwrap();
         let finished = study.runner("--dry-run --json -").run().expect_status(0);
@@ -267,7 +268,7 @@ fn mistake_in_a_study_is_shown_with_its_place() {
         ("seeds = [-1]", ["line 5, column 10", "-1"]),
         ("seeds = []", ["has no cells", "at least one"]),
     ] {
-        let study = Study::new(line);
+        let study = StudyFiles::new(line);
         let finished = study.runner("").run().expect_status(2);
         finished.expect_errors(&["mine.toml", parts[0], parts[1]]);
         assert!(!study.output().exists(), "{line}");
@@ -303,7 +304,7 @@ fn built_in_studies_are_listed_and_can_be_copied() {
 #[test]
 #[ignore = "trains two networks of the suite"]
 fn records_are_uploaded_once_after_one_agreement() {
-    let study = Study::new(SMALL);
+    let study = StudyFiles::new(SMALL);
     study.write_of("keras-mnist-mlp", SMALL);
     let server = leaderboard();
     study.runner("--upload").arg(&server.url).run().expect_status(2).expect_errors(&["--yes"]);
@@ -324,19 +325,19 @@ fn records_are_uploaded_once_after_one_agreement() {
 const FAST: &str = "suites = [\"launch\", \"gemm\"]\nbudget_seconds = 0.5\nbudget_mib = 4";
 
 /// Creates a study of kernels with these lines, on the adapter of the tests; `None` without an adapter.
-fn study_of_kernels(lines: &str) -> Option<Study> {
+fn study_of_kernels(lines: &str) -> Option<StudyFiles> {
     let adapter = any_adapter()?;
     let adapter = adapter.rsplit(' ').next().unwrap_or("any");
-    let study = Study { place: tempfile::tempdir().unwrap() };
+    let study = StudyFiles { place: tempfile::tempdir().unwrap() };
     write_kernels(&study, &format!("adapters = [\"{adapter}\"]\n{lines}"));
     Some(study)
 }
 
-fn write_kernels(study: &Study, lines: &str) {
+fn write_kernels(study: &StudyFiles, lines: &str) {
     fs::write(study.file(), format!("title = \"A test of kernels\"\n[[kernels]]\n{lines}\n")).unwrap();
 }
 
-fn report(study: &Study) -> (String, String) {
+fn report(study: &StudyFiles) -> (String, String) {
     let finished = Runner::new("report").arg(study.output()).run().expect_status(0);
     (one_line(&finished.stdout), fs::read_to_string(study.output().join("report.html")).unwrap())
 }

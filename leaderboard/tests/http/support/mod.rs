@@ -13,7 +13,7 @@ pub(crate) mod server;
 #[path = "../../../../engine/src/testing/skipped.rs"]
 mod skipped;
 
-pub(crate) use client::{Answer, Client, wait_until, while_attacked};
+pub(crate) use client::{HttpAnswer, TestClient, wait_until, while_attacked};
 pub(crate) use database::TestDatabase;
 pub(crate) use process::ServerProcess;
 #[cfg(target_os = "linux")]
@@ -23,4 +23,4 @@ pub(crate) use server::{ANN, BOB, CONNECTIONS_PER_ADDRESS, TestServer, board};
 pub(crate) use skipped::skipped;
 
 /// Change that a test makes before it sends something.
-pub(crate) type Change<T> = fn(&mut T);
+pub(crate) type Edit<T> = fn(&mut T);
