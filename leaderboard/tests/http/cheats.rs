@@ -12,7 +12,7 @@ use results::{Beacon, Precision, RunRecord, StateBytes, WorkloadRecord};
 use crate::support::pretended::{PlainTraining, Tricks};
 use crate::support::rehearsal::{self, LARGE, Rehearsal, SEED, SMALL, assert_tier, server_with_seed, verdict_on};
 use crate::support::requests::{RunCall, train};
-use crate::support::{TestServer, record};
+use crate::support::*;
 
 /// Tolerance of the server's clock.
 const MAX_GAIN: f64 = 1.03;

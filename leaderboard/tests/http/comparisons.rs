@@ -7,10 +7,7 @@ use results::api::{
 use results::comparison::{Contender, Refused};
 use results::{ClientKind, Date, Precision, RunRecord};
 
-use crate::support::database::past_run;
-use crate::support::process::{assert_says, done, failed, run};
-use crate::support::server::BEGINNING;
-use crate::support::{Edit, HttpAnswer, TestClient, TestDatabase, TestServer, record};
+use crate::support::*;
 
 fn of(backend: &str, seed: u32) -> RunRecord {
     let mut record = record::unregistered(seed);

@@ -9,9 +9,7 @@ use results::api::{AcceptedRun, StartedRun};
 use sqlx::Executor;
 
 use crate::on_postgres;
-use crate::support::database::block_on;
-use crate::support::process::{command, done, failed};
-use crate::support::{ServerProcess, TestClient, TestDatabase, TestServer, record};
+use crate::support::*;
 
 /// Shortens a record to fit the time between announcement and upload.
 fn short(mut record: RunRecord) -> RunRecord {

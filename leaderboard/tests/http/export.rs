@@ -8,9 +8,7 @@ use results::api::{AcceptedRun, StoredRun, Tier};
 use results::open_data::{ExportAbout, ExportColumn};
 use sha2::{Digest, Sha256};
 
-use crate::support::process::{assert_says, done, failed, run};
-use crate::support::server::BEGINNING;
-use crate::support::{HttpAnswer, ServerProcess, TestDatabase, TestServer, record};
+use crate::support::*;
 
 /// Returns the cells of a table as in RFC 4180, read by a plain loop.
 pub(crate) fn cells(text: &str) -> Vec<Vec<String>> {

@@ -13,7 +13,7 @@ use results::RunRecord;
 use results::api::{CommitSegment, OpenLap};
 use serde_json::{Value, json};
 
-use crate::support::{TestServer, record};
+use crate::support::*;
 
 /// Number of cases, which take some seconds.
 const CASES: u32 = 3_000;

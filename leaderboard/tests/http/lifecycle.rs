@@ -5,8 +5,7 @@ use results::{FailureCause, Outcome, RunRecord, Suite, WorkloadRecord};
 
 use crate::support::record::{OUT_OF_MEMORY, fail, start};
 use crate::support::rehearsal::{LARGE, Rehearsal, SMALL};
-use crate::support::server::BEGINNING;
-use crate::support::{Edit, TestServer, record, rehearsal};
+use crate::support::*;
 
 #[test]
 fn a_run_is_announced_handed_in_listed_shown_and_deleted() {

@@ -9,9 +9,7 @@ use results::{RunRecord, Window};
 use serde_json::{Value, json};
 
 use crate::support::rehearsal::{self, HONEST, prove_honest_run};
-use crate::support::{CONNECTIONS_PER_ADDRESS, Edit, HttpAnswer, TestServer, record, wait_until};
-#[cfg(target_os = "linux")]
-use crate::support::{ProcessOfRehearsals, TestClient, database::block_on, process, while_attacked};
+use crate::support::*;
 
 const JSON: [(&str, &str); 1] = [("content-type", "application/json")];
 const IMPORT: &str = "/api/v1/runs/import";
@@ -187,7 +185,7 @@ fn half_sent_from(server: &TestClient, address: [u8; 4], request: &str) -> TcpSt
 #[test]
 fn connections_of_one_prefix_leave_some_to_others() {
     // The limit of all connections is 64, the number of remaining descriptors.
-    let mut command = process::command_with_descriptors(128);
+    let mut command = command_with_descriptors(128);
     command.args(["--log", "off", "--connections-per-address", "8"]);
     let server = ProcessOfRehearsals::start(command);
     // Each accepted connection holds the maximum memory of an unfinished head.
@@ -207,7 +205,7 @@ fn connections_of_one_prefix_leave_some_to_others() {
 fn records_that_nobody_announced_take_little_memory() {
     // Its log cannot be written.
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let mut command = process::command();
+    let mut command = command();
     command.args(["--log", "info"]).stderr(full);
     let server = ProcessOfRehearsals::start(command);
     let started = server.begin();

@@ -9,9 +9,7 @@ use results::api::{ListRuns, RankedClass, RunList, RunSort, Tier};
 use results::{BROWSERS, ClientKind, Date, Precision, RunRecord, SYSTEMS, Warning, WorkloadRecord, obstacle};
 use serde_json::{Map, Value, json};
 
-use crate::support::database::past_run;
-use crate::support::server::BEGINNING;
-use crate::support::{HttpAnswer, TestDatabase, TestServer, record};
+use crate::support::*;
 
 fn faster(factor: u32) -> impl Fn(&mut RunRecord) {
     move |record| record::speed_up(record, factor)

@@ -7,7 +7,7 @@ use results::{Phase, RunRecord, Stretch, Warning, WorkloadRecord};
 
 use crate::support::rehearsal::{Rehearsal, SMALL, assert_tier, light, verdict_on};
 use crate::support::requests::RunCall;
-use crate::support::{ANN, BOB, record, rehearsal};
+use crate::support::*;
 
 #[test]
 fn a_run_that_trained_is_proven_and_ranked() {

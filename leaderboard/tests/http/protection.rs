@@ -6,7 +6,7 @@ use leaderboard::Protection;
 
 use crate::limits::long_record;
 use crate::support::rehearsal::{self, HONEST, prove_honest_run};
-use crate::support::{HttpAnswer, TestServer, record, wait_until, while_attacked};
+use crate::support::*;
 
 fn from(server: &TestServer, address: &str, method: &str, path: &str, body: &[u8]) -> HttpAnswer {
     server.send(method, path, &[("content-type", "application/json"), ("x-forwarded-for", address)], body)

@@ -9,7 +9,7 @@ use results::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{Edit, TestServer, record};
+use crate::support::*;
 
 /// Code and field of a refusal, and the change of the record that causes it.
 type RefusalCase = (&'static str, &'static str, fn(&mut RunRecord));

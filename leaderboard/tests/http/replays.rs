@@ -6,9 +6,8 @@ use std::process::Output;
 use results::api::Tier;
 
 use crate::support::pretended::data_folder;
-use crate::support::process::{assert_says, done, failed, run};
 use crate::support::rehearsal::{self, SMALL, assert_tier};
-use crate::support::{TestServer, wait_until};
+use crate::support::*;
 
 const IN_PART: &str = "could be computed again in part only";
 /// Part of the note on a record without a training.

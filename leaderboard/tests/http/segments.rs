@@ -7,7 +7,7 @@ use results::api::{CommitSegment, CommittedSegment, PartHashes, ProofWanted, Sta
 
 use crate::support::rehearsal::SMALL;
 use crate::support::requests::{RunCall, hash, hashes, lap, proof, segment, send_hashes, send_lap, taken};
-use crate::support::{Edit, HttpAnswer, TestServer};
+use crate::support::*;
 
 fn commit(number: u32, steps: [u64; 2], ends_lap: bool) -> RunCall {
     RunCall::Commit(segment(number, steps, &hash(steps[1]), ends_lap))

@@ -4,10 +4,8 @@ use std::path::Path;
 #[cfg(target_os = "linux")]
 use std::time::Duration;
 
-use crate::support::process::{assert_says, done, failed, run};
-#[cfg(target_os = "linux")]
-use crate::support::{ProcessOfRehearsals, TestClient, process::command_with_descriptors, rehearsal::HONEST};
-use crate::support::{ServerProcess, TestServer};
+use crate::support::rehearsal::HONEST;
+use crate::support::*;
 use crate::upkeep::ids;
 
 #[test]

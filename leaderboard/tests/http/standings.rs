@@ -7,7 +7,7 @@ use results::api::{
 use results::{ClientKind, DeviceKind, RunRecord};
 
 use crate::support::record::{in_browser, in_software, on};
-use crate::support::{ANN, BOB, TestServer, board, record, wait_until};
+use crate::support::*;
 
 fn standings(server: &TestServer, query: &str) -> Standings {
     server.read(&format!("/api/v1/standings?suite=quick{query}"))

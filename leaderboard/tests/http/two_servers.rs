@@ -5,7 +5,7 @@ use std::sync::Barrier;
 use results::api::AcceptedRun;
 
 use crate::support::requests::{RunCall, hash, lap, proof, segment};
-use crate::support::{HttpAnswer, TestServer, record};
+use crate::support::*;
 
 /// Sends numbered requests from several threads to the two servers in turn, at the same moment.
 fn at_once(servers: [&TestServer; 2], send: impl Fn(&TestServer, usize) -> HttpAnswer + Sync) -> Vec<HttpAnswer> {

@@ -1,6 +1,6 @@
 use results::{DeviceKind, Outcome, RunRecord};
 
-use crate::support::{Runner, adapters, any_adapter, damaged_data, expect_refusals, expect_refusals_of, run, skipped};
+use crate::support::*;
 
 /// Arguments of a small run on the processor that takes a moment.
 const SMALL: &str = "--backend reference --workload keras-mnist-mlp --steps 3 --batch-size 16 --seed 1";

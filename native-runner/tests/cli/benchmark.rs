@@ -4,10 +4,7 @@ use results::{Departure, Outcome, RunRecord, Settings, summary};
 use serde_json::Value;
 
 use crate::external::{expect_golden, trace_line};
-use crate::support::{
-    Runner, adapters, any_adapter, claim_suite_network, expect_parts, expect_refusals, expect_refusals_of,
-    has_software, one_line, run,
-};
+use crate::support::*;
 
 #[test]
 fn run_shows_metrics_and_keeps_a_valid_record() {

@@ -6,9 +6,7 @@ use results::comparison::{Agreement, Comparison, Row, RowOutcome};
 use results::{Departure, Outcome, RunRecord};
 use serde_json::Value;
 
-use crate::support::{
-    Runner, any_adapter, expect_parts, expect_refusals_of, leaderboard, one_line, paths, read_json, run,
-};
+use crate::support::*;
 
 /// The fastest other backend of this build.
 const OTHER: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };

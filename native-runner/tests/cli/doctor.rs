@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{FakeAnswer, FakeServer, Runner, any_adapter, paths, run};
+use crate::support::*;
 
 fn findings<'a>(report: &'a Value, name: &str) -> Vec<&'a Value> {
     let sections = report["sections"].as_array().unwrap().iter();

@@ -7,7 +7,7 @@ use std::{env, fs};
 
 use serde_json::Value;
 
-use crate::support::{Runner, expect_refusals, expect_refusals_of, read_json, skipped};
+use crate::support::*;
 
 /// Bundled program, with its Python requirements.
 struct Ready {

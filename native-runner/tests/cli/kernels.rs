@@ -5,7 +5,7 @@ use std::fs;
 use results::statistics::median;
 use serde_json::Value;
 
-use crate::support::{Runner, RunnerOutput, any_adapter, expect_refusals, run};
+use crate::support::*;
 
 fn run_on_adapter(line: &str) -> Option<RunnerOutput> {
     Some(Runner::new(line).args(&any_adapter()?).run())

@@ -2,7 +2,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{FakeAnswer, FakeServer, Runner, adapters, data_folder, paths, run};
+use crate::support::*;
 
 #[test]
 fn help_has_examples_and_exit_statuses_and_version_the_commit() {

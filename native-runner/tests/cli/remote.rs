@@ -10,7 +10,7 @@ use results::comparison::{Comparison, Row, RowOutcome};
 use serde_json::Value;
 
 use crate::external::{expect_golden, trace_line};
-use crate::support::{FakeAnswer, FakeServer, Runner, RunnerOutput, Running, expect_refusals, expect_refusals_of, run};
+use crate::support::*;
 
 const BROKEN: &str = "the link to the remote device broke";
 

@@ -8,7 +8,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use results::RunRecord;
 use tempfile::TempDir;
 
-use crate::support::{Runner, read_json};
+use crate::support::*;
 
 /// The fastest backend of this build that needs no adapter.
 const BACKEND: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };

@@ -10,10 +10,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{
-    Runner, TINY, any_adapter, damaged_data, expect_parts, expect_refusals_of, leaderboard, one_line, paths, read_json,
-    run,
-};
+use crate::support::*;
 
 /// The fastest backend of this build that computes on the processor.
 const BACKEND: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };

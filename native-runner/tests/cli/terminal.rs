@@ -7,7 +7,7 @@ use std::io;
 
 use results::RunRecord;
 
-use crate::support::{RECORD, Runner, RunnerOutput, TINY, leaderboard, on_a_terminal, paths, read_json, run};
+use crate::support::*;
 
 const SHORT: &str = "--backend reference --steps 2 --batch-size 16 --seed 1";
 

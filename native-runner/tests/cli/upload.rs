@@ -10,10 +10,7 @@ use results::api::{
 };
 use results::{RunRecord, Segment, StateBytes, Warning};
 
-use crate::support::{
-    FakeAnswer, FakeServer, RealLeaderboard, ReceivedCall, Runner, accepted, answer_like_a_leaderboard, any_adapter,
-    beacon, expect_parts, expect_refusals_of, leaderboard, one_line, paths, refusal, run, skipped, started,
-};
+use crate::support::*;
 
 /// Arguments of a run that trains on the processor if the leaderboard allows it.
 const RUN: &str = "--backend reference --workload keras-mnist-mlp --steps 2 --batch-size 16 --yes";

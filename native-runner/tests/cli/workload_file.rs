@@ -6,7 +6,7 @@ use std::{env, fs};
 use results::RunRecord;
 use serde_json::Value;
 
-use crate::support::{Runner, any_adapter, expect_parts, expect_refusals_of, leaderboard, one_line, read_json, run};
+use crate::support::*;
 
 fn documented(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name)

@@ -7,7 +7,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::study::*;
-use crate::support::Running;
+use crate::support::*;
 
 /// Settings of cells that are long enough to kill.
 const LONG: &str = "limits = [{ seconds = 2 }]\nseeds = [1, 2, 3]";
