@@ -6,8 +6,6 @@ use browser_tests::{
 use fantoccini::Locator;
 use serde_json::Value;
 
-use crate::absent::input;
-
 /// Runs `body` if the page has Burn.
 ///
 /// `cargo xtask test --no-burn-page` builds the page without Burn, and sets `GRADMARK_NO_BURN_PAGE` to skip these
@@ -353,22 +351,5 @@ fn a_framework_failure_is_reported_with_its_reason() {
         page.tolerate(&["gone.js"]);
         page.click("button", "Benchmark").await;
         page.wait_for_status(TIMEOUT, |text| text.contains("its script cannot be fetched; check the connection")).await;
-    });
-}
-
-#[test]
-#[ignore = "needs other frameworks in the page"]
-fn without_framework_bundles_only_wgsl_can_be_selected() {
-    let setup = Setup { missing: &["frameworks.json"], ..Setup::USUAL };
-    drive(setup, async |page| {
-        page.tolerate(&["frameworks.json"]);
-        page.open_to("/?workload=keras-mnist-mlp&batch=8&steps=3", "button", "Benchmark").await;
-        page.click_css("details.options > summary").await;
-        page.wait_for_text(".engines", "the page was built without it").await;
-        for backend in ["tfjs-webgpu", "jax-js-wasm"] {
-            let choice = input(page, backend).await;
-            assert!(!choice.is_enabled().await.unwrap(), "{backend}");
-        }
-        assert!(input(page, "wgsl").await.is_enabled().await.unwrap());
     });
 }

@@ -18,18 +18,17 @@ use crate::support::*;
 /// Number of cases, which take some seconds.
 const CASES: u32 = 3_000;
 
-/// A change of a document.
-#[derive(Clone, Copy, Debug)]
+/// A change of a document in one place.
+#[derive(Clone, Debug)]
 enum Mutation {
-    /// Replaces a field or an entry of a list.
-    Replace,
+    Replace(Value),
     /// Changes a number, a text or a boolean to another one of its type.
     Bend(f64),
     Remove,
     /// Repeats an entry of a list, or a field under another name.
     Repeat,
-    /// Copies a part of the record to another place.
-    Copy,
+    /// Replaces it by a copy of another place.
+    Copy(Index),
 }
 
 /// Damage of a text: removed and inserted bytes, not characters, so the result may be invalid.
@@ -63,15 +62,18 @@ fn odd_value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Returns changes, each with its place, the place of a copy, and the value of a replacement.
-fn changes() -> impl Strategy<Value = Vec<(Mutation, Index, Index, Value)>> {
+fn changes() -> impl Strategy<Value = Vec<(Mutation, Index)>> {
     let bent = [0.0, 0.5, 0.999, 1.001, 2.0, 1000.0];
     let change = prop_oneof![
-        2 => Just(Mutation::Replace),
+        2 => odd_value().prop_map(Mutation::Replace),
         4 => select(bent.to_vec()).prop_map(Mutation::Bend),
-        3 => select(vec![Mutation::Remove, Mutation::Repeat, Mutation::Copy]),
+        3 => prop_oneof![
+            Just(Mutation::Remove),
+            Just(Mutation::Repeat),
+            any::<Index>().prop_map(Mutation::Copy),
+        ],
     ];
-    prop::collection::vec((change, any::<Index>(), any::<Index>(), odd_value()), 0..4)
+    prop::collection::vec((change, any::<Index>()), 0..4)
 }
 
 fn damage() -> impl Strategy<Value = Option<Damage>> {
@@ -97,23 +99,23 @@ fn places(value: &Value, here: &str, found: &mut Vec<String>) {
     }
 }
 
-fn apply(document: &mut Value, (change, at, to, value): &(Mutation, Index, Index, Value)) {
+fn apply(document: &mut Value, (mutation, at): &(Mutation, Index)) {
     let mut found = Vec::new();
     places(document, "", &mut found);
-    if let Mutation::Bend(_) = change {
-        found.retain(|path| is_leaf(document.pointer(path).unwrap()));
+    if let Mutation::Bend(_) = mutation {
+        found.retain(|path| !matches!(document.pointer(path), Some(Value::Object(_) | Value::Array(_))));
     }
     if found.is_empty() {
         return;
     }
     let path = &found[at.index(found.len())];
     let (parent, name) = path.rsplit_once('/').unwrap();
-    match (change, document.pointer_mut(parent).unwrap()) {
-        (Mutation::Replace, parent) => *child(parent, name) = value.clone(),
-        (Mutation::Bend(by), parent) => bend(child(parent, name), *by),
-        (Mutation::Copy, parent) => {
-            let copied = child(parent, name).clone();
-            *document.pointer_mut(&found[to.index(found.len())]).unwrap() = copied;
+    match (mutation, document.pointer_mut(parent).unwrap()) {
+        (Mutation::Replace(value), _) => *document.pointer_mut(path).unwrap() = value.clone(),
+        (Mutation::Bend(by), _) => bend(document.pointer_mut(path).unwrap(), *by),
+        (Mutation::Copy(from), _) => {
+            let copied = document.pointer(&found[from.index(found.len())]).unwrap().clone();
+            *document.pointer_mut(path).unwrap() = copied;
         }
         (Mutation::Remove, Value::Object(fields)) => drop(fields.remove(name)),
         (Mutation::Remove, Value::Array(entries)) => drop(entries.remove(name.parse().unwrap())),
@@ -121,14 +123,6 @@ fn apply(document: &mut Value, (change, at, to, value): &(Mutation, Index, Index
         (Mutation::Repeat, Value::Array(entries)) => entries.push(entries[name.parse::<usize>().unwrap()].clone()),
         (Mutation::Remove | Mutation::Repeat, _) => unreachable!("only lists and objects have places"),
     }
-}
-
-fn child<'a>(parent: &'a mut Value, name: &str) -> &'a mut Value {
-    parent.pointer_mut(&format!("/{name}")).unwrap()
-}
-
-fn is_leaf(value: &Value) -> bool {
-    !value.is_object() && !value.is_array()
 }
 
 fn bend(value: &mut Value, by: f64) {

@@ -38,19 +38,6 @@ fn run_shows_metrics_and_keeps_a_valid_record() {
 }
 
 #[test]
-#[ignore = "trains for 4 s"]
-fn run_of_a_given_length_has_a_share_of_peak() {
-    let Some(adapter) = any_adapter() else { return };
-    // Long enough for a counted window on a busy machine.
-    let record: RunRecord =
-        Runner::new(&adapter).args("--seconds 12 --seed 7 --json -").tiny().run().expect_status(0).json();
-    let workload = &record.workloads[0];
-    let [peak] = workload.peaks.as_slice() else { panic!("{:?}", workload.peaks) };
-    assert!(peak.flops_per_second > 0.0 && (peak.window as usize) < workload.windows.len(), "{peak:?}");
-    assert!(workload.summary.share_of_peak.is_some_and(|share| share > 0.0), "{:?}", workload.summary);
-}
-
-#[test]
 #[cfg(unix)]
 fn ctrl_c_keeps_what_was_measured() {
     let Some(adapter) = any_adapter() else { return };

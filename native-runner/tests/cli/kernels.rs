@@ -227,17 +227,6 @@ fn impossible_measurements_are_refused_with_the_reason() {
     }
 }
 
-/// Burn's memory use is only known after building. Its compiler and settings are shown below the table.
-#[cfg(feature = "burn-flex")]
-#[test]
-fn burn_respects_the_budget_and_reports_its_settings() {
-    let line =
-        "steps --backend burn-flex --workload keras-mnist-mlp --batch-sizes 2 --seconds-per-workload 0.1 --unchecked";
-    let settings = "burn-flex: rustc, fusion off, autotune off, threads ";
-    run(line, 0).expect_output(&[settings]);
-    run(&format!("{line} --budget-mib 1"), 4).expect_errors(&["the built workload", "1048576"]);
-}
-
 #[cfg(unix)]
 #[test]
 fn an_interrupted_measurement_keeps_its_figures() {

@@ -260,16 +260,9 @@ fn order_follows_from_the_seed() {
 
 #[test]
 fn mistake_in_a_study_is_shown_with_its_place() {
-    for (line, parts) in [
-        ("colour = 1", ["line 5, column 1", "`batch_sizes`"]),
-        ("seeds = [-1]", ["line 5, column 10", "-1"]),
-        ("seeds = []", ["has no cells", "at least one"]),
-    ] {
-        let study = StudyFiles::new(line);
-        let finished = study.runner("").run().expect_status(2);
-        finished.expect_errors(&["mine.toml", parts[0], parts[1]]);
-        assert!(!study.output().exists(), "{line}");
-    }
+    let study = StudyFiles::new("colour = 1");
+    study.runner("").run().expect_status(2).expect_errors(&["mine.toml", "line 5, column 1", "`batch_sizes`"]);
+    assert!(!study.output().exists());
     let cases: [(&str, i32, &[&str]); 4] = [
         ("no-such-study", 2, &["no-such-study", "gtdl-batch-size"]),
         ("keras-five --only batch=5", 2, &["--only", "batch-size"]),
