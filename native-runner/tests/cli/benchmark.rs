@@ -190,10 +190,7 @@ fn record_of_several_devices_scales_but_is_not_uploaded() {
         "through one host",
     ]);
     let document: Value = run(&format!("scaling {one} {two} --json -"), 0).json();
-    let held = &document["held"][0];
-    let [model, measured] = ["model", "measured_seconds"].map(|field| &held[field]);
-    let modelled = model["compute_seconds"].as_f64().unwrap() + model["communication_seconds"].as_f64().unwrap();
-    assert!(modelled > 0.0 && measured.as_f64().unwrap() > 0.0, "{held}");
+    assert!(document["held"][0]["measured_seconds"].as_f64().unwrap() > 0.0, "{document}");
     let scaled = document["networks"][0]["scaled"].as_array().unwrap();
     assert_eq!((scaled[0]["devices"].as_u64(), scaled[0]["strong"]["speed_up"].as_f64()), (Some(1), Some(1.0)));
     // At most eight devices can share a batch of eight.

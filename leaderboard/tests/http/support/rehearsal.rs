@@ -131,20 +131,15 @@ impl Rehearsal {
         Self { messages, record }
     }
 
-    /// Sends all requests to the server, each at its time, and uploads the record.
-    pub(crate) fn play(&self, server: &TestServer) -> (StartedRun, HttpAnswer) {
-        self.play_as(server, server)
-    }
-
     /// Plays it, and asserts that the record is accepted.
     #[track_caller]
     pub(crate) fn play_accepted(&self, server: &TestServer) -> StartedRun {
-        let (started, answer) = self.play(server);
+        let (started, answer) = self.play_as(server, server);
         answer.with_status(201);
         started
     }
 
-    /// Plays it as one of the server's clients.
+    /// Sends all requests to the server as one of its clients, each at its time, and uploads the record.
     pub(crate) fn play_as(&self, client: &TestClient, server: &TestServer) -> (StartedRun, HttpAnswer) {
         let started = client.begin();
         self.send_all_as(client, server, &started);
@@ -168,8 +163,7 @@ impl Rehearsal {
     }
 
     pub(crate) fn verdict(&self, server: &TestServer) -> Verdict {
-        let (started, answer) = self.play(server);
-        verdict_on(server, &started, answer)
+        server.verdict_of(&self.play_accepted(server).run_id)
     }
 
     /// Returns the samples per second of the last lap, on the server's clock, for a run of one network with a first lap
