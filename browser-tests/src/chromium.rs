@@ -7,7 +7,7 @@ use std::process::{Child, Command as Program, Stdio};
 
 use anyhow::{Context, Result, bail};
 use base64::Engine;
-use fantoccini::elements::{Element, ElementRef};
+use fantoccini::elements::Element;
 use fantoccini::wd::WebDriverCompatibleCommand;
 use fantoccini::{Client, ClientBuilder, Locator};
 use http::Method;
@@ -18,10 +18,10 @@ use url::{ParseError, Url};
 
 use crate::drive::{Driven, assert_same_origin, find_on_path};
 use crate::page::{TIMEOUT, selector};
-use crate::{Page, Server, Setup};
+use crate::{Page, PageServer, Setup};
 
 /// Chromium with one tab that shows a server's page.
-pub struct Browser {
+pub struct Chromium {
     client: Client,
     driver: Child,
     origin: String,
@@ -65,14 +65,14 @@ fn flags(setup: Setup, profile: &Path) -> Vec<String> {
     flags
 }
 
-impl Driven for Browser {
+impl Driven for Chromium {
     const MISSING: &'static str = "chromedriver is not on the PATH (Debian: apt-get install chromium chromium-driver)";
 
     fn find() -> Option<PathBuf> {
         find_on_path(&["chromedriver"])
     }
 
-    async fn start(chromedriver: &Path, server: &Server, setup: Setup) -> Result<Self> {
+    async fn start(chromedriver: &Path, server: &PageServer, setup: Setup) -> Result<Self> {
         let profile = tempfile::tempdir()?;
         let mut driver = Program::new(chromedriver)
             .arg("--port=0")
@@ -128,7 +128,7 @@ impl Driven for Browser {
     }
 
     async fn console(&self) -> Vec<String> {
-        let entries = self.client.issue_cmd(DriverCommand::Log("browser")).await.unwrap_or_default();
+        let entries = self.log("browser").await.unwrap_or_default();
         let line = |entry: &Value| {
             format!("{} {}", entry["level"].as_str().unwrap_or_default(), entry["message"].as_str().unwrap_or_default())
         };
@@ -143,7 +143,7 @@ impl Driven for Browser {
     }
 }
 
-impl Page for Browser {
+impl Page for Chromium {
     type Element = Element;
 
     async fn open(&self, path: &str) {
@@ -152,13 +152,14 @@ impl Page for Browser {
 
     async fn by_role(&self, role: &str, name: &str) -> Option<Element> {
         for element in self.client.find_all(Locator::Css(selector(role))).await.ok()? {
-            let query = |command: DriverCommand| async { self.client.issue_cmd(command).await.ok() };
-            let matches = async |command, expected: &str| {
-                expected.is_empty() || query(command).await.is_some_and(|value| value.as_str() == Some(expected))
+            let matches = async |property: &str, expected: &str| {
+                let path = format!("element/{}/computed{property}", element.element_id().as_ref());
+                expected.is_empty()
+                    || self.client.issue_cmd(DriverCommand(path, None)).await.is_ok_and(|value| value == expected)
             };
             if element.is_displayed().await.unwrap_or(false)
-                && matches(DriverCommand::ComputedRole(element.element_id()), role).await
-                && matches(DriverCommand::ComputedLabel(element.element_id()), name).await
+                && matches("role", role).await
+                && matches("label", name).await
             {
                 return Some(element);
             }
@@ -194,17 +195,16 @@ impl Page for Browser {
     async fn set_appearance(&self, setup: Setup) -> Result<()> {
         let scheme = if setup.dark { "dark" } else { "light" };
         let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
-        self.client.issue_cmd(DriverCommand::DevTools("Emulation.setEmulatedMedia", media)).await?;
+        self.devtools("Emulation.setEmulatedMedia", media).await?;
         let metrics = json!({
             "width": setup.size.0, "height": setup.size.1, "deviceScaleFactor": setup.scale, "mobile": setup.size.0 < 600,
         });
-        self.client.issue_cmd(DriverCommand::DevTools("Emulation.setDeviceMetricsOverride", metrics)).await?;
-        Ok(())
+        self.devtools("Emulation.setDeviceMetricsOverride", metrics).await.map(drop)
     }
 
     async fn screenshot(&self) -> Result<Vec<u8>> {
         let parameters = json!({ "format": "png", "captureBeyondViewport": true });
-        let answer = self.client.issue_cmd(DriverCommand::DevTools("Page.captureScreenshot", parameters)).await?;
+        let answer = self.devtools("Page.captureScreenshot", parameters).await?;
         let text = answer["data"].as_str().context("an image")?;
         Ok(base64::engine::general_purpose::STANDARD.decode(text)?)
     }
@@ -220,17 +220,12 @@ impl Page for Browser {
     }
 }
 
-impl Browser {
+impl Chromium {
     /// Blocks requests to URLs that match these patterns, such as `*/api/*`. An empty list unblocks all.
     pub async fn block(&self, patterns: &[&str]) {
-        let issue = async |command, parameters| {
-            self.client
-                .issue_cmd(DriverCommand::DevTools(command, parameters))
-                .await
-                .expect("the browser blocks requests")
-        };
-        issue("Network.enable", json!({})).await;
-        issue("Network.setBlockedURLs", json!({ "urls": patterns })).await;
+        self.devtools("Network.enable", json!({})).await.expect("the browser observes requests");
+        let blocked = self.devtools("Network.setBlockedURLs", json!({ "urls": patterns })).await;
+        blocked.expect("the browser blocks requests");
         self.tolerate(&["net::ERR_BLOCKED_BY_CLIENT"]);
     }
 
@@ -262,13 +257,13 @@ impl Browser {
     /// Runs a script at the start of every page opened from now on, such as one that simulates a browser fault.
     pub async fn add_init_script(&self, script: &str) {
         let parameters = json!({ "source": script });
-        let command = DriverCommand::DevTools("Page.addScriptToEvaluateOnNewDocument", parameters);
-        self.client.issue_cmd(command).await.expect("the browser takes a script");
+        let taken = self.devtools("Page.addScriptToEvaluateOnNewDocument", parameters).await;
+        taken.expect("the browser takes a script");
     }
 
     pub async fn crash_gpu(&self) {
-        let command = DriverCommand::DevTools("Browser.crashGpuProcess", json!({}));
-        self.client.issue_cmd(command).await.expect("the browser crashes its GPU process");
+        let crashed = self.devtools("Browser.crashGpuProcess", json!({})).await;
+        crashed.expect("the browser crashes its GPU process");
     }
 
     /// Tolerates console lines that contain one of these substrings, instead of the ones given earlier.
@@ -287,8 +282,19 @@ impl Browser {
         events.iter().filter_map(|event| Some(event["params"]["request"]["url"].as_str()?.to_owned())).collect()
     }
 
+    /// Sends a command of the Chrome DevTools Protocol.
+    async fn devtools(&self, command: &str, parameters: Value) -> Result<Value> {
+        let body = json!({ "cmd": command, "params": parameters });
+        Ok(self.client.issue_cmd(DriverCommand("goog/cdp/execute".to_owned(), Some(body))).await?)
+    }
+
+    /// Returns new entries of a log: `browser` (console lines) or `performance` (network events).
+    async fn log(&self, kind: &str) -> Result<Value> {
+        Ok(self.client.issue_cmd(DriverCommand("se/log".to_owned(), Some(json!({ "type": kind })))).await?)
+    }
+
     async fn collect_network_events(&self) {
-        let entries = self.client.issue_cmd(DriverCommand::Log("performance")).await.expect("a network log");
+        let entries = self.log("performance").await.expect("a network log");
         let message = |entry: &Value| -> Option<Value> {
             let mut message: Value = serde_json::from_str(entry["message"].as_str()?).ok()?;
             (message["message"]["method"] == "Network.requestWillBeSent").then(|| message["message"].take())
@@ -298,33 +304,16 @@ impl Browser {
     }
 }
 
+/// Command that fantoccini lacks: its path below the session's, and its body if it is not a GET.
 #[derive(Clone, Debug)]
-pub(crate) enum DriverCommand {
-    ComputedRole(ElementRef),
-    ComputedLabel(ElementRef),
-    /// New entries of a log: `browser` (console lines) or `performance` (network events).
-    Log(&'static str),
-    DevTools(&'static str, Value),
-}
+pub(crate) struct DriverCommand(String, Option<Value>);
 
 impl WebDriverCompatibleCommand for DriverCommand {
     fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
-        let session = base.join(&format!("session/{}/", session.unwrap_or_default()))?;
-        match self {
-            Self::ComputedRole(element) => session.join(&format!("element/{}/computedrole", element.as_ref())),
-            Self::ComputedLabel(element) => session.join(&format!("element/{}/computedlabel", element.as_ref())),
-            Self::Log(_) => session.join("se/log"),
-            Self::DevTools(..) => session.join("goog/cdp/execute"),
-        }
+        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.0))
     }
 
     fn method_and_body(&self, _url: &Url) -> (Method, Option<String>) {
-        match self {
-            Self::ComputedRole(_) | Self::ComputedLabel(_) => (Method::GET, None),
-            Self::Log(kind) => (Method::POST, Some(json!({ "type": kind }).to_string())),
-            Self::DevTools(command, parameters) => {
-                (Method::POST, Some(json!({ "cmd": command, "params": parameters }).to_string()))
-            }
-        }
+        (if self.1.is_some() { Method::POST } else { Method::GET }, self.1.as_ref().map(Value::to_string))
     }
 }

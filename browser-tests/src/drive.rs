@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
 
-use crate::{Browser, Firefox, Page, Server, Setup, skipped};
+use crate::{Chromium, Firefox, Page, PageServer, Setup, skipped};
 
 /// Lock that admits one browser at a time in this process, because two emulated GPUs would compete for the CPU.
 static BROWSER_LOCK: Mutex<()> = Mutex::new(());
@@ -20,13 +20,13 @@ static BROWSER_LOCK: Mutex<()> = Mutex::new(());
 /// # Panics
 /// If `body` panics, or if the page logs an error, violates its content security policy or sends a request to another
 /// server.
-pub fn drive(setup: Setup, body: impl AsyncFnOnce(&Browser)) {
+pub fn drive(setup: Setup, body: impl AsyncFnOnce(&Chromium)) {
     drive_with_server(setup, async |page, _| body(page).await);
 }
 
 /// Like [`drive`], with access to the server.
-pub fn drive_with_server(setup: Setup, body: impl AsyncFnOnce(&Browser, &Server)) {
-    drive_any::<Browser>(setup, body);
+pub fn drive_with_server(setup: Setup, body: impl AsyncFnOnce(&Chromium, &PageServer)) {
+    drive_any::<Chromium>(setup, body);
 }
 
 /// Like [`drive`], in Firefox.
@@ -34,7 +34,7 @@ pub fn drive_firefox(setup: Setup, body: impl AsyncFnOnce(&Firefox)) {
     drive_any::<Firefox>(setup, async |page, _| body(page).await);
 }
 
-fn drive_any<B: Driven>(setup: Setup, body: impl AsyncFnOnce(&B, &Server)) {
+fn drive_any<B: Driven>(setup: Setup, body: impl AsyncFnOnce(&B, &PageServer)) {
     if setup.gpu != is_set("GRADMARK_TEST_GPU") {
         let why = if setup.gpu { "GRADMARK_TEST_GPU is not 1" } else { "GRADMARK_TEST_GPU selects tests of a GPU" };
         return skipped(why);
@@ -45,7 +45,7 @@ fn drive_any<B: Driven>(setup: Setup, body: impl AsyncFnOnce(&B, &Server)) {
         return skipped(B::MISSING);
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let server = Server::start(&setup).expect("the leaderboard starts");
+    let server = PageServer::start(&setup).expect("the leaderboard starts");
     let browser = runtime.block_on(<B as Driven>::start(&program, &server, setup)).expect("the browser starts");
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         runtime.block_on(async {
@@ -73,7 +73,7 @@ pub(crate) trait Driven: Page + Sized {
 
     fn find() -> Option<PathBuf>;
 
-    async fn start(program: &Path, server: &Server, setup: Setup) -> Result<Self>;
+    async fn start(program: &Path, server: &PageServer, setup: Setup) -> Result<Self>;
 
     /// Fails if the console has an error or a violation of the content security policy, or if the page sent a request
     /// to another server.

@@ -4,7 +4,6 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Program, Stdio};
-use std::sync::Mutex as Lock;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -20,7 +19,7 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 
 use crate::drive::{Driven, assert_same_origin, find_on_path};
 use crate::page::{TIMEOUT, selector};
-use crate::{Page, Server, Setup};
+use crate::{Page, PageServer, Setup};
 
 /// Firefox with one tab that shows a server's page.
 pub struct Firefox {
@@ -28,10 +27,8 @@ pub struct Firefox {
     /// Port of Firefox's BiDi server.
     port: u16,
     setup: Setup,
-    /// ID of the tab in the current session.
-    tab: Lock<String>,
     origin: String,
-    process: Process,
+    process: FirefoxProcess,
 }
 
 /// Returns a `user.js` that enables WebGPU on Linux, also on software adapters, and sets the preferred theme.
@@ -48,21 +45,21 @@ fn preferences(setup: Setup) -> String {
     preferences.iter().map(|(name, value)| format!("user_pref(\"{name}\", {value});\n")).collect()
 }
 
-fn viewport(tab: &str, setup: Setup) -> Value {
+fn viewport(setup: Setup) -> Value {
     let (width, height) = setup.size;
-    json!({ "context": tab, "viewport": { "width": width, "height": height }, "devicePixelRatio": setup.scale })
+    json!({ "viewport": { "width": width, "height": height }, "devicePixelRatio": setup.scale })
 }
 
-/// Begins a session, and returns it with the ID of the only tab.
-async fn attach(port: u16, setup: Setup) -> Result<(BidiSession, String)> {
+/// Begins a session with the only tab.
+async fn attach(port: u16, setup: Setup) -> Result<BidiSession> {
     let mut session = BidiSession::begin(port).await?;
     let tabs = session.issue("browsingContext.getTree", json!({ "maxDepth": 0 })).await?;
-    let tab = tabs["contexts"][0]["context"].as_str().context("Firefox has no tab")?.to_owned();
-    session.issue("browsingContext.setViewport", viewport(&tab, setup)).await?;
+    session.tab = tabs["contexts"][0]["context"].clone();
+    session.issue_in_tab("browsingContext.setViewport", viewport(setup)).await?;
     session.issue("session.subscribe", json!({ "events": [CONSOLE, REQUESTS] })).await?;
     let bodies = json!({ "dataTypes": ["request"], "maxEncodedDataSize": MAX_BODY_BYTES });
     session.issue("network.addDataCollector", bodies).await?;
-    Ok((session, tab))
+    Ok(session)
 }
 
 impl Driven for Firefox {
@@ -73,18 +70,11 @@ impl Driven for Firefox {
         find_on_path(&["firefox-esr", "firefox"]).or_else(|| on_a_mac.is_file().then_some(on_a_mac))
     }
 
-    async fn start(program: &Path, server: &Server, setup: Setup) -> Result<Self> {
-        let mut process = Process::start(program, &preferences(setup))?;
+    async fn start(program: &Path, server: &PageServer, setup: Setup) -> Result<Self> {
+        let mut process = FirefoxProcess::start(program, &preferences(setup))?;
         let port = process.port().await?;
-        let (session, tab) = attach(port, setup).await.context("Firefox cannot begin a session")?;
-        Ok(Self {
-            session: Mutex::new(session),
-            port,
-            setup,
-            tab: tab.into(),
-            origin: server.address().to_owned(),
-            process,
-        })
+        let session = attach(port, setup).await.context("Firefox cannot begin a session")?;
+        Ok(Self { session: Mutex::new(session), port, setup, origin: server.address().to_owned(), process })
     }
 
     async fn assert_well_behaved(&self) {
@@ -117,8 +107,8 @@ impl Page for Firefox {
 
     async fn open(&self, path: &str) {
         let url = format!("{}{path}", self.origin);
-        let parameters = json!({ "context": self.tab(), "url": url, "wait": "complete" });
-        self.issue("browsingContext.navigate", parameters).await.expect("the page opens");
+        let parameters = json!({ "url": url, "wait": "complete" });
+        self.issue_in_tab("browsingContext.navigate", parameters).await.expect("the page opens");
     }
 
     async fn by_role(&self, role: &str, name: &str) -> Option<Value> {
@@ -145,8 +135,7 @@ impl Page for Firefox {
             { "type": "pointerUp", "button": 0 },
         ]);
         let mouse = json!({ "type": "pointer", "id": "mouse", "actions": actions });
-        let parameters = json!({ "context": self.tab(), "actions": [mouse] });
-        self.issue("input.performActions", parameters).await.expect("it can be clicked");
+        self.issue_in_tab("input.performActions", json!({ "actions": [mouse] })).await.expect("it can be clicked");
     }
 
     async fn text(&self, css: &str) -> Option<String> {
@@ -164,7 +153,7 @@ impl Page for Firefox {
     }
 
     async fn set_appearance(&self, setup: Setup) -> Result<()> {
-        self.issue("browsingContext.setViewport", viewport(&self.tab(), setup)).await?;
+        self.issue_in_tab("browsingContext.setViewport", viewport(setup)).await?;
         let choose = "(dark) => {
             const choice = document.querySelector('#theme select');
             choice.selectedIndex = dark ? 2 : 1;
@@ -175,8 +164,8 @@ impl Page for Firefox {
     }
 
     async fn screenshot(&self) -> Result<Vec<u8>> {
-        let parameters = json!({ "context": self.tab(), "origin": "document" });
-        let answer = self.issue("browsingContext.captureScreenshot", parameters).await?;
+        let parameters = json!({ "origin": "document" });
+        let answer = self.issue_in_tab("browsingContext.captureScreenshot", parameters).await?;
         let text = answer["data"].as_str().context("an image")?;
         Ok(base64::engine::general_purpose::STANDARD.decode(text)?)
     }
@@ -185,10 +174,9 @@ impl Page for Firefox {
         let mut session = self.session.lock().await;
         session.issue("session.end", json!({})).await.expect("the session ends");
         tokio::time::sleep(time).await;
-        let (mut next, tab) = attach(self.port, self.setup).await.expect("Firefox begins another session");
-        next.take_events(&mut session);
+        let mut next = attach(self.port, self.setup).await.expect("Firefox begins another session");
+        next.events.splice(..0, session.events.drain(..));
         *session = next;
-        *self.tab.lock().expect("lock is not poisoned") = tab;
     }
 
     async fn sent_bodies(&self, method: &str) -> Vec<String> {
@@ -208,21 +196,21 @@ const REQUESTS: &str = "network.beforeRequestSent";
 const MAX_BODY_BYTES: u32 = 10_000_000;
 
 impl Firefox {
-    fn tab(&self) -> String {
-        self.tab.lock().expect("lock is not poisoned").clone()
-    }
-
     async fn issue(&self, command: &str, parameters: Value) -> Result<Value> {
         self.session.lock().await.issue(command, parameters).await
     }
 
+    async fn issue_in_tab(&self, command: &str, parameters: Value) -> Result<Value> {
+        self.session.lock().await.issue_in_tab(command, parameters).await
+    }
+
     /// Returns references to all elements that match a locator, within `among` or, if that is empty, in the whole page.
     async fn locate(&self, locator: Value, among: &[Value]) -> Result<Vec<Value>> {
-        let mut parameters = json!({ "context": self.tab(), "locator": locator });
+        let mut parameters = json!({ "locator": locator });
         if !among.is_empty() {
             parameters["startNodes"] = among.into();
         }
-        let found = self.issue("browsingContext.locateNodes", parameters).await?;
+        let found = self.issue_in_tab("browsingContext.locateNodes", parameters).await?;
         let nodes = found["nodes"].as_array().context("a list of elements")?;
         Ok(nodes.iter().map(|node| json!({ "sharedId": node["sharedId"] })).collect())
     }
@@ -236,11 +224,12 @@ impl Firefox {
 
     /// Calls a function whose argument and result are BiDi values.
     async fn call_with(&self, function: &str, argument: Value) -> Result<Value> {
+        let mut session = self.session.lock().await;
         let parameters = json!({
-            "functionDeclaration": function, "arguments": [argument], "target": { "context": self.tab() },
-            "awaitPromise": true,
+            "functionDeclaration": function, "arguments": [argument], "awaitPromise": true,
+            "target": { "context": session.tab },
         });
-        let mut outcome = self.issue("script.callFunction", parameters).await?;
+        let mut outcome = session.issue("script.callFunction", parameters).await?;
         if outcome["type"] != "success" {
             bail!("the script failed: {}", outcome["exceptionDetails"]["text"]);
         }
@@ -255,12 +244,12 @@ impl Firefox {
     }
 }
 
-struct Process {
+struct FirefoxProcess {
     child: Child,
     folder: TempDir,
 }
 
-impl Process {
+impl FirefoxProcess {
     fn start(program: &Path, preferences: &str) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let profile = folder.path().join("profile");
@@ -306,7 +295,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for FirefoxProcess {
     fn drop(&mut self) {
         // This fails if Firefox has already exited. Its child processes exit within seconds after it. They share the
         // test's process group, so that Ctrl-C ends them, too.
@@ -325,13 +314,15 @@ pub(crate) struct BidiSession {
     command: u64,
     /// Received events, oldest first.
     events: Vec<Value>,
+    /// ID of the tab.
+    tab: Value,
 }
 
 impl BidiSession {
     pub(crate) async fn begin(port: u16) -> Result<Self> {
         let stream = TcpStream::connect(("127.0.0.1", port)).await?;
         let (socket, _) = client_async(format!("ws://127.0.0.1:{port}/session"), stream).await?;
-        let mut session = Self { socket, command: 0, events: Vec::new() };
+        let mut session = Self { socket, command: 0, events: Vec::new(), tab: Value::Null };
         session.issue("session.new", json!({ "capabilities": {} })).await?;
         Ok(session)
     }
@@ -350,6 +341,11 @@ impl BidiSession {
         Ok(answer["result"].take())
     }
 
+    async fn issue_in_tab(&mut self, method: &str, mut parameters: Value) -> Result<Value> {
+        parameters["context"] = self.tab.clone();
+        self.issue(method, parameters).await
+    }
+
     /// Receives the response to the latest command, and stores the events that arrive before it.
     async fn receive(&mut self) -> Result<Value> {
         while let Some(message) = self.socket.next().await {
@@ -363,11 +359,6 @@ impl BidiSession {
             }
         }
         bail!("it closed the connection");
-    }
-
-    /// Moves the events of an earlier session to the front.
-    pub(crate) fn take_events(&mut self, earlier: &mut Self) {
-        self.events.splice(..0, earlier.events.drain(..));
     }
 
     /// Returns the parameters of all events with this name so far, oldest first.

@@ -6,11 +6,11 @@ mod firefox;
 mod page;
 mod server;
 
-pub use chromium::Browser;
+pub use chromium::Chromium;
 pub use drive::{drive, drive_firefox, drive_with_server};
 pub use firefox::Firefox;
 pub use page::{MAX_CANCEL_TIME, MAX_CANCEL_TIME_AT_START, Page, RUN_TIMEOUT, Seen, Setup, TIMEOUT};
-pub use server::{Server, read_page_json};
+pub use server::{PageServer, read_page_json};
 
 #[path = "../../engine/src/testing/skipped.rs"]
 mod skipping;

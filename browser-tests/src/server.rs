@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::Setup;
 
 /// Leaderboard server on a free port, with a new database.
-pub struct Server {
+pub struct PageServer {
     process: Child,
     address: String,
     original: PathBuf,
@@ -24,7 +24,7 @@ pub struct Server {
     _folder: TempDir,
 }
 
-impl Server {
+impl PageServer {
     /// Starts the server with the built page and the data sets, modified by `setup`.
     pub fn start(setup: &Setup) -> Result<Self> {
         let binary = path_from("GRADMARK_LEADERBOARD", binary_folder()?.join("leaderboard"));
@@ -101,7 +101,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for PageServer {
     fn drop(&mut self) {
         // This fails for a server that has already exited.
         drop(self.process.kill());

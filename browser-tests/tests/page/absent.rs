@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use browser_tests::{Browser, Page, RUN_TIMEOUT, Setup, drive_with_server};
+use browser_tests::{Chromium, Page, PageServer, RUN_TIMEOUT, Setup, drive_with_server};
 use fantoccini::Locator;
 use fantoccini::elements::Element;
 
@@ -13,11 +13,11 @@ const CIFAR10: &[&str] = &["cifar10-train.bin", "cifar10-test.bin"];
 const LONG_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&seconds=600";
 const LINK_TO_BURN: &str = "/?workload=keras-mnist-mlp&batch=8&steps=3&backend=burn-flex";
 
-pub(crate) async fn input(page: &Browser, value: &str) -> Element {
+async fn input(page: &Chromium, value: &str) -> Element {
     page.find(Locator::Css(&format!("input[value={value}]"))).await
 }
 
-async fn label_of(page: &Browser, choice: &Element) -> String {
+async fn label_of(page: &Chromium, choice: &Element) -> String {
     let script = "return arguments[0].closest('label').textContent";
     let text = page.client().execute(script, vec![serde_json::to_value(choice).unwrap()]).await.unwrap();
     text.as_str().unwrap().to_owned()
@@ -76,38 +76,32 @@ fn burn_is_offered_once_built_but_not_during_a_run() {
         choice.click().await.unwrap();
         page.wait_for_text("#benchmark-note", "3.4 MB (Burn)").await;
         assert_eq!(page.ask("() => window.marked").await, true, "the page was reloaded");
+        assert_explains_missing_burn(page, server).await;
     });
 }
 
-#[test]
-#[ignore = "all browser tests take ten minutes"]
-fn a_page_without_burn_gives_the_reason_everywhere() {
-    drive_with_server(Setup { missing: &["burn.json"], ..Setup::USUAL }, async |page, server| {
-        page.open(LINK_TO_BURN).await;
-        page.wait_for_text("#benchmark-note", "Burn on the processor is not on this server").await;
+async fn assert_explains_missing_burn(page: &Chromium, server: &PageServer) {
+    server.set_burn_state(MISSING).unwrap();
+    page.open(LINK_TO_BURN).await;
+    let reason = "is not on this server: the page was built without Burn (--no-burn-page).";
+    let note = page.wait_for_text("#benchmark-note", reason).await;
+    assert!(note.starts_with("Burn on the processor"), "{note}");
+    page.click_css("details.options > summary").await;
+    let choice = input(page, "burn-wgpu").await;
+    assert!(!choice.is_enabled().await.unwrap());
+    let label = label_of(page, &choice).await;
+    assert!(label.contains(reason), "{label}");
+    // The other backend is still available.
+    input(page, "wgsl").await.click().await.unwrap();
+    assert!(page.is_enabled("Benchmark").await);
 
-        server.set_burn_state(MISSING).unwrap();
-        page.open(LINK_TO_BURN).await;
-        let reason = "is not on this server: the page was built without Burn (--no-burn-page).";
-        let note = page.wait_for_text("#benchmark-note", reason).await;
-        assert!(note.starts_with("Burn on the processor"), "{note}");
-        page.click_css("details.options > summary").await;
-        let choice = input(page, "burn-wgpu").await;
-        assert!(!choice.is_enabled().await.unwrap());
-        let label = label_of(page, &choice).await;
-        assert!(label.contains(reason), "{label}");
-        // The other backend is still available.
-        input(page, "wgsl").await.click().await.unwrap();
-        assert!(page.is_enabled("Benchmark").await);
-
-        page.click("link", "Compare backends").await;
-        page.wait_for("heading", "Compare frameworks").await;
-        page.wait_for_text(".networks", "It is not on this server: the page was built without Burn").await;
-        let choice = input(page, "burn-wgpu").await;
-        assert!(!choice.is_enabled().await.unwrap() && !choice.is_selected().await.unwrap());
-        let ours = input(page, "wgsl").await;
-        assert!(ours.is_enabled().await.unwrap() && ours.is_selected().await.unwrap());
-    });
+    page.click("link", "Compare backends").await;
+    page.wait_for("heading", "Compare frameworks").await;
+    page.wait_for_text(".networks", "It is not on this server: the page was built without Burn").await;
+    let choice = input(page, "burn-wgpu").await;
+    assert!(!choice.is_enabled().await.unwrap() && !choice.is_selected().await.unwrap());
+    let ours = input(page, "wgsl").await;
+    assert!(ours.is_enabled().await.unwrap() && ours.is_selected().await.unwrap());
 }
 
 #[test]

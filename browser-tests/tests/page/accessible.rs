@@ -2,7 +2,7 @@
 
 use std::{env, fs};
 
-use browser_tests::{Browser, Page, RUN_TIMEOUT, Setup, TIMEOUT, drive, skipped};
+use browser_tests::{Chromium, Page, RUN_TIMEOUT, Setup, TIMEOUT, drive, skipped};
 
 use crate::german::English;
 
@@ -68,7 +68,7 @@ impl AxeCheck {
     }
 
     /// Checks the page in each appearance, and in German, where nothing of `english` may remain.
-    async fn check_variants(&mut self, page: &Browser, english: Option<&English>, state: &str) {
+    async fn check_variants(&mut self, page: &Chromium, english: Option<&English>, state: &str) {
         for setup in APPEARANCES {
             page.set_appearance(setup).await.expect("the appearance changes");
             let (width, theme) = (setup.size.0, if setup.dark { "dark" } else { "light" });

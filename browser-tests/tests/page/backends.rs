@@ -1,18 +1,16 @@
 //! Burn and JavaScript frameworks in the page, and comparisons of backends.
 
 use browser_tests::{
-    Browser, Page, RUN_TIMEOUT, Server, Setup, TIMEOUT, drive, drive_with_server, read_page_json, skipped,
+    Chromium, Page, PageServer, RUN_TIMEOUT, Setup, TIMEOUT, drive, drive_with_server, read_page_json, skipped,
 };
 use fantoccini::Locator;
 use serde_json::Value;
-
-use crate::absent::input;
 
 /// Runs `body` if the page has Burn.
 ///
 /// `cargo xtask test --no-burn-page` builds the page without Burn, and sets `GRADMARK_NO_BURN_PAGE` to skip these
 /// tests. Otherwise, a missing bundle is a failure.
-fn drive_with_burn(setup: Setup, body: impl AsyncFnOnce(&Browser, &Server)) {
+fn drive_with_burn(setup: Setup, body: impl AsyncFnOnce(&Chromium, &PageServer)) {
     if std::env::var("GRADMARK_NO_BURN_PAGE").is_ok_and(|value| value == "1") {
         return skipped("the page was built without Burn");
     }
@@ -22,7 +20,7 @@ fn drive_with_burn(setup: Setup, body: impl AsyncFnOnce(&Browser, &Server)) {
 }
 
 /// Returns the files of the Burn bundle that the page has requested.
-async fn burn_requests(page: &Browser) -> Vec<Value> {
+async fn burn_requests(page: &Chromium) -> Vec<Value> {
     page.ask("() => performance.getEntriesByType('resource').map(e => e.name).filter(n => n.includes('/burn-'))")
         .await
         .as_array()
@@ -72,7 +70,7 @@ fn missing_burn_is_reported_and_a_retry_succeeds() {
 }
 
 /// Opens the comparison page and starts a comparison. Records every status that the page shows from then on.
-async fn compare(page: &Browser, path: &str) {
+async fn compare(page: &Chromium, path: &str) {
     page.open_to(path, "heading", "Compare frameworks").await;
     let record_statuses = "() => {
         window.statuses = [];
@@ -87,7 +85,7 @@ async fn compare(page: &Browser, path: &str) {
 }
 
 /// Returns each status shown since [`compare`], up to its first colon, without consecutive duplicates.
-async fn turns_of(page: &Browser) -> Vec<String> {
+async fn turns_of(page: &Chromium) -> Vec<String> {
     let statuses = page.ask("() => window.statuses").await;
     let statuses = statuses.as_array().unwrap().iter().map(|status| status.as_str().unwrap());
     let mut turns: Vec<String> = statuses.filter_map(|status| Some(status.split_once(": ")?.0.to_owned())).collect();
@@ -96,7 +94,7 @@ async fn turns_of(page: &Browser) -> Vec<String> {
 }
 
 /// Returns the text and the unrounded value of each cell in a backend's row of the comparison.
-async fn cells_of(page: &Browser, backend: &str) -> Vec<(String, Option<f64>)> {
+async fn cells_of(page: &Chromium, backend: &str) -> Vec<(String, Option<f64>)> {
     let cells = "(backend) => [...document.querySelectorAll(`tr[data-backend=${backend}] td`)]
         .map((cell) => [cell.textContent, cell.dataset.value ?? null])";
     let cells = page.call(cells, backend.into()).await;
@@ -154,7 +152,7 @@ fn a_comparison_of_several_seeds_has_ratios_and_a_verdict() {
 }
 
 /// Checks the chart, the downloaded files and the link of a finished comparison.
-async fn check_exports(page: &Browser) {
+async fn check_exports(page: &Chromium) {
     let picture = page.attribute(".sheet figure.chart svg", "aria-label").await.unwrap();
     assert!(picture.contains("WGSL (Gradmark): ") && picture.contains("Burn on the processor: "), "{picture}");
     let catch_files = "() => {
@@ -231,7 +229,7 @@ fn cancelled_and_impossible_comparisons_show_what_finished_and_why() {
 const NO_BURN: &str = r#"{"state":"missing","note":"the page was built without it (--no-burn-page)"}"#;
 
 /// Runs `body` if the page has the framework bundles. Building them needs npm and its registry.
-fn drive_with_frameworks(setup: Setup, body: impl AsyncFnOnce(&Browser)) {
+fn drive_with_frameworks(setup: Setup, body: impl AsyncFnOnce(&Chromium)) {
     let state = read_page_json("frameworks.json").unwrap();
     if state["state"] == "ready" {
         drive(setup, body);
@@ -353,22 +351,5 @@ fn a_framework_failure_is_reported_with_its_reason() {
         page.tolerate(&["gone.js"]);
         page.click("button", "Benchmark").await;
         page.wait_for_status(TIMEOUT, |text| text.contains("its script cannot be fetched; check the connection")).await;
-    });
-}
-
-#[test]
-#[ignore = "needs other frameworks in the page"]
-fn without_framework_bundles_only_wgsl_can_be_selected() {
-    let setup = Setup { missing: &["frameworks.json"], ..Setup::USUAL };
-    drive(setup, async |page| {
-        page.tolerate(&["frameworks.json"]);
-        page.open_to("/?workload=keras-mnist-mlp&batch=8&steps=3", "button", "Benchmark").await;
-        page.click_css("details.options > summary").await;
-        page.wait_for_text(".engines", "the page was built without it").await;
-        for backend in ["tfjs-webgpu", "jax-js-wasm"] {
-            let choice = input(page, backend).await;
-            assert!(!choice.is_enabled().await.unwrap(), "{backend}");
-        }
-        assert!(input(page, "wgsl").await.is_enabled().await.unwrap());
     });
 }

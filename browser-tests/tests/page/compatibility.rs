@@ -1,6 +1,6 @@
 //! Training in WebGPU's compatibility mode, which every adapter of Chromium has.
 
-use browser_tests::{Browser, Page, Setup, drive};
+use browser_tests::{Chromium, Page, Setup, drive};
 use serde_json::Value;
 
 /// Three small steps of each network of the quick suite.
@@ -33,7 +33,7 @@ fn assert_correct_in_compatibility_mode(record: &Value) {
     }
 }
 
-async fn assert_says_compatibility_mode(page: &Browser, css: &str) {
+async fn assert_says_compatibility_mode(page: &Chromium, css: &str) {
     let text = page.wait_for_text(css, "compatibility mode").await;
     assert!(text.contains("SwiftShader, compatibility mode"), "{css}: {text}");
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use browser_tests::{Browser, Page, Setup, TIMEOUT, drive};
+use browser_tests::{Chromium, Page, Setup, TIMEOUT, drive};
 use fantoccini::Locator;
 use serde_json::Value;
 
@@ -76,7 +76,7 @@ impl English {
     }
 
     /// Fails if the page contains English, declares another language than German, or scrolls sideways.
-    pub(crate) async fn assert_none_in(&self, page: &Browser, place: &str) {
+    pub(crate) async fn assert_none_in(&self, page: &Chromium, place: &str) {
         let texts = page.ask(TEXTS).await;
         let texts: Vec<&str> = texts.as_array().unwrap().iter().filter_map(Value::as_str).collect();
         assert!(texts.len() > 10, "{place}: {texts:?}");

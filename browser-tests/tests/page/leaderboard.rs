@@ -1,24 +1,24 @@
 //! The leaderboard: its filters, columns and results.
 
-use browser_tests::{Browser, Page, Setup, drive};
+use browser_tests::{Chromium, Page, Setup, drive};
 use fantoccini::Locator;
 use serde_json::{Value, json};
 
 /// Clicks a filter's radio button or checkbox. It is transparent, so it cannot be found by role.
-async fn choose(page: &Browser, title: &str) {
+async fn choose(page: &Chromium, title: &str) {
     let button = format!("//section[@id='leaderboard']//label[span='{title}']/input");
     page.find(Locator::XPath(&button)).await.click().await.unwrap();
 }
 
 /// Returns the labels of the selected filters, in page order.
-pub(crate) async fn selected_filters(page: &Browser) -> Value {
+pub(crate) async fn selected_filters(page: &Chromium) -> Value {
     let titles =
         "() => [...document.querySelectorAll('#leaderboard input[type=radio]:checked + span, #leaderboard option:checked')]
         .map((choice) => choice.textContent)";
     page.ask(titles).await
 }
 
-async fn query(page: &Browser) -> String {
+async fn query(page: &Chromium) -> String {
     let url = page.client().current_url().await.unwrap();
     url.query().unwrap_or_default().to_owned()
 }
@@ -73,26 +73,7 @@ fn filters_and_columns_are_kept_in_the_url_and_unknown_values_ignored() {
         let places = ["MNIST, LeNet (Caffe)", "Processors", "Browser", "f16", "Quick"];
         assert_eq!(selected_filters(page).await, json!(places));
         assert!(query(page).await.starts_with("leaderboard=caffe-mnist&"));
-
-        page.open_to("/", "heading", "Leaderboard").await;
-        let more = "&leaderboard-run-since=2026-11-01&leaderboard-run-device=reported-unheard-of";
-        page.open(&format!("/leaderboard?{sent}{more}")).await;
-        page.wait_for_text("#leaderboard", "Oldest first.").await;
-        let seen = selected_filters(page).await;
-        for choice in ["Runs", "MNIST, LeNet (Caffe)", "burn-wgpu", "Oldest first", "Firefox", "macOS"] {
-            assert!(seen.as_array().unwrap().contains(&choice.into()), "{seen}");
-        }
-        let heads = "() => [...document.querySelectorAll('table[aria-label=Leaderboard] thead th')]
-            .map((head) => head.textContent)";
-        let heads = page.ask(heads).await;
-        let has = |column: &str| heads.as_array().unwrap().contains(&column.into());
-        assert!(has("Time per epoch") && has("Batch size") && !has("Time to accuracy"), "{heads}");
-        let day = "() => document.querySelector('#leaderboard input[type=date]').value";
-        assert_eq!(page.ask(day).await, "2026-11-01");
-        page.wait_for("link", "reported-unheard-of").await;
-        page.click("button", "All devices").await;
-        page.wait_for_text("#leaderboard .note", "Oldest first.").await;
-        assert!(!query(page).await.contains("leaderboard-run-device"));
+        assert_restores(page, &sent).await;
 
         page.tolerate(&["api/v1/devices/reported-unheard-of"]);
         page.open_to("/devices/reported-unheard-of", "heading", "This device cannot be shown").await;
@@ -101,11 +82,34 @@ fn filters_and_columns_are_kept_in_the_url_and_unknown_values_ignored() {
     });
 }
 
+/// Opens a URL with filters and columns, and more filters, and fails if the page does not show them.
+async fn assert_restores(page: &Chromium, sent: &str) {
+    page.open_to("/", "heading", "Leaderboard").await;
+    let more = "&leaderboard-run-since=2026-11-01&leaderboard-run-device=reported-unheard-of";
+    page.open(&format!("/leaderboard?{sent}{more}")).await;
+    page.wait_for_text("#leaderboard", "Oldest first.").await;
+    let seen = selected_filters(page).await;
+    for choice in ["Runs", "MNIST, LeNet (Caffe)", "burn-wgpu", "Oldest first", "Firefox", "macOS"] {
+        assert!(seen.as_array().unwrap().contains(&choice.into()), "{seen}");
+    }
+    let heads = "() => [...document.querySelectorAll('table[aria-label=Leaderboard] thead th')]
+            .map((head) => head.textContent)";
+    let heads = page.ask(heads).await;
+    let has = |column: &str| heads.as_array().unwrap().contains(&column.into());
+    assert!(has("Time per epoch") && has("Batch size") && !has("Time to accuracy"), "{heads}");
+    let day = "() => document.querySelector('#leaderboard input[type=date]').value";
+    assert_eq!(page.ask(day).await, "2026-11-01");
+    page.wait_for("link", "reported-unheard-of").await;
+    page.click("button", "All devices").await;
+    page.wait_for_text("#leaderboard .note", "Oldest first.").await;
+    assert!(!query(page).await.contains("leaderboard-run-device"));
+}
+
 /// Imports two accurate results of one network, derived from a short run here, and returns their IDs.
 ///
 /// Reaching the target accuracy on an emulated GPU would take too long. The results have no run ID, so the leaderboard
 /// treats them as unregistered.
-async fn import_two_accurate_results(page: &Browser) -> Vec<String> {
+async fn import_two_accurate_results(page: &Chromium) -> Vec<String> {
     page.train("/?workload=keras-mnist-mlp&batch=32&seconds=15").await;
     let mut record = page.record().await;
     assert!(record["workloads"][0]["summary"]["samples_per_second"].is_f64(), "the run was too short: {record}");
@@ -133,7 +137,7 @@ async fn import_two_accurate_results(page: &Browser) -> Vec<String> {
 }
 
 /// Compares the second result with the first, found by its link and then by its name.
-async fn assert_compared(page: &Browser, ids: &[String]) {
+async fn assert_compared(page: &Chromium, ids: &[String]) {
     page.open_to(&format!("/runs/{}", ids[1]), "table", "Results").await;
     let link = page.find(Locator::Css(".compare-with input")).await;
     link.send_keys("somewhere else").await.unwrap();

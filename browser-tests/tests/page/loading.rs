@@ -1,6 +1,6 @@
 //! Loading the page: documents, size, speed and offline use.
 
-use browser_tests::{Browser, Page, Setup, TIMEOUT, drive, drive_firefox, drive_with_server};
+use browser_tests::{Chromium, Page, Setup, TIMEOUT, drive, drive_firefox, drive_with_server};
 use serde_json::Value;
 
 /// Follows a link from the start page to the privacy document, and from there to a section of another document.
@@ -64,7 +64,7 @@ const RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=5";
 const NO_SERVER_MESSAGES: &[&str] = &["net::ERR_CONNECTION_REFUSED", "net::ERR_FAILED"];
 
 /// Opens the page and waits until its service worker has cached it.
-async fn cache_page(page: &Browser, path: &str) {
+async fn cache_page(page: &Chromium, path: &str) {
     page.open_to(path, "button", "Benchmark").await;
     let cached = "async () => {
         await navigator.serviceWorker.ready;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use browser_tests::{Browser, MAX_CANCEL_TIME, MAX_CANCEL_TIME_AT_START, Page, Setup, TIMEOUT, drive};
+use browser_tests::{Chromium, MAX_CANCEL_TIME, MAX_CANCEL_TIME_AT_START, Page, Setup, TIMEOUT, drive};
 use fantoccini::Locator;
 use fantoccini::actions::{InputSource, KeyAction, KeyActions, MOUSE_BUTTON_LEFT, MouseActions, PointerAction};
 use fantoccini::key::Key;
@@ -61,7 +61,7 @@ fn a_run_is_trained_uploaded_found_and_deleted() {
     });
 }
 
-async fn assert_recognizes_drawn_digit(page: &Browser) {
+async fn assert_recognizes_drawn_digit(page: &Chromium) {
     page.ask("() => document.querySelector('.draw-board').scrollIntoView({ block: 'center' })").await;
     let element = page.find(Locator::Css(".draw-board")).await;
     let duration = Some(Duration::from_millis(50));
@@ -80,7 +80,7 @@ async fn assert_recognizes_drawn_digit(page: &Browser) {
 }
 
 /// Fails if the leaderboard does not list the uploaded run with the reason why it is not ranked.
-async fn assert_in_leaderboard(page: &Browser, run_id: &str) {
+async fn assert_in_leaderboard(page: &Chromium, run_id: &str) {
     page.open_to("/leaderboard?leaderboard=runs", "table", "Leaderboard").await;
     let row = format!("table[aria-label=Leaderboard] tr[data-run='{run_id}']");
     let row = page.find(Locator::Css(&row)).await;
@@ -88,7 +88,7 @@ async fn assert_in_leaderboard(page: &Browser, run_id: &str) {
     assert!(text.contains("yours") && text.contains("Not ranked: a software adapter is not a GPU"), "{text}");
 }
 
-async fn assert_shows_result(page: &Browser, record: &Value) {
+async fn assert_shows_result(page: &Chromium, record: &Value) {
     page.click("link", "Permalink").await;
     page.wait_for("table", "Results").await;
     let path = page.client().current_url().await.unwrap().path().to_owned();
@@ -102,7 +102,7 @@ async fn assert_shows_result(page: &Browser, record: &Value) {
 }
 
 /// Follows the link to the device's page, which shows the emulated device without a rank, and goes back.
-async fn assert_device_has_page(page: &Browser, run_id: &str) {
+async fn assert_device_has_page(page: &Chromium, run_id: &str) {
     page.wait_for_text(".standing", "Not ranked").await;
     page.click("link", "All runs of this device").await;
     let table = page.wait_for("table", "Latest results").await;
@@ -119,7 +119,7 @@ async fn assert_device_has_page(page: &Browser, run_id: &str) {
     page.wait_for("table", "Results").await;
 }
 
-async fn delete_result(page: &Browser, run_id: &str) {
+async fn delete_result(page: &Chromium, run_id: &str) {
     page.click("link", "Delete this result").await;
     page.click("button", "Delete this result").await;
     page.wait_for_status(TIMEOUT, |text| text.contains("deleted")).await;
@@ -171,7 +171,7 @@ fn invalid_settings_prevent_a_run_and_a_keyboard_starts_and_cancels_one() {
     });
 }
 
-async fn tab_to(page: &Browser, name: &str) {
+async fn tab_to(page: &Chromium, name: &str) {
     const MAX_PRESSES: usize = 15;
     let mut visited = Vec::new();
     for _ in 0..MAX_PRESSES {
@@ -184,11 +184,11 @@ async fn tab_to(page: &Browser, name: &str) {
     panic!("Tab does not reach “{name}”, only {visited:?}");
 }
 
-async fn focused_text(page: &Browser) -> String {
+async fn focused_text(page: &Chromium) -> String {
     page.client().active_element().await.unwrap().text().await.unwrap()
 }
 
-async fn press(page: &Browser, key: Key) {
+async fn press(page: &Chromium, key: Key) {
     let value = key.into();
     let keys = KeyActions::new("keyboard".to_owned()).then(KeyAction::Down { value }).then(KeyAction::Up { value });
     page.client().perform_actions(keys).await.unwrap();
@@ -225,7 +225,7 @@ fn a_phone_without_webgpu_shows_advice_and_published_hardware() {
 }
 
 /// Makes the page believe that it is hidden, or ends that.
-async fn set_hidden(page: &Browser, hidden: bool) {
+async fn set_hidden(page: &Chromium, hidden: bool) {
     let set_state = "(hidden) => {
         if (hidden) Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
         else delete document.visibilityState;
@@ -288,7 +288,7 @@ fn a_run_locks_its_tab_and_others_and_pauses_while_hidden() {
 }
 
 /// Returns true if the page asks for confirmation before it is left. Requires that all links load documents.
-async fn leaving_needs_confirmation(page: &Browser) -> bool {
+async fn leaving_needs_confirmation(page: &Chromium) -> bool {
     let asks = "() => {
         const event = new Event('beforeunload', { cancelable: true });
         window.dispatchEvent(event);

@@ -9,7 +9,7 @@ use leaderboard::load::{Board, PastRun};
 use results::api::Tier;
 use results::{ClientKind, Precision, RunRecord};
 
-use crate::Report;
+use crate::LoadReport;
 use crate::support::database::TestDatabase;
 use crate::support::record;
 use crate::support::server::BEGINNING;
@@ -79,7 +79,7 @@ impl Random {
     }
 }
 
-pub(crate) async fn fill(board: &Board, results: u64, report: &mut Report) {
+pub(crate) async fn fill(board: &Board, results: u64, report: &mut LoadReport) {
     let [quick, complete] = [&SUITES[0], &SUITES[1]].map(|suite| record::of_suite(suite, 1));
     let mut random = Random(1);
     let (mut stored, mut number) = (0, 0);

@@ -15,7 +15,7 @@ use results::api::{AcceptedRun, RunList};
 use serde::Serialize;
 
 use board::{Random, Runs};
-use support::client::Client;
+use support::client::TestClient;
 use support::database::{Cluster, TestDatabase, block_on};
 use support::server::TestServer;
 use support::{record, server};
@@ -28,7 +28,7 @@ mod support {
     pub(crate) mod record;
     pub(crate) mod server;
 
-    pub(crate) use client::Client;
+    pub(crate) use client::TestClient;
     pub(crate) use database::TestDatabase;
 }
 
@@ -48,13 +48,13 @@ const fn on_postgres() -> bool {
                                             the same in an empty database of your own server
   load --json > load.json                   one JSON document, to compare with another"
 )]
-struct Arguments {
+struct LoadArguments {
     /// Number of results on the board
     #[arg(long, default_value_t = 1_000_000, value_name = "N")]
     results: u64,
     /// Databases to measure in turn: sqlite, postgres
     #[arg(long, value_delimiter = ',', default_value = "sqlite,postgres", value_name = "LIST")]
-    on: Vec<Kind>,
+    on: Vec<DatabaseKind>,
     /// Number of requests of each kind
     #[arg(long, default_value_t = 200, value_name = "N")]
     requests: u32,
@@ -74,14 +74,14 @@ struct Arguments {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Kind {
+enum DatabaseKind {
     Sqlite,
     Postgres,
 }
 
 fn main() {
-    let arguments = Arguments::parse();
-    let reports: Vec<Report> = match &arguments.board {
+    let arguments = LoadArguments::parse();
+    let reports: Vec<LoadReport> = match &arguments.board {
         Some(board) => vec![measure(TestDatabase::at(board.clone()), &arguments)],
         None => arguments.on.iter().map(|kind| measure(new_database(*kind), &arguments)).collect(),
     };
@@ -94,16 +94,20 @@ fn main() {
     }
 }
 
-fn new_database(kind: Kind) -> TestDatabase {
+fn new_database(kind: DatabaseKind) -> TestDatabase {
     match kind {
-        Kind::Sqlite => TestDatabase::new(),
-        Kind::Postgres => TestDatabase::at(Cluster::shared().new_schema()),
+        DatabaseKind::Sqlite => TestDatabase::new(),
+        DatabaseKind::Postgres => TestDatabase::at(Cluster::shared().new_schema()),
     }
 }
 
-fn measure(database: TestDatabase, arguments: &Arguments) -> Report {
-    let kind = if matches!(database.address(), DatabaseAddress::File(_)) { Kind::Sqlite } else { Kind::Postgres };
-    let mut report = Report::new(kind, arguments.results);
+fn measure(database: TestDatabase, arguments: &LoadArguments) -> LoadReport {
+    let kind = if matches!(database.address(), DatabaseAddress::File(_)) {
+        DatabaseKind::Sqlite
+    } else {
+        DatabaseKind::Postgres
+    };
+    let mut report = LoadReport::new(kind, arguments.results);
     // Creates the tables.
     block_on(async { Board::open(&database.address()).await.expect("a data base").close().await });
     let is_empty = Runs::on(&database).quick.is_empty();
@@ -134,14 +138,14 @@ fn measure(database: TestDatabase, arguments: &Arguments) -> Report {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Report {
+pub(crate) struct LoadReport {
     database: String,
     results: u64,
-    figures: Vec<Figure>,
+    figures: Vec<LoadFigure>,
 }
 
 #[derive(Serialize)]
-struct Figure {
+struct LoadFigure {
     name: String,
     value: f64,
     unit: &'static str,
@@ -150,22 +154,22 @@ struct Figure {
     wanted: Option<f64>,
 }
 
-impl Figure {
+impl LoadFigure {
     fn missed(&self) -> bool {
         let Some(wanted) = self.wanted else { return false };
         if self.unit == "ms" { self.value > wanted } else { self.value < wanted }
     }
 }
 
-impl Report {
-    fn new(kind: Kind, results: u64) -> Self {
+impl LoadReport {
+    fn new(kind: DatabaseKind, results: u64) -> Self {
         let database = format!("{kind:?}");
         eprintln!("{database}, {results} results");
         Self { database, results, figures: Vec::new() }
     }
 
     pub(crate) fn add(&mut self, name: &str, value: f64, unit: &'static str, wanted: Option<f64>) {
-        let figure = Figure { name: name.to_owned(), value, unit, wanted };
+        let figure = LoadFigure { name: name.to_owned(), value, unit, wanted };
         let target = match wanted {
             None => String::new(),
             Some(wanted) => format!("   wanted {wanted} {}", if figure.missed() { "MISSED" } else { "met" }),
@@ -206,14 +210,14 @@ fn together(clients: u32, number: u32, ask: impl Fn(u32) + Sync) -> Vec<Duration
 /// Number of clients that upload at the same time.
 const CLIENTS: u32 = 16;
 
-fn client_of(server: &TestServer) -> Client {
-    Client::with_idle_connections(server.address, CLIENTS as usize)
+fn client_of(server: &TestServer) -> TestClient {
+    TestClient::with_idle_connections(server.address, CLIENTS as usize)
 }
 
 /// Minimum sustained number of accepted uploads per second.
 const WANTED: f64 = 500.0;
 
-fn measure_hand_ins(server: &TestServer, number: u32, report: &mut Report) {
+fn measure_hand_ins(server: &TestServer, number: u32, report: &mut LoadReport) {
     let client = client_of(server);
     let started = Mutex::new(Vec::new());
     let begin = Instant::now();
@@ -251,7 +255,7 @@ fn measure_hand_ins(server: &TestServer, number: u32, report: &mut Report) {
     delete_runs(&client, &accepted.into_inner().expect("lock is not poisoned"), report);
 }
 
-fn delete_runs(client: &Client, runs: &[AcceptedRun], report: &mut Report) {
+fn delete_runs(client: &TestClient, runs: &[AcceptedRun], report: &mut LoadReport) {
     let number = u32::try_from(runs.len()).expect("it was one before");
     let begin = Instant::now();
     together(CLIENTS, number, |i| {
@@ -390,7 +394,7 @@ fn fill(template: &str, runs: &Runs, cursors: &[String], random: &mut Random) ->
     path + rest
 }
 
-fn measure_reading(server: &TestServer, runs: &Runs, arguments: &Arguments, report: &mut Report) {
+fn measure_reading(server: &TestServer, runs: &Runs, arguments: &LoadArguments, report: &mut LoadReport) {
     let client = client_of(server);
     let cursors = cursors(server);
     let mut ask = |name: &str, wanted: f64, template: &str| {

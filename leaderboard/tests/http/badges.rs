@@ -10,9 +10,8 @@ use results::badge::Badge;
 use resvg::tiny_skia::Pixmap;
 use sha2::{Digest, Sha256};
 
-use crate::support::process::assert_says;
 use crate::support::record::on;
-use crate::support::{TestServer, record};
+use crate::support::*;
 
 const INDEX: &str = "<!doctype html><html><head><title>Gradmark</title>\
                      <meta property=\"og:title\" content=\"of the page\" /><script>start()</script></head><body></body></html>";

@@ -9,10 +9,10 @@ use engine::{StepReport, TestReport};
 use results::api::{CommittedSegment, ErrorBody, OpenedLap, Tier, Verdict};
 use results::{Beacon, Precision, RunRecord, StateBytes, WorkloadRecord};
 
-use crate::support::pretended::{Plain, Tricks};
+use crate::support::pretended::{PlainTraining, Tricks};
 use crate::support::rehearsal::{self, LARGE, Rehearsal, SEED, SMALL, assert_tier, server_with_seed, verdict_on};
-use crate::support::requests::{Call, train};
-use crate::support::{TestServer, record};
+use crate::support::requests::{RunCall, train};
+use crate::support::*;
 
 /// Tolerance of the server's clock.
 const MAX_GAIN: f64 = 1.03;
@@ -36,7 +36,7 @@ fn cheat(server: &TestServer, tricks: Tricks) -> (Result<Verdict, String>, Rehea
 }
 
 /// Trains step by step, so that retraining a part gives the same result.
-fn each_step(plain: &mut Plain, steps: u32, step: impl Fn(&mut Plain) -> StepReport) -> StepReport {
+fn each_step(plain: &mut PlainTraining, steps: u32, step: impl Fn(&mut PlainTraining) -> StepReport) -> StepReport {
     let mut report = StepReport::default();
     for _ in 0..steps {
         let made = step(plain);
@@ -48,7 +48,7 @@ fn each_step(plain: &mut Plain, steps: u32, step: impl Fn(&mut Plain) -> StepRep
 }
 
 /// Trains a step and changes the state after it, given the one before.
-fn bent_step(plain: &mut Plain, bend: impl Fn(&StateBytes, &mut StateBytes)) -> StepReport {
+fn bent_step(plain: &mut PlainTraining, bend: impl Fn(&StateBytes, &mut StateBytes)) -> StepReport {
     let before = plain.state();
     let report = plain.train(1);
     let mut after = plain.state();
@@ -58,7 +58,7 @@ fn bent_step(plain: &mut Plain, bend: impl Fn(&StateBytes, &mut StateBytes)) -> 
 }
 
 /// Counts a skipped step, with a plausible loss and a changed state.
-fn skipped_step(plain: &mut Plain) -> StepReport {
+fn skipped_step(plain: &mut PlainTraining) -> StepReport {
     let mut state = plain.state();
     map(&mut state.weights, |weight| 1.001 * weight);
     plain.go_on(&state, plain.step + 1);
@@ -75,7 +75,7 @@ fn map(bytes: &mut [u8], change: impl Fn(f32) -> f32) {
     }
 }
 
-fn guessed_test(plain: &mut Plain) -> TestReport {
+fn guessed_test(plain: &mut PlainTraining) -> TestReport {
     let samples = u64::from(plain.job.data.test.samples());
     TestReport { loss: 0.3, correct: samples * 9 / 10, samples, seconds: None }
 }
@@ -94,7 +94,7 @@ fn small() -> Tricks {
     Tricks { lacks: Some(LARGE), ..Tricks::default() }
 }
 
-fn training(train: fn(&mut Plain, u32) -> StepReport) -> Tricks {
+fn training(train: fn(&mut PlainTraining, u32) -> StepReport) -> Tricks {
     Tricks { train, ..small() }
 }
 
@@ -102,7 +102,7 @@ fn seeded(seed: fn(&[u32]) -> u32) -> Tricks {
     Tricks { seed, ..small() }
 }
 
-fn delayed(hidden_seconds: fn(&Call, f64) -> f64) -> Tricks {
+fn delayed(hidden_seconds: fn(&RunCall, f64) -> f64) -> Tricks {
     Tricks { hidden_seconds, ..small() }
 }
 
@@ -148,7 +148,11 @@ fn ends(what: &str, end: &End, tricks: Tricks) {
 }
 
 /// Makes the steps of free segments with `step`, and the others honestly.
-fn in_free_segments(plain: &mut Plain, steps: u32, step: impl Fn(&mut Plain) -> StepReport) -> StepReport {
+fn in_free_segments(
+    plain: &mut PlainTraining,
+    steps: u32,
+    step: impl Fn(&mut PlainTraining) -> StepReport,
+) -> StepReport {
     each_step(plain, steps, |plain| if plain.segment().0 >= FIRST_FREE_SEGMENT { step(plain) } else { plain.train(1) })
 }
 
@@ -193,7 +197,7 @@ cheats! {
 
     training_is_called_a_test End::Limited, Tricks {
         hidden_seconds: |call, _| match call {
-            Call::Commit(segment) if segment.segment == 1 => 60.0,
+            RunCall::Commit(segment) if segment.segment == 1 => 60.0,
             _ => 0.0,
         },
         record: |record| {
@@ -266,7 +270,7 @@ cheats! {
     // The beacons are guessed, and opening the lap takes no time.
     training_is_done_before_the_lap_is_opened End::Flagged(1.0), Tricks {
         seed: |given| u32::try_from(given.len()).unwrap(),
-        hidden_seconds: |call, passed| if matches!(call, Call::Commit(_)) { -passed } else { 0.0 },
+        hidden_seconds: |call, passed| if matches!(call, RunCall::Commit(_)) { -passed } else { 0.0 },
         ..small()
     };
 
@@ -295,8 +299,8 @@ cheats! {
 
     hashes_are_those_of_other_bytes End::Checked, Tricks {
         request: |call| match call {
-            Call::OpenLap(lap) if lap.segment > 0 => reverse(&mut lap.state_sha256),
-            Call::Commit(segment) => reverse(&mut segment.state_sha256),
+            RunCall::OpenLap(lap) if lap.segment > 0 => reverse(&mut lap.state_sha256),
+            RunCall::Commit(segment) => reverse(&mut segment.state_sha256),
             _ => {}
         },
         record: |record| {
@@ -310,7 +314,7 @@ cheats! {
 
     the_target_is_reached_earlier End::Flagged(1.0), Tricks {
         request: |call| {
-            if let Call::Prove(part) = call {
+            if let RunCall::Prove(part) = call {
                 part.target_step = Some(part.tested_step);
             }
         },
@@ -331,7 +335,7 @@ fn reverse(hash: &mut String) {
     *hash = hash.chars().rev().collect();
 }
 
-fn halved_step(plain: &mut Plain) -> StepReport {
+fn halved_step(plain: &mut PlainTraining) -> StepReport {
     bent_step(plain, |before, after| {
         for (after, before) in after.weights.chunks_exact_mut(4).zip(before.weights.chunks_exact(4)) {
             let before = f32::from_le_bytes(before.try_into().unwrap());
@@ -340,7 +344,7 @@ fn halved_step(plain: &mut Plain) -> StepReport {
     })
 }
 
-fn frozen_step(plain: &mut Plain) -> StepReport {
+fn frozen_step(plain: &mut PlainTraining) -> StepReport {
     const FIRST_KERNEL: usize = 4 * 784 * 512;
     bent_step(plain, |before, after| {
         after.weights[..FIRST_KERNEL].copy_from_slice(&before.weights[..FIRST_KERNEL]);
@@ -349,7 +353,7 @@ fn frozen_step(plain: &mut Plain) -> StepReport {
 }
 
 /// Trains on the first batch of the segment again.
-fn repeated_step(plain: &mut Plain) -> StepReport {
+fn repeated_step(plain: &mut PlainTraining) -> StepReport {
     let (step, state) = (plain.step, plain.state());
     plain.go_on(&state, plain.segment().1);
     let report = plain.train(1);
@@ -360,7 +364,7 @@ fn repeated_step(plain: &mut Plain) -> StepReport {
 
 #[test]
 fn states_that_do_not_train_into_each_other_flag_a_run() {
-    let train = |plain: &mut Plain, steps| {
+    let train = |plain: &mut PlainTraining, steps| {
         each_step(plain, steps, |plain| {
             bent_step(plain, |_, after| {
                 // RMSprop's memory of the last ten biases.
@@ -386,12 +390,12 @@ fn one_run_is_reported_to_two_servers() {
         let answer = message.call.send(&other, &started);
         other.pass(10.0);
         match &message.call {
-            Call::OpenLap(lap) => beacons.extend((lap.segment..).zip(answer.parse::<OpenedLap>().beacons)),
-            Call::Commit(segment) => {
+            RunCall::OpenLap(lap) => beacons.extend((lap.segment..).zip(answer.parse::<OpenedLap>().beacons)),
+            RunCall::Commit(segment) => {
                 let beacon = answer.parse::<CommittedSegment>().beacon;
                 beacons.extend(beacon.map(|beacon| (segment.segment + 2, beacon)));
             }
-            Call::Prove(_) | Call::Show { .. } => {}
+            RunCall::Prove(_) | RunCall::Show { .. } => {}
         }
     }
     let hand_in = |run: &Rehearsal| other.upload(&started.run_id, &run.record_of(&started));

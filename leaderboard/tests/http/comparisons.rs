@@ -7,10 +7,7 @@ use results::api::{
 use results::comparison::{Contender, Refused};
 use results::{ClientKind, Date, Precision, RunRecord};
 
-use crate::support::database::past_run;
-use crate::support::process::{assert_says, done, failed, run};
-use crate::support::server::BEGINNING;
-use crate::support::{Answer, Change, Client, TestDatabase, TestServer, record};
+use crate::support::*;
 
 fn of(backend: &str, seed: u32) -> RunRecord {
     let mut record = record::unregistered(seed);
@@ -29,7 +26,7 @@ fn comparison() -> SharedComparison {
 
 const PATH: &str = "/api/v1/comparisons";
 
-fn share(server: &Client, comparison: &SharedComparison) -> Answer {
+fn share(server: &TestClient, comparison: &SharedComparison) -> HttpAnswer {
     server.json("POST", PATH, comparison)
 }
 
@@ -86,7 +83,7 @@ fn a_comparison_is_shared_shown_deleted_and_removed_without_runs() {
 #[test]
 fn invalid_comparisons_are_refused_with_the_field() {
     let server = TestServer::start();
-    let cases: [(&str, &str, Change<SharedComparison>); 6] = [
+    let cases: [(&str, &str, Edit<SharedComparison>); 6] = [
         ("too_few", "records", |of| of.records.clear()),
         ("too_few", "records", |of| {
             of.records.truncate(1);

@@ -9,9 +9,7 @@ use results::api::{AcceptedRun, StartedRun};
 use sqlx::Executor;
 
 use crate::on_postgres;
-use crate::support::database::block_on;
-use crate::support::process::{command, done, failed};
-use crate::support::{Client, ServerProcess, TestDatabase, TestServer, record};
+use crate::support::*;
 
 /// Shortens a record to fit the time between announcement and upload.
 fn short(mut record: RunRecord) -> RunRecord {
@@ -54,7 +52,7 @@ fn a_killed_server_has_kept_every_run_secret_and_announcement() {
 }
 
 /// Announces and uploads a run, unless the server no longer answers.
-fn upload(client: &Client, accepted: &Mutex<Vec<AcceptedRun>>) -> Option<()> {
+fn upload(client: &TestClient, accepted: &Mutex<Vec<AcceptedRun>>) -> Option<()> {
     let announced = client.try_json("POST", "/api/v1/runs", &record::start()).ok()?;
     let started: StartedRun = announced.with_status(201).parse();
     let path = format!("/api/v1/runs/{}", started.run_id);

@@ -8,9 +8,7 @@ use results::api::{AcceptedRun, StoredRun, Tier};
 use results::open_data::{ExportAbout, ExportColumn};
 use sha2::{Digest, Sha256};
 
-use crate::support::process::{assert_says, done, failed, run};
-use crate::support::server::BEGINNING;
-use crate::support::{Answer, ServerProcess, TestDatabase, TestServer, record};
+use crate::support::*;
 
 /// Returns the cells of a table as in RFC 4180, read by a plain loop.
 pub(crate) fn cells(text: &str) -> Vec<Vec<String>> {
@@ -44,11 +42,11 @@ fn column(table: &[Vec<String>], name: &str) -> Vec<String> {
     table[1..].iter().map(|line| line[place(table, name)].clone()).collect()
 }
 
-fn export(server: &TestServer, query: &str) -> Answer {
+fn export(server: &TestServer, query: &str) -> HttpAnswer {
     server.get(&format!("/api/v1/export{query}")).with_status(200)
 }
 
-fn assert_file(answer: &Answer, kind: &str, ending: &str) {
+fn assert_file(answer: &HttpAnswer, kind: &str, ending: &str) {
     let file = format!("attachment; filename=\"gradmark-results-2027-01-15.{ending}\"");
     answer.assert_headers(&[("content-type", kind), ("content-disposition", &file)]);
     answer.assert_headers(&[("link", "<https://creativecommons.org/publicdomain/zero/1.0/>; rel=\"license\"")]);
@@ -159,21 +157,24 @@ fn exports_have_all_visible_runs_in_order() {
         let absent = values.filter(|field| **field == Field::Null).count();
         assert!(absent > 0 && absent < rows.len(), "{name}: {absent} of {}", rows.len());
     }
+    assert_exported_as_listed(&server);
+}
 
+fn assert_exported_as_listed(server: &TestServer) {
     for query in
         ["workload=caffe-mnist", "backend=burn-wgpu", "sort=oldest", "workload=caffe-mnist&sort=newest&backend=wgsl"]
     {
         let listed = server.list(&format!("?{query}&limit=500"));
         assert!(listed.rows.len() >= 10 && listed.next.is_none(), "{query}");
         let listed: Vec<_> = listed.rows.into_iter().map(|row| (row.run_id, row.workload)).collect();
-        let table = cells(&export(&server, &format!("?{query}")).text());
+        let table = cells(&export(server, &format!("?{query}")).text());
         let exported: Vec<_> = column(&table, "run_id").into_iter().zip(column(&table, "workload")).collect();
         assert_eq!(exported, listed, "{query}");
-        let lines = json_lines(&export(&server, &format!("?{query}&format=jsonl")).text());
+        let lines = json_lines(&export(server, &format!("?{query}&format=jsonl")).text());
         let of_run = |run: StoredRun| run.record.workloads.into_iter().map(move |of| (run.run_id.clone(), of.workload));
         assert_eq!(lines.into_iter().flat_map(of_run).collect::<Vec<_>>(), listed, "{query}");
     }
-    assert_eq!(export(&server, "?workload=unheard-of&format=jsonl").text(), "");
+    assert_eq!(export(server, "?workload=unheard-of&format=jsonl").text(), "");
 }
 
 /// Asserts that a file of this name has the checksum that `sha256sum --check` reads.

@@ -13,30 +13,29 @@ use results::RunRecord;
 use results::api::{CommitSegment, OpenLap};
 use serde_json::{Value, json};
 
-use crate::support::{TestServer, record};
+use crate::support::*;
 
 /// Number of cases, which take some seconds.
 const CASES: u32 = 3_000;
 
-/// A change of a document.
-#[derive(Clone, Copy, Debug)]
-enum Change {
-    /// Replaces a field or an entry of a list.
-    Replace,
+/// A change of a document in one place.
+#[derive(Clone, Debug)]
+enum Mutation {
+    Replace(Value),
     /// Changes a number, a text or a boolean to another one of its type.
     Bend(f64),
     Remove,
     /// Repeats an entry of a list, or a field under another name.
     Repeat,
-    /// Copies a part of the record to another place.
-    Copy,
+    /// Replaces it by a copy of another place.
+    Copy(Index),
 }
 
 /// Damage of a text: removed and inserted bytes, not characters, so the result may be invalid.
 type Damage = (Index, usize, Vec<u8>);
 
 #[derive(Clone, Copy, Debug)]
-enum Call {
+enum FuzzedCall {
     Import,
     Upload,
     Announce,
@@ -63,15 +62,18 @@ fn odd_value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Returns changes, each with its place, the place of a copy, and the value of a replacement.
-fn changes() -> impl Strategy<Value = Vec<(Change, Index, Index, Value)>> {
+fn changes() -> impl Strategy<Value = Vec<(Mutation, Index)>> {
     let bent = [0.0, 0.5, 0.999, 1.001, 2.0, 1000.0];
     let change = prop_oneof![
-        2 => Just(Change::Replace),
-        4 => select(bent.to_vec()).prop_map(Change::Bend),
-        3 => select(vec![Change::Remove, Change::Repeat, Change::Copy]),
+        2 => odd_value().prop_map(Mutation::Replace),
+        4 => select(bent.to_vec()).prop_map(Mutation::Bend),
+        3 => prop_oneof![
+            Just(Mutation::Remove),
+            Just(Mutation::Repeat),
+            any::<Index>().prop_map(Mutation::Copy),
+        ],
     ];
-    prop::collection::vec((change, any::<Index>(), any::<Index>(), odd_value()), 0..4)
+    prop::collection::vec((change, any::<Index>()), 0..4)
 }
 
 fn damage() -> impl Strategy<Value = Option<Damage>> {
@@ -97,38 +99,30 @@ fn places(value: &Value, here: &str, found: &mut Vec<String>) {
     }
 }
 
-fn apply(document: &mut Value, (change, at, to, value): &(Change, Index, Index, Value)) {
+fn apply(document: &mut Value, (mutation, at): &(Mutation, Index)) {
     let mut found = Vec::new();
     places(document, "", &mut found);
-    if let Change::Bend(_) = change {
-        found.retain(|path| is_leaf(document.pointer(path).unwrap()));
+    if let Mutation::Bend(_) = mutation {
+        found.retain(|path| !matches!(document.pointer(path), Some(Value::Object(_) | Value::Array(_))));
     }
     if found.is_empty() {
         return;
     }
     let path = &found[at.index(found.len())];
     let (parent, name) = path.rsplit_once('/').unwrap();
-    match (change, document.pointer_mut(parent).unwrap()) {
-        (Change::Replace, parent) => *child(parent, name) = value.clone(),
-        (Change::Bend(by), parent) => bend(child(parent, name), *by),
-        (Change::Copy, parent) => {
-            let copied = child(parent, name).clone();
-            *document.pointer_mut(&found[to.index(found.len())]).unwrap() = copied;
+    match (mutation, document.pointer_mut(parent).unwrap()) {
+        (Mutation::Replace(value), _) => *document.pointer_mut(path).unwrap() = value.clone(),
+        (Mutation::Bend(by), _) => bend(document.pointer_mut(path).unwrap(), *by),
+        (Mutation::Copy(from), _) => {
+            let copied = document.pointer(&found[from.index(found.len())]).unwrap().clone();
+            *document.pointer_mut(path).unwrap() = copied;
         }
-        (Change::Remove, Value::Object(fields)) => drop(fields.remove(name)),
-        (Change::Remove, Value::Array(entries)) => drop(entries.remove(name.parse().unwrap())),
-        (Change::Repeat, Value::Object(fields)) => drop(fields.insert(format!("{name}_2"), fields[name].clone())),
-        (Change::Repeat, Value::Array(entries)) => entries.push(entries[name.parse::<usize>().unwrap()].clone()),
-        (Change::Remove | Change::Repeat, _) => unreachable!("only lists and objects have places"),
+        (Mutation::Remove, Value::Object(fields)) => drop(fields.remove(name)),
+        (Mutation::Remove, Value::Array(entries)) => drop(entries.remove(name.parse().unwrap())),
+        (Mutation::Repeat, Value::Object(fields)) => drop(fields.insert(format!("{name}_2"), fields[name].clone())),
+        (Mutation::Repeat, Value::Array(entries)) => entries.push(entries[name.parse::<usize>().unwrap()].clone()),
+        (Mutation::Remove | Mutation::Repeat, _) => unreachable!("only lists and objects have places"),
     }
-}
-
-fn child<'a>(parent: &'a mut Value, name: &str) -> &'a mut Value {
-    parent.pointer_mut(&format!("/{name}")).unwrap()
-}
-
-fn is_leaf(value: &Value) -> bool {
-    !value.is_object() && !value.is_array()
 }
 
 fn bend(value: &mut Value, by: f64) {
@@ -160,17 +154,17 @@ fn bytes(document: &Value, damage: Option<&Damage>, again: Option<&Value>) -> Ve
 }
 
 /// Returns the request for a record's run.
-fn request(call: Call, record: &RunRecord) -> (&'static str, String, Value) {
+fn request(call: FuzzedCall, record: &RunRecord) -> (&'static str, String, Value) {
     let path = format!("/api/v1/runs/{}", record.run_id.as_deref().unwrap());
     let (nonce, workload) = (record.nonce.clone().unwrap(), record.workloads[0].workload.clone());
     let [state_sha256, losses_sha256] = [(); 2].map(|()| "0".repeat(64));
     let segment = 0;
     match call {
-        Call::Announce => ("POST", "/api/v1/runs".to_owned(), json!(record::start())),
-        Call::Import => ("POST", "/api/v1/runs/import".to_owned(), json!(record)),
-        Call::Upload => ("PUT", path, json!(record)),
-        Call::OpenLap => ("POST", path + "/laps", json!(OpenLap { nonce, workload, segment, state_sha256 })),
-        Call::Commit => {
+        FuzzedCall::Announce => ("POST", "/api/v1/runs".to_owned(), json!(record::start())),
+        FuzzedCall::Import => ("POST", "/api/v1/runs/import".to_owned(), json!(record)),
+        FuzzedCall::Upload => ("PUT", path, json!(record)),
+        FuzzedCall::OpenLap => ("POST", path + "/laps", json!(OpenLap { nonce, workload, segment, state_sha256 })),
+        FuzzedCall::Commit => {
             let (step, ends_lap) = (5, false);
             let commitment = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };
             ("POST", path + "/segments", json!(commitment))
@@ -194,9 +188,9 @@ fn arbitrary_bodies_never_cause_internal_errors() {
     // An invalid number is an error.
     let cases = std::env::var("GRADMARK_FUZZ_CASES").map_or(CASES, |number| number.parse().expect("a number of cases"));
     let call = prop_oneof![
-        4 => Just(Call::Import),
-        4 => Just(Call::Upload),
-        1 => select(vec![Call::Announce, Call::OpenLap, Call::Commit]),
+        4 => Just(FuzzedCall::Import),
+        4 => Just(FuzzedCall::Upload),
+        1 => select(vec![FuzzedCall::Announce, FuzzedCall::OpenLap, FuzzedCall::Commit]),
     ];
     let case = (call, changes(), damage(), prop::option::weighted(0.06, odd_value()));
     let config = Config { cases, failure_persistence: None, ..Config::default() };
@@ -206,7 +200,7 @@ fn arbitrary_bodies_never_cause_internal_errors() {
         changes.iter().for_each(|change| apply(&mut document, change));
         let body = bytes(&document, damage.as_ref(), again.as_ref());
         let answer = server.send(method, &path, &[("content-type", "application/json")], &body);
-        if matches!(call, Call::Upload) && answer.status == 201 {
+        if matches!(call, FuzzedCall::Upload) && answer.status == 201 {
             *announced.borrow_mut() = server.honest_run().1;
         }
         let (status, text) = (answer.status.as_u16(), answer.text());

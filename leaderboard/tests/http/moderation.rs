@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use results::api::{Deed, DeviceSummary, ModerationEntry, ModerationLog, Standings, StandingsPlace, Tier};
 
-use crate::support::process::{assert_says, done, failed, run};
 use crate::support::record::{in_browser, on};
-use crate::support::{ANN, BOB, TestServer, board, record};
+use crate::support::*;
 
 const CAT: &str = "203.0.113.5";
 const A: &str = "reported-example-gpu-a";

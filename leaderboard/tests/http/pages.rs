@@ -7,7 +7,7 @@ use results::api::{DataSetList, ServedDataSet};
 use results::open_data::SnapshotList;
 use serde_json::Value;
 
-use crate::support::TestServer;
+use crate::support::*;
 
 const INDEX: &str =
     "<!doctype html><title>Gradmark</title><script type=\"module\">\nimport init from '/app.js';\n</script>";

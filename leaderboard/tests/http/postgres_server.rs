@@ -2,9 +2,7 @@
 
 use std::process::{Output, Stdio};
 
-use crate::support::database::{Cluster, PASSWORD, PASSWORD_IN_ADDRESS};
-use crate::support::process::{assert_says, command, failed, run};
-use crate::support::{ServerProcess, TestDatabase, TestServer, record};
+use crate::support::*;
 use crate::upkeep::ids;
 
 #[test]

@@ -6,13 +6,13 @@ use leaderboard::Protection;
 
 use crate::limits::long_record;
 use crate::support::rehearsal::{self, HONEST, prove_honest_run};
-use crate::support::{Answer, TestServer, record, wait_until, while_attacked};
+use crate::support::*;
 
-fn from(server: &TestServer, address: &str, method: &str, path: &str, body: &[u8]) -> Answer {
+fn from(server: &TestServer, address: &str, method: &str, path: &str, body: &[u8]) -> HttpAnswer {
     server.send(method, path, &[("content-type", "application/json"), ("x-forwarded-for", address)], body)
 }
 
-fn announce_from(server: &TestServer, address: &str) -> Answer {
+fn announce_from(server: &TestServer, address: &str) -> HttpAnswer {
     from(server, address, "POST", "/api/v1/runs", &serde_json::to_vec(&record::start()).unwrap())
 }
 

@@ -9,19 +9,19 @@ use results::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{Change, TestServer, record};
+use crate::support::*;
 
 /// Code and field of a refusal, and the change of the record that causes it.
-type Case = (&'static str, &'static str, fn(&mut RunRecord));
+type RefusalCase = (&'static str, &'static str, fn(&mut RunRecord));
 
 /// An announced run with an honest record, which is changed in one place at a time.
-struct Bench {
+struct RefusalBench {
     server: TestServer,
     started: StartedRun,
     record: RunRecord,
 }
 
-impl Bench {
+impl RefusalBench {
     fn new() -> Self {
         let server = TestServer::start();
         let (started, record) = server.honest_run();
@@ -61,7 +61,7 @@ impl Bench {
 
     /// Asserts that each changed record is refused, and that the run is still unused afterwards.
     #[track_caller]
-    fn refuses_all(&self, cases: &[Case]) {
+    fn refuses_all(&self, cases: &[RefusalCase]) {
         for (code, field, change) in cases {
             self.refuses_changed(code, field, change);
         }
@@ -88,7 +88,7 @@ fn correctness(record: &mut RunRecord) -> &mut Correctness {
 
 #[test]
 fn values_out_of_range_are_refused_by_name() {
-    let bench = Bench::new();
+    let bench = RefusalBench::new();
     let hidden = json!({"kind": "tab_hidden", "seconds": -1, "paused_seconds": 0});
     for (pointer, value, code, field) in [
         ("/schema_version", json!(0), "unknown_schema_version", ""),
@@ -136,7 +136,7 @@ fn values_out_of_range_are_refused_by_name() {
 
 #[test]
 fn raw_samples_that_contradict_each_other_are_refused() {
-    let bench = Bench::new();
+    let bench = RefusalBench::new();
     for (pointer, value, code, field) in [
         ("settings/batch_size", json!(60_001), "inconsistent", ""),
         ("settings/variants", json!(vec!["v"; 257]), "too_many", ""),
@@ -192,7 +192,7 @@ fn raw_samples_that_contradict_each_other_are_refused() {
 
 #[test]
 fn refuses_summaries_that_contradict_raw_samples() {
-    let bench = Bench::new();
+    let bench = RefusalBench::new();
     let summary = serde_json::to_value(&bench.record.workloads[0].summary).unwrap();
     let figures = summary.as_object().unwrap();
     assert_eq!(figures.len(), 18, "every field of the summary is tampered with below");
@@ -211,7 +211,7 @@ fn refuses_summaries_that_contradict_raw_samples() {
 
 #[test]
 fn refuses_comparisons_that_contradict_their_losses() {
-    let bench = Bench::new();
+    let bench = RefusalBench::new();
     for (pointer, value, field, code) in [
         ("losses/0", json!(2.6), "largest_difference", "inconsistent"),
         ("largest_difference", json!(0.0005), "largest_difference", "inconsistent"),
@@ -248,7 +248,7 @@ fn refuses_comparisons_that_contradict_their_losses() {
 
 #[test]
 fn refuses_whole_batch_results_that_contradict_their_numbers() {
-    let bench = Bench::new();
+    let bench = RefusalBench::new();
     let with_whole = |record: &mut RunRecord, change: fn(&mut WholeBatch)| {
         let mut whole = WholeBatch {
             batch_size: settings(record).batch_size,
@@ -262,7 +262,7 @@ fn refuses_whole_batch_results_that_contradict_their_numbers() {
         change(&mut whole);
         correctness(record).whole_batch = Some(whole);
     };
-    let rows: [(&str, &str, Change<WholeBatch>); 9] = [
+    let rows: [(&str, &str, Edit<WholeBatch>); 9] = [
         ("whole_batch.batch_size", "inconsistent", |whole| whole.batch_size += 1),
         ("whole_batch.part_size", "out_of_range", |whole| whole.part_size = 0),
         ("whole_batch.part_size", "out_of_range", |whole| whole.part_size = whole.batch_size + 1),
@@ -306,7 +306,7 @@ fn tolerance_depends_on_the_precision_alone() {
 
 #[test]
 fn more_time_than_passed_cannot_be_claimed() {
-    let bench = Bench::new();
+    let bench = RefusalBench::new();
     let changes: [fn(&mut RunRecord); 4] = [
         |r| r.provenance.wall_seconds = 25.0,
         |r| r.provenance.wall_seconds = 10.0,
@@ -339,7 +339,7 @@ fn a_browsers_version_is_its_major_version() {
 
 #[test]
 fn implausible_runs_are_flagged_with_the_reason() {
-    let cases: [(Change<RunRecord>, &str); 5] = [
+    let cases: [(Edit<RunRecord>, &str); 5] = [
         (|r| record::speed_up(r, 100_000), "FLOP/s"),
         (|r| first(r).correctness = None, "compared"),
         (|r| first(r).first_losses.clear(), "recomputed"),
@@ -384,7 +384,7 @@ fn runs_that_learned_badly_or_in_part_are_accepted_unranked() {
 #[test]
 fn work_that_differs_from_the_network_is_refused() {
     let flops = "workloads[0].settings.training_flops_per_sample";
-    Bench::new().refuses_all(&[
+    RefusalBench::new().refuses_all(&[
         ("wrong_work", flops, |r| settings(r).training_flops_per_sample = 1),
         ("wrong_work", flops, |r| settings(r).training_flops_per_sample *= 1000),
         ("wrong_work", "workloads[0].settings.parameters", |r| settings(r).parameters = 7850),
@@ -416,8 +416,8 @@ fn work_that_differs_from_the_network_is_refused() {
 }
 
 #[test]
-fn undeclared_departures_from_the_suite_are_refused() {
-    Bench::new().refuses_all(&[
+fn undeclared_departures_and_other_courses_of_training_are_refused() {
+    RefusalBench::new().refuses_all(&[
         ("not_standard", "workloads[0].settings.batch_size", |r| {
             settings(r).batch_size = 1024;
             record::count_samples(first(r));
@@ -431,13 +431,7 @@ fn undeclared_departures_from_the_suite_are_refused() {
         ("not_standard", "workloads[0].target", |r| first(r).target = None),
         ("not_standard", "departures", |r| record::on_backend(r, "reference")),
         ("not_standard", "departures", |r| drop(r.workloads.pop())),
-    ]);
-}
-
-#[test]
-fn courses_of_training_that_the_suite_lacks_are_refused() {
-    Bench::new().refuses_all(&[
-        // Ten times the steps in the same windows.
+        // Training with ten times the steps in the same windows.
         ("inconsistent", "workloads[0].evaluations[0].step", |r| {
             first(r).windows.iter_mut().for_each(|window| window.steps *= 10);
             record::count_samples(first(r));

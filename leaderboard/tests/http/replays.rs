@@ -6,9 +6,8 @@ use std::process::Output;
 use results::api::Tier;
 
 use crate::support::pretended::data_folder;
-use crate::support::process::{assert_says, done, failed, run};
 use crate::support::rehearsal::{self, SMALL, assert_tier};
-use crate::support::{TestServer, record, wait_until};
+use crate::support::*;
 
 const IN_PART: &str = "could be computed again in part only";
 /// Part of the note on a record without a training.
@@ -194,18 +193,4 @@ fn replay_skips_impossible_runs_and_refuses_unknown_ones() {
     let said = replayed(&server, &[&other.run_id]);
     assert!(said.starts_with("recomputed 0 runs"), "{said}");
     assert!(said.contains(&format!("run {} was left out: It is not a standard run", other.run_id)), "{said}");
-}
-
-#[test]
-fn an_imported_run_can_be_doubted_and_not_proven() {
-    let server = rehearsal::server();
-    for record in [rehearsal::light().record, record::unregistered(7)] {
-        server.import(&record).with_status(201);
-    }
-    assert_says(
-        &replayed(&server, &["--tier", "unverified"]),
-        &["It stays unverified: ", "was unverified and is flagged now"],
-    );
-    let total = |tier: &str| server.list(&format!("?workload={SMALL}&tier={tier}")).total;
-    assert_eq!(["unverified", "flagged"].map(total), [1, 1]);
 }

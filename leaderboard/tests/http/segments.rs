@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use results::api::{CommitSegment, CommittedSegment, OpenedLap, PartHashes, ProofWanted, StartedRun};
-use results::{Beacon, StateBytes};
+use results::StateBytes;
+use results::api::{CommitSegment, CommittedSegment, PartHashes, ProofWanted, StartedRun};
 
 use crate::support::rehearsal::SMALL;
-use crate::support::requests::{Call, hash, hashes, lap, proof, segment, send_hashes, send_lap, taken};
-use crate::support::{Answer, Change, TestServer, rehearsal};
+use crate::support::requests::{RunCall, hash, hashes, lap, proof, segment, send_hashes, send_lap, taken};
+use crate::support::*;
 
-fn commit(number: u32, steps: [u64; 2], ends_lap: bool) -> Call {
-    Call::Commit(segment(number, steps, &hash(steps[1]), ends_lap))
+fn commit(number: u32, steps: [u64; 2], ends_lap: bool) -> RunCall {
+    RunCall::Commit(segment(number, steps, &hash(steps[1]), ends_lap))
 }
 
 #[test]
 fn laps_and_segments_come_in_order() {
     let server = TestServer::start();
     let run = server.begin();
-    let refused = |call: Call, field: &str| {
+    let refused = |call: RunCall, field: &str| {
         call.send(&server, &run).assert_refused(409, "unexpected_segment", field);
     };
     refused(commit(0, [0, 5], false), "segment");
@@ -52,7 +52,7 @@ fn a_lost_answer_is_given_again_and_other_content_refused() {
     }
     let mut other_losses = segment(0, [0, 5], &hash(5), false);
     other_losses.losses_sha256 = hash(5);
-    for other in [lap(0, &hash(1)), commit(0, [0, 6], false), commit(1, [5, 9], false), Call::Commit(other_losses)] {
+    for other in [lap(0, &hash(1)), commit(0, [0, 6], false), commit(1, [5, 9], false), RunCall::Commit(other_losses)] {
         other.send(&server, &run).assert_refused(409, "unexpected_segment", "");
     }
 
@@ -71,7 +71,7 @@ fn a_lost_answer_is_given_again_and_other_content_refused() {
 fn unknown_networks_bad_hashes_and_strangers_are_refused() {
     let server = TestServer::start();
     let run = server.begin();
-    let cases: [(Change<CommitSegment>, &str, &str); 3] = [
+    let cases: [(Edit<CommitSegment>, &str, &str); 3] = [
         (|of| of.workload = "imagenet".to_owned(), "unknown_workload", "workload"),
         (|of| of.state_sha256 = "x".repeat(64), "bad_hash", "state_sha256"),
         (|of| of.losses_sha256 = "0".repeat(63), "bad_hash", "losses_sha256"),
@@ -79,7 +79,7 @@ fn unknown_networks_bad_hashes_and_strangers_are_refused() {
     for (change, code, field) in cases {
         let mut commitment = segment(0, [0, 5], &hash(5), true);
         change(&mut commitment);
-        Call::Commit(commitment).send(&server, &run).assert_refused(422, code, field);
+        RunCall::Commit(commitment).send(&server, &run).assert_refused(422, code, field);
     }
     let stranger = StartedRun { nonce: "0".repeat(64), ..run.clone() };
     for call in [lap(0, &hash(0)), commit(0, [0, 5], true), proof(5, None, None)] {
@@ -87,15 +87,6 @@ fn unknown_networks_bad_hashes_and_strangers_are_refused() {
     }
     server.pass(6.0 * 3600.0 + 1.0);
     lap(0, &hash(0)).send(&server, &run).assert_refused(410, "expired", "");
-}
-
-/// Returns the beacons of the first three segments of a run. Its first segment ends with this hash.
-fn beacons(server: &TestServer, first_sha256: &str) -> [Beacon; 3] {
-    let run = server.begin();
-    let [first, second] = taken(server, &run, &lap(0, &hash(0))).parse::<OpenedLap>().beacons;
-    let commitment = Call::Commit(segment(0, [0, 5], first_sha256, false));
-    let third = taken(server, &run, &commitment).parse::<CommittedSegment>().beacon;
-    [first, second, third.unwrap()]
 }
 
 #[test]
@@ -122,20 +113,6 @@ fn each_draw_is_inside_its_segment() {
     assert!(wanted.states.len() >= 3, "{wanted:?}");
 }
 
-#[test]
-fn a_beacon_follows_from_the_run_and_the_state_two_segments_before() {
-    let server = TestServer::start();
-    let (one, other) = (beacons(&server, &hash(5)), beacons(&server, &hash(5)));
-    assert!(one.iter().all(|beacon| !other.contains(beacon)), "{one:?} {other:?}");
-    assert!(one[0] != one[1] && one[1] != one[2]);
-    // All runs of this server have the same beacons for the same hashes.
-    let server = rehearsal::server();
-    let (one, other) = (beacons(&server, &hash(5)), beacons(&server, &hash(6)));
-    assert_eq!(one, beacons(&server, &hash(5)));
-    assert_eq!(one[..2], other[..2]);
-    assert_ne!(one[2], other[2]);
-}
-
 fn long_training(server: &TestServer) -> StartedRun {
     let run = server.begin();
     send_lap(server, &run, &hash(0), &[1000, 2000].map(|step| (step, hash(step))));
@@ -153,7 +130,7 @@ fn hashes_and_losses_must_be_those_that_are_wanted() {
         change(&mut changed);
         proof(2000, None, Some(changed)).send(&server, &run).assert_refused(status, code, field);
     };
-    let cases: [(Change<PartHashes>, u16, &str, &str); 6] = [
+    let cases: [(Edit<PartHashes>, u16, &str, &str); 6] = [
         (|part| part.losses[7] += 1e-3, 422, "wrong_losses", "hashes.losses"),
         (|part| part.losses.truncate(999), 422, "wrong_losses", "hashes.losses"),
         (|part| part.losses.clear(), 422, "wrong_losses", "hashes.losses"),
@@ -194,8 +171,8 @@ fn state(byte: u8) -> StateBytes {
     StateBytes { weights: bytes.clone(), memory: bytes }
 }
 
-fn show(server: &TestServer, run: &StartedRun, step: u64, state: Vec<u8>) -> Answer {
-    Call::Show { workload: SMALL.to_owned(), step, state: Arc::new(state) }.send(server, run)
+fn show(server: &TestServer, run: &StartedRun, step: u64, state: Vec<u8>) -> HttpAnswer {
+    RunCall::Show { workload: SMALL.to_owned(), step, state: Arc::new(state) }.send(server, run)
 }
 
 #[test]

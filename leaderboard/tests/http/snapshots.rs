@@ -7,9 +7,7 @@ use std::time::Duration;
 use results::open_data::{Snapshot, SnapshotList};
 
 use crate::export::{assert_checksum, cells, json_lines, open, rows};
-use crate::support::client::unpacked;
-use crate::support::process::{assert_says, command, failed, run};
-use crate::support::{ServerProcess, TestDatabase, TestServer, wait_until};
+use crate::support::*;
 
 const DAY: f64 = 86_400.0;
 const ENDINGS: [&str; 3] = ["csv.gz", "jsonl.gz", "parquet"];

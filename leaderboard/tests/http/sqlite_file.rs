@@ -4,10 +4,8 @@ use std::path::Path;
 #[cfg(target_os = "linux")]
 use std::time::Duration;
 
-use crate::support::process::{assert_says, done, failed, run};
-#[cfg(target_os = "linux")]
-use crate::support::{Client, ProcessOfRehearsals, process::command_with_descriptors, rehearsal::HONEST};
-use crate::support::{ServerProcess, TestServer};
+use crate::support::rehearsal::HONEST;
+use crate::support::*;
 use crate::upkeep::ids;
 
 #[test]
@@ -75,7 +73,7 @@ fn an_honest_run_is_proven_during_a_flood_of_connections() {
     let mut command = command_with_descriptors(128);
     command.args(["--log", "off"]);
     let server = ProcessOfRehearsals::start(command);
-    let honest = Client::with_idle_connections(server.address, 1).seen_at(HONEST);
+    let honest = TestClient::with_idle_connections(server.address, 1).seen_at(HONEST);
     honest.list("");
     // At most as many as the server accepts and the operating system queues.
     let flood: Vec<_> = (0..150).map(|_| server.half_sent("")).collect();

@@ -7,7 +7,7 @@ use results::api::{
 use results::{ClientKind, DeviceKind, RunRecord};
 
 use crate::support::record::{in_browser, in_software, on};
-use crate::support::{ANN, BOB, TestServer, board, record, wait_until};
+use crate::support::*;
 
 fn standings(server: &TestServer, query: &str) -> Standings {
     server.read(&format!("/api/v1/standings?suite=quick{query}"))
@@ -98,28 +98,6 @@ fn devices_that_cannot_be_told_apart_share_a_place() {
 }
 
 #[test]
-fn software_and_processors_are_never_among_gpus() {
-    let server = board();
-    server.proven_by(ANN, |_| {});
-    // One run names its device, and one does not.
-    server.proven_by(ANN, in_software);
-    server.proven_by(ANN, |record| record.device.adapter.name = "SwiftShader Device".to_owned());
-    server.proven_by(ANN, |record| {
-        record::on_backend(record, "burn-flex");
-        record.requested.adapter = "any".to_owned();
-        let adapter = &mut record.device.adapter;
-        (adapter.kind, adapter.api) = (DeviceKind::Cpu, "CPU".to_owned());
-        adapter.name = "Example Processor (Burn, all cores)".to_owned();
-    });
-    let keys = |query| -> Vec<String> { places(&server, query).into_iter().map(|line| line.device_key).collect() };
-    assert_eq!(keys(""), ["reported-example-gpu-9000"]);
-    assert_eq!(keys("&class=gpu"), ["reported-example-gpu-9000"]);
-    let processors = places(&server, "&class=processor");
-    assert_eq!(processors.len(), 1, "{processors:?}");
-    assert_eq!(processors[0].backend, "burn-flex");
-}
-
-#[test]
 fn startup_counts_missing_runs_and_refreshes_stale_metrics() {
     let mut server = board();
     let announce = |server: &TestServer, who, times| (0..times).for_each(|_| drop(server.seen_at(who).begin()));
@@ -170,7 +148,7 @@ fn run_counts_for_its_announcer_on_that_day() {
 }
 
 #[test]
-fn masked_gpu_has_its_own_row_and_claims_are_marked() {
+fn masked_gpus_software_and_processors_have_their_own_rows() {
     let server = board();
     server.proven_by(ANN, |_| {});
     let masked = server.proven_by(ANN, in_browser);
@@ -192,6 +170,25 @@ fn masked_gpu_has_its_own_row_and_claims_are_marked() {
     assert!(found.figures.iter().all(|figure| figure.client_kind == ClientKind::Browser));
     let among = standing(&server, &masked).workloads;
     assert!(among.iter().all(|workload| workload.runs[0] == 2), "not compared with the command line: {among:?}");
+
+    // One run names its device, and one does not.
+    server.proven_by(ANN, in_software);
+    server.proven_by(ANN, |record| record.device.adapter.name = "SwiftShader Device".to_owned());
+    server.proven_by(ANN, |record| {
+        record::on_backend(record, "burn-flex");
+        record.requested.adapter = "any".to_owned();
+        let adapter = &mut record.device.adapter;
+        (adapter.kind, adapter.api) = (DeviceKind::Cpu, "CPU".to_owned());
+        adapter.name = "Example Processor (Burn, all cores)".to_owned();
+    });
+    let keys = |query: &str| -> Vec<String> {
+        places(&server, &format!("&client=native{query}")).into_iter().map(|line| line.device_key).collect()
+    };
+    assert_eq!(keys(""), ["reported-example-gpu-9000"]);
+    assert_eq!(keys("&class=gpu"), ["reported-example-gpu-9000"]);
+    let processors = places(&server, "&class=processor");
+    assert_eq!(processors.len(), 1, "{processors:?}");
+    assert_eq!(processors[0].backend, "burn-flex");
 }
 
 #[test]

@@ -4,11 +4,11 @@ use std::sync::Barrier;
 
 use results::api::AcceptedRun;
 
-use crate::support::requests::{Call, hash, lap, proof, segment};
-use crate::support::{Answer, TestServer, record};
+use crate::support::requests::{RunCall, hash, lap, proof, segment};
+use crate::support::*;
 
 /// Sends numbered requests from several threads to the two servers in turn, at the same moment.
-fn at_once(servers: [&TestServer; 2], send: impl Fn(&TestServer, usize) -> Answer + Sync) -> Vec<Answer> {
+fn at_once(servers: [&TestServer; 2], send: impl Fn(&TestServer, usize) -> HttpAnswer + Sync) -> Vec<HttpAnswer> {
     const TIMES: usize = 8;
     let ready = Barrier::new(TIMES);
     std::thread::scope(|scope| {
@@ -25,7 +25,7 @@ fn at_once(servers: [&TestServer; 2], send: impl Fn(&TestServer, usize) -> Answe
     })
 }
 
-fn statuses(answers: &[Answer]) -> Vec<u16> {
+fn statuses(answers: &[HttpAnswer]) -> Vec<u16> {
     let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status.as_u16()).collect();
     statuses.sort_unstable();
     statuses
@@ -65,7 +65,7 @@ fn concurrent_segments_on_two_servers_count_once() {
     let one = TestServer::start();
     let other = one.another();
     let run = one.begin();
-    let commit = |number, steps, ends_lap| Call::Commit(segment(number, steps, &hash(steps[1]), ends_lap));
+    let commit = |number, steps, ends_lap| RunCall::Commit(segment(number, steps, &hash(steps[1]), ends_lap));
     for call in [lap(0, &hash(0)), commit(0, [0, 5], false), commit(1, [5, 9], true), proof(9, None, None)] {
         let answers = at_once([&one, &other], |server, _| call.send(server, &run));
         // A client that was slightly too late tries again.

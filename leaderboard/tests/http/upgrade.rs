@@ -3,8 +3,7 @@
 use results::RunRecord;
 use results::api::Tier;
 
-use crate::support::process::{assert_says, done, failed, run};
-use crate::support::{TestDatabase, TestServer};
+use crate::support::*;
 use crate::upkeep::{exported, import, import_into};
 
 const SCHEMA: &str = include_str!("../../migrations/0001_schema.sql");

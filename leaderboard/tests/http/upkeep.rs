@@ -7,10 +7,9 @@ use results::api::{StoredRun, Tier};
 use tempfile::TempPath;
 
 use crate::export::json_lines;
-use crate::support::process::{assert_says, command, done, failed, run};
-use crate::support::{Client, ServerProcess, TestDatabase, TestServer, record};
+use crate::support::*;
 
-pub(crate) fn ids(server: &Client) -> Vec<String> {
+pub(crate) fn ids(server: &TestClient) -> Vec<String> {
     let mut ids: Vec<String> = server.list("").rows.into_iter().map(|row| row.run_id).collect();
     ids.sort();
     ids.dedup();

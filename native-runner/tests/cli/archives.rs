@@ -9,7 +9,7 @@ use std::{env, fs};
 use results::api::{StoredRun, Tier};
 use tempfile::TempDir;
 
-use crate::support::{RealLeaderboard, skipped};
+use crate::support::*;
 
 /// Unpacks the only archive with this name and version in the folder, and returns its single folder.
 fn unpacked(archives: &OsStr, name: &str, into: &Path) -> PathBuf {

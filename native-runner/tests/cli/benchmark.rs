@@ -4,10 +4,7 @@ use results::{Departure, Outcome, RunRecord, Settings, summary};
 use serde_json::Value;
 
 use crate::external::{expect_golden, trace_line};
-use crate::support::{
-    Runner, adapters, any_adapter, claim_suite_network, expect_parts, expect_refusals, expect_refusals_of,
-    has_software, one_line, run,
-};
+use crate::support::*;
 
 #[test]
 fn run_shows_metrics_and_keeps_a_valid_record() {
@@ -38,31 +35,6 @@ fn run_shows_metrics_and_keeps_a_valid_record() {
         expect_parts(&finished.stderr, &[&one_line(&warning.to_string())]);
     }
     finished.expect_errors(&["seed 7 (set with --seed)"]);
-}
-
-#[test]
-#[ignore = "trains for 4 s"]
-fn run_of_a_given_length_has_a_share_of_peak() {
-    let Some(adapter) = any_adapter() else { return };
-    // Long enough for a counted window on a busy machine.
-    let record: RunRecord =
-        Runner::new(&adapter).args("--seconds 12 --seed 7 --json -").tiny().run().expect_status(0).json();
-    let workload = &record.workloads[0];
-    let [peak] = workload.peaks.as_slice() else { panic!("{:?}", workload.peaks) };
-    assert!(peak.flops_per_second > 0.0 && (peak.window as usize) < workload.windows.len(), "{peak:?}");
-    assert!(workload.summary.share_of_peak.is_some_and(|share| share > 0.0), "{:?}", workload.summary);
-}
-
-#[test]
-fn json_on_standard_output_moves_the_table_to_standard_error() {
-    let line = "--backend reference --steps 3 --batch-size 16 --learning-rate 1e30 --json -";
-    let finished = Runner::new(line).tiny().run().expect_status(3);
-    let record: RunRecord = finished.json();
-    finished.expect_errors(&[
-        "Training throughput",
-        "Verdict",
-        &format!("repeat with --seed {}", record.requested.seed),
-    ]);
 }
 
 #[test]
@@ -133,25 +105,13 @@ fn expect_no_upload(line: &str, reason: &str) {
 
 #[test]
 #[ignore = "runs a study"]
-fn study_of_input_modes_reports_waiting_times() {
+fn study_of_input_modes_shows_waiting_times() {
     if !has_software() {
         return;
     }
     let study = "study input-pipeline --adapter cpu --scale 0.002 --only workload=keras-mnist-mlp";
-    let finished = run(&format!("{study} --only batch-size=own --output out"), 0);
-    let table = one_line(&finished.stdout);
-    assert!(table.contains("input waits") && !table.contains("communication"), "{}", finished.stdout);
-    let output = finished.folder.path().join("out");
-    run(&format!("report {}", output.display()), 0);
-    let html = fs::read_to_string(output.join("report.html")).unwrap();
-    expect_parts(
-        &html,
-        &[
-            "Share of the step that waits for input",
-            "with input streamed without prefetch",
-            "of the step waits for input",
-        ],
-    );
+    let table = one_line(&run(&format!("{study} --only batch-size=own --output out"), 0).stdout);
+    assert!(table.contains("input waits") && !table.contains("communication"), "{table}");
 }
 
 #[test]
@@ -230,10 +190,7 @@ fn record_of_several_devices_scales_but_is_not_uploaded() {
         "through one host",
     ]);
     let document: Value = run(&format!("scaling {one} {two} --json -"), 0).json();
-    let held = &document["held"][0];
-    let [model, measured] = ["model", "measured_seconds"].map(|field| &held[field]);
-    let modelled = model["compute_seconds"].as_f64().unwrap() + model["communication_seconds"].as_f64().unwrap();
-    assert!(modelled > 0.0 && measured.as_f64().unwrap() > 0.0, "{held}");
+    assert!(document["held"][0]["measured_seconds"].as_f64().unwrap() > 0.0, "{document}");
     let scaled = document["networks"][0]["scaled"].as_array().unwrap();
     assert_eq!((scaled[0]["devices"].as_u64(), scaled[0]["strong"]["speed_up"].as_f64()), (Some(1), Some(1.0)));
     // At most eight devices can share a batch of eight.

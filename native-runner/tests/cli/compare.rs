@@ -3,12 +3,10 @@
 use std::fs;
 
 use results::comparison::{Agreement, Comparison, Row, RowOutcome};
-use results::{Outcome, RunRecord};
+use results::{Departure, Outcome, RunRecord};
 use serde_json::Value;
 
-use crate::support::{
-    Runner, any_adapter, expect_parts, expect_refusals_of, leaderboard, one_line, paths, read_json, run,
-};
+use crate::support::*;
 
 /// The fastest other backend of this build.
 const OTHER: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
@@ -58,6 +56,13 @@ fn two_back_ends_share_a_table_and_records_are_kept() {
     assert_eq!(records.len(), 4);
     for record in &records {
         assert_eq!(record.device.backend, record.requested.backend);
+        let network = record.workloads[0].network.as_ref().unwrap();
+        assert!(network["name"] == "tiny" && network["model"]["nodes"].is_array(), "{network}");
+        assert!(
+            record.departures.iter().any(|of| matches!(of, Departure::NetworkFile { .. })),
+            "{:?}",
+            record.departures
+        );
         let name = format!("tiny-{}-f32-{}.json", record.device.backend, record.requested.seed);
         assert_eq!(read_json::<RunRecord>(&folder.join("runs").join(name)), *record);
     }

@@ -7,9 +7,7 @@ use results::{Outcome, RunRecord, Window};
 use serde_json::Value;
 use tempfile::TempDir;
 
-#[cfg(target_os = "linux")]
-use crate::support::on_a_terminal;
-use crate::support::{Finished, RECORD, Runner, expect_refusals_of, one_line, read_json};
+use crate::support::*;
 
 /// Returns a record from `seed`, as if twelve windows had trained at about this rate in samples per second.
 fn run_at(rate: f64, seed: u32) -> RunRecord {
@@ -48,7 +46,7 @@ fn runner(folder: &TempDir, arguments: &str) -> Runner {
     runner
 }
 
-fn compare(folder: &TempDir, arguments: &str) -> Finished {
+fn compare(folder: &TempDir, arguments: &str) -> RunnerOutput {
     runner(folder, arguments).run()
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, FakeServer, Runner, any_adapter, paths, run};
+use crate::support::*;
 
 fn findings<'a>(report: &'a Value, name: &str) -> Vec<&'a Value> {
     let sections = report["sections"].as_array().unwrap().iter();
@@ -127,7 +127,7 @@ fn a_report_names_no_person_no_machine_and_no_home() {
 fn a_leaderboard_is_asked_for_its_version_and_its_time() {
     let server = FakeServer::start(|_| {
         let body = json!({ "openapi": "3.1.0", "info": { "title": "Gradmark leaderboard", "version": "0.0.7" } });
-        Answer::http(200, "date: Tue, 15 Nov 1994 08:12:31 GMT\r\n", body.to_string())
+        FakeAnswer::http(200, "date: Tue, 15 Nov 1994 08:12:31 GMT\r\n", body.to_string())
     });
     let report: Value = quick("--upload").arg(&server.url).run().json();
     assert_eq!(findings(&report, "leaderboard")[0]["details"]["version"], "0.0.7");

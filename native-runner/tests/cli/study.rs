@@ -10,20 +10,17 @@ use std::path::PathBuf;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{
-    Runner, TINY, any_adapter, damaged_data, expect_parts, expect_refusals_of, leaderboard, one_line, paths, read_json,
-    run,
-};
+use crate::support::*;
 
 /// The fastest backend of this build that computes on the processor.
 const BACKEND: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
 
 /// File and folder of a study, which outlive the commands.
-struct Study {
+struct StudyFiles {
     place: TempDir,
 }
 
-impl Study {
+impl StudyFiles {
     /// Creates a study on [`BACKEND`], with more lines in its matrix.
     fn new(more: &str) -> Self {
         let study = Self { place: tempfile::tempdir().unwrap() };
@@ -74,23 +71,30 @@ const SMALL: &str = "batch_sizes = [16, 32]\nlimits = [{ steps = 2 }]";
 
 #[test]
 fn every_cell_leaves_its_record_and_is_not_run_again() {
-    let study = Study::new(&format!("{SMALL}\nseeds = [1]"));
+    let study = StudyFiles::new(&format!("{SMALL}\nseeds = [1]"));
+    let parts = ["2 of 2 cells would run", "GFLOP", "batch 16"];
+    let dry = study.runner("--dry-run").run().expect_status(0).expect_output(&parts);
+    assert!(!study.output().exists() && !dry.stderr.contains("(1 of 2"), "{}", dry.stderr);
+    study.runner("--only batch-size=16").run().expect_status(0);
+    let document: Value = study.runner("--dry-run --json -").run().expect_status(0).json();
+    let cells = document["cells"].as_array().unwrap();
+    let of = |size: u64| cells.iter().find(|listed| listed["cell"]["settings"]["spec"]["batch_size"] == size).unwrap();
+    assert_eq!((&of(16)["would_run"], &of(32)["would_run"]), (&false.into(), &true.into()));
+    // The same steps with larger batches.
+    assert!(of(32)["flops"].as_f64() > of(16)["flops"].as_f64(), "{document}");
+    assert_eq!(study.files().len(), 1, "a dry run trains nothing");
+
     let finished = study.runner("--json -").run().expect_status(0);
-    let document: Value = finished.json();
-    assert_eq!(document["cells"].as_array().unwrap().len(), 2);
-    expect_parts(
-        &finished.stderr,
-        &["mine A test", "batch 16", "batch 32", "(1 of 2", "(2 of 2", "2, shuffled with seed 1"],
-    );
+    assert_eq!(finished.json::<Value>()["cells"].as_array().unwrap().len(), 2);
+    let parts = ["mine A test", "batch 32", "1 of them already finished", "2, shuffled with seed 1"];
+    expect_parts(&finished.stderr, &parts);
     let ids = |cells: &[Value]| cells.iter().map(|cell| cell["id"].to_string()).collect::<BTreeSet<_>>();
     assert_eq!(ids(study.plan()["cells"].as_array().unwrap()), ids(&study.cells()));
     for cell in study.cells() {
         assert_eq!((cell["ending"].as_str(), cell["exit_status"].as_i64()), (Some("completed"), Some(0)));
         let record: results::RunRecord = serde_json::from_value(cell["record"].clone()).unwrap();
-        assert_eq!(
-            u64::from(record.workloads[0].settings.batch_size),
-            cell["settings"]["spec"]["batch_size"].as_u64().unwrap()
-        );
+        let batch_size = u64::from(record.workloads[0].settings.batch_size);
+        assert_eq!(Some(batch_size), cell["settings"]["spec"]["batch_size"].as_u64());
         assert_eq!((record.requested.seed, record.workloads[0].summary.steps), (1, 2));
         assert!(record.departures_text(", ").contains("2 steps"), "{:?}", record.departures);
         assert!(cell["seconds"].as_f64().unwrap() > 0.0);
@@ -102,11 +106,22 @@ fn every_cell_leaves_its_record_and_is_not_run_again() {
     let other = study.runner("").run().expect_status(2);
     other.expect_errors(&["belongs to a different study", "seeds: [2] here, [1] in the folder", "--output"]);
     assert_eq!(study.files(), before);
+
+    // An unfinished study of another day is mentioned.
+    study.write(&format!("{SMALL}\nseeds = [1]"));
+    let place = "studies/mine-2020-01-01";
+    fs::create_dir_all(study.place.path().join(place)).unwrap();
+    fs::write(study.place.path().join(place).join("study.json"), document["plan"].to_string()).unwrap();
+    let mut runner = Runner::new("study mine.toml --dry-run");
+    runner.command().current_dir(study.place.path());
+    let command = format!("native-runner study mine.toml --dry-run --output {place}");
+    runner.run().expect_status(0).expect_errors(&[&format!("{place} has 0 of 2 cells of this study"), &command]);
 }
 
 #[test]
 fn scaled_study_keeps_and_reports_its_impossible_cell() {
-    let study = Study::new("batch_sizes = [16, 32]\nprecisions = [\"f32\", \"f16-matrix\"]\nlimits = [{ steps = 8 }]");
+    let study =
+        StudyFiles::new("batch_sizes = [16, 32]\nprecisions = [\"f32\", \"f16-matrix\"]\nlimits = [{ steps = 8 }]");
     let text = fs::read_to_string(study.file()).unwrap();
     fs::write(study.file(), format!("repeats = \"Table I of a paper.\"\n{text}")).unwrap();
     let runner = |words: &str| study.runner(&format!("--scale 0.25 --only batch-size=16 {words}"));
@@ -149,7 +164,7 @@ fn scaled_study_keeps_and_reports_its_impossible_cell() {
 #[cfg(unix)]
 #[test]
 fn an_external_program_is_a_back_end_of_a_study() {
-    let study = Study::new("batch_sizes = [16]\nlimits = [{ steps = 1 }]");
+    let study = StudyFiles::new("batch_sizes = [16]\nlimits = [{ steps = 1 }]");
     let line = format!("--backend {BACKEND},pytorch");
     study.runner(&line).run().expect_status(2).expect_errors(&["[[matrix]] 1", "no backend `pytorch`", "--program"]);
     let run =
@@ -170,38 +185,16 @@ fn an_external_program_is_a_back_end_of_a_study() {
 
 #[test]
 fn a_cell_that_takes_too_long_is_ended() {
-    let study = Study::new("limits = [{ seconds = 600 }]");
+    let study = StudyFiles::new("limits = [{ seconds = 600 }]");
     let finished = study.runner("--cell-timeout 1").run().expect_status(1);
     assert!(finished.stdout.contains("took longer than 1 s"), "{}", finished.stdout);
     assert_eq!(study.cells()[0]["ending"], "timed_out");
 }
 
-#[test]
-fn a_dry_run_trains_nothing_and_says_what_it_knows() {
-    let study = Study::new(SMALL);
-    let finished = study.runner("--dry-run").run().expect_status(0).expect_output(&[
-        "2 of 2 cells would run",
-        "GFLOP",
-        "batch 16",
-    ]);
-    assert!(!study.output().exists() && !finished.stderr.contains("(1 of 2"), "{}", finished.stderr);
-
-    study.runner("--only batch-size=16").run().expect_status(0);
-    assert_eq!(study.files().len(), 1);
-    let finished = study.runner("--dry-run --json -").run().expect_status(0);
-    let document: Value = finished.json();
-    let cells = document["cells"].as_array().unwrap();
-    let of = |size: u64| cells.iter().find(|listed| listed["cell"]["settings"]["spec"]["batch_size"] == size).unwrap();
-    assert_eq!((&of(16)["would_run"], &of(32)["would_run"]), (&false.into(), &true.into()));
-    // The same steps with larger batches.
-    assert!(of(32)["flops"].as_f64() > of(16)["flops"].as_f64(), "{document}");
-    assert_eq!(study.files().len(), 1);
-}
-
 #[cfg(unix)]
 #[test]
 fn study_goes_on_where_standard_error_is_closed() {
-    let study = Study::new("batch_sizes = [16]\nlimits = [{ steps = 1 }]");
+    let study = StudyFiles::new("batch_sizes = [16]\nlimits = [{ steps = 1 }]");
     let mut runner = study.runner("");
     // The reader is dropped immediately.
     runner.command().stderr(std::io::pipe().unwrap().1);
@@ -214,7 +207,7 @@ fn study_goes_on_where_standard_error_is_closed() {
 fn study_without_possible_cells_opens_backends_once_and_makes_no_folder() {
     let empty = tempfile::tempdir().unwrap();
     let damaged = damaged_data("mnist-train.bin", |bytes| bytes.truncate(1000));
-    let study = Study::new("");
+    let study = StudyFiles::new("");
     study.write_of("keras-mnist-mlp", "");
     let starts = study.place.path().join("starts");
     let script = format!("echo start >> {}; echo no module named torch >&2; exit 1", starts.display());
@@ -248,25 +241,10 @@ fn study_without_possible_cells_opens_backends_once_and_makes_no_folder() {
 }
 
 #[test]
-fn unfinished_study_of_another_day_is_mentioned() {
-    let study = Study::new(SMALL);
-    let planned = study.runner("--dry-run --json -").run().expect_status(0).stdout;
-    let plan = serde_json::from_str::<Value>(&planned).unwrap()["plan"].clone();
-    let folder = study.place.path().join("studies/mine-2020-01-01");
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("study.json"), plan.to_string()).unwrap();
-    let mut runner = Runner::new("study mine.toml --dry-run");
-    runner.command().current_dir(study.place.path());
-    let place = "studies/mine-2020-01-01";
-    let command = format!("native-runner study mine.toml --dry-run --output {place}");
-    runner.run().expect_status(0).expect_errors(&[&format!("{place} has 0 of 2 cells of this study"), &command]);
-}
-
-#[test]
 fn order_follows_from_the_seed() {
     let seeds = "seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]";
     let order = |order_seed: u32| -> Vec<u64> {
-        let study = Study::new(seeds);
+        let study = StudyFiles::new(seeds);
         let text = fs::read_to_string(study.file()).unwrap();
         fs::write(study.file(), format!("order_seed = {order_seed}\n{text}")).unwrap();
         let finished = study.runner("--dry-run --json -").run().expect_status(0);
@@ -282,16 +260,9 @@ fn order_follows_from_the_seed() {
 
 #[test]
 fn mistake_in_a_study_is_shown_with_its_place() {
-    for (line, parts) in [
-        ("colour = 1", ["line 5, column 1", "`batch_sizes`"]),
-        ("seeds = [-1]", ["line 5, column 10", "-1"]),
-        ("seeds = []", ["has no cells", "at least one"]),
-    ] {
-        let study = Study::new(line);
-        let finished = study.runner("").run().expect_status(2);
-        finished.expect_errors(&["mine.toml", parts[0], parts[1]]);
-        assert!(!study.output().exists(), "{line}");
-    }
+    let study = StudyFiles::new("colour = 1");
+    study.runner("").run().expect_status(2).expect_errors(&["mine.toml", "line 5, column 1", "`batch_sizes`"]);
+    assert!(!study.output().exists());
     let cases: [(&str, i32, &[&str]); 4] = [
         ("no-such-study", 2, &["no-such-study", "gtdl-batch-size"]),
         ("keras-five --only batch=5", 2, &["--only", "batch-size"]),
@@ -323,7 +294,7 @@ fn built_in_studies_are_listed_and_can_be_copied() {
 #[test]
 #[ignore = "trains two networks of the suite"]
 fn records_are_uploaded_once_after_one_agreement() {
-    let study = Study::new(SMALL);
+    let study = StudyFiles::new(SMALL);
     study.write_of("keras-mnist-mlp", SMALL);
     let server = leaderboard();
     study.runner("--upload").arg(&server.url).run().expect_status(2).expect_errors(&["--yes"]);
@@ -344,19 +315,19 @@ fn records_are_uploaded_once_after_one_agreement() {
 const FAST: &str = "suites = [\"launch\", \"gemm\"]\nbudget_seconds = 0.5\nbudget_mib = 4";
 
 /// Creates a study of kernels with these lines, on the adapter of the tests; `None` without an adapter.
-fn study_of_kernels(lines: &str) -> Option<Study> {
+fn study_of_kernels(lines: &str) -> Option<StudyFiles> {
     let adapter = any_adapter()?;
     let adapter = adapter.rsplit(' ').next().unwrap_or("any");
-    let study = Study { place: tempfile::tempdir().unwrap() };
+    let study = StudyFiles { place: tempfile::tempdir().unwrap() };
     write_kernels(&study, &format!("adapters = [\"{adapter}\"]\n{lines}"));
     Some(study)
 }
 
-fn write_kernels(study: &Study, lines: &str) {
+fn write_kernels(study: &StudyFiles, lines: &str) {
     fs::write(study.file(), format!("title = \"A test of kernels\"\n[[kernels]]\n{lines}\n")).unwrap();
 }
 
-fn report(study: &Study) -> (String, String) {
+fn report(study: &StudyFiles) -> (String, String) {
     let finished = Runner::new("report").arg(study.output()).run().expect_status(0);
     (one_line(&finished.stdout), fs::read_to_string(study.output().join("report.html")).unwrap())
 }
@@ -391,16 +362,7 @@ fn study_of_kernels_keeps_records_and_makes_a_report() {
         &found,
         &["Matrix products on", "of the measured peak of arithmetic", "every entry has 20 % of the original seconds"],
     );
-    expect_parts(
-        &page,
-        &[
-            "Percent of the measured peak",
-            "Share of the peak over operations",
-            "<svg",
-            "data:text/csv",
-            "512 × 512 × 512",
-        ],
-    );
+    expect_parts(&page, &["Percent of the measured peak", "512 × 512 × 512"]);
     // A finished run is a result, and stays unchanged.
     let before = study.files();
     let again = study.runner("--scale 0.2").run().expect_status(0).expect_errors(&["2 of them already finished"]);

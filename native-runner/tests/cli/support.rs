@@ -42,7 +42,7 @@ pub(crate) struct Runner {
     pub(crate) folder: TempDir,
 }
 
-pub(crate) struct Finished {
+pub(crate) struct RunnerOutput {
     pub(crate) status: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -86,9 +86,9 @@ impl Runner {
         &mut self.command
     }
 
-    pub(crate) fn run(mut self) -> Finished {
+    pub(crate) fn run(mut self) -> RunnerOutput {
         let output = self.command.output().unwrap();
-        Finished {
+        RunnerOutput {
             status: output.status.code(),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
@@ -98,7 +98,7 @@ impl Runner {
 
     /// Sends Ctrl-C once a line of standard error contains `part`.
     #[cfg(unix)]
-    pub(crate) fn interrupt_after(self, part: &str) -> Finished {
+    pub(crate) fn interrupt_after(self, part: &str) -> RunnerOutput {
         let mut running = self.start();
         running.wait_for(part);
         running.signal(Signal::SIGINT);
@@ -161,7 +161,7 @@ impl Running {
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(self.pid()), signal).unwrap();
     }
 
-    pub(crate) fn end(mut self) -> Finished {
+    pub(crate) fn end(mut self) -> RunnerOutput {
         loop {
             match self.stderr.recv_timeout(Self::SILENCE) {
                 Ok(line) => self.said.push(line),
@@ -171,11 +171,11 @@ impl Running {
         }
         let stdout = self.stdout.iter().collect::<Vec<_>>().join("\n");
         let status = self.process.0.wait().unwrap().code();
-        Finished { status, stdout, stderr: self.said.join("\n"), folder: self.folder }
+        RunnerOutput { status, stdout, stderr: self.said.join("\n"), folder: self.folder }
     }
 }
 
-impl Finished {
+impl RunnerOutput {
     /// Fails with all output unless the program ended with `status`.
     #[track_caller]
     pub(crate) fn expect_status(self, status: i32) -> Self {
@@ -221,7 +221,7 @@ pub(crate) fn expect_parts(text: &str, parts: &[&str]) {
 }
 
 #[track_caller]
-pub(crate) fn run(line: &str, expected_status: i32) -> Finished {
+pub(crate) fn run(line: &str, expected_status: i32) -> RunnerOutput {
     Runner::new(line).run().expect_status(expected_status)
 }
 
@@ -340,13 +340,13 @@ pub(crate) fn on_a_terminal(
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Received {
+pub(crate) struct ReceivedCall {
     /// Method and path.
     pub(crate) call: String,
     pub(crate) body: Vec<u8>,
 }
 
-impl Received {
+impl ReceivedCall {
     #[track_caller]
     pub(crate) fn json<T: DeserializeOwned>(&self) -> T {
         serde_json::from_slice(&self.body).unwrap()
@@ -354,14 +354,14 @@ impl Received {
 }
 
 #[derive(Clone)]
-pub(crate) enum Answer {
+pub(crate) enum FakeAnswer {
     /// Sends these bytes unchanged.
     Raw(Vec<u8>),
     /// Keeps the connection open and sends nothing.
     Silence,
 }
 
-impl Answer {
+impl FakeAnswer {
     pub(crate) fn http(status: u16, header: &str, body: impl AsRef<[u8]>) -> Self {
         let length = body.as_ref().len();
         let head = format!("HTTP/1.1 {status} Status\r\nconnection: close\r\ncontent-length: {length}\r\n");
@@ -376,11 +376,11 @@ impl Answer {
 /// Server on a free port of this machine, which ends with the test program.
 pub(crate) struct FakeServer {
     pub(crate) url: String,
-    received: Arc<Mutex<Vec<Received>>>,
+    received: Arc<Mutex<Vec<ReceivedCall>>>,
 }
 
 impl FakeServer {
-    pub(crate) fn start(answer: impl Fn(&Received) -> Answer + Send + Sync + 'static) -> Self {
+    pub(crate) fn start(answer: impl Fn(&ReceivedCall) -> FakeAnswer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let received = Arc::new(Mutex::new(Vec::new()));
@@ -394,22 +394,22 @@ impl FakeServer {
         Self { url, received }
     }
 
-    pub(crate) fn received(&self) -> Vec<Received> {
+    pub(crate) fn received(&self) -> Vec<ReceivedCall> {
         self.received.lock().unwrap().clone()
     }
 }
 
-fn serve(mut stream: TcpStream, log: &Mutex<Vec<Received>>, answer: &dyn Fn(&Received) -> Answer) {
+fn serve(mut stream: TcpStream, log: &Mutex<Vec<ReceivedCall>>, answer: &dyn Fn(&ReceivedCall) -> FakeAnswer) {
     let request = read_request(&stream);
     log.lock().unwrap().push(request.clone());
     match answer(&request) {
         // The program may have closed the connection already, which is allowed.
-        Answer::Raw(bytes) => drop(stream.write_all(&bytes)),
-        Answer::Silence => thread::sleep(Running::SILENCE),
+        FakeAnswer::Raw(bytes) => drop(stream.write_all(&bytes)),
+        FakeAnswer::Silence => thread::sleep(Running::SILENCE),
     }
 }
 
-fn read_request(stream: &TcpStream) -> Received {
+fn read_request(stream: &TcpStream) -> ReceivedCall {
     let mut reader = BufReader::new(stream);
     let mut line = || {
         let mut text = String::new();
@@ -430,7 +430,7 @@ fn read_request(stream: &TcpStream) -> Received {
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
     let (call, _) = first.rsplit_once(' ').unwrap();
-    Received { call: call.to_owned(), body }
+    ReceivedCall { call: call.to_owned(), body }
 }
 
 pub(crate) fn refusal(code: &str, message: &str) -> ErrorBody {
@@ -442,21 +442,24 @@ pub(crate) fn leaderboard() -> FakeServer {
 }
 
 /// Accepts runs and records, and requests nothing after a run.
-pub(crate) fn answer_like_a_leaderboard(request: &Received) -> Answer {
+pub(crate) fn answer_like_a_leaderboard(request: &ReceivedCall) -> FakeAnswer {
     match request.call.as_str() {
-        "POST /api/v1/runs" => Answer::json(201, &started()),
+        "POST /api/v1/runs" => FakeAnswer::json(201, &started()),
         "POST /api/v1/runs/run-1/laps" => {
             let OpenLap { segment, .. } = request.json();
-            Answer::json(200, &OpenedLap { beacons: [beacon(segment), beacon(segment + 1)] })
+            FakeAnswer::json(200, &OpenedLap { beacons: [beacon(segment), beacon(segment + 1)] })
         }
         "POST /api/v1/runs/run-1/segments" => {
             let CommitSegment { segment, ends_lap, .. } = request.json();
-            Answer::json(200, &CommittedSegment { beacon: (!ends_lap).then(|| beacon(segment + 2)), draws: Vec::new() })
+            FakeAnswer::json(
+                200,
+                &CommittedSegment { beacon: (!ends_lap).then(|| beacon(segment + 2)), draws: Vec::new() },
+            )
         }
-        "POST /api/v1/runs/run-1/proof" => Answer::json(200, &ProofWanted::default()),
-        "PUT /api/v1/runs/run-1" => Answer::json(200, &accepted("run-1", Tier::Checked)),
-        "POST /api/v1/runs/import" => Answer::json(201, &accepted("run-2", Tier::Unverified)),
-        _ => Answer::json(404, &refusal("not_found", "There is nothing here.")),
+        "POST /api/v1/runs/run-1/proof" => FakeAnswer::json(200, &ProofWanted::default()),
+        "PUT /api/v1/runs/run-1" => FakeAnswer::json(200, &accepted("run-1", Tier::Checked)),
+        "POST /api/v1/runs/import" => FakeAnswer::json(201, &accepted("run-2", Tier::Unverified)),
+        _ => FakeAnswer::json(404, &refusal("not_found", "There is nothing here.")),
     }
 }
 
@@ -496,6 +499,6 @@ impl RealLeaderboard {
     }
 }
 
-pub(crate) fn paths(received: &[Received]) -> Vec<String> {
+pub(crate) fn paths(received: &[ReceivedCall]) -> Vec<String> {
     received.iter().map(|request| request.call.clone()).collect()
 }

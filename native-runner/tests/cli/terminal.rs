@@ -7,12 +7,12 @@ use std::io;
 
 use results::RunRecord;
 
-use crate::support::{Finished, RECORD, Runner, TINY, leaderboard, on_a_terminal, paths, read_json, run};
+use crate::support::*;
 
 const SHORT: &str = "--backend reference --steps 2 --batch-size 16 --seed 1";
 
 /// Returns the record that a failed run stored.
-fn kept(finished: &Finished) -> RunRecord {
+fn kept(finished: &RunnerOutput) -> RunRecord {
     let files = fs::read_dir(&finished.folder).unwrap().map(|entry| entry.unwrap().path());
     let kept: Vec<_> = files.filter(|file| file.extension().is_some_and(|ending| ending == "json")).collect();
     let [file] = kept.as_slice() else { panic!("{kept:?}") };

@@ -10,10 +10,7 @@ use results::api::{
 };
 use results::{RunRecord, Segment, StateBytes, Warning};
 
-use crate::support::{
-    Answer, FakeServer, RealLeaderboard, Received, Runner, accepted, answer_like_a_leaderboard, any_adapter, beacon,
-    expect_parts, expect_refusals_of, leaderboard, one_line, paths, refusal, run, skipped, started,
-};
+use crate::support::*;
 
 /// Arguments of a run that trains on the processor if the leaderboard allows it.
 const RUN: &str = "--backend reference --workload keras-mnist-mlp --steps 2 --batch-size 16 --yes";
@@ -39,20 +36,20 @@ fn useless_server_is_reported_before_training() {
     let path = StartedRun { run_id: "../../etc/passwd".to_owned(), ..started() };
     let moved = "location: https://elsewhere.example/\r\n";
     let stranger = "does not answer like a Gradmark leaderboard";
-    let cases: [(Answer, &[&str]); 9] = [
+    let cases: [(FakeAnswer, &[&str]); 9] = [
         (
-            Answer::json(403, &refused),
+            FakeAnswer::json(403, &refused),
             &["This leaderboard does not know version 1 of the suite", "suite_unknown in suite.version", "403"],
         ),
-        (Answer::http(500, "", "<html>Internal error</html>"), &["failed with status 500", "try again later"]),
-        (Answer::http(200, "content-type: text/html\r\n", page), &[stranger, "a web page"]),
-        (Answer::http(200, "", other_json), &[stranger, "not the expected JSON"]),
-        (Answer::http(404, "", other_json), &[stranger, "status 404"]),
-        (Answer::Raw(b"SSH-2.0-OpenSSH_9.2\r\n".to_vec()), &[stranger, "not HTTP"]),
-        (Answer::http(200, "", b"\xff\xfe"), &[stranger, "not"]),
+        (FakeAnswer::http(500, "", "<html>Internal error</html>"), &["failed with status 500", "try again later"]),
+        (FakeAnswer::http(200, "content-type: text/html\r\n", page), &[stranger, "a web page"]),
+        (FakeAnswer::http(200, "", other_json), &[stranger, "not the expected JSON"]),
+        (FakeAnswer::http(404, "", other_json), &[stranger, "status 404"]),
+        (FakeAnswer::Raw(b"SSH-2.0-OpenSSH_9.2\r\n".to_vec()), &[stranger, "not HTTP"]),
+        (FakeAnswer::http(200, "", b"\xff\xfe"), &[stranger, "not"]),
         // A run id that is a path is rejected.
-        (Answer::json(201, &path), &[stranger, "an invalid run id"]),
-        (Answer::http(301, moved, ""), &["redirects to https://elsewhere.example/"]),
+        (FakeAnswer::json(201, &path), &[stranger, "an invalid run id"]),
+        (FakeAnswer::http(301, moved, ""), &["redirects to https://elsewhere.example/"]),
     ];
     for (answer, parts) in cases {
         let server = FakeServer::start(move |_| answer.clone());
@@ -60,7 +57,7 @@ fn useless_server_is_reported_before_training() {
         expect_refusal_before_training(&server.url, &parts.iter().copied().chain(url).collect::<Vec<_>>());
     }
 
-    let silent = FakeServer::start(|_| Answer::Silence);
+    let silent = FakeServer::start(|_| FakeAnswer::Silence);
     let start = Instant::now();
     let parts = ["did not answer within 0.5 s", "--upload-timeout"];
     expect_refusal_before_training(&format!("{} --upload-timeout 0.5", silent.url), &parts);
@@ -69,7 +66,7 @@ fn useless_server_is_reported_before_training() {
 
 #[test]
 fn nothing_is_uploaded_without_agreement() {
-    let server = FakeServer::start(|_| Answer::Silence);
+    let server = FakeServer::start(|_| FakeAnswer::Silence);
     let refused = run(&format!("--backend reference --steps 2 --upload {}", server.url), 2);
     refused.expect_errors(&["needs your agreement", "--yes"]);
     assert!(server.received().is_empty());
@@ -84,25 +81,25 @@ struct Curious {
 }
 
 impl Curious {
-    fn answer(&self, request: &Received) -> Answer {
+    fn answer(&self, request: &ReceivedCall) -> FakeAnswer {
         match request.call.as_str() {
             "POST /api/v1/runs/run-1/segments" => {
                 let CommitSegment { step, state_sha256, .. } = request.json();
                 let mut committed = self.committed.lock().unwrap();
                 let is_first = committed.is_empty();
                 committed.insert(step, state_sha256);
-                if is_first { Answer::Raw(Vec::new()) } else { answer_like_a_leaderboard(request) }
+                if is_first { FakeAnswer::Raw(Vec::new()) } else { answer_like_a_leaderboard(request) }
             }
-            "POST /api/v1/runs/run-1/proof" => Answer::json(200, &self.wanted(&request.json())),
+            "POST /api/v1/runs/run-1/proof" => FakeAnswer::json(200, &self.wanted(&request.json())),
             call if call.starts_with("PUT") && call.contains("/states/") => {
                 *self.shown.lock().unwrap() = Some(request.body.clone());
-                Answer::json(200, &())
+                FakeAnswer::json(200, &())
             }
             call if call.starts_with("PUT") => {
-                Answer::json(201, &AcceptedRun { being_verified: true, ..accepted("run-1", Tier::Checked) })
+                FakeAnswer::json(201, &AcceptedRun { being_verified: true, ..accepted("run-1", Tier::Checked) })
             }
             "GET /api/v1/runs/run-1/verdict" => {
-                Answer::json(200, &Verdict { tier: Tier::Proven, notes: Vec::new(), being_verified: false })
+                FakeAnswer::json(200, &Verdict { tier: Tier::Proven, notes: Vec::new(), being_verified: false })
             }
             _ => answer_like_a_leaderboard(request),
         }
@@ -182,7 +179,7 @@ fn lost_leaderboard_costs_the_proof_but_not_the_run() {
     let uploaded = "PUT /api/v1/runs/run-1";
     for (refused, expected) in [(laps, vec![runs, laps, uploaded]), (segments, vec![runs, laps, segments, uploaded])] {
         let server = FakeServer::start(move |request| match request.call == refused {
-            true => Answer::json(429, &refusal("too_many_requests", "Ask again tomorrow.")),
+            true => FakeAnswer::json(429, &refusal("too_many_requests", "Ask again tomorrow.")),
             false => answer_like_a_leaderboard(request),
         });
         let line = format!("{adapter} --workload keras-mnist-mlp --steps 12 --batch-size 16 --yes --upload");
@@ -203,7 +200,7 @@ fn lost_leaderboard_costs_the_proof_but_not_the_run() {
 #[test]
 fn refused_record_can_be_uploaded_later_as_unverified() {
     let Some(adapter) = any_adapter() else { return };
-    let closing = FakeServer::start(|_| Answer::json(503, &refusal("closed", "The leaderboard is closed today.")));
+    let closing = FakeServer::start(|_| FakeAnswer::json(503, &refusal("closed", "The leaderboard is closed today.")));
     let line = format!("{adapter} --workload keras-mnist-mlp --steps 2 --batch-size 16 --seed 5 --yes --upload");
     let finished = Runner::new(&line).arg(&closing.url).run().expect_status(5);
     assert_eq!(paths(&closing.received()), ["POST /api/v1/runs/import"], "a seed of one's own is not registered");

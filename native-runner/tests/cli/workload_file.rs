@@ -6,7 +6,7 @@ use std::{env, fs};
 use results::RunRecord;
 use serde_json::Value;
 
-use crate::support::{Runner, any_adapter, expect_parts, expect_refusals_of, leaderboard, one_line, read_json, run};
+use crate::support::*;
 
 fn documented(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name)
@@ -30,41 +30,6 @@ fn with_files(line: &str, files: &[(&str, &str)]) -> Runner {
         fs::write(runner.folder.path().join(name), text).unwrap();
     }
     runner
-}
-
-#[test]
-fn trace_of_a_file_equals_the_built_in_network() {
-    let line = "trace --backend reference --seed 3 --batch-size 8 --steps 3 --dropout on";
-    let own = Runner::new(line).arg("--workload-file").arg(documented("workloads/mnist-mlp.toml"));
-    let mut own: Value = own.run().expect_status(0).json();
-    let built_in: Value = Runner::new(line).args("--workload keras-mnist-mlp").run().expect_status(0).json();
-    assert_eq!(own["workload"], "mnist-mlp");
-    own["workload"] = built_in["workload"].clone();
-    assert_eq!(own, built_in);
-}
-
-#[test]
-#[ignore = "trains on every backend"]
-fn file_trains_on_every_back_end_and_is_recorded() {
-    let (names, adapter) = match any_adapter() {
-        Some(adapter) => ("reference,wgsl", adapter),
-        None => ("reference", String::new()),
-    };
-    let burn = if cfg!(feature = "burn-flex") { ",burn-flex" } else { "" };
-    let line = format!("--backend {names}{burn} {adapter} --seeds 1 --steps 2 --batch-size 8 --json -");
-    let runner = Runner::new(&line).arg("--workload-file").arg(documented("workloads/mnist-residual.toml"));
-    let document: Value = runner.run().expect_status(0).json();
-    let records = document["records"].as_array().unwrap();
-    assert_eq!(records.len(), names.split(',').count() + usize::from(!burn.is_empty()));
-    for record in records {
-        let workload = &record["workloads"][0];
-        assert_eq!(workload["outcome"]["kind"], "completed", "{workload}");
-        assert_eq!(workload["correctness"]["passed"], true);
-        assert_eq!(workload["network"]["name"], "mnist-residual");
-        assert_eq!(workload["network"]["model"]["nodes"][0]["layer"]["conv2d"]["filters"], 8);
-        let departures = record["departures"].to_string();
-        assert!(departures.contains("network_file"), "{departures}");
-    }
 }
 
 /// `steps` compares losses and gradients of each network with the plain reference before timing anything.

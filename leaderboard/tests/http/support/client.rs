@@ -13,7 +13,7 @@ use ureq::http::{HeaderMap, Request, StatusCode};
 use super::record;
 
 #[derive(Clone)]
-pub(crate) struct Client {
+pub(crate) struct TestClient {
     agent: Agent,
     pub(crate) address: SocketAddr,
     /// The client's address, as reported by a proxy.
@@ -21,13 +21,13 @@ pub(crate) struct Client {
 }
 
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpAnswer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
 }
 
-impl Client {
+impl TestClient {
     pub(crate) fn new(address: SocketAddr) -> Self {
         // A server that refuses a request without reading its body closes the connection, possibly while the next
         // request is being sent on it.
@@ -50,7 +50,7 @@ impl Client {
         Self { forwarded_for: Some(address), ..self.clone() }
     }
 
-    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> HttpAnswer {
         self.try_send(method, path, headers, body).expect("the server answers")
     }
 
@@ -60,7 +60,7 @@ impl Client {
         path: &str,
         headers: &[(&str, &str)],
         body: &[u8],
-    ) -> Result<Answer, ureq::Error> {
+    ) -> Result<HttpAnswer, ureq::Error> {
         let mut request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
         let forwarded = self.forwarded_for.map(|address| ("x-forwarded-for", address));
         for (name, value) in headers.iter().copied().chain(forwarded) {
@@ -69,22 +69,22 @@ impl Client {
         let mut response =
             if body.is_empty() { self.agent.run(request.body(())?)? } else { self.agent.run(request.body(body)?)? };
         let body = response.body_mut().with_config().limit(64 << 20).read_to_vec()?;
-        Ok(Answer { status: response.status(), headers: response.headers().clone(), body })
+        Ok(HttpAnswer { status: response.status(), headers: response.headers().clone(), body })
     }
 
-    pub(crate) fn json(&self, method: &str, path: &str, body: &impl Serialize) -> Answer {
+    pub(crate) fn json(&self, method: &str, path: &str, body: &impl Serialize) -> HttpAnswer {
         self.try_json(method, path, body).expect("the server answers")
     }
 
-    pub(crate) fn try_json(&self, method: &str, path: &str, body: &impl Serialize) -> Result<Answer, ureq::Error> {
+    pub(crate) fn try_json(&self, method: &str, path: &str, body: &impl Serialize) -> Result<HttpAnswer, ureq::Error> {
         self.try_send(method, path, &[("content-type", "application/json")], &serde_json::to_vec(body).unwrap())
     }
 
-    pub(crate) fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> HttpAnswer {
         self.send("GET", path, &[], b"")
     }
 
-    pub(crate) fn get_with(&self, path: &str, header: &str, value: &str) -> Answer {
+    pub(crate) fn get_with(&self, path: &str, header: &str, value: &str) -> HttpAnswer {
         self.send("GET", path, &[(header, value)], b"")
     }
 
@@ -100,7 +100,7 @@ impl Client {
     }
 
     /// Requests a run, or a path below it that begins with `/`.
-    pub(crate) fn get_run(&self, run_id: &str, below: &str) -> Answer {
+    pub(crate) fn get_run(&self, run_id: &str, below: &str) -> HttpAnswer {
         self.get(&format!("/api/v1/runs/{run_id}{below}"))
     }
 
@@ -123,11 +123,11 @@ impl Client {
         self.json("POST", "/api/v1/runs", &record::start()).with_status(201).parse()
     }
 
-    pub(crate) fn upload(&self, run_id: &str, record: &RunRecord) -> Answer {
+    pub(crate) fn upload(&self, run_id: &str, record: &RunRecord) -> HttpAnswer {
         self.json("PUT", &format!("/api/v1/runs/{run_id}"), record)
     }
 
-    pub(crate) fn import(&self, record: &RunRecord) -> Answer {
+    pub(crate) fn import(&self, record: &RunRecord) -> HttpAnswer {
         self.json("POST", "/api/v1/runs/import", record)
     }
 
@@ -137,7 +137,7 @@ impl Client {
         answer.parse::<results::api::AcceptedRun>().run_id
     }
 
-    pub(crate) fn delete(&self, run_id: &str, secret: &str) -> Answer {
+    pub(crate) fn delete(&self, run_id: &str, secret: &str) -> HttpAnswer {
         self.send("DELETE", &format!("/api/v1/runs/{run_id}"), &[("authorization", &format!("Bearer {secret}"))], b"")
     }
 
@@ -172,7 +172,7 @@ impl Client {
     }
 }
 
-impl Answer {
+impl HttpAnswer {
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }

@@ -14,7 +14,7 @@ use engine::{
 };
 use results::{Precision, RunRecord, StateBytes};
 
-use super::requests::Call;
+use super::requests::RunCall;
 
 const STEP_SECONDS: f64 = 1.4;
 const TEST_SECONDS: f64 = 0.5;
@@ -61,13 +61,13 @@ impl Backend for Pretended {
         let clock = Rc::new(PretendedClock::default());
         let reference = open_in(Precision::F32, REFERENCE, &AdapterChoice::Any, clock).await?;
         let trainer = reference.build(&job).await?;
-        let plain = Plain { trainer, job, step: 0, begins: Vec::new(), segments: Segments::default() };
+        let plain = PlainTraining { trainer, job, step: 0, begins: Vec::new(), segments: Segments::default() };
         Ok(Box::new(PretendedTrainer { clock: Rc::clone(&self.clock), plain, seeds: Vec::new(), tricks }))
     }
 }
 
 /// A synchronous trainer of plain loops.
-pub(crate) struct Plain {
+pub(crate) struct PlainTraining {
     trainer: Box<dyn Trainer>,
     pub(crate) job: TrainingJob,
     /// Number of completed steps.
@@ -77,7 +77,7 @@ pub(crate) struct Plain {
     segments: Segments,
 }
 
-impl Plain {
+impl PlainTraining {
     pub(crate) fn train(&mut self, steps: u32) -> StepReport {
         self.step += u64::from(steps);
         pollster::block_on(self.trainer.train_steps(steps)).unwrap()
@@ -122,7 +122,7 @@ impl Plain {
 
 struct PretendedTrainer {
     clock: Rc<PretendedClock>,
-    plain: Plain,
+    plain: PlainTraining,
     /// Seeds of the segments as the engine gives them.
     seeds: Vec<u32>,
     tricks: Tricks,
@@ -228,13 +228,13 @@ pub(crate) struct Tricks {
     /// Returns the seed with which a segment is trained, from the given seeds of this and all earlier segments.
     pub(crate) seed: fn(&[u32]) -> u32,
     /// Trains a number of steps, or pretends to.
-    pub(crate) train: fn(&mut Plain, u32) -> StepReport,
+    pub(crate) train: fn(&mut PlainTraining, u32) -> StepReport,
     /// Tests the network, or pretends to.
-    pub(crate) test: fn(&mut Plain) -> TestReport,
-    pub(crate) request: fn(&mut Call),
+    pub(crate) test: fn(&mut PlainTraining) -> TestReport,
+    pub(crate) request: fn(&mut RunCall),
     /// Returns the seconds before a request that pass only on the leaderboard's clock, from the seconds since the
     /// previous request that pass on both clocks.
-    pub(crate) hidden_seconds: fn(&Call, f64) -> f64,
+    pub(crate) hidden_seconds: fn(&RunCall, f64) -> f64,
     pub(crate) record: fn(&mut RunRecord),
 }
 
@@ -245,8 +245,8 @@ impl Default for Tricks {
             lacks: None,
             job: |_| {},
             seed: |given| given[given.len() - 1],
-            train: Plain::train,
-            test: Plain::test,
+            train: PlainTraining::train,
+            test: PlainTraining::test,
             request: |_| {},
             hidden_seconds: |_, _| 0.0,
             record: |_| {},

@@ -3,19 +3,19 @@ use std::io::{BufRead, BufReader};
 use std::ops::Deref;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
-use super::Client;
+use super::TestClient;
 use super::server::SECRET;
 
 /// The real binary as a child process, killed when dropped.
 pub(crate) struct ServerProcess {
     child: Child,
-    client: Client,
+    client: TestClient,
 }
 
 impl Deref for ServerProcess {
-    type Target = Client;
+    type Target = TestClient;
 
-    fn deref(&self) -> &Client {
+    fn deref(&self) -> &TestClient {
         &self.client
     }
 }
@@ -34,7 +34,7 @@ impl ServerProcess {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim_end().strip_prefix("listening on http://").expect("one line with the address");
-        let client = Client::new(address.parse().unwrap());
+        let client = TestClient::new(address.parse().unwrap());
         Self { child, client }
     }
 

@@ -8,7 +8,7 @@ use leaderboard::Protection;
 
 use super::pretended::data_folder;
 use super::rehearsal::{HONEST, assert_proven, light, server_behind_a_proxy};
-use super::{Client, ServerProcess, TestServer};
+use super::{ServerProcess, TestClient, TestServer};
 
 /// A server process with the real clock, and a second server in this process that shares its database. The second one
 /// announces runs of the rehearsal's seed in the past.
@@ -37,7 +37,7 @@ impl ProcessOfRehearsals {
     /// Sends an honest client's requests during training to the second server, whose clock is behind by their duration,
     /// and the record to the process through `client`. Asserts that the run is proven.
     #[track_caller]
-    pub(crate) fn prove_honest_run(&self, client: &Client) {
+    pub(crate) fn prove_honest_run(&self, client: &TestClient) {
         let run = light();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
         // One second more than the duration of the run.

@@ -10,8 +10,8 @@ use results::{Outcome, Phase, RunRecord, Warning};
 
 use super::kept::computed_once;
 use super::pretended::{Tricks, data_folder};
-use super::requests::{Call, Message, taken, train};
-use super::{Answer, Client, TestServer, record};
+use super::requests::{RunCall, TimedCall, taken, train};
+use super::{HttpAnswer, TestClient, TestServer, record};
 
 /// The seed that the servers of these tests give.
 pub(crate) const SEED: u32 = 20_261_123;
@@ -24,7 +24,7 @@ pub(crate) const HONEST: &str = "198.51.100.1";
 
 #[derive(Clone)]
 pub(crate) struct Rehearsal {
-    pub(crate) messages: Vec<Message>,
+    pub(crate) messages: Vec<TimedCall>,
     pub(crate) record: RunRecord,
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn prove_honest_run(server: &TestServer, address: &'static str) {
 }
 
 #[track_caller]
-pub(super) fn assert_proven(client: &Client, started: &StartedRun, uploaded: Answer) {
+pub(super) fn assert_proven(client: &TestClient, started: &StartedRun, uploaded: HttpAnswer) {
     assert_tier(&verdict_on(client, started, uploaded), Tier::Proven, "");
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn assert_tier(verdict: &Verdict, tier: Tier, reason: &str) {
 }
 
 #[track_caller]
-pub(crate) fn verdict_on(client: &Client, started: &StartedRun, uploaded: Answer) -> Verdict {
+pub(crate) fn verdict_on(client: &TestClient, started: &StartedRun, uploaded: HttpAnswer) -> Verdict {
     uploaded.with_status(201);
     client.verdict_of(&started.run_id)
 }
@@ -120,10 +120,10 @@ impl Rehearsal {
     fn from_bytes(bytes: &[u8]) -> Self {
         let end = bytes.iter().position(|byte| *byte == b'\n').unwrap();
         let (json, mut rest) = (&bytes[..end], &bytes[end + 1..]);
-        let (record, mut messages, lengths): (_, Vec<Message>, Vec<usize>) = serde_json::from_slice(json).unwrap();
+        let (record, mut messages, lengths): (_, Vec<TimedCall>, Vec<usize>) = serde_json::from_slice(json).unwrap();
         let mut lengths = lengths.into_iter();
         for message in &mut messages {
-            if let Call::Show { state, .. } = &mut message.call {
+            if let RunCall::Show { state, .. } = &mut message.call {
                 let (bytes, after) = rest.split_at(lengths.next().unwrap());
                 (*state, rest) = (Arc::new(bytes.to_vec()), after);
             }
@@ -131,28 +131,23 @@ impl Rehearsal {
         Self { messages, record }
     }
 
-    /// Sends all requests to the server, each at its time, and uploads the record.
-    pub(crate) fn play(&self, server: &TestServer) -> (StartedRun, Answer) {
-        self.play_as(server, server)
-    }
-
     /// Plays it, and asserts that the record is accepted.
     #[track_caller]
     pub(crate) fn play_accepted(&self, server: &TestServer) -> StartedRun {
-        let (started, answer) = self.play(server);
+        let (started, answer) = self.play_as(server, server);
         answer.with_status(201);
         started
     }
 
-    /// Plays it as one of the server's clients.
-    pub(crate) fn play_as(&self, client: &Client, server: &TestServer) -> (StartedRun, Answer) {
+    /// Sends all requests to the server as one of its clients, each at its time, and uploads the record.
+    pub(crate) fn play_as(&self, client: &TestClient, server: &TestServer) -> (StartedRun, HttpAnswer) {
         let started = client.begin();
         self.send_all_as(client, server, &started);
         let answer = client.upload(&started.run_id, &self.record_of(&started));
         (started, answer)
     }
 
-    pub(crate) fn send_all_as(&self, client: &Client, server: &TestServer, started: &StartedRun) {
+    pub(crate) fn send_all_as(&self, client: &TestClient, server: &TestServer, started: &StartedRun) {
         let mut now = 0.0;
         for message in &self.messages {
             server.pass(message.at - now);
@@ -168,15 +163,14 @@ impl Rehearsal {
     }
 
     pub(crate) fn verdict(&self, server: &TestServer) -> Verdict {
-        let (started, answer) = self.play(server);
-        verdict_on(server, &started, answer)
+        server.verdict_of(&self.play_accepted(server).run_id)
     }
 
     /// Returns the samples per second of the last lap, on the server's clock, for a run of one network with a first lap
     /// of one window.
     pub(crate) fn server_rate(&self) -> f64 {
-        let at = |wanted: fn(&Call) -> bool| self.messages.iter().rfind(|message| wanted(&message.call)).unwrap().at;
-        let seconds = at(|call| matches!(call, Call::Commit(_))) - at(|call| matches!(call, Call::OpenLap(_)));
+        let at = |wanted: fn(&RunCall) -> bool| self.messages.iter().rfind(|message| wanted(&message.call)).unwrap().at;
+        let seconds = at(|call| matches!(call, RunCall::Commit(_))) - at(|call| matches!(call, RunCall::OpenLap(_)));
         let windows = self.record.workloads.iter().flat_map(|of| of.windows.iter().skip(1));
         windows.map(|window| window.samples).sum::<u64>() as f64 / seconds
     }

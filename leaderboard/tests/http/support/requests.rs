@@ -14,18 +14,18 @@ use serde::{Deserialize, Serialize};
 
 use super::pretended::{Files, Nobody, Pretended, PretendedClock, Tricks};
 use super::rehearsal::SMALL;
-use super::{Answer, Client, TestServer, record};
+use super::{HttpAnswer, TestClient, TestServer, record};
 
 #[derive(Clone, Deserialize, Serialize)]
-pub(crate) struct Message {
+pub(crate) struct TimedCall {
     /// Seconds since the run was announced, on the server's clock.
     pub(crate) at: f64,
-    pub(crate) call: Call,
+    pub(crate) call: RunCall,
 }
 
 /// A request of a run, without its nonce.
 #[derive(Clone, Deserialize, Serialize)]
-pub(crate) enum Call {
+pub(crate) enum RunCall {
     OpenLap(OpenLap),
     Commit(CommitSegment),
     Prove(ProvePart),
@@ -38,7 +38,7 @@ pub(crate) enum Call {
     },
 }
 
-impl Call {
+impl RunCall {
     pub(crate) fn workload(&self) -> &str {
         match self {
             Self::OpenLap(lap) => &lap.workload,
@@ -52,7 +52,7 @@ impl Call {
         if let Self::Show { state, .. } = self { Some(state) } else { None }
     }
 
-    pub(crate) fn send(&self, client: &Client, run: &StartedRun) -> Answer {
+    pub(crate) fn send(&self, client: &TestClient, run: &StartedRun) -> HttpAnswer {
         let nonce = run.nonce.clone();
         let path = |end: &str| format!("/api/v1/runs/{}/{end}", run.run_id);
         match self {
@@ -72,7 +72,7 @@ impl Call {
 
 /// Trains the suite for an announced run of `server`, with all requests during and after training. Returns the
 /// requests and the record, which is not uploaded.
-pub(crate) fn train(server: &TestServer, run: &StartedRun, tricks: Tricks) -> (Vec<Message>, RunRecord) {
+pub(crate) fn train(server: &TestServer, run: &StartedRun, tricks: Tricks) -> (Vec<TimedCall>, RunRecord) {
     let model = record::unregistered(run.seed);
     let clock = Rc::new(PretendedClock::default());
     let adapter = model.device.adapter.clone();
@@ -112,11 +112,11 @@ struct LiveWitness<'a> {
     before: f64,
     /// … and on the server's, since the run was announced.
     at: f64,
-    messages: Vec<Message>,
+    messages: Vec<TimedCall>,
 }
 
 impl LiveWitness<'_> {
-    fn send(&mut self, mut call: Call) -> Result<Answer, String> {
+    fn send(&mut self, mut call: RunCall) -> Result<HttpAnswer, String> {
         (self.tricks.request)(&mut call);
         let now = self.clock.now_seconds();
         let passed = now - self.before;
@@ -125,7 +125,7 @@ impl LiveWitness<'_> {
         self.before = now;
         self.at += passed;
         let answer = call.send(self.server, self.run);
-        self.messages.push(Message { at: self.at, call });
+        self.messages.push(TimedCall { at: self.at, call });
         if answer.status.is_success() { Ok(answer) } else { Err(answer.text()) }
     }
 }
@@ -135,14 +135,14 @@ impl Witness for LiveWitness<'_> {
     async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String> {
         let (workload, state_sha256) = (workload.to_owned(), state_sha256.to_owned());
         let lap = OpenLap { nonce: String::new(), workload, segment, state_sha256 };
-        Ok(self.send(Call::OpenLap(lap))?.parse::<OpenedLap>().beacons)
+        Ok(self.send(RunCall::OpenLap(lap))?.parse::<OpenedLap>().beacons)
     }
 
     fn commit(&mut self, commitment: Commitment) -> PendingAnswer {
         let Commitment { workload, segment, step, state_sha256, losses_sha256, ends_lap } = commitment;
         let nonce = String::new();
         let segment = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };
-        let answer = self.send(Call::Commit(segment)).map(|answer| answer.parse::<CommittedSegment>());
+        let answer = self.send(RunCall::Commit(segment)).map(|answer| answer.parse::<CommittedSegment>());
         Box::pin(std::future::ready(answer))
     }
 
@@ -155,11 +155,11 @@ impl Witness for LiveWitness<'_> {
     ) -> Result<ProofWanted, String> {
         let (nonce, workload) = (String::new(), workload.to_owned());
         let part = ProvePart { nonce, workload, tested_step, target_step, hashes };
-        Ok(self.send(Call::Prove(part))?.parse())
+        Ok(self.send(RunCall::Prove(part))?.parse())
     }
 
     async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String> {
-        self.send(Call::Show { workload: workload.to_owned(), step, state: Arc::new(state) }).map(drop)
+        self.send(RunCall::Show { workload: workload.to_owned(), step, state: Arc::new(state) }).map(drop)
     }
 }
 
@@ -170,9 +170,9 @@ pub(crate) fn hash(step: u64) -> String {
     format!("{step:064x}")
 }
 
-pub(crate) fn lap(segment: u32, state_sha256: &str) -> Call {
+pub(crate) fn lap(segment: u32, state_sha256: &str) -> RunCall {
     let state_sha256 = state_sha256.to_owned();
-    Call::OpenLap(OpenLap { nonce: NO_NONCE, workload: SMALL.to_owned(), segment, state_sha256 })
+    RunCall::OpenLap(OpenLap { nonce: NO_NONCE, workload: SMALL.to_owned(), segment, state_sha256 })
 }
 
 /// Commits to a segment of these steps with the losses of [`losses`].
@@ -193,8 +193,8 @@ pub(crate) fn losses(steps: [u64; 2]) -> Vec<f32> {
 }
 
 /// Returns a `proof` request for a training whose last test was after `tested_step` steps, at the end of a segment.
-pub(crate) fn proof(tested_step: u64, target_step: Option<u64>, hashes: Option<PartHashes>) -> Call {
-    Call::Prove(ProvePart { nonce: NO_NONCE, workload: SMALL.to_owned(), tested_step, target_step, hashes })
+pub(crate) fn proof(tested_step: u64, target_step: Option<u64>, hashes: Option<PartHashes>) -> RunCall {
+    RunCall::Prove(ProvePart { nonce: NO_NONCE, workload: SMALL.to_owned(), tested_step, target_step, hashes })
 }
 
 /// Returns the requested hashes, from [`hash`] and [`losses`].
@@ -205,19 +205,19 @@ pub(crate) fn hashes(wanted: &WantedHashes) -> PartHashes {
 }
 
 /// Sends a lap of segments that end with these steps and hashes.
-pub(crate) fn send_lap(client: &Client, run: &StartedRun, first_sha256: &str, ends: &[(u64, String)]) {
+pub(crate) fn send_lap(client: &TestClient, run: &StartedRun, first_sha256: &str, ends: &[(u64, String)]) {
     taken(client, run, &lap(0, first_sha256));
     let mut before = 0;
     for (number, (step, sha256)) in (0..).zip(ends) {
         let is_last = number as usize + 1 == ends.len();
-        taken(client, run, &Call::Commit(segment(number, [before, *step], sha256, is_last)));
+        taken(client, run, &RunCall::Commit(segment(number, [before, *step], sha256, is_last)));
         before = *step;
     }
 }
 
 /// Answers requests for hashes until the server requests states, for a training whose last test was after `tested_step`
 /// steps.
-pub(crate) fn send_hashes(client: &Client, run: &StartedRun, tested_step: u64) -> ProofWanted {
+pub(crate) fn send_hashes(client: &TestClient, run: &StartedRun, tested_step: u64) -> ProofWanted {
     let mut wanted: ProofWanted = taken(client, run, &proof(tested_step, None, None)).parse();
     while let Some(part) = &wanted.hashes {
         wanted = taken(client, run, &proof(tested_step, None, Some(hashes(part)))).parse();
@@ -226,7 +226,7 @@ pub(crate) fn send_hashes(client: &Client, run: &StartedRun, tested_step: u64) -
 }
 
 #[track_caller]
-pub(crate) fn taken(client: &Client, run: &StartedRun, call: &Call) -> Answer {
+pub(crate) fn taken(client: &TestClient, run: &StartedRun, call: &RunCall) -> HttpAnswer {
     let answer = call.send(client, run);
     assert!(answer.status.is_success(), "{}", answer.text());
     answer

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 
 use super::database::block_on;
-use super::{Client, TestDatabase, record};
+use super::{TestClient, TestDatabase, record};
 
 pub(crate) const BEGINNING: f64 = 1_800_000_000.0;
 /// Number of connections for all simultaneous requests of the tests from one address.
@@ -29,8 +29,8 @@ pub(crate) fn board() -> TestServer {
 
 /// The server in a thread of this process, with a clock that advances only on request.
 pub(crate) struct TestServer {
-    client: Client,
-    metrics: Option<Client>,
+    client: TestClient,
+    metrics: Option<TestClient>,
     now: Arc<Mutex<f64>>,
     database: Arc<TestDatabase>,
     folder: TempDir,
@@ -40,9 +40,9 @@ pub(crate) struct TestServer {
 }
 
 impl Deref for TestServer {
-    type Target = Client;
+    type Target = TestClient;
 
-    fn deref(&self) -> &Client {
+    fn deref(&self) -> &TestClient {
         &self.client
     }
 }
@@ -90,7 +90,7 @@ impl TestServer {
     }
 
     fn open(database: Arc<TestDatabase>, now: Arc<Mutex<f64>>, folder: TempDir, settings: Config) -> Self {
-        let client = Client::new(([127, 0, 0, 1], 0).into());
+        let client = TestClient::new(([127, 0, 0, 1], 0).into());
         let mut server = Self { client, metrics: None, now, database, folder, running: None, settings };
         server.restart();
         server
@@ -118,7 +118,7 @@ impl TestServer {
             });
         });
         let (address, metrics) = address.recv().unwrap();
-        (self.client, self.metrics) = (Client::new(address), metrics.map(Client::new));
+        (self.client, self.metrics) = (TestClient::new(address), metrics.map(TestClient::new));
         self.running = Some((stop, thread));
     }
 
@@ -129,7 +129,7 @@ impl TestServer {
         }
     }
 
-    pub(crate) fn metrics(&self) -> &Client {
+    pub(crate) fn metrics(&self) -> &TestClient {
         self.metrics.as_ref().expect("started with an address for metrics")
     }
 
@@ -167,7 +167,7 @@ impl TestServer {
         self.accepted_from(&self.seen_at(who), change)
     }
 
-    fn accepted_from(&self, client: &Client, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
+    fn accepted_from(&self, client: &TestClient, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
         let started = client.begin();
         let mut record = record::for_run(&started);
         self.pass(record.provenance.wall_seconds);

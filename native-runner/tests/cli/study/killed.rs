@@ -7,13 +7,13 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::study::*;
-use crate::support::Running;
+use crate::support::*;
 
 /// Settings of cells that are long enough to kill.
 const LONG: &str = "limits = [{ seconds = 2 }]\nseeds = [1, 2, 3]";
 
 /// Starts the study, and returns it with the process id of its cell with this number of three.
-fn start(study: &Study, number: u32) -> (Running, Pid) {
+fn start(study: &StudyFiles, number: u32) -> (Running, Pid) {
     let mut running = study.runner("").start();
     running.wait_for(&format!("({number} of 3"));
     let children = format!("/proc/{0}/task/{0}/children", running.pid());
@@ -34,7 +34,7 @@ fn has_ended(pid: Pid) -> bool {
 }
 
 /// Kills `study`, which has three cells, in the second one, and resumes it.
-fn loses_the_second_cell_only(study: &Study) {
+fn loses_the_second_cell_only(study: &StudyFiles) {
     let (running, cell) = start(study, 2);
     running.signal(Signal::SIGKILL);
     assert_eq!(running.end().status, None);
@@ -57,7 +57,7 @@ fn loses_the_second_cell_only(study: &Study) {
 #[test]
 #[ignore = "runs cells of seconds"]
 fn killed_study_loses_only_its_running_cell() {
-    loses_the_second_cell_only(&Study::new(LONG));
+    loses_the_second_cell_only(&StudyFiles::new(LONG));
     // Peaks take at least a second each, which leaves time to kill the second cell.
     if let Some(study) = study_of_kernels("suites = [\"arithmetic\", \"launch\", \"memory\"]") {
         loses_the_second_cell_only(&study);
@@ -67,11 +67,11 @@ fn killed_study_loses_only_its_running_cell() {
 #[test]
 #[ignore = "runs cells of seconds"]
 fn killed_cell_is_kept_and_can_be_retried() {
-    let study = Study::new(LONG);
+    let study = StudyFiles::new(LONG);
     let (running, cell) = start(&study, 1);
     kill(cell, Signal::SIGKILL).unwrap();
     let finished = running.end().expect_status(1).expect_errors(&["was killed (SIGKILL)", "(3 of 3"]);
-    let endings = |study: &Study| {
+    let endings = |study: &StudyFiles| {
         let mut endings: Vec<String> = study.cells().iter().map(|cell| cell["ending"].to_string()).collect();
         endings.sort();
         endings
@@ -89,7 +89,7 @@ fn killed_cell_is_kept_and_can_be_retried() {
 
 #[test]
 fn ctrl_c_ends_the_cell_and_shows_how_to_resume() {
-    let study = Study::new(LONG);
+    let study = StudyFiles::new(LONG);
     let (running, cell) = start(&study, 2);
     running.signal(Signal::SIGINT);
     let parts = &["To resume the study", "--output", "cancelled with 1 of 3 cells finished"];
