@@ -218,7 +218,7 @@ pub(crate) fn make(sets: &[&str], folder: &Path, compressed: bool) -> Result<(),
     let archives = cache().unwrap_or_else(env::temp_dir).join("archives");
     let store = Store::new(folder.to_owned(), archives, Registry, Lines).only(sets);
     let store = if compressed { store } else { store.uncompressed() };
-    store.ensure(false).map_err(|error| Failure::NotFetched(format!("{error:#}")))?;
+    store.ensure(false).map_err(|error| Failure::Incomplete(format!("{error:#}")))?;
     Ok(())
 }
 

@@ -35,6 +35,7 @@ pub(crate) struct Report {
     pub(crate) sheet: Sheet,
 }
 
+#[derive(Default)]
 pub(crate) struct Section {
     pub(crate) title: String,
     /// Conditions that apply to all rows; may be empty.
@@ -162,10 +163,7 @@ mod tests {
     use crate::screen::TableColumn;
 
     fn report() -> Report {
-        let column = |name: &str, cells: [&str; 2]| TableColumn {
-            name: name.to_owned(),
-            cells: cells.map(str::to_owned).to_vec(),
-        };
+        let column = |name, cells: [&str; 2]| TableColumn::new(name, cells.map(|cell| Some(cell.to_owned())));
         Report {
             headline: Note { mark: Mark::Bad, text: "One of two is slower.".to_owned() },
             sections: vec![
@@ -181,10 +179,9 @@ mod tests {
                 },
                 Section {
                     title: "More".to_owned(),
-                    conditions: String::new(),
-                    table: None,
                     notes: vec![Note { mark: Mark::Plain, text: "driver: 1 → 2".to_owned() }],
                     is_detail: true,
+                    ..Section::default()
                 },
             ],
             sheet: Sheet {

@@ -8,6 +8,10 @@ pub(crate) fn mebibytes(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
+pub(crate) fn list_peaks(report: &KernelReport) -> String {
+    report.peaks.iter().map(|peak| amount(peak.unit, peak.value)).collect::<Vec<_>>().join(", ")
+}
+
 /// Reason why a measurement has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {

@@ -14,7 +14,6 @@ use engine::{Backend, Clock, KNOWN_BACKENDS, ResourceMeter};
 use results::{ResourceSample, Resources};
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
-#[cfg(feature = "wgsl")]
 pub(crate) use crate::meter::sensors::processor_packages;
 use crate::meter::sensors::{MachineTime, Sensors};
 
@@ -183,17 +182,14 @@ impl Clock for MonotonicClock {
 }
 
 /// Processor time of this process over all threads, unaffected by other programs.
-#[cfg(feature = "wgsl")]
 pub(crate) struct ProcessorClock(());
 
-#[cfg(feature = "wgsl")]
 impl ProcessorClock {
     pub(crate) fn new() -> Option<Self> {
         processor_seconds().map(|_| Self(()))
     }
 }
 
-#[cfg(feature = "wgsl")]
 impl Clock for ProcessorClock {
     fn now_seconds(&self) -> f64 {
         processor_seconds().map_or(0.0, |seconds| seconds.iter().sum())

@@ -23,6 +23,7 @@ use sha2::{Digest, Sha256};
 
 use crate::data_folder::cache;
 use crate::json_output::replace_file;
+use crate::leaderboard::hex;
 
 /// Lines of standard error that are kept for an error message.
 const LAST_LINES: usize = 12;
@@ -377,7 +378,7 @@ fn digest() -> String {
         digest.update(text);
         digest.update([0]);
     }
-    digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest.finalize()[..8])
 }
 
 /// Writes each file that is missing or was changed.
@@ -432,34 +433,13 @@ mod tests {
         }
     }
 
-    fn refused(program: &str, timeout_seconds: f64) -> String {
-        let opening = Opening::new(Precision::F32, &AdapterChoice::Any);
-        let clock = Rc::new(MonotonicClock::start());
-        open(&program.parse().unwrap(), &opening, timeout_seconds, clock).err().unwrap().to_string()
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn error_names_the_message_that_was_answered_wrongly() {
-        for (answer, part) in [
-            ("no JSON", "after the message `hello`, its answer is not a line of JSON"),
-            ("{}", "after the message `hello`, the field `protocol` of its answer is missing"),
-            ("{\"protocol\": 2}", "the field `protocol` of its answer is 2, but must be 1"),
-            ("{\"protocol\": 1, \"device\": 7}", "the field `device` of its answer cannot be read"),
-        ] {
-            let script = format!("read line; echo '{answer}'");
-            let command = shlex::try_join(["sh", "-c", script.as_str()]).unwrap();
-            let error = refused(&format!("mine={command}"), 10.0);
-            assert!(error.contains(part), "{answer}: {error}");
-        }
-    }
-
     #[cfg(unix)]
     #[test]
     #[ignore = "waits for 5 s"]
     fn a_program_that_says_nothing_is_given_up() {
         let begin = Instant::now();
-        let error = refused("pytorch=sleep 60", 0.2);
+        let (opening, clock) = (Opening::new(Precision::F32, &AdapterChoice::Any), Rc::new(MonotonicClock::start()));
+        let error = open(&"pytorch=sleep 60".parse().unwrap(), &opening, 0.2, clock).err().unwrap().to_string();
         assert!(error.contains("has not answered for 0.2 s"), "{error}");
         assert!(begin.elapsed() < Duration::from_secs(30));
     }

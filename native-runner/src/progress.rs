@@ -12,7 +12,7 @@ use results::kernels::{KernelReport, KernelSummary};
 use results::{Outcome, Summary, Warning, WorkloadRecord};
 
 use crate::device::describe;
-use crate::figures::{amount, figure};
+use crate::figures::{figure, list_peaks};
 use crate::screen;
 use crate::screen::Screen;
 use crate::study::folder::{Ending, Finished};
@@ -336,8 +336,7 @@ fn summarize_kernels(report: &KernelReport) -> String {
     let KernelSummary { entries, measured, peak_share, .. } = KernelSummary::of(&report.entries);
     let share = peak_share.map(|share| format!("median {:.1} % of the peak", share * 100.0));
     let of_entries = (entries > 0).then(|| format!("{measured} of {entries} entries"));
-    let peaks = report.peaks.iter().map(|peak| amount(peak.unit, peak.value)).collect::<Vec<_>>().join(", ");
-    of_entries.into_iter().chain(share).chain([format!("peaks {peaks}")]).collect::<Vec<_>>().join(" · ")
+    of_entries.into_iter().chain(share).chain([format!("peaks {}", list_peaks(report))]).collect::<Vec<_>>().join(" · ")
 }
 
 /// Exit status after Ctrl-C by shell convention: 128 plus the signal's number.

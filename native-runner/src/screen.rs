@@ -164,7 +164,16 @@ impl TableColumn {
     }
 }
 
+/// Heading of a column, and the cell of each row.
+pub(crate) type Column<'a, T> = (&'a str, &'a dyn Fn(&T) -> Option<String>);
+
 impl Table {
+    /// Builds a table with a row for each item. Absent cells are shown as [`NONE`].
+    pub(crate) fn of<T>(items: &[T], title: impl Fn(&T) -> String, columns: &[Column<'_, T>]) -> Self {
+        let column = |(name, cell): &Column<'_, T>| TableColumn::new(name, items.iter().map(cell));
+        Self { titles: items.iter().map(title).collect(), columns: columns.iter().map(column).collect() }
+    }
+
     /// Formats the table. Columns that do not fit next to each other follow below, under the same titles.
     pub(crate) fn lines(&self, screen: Screen, width: usize) -> Vec<String> {
         let title_width = self.titles.iter().map(|title| measure_text_width(title)).max().unwrap_or(0);
@@ -290,10 +299,7 @@ mod tests {
     }
 
     fn lines(width: usize) -> Vec<String> {
-        let column = |name: &str, cells: [&str; 2]| TableColumn {
-            name: name.to_owned(),
-            cells: cells.map(str::to_owned).to_vec(),
-        };
+        let column = |name, cells: [&str; 2]| TableColumn::new(name, cells.map(|cell| Some(cell.to_owned())));
         let table = Table {
             titles: ["Throughput", "Accuracy"].map(str::to_owned).to_vec(),
             columns: vec![column("first", ["3412 samples/s", "97.61 %"]), column("second", ["12 samples/s", "–"])],

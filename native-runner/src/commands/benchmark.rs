@@ -117,11 +117,11 @@ impl Seed {
     /// Returns the leaderboard's seed, unless another was requested. A run with another seed can only be uploaded as
     /// unverified.
     fn find(asked: Option<u32>, suite: &SuiteDefinition, submission: Option<&Submission>) -> Result<Self, Failure> {
-        match (asked, submission) {
-            (Some(value), submission) => {
-                let unranked = ", so the upload will be unverified; omit --seed to be ranked";
-                let origin = format!("set with --seed{}", if submission.is_some() { unranked } else { "" });
-                Ok(Self { value, source: SeedSource::Chosen, registration: None, origin })
+        let (value, source, registration, origin) = match (asked, submission) {
+            (Some(value), None) => (value, SeedSource::Chosen, None, "set with --seed".to_owned()),
+            (Some(value), Some(_)) => {
+                let origin = "set with --seed, so the upload will be unverified; omit --seed to be ranked";
+                (value, SeedSource::Chosen, None, origin.to_owned())
             }
             (None, Some(submission)) => {
                 let started = submission.leaderboard.start(&StartRun {
@@ -130,15 +130,14 @@ impl Seed {
                 })?;
                 let registration = Registration { run_id: started.run_id, nonce: started.nonce };
                 let origin = format!("from {}", submission.leaderboard.address());
-                let source = SeedSource::Leaderboard;
-                Ok(Self { value: started.seed, source, registration: Some(registration), origin })
+                (started.seed, SeedSource::Leaderboard, Some(registration), origin)
             }
             (None, None) => {
                 let value = getrandom::u32().map_err(Failure::NoRandomness)?;
-                let origin = format!("random; repeat with --seed {value}");
-                Ok(Self { value, source: SeedSource::Random, registration: None, origin })
+                (value, SeedSource::Random, None, format!("random; repeat with --seed {value}"))
             }
-        }
+        };
+        Ok(Self { value, source, registration, origin })
     }
 }
 
@@ -176,9 +175,7 @@ fn run(
     // A separate scope keeps the borrow of the witness short.
     let witness = witness.map(|witness| witness as &mut dyn Witness);
     let mut edges = Edges { data, observer: &mut progress, clock, meter: &mut meter, witness };
-    let result = pollster::block_on(engine::run(request, backend, &mut edges));
-    drop(progress);
-    result
+    pollster::block_on(engine::run(request, backend, &mut edges))
 }
 
 fn save(record: &RunRecord, arguments: &BenchmarkArgs) -> Result<(), Failure> {
@@ -203,7 +200,7 @@ fn upload(
         return Screen::Error.line("Not uploaded.");
     }
     match submission.send(record, json.clone(), screen) {
-        Err(Failure::Upload { error, .. }) => {
+        Err(Failure::Upload(error)) => {
             let file = match &arguments.json {
                 Some(JsonTarget::File(path)) => path.clone(),
                 Some(JsonTarget::StandardOutput) | None => keep(record, &json)?,

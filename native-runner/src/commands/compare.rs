@@ -339,7 +339,7 @@ impl Findings {
             (!is_answer).then(|| format!("{} on {}: {failure}", given_up.workload, given_up.refused.contender))
         };
         let failed: Vec<String> = self.given_up.iter().filter_map(failed).collect();
-        if failed.is_empty() { Ok(()) } else { Err(Failure::NotMeasured(failed.join("; "))) }
+        if failed.is_empty() { Ok(()) } else { Err(Failure::Incomplete(failed.join("; "))) }
     }
 }
 

@@ -2,7 +2,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use clap::{Args, CommandFactory, Subcommand};
+use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use engine::{DATA_SETS, DataFile, DataSet, DataSetDefinition, DataSource, Origin};
@@ -58,16 +58,6 @@ fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
         page.extend_from_slice(b".fi\n");
     }
     Ok(page)
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Installation {
-    /// Fetch data sets and verify them
-    FetchData(FetchDataArgs),
-    /// Print shell completions
-    Completions(CompletionsArgs),
-    /// Print the manual page
-    Manual(ManualArgs),
 }
 
 #[derive(Debug, Args)]

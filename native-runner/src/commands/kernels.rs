@@ -7,7 +7,7 @@ use engine::backends::wgsl::microbenchmarks::Request;
 use results::Provenance;
 use results::kernels::{Entry, KernelRecord, KernelReport, Outcome, Peak, Suite, Timing};
 
-use crate::cli::{AdapterArgs, positive_seconds};
+use crate::cli::{AdapterArgs, named, positive_seconds};
 use crate::failure::Failure;
 use crate::figures::{Refusal, amount, figure, wrong};
 use crate::json_output::{JsonTarget, deliver, to_json};
@@ -15,7 +15,7 @@ use crate::machine::provenance;
 use crate::meter::MonotonicClock;
 use crate::progress;
 use crate::progress::{Interrupt, ListProgress};
-use crate::screen::{NONE, Screen, Table, TableColumn};
+use crate::screen::{Screen, Table};
 
 const SCREEN: Screen = Screen::Output;
 
@@ -63,15 +63,15 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
 }
 
 fn show(report: &KernelReport) -> Result<(), Failure> {
-    let peaks: Vec<&Peak> = report.peaks.iter().collect();
-    let peaks_table = Table {
-        titles: peaks.iter().map(|peak| peak.title.clone()).collect(),
-        columns: vec![
-            column("best", &peaks, |peak| amount(peak.unit, peak.value)),
-            column("spread", &peaks, |peak| spread(&peak.timing)),
-            column("with", &peaks, |peak| peak.variant.clone()),
+    let peaks = Table::of(
+        &report.peaks.iter().collect::<Vec<&Peak>>(),
+        |peak| peak.title.clone(),
+        &[
+            ("best", &|peak| Some(amount(peak.unit, peak.value))),
+            ("spread", &|peak| Some(spread(&peak.timing))),
+            ("with", &|peak| Some(peak.variant.clone())),
         ],
-    };
+    );
     let of_suite = |suite| report.entries.iter().filter(move |entry| entry.suite == suite).collect::<Vec<&Entry>>();
     let suites = Suite::ALL.map(|suite| {
         let title = match suite {
@@ -82,7 +82,7 @@ fn show(report: &KernelReport) -> Result<(), Failure> {
         };
         (title, entries_table(&of_suite(suite)), of_suite(suite))
     });
-    for (title, table, entries) in [("Peaks of the device", peaks_table, Vec::new())].into_iter().chain(suites) {
+    for (title, table, entries) in [("Peaks of the device", peaks, Vec::new())].into_iter().chain(suites) {
         if !table.titles.is_empty() {
             SCREEN.heading(title)?;
             SCREEN.table(&table)?;
@@ -92,33 +92,24 @@ fn show(report: &KernelReport) -> Result<(), Failure> {
     Ok(())
 }
 
-fn column<T>(name: &str, rows: &[T], cell: impl Fn(&T) -> String) -> TableColumn {
-    TableColumn { name: name.to_owned(), cells: rows.iter().map(cell).collect() }
-}
-
 fn entries_table(entries: &[&Entry]) -> Table {
-    let mut titles = Vec::new();
-    let mut rows: Vec<[String; 6]> = Vec::new();
-    for entry in entries {
-        let kernels = entry.kernels.join(" + ");
-        let cells = match &entry.outcome {
-            Outcome::Measured(figures) => [
-                figure("training_seconds", figures.timing.seconds),
-                spread(&figures.timing),
-                figure("flops_per_second", figures.flops_per_second),
-                figures.peak_flops_per_second.map_or_else(|| NONE.to_owned(), |peak| figure("flops_per_second", peak)),
-                figures.peak_share.map_or_else(|| NONE.to_owned(), |share| format!("{:.1} %", share * 100.0)),
-                kernels,
-            ],
-            Outcome::Wrong(_) => ["wrong", NONE, NONE, NONE, NONE, &kernels].map(str::to_owned),
-            _ => continue,
-        };
-        titles.push(format!("{}, {}", entry.size, entry.pass.title()));
-        rows.push(cells);
-    }
-    let names = ["time", "spread", "rate", "peak\nbeside it", "of that\npeak", "kernel"];
-    let columns = names.iter().enumerate().map(|(index, name)| column(name, &rows, |row| row[index].clone()));
-    Table { titles, columns: columns.collect() }
+    let has_row = |entry: &&&Entry| matches!(entry.outcome, Outcome::Measured(_) | Outcome::Wrong(_));
+    let rate = |rate| figure("flops_per_second", rate);
+    Table::of(
+        &entries.iter().filter(has_row).copied().collect::<Vec<&Entry>>(),
+        |entry| format!("{}, {}", entry.size, entry.pass.title()),
+        &[
+            ("time", &|entry| match entry.outcome.measured() {
+                Some(of) => Some(figure("training_seconds", of.timing.seconds)),
+                None => Some("wrong".to_owned()),
+            }),
+            ("spread", &|entry| Some(spread(&entry.outcome.measured()?.timing))),
+            ("rate", &|entry| Some(rate(entry.outcome.measured()?.flops_per_second))),
+            ("peak\nbeside it", &|entry| entry.outcome.measured()?.peak_flops_per_second.map(rate)),
+            ("of that\npeak", &|entry| Some(format!("{:.1} %", entry.outcome.measured()?.peak_share? * 100.0))),
+            ("kernel", &|entry| Some(entry.kernels.join(" + "))),
+        ],
+    )
 }
 
 fn show_refused(entries: &[&Entry]) -> Result<(), Failure> {
@@ -176,9 +167,7 @@ pub(crate) struct KernelsArgs {
 }
 
 fn suite(text: &str) -> Result<Suite, String> {
-    let names = Suite::ALL.map(Suite::name);
-    let found = Suite::ALL.into_iter().find(|suite| suite.name() == text.trim());
-    found.ok_or_else(|| format!("it must be one of {}", names.join(", ")))
+    named(text, Suite::ALL, Suite::name)
 }
 
 #[cfg(test)]

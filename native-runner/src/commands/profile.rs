@@ -12,7 +12,7 @@ use crate::figures::figure;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::{MonotonicClock, ProcessorClock};
-use crate::screen::{Screen, Table, TableColumn};
+use crate::screen::{Screen, Table};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -57,44 +57,31 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
 
 /// Builds the table of launches in step order, their sum, and the whole step.
 fn table(profile: &Profile) -> Table {
-    let launches = &profile.launches;
+    let launches = || profile.launches.iter();
     let sum = Cost {
-        seconds: launches.iter().map(|launch| launch.cost.seconds).sum(),
-        processor_seconds: launches.iter().map(|launch| launch.cost.processor_seconds).sum(),
+        seconds: launches().map(|launch| launch.cost.seconds).sum(),
+        processor_seconds: launches().map(|launch| launch.cost.processor_seconds).sum(),
     };
-    let column = |name: &str, cell: &dyn Fn(&Launch) -> String, of_sum: String, of_step: String| {
-        let cells = launches.iter().map(cell).chain([of_sum, of_step]);
-        TableColumn { name: name.to_owned(), cells: cells.collect() }
-    };
-    let share = |cost: &Cost| format!("{:.1} %", 100.0 * cost.seconds / sum.seconds);
-    let flops: u64 = launches.iter().map(|launch| launch.flops).sum();
-    let none = String::new;
-    let titles = launches.iter().map(|launch| launch.kernel.to_owned());
-    Table {
-        titles: titles.chain(["sum of all launches", "whole step"].map(str::to_owned)).collect(),
-        columns: vec![
-            column("time", &|launch| time(launch.cost.seconds), time(sum.seconds), time(profile.step.seconds)),
-            column("share", &|launch| share(&launch.cost), share(&sum), share(&profile.step)),
-            column("processor", &|launch| processor(&launch.cost), processor(&sum), processor(&profile.step)),
-            column(
-                "arithmetic",
-                &|launch| rate(launch.flops, launch.cost.seconds, "FLOP"),
-                rate(flops, sum.seconds, "FLOP"),
-                rate(flops, profile.step.seconds, "FLOP"),
-            ),
-            column("memory, maximum", &|launch| rate(launch.bytes, launch.cost.seconds, "B"), none(), none()),
-            column("workgroups", &|launch| launch.workgroups.to_string(), none(), none()),
-            column("product", &|launch| launch.size.clone(), none(), none()),
+    let flops = launches().map(|launch| launch.flops).sum();
+    let totals = [("sum of all launches", &sum, flops, None), ("whole step", &profile.step, flops, None)];
+    let rows: Vec<(&str, &Cost, u64, Option<&Launch>)> =
+        launches().map(|of| (of.kernel, &of.cost, of.flops, Some(of))).chain(totals).collect();
+    let time = |seconds| figure("step_seconds_p50", seconds);
+    Table::of(
+        &rows,
+        |(title, ..)| (*title).to_owned(),
+        &[
+            ("time", &|(_, cost, ..)| Some(time(cost.seconds))),
+            ("share", &|(_, cost, ..)| Some(format!("{:.1} %", 100.0 * cost.seconds / sum.seconds))),
+            ("processor", &|(_, cost, ..)| cost.processor_seconds.map(time)),
+            ("arithmetic", &|(_, cost, flops, _)| Some(rate(*flops, cost.seconds, "FLOP"))),
+            ("memory, maximum", &|(_, cost, _, of)| {
+                Some(of.map_or_else(String::new, |of| rate(of.bytes, cost.seconds, "B")))
+            }),
+            ("workgroups", &|(.., of)| Some(of.map_or_else(String::new, |of| of.workgroups.to_string()))),
+            ("product", &|(.., of)| Some(of.map_or_else(String::new, |of| of.size.clone()))),
         ],
-    }
-}
-
-fn time(seconds: f64) -> String {
-    figure("step_seconds_p50", seconds)
-}
-
-fn processor(cost: &Cost) -> String {
-    cost.processor_seconds.map_or_else(|| "–".to_owned(), time)
+    )
 }
 
 /// Formats an amount per second; empty for zero.

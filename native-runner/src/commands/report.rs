@@ -179,7 +179,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "wgsl")]
     #[test]
     fn every_kernel_that_has_a_published_figure_is_measured() {
         use engine::backends::wgsl::microbenchmarks::sizes;

@@ -8,10 +8,11 @@ use results::scaling::{AllReduce, Compute, Exchanged, Model, ModelledStep, Obser
 use results::{Outcome, RunRecord, WorkloadRecord};
 use serde::Serialize;
 
+use crate::cli::number;
 use crate::commands::report;
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
-use crate::screen::{NONE, Screen, Table, TableColumn, plural};
+use crate::screen::{Column, Screen, Table, TableColumn, plural};
 
 const DOCUMENT_VERSION: u32 = 1;
 
@@ -81,12 +82,11 @@ pub(crate) struct ScalingArgs {
 }
 
 fn positive(text: &str) -> Result<f64, String> {
-    not_negative(text).ok().filter(|value| *value > 0.0).ok_or_else(|| "it must be a number above 0".to_owned())
+    number(text, |value| value > 0.0, "it must be a number above 0")
 }
 
 fn not_negative(text: &str) -> Result<f64, String> {
-    let value = text.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
-    value.ok_or_else(|| "it must be a number, at least 0".to_owned())
+    number(text, |value| value >= 0.0, "it must be a number, at least 0")
 }
 
 /// GTDLBench, Table VIII: Tesla M60, Server-2; the same number of samples per GPU.
@@ -393,19 +393,17 @@ fn about(network: &Network) -> String {
 }
 
 fn table_of_measured(all: &[MeasuredStep]) -> Table {
-    let column = |name: &str, cell: &dyn Fn(&MeasuredStep) -> String| {
-        TableColumn::new(name, all.iter().map(|held| Some(cell(held))))
-    };
-    Table {
-        titles: all.iter().map(|of| format!("{}, {} devices, batch {}", of.workload, of.devices, of.batch)).collect(),
-        columns: vec![
-            column("step\nmeasured", &|of| milliseconds(of.measured_seconds)),
-            column("step\nmodel", &|of| milliseconds(of.model.seconds())),
-            column("model over\nmeasured", &|of| format!("{:.2}", of.model.seconds() / of.measured_seconds)),
-            column("communication\nmeasured", &|of| milliseconds(of.measured_communication_seconds)),
-            column("communication\nmodel", &|of| milliseconds(of.model.communication_seconds)),
+    Table::of(
+        all,
+        |of| format!("{}, {} devices, batch {}", of.workload, of.devices, of.batch),
+        &[
+            ("step\nmeasured", &|of| Some(milliseconds(of.measured_seconds))),
+            ("step\nmodel", &|of| Some(milliseconds(of.model.seconds()))),
+            ("model over\nmeasured", &|of| Some(format!("{:.2}", of.model.seconds() / of.measured_seconds))),
+            ("communication\nmeasured", &|of| Some(milliseconds(of.measured_communication_seconds))),
+            ("communication\nmodel", &|of| Some(milliseconds(of.model.communication_seconds))),
         ],
-    }
+    )
 }
 
 fn table_of_scaled(network: &Network) -> Table {
@@ -414,11 +412,11 @@ fn table_of_scaled(network: &Network) -> Table {
         format!("{} {:.2} ({:.2})", milliseconds(step.step.seconds()), step.speed_up, step.overlapped_speed_up)
     };
     let columns = AllReduce::ALL.into_iter().flat_map(|by| {
-        let strong = of(by).map(|scaled| scaled.strong.as_ref().map_or_else(|| NONE.to_owned(), speed)).collect();
-        let weak = of(by).map(|scaled| speed(&scaled.weak)).collect();
+        let strong = of(by).map(|scaled| scaled.strong.as_ref().map(speed));
+        let weak = of(by).map(|scaled| Some(speed(&scaled.weak)));
         [
-            TableColumn { name: format!("batch divided,\n{}", by.name()), cells: strong },
-            TableColumn { name: format!("same samples each,\n{}", by.name()), cells: weak },
+            TableColumn::new(&format!("batch divided,\n{}", by.name()), strong),
+            TableColumn::new(&format!("same samples each,\n{}", by.name()), weak),
         ]
     });
     Table {
@@ -428,19 +426,15 @@ fn table_of_scaled(network: &Network) -> Table {
 }
 
 fn table_of_published(rows: &[PublishedScaling]) -> Table {
-    let steps = &rows[0].steps;
-    let measured = steps.iter().map(|step| step.published_seconds.map_or_else(|| NONE.to_owned(), milliseconds));
-    let mut columns = vec![TableColumn { name: "step\npublished".to_owned(), cells: measured.collect() }];
-    columns.extend(rows.iter().map(|row| {
+    let published: Column<'_, PublishedStep> = ("step\npublished", &|step| step.published_seconds.map(milliseconds));
+    let mut table = Table::of(&rows[0].steps, |step| plural(step.devices, "device"), &[published]);
+    table.columns.extend(rows.iter().map(|row| {
         let cell = |step: &PublishedStep| {
-            format!("{} ({:.0} %)", milliseconds(step.model_seconds), 100.0 * step.model_efficiency)
+            Some(format!("{} ({:.0} %)", milliseconds(step.model_seconds), 100.0 * step.model_efficiency))
         };
-        TableColumn {
-            name: format!("model (efficiency),\n{}", row.all_reduce.name()),
-            cells: row.steps.iter().map(cell).collect(),
-        }
+        TableColumn::new(&format!("model (efficiency),\n{}", row.all_reduce.name()), row.steps.iter().map(cell))
     }));
-    Table { titles: steps.iter().map(|step| plural(step.devices, "device")).collect(), columns }
+    table
 }
 
 #[cfg(test)]

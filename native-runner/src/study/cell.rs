@@ -10,6 +10,7 @@ use results::{Length, Positive, RunSpec, SeedSource};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::leaderboard::hex;
 use crate::screen::plural;
 use crate::workload_file;
 
@@ -63,7 +64,7 @@ impl Settings {
 
     fn id(&self) -> String {
         let json = serde_json::to_vec(self).expect("text and numbers are always JSON");
-        let digest: String = Sha256::digest(json).iter().take(5).map(|byte| format!("{byte:02x}")).collect();
+        let digest = hex(&Sha256::digest(json)[..5]);
         match self {
             Self::Run(run) => format!("{}-{}-{digest}", run.workload(), run.spec.backend),
             Self::Kernels(kernels) => format!("kernels-{}-{digest}", kernels.suite.name()),

@@ -24,6 +24,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::failure::Failure;
+use crate::leaderboard::hex;
 use crate::workload_file::definition::Definition;
 
 /// Limit on the file size, because a record contains the whole network.
@@ -55,7 +56,7 @@ pub(crate) fn load_with_digest(path: &Path) -> Result<(Workload, String), Failur
     }
     let text = results::decode(&bytes).map_err(|error| Failure::Usage(format!("{file} is not text: {error}")))?;
     let workload = parse(&file, text, language).map_err(Failure::Usage)?;
-    let sha256 = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 = hex(&Sha256::digest(text));
     Ok((workload, sha256))
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use results::comparison::Contender;
-use results::regression::{AccuracyVerdict, Change, Line, QUANTITIES, Regressions, Side, Verdict, device};
+use results::regression::{AccuracyVerdict, Line, QUANTITIES, Regressions, Side, Verdict, device};
 use results::{RunRecord, regression};
 
 use crate::commands::compare_records;
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::figures::figure;
 use crate::records;
 use crate::records::KeptRecord;
-use crate::screen::{NONE, Table, TableColumn};
+use crate::screen::{Column, NONE, Table, TableColumn};
 
 pub(crate) fn report(compared: &[Compared<'_>], notes: &[String]) -> Report {
     let mut sections: Vec<Section> = compared.iter().flat_map(sections).collect();
@@ -86,8 +86,8 @@ fn sections(of: &Compared<'_>) -> Vec<Section> {
             title: "Other metrics".to_owned(),
             conditions: "candidate over baseline: below 1 is less time or memory; accuracy in points".to_owned(),
             table: Some(others(&compared)),
-            notes: Vec::new(),
             is_detail: true,
+            ..Section::default()
         });
     }
     sections.extend(surroundings(regressions));
@@ -149,52 +149,42 @@ fn runs(line: &Line) -> Option<[usize; 2]> {
 }
 
 fn verdicts(lines: &[(&Line, &String)]) -> Table {
-    let column = |name: &str, cell: &dyn Fn(&Line) -> Option<String>| {
-        TableColumn::new(name, lines.iter().map(|(line, _)| cell(line)))
-    };
     // The unit is in the heading.
     let rate = |value: f64| figure("samples_per_second", value).replace(" samples/s", "");
-    let mut columns = vec![
-        column("baseline\nsamples/s", &|line| line.throughput.map(|of| rate(of.baseline))),
-        column("candidate\nsamples/s", &|line| line.throughput.map(|of| rate(of.candidate))),
-        column("ratio\n", &|line| line.throughput.map(|of| format!("{:.3}", of.ratio.value))),
-        column("95 %\ninterval", &|line| {
-            line.throughput.and_then(|of| of.ratio.interval).map(|of| format!("{:.3}–{:.3}", of.low, of.high))
-        }),
-    ];
-    if common(lines.iter().map(|(line, _)| runs(line))).is_none() {
-        columns.push(column("runs\n", &|line| runs(line).map(|[before, after]| format!("{before}, {after}"))));
-    }
-    columns.push(column("verdict\n", &|line| Some(line.verdict.words().to_owned())));
-    Table { titles: lines.iter().map(|(_, name)| (*name).clone()).collect(), columns }
+    let has_runs = common(lines.iter().map(|(line, _)| runs(line))).is_none();
+    let mut table = Table::of(
+        lines,
+        |(_, name)| (*name).clone(),
+        &[
+            ("baseline\nsamples/s", &|(line, _)| Some(rate(line.throughput?.baseline))),
+            ("candidate\nsamples/s", &|(line, _)| Some(rate(line.throughput?.candidate))),
+            ("ratio\n", &|(line, _)| Some(format!("{:.3}", line.throughput?.ratio.value))),
+            ("95 %\ninterval", &|(line, _)| {
+                line.throughput?.ratio.interval.map(|of| format!("{:.3}–{:.3}", of.low, of.high))
+            }),
+            ("runs\n", &|(line, _)| runs(line).map(|[before, after]| format!("{before}, {after}"))),
+            ("verdict\n", &|(line, _)| Some(line.verdict.words().to_owned())),
+        ],
+    );
+    table.columns.retain(|column| has_runs || column.name != "runs\n");
+    table
 }
 
 fn others(lines: &[(&Line, &String)]) -> Table {
-    let cell = |line: &Line, index: usize| line.changes.get(index).and_then(ratio).unwrap_or_else(|| NONE.to_owned());
-    let mut columns: Vec<TableColumn> = QUANTITIES
-        .iter()
-        .enumerate()
-        .map(|(index, quantity)| TableColumn {
-            // The two words are on separate lines.
-            name: quantity.title.replace(' ', "\n"),
-            cells: lines.iter().map(|(line, _)| cell(line, index)).collect(),
-        })
-        .collect();
-    let accuracy = |line: &Line| {
+    let accuracy: Column<'_, (&Line, &String)> = ("accuracy\npoints", &|(line, _)| {
         let accuracy = line.accuracy.as_ref().filter(|of| of.verdict != AccuracyVerdict::OtherSteps)?;
         // A value that rounds to zero has no sign.
         let points = accuracy.difference * 100.0;
         Some(if points.abs() < 0.005 { "0.00".to_owned() } else { format!("{points:+.2}") })
-    };
-    columns.push(TableColumn {
-        name: "accuracy\npoints".to_owned(),
-        cells: lines.iter().map(|(line, _)| accuracy(line).unwrap_or_else(|| NONE.to_owned())).collect(),
     });
-    Table { titles: lines.iter().map(|(_, name)| (*name).clone()).collect(), columns }
-}
-
-fn ratio(change: &Change) -> Option<String> {
-    change.ratio.map(|ratio| format!("{:.2}", ratio.value))
+    let mut table = Table::of(lines, |(_, name)| (*name).clone(), &[accuracy]);
+    let quantities = QUANTITIES.iter().enumerate().map(|(index, quantity)| {
+        let ratio = |line: &Line| Some(format!("{:.2}", line.changes.get(index)?.ratio?.value));
+        // The two words are on separate lines.
+        TableColumn::new(&quantity.title.replace(' ', "\n"), lines.iter().map(|(line, _)| ratio(line)))
+    });
+    table.columns.splice(0..0, quantities);
+    table
 }
 
 fn surroundings(regressions: &Regressions) -> Option<Section> {
@@ -207,9 +197,9 @@ fn surroundings(regressions: &Regressions) -> Option<Section> {
     (!notes.is_empty()).then(|| Section {
         title: "Differences in the environment".to_owned(),
         conditions: "baseline → candidate".to_owned(),
-        table: None,
         notes,
         is_detail: true,
+        ..Section::default()
     })
 }
 

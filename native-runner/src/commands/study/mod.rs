@@ -10,7 +10,7 @@ use clap::Args;
 use results::Date;
 use serde::Serialize;
 
-use crate::cli::{DataArgs, ProgramArgs, host_and_port, positive_seconds, short_text};
+use crate::cli::{DataArgs, ProgramArgs, host_and_port, number, positive_seconds, short_text};
 use crate::commands::upload::ConsentArgs;
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
@@ -65,14 +65,12 @@ fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {
         ("--program", !arguments.external.programs.is_empty()),
         ("--remote", arguments.remote.is_some()),
     ];
-    if let Some((option, _)) = asked.iter().find(|(_, is_asked)| *is_asked) {
-        let text = format!("{option} is for studies that train networks, but this study measures Gradmark's kernels");
-        return Err(Failure::Usage(text));
+    match asked.iter().find(|(_, is_asked)| *is_asked) {
+        None => Ok(()),
+        Some((option, _)) => Err(Failure::Usage(format!(
+            "{option} is for studies that train networks, but this study measures Gradmark's kernels"
+        ))),
     }
-    if cfg!(feature = "wgsl") {
-        return Ok(());
-    }
-    Err(Failure::Usage("this program was built without the backend wgsl, whose kernels this study measures".to_owned()))
 }
 
 /// Prints a note about an unfinished run of the same study from another day.
@@ -233,10 +231,7 @@ fn network_file(text: &str) -> Result<PathBuf, String> {
 }
 
 fn scale(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(scale) if scale > 0.0 && scale <= 1.0 => Ok(scale),
-        _ => Err("it must be a number above 0 and at most 1".to_owned()),
-    }
+    number(text, |scale| scale > 0.0 && scale <= 1.0, "it must be a number above 0 and at most 1")
 }
 
 #[derive(Serialize)]

@@ -36,8 +36,7 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
         asked.iter().copied().filter(is_missing).collect::<Vec<_>>()
     };
     // A study that cannot start leaves no folder.
-    let cells: Vec<&Cell> = missing_of(&Folder::read(path, plan)?).into_iter().map(|(_, cell)| cell).collect();
-    let obstacles = obstacles(arguments, plan, &cells)?;
+    let obstacles = obstacles(arguments, plan, &missing_of(&Folder::read(path, plan)?))?;
     // Downloads happen once and must not count as time of a cell.
     DataFolder::with_data_of(&arguments.data, &networks(&asked)?)?;
     let folder = Folder::open(path, plan)?;
@@ -129,43 +128,30 @@ impl Session<'_> {
         interrupt: &Interrupt,
         progress: &mut StudyProgress,
     ) -> Result<(), Failure> {
-        for (number, cell) in missing {
+        let Self { arguments, plan, folder, finished } = self;
+        for &(number, cell) in missing {
             if interrupt.asked() {
                 break;
             }
             cell.settings.run().map(RunSettings::network).transpose().map_err(Failure::Usage)?;
-            let Plan { cells, scale, .. } = self.plan;
-            progress.begin(*number, cells.len(), &cell.settings.text());
+            progress.begin(number, plan.cells.len(), &cell.settings.text());
             let started_unix_seconds = provenance().started_unix_seconds;
-            let attempts = self.folder.begin_attempt(&cell.id, started_unix_seconds)?;
-            let attempt = Attempt { number: *number, scale: *scale, started_unix_seconds, attempts };
-            let finished = run_cell(self.arguments, self.plan, cell, attempt, interrupt, progress)?;
-            let Some(finished) = finished else { break };
-            self.folder.keep(&finished)?;
-            self.finished.retain(|before| before.id != finished.id);
-            self.finished.push(finished);
+            let attempts = folder.begin_attempt(&cell.id, started_unix_seconds)?;
+            let attempt = Attempt { number, scale: plan.scale, started_unix_seconds, attempts };
+            let words = arguments_of(arguments, plan, cell);
+            let timeout = arguments.cell_timeout.map(Duration::from_secs_f64);
+            let ended = Child::start_cell(&words)
+                .and_then(|child| child.wait(timeout, &|| interrupt.asked(), &mut |line| progress.heard(line)))
+                .map_err(|source| Failure::File { what: format!("cannot run cell {}", cell.id), source })?;
+            let Some(ended) = ended else { break };
+            let ended = Finished::of(cell, words, attempt, ended);
+            progress.ended(&ended);
+            folder.keep(&ended)?;
+            finished.retain(|before| before.id != ended.id);
+            finished.push(ended);
         }
         Ok(())
     }
-}
-
-/// Runs one cell and shows its result; `None` if interrupted.
-fn run_cell(
-    arguments: &StudyArgs,
-    plan: &Plan,
-    cell: &Cell,
-    attempt: Attempt,
-    interrupt: &Interrupt,
-    progress: &mut StudyProgress,
-) -> Result<Option<Finished>, Failure> {
-    let words = arguments_of(arguments, plan, cell);
-    let timeout = arguments.cell_timeout.map(Duration::from_secs_f64);
-    let ended = Child::start_cell(&words)
-        .and_then(|child| child.wait(timeout, &|| interrupt.asked(), &mut |line| progress.heard(line)))
-        .map_err(|source| Failure::File { what: format!("cannot run cell {}", cell.id), source })?;
-    let finished = ended.map(|ended| Finished::of(cell, words, attempt, ended));
-    finished.iter().for_each(|finished| progress.ended(finished));
-    Ok(finished)
 }
 
 fn conclude(cells: &[&Cell], finished: &[Finished], path: &Path) -> Result<(), Failure> {
@@ -179,7 +165,7 @@ fn conclude(cells: &[&Cell], finished: &[Finished], path: &Path) -> Result<(), F
     if failed == 0 {
         return Ok(());
     }
-    Err(Failure::NotMeasured(format!(
+    Err(Failure::Incomplete(format!(
         "{failed} of {} cells have no results; the reasons are above and in {}. The same command with --retry-failed \
          runs them again",
         cells.len(),
@@ -187,11 +173,16 @@ fn conclude(cells: &[&Cell], finished: &[Finished], path: &Path) -> Result<(), F
     )))
 }
 
-pub(crate) fn obstacles(arguments: &StudyArgs, plan: &Plan, cells: &[&Cell]) -> Result<Vec<Option<String>>, Failure> {
+/// Returns the reason why each of the cells cannot run, if any.
+pub(crate) fn obstacles(
+    arguments: &StudyArgs,
+    plan: &Plan,
+    cells: &[(usize, &Cell)],
+) -> Result<Vec<Option<String>>, Failure> {
     let spinner = spinner();
     let mut of_openings: BTreeMap<Vec<String>, Option<String>> = BTreeMap::new();
     let mut of_data_sets: BTreeMap<&str, Option<String>> = BTreeMap::new();
-    let obstacle = |cell: &&Cell| {
+    let obstacle = |(_, cell): &(usize, &Cell)| {
         let axes = AXES.iter().filter(|axis| axis.is_of_opening);
         let opening = axes.map(|axis| axis.text(&cell.settings)).collect();
         let found = of_openings.entry(opening).or_insert_with(|| check_opening(arguments, plan, cell, &spinner));
@@ -333,13 +324,12 @@ pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [F
     }
     let count = missing.len();
     for (number, (finished, json)) in (1..).zip(missing) {
-        let advice = || {
+        let accepted = submission.import(json)?.map_err(|error| {
             let (done, command) = (number - 1, resume(folder.path()));
-            Some(format!(
+            Failure::from(error).with_advice(format!(
                 "{done} of {count} records were uploaded, as noted in their cells. To upload the others:\n  {command}"
             ))
-        };
-        let accepted = submission.import(json)?.map_err(|error| Failure::Upload { error, advice: advice() })?;
+        })?;
         let address = submission.leaderboard.address();
         finished.uploads.push(Uploaded {
             leaderboard: leaderboard.clone(),
