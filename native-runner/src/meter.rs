@@ -3,10 +3,8 @@
 mod sensors;
 
 use std::path::PathBuf;
-use std::sync::mpsc;
-use std::sync::mpsc::{RecvTimeoutError, Sender};
-use std::thread;
-use std::thread::JoinHandle;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use engine::backends::BURN_REMOTE;

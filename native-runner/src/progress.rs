@@ -13,8 +13,7 @@ use results::{Outcome, Summary, Warning, WorkloadRecord};
 
 use crate::device::describe;
 use crate::figures::{figure, list_peaks};
-use crate::screen;
-use crate::screen::Screen;
+use crate::screen::{self, Screen};
 use crate::study::folder::{Ending, Finished};
 
 /// Redraws per second, few enough not to disturb measurements.
@@ -64,27 +63,23 @@ impl Progress {
     }
 
     fn show(&self, prefix: Option<&str>, message: String) {
-        if let Some(bar) = &self.bar {
-            if let Some(prefix) = prefix {
-                bar.set_prefix(prefix.to_owned());
-            }
-            bar.set_message(message);
+        let Some(bar) = &self.bar else { return };
+        if let Some(prefix) = prefix {
+            bar.set_prefix(prefix.to_owned());
         }
+        bar.set_message(message);
     }
 
     fn show_position(&self, position: u64, length: u64) {
-        if let Some(bar) = &self.bar {
-            bar.set_length(length);
-            bar.set_position(position);
-        }
+        let Some(bar) = &self.bar else { return };
+        bar.set_length(length);
+        bar.set_position(position);
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.bar.iter().for_each(ProgressBar::finish_and_clear);
     }
 }
 
@@ -217,12 +212,12 @@ fn log(event: &Event) {
     }
 }
 
-pub(crate) fn ended(good: bool, text: &str) -> String {
+fn ended(good: bool, text: &str) -> String {
     let (style, mark) = if good { (Style::new().green(), "✓") } else { (Style::new().red(), "✗") };
     Screen::Error.wrapped(&format!("  {} ", Screen::Error.paint(style.bold(), mark)), text, 4)
 }
 
-pub(crate) fn headline(summary: &Summary) -> String {
+fn headline(summary: &Summary) -> String {
     let rate = summary.samples_per_second.map(|rate| figure("samples_per_second", rate));
     let accuracy = summary.accuracy.map(|share| format!("test accuracy {}", figure("accuracy", share)));
     let facts: Vec<String> = rate.into_iter().chain(accuracy).collect();
@@ -271,16 +266,15 @@ impl Observer<measure::Event> for ListProgress {
             }
             measure::Event::Again { what } => self.begin(what),
             measure::Event::Phase { who, phase } => self.progress.show(None, format!("· {who}: {}", phase.title())),
+            // Rates of kernels are shown in the table, with their meaning.
+            measure::Event::Window { window, .. } if window.samples.is_none() => {}
             measure::Event::Window { who, window } => {
-                // Rates of kernels are shown in the table, with their meaning.
-                if window.samples.is_some() {
-                    let text = format!("· {who} {}", figure("samples_per_second", window.rate()));
-                    if std::mem::take(&mut self.first) {
-                        self.progress.next_line = Instant::now();
-                    }
-                    self.progress.say_now_and_then(&format!("  {} {text}", self.what));
-                    self.progress.show(None, text);
+                let text = format!("· {who} {}", figure("samples_per_second", window.rate()));
+                if std::mem::take(&mut self.first) {
+                    self.progress.next_line = Instant::now();
                 }
+                self.progress.say_now_and_then(&format!("  {} {text}", self.what));
+                self.progress.show(None, text);
             }
         }
     }
@@ -312,11 +306,10 @@ impl StudyProgress {
 
     pub(crate) fn heard(&mut self, line: &str) {
         let line = line.trim();
-        if line.is_empty() {
-            return;
+        if !line.is_empty() {
+            self.progress.say_now_and_then(&format!("  {line}"));
+            self.progress.show(None, line.to_owned());
         }
-        self.progress.say_now_and_then(&format!("  {line}"));
-        self.progress.show(None, line.to_owned());
     }
 
     pub(crate) fn ended(&mut self, finished: &Finished) {
@@ -336,7 +329,11 @@ fn summarize_kernels(report: &KernelReport) -> String {
     let KernelSummary { entries, measured, peak_share, .. } = KernelSummary::of(&report.entries);
     let share = peak_share.map(|share| format!("median {:.1} % of the peak", share * 100.0));
     let of_entries = (entries > 0).then(|| format!("{measured} of {entries} entries"));
-    of_entries.into_iter().chain(share).chain([format!("peaks {}", list_peaks(report))]).collect::<Vec<_>>().join(" · ")
+    [of_entries, share, Some(format!("peaks {}", list_peaks(report)))]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" · ")
 }
 
 /// Exit status after Ctrl-C by shell convention: 128 plus the signal's number.

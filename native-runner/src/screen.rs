@@ -1,6 +1,5 @@
 use std::fmt::Display;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use console::{Alignment, Style, Term, measure_text_width, pad_str, truncate_str};
 use tracing_subscriber::EnvFilter;

@@ -58,7 +58,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     if submission.is_some() {
         Submission::check(backend.devices(), backend.facts().input)?;
     }
-    let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
+    let mut data = DataFolder::with_data_of(&arguments.data, &workloads, false)?;
     let seed = Seed::find(arguments.training.seed, suite, submission.as_ref())?;
     introduce(suite, backend.as_ref(), &seed)?;
 

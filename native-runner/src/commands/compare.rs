@@ -7,7 +7,7 @@ use engine::{
     BACKENDS, Backend, Edges, EngineError, KNOWN_BACKENDS, Observer, RunRequest, Stopped, SuiteDefinition, Workload,
 };
 use results::comparison::{Comparison, Contender, Refused};
-use results::{FailureCause, Outcome, Provenance, RunRecord, RunSpec, SeedSource, WorkloadRecord, comparison};
+use results::{FailureCause, Outcome, Provenance, RunRecord, RunSpec, SeedSource, comparison};
 use serde::Serialize;
 
 use crate::cli::{ALL, BenchmarkArgs};
@@ -69,7 +69,7 @@ pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let precisions = [device.precision];
     let (backends, unavailable) = device::open_several(&names, &precisions, &device.choice(), &device.place, &clock)?;
     let seeds = seeds(arguments)?;
-    let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
+    let mut data = DataFolder::with_data_of(&arguments.data, &workloads, false)?;
     if let Some(folder) = &arguments.records {
         fs::create_dir_all(folder).map_err(|source| cannot_write(folder, source))?;
     }
@@ -158,7 +158,6 @@ impl Contest<'_> {
                 break;
             }
         }
-        drop(progress);
         Ok(findings)
     }
 
@@ -181,7 +180,7 @@ impl Contest<'_> {
             }
             let (backend, seed) = (self.backends[turn.contender].as_ref(), self.seeds[turn.seed]);
             let contender = contender(backend);
-            if findings.refused(workload.name, &contender).is_some() || findings.is_wrong(workload.name, &contender) {
+            if findings.has_failed(workload.name, &contender) {
                 schedule.give_up();
                 continue;
             }
@@ -190,18 +189,21 @@ impl Contest<'_> {
             let mut meter = MachineMeter::of(backend);
             let mut edges = Edges { data, observer: progress, clock, meter: &mut meter, witness: None };
             match pollster::block_on(engine::run(&self.request(workload, seed, backend), backend, &mut edges)) {
-                Ok(record) => match not_trained(&record) {
-                    Some(failure) => findings.give_up([workload.name].into_iter(), &contender, failure),
-                    None => {
+                Ok(record) => match record.workloads.first().map(|run| &run.outcome) {
+                    Some(Outcome::Failed { cause, reason }) => {
+                        let failure = Failure::NotTrained { cause: *cause, sentence: reason.clone() };
+                        findings.give_up(&self.workloads[place..=place], &contender, failure);
+                    }
+                    _ => {
                         self.keep(&record, &contender)?;
-                        findings.add(record);
+                        findings.cancelled |= report::was_cancelled(&record);
+                        findings.records.push(record);
                     }
                 },
                 Err(Stopped { error, .. }) => {
-                    let lost = matches!(error, EngineError::DeviceLost { .. } | EngineError::LinkLost);
-                    let without = &self.workloads[place..];
-                    let without = without.iter().take(if lost { without.len() } else { 1 });
-                    findings.give_up(without.map(|workload| workload.name), &contender, error);
+                    let is_lost = matches!(error, EngineError::DeviceLost { .. } | EngineError::LinkLost);
+                    let end = if is_lost { self.workloads.len() } else { place + 1 };
+                    findings.give_up(&self.workloads[place..end], &contender, error);
                 }
             }
             schedule.go_on();
@@ -238,16 +240,12 @@ impl Contest<'_> {
                 format!("{} or {training_seconds} s of training", plural(epochs, "epoch"))
             }
         };
-        let batch = findings.workloads(&comparison.workload).next().map(|record| record.settings.batch_size);
-        let batch = batch.map(|size| format!("batches of {size}"));
+        let mut runs = findings.records.iter().flat_map(|record| &record.workloads);
+        let run = runs.find(|run| run.workload == comparison.workload);
+        let batch = run.map(|run| format!("batches of {}", run.settings.batch_size));
         let seeds = plural(self.seeds.len(), "seed");
         [Some(length), batch, Some(seeds)].into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
-}
-
-fn not_trained(record: &RunRecord) -> Option<Failure> {
-    let Outcome::Failed { cause, reason } = &record.workloads.first()?.outcome else { return None };
-    Some(Failure::NotTrained { cause: *cause, sentence: reason.clone() })
 }
 
 fn contender(backend: &dyn Backend) -> Contender {
@@ -256,9 +254,9 @@ fn contender(backend: &dyn Backend) -> Contender {
 
 #[derive(Default)]
 struct Findings {
-    pub(crate) records: Vec<RunRecord>,
+    records: Vec<RunRecord>,
     given_up: Vec<GivenUp>,
-    pub(crate) cancelled: bool,
+    cancelled: bool,
 }
 
 /// Workload that a backend cannot train. Further seeds are skipped.
@@ -270,47 +268,30 @@ struct GivenUp {
 }
 
 impl Findings {
-    pub(crate) fn add(&mut self, record: RunRecord) {
-        self.cancelled |= report::was_cancelled(&record);
-        self.records.push(record);
-    }
-
     /// Records that `contender` trains none of the workloads, because of the first one's failure.
-    fn give_up(
-        &mut self,
-        workloads: impl Iterator<Item = &'static str>,
-        contender: &Contender,
-        failure: impl Into<Failure>,
-    ) {
+    fn give_up(&mut self, workloads: &[Workload], contender: &Contender, failure: impl Into<Failure>) {
         let failure = failure.into();
-        let reason = failure.to_string();
+        let refused = Refused { contender: contender.clone(), reason: failure.to_string() };
         let mut failure = Some(failure);
-        self.given_up.extend(workloads.map(|workload| GivenUp {
-            workload,
-            refused: Refused { contender: contender.clone(), reason: reason.clone() },
+        self.given_up.extend(workloads.iter().map(|workload| GivenUp {
+            workload: workload.name,
+            refused: refused.clone(),
             failure: failure.take(),
         }));
     }
 
-    pub(crate) fn refused(&self, workload: &str, contender: &Contender) -> Option<&Refused> {
-        let given_up = self.given_up.iter().filter(|given_up| given_up.workload == workload);
-        given_up.map(|given_up| &given_up.refused).find(|refused| refused.contender == *contender)
+    /// Returns true if the backend cannot train the workload, or computes it wrongly.
+    fn has_failed(&self, workload: &str, contender: &Contender) -> bool {
+        let is_wrong = |record: &RunRecord| {
+            let mut runs = record.workloads.iter().filter(|run| run.settings.precision == contender.precision);
+            record.device.backend == contender.backend
+                && runs.any(|run| run.workload == workload && run.outcome == Outcome::Incorrect)
+        };
+        self.records.iter().any(is_wrong)
+            || self.given_up.iter().any(|of| of.workload == workload && of.refused.contender == *contender)
     }
 
-    fn is_wrong(&self, workload: &str, contender: &Contender) -> bool {
-        let own = self.records.iter().filter(|record| record.device.backend == contender.backend);
-        let mut runs = own.flat_map(|record| &record.workloads);
-        runs.any(|run| {
-            let same = run.workload == workload && run.settings.precision == contender.precision;
-            same && run.outcome == Outcome::Incorrect
-        })
-    }
-
-    pub(crate) fn workloads<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a WorkloadRecord> {
-        self.records.iter().flat_map(|record| &record.workloads).filter(move |workload| workload.workload == name)
-    }
-
-    pub(crate) fn comparison(&self, workload: &str) -> Comparison {
+    fn comparison(&self, workload: &str) -> Comparison {
         let given_up = self.given_up.iter().filter(|given_up| given_up.workload == workload);
         let refused: Vec<Refused> = given_up.map(|given_up| given_up.refused.clone()).collect();
         comparison::compare(workload, &self.records, &refused)
@@ -321,7 +302,7 @@ impl Findings {
         failure.unwrap_or(Failure::Cancelled { kept: false })
     }
 
-    pub(crate) fn conclude(&self, kept: bool) -> Result<(), Failure> {
+    fn conclude(&self, kept: bool) -> Result<(), Failure> {
         let wrong = |record: &RunRecord| {
             let sentence = record.workloads.iter().find_map(report::wrong)?;
             Some(format!("{}, seed {}: {sentence}", record.device.backend, record.requested.seed))
@@ -354,13 +335,17 @@ mod tests {
         Contender { backend: "wgsl".to_owned(), precision: Precision::F32 }
     }
 
+    fn workloads<const N: usize>(names: [&str; N]) -> [Workload; N] {
+        names.map(|name| engine::workload(name).unwrap())
+    }
+
     #[test]
     fn lost_device_skips_later_workloads_and_fails_once() {
         let mut findings = Findings::default();
         let lost = EngineError::DeviceLost { message: "gone".to_owned() };
-        findings.give_up(["one", "two"].into_iter(), &wgsl(), lost);
-        assert!(findings.refused("two", &wgsl()).is_some_and(|refused| refused.reason.contains("gone")));
-        assert!(findings.refused("zero", &wgsl()).is_none());
+        findings.give_up(&workloads(["caffe-mnist", "keras-mnist-mlp"]), &wgsl(), lost);
+        assert!(findings.given_up[1].refused.reason.contains("gone"));
+        assert!(findings.has_failed("keras-mnist-mlp", &wgsl()) && !findings.has_failed("keras-mnist-cnn", &wgsl()));
         let failure = findings.conclude(true).unwrap_err();
         assert_eq!((failure.exit_code(), failure.to_string().matches("gone").count()), (1, 1));
         assert_eq!(findings.into_failure().exit_code(), 4);
@@ -371,9 +356,9 @@ mod tests {
         let mut findings = Findings::default();
         let sentence = "it needs 2 bytes, but this device allows 1".to_owned();
         let failure = Failure::NotTrained { cause: FailureCause::DoesNotFit, sentence };
-        findings.give_up(["one"].into_iter(), &wgsl(), failure);
+        findings.give_up(&workloads(["caffe-mnist"]), &wgsl(), failure);
         assert!(findings.conclude(true).is_ok());
-        assert_eq!(findings.comparison("one").rows.len(), 1);
+        assert_eq!(findings.comparison("caffe-mnist").rows.len(), 1);
         assert_eq!(findings.into_failure().exit_code(), 4);
     }
 }

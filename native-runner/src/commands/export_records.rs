@@ -1,7 +1,6 @@
 //! Stored records as one table for other programs.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};

@@ -8,8 +8,7 @@ use clap_mangen::Man;
 use engine::{DATA_SETS, DataFile, DataSet, DataSetDefinition, DataSource, Origin};
 
 use crate::cli::{Cli, DataArgs};
-use crate::data_folder;
-use crate::data_folder::{DataFolder, place_to_fetch_to};
+use crate::data_folder::{self, DataFolder, place_to_fetch_to};
 use crate::failure::Failure;
 use crate::json_output::{cannot_write, replace};
 use crate::leaderboard::{Address, Leaderboard};

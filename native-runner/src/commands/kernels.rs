@@ -2,8 +2,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use clap::Args;
-use engine::backends::wgsl::microbenchmarks;
-use engine::backends::wgsl::microbenchmarks::Request;
+use engine::backends::wgsl::microbenchmarks::{self, Request};
 use results::Provenance;
 use results::kernels::{Entry, KernelRecord, KernelReport, Outcome, Peak, Suite, Timing};
 
@@ -13,8 +12,7 @@ use crate::figures::{Refusal, amount, figure, wrong};
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::MonotonicClock;
-use crate::progress;
-use crate::progress::{Interrupt, ListProgress};
+use crate::progress::{self, Interrupt, ListProgress};
 use crate::screen::{Screen, Table};
 
 const SCREEN: Screen = Screen::Output;

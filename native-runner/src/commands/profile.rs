@@ -1,6 +1,5 @@
 use clap::Args;
-use engine::backends::wgsl::microbenchmarks;
-use engine::backends::wgsl::microbenchmarks::{Cost, Launch, Profile};
+use engine::backends::wgsl::microbenchmarks::{self, Cost, Launch, Profile};
 use engine::{DataSource, data_set, steps};
 use results::Provenance;
 use serde::Serialize;
@@ -30,7 +29,7 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
     let clock = MonotonicClock::start();
     let processor = ProcessorClock::new();
     let provenance = provenance();
-    let mut data = DataFolder::with_noise_or_data(arguments.noise, &arguments.data, &workloads)?;
+    let mut data = DataFolder::with_data_of(&arguments.data, &workloads, arguments.noise)?;
     let profile = pollster::block_on(async {
         let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
         let data = data.load(definition).await?;

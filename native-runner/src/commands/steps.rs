@@ -12,8 +12,7 @@ use serde::Serialize;
 use crate::cli::{ALL, AdapterArgs, DataArgs, PlaceArgs, WorkloadFileArgs, positive_seconds, precision};
 use crate::commands::compare_table::show_burn;
 use crate::data_folder::DataFolder;
-use crate::device;
-use crate::device::{Unavailable, describe};
+use crate::device::{self, Unavailable, describe};
 use crate::failure::Failure;
 use crate::figures::{Refusal, figure, mebibytes};
 use crate::json_output::{JsonTarget, deliver, to_json};
@@ -43,7 +42,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let mut progress = ListProgress::new(Interrupt::default(), "window");
     let provenance = provenance();
     let (contenders, unavailable) = contenders(arguments, &clock)?;
-    let mut data = DataFolder::with_noise_or_data(arguments.noise, &arguments.data, &workloads)?;
+    let mut data = DataFolder::with_data_of(&arguments.data, &workloads, arguments.noise)?;
     let batch_sizes = arguments.batch_sizes.iter().flat_map(|BatchSizes(sizes)| sizes).copied();
     let batch_sizes = BTreeSet::from_iter(batch_sizes).into_iter().collect();
     let request = Request {

@@ -10,8 +10,7 @@ use results::{InputMode, RunRecord};
 
 use crate::cli::positive_seconds;
 use crate::failure::Failure;
-use crate::json_output;
-use crate::json_output::to_json;
+use crate::json_output::{self, to_json};
 use crate::leaderboard::{Address, Leaderboard, LeaderboardError, UploadKey, clean};
 use crate::records::read_one;
 use crate::screen::{Screen, quoted};

@@ -4,8 +4,7 @@ use std::process::Command;
 use std::time::Duration;
 use std::{fs, io};
 
-use engine::backends::wgsl;
-use engine::backends::wgsl::{Details, Limits};
+use engine::backends::wgsl::{self, Details, Limits};
 use engine::{AdapterChoice, BACKENDS, EngineError};
 use results::Adapter;
 use serde::Serialize;

@@ -25,8 +25,7 @@ use crate::doctor::graphics::{Listing, list_in_child};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::leaderboard::Address;
-use crate::machine;
-use crate::machine::provenance;
+use crate::machine::{self, provenance};
 use crate::progress::spinner;
 use crate::screen::{Screen, plural};
 

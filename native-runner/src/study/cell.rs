@@ -30,12 +30,19 @@ impl Settings {
     pub(crate) fn arguments(&self) -> Vec<String> {
         let command = if self.run().is_none() { Some("kernels".to_owned()) } else { None };
         let options = AXES.iter().filter_map(|axis| Some((axis.name, axis.value(self)?)));
-        let words = options.flat_map(|(name, value)| match (name, self.run()) {
-            ("workload", Some(RunSettings { file: Some(file), .. })) => {
-                ["--workload-file".to_owned(), file.path.display().to_string()]
-            }
-            ("limit", Some(RunSettings { spec: RunSpec { length: Some(length), .. }, .. })) => arguments(*length),
-            _ => [format!("--{name}"), value],
+        let words = options.flat_map(|(name, value)| {
+            let (name, value) = match (name, self.run()) {
+                ("workload", Some(RunSettings { file: Some(file), .. })) => {
+                    ("workload-file", file.path.display().to_string())
+                }
+                ("limit", Some(RunSettings { spec: RunSpec { length: Some(length), .. }, .. })) => match length {
+                    Length::Epochs(epochs) => ("epochs", epochs.to_string()),
+                    Length::Steps(steps) => ("steps", steps.to_string()),
+                    Length::Seconds(seconds) => ("seconds", seconds.to_string()),
+                },
+                _ => (name, value),
+            };
+            [format!("--{name}"), value]
         });
         command.into_iter().chain(words).collect()
     }
@@ -46,13 +53,11 @@ impl Settings {
 
     /// Returns the same settings for every seed, for one row of a table.
     pub(crate) fn without_seed(&self) -> Self {
-        match self {
-            Self::Run(run) => {
-                let RunSettings { spec, file } = &**run;
-                Self::Run(Box::new(RunSettings { spec: RunSpec { seed: 0, ..spec.clone() }, file: file.clone() }))
-            }
-            Self::Kernels(_) => self.clone(),
+        let mut settings = self.clone();
+        if let Self::Run(run) = &mut settings {
+            run.spec.seed = 0;
         }
+        settings
     }
 
     /// Describes the settings that are not defaults.
@@ -123,16 +128,14 @@ impl RunSettings {
     }
 
     pub(crate) fn network(&self) -> Result<Workload, String> {
-        let Some(file) = &self.file else {
+        let Some(WorkloadFile { path, sha256 }) = &self.file else {
             let name = self.workload();
             return engine::workload(name).ok_or_else(|| format!("there is no workload named `{name}`"));
         };
-        let (workload, sha256) = workload_file::load_with_digest(&file.path).map_err(|failure| failure.to_string())?;
-        if sha256 == file.sha256 {
-            return Ok(workload);
-        }
-        let place = file.path.display();
-        Err(format!("{place} has changed since the study was planned, so it is a different study now"))
+        let (workload, found) = workload_file::load_with_digest(path).map_err(|failure| failure.to_string())?;
+        let has_changed =
+            || format!("{} has changed since the study was planned, so it is a different study now", path.display());
+        (found == *sha256).then_some(workload).ok_or_else(has_changed)
     }
 
     pub(crate) fn is_of_external_program(&self) -> bool {
@@ -164,16 +167,6 @@ pub(crate) fn scale_length(length: Length, scale: f64, batches: &BatchPlan) -> L
         Length::Steps(full) => steps(full.get()),
         Length::Seconds(full) => Positive::new(full.get() * scale).map_or(length, Length::Seconds),
     }
-}
-
-/// Returns the `native-runner` option for a length, with its value.
-fn arguments(length: Length) -> [String; 2] {
-    let (option, value) = match length {
-        Length::Epochs(epochs) => ("--epochs", epochs.to_string()),
-        Length::Steps(steps) => ("--steps", steps.to_string()),
-        Length::Seconds(seconds) => ("--seconds", seconds.to_string()),
-    };
-    [option.to_owned(), value]
 }
 
 #[derive(Debug)]

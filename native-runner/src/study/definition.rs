@@ -150,29 +150,29 @@ impl Definition {
         self
     }
 
-    pub(crate) fn with_networks_of(mut self, files: &[PathBuf]) -> Self {
-        let names: Vec<WorkloadName> = files.iter().map(|file| WorkloadName(file.display().to_string())).collect();
-        if !names.is_empty() {
-            self.matrix.iter_mut().for_each(|matrix| matrix.workloads.clone_from(&names));
+    /// Replaces what is given by options; an empty list replaces nothing.
+    pub(crate) fn with_options(
+        mut self,
+        files: &[PathBuf],
+        backends: &[String],
+        adapters: &[String],
+        programs: &[NamedProgram],
+    ) -> Self {
+        fn replace<T: Clone>(values: &mut Vec<T>, given: &[T]) {
+            if !given.is_empty() {
+                *values = given.to_vec();
+            }
         }
-        self
-    }
 
-    pub(crate) fn on(mut self, backends: &[String], adapters: &[String], programs: &[NamedProgram]) -> Self {
+        let names: Vec<WorkloadName> = files.iter().map(|file| WorkloadName(file.display().to_string())).collect();
         let backends: Vec<BackendName> = backends.iter().cloned().map(BackendName).collect();
         for matrix in &mut self.matrix {
-            if !backends.is_empty() {
-                matrix.backends.clone_from(&backends);
-            }
-            if !adapters.is_empty() {
-                matrix.adapters = adapters.to_vec();
-            }
+            replace(&mut matrix.workloads, &names);
+            replace(&mut matrix.backends, &backends);
+            replace(&mut matrix.adapters, adapters);
         }
-        if !adapters.is_empty() {
-            self.kernels.iter_mut().for_each(|kernels| kernels.adapters = adapters.to_vec());
-        }
-        let typed = programs.iter().map(|program| (program.name.to_owned(), program.command_text()));
-        self.programs.extend(typed);
+        self.kernels.iter_mut().for_each(|kernels| replace(&mut kernels.adapters, adapters));
+        self.programs.extend(programs.iter().map(|program| (program.name.to_owned(), program.command_text())));
         self
     }
 
@@ -399,9 +399,9 @@ mod tests {
         let definition = Definition::parse(SMALL).unwrap();
         let Matrix { backends, seeds, .. } = &definition.matrix[0];
         assert_eq!((backends[0].0.as_str(), seeds.as_slice()), (BACKENDS[0].name, [1].as_slice()), "the defaults");
-        assert_eq!(definition.clone().on(&[], &[], &[]).with_networks_of(&[]), definition);
-        let other = definition.on(&["burn-flex".to_owned()], &["cpu".to_owned()], &[]);
-        let other = other.with_networks_of(&["a/mine.toml".into(), "other.json".into()]);
+        assert_eq!(definition.clone().with_options(&[], &[], &[], &[]), definition);
+        let files = ["a/mine.toml".into(), "other.json".into()];
+        let other = definition.with_options(&files, &["burn-flex".to_owned()], &["cpu".to_owned()], &[]);
         let Matrix { workloads, backends, adapters, .. } = &other.matrix[0];
         assert_eq!((backends[0].0.as_str(), adapters[0].as_str()), ("burn-flex", "cpu"));
         assert!(workloads.iter().map(|name| name.0.as_str()).eq(["a/mine.toml", "other.json"]));
@@ -413,7 +413,8 @@ mod tests {
                     workloads = [\"keras-mnist-mlp\"]\nbackends = [\"mine\", \"pytorch\", \"keras-jax\"]\n";
         let definition = Definition::parse(text).unwrap();
         assert!(definition.check_backends().unwrap_err().contains("no backend `keras-jax`"));
-        let definition = definition.on(&[], &[], &["keras-jax".parse().unwrap(), "pytorch=other".parse().unwrap()]);
+        let programs = ["keras-jax", "pytorch=other"].map(|program| program.parse().unwrap());
+        let definition = definition.with_options(&[], &[], &[], &programs);
         definition.check_backends().unwrap();
         let typed: Vec<String> = definition.named_programs().unwrap().iter().map(NamedProgram::typed).collect();
         assert_eq!(typed, ["keras-jax", "mine=python3 'my program.py'", "pytorch=other"]);

@@ -1,10 +1,9 @@
 //! Folder of a study: its plan, and a file for each finished cell. It can be resumed at any time.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
-use std::path::{Display, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use results::kernels::KernelRecord;
 use results::{Length, Outcome, Provenance, RunRecord, WorkloadRecord};
@@ -40,25 +39,18 @@ impl Folder {
         let file = path.join(LOCK);
         let lock = OpenOptions::new().write(true).create(true).truncate(false).open(&file);
         let lock = lock.map_err(|source| cannot_write(&file, source))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(Failure::Usage(format!(
-                    "another process is running the study in {}; wait for it, or choose another folder with --output \
-                     DIR",
-                    path.display()
-                )));
-            }
-            Err(TryLockError::Error(source)) => return Err(cannot_write(&file, source)),
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::Error(source) => cannot_write(&file, source),
+            TryLockError::WouldBlock => Failure::Usage(format!(
+                "another process is running the study in {}; wait for it, or choose another folder with --output DIR",
+                path.display()
+            )),
+        })?;
+        let begun = begun(path, plan)?;
+        if begun.is_none() {
+            JsonTarget::File(path.join(PLAN)).write(&to_json(plan)?)?;
         }
-        let begun = match begun(path, plan)? {
-            Some(begun) => begun,
-            None => {
-                JsonTarget::File(path.join(PLAN)).write(&to_json(plan)?)?;
-                plan.clone()
-            }
-        };
-        Ok(Self { path: path.to_owned(), begun, _lock: lock })
+        Ok(Self { path: path.to_owned(), begun: begun.unwrap_or_else(|| plan.clone()), _lock: lock })
     }
 
     /// Lists the reasons why new cells differ from earlier ones of the same study: another version of the program,
@@ -95,7 +87,7 @@ impl Folder {
         read_document(
             &path.join(PLAN),
             |plan: &Plan| plan.schema_version,
-            |place, reason| format!("{place} is not a valid plan of a study: {reason}"),
+            |reason| format!("is not a valid plan of a study: {reason}"),
         )
     }
 
@@ -113,9 +105,7 @@ fn cells_of(path: &Path, plan: &Plan) -> Result<Vec<Finished>, Failure> {
         read_document(
             &file_of(path, &cell.id),
             |finished: &Finished| finished.schema_version,
-            |place, reason| {
-                format!("{place} is not a valid file of a cell ({reason}); remove it to run the cell again")
-            },
+            |reason| format!("is not a valid file of a cell ({reason}); remove it to run the cell again"),
         )
     });
     cells.filter_map(Result::transpose).collect()
@@ -143,10 +133,10 @@ fn begun(path: &Path, plan: &Plan) -> Result<Option<Plan>, Failure> {
 fn read_document<T: DeserializeOwned>(
     file: &Path,
     version: fn(&T) -> u32,
-    unusable: fn(Display<'_>, &str) -> String,
+    unusable: fn(&str) -> String,
 ) -> Result<Option<T>, Failure> {
     let Some(text) = read(file)? else { return Ok(None) };
-    let unusable = |reason: String| Failure::Usage(unusable(file.display(), &reason));
+    let unusable = |reason: String| Failure::Usage(format!("{} {}", file.display(), unusable(&reason)));
     let document: T = serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?;
     match version(&document) {
         SCHEMA_VERSION => Ok(Some(document)),
@@ -204,12 +194,10 @@ impl Plan {
 
     /// Lists the differences between this study and the one that the folder was created for.
     pub(crate) fn differences(&self, begun: &Self) -> Vec<String> {
-        let json = |plan: &Self| serde_json::to_value((&plan.definition, plan.scale)).expect("a plan is JSON");
-        let (Value::Array(here), Value::Array(there)) = (json(self), json(begun)) else { return Vec::new() };
+        let json = |definition: &Definition| serde_json::to_value(definition).expect("a definition is JSON");
         let mut found = Vec::new();
-        for ((name, here), there) in ["definition", "scale"].into_iter().zip(&here).zip(&there) {
-            differ(name, here, there, &mut found);
-        }
+        differ("definition", &json(&self.definition), &json(&begun.definition), &mut found);
+        differ("scale", &self.scale.into(), &begun.scale.into(), &mut found);
         let files = |plan: &Self| -> BTreeMap<PathBuf, String> {
             let files = plan.cells.iter().filter_map(|cell| cell.settings.run()?.file.clone());
             files.map(|file| (file.path, file.sha256)).collect()
@@ -218,10 +206,12 @@ impl Plan {
         let now = files(self).into_iter();
         let changed = now.filter(|(path, sha256)| then.get(path).is_some_and(|before| before != sha256));
         found.extend(changed.map(|(path, _)| format!("{} has changed since the folder was created", path.display())));
-        let ids = |plan: &Self| plan.cells.iter().map(|cell| cell.id.clone()).collect::<BTreeSet<String>>();
-        let (mine, its) = (ids(self), ids(begun));
-        if found.is_empty() && mine != its {
-            let (more, fewer) = (mine.difference(&its).count(), its.difference(&mine).count());
+        let lacking = |plan: &Self, other: &Self| {
+            let is_new = |cell: &&Cell| other.cells.iter().all(|of| of.id != cell.id);
+            plan.cells.iter().filter(is_new).count()
+        };
+        let (more, fewer) = (lacking(self, begun), lacking(begun, self));
+        if found.is_empty() && more + fewer > 0 {
             found.push(format!(
                 "on this machine and with this program's backends it has {more} cells that the folder's plan lacks, \
                  and lacks {fewer} of the plan's cells"
@@ -359,14 +349,14 @@ impl Finished {
             Some(CellRecord::Kernels(kernels)) => Some(kernels_ending(kernels)),
             None => None,
         };
-        let (ending, reason) = match (ended.how, said) {
-            (How::TimedOut { .. }, _) => (Ending::TimedOut, Some(format!("took longer than {:.0} s", ended.seconds))),
-            (How::Status { .. }, Some(said)) => said,
-            (How::Status { .. }, None) => (Ending::Failed, Some(ended.reason())),
-        };
-        let (exit_status, signal) = match ended.how {
-            How::Status { code, signal } => (code, signal.map(|number| signal_name(number).to_owned())),
-            How::TimedOut { .. } => (None, None),
+        let (exit_status, signal, (ending, reason)) = match ended.how {
+            How::TimedOut { .. } => {
+                (None, None, (Ending::TimedOut, Some(format!("took longer than {:.0} s", ended.seconds))))
+            }
+            How::Status { code, signal } => {
+                let signal = signal.map(|number| signal_name(number).to_owned());
+                (code, signal, said.unwrap_or_else(|| (Ending::Failed, Some(ended.reason()))))
+            }
         };
         Self {
             schema_version: SCHEMA_VERSION,
@@ -421,11 +411,14 @@ fn kernels_ending(record: &KernelRecord) -> (Ending, Option<String>) {
     let wrong = figures::wrong(report);
     let is_measured =
         report.peaks.iter().next().is_some() || report.entries.iter().any(|of| of.outcome.measured().is_some());
-    match (wrong.is_empty(), report.cancelled, is_measured) {
-        (false, _, _) => (Ending::Incorrect, Some(wrong.join("; "))),
-        (true, true, _) => (Ending::Failed, Some("it was cancelled from outside".to_owned())),
-        (true, false, false) => (Ending::NotTrained, Some("nothing could be measured".to_owned())),
-        (true, false, true) => (Ending::Completed, None),
+    if !wrong.is_empty() {
+        (Ending::Incorrect, Some(wrong.join("; ")))
+    } else if report.cancelled {
+        (Ending::Failed, Some("it was cancelled from outside".to_owned()))
+    } else if !is_measured {
+        (Ending::NotTrained, Some("nothing could be measured".to_owned()))
+    } else {
+        (Ending::Completed, None)
     }
 }
 

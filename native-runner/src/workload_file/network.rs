@@ -7,7 +7,9 @@ use engine::{
     Shape, Source,
 };
 
-use crate::workload_file::definition::{Add, BatchNorm, Conv2d, Layer, LocalResponseNorm, Pool, Recurrent, With};
+use crate::workload_file::definition::{
+    Add, BatchNorm, Conv2d, Embedding, Layer, LocalResponseNorm, Pool, Recurrent, With, WordScores,
+};
 use crate::workload_file::recipe::check_whole;
 use crate::workload_file::{Mistake, Place};
 
@@ -142,11 +144,7 @@ impl<'f> Network<'f> {
         let shapes: Vec<Shape> = inputs.iter().map(|&source| self.shape(source)).collect();
         let node = translate_layer(place, layer, shapes[0], self.set)?;
         check_initializers(place, layer, shapes[0], read.source == Source::Data)?;
-        let shares = match layer {
-            Layer::Embedding(embedding) => self.shared(place, embedding.shares.as_deref())?,
-            Layer::WordScores(scores) => self.shared(place, scores.shares.as_deref())?,
-            _ => None,
-        };
+        let shares = self.shared(place, layer)?;
         let weights = weights_of(&node, shapes[0]);
         if weights > MAX_WEIGHTS {
             return Err(place.mistake(format!("it has {weights} weights, but at most {MAX_WEIGHTS} are allowed")));
@@ -174,28 +172,30 @@ impl<'f> Network<'f> {
                 place.mistake(format!("`{name}` cannot read the output of `flatten`; only dense and dropout can"))
             );
         }
-        let (can_begin, wanted) = if matches!(self.set.origin, Origin::Stories(_)) {
-            (matches!(layer, Layer::Embedding(_)), "embedding, because samples are words")
-        } else {
-            let reads_images = matches!(
-                layer,
-                Layer::Conv2d(_) | Layer::Dense(_) | Layer::Lstm(_) | Layer::Gru(_) | Layer::SimpleRnn(_)
-            );
-            (reads_images, "conv2d, dense, lstm, gru or simple_rnn")
+        let (can_begin, wanted) = match (&self.set.origin, layer) {
+            (Origin::Stories(_), layer) => {
+                (matches!(layer, Layer::Embedding(_)), "embedding, because samples are words")
+            }
+            (_, Layer::Conv2d(_) | Layer::Dense(_) | Layer::Lstm(_) | Layer::Gru(_) | Layer::SimpleRnn(_)) => {
+                (true, "")
+            }
+            _ => (false, "conv2d, dense, lstm, gru or simple_rnn"),
         };
-        if read.source == Source::Data && !can_begin {
-            let set = &self.set.name;
-            let text = format!("`{name}` cannot read the samples of {set}; use {wanted}");
-            return Err(place.mistake(text));
+        if read.source != Source::Data || can_begin {
+            return Ok(());
         }
-        Ok(())
+        Err(place.mistake(format!("`{name}` cannot read the samples of {}; use {wanted}", self.set.name)))
     }
 
-    fn shared(&self, place: &Place, label: Option<&str>) -> Result<Option<usize>, Mistake> {
-        let Some(label) = label else { return Ok(None) };
+    /// Returns the node that a word layer shares vectors with.
+    fn shared(&self, place: &Place, layer: &Layer) -> Result<Option<usize>, Mistake> {
+        let (Layer::Embedding(Embedding { shares: Some(label), .. })
+        | Layer::WordScores(WordScores { shares: Some(label), .. })) = layer
+        else {
+            return Ok(None);
+        };
         let place = place.field("shares");
-        let Reading { source, .. } = self.labelled(&place, label)?;
-        let Source::Node(node) = source else { unreachable!("the data has no label") };
+        let Source::Node(node) = self.labelled(&place, label)?.source else { unreachable!("the data has no label") };
         match self.model.nodes[node] {
             engine::Node { layer: Node::Embedding { .. }, shares: None, .. } => Ok(Some(node)),
             _ => Err(place.mistake(format!("`{label}` is not an embedding with its own vectors"))),
@@ -214,14 +214,14 @@ impl<'f> Network<'f> {
             ModelError::Impossible { layer, reason, .. } => {
                 let place = &self.places[*layer];
                 // The option that the engine's reason is about.
-                let option = match self.model.nodes[*layer].layer {
-                    Node::Conv2d { .. } => "kernel_size",
-                    Node::Pool { .. } => "size",
-                    Node::Gru { .. } | Node::SimpleRnn { .. } => "activation",
-                    Node::Add { .. } | Node::Concatenate | Node::PixelProducts => "with",
-                    _ => return place.mistake(reason.as_str()),
+                let place = match self.model.nodes[*layer].layer {
+                    Node::Conv2d { .. } => &place.field("kernel_size"),
+                    Node::Pool { .. } => &place.field("size"),
+                    Node::Gru { .. } | Node::SimpleRnn { .. } => &place.field("activation"),
+                    Node::Add { .. } | Node::Concatenate | Node::PixelProducts => &place.field("with"),
+                    _ => place,
                 };
-                place.field(option).mistake(reason.as_str())
+                place.mistake(reason.as_str())
             }
             ModelError::Unsupported { layer, reason, .. } => {
                 self.places[*layer].mistake(format!("this is not possible here: {reason}"))
@@ -411,12 +411,13 @@ fn check_whitened_patches(place: &Place, convolution: &Conv2d) -> Result<(), Mis
 /// Counts the weights of a layer in 64 bits, before the engine multiplies them in 32.
 fn weights_of(layer: &Node, input: Shape) -> u64 {
     let (values, channels) = (u64::from(input.features()), u64::from(input.channels));
+    let recurrent = |gates: u64, units: u32| gates * u64::from(units) * (channels + u64::from(units));
     match *layer {
         Node::Conv2d { filters, size, .. } => u64::from(size.area()) * channels * u64::from(filters),
         Node::Dense { units, .. } => values * u64::from(units),
-        Node::Lstm { units, .. } => 4 * u64::from(units) * (channels + u64::from(units)),
-        Node::Gru { units, .. } => 3 * u64::from(units) * (channels + u64::from(units)),
-        Node::SimpleRnn { units, .. } => u64::from(units) * (channels + u64::from(units)),
+        Node::Lstm { units, .. } => recurrent(4, units),
+        Node::Gru { units, .. } => recurrent(3, units),
+        Node::SimpleRnn { units, .. } => recurrent(1, units),
         Node::Embedding { vocabulary, units, .. } => u64::from(vocabulary) * u64::from(units),
         Node::WordScores { vocabulary, .. } => u64::from(vocabulary) * channels,
         Node::PositionEmbedding { .. } => values,

@@ -3,17 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use results::comparison::Contender;
 use results::regression::{AccuracyVerdict, Line, QUANTITIES, Regressions, Side, Verdict, device};
 use results::{RunRecord, regression};
 
-use crate::commands::compare_records;
-use crate::commands::compare_records::{CompareRecordsArgs, Compared, build_sheet, percent_details};
+use crate::commands::compare_records::{self, CompareRecordsArgs, Compared, build_sheet, percent_details};
 use crate::export::{Mark, Note, Report, Section};
 use crate::failure::Failure;
 use crate::figures::figure;
-use crate::records;
-use crate::records::KeptRecord;
+use crate::records::{self, KeptRecord};
 use crate::screen::{Column, NONE, Table, TableColumn};
 
 pub(crate) fn report(compared: &[Compared<'_>], notes: &[String]) -> Report {
@@ -39,35 +36,29 @@ fn headline(compared: &[Compared<'_>]) -> Note {
     let is_open = lines().any(|(_, line)| matches!(line.verdict, Verdict::PerhapsSlower | Verdict::Undecided));
     let is_slower = lines().any(|(_, line)| line.verdict == Verdict::Slower);
     let (mark, text) = match rules.fail_if_slower.map(percent_details) {
-        _ if failing > 0 => (Mark::Bad, format!("A regression. {counts}.")),
-        Some(limit) if is_open => (
-            Mark::Open,
-            format!("No regression is certain, but a loss of more than {limit} is not excluded. {counts}."),
-        ),
-        Some(limit) => (Mark::Good, format!("No regression of more than {limit}. {counts}.")),
-        None if is_slower => (Mark::Careful, format!("{counts}.")),
-        None if is_open => (Mark::Open, format!("{counts}.")),
-        None => (Mark::Good, format!("{counts}.")),
+        _ if failing > 0 => (Mark::Bad, "A regression. ".to_owned()),
+        Some(limit) if is_open => {
+            (Mark::Open, format!("No regression is certain, but a loss of more than {limit} is not excluded. "))
+        }
+        Some(limit) => (Mark::Good, format!("No regression of more than {limit}. ")),
+        None if is_slower => (Mark::Careful, String::new()),
+        None if is_open => (Mark::Open, String::new()),
+        None => (Mark::Good, String::new()),
     };
-    Note { mark, text }
+    Note { mark, text: format!("{text}{counts}.") }
 }
 
 fn sections(of: &Compared<'_>) -> Vec<Section> {
     let regressions = &of.regressions;
     let names = names(&regressions.lines);
-    let shown: Vec<(&Line, &String)> = regressions
-        .lines
-        .iter()
-        .zip(&names)
-        .filter(|(line, _)| line.verdict.is_told() || line.throughput.is_some())
-        .collect();
-    let mut notes: Vec<Note> = regressions
-        .mismatches
-        .iter()
+    let lines = || regressions.lines.iter().zip(&names);
+    let shown: Vec<(&Line, &String)> =
+        lines().filter(|(line, _)| line.verdict.is_told() || line.throughput.is_some()).collect();
+    let mismatches = regressions.mismatches.iter();
+    let mut notes: Vec<Note> = mismatches
         .map(|mismatch| Note { mark: Mark::Careful, text: format!("Not fully comparable: {mismatch}.") })
         .collect();
-    let of_lines = regressions.lines.iter().zip(&names);
-    notes.extend(of_lines.flat_map(|(line, name)| compare_records::notes(line, name, &regressions.rules)));
+    notes.extend(lines().flat_map(|(line, name)| compare_records::notes(line, name, &regressions.rules)));
     if regressions.lines.iter().any(|line| line.throughput.is_some() && runs(line) == Some([1, 1])) {
         let text = "With a single run per side, the interval only covers the windows within a run, which vary less \
                     than separate runs do; make three to five runs a side, alternating between the sides.";
@@ -97,8 +88,7 @@ fn sections(of: &Compared<'_>) -> Vec<Section> {
 /// Returns the shortest names that distinguish the lines.
 fn names(lines: &[Line]) -> Vec<String> {
     let contender = |line: &Line| line.key.contender();
-    let first: Option<Contender> = lines.first().map(contender);
-    let has_one = lines.iter().all(|line| Some(contender(line)) == first);
+    let has_one = common(lines.iter().map(contender)).is_some();
     let name = |line: &Line| {
         let key = &line.key;
         let twins = |other: &&Line| other.key.workload == key.workload && contender(other) == contender(line);
@@ -121,9 +111,7 @@ fn conditions(of: &Compared<'_>) -> String {
         let [before, after] = runs;
         parts.push(format!("{after} {} against {before}", if after == 1 { "run" } else { "runs" }));
     }
-    let commits =
-        |group: &Group| join_texts(group.records.iter().map(|kept| kept.record.provenance.commit.as_str()), ", ");
-    let [before, after] = [of.baseline, of.candidate].map(commits);
+    let [before, after] = [of.baseline, of.candidate].map(|group| join_commits(&group.records));
     if before != after {
         parts.push(format!("commit {after} against {before}"));
     }
@@ -131,6 +119,10 @@ fn conditions(of: &Compared<'_>) -> String {
     let devices = [of.baseline, of.candidate].into_iter().flat_map(|group| &group.records);
     parts.extend(common(devices.map(|kept| device(&kept.record))));
     parts.join(" · ")
+}
+
+fn join_commits(records: &[KeptRecord]) -> String {
+    join_texts(records.iter().map(|kept| kept.record.provenance.commit.as_str()), ", ")
 }
 
 fn join_texts<T: AsRef<str> + Ord>(texts: impl Iterator<Item = T>, separator: &str) -> String {
@@ -188,9 +180,8 @@ fn others(lines: &[(&Line, &String)]) -> Table {
 }
 
 fn surroundings(regressions: &Regressions) -> Option<Section> {
-    let said = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
     let notes = regressions.differences.iter().map(|difference| {
-        let values: Vec<String> = difference.values.iter().map(said).collect();
+        let values: Vec<&str> = difference.values.iter().map(|value| value.as_deref().unwrap_or(NONE)).collect();
         Note { mark: Mark::Plain, text: format!("{}: {}", difference.what.replace('_', " "), values.join(" → ")) }
     });
     let notes: Vec<Note> = notes.collect();
@@ -218,23 +209,18 @@ pub(crate) fn choose(
     } else {
         |one, other| one.suite == other.suite
     };
-    let mut left_out = [
-        (0, "from other commits"),
-        (0, "from other devices"),
-        (0, "from other suites or versions"),
-        (0, "that are also in the candidate"),
-    ];
+    let (mut other_devices, mut other_suites, mut candidates_too) = (0, 0, 0);
     let mut fitting = Vec::new();
     for kept in baseline {
         let is_like = |same: fn(&RunRecord, &RunRecord) -> bool| {
             !kept.is_of_folder || candidates.iter().any(|other| same(&kept.record, &other.record))
         };
         if kept.is_of_folder && candidates.iter().any(|other| other.record == kept.record) {
-            left_out[3].0 += 1;
+            candidates_too += 1;
         } else if !is_like(same_suite) {
-            left_out[2].0 += 1;
+            other_suites += 1;
         } else if !allow_mismatch && !is_like(|one, other| regression::device(one) == regression::device(other)) {
-            left_out[1].0 += 1;
+            other_devices += 1;
         } else {
             fitting.push(kept);
         }
@@ -246,7 +232,12 @@ pub(crate) fn choose(
         None => !kept.is_of_folder || newest == Some(kept.record.provenance.commit.as_str()),
     };
     let (chosen, others): (Vec<_>, Vec<_>) = fitting.into_iter().partition(is_chosen);
-    left_out[0].0 = others.len();
+    let left_out = [
+        (others.len(), "from other commits"),
+        (other_devices, "from other devices"),
+        (other_suites, "from other suites or versions"),
+        (candidates_too, "that are also in the candidate"),
+    ];
     let left_out: Vec<String> =
         left_out.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
     let left_out = if left_out.is_empty() { String::new() } else { format!("Left out: {}.", left_out.join(", ")) };
@@ -262,21 +253,19 @@ pub(crate) fn choose(
         None => String::new(),
     };
     let taken = chosen.len();
-    let names = join_texts(chosen.iter().map(|kept| kept.record.provenance.commit.as_str()), ", ");
+    let names = join_commits(&chosen);
     let note = format!("The baseline has {taken} of {all} records, from commit {names}{how}. {left_out}");
     Ok((chosen, Some(note)))
 }
 
+/// Lists the commits by their newest record.
 fn commits(records: &[KeptRecord]) -> Vec<String> {
-    let mut by_time: Vec<(f64, &str)> = records
-        .iter()
-        .map(|kept| (kept.record.provenance.started_unix_seconds, kept.record.provenance.commit.as_str()))
-        .collect();
-    by_time.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut by_time: Vec<_> = records.iter().map(|kept| &kept.record.provenance).collect();
+    by_time.sort_by(|a, b| a.started_unix_seconds.total_cmp(&b.started_unix_seconds));
     let mut commits: Vec<String> = Vec::new();
-    for (_, commit) in by_time {
-        commits.retain(|other| other != commit);
-        commits.push(commit.to_owned());
+    for provenance in by_time {
+        commits.retain(|other| *other != provenance.commit);
+        commits.push(provenance.commit.clone());
     }
     commits
 }
@@ -320,9 +309,8 @@ impl Sides {
             let option = option.display();
             return Err(Failure::Usage(format!("everything after `--` is a path; put {option} before it")));
         }
-        let inputs =
-            baseline.iter().chain(candidates.iter().copied().flatten()).filter(|path| **path == Path::new("-"));
-        if inputs.count() > 1 {
+        let paths = baseline.iter().chain(candidates.iter().copied().flatten());
+        if paths.filter(|path| **path == Path::new("-")).count() > 1 {
             return Err(Failure::Usage("`-` was given twice, but standard input can be read only once".to_owned()));
         }
         let mut notes = Vec::new();
@@ -383,10 +371,8 @@ fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<Group, Failure> {
             }
         }
     }
-    let first = paths.first().map_or_else(String::new, |path| match path.display().to_string() {
-        input if input == "-" => "standard input".to_owned(),
-        path => path,
-    });
+    let first = paths.first().map(|path| path.display().to_string()).unwrap_or_default();
+    let first = if first == "-" { "standard input".to_owned() } else { first };
     let name = if paths.len() > 1 { format!("{first} and {} more", paths.len() - 1) } else { first };
     Ok(Group { name, records: kept })
 }

@@ -14,18 +14,20 @@ use results::{Provenance, RunRecord};
 use serde::Serialize;
 use view::table::{Cell, Sheet};
 
+use crate::cli::number;
 use crate::commands::compare_records::findings::{Group, Sides};
 use crate::export::{Format, Mark, Note};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
 use crate::machine::provenance;
+use crate::records::KeptRecord;
 
 const DOCUMENT_VERSION: u32 = 1;
 /// Number of reasons that are shown if nothing can be compared.
 const MAX_REASONS: usize = 8;
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct ComparisonDocument<'a> {
     schema_version: u32,
     baseline: SideDocument<'a>,
     candidates: Vec<CandidateDocument<'a>>,
@@ -116,26 +118,21 @@ fn refuse_nothing(compared: &[Compared<'_>]) -> Result<(), Failure> {
     Err(Failure::Usage(format!("nothing can be compared\n{}\n{advice}", reasons.join("\n"))))
 }
 
-fn document<'a>(sides: &'a Sides, compared: &'a [Compared<'a>]) -> Document<'a> {
-    let side = |group: &'a Group| SideDocument {
-        name: &group.name,
-        records: group
-            .records
-            .iter()
-            .map(|kept| RecordDocument {
-                place: &kept.place,
-                commit: &kept.record.provenance.commit,
-                seed: kept.record.requested.seed,
-                started_unix_seconds: kept.record.provenance.started_unix_seconds,
-            })
-            .collect(),
+fn document<'a>(sides: &'a Sides, compared: &'a [Compared<'a>]) -> ComparisonDocument<'a> {
+    let record = |kept: &'a KeptRecord| RecordDocument {
+        place: &kept.place,
+        commit: &kept.record.provenance.commit,
+        seed: kept.record.requested.seed,
+        started_unix_seconds: kept.record.provenance.started_unix_seconds,
     };
+    let side =
+        |group: &'a Group| SideDocument { name: &group.name, records: group.records.iter().map(record).collect() };
     let candidate = |of: &'a Compared<'a>| CandidateDocument {
         side: side(of.candidate),
         fails: of.regressions.failures().next().is_some(),
         regressions: &of.regressions,
     };
-    Document {
+    ComparisonDocument {
         schema_version: DOCUMENT_VERSION,
         baseline: side(&sides.baseline),
         candidates: compared.iter().map(candidate).collect(),
@@ -204,11 +201,9 @@ pub(crate) struct CompareRecordsArgs {
 
 /// Parses a share such as `5%`. A bare number would be ambiguous.
 fn percent(text: &str) -> Result<f64, String> {
-    let number = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-    match number {
-        Some(percent) if (0.0..100.0).contains(&percent) => Ok(percent / 100.0),
-        _ => Err("it must be a percentage from 0% and below 100%, such as 5%".to_owned()),
-    }
+    let wrong = "it must be a percentage from 0% and below 100%, such as 5%";
+    let text = text.trim().strip_suffix('%').ok_or(wrong)?;
+    Ok(number(text.trim(), |percent| (0.0..100.0).contains(&percent), wrong)? / 100.0)
 }
 
 /// Parses a commit prefix that git would accept.
@@ -291,10 +286,9 @@ pub(crate) fn reason(line: &Line) -> String {
         verdict => {
             let ratio = line.throughput.map(|throughput| throughput.ratio);
             let interval = ratio.and_then(|ratio| ratio.interval);
-            let interval = interval.map(|of| format!(", between {:.3} and {:.3}", of.low, of.high)).unwrap_or_default();
-            let ratio =
-                ratio.map(|ratio| format!("{:.3} of the baseline's throughput", ratio.value)).unwrap_or_default();
-            format!("{}, {ratio}{interval}", verdict.words())
+            let interval = interval.map(|of| format!(", between {:.3} and {:.3}", of.low, of.high));
+            let ratio = ratio.map(|ratio| format!("{:.3} of the baseline's throughput", ratio.value));
+            format!("{}, {}{}", verdict.words(), ratio.unwrap_or_default(), interval.unwrap_or_default())
         }
     }
 }
@@ -329,15 +323,11 @@ pub(crate) fn notes(line: &Line, name: &str, rules: &Rules) -> Vec<Note> {
             add(Mark::Careful, text);
         }
     }
-    for (mark, text) in accuracy(line).into_iter().chain(target(line)) {
+    let changes = QUANTITIES.iter().zip(&line.changes);
+    let changes = changes.filter_map(|(quantity, change)| Some((Mark::Careful, describe_change(quantity, change)?)));
+    let variants = variants(line).map(|text| (Mark::Plain, text));
+    for (mark, text) in accuracy(line).into_iter().chain(target(line)).chain(changes).chain(variants) {
         add(mark, text);
-    }
-    for text in QUANTITIES.iter().zip(&line.changes).filter_map(|(quantity, change)| describe_change(quantity, change))
-    {
-        add(Mark::Careful, text);
-    }
-    if let Some(text) = variants(line) {
-        add(Mark::Plain, text);
     }
     notes
 }
@@ -367,20 +357,17 @@ fn accuracy(line: &Line) -> Option<(Mark, String)> {
         format!("where {by} explains {}", points(allowance.difference))
     });
     let difference = points(accuracy.difference);
-    match accuracy.verdict {
-        AccuracyVerdict::Alike => None,
-        AccuracyVerdict::Lower => {
-            Some((Mark::Careful, format!("the accuracy is lower, {shares}: {difference} {explained}.")))
-        }
-        AccuracyVerdict::Higher => {
-            Some((Mark::Plain, format!("the accuracy is higher, {shares}: {difference} {explained}.")))
-        }
+    let (mark, how) = match accuracy.verdict {
+        AccuracyVerdict::Alike => return None,
+        AccuracyVerdict::Lower => (Mark::Careful, "lower"),
+        AccuracyVerdict::Higher => (Mark::Plain, "higher"),
         AccuracyVerdict::OtherSteps => {
             let text = "the runs did not train the same number of steps, so accuracies are not compared; set --epochs \
                         to give all runs the same work.";
-            Some((Mark::Plain, text.to_owned()))
+            return Some((Mark::Plain, text.to_owned()));
         }
-    }
+    };
+    Some((mark, format!("the accuracy is {how}, {shares}: {difference} {explained}.")))
 }
 
 fn target(line: &Line) -> Option<(Mark, String)> {

@@ -41,8 +41,8 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
         refuse_options_of_runs(arguments)?;
     }
     let definition = definition.in_folder(Path::new(name).parent().unwrap_or(Path::new("")));
-    let definition = definition.with_networks_of(&arguments.workload_files);
-    let definition = definition.on(&arguments.backends, &arguments.adapters, &arguments.external.programs);
+    let StudyArgs { workload_files, backends, adapters, external, .. } = arguments;
+    let definition = definition.with_options(workload_files, backends, adapters, &external.programs);
     definition.named_programs().map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
     let machine = Machine::this(arguments.remote.is_some());
     let plan = Plan::new(&short_name, definition, arguments.scale, machine);
@@ -115,10 +115,13 @@ fn select_cells<'a>(arguments: &StudyArgs, plan: &'a Plan) -> Result<Vec<(usize,
     Ok(asked)
 }
 
+fn find_finished<'a>(finished: &'a [Finished], cell: &Cell) -> Option<&'a Finished> {
+    finished.iter().find(|finished| finished.id == cell.id)
+}
+
 /// Returns an earlier result of a cell, unless it is a failure to retry.
 fn answer<'a>(finished: &'a [Finished], cell: &Cell, retry_failed: bool) -> Option<&'a Finished> {
-    let before = finished.iter().find(|finished| finished.id == cell.id)?;
-    (!(retry_failed && before.ending.is_failure())).then_some(before)
+    find_finished(finished, cell).filter(|before| !retry_failed || !before.ending.is_failure())
 }
 
 /// Returns the arguments of a cell's process: its settings, and for a run also the data folders and the remote device
@@ -235,29 +238,26 @@ fn scale(text: &str) -> Result<f64, String> {
 }
 
 #[derive(Serialize)]
-struct Listed<'a> {
-    name: &'a str,
+struct StudyListing {
+    name: &'static str,
     #[serde(flatten)]
-    definition: &'a Definition,
+    definition: Definition,
     cells: usize,
 }
 
-pub(crate) fn list(json: Option<&JsonTarget>) -> Result<(), Failure> {
-    let broken = |name: &str, error: String| Failure::Usage(format!("{name}: {error}"));
-    let mut studies = Vec::new();
-    for (name, text) in STUDIES {
-        let definition = Definition::parse(text).map_err(|error| broken(name, error))?;
-        let plan =
-            Plan::new(name, definition.clone(), 1.0, Machine::this(false)).map_err(|error| broken(name, error))?;
-        studies.push((*name, definition, plan.cells.len()));
-    }
+fn list(json: Option<&JsonTarget>) -> Result<(), Failure> {
+    let list = |(name, text): &(&'static str, &str)| {
+        let definition = Definition::parse(text)?;
+        let plan = Plan::new(name, definition.clone(), 1.0, Machine::this(false))?;
+        Ok(StudyListing { name, definition, cells: plan.cells.len() })
+    };
+    let listed = STUDIES.iter().map(|study| list(study).map_err(|error: String| format!("{}: {error}", study.0)));
+    let studies: Vec<StudyListing> = listed.collect::<Result<_, _>>().map_err(Failure::Usage)?;
     if let Some(target) = json {
-        let listed: Vec<Listed<'_>> =
-            studies.iter().map(|(name, definition, cells)| Listed { name, definition, cells: *cells }).collect();
-        return target.write(&to_json(&listed)?);
+        return target.write(&to_json(&studies)?);
     }
     let screen = Screen::Output;
-    for (index, (name, definition, cells)) in studies.iter().enumerate() {
+    for (index, StudyListing { name, definition, cells }) in studies.iter().enumerate() {
         if index > 0 {
             screen.line("")?;
         }

@@ -11,7 +11,7 @@ use results::{InputMode, RunRecord, Summary};
 use serde::Serialize;
 
 use crate::child::Child;
-use crate::commands::study::{StudyArgs, answer, arguments_of, resume, select_cells, table};
+use crate::commands::study::{StudyArgs, answer, arguments_of, find_finished, resume, select_cells, table};
 use crate::commands::upload::Submission;
 use crate::data_folder::{Availability, DataFolder, fetching};
 use crate::failure::Failure;
@@ -38,9 +38,9 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     // A study that cannot start leaves no folder.
     let obstacles = obstacles(arguments, plan, &missing_of(&Folder::read(path, plan)?))?;
     // Downloads happen once and must not count as time of a cell.
-    DataFolder::with_data_of(&arguments.data, &networks(&asked)?)?;
+    DataFolder::with_data_of(&arguments.data, &networks(&asked)?, false)?;
     let folder = Folder::open(path, plan)?;
-    let finished = Folder::read(path, plan)?;
+    let mut finished = Folder::read(path, plan)?;
     let missing = missing_of(&finished);
     introduce(plan, &folder, asked.len(), missing.len())?;
     show(obstacles.iter().flatten().map(String::as_str), asked.len(), Screen::Error)?;
@@ -49,22 +49,16 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     }
 
     let interrupt = Interrupt::default();
-    let mut progress = StudyProgress::new(interrupt.clone());
-    let mut session = Session { arguments, plan, folder: &folder, finished };
-    let ran = session.run(&missing, &interrupt, &mut progress);
-    drop(progress);
-    ran?;
+    run_cells(arguments, plan, &folder, &missing, &mut finished, &interrupt)?;
     let was_interrupted = interrupt.asked();
     // Results are stored: Ctrl-C at a question ends the program.
     interrupt.end_at_once();
 
-    let mut finished = session.finished;
     let cells: Vec<&Cell> = asked.iter().map(|(_, cell)| *cell).collect();
     let target = arguments.json.as_ref();
     let shown = table::show(plan, &cells, &finished, JsonTarget::screen_beside(target));
     deliver(shown, target, &document(plan, path, &cells, &finished)?)?;
-    let has_answer = |cell: &&Cell| finished.iter().any(|finished| finished.id == cell.id);
-    let answered = cells.iter().filter(|cell| has_answer(cell)).count();
+    let answered = cells.iter().filter_map(|cell| find_finished(&finished, cell)).count();
     if was_interrupted && answered < cells.len() {
         // The command stays on one line for copying.
         Screen::Error.line(&format!("\nTo resume the study:\n  {}\n", resume(path)))?;
@@ -77,13 +71,9 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
 }
 
 fn networks(cells: &[(usize, &Cell)]) -> Result<Vec<Workload>, Failure> {
-    let mut networks: Vec<Workload> = Vec::new();
-    for run in cells.iter().filter_map(|(_, cell)| cell.settings.run()) {
-        if networks.iter().all(|network| network.name != run.workload()) {
-            networks.push(run.network().map_err(Failure::Usage)?);
-        }
-    }
-    Ok(networks)
+    let runs = cells.iter().filter_map(|(_, cell)| cell.settings.run());
+    let by_name: BTreeMap<&str, &RunSettings> = runs.map(|run| (run.workload(), run)).collect();
+    by_name.into_values().map(|run| run.network().map_err(Failure::Usage)).collect()
 }
 
 fn introduce(plan: &Plan, folder: &Folder, asked: usize, missing: usize) -> Result<(), Failure> {
@@ -114,48 +104,42 @@ fn introduce(plan: &Plan, folder: &Folder, asked: usize, missing: usize) -> Resu
     screen.line("")
 }
 
-struct Session<'a> {
-    arguments: &'a StudyArgs,
-    plan: &'a Plan,
-    folder: &'a Folder,
-    finished: Vec<Finished>,
-}
-
-impl Session<'_> {
-    fn run(
-        &mut self,
-        missing: &[(usize, &Cell)],
-        interrupt: &Interrupt,
-        progress: &mut StudyProgress,
-    ) -> Result<(), Failure> {
-        let Self { arguments, plan, folder, finished } = self;
-        for &(number, cell) in missing {
-            if interrupt.asked() {
-                break;
-            }
-            cell.settings.run().map(RunSettings::network).transpose().map_err(Failure::Usage)?;
-            progress.begin(number, plan.cells.len(), &cell.settings.text());
-            let started_unix_seconds = provenance().started_unix_seconds;
-            let attempts = folder.begin_attempt(&cell.id, started_unix_seconds)?;
-            let attempt = Attempt { number, scale: plan.scale, started_unix_seconds, attempts };
-            let words = arguments_of(arguments, plan, cell);
-            let timeout = arguments.cell_timeout.map(Duration::from_secs_f64);
-            let ended = Child::start_cell(&words)
-                .and_then(|child| child.wait(timeout, &|| interrupt.asked(), &mut |line| progress.heard(line)))
-                .map_err(|source| Failure::File { what: format!("cannot run cell {}", cell.id), source })?;
-            let Some(ended) = ended else { break };
-            let ended = Finished::of(cell, words, attempt, ended);
-            progress.ended(&ended);
-            folder.keep(&ended)?;
-            finished.retain(|before| before.id != ended.id);
-            finished.push(ended);
+/// Runs the cells until the last one or an interruption.
+fn run_cells(
+    arguments: &StudyArgs,
+    plan: &Plan,
+    folder: &Folder,
+    cells: &[(usize, &Cell)],
+    finished: &mut Vec<Finished>,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
+    let mut progress = StudyProgress::new(interrupt.clone());
+    for &(number, cell) in cells {
+        if interrupt.asked() {
+            break;
         }
-        Ok(())
+        cell.settings.run().map(RunSettings::network).transpose().map_err(Failure::Usage)?;
+        progress.begin(number, plan.cells.len(), &cell.settings.text());
+        let started_unix_seconds = provenance().started_unix_seconds;
+        let attempts = folder.begin_attempt(&cell.id, started_unix_seconds)?;
+        let attempt = Attempt { number, scale: plan.scale, started_unix_seconds, attempts };
+        let words = arguments_of(arguments, plan, cell);
+        let timeout = arguments.cell_timeout.map(Duration::from_secs_f64);
+        let ended = Child::start_cell(&words)
+            .and_then(|child| child.wait(timeout, &|| interrupt.asked(), &mut |line| progress.heard(line)))
+            .map_err(|source| Failure::File { what: format!("cannot run cell {}", cell.id), source })?;
+        let Some(ended) = ended else { break };
+        let ended = Finished::of(cell, words, attempt, ended);
+        progress.ended(&ended);
+        folder.keep(&ended)?;
+        finished.retain(|before| before.id != ended.id);
+        finished.push(ended);
     }
+    Ok(())
 }
 
 fn conclude(cells: &[&Cell], finished: &[Finished], path: &Path) -> Result<(), Failure> {
-    let of_cells = cells.iter().filter_map(|cell| finished.iter().find(|finished| finished.id == cell.id));
+    let of_cells = cells.iter().filter_map(|cell| find_finished(finished, cell));
     let wrong = of_cells.clone().filter(|finished| finished.ending == Ending::Incorrect);
     let wrong: Vec<&str> = wrong.filter_map(|finished| finished.reason.as_deref()).collect();
     if !wrong.is_empty() {
@@ -245,16 +229,16 @@ fn check_data(name: &str, arguments: &StudyArgs) -> Option<String> {
 const DOCUMENT_VERSION: u32 = 1;
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct ResultsDocument<'a> {
     schema_version: u32,
     name: &'a str,
     folder: &'a Path,
     scale: f64,
-    cells: Vec<InShort<'a>>,
+    cells: Vec<CellSummary<'a>>,
 }
 
 #[derive(Serialize)]
-struct InShort<'a> {
+struct CellSummary<'a> {
     #[serde(flatten)]
     cell: &'a Cell,
     ending: Option<Ending>,
@@ -265,15 +249,10 @@ struct InShort<'a> {
     kernels: Option<KernelSummary>,
 }
 
-pub(crate) fn document<'a>(
-    plan: &Plan,
-    folder: &Path,
-    cells: &[&'a Cell],
-    finished: &'a [Finished],
-) -> Result<String, Failure> {
-    let in_short = |cell: &&'a Cell| {
-        let finished = finished.iter().find(|finished| finished.id == cell.id);
-        InShort {
+fn document(plan: &Plan, folder: &Path, cells: &[&Cell], finished: &[Finished]) -> Result<String, Failure> {
+    let summarize = |cell| {
+        let finished = find_finished(finished, cell);
+        CellSummary {
             cell,
             ending: finished.map(|finished| finished.ending),
             reason: finished.and_then(|finished| finished.reason.as_deref()),
@@ -282,14 +261,14 @@ pub(crate) fn document<'a>(
             kernels: finished.and_then(Finished::kernels).map(|record| KernelSummary::of(&record.report.entries)),
         }
     };
-    let cells = cells.iter().map(in_short).collect();
+    let cells = cells.iter().copied().map(summarize).collect();
     let (name, scale) = (plan.name.as_str(), plan.scale);
-    to_json(&Document { schema_version: DOCUMENT_VERSION, name, folder, scale, cells })
+    to_json(&ResultsDocument { schema_version: DOCUMENT_VERSION, name, folder, scale, cells })
 }
 
 /// Uploads new records after asking once, and stores each upload in its cell's file immediately, so that an interrupted
 /// upload can be resumed.
-pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [Finished]) -> Result<(), Failure> {
+fn upload(submission: &Submission, folder: &Folder, finished: &mut [Finished]) -> Result<(), Failure> {
     let leaderboard = submission.leaderboard.address().to_string();
     let mut missing: Vec<(&mut Finished, String)> = Vec::new();
     let mut left_out = [

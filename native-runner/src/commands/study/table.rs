@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::commands::compare_table::{accuracy, device_memory, digits, host_memory};
 use crate::commands::study::run::obstacles;
-use crate::commands::study::{StudyArgs, answer, run, select_cells};
+use crate::commands::study::{StudyArgs, answer, find_finished, run, select_cells};
 use crate::failure::Failure;
 use crate::figures::{figure, list_peaks};
 use crate::json_output::{JsonTarget, to_json};
@@ -19,10 +19,10 @@ use crate::study::cell::{AXES, Axis, Cell, Settings, varying};
 use crate::study::folder::{Ending, Finished, Folder, Plan};
 
 /// Cells that differ only in their seeds, in one row of the table.
-pub(crate) struct Row<'a> {
+struct SeedRow<'a> {
     settings: Settings,
     cells: Vec<&'a Cell>,
-    pub(crate) finished: Vec<&'a Finished>,
+    finished: Vec<&'a Finished>,
 }
 
 const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds. ≈ marks epochs extrapolated from counted \
@@ -39,7 +39,7 @@ pub(crate) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: 
     screen.prose("", &constants(&settings, plan.scale), 0)?;
     screen.line("")?;
     let titles = titles(&settings);
-    let figures: fn(&[Row<'_>], Vec<String>) -> Table = if plan.is_of_kernels() { kernel_table } else { table };
+    let figures: fn(&[SeedRow<'_>], Vec<String>) -> Table = if plan.is_of_kernels() { kernel_table } else { table };
     screen.table(&figures(&rows, titles.clone()))?;
     screen.line("")?;
     for (row, title) in rows.iter().zip(&titles) {
@@ -62,7 +62,7 @@ pub(crate) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: 
 }
 
 /// Names each cell by the settings that differ.
-pub(crate) fn titles(settings: &[&Settings]) -> Vec<String> {
+fn titles(settings: &[&Settings]) -> Vec<String> {
     let mut axes = varying(settings.iter().copied());
     if let Some(first) = settings.first().filter(|_| axes.is_empty()) {
         axes.extend(AXES.iter().find(|axis| axis.is_asked_for(first)));
@@ -77,7 +77,7 @@ pub(crate) fn titles(settings: &[&Settings]) -> Vec<String> {
 }
 
 /// Lists the settings that all cells share.
-pub(crate) fn constants(settings: &[&Settings], scale: f64) -> String {
+fn constants(settings: &[&Settings], scale: f64) -> String {
     let Some(first) = settings.first() else { return String::new() };
     let varying = varying(settings.iter().copied());
     let is_same = |axis: &&Axis| axis.name != "seed" && varying.iter().all(|other| other.name != axis.name);
@@ -90,25 +90,25 @@ pub(crate) fn constants(settings: &[&Settings], scale: f64) -> String {
     said.chain(scaled).collect::<Vec<_>>().join(" · ")
 }
 
-fn rows<'a>(cells: &[&'a Cell], finished: &'a [Finished]) -> Vec<Row<'a>> {
+fn rows<'a>(cells: &[&'a Cell], finished: &'a [Finished]) -> Vec<SeedRow<'a>> {
     let mut cells = cells.to_vec();
     cells.sort_by_key(|cell| cell.place);
-    let mut rows: Vec<Row<'a>> = Vec::new();
+    let mut rows: Vec<SeedRow<'a>> = Vec::new();
     for cell in cells {
         let settings = cell.settings.without_seed();
-        let of_cell = finished.iter().find(|finished| finished.id == cell.id);
+        let of_cell = find_finished(finished, cell);
         match rows.iter_mut().find(|row| row.settings == settings) {
             Some(row) => {
                 row.cells.push(cell);
                 row.finished.extend(of_cell);
             }
-            None => rows.push(Row { settings, cells: vec![cell], finished: of_cell.into_iter().collect() }),
+            None => rows.push(SeedRow { settings, cells: vec![cell], finished: of_cell.into_iter().collect() }),
         }
     }
     rows
 }
 
-fn table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
+fn table(rows: &[SeedRow<'_>], titles: Vec<String>) -> Table {
     let figures: Vec<Option<Figures>> = rows.iter().map(figures).collect();
     let approximate = |is_exact: bool, value| format!("{}{}", if is_exact { "" } else { "≈" }, digits(value));
     let mut table = Table::of(
@@ -129,7 +129,7 @@ fn table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
     table.columns.extend(shares("input waits\n%", rows, WorkloadRecord::input_share));
     table.columns.extend(shares("communication\n%", rows, WorkloadRecord::communication_share));
     if rows.iter().any(|row| row.cells.len() > 1) {
-        let seeds = |row: &Row<'_>| {
+        let seeds = |row: &SeedRow<'_>| {
             let completed = row.finished.iter().filter(|finished| finished.ending == Ending::Completed).count();
             Some(format!("{completed} of {}", row.cells.len()))
         };
@@ -139,8 +139,8 @@ fn table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
 }
 
 /// Builds a column of shares of the timed seconds, averaged over a row's seeds; `None` if there are none.
-fn shares(name: &str, rows: &[Row<'_>], share: fn(&WorkloadRecord) -> Option<f64>) -> Option<TableColumn> {
-    let of_row = |row: &Row<'_>| {
+fn shares(name: &str, rows: &[SeedRow<'_>], share: fn(&WorkloadRecord) -> Option<f64>) -> Option<TableColumn> {
+    let of_row = |row: &SeedRow<'_>| {
         let shares: Vec<f64> = row.finished.iter().filter_map(|finished| share(finished.workload()?)).collect();
         (!shares.is_empty()).then(|| format!("{:.2}", 100.0 * shares.iter().sum::<f64>() / shares.len() as f64))
     };
@@ -148,7 +148,7 @@ fn shares(name: &str, rows: &[Row<'_>], share: fn(&WorkloadRecord) -> Option<f64
     cells.iter().any(Option::is_some).then(|| TableColumn::new(name, cells))
 }
 
-fn figures(row: &Row<'_>) -> Option<Figures> {
+fn figures(row: &SeedRow<'_>) -> Option<Figures> {
     let records: Vec<RunRecord> = row.finished.iter().filter_map(|finished| finished.run().cloned()).collect();
     comparison::compare(row.settings.run()?.workload(), &records, &[]).rows.into_iter().next()?.figures
 }
@@ -158,8 +158,8 @@ const ABOUT_KERNELS: &str = "Shares of the peak of arithmetic, which was measure
                                 or memory budget, or have no kernel; the files of the cells and the report list the \
                                 reasons.";
 
-fn kernel_table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
-    let measured = |row: &Row<'_>| {
+fn kernel_table(rows: &[SeedRow<'_>], titles: Vec<String>) -> Table {
+    let measured = |row: &SeedRow<'_>| {
         let report = &row.finished.iter().find_map(|finished| finished.kernels())?.report;
         Some((KernelSummary::of(&report.entries), list_peaks(report)))
     };
@@ -186,15 +186,15 @@ fn kernel_table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
 const DOCUMENT_VERSION: u32 = 1;
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct PlanDocument<'a> {
     schema_version: u32,
     plan: &'a Plan,
     folder: &'a Path,
-    cells: Vec<Listed<'a>>,
+    cells: Vec<PlannedCell<'a>>,
 }
 
 #[derive(Serialize)]
-struct Listed<'a> {
+struct PlannedCell<'a> {
     number: usize,
     cell: &'a Cell,
     /// True if the cell would run now; otherwise it has finished or has an obstacle.
@@ -215,13 +215,13 @@ pub(crate) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Resu
     let mut obstacles = obstacles(arguments, plan, &missing)?.into_iter();
     let listed = asked.iter().map(|&(number, cell)| {
         let obstacle = if is_missing(cell) { obstacles.next().flatten() } else { None };
-        Listed { number, cell, would_run: is_missing(cell) && obstacle.is_none(), obstacle, flops: flops(cell) }
+        PlannedCell { number, cell, would_run: is_missing(cell) && obstacle.is_none(), obstacle, flops: flops(cell) }
     });
-    let listed: Vec<Listed<'_>> = listed.collect();
+    let listed: Vec<PlannedCell<'_>> = listed.collect();
     let screen = JsonTarget::screen_beside(arguments.json.as_ref());
     show_plan(plan, &listed, screen)?;
     let Some(target) = &arguments.json else { return Ok(()) };
-    target.write(&to_json(&Document { schema_version: DOCUMENT_VERSION, plan, folder, cells: listed })?)
+    target.write(&to_json(&PlanDocument { schema_version: DOCUMENT_VERSION, plan, folder, cells: listed })?)
 }
 
 fn flops(cell: &Cell) -> Option<f64> {
@@ -240,7 +240,7 @@ fn flops(cell: &Cell) -> Option<f64> {
     Some(batches.samples_of_steps(steps) as f64 * operations.training_flops() as f64)
 }
 
-fn show_plan(plan: &Plan, listed: &[Listed<'_>], screen: Screen) -> Result<(), Failure> {
+fn show_plan(plan: &Plan, listed: &[PlannedCell<'_>], screen: Screen) -> Result<(), Failure> {
     screen.prose(&format!("{}  ", screen.bold(&plan.name)), &plan.definition.title, 2)?;
     let settings: Vec<_> = listed.iter().map(|listed| &listed.cell.settings).collect();
     screen.prose("", &constants(&settings, plan.scale), 0)?;
@@ -256,8 +256,8 @@ fn show_plan(plan: &Plan, listed: &[Listed<'_>], screen: Screen) -> Result<(), F
     screen.prose("", &would_run, 0)
 }
 
-fn plan_table(listed: &[Listed<'_>], settings: &[&Settings]) -> Table {
-    let titled: Vec<(String, &Listed<'_>)> = titles(settings).into_iter().zip(listed).collect();
+fn plan_table(listed: &[PlannedCell<'_>], settings: &[&Settings]) -> Table {
+    let titled: Vec<(String, &PlannedCell<'_>)> = titles(settings).into_iter().zip(listed).collect();
     Table::of(
         &titled,
         |(title, of)| format!("{:>3}  {title}", of.number),
