@@ -20,7 +20,7 @@ use crate::screen::Screen;
 use crate::{leaderboard, screen};
 
 /// Reads each data set once, from the first folder that has it.
-pub(crate) struct DataFolder {
+pub(crate) struct LocalData {
     places: Vec<PathBuf>,
     /// Folder of the published stories; if absent, stories are generated.
     stories: Option<PathBuf>,
@@ -51,7 +51,7 @@ impl Availability {
     }
 }
 
-impl DataFolder {
+impl LocalData {
     /// Reads from the chosen folder alone, or from the usual places.
     pub(crate) fn new(chosen: &DataArgs) -> Self {
         let places = chosen.folder.as_ref().map_or_else(usual_places, |folder| vec![folder.clone()]);
@@ -156,7 +156,7 @@ fn read_from(folder: &Path, definition: &'static DataSetDefinition) -> Result<Da
 }
 
 #[async_trait(?Send)]
-impl DataSource for DataFolder {
+impl DataSource for LocalData {
     async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
         if let Some(data) = self.loaded.get(&definition.name) {
             return Ok(Arc::clone(data));
@@ -257,8 +257,8 @@ impl Progress for ScreenLines {
 mod tests {
     use super::*;
 
-    fn data(folder: &Path, babi: Option<&Path>) -> DataFolder {
-        DataFolder::new(&DataArgs { folder: Some(folder.to_owned()), babi: babi.map(Path::to_owned) })
+    fn data(folder: &Path, babi: Option<&Path>) -> LocalData {
+        LocalData::new(&DataArgs { folder: Some(folder.to_owned()), babi: babi.map(Path::to_owned) })
     }
 
     #[test]

@@ -115,7 +115,7 @@ impl Keeper for KeptFile {
     }
 }
 
-type Opened = Vec<Box<dyn Backend>>;
+type OpenedBackends = Vec<Box<dyn Backend>>;
 
 #[derive(Serialize)]
 pub(crate) struct Unavailable {
@@ -131,7 +131,7 @@ pub(crate) fn open_several(
     choice: &AdapterChoice,
     place: &PlaceArgs,
     clock: &Rc<MonotonicClock>,
-) -> Result<(Opened, Vec<Unavailable>), Failure> {
+) -> Result<(OpenedBackends, Vec<Unavailable>), Failure> {
     if choice.is_of_several() {
         let text = format!(
             "--adapter {choice} works only in a run of one backend, whose batches the adapters share; select a single \

@@ -1,4 +1,4 @@
-//! Reports of commands for people or programs: a command creates a [`Report`] and takes a [`Format`].
+//! Reports of commands for people or programs: a command creates a [`TextReport`] and takes a [`Format`].
 
 use clap::ValueEnum;
 use console::Style;
@@ -6,7 +6,7 @@ use view::table::Sheet;
 
 use crate::failure::Failure;
 use crate::json_output::cannot_be_json;
-use crate::screen::{Screen, Table};
+use crate::screen::{Screen, TextTable};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -18,7 +18,7 @@ pub(crate) enum Format {
 
 impl Format {
     /// Returns the report without a final newline.
-    pub(crate) fn text(self, report: &Report, screen: Screen) -> Result<String, Failure> {
+    pub(crate) fn text(self, report: &TextReport, screen: Screen) -> Result<String, Failure> {
         match self {
             Self::Table => Ok(terminal_text(report, screen)),
             Self::Markdown => Ok(markdown_text(report)),
@@ -28,30 +28,30 @@ impl Format {
     }
 }
 
-pub(crate) struct Report {
-    pub(crate) headline: Note,
-    pub(crate) sections: Vec<Section>,
+pub(crate) struct TextReport {
+    pub(crate) headline: ReportNote,
+    pub(crate) sections: Vec<ReportSection>,
     /// Unrounded values under names with units.
     pub(crate) sheet: Sheet,
 }
 
 #[derive(Default)]
-pub(crate) struct Section {
+pub(crate) struct ReportSection {
     pub(crate) title: String,
     /// Conditions that apply to all rows; may be empty.
     pub(crate) conditions: String,
-    pub(crate) table: Option<Table>,
-    pub(crate) notes: Vec<Note>,
+    pub(crate) table: Option<TextTable>,
+    pub(crate) notes: Vec<ReportNote>,
     pub(crate) is_detail: bool,
 }
 
-pub(crate) struct Note {
-    pub(crate) mark: Mark,
+pub(crate) struct ReportNote {
+    pub(crate) mark: NoteMark,
     pub(crate) text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(crate) enum NoteMark {
     Good,
     Bad,
     /// Unknown.
@@ -62,13 +62,13 @@ pub(crate) enum Mark {
 }
 
 /// GitHub-flavored Markdown for a pull request: the headline first, and details folded.
-fn markdown_text(report: &Report) -> String {
+fn markdown_text(report: &TextReport) -> String {
     let mut parts = vec![format!("### {}", note_in_markdown(&report.headline))];
     parts.extend(report.sections.iter().map(section_in_markdown));
     parts.join("\n\n")
 }
 
-fn section_in_markdown(section: &Section) -> String {
+fn section_in_markdown(section: &ReportSection) -> String {
     let mut title =
         if section.is_detail { escaped(&section.title) } else { format!("**{}**", escaped(&section.title)) };
     if !section.conditions.is_empty() {
@@ -85,7 +85,7 @@ fn section_in_markdown(section: &Section) -> String {
     parts.join("\n\n")
 }
 
-fn table_text(table: &Table) -> String {
+fn table_text(table: &TextTable) -> String {
     let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
     // Multi-line headings become one line here.
     let names = table.columns.iter().map(|column| escaped(column.name.replace('\n', " ").trim()));
@@ -98,13 +98,13 @@ fn table_text(table: &Table) -> String {
     lines.join("\n")
 }
 
-fn note_in_markdown(note: &Note) -> String {
+fn note_in_markdown(note: &ReportNote) -> String {
     let mark = match note.mark {
-        Mark::Good => "✅ ",
-        Mark::Bad => "❌ ",
-        Mark::Open => "❔ ",
-        Mark::Careful => "⚠️ ",
-        Mark::Plain => "",
+        NoteMark::Good => "✅ ",
+        NoteMark::Bad => "❌ ",
+        NoteMark::Open => "❔ ",
+        NoteMark::Careful => "⚠️ ",
+        NoteMark::Plain => "",
     };
     format!("{mark}{}", escaped(&note.text))
 }
@@ -124,13 +124,13 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-fn terminal_text(report: &Report, screen: Screen) -> String {
+fn terminal_text(report: &TextReport, screen: Screen) -> String {
     let mut parts: Vec<String> = report.sections.iter().map(|section| section_on_terminal(section, screen)).collect();
     parts.push(note_on_terminal(&report.headline, screen));
     parts.join("\n\n")
 }
 
-fn section_on_terminal(section: &Section, screen: Screen) -> String {
+fn section_on_terminal(section: &ReportSection, screen: Screen) -> String {
     let title = screen.bold(&section.title);
     let mut parts = vec![if section.conditions.is_empty() {
         title
@@ -144,13 +144,13 @@ fn section_on_terminal(section: &Section, screen: Screen) -> String {
     parts.join("\n\n")
 }
 
-fn note_on_terminal(note: &Note, screen: Screen) -> String {
+fn note_on_terminal(note: &ReportNote, screen: Screen) -> String {
     let (style, mark) = match note.mark {
-        Mark::Good => (Style::new().green(), "✓"),
-        Mark::Bad => (Style::new().red(), "✗"),
-        Mark::Open => (Style::new().yellow(), "?"),
-        Mark::Careful => (Style::new().yellow(), "!"),
-        Mark::Plain => (Style::new(), " "),
+        NoteMark::Good => (Style::new().green(), "✓"),
+        NoteMark::Bad => (Style::new().red(), "✗"),
+        NoteMark::Open => (Style::new().yellow(), "?"),
+        NoteMark::Careful => (Style::new().yellow(), "!"),
+        NoteMark::Plain => (Style::new(), " "),
     };
     screen.wrapped(&format!("{} ", screen.paint(style.bold(), mark)), &note.text, 2)
 }
@@ -162,26 +162,26 @@ mod tests {
     use super::*;
     use crate::screen::TableColumn;
 
-    fn report() -> Report {
+    fn report() -> TextReport {
         let column = |name, cells: [&str; 2]| TableColumn::new(name, cells.map(|cell| Some(cell.to_owned())));
-        Report {
-            headline: Note { mark: Mark::Bad, text: "One of two is slower.".to_owned() },
+        TextReport {
+            headline: ReportNote { mark: NoteMark::Bad, text: "One of two is slower.".to_owned() },
             sections: vec![
-                Section {
+                ReportSection {
                     title: "head against base".to_owned(),
                     conditions: "3 runs each".to_owned(),
-                    table: Some(Table {
+                    table: Some(TextTable {
                         titles: vec!["a|b".to_owned(), "<script>".to_owned()],
                         columns: vec![column("ratio", ["0.9", "1.0"]), column("time\ns", ["1", "–"])],
                     }),
-                    notes: vec![Note { mark: Mark::Open, text: "a_b *may* be slower".to_owned() }],
+                    notes: vec![ReportNote { mark: NoteMark::Open, text: "a_b *may* be slower".to_owned() }],
                     is_detail: false,
                 },
-                Section {
+                ReportSection {
                     title: "More".to_owned(),
-                    notes: vec![Note { mark: Mark::Plain, text: "driver: 1 → 2".to_owned() }],
+                    notes: vec![ReportNote { mark: NoteMark::Plain, text: "driver: 1 → 2".to_owned() }],
                     is_detail: true,
-                    ..Section::default()
+                    ..ReportSection::default()
                 },
             ],
             sheet: Sheet {

@@ -14,14 +14,14 @@ pub(crate) fn list_peaks(report: &KernelReport) -> String {
 
 /// Reason why a measurement has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct Unmeasured {
     /// Text shared by all results with the same reason.
     pub(crate) reason: String,
     /// Details of this result; may be empty.
     pub(crate) detail: String,
 }
 
-impl Refusal {
+impl Unmeasured {
     pub(crate) fn of<F, D: fmt::Display>(outcome: &Outcome<F, D>) -> Option<Self> {
         let bytes = |bytes: u64| format!("{bytes} bytes, {}", mebibytes(bytes));
         let (reason, detail) = match outcome {
@@ -44,7 +44,7 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for Unmeasured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.reason)?;
         if self.detail.is_empty() { Ok(()) } else { write!(f, " ({})", self.detail) }
@@ -54,7 +54,7 @@ impl fmt::Display for Refusal {
 pub(crate) fn wrong(report: &KernelReport) -> Vec<String> {
     let wrong = report.entries.iter().filter(|entry| matches!(entry.outcome, Outcome::Wrong(_)));
     let named = wrong.filter_map(|entry| {
-        let refusal = Refusal::of(&entry.outcome)?;
+        let refusal = Unmeasured::of(&entry.outcome)?;
         Some(format!("{} {}, {}: {refusal}", entry.suite.name(), entry.size, entry.pass.title()))
     });
     named.collect()
@@ -69,7 +69,7 @@ mod tests {
     type Any = Outcome<(), Disagreement>;
 
     fn text(outcome: &Any) -> String {
-        Refusal::of(outcome).map(|refusal| refusal.to_string()).unwrap_or_default()
+        Unmeasured::of(outcome).map(|refusal| refusal.to_string()).unwrap_or_default()
     }
 
     #[test]
@@ -89,6 +89,6 @@ mod tests {
         let wrong = Disagreement { compared: Compared::Losses, largest_difference: 0.5, tolerance: 0.001 };
         let text_of_wrong = text(&Any::Wrong(wrong));
         assert!(text_of_wrong.contains("5.00e-1") && text_of_wrong.contains("1e-3"), "{text_of_wrong}");
-        assert_eq!(Refusal::of(&Any::Measured(())), None);
+        assert_eq!(Unmeasured::of(&Any::Measured(())), None);
     }
 }

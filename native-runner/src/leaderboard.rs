@@ -28,13 +28,13 @@ use crate::data_folder::cache;
 const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
 #[derive(Clone)]
-pub(crate) struct Leaderboard {
+pub(crate) struct LeaderboardClient {
     address: Address,
     agent: Agent,
     timeout_seconds: f64,
 }
 
-impl Leaderboard {
+impl LeaderboardClient {
     /// `timeout_seconds` bounds each call from name lookup to the last byte; it must be a valid duration.
     pub(crate) fn new(address: Address, timeout_seconds: f64) -> Self {
         // A server that refuses a request without reading its body closes the connection, perhaps while the next
@@ -367,17 +367,17 @@ type Sent = (CommitSegment, oneshot::Sender<Result<CommittedSegment, String>>);
 
 /// Connection to the leaderboard that issued a run's seed and follows the run.
 pub(crate) struct LeaderboardWitness {
-    leaderboard: Leaderboard,
-    for_hashes: Leaderboard,
+    leaderboard: LeaderboardClient,
+    for_hashes: LeaderboardClient,
     registration: Registration,
     /// Queue of the thread that sends commitments one at a time, so that they arrive in order.
     commitments: Sender<Sent>,
 }
 
 impl LeaderboardWitness {
-    pub(crate) fn start(leaderboard: &Leaderboard, registration: Registration) -> Self {
+    pub(crate) fn start(leaderboard: &LeaderboardClient, registration: Registration) -> Self {
         let timeout_seconds = HASH_TIMEOUT_SECONDS.min(leaderboard.timeout_seconds);
-        let for_hashes = Leaderboard::with_connections(leaderboard.address.clone(), timeout_seconds, 1);
+        let for_hashes = LeaderboardClient::with_connections(leaderboard.address.clone(), timeout_seconds, 1);
         let (commitments, coming) = mpsc::channel::<Sent>();
         let (sender, run_id) = (for_hashes.clone(), registration.run_id.clone());
         thread::spawn(move || {
@@ -395,10 +395,10 @@ impl LeaderboardWitness {
     fn send_proof<T>(
         &self,
         bytes: usize,
-        call: impl Fn(&Leaderboard) -> Result<T, LeaderboardError>,
+        call: impl Fn(&LeaderboardClient) -> Result<T, LeaderboardError>,
     ) -> Result<T, String> {
         let timeout_seconds = self.leaderboard.timeout_seconds + (bytes as f64 / MIN_BYTES_PER_SECOND).ceil();
-        let leaderboard = Leaderboard::new(self.leaderboard.address.clone(), timeout_seconds);
+        let leaderboard = LeaderboardClient::new(self.leaderboard.address.clone(), timeout_seconds);
         let patience = PROOF_RETRY_TIME.saturating_add(Duration::from_secs_f64(timeout_seconds));
         persist(patience, || call(&leaderboard)).map_err(|error| error.to_string())
     }

@@ -133,13 +133,13 @@ impl Drop for LinkedTrainer {
 
 const POLLING_INTERVAL: Duration = Duration::from_millis(50);
 
-type Work<T> = Box<dyn FnOnce(&mut T) + Send>;
+type RemoteCall<T> = Box<dyn FnOnce(&mut T) + Send>;
 
 /// Thread that owns a value and runs calls on it in order. If the server is lost, the thread is abandoned together
 /// with its value.
 struct Caller<T> {
     /// `None` only during drop.
-    calls: Option<Sender<Work<T>>>,
+    calls: Option<Sender<RemoteCall<T>>>,
     /// Closed when the thread has dropped its value.
     ended: Receiver<Result<(), EngineError>>,
     losses: Losses,
@@ -152,7 +152,7 @@ impl<T: 'static> Caller<T> {
         losses: Losses,
         open: impl FnOnce() -> Result<T, EngineError> + Send + 'static,
     ) -> Result<Self, EngineError> {
-        let (calls, coming) = mpsc::channel::<Work<T>>();
+        let (calls, coming) = mpsc::channel::<RemoteCall<T>>();
         let (opened, opening) = mpsc::channel();
         let (ending, ended) = mpsc::channel();
         let known = losses.clone();

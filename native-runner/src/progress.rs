@@ -14,20 +14,20 @@ use results::{Outcome, Summary, Warning, WorkloadRecord};
 use crate::device::describe;
 use crate::figures::{figure, list_peaks};
 use crate::screen::{self, Screen};
-use crate::study::folder::{Ending, Finished};
+use crate::study::folder::{CellEnding, FinishedCell};
 
 /// Redraws per second, few enough not to disturb measurements.
 const DRAWS_PER_SECOND: u8 = 4;
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
-struct Progress {
+struct ProgressScreen {
     /// Absent without a terminal, and while logs are shown.
     bar: Option<ProgressBar>,
     interrupt: Interrupt,
     next_line: Instant,
 }
 
-impl Progress {
+impl ProgressScreen {
     /// Handles Ctrl-C from now on, with this notice. `template` has indicatif's syntax.
     fn new(interrupt: Interrupt, template: &str, notice: String) -> Self {
         let bar = (Screen::Error.is_terminal() && !screen::are_logs_shown()).then(|| {
@@ -77,7 +77,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressScreen {
     fn drop(&mut self) {
         self.bar.iter().for_each(ProgressBar::finish_and_clear);
     }
@@ -106,7 +106,7 @@ const BAR_PARTS: u64 = 1000;
 const RUN_TEMPLATE: &str = "{spinner:.cyan} {prefix}\n  {wide_bar:.cyan/dim} {percent:>3} %  {elapsed}\n  {wide_msg}";
 
 pub(crate) struct RunProgress {
-    progress: Progress,
+    progress: ProgressScreen,
     steps_per_epoch: u32,
     /// Number of parts before this one, total number, and a title that distinguishes it; absent in a single run.
     pub(crate) part: Option<(usize, usize, String)>,
@@ -114,7 +114,7 @@ pub(crate) struct RunProgress {
 
 impl RunProgress {
     pub(crate) fn new(interrupt: Interrupt) -> Self {
-        let progress = Progress::new(interrupt, RUN_TEMPLATE, "Stopping after this window".to_owned());
+        let progress = ProgressScreen::new(interrupt, RUN_TEMPLATE, "Stopping after this window".to_owned());
         Self { progress, steps_per_epoch: 1, part: None }
     }
 }
@@ -228,7 +228,7 @@ const LIST_TEMPLATE: &str = "{wide_bar:.cyan/dim} {pos:>3} of {len}  {elapsed}\n
 
 /// Progress of a sequence of measurements: steps per second, or kernels.
 pub(crate) struct ListProgress {
-    progress: Progress,
+    progress: ProgressScreen,
     what: String,
     /// True until the first result, which is printed at once.
     first: bool,
@@ -237,7 +237,7 @@ pub(crate) struct ListProgress {
 impl ListProgress {
     /// Handles Ctrl-C, which ends the measurements after one `unit`.
     pub(crate) fn new(interrupt: Interrupt, unit: &'static str) -> Self {
-        let progress = Progress::new(interrupt, LIST_TEMPLATE, format!("Stopping after this {unit}"));
+        let progress = ProgressScreen::new(interrupt, LIST_TEMPLATE, format!("Stopping after this {unit}"));
         Self { progress, what: String::new(), first: true }
     }
 
@@ -287,13 +287,13 @@ impl Observer<measure::Event> for ListProgress {
 const STUDY_TEMPLATE: &str = "{wide_bar:.cyan/dim} {pos:>3} of {len}  {elapsed}\n  {prefix}\n  {wide_msg}";
 
 pub(crate) struct StudyProgress {
-    progress: Progress,
+    progress: ProgressScreen,
 }
 
 impl StudyProgress {
     pub(crate) fn new(interrupt: Interrupt) -> Self {
         let notice = "Ending the current cell; finished cells are stored".to_owned();
-        Self { progress: Progress::new(interrupt, STUDY_TEMPLATE, notice) }
+        Self { progress: ProgressScreen::new(interrupt, STUDY_TEMPLATE, notice) }
     }
 
     pub(crate) fn begin(&mut self, number: usize, count: usize, what: &str) {
@@ -312,16 +312,16 @@ impl StudyProgress {
         }
     }
 
-    pub(crate) fn ended(&mut self, finished: &Finished) {
+    pub(crate) fn ended(&mut self, finished: &FinishedCell) {
         let took = format!("{} in total", figure("training_seconds", finished.seconds));
         let figures = finished.workload().map(|workload| headline(&workload.summary));
         let figures = figures.or_else(|| finished.kernels().map(|record| summarize_kernels(&record.report)));
         let text = match (finished.ending, figures, &finished.reason) {
-            (Ending::Completed, Some(figures), _) => format!("{figures} · {took}"),
+            (CellEnding::Completed, Some(figures), _) => format!("{figures} · {took}"),
             (_, _, Some(reason)) => reason.clone(),
             (_, _, None) => took,
         };
-        self.progress.say(&ended(finished.ending == Ending::Completed, &text));
+        self.progress.say(&ended(finished.ending == CellEnding::Completed, &text));
     }
 }
 

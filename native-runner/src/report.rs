@@ -8,7 +8,7 @@ use results::{
 
 use crate::failure::Failure;
 use crate::figures::{figure, mebibytes};
-use crate::screen::{NONE, Screen, Table, TableColumn};
+use crate::screen::{NONE, Screen, TableColumn, TextTable};
 
 pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
     let figures = figures(record);
@@ -89,14 +89,14 @@ pub(crate) fn wrong(record: &WorkloadRecord) -> Option<String> {
 
 /// Builds a column for each measured workload: metrics, the confidence interval of the throughput, and the part that
 /// comparisons show.
-fn figures(record: &RunRecord) -> Table {
+fn figures(record: &RunRecord) -> TextTable {
     let is_timed = |workload: &&WorkloadRecord| match workload.outcome {
         Outcome::Completed | Outcome::Diverged { .. } => true,
         Outcome::Cancelled | Outcome::Incorrect | Outcome::Failed { .. } => workload.summary.steps > 0,
     };
     let workloads: Vec<&WorkloadRecord> = record.workloads.iter().filter(is_timed).collect();
     let column = |workload: &&WorkloadRecord| TableColumn { name: workload.workload.clone(), cells: Vec::new() };
-    let mut table = Table { titles: Vec::new(), columns: workloads.iter().map(column).collect() };
+    let mut table = TextTable { titles: Vec::new(), columns: workloads.iter().map(column).collect() };
     let mut add = |title: &str, cell: &dyn Fn(&WorkloadRecord) -> Option<String>| {
         table.titles.push(title.to_owned());
         for (column, workload) in table.columns.iter_mut().zip(&workloads) {
@@ -308,9 +308,9 @@ mod tests {
         let standard = "Some GPU · wgsl · caffe-mnist 41.23 k samples/s, 98.61 % accuracy, \
                         target 98.00 % reached after 12.50 s · can be ranked";
         assert_eq!(verdict(&record(Outcome::Completed)), standard);
-        type Change = fn(&mut RunRecord);
+        type RecordChange = fn(&mut RunRecord);
 
-        let cases: [(Change, &str); 4] = [
+        let cases: [(RecordChange, &str); 4] = [
             (|record| record.device.adapter.compatibility = true, "Some GPU, compatibility mode · "),
             (|record| record.workloads[0].summary.stable = false, "not ranked: caffe-mnist: not steady enough"),
             (
@@ -341,7 +341,7 @@ mod tests {
     fn table_of_run_shows_interval_and_training_until_last_test() {
         let mut record = record(Outcome::Completed);
         let of_first = |record: &RunRecord| {
-            let Table { titles, columns } = figures(record);
+            let TextTable { titles, columns } = figures(record);
             titles.into_iter().zip(columns[0].cells.clone()).collect::<std::collections::BTreeMap<_, _>>()
         };
         let summary = &mut record.workloads[0].summary;

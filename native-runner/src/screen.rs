@@ -77,7 +77,7 @@ impl Screen {
         self.wrapped("", text, 0).lines().try_for_each(|line| self.line(&self.paint(Style::new().dim(), line)))
     }
 
-    pub(crate) fn table(self, table: &Table) -> Result<(), Failure> {
+    pub(crate) fn table(self, table: &TextTable) -> Result<(), Failure> {
         table.lines(self, self.width()).iter().try_for_each(|line| self.line(line))
     }
 
@@ -137,7 +137,7 @@ fn words(text: &str) -> Vec<String> {
 const GAP: usize = 2;
 
 /// Columns of values with row titles on the left.
-pub(crate) struct Table {
+pub(crate) struct TextTable {
     pub(crate) titles: Vec<String>,
     pub(crate) columns: Vec<TableColumn>,
 }
@@ -164,12 +164,12 @@ impl TableColumn {
 }
 
 /// Heading of a column, and the cell of each row.
-pub(crate) type Column<'a, T> = (&'a str, &'a dyn Fn(&T) -> Option<String>);
+pub(crate) type TextColumn<'a, T> = (&'a str, &'a dyn Fn(&T) -> Option<String>);
 
-impl Table {
+impl TextTable {
     /// Builds a table with a row for each item. Absent cells are shown as [`NONE`].
-    pub(crate) fn of<T>(items: &[T], title: impl Fn(&T) -> String, columns: &[Column<'_, T>]) -> Self {
-        let column = |(name, cell): &Column<'_, T>| TableColumn::new(name, items.iter().map(cell));
+    pub(crate) fn of<T>(items: &[T], title: impl Fn(&T) -> String, columns: &[TextColumn<'_, T>]) -> Self {
+        let column = |(name, cell): &TextColumn<'_, T>| TableColumn::new(name, items.iter().map(cell));
         Self { titles: items.iter().map(title).collect(), columns: columns.iter().map(column).collect() }
     }
 
@@ -299,7 +299,7 @@ mod tests {
 
     fn lines(width: usize) -> Vec<String> {
         let column = |name, cells: [&str; 2]| TableColumn::new(name, cells.map(|cell| Some(cell.to_owned())));
-        let table = Table {
+        let table = TextTable {
             titles: ["Throughput", "Accuracy"].map(str::to_owned).to_vec(),
             columns: vec![column("first", ["3412 samples/s", "97.61 %"]), column("second", ["12 samples/s", "–"])],
         };

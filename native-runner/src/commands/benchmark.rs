@@ -6,8 +6,8 @@ use results::{InputMode, Outcome, RunRecord, RunSpec, SeedSource, Warning};
 
 use crate::cli::BenchmarkArgs;
 use crate::commands::compare::compare;
-use crate::commands::upload::{Submission, keep, refused};
-use crate::data_folder::DataFolder;
+use crate::commands::upload::{Uploader, keep, refused};
+use crate::data_folder::LocalData;
 use crate::device::{describe, find_suite, request, workloads};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, deliver, to_json};
@@ -47,7 +47,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
             format!("--upload does not accept the network of {}, because its run cannot be proven", file.display());
         return Err(Failure::Usage(text));
     }
-    let submission = address.map(|address| Submission::new(address, &arguments.consent)).transpose()?;
+    let submission = address.map(|address| Uploader::new(address, &arguments.consent)).transpose()?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let device = &arguments.device;
     let clock: Rc<dyn Clock> = Rc::new(MonotonicClock::start());
@@ -56,10 +56,10 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
         return Ok(());
     }
     if submission.is_some() {
-        Submission::check(backend.devices(), backend.facts().input)?;
+        Uploader::check(backend.devices(), backend.facts().input)?;
     }
-    let mut data = DataFolder::with_data_of(&arguments.data, &workloads, false)?;
-    let seed = Seed::find(arguments.training.seed, suite, submission.as_ref())?;
+    let mut data = LocalData::with_data_of(&arguments.data, &workloads, false)?;
+    let seed = RunSeed::find(arguments.training.seed, suite, submission.as_ref())?;
     introduce(suite, backend.as_ref(), &seed)?;
 
     let interrupt = Interrupt::default();
@@ -106,17 +106,17 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     report::not_trained(&record).map_or(Ok(()), |failure| Err(data.advised(failure)))
 }
 
-struct Seed {
+struct RunSeed {
     value: u32,
     source: SeedSource,
     registration: Option<Registration>,
     origin: String,
 }
 
-impl Seed {
+impl RunSeed {
     /// Returns the leaderboard's seed, unless another was requested. A run with another seed can only be uploaded as
     /// unverified.
-    fn find(asked: Option<u32>, suite: &SuiteDefinition, submission: Option<&Submission>) -> Result<Self, Failure> {
+    fn find(asked: Option<u32>, suite: &SuiteDefinition, submission: Option<&Uploader>) -> Result<Self, Failure> {
         let (value, source, registration, origin) = match (asked, submission) {
             (Some(value), None) => (value, SeedSource::Chosen, None, "set with --seed".to_owned()),
             (Some(value), Some(_)) => {
@@ -141,7 +141,7 @@ impl Seed {
     }
 }
 
-fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Result<(), Failure> {
+fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &RunSeed) -> Result<(), Failure> {
     let screen = Screen::Error;
     let labelled = |name: &str, text: &str| screen.prose(&screen.label(name, 10), text, 10);
     let title = screen.bold("Gradmark");
@@ -165,7 +165,7 @@ fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Res
 fn run(
     request: &RunRequest,
     backend: &dyn Backend,
-    data: &mut DataFolder,
+    data: &mut LocalData,
     clock: &dyn Clock,
     interrupt: &Interrupt,
     witness: Option<&mut dyn Witness>,
@@ -190,7 +190,7 @@ fn save(record: &RunRecord, arguments: &BenchmarkArgs) -> Result<(), Failure> {
 }
 
 fn upload(
-    submission: &Submission,
+    submission: &Uploader,
     record: &RunRecord,
     json: String,
     arguments: &BenchmarkArgs,

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::cli::{ALL, BenchmarkArgs};
 use crate::commands::compare_table::{show, show_legend, show_warnings};
-use crate::data_folder::DataFolder;
+use crate::data_folder::LocalData;
 use crate::device::{Unavailable, describe, devices, find_suite, workloads};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, cannot_write, deliver, to_json};
@@ -27,7 +27,7 @@ const DOCUMENT_VERSION: u32 = 1;
 const DEFAULT_SEEDS: u32 = 3;
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct BackendsDocument<'a> {
     schema_version: u32,
     comparisons: &'a [Comparison],
     records: &'a [RunRecord],
@@ -69,11 +69,11 @@ pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let precisions = [device.precision];
     let (backends, unavailable) = device::open_several(&names, &precisions, &device.choice(), &device.place, &clock)?;
     let seeds = seeds(arguments)?;
-    let mut data = DataFolder::with_data_of(&arguments.data, &workloads, false)?;
+    let mut data = LocalData::with_data_of(&arguments.data, &workloads, false)?;
     if let Some(folder) = &arguments.records {
         fs::create_dir_all(folder).map_err(|source| cannot_write(folder, source))?;
     }
-    let contest = Contest { arguments, suite, workloads: &workloads, backends: &backends, seeds: &seeds };
+    let contest = BackendContest { arguments, suite, workloads: &workloads, backends: &backends, seeds: &seeds };
     contest.introduce()?;
 
     let provenance = provenance();
@@ -86,7 +86,7 @@ pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     }
     let comparisons: Vec<Comparison> =
         workloads.iter().map(|workload| findings.comparison(workload.name)).filter(|of| !of.rows.is_empty()).collect();
-    let document = Document {
+    let document = BackendsDocument {
         schema_version: DOCUMENT_VERSION,
         comparisons: &comparisons,
         records: &findings.records,
@@ -114,7 +114,7 @@ fn seeds(arguments: &BenchmarkArgs) -> Result<Vec<u32>, Failure> {
     Ok((0..count).map(|number| first.wrapping_add(number)).collect())
 }
 
-struct Contest<'a> {
+struct BackendContest<'a> {
     arguments: &'a BenchmarkArgs,
     suite: &'static SuiteDefinition,
     workloads: &'a [Workload],
@@ -122,7 +122,7 @@ struct Contest<'a> {
     seeds: &'a [u32],
 }
 
-impl Contest<'_> {
+impl BackendContest<'_> {
     fn introduce(&self) -> Result<(), Failure> {
         let screen = Screen::Error;
         let labelled = |name: &str, text: &str| screen.prose(&screen.label(name, 12), text, 12);
@@ -149,7 +149,7 @@ impl Contest<'_> {
         screen.line("")
     }
 
-    fn run(&self, data: &mut DataFolder, clock: &MonotonicClock, interrupt: &Interrupt) -> Result<Findings, Failure> {
+    fn run(&self, data: &mut LocalData, clock: &MonotonicClock, interrupt: &Interrupt) -> Result<Findings, Failure> {
         let mut progress = RunProgress::new(interrupt.clone());
         let mut findings = Findings::default();
         for place in 0..self.workloads.len() {
@@ -165,7 +165,7 @@ impl Contest<'_> {
         &self,
         place: usize,
         findings: &mut Findings,
-        data: &mut DataFolder,
+        data: &mut LocalData,
         progress: &mut RunProgress,
         clock: &MonotonicClock,
     ) -> Result<(), Failure> {

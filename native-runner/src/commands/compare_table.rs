@@ -7,7 +7,7 @@ use results::comparison::{Agreement, Comparison, Figures, Row, Timing};
 use results::{RunRecord, Warning};
 
 use crate::failure::Failure;
-use crate::screen::{NONE, Screen, Table, TableColumn};
+use crate::screen::{NONE, Screen, TableColumn, TextTable};
 
 pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<(), Failure> {
     screen.line("")?;
@@ -64,8 +64,8 @@ pub(crate) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
     texts.into_iter().try_for_each(|text| Screen::Error.caution(&text))
 }
 
-fn table(rows: &[Row]) -> Table {
-    let mut table = Table::of(
+fn table(rows: &[Row]) -> TextTable {
+    let mut table = TextTable::of(
         rows,
         |row| row.contender.to_string(),
         &[

@@ -8,11 +8,11 @@ use results::{RunRecord, WorkloadRecord, metric};
 use view::table::{LocalRun, ParquetError, ParquetFile, Sheet, csv, local_columns};
 
 use crate::commands::report::input;
-use crate::export::{Format, Mark, Note, Report, Section};
+use crate::export::{Format, NoteMark, ReportNote, ReportSection, TextReport};
 use crate::failure::Failure;
 use crate::json_output::{holds_something, replace};
 use crate::report::throughput;
-use crate::screen::{Screen, Table, plural};
+use crate::screen::{Screen, TextTable, plural};
 
 const STANDARD_OUTPUT: &str = "-";
 
@@ -105,7 +105,7 @@ fn say(runs: &[LocalRun<'_>], without: usize, kernels: usize, file: Option<&Path
 fn markdown_text(runs: &[LocalRun<'_>]) -> Result<String, Failure> {
     let rows: Vec<(&RunRecord, &WorkloadRecord)> =
         runs.iter().flat_map(|run| run.record.workloads.iter().map(|of| (run.record, of))).collect();
-    let table = Table::of(
+    let table = TextTable::of(
         &rows,
         |(_, workload)| workload.workload.clone(),
         &[
@@ -120,9 +120,12 @@ fn markdown_text(runs: &[LocalRun<'_>]) -> Result<String, Failure> {
             ("time to the target", &|(_, workload)| Some(shown("seconds_to_target", workload))),
         ],
     );
-    let report = Report {
-        headline: Note { mark: Mark::Plain, text: format!("{} workloads of {} runs", rows.len(), runs.len()) },
-        sections: vec![Section { title: "Figures".to_owned(), table: Some(table), ..Section::default() }],
+    let report = TextReport {
+        headline: ReportNote {
+            mark: NoteMark::Plain,
+            text: format!("{} workloads of {} runs", rows.len(), runs.len()),
+        },
+        sections: vec![ReportSection { title: "Figures".to_owned(), table: Some(table), ..ReportSection::default() }],
         sheet: Sheet::default(),
     };
     Format::Markdown.text(&report, Screen::Output).map(|text| text + "\n")

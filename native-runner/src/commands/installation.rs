@@ -8,10 +8,10 @@ use clap_mangen::Man;
 use engine::{DATA_SETS, DataFile, DataSet, DataSetDefinition, DataSource, Origin};
 
 use crate::cli::{Cli, DataArgs};
-use crate::data_folder::{self, DataFolder, place_to_fetch_to};
+use crate::data_folder::{self, LocalData, place_to_fetch_to};
 use crate::failure::Failure;
 use crate::json_output::{cannot_write, replace};
-use crate::leaderboard::{Address, Leaderboard};
+use crate::leaderboard::{Address, LeaderboardClient};
 use crate::screen::{Screen, did_you_mean};
 
 pub(crate) fn completions(arguments: &CompletionsArgs) -> Result<(), Failure> {
@@ -111,11 +111,11 @@ pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<(), Failure> {
         data_folder::make(&sets, &folder, arguments.compressed)?;
         return Screen::Error.line(&format!("{} in {}: every byte verified.", sets.join(" and "), folder.display()));
     };
-    let leaderboard = Leaderboard::new(address.clone(), DOWNLOAD_TIMEOUT_SECONDS);
+    let leaderboard = LeaderboardClient::new(address.clone(), DOWNLOAD_TIMEOUT_SECONDS);
     for definition in DATA_SETS.iter().filter(|set| wanted(&set.name)) {
         let Origin::Files { train, test } = &definition.origin else { continue };
         let chosen = DataArgs { folder: Some(folder.clone()), babi: None };
-        if pollster::block_on(DataFolder::new(&chosen).load(definition)).is_ok() {
+        if pollster::block_on(LocalData::new(&chosen).load(definition)).is_ok() {
             Screen::Error.line(&format!("{} is already in {}.", definition.name, folder.display()))?;
             continue;
         }
@@ -125,7 +125,7 @@ pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<(), Failure> {
 }
 
 fn fetch(
-    leaderboard: &Leaderboard,
+    leaderboard: &LeaderboardClient,
     definition: &'static DataSetDefinition,
     files: [&DataFile; 2],
     folder: &Path,

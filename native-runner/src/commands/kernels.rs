@@ -8,12 +8,12 @@ use results::kernels::{Entry, KernelRecord, KernelReport, Outcome, Peak, Suite, 
 
 use crate::cli::{AdapterArgs, named, positive_seconds};
 use crate::failure::Failure;
-use crate::figures::{Refusal, amount, figure, wrong};
+use crate::figures::{Unmeasured, amount, figure, wrong};
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::MonotonicClock;
 use crate::progress::{self, Interrupt, ListProgress};
-use crate::screen::{Screen, Table};
+use crate::screen::{Screen, TextTable};
 
 const SCREEN: Screen = Screen::Output;
 
@@ -61,7 +61,7 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
 }
 
 fn show(report: &KernelReport) -> Result<(), Failure> {
-    let peaks = Table::of(
+    let peaks = TextTable::of(
         &report.peaks.iter().collect::<Vec<&Peak>>(),
         |peak| peak.title.clone(),
         &[
@@ -90,10 +90,10 @@ fn show(report: &KernelReport) -> Result<(), Failure> {
     Ok(())
 }
 
-fn entries_table(entries: &[&Entry]) -> Table {
+fn entries_table(entries: &[&Entry]) -> TextTable {
     let has_row = |entry: &&&Entry| matches!(entry.outcome, Outcome::Measured(_) | Outcome::Wrong(_));
     let rate = |rate| figure("flops_per_second", rate);
-    Table::of(
+    TextTable::of(
         &entries.iter().filter(has_row).copied().collect::<Vec<&Entry>>(),
         |entry| format!("{}, {}", entry.size, entry.pass.title()),
         &[
@@ -113,7 +113,7 @@ fn entries_table(entries: &[&Entry]) -> Table {
 fn show_refused(entries: &[&Entry]) -> Result<(), Failure> {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| !matches!(entry.outcome, Outcome::Wrong(_))) {
-        if let Some(Refusal { reason, detail }) = Refusal::of(&entry.outcome) {
+        if let Some(Unmeasured { reason, detail }) = Unmeasured::of(&entry.outcome) {
             let detail = if detail.is_empty() { detail } else { format!(" ({detail})") };
             by_reason.entry(reason).or_default().push(format!("{}, {}{detail}", entry.size, entry.pass.title()));
         }

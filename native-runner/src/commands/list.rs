@@ -7,7 +7,7 @@ use results::Adapter;
 use serde::Serialize;
 
 use crate::cli::{DataSetsArgs, ListArgs, WorkloadsArgs};
-use crate::data_folder::{Availability, DataFolder};
+use crate::data_folder::{Availability, LocalData};
 use crate::failure::Failure;
 use crate::figures::figure;
 use crate::json_output::{JsonTarget, to_json};
@@ -169,7 +169,7 @@ pub(crate) fn data_sets(arguments: &DataSetsArgs) -> Result<(), Failure> {
         availability: Availability,
     }
 
-    let folder = DataFolder::new(&arguments.data);
+    let folder = LocalData::new(&arguments.data);
     let listed =
         DATA_SETS.iter().map(|definition| DataSetListing { definition, availability: folder.availability(definition) });
     if arguments.list.json {

@@ -5,16 +5,16 @@ use results::Provenance;
 use serde::Serialize;
 
 use crate::cli::{AdapterArgs, DataArgs, OneWorkloadArgs, positive_seconds};
-use crate::data_folder::DataFolder;
+use crate::data_folder::LocalData;
 use crate::failure::Failure;
 use crate::figures::figure;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::{MonotonicClock, ProcessorClock};
-use crate::screen::{Screen, Table};
+use crate::screen::{Screen, TextTable};
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct ProfileDocument<'a> {
     workload: &'a str,
     #[serde(flatten)]
     profile: &'a Profile,
@@ -29,7 +29,7 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
     let clock = MonotonicClock::start();
     let processor = ProcessorClock::new();
     let provenance = provenance();
-    let mut data = DataFolder::with_data_of(&arguments.data, &workloads, arguments.noise)?;
+    let mut data = LocalData::with_data_of(&arguments.data, &workloads, arguments.noise)?;
     let profile = pollster::block_on(async {
         let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
         let data = data.load(definition).await?;
@@ -42,8 +42,13 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
     .map_err(|error| data.advised(error))?;
     let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(&clock), ..provenance };
     let requested_adapter = &arguments.adapter.adapter;
-    let document =
-        Document { workload: workload.name, profile: &profile, noise: arguments.noise, requested_adapter, provenance };
+    let document = ProfileDocument {
+        workload: workload.name,
+        profile: &profile,
+        noise: arguments.noise,
+        requested_adapter,
+        provenance,
+    };
     let json = to_json(&document)?;
     if arguments.json {
         return deliver(Ok(()), Some(&JsonTarget::StandardOutput), &json);
@@ -55,7 +60,7 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
 }
 
 /// Builds the table of launches in step order, their sum, and the whole step.
-fn table(profile: &Profile) -> Table {
+fn table(profile: &Profile) -> TextTable {
     let launches = || profile.launches.iter();
     let sum = Cost {
         seconds: launches().map(|launch| launch.cost.seconds).sum(),
@@ -66,7 +71,7 @@ fn table(profile: &Profile) -> Table {
     let rows: Vec<(&str, &Cost, u64, Option<&Launch>)> =
         launches().map(|of| (of.kernel, &of.cost, of.flops, Some(of))).chain(totals).collect();
     let time = |seconds| figure("step_seconds_p50", seconds);
-    Table::of(
+    TextTable::of(
         &rows,
         |(title, ..)| (*title).to_owned(),
         &[

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::json_output::{JsonTarget, cannot_write, holds_something};
 use crate::records;
 use crate::screen::Screen;
-use crate::study::folder::{CellRecord, Ending, Finished, Folder, Plan};
+use crate::study::folder::{CellEnding, CellRecord, FinishedCell, Folder, StudyPlan};
 
 const DEFAULT_NAME: &str = "report.html";
 
@@ -98,7 +98,7 @@ pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input, Fai
     Ok(input)
 }
 
-fn study(path: &Path, plan: Plan, input: &mut Input) -> Result<(), Failure> {
+fn study(path: &Path, plan: StudyPlan, input: &mut Input) -> Result<(), Failure> {
     let places: BTreeMap<&str, usize> = plan.cells.iter().map(|cell| (cell.id.as_str(), cell.place)).collect();
     let mut finished = Folder::read(path, &plan)?;
     finished.sort_by_key(|finished| places.get(finished.id.as_str()).copied());
@@ -117,7 +117,7 @@ fn study(path: &Path, plan: Plan, input: &mut Input) -> Result<(), Failure> {
     Ok(())
 }
 
-fn add(finished: Finished, input: &mut Input) {
+fn add(finished: FinishedCell, input: &mut Input) {
     let asked = Some(finished.settings.text());
     let record = match finished.record {
         Some(CellRecord::Kernels(record)) => {
@@ -128,12 +128,12 @@ fn add(finished: Finished, input: &mut Input) {
         None => None,
     };
     let kind = match finished.ending {
-        Ending::Completed => "completed",
-        Ending::Diverged => "diverged",
-        Ending::Incorrect => "incorrect",
-        Ending::NotTrained => "not trained",
-        Ending::Failed => "failed",
-        Ending::TimedOut => "timed out",
+        CellEnding::Completed => "completed",
+        CellEnding::Diverged => "diverged",
+        CellEnding::Incorrect => "incorrect",
+        CellEnding::NotTrained => "not trained",
+        CellEnding::Failed => "failed",
+        CellEnding::TimedOut => "timed out",
     };
     let reason = finished.reason.unwrap_or_else(|| "no reason given".to_owned());
     let trouble = record.is_none().then(|| Trouble { kind: kind.to_owned(), reason });

@@ -12,17 +12,17 @@ use crate::cli::number;
 use crate::commands::report;
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
-use crate::screen::{Column, Screen, Table, TableColumn, plural};
+use crate::screen::{Screen, TableColumn, TextColumn, TextTable, plural};
 
 const DOCUMENT_VERSION: u32 = 1;
 
 #[derive(Default, Serialize)]
-struct Document {
+struct ScalingDocument {
     schema_version: u32,
     device: Option<String>,
     link: Option<Transport>,
     held: Vec<MeasuredStep>,
-    networks: Vec<Network>,
+    networks: Vec<ScaledNetwork>,
     published: Vec<PublishedScaling>,
 }
 
@@ -38,16 +38,16 @@ pub(crate) fn scaling(arguments: &ScalingArgs) -> Result<(), Failure> {
             let text = "--bandwidth needs records; the link of the published steps is fitted to them";
             return Err(Failure::Usage(text.to_owned()));
         }
-        Document { published: published_scaling(), ..Document::default() }
+        ScalingDocument { published: published_scaling(), ..ScalingDocument::default() }
     } else {
         let input = report::input(&arguments.paths, None)?;
         let runs = timed_runs(input.entries.iter().filter_map(|entry| entry.record.as_ref()));
         let device = device(&runs)?;
         let link = typed.map_or_else(|| link(&runs), Ok)?;
         let (held, networks) = (compare_with_model(&runs), networks(&runs, &link));
-        Document { device: Some(device), link: Some(link), held, networks, ..Document::default() }
+        ScalingDocument { device: Some(device), link: Some(link), held, networks, ..ScalingDocument::default() }
     };
-    let document = Document { schema_version: DOCUMENT_VERSION, ..document };
+    let document = ScalingDocument { schema_version: DOCUMENT_VERSION, ..document };
     let screen = JsonTarget::screen_beside(arguments.json.as_ref());
     show(&document, typed.is_some(), screen)?;
     arguments.json.as_ref().map_or(Ok(()), |target| target.write(&to_json(&document)?))
@@ -90,21 +90,21 @@ fn not_negative(text: &str) -> Result<f64, String> {
 }
 
 /// GTDLBench, Table VIII: Tesla M60, Server-2; the same number of samples per GPU.
-const TABLE: [Published; 3] = [
-    Published {
+const TABLE: [PublishedSeries; 3] = [
+    PublishedSeries {
         what: "TensorFlow, Inception-v3 on ImageNet, 32 samples for each GPU",
         // About 25 million, according to the paper.
         parameters: || Some(25_000_000),
         iterations: 100_000.0,
         seconds: [(1, 111_781.2), (2, 118_972.3), (4, 131_796.7)],
     },
-    Published {
+    PublishedSeries {
         what: "Caffe, MNIST, 64 samples for each GPU",
         parameters: || engine::workload("caffe-mnist")?.model.parameters().ok(),
         iterations: 10_000.0,
         seconds: [(1, 135.96), (2, 146.67), (4, 155.8)],
     },
-    Published {
+    PublishedSeries {
         what: "Caffe, CIFAR-10, 100 samples for each GPU",
         parameters: || engine::workload("caffe-cifar10")?.model.parameters().ok(),
         iterations: 5_000.0,
@@ -114,7 +114,7 @@ const TABLE: [Published; 3] = [
 /// Number of devices without a published result.
 const PREDICTED_DEVICES: u32 = 8;
 
-struct Published {
+struct PublishedSeries {
     what: &'static str,
     parameters: fn() -> Option<u64>,
     iterations: f64,
@@ -145,7 +145,7 @@ fn published_scaling() -> Vec<PublishedScaling> {
     TABLE.iter().flat_map(|row| AllReduce::ALL.into_iter().filter_map(|all_reduce| row.scaled(all_reduce))).collect()
 }
 
-impl Published {
+impl PublishedSeries {
     fn scaled(&self, all_reduce: AllReduce) -> Option<PublishedScaling> {
         let gradient_bytes = 4.0 * (self.parameters)()? as f64;
         let steps = self.seconds.map(|(devices, seconds)| (devices, seconds / self.iterations));
@@ -190,7 +190,7 @@ struct MeasuredStep {
 }
 
 #[derive(Serialize)]
-struct Network {
+struct ScaledNetwork {
     workload: String,
     batch: u32,
     compute: Compute,
@@ -287,12 +287,12 @@ fn compare_with_model(runs: &[TimedRun<'_>]) -> Vec<MeasuredStep> {
     runs.iter().enumerate().filter_map(of_run).collect()
 }
 
-fn networks(runs: &[TimedRun<'_>], link: &Transport) -> Vec<Network> {
+fn networks(runs: &[TimedRun<'_>], link: &Transport) -> Vec<ScaledNetwork> {
     let names = BTreeSet::from_iter(runs.iter().map(|run| run.workload.workload.as_str()));
     names.into_iter().filter_map(|name| network(runs, name, link)).collect()
 }
 
-fn network(runs: &[TimedRun<'_>], name: &str, link: &Transport) -> Option<Network> {
+fn network(runs: &[TimedRun<'_>], name: &str, link: &Transport) -> Option<ScaledNetwork> {
     let own = || runs.iter().filter(|run| run.workload.workload == name);
     let of_one = || own().filter(|run| run.observed.is_none());
     let smallest = of_one().min_by_key(|run| run.batch)?;
@@ -308,7 +308,7 @@ fn network(runs: &[TimedRun<'_>], name: &str, link: &Transport) -> Option<Networ
     let devices = std::iter::successors(Some(1_u32), |devices| devices.checked_mul(2));
     let devices = devices.take_while(|devices| *devices <= MAX_DEVICES);
     let scaled = devices.flat_map(|devices| AllReduce::ALL.map(|by| scaled(&model, devices, smallest.batch, by)));
-    Some(Network {
+    Some(ScaledNetwork {
         workload: name.to_owned(),
         batch: smallest.batch,
         compute: model.compute,
@@ -333,7 +333,7 @@ fn scaled(model: &Model, devices: u32, batch: u32, all_reduce: AllReduce) -> Sca
     }
 }
 
-fn show(document: &Document, is_typed: bool, screen: Screen) -> Result<(), Failure> {
+fn show(document: &ScalingDocument, is_typed: bool, screen: Screen) -> Result<(), Failure> {
     if let (Some(device), Some(link)) = (&document.device, &document.link) {
         screen.prose(&screen.label("device", 8), device, 8)?;
         let origin = if is_typed { "as given" } else { "fitted to the records of several devices" };
@@ -375,8 +375,8 @@ fn milliseconds(seconds: f64) -> String {
     format!("{:.3} ms", seconds * 1e3)
 }
 
-fn about(network: &Network) -> String {
-    let Network { compute, exchanged, batch_sizes, .. } = network;
+fn about(network: &ScaledNetwork) -> String {
+    let ScaledNetwork { compute, exchanged, batch_sizes, .. } = network;
     let fixed = match batch_sizes {
         1 => " (one batch size, so the fixed part is unknown)".to_owned(),
         sizes => format!(" ({sizes} batch sizes)"),
@@ -392,8 +392,8 @@ fn about(network: &Network) -> String {
     )
 }
 
-fn table_of_measured(all: &[MeasuredStep]) -> Table {
-    Table::of(
+fn table_of_measured(all: &[MeasuredStep]) -> TextTable {
+    TextTable::of(
         all,
         |of| format!("{}, {} devices, batch {}", of.workload, of.devices, of.batch),
         &[
@@ -406,7 +406,7 @@ fn table_of_measured(all: &[MeasuredStep]) -> Table {
     )
 }
 
-fn table_of_scaled(network: &Network) -> Table {
+fn table_of_scaled(network: &ScaledNetwork) -> TextTable {
     let of = |by: AllReduce| network.scaled.iter().filter(move |scaled| scaled.all_reduce == by);
     let speed = |step: &ScaledStep| {
         format!("{} {:.2} ({:.2})", milliseconds(step.step.seconds()), step.speed_up, step.overlapped_speed_up)
@@ -419,15 +419,16 @@ fn table_of_scaled(network: &Network) -> Table {
             TableColumn::new(&format!("same samples each,\n{}", by.name()), weak),
         ]
     });
-    Table {
+    TextTable {
         titles: of(AllReduce::Ring).map(|scaled| plural(scaled.devices, "device")).collect(),
         columns: columns.collect(),
     }
 }
 
-fn table_of_published(rows: &[PublishedScaling]) -> Table {
-    let published: Column<'_, PublishedStep> = ("step\npublished", &|step| step.published_seconds.map(milliseconds));
-    let mut table = Table::of(&rows[0].steps, |step| plural(step.devices, "device"), &[published]);
+fn table_of_published(rows: &[PublishedScaling]) -> TextTable {
+    let published: TextColumn<'_, PublishedStep> =
+        ("step\npublished", &|step| step.published_seconds.map(milliseconds));
+    let mut table = TextTable::of(&rows[0].steps, |step| plural(step.devices, "device"), &[published]);
     table.columns.extend(rows.iter().map(|row| {
         let cell = |step: &PublishedStep| {
             Some(format!("{} ({:.0} %)", milliseconds(step.model_seconds), 100.0 * step.model_efficiency))

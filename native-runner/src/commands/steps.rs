@@ -11,18 +11,18 @@ use serde::Serialize;
 
 use crate::cli::{ALL, AdapterArgs, DataArgs, PlaceArgs, WorkloadFileArgs, positive_seconds, precision};
 use crate::commands::compare_table::show_burn;
-use crate::data_folder::DataFolder;
+use crate::data_folder::LocalData;
 use crate::device::{self, Unavailable, describe};
 use crate::failure::Failure;
-use crate::figures::{Refusal, figure, mebibytes};
+use crate::figures::{Unmeasured, figure, mebibytes};
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::{MonotonicClock, free_memory_bytes};
 use crate::progress::{Interrupt, ListProgress};
-use crate::screen::{Screen, Table};
+use crate::screen::{Screen, TextTable};
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct StepsDocument<'a> {
     #[serde(flatten)]
     report: &'a StepsReport,
     noise: bool,
@@ -42,7 +42,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let mut progress = ListProgress::new(Interrupt::default(), "window");
     let provenance = provenance();
     let (contenders, unavailable) = contenders(arguments, &clock)?;
-    let mut data = DataFolder::with_data_of(&arguments.data, &workloads, arguments.noise)?;
+    let mut data = LocalData::with_data_of(&arguments.data, &workloads, arguments.noise)?;
     let batch_sizes = arguments.batch_sizes.iter().flat_map(|BatchSizes(sizes)| sizes).copied();
     let batch_sizes = BTreeSet::from_iter(batch_sizes).into_iter().collect();
     let request = Request {
@@ -60,7 +60,8 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
 
     let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(clock.as_ref()), ..provenance };
     let (requested_adapter, unavailable) = (arguments.adapter.adapter.as_str(), unavailable.as_slice());
-    let document = Document { report: &report, noise: arguments.noise, requested_adapter, unavailable, provenance };
+    let document =
+        StepsDocument { report: &report, noise: arguments.noise, requested_adapter, unavailable, provenance };
     let target = arguments.json.then_some(JsonTarget::StandardOutput);
     let shown = match (arguments.json, arguments.noise) {
         (true, _) => Ok(()),
@@ -130,7 +131,7 @@ fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
     let refusals = |counts: fn(&Outcome) -> bool| {
         let counted = entries(report).filter(|(.., entry)| counts(&entry.outcome));
         let refusals = counted.filter_map(|(workload, size, entry)| {
-            Some(format!("{}: {}", name_of(workload, size, entry), Refusal::of(&entry.outcome)?))
+            Some(format!("{}: {}", name_of(workload, size, entry), Unmeasured::of(&entry.outcome)?))
         });
         refusals.collect::<Vec<_>>().join("; ")
     };
@@ -171,7 +172,7 @@ pub(crate) fn show(report: &StepsReport) -> Result<(), Failure> {
     notes.iter().try_for_each(|note| SCREEN.caution(note))
 }
 
-fn table(report: &StepsReport) -> Table {
+fn table(report: &StepsReport) -> TextTable {
     let rows =
         entries(report).filter_map(|(workload, size, entry)| Some((workload, size, entry.outcome.measured()?, entry)));
     let rows: Vec<(&WorkloadSteps, &Size, &Measured, &Entry)> = rows.collect();
@@ -182,7 +183,7 @@ fn table(report: &StepsReport) -> Table {
         let rise = workload.cliffs.iter().find(is_here).map(|cliff| cliff.rise_in_turns.unwrap_or(cliff.rise));
         Some(rise.map_or_else(String::new, |rise| format!("+{:.0} %", rise * 100.0)))
     };
-    let mut table = Table::of(
+    let mut table = TextTable::of(
         &rows,
         |(workload, ..)| workload.workload.to_owned(),
         &[
@@ -216,7 +217,7 @@ fn notes(report: &StepsReport) -> Vec<String> {
         for size in &workload.sizes {
             for entry in &size.entries {
                 let name = name_of(workload, size, entry);
-                notes.extend(Refusal::of(&entry.outcome).map(|refusal| format!("{name}: {refusal}")));
+                notes.extend(Unmeasured::of(&entry.outcome).map(|refusal| format!("{name}: {refusal}")));
                 if entry.outcome.measured().is_some_and(|measured| !measured.losses_are_finite) {
                     notes.push(format!("{name}: the loss is not finite, so the network learns nothing"));
                 }

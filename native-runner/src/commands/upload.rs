@@ -11,7 +11,7 @@ use results::{InputMode, RunRecord};
 use crate::cli::positive_seconds;
 use crate::failure::Failure;
 use crate::json_output::{self, to_json};
-use crate::leaderboard::{Address, Leaderboard, LeaderboardError, UploadKey, clean};
+use crate::leaderboard::{Address, LeaderboardClient, LeaderboardError, UploadKey, clean};
 use crate::records::read_one;
 use crate::screen::{Screen, quoted};
 
@@ -24,12 +24,12 @@ pub(crate) fn upload(arguments: &UploadArgs) -> Result<(), Failure> {
         );
         return Err(Failure::Usage(text));
     }
-    Submission::check(record.devices(), record.input_mode())?;
+    Uploader::check(record.devices(), record.input_mode())?;
     if arguments.unverified {
         record.run_id = None;
         record.nonce = None;
     }
-    let submission = Submission::new(&arguments.leaderboard, &arguments.consent)?;
+    let submission = Uploader::new(&arguments.leaderboard, &arguments.consent)?;
     let json = to_json(&record)?;
     if !submission.is_agreed(&record, &json)? {
         return Screen::Error.line("Not uploaded.");
@@ -67,12 +67,12 @@ pub(crate) struct ConsentArgs {
 const VERDICT_TIMEOUT: Duration = Duration::from_secs(180);
 const VERDICT_POLLING_INTERVAL: Duration = Duration::from_secs(1);
 
-pub(crate) struct Submission {
-    pub(crate) leaderboard: Leaderboard,
+pub(crate) struct Uploader {
+    pub(crate) leaderboard: LeaderboardClient,
     agreed_before: bool,
 }
 
-impl Submission {
+impl Uploader {
     /// Refuses runs that leaderboards do not rank.
     pub(crate) fn check(devices: u32, input: InputMode) -> Result<(), Failure> {
         let (run, rule) = match (devices, input) {
@@ -89,7 +89,7 @@ impl Submission {
             let text = "an upload needs your agreement, but there is no terminal to ask on; agree with --yes";
             return Err(Failure::Usage(text.to_owned()));
         }
-        let leaderboard = Leaderboard::new(address.clone(), consent.upload_timeout);
+        let leaderboard = LeaderboardClient::new(address.clone(), consent.upload_timeout);
         Ok(Self { leaderboard, agreed_before: consent.yes })
     }
 

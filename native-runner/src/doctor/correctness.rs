@@ -10,7 +10,7 @@ use results::{Correctness, Outcome, RunRecord, WorkloadRecord};
 use serde_json::json;
 
 use crate::child::{Child, How};
-use crate::data_folder::DataFolder;
+use crate::data_folder::LocalData;
 use crate::doctor::Severity::{Fine, Note, Problem, Warning};
 use crate::doctor::{Circumstances, Diagnosis, DoctorArgs};
 
@@ -134,7 +134,7 @@ fn try_out(
     adapter: Option<usize>,
 ) -> (Trial, Diagnosis) {
     let DoctorArgs { data, trace_seconds, .. } = circumstances.arguments;
-    let workload = small_workload(&mut DataFolder::new(data));
+    let workload = small_workload(&mut LocalData::new(data));
     let words = ["--backend", backend.name, "--workload", workload, "--steps", "1", "--seed", "1"];
     let mut words = words.map(OsString::from).to_vec();
     let folder = |folder: &Option<PathBuf>| folder.clone().map(OsString::from);
@@ -208,7 +208,7 @@ fn judge_run(trial: Trial, record: Result<RunRecord, String>) -> (Trial, Diagnos
 }
 
 /// Returns the first small network whose data can be loaded without fetching.
-fn small_workload(folder: &mut DataFolder) -> &'static str {
+fn small_workload(folder: &mut LocalData) -> &'static str {
     let [images, stories] = SMALL_WORKLOADS;
     let set = engine::workload(images).and_then(|workload| engine::data_set(workload.data_set));
     let is_there = set.is_some_and(|set| pollster::block_on(folder.load(set)).is_ok());
@@ -238,9 +238,9 @@ mod tests {
     fn network_of_stories_replaces_one_without_images() {
         let empty = tempfile::tempdir().unwrap();
         let chosen = DataArgs { folder: Some(empty.path().to_owned()), babi: None };
-        assert_eq!(small_workload(&mut DataFolder::new(&chosen)), SMALL_WORKLOADS[1]);
+        assert_eq!(small_workload(&mut LocalData::new(&chosen)), SMALL_WORKLOADS[1]);
         std::fs::write(empty.path().join("mnist-train.bin"), "GMDS").unwrap();
-        assert_eq!(small_workload(&mut DataFolder::new(&chosen)), SMALL_WORKLOADS[1]);
+        assert_eq!(small_workload(&mut LocalData::new(&chosen)), SMALL_WORKLOADS[1]);
         assert!(SMALL_WORKLOADS.into_iter().all(|name| engine::workload(name).is_some()));
     }
 

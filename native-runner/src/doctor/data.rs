@@ -6,7 +6,7 @@ use engine::{DATA_SETS, DataSetDefinition, DataSource};
 use serde_json::json;
 
 use crate::cli::DataArgs;
-use crate::data_folder::{Availability, DataFolder, cache, fetching};
+use crate::data_folder::{Availability, LocalData, cache, fetching};
 use crate::doctor::Severity::{Fine, Note, Problem, Warning};
 use crate::doctor::{Circumstances, Diagnosis, DoctorArgs};
 
@@ -18,7 +18,7 @@ pub(crate) fn examine_data_sets(circumstances: &mut Circumstances<'_>) -> Vec<Di
 /// Finds a data set. Verifies all of its content if `whole`.
 fn of_set(set: &'static DataSetDefinition, chosen: &DataArgs, whole: bool) -> Diagnosis {
     // A new reader for each set, because loaded sets stay in memory.
-    let mut folder = DataFolder::new(chosen);
+    let mut folder = LocalData::new(chosen);
     let availability = folder.availability(set);
     let details = json!({ "data_set": set.name, "availability": availability, "read": whole });
     let name = &set.name;
@@ -54,7 +54,7 @@ fn of_set(set: &'static DataSetDefinition, chosen: &DataArgs, whole: bool) -> Di
 pub(crate) fn command_for_what_a_run_lacks(arguments: &DoctorArgs) -> Option<String> {
     arguments.data.folder.as_ref()?;
     let suite = engine::SUITES.iter().find(|suite| suite.name == "quick")?;
-    let folder = DataFolder::new(&arguments.data);
+    let folder = LocalData::new(&arguments.data);
     let needed = suite.workloads.iter().filter_map(|name| engine::data_set(engine::workload(name)?.data_set));
     let missing = needed.into_iter().find(|set| folder.availability(set) == Availability::Missing)?;
     Some(fetching(&missing.name, arguments.data.folder.as_deref()))

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::doctor::Severity::{Fine, Note, Problem, Warning};
 use crate::doctor::{Circumstances, Diagnosis};
-use crate::leaderboard::Leaderboard;
+use crate::leaderboard::LeaderboardClient;
 
 const TIMEOUT_SECONDS: f64 = 20.0;
 /// Largest clock difference that whole seconds and network delay may cause.
@@ -14,7 +14,7 @@ const MAX_HARMLESS_SKEW_SECONDS: f64 = 5.0;
 pub(crate) fn examine_leaderboard(circumstances: &mut Circumstances<'_>) -> Vec<Diagnosis> {
     let Some(address) = &circumstances.arguments.leaderboard else { return Vec::new() };
     let before = SystemTime::now();
-    let answer = Leaderboard::new(address.clone(), TIMEOUT_SECONDS).about();
+    let answer = LeaderboardClient::new(address.clone(), TIMEOUT_SECONDS).about();
     let after = SystemTime::now();
     match answer {
         Err(error) => {

@@ -184,11 +184,11 @@ impl Sensor for NvmlGpu {
 
 /// All packages of the machine. If one of them fails, the sum is unknown.
 struct Rapl {
-    packages: Vec<Package>,
+    packages: Vec<ProcessorPackage>,
     broken: bool,
 }
 
-struct Package {
+struct ProcessorPackage {
     folder: PathBuf,
     /// Value after which the counter wraps, if known.
     range_microjoules: Option<u64>,
@@ -210,7 +210,7 @@ impl Rapl {
         for folder in processor_packages(root) {
             let range_microjoules = read_whole(&folder.join("max_energy_range_uj"));
             let last_microjoules = read_whole(&folder.join("energy_uj"))?;
-            packages.push(Package { folder, range_microjoules, last_microjoules, used_microjoules: 0 });
+            packages.push(ProcessorPackage { folder, range_microjoules, last_microjoules, used_microjoules: 0 });
         }
         (!packages.is_empty()).then_some(Self { packages, broken: false })
     }
@@ -237,7 +237,7 @@ impl Sensor for Rapl {
     }
 }
 
-impl Package {
+impl ProcessorPackage {
     /// Returns `None` if reading fails, or if the counter wraps at an unknown value.
     fn count(&mut self) -> Option<()> {
         let now = read_whole(&self.folder.join("energy_uj"))?;

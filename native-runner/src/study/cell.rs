@@ -20,12 +20,12 @@ pub(crate) const ANY: &str = "any";
 /// Settings of one process. In files, the fields alone distinguish the kinds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Settings {
+pub(crate) enum CellSettings {
     Run(Box<RunSettings>),
     Kernels(KernelSettings),
 }
 
-impl Settings {
+impl CellSettings {
     /// Returns the command's arguments. Options have the names of the axes.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let command = if self.run().is_none() { Some("kernels".to_owned()) } else { None };
@@ -79,17 +79,17 @@ impl Settings {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Cell {
+pub(crate) struct StudyCell {
     pub(crate) id: String,
-    pub(crate) settings: Settings,
+    pub(crate) settings: CellSettings,
     /// Limit before scaling; for kernels, the seconds of an entry.
     pub(crate) full_limit: Option<Length>,
     /// Position in the definition, from 0, which determines the order of tables.
     pub(crate) place: usize,
 }
 
-impl Cell {
-    pub(crate) fn new(settings: Settings, full_limit: Option<Length>) -> Self {
+impl StudyCell {
+    pub(crate) fn new(settings: CellSettings, full_limit: Option<Length>) -> Self {
         Self { id: settings.id(), settings, full_limit, place: 0 }
     }
 }
@@ -236,23 +236,23 @@ impl Axis {
         Self { is_of_opening: true, ..self }
     }
 
-    fn value(&self, settings: &Settings) -> Option<String> {
+    fn value(&self, settings: &CellSettings) -> Option<String> {
         match settings {
-            Settings::Run(run) => (self.of_run)(&run.spec),
-            Settings::Kernels(kernels) => (self.of_kernels)(kernels),
+            CellSettings::Run(run) => (self.of_run)(&run.spec),
+            CellSettings::Kernels(kernels) => (self.of_kernels)(kernels),
         }
     }
 
-    pub(crate) fn text(&self, settings: &Settings) -> String {
+    pub(crate) fn text(&self, settings: &CellSettings) -> String {
         (self.in_words)(self.value(settings).as_deref().unwrap_or(OWN))
     }
 
-    pub(crate) fn is_asked_for(&self, settings: &Settings) -> bool {
+    pub(crate) fn is_asked_for(&self, settings: &CellSettings) -> bool {
         self.value(settings).is_some_and(|value| self.default != Some(value.as_str()))
     }
 }
 
-pub(crate) fn varying<'a>(cells: impl Iterator<Item = &'a Settings> + Clone) -> Vec<&'static Axis> {
+pub(crate) fn varying<'a>(cells: impl Iterator<Item = &'a CellSettings> + Clone) -> Vec<&'static Axis> {
     let differs = |axis: &&Axis| {
         let mut values = cells.clone().map(|settings| axis.value(settings));
         let first = values.next();
@@ -263,19 +263,19 @@ pub(crate) fn varying<'a>(cells: impl Iterator<Item = &'a Settings> + Clone) -> 
 
 /// Filter `AXIS=VALUE,VALUE`, which selects the cells with one of the values.
 #[derive(Clone, Debug)]
-pub(crate) struct Filter {
+pub(crate) struct CellFilter {
     axis: &'static Axis,
     values: Vec<String>,
 }
 
-impl Filter {
-    pub(crate) fn allows(&self, settings: &Settings) -> bool {
+impl CellFilter {
+    pub(crate) fn allows(&self, settings: &CellSettings) -> bool {
         let value = self.axis.value(settings).unwrap_or_else(|| OWN.to_owned());
         self.values.contains(&value)
     }
 }
 
-impl FromStr for Filter {
+impl FromStr for CellFilter {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -310,7 +310,7 @@ pub(crate) mod tests {
         let with = |change: &dyn Fn(&mut RunSettings)| {
             let mut settings = run_settings("caffe-mnist");
             change(&mut settings);
-            Settings::Run(Box::new(settings)).id()
+            CellSettings::Run(Box::new(settings)).id()
         };
         let plain = with(&|_| {});
         assert_eq!(plain, with(&|_| {}));
@@ -319,8 +319,8 @@ pub(crate) mod tests {
         let other = with(&|settings| settings.spec.adapter = "a/b".to_owned());
         assert!(plain != other && !other.contains('/'), "{other}");
         let gemm = kernel_settings(Suite::Gemm);
-        let slower = Settings::Kernels(KernelSettings { budget_seconds: 3.0, ..gemm.clone() }).id();
-        let gemm = Settings::Kernels(gemm).id();
+        let slower = CellSettings::Kernels(KernelSettings { budget_seconds: 3.0, ..gemm.clone() }).id();
+        let gemm = CellSettings::Kernels(gemm).id();
         assert!(gemm.starts_with("kernels-gemm-") && gemm != slower, "{gemm}");
     }
 
@@ -340,18 +340,18 @@ pub(crate) mod tests {
             KernelSettings { adapter: "cpu".to_owned(), budget_seconds: 0.05, ..kernel_settings(Suite::Gemm) };
         let cases = [
             (
-                Settings::Run(Box::new(run_settings("caffe-mnist"))),
+                CellSettings::Run(Box::new(run_settings("caffe-mnist"))),
                 "caffe-mnist · burn-flex · suite's budget · seed 1",
                 "--workload caffe-mnist --backend burn-flex --adapter any --precision f32 --seed 1",
             ),
             (
-                Settings::Run(Box::new(unusual)),
+                CellSettings::Run(Box::new(unusual)),
                 "caffe-mnist · burn-flex · 2 threads · input stream · nchw · batch 500 · rate 0.0001 · 20000 steps · seed 1",
                 "--workload caffe-mnist --backend burn-flex --adapter any --precision f32 --threads 2 --input stream \
                  --layout nchw --batch-size 500 --learning-rate 0.0001 --steps 20000 --seed 1",
             ),
             (
-                Settings::Kernels(kernels),
+                CellSettings::Kernels(kernels),
                 "kernels gemm · cpu · 0.05 s an entry · 1024 MiB an entry",
                 "kernels --suite gemm --adapter cpu --budget-seconds 0.05 --budget-mib 1024",
             ),
@@ -359,7 +359,7 @@ pub(crate) mod tests {
         for (settings, words, arguments) in cases {
             assert_eq!((settings.text().as_str(), settings.arguments().join(" ").as_str()), (words, arguments));
             let text = serde_json::to_string(&settings).unwrap();
-            assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings, "{text}");
+            assert_eq!(serde_json::from_str::<CellSettings>(&text).unwrap(), settings, "{text}");
         }
     }
 
@@ -387,9 +387,9 @@ pub(crate) mod tests {
     fn filter_keeps_cells_with_one_of_its_values() {
         let mut settings = run_settings("caffe-mnist");
         settings.spec.batch_size = Some(500);
-        let cell = Settings::Run(Box::new(settings));
-        let kernels = Settings::Kernels(kernel_settings(Suite::Gemm));
-        let allows = |settings: &Settings, text: &str| text.parse::<Filter>().unwrap().allows(settings);
+        let cell = CellSettings::Run(Box::new(settings));
+        let kernels = CellSettings::Kernels(kernel_settings(Suite::Gemm));
+        let allows = |settings: &CellSettings, text: &str| text.parse::<CellFilter>().unwrap().allows(settings);
         for text in ["batch-size=50, 500", "workload=caffe-mnist", "learning-rate=own"] {
             assert!(allows(&cell, text), "{text}");
         }
@@ -397,7 +397,7 @@ pub(crate) mod tests {
         assert!(allows(&kernels, "suite=conv,gemm") && allows(&kernels, "adapter=any"));
         assert!(!allows(&kernels, "suite=conv"));
         for wrong in ["batch-size", "batch=5", "=5"] {
-            assert!(wrong.parse::<Filter>().unwrap_err().contains("learning-rate"), "{wrong}");
+            assert!(wrong.parse::<CellFilter>().unwrap_err().contains("learning-rate"), "{wrong}");
         }
     }
 
@@ -406,11 +406,11 @@ pub(crate) mod tests {
         let plain = run_settings("caffe-mnist");
         let mut other = plain.clone();
         other.spec.learning_rate = Some(0.1);
-        let cells = [plain, other].map(|run| Settings::Run(Box::new(run)));
+        let cells = [plain, other].map(|run| CellSettings::Run(Box::new(run)));
         let [rate] = varying(cells.iter())[..] else { panic!("one setting differs") };
         assert_eq!(cells.each_ref().map(|cell| rate.text(cell)), ["rate own", "rate 0.1"]);
         assert!(varying(cells[..1].iter()).is_empty());
-        let suites = [Suite::Gemm, Suite::Conv].map(|suite| Settings::Kernels(kernel_settings(suite)));
+        let suites = [Suite::Gemm, Suite::Conv].map(|suite| CellSettings::Kernels(kernel_settings(suite)));
         assert_eq!(varying(suites.iter())[0].name, "suite");
     }
 }

@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 use results::regression::{AccuracyVerdict, Line, QUANTITIES, Regressions, Side, Verdict, device};
 use results::{RunRecord, regression};
 
-use crate::commands::compare_records::{self, CompareRecordsArgs, Compared, build_sheet, percent_details};
-use crate::export::{Mark, Note, Report, Section};
+use crate::commands::compare_records::{self, CompareRecordsArgs, ComparedSides, build_sheet, percent_details};
+use crate::export::{NoteMark, ReportNote, ReportSection, TextReport};
 use crate::failure::Failure;
 use crate::figures::figure;
 use crate::records::{self, KeptRecord};
-use crate::screen::{Column, NONE, Table, TableColumn};
+use crate::screen::{NONE, TableColumn, TextColumn, TextTable};
 
-pub(crate) fn report(compared: &[Compared<'_>], notes: &[String]) -> Report {
-    let mut sections: Vec<Section> = compared.iter().flat_map(sections).collect();
+pub(crate) fn report(compared: &[ComparedSides<'_>], notes: &[String]) -> TextReport {
+    let mut sections: Vec<ReportSection> = compared.iter().flat_map(sections).collect();
     if let Some(first) = sections.first_mut() {
-        let chosen = notes.iter().map(|text| Note { mark: Mark::Plain, text: text.clone() });
+        let chosen = notes.iter().map(|text| ReportNote { mark: NoteMark::Plain, text: text.clone() });
         first.notes.splice(0..0, chosen);
     }
-    Report { headline: headline(compared), sections, sheet: build_sheet(compared) }
+    TextReport { headline: headline(compared), sections, sheet: build_sheet(compared) }
 }
 
-fn headline(compared: &[Compared<'_>]) -> Note {
+fn headline(compared: &[ComparedSides<'_>]) -> ReportNote {
     let lines = || compared.iter().flat_map(|of| of.regressions.lines.iter().map(move |line| (&of.regressions, line)));
     let failing = lines().filter(|(of, line)| line.verdict.fails(&of.rules)).count();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -36,35 +36,35 @@ fn headline(compared: &[Compared<'_>]) -> Note {
     let is_open = lines().any(|(_, line)| matches!(line.verdict, Verdict::PerhapsSlower | Verdict::Undecided));
     let is_slower = lines().any(|(_, line)| line.verdict == Verdict::Slower);
     let (mark, text) = match rules.fail_if_slower.map(percent_details) {
-        _ if failing > 0 => (Mark::Bad, "A regression. ".to_owned()),
+        _ if failing > 0 => (NoteMark::Bad, "A regression. ".to_owned()),
         Some(limit) if is_open => {
-            (Mark::Open, format!("No regression is certain, but a loss of more than {limit} is not excluded. "))
+            (NoteMark::Open, format!("No regression is certain, but a loss of more than {limit} is not excluded. "))
         }
-        Some(limit) => (Mark::Good, format!("No regression of more than {limit}. ")),
-        None if is_slower => (Mark::Careful, String::new()),
-        None if is_open => (Mark::Open, String::new()),
-        None => (Mark::Good, String::new()),
+        Some(limit) => (NoteMark::Good, format!("No regression of more than {limit}. ")),
+        None if is_slower => (NoteMark::Careful, String::new()),
+        None if is_open => (NoteMark::Open, String::new()),
+        None => (NoteMark::Good, String::new()),
     };
-    Note { mark, text: format!("{text}{counts}.") }
+    ReportNote { mark, text: format!("{text}{counts}.") }
 }
 
-fn sections(of: &Compared<'_>) -> Vec<Section> {
+fn sections(of: &ComparedSides<'_>) -> Vec<ReportSection> {
     let regressions = &of.regressions;
     let names = names(&regressions.lines);
     let lines = || regressions.lines.iter().zip(&names);
     let shown: Vec<(&Line, &String)> =
         lines().filter(|(line, _)| line.verdict.is_told() || line.throughput.is_some()).collect();
     let mismatches = regressions.mismatches.iter();
-    let mut notes: Vec<Note> = mismatches
-        .map(|mismatch| Note { mark: Mark::Careful, text: format!("Not fully comparable: {mismatch}.") })
+    let mut notes: Vec<ReportNote> = mismatches
+        .map(|mismatch| ReportNote { mark: NoteMark::Careful, text: format!("Not fully comparable: {mismatch}.") })
         .collect();
     notes.extend(lines().flat_map(|(line, name)| compare_records::notes(line, name, &regressions.rules)));
     if regressions.lines.iter().any(|line| line.throughput.is_some() && runs(line) == Some([1, 1])) {
         let text = "With a single run per side, the interval only covers the windows within a run, which vary less \
                     than separate runs do; make three to five runs a side, alternating between the sides.";
-        notes.push(Note { mark: Mark::Plain, text: text.to_owned() });
+        notes.push(ReportNote { mark: NoteMark::Plain, text: text.to_owned() });
     }
-    let mut sections = vec![Section {
+    let mut sections = vec![ReportSection {
         title: format!("{} against {}", of.candidate.name, of.baseline.name),
         conditions: conditions(of),
         table: (!shown.is_empty()).then(|| verdicts(&shown)),
@@ -73,12 +73,12 @@ fn sections(of: &Compared<'_>) -> Vec<Section> {
     }];
     let compared: Vec<(&Line, &String)> = shown.iter().filter(|(line, _)| !line.changes.is_empty()).copied().collect();
     if !compared.is_empty() {
-        sections.push(Section {
+        sections.push(ReportSection {
             title: "Other metrics".to_owned(),
             conditions: "candidate over baseline: below 1 is less time or memory; accuracy in points".to_owned(),
             table: Some(others(&compared)),
             is_detail: true,
-            ..Section::default()
+            ..ReportSection::default()
         });
     }
     sections.extend(surroundings(regressions));
@@ -104,7 +104,7 @@ fn names(lines: &[Line]) -> Vec<String> {
     lines.iter().map(name).collect()
 }
 
-fn conditions(of: &Compared<'_>) -> String {
+fn conditions(of: &ComparedSides<'_>) -> String {
     let lines = &of.regressions.lines;
     let mut parts = Vec::new();
     if let Some(runs) = common(lines.iter().filter_map(runs)) {
@@ -140,11 +140,11 @@ fn runs(line: &Line) -> Option<[usize; 2]> {
     Some([completed(&line.baseline)?, completed(&line.candidate)?])
 }
 
-fn verdicts(lines: &[(&Line, &String)]) -> Table {
+fn verdicts(lines: &[(&Line, &String)]) -> TextTable {
     // The unit is in the heading.
     let rate = |value: f64| figure("samples_per_second", value).replace(" samples/s", "");
     let has_runs = common(lines.iter().map(|(line, _)| runs(line))).is_none();
-    let mut table = Table::of(
+    let mut table = TextTable::of(
         lines,
         |(_, name)| (*name).clone(),
         &[
@@ -162,14 +162,14 @@ fn verdicts(lines: &[(&Line, &String)]) -> Table {
     table
 }
 
-fn others(lines: &[(&Line, &String)]) -> Table {
-    let accuracy: Column<'_, (&Line, &String)> = ("accuracy\npoints", &|(line, _)| {
+fn others(lines: &[(&Line, &String)]) -> TextTable {
+    let accuracy: TextColumn<'_, (&Line, &String)> = ("accuracy\npoints", &|(line, _)| {
         let accuracy = line.accuracy.as_ref().filter(|of| of.verdict != AccuracyVerdict::OtherSteps)?;
         // A value that rounds to zero has no sign.
         let points = accuracy.difference * 100.0;
         Some(if points.abs() < 0.005 { "0.00".to_owned() } else { format!("{points:+.2}") })
     });
-    let mut table = Table::of(lines, |(_, name)| (*name).clone(), &[accuracy]);
+    let mut table = TextTable::of(lines, |(_, name)| (*name).clone(), &[accuracy]);
     let quantities = QUANTITIES.iter().enumerate().map(|(index, quantity)| {
         let ratio = |line: &Line| Some(format!("{:.2}", line.changes.get(index)?.ratio?.value));
         // The two words are on separate lines.
@@ -179,18 +179,21 @@ fn others(lines: &[(&Line, &String)]) -> Table {
     table
 }
 
-fn surroundings(regressions: &Regressions) -> Option<Section> {
+fn surroundings(regressions: &Regressions) -> Option<ReportSection> {
     let notes = regressions.differences.iter().map(|difference| {
         let values: Vec<&str> = difference.values.iter().map(|value| value.as_deref().unwrap_or(NONE)).collect();
-        Note { mark: Mark::Plain, text: format!("{}: {}", difference.what.replace('_', " "), values.join(" → ")) }
+        ReportNote {
+            mark: NoteMark::Plain,
+            text: format!("{}: {}", difference.what.replace('_', " "), values.join(" → ")),
+        }
     });
-    let notes: Vec<Note> = notes.collect();
-    (!notes.is_empty()).then(|| Section {
+    let notes: Vec<ReportNote> = notes.collect();
+    (!notes.is_empty()).then(|| ReportSection {
         title: "Differences in the environment".to_owned(),
         conditions: "baseline → candidate".to_owned(),
         notes,
         is_detail: true,
-        ..Section::default()
+        ..ReportSection::default()
     })
 }
 
@@ -289,15 +292,15 @@ fn nothing_left(candidates: &[&KeptRecord], commit: Option<&str>, commits: &[Str
     Failure::Usage(format!("the baseline has no record of suite {suites} on {devices}{commit}. {left_out}"))
 }
 
-pub(crate) struct Group {
+pub(crate) struct RecordGroup {
     /// The path, or the first of several.
     pub(crate) name: String,
     pub(crate) records: Vec<KeptRecord>,
 }
 
 pub(crate) struct Sides {
-    pub(crate) baseline: Group,
-    pub(crate) candidates: Vec<Group>,
+    pub(crate) baseline: RecordGroup,
+    pub(crate) candidates: Vec<RecordGroup>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -350,7 +353,7 @@ fn split(arguments: &CompareRecordsArgs) -> Result<(&[PathBuf], Vec<&[PathBuf]>)
     }
 }
 
-fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<Group, Failure> {
+fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<RecordGroup, Failure> {
     let mut kept: Vec<KeptRecord> = Vec::new();
     for path in paths {
         let found = records::read(path)?;
@@ -374,5 +377,5 @@ fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<Group, Failure> {
     let first = paths.first().map(|path| path.display().to_string()).unwrap_or_default();
     let first = if first == "-" { "standard input".to_owned() } else { first };
     let name = if paths.len() > 1 { format!("{first} and {} more", paths.len() - 1) } else { first };
-    Ok(Group { name, records: kept })
+    Ok(RecordGroup { name, records: kept })
 }

@@ -12,33 +12,33 @@ use serde::Serialize;
 
 use crate::child::Child;
 use crate::commands::study::{StudyArgs, answer, arguments_of, find_finished, resume, select_cells, table};
-use crate::commands::upload::Submission;
-use crate::data_folder::{Availability, DataFolder, fetching};
+use crate::commands::upload::Uploader;
+use crate::data_folder::{Availability, LocalData, fetching};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::progress::{Interrupt, StudyProgress, spinner};
 use crate::screen::Screen;
-use crate::study::cell::{AXES, Cell, RunSettings};
-use crate::study::folder::{Attempt, Ending, Finished, Folder, Plan, Uploaded};
+use crate::study::cell::{AXES, RunSettings, StudyCell};
+use crate::study::folder::{Attempt, CellEnding, FinishedCell, Folder, StudyPlan, Uploaded};
 
 const STAYS_HERE: &str = "Nothing will be uploaded, because leaderboards rank only runs of networks. Results of \
                           kernels stay in the files of their cells.\n";
 
-pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &StudyArgs, plan: &StudyPlan, path: &Path) -> Result<(), Failure> {
     let asked = select_cells(arguments, plan)?;
     // Requests no consent for an upload that will not happen.
     let address = arguments.upload_to.as_ref().filter(|_| !plan.is_of_kernels());
-    let submission = address.map(|address| Submission::new(address, &arguments.consent)).transpose()?;
+    let submission = address.map(|address| Uploader::new(address, &arguments.consent)).transpose()?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
-    let missing_of = |finished: &[Finished]| {
-        let is_missing = |(_, cell): &(usize, &Cell)| answer(finished, cell, arguments.retry_failed).is_none();
+    let missing_of = |finished: &[FinishedCell]| {
+        let is_missing = |(_, cell): &(usize, &StudyCell)| answer(finished, cell, arguments.retry_failed).is_none();
         asked.iter().copied().filter(is_missing).collect::<Vec<_>>()
     };
     // A study that cannot start leaves no folder.
     let obstacles = obstacles(arguments, plan, &missing_of(&Folder::read(path, plan)?))?;
     // Downloads happen once and must not count as time of a cell.
-    DataFolder::with_data_of(&arguments.data, &networks(&asked)?, false)?;
+    LocalData::with_data_of(&arguments.data, &networks(&asked)?, false)?;
     let folder = Folder::open(path, plan)?;
     let mut finished = Folder::read(path, plan)?;
     let missing = missing_of(&finished);
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     // Results are stored: Ctrl-C at a question ends the program.
     interrupt.end_at_once();
 
-    let cells: Vec<&Cell> = asked.iter().map(|(_, cell)| *cell).collect();
+    let cells: Vec<&StudyCell> = asked.iter().map(|(_, cell)| *cell).collect();
     let target = arguments.json.as_ref();
     let shown = table::show(plan, &cells, &finished, JsonTarget::screen_beside(target));
     deliver(shown, target, &document(plan, path, &cells, &finished)?)?;
@@ -70,13 +70,13 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     conclude(&cells, &finished, path)
 }
 
-fn networks(cells: &[(usize, &Cell)]) -> Result<Vec<Workload>, Failure> {
+fn networks(cells: &[(usize, &StudyCell)]) -> Result<Vec<Workload>, Failure> {
     let runs = cells.iter().filter_map(|(_, cell)| cell.settings.run());
     let by_name: BTreeMap<&str, &RunSettings> = runs.map(|run| (run.workload(), run)).collect();
     by_name.into_values().map(|run| run.network().map_err(Failure::Usage)).collect()
 }
 
-fn introduce(plan: &Plan, folder: &Folder, asked: usize, missing: usize) -> Result<(), Failure> {
+fn introduce(plan: &StudyPlan, folder: &Folder, asked: usize, missing: usize) -> Result<(), Failure> {
     let screen = Screen::Error;
     let labelled = |name: &str, text: &str| screen.prose(&screen.label(name, 10), text, 10);
     let title = screen.bold("Gradmark");
@@ -107,10 +107,10 @@ fn introduce(plan: &Plan, folder: &Folder, asked: usize, missing: usize) -> Resu
 /// Runs the cells until the last one or an interruption.
 fn run_cells(
     arguments: &StudyArgs,
-    plan: &Plan,
+    plan: &StudyPlan,
     folder: &Folder,
-    cells: &[(usize, &Cell)],
-    finished: &mut Vec<Finished>,
+    cells: &[(usize, &StudyCell)],
+    finished: &mut Vec<FinishedCell>,
     interrupt: &Interrupt,
 ) -> Result<(), Failure> {
     let mut progress = StudyProgress::new(interrupt.clone());
@@ -129,7 +129,7 @@ fn run_cells(
             .and_then(|child| child.wait(timeout, &|| interrupt.asked(), &mut |line| progress.heard(line)))
             .map_err(|source| Failure::File { what: format!("cannot run cell {}", cell.id), source })?;
         let Some(ended) = ended else { break };
-        let ended = Finished::of(cell, words, attempt, ended);
+        let ended = FinishedCell::of(cell, words, attempt, ended);
         progress.ended(&ended);
         folder.keep(&ended)?;
         finished.retain(|before| before.id != ended.id);
@@ -138,9 +138,9 @@ fn run_cells(
     Ok(())
 }
 
-fn conclude(cells: &[&Cell], finished: &[Finished], path: &Path) -> Result<(), Failure> {
+fn conclude(cells: &[&StudyCell], finished: &[FinishedCell], path: &Path) -> Result<(), Failure> {
     let of_cells = cells.iter().filter_map(|cell| find_finished(finished, cell));
-    let wrong = of_cells.clone().filter(|finished| finished.ending == Ending::Incorrect);
+    let wrong = of_cells.clone().filter(|finished| finished.ending == CellEnding::Incorrect);
     let wrong: Vec<&str> = wrong.filter_map(|finished| finished.reason.as_deref()).collect();
     if !wrong.is_empty() {
         return Err(Failure::WrongResults(wrong.join("; ")));
@@ -160,13 +160,13 @@ fn conclude(cells: &[&Cell], finished: &[Finished], path: &Path) -> Result<(), F
 /// Returns the reason why each of the cells cannot run, if any.
 pub(crate) fn obstacles(
     arguments: &StudyArgs,
-    plan: &Plan,
-    cells: &[(usize, &Cell)],
+    plan: &StudyPlan,
+    cells: &[(usize, &StudyCell)],
 ) -> Result<Vec<Option<String>>, Failure> {
     let spinner = spinner();
     let mut of_openings: BTreeMap<Vec<String>, Option<String>> = BTreeMap::new();
     let mut of_data_sets: BTreeMap<&str, Option<String>> = BTreeMap::new();
-    let obstacle = |(_, cell): &(usize, &Cell)| {
+    let obstacle = |(_, cell): &(usize, &StudyCell)| {
         let axes = AXES.iter().filter(|axis| axis.is_of_opening);
         let opening = axes.map(|axis| axis.text(&cell.settings)).collect();
         let found = of_openings.entry(opening).or_insert_with(|| check_opening(arguments, plan, cell, &spinner));
@@ -194,7 +194,7 @@ pub(crate) fn show<'a>(obstacles: impl Iterator<Item = &'a str>, cells: usize, s
 
 /// Opens the backend as the cell's run does, in a child process: a driver crash ends only the child, and no device
 /// stays open during measurements.
-fn check_opening(arguments: &StudyArgs, plan: &Plan, cell: &Cell, spinner: &ProgressBar) -> Option<String> {
+fn check_opening(arguments: &StudyArgs, plan: &StudyPlan, cell: &StudyCell, spinner: &ProgressBar) -> Option<String> {
     let asked = AXES.iter().filter(|axis| axis.is_of_opening && axis.is_asked_for(&cell.settings));
     let name = asked.map(|axis| axis.text(&cell.settings)).collect::<Vec<_>>().join(" · ");
     spinner.set_message(format!("opening {name}"));
@@ -213,7 +213,7 @@ fn check_opening(arguments: &StudyArgs, plan: &Plan, cell: &Cell, spinner: &Prog
 /// Reads the data set as a run does. A missing one is no obstacle if a run fetches it.
 fn check_data(name: &str, arguments: &StudyArgs) -> Option<String> {
     let set = engine::data_set(name)?;
-    let mut data = DataFolder::new(&arguments.data);
+    let mut data = LocalData::new(&arguments.data);
     match (data.availability(set), &arguments.data.folder) {
         (Availability::Files { .. }, _) => pollster::block_on(data.load(set)).err().map(|error| error.to_string()),
         (Availability::Missing, Some(folder)) => Some(format!(
@@ -240,8 +240,8 @@ struct ResultsDocument<'a> {
 #[derive(Serialize)]
 struct CellSummary<'a> {
     #[serde(flatten)]
-    cell: &'a Cell,
-    ending: Option<Ending>,
+    cell: &'a StudyCell,
+    ending: Option<CellEnding>,
     reason: Option<&'a str>,
     seconds: Option<f64>,
     summary: Option<&'a Summary>,
@@ -249,7 +249,12 @@ struct CellSummary<'a> {
     kernels: Option<KernelSummary>,
 }
 
-fn document(plan: &Plan, folder: &Path, cells: &[&Cell], finished: &[Finished]) -> Result<String, Failure> {
+fn document(
+    plan: &StudyPlan,
+    folder: &Path,
+    cells: &[&StudyCell],
+    finished: &[FinishedCell],
+) -> Result<String, Failure> {
     let summarize = |cell| {
         let finished = find_finished(finished, cell);
         CellSummary {
@@ -257,8 +262,8 @@ fn document(plan: &Plan, folder: &Path, cells: &[&Cell], finished: &[Finished]) 
             ending: finished.map(|finished| finished.ending),
             reason: finished.and_then(|finished| finished.reason.as_deref()),
             seconds: finished.map(|finished| finished.seconds),
-            summary: finished.and_then(Finished::workload).map(|workload| &workload.summary),
-            kernels: finished.and_then(Finished::kernels).map(|record| KernelSummary::of(&record.report.entries)),
+            summary: finished.and_then(FinishedCell::workload).map(|workload| &workload.summary),
+            kernels: finished.and_then(FinishedCell::kernels).map(|record| KernelSummary::of(&record.report.entries)),
         }
     };
     let cells = cells.iter().copied().map(summarize).collect();
@@ -268,9 +273,9 @@ fn document(plan: &Plan, folder: &Path, cells: &[&Cell], finished: &[Finished]) 
 
 /// Uploads new records after asking once, and stores each upload in its cell's file immediately, so that an interrupted
 /// upload can be resumed.
-fn upload(submission: &Submission, folder: &Folder, finished: &mut [Finished]) -> Result<(), Failure> {
+fn upload(submission: &Uploader, folder: &Folder, finished: &mut [FinishedCell]) -> Result<(), Failure> {
     let leaderboard = submission.leaderboard.address().to_string();
-    let mut missing: Vec<(&mut Finished, String)> = Vec::new();
+    let mut missing: Vec<(&mut FinishedCell, String)> = Vec::new();
     let mut left_out = [
         (0_usize, "of external programs or networks from files are not uploaded, because they cannot be proven"),
         (0, "of several devices are not uploaded, because leaderboards rank single devices"),
@@ -278,7 +283,7 @@ fn upload(submission: &Submission, folder: &Folder, finished: &mut [Finished]) -
     ];
     for finished in finished {
         let is_there = finished.uploads.iter().any(|upload| upload.leaderboard == leaderboard);
-        let is_due = finished.ending == Ending::Completed && !is_there;
+        let is_due = finished.ending == CellEnding::Completed && !is_there;
         let Some((settings, record)) = finished.settings.run().zip(finished.run()).filter(|_| is_due) else { continue };
         if settings.is_of_external_program() || settings.file.is_some() {
             left_out[0].0 += 1;
@@ -328,7 +333,7 @@ fn upload(submission: &Submission, folder: &Folder, finished: &mut [Finished]) -
     screen.prose("", &text, 0)
 }
 
-fn about(leaderboard: &str, missing: &[(&mut Finished, String)]) -> String {
+fn about(leaderboard: &str, missing: &[(&mut FinishedCell, String)]) -> String {
     let bytes: usize = missing.iter().map(|(_, json)| json.len()).sum();
     let records: Vec<&RunRecord> = missing.iter().filter_map(|(finished, _)| finished.run()).collect();
     let workloads = records.iter().flat_map(|record| &record.workloads).map(|workload| workload.workload.as_str());

@@ -14,15 +14,15 @@ use crate::commands::study::{StudyArgs, answer, find_finished, run, select_cells
 use crate::failure::Failure;
 use crate::figures::{figure, list_peaks};
 use crate::json_output::{JsonTarget, to_json};
-use crate::screen::{Screen, Table, TableColumn};
-use crate::study::cell::{AXES, Axis, Cell, Settings, varying};
-use crate::study::folder::{Ending, Finished, Folder, Plan};
+use crate::screen::{Screen, TableColumn, TextTable};
+use crate::study::cell::{AXES, Axis, CellSettings, StudyCell, varying};
+use crate::study::folder::{CellEnding, FinishedCell, Folder, StudyPlan};
 
 /// Cells that differ only in their seeds, in one row of the table.
 struct SeedRow<'a> {
-    settings: Settings,
-    cells: Vec<&'a Cell>,
-    finished: Vec<&'a Finished>,
+    settings: CellSettings,
+    cells: Vec<&'a StudyCell>,
+    finished: Vec<&'a FinishedCell>,
 }
 
 const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds. ≈ marks epochs extrapolated from counted \
@@ -31,15 +31,20 @@ const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds. ≈ m
                           mean over the seeds ± one standard deviation. Memory, of the backend on its device and of \
                           the whole process, is from the first seed.";
 
-pub(crate) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: Screen) -> Result<(), Failure> {
+pub(crate) fn show(
+    plan: &StudyPlan,
+    cells: &[&StudyCell],
+    finished: &[FinishedCell],
+    screen: Screen,
+) -> Result<(), Failure> {
     let rows = rows(cells, finished);
     screen.line("")?;
     screen.prose(&format!("{}  ", screen.bold(&plan.name)), &plan.definition.title, 2)?;
-    let settings: Vec<&Settings> = rows.iter().map(|row| &row.settings).collect();
+    let settings: Vec<&CellSettings> = rows.iter().map(|row| &row.settings).collect();
     screen.prose("", &constants(&settings, plan.scale), 0)?;
     screen.line("")?;
     let titles = titles(&settings);
-    let figures: fn(&[SeedRow<'_>], Vec<String>) -> Table = if plan.is_of_kernels() { kernel_table } else { table };
+    let figures: fn(&[SeedRow<'_>], Vec<String>) -> TextTable = if plan.is_of_kernels() { kernel_table } else { table };
     screen.table(&figures(&rows, titles.clone()))?;
     screen.line("")?;
     for (row, title) in rows.iter().zip(&titles) {
@@ -62,14 +67,14 @@ pub(crate) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: 
 }
 
 /// Names each cell by the settings that differ.
-fn titles(settings: &[&Settings]) -> Vec<String> {
+fn titles(settings: &[&CellSettings]) -> Vec<String> {
     let mut axes = varying(settings.iter().copied());
     if let Some(first) = settings.first().filter(|_| axes.is_empty()) {
         axes.extend(AXES.iter().find(|axis| axis.is_asked_for(first)));
     }
     // A backend without a choice of devices has no adapter to name.
-    let says = |axis: &Axis, of: &Settings| axis.name != "adapter" || axis.is_asked_for(of);
-    let title = |of: &&Settings| {
+    let says = |axis: &Axis, of: &CellSettings| axis.name != "adapter" || axis.is_asked_for(of);
+    let title = |of: &&CellSettings| {
         let said: Vec<String> = axes.iter().filter(|axis| says(axis, of)).map(|axis| axis.text(of)).collect();
         if said.is_empty() { axes[0].text(of) } else { said.join(" · ") }
     };
@@ -77,20 +82,20 @@ fn titles(settings: &[&Settings]) -> Vec<String> {
 }
 
 /// Lists the settings that all cells share.
-fn constants(settings: &[&Settings], scale: f64) -> String {
+fn constants(settings: &[&CellSettings], scale: f64) -> String {
     let Some(first) = settings.first() else { return String::new() };
     let varying = varying(settings.iter().copied());
     let is_same = |axis: &&Axis| axis.name != "seed" && varying.iter().all(|other| other.name != axis.name);
     let same = AXES.iter().filter(is_same);
     let said = same.filter(|axis| axis.is_asked_for(first)).map(|axis| axis.text(first));
     let scaled = (scale < 1.0).then(|| match first {
-        Settings::Run(_) => format!("scaled to {scale} of the full length, so not standard"),
-        Settings::Kernels(_) => format!("scaled to {scale} of the full seconds of an entry"),
+        CellSettings::Run(_) => format!("scaled to {scale} of the full length, so not standard"),
+        CellSettings::Kernels(_) => format!("scaled to {scale} of the full seconds of an entry"),
     });
     said.chain(scaled).collect::<Vec<_>>().join(" · ")
 }
 
-fn rows<'a>(cells: &[&'a Cell], finished: &'a [Finished]) -> Vec<SeedRow<'a>> {
+fn rows<'a>(cells: &[&'a StudyCell], finished: &'a [FinishedCell]) -> Vec<SeedRow<'a>> {
     let mut cells = cells.to_vec();
     cells.sort_by_key(|cell| cell.place);
     let mut rows: Vec<SeedRow<'a>> = Vec::new();
@@ -108,10 +113,10 @@ fn rows<'a>(cells: &[&'a Cell], finished: &'a [Finished]) -> Vec<SeedRow<'a>> {
     rows
 }
 
-fn table(rows: &[SeedRow<'_>], titles: Vec<String>) -> Table {
+fn table(rows: &[SeedRow<'_>], titles: Vec<String>) -> TextTable {
     let figures: Vec<Option<Figures>> = rows.iter().map(figures).collect();
     let approximate = |is_exact: bool, value| format!("{}{}", if is_exact { "" } else { "≈" }, digits(value));
-    let mut table = Table::of(
+    let mut table = TextTable::of(
         &figures,
         |_| String::new(),
         &[
@@ -130,12 +135,12 @@ fn table(rows: &[SeedRow<'_>], titles: Vec<String>) -> Table {
     table.columns.extend(shares("communication\n%", rows, WorkloadRecord::communication_share));
     if rows.iter().any(|row| row.cells.len() > 1) {
         let seeds = |row: &SeedRow<'_>| {
-            let completed = row.finished.iter().filter(|finished| finished.ending == Ending::Completed).count();
+            let completed = row.finished.iter().filter(|finished| finished.ending == CellEnding::Completed).count();
             Some(format!("{completed} of {}", row.cells.len()))
         };
         table.columns.push(TableColumn::new("seeds", rows.iter().map(seeds)));
     }
-    Table { titles, ..table }
+    TextTable { titles, ..table }
 }
 
 /// Builds a column of shares of the timed seconds, averaged over a row's seeds; `None` if there are none.
@@ -158,14 +163,14 @@ const ABOUT_KERNELS: &str = "Shares of the peak of arithmetic, which was measure
                                 or memory budget, or have no kernel; the files of the cells and the report list the \
                                 reasons.";
 
-fn kernel_table(rows: &[SeedRow<'_>], titles: Vec<String>) -> Table {
+fn kernel_table(rows: &[SeedRow<'_>], titles: Vec<String>) -> TextTable {
     let measured = |row: &SeedRow<'_>| {
         let report = &row.finished.iter().find_map(|finished| finished.kernels())?.report;
         Some((KernelSummary::of(&report.entries), list_peaks(report)))
     };
     let measured: Vec<Option<(KernelSummary, String)>> = rows.iter().map(measured).collect();
     let percent = |share: f64| format!("{:.1}", share * 100.0);
-    let table = Table::of(
+    let table = TextTable::of(
         &measured,
         |_| String::new(),
         &[
@@ -180,7 +185,7 @@ fn kernel_table(rows: &[SeedRow<'_>], titles: Vec<String>) -> Table {
             ("peaks of the device", &|of| Some(of.as_ref()?.1.clone()).filter(|text| !text.is_empty())),
         ],
     );
-    Table { titles, ..table }
+    TextTable { titles, ..table }
 }
 
 const DOCUMENT_VERSION: u32 = 1;
@@ -188,7 +193,7 @@ const DOCUMENT_VERSION: u32 = 1;
 #[derive(Serialize)]
 struct PlanDocument<'a> {
     schema_version: u32,
-    plan: &'a Plan,
+    plan: &'a StudyPlan,
     folder: &'a Path,
     cells: Vec<PlannedCell<'a>>,
 }
@@ -196,7 +201,7 @@ struct PlanDocument<'a> {
 #[derive(Serialize)]
 struct PlannedCell<'a> {
     number: usize,
-    cell: &'a Cell,
+    cell: &'a StudyCell,
     /// True if the cell would run now; otherwise it has finished or has an obstacle.
     would_run: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -206,12 +211,12 @@ struct PlannedCell<'a> {
 }
 
 /// Lists the cells with their work. Backends are opened; nothing is written or trained.
-pub(crate) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Result<(), Failure> {
+pub(crate) fn dry_run(arguments: &StudyArgs, plan: &StudyPlan, folder: &Path) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let asked = select_cells(arguments, plan)?;
     let finished = Folder::read(folder, plan)?;
-    let is_missing = |cell: &Cell| answer(&finished, cell, arguments.retry_failed).is_none();
-    let missing: Vec<(usize, &Cell)> = asked.iter().copied().filter(|(_, cell)| is_missing(cell)).collect();
+    let is_missing = |cell: &StudyCell| answer(&finished, cell, arguments.retry_failed).is_none();
+    let missing: Vec<(usize, &StudyCell)> = asked.iter().copied().filter(|(_, cell)| is_missing(cell)).collect();
     let mut obstacles = obstacles(arguments, plan, &missing)?.into_iter();
     let listed = asked.iter().map(|&(number, cell)| {
         let obstacle = if is_missing(cell) { obstacles.next().flatten() } else { None };
@@ -224,7 +229,7 @@ pub(crate) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Resu
     target.write(&to_json(&PlanDocument { schema_version: DOCUMENT_VERSION, plan, folder, cells: listed })?)
 }
 
-fn flops(cell: &Cell) -> Option<f64> {
+fn flops(cell: &StudyCell) -> Option<f64> {
     let run = cell.settings.run()?;
     let workload = run.network().ok()?;
     let samples = engine::data_set(workload.data_set)?.train.samples;
@@ -240,7 +245,7 @@ fn flops(cell: &Cell) -> Option<f64> {
     Some(batches.samples_of_steps(steps) as f64 * operations.training_flops() as f64)
 }
 
-fn show_plan(plan: &Plan, listed: &[PlannedCell<'_>], screen: Screen) -> Result<(), Failure> {
+fn show_plan(plan: &StudyPlan, listed: &[PlannedCell<'_>], screen: Screen) -> Result<(), Failure> {
     screen.prose(&format!("{}  ", screen.bold(&plan.name)), &plan.definition.title, 2)?;
     let settings: Vec<_> = listed.iter().map(|listed| &listed.cell.settings).collect();
     screen.prose("", &constants(&settings, plan.scale), 0)?;
@@ -256,9 +261,9 @@ fn show_plan(plan: &Plan, listed: &[PlannedCell<'_>], screen: Screen) -> Result<
     screen.prose("", &would_run, 0)
 }
 
-fn plan_table(listed: &[PlannedCell<'_>], settings: &[&Settings]) -> Table {
+fn plan_table(listed: &[PlannedCell<'_>], settings: &[&CellSettings]) -> TextTable {
     let titled: Vec<(String, &PlannedCell<'_>)> = titles(settings).into_iter().zip(listed).collect();
-    Table::of(
+    TextTable::of(
         &titled,
         |(title, of)| format!("{:>3}  {title}", of.number),
         &[
@@ -271,8 +276,8 @@ fn plan_table(listed: &[PlannedCell<'_>], settings: &[&Settings]) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::definition::Definition;
-    use crate::study::matrix::Machine;
+    use crate::study::definition::StudyDefinition;
+    use crate::study::matrix::StudyMachine;
 
     #[test]
     fn title_has_what_differs_and_seeds_share_a_row() {
@@ -299,11 +304,11 @@ mod tests {
             ),
             ("[[matrix]]\nworkloads = [\"caffe-mnist\"]", 1.0, &["caffe-mnist"], "caffe-mnist · wgsl"),
         ] {
-            let definition = Definition::parse(&format!("title = \"t\"\n{lines}")).unwrap();
-            let plan = Plan::new("t", definition, scale, Machine { cores: 2, has_remote: false }).unwrap();
-            let cells: Vec<&Cell> = plan.cells.iter().collect();
+            let definition = StudyDefinition::parse(&format!("title = \"t\"\n{lines}")).unwrap();
+            let plan = StudyPlan::new("t", definition, scale, StudyMachine { cores: 2, has_remote: false }).unwrap();
+            let cells: Vec<&StudyCell> = plan.cells.iter().collect();
             let rows = rows(&cells, &[]);
-            let settings: Vec<&Settings> = rows.iter().map(|row| &row.settings).collect();
+            let settings: Vec<&CellSettings> = rows.iter().map(|row| &row.settings).collect();
             assert_eq!(titles(&settings), expected_titles);
             assert_eq!(constants(&settings, scale), expected_constants);
             assert!(rows.iter().all(|row| row.cells.len() == cells.len() / rows.len()));
